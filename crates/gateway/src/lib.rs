@@ -1,0 +1,1 @@
+//! The TCP-GAP gateway: flow table, RTT split, pacing queues, goodput control.

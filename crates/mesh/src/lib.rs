@@ -1,0 +1,1 @@
+//! The simulator: event loop, nodes, queues, traffic, measurement.

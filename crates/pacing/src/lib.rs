@@ -1,0 +1,1 @@
+//! Rate laws, estimators, goodput control and the pacer; no clock, no I/O.

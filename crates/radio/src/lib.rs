@@ -1,0 +1,1 @@
+//! 802.11: propagation, reception, frame times and the DCF.

@@ -1,0 +1,1 @@
+//! Mesh routing protocols: static shortest paths, AODV, DSDV.

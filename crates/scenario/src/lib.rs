@@ -1,0 +1,1 @@
+//! The scenario file: parsing, checking, topologies, schemes, JSON Schema.

@@ -1,0 +1,24 @@
+//! One type per quantity, so that a byte count never meets a bit rate by accident.
+//!
+//! | type | inside | meaning |
+//! |---|---|---|
+//! | [`Instant`] | `u64` ns | a point in (simulated or monotonic) time since the driver's zero |
+//! | [`Span`] | `u64` ns | a length of time, never negative |
+//! | [`Rate`] | `u64` bit/s | a bit rate |
+//! | [`Bytes`] | `u64` | a size |
+//! | [`Seq`] | `u32` | a TCP sequence number; wraps, hence no `Ord` |
+//! | [`NodeId`] | `u32` | the index of a mesh node, in file order |
+//!
+//! Unknown and unlimited are `Option`s, never 0 or `MAX`. Integer nanoseconds keep results identical on every
+//! machine; conversions from `f64` round to the nearest nanosecond and say so.
+#![no_std]
+
+mod ids;
+mod rate;
+mod seq;
+mod time;
+
+pub use ids::NodeId;
+pub use rate::{Bytes, Rate};
+pub use seq::Seq;
+pub use time::{Instant, Span};

@@ -1,0 +1,108 @@
+//! Sizes and bit rates.
+
+use crate::Span;
+use core::fmt;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign, Mul, Sub};
+
+/// A size in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Bytes(pub u64);
+
+/// A bit rate in bit/s.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Bytes {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// The size in bits.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.0 * 8
+    }
+}
+
+impl Rate {
+    /// `n` bits per second.
+    #[must_use]
+    pub const fn bits_per_sec(n: u64) -> Self {
+        Self(n)
+    }
+
+    /// Bits per second.
+    #[must_use]
+    pub const fn as_bits_per_sec(self) -> u64 {
+        self.0
+    }
+
+    /// Time to serialise `n`, rounded up to the next nanosecond so that a pacer never runs fast; `None` at rate
+    /// zero or past 584 years.
+    #[must_use]
+    pub fn time_to_send(self, n: Bytes) -> Option<Span> {
+        if self.0 == 0 {
+            return None;
+        }
+        let bit_nanos = u128::from(n.0) * 8_000_000_000;
+        u64::try_from(bit_nanos.div_ceil(u128::from(self.0))).ok().map(Span::from_nanos)
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Bytes {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.checked_sub(other.0).unwrap_or_else(|| panic!("{self:?} - {other:?} is negative")))
+    }
+}
+
+impl Mul<u64> for Bytes {
+    type Output = Self;
+    fn mul(self, n: u64) -> Self {
+        Self(self.0 * n)
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} B", self.0)
+    }
+}
+
+impl fmt::Debug for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bit/s", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serialising_rounds_up() {
+        let rate = Rate::bits_per_sec(11_000_000);
+        // 1534 bytes at 11 Mbit/s: 1115.636363... us.
+        assert_eq!(rate.time_to_send(Bytes(1534)), Some(Span::from_nanos(1_115_637)));
+        assert_eq!(Rate::bits_per_sec(0).time_to_send(Bytes(1)), None);
+    }
+}
