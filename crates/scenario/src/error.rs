@@ -1,0 +1,66 @@
+//! What is wrong with a scenario, and where.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A line of the scenario file, counted from 1.
+    Line(usize),
+    /// A command-line option, as typed without its value: `--set radio.rate`, `--scheme`.
+    Option(String),
+}
+
+/// A value's address: the file, the line or option that gave it, and its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The file's name as the user gave it.
+    pub file: Arc<str>,
+    /// The line of the file, or the option that replaced it.
+    pub origin: Origin,
+    /// The dotted path of the key, arrays indexed from 0: `flow[1].rate`.
+    pub key: String,
+}
+
+/// A scenario that cannot be run: one message that names file, line, key, what was found and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{at}: found {found}; allowed: {allowed}")]
+pub struct ScenarioError {
+    /// Where the offending value stands; for something missing, where it was expected.
+    pub at: Box<Location>,
+    /// What was found there.
+    pub found: String,
+    /// What would have been accepted.
+    pub allowed: String,
+}
+
+impl Location {
+    /// The error that the value here is not acceptable.
+    ///
+    /// For whoever interprets values that this crate only carries: the parameters and names of schemes.
+    #[must_use]
+    pub fn error(&self, found: impl Into<String>, allowed: impl Into<String>) -> ScenarioError {
+        ScenarioError { at: Box::new(self.clone()), found: found.into(), allowed: allowed.into() }
+    }
+}
+
+impl fmt::Display for Location {
+    /// `chain.toml:12: radio.rate`, or `chain.toml: --set radio.rate` for an override of just this key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, origin, key } = self;
+        match origin {
+            Origin::Line(line) => write!(f, "{file}:{line}: {key}"),
+            // The option already names the key; naming it twice would only lengthen the message.
+            Origin::Option(option) if same_key(option, key) => write!(f, "{file}: {option}"),
+            Origin::Option(option) => write!(f, "{file}: {option}: {key}"),
+        }
+    }
+}
+
+/// True if `--set flow.0.rate` names the key `flow[0].rate`.
+fn same_key(option: &str, key: &str) -> bool {
+    let named = option.rsplit(' ').next().unwrap_or_default();
+    let plain = |path: &str| path.replace('[', ".").replace(']', "");
+    plain(named) == plain(key)
+}

@@ -1,0 +1,84 @@
+//! Flows and what their applications offer.
+
+use super::Endpoint;
+use crate::Location;
+use meshpace_units::{Bytes, Instant, Rate, Span};
+
+/// One flow: an application at `from` that sends to `to`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its name in results: the number of the flow counted from 1, or the `id` given.
+    pub id: String,
+    /// Where the data come from.
+    pub from: Endpoint,
+    /// Where the data go.
+    pub to: Endpoint,
+    /// What is sent.
+    pub app: App,
+    /// The name of the scheme at sender and receiver; UDP flows carry one too, for the relays and the gateway.
+    pub scheme: String,
+    /// TCP payload bytes a full segment carries.
+    pub segment: Bytes,
+    /// The receiver's window in segments.
+    pub window: u32,
+    /// When the flow starts, its jitter included.
+    pub start: Instant,
+    /// When the application stops sending; `None`: at the end of the run.
+    pub stop: Option<Instant>,
+    /// Where the file defines it.
+    pub at: Location,
+}
+
+/// What an application sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum App {
+    /// TCP: a file without end.
+    Ftp,
+    /// TCP: this many bytes, then the connection is closed.
+    Transfer {
+        /// Payload bytes.
+        bytes: Bytes,
+    },
+    /// TCP: files with Pareto sizes, one connection after another, exponential pauses between (schemes.md 3.7).
+    Http {
+        /// Mean file size.
+        file_mean: Bytes,
+        /// Pareto shape, above 1; the smallest file is `mean * (shape - 1) / shape`.
+        file_shape: f64,
+        /// Mean pause from the end of a file to the start of the next.
+        pause_mean: Span,
+    },
+    /// UDP: one packet at the start, then one every `packet * 8 / rate`.
+    Cbr {
+        /// Offered payload rate.
+        rate: Rate,
+        /// Payload bytes of a packet.
+        packet: Bytes,
+        /// Bytes of the UDP header: 8, or 0 as ns-2 has it.
+        udp_header: Bytes,
+    },
+    /// UDP: bursts with Pareto sizes at `rate`, Pareto pauses between; many such flows together are self-similar
+    /// (Willinger, Taqqu, Sherman, Wilson 1997).
+    SelfSimilar {
+        /// Payload rate within a burst.
+        rate: Rate,
+        /// Payload bytes of a packet.
+        packet: Bytes,
+        /// Bytes of the UDP header: 8, or 0 as ns-2 has it.
+        udp_header: Bytes,
+        /// Mean burst size.
+        burst_mean: Bytes,
+        /// Pareto shape of bursts and pauses, above 1.
+        shape: f64,
+        /// Mean pause between bursts.
+        pause_mean: Span,
+    },
+}
+
+impl App {
+    /// True if the application runs over TCP.
+    #[must_use]
+    pub const fn is_tcp(&self) -> bool {
+        matches!(self, Self::Ftp | Self::Transfer { .. } | Self::Http { .. })
+    }
+}

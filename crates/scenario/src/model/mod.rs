@@ -1,0 +1,120 @@
+//! The resolved scenario: plain data, every default filled in, every name replaced by an index.
+
+mod flow;
+mod measure;
+mod network;
+mod radio;
+
+pub use flow::{App, Flow};
+pub use measure::{Measure, Plan};
+pub use network::{AodvProfile, Endpoint, Link, MeshNode, Mobility, Position, Routing, WiredId, WiredNode};
+pub use radio::{BackoffRange, LinkRate, Preamble, Propagation, Radio, Reception, RtsThreshold, Standard};
+
+use crate::{Location, ScenarioError};
+use std::sync::Arc;
+
+/// One run's complete description: a scenario file, its overrides and a seed, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The scenario's name; the file's stem unless `[scenario] name` says otherwise.
+    pub name: String,
+    /// What it shows.
+    pub description: Option<String>,
+    /// The paper and figure that it reproduces.
+    pub source: Option<String>,
+    /// The seed of this run: placement, flow ends and start times were drawn with it.
+    pub seed: u64,
+    /// The scenario file's full text, as read.
+    pub text: Arc<str>,
+    /// SHA-256 of `text` in lower-case hexadecimal.
+    pub scenario_sha256: String,
+    /// The overrides as `key.path=value`, in the order applied; `text` and these repeat the run.
+    pub overrides: Vec<String>,
+    /// How long to run and what to measure.
+    pub measure: Measure,
+    /// The 802.11 parameters, the same at every node but for `radio.link_rates`.
+    pub radio: Radio,
+    /// Mesh nodes (gateways included); the index is the node's [`meshpace_units::NodeId`].
+    pub mesh: Vec<MeshNode>,
+    /// Wired nodes; the index is the node's [`WiredId`].
+    pub wired: Vec<WiredNode>,
+    /// Wired links, full duplex.
+    pub links: Vec<Link>,
+    /// The mesh's routing protocol.
+    pub routing: Routing,
+    /// Which mesh nodes move, and how.
+    pub mobility: Mobility,
+    /// The scheme whose relay and gateway parts the mesh runs: the flows' scheme if they agree, else `[defaults] scheme`.
+    pub network_scheme: String,
+    /// The flows, `count` expanded.
+    pub flows: Vec<Flow>,
+    /// Every parameter of every `[scheme.NAME]` table, in file order; not interpreted here.
+    pub scheme_settings: Vec<SchemeSetting>,
+    pub(crate) scheme_uses: Vec<(String, Location)>,
+}
+
+impl Scenario {
+    /// Every use of a scheme's name with its location, so that the owner of the names can refuse an unknown one
+    /// with [`Location::error`]: the flows' schemes, then the network's.
+    pub fn scheme_uses(&self) -> impl Iterator<Item = (&str, &Location)> {
+        self.scheme_uses.iter().map(|(name, at)| (name.as_str(), at))
+    }
+
+    /// The file's name of an end of a flow or link.
+    #[must_use]
+    pub fn name_of(&self, end: Endpoint) -> &str {
+        match end {
+            Endpoint::Mesh(node) => &self.mesh[node.index()].id,
+            Endpoint::Wired(node) => &self.wired[node.index()].id,
+        }
+    }
+}
+
+/// One line of a `[scheme.NAME]` table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SchemeSetting {
+    /// The scheme that the table names.
+    pub scheme: String,
+    /// The parameter's name.
+    pub key: String,
+    /// The value as written.
+    pub value: RawValue,
+    /// Where it is written.
+    pub at: Location,
+}
+
+/// A value that this crate carries without knowing its meaning.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RawValue {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A real number; may be NaN or infinite.
+    Float(f64),
+    /// A string.
+    Text(String),
+    /// A list of values.
+    List(Vec<RawValue>),
+}
+
+impl SchemeSetting {
+    /// The error that this parameter's value, or its name, is not acceptable.
+    #[must_use]
+    pub fn error(&self, allowed: impl Into<String>) -> ScenarioError {
+        self.at.error(self.value.to_string(), allowed)
+    }
+}
+
+impl std::fmt::Display for RawValue {
+    /// The value as it would stand in a file, cut to a readable length.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value:?}"),
+            Self::Text(text) => f.write_str(&crate::text::quoted(text)),
+            Self::List(items) => write!(f, "a list of {}", items.len()),
+        }
+    }
+}

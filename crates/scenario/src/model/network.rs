@@ -1,0 +1,126 @@
+//! Nodes, wired links, routing, mobility.
+
+use meshpace_units::{NodeId, Rate, Span};
+use std::net::Ipv4Addr;
+
+/// A place in the plane, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Position {
+    /// Metres east of the origin.
+    pub x: f64,
+    /// Metres north of the origin.
+    pub y: f64,
+}
+
+impl Position {
+    /// The square of the distance to `other`, in m². Ranges are compared squared: no square root, no rounding of one.
+    #[must_use]
+    pub fn distance_squared(self, other: Self) -> f64 {
+        let (dx, dy) = (self.x - other.x, self.y - other.y);
+        dx * dx + dy * dy
+    }
+}
+
+/// A node with an 802.11 radio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshNode {
+    /// The name that flows and links use.
+    pub id: String,
+    /// Where it stands at time 0.
+    pub position: Position,
+    /// True if it has a wired link, and so connects the mesh with the wired part.
+    pub gateway: bool,
+    /// Its IPv4 address in captures and emulation.
+    pub address: Ipv4Addr,
+    /// Its MAC address in captures and emulation.
+    pub mac: [u8; 6],
+}
+
+/// A node without a radio: a router or host of the wired part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WiredNode {
+    /// The name that flows and links use.
+    pub id: String,
+    /// Its IPv4 address in captures and emulation.
+    pub address: Ipv4Addr,
+    /// Its MAC address in captures and emulation.
+    pub mac: [u8; 6],
+}
+
+/// The index of a wired node, counted from 0 in file order among the wired nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WiredId(pub u32);
+
+impl WiredId {
+    /// The index as a `usize`, to address a slice of wired nodes.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An end of a flow or of a wired link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Endpoint {
+    /// A mesh node, which may be a gateway.
+    Mesh(NodeId),
+    /// A wired node.
+    Wired(WiredId),
+}
+
+/// A wired full-duplex link with one drop-tail queue a direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// One end.
+    pub a: Endpoint,
+    /// The other end.
+    pub b: Endpoint,
+    /// Bit rate of each direction.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Packets of each direction's queue, the one being sent included (as ns-2.35 counts).
+    pub queue: u32,
+}
+
+/// The mesh's routing protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routing {
+    /// Ad hoc on-demand distance vector routing, cold at time 0.
+    Aodv(AodvProfile),
+    /// Destination-sequenced distance vector routing, converged at time 0.
+    Dsdv,
+    /// Minimum-hop routes at `tx_range`, never changed.
+    Static,
+}
+
+/// Whose AODV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AodvProfile {
+    /// ns-2.35's, its local-repair defect included (schemes.md 18).
+    Ns2,
+    /// RFC 3561's.
+    Rfc3561,
+}
+
+/// Which nodes move, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mobility {
+    /// Nobody moves.
+    Static,
+    /// Each of `nodes` draws a target in the area and a speed, walks there, pauses, draws again.
+    RandomWaypoint {
+        /// Lowest speed in m/s; above zero, since a node that draws a speed near zero never arrives.
+        speed_min: f64,
+        /// Highest speed in m/s.
+        speed_max: f64,
+        /// Rest at each target.
+        pause: Span,
+        /// Width of the area in metres, from x = 0.
+        width: f64,
+        /// Height of the area in metres, from y = 0.
+        height: f64,
+        /// Those that move.
+        nodes: Vec<NodeId>,
+    },
+}
