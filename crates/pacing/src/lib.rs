@@ -1,1 +1,27 @@
-//! Rate laws, estimators, goodput control and the pacer; no clock, no I/O.
+//! How fast a flow may send over a multihop wireless path, and the gate that holds it to that pace.
+//!
+//! | part | what it does |
+//! |---|---|
+//! | [`Path`] | the wireless part of a route: hops, packet sizes, link rates; the k-hop delay of a round-trip time |
+//! | [`RateLaw`] | turns round-trip samples into a pacing interval: adaptive (TCP-AP, n-hop, OID) or fixed |
+//! | [`Pacer`] | lets one packet through an interval, at once after idling |
+//! | [`FreeRunningTimer`] | the gate of the TCP-AP authors' agent: packets wait for the next tick |
+//! | [`GoodputControl`] | caps the fast downward flows at a gateway while that helps the slow ones |
+//!
+//! Nothing here knows a packet, a window or a socket. `now` is an argument; equal inputs give equal outputs on every
+//! machine (the only floating-point function used is the square root, which IEEE 754 rounds exactly).
+#![no_std]
+
+extern crate alloc;
+
+mod free_running;
+mod goodput_control;
+mod law;
+mod pacer;
+mod path;
+
+pub use free_running::FreeRunningTimer;
+pub use goodput_control::{Aging, GoodputControl, GoodputControlConfig};
+pub use law::{AdaptiveConfig, Divisor, LawConfig, RateLaw, Rejected, Samples, ShortPath, Variation};
+pub use pacer::Pacer;
+pub use path::{LinkRates, Path};

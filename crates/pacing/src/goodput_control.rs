@@ -1,0 +1,287 @@
+//! Goodput control: fairness between the flows that cross a gateway.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use meshpace_units::{Bytes, Instant, Span};
+
+/// How a cap is relaxed every interval (`gc_aging`). The paper's "R(i) + 1.1 * deviation(i)" adds a pure number to
+/// a rate; both readings that make sense are offered (schemes.md 3.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aging {
+    /// `cap += factor * deviation` packets a second: a slow probe.
+    Additive,
+    /// `cap *= factor`.
+    Multiplicative,
+}
+
+/// Parameters of goodput control. Source of every default: schemes.md 3.5.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GoodputControlConfig {
+    /// Time between two runs (`gc_interval`), above zero.
+    pub interval: Span,
+    /// Deviation from the mean goodput above which a flow is throttled (`gc_threshold`).
+    pub threshold: f64,
+    /// How caps are relaxed (`gc_aging`).
+    pub aging: Aging,
+    /// The factor of the aging formula (`gc_aging_factor`).
+    pub aging_factor: f64,
+    /// Growth of the slow flows' mean goodput that counts as improvement (`gc_improvement`).
+    pub improvement: f64,
+    /// Runs for which a flow is left alone after its first useless throttling (`gc_hold_off`); doubles with each.
+    pub hold_off: u32,
+    /// Most runs a flow is left alone (`gc_hold_off_max`).
+    pub hold_off_max: u32,
+}
+
+impl GoodputControlConfig {
+    /// The paper's interval and threshold, and the decisions of schemes.md 3.5 for what it leaves open.
+    pub const PAPER: Self = Self {
+        interval: Span::from_secs(5),
+        threshold: 1.1,
+        aging: Aging::Additive,
+        aging_factor: 1.1,
+        improvement: 1.05,
+        hold_off: 3,
+        hold_off_max: 12,
+    };
+}
+
+/// Caps the pace of wired-to-wireless flows that get more than their share, as long as that helps the slow flows.
+///
+/// The driver reports flows as they start and end, their payload and their newly acknowledged bytes, and calls
+/// [`GoodputControl::handle_timeout`] when [`GoodputControl::poll_timeout`] says so; caps change only there.
+///
+/// Source: schemes.md 3.5.
+#[derive(Clone, Debug)]
+pub struct GoodputControl<Id> {
+    config: GoodputControlConfig,
+    flows: BTreeMap<Id, Flow>,
+    /// Whether a flow started or ended since the last run.
+    membership_changed: bool,
+    last_run: Instant,
+    next_run: Option<Instant>,
+    runs: u64,
+    /// What the throttlings of the last run are judged by.
+    probe: Option<Probe<Id>>,
+}
+
+#[derive(Clone, Debug)]
+struct Flow {
+    throttleable: bool,
+    /// Largest payload seen, in place of the MSS.
+    segment: Bytes,
+    acked: Bytes,
+    active: bool,
+    cap: Option<Cap>,
+    hold_off: Option<HoldOff>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cap {
+    packets_per_sec: f64,
+    since_run: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct HoldOff {
+    runs: u32,
+    until_run: u64,
+}
+
+/// The flows below the mean when others were throttled, and their mean goodput then.
+#[derive(Clone, Debug)]
+struct Probe<Id> {
+    slow: Vec<Id>,
+    goodput_before: f64,
+}
+
+impl<Id: Copy + Ord> GoodputControl<Id> {
+    /// A controller without flows.
+    #[must_use]
+    pub const fn new(config: GoodputControlConfig) -> Self {
+        Self {
+            config,
+            flows: BTreeMap::new(),
+            membership_changed: false,
+            last_run: Instant::ZERO,
+            next_run: None,
+            runs: 0,
+            probe: None,
+        }
+    }
+
+    /// A connection appeared. Only a `throttleable` one (wired-to-wireless, paced here) is ever capped.
+    pub fn on_flow_started(&mut self, now: Instant, id: Id, throttleable: bool) {
+        if self.flows.is_empty() {
+            self.last_run = now;
+            self.next_run = now.checked_add(self.config.interval);
+        }
+        let flow = Flow {
+            throttleable,
+            segment: Bytes::ZERO,
+            acked: Bytes::ZERO,
+            active: false,
+            cap: None,
+            hold_off: None,
+        };
+        self.flows.insert(id, flow);
+        self.membership_changed = true;
+    }
+
+    /// A connection ended; without any left nothing is scheduled.
+    pub fn on_flow_ended(&mut self, id: Id) {
+        if self.flows.remove(&id).is_some() {
+            self.membership_changed = true;
+        }
+        if self.flows.is_empty() {
+            self.next_run = None;
+            self.probe = None;
+        }
+    }
+
+    /// A data packet of flow `id` was seen; the flow is active in this interval.
+    pub fn on_payload(&mut self, id: Id, payload: Bytes) {
+        if let Some(flow) = self.flows.get_mut(&id) {
+            flow.active = true;
+            flow.segment = flow.segment.max(payload);
+        }
+    }
+
+    /// `newly` more bytes of flow `id` were cumulatively acknowledged.
+    pub fn on_acked(&mut self, id: Id, newly: Bytes) {
+        if let Some(flow) = self.flows.get_mut(&id) {
+            flow.acked += newly;
+        }
+    }
+
+    /// The cap on the flow's pace as the least spacing of its packets; `None` if it is not throttled.
+    #[must_use]
+    pub fn cap(&self, id: Id) -> Option<Span> {
+        let cap = self.flows.get(&id)?.cap?;
+        Some(Span::try_from_secs_f64(1.0 / cap.packets_per_sec).unwrap_or(Span::MAX))
+    }
+
+    /// When the controller wants to run next; `None` without flows.
+    #[must_use]
+    pub const fn poll_timeout(&self) -> Option<Instant> {
+        self.next_run
+    }
+
+    /// Runs the control loop if it is due. `pace` tells a flow's own pacing interval (`None`: not paced), against
+    /// which aging ends. True if it ran, so caps may have changed.
+    pub fn handle_timeout(&mut self, now: Instant, pace: impl Fn(Id) -> Option<Span>) -> bool {
+        let Some(due) = self.next_run.filter(|&due| due <= now) else {
+            return false;
+        };
+        // Whole intervals late (a suspended machine) are skipped; goodput is over the time that really passed.
+        let missed = (now - due).whole(self.config.interval.max(Span::NANOSECOND));
+        self.next_run = due.checked_add(self.config.interval * (missed + 1));
+        self.run(now.saturating_since(self.last_run).as_secs_f64(), pace);
+        self.last_run = now;
+        true
+    }
+
+    fn run(&mut self, elapsed: f64, pace: impl Fn(Id) -> Option<Span>) {
+        self.runs += 1;
+        let goodput: BTreeMap<Id, f64> = self
+            .flows
+            .iter()
+            .filter(|(_, flow)| flow.active)
+            .map(|(&id, flow)| (id, flow.acked.bits() as f64 / elapsed))
+            .collect();
+        let mean =
+            if goodput.is_empty() { 0.0 } else { goodput.values().sum::<f64>() / goodput.len() as f64 };
+        if self.membership_changed {
+            self.forget_all();
+        } else {
+            self.judge(&goodput);
+            self.throttle(&goodput, mean);
+            self.age(&goodput, mean, pace);
+        }
+        for flow in self.flows.values_mut() {
+            flow.acked = Bytes::ZERO;
+            flow.active = false;
+        }
+    }
+
+    /// A connection started or ended: every cap and all throttle state goes.
+    fn forget_all(&mut self) {
+        self.membership_changed = false;
+        self.probe = None;
+        for flow in self.flows.values_mut() {
+            flow.cap = None;
+            flow.hold_off = None;
+        }
+    }
+
+    /// One full interval after a throttling: without improvement of the flows that were slow then, the cap was
+    /// useless (there is no shared bottleneck) and is removed, and the flow is left alone for a while. This comes
+    /// before throttling anew: a flow above the mean would otherwise be capped again before it is ever judged.
+    fn judge(&mut self, goodput: &BTreeMap<Id, f64>) {
+        let Some(probe) = self.probe.take() else {
+            return;
+        };
+        let total: f64 = probe.slow.iter().filter_map(|id| goodput.get(id)).sum();
+        let after = total / probe.slow.len() as f64;
+        // Flows that got nothing before must get something: 0 is no improvement on 0.
+        let improved =
+            after >= self.config.improvement * probe.goodput_before && after > probe.goodput_before;
+        let judged = |cap: &Cap| cap.since_run + 1 == self.runs;
+        for flow in self.flows.values_mut().filter(|flow| flow.cap.as_ref().is_some_and(judged)) {
+            if improved {
+                flow.hold_off = None;
+                continue;
+            }
+            flow.cap = None;
+            let runs = flow.hold_off.map_or(self.config.hold_off, |earlier| earlier.runs.saturating_mul(2));
+            let runs = runs.min(self.config.hold_off_max);
+            flow.hold_off = Some(HoldOff { runs, until_run: self.runs + u64::from(runs) });
+        }
+    }
+
+    fn throttle(&mut self, goodput: &BTreeMap<Id, f64>, mean: f64) {
+        if goodput.len() < 2 || mean <= 0.0 {
+            return;
+        }
+        let mut throttled = false;
+        for (id, own) in goodput {
+            let flow = self.flows.get_mut(id).expect("goodput is of known flows");
+            let held_off = flow.hold_off.is_some_and(|hold_off| self.runs <= hold_off.until_run);
+            if flow.throttleable
+                && !held_off
+                && own / mean > self.config.threshold
+                && flow.segment > Bytes::ZERO
+            {
+                let packets_per_sec = mean / flow.segment.bits() as f64;
+                flow.cap = Some(Cap { packets_per_sec, since_run: self.runs });
+                throttled = true;
+            }
+        }
+        if throttled {
+            let slow: Vec<Id> = goodput.iter().filter(|&(_, &own)| own < mean).map(|(&id, _)| id).collect();
+            assert!(!slow.is_empty(), "a flow is above the mean goodput {mean}, so one is below");
+            let goodput_before = slow.iter().map(|id| goodput[id]).sum::<f64>() / slow.len() as f64;
+            self.probe = Some(Probe { slow, goodput_before });
+        }
+    }
+
+    /// Relaxes the caps set in earlier runs, and drops those that no longer bind.
+    fn age(&mut self, goodput: &BTreeMap<Id, f64>, mean: f64, pace: impl Fn(Id) -> Option<Span>) {
+        for (&id, flow) in &mut self.flows {
+            let Some(cap) = flow.cap.as_mut().filter(|cap| cap.since_run < self.runs) else {
+                continue;
+            };
+            let deviation = goodput.get(&id).filter(|_| mean > 0.0).map_or(0.0, |own| own / mean);
+            match self.config.aging {
+                Aging::Additive => cap.packets_per_sec += self.config.aging_factor * deviation,
+                Aging::Multiplicative => cap.packets_per_sec *= self.config.aging_factor,
+            }
+            if pace(id).is_some_and(|own| cap.packets_per_sec * own.as_secs_f64() >= 1.0) {
+                flow.cap = None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

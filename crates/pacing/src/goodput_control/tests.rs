@@ -1,0 +1,195 @@
+use super::*;
+use proptest::prelude::*;
+
+const SEGMENT: Bytes = Bytes(1460);
+/// A flow's own pace: 10 ms, 100 packet/s.
+const OWN: Span = Span::from_millis(10);
+
+/// A world of flows that acknowledge a given number of bytes an interval.
+struct World {
+    control: GoodputControl<u32>,
+    now: Instant,
+}
+
+impl World {
+    fn new(config: GoodputControlConfig, throttleable: &[bool]) -> Self {
+        let mut control = GoodputControl::new(config);
+        for (id, &down) in (0..).zip(throttleable) {
+            control.on_flow_started(Instant::ZERO, id, down);
+        }
+        let mut world = Self { control, now: Instant::ZERO };
+        // The first run only notes that the flows started.
+        world.interval(&vec_of_equal(throttleable.len()));
+        world
+    }
+
+    /// One interval in which flow i has `kilobytes[i]` acknowledged; 0 still sends.
+    fn interval(&mut self, kilobytes: &[u64]) {
+        for (id, &kb) in (0..).zip(kilobytes) {
+            self.control.on_payload(id, SEGMENT);
+            self.control.on_acked(id, Bytes(kb * 1000));
+        }
+        self.now = self.control.poll_timeout().expect("flows are known");
+        assert!(self.control.handle_timeout(self.now, |_| Some(OWN)));
+    }
+
+    fn capped(&self) -> Vec<bool> {
+        self.control.flows.keys().map(|&id| self.control.cap(id).is_some()).collect()
+    }
+}
+
+fn vec_of_equal(n: usize) -> Vec<u64> {
+    core::iter::repeat_n(100, n).collect()
+}
+
+fn paper(throttleable: &[bool]) -> World {
+    World::new(GoodputControlConfig::PAPER, throttleable)
+}
+
+#[test]
+fn without_a_shared_bottleneck_the_cap_goes_and_the_hold_off_doubles() {
+    // Conformance item 4 of schemes.md 21: two flows at 2:1, the slow one cannot use what is taken from the fast one.
+    let mut world = paper(&[true, true]);
+    world.interval(&[200, 100]);
+    assert_eq!(world.capped(), [true, false]);
+    // G = 320 and 160 kbit/s, mean 240 kbit/s, one 1460-byte segment: 11,680 bit / 240 kbit/s = 48.667 ms.
+    assert_eq!(world.control.cap(0), Some(Span::from_nanos(48_666_667)));
+    world.interval(&[150, 100]);
+    assert_eq!(world.capped(), [false, false], "no improvement: cancelled one interval later");
+    for hold_off in [3, 6, 12, 12] {
+        for left in (1..=hold_off).rev() {
+            world.interval(&[200, 100]);
+            assert_eq!(world.capped(), [false, false], "held off for {left} more intervals");
+        }
+        world.interval(&[200, 100]);
+        assert_eq!(world.capped(), [true, false], "the hold-off of {hold_off} is over");
+        world.interval(&[150, 100]);
+        assert_eq!(world.capped(), [false, false]);
+    }
+}
+
+#[test]
+fn with_a_shared_bottleneck_the_cap_stays_and_ages() {
+    let mut world = paper(&[true, false]);
+    world.interval(&[200, 100]);
+    let set = world.control.flows[&0].cap.unwrap().packets_per_sec;
+    world.interval(&[150, 150]);
+    assert_eq!(world.capped(), [true, false], "the slow flow got 50 % more");
+    // Additive aging: 1.1 * deviation packets a second, the deviation being 1 now.
+    let aged = world.control.flows[&0].cap.unwrap().packets_per_sec;
+    assert!((aged - set - 1.1).abs() < 1e-9, "{set} -> {aged}");
+}
+
+#[test]
+fn aging_ends_at_the_flows_own_pace() {
+    let config = GoodputControlConfig { aging: Aging::Multiplicative, ..GoodputControlConfig::PAPER };
+    let mut world = World::new(config, &[true, false]);
+    world.interval(&[200, 100]);
+    // 20.548 packet/s; times 1.1 every interval reaches the own 100 packet/s in the 17th.
+    for n in 1..=16 {
+        world.interval(&[150, 150]);
+        assert_eq!(world.capped(), [true, false], "interval {n}");
+    }
+    world.interval(&[150, 150]);
+    assert_eq!(world.capped(), [false, false]);
+}
+
+#[test]
+fn a_flow_still_above_its_share_is_capped_anew() {
+    let mut world = paper(&[true, false]);
+    world.interval(&[300, 100]);
+    world.interval(&[200, 120]);
+    // 256 kbit/s is the mean now: 11,680 bit / 256 kbit/s = 45.625 ms.
+    assert_eq!(world.control.cap(0), Some(Span::from_micros(45_625)));
+}
+
+#[test]
+fn caps_go_when_a_flow_starts_or_ends() {
+    for ends in [false, true] {
+        let mut world = paper(&[true, false, false]);
+        world.interval(&[300, 100, 100]);
+        assert_eq!(world.capped(), [true, false, false]);
+        if ends {
+            world.control.on_flow_ended(2);
+            world.interval(&[200, 200]);
+            assert_eq!(world.capped(), [false, false]);
+        } else {
+            world.control.on_flow_started(world.now, 3, true);
+            world.interval(&[200, 150, 150, 900]);
+            assert_eq!(world.capped(), [false, false, false, false]);
+        }
+    }
+}
+
+#[test]
+fn upward_flows_and_lone_flows_are_left_alone() {
+    let mut world = paper(&[false, true]);
+    world.interval(&[900, 100]);
+    assert_eq!(world.capped(), [false, false], "the fast flow is not paced here");
+    let mut alone = paper(&[true]);
+    alone.interval(&[900]);
+    assert_eq!(alone.capped(), [false]);
+    let mut starved = paper(&[true, true]);
+    starved.interval(&[0, 0]);
+    assert_eq!(starved.capped(), [false, false], "nobody got anything");
+}
+
+#[test]
+fn an_inactive_flow_does_not_pull_the_mean_down() {
+    let mut world = paper(&[true, true]);
+    world.control.on_payload(0, SEGMENT);
+    world.control.on_acked(0, Bytes(500_000));
+    world.now = world.control.poll_timeout().unwrap();
+    assert!(world.control.handle_timeout(world.now, |_| Some(OWN)));
+    assert_eq!(world.capped(), [false, false]);
+}
+
+#[test]
+fn a_starved_flow_that_stays_starved_is_no_improvement() {
+    let mut world = paper(&[true, true]);
+    world.interval(&[200, 0]);
+    assert_eq!(world.capped(), [true, false]);
+    world.interval(&[100, 0]);
+    assert_eq!(world.capped(), [false, false]);
+}
+
+#[test]
+fn nothing_runs_early_or_without_flows() {
+    let mut control: GoodputControl<u32> = GoodputControl::new(GoodputControlConfig::PAPER);
+    assert_eq!(control.poll_timeout(), None);
+    let start = Instant::ZERO + Span::from_secs(7);
+    control.on_flow_started(start, 1, true);
+    assert_eq!(control.poll_timeout(), Some(start + Span::from_secs(5)));
+    assert!(!control.handle_timeout(start + Span::from_millis(4_999), |_| None));
+    assert!(control.handle_timeout(start + Span::from_secs(18), |_| None), "late");
+    assert_eq!(control.poll_timeout(), Some(start + Span::from_secs(20)), "the rhythm is kept");
+    control.on_flow_ended(1);
+    assert_eq!(control.poll_timeout(), None);
+}
+
+proptest! {
+    /// Only throttleable flows are capped, a cap is a positive finite spacing, and a change of membership clears all.
+    #[test]
+    fn caps_are_sane(
+        down in proptest::collection::vec(any::<bool>(), 1..8),
+        loads in proptest::collection::vec(proptest::collection::vec(0u64..10_000, 8), 1..40),
+        multiplicative: bool,
+    ) {
+        let aging = if multiplicative { Aging::Multiplicative } else { Aging::Additive };
+        let mut world = World::new(GoodputControlConfig { aging, ..GoodputControlConfig::PAPER }, &down);
+        for load in loads {
+            world.interval(&load[..down.len()]);
+            for (capped, &down) in world.capped().iter().zip(&down) {
+                prop_assert!(!capped || down);
+            }
+            for id in 0..down.len() as u32 {
+                if let Some(cap) = world.control.cap(id) {
+                    prop_assert!(cap > Span::ZERO && cap < Span::MAX);
+                }
+            }
+        }
+        world.control.on_flow_started(world.now, 99, true);
+        world.interval(&[1]);
+        prop_assert!(world.capped().iter().all(|capped| !capped));
+    }
+}

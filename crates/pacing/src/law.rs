@@ -1,0 +1,340 @@
+//! Rate laws: from round-trip samples to a pacing interval.
+
+use crate::Path;
+use crate::path::LinkRates;
+use alloc::collections::VecDeque;
+use core::fmt;
+use meshpace_units::{Bytes, Rate, Span};
+
+/// What `k` is on a path shorter than `n` hops (`ap_short_path`). Source: schemes.md section 2, "h < 4".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShortPath {
+    /// `k = min(n, h)` (the TCP-GAP paper).
+    HHop,
+    /// `k = 1` if `h < n` (the authors' published agent).
+    OneHop,
+    /// `k = n` always (the BYU thesis).
+    NHop,
+}
+
+/// The measure of variation that slows the pace (`ap_variation`). Source: schemes.md section 2, "cov estimator".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variation {
+    /// Standard deviation over mean.
+    Cov,
+    /// Mean absolute deviation over mean.
+    Mad,
+}
+
+/// What the sums of squared or absolute deviations are divided by (`ap_divisor`), N' being the samples held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divisor {
+    /// N' - 1 (schemes.md 2.3).
+    SamplesLessOne,
+    /// N' (the authors' agent, WiFu).
+    Samples,
+}
+
+/// What the history holds (`ap_samples`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Samples {
+    /// Round-trip times (schemes.md 2.3).
+    RoundTrip,
+    /// K-hop delays (the authors' agent).
+    KHopDelay,
+}
+
+/// Parameters of the adaptive law. Source of names and defaults: schemes.md section 2, "Constants".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptiveConfig {
+    /// Weight of the old smoothed delay, in `[0, 1)`.
+    pub alpha: f64,
+    /// Hops between consecutive packets of a flow, at least 1: 4 with a carrier-sensing range of 2.75 hops.
+    pub n: u32,
+    /// Samples held for the variation, at least 1.
+    pub history: usize,
+    /// Rule for paths shorter than `n`.
+    pub short_path: ShortPath,
+    /// Measure of variation.
+    pub variation: Variation,
+    /// Divisor of the variation.
+    pub divisor: Divisor,
+    /// What the variation is taken of.
+    pub samples: Samples,
+    /// Whether a negative queueing delay counts as zero (schemes.md 1.3, rule 5).
+    pub clamp_queueing: bool,
+    /// Samples whose k-hop delay reaches this are rejected (`delaybound`).
+    pub delay_bound: Span,
+    /// The interval before the first sample; `None` does not pace until then (a gateway, schemes.md 1.5).
+    pub initial_interval: Option<Span>,
+    /// Header bytes added to the payload on the air; also the size of a pure ACK (`ap_overhead_bytes`, schemes.md 1.1).
+    pub overhead: Bytes,
+}
+
+impl AdaptiveConfig {
+    /// The profile `paper` of TCP-AP (schemes.md section 2, "Profiles").
+    pub const PAPER: Self = Self {
+        alpha: 0.7,
+        n: 4,
+        history: 50,
+        short_path: ShortPath::HHop,
+        variation: Variation::Cov,
+        divisor: Divisor::SamplesLessOne,
+        samples: Samples::RoundTrip,
+        clamp_queueing: true,
+        delay_bound: Span::from_millis(500),
+        initial_interval: Some(Span::from_millis(50)),
+        overhead: Bytes(68),
+    };
+
+    /// The profile `ns2-2005`: what the authors' agent computes (schemes.md section 2, "Profiles").
+    pub const NS2_2005: Self = Self {
+        short_path: ShortPath::OneHop,
+        variation: Variation::Mad,
+        divisor: Divisor::Samples,
+        samples: Samples::KHopDelay,
+        clamp_queueing: false,
+        overhead: Bytes(112),
+        ..Self::PAPER
+    };
+
+    /// TCP-AP of 2011: packets `H_cs + 1` hops apart, `H_cs = ceil(carrier_sense_range / spacing)` (schemes.md 2.2;
+    /// the 4-hop rule is the case of 550 m and 200 m). `None` unless both lengths (metres) are positive.
+    #[must_use]
+    pub fn oid(carrier_sense_range: f64, spacing: f64) -> Option<Self> {
+        let hops = libm::ceil(carrier_sense_range / spacing);
+        (carrier_sense_range > 0.0 && spacing > 0.0 && hops < f64::from(u32::MAX))
+            .then(|| Self { n: hops as u32 + 1, ..Self::PAPER })
+    }
+
+    /// The path of `hops` equal links (0: unknown) that packets with this much payload take, with this law's overhead.
+    #[must_use]
+    pub fn path(&self, hops: u32, payload: Bytes, rate: Rate) -> Path {
+        Path::uniform(hops, payload + self.overhead, self.overhead, rate)
+    }
+
+    /// The path over links of the given rates; for [`LinkRates::PerLink`] the list decides, for a uniform rate `hops`.
+    #[must_use]
+    pub fn path_over(&self, hops: u32, payload: Bytes, rates: LinkRates) -> Option<Path> {
+        match rates {
+            LinkRates::Uniform(rate) => Some(self.path(hops, payload, rate)),
+            LinkRates::PerLink(rates) => Path::per_link(payload + self.overhead, self.overhead, rates),
+        }
+    }
+
+    fn k(&self, hops: u32) -> u32 {
+        let n = self.n.max(1);
+        match self.short_path {
+            _ if hops >= n => n,
+            ShortPath::HHop => hops,
+            ShortPath::OneHop => 1,
+            ShortPath::NHop => n,
+        }
+    }
+}
+
+/// Which law paces a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LawConfig {
+    /// TCP-AP and its relatives: the smoothed k-hop delay, stretched by the variation.
+    Adaptive(AdaptiveConfig),
+    /// One packet an interval, whatever is measured.
+    Fixed(Span),
+}
+
+impl LawConfig {
+    /// A fixed rate in bit/s: one packet of `mtu` bytes an interval, regardless of the real packet size (BYU,
+    /// schemes.md 2.1). `None` at rate zero.
+    #[must_use]
+    pub fn fixed_rate(rate: Rate, mtu: Bytes) -> Option<Self> {
+        rate.time_to_send(mtu).map(Self::Fixed)
+    }
+}
+
+/// Why a sample was not used. A rejected sample touches neither the smoothed delay nor the history.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rejected {
+    /// The round-trip time is zero.
+    NoDelay,
+    /// The k-hop delay (seconds) is not above zero and below the bound (schemes.md 1.3, rule 4).
+    OutOfBounds {
+        /// The k-hop delay in seconds; infinite over a link of rate zero.
+        k_hop_delay: f64,
+    },
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoDelay => f.write_str("the round-trip time is zero"),
+            Self::OutOfBounds { k_hop_delay } => {
+                write!(f, "the k-hop delay of {k_hop_delay} s is outside the open interval (0, delaybound)")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Rejected {}
+
+/// One flow's pacing interval and what it was computed from.
+#[derive(Clone, Debug)]
+pub struct RateLaw {
+    config: LawConfig,
+    smoothed: Option<f64>,
+    queueing: f64,
+    history: VecDeque<f64>,
+    variation: f64,
+    interval: Option<Span>,
+    accepted: u64,
+    rejected: u64,
+    unreliable: u64,
+}
+
+/// Weight of the old value in the smoothed queueing delay (`gamma`, schemes.md section 2, "Constants").
+const GAMMA: f64 = 0.5;
+
+impl RateLaw {
+    /// A law without samples.
+    #[must_use]
+    pub fn new(config: LawConfig) -> Self {
+        let interval = match config {
+            LawConfig::Adaptive(adaptive) => adaptive.initial_interval,
+            LawConfig::Fixed(interval) => Some(interval),
+        };
+        Self {
+            config,
+            smoothed: None,
+            queueing: 0.0,
+            history: VecDeque::new(),
+            variation: 0.0,
+            interval,
+            accepted: 0,
+            rejected: 0,
+            unreliable: 0,
+        }
+    }
+
+    /// Folds in the round-trip time of one segment over `path` and returns the new interval,
+    /// `KHD_hat * (1 + 2 * variation)`.
+    ///
+    /// # Errors
+    /// [`Rejected`] if the sample cannot be one of this path; the interval is unchanged then.
+    ///
+    /// Source: schemes.md (2.1) to (2.4); which samples to offer: schemes.md 1.3.
+    pub fn on_sample(&mut self, rtt: Span, path: &Path) -> Result<Span, Rejected> {
+        let config = match self.config {
+            LawConfig::Adaptive(config) => config,
+            LawConfig::Fixed(interval) => return Ok(interval),
+        };
+        let mut queueing = path.queueing_delay(rtt);
+        if config.clamp_queueing {
+            queueing = queueing.max(0.0);
+        }
+        let delay = path.k_hop_delay(config.k(path.hops()), queueing);
+        if rtt.is_zero() {
+            self.rejected += 1;
+            return Err(Rejected::NoDelay);
+        }
+        if !(delay > 0.0 && delay < config.delay_bound.as_secs_f64()) {
+            self.rejected += 1;
+            return Err(Rejected::OutOfBounds { k_hop_delay: delay });
+        }
+        self.accepted += 1;
+        self.unreliable += u64::from(!path.is_reliable());
+        let smoothed = self.smoothed.map_or(delay, |old| config.alpha * old + (1.0 - config.alpha) * delay);
+        self.smoothed = Some(smoothed);
+        self.queueing = GAMMA * self.queueing + (1.0 - GAMMA) * queueing;
+        if self.history.len() >= config.history.max(1) {
+            self.history.pop_front();
+        }
+        self.history.push_back(match config.samples {
+            Samples::RoundTrip => rtt.as_secs_f64(),
+            Samples::KHopDelay => delay,
+        });
+        self.variation = variation(&self.history, config.variation, config.divisor);
+        let interval = Span::from_secs_f64(smoothed * (1.0 + 2.0 * self.variation));
+        self.interval = Some(interval);
+        Ok(interval)
+    }
+
+    /// The pacing interval; `None` before the first sample if there is no initial interval.
+    #[must_use]
+    pub const fn interval(&self) -> Option<Span> {
+        self.interval
+    }
+
+    /// The smoothed k-hop delay (KHD_hat, FHD_hat with n = 4) in seconds, once there is a sample.
+    #[must_use]
+    pub const fn k_hop_delay(&self) -> Option<f64> {
+        self.smoothed
+    }
+
+    /// The smoothed queueing delay a hop, seconds; it starts at zero.
+    #[must_use]
+    pub const fn queueing_delay(&self) -> f64 {
+        self.queueing
+    }
+
+    /// The variation of the samples held, by the configured measure; 0 before the second.
+    #[must_use]
+    pub const fn variation(&self) -> f64 {
+        self.variation
+    }
+
+    /// The coefficient of variation of the samples held, whatever measure the law uses.
+    #[must_use]
+    pub fn cov(&self) -> f64 {
+        match self.config {
+            LawConfig::Adaptive(config) => variation(&self.history, Variation::Cov, config.divisor),
+            LawConfig::Fixed(_) => 0.0,
+        }
+    }
+
+    /// Samples accepted so far.
+    #[must_use]
+    pub const fn samples(&self) -> u64 {
+        self.accepted
+    }
+
+    /// Samples rejected so far.
+    #[must_use]
+    pub const fn rejected(&self) -> u64 {
+        self.rejected
+    }
+
+    /// Accepted samples whose number of hops was unknown and taken as 1 (schemes.md 1.2).
+    #[must_use]
+    pub const fn unreliable(&self) -> u64 {
+        self.unreliable
+    }
+
+    /// What the law was made of.
+    #[must_use]
+    pub const fn config(&self) -> &LawConfig {
+        &self.config
+    }
+}
+
+/// Deviation over mean of positive samples; 0 with fewer than two. Computed anew each time, so no error builds up.
+fn variation(samples: &VecDeque<f64>, measure: Variation, divisor: Divisor) -> f64 {
+    if samples.len() < 2 {
+        return 0.0;
+    }
+    let count = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / count;
+    let divisor = match divisor {
+        Divisor::SamplesLessOne => count - 1.0,
+        Divisor::Samples => count,
+    };
+    let deviation = match measure {
+        Variation::Cov => {
+            let squares: f64 = samples.iter().map(|x| (x - mean) * (x - mean)).sum();
+            libm::sqrt(squares / divisor)
+        }
+        Variation::Mad => samples.iter().map(|x| libm::fabs(x - mean)).sum::<f64>() / divisor,
+    };
+    deviation / mean
+}
+
+#[cfg(test)]
+mod tests;

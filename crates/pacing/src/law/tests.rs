@@ -1,0 +1,124 @@
+use super::*;
+use proptest::prelude::*;
+
+const MBIT_2: Rate = Rate::bits_per_sec(2_000_000);
+
+fn law(config: AdaptiveConfig) -> RateLaw {
+    RateLaw::new(LawConfig::Adaptive(config))
+}
+
+fn paper_path(hops: u32) -> Path {
+    AdaptiveConfig::PAPER.path(hops, Bytes(1460), MBIT_2)
+}
+
+#[test]
+fn the_variation_vector() {
+    // schemes.md section 2, test vector: 10, 12, 14 ms.
+    let samples: VecDeque<f64> = [0.010, 0.012, 0.014].into();
+    let cov = variation(&samples, Variation::Cov, Divisor::SamplesLessOne);
+    assert!((cov - 1.0 / 6.0).abs() < 1e-12);
+    assert!((1.0 + 2.0 * cov - 4.0 / 3.0).abs() < 1e-12);
+    let mad = variation(&samples, Variation::Mad, Divisor::Samples);
+    assert!((mad - (0.004 / 3.0) / 0.012).abs() < 1e-12);
+}
+
+#[test]
+fn the_smoothing_vector() {
+    // schemes.md section 2: FHD_hat 30 ms, then FHD 40 ms, gives 33 ms. Over 4 hops at 2 Mbit/s
+    // FHD = 2 * (RTT/4 + 5.84 ms), so the round trips are 36.64 and 56.64 ms.
+    let mut law = law(AdaptiveConfig::PAPER);
+    assert_eq!(law.interval(), Some(Span::from_millis(50)), "the initial interval");
+    assert_eq!(law.on_sample(Span::from_micros(36_640), &paper_path(4)), Ok(Span::from_millis(30)));
+    law.on_sample(Span::from_micros(56_640), &paper_path(4)).unwrap();
+    assert!((law.k_hop_delay().unwrap() - 0.033).abs() < 1e-12);
+    // cov of 36.64 and 56.64: 14.142136 / 46.64; the interval is 33 ms * (1 + 2 cov).
+    assert!((law.interval().unwrap().as_secs_f64() - 0.033 * (1.0 + 2.0 * 0.303_219_041)).abs() < 1e-9);
+}
+
+#[test]
+fn short_paths() {
+    let k = |short_path, hops| AdaptiveConfig { short_path, ..AdaptiveConfig::PAPER }.k(hops);
+    assert_eq!([1, 2, 3, 4, 9].map(|h| k(ShortPath::HHop, h)), [1, 2, 3, 4, 4]);
+    assert_eq!([1, 2, 3, 4, 9].map(|h| k(ShortPath::OneHop, h)), [1, 1, 1, 4, 4]);
+    assert_eq!([1, 2, 3, 4, 9].map(|h| k(ShortPath::NHop, h)), [4, 4, 4, 4, 4]);
+}
+
+#[test]
+fn the_four_hop_rule_is_the_case_of_550_and_200_metres() {
+    assert_eq!(AdaptiveConfig::oid(550.0, 200.0), Some(AdaptiveConfig::PAPER));
+    assert_eq!(AdaptiveConfig::oid(550.0, 250.0).unwrap().n, 4);
+    assert_eq!(AdaptiveConfig::oid(500.0, 250.0).unwrap().n, 3);
+    assert_eq!(AdaptiveConfig::oid(550.0, 0.0), None);
+}
+
+#[test]
+fn a_round_trip_shorter_than_the_air_time_counts_as_no_queueing() {
+    let mut law = law(AdaptiveConfig::PAPER);
+    law.on_sample(Span::from_micros(1), &paper_path(4)).unwrap();
+    // k * s_data / b = 4 * 12224 bit / 2 Mbit/s.
+    assert!((law.k_hop_delay().unwrap() - 0.024_448).abs() < 1e-12);
+}
+
+#[test]
+fn samples_out_of_bounds_change_nothing() {
+    let mut law = law(AdaptiveConfig::PAPER);
+    law.on_sample(Span::from_millis(40), &paper_path(4)).unwrap();
+    let before = (law.interval(), law.k_hop_delay(), law.history.clone());
+    assert_eq!(law.on_sample(Span::ZERO, &paper_path(4)), Err(Rejected::NoDelay));
+    assert!(matches!(law.on_sample(Span::from_secs(2), &paper_path(4)), Err(Rejected::OutOfBounds { .. })));
+    let dead_link = AdaptiveConfig::PAPER.path(4, Bytes(1460), Rate::bits_per_sec(0));
+    assert!(matches!(law.on_sample(Span::from_millis(40), &dead_link), Err(Rejected::OutOfBounds { .. })));
+    assert_eq!((law.interval(), law.k_hop_delay(), law.history.clone()), before);
+    assert_eq!((law.samples(), law.rejected(), law.unreliable()), (1, 3, 0));
+}
+
+#[test]
+fn unknown_hops_are_counted() {
+    let mut law = law(AdaptiveConfig::PAPER);
+    law.on_sample(Span::from_millis(20), &paper_path(0)).unwrap();
+    assert_eq!(law.unreliable(), 1);
+}
+
+#[test]
+fn a_fixed_rate_ignores_samples() {
+    // schemes.md 2.1: 1500 bytes at 1,025,922 bit/s are 11.6968 ms.
+    let config = LawConfig::fixed_rate(Rate::bits_per_sec(1_025_922), Bytes(1500)).unwrap();
+    let mut law = RateLaw::new(config);
+    let interval = law.interval().unwrap();
+    assert_eq!(interval.as_micros(), 11_696);
+    assert_eq!(law.on_sample(Span::from_millis(400), &paper_path(4)), Ok(interval));
+    assert_eq!(LawConfig::fixed_rate(Rate::bits_per_sec(0), Bytes(1500)), None);
+}
+
+proptest! {
+    /// Whatever arrives, the smoothed delay stays within the accepted samples, the coefficient of variation of N
+    /// positive numbers within sqrt(N), the history within its size.
+    #[test]
+    fn the_estimator_is_bounded(
+        history in 1usize..60,
+        alpha in 0.0f64..0.99,
+        samples in proptest::collection::vec((0u64..3_000_000, 0u32..12), 1..200),
+    ) {
+        let config = AdaptiveConfig { history, alpha, ..AdaptiveConfig::PAPER };
+        let mut law = law(config);
+        let (mut low, mut high) = (f64::MAX, 0.0f64);
+        for (rtt_us, hops) in samples {
+            let (rtt, path) = (Span::from_micros(rtt_us), paper_path(hops));
+            let before = law.interval();
+            match law.on_sample(rtt, &path) {
+                Ok(interval) => {
+                    let delay = path.k_hop_delay(path.hops().min(4), path.queueing_delay(rtt).max(0.0));
+                    low = low.min(delay);
+                    high = high.max(delay);
+                    let smoothed = law.k_hop_delay().unwrap();
+                    prop_assert!(smoothed >= low - 1e-12 && smoothed <= high + 1e-12);
+                    prop_assert!(law.variation() <= libm::sqrt(history as f64) + 1e-9);
+                    prop_assert!(interval.as_secs_f64() >= smoothed - 1e-9);
+                    prop_assert!(interval < Span::from_secs(9));
+                }
+                Err(_) => prop_assert_eq!(law.interval(), before),
+            }
+            prop_assert!(law.history.len() <= history);
+        }
+    }
+}
