@@ -1,1 +1,31 @@
 //! 802.11: propagation, reception, frame times and the DCF.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`phy`] | timing and frame durations of each standard |
+//! | [`propagation`] | received power against distance, and the thresholds that make ranges of it |
+//! | [`links`] | who hears whom, how strongly, how late |
+//! | [`frame`] | what is on the air |
+//! | [`reception`] | what a receiver makes of overlapping frames (`ns2-capture`, `sinr`) |
+//! | [`station`] | one node's DCF: carrier sense, backoff, RTS/CTS, retries, NAV |
+//!
+//! A [`Station`] is a state machine without clock or queue: whoever drives it tells it what arrives on the air and
+//! when its deadline has come, and carries out the [`Action`]s. Arrivals are *lazy*: [`Station::hear`] only notes
+//! that a frame will arrive, and the station catches up when something happens to it. That is exact, because an
+//! overheard frame changes nothing but the station's own carrier state, and it is what makes the simulator fast: a
+//! frame costs one event at its addressee and a few stores at everybody else in range.
+
+pub mod backoff;
+pub mod frame;
+pub mod links;
+pub mod phy;
+pub mod propagation;
+pub mod reception;
+pub mod station;
+
+pub use frame::{Frame, FrameKind, MacPacket};
+pub use links::{Hearer, Links, Position};
+pub use phy::{Phy, Preamble, Standard};
+pub use propagation::{Propagation, Thresholds};
+pub use reception::{Arrival, Reception};
+pub use station::{Action, Station, StationStats};

@@ -92,7 +92,7 @@ impl Span {
         let nanos = secs * NANOS_PER_SEC;
         // 2^64 is exactly representable; anything below it converts without saturation. `+ 0.5` then truncation
         // rounds to nearest for every value a double resolves to half a nanosecond.
-        (nanos >= 0.0 && nanos < 18_446_744_073_709_551_616.0).then(|| Self((nanos + 0.5) as u64))
+        (0.0..18_446_744_073_709_551_616.0).contains(&nanos).then_some(Self((nanos + 0.5) as u64))
     }
 
     /// `secs` seconds, rounded to the nearest nanosecond.

@@ -1,0 +1,106 @@
+//! The backoff: whole slots that pass only while the medium is idle.
+
+use crate::phy::{BackoffRange, Phy};
+use meshpace_random::Stream;
+use meshpace_units::{Instant, Span};
+
+/// A backoff that has been drawn and has not run out.
+///
+/// It counts only after the medium has been idle for a DIFS. Rather than being paused and resumed by events, it is
+/// told afterwards when the medium turned idle and busy: [`Backoff::interrupt`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backoff {
+    /// What is left; whole slots.
+    remaining: Span,
+    /// It never counts before it was drawn.
+    drawn: Instant,
+}
+
+impl Backoff {
+    /// Draws a backoff from the contention window `cw`.
+    #[must_use]
+    pub fn draw(now: Instant, cw: u32, phy: &Phy, stream: &mut Stream) -> Self {
+        let choices = match phy.backoff_range {
+            BackoffRange::Ns2 => cw,
+            BackoffRange::Standard => cw + 1,
+        };
+        Self { remaining: phy.slot() * u64::from(stream.below(choices)), drawn: now }
+    }
+
+    /// When it runs out if the medium is idle from `idle_since` on: DIFS first, then the slots.
+    #[must_use]
+    pub fn expiry(&self, idle_since: Instant, phy: &Phy) -> Instant {
+        idle_since.max(self.drawn) + phy.difs() + self.remaining
+    }
+
+    /// The medium was idle from `idle_since` and turned busy at `busy_at`: the whole slots in between have passed,
+    /// the last part of one is lost (ns-2.35; ns2-behaviour 2.4).
+    pub fn interrupt(&mut self, idle_since: Instant, busy_at: Instant, phy: &Phy) {
+        let counting_from = idle_since.max(self.drawn) + phy.difs();
+        let slots = busy_at.saturating_since(counting_from).whole(phy.slot());
+        self.remaining = self.remaining.saturating_sub(phy.slot() * slots);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phy::{Preamble, Standard};
+    use meshpace_units::{Bytes, Rate};
+    use proptest::prelude::*;
+
+    fn phy() -> Phy {
+        Phy {
+            standard: Standard::B,
+            preamble: Preamble::Long,
+            basic_rate: Rate::bits_per_sec(1_000_000),
+            mac_overhead: Bytes(34),
+            rts_threshold: None,
+            retry_short: 7,
+            retry_long: 4,
+            backoff_range: BackoffRange::Ns2,
+        }
+    }
+
+    #[test]
+    fn draws_cover_their_range() {
+        let mut phy = phy();
+        for (range, last) in [(BackoffRange::Ns2, 30), (BackoffRange::Standard, 31)] {
+            phy.backoff_range = range;
+            let mut stream = Stream::new(1, "backoff", 0);
+            let slots: Vec<u64> = (0..4000)
+                .map(|_| Backoff::draw(Instant::ZERO, 31, &phy, &mut stream).remaining.whole(phy.slot()))
+                .collect();
+            assert_eq!((slots.iter().min(), slots.iter().max()), (Some(&0), Some(&last)));
+        }
+    }
+
+    #[test]
+    fn a_part_slot_and_the_difs_do_not_count() {
+        let phy = phy();
+        let at = |us: u64| Instant::ZERO + Span::from_micros(us);
+        let mut backoff = Backoff { remaining: Span::from_micros(100), drawn: at(0) };
+        backoff.interrupt(at(0), at(50), &phy);
+        assert_eq!(backoff.remaining, Span::from_micros(100));
+        backoff.interrupt(at(1000), at(1000 + 50 + 59), &phy);
+        assert_eq!(backoff.remaining, Span::from_micros(60));
+        assert_eq!(backoff.expiry(at(2000), &phy), at(2110));
+    }
+
+    proptest! {
+        #[test]
+        fn interruptions_never_lengthen_it(cw in 1u32..1024, seed: u64, idle in prop::collection::vec(0u64..700, 0..20)) {
+            let phy = phy();
+            let mut backoff = Backoff::draw(Instant::ZERO, cw, &phy, &mut Stream::new(seed, "backoff", 0));
+            let mut now = Instant::ZERO;
+            for us in idle {
+                let before = backoff.remaining;
+                let end = now + Span::from_micros(us);
+                backoff.interrupt(now, end.min(backoff.expiry(now, &phy)), &phy);
+                prop_assert!(backoff.remaining <= before);
+                prop_assert!(backoff.remaining + Span::from_micros(us) >= before);
+                now = end + Span::from_micros(500);
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Who hears whom, how strongly, how late.
+
+use crate::propagation::{Propagation, SPEED_OF_LIGHT, Thresholds};
+use meshpace_units::{NodeId, Span};
+
+/// A place, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Position {
+    /// East.
+    pub x: f64,
+    /// North.
+    pub y: f64,
+}
+
+impl Position {
+    /// Metres to `other`.
+    #[must_use]
+    pub fn distance(self, other: Self) -> f64 {
+        let (dx, dy) = (self.x - other.x, self.y - other.y);
+        libm::sqrt(dx * dx + dy * dy)
+    }
+}
+
+/// One receiver of a node's transmissions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hearer {
+    /// Who.
+    pub node: NodeId,
+    /// Received power, W.
+    pub power: f64,
+    /// Propagation delay, at least 1 ns.
+    pub delay: Span,
+    /// True if the frame can be decoded.
+    pub decodable: bool,
+}
+
+/// What decides audibility.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Links {
+    /// Propagation model.
+    pub propagation: Propagation,
+    /// Receive and carrier sense ranges in metres.
+    pub ranges: (f64, f64),
+    /// True if interference is summed, so that frames below the sense threshold matter.
+    pub summed_interference: bool,
+    /// The run's seed, for shadowing.
+    pub seed: u64,
+}
+
+impl Links {
+    /// The thresholds of the model.
+    #[must_use]
+    pub fn thresholds(&self) -> Thresholds {
+        self.propagation.thresholds(self.ranges.0, self.ranges.1)
+    }
+
+    /// The receivers of every node, by index, in order of node.
+    ///
+    /// The cost grows with nodes times neighbours: candidates come from a grid of cells as wide as the farthest
+    /// audible distance.
+    #[must_use]
+    pub fn table(&self, positions: &[Position]) -> Vec<Vec<Hearer>> {
+        let grid = Grid::new(positions, self.propagation.farthest(self.ranges, self.summed_interference));
+        (0..positions.len()).map(|node| self.hearers(node, positions, &grid)).collect()
+    }
+
+    fn hearers(&self, node: usize, positions: &[Position], grid: &Grid) -> Vec<Hearer> {
+        let thresholds = self.thresholds();
+        let floor = if self.summed_interference { thresholds.interfere } else { thresholds.sense };
+        let here = positions[node];
+        let mut near: Vec<u32> = grid.near(here).filter(|other| *other as usize != node).collect();
+        near.sort_unstable();
+        near.into_iter()
+            .filter_map(|other| {
+                let distance = here.distance(positions[other as usize]);
+                let pair = (node as u32, other);
+                let power = self.propagation.power_between(distance, self.ranges, pair, self.seed);
+                (power >= floor).then(|| Hearer {
+                    node: NodeId(other),
+                    power,
+                    delay: Span::from_secs_f64(distance / SPEED_OF_LIGHT).max(Span::NANOSECOND),
+                    decodable: power >= thresholds.receive,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Nodes by square cell.
+struct Grid {
+    cell: f64,
+    origin: Position,
+    columns: usize,
+    rows: usize,
+    cells: Vec<Vec<u32>>,
+}
+
+/// No more cells than this a side, so that far-flung nodes do not cost memory.
+const MAX_CELLS: f64 = 256.0;
+
+impl Grid {
+    fn new(positions: &[Position], reach: f64) -> Self {
+        let fold = |start: f64, pick: fn(f64, f64) -> f64, axis: fn(&Position) -> f64| {
+            positions.iter().map(axis).fold(start, pick)
+        };
+        let origin = Position {
+            x: fold(f64::INFINITY, f64::min, |p| p.x),
+            y: fold(f64::INFINITY, f64::min, |p| p.y),
+        };
+        let width = fold(f64::NEG_INFINITY, f64::max, |p| p.x) - origin.x;
+        let height = fold(f64::NEG_INFINITY, f64::max, |p| p.y) - origin.y;
+        let cell = reach.max(width / MAX_CELLS).max(height / MAX_CELLS).max(1.0);
+        let count = |length: f64| if length.is_finite() { (length.max(0.0) / cell) as usize + 1 } else { 1 };
+        let (columns, rows) = (count(width), count(height));
+        let mut grid = Self { cell, origin, columns, rows, cells: vec![Vec::new(); columns * rows] };
+        for (index, position) in positions.iter().enumerate() {
+            let (column, row) = grid.cell_of(*position);
+            grid.cells[row * columns + column].push(index as u32);
+        }
+        grid
+    }
+
+    fn cell_of(&self, p: Position) -> (usize, usize) {
+        let along = |offset: f64, n: usize| ((offset / self.cell) as usize).min(n - 1);
+        (along(p.x - self.origin.x, self.columns), along(p.y - self.origin.y, self.rows))
+    }
+
+    fn near(&self, p: Position) -> impl Iterator<Item = u32> + '_ {
+        let (column, row) = self.cell_of(p);
+        let rows = row.saturating_sub(1)..=(row + 1).min(self.rows - 1);
+        rows.flat_map(move |r| {
+            let columns = column.saturating_sub(1)..=(column + 1).min(self.columns - 1);
+            columns.flat_map(move |c| self.cells[r * self.columns + c].iter().copied())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meshpace_random::Stream;
+
+    fn links() -> Links {
+        Links { propagation: Propagation::TwoRay, ranges: (250.0, 550.0), summed_interference: false, seed: 1 }
+    }
+
+    #[test]
+    fn a_chain_decodes_one_hop_and_senses_two() {
+        let chain: Vec<_> = (0..8).map(|i| Position { x: 200.0 * f64::from(i), y: 0.0 }).collect();
+        let table = links().table(&chain);
+        let of_4: Vec<_> = table[4].iter().map(|h| (h.node.0, h.decodable)).collect();
+        assert_eq!(of_4, [(2, false), (3, true), (5, true), (6, false)]);
+        assert_eq!(table[4][1].delay, Span::from_nanos(667));
+    }
+
+    #[test]
+    fn the_grid_finds_the_same_as_all_pairs() {
+        let mut draw = Stream::new(3, "test", 0);
+        let nodes: Vec<_> =
+            (0..300).map(|_| Position { x: draw.uniform(0.0, 6000.0), y: draw.uniform(-900.0, 2000.0) }).collect();
+        let table = links().table(&nodes);
+        for (i, here) in nodes.iter().enumerate() {
+            let all: Vec<u32> = (0..nodes.len())
+                .filter(|j| *j != i && here.distance(nodes[*j]) <= 550.0)
+                .map(|j| j as u32)
+                .collect();
+            assert_eq!(table[i].iter().map(|h| h.node.0).collect::<Vec<_>>(), all);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What a receiver makes of overlapping frames.
+//!
+//! Two models behind one interface. Both are driven in the order of time by the station: `begins` when a frame's
+//! first bit arrives, `ends` at the time that `next_end` names.
+
+mod capture;
+mod sinr;
+
+use crate::frame::FrameKind;
+use crate::propagation::Thresholds;
+use meshpace_units::{Instant, NodeId, Span};
+
+pub use capture::Capture;
+pub use sinr::Sinr;
+
+/// A frame as one receiver will hear it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// First bit.
+    pub start: Instant,
+    /// Last bit.
+    pub end: Instant,
+    /// Received power, W.
+    pub power: f64,
+    /// The frame's duration field.
+    pub duration: Span,
+    /// Transmitter.
+    pub from: NodeId,
+    /// Kind, to count collisions by.
+    pub kind: FrameKind,
+    /// Strong enough to decode.
+    pub decodable: bool,
+    /// Addressed to this node or to everybody: its end is handled by [`crate::Station::frame_ends`].
+    pub mine: bool,
+    /// Addressed to this node alone.
+    pub unicast: bool,
+}
+
+/// How a reception ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Received without error.
+    Good,
+    /// Damaged, or too weak to decode: the medium was busy, no more is known.
+    Bad,
+    /// Lost to an overlapping frame.
+    Collided,
+    /// Not a reception at all: energy that ended (only `sinr`).
+    Energy,
+}
+
+/// A frame addressed to this node alone, strong enough to decode, and lost to an overlapping frame while the node
+/// was not transmitting: what ns-2 logs as `COL`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collision {
+    /// Transmitter.
+    pub from: NodeId,
+    /// Kind of frame.
+    pub kind: FrameKind,
+}
+
+/// What the station must know of an arrival that began.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Begun {
+    /// The network allocation vector becomes at least this.
+    pub nav: Option<Instant>,
+    /// Frames lost by this.
+    pub lost: Option<Collision>,
+}
+
+/// The reception model of a node.
+#[derive(Clone, Debug)]
+pub enum Reception {
+    /// ns-2's: the order of arrival decides, interference is not summed.
+    Capture(Capture),
+    /// Summed interference against a threshold, no lock on a later frame.
+    Sinr(Sinr),
+}
+
+/// Parameters of the models, shared by all nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReceptionLimits {
+    /// Capture ratio (`ns2-capture`) or least signal to interference ratio (`sinr`), linear.
+    pub ratio: f64,
+    /// Noise floor under `sinr`, W.
+    pub noise: f64,
+    /// Powers to decode and to sense at.
+    pub thresholds: Thresholds,
+    /// EIFS, the silence after a frame that was captured over.
+    pub eifs: Span,
+}
+
+impl Reception {
+    /// True while the medium is sensed busy by its energy (not by the NAV).
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        match self {
+            Self::Capture(model) => model.busy(),
+            Self::Sinr(model) => model.busy(),
+        }
+    }
+
+    /// The next end of a reception (or of energy), and whether it is a frame that `frame_ends` must handle.
+    #[must_use]
+    pub fn next_end(&self) -> Option<(Instant, bool)> {
+        match self {
+            Self::Capture(model) => model.next_end(),
+            Self::Sinr(model) => model.next_end(),
+        }
+    }
+
+    /// The earliest time at which the medium can be idle, given what is on the air now.
+    #[must_use]
+    pub fn idle_not_before(&self, limits: &ReceptionLimits) -> Option<Instant> {
+        match self {
+            Self::Capture(model) => model.idle_not_before(limits),
+            Self::Sinr(model) => model.idle_not_before(),
+        }
+    }
+
+    /// A frame's first bit arrives at `arrival.start`; `transmitting` says whether the own transmitter is active.
+    pub fn begins(&mut self, arrival: Arrival, transmitting: bool, limits: &ReceptionLimits) -> Begun {
+        match self {
+            Self::Capture(model) => model.begins(arrival, transmitting, limits),
+            Self::Sinr(model) => model.begins(arrival, transmitting, limits),
+        }
+    }
+
+    /// The own transmitter starts: what is being received is damaged.
+    pub fn transmitter_starts(&mut self) {
+        match self {
+            Self::Capture(model) => model.transmitter_starts(),
+            Self::Sinr(model) => model.transmitter_starts(),
+        }
+    }
+
+    /// The reception that ends next, ends. `None` if nothing was being received.
+    pub fn ends(&mut self, limits: &ReceptionLimits) -> Option<(Arrival, Verdict)> {
+        match self {
+            Self::Capture(model) => model.ends(),
+            Self::Sinr(model) => model.ends(limits),
+        }
+    }
+
+    /// True if the frame of `from` that ends at `end` is still the one being received.
+    #[must_use]
+    pub fn is_receiving(&self, from: NodeId, end: Instant) -> bool {
+        match self {
+            Self::Capture(model) => model.is_receiving(from, end),
+            Self::Sinr(model) => model.is_receiving(from, end),
+        }
+    }
+}
+
+impl Arrival {
+    fn collision(&self, damaged: bool) -> Option<Collision> {
+        (self.unicast && self.decodable && !damaged).then_some(Collision { from: self.from, kind: self.kind })
+    }
+}

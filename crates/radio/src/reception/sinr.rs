@@ -1,0 +1,102 @@
+//! Summed interference: a frame survives if its power stays at least 10 dB above noise plus everything else on the
+//! air, for all of its length. The receiver locks on the first decodable frame that it could start to receive and
+//! does not change over to a later one (schemes.md 17.1, "sensitivity").
+
+use super::{Arrival, Begun, ReceptionLimits, Verdict};
+use meshpace_units::{Instant, NodeId};
+
+#[derive(Clone, Copy, Debug)]
+struct Lock {
+    from: NodeId,
+    end: Instant,
+    /// Overlapped the own transmission.
+    damaged: bool,
+    /// The ratio fell below the threshold at some time.
+    drowned: bool,
+}
+
+/// State of the receiver: all frames on the air, and the one that it follows.
+#[derive(Clone, Debug, Default)]
+pub struct Sinr {
+    on_air: Vec<Arrival>,
+    lock: Option<Lock>,
+    sensed: bool,
+}
+
+impl Sinr {
+    pub(super) fn busy(&self) -> bool {
+        self.lock.is_some() || self.sensed
+    }
+
+    fn first_to_end(&self) -> Option<usize> {
+        (0..self.on_air.len()).min_by_key(|i| self.on_air[*i].end)
+    }
+
+    fn is_locked_on(&self, arrival: &Arrival) -> bool {
+        self.lock.is_some_and(|lock| lock.from == arrival.from && lock.end == arrival.end)
+    }
+
+    pub(super) fn next_end(&self) -> Option<(Instant, bool)> {
+        self.first_to_end().map(|i| {
+            let arrival = &self.on_air[i];
+            (arrival.end, arrival.mine && self.is_locked_on(arrival))
+        })
+    }
+
+    pub(super) fn idle_not_before(&self) -> Option<Instant> {
+        // The medium may fall below the sense threshold as soon as one of several frames ends.
+        self.busy().then(|| self.lock.map(|lock| lock.end).or_else(|| self.next_end().map(|e| e.0))).flatten()
+    }
+
+    fn power(&self) -> f64 {
+        self.on_air.iter().map(|a| a.power).sum()
+    }
+
+    /// Checks the ratio of the locked frame against everything on the air.
+    fn judge(&mut self, limits: &ReceptionLimits) {
+        let total = self.power();
+        self.sensed = total >= limits.thresholds.sense;
+        let signal = self.on_air.iter().find(|a| self.is_locked_on(a)).map(|a| a.power);
+        if let (Some(lock), Some(signal)) = (&mut self.lock, signal) {
+            lock.drowned |= signal < limits.ratio * (limits.noise + (total - signal).max(0.0));
+        }
+    }
+
+    pub(super) fn begins(&mut self, new: Arrival, transmitting: bool, limits: &ReceptionLimits) -> Begun {
+        self.on_air.push(new);
+        let free = self.lock.is_none() && !transmitting;
+        if free && new.decodable {
+            self.lock = Some(Lock { from: new.from, end: new.end, damaged: false, drowned: false });
+        }
+        self.judge(limits);
+        let missed = !free && self.lock.is_some();
+        Begun { nav: None, lost: if missed { new.collision(transmitting) } else { None } }
+    }
+
+    pub(super) fn transmitter_starts(&mut self) {
+        if let Some(lock) = &mut self.lock {
+            lock.damaged = true;
+        }
+    }
+
+    pub(super) fn ends(&mut self, limits: &ReceptionLimits) -> Option<(Arrival, Verdict)> {
+        let index = self.first_to_end()?;
+        let arrival = self.on_air[index];
+        let verdict = match self.lock.filter(|_| self.is_locked_on(&arrival)) {
+            None => Verdict::Energy,
+            Some(Lock { damaged: true, .. }) => Verdict::Bad,
+            Some(Lock { drowned: true, .. }) => Verdict::Collided,
+            Some(_) => Verdict::Good,
+        };
+        if verdict != Verdict::Energy {
+            self.lock = None;
+        }
+        self.on_air.remove(index);
+        self.judge(limits);
+        Some((arrival, verdict))
+    }
+
+    pub(super) fn is_receiving(&self, from: NodeId, end: Instant) -> bool {
+        self.lock.is_some_and(|lock| lock.from == from && lock.end == end)
+    }
+}

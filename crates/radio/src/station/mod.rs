@@ -1,0 +1,311 @@
+//! One node's distributed coordination function.
+//!
+//! Follows ns-2.35's `Mac/802_11` to the letter of ns2-behaviour sections 1 to 3, since that is the station that
+//! the papers measured: EIFS as a NAV, a NAV that only grows, separate retry counters for a station (not a frame), a
+//! backoff before every first transmission and after every acknowledged one.
+//!
+//! The contract: after each call, carry out the [`Action`]s in order, then read [`Station::next_deadline`] and call
+//! [`Station::timer`] no later than that. Early or repeated calls of `timer` are harmless.
+
+mod access;
+mod respond;
+mod stats;
+#[cfg(test)]
+mod tests;
+
+use crate::backoff::Backoff;
+use crate::frame::{Frame, FrameKind, MacPacket};
+use crate::phy::Phy;
+use crate::reception::{Arrival, Reception, ReceptionLimits, Verdict};
+use meshpace_random::Stream;
+use meshpace_units::{Instant, NodeId, Span};
+use std::collections::VecDeque;
+
+pub use stats::StationStats;
+
+/// What the driver has to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// Put this frame on the air now.
+    Transmit(Frame),
+    /// A packet arrived for this node.
+    Deliver {
+        /// The packet as its sender offered it.
+        packet: MacPacket,
+        /// The previous hop.
+        from: NodeId,
+    },
+    /// The packet was acknowledged, or its broadcast is over. The station takes the next one.
+    Sent(MacPacket),
+    /// The packet was given up after its last attempt. The station takes the next one.
+    GaveUp(MacPacket),
+}
+
+/// What the transmitter is occupied with: not idle from the start of a frame until its answer or the time-out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transmitter {
+    Idle,
+    Rts,
+    Cts,
+    Data,
+    Ack,
+}
+
+/// An answer that waits for its SIFS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Answer {
+    kind: FrameKind,
+    to: NodeId,
+    /// Duration field of the frame answered.
+    duration: Span,
+    data_rate: meshpace_units::Rate,
+}
+
+/// The shared configuration that every call of a station needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StationConfig {
+    /// Frame times and retry limits.
+    pub phy: Phy,
+    /// Reception thresholds.
+    pub limits: ReceptionLimits,
+}
+
+/// Arrivals noted but not yet looked at; beyond this many the station catches up at once, so that a node that
+/// nothing happens to does not collect them.
+const LAZY_ARRIVALS: usize = 12;
+
+/// The DCF of one node.
+#[derive(Clone, Debug)]
+pub struct Station {
+    id: NodeId,
+    reception: Reception,
+    pending: VecDeque<Arrival>,
+    /// Network allocation vector.
+    nav: Instant,
+    /// When the receiver last became idle.
+    receiver_idle_since: Instant,
+    transmitter: Transmitter,
+    transmitter_idle_since: Instant,
+    /// Until when the own frame is on the air.
+    on_air_until: Instant,
+    /// When the transmitter's state times out.
+    times_out_at: Option<Instant>,
+    /// When the SIFS before an answer, or before data after a CTS, is over.
+    sifs_ends_at: Option<Instant>,
+    answer: Option<Answer>,
+    packet: Option<MacPacket>,
+    /// The packet's RTS has not been answered yet.
+    needs_rts: bool,
+    retry: bool,
+    backoff: Option<Backoff>,
+    cw: u32,
+    short_retries: u32,
+    long_retries: u32,
+    seq: u16,
+    /// Last sequence number of each neighbour, sorted by neighbour.
+    heard: Vec<(NodeId, u16)>,
+    stream: Stream,
+    stats: StationStats,
+}
+
+impl Station {
+    /// A silent station with its own backoff stream.
+    #[must_use]
+    pub fn new(id: NodeId, reception: Reception, stream: Stream, config: &StationConfig) -> Self {
+        Self {
+            id,
+            reception,
+            pending: VecDeque::new(),
+            nav: Instant::ZERO,
+            receiver_idle_since: Instant::ZERO,
+            transmitter: Transmitter::Idle,
+            transmitter_idle_since: Instant::ZERO,
+            on_air_until: Instant::ZERO,
+            times_out_at: None,
+            sifs_ends_at: None,
+            answer: None,
+            packet: None,
+            needs_rts: false,
+            retry: false,
+            backoff: None,
+            cw: config.phy.cw_min(),
+            short_retries: 0,
+            long_retries: 0,
+            seq: 0,
+            heard: Vec::new(),
+            stream,
+            stats: StationStats::default(),
+        }
+    }
+
+    /// True if the station has no packet of its own and takes the next one.
+    #[must_use]
+    pub fn accepts(&self) -> bool {
+        self.packet.is_none()
+    }
+
+    /// Counters since the last call of [`Station::reset_stats`].
+    #[must_use]
+    pub fn stats(&self) -> &StationStats {
+        &self.stats
+    }
+
+    /// Starts the counters afresh.
+    pub fn reset_stats(&mut self) {
+        self.stats = StationStats::default();
+    }
+
+    /// Brings the counters up to `now`: overheard frames are accounted for lazily.
+    pub fn settle(&mut self, now: Instant, config: &StationConfig) {
+        self.catch_up(now, config);
+    }
+
+    /// A frame that leaves its transmitter `now` will arrive here. Its end must be announced by
+    /// [`Station::frame_ends`] if it is `mine`.
+    pub fn hear(&mut self, now: Instant, arrival: Arrival, config: &StationConfig) {
+        if self.pending.len() >= LAZY_ARRIVALS {
+            self.catch_up(now, config);
+        }
+        // Nearer transmitters overtake by a microsecond at the most.
+        let place = self.pending.iter().rposition(|other| other.start <= arrival.start).map_or(0, |i| i + 1);
+        self.pending.insert(place, arrival);
+    }
+
+    /// When [`Station::timer`] wants to be called next, at the latest. May be earlier than anything happens.
+    #[must_use]
+    pub fn next_deadline(&self, config: &StationConfig) -> Option<Instant> {
+        let events = [self.sifs_ends_at, self.times_out_at, self.backoff_deadline(config)];
+        events.into_iter().flatten().min()
+    }
+
+    /// A deadline has come, or may have.
+    pub fn timer(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
+        self.catch_up(now, config);
+        if self.sifs_ends_at == Some(now) {
+            self.sifs_ends_at = None;
+            self.sifs_over(now, config, out);
+        }
+        if self.times_out_at == Some(now) {
+            self.times_out_at = None;
+            self.transmitter_times_out(now, config, out);
+        }
+        if self.backoff.is_some() && self.is_idle(now) {
+            let expiry = self.backoff_expiry(config);
+            assert!(expiry >= now, "{:?}: backoff ended at {expiry:?}, noticed at {now:?}", self.id);
+            if expiry == now {
+                self.backoff = None;
+                self.access(now, config, out);
+            }
+        }
+    }
+
+    /// The frame of `frame.from` whose last bit arrives now was `mine` when it began.
+    pub fn frame_ends(&mut self, now: Instant, frame: &Frame, config: &StationConfig, out: &mut Vec<Action>) {
+        self.catch_up(now, config);
+        if !self.reception.is_receiving(frame.from, now) {
+            return; // captured over, or replaced by a frame that ends later
+        }
+        let ended = self.reception.ends(&config.limits);
+        let (arrival, verdict) = ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
+        self.receiver_idle_since = now;
+        match verdict {
+            Verdict::Good if now >= self.on_air_until => self.receive(now, frame, config, out),
+            Verdict::Good | Verdict::Energy => {}
+            Verdict::Bad | Verdict::Collided => self.bad_end(&arrival, verdict, config),
+        }
+    }
+
+    /// Idle as ns-2 has it: nothing received, no exchange of our own under way, NAV over (ns2-behaviour 1.10).
+    fn is_idle(&self, now: Instant) -> bool {
+        !self.reception.busy() && self.transmitter == Transmitter::Idle && self.nav <= now
+    }
+
+    /// Since when the medium has been idle, if receiver and transmitter are.
+    fn idle_since(&self) -> Instant {
+        self.receiver_idle_since.max(self.transmitter_idle_since).max(self.nav)
+    }
+
+    fn backoff_expiry(&self, config: &StationConfig) -> Instant {
+        match &self.backoff {
+            Some(backoff) => backoff.expiry(self.idle_since(), &config.phy),
+            None => unreachable!("{:?} has no backoff", self.id),
+        }
+    }
+
+    /// A lower bound on the time at which the backoff runs out, while the transmitter is idle.
+    fn backoff_deadline(&self, config: &StationConfig) -> Option<Instant> {
+        let backoff = self.backoff.as_ref().filter(|_| self.transmitter == Transmitter::Idle)?;
+        let heard_until = self.reception.idle_not_before(&config.limits).unwrap_or(Instant::ZERO);
+        Some(backoff.expiry(self.idle_since().max(heard_until), &config.phy))
+    }
+
+    /// The medium turns busy at `busy_at`, by a frame that arrives or by one of our own.
+    fn medium_turns_busy(&mut self, busy_at: Instant, config: &StationConfig) {
+        let idle_since = self.idle_since();
+        if let Some(backoff) = &mut self.backoff {
+            if idle_since < busy_at {
+                backoff.interrupt(idle_since, busy_at, &config.phy);
+            }
+        }
+    }
+
+    fn draw_backoff(&mut self, now: Instant, config: &StationConfig) {
+        self.backoff = Some(Backoff::draw(now, self.cw, &config.phy, &mut self.stream));
+    }
+
+    /// Accounts for everything that arrived before `now`, and for overheard frames that ended by then.
+    ///
+    /// An end comes before a start at the same time, and a start at `now` itself is not looked at: a backoff that
+    /// runs out in that very moment does not notice it.
+    fn catch_up(&mut self, now: Instant, config: &StationConfig) {
+        loop {
+            let start = self.pending.front().map(|a| a.start).filter(|start| *start < now);
+            let end = self.reception.next_end().filter(|(end, mine)| *end <= now && !mine).map(|e| e.0);
+            match (start, end) {
+                (None, None) => break,
+                (Some(start), Some(end)) if start < end => self.arrival_begins(config),
+                (Some(_), None) => self.arrival_begins(config),
+                (_, Some(_)) => self.overheard_ends(config),
+            }
+        }
+    }
+
+    fn arrival_begins(&mut self, config: &StationConfig) {
+        let arrival = self.pending.pop_front().expect("seen by the caller");
+        let was_busy = self.reception.busy();
+        let transmitting = arrival.start < self.on_air_until;
+        let begun = self.reception.begins(arrival, transmitting, &config.limits);
+        if !was_busy && self.reception.busy() && self.transmitter == Transmitter::Idle {
+            self.medium_turns_busy(arrival.start, config);
+        }
+        if let Some(nav) = begun.nav {
+            self.nav = self.nav.max(nav);
+        }
+        if let Some(lost) = begun.lost {
+            self.stats.collision(lost);
+        }
+    }
+
+    fn overheard_ends(&mut self, config: &StationConfig) {
+        let (arrival, verdict) = self.reception.ends(&config.limits).expect("seen by the caller");
+        match verdict {
+            Verdict::Good if arrival.end >= self.on_air_until => self.nav = self.nav.max(arrival.end + arrival.duration),
+            Verdict::Good | Verdict::Energy => {}
+            Verdict::Bad | Verdict::Collided => self.bad_end(&arrival, verdict, config),
+        }
+        if !self.reception.busy() {
+            self.receiver_idle_since = self.receiver_idle_since.max(arrival.end);
+        }
+    }
+
+    /// A frame that could not be read ends: EIFS, unless the own transmitter is active (ns2-behaviour 1.8).
+    fn bad_end(&mut self, arrival: &Arrival, verdict: Verdict, config: &StationConfig) {
+        if arrival.end < self.on_air_until {
+            return;
+        }
+        self.nav = self.nav.max(arrival.end + config.limits.eifs);
+        if verdict == Verdict::Collided && arrival.unicast {
+            self.stats.collision(crate::reception::Collision { from: arrival.from, kind: arrival.kind });
+        }
+    }
+}
