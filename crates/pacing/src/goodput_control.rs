@@ -14,6 +14,16 @@ pub enum Aging {
     Multiplicative,
 }
 
+/// Where a packet of data goes. A connection is one flow here, with the data of both directions: the requests of a
+/// download are not a starving flow beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Wireless to wired, paced by its sender.
+    Up,
+    /// Wired to wireless, paced at the gateway.
+    Down,
+}
+
 /// Parameters of goodput control. Source of every default: schemes.md 3.5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GoodputControlConfig {
@@ -67,13 +77,25 @@ pub struct GoodputControl<Id> {
 
 #[derive(Clone, Debug)]
 struct Flow {
-    throttleable: bool,
-    /// Largest payload seen, in place of the MSS.
+    /// Largest payload seen downwards, in place of the MSS.
     segment: Bytes,
-    acked: Bytes,
-    active: bool,
+    interval: Traffic,
     cap: Option<Cap>,
     hold_off: Option<HoldOff>,
+}
+
+/// What a connection did since the last run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traffic {
+    down: Bytes,
+    up: Bytes,
+    acked: Bytes,
+}
+
+impl Traffic {
+    fn is_active(self) -> bool {
+        self.down + self.up > Bytes::ZERO
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -110,20 +132,13 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         }
     }
 
-    /// A connection appeared. Only a `throttleable` one (wired-to-wireless, paced here) is ever capped.
-    pub fn on_flow_started(&mut self, now: Instant, id: Id, throttleable: bool) {
+    /// A connection appeared.
+    pub fn on_flow_started(&mut self, now: Instant, id: Id) {
         if self.flows.is_empty() {
             self.last_run = now;
             self.next_run = now.checked_add(self.config.interval);
         }
-        let flow = Flow {
-            throttleable,
-            segment: Bytes::ZERO,
-            acked: Bytes::ZERO,
-            active: false,
-            cap: None,
-            hold_off: None,
-        };
+        let flow = Flow { segment: Bytes::ZERO, interval: Traffic::default(), cap: None, hold_off: None };
         self.flows.insert(id, flow);
         self.membership_changed = true;
     }
@@ -139,18 +154,25 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         }
     }
 
-    /// A data packet of flow `id` was seen; the flow is active in this interval.
-    pub fn on_payload(&mut self, id: Id, payload: Bytes) {
-        if let Some(flow) = self.flows.get_mut(&id) {
-            flow.active = true;
-            flow.segment = flow.segment.max(payload);
+    /// A data packet of connection `id` was seen; the connection is active in this interval. A connection whose data
+    /// goes mostly down (wired-to-wireless, paced here) may be throttled, any other only counts.
+    pub fn on_payload(&mut self, id: Id, direction: Direction, payload: Bytes) {
+        let Some(flow) = self.flows.get_mut(&id) else {
+            return;
+        };
+        match direction {
+            Direction::Up => flow.interval.up += payload,
+            Direction::Down => {
+                flow.interval.down += payload;
+                flow.segment = flow.segment.max(payload);
+            }
         }
     }
 
-    /// `newly` more bytes of flow `id` were cumulatively acknowledged.
+    /// `newly` more bytes of connection `id` were cumulatively acknowledged.
     pub fn on_acked(&mut self, id: Id, newly: Bytes) {
         if let Some(flow) = self.flows.get_mut(&id) {
-            flow.acked += newly;
+            flow.interval.acked += newly;
         }
     }
 
@@ -186,8 +208,8 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         let goodput: BTreeMap<Id, f64> = self
             .flows
             .iter()
-            .filter(|(_, flow)| flow.active)
-            .map(|(&id, flow)| (id, flow.acked.bits() as f64 / elapsed))
+            .filter(|(_, flow)| flow.interval.is_active())
+            .map(|(&id, flow)| (id, flow.interval.acked.bits() as f64 / elapsed))
             .collect();
         let mean =
             if goodput.is_empty() { 0.0 } else { goodput.values().sum::<f64>() / goodput.len() as f64 };
@@ -199,8 +221,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             self.age(&goodput, mean, pace);
         }
         for flow in self.flows.values_mut() {
-            flow.acked = Bytes::ZERO;
-            flow.active = false;
+            flow.interval = Traffic::default();
         }
     }
 
@@ -247,11 +268,8 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         for (id, own) in goodput {
             let flow = self.flows.get_mut(id).expect("goodput is of known flows");
             let held_off = flow.hold_off.is_some_and(|hold_off| self.runs <= hold_off.until_run);
-            if flow.throttleable
-                && !held_off
-                && own / mean > self.config.threshold
-                && flow.segment > Bytes::ZERO
-            {
+            let downwards = flow.interval.down > flow.interval.up;
+            if downwards && !held_off && own / mean > self.config.threshold {
                 let packets_per_sec = mean / flow.segment.bits() as f64;
                 flow.cap = Some(Cap { packets_per_sec, since_run: self.runs });
                 throttled = true;

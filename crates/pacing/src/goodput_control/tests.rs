@@ -8,25 +8,29 @@ const OWN: Span = Span::from_millis(10);
 /// A world of flows that acknowledge a given number of bytes an interval.
 struct World {
     control: GoodputControl<u32>,
+    directions: Vec<Direction>,
     now: Instant,
 }
 
 impl World {
-    fn new(config: GoodputControlConfig, throttleable: &[bool]) -> Self {
+    fn new(config: GoodputControlConfig, down: &[bool]) -> Self {
         let mut control = GoodputControl::new(config);
-        for (id, &down) in (0..).zip(throttleable) {
-            control.on_flow_started(Instant::ZERO, id, down);
+        for (id, _) in (0..).zip(down) {
+            control.on_flow_started(Instant::ZERO, id);
         }
-        let mut world = Self { control, now: Instant::ZERO };
+        let directions =
+            down.iter().map(|&down| if down { Direction::Down } else { Direction::Up }).collect();
+        let mut world = Self { control, directions, now: Instant::ZERO };
         // The first run only notes that the flows started.
-        world.interval(&vec_of_equal(throttleable.len()));
+        world.interval(&vec_of_equal(down.len()));
         world
     }
 
     /// One interval in which flow i has `kilobytes[i]` acknowledged; 0 still sends.
     fn interval(&mut self, kilobytes: &[u64]) {
         for (id, &kb) in (0..).zip(kilobytes) {
-            self.control.on_payload(id, SEGMENT);
+            let direction = self.directions.get(id as usize).copied().unwrap_or(Direction::Down);
+            self.control.on_payload(id, direction, SEGMENT);
             self.control.on_acked(id, Bytes(kb * 1000));
         }
         self.now = self.control.poll_timeout().expect("flows are known");
@@ -42,8 +46,8 @@ fn vec_of_equal(n: usize) -> Vec<u64> {
     core::iter::repeat_n(100, n).collect()
 }
 
-fn paper(throttleable: &[bool]) -> World {
-    World::new(GoodputControlConfig::PAPER, throttleable)
+fn paper(down: &[bool]) -> World {
+    World::new(GoodputControlConfig::PAPER, down)
 }
 
 #[test]
@@ -114,7 +118,7 @@ fn caps_go_when_a_flow_starts_or_ends() {
             world.interval(&[200, 200]);
             assert_eq!(world.capped(), [false, false]);
         } else {
-            world.control.on_flow_started(world.now, 3, true);
+            world.control.on_flow_started(world.now, 3);
             world.interval(&[200, 150, 150, 900]);
             assert_eq!(world.capped(), [false, false, false, false]);
         }
@@ -135,9 +139,22 @@ fn upward_flows_and_lone_flows_are_left_alone() {
 }
 
 #[test]
+fn the_requests_of_a_download_do_not_count_against_it() {
+    let mut world = paper(&[true, true]);
+    world.control.on_payload(0, Direction::Up, Bytes(100));
+    world.control.on_acked(0, Bytes(100));
+    world.interval(&[100, 100]);
+    assert_eq!(world.capped(), [false, false]);
+    // An upload with a few small answers is an upload.
+    world.control.on_payload(0, Direction::Up, Bytes(9_000));
+    world.interval(&[200, 100]);
+    assert_eq!(world.capped(), [false, false]);
+}
+
+#[test]
 fn an_inactive_flow_does_not_pull_the_mean_down() {
     let mut world = paper(&[true, true]);
-    world.control.on_payload(0, SEGMENT);
+    world.control.on_payload(0, Direction::Down, SEGMENT);
     world.control.on_acked(0, Bytes(500_000));
     world.now = world.control.poll_timeout().unwrap();
     assert!(world.control.handle_timeout(world.now, |_| Some(OWN)));
@@ -158,7 +175,7 @@ fn nothing_runs_early_or_without_flows() {
     let mut control: GoodputControl<u32> = GoodputControl::new(GoodputControlConfig::PAPER);
     assert_eq!(control.poll_timeout(), None);
     let start = Instant::ZERO + Span::from_secs(7);
-    control.on_flow_started(start, 1, true);
+    control.on_flow_started(start, 1);
     assert_eq!(control.poll_timeout(), Some(start + Span::from_secs(5)));
     assert!(!control.handle_timeout(start + Span::from_millis(4_999), |_| None));
     assert!(control.handle_timeout(start + Span::from_secs(18), |_| None), "late");
@@ -188,7 +205,7 @@ proptest! {
                 }
             }
         }
-        world.control.on_flow_started(world.now, 99, true);
+        world.control.on_flow_started(world.now, 99);
         world.interval(&[1]);
         prop_assert!(world.capped().iter().all(|capped| !capped));
     }
