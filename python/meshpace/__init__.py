@@ -1,0 +1,1 @@
+"""Adaptive pacing for TCP over multihop wireless meshes: simulator, studies, report."""

@@ -1,0 +1,116 @@
+"""What ns-2.35 can express: the part of a scenario that has a counterpart there, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Routing(StrEnum):
+    """How routes come about."""
+
+    AODV = "aodv"
+    DSDV = "dsdv"
+    STATIC = "static"
+
+
+class App(StrEnum):
+    """What drives a flow."""
+
+    FTP = "ftp"
+    CBR = "cbr"
+
+
+@dataclass(frozen=True, slots=True)
+class MeshNode:
+    """A station with an 802.11 interface; metres."""
+
+    name: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class WiredLink:
+    """A full-duplex link; bit/s, seconds, packets a direction (the one being sent included)."""
+
+    a: str
+    b: str
+    rate_bps: float
+    delay_s: float
+    queue: int
+
+
+@dataclass(frozen=True, slots=True)
+class Radio:
+    """The DSSS radio and DCF; bit/s, metres, bytes. ``rts_bytes`` is the smallest MPDU sent after RTS/CTS."""
+
+    rate_bps: float
+    basic_rate_bps: float
+    short_preamble: bool
+    rts_bytes: int | None
+    retry_short: int
+    retry_long: int
+    queue: int
+    tx_range_m: float
+    cs_range_m: float
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One flow. ``packet`` is the payload a packet: the segment of TCP, the datagram of CBR.
+
+    ``start_s`` (jitter drawn) and ``stop_s`` count from time 0.
+    """
+
+    id: str
+    source: str
+    target: str
+    app: App
+    packet: int
+    start_s: float
+    stop_s: float | None
+    scheme: str
+    agent: str = ""
+    window: int = 0
+    delayed_ack: bool = False
+    rate_bps: float = 0.0
+    udp_header: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ns2Scenario:
+    """A scenario that ns-2.35 can run; ``gateway`` is the mesh node that the wired links hang on."""
+
+    name: str
+    nodes: tuple[MeshNode, ...]
+    links: tuple[WiredLink, ...]
+    gateway: str | None
+    flows: tuple[Flow, ...]
+    radio: Radio
+    routing: Routing
+    duration_s: float
+    warmup_s: float
+
+    @property
+    def idle_s(self) -> float:
+        """Virtual seconds before time 0.
+
+        AODV starts cold; DSDV needs the idle network to converge, and "static" is a converged DSDV that is
+        then frozen (ns-2.35 has no static routing for mobile nodes).
+        """
+        return {Routing.AODV: 1.0, Routing.STATIC: 120.0, Routing.DSDV: 150.0}[self.routing]
+
+    @property
+    def ip_header_added(self) -> int:
+        """Bytes that ns-2's DSDV agent adds to every packet its node originates (its AODV: to UDP only)."""
+        return 0 if self.routing is Routing.AODV else 20
+
+
+class NotExpressibleError(Exception):
+    """A scenario has no counterpart in ns-2.35; names the key and the reason."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"{key}: ns-2.35 cannot express it: {reason}")
+        self.key = key
+        self.reason = reason
