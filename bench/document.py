@@ -1,0 +1,50 @@
+"""Keeps docs/benchmarks.md: replaces the measured blocks and leaves everything written by hand around them alone."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+FRAME = """# Speed
+
+Measured by `make bench` (bench/run.py), which rewrites the blocks between the markers. How the tools are set up and
+what each of them models differently is in bench/README.md.
+
+## Against ns-2 and ns-3
+
+<!-- compare:begin -->
+<!-- compare:end -->
+
+## How the cost grows
+
+<!-- scaling:begin -->
+<!-- scaling:end -->
+"""
+
+
+def update(path: Path, block: str, text: str) -> None:
+    """Puts `text` between the markers of a block.
+
+    Raises ValueError if the file exists without these markers.
+    """
+    page = path.read_text(encoding="utf-8") if path.exists() else FRAME
+    begin, end = f"<!-- {block}:begin -->", f"<!-- {block}:end -->"
+    before, found, rest = page.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not (found and found_end):
+        raise ValueError(f"{path}: the markers {begin} and {end} are missing")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+def machine() -> str:
+    """CPU model, cores and kernel; no names."""
+    model = platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                model = line.partition(":")[2].strip()
+                break
+    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
