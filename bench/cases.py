@@ -88,8 +88,7 @@ class Case:
         """Mean number of mesh nodes within carrier-sense range of a mesh node."""
         spots = [(n.x, n.y) for n in self.nodes if n.x is not None and n.y is not None]
         near = sum(
-            math.hypot(xa - xb, ya - yb) <= CS_RANGE_M
-            for (xa, ya), (xb, yb) in itertools.combinations(spots, 2)
+            math.hypot(xa - xb, ya - yb) <= CS_RANGE_M for (xa, ya), (xb, yb) in itertools.combinations(spots, 2)
         )
         return 2 * near / len(spots)
 
@@ -129,9 +128,7 @@ def unique_path(table: list[list[int]], source: int, sink: int) -> list[int] | N
 def chain(hops: int) -> Case:
     """`hops` + 1 nodes in a row, one flow from end to end."""
     nodes = [Node(f"n{i}", i * SPACING_M, 0.0) for i in range(hops + 1)]
-    return Case(
-        f"chain-{hops}", f"chain, {hops} hop{'s' * (hops > 1)}", nodes, [Flow(0, hops, 0.1)], "static", 100
-    )
+    return Case(f"chain-{hops}", f"chain, {hops} hop{'s' * (hops > 1)}", nodes, [Flow(0, hops, 0.1)], "static", 100)
 
 
 def parallel_chains() -> Case:
@@ -145,28 +142,21 @@ def parallel_chains() -> Case:
 
 
 def grid(side: int) -> Case:
-    """A square grid; flows along every other row and every other column (the straight line is the one shortest way)."""
+    """A square grid; flows along every other row and column, where the straight line is the one shortest way."""
     nodes = [Node(f"g{r}_{c}", c * SPACING_M, r * SPACING_M) for r in range(side) for c in range(side)]
     ends = [(r * side, r * side + side - 1) for r in range(0, side, 2)]
     ends += [(c, (side - 1) * side + c) for c in range(1, side, 2)]
     flows = [Flow(a, b, round(0.1 * (k + 1), 1)) for k, (a, b) in enumerate(ends)]
-    return Case(
-        f"grid-{side}x{side}", f"{side} x {side} grid, {len(flows)} flows", nodes, flows, "static", 30
-    )
+    return Case(f"grid-{side}x{side}", f"{side} x {side} grid, {len(flows)} flows", nodes, flows, "static", 30)
 
 
 def place(count: int, width: float, height: float, rng: random.Random) -> list[Node]:
-    """Uniform positions, drawn anew until the radio graph is connected and no distance is close to the range."""
+    """Uniform positions, drawn anew until the graph is connected and no distance is close to the range."""
     for _ in range(1000):
-        nodes = [
-            Node(f"r{i}", round(rng.random() * width, 1), round(rng.random() * height, 1))
-            for i in range(count)
-        ]
+        nodes = [Node(f"r{i}", round(rng.random() * width, 1), round(rng.random() * height, 1)) for i in range(count)]
         if settled(nodes):
             return nodes
-    raise ValueError(
-        f"no connected placement of {count} nodes in {width:.0f} m x {height:.0f} m in 1000 draws"
-    )
+    raise ValueError(f"no connected placement of {count} nodes in {width:.0f} m x {height:.0f} m in 1000 draws")
 
 
 def settled(nodes: list[Node]) -> bool:
@@ -202,7 +192,7 @@ def pairs(nodes: list[Node], count: int, hops: range, rng: random.Random) -> lis
 
 
 def random_mesh(routing: str) -> Case:
-    """120 nodes in 2500 m x 1000 m, 8 flows of 3 to 8 hops; the same places and flows for both kinds of routing."""
+    """120 nodes in 2500 m x 1000 m, 8 flows of 3 to 8 hops; the same places and flows for both routings."""
     rng = random.Random(120)
     nodes = place(120, 2500.0, 1000.0, rng)
     flows = pairs(nodes, 8, range(3, 9), rng)

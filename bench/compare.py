@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 
 from cases import Case
-from process import ToolFailed
+from process import ToolError
 from tools import Measurement, Tool
 
 Samples = dict[str, dict[str, list[Measurement]]]
@@ -16,7 +16,7 @@ Samples = dict[str, dict[str, list[Measurement]]]
 
 
 def measure_all(tools: list[Tool], cases: list[Case], rounds: int) -> tuple[Samples, list[str]]:
-    """Every case with every tool in turn, `rounds` times over, so that a slow minute of the machine hits all alike.
+    """Every case with every tool in turn, `rounds` times over: a slow minute of the machine hits all alike.
 
     Returns the samples and the failures; a tool that fails in a case is not asked again for that case.
     """
@@ -29,7 +29,7 @@ def measure_all(tools: list[Tool], cases: list[Case], rounds: int) -> tuple[Samp
                     continue
                 try:
                     got = tool.measure(case, seed)
-                except ToolFailed as problem:
+                except ToolError as problem:
                     failures[case.name, tool.name] = f"{tool.name}, {case.name}: {problem}"
                     print(f"FAILED {failures[case.name, tool.name]}", file=sys.stderr)
                     continue
@@ -46,20 +46,18 @@ def tables(samples: Samples, cases: list[Case], names: list[str]) -> str:
     """The speed of the run, of the whole process, and the goodputs, as Markdown."""
     return "\n\n".join(
         [
-            "Simulated seconds per wall second of the run itself (set-up excluded), median (lowest to highest):",
+            "Simulated seconds per wall second of the run itself, set-up excluded, median (lowest to highest):",
             speed_table(samples, cases, names, lambda m: m.run_s),
             "The same over the whole process (start, reading, set-up, output):",
             speed_table(samples, cases, names, lambda m: m.process_s),
-            "Sum of the flows' goodputs in kbit/s, mean and standard deviation over the seeds, to see that each tool "
-            "really carried the traffic (bench/README.md says what the tools model differently):",
+            "Sum of the flows' goodputs in kbit/s, mean and standard deviation over the seeds, to see that each "
+            "tool really carried the traffic (bench/README.md says what the tools model differently):",
             goodput_table(samples, cases, names),
         ]
     )
 
 
-def speed_table(
-    samples: Samples, cases: list[Case], names: list[str], seconds: Callable[[Measurement], float]
-) -> str:
+def speed_table(samples: Samples, cases: list[Case], names: list[str], seconds: Callable[[Measurement], float]) -> str:
     """One row a case: each tool's speed and the first tool's speed over the others'."""
     first, *others = names
     rows = [["scenario", "simulated", *names, *(f"{first} / {other}" for other in others)]]
@@ -93,7 +91,7 @@ def goodput_table(samples: Samples, cases: list[Case], names: list[str]) -> str:
 
 
 def busy_share(samples: Samples) -> float:
-    """The lowest CPU time over wall time of any process of more than half a second: far below 1 on a busy machine."""
+    """The lowest CPU time over wall time of any process longer than 0.5 s: far below 1 on a busy machine."""
     all_runs = [m for by_tool in samples.values() for runs in by_tool.values() for m in runs]
     return min((m.cpu_s / m.process_s for m in all_runs if m.process_s > 0.5), default=1.0)
 

@@ -1,4 +1,4 @@
-"""Keeps docs/benchmarks.md: replaces the measured blocks and leaves everything written by hand around them alone."""
+"""Keeps docs/benchmarks.md: replaces the measured blocks, leaves what is written by hand around them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 FRAME = """# Speed
 
-Measured by `make bench` (bench/run.py), which rewrites the blocks between the markers. How the tools are set up and
-what each of them models differently is in bench/README.md.
+Measured by `make bench` (bench/run.py), which rewrites the blocks between the markers. How the tools are
+set up and what each of them models differently is in bench/README.md.
 
 ## Against ns-2 and ns-3
 

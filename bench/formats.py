@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 from cases import Case
@@ -64,7 +65,7 @@ def write_net(case: Case, folder: Path) -> Path:
     routes = {}
     for path in case.paths():
         for way in (path, path[::-1]):
-            routes.update({(at, way[-1]): following for at, following in zip(way, way[1:], strict=False)})
+            routes.update({(at, way[-1]): following for at, following in itertools.pairwise(way)})
     lines += [f"route {at} {to} {following}" for (at, to), following in sorted(routes.items())]
     return _write(folder / f"{case.name}.net", lines)
 

@@ -7,12 +7,13 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 
-class ToolFailed(Exception):
-    """A tool is missing, could not be built, or ended with an error; the message says which and what helps."""
+class ToolError(Exception):
+    """A tool is missing, did not build, or ended with an error; the message says which and what helps."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,10 @@ class Finished:
     peak_bytes: int
 
 
-def run(command: list[str | Path], timeout_s: float = 3600) -> Finished:
+def run(command: Sequence[str | Path], timeout_s: float = 3600) -> Finished:
     """Runs a command to its end.
 
-    Raises ToolFailed if it cannot start, ends with another status than 0, or exceeds the time limit.
+    Raises ToolError if it cannot start, ends with another status than 0, or exceeds the time limit.
     """
     words = [str(word) for word in command]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -36,11 +37,11 @@ def run(command: list[str | Path], timeout_s: float = 3600) -> Finished:
         try:
             child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         except OSError as problem:
-            raise ToolFailed(f"cannot run {words[0]}: {problem.strerror}") from problem
+            raise ToolError(f"cannot run {words[0]}: {problem.strerror}") from problem
         guard = threading.Timer(timeout_s, child.kill)
         guard.start()
         try:
-            # wait4 gives the resources of this child alone; RUSAGE_CHILDREN would mix it with all earlier ones.
+            # wait4 gives the resources of this child alone; RUSAGE_CHILDREN mixes it with all earlier ones.
             _, status, usage = os.wait4(child.pid, 0)
         except BaseException:
             child.kill()
@@ -54,6 +55,6 @@ def run(command: list[str | Path], timeout_s: float = 3600) -> Finished:
         if child.returncode != 0:
             last = err.read().decode(errors="replace").strip().splitlines()[-5:]
             late = f" (time limit {timeout_s:g} s)" if wall >= timeout_s else ""
-            raise ToolFailed(f"{' '.join(words)}: status {child.returncode}{late}\n  " + "\n  ".join(last))
+            raise ToolError(f"{' '.join(words)}: status {child.returncode}{late}\n  " + "\n  ".join(last))
         text = out.read().decode(errors="replace")
     return Finished(text, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)

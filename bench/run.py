@@ -3,7 +3,8 @@
 
     bench/run.py [--rounds N] [--only CASE ...] [--duration SECONDS] [--skip-ns2] [--skip-ns3] [--scaling]
 
-Exit status 0: all asked for was measured; 1: a comparison is missing (a tool is not installed or failed); 2: bad usage.
+Exit status 0: all asked for was measured; 1: a comparison is missing (a tool is not installed or failed);
+2: bad usage.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import compare
 import document
 import scaling
 from cases import all_cases
-from process import ToolFailed
+from process import ToolError
 from tools import ROOT, Meshpace, Ns2, Ns3, Tool
 
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -26,21 +27,15 @@ def arguments() -> argparse.Namespace:
     """The command line."""
     names = [case.name for case in all_cases()]
     parser = argparse.ArgumentParser(description="Compare the speed of meshpace, ns-2 and ns-3.")
-    parser.add_argument(
-        "--rounds", type=positive, default=5, metavar="N", help="interleaved rounds, one seed each (5)"
-    )
+    parser.add_argument("--rounds", type=positive, default=5, metavar="N", help="interleaved rounds, one seed each (5)")
     parser.add_argument(
         "--only", nargs="+", choices=[*names, "scaling"], metavar="CASE", help=", ".join([*names, "scaling"])
     )
-    parser.add_argument(
-        "--duration", type=float, metavar="S", help="simulated seconds of every case, at least 2"
-    )
+    parser.add_argument("--duration", type=float, metavar="S", help="simulated seconds of every case, at least 2")
     parser.add_argument("--skip-meshpace", action="store_true", help="leave our engine out")
     parser.add_argument("--skip-ns2", action="store_true", help="leave ns-2 out")
     parser.add_argument("--skip-ns3", action="store_true", help="leave ns-3 out")
-    parser.add_argument(
-        "--scaling", action="store_true", help="also 10 to 1000 nodes and two cores, our engine alone"
-    )
+    parser.add_argument("--scaling", action="store_true", help="also 10 to 1000 nodes and two cores, our engine alone")
     parser.add_argument(
         "-o",
         "--output",
@@ -49,9 +44,7 @@ def arguments() -> argparse.Namespace:
     )
     options = parser.parse_args()
     if options.duration is not None and options.duration < 2:
-        parser.error(
-            "--duration: less than 2 s leaves nothing to measure, flows start within the first second"
-        )
+        parser.error("--duration: less than 2 s leaves nothing to measure, flows start within the first second")
     if options.skip_meshpace and options.skip_ns2 and options.skip_ns3:
         parser.error("nothing is left to run")
     return options
@@ -72,7 +65,7 @@ def ready(wanted: list[Tool]) -> tuple[dict[str, str], list[Tool], list[str]]:
         try:
             versions[tool.name] = tool.prepare()
             usable.append(tool)
-        except ToolFailed as problem:
+        except ToolError as problem:
             missing.append(f"{tool.name}: {problem}")
             print(f"MISSING {missing[-1]}", file=sys.stderr)
     return versions, usable, missing
@@ -110,10 +103,8 @@ def main() -> int:
                 scaling.growth(engine, rounds, options.duration),
                 scaling.two_cores(engine, rounds, options.duration),
             ]
-            blocks["scaling"] = "\n\n".join(
-                [f"meshpace {versions[engine.name]}; {document.machine()}.", *parts]
-            )
-        except ToolFailed as problem:
+            blocks["scaling"] = "\n\n".join([f"meshpace {versions[engine.name]}; {document.machine()}.", *parts])
+        except ToolError as problem:
             problems.append(f"scaling: {problem}")
     for text in blocks.values():
         print(f"\n{text}")
@@ -129,8 +120,8 @@ def main() -> int:
         else:
             document.update(target, block, text)
             print(f"\n{block}: written to {target}", file=sys.stderr)
-    for problem in problems:
-        print(f"MISSING {problem}", file=sys.stderr)
+    for gap in problems:
+        print(f"MISSING {gap}", file=sys.stderr)
     return 1 if problems else 0
 
 

@@ -1,4 +1,4 @@
-"""How the cost of our engine grows with the number of nodes, what a node weighs, and what a second core brings."""
+"""How our engine's cost grows with the number of nodes, what a node weighs, what a second core brings."""
 
 from __future__ import annotations
 
@@ -56,8 +56,9 @@ def growth(engine: Meshpace, rounds: int, duration_s: float | None) -> str:
             ]
         )
     note = (
-        f"Random nodes at 48 a km², static routes, one flow of 3 to 5 hops for every ten nodes, medians of {rounds} seeds. "
-        f"Memory is the peak of the whole process, Python included; kB a node is the growth over {SIZES[0]} nodes."
+        f"Random nodes at 48 a km², static routes, one flow of 3 to 5 hops for every ten nodes, medians of {rounds} "
+        "seeds. Memory is the peak of the whole process, Python included; kB a node is its growth over "
+        f"{SIZES[0]} nodes."
     )
     return f"{note}\n\n{markdown(rows)}"
 
@@ -67,9 +68,9 @@ def two_cores(engine: Meshpace, rounds: int, duration_s: float | None) -> str:
     case = dataclasses.replace(parallel_chains(), duration_s=duration_s or 1000)
     walls: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(rounds):
-        for threads in walls:
+        for threads, taken in walls.items():
             _, done = engine.results(case, ["--seeds", str(SEEDS), "--threads", str(threads)])
-            walls[threads].append(done.wall_s)
+            taken.append(done.wall_s)
             print(f"scaling  {SEEDS} seeds, {threads} threads  {done.wall_s:7.2f} s", file=sys.stderr)
     one, two = (statistics.median(walls[threads]) for threads in (1, 2))
     rows = [

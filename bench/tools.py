@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -9,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from cases import Case
+from cases import Case, chain
 from formats import write_net, write_toml
-from process import Finished, ToolFailed, run
+from process import Finished, ToolError, run
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -34,7 +35,7 @@ class Tool(Protocol):
     name: str
 
     def prepare(self) -> str:
-        """Builds what is to be built and returns the version; raises ToolFailed with what to install."""
+        """Builds what is to be built and returns the version; raises ToolError with what to install."""
 
     def measure(self, case: Case, seed: int) -> Measurement:
         """Runs one case."""
@@ -49,8 +50,8 @@ class Meshpace:
     def prepare(self) -> str:
         """The engine names its version in every result, so a short run tells it."""
         if not self.command.exists():
-            raise ToolFailed(f"{self.command.relative_to(ROOT)} is missing: run `make setup` first")
-        probe = Case("probe", "version", *_two_nodes(), routing="static", duration_s=1)
+            raise ToolError(f"{self.command.relative_to(ROOT)} is missing: run `make setup` first")
+        probe = dataclasses.replace(chain(1), name="probe", duration_s=1)
         return str(self.results(probe, ["--seed", "1"])[0][0]["engine"])
 
     def results(self, case: Case, options: list[str]) -> tuple[list[dict[str, Any]], Finished]:
@@ -59,7 +60,7 @@ class Meshpace:
         try:
             answer = json.loads(done.output)
         except ValueError as problem:
-            raise ToolFailed(
+            raise ToolError(
                 f"{case.name}: standard output of `meshpace run --json` is not JSON: {problem}"
             ) from problem
         return answer.get("runs", [answer]), done
@@ -79,19 +80,12 @@ class Ns2:
     def prepare(self) -> str:
         """The package's version if Debian's, else what `ns` says of itself."""
         if shutil.which("ns") is None:
-            raise ToolFailed("`ns` is not installed: apt-get install ns2, or leave it out with --skip-ns2")
+            raise ToolError("`ns` is not installed: apt-get install ns2, or leave it out with --skip-ns2")
         return package_version("ns2")
 
     def measure(self, case: Case, seed: int) -> Measurement:
-        """The script times the traffic part: set-up and the filling of DSDV's tables do not count against ns-2."""
-        arguments = [
-            write_net(case, OUT),
-            case.routing,
-            f"{case.duration_s:g}",
-            f"{case.warmup_s:g}",
-            str(seed),
-        ]
-        done = run(["ns", HERE / "ns2" / "mesh.tcl", *arguments])
+        """The script times the traffic part: set-up and filling DSDV's tables do not count against ns-2."""
+        done = run(["ns", HERE / "ns2" / "mesh.tcl", *script_arguments(case, seed)])
         wall, *goodputs = result_line(done, case, extra=0)
         return Measurement(wall, done.wall_s, done.cpu_s, sum(goodputs))
 
@@ -110,30 +104,28 @@ class Ns3:
         hint = "apt-get install libns3-dev g++, or leave it out with --skip-ns3"
         compiler = shutil.which("g++")
         if compiler is None:
-            raise ToolFailed(f"no C++ compiler for ns-3: {hint}")
+            raise ToolError(f"no C++ compiler for ns-3: {hint}")
         if not self.binary.exists() or self.binary.stat().st_mtime < self.source.stat().st_mtime:
             OUT.mkdir(parents=True, exist_ok=True)
-            # Debian's pkg-config files name libraries that libns3-dev does not depend on, hence the plain list.
+            # Debian's pkg-config files name libraries that libns3-dev does not bring, hence the plain list.
             libraries = [f"-lns3-{name}" for name in (*self.modules, *self.base)]
-            build = [compiler, "-std=c++17", "-O3", self.source, "-o", self.binary, *libraries]
+            build: list[str | Path] = [compiler, "-std=c++17", "-O3", self.source, "-o", self.binary, *libraries]
             try:
-                run([*build])
-            except ToolFailed as problem:
-                raise ToolFailed(f"the ns-3 program does not build ({hint}):\n{problem}") from problem
+                run(build)
+            except ToolError as problem:
+                raise ToolError(f"the ns-3 program does not build ({hint}):\n{problem}") from problem
         return package_version("libns3-dev")
 
     def measure(self, case: Case, seed: int) -> Measurement:
         """The program times Simulator::Run."""
-        arguments = [
-            write_net(case, OUT),
-            case.routing,
-            f"{case.duration_s:g}",
-            f"{case.warmup_s:g}",
-            str(seed),
-        ]
-        done = run([self.binary, *arguments])
+        done = run([self.binary, *script_arguments(case, seed)])
         wall, _events, *goodputs = result_line(done, case, extra=1)
         return Measurement(wall, done.wall_s, done.cpu_s, sum(goodputs))
+
+
+def script_arguments(case: Case, seed: int) -> list[str]:
+    """What the ns-2 script and the ns-3 program both take."""
+    return [str(write_net(case, OUT)), case.routing, f"{case.duration_s:g}", f"{case.warmup_s:g}", str(seed)]
 
 
 def result_line(done: Finished, case: Case, extra: int) -> list[float]:
@@ -143,7 +135,7 @@ def result_line(done: Finished, case: Case, extra: int) -> list[float]:
             numbers = [float(word) for word in line.split()[1:]]
             if len(numbers) == 1 + extra + len(case.flows):
                 return numbers
-    raise ToolFailed(f"{case.name}: no complete result line in\n{done.output[-500:]}")
+    raise ToolError(f"{case.name}: no complete result line in\n{done.output[-500:]}")
 
 
 def package_version(package: str) -> str:
@@ -155,10 +147,3 @@ def package_version(package: str) -> str:
     except (OSError, subprocess.CalledProcessError):
         return "not from a Debian package"
     return asked.stdout.strip()
-
-
-def _two_nodes() -> tuple[list[Any], list[Any]]:
-    from cases import chain
-
-    case = chain(1)
-    return case.nodes, case.flows
