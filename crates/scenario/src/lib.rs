@@ -1,13 +1,28 @@
 //! The scenario file: parsing, checking, topologies, JSON Schema.
 //!
 //! A scenario is what is simulated: radio, topology, routing, wired part, flows and their schemes, what to measure.
-//! It is written in TOML; this crate turns the text into a [`Scenario`], plain data with every default filled in,
-//! every name replaced by an index and every draw made, or into a [`ScenarioError`] that names file, line, key, what
-//! was found and what is allowed.
+//! It is written in TOML. This crate works in two steps: [`ScenarioFile::parse`] checks the text once, with the
+//! command line's [`Overrides`]; [`ScenarioFile::resolve`] makes a [`Scenario`] of it for a seed, plain data with every
+//! default filled in, every name replaced by an index and every draw made. What is wrong becomes a [`ScenarioError`]
+//! that names file, line, key, what was found and what is allowed.
+//!
+//! Names and parameters of schemes are carried with their locations ([`Scenario::scheme_uses`],
+//! [`Scenario::scheme_settings`]) for whoever knows the schemes.
 
+mod document;
 mod error;
+mod file;
+mod keys;
+mod limits;
 mod model;
+mod overrides;
+mod read;
+mod resolve;
+mod schema;
 mod text;
 
 pub use error::{Location, Origin, ScenarioError};
+pub use file::ScenarioFile;
 pub use model::*;
+pub use overrides::Overrides;
+pub use schema::schema;

@@ -1,0 +1,100 @@
+//! A scenario file, parsed and checked; resolving it with a seed makes a [`Scenario`].
+
+use crate::document::{Table, read};
+use crate::keys::ROOT;
+use crate::overrides::Overrides;
+use crate::read::{
+    FlowSpec, LinkRateSpec, LinkSpec, MobilitySpec, Named, NodeSpec, Settings, Topology, network_scheme,
+    read_flows, read_links, read_measure, read_mobility, read_nodes, read_radio, read_routing, read_schemes,
+    read_topology,
+};
+use crate::{Measure, Radio, Routing, Scenario, ScenarioError, SchemeSetting};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// A scenario file with its overrides: everything that does not depend on the seed, checked.
+#[derive(Clone, Debug)]
+pub struct ScenarioFile {
+    pub(crate) text: Arc<str>,
+    pub(crate) scenario_sha256: String,
+    pub(crate) overrides: Vec<String>,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    pub(crate) source: Option<String>,
+    pub(crate) measure: Measure,
+    pub(crate) radio: Radio,
+    pub(crate) link_rates: Vec<LinkRateSpec>,
+    pub(crate) topology: Topology,
+    pub(crate) nodes: Vec<NodeSpec>,
+    pub(crate) links: Vec<LinkSpec>,
+    pub(crate) routing: Routing,
+    pub(crate) mobility: Option<MobilitySpec>,
+    pub(crate) flows: Vec<FlowSpec>,
+    pub(crate) network_scheme: Named,
+    pub(crate) scheme_settings: Vec<SchemeSetting>,
+}
+
+impl ScenarioFile {
+    /// Reads a scenario from the bytes of a file called `name`, after applying `overrides`.
+    ///
+    /// # Errors
+    /// If the text is not TOML, has a key that does not exist, or a value that is not allowed. What depends on the
+    /// seed, and whether flows find their ends, is checked by [`ScenarioFile::resolve`].
+    pub fn parse(name: &str, bytes: &[u8], overrides: &Overrides) -> Result<Self, ScenarioError> {
+        let file: Arc<str> = name.into();
+        let (text, mut table) = read(&file, bytes)?;
+        overrides.apply(&file, &mut table)?;
+        Self::check(&file, text, overrides, &table)
+    }
+
+    fn check(
+        file: &Arc<str>,
+        text: Arc<str>,
+        overrides: &Overrides,
+        table: &Table,
+    ) -> Result<Self, ScenarioError> {
+        let root = Settings::root(file, &ROOT, table)?;
+        let about = root.section("scenario")?;
+        let measure = read_measure(&root.section("measure")?)?;
+        let (radio, link_rates) = read_radio(&root.section("radio")?)?;
+        let defaults = root.section("defaults")?;
+        let flows = read_flows(&root, &defaults, &measure)?;
+        Ok(Self {
+            scenario_sha256: hex(&Sha256::digest(text.as_bytes())),
+            text,
+            overrides: overrides.record(),
+            name: about.given("name")?.map_or_else(|| stem(file), |name| name.text()),
+            description: about.given("description")?.map(|text| text.text()),
+            source: about.given("source")?.map(|text| text.text()),
+            measure,
+            radio,
+            link_rates,
+            topology: read_topology(&root)?,
+            nodes: read_nodes(&root)?,
+            links: read_links(&root)?,
+            routing: read_routing(&root.section("routing")?)?,
+            mobility: read_mobility(&root.section("mobility")?)?,
+            network_scheme: network_scheme(&flows, &defaults)?,
+            flows,
+            scheme_settings: read_schemes(&root)?,
+        })
+    }
+
+    /// The scenario of the run with this seed: nodes placed, names resolved, start times drawn.
+    ///
+    /// # Errors
+    /// If names do not resolve, nodes contradict their links, a flow cannot reach its end, or no placement is found.
+    pub fn resolve(&self, seed: u64) -> Result<Scenario, ScenarioError> {
+        crate::resolve::resolve(self, seed)
+    }
+}
+
+/// The file's name without folder and extension.
+fn stem(file: &str) -> String {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.strip_suffix(".toml").unwrap_or(name).to_owned()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

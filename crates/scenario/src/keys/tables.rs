@@ -1,0 +1,305 @@
+//! The tables themselves (design of the scenario file, section 5). Defaults reproduce ns-2.35's 802.11.
+
+use super::quantity::{DECIBEL, LENGTH, RATE, RATIO, SIZE, SPEED, TIME};
+use super::{Key, Kind, Section, Whole, above, bytes, real, whole};
+use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
+
+/// Not zero; a millimetre is finer than any mesh needs.
+const LENGTH_ABOVE_0: Kind = real(&LENGTH, 1e-3, METRES);
+const TIME_FROM_0: Kind = real(&TIME, 0.0, MAX_SECONDS);
+/// Not zero; a nanosecond is the resolution of time.
+const TIME_ABOVE_0: Kind = real(&TIME, 1e-9, MAX_SECONDS);
+const ANY_RATE: Kind = real(&RATE, MIN_RATE, MAX_RATE);
+const COORDINATE: Kind = real(&LENGTH, -METRES, METRES);
+
+static ONE_LENGTH: Kind = LENGTH_ABOVE_0;
+static ONE_TIME: Kind = TIME_ABOVE_0;
+static ONE_NAME: Kind = Kind::Text;
+
+pub(crate) static ROOT: Section = Section {
+    doc: "A meshpace scenario: what is simulated. Plain numbers are in seconds, bit/s, metres and bytes.",
+    keys: &[
+        Key::new("scenario", Kind::Table(&SCENARIO), "What this file is."),
+        Key::new("measure", Kind::Table(&MEASURE), "How long to run and what counts."),
+        Key::new("radio", Kind::Table(&RADIO), "802.11 at every mesh node."),
+        Key::new("topology", Kind::Table(&TOPOLOGY), "A generator of nodes, and of the wired part."),
+        Key::new("node", Kind::Tables(&NODE), "Explicit nodes, instead of or added to the generator's."),
+        Key::new("link", Kind::Tables(&LINK), "Wired full-duplex links between wired nodes and gateways."),
+        Key::new("routing", Kind::Table(&ROUTING), "The mesh's routing protocol."),
+        Key::new("mobility", Kind::Table(&MOBILITY), "Which mesh nodes move, and how."),
+        Key::new("defaults", Kind::Table(&DEFAULTS), "What flows take unless they say otherwise."),
+        Key::new("flow", Kind::Tables(&FLOW), "The flows.").required(),
+        Key::new("scheme", Kind::Schemes, "[scheme.NAME]: a scheme's parameters, or a new composition."),
+    ],
+};
+
+static SCENARIO: Section = Section {
+    doc: "What this file is.",
+    keys: &[
+        Key::new("name", Kind::Text, "Its name in results; by default the file's stem."),
+        Key::new("description", Kind::Prose, "What it shows."),
+        Key::new("source", Kind::Prose, "The paper and figure that it reproduces."),
+    ],
+};
+
+static MEASURE: Section = Section {
+    doc: "Either duration and warmup, or packets and batches. Time 0 is the nominal start of traffic.",
+    keys: &[
+        Key::new("duration", TIME_ABOVE_0, "End of the run, from time 0.").default("\"200s\""),
+        Key::new("warmup", TIME_FROM_0, "End of the discarded part, from time 0.").default("\"20s\""),
+        Key::new(
+            "packets",
+            whole(2, 1_000_000_000),
+            "In-order deliveries until the end, over all flows together.",
+        ),
+        Key::new("batches", whole(2, 10_000), "Batches of consecutive deliveries; the first is discarded.")
+            .default("11"),
+        Key::new("limit", TIME_ABOVE_0, "With packets: the end of a run that delivers too little to finish.")
+            .default("\"10000s\""),
+        Key::new("windows", Kind::List(&ONE_TIME, 1, 20), "Windows over which fairness is averaged.")
+            .default("[1, 10, 100]"),
+    ],
+};
+
+const DSSS: &[&str] = &["802.11b", "802.11g-ns2"];
+
+static RADIO: Section = Section {
+    doc: "802.11 at every mesh node. The defaults are ns-2.35's.",
+    keys: &[
+        Key::new("standard", Kind::Choice(&["802.11b", "802.11a", "802.11g", "802.11g-ns2"]), "Frame timing and rates.")
+            .default("\"802.11b\""),
+        Key::new("rate", ANY_RATE, "Rate of unicast data; by default 11Mbps for 802.11b, else 54Mbps."),
+        Key::new(
+            "basic_rate",
+            ANY_RATE,
+            "Rate of RTS, CTS, ACK and broadcasts; by default 1Mbps, with OFDM the highest of 6, 12, 24 Mbps not above rate.",
+        ),
+        Key::new("preamble", Kind::Choice(&["long", "short"]), "The DSSS preamble.")
+            .default("\"long\"")
+            .only("standard", DSSS),
+        Key::new(
+            "rts",
+            Kind::ChoiceOrWhole(&["always", "never"], Whole { min: 0, max: 65_535, unit: Some(&SIZE) }),
+            "Which unicast data frames an RTS precedes: all, none, or those whose MPDU has at least so many bytes.",
+        )
+        .default("\"always\""),
+        Key::new("retry_short", whole(0, 255), "Transmissions of an RTS, or of data sent without one; 0 acts as 1.").default("7"),
+        Key::new("retry_long", whole(0, 255), "Transmissions of data sent after an RTS; 0 acts as 1.").default("4"),
+        Key::new("queue", whole(1, 1_000_000), "Packets of the interface queue, the one in the MAC included.").default("50"),
+        Key::new(
+            "mac_overhead",
+            bytes(24, 256),
+            "MAC bytes a data frame; by default 34 (ns-2.35) for 802.11b and 802.11g-ns2, else 28.",
+        ),
+        Key::new("reception", Kind::Choice(&["ns2-capture", "sinr"]), "How overlapping frames fare.")
+            .default("\"ns2-capture\""),
+        Key::new("capture_threshold_db", real(&DECIBEL, 0.0, 100.0), "How much stronger the first frame must be.")
+            .default("10")
+            .only("reception", &["ns2-capture"]),
+        Key::new("sinr_threshold_db", real(&DECIBEL, -20.0, 100.0), "How far a frame must stand above all others.")
+            .default("10")
+            .only("reception", &["sinr"]),
+        Key::new("propagation", Kind::Choice(&["two-ray", "log-distance", "ranges"]), "How power falls with distance.")
+            .default("\"two-ray\""),
+        Key::new("path_loss_exponent", real(&RATIO, 1.0, 10.0), "The power of the distance.")
+            .default("3")
+            .only("propagation", &["log-distance"]),
+        Key::new("shadowing_db", real(&DECIBEL, 0.0, 50.0), "Standard deviation of log-normal shadowing a link.")
+            .default("0")
+            .only("propagation", &["log-distance"]),
+        Key::new("tx_range", LENGTH_ABOVE_0, "How far a frame can be decoded.").default("\"250m\""),
+        Key::new("cs_range", LENGTH_ABOVE_0, "How far a frame is sensed; at least tx_range.").default("\"550m\""),
+        Key::new("backoff_range", Kind::Choice(&["ns2", "standard"]), "Slots of a backoff: 0..cw-1 (ns-2) or 0..cw.")
+            .default("\"ns2\""),
+        Key::new("link_rates", Kind::Tables(&LINK_RATE), "Exceptions from rate, per sender or per link."),
+    ],
+};
+
+static LINK_RATE: Section = Section {
+    doc: "An exception from radio.rate; one with `to` goes before one without.",
+    keys: &[
+        Key::new("from", Kind::Text, "The sender's id.").required(),
+        Key::new("to", Kind::Text, "The receiver's id; every receiver by default."),
+        Key::new("rate", ANY_RATE, "Rate of unicast data frames.").required(),
+    ],
+};
+
+const CHAIN: &str = "chain";
+const PARALLEL: &str = "parallel-chains";
+const ASYMMETRIC: &str = "asymmetric-chains";
+const CROSS: &str = "cross";
+const GRID: &str = "grid";
+const RANDOM: &str = "random";
+const MESH_16: &str = "mesh-16";
+
+static TOPOLOGY: Section = Section {
+    doc: "A generator of nodes, and of the papers' wired part IG - RT1 - RT2 - B.",
+    keys: &[
+        Key::new("kind", Kind::Choice(&[CHAIN, PARALLEL, ASYMMETRIC, CROSS, GRID, RANDOM, MESH_16, "explicit"]), "The generator.")
+            .required(),
+        Key::new(
+            "hops",
+            whole(1, HOPS),
+            "Wireless hops: of the chain (no default), of each or the longer parallel chain (5, 4), of each arm (4).",
+        )
+        .only("kind", &[CHAIN, PARALLEL, ASYMMETRIC, CROSS]),
+        Key::new("hops_short", whole(1, HOPS), "Wireless hops of the shorter chain.").default("2").only("kind", &[ASYMMETRIC]),
+        Key::new("spacing", LENGTH_ABOVE_0, "Between neighbours.")
+            .default("\"200m\"")
+            .only("kind", &[CHAIN, PARALLEL, ASYMMETRIC, CROSS, GRID, MESH_16]),
+        Key::new("gap", LENGTH_ABOVE_0, "Between the two chains.").default("\"400m\"").only("kind", &[PARALLEL, ASYMMETRIC]),
+        Key::new("rows", whole(1, NODES), "Rows of the grid (no default).").only("kind", &[GRID]),
+        Key::new("cols", whole(1, NODES), "Columns of the grid (no default).").only("kind", &[GRID]),
+        Key::new("nodes", whole(1, NODES), "Number of random nodes (no default).").only("kind", &[RANDOM]),
+        Key::new("width", LENGTH_ABOVE_0, "East-west side of the area (no default).").only("kind", &[RANDOM]),
+        Key::new("height", LENGTH_ABOVE_0, "North-south side of the area (no default).").only("kind", &[RANDOM]),
+        Key::new("mobile", whole(0, NODES), "Nodes m1, m2, ... placed at random in the grid; [mobility] moves these alone.")
+            .default("0")
+            .only("kind", &[MESH_16]),
+        Key::new(
+            "gateway",
+            Kind::Text,
+            "The node that the wired part hangs on: the last of a chain, IG, else the node nearest the centre.",
+        ),
+        Key::new("wired", Kind::Flag, "Add the wired part; by default, if a flow names a host of it that no [[node]] defines."),
+        Key::new("wired_hops", whole(1, 100), "Links from the gateway to a host.").default("3"),
+        Key::new("wired_hosts", whole(1, NODES), "Hosts: 1 is called B, several B1, B2, ...; by default 4 for a cross, else 1."),
+        Key::new("wired_rate", ANY_RATE, "Rate of each wired link.").default("\"10Mbps\""),
+        Key::new("wired_delay", TIME_FROM_0, "Delay of each wired link.").default("\"40ms\""),
+        Key::new("wired_queue", whole(1, 1_000_000), "Packets of each wired queue, the one being sent included.").default("50"),
+    ],
+};
+
+static NODE: Section = Section {
+    doc: "One node.",
+    keys: &[
+        Key::new("id", Kind::Text, "Its name.").required(),
+        Key::new(
+            "role",
+            Kind::Choice(&["mesh", "gateway", "wired"]),
+            "A node with a link to a wired node is a gateway anyway.",
+        )
+        .default("\"mesh\""),
+        Key::new("x", COORDINATE, "Metres east of the origin.").only("role", &["mesh", "gateway"]),
+        Key::new("y", COORDINATE, "Metres north of the origin.").only("role", &["mesh", "gateway"]),
+        Key::new(
+            "address",
+            Kind::Text,
+            "IPv4 address in captures and emulation; by default 10.77.(i div 250).(i mod 250 + 1).",
+        ),
+    ],
+};
+
+static LINK: Section = Section {
+    doc: "A wired full-duplex link, one queue a direction.",
+    keys: &[
+        Key::new("a", Kind::Text, "One end's id.").required(),
+        Key::new("b", Kind::Text, "The other end's id.").required(),
+        Key::new("rate", ANY_RATE, "Bit rate of each direction.").default("\"10Mbps\""),
+        Key::new("delay", TIME_FROM_0, "Propagation delay.").default("\"40ms\""),
+        Key::new("queue", whole(1, 1_000_000), "Packets of each queue, the one being sent included.")
+            .default("50"),
+    ],
+};
+
+static ROUTING: Section = Section {
+    doc: "The mesh's routing protocol.",
+    keys: &[
+        Key::new(
+            "protocol",
+            Kind::Choice(&["aodv", "dsdv", "static"]),
+            "AODV starts cold, the others converged.",
+        )
+        .default("\"aodv\""),
+        Key::new(
+            "profile",
+            Kind::Choice(&["ns2", "rfc3561"]),
+            "Whose AODV: ns-2.35's, its local-repair defect included, or the RFC's.",
+        )
+        .default("\"ns2\"")
+        .only("protocol", &["aodv"]),
+    ],
+};
+
+const WAYPOINT: &[&str] = &["random-waypoint"];
+
+static MOBILITY: Section = Section {
+    doc: "Which mesh nodes move, and how.",
+    keys: &[
+        Key::new("model", Kind::Choice(&["static", "random-waypoint"]), "The model.").default("\"static\""),
+        Key::new("speed_min", above(&SPEED, 0.0, 1000.0), "Lowest speed.").default("1").only("model", WAYPOINT),
+        Key::new("speed_max", above(&SPEED, 0.0, 1000.0), "Highest speed.").default("10").only("model", WAYPOINT),
+        Key::new("pause", TIME_FROM_0, "Rest at each target.").default("0").only("model", WAYPOINT),
+        Key::new(
+            "area",
+            Kind::List(&ONE_LENGTH, 2, 2),
+            "Width and height, from (0, 0); by default those of the random topology, else what the nodes span.",
+        )
+        .only("model", WAYPOINT),
+        Key::new("nodes", Kind::List(&ONE_NAME, 1, NODES as usize), "Who moves; by default mesh-16's mobile nodes, else all but gateways.")
+            .only("model", WAYPOINT),
+    ],
+};
+
+static DEFAULTS: Section = Section {
+    doc: "What flows take unless they say otherwise.",
+    keys: &[
+        Key::new("scheme", Kind::Text, "Scheme.").default("\"tcp-gap\""),
+        Key::new("segment", SEGMENT, "TCP payload bytes a segment.").default("1460"),
+        Key::new("window", WINDOW, "Receiver's window in segments.").default("64"),
+        Key::new("start_jitter", TIME_FROM_0, "Each flow starts at start + U(0, start_jitter).")
+            .default("\"1s\""),
+    ],
+};
+
+/// With 40 bytes of TCP and IP headers the packet must fit an MSDU.
+const SEGMENT: Kind = bytes(1, MSDU - 40);
+const WINDOW: Kind = whole(1, 1_000_000);
+const UDP: &[&str] = &["cbr", "self-similar"];
+const TCP: &[&str] = &["ftp", "http", "transfer"];
+const FILES: &[&str] = &["http", "self-similar"];
+
+static FLOW: Section = Section {
+    doc: "One flow, or `count` like it.",
+    keys: &[
+        Key::new("id", Kind::Text, "Its name in results; by default its number, from 1."),
+        Key::new("from", Kind::Text, "The sender's id, or \"random\".").required(),
+        Key::new("to", Kind::Text, "The receiver's id, or \"random\".").required(),
+        Key::new("app", Kind::Choice(&["ftp", "cbr", "http", "self-similar", "transfer"]), "What is sent.")
+            .default("\"ftp\""),
+        Key::new("scheme", Kind::Text, "Scheme; by default that of [defaults]."),
+        Key::new("segment", SEGMENT, "TCP payload bytes a segment; by default that of [defaults].")
+            .only("app", TCP),
+        Key::new("window", WINDOW, "Receiver's window in segments; by default that of [defaults].")
+            .only("app", TCP),
+        Key::new("start", TIME_FROM_0, "Nominal start.").default("0"),
+        Key::new(
+            "stop",
+            TIME_ABOVE_0,
+            "When the application stops sending; by default at the end of the run.",
+        ),
+        Key::new(
+            "start_jitter",
+            TIME_FROM_0,
+            "The flow starts at start + U(0, start_jitter); by default that of [defaults].",
+        ),
+        Key::new("count", whole(1, 10_000), "So many flows of this kind.").default("1"),
+        Key::new("rate", ANY_RATE, "Payload rate: offered, or within a burst (no default).").only("app", UDP),
+        Key::new("packet", bytes(1, MSDU - 28), "UDP payload bytes of a packet (no default).")
+            .only("app", UDP),
+        Key::new("udp_header", bytes(0, 8), "Bytes of the UDP header; 0 reproduces ns-2.")
+            .default("8")
+            .only("app", UDP),
+        Key::new("file_mean", bytes(1, 1_000_000_000_000), "Mean of Pareto file or burst sizes.")
+            .default("30000")
+            .only("app", FILES),
+        Key::new("file_shape", above(&RATIO, 1.0, 100.0), "Pareto shape; a mean exists above 1.")
+            .default("1.5")
+            .only("app", FILES),
+        Key::new("pause_mean", TIME_ABOVE_0, "Mean pause between files or bursts.")
+            .default("1")
+            .only("app", FILES),
+        Key::new("bytes", bytes(1, 1_000_000_000_000_000), "Payload bytes to transfer (no default).")
+            .only("app", &["transfer"]),
+    ],
+};

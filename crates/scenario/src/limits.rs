@@ -1,0 +1,25 @@
+//! Bounds on what a scenario may ask for: generous for any experiment, small enough that no file, however made, takes
+//! more than seconds and a few hundred megabytes to refuse.
+
+/// Bytes of a scenario file.
+pub(crate) const FILE_BYTES: usize = 4 << 20;
+/// Dots, brackets and braces of a file: each can open a table, and a table costs some hundred bytes of memory.
+pub(crate) const FILE_TABLES: usize = 200_000;
+/// Nodes, wired ones included. Their default addresses stay within 10.77.0.0/16.
+pub(crate) const NODES: u64 = 10_000;
+/// Flows, `count` expanded.
+pub(crate) const FLOWS: u64 = 10_000;
+/// Hops of a generated chain or arm.
+pub(crate) const HOPS: u64 = 1_000;
+/// Seconds of a run or of any time in a file.
+pub(crate) const MAX_SECONDS: f64 = 1e6;
+/// Metres of any length or coordinate.
+pub(crate) const METRES: f64 = 1e6;
+/// Slowest rate, in bit/s.
+pub(crate) const MIN_RATE: f64 = 1e3;
+/// Fastest rate, in bit/s.
+pub(crate) const MAX_RATE: f64 = 1e11;
+/// Largest packet that a data frame carries, in bytes (IEEE 802.11: maximum MSDU size).
+pub(crate) const MSDU: u64 = 2304;
+/// Placements drawn until one is connected.
+pub(crate) const PLACEMENTS: u32 = 1_000;

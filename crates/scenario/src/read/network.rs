@@ -1,0 +1,123 @@
+//! `[[node]]`, `[[link]]`, `[routing]`, `[mobility]`.
+
+use super::{Named, Settings};
+use crate::{AodvProfile, Location, Position, Routing, ScenarioError};
+use meshpace_units::{Rate, Span};
+use std::net::Ipv4Addr;
+
+/// An explicit node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeSpec {
+    pub id: Named,
+    pub role: Role,
+    /// Where its role is said, for the error that the role does not fit its links.
+    pub role_at: Location,
+    pub position: Option<Position>,
+    pub address: Option<(Ipv4Addr, Location)>,
+}
+
+/// What the file says a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Mesh,
+    Gateway,
+    Wired,
+}
+
+/// An explicit link, its ends still names.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkSpec {
+    pub a: Named,
+    pub b: Named,
+    pub rate: Rate,
+    pub delay: Span,
+    pub queue: u32,
+}
+
+/// Mobility, its nodes still names.
+#[derive(Clone, Debug)]
+pub(crate) struct MobilitySpec {
+    pub at: Location,
+    pub speed_min: f64,
+    pub speed_max: f64,
+    pub pause: Span,
+    pub area: Option<(f64, f64)>,
+    pub nodes: Option<Vec<Named>>,
+}
+
+pub(crate) fn read_nodes(root: &Settings<'_>) -> Result<Vec<NodeSpec>, ScenarioError> {
+    root.sections("node")?.iter().map(read_node).collect()
+}
+
+fn read_node(settings: &Settings<'_>) -> Result<NodeSpec, ScenarioError> {
+    let role = settings
+        .choice("role", &[("mesh", Role::Mesh), ("gateway", Role::Gateway), ("wired", Role::Wired)])?;
+    let position = if role == Role::Wired {
+        None
+    } else {
+        Some(Position { x: settings.value("x")?.real(), y: settings.value("y")?.real() })
+    };
+    let address = settings.given("address")?.map(|text| {
+        let (text, at) = (text.text(), settings.at("address"));
+        match text.parse::<Ipv4Addr>() {
+            Ok(address) => Ok((address, at)),
+            Err(_) => Err(at.error(settings.found("address"), "an IPv4 address such as \"10.77.0.2\"")),
+        }
+    });
+    Ok(NodeSpec {
+        id: settings.named("id")?,
+        role,
+        role_at: settings.at("role"),
+        position,
+        address: address.transpose()?,
+    })
+}
+
+pub(crate) fn read_links(root: &Settings<'_>) -> Result<Vec<LinkSpec>, ScenarioError> {
+    let read = |settings: &Settings<'_>| {
+        Ok(LinkSpec {
+            a: settings.named("a")?,
+            b: settings.named("b")?,
+            rate: settings.value("rate")?.rate(),
+            delay: settings.value("delay")?.span(),
+            queue: settings.value("queue")?.count(),
+        })
+    };
+    root.sections("link")?.iter().map(read).collect()
+}
+
+pub(crate) fn read_routing(settings: &Settings<'_>) -> Result<Routing, ScenarioError> {
+    let profile =
+        settings.choice("profile", &[("ns2", AodvProfile::Ns2), ("rfc3561", AodvProfile::Rfc3561)])?;
+    let protocols = [("aodv", Routing::Aodv(profile)), ("dsdv", Routing::Dsdv), ("static", Routing::Static)];
+    settings.choice("protocol", &protocols)
+}
+
+/// `None`: nobody moves.
+pub(crate) fn read_mobility(settings: &Settings<'_>) -> Result<Option<MobilitySpec>, ScenarioError> {
+    if !settings.choice("model", &[("static", false), ("random-waypoint", true)])? {
+        return Ok(None);
+    }
+    let (speed_min, speed_max) = (settings.value("speed_min")?.real(), settings.value("speed_max")?.real());
+    if speed_min > speed_max {
+        let key = if settings.gives("speed_min") { "speed_min" } else { "speed_max" };
+        let allowed = format!("speed_min up to speed_max; they are {speed_min} and {speed_max} m/s");
+        return Err(settings.at(key).error(settings.found(key), allowed));
+    }
+    let area = settings.given("area")?.map(|sides| {
+        let sides: Vec<f64> = sides.list().into_iter().map(|side| side.real()).collect();
+        (sides[0], sides[1])
+    });
+    let named = |name: String| Named { name, at: settings.at("nodes") };
+    let nodes = settings
+        .given("nodes")?
+        .map(|names| names.list().into_iter().map(|name| named(name.text())).collect());
+    Ok(Some(MobilitySpec {
+        at: settings.at("model"),
+        speed_min,
+        speed_max,
+        pause: settings.value("pause")?.span(),
+        area,
+        nodes,
+    }))
+}

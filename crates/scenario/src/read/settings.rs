@@ -1,0 +1,221 @@
+//! One table of the file, read through its section of the key tables.
+
+use super::Named;
+use crate::document::{Item, Table, Value};
+use crate::keys::{Key, Kind, Section, Setting};
+use crate::text::{quoted, shown, suggestion};
+use crate::{Location, Origin, ScenarioError};
+use std::sync::Arc;
+
+/// A table whose keys are known to exist and to apply.
+pub(crate) struct Settings<'a> {
+    file: Arc<str>,
+    path: String,
+    origin: Origin,
+    section: &'static Section,
+    table: Option<&'a Table>,
+}
+
+impl<'a> Settings<'a> {
+    /// The whole file.
+    pub(crate) fn root(
+        file: &Arc<str>,
+        section: &'static Section,
+        table: &'a Table,
+    ) -> Result<Self, ScenarioError> {
+        Self::checked(file.clone(), String::new(), Origin::Line(1), section, Some(table))
+    }
+
+    fn checked(
+        file: Arc<str>,
+        path: String,
+        origin: Origin,
+        section: &'static Section,
+        table: Option<&'a Table>,
+    ) -> Result<Self, ScenarioError> {
+        let settings = Self { file, path, origin, section, table };
+        for (name, item) in table.iter().flat_map(|table| &table.entries) {
+            match section.key(name) {
+                Some(key) => settings.check_applies(key, item)?,
+                None => return Err(settings.unknown(name, item)),
+            }
+        }
+        Ok(settings)
+    }
+
+    fn unknown(&self, name: &str, item: &Item) -> ScenarioError {
+        let names = || self.section.keys.iter().map(|key| key.name);
+        let found = format!("the unknown key {}{}", quoted(name), suggestion(name, names()));
+        self.locate(name, &item.origin).error(found, names().collect::<Vec<_>>().join(", "))
+    }
+
+    /// A key that has no effect is a mistake, unless the command line chose the variant that makes it so.
+    fn check_applies(&self, key: &'static Key, item: &Item) -> Result<(), ScenarioError> {
+        let Some((selector, values)) = key.only else { return Ok(()) };
+        if self.applies(key) {
+            return Ok(());
+        }
+        let chosen = self.table.and_then(|table| table.get(selector));
+        let is_option = |item: &Item| matches!(item.origin, Origin::Option(_));
+        if chosen.is_some_and(is_option) && !is_option(item) {
+            return Ok(());
+        }
+        let found = format!("the key with {selector} = {}", quoted(&self.selected(selector)));
+        Err(self
+            .locate(key.name, &item.origin)
+            .error(found, format!("only with {selector} = {}", values.join(", "))))
+    }
+
+    fn applies(&self, key: &Key) -> bool {
+        key.only.is_none_or(|(selector, values)| values.contains(&self.selected(selector).as_str()))
+    }
+
+    /// The word that a selector has, by default if need be; empty if it is missing or not a string.
+    fn selected(&self, selector: &str) -> String {
+        let key = self.section.key(selector).unwrap_or_else(|| panic!("no key {selector}"));
+        match self.table.and_then(|table| table.get(selector)).map(|item| &item.value) {
+            Some(Value::Text(text)) => text.clone(),
+            Some(_) => String::new(),
+            None => key.default_setting().map_or(String::new(), Setting::text),
+        }
+    }
+
+    fn locate(&self, name: &str, origin: &Origin) -> Location {
+        let name = shown(name);
+        let key = if self.path.is_empty() { name } else { format!("{}.{name}", self.path) };
+        Location { file: self.file.clone(), origin: origin.clone(), key }
+    }
+
+    /// Where the key stands, or where it would.
+    pub(crate) fn at(&self, name: &str) -> Location {
+        let origin = self.table.and_then(|table| table.get(name)).map_or(&self.origin, |item| &item.origin);
+        self.locate(name, origin)
+    }
+
+    /// Where the table itself stands.
+    pub(crate) fn here(&self) -> Location {
+        Location { file: self.file.clone(), origin: self.origin.clone(), key: self.path.clone() }
+    }
+
+    /// True if the file or an option gives the key.
+    pub(crate) fn gives(&self, name: &str) -> bool {
+        self.table.is_some_and(|table| table.get(name).is_some())
+    }
+
+    /// True if an option of the command line gives the key.
+    pub(crate) fn overridden(&self, name: &str) -> bool {
+        let item = self.table.and_then(|table| table.get(name));
+        item.is_some_and(|item| matches!(item.origin, Origin::Option(_)))
+    }
+
+    fn key(&self, name: &str) -> &'static Key {
+        self.section.key(name).unwrap_or_else(|| panic!("no key {name}"))
+    }
+
+    /// The key's value as given, checked; `None` if it is not given or does not apply.
+    pub(crate) fn given(&self, name: &str) -> Result<Option<Setting>, ScenarioError> {
+        let key = self.key(name);
+        let Some(item) = self.table.and_then(|table| table.get(name)).filter(|_| self.applies(key)) else {
+            return Ok(None);
+        };
+        match key.kind.accept(&item.value) {
+            Some(setting) => Ok(Some(setting)),
+            None => Err(self.misfit(key, item)),
+        }
+    }
+
+    fn misfit(&self, key: &Key, item: &Item) -> ScenarioError {
+        let hint = match (&key.kind, &item.value) {
+            (Kind::Choice(words) | Kind::ChoiceOrWhole(words, _), Value::Text(text)) => {
+                suggestion(text, words.iter().copied())
+            }
+            _ => String::new(),
+        };
+        self.locate(key.name, &item.origin).error(item.value.show() + &hint, key.kind.allowed())
+    }
+
+    /// The key's value, given or default.
+    ///
+    /// # Errors
+    /// If the value does not fit, or if there is neither a value nor a default.
+    pub(crate) fn value(&self, name: &str) -> Result<Setting, ScenarioError> {
+        let key = self.key(name);
+        match self.given(name)?.or_else(|| key.default_setting()) {
+            Some(setting) => Ok(setting),
+            None => Err(self.at(name).error("nothing", key.kind.allowed())),
+        }
+    }
+
+    /// The table under a key; an empty one if it is not given.
+    pub(crate) fn section(&self, name: &str) -> Result<Self, ScenarioError> {
+        let Kind::Table(section) = self.key(name).kind else { panic!("not a table: {name}") };
+        let at = self.at(name);
+        let table = match self.table.and_then(|table| table.get(name)).map(|item| &item.value) {
+            None => None,
+            Some(Value::Table(table)) => Some(table),
+            Some(value) => return Err(at.error(value.show(), "a table")),
+        };
+        Self::checked(at.file, at.key, at.origin, section, table)
+    }
+
+    /// The tables under a key; none if it is not given.
+    pub(crate) fn sections(&self, name: &str) -> Result<Vec<Self>, ScenarioError> {
+        let Kind::Tables(section) = self.key(name).kind else { panic!("not a list of tables: {name}") };
+        let at = self.at(name);
+        let items = match self.table.and_then(|table| table.get(name)).map(|item| &item.value) {
+            None => return Ok(Vec::new()),
+            Some(Value::List(items)) => items,
+            Some(value) => return Err(at.error(value.show(), format!("tables [[{name}]]"))),
+        };
+        let entry = |(index, item): (usize, &'a Item)| {
+            let path = format!("{}[{index}]", at.key);
+            match &item.value {
+                Value::Table(table) => {
+                    Self::checked(self.file.clone(), path, item.origin.clone(), section, Some(table))
+                }
+                value => {
+                    let at = Location { file: self.file.clone(), origin: item.origin.clone(), key: path };
+                    Err(at.error(value.show(), "a table"))
+                }
+            }
+        };
+        items.iter().enumerate().map(entry).collect()
+    }
+
+    /// The value of a key that has a default or is required, its words replaced.
+    pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<T, ScenarioError> {
+        let word = self.value(name)?.text();
+        let meant = words.iter().find(|(known, _)| *known == word);
+        Ok(meant.unwrap_or_else(|| panic!("{name} lets {word} pass")).1)
+    }
+
+    /// A required name and where it stands.
+    pub(crate) fn named(&self, name: &str) -> Result<Named, ScenarioError> {
+        Ok(Named { name: self.value(name)?.text(), at: self.at(name) })
+    }
+
+    /// What a message says was found under a key.
+    pub(crate) fn found(&self, name: &str) -> String {
+        match (self.item(name), self.key(name).default) {
+            (Some(item), _) => item.value.show(),
+            (None, Some(default)) => format!("nothing, which means {default}"),
+            (None, None) => "nothing".to_owned(),
+        }
+    }
+
+    /// The item under a key, for a reader of its own.
+    pub(crate) fn item(&self, name: &str) -> Option<&'a Item> {
+        self.table.and_then(|table| table.get(name))
+    }
+}
+
+impl Key {
+    /// The default, which passes the check that the user's values pass.
+    pub(crate) fn default_setting(&self) -> Option<Setting> {
+        let text = self.default?;
+        let value =
+            Value::parse(text).unwrap_or_else(|| panic!("default of {}: {text} is not TOML", self.name));
+        let setting = self.kind.accept(&value);
+        Some(setting.unwrap_or_else(|| panic!("default of {}: {text} does not fit", self.name)))
+    }
+}

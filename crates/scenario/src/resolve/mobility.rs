@@ -1,0 +1,38 @@
+//! Who moves, and where.
+
+use super::network::Network;
+use crate::file::ScenarioFile;
+use crate::{Mobility, ScenarioError};
+use meshpace_units::NodeId;
+
+pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Mobility, ScenarioError> {
+    let Some(spec) = &file.mobility else { return Ok(Mobility::Static) };
+    let nodes = match &spec.nodes {
+        Some(names) => {
+            let mut nodes =
+                names.iter().map(|name| network.mesh_node(name)).collect::<Result<Vec<_>, _>>()?;
+            nodes.sort_unstable();
+            nodes.dedup();
+            nodes
+        }
+        None if !network.mobile.is_empty() => network.mobile.clone(),
+        None => {
+            let free = network.mesh.iter().enumerate().filter(|(_, node)| !node.gateway);
+            free.map(|(index, _)| NodeId::from_index(index)).collect()
+        }
+    };
+    let (width, height) = spec.area.or(network.area).unwrap_or_else(|| {
+        let reach = |side: fn(&crate::MeshNode) -> f64| network.mesh.iter().map(side).fold(0.0, f64::max);
+        (reach(|node| node.position.x), reach(|node| node.position.y))
+    });
+    for node in &nodes {
+        let node = &network.mesh[node.index()];
+        let (x, y) = (node.position.x, node.position.y);
+        if !(0.0..=width).contains(&x) || !(0.0..=height).contains(&y) {
+            let found = format!("{} at ({x}, {y}), outside the area of {width} m x {height} m", node.id);
+            return Err(spec.at.error(found, "moving nodes that start in mobility.area"));
+        }
+    }
+    let (speed_min, speed_max, pause) = (spec.speed_min, spec.speed_max, spec.pause);
+    Ok(Mobility::RandomWaypoint { speed_min, speed_max, pause, width, height, nodes })
+}
