@@ -1,1 +1,36 @@
-//! The TCP-GAP gateway: flow table, RTT split, pacing queues, goodput control.
+//! TCP-GAP's gateway: adaptive pacing for TCP that crosses from a wireless mesh into the Internet and back.
+//!
+//! The gateway sees the packets of both directions. For data that goes up (wireless to wired) it times the wired part of
+//! the round trip and writes it into the ACKs, so that the wireless sender can pace by the wireless part alone. Data
+//! that goes down it paces itself, one queue a flow, and repairs what the mesh loses from a cache. Goodput control caps
+//! downward flows that take more than their share. All state is soft: a gateway that appears in the middle of a
+//! connection adopts it at the first packet with data.
+//!
+//! There is no socket and no clock in here: the simulator hands in handles, the daemon packets, and both drive
+//!
+//! 1. [`Gateway::handle`] for each packet, then [`Gateway::poll_transmit`] until `None`;
+//! 2. [`Gateway::handle_timeout`] when [`Gateway::poll_timeout`] says so, then `poll_transmit` until `None`.
+//!
+//! Packets that are not plain TCP (ICMP, fragments, UDP, IPsec) never come here: the driver forwards them.
+//!
+//! Source: schemes.md section 3.
+#![no_std]
+
+extern crate alloc;
+
+mod budget;
+mod config;
+mod connection;
+mod down;
+mod gateway;
+mod hole;
+mod packet;
+mod segment_map;
+mod stats;
+mod table;
+mod up;
+
+pub use config::{Config, DupAck};
+pub use gateway::Gateway;
+pub use packet::{Action, Departure, Endpoint, FlowKey, Route, RttOption, Side, TcpView, Verdict};
+pub use stats::{Counters, FlowStats};

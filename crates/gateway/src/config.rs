@@ -1,0 +1,61 @@
+//! Parameters of the gateway.
+
+use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
+use meshpace_units::{Bytes, Span};
+
+/// What the gateway does with duplicate ACKs from the wireless side (`gap_dupack`). Source: schemes.md 3.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DupAck {
+    /// Repair the hole from the cache, at most twice, and keep the duplicates from the sender meanwhile.
+    Snoop,
+    /// The paper's flow chart to the letter: resend at every duplicate, forward none.
+    Literal,
+    /// Forward every duplicate; nothing is cached.
+    Off,
+}
+
+/// Parameters of a [`crate::Gateway`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How round trips become a pace (schemes.md 3.4).
+    pub law: AdaptiveConfig,
+    /// Goodput control; `None` switches it off (schemes.md 3.5).
+    pub goodput_control: Option<GoodputControlConfig>,
+    /// Duplicate ACKs.
+    pub dupack: DupAck,
+    /// Buffer a flow may fill, queue and cache together, in receiver windows (`gap_buffer_windows`).
+    pub buffer_windows: u32,
+    /// Most bytes in all queues and caches (`gap_buffer_total`).
+    pub buffer_total: Bytes,
+    /// Most packets waiting in all queues (`gap_held_max`): a kernel's verdict search can be linear in it.
+    pub held_max: usize,
+    /// Most connections known (`gap_flows_max`).
+    pub flows_max: usize,
+    /// Most segments a flow's sequence map holds (`gap_segments_max`).
+    pub segments_max: usize,
+    /// Most segments in all sequence maps (`gap_segments_total`).
+    pub segments_total: usize,
+    /// Silence after which a connection is forgotten (`gap_idle`).
+    pub idle: Span,
+    /// A departure at most this late is charged at the time it was due, so that timer errors do not add up
+    /// (`gap_late_tolerance`; schemes.md 3.6, "departures by absolute deadline"). Never more than half an interval.
+    pub late_tolerance: Span,
+}
+
+impl Config {
+    /// The paper's values and the decisions of schemes.md section 3; the limits suit a gateway of 10,000 flows.
+    pub const PAPER: Self = Self {
+        // Unlimited until the first sample (schemes.md 1.5, last row).
+        law: AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::PAPER },
+        goodput_control: Some(GoodputControlConfig::PAPER),
+        dupack: DupAck::Snoop,
+        buffer_windows: 2,
+        buffer_total: Bytes(256 << 20),
+        held_max: 65_536,
+        flows_max: 65_536,
+        segments_max: 8_192,
+        segments_total: 1 << 20,
+        idle: Span::from_secs(180),
+        late_tolerance: Span::from_millis(1),
+    };
+}

@@ -1,0 +1,323 @@
+//! The wired-to-wireless half of a connection: paced here, holes repaired from the cache.
+
+use crate::budget::Budget;
+use crate::hole::{Duplicate, Hole};
+use crate::segment_map::{Recorded, SegmentMap};
+use crate::{Action, Config, Departure, DupAck, Route};
+use alloc::collections::VecDeque;
+use meshpace_pacing::{LawConfig, Pacer, RateLaw};
+use meshpace_tcp::Segment;
+use meshpace_units::{Bytes, Instant, Seq, Span};
+
+/// The receiver's window before any was seen: the largest without scaling.
+const WINDOW_UNSEEN: Bytes = Bytes(65_535);
+
+/// A packet on its way to the mesh.
+#[derive(Debug)]
+pub(crate) struct Outbound<P> {
+    pub packet: P,
+    pub start: Seq,
+    pub end: Seq,
+    pub wire_len: Bytes,
+    pub strip: bool,
+}
+
+#[derive(Debug)]
+struct Cached<P> {
+    packet: P,
+    wire_len: Bytes,
+}
+
+/// How a packet from the wired side was taken.
+#[derive(Debug)]
+pub(crate) enum Arrival<P> {
+    Pass(P),
+    Held,
+    Dropped(P),
+}
+
+/// How a duplicate ACK is answered.
+#[derive(Debug)]
+pub(crate) enum Answer<P> {
+    /// It goes on to the sender.
+    Forward,
+    /// The gateway keeps it.
+    Suppress,
+    /// The gateway keeps it and sends this packet again.
+    Repair(P),
+}
+
+#[derive(Debug)]
+pub(crate) struct Down<P> {
+    map: SegmentMap<Option<Cached<P>>>,
+    queue: VecDeque<Outbound<P>>,
+    queued: Bytes,
+    cached: Bytes,
+    pub law: RateLaw,
+    pub cap: Option<Span>,
+    pacer: Pacer,
+    /// When the head of the queue may leave.
+    pub due: Option<Instant>,
+    /// Set while the flow bypasses its queue because the buffer was exhausted when it began: how many connections had
+    /// ended by then.
+    refused: Option<u64>,
+    /// Largest payload seen, in place of the MSS.
+    segment: Bytes,
+    /// Largest window the receiver has announced.
+    pub window: Option<Bytes>,
+    hole: Option<Hole>,
+    pub smoothed: Option<Span>,
+    pub drops: u64,
+    pub repairs: u64,
+}
+
+impl<P: Clone> Down<P> {
+    /// `refused` if the buffer is exhausted: the number of connections that have ended so far.
+    pub fn new(first: &Segment, config: &Config, window: Option<Bytes>, refused: Option<u64>) -> Self {
+        let law = RateLaw::new(LawConfig::Adaptive(config.law));
+        let pacer = Pacer::new(law.interval());
+        Self {
+            map: SegmentMap::new(first.seq),
+            queue: VecDeque::new(),
+            queued: Bytes::ZERO,
+            cached: Bytes::ZERO,
+            law,
+            cap: None,
+            pacer,
+            due: None,
+            refused,
+            segment: Bytes::ZERO,
+            window,
+            hole: None,
+            smoothed: None,
+            drops: 0,
+            repairs: 0,
+        }
+    }
+
+    /// The spacing in force: the slower of the law's and the cap's (schemes.md 3.4).
+    pub fn interval(&self) -> Option<Span> {
+        self.law.interval().max(self.cap)
+    }
+
+    /// False while the flow bypasses its queue.
+    pub const fn is_paced(&self) -> bool {
+        self.refused.is_none()
+    }
+
+    /// A flow that was refused a place in the buffer gets one once another connection has ended (schemes.md 3.1).
+    pub fn reconsider(&mut self, ended: u64, config: &Config, budget: &Budget) {
+        if self.refused.is_some_and(|then| ended > then) && !budget.is_exhausted(config) {
+            self.refused = None;
+        }
+    }
+
+    pub fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Bytes in queue and cache.
+    pub fn buffered(&self) -> Bytes {
+        self.queued + self.cached
+    }
+
+    /// Entries in the sequence map.
+    pub fn recorded(&self) -> usize {
+        self.map.len()
+    }
+
+    /// A packet with data, or the FIN behind held data, arrives from the wired side.
+    pub fn on_arrival(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        packet: Outbound<P>,
+        config: &Config,
+        budget: &mut Budget,
+    ) -> Arrival<P> {
+        self.segment = self.segment.max(Bytes(u64::from(segment.payload)));
+        if self.queue.is_empty() && (!self.is_paced() || self.pacer.ready(now)) {
+            self.pacer.on_departure(now);
+            self.record(now, &packet, config, budget);
+            return Arrival::Pass(packet.packet);
+        }
+        if !self.make_room(packet.wire_len, config, budget) {
+            self.drops += 1;
+            return Arrival::Dropped(packet.packet);
+        }
+        self.append(packet, budget);
+        if self.due.is_none() {
+            self.due = Some(self.pacer.release_at(now));
+        }
+        Arrival::Held
+    }
+
+    /// Takes the head of the queue, which was due at `self.due`.
+    pub fn depart(&mut self, now: Instant, config: &Config, budget: &mut Budget) -> Option<Departure<P>> {
+        let due = self.due?;
+        let packet = self.pop(budget)?;
+        let tolerance = self.interval().map_or(Span::ZERO, |i| config.late_tolerance.min(i / 2));
+        let late = now.saturating_since(due).saturating_sub(tolerance);
+        let charged = due + late;
+        self.pacer.on_departure(charged);
+        self.due = (!self.queue.is_empty()).then(|| self.pacer.release_at(charged));
+        self.record(now, &packet, config, budget);
+        Some(Departure { packet: packet.packet, action: Action::Release { strip: packet.strip }, due })
+    }
+
+    /// Takes the head of the queue whatever the pace.
+    pub fn pop(&mut self, budget: &mut Budget) -> Option<Outbound<P>> {
+        let packet = self.queue.pop_front()?;
+        self.queued = self.queued - packet.wire_len;
+        budget.bytes = budget.bytes - packet.wire_len;
+        budget.held -= 1;
+        Some(packet)
+    }
+
+    /// Appends a packet to the queue whatever the limits.
+    pub fn append(&mut self, packet: Outbound<P>, budget: &mut Budget) {
+        self.queued += packet.wire_len;
+        budget.bytes += packet.wire_len;
+        budget.held += 1;
+        self.queue.push_back(packet);
+    }
+
+    /// Gives the cache and the map back.
+    pub fn release(&mut self, budget: &mut Budget) {
+        budget.bytes = budget.bytes - self.cached;
+        budget.segments -= self.map.len();
+    }
+
+    /// Sets goodput control's cap.
+    pub fn set_cap(&mut self, now: Instant, cap: Option<Span>) {
+        if self.cap != cap {
+            self.cap = cap;
+            self.apply_pace(now);
+        }
+    }
+
+    /// A cumulative acknowledgement from the wireless side: round-trip sample, pace, cache.
+    pub fn on_ack(
+        &mut self,
+        now: Instant,
+        ack: Seq,
+        route: impl FnOnce() -> Route,
+        config: &Config,
+        budget: &mut Budget,
+    ) -> u32 {
+        let Some(covered) = self.map.acknowledge(ack) else {
+            return 0;
+        };
+        self.hole = None;
+        budget.segments -= covered.entries.len();
+        for cached in covered.entries.iter().filter_map(|e| e.keep.as_ref()) {
+            self.cached = self.cached - cached.wire_len;
+            budget.bytes = budget.bytes - cached.wire_len;
+        }
+        // The most recently sent segment (schemes.md 1.3, rule 3); if that passed twice, no sample (rule 2).
+        let latest = covered.entries.iter().max_by_key(|e| e.at).filter(|e| !e.again);
+        if let Some(rtt) = latest.map(|e| now.saturating_since(e.at)) {
+            self.smoothed = Some(self.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
+            let Route { hops, rates } = route();
+            let path = config.law.path_over(hops.unwrap_or(0), self.segment, rates);
+            // A rejected sample leaves the pace as it is; the law counts it.
+            if path.is_some_and(|path| self.law.on_sample(rtt, &path).is_ok()) {
+                self.apply_pace(now);
+            }
+        }
+        covered.bytes
+    }
+
+    /// A duplicate ACK for the first missing byte. `lowest_sack` is the left edge of the lowest block above it.
+    pub fn on_duplicate(&mut self, now: Instant, lowest_sack: Option<Seq>, config: &Config) -> Answer<P> {
+        let una = self.map.una();
+        let Some(entry) = self.map.holding(una) else {
+            return Answer::Forward;
+        };
+        let in_hole = lowest_sack.is_none_or(|edge| entry.end.at_or_before(edge));
+        let Some(cached) = entry.keep.as_ref().filter(|_| in_hole) else {
+            return Answer::Forward;
+        };
+        match Hole::on_duplicate(&mut self.hole, config.dupack, now, una, self.smoothed) {
+            Duplicate::Forward => Answer::Forward,
+            Duplicate::Suppress => Answer::Suppress,
+            Duplicate::Repair => {
+                let packet = cached.packet.clone();
+                entry.at = now;
+                entry.again = true;
+                self.repairs += 1;
+                self.pacer.on_departure(now);
+                self.reschedule(now);
+                Answer::Repair(packet)
+            }
+        }
+    }
+
+    pub fn una(&self) -> Seq {
+        self.map.una()
+    }
+
+    /// True if data passed that is not acknowledged.
+    pub fn outstanding(&self) -> bool {
+        self.map.outstanding()
+    }
+
+    fn apply_pace(&mut self, now: Instant) {
+        self.pacer.set_interval(now, self.interval());
+        self.reschedule(now);
+    }
+
+    fn reschedule(&mut self, now: Instant) {
+        self.due = (!self.queue.is_empty()).then(|| self.pacer.release_at(now));
+    }
+
+    /// The most this flow may keep.
+    fn limit(&self, config: &Config) -> Bytes {
+        self.window.unwrap_or(WINDOW_UNSEEN) * u64::from(config.buffer_windows)
+    }
+
+    /// Room for one more packet in the queue; the oldest cached packets make way.
+    fn make_room(&mut self, wire_len: Bytes, config: &Config, budget: &mut Budget) -> bool {
+        let limit = self.limit(config);
+        let fits =
+            |kept: Bytes, budget: &Budget| kept + wire_len <= limit && budget.can_hold(config, wire_len);
+        if fits(self.queued + self.cached, budget) {
+            return true;
+        }
+        if self.cached > Bytes::ZERO {
+            for entry in self.map.iter_mut() {
+                if let Some(cached) = entry.keep.take() {
+                    self.cached = self.cached - cached.wire_len;
+                    budget.bytes = budget.bytes - cached.wire_len;
+                    if fits(self.queued + self.cached, budget) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Notes a departure: T1, and the packet itself for repairs.
+    fn record(&mut self, now: Instant, packet: &Outbound<P>, config: &Config, budget: &mut Budget) {
+        let wire_len = packet.wire_len;
+        let caches = self.is_paced()
+            && config.dupack != DupAck::Off
+            && self.queued + self.cached + wire_len <= self.limit(config)
+            && budget.has_room_for(config, wire_len);
+        let keep = caches.then(|| Cached { packet: packet.packet.clone(), wire_len });
+        let room = budget.can_record(config, self.map.len());
+        let replaced = match self.map.record(packet.start, packet.end, now, room, keep) {
+            Recorded::Not => return,
+            Recorded::New => {
+                budget.segments += 1;
+                None
+            }
+            Recorded::Again(before) => before,
+        };
+        let freed = replaced.map_or(Bytes::ZERO, |cached| cached.wire_len);
+        let taken = if caches { wire_len } else { Bytes::ZERO };
+        self.cached = self.cached + taken - freed;
+        budget.bytes = budget.bytes + taken - freed;
+    }
+}

@@ -1,0 +1,428 @@
+//! The gateway: what happens to each packet, and when.
+
+use crate::budget::Budget;
+use crate::connection::Connection;
+use crate::down::{Answer, Arrival, Down, Outbound};
+use crate::table::{Slot, Table};
+use crate::up::Up;
+use crate::{
+    Action, Config, Counters, Departure, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Verdict,
+};
+use alloc::collections::{BTreeSet, VecDeque};
+use core::net::IpAddr;
+use meshpace_pacing::{Direction, GoodputControl};
+use meshpace_tcp::Segment;
+use meshpace_units::{Bytes, Instant};
+
+/// How many of the most silent connections are looked at for one without held packets when a place is needed.
+const EVICTION_TRIES: usize = 8;
+
+/// The gateway between a mesh and the Internet. `P` is a packet or a handle of one.
+#[derive(Debug)]
+pub struct Gateway<P> {
+    config: Config,
+    table: Table<P>,
+    budget: Budget,
+    /// Flows with held packets, by the time the first of them may leave; ties in the order of places.
+    schedule: BTreeSet<(Instant, Slot)>,
+    /// Packets that leave at once: repairs, and what the queues of ended connections held.
+    urgent: VecDeque<Departure<P>>,
+    goodput: Option<GoodputControl<Slot>>,
+    /// Connections ended so far; a flow that began unpaced may be paced once one more has ended (schemes.md 3.1).
+    ended: u64,
+    counters: Counters,
+}
+
+impl<P: Clone> Gateway<P> {
+    /// A gateway that knows no connection.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            table: Table::new(),
+            budget: Budget::default(),
+            schedule: BTreeSet::new(),
+            urgent: VecDeque::new(),
+            goodput: config.goodput_control.map(GoodputControl::new),
+            ended: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Decides on a TCP packet that came from `side` at `now` and is `wire_len` bytes of IP packet long. `route` tells
+    /// the way to a host of the mesh; it is only asked when a round trip was measured.
+    pub fn handle(
+        &mut self,
+        now: Instant,
+        side: Side,
+        view: &TcpView<'_>,
+        wire_len: Bytes,
+        route: impl FnOnce(IpAddr) -> Route,
+        packet: P,
+    ) -> Verdict<P> {
+        let verdict = match self.admit(now, side, view) {
+            None => Verdict::Forward(packet, arrived_option(view.segment)),
+            Some(slot) if view.segment.flags.rst => {
+                self.on_reset(now, slot, side, view.segment, wire_len, packet)
+            }
+            Some(slot) => self.on_segment(now, slot, side, view, wire_len, route, packet),
+        };
+        match verdict {
+            Verdict::Forward(..) => self.counters.forwarded += 1,
+            Verdict::Held => self.counters.held += 1,
+            Verdict::Consumed(_) => self.counters.consumed += 1,
+            Verdict::Dropped(_) => self.counters.dropped += 1,
+        }
+        verdict
+    }
+
+    /// The next packet that may leave at `now`; call until `None`.
+    #[must_use = "the packet has left the gateway"]
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Departure<P>> {
+        let departure = self.urgent.pop_front().or_else(|| self.next_due(now))?;
+        match departure.action {
+            Action::Release { .. } => self.counters.released += 1,
+            Action::Retransmit => self.counters.retransmitted += 1,
+            Action::Discard => self.counters.discarded += 1,
+        }
+        Some(departure)
+    }
+
+    /// When something is due next: a departure, a run of goodput control, the end of a silent connection.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let urgent = self.urgent.front().map(|departure| departure.due);
+        let departure = self.schedule.first().map(|&(due, _)| due);
+        let goodput = self.goodput.as_ref().and_then(GoodputControl::poll_timeout);
+        let silent = self.table.most_silent().and_then(|(since, _)| since.checked_add(self.config.idle));
+        [urgent, departure, goodput, silent].into_iter().flatten().min()
+    }
+
+    /// Does what is due at `now`, departures excepted. Early or repeated calls are harmless.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.run_goodput_control(now);
+        while let Some((since, slot)) = self.table.most_silent() {
+            let silent_since = |instant: Instant| now.saturating_since(instant) >= self.config.idle;
+            if !silent_since(since) {
+                break;
+            }
+            if silent_since(self.table.get(slot).last_activity) {
+                self.forget(now, slot, false);
+            } else {
+                self.table.refresh(slot);
+            }
+        }
+    }
+
+    /// Totals since the beginning.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The connections known, in the order of their keys.
+    pub fn flows(&self) -> impl Iterator<Item = FlowStats> {
+        self.table.iter().map(|(_, connection)| FlowStats::of(connection))
+    }
+
+    /// One connection, if known.
+    #[must_use]
+    pub fn flow(&self, key: &FlowKey) -> Option<FlowStats> {
+        Some(FlowStats::of(self.table.get(self.table.find(key)?)))
+    }
+
+    /// How many connections are known.
+    #[must_use]
+    pub fn flow_count(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Packets waiting in all queues.
+    #[must_use]
+    pub const fn held(&self) -> usize {
+        self.budget.held
+    }
+
+    /// Bytes in all queues and caches.
+    #[must_use]
+    pub const fn buffered(&self) -> Bytes {
+        self.budget.bytes
+    }
+
+    /// Entries in all sequence maps.
+    #[must_use]
+    pub const fn segments(&self) -> usize {
+        self.budget.segments
+    }
+
+    /// The connection of a packet; a SYN or data makes a new one. `None` if it has none or there is no place.
+    fn admit(&mut self, now: Instant, side: Side, view: &TcpView<'_>) -> Option<Slot> {
+        let (key, segment) = (FlowKey::new(side, view), view.segment);
+        if let Some(slot) = self.table.find(&key) {
+            if !self.table.get(slot).is_reopened_by(side, segment) {
+                return Some(slot);
+            }
+            self.forget(now, slot, false);
+        }
+        let opens = segment.flags.syn && !segment.flags.ack;
+        if segment.flags.rst || !(opens || segment.payload > 0) {
+            return None;
+        }
+        if self.table.len() >= self.config.flows_max && !self.evict(now) {
+            self.counters.untracked += 1;
+            return None;
+        }
+        self.counters.opened += 1;
+        Some(self.table.insert(now, Connection::new(key, now)))
+    }
+
+    /// Forgets a connection that has been silent for long and holds no packet; those without data go first.
+    fn evict(&mut self, now: Instant) -> bool {
+        let holds = |slot: Slot| self.table.get(slot).down.as_ref().is_some_and(|down| down.queue_len() > 0);
+        let Some(slot) = self.table.by_silence().take(EVICTION_TRIES).find(|&slot| !holds(slot)) else {
+            return false;
+        };
+        self.forget(now, slot, false);
+        self.counters.evicted += 1;
+        true
+    }
+
+    /// A RST ends the connection if it can be one of it. From the wired side it follows the held data, all at once;
+    /// from the wireless side the receiver is gone and the held data with it.
+    fn on_reset(
+        &mut self,
+        now: Instant,
+        slot: Slot,
+        side: Side,
+        segment: &Segment,
+        wire_len: Bytes,
+        packet: P,
+    ) -> Verdict<P> {
+        let option = arrived_option(segment);
+        let connection = self.table.get_mut(slot);
+        if !connection.believes_reset(side, segment) {
+            return Verdict::Forward(packet, option);
+        }
+        if let (Side::Wired, Some(down)) = (side, connection.down.as_mut().filter(|d| d.queue_len() > 0)) {
+            down.append(outbound(segment, wire_len, packet), &mut self.budget);
+            self.forget(now, slot, false);
+            return Verdict::Held;
+        }
+        self.forget(now, slot, true);
+        Verdict::Forward(packet, option)
+    }
+
+    fn on_segment(
+        &mut self,
+        now: Instant,
+        slot: Slot,
+        side: Side,
+        view: &TcpView<'_>,
+        wire_len: Bytes,
+        route: impl FnOnce(IpAddr) -> Route,
+        packet: P,
+    ) -> Verdict<P> {
+        let segment = view.segment;
+        let connection = self.table.get_mut(slot);
+        let due_before = connection.down.as_ref().and_then(|down| down.due);
+        connection.note(side, segment);
+        // Data in a SYN (RFC 7413) travels with it, unpaced and untimed.
+        if segment.payload > 0 && !segment.flags.syn {
+            let direction = match side {
+                Side::Wired => Direction::Down,
+                Side::Wireless => Direction::Up,
+            };
+            let starts = !core::mem::replace(&mut connection.carries_data, true);
+            if let Some(goodput) = &mut self.goodput {
+                if starts {
+                    goodput.on_flow_started(now, slot);
+                }
+                goodput.on_payload(slot, direction, Bytes(u64::from(segment.payload)));
+            }
+        }
+        self.table.touch(now, slot);
+        let verdict = match side {
+            Side::Wired => self.from_wired(now, slot, view, wire_len, packet),
+            Side::Wireless => self.from_wireless(now, slot, view, route, packet),
+        };
+        let connection = self.table.get(slot);
+        let due = connection.down.as_ref().and_then(|down| down.due);
+        reschedule(&mut self.schedule, slot, due_before, due);
+        if connection.is_closed() {
+            self.forget(now, slot, true);
+        }
+        verdict
+    }
+
+    fn from_wired(
+        &mut self,
+        now: Instant,
+        slot: Slot,
+        view: &TcpView<'_>,
+        wire_len: Bytes,
+        packet: P,
+    ) -> Verdict<P> {
+        let segment = view.segment;
+        let connection = self.table.get_mut(slot);
+        let mut option = arrived_option(segment);
+        if let Some(up) = connection.up.as_mut().filter(|_| segment.flags.ack) {
+            let (bytes, rtt) = up.on_ack(now, view, &mut self.budget);
+            if let Some(goodput) = &mut self.goodput {
+                goodput.on_acked(slot, Bytes(u64::from(bytes)));
+            }
+            option = rtt.map_or(option, RttOption::Set);
+        }
+        if segment.payload > 0 && !segment.flags.syn && connection.down.is_none() {
+            let refused = self.budget.is_exhausted(&self.config).then_some(self.ended);
+            connection.down = Some(Down::new(segment, &self.config, connection.window, refused));
+        }
+        let occupies = segment.sequence_length() > 0 && !segment.flags.syn;
+        let Some(down) = connection.down.as_mut().filter(|_| occupies) else {
+            return Verdict::Forward(packet, option);
+        };
+        down.reconsider(self.ended, &self.config, &self.budget);
+        let packet = outbound(segment, wire_len, packet);
+        match down.on_arrival(now, segment, packet, &self.config, &mut self.budget) {
+            Arrival::Pass(packet) => Verdict::Forward(packet, option),
+            Arrival::Held => Verdict::Held,
+            Arrival::Dropped(packet) => Verdict::Dropped(packet),
+        }
+    }
+
+    fn from_wireless(
+        &mut self,
+        now: Instant,
+        slot: Slot,
+        view: &TcpView<'_>,
+        route: impl FnOnce(IpAddr) -> Route,
+        packet: P,
+    ) -> Verdict<P> {
+        let segment = view.segment;
+        let connection = self.table.get_mut(slot);
+        if segment.sequence_length() > 0 && !segment.flags.syn {
+            if segment.payload > 0 && connection.up.is_none() {
+                connection.up = Some(Up::new(segment));
+            }
+            if let Some(up) = &mut connection.up {
+                up.on_data(now, segment, &self.config, &mut self.budget);
+            }
+        }
+        connection.note_window(segment);
+        let mut answer = Answer::Forward;
+        if segment.flags.ack {
+            let duplicate = connection.is_duplicate_ack(segment);
+            if let Some(down) = &mut connection.down {
+                let route = || route(view.source);
+                let bytes = down.on_ack(now, segment.ack, route, &self.config, &mut self.budget);
+                if let Some(goodput) = &mut self.goodput {
+                    goodput.on_acked(slot, Bytes(u64::from(bytes)));
+                }
+                answer = match lowest_sack(segment) {
+                    _ if !duplicate => Answer::Forward,
+                    Sack::NothingNew => Answer::Forward,
+                    Sack::None => down.on_duplicate(now, None, &self.config),
+                    Sack::Above(edge) => down.on_duplicate(now, Some(edge), &self.config),
+                };
+            }
+        }
+        match answer {
+            Answer::Forward => Verdict::Forward(packet, arrived_option(segment)),
+            Answer::Suppress => Verdict::Consumed(packet),
+            Answer::Repair(again) => {
+                self.urgent.push_back(Departure { packet: again, action: Action::Retransmit, due: now });
+                Verdict::Consumed(packet)
+            }
+        }
+    }
+
+    fn next_due(&mut self, now: Instant) -> Option<Departure<P>> {
+        let &(due, slot) = self.schedule.first().filter(|&&(due, _)| due <= now)?;
+        self.schedule.pop_first();
+        let down = self.table.get_mut(slot).down.as_mut();
+        let down = down.unwrap_or_else(|| panic!("flow {slot} is scheduled for {due:?} without a queue"));
+        let departure = down.depart(now, &self.config, &mut self.budget);
+        reschedule(&mut self.schedule, slot, None, down.due);
+        departure
+    }
+
+    fn run_goodput_control(&mut self, now: Instant) {
+        let Some(goodput) = &mut self.goodput else {
+            return;
+        };
+        let table = &self.table;
+        if !goodput.handle_timeout(now, |slot| table.get(slot).down.as_ref()?.law.interval()) {
+            return;
+        }
+        for (slot, connection) in self.table.iter_mut() {
+            if let Some(down) = &mut connection.down {
+                let due_before = down.due;
+                down.set_cap(now, goodput.cap(slot));
+                reschedule(&mut self.schedule, slot, due_before, down.due);
+            }
+        }
+    }
+
+    /// Ends a connection here. What it holds leaves at once, as packets to pass on or, if `discard`, to drop.
+    fn forget(&mut self, now: Instant, slot: Slot, discard: bool) {
+        let mut connection = self.table.remove(slot);
+        connection.release(&mut self.budget);
+        if let Some(down) = &mut connection.down {
+            reschedule(&mut self.schedule, slot, down.due, None);
+            while let Some(held) = down.pop(&mut self.budget) {
+                let action = if discard { Action::Discard } else { Action::Release { strip: held.strip } };
+                self.urgent.push_back(Departure { packet: held.packet, action, due: now });
+            }
+        }
+        if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.carries_data) {
+            goodput.on_flow_ended(slot);
+        }
+        self.ended += 1;
+    }
+}
+
+/// Moves a flow in the schedule.
+fn reschedule(
+    schedule: &mut BTreeSet<(Instant, Slot)>,
+    slot: Slot,
+    before: Option<Instant>,
+    after: Option<Instant>,
+) {
+    if before == after {
+        return;
+    }
+    if let Some(due) = before {
+        schedule.remove(&(due, slot));
+    }
+    if let Some(due) = after {
+        schedule.insert((due, slot));
+    }
+}
+
+/// What becomes of an RTT option that the packet carries on arrival: a gateway's word is only taken from a gateway.
+fn arrived_option(segment: &Segment) -> RttOption {
+    if segment.options.rtt_wired.is_some() { RttOption::Strip } else { RttOption::Keep }
+}
+
+fn outbound<P>(segment: &Segment, wire_len: Bytes, packet: P) -> Outbound<P> {
+    let strip = segment.options.rtt_wired.is_some();
+    Outbound { packet, start: segment.seq, end: segment.end(), wire_len, strip }
+}
+
+/// What an ACK's SACK blocks say about the hole at its acknowledgement number.
+enum Sack {
+    /// There are no blocks.
+    None,
+    /// Only data that was acknowledged before (D-SACK, RFC 2883): something arrived twice, nothing is missing.
+    NothingNew,
+    /// The hole ends here at the latest.
+    Above(meshpace_units::Seq),
+}
+
+fn lowest_sack(segment: &Segment) -> Sack {
+    let mut blocks = segment.options.sack.iter().flatten().peekable();
+    if blocks.peek().is_none() {
+        return Sack::None;
+    }
+    let above = blocks.map(|&(left, _)| left).filter(|left| left.after(segment.ack));
+    above.min_by_key(|left| left.since(segment.ack)).map_or(Sack::NothingNew, Sack::Above)
+}

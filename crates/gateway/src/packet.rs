@@ -1,0 +1,132 @@
+//! What goes into the gateway and what comes out.
+
+use core::net::IpAddr;
+use meshpace_pacing::LinkRates;
+use meshpace_tcp::Segment;
+use meshpace_units::{Instant, Span};
+
+/// Where a packet comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The Internet.
+    Wired,
+    /// The mesh.
+    Wireless,
+}
+
+impl Side {
+    pub(crate) const fn index(self) -> usize {
+        match self {
+            Self::Wired => 0,
+            Self::Wireless => 1,
+        }
+    }
+
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Wired => Self::Wireless,
+            Self::Wireless => Self::Wired,
+        }
+    }
+}
+
+/// What the gateway reads of a TCP packet.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpView<'a> {
+    /// Source address.
+    pub source: IpAddr,
+    /// Destination address.
+    pub destination: IpAddr,
+    /// The TCP header and the length of the payload.
+    pub segment: &'a Segment,
+    /// Bytes of the TCP header as it is on the wire, options included.
+    pub header_length: u32,
+}
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// Address.
+    pub address: IpAddr,
+    /// Port.
+    pub port: u16,
+}
+
+/// A connection, named by its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlowKey {
+    /// The end in the mesh.
+    pub wireless: Endpoint,
+    /// The end in the Internet.
+    pub wired: Endpoint,
+}
+
+impl FlowKey {
+    pub(crate) fn new(side: Side, view: &TcpView<'_>) -> Self {
+        let source = Endpoint { address: view.source, port: view.segment.source_port };
+        let destination = Endpoint { address: view.destination, port: view.segment.destination_port };
+        match side {
+            Side::Wired => Self { wireless: destination, wired: source },
+            Side::Wireless => Self { wireless: source, wired: destination },
+        }
+    }
+}
+
+/// The wireless way between the gateway and a host of the mesh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Wireless hops, if known (schemes.md 1.2).
+    pub hops: Option<u32>,
+    /// The links' rates; a list, if given, also tells the hops.
+    pub rates: LinkRates,
+}
+
+/// What to do with TCP-GAP's RTT option in a packet that leaves (schemes.md 3.2). Only the gateway writes it, so
+/// one that arrives from either side is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttOption {
+    /// Leave the packet as it is; it carries none.
+    Keep,
+    /// Remove the one it carries.
+    Strip,
+    /// Write this wired round-trip time (whole milliseconds, at most 65,535) in place of any it carries.
+    Set(Span),
+}
+
+/// What becomes of a packet handed in.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict<P> {
+    /// Pass it on now.
+    Forward(P, RttOption),
+    /// It waits in its flow's pacing queue and comes back through [`crate::Gateway::poll_transmit`].
+    Held,
+    /// It has done its work: a duplicate ACK that the gateway answers itself. Do not pass it on.
+    Consumed(P),
+    /// Its flow's buffer is full. Do not pass it on.
+    Dropped(P),
+}
+
+/// What to do with a packet that comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Pass on the packet that was held, first removing the RTT option if `strip`.
+    Release {
+        /// Whether it carries an RTT option, to be removed.
+        strip: bool,
+    },
+    /// Send this copy of an earlier packet again, towards the mesh.
+    Retransmit,
+    /// Drop the packet that was held: its connection is over.
+    Discard,
+}
+
+/// A packet that leaves the gateway's care.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Departure<P> {
+    /// The packet.
+    pub packet: P,
+    /// What to do with it.
+    pub action: Action,
+    /// When its flow's pacer allowed it; the driver's lateness is now minus this.
+    pub due: Instant,
+}

@@ -1,0 +1,240 @@
+//! When the segments of one direction passed the gateway.
+
+use alloc::collections::VecDeque;
+use meshpace_units::{Instant, Seq};
+
+/// How far ahead of the acknowledged data a segment can plausibly lie: the largest window that TCP can announce
+/// (RFC 7323, section 2.3). Anything farther is not recorded, so that sequence order never becomes ambiguous.
+const WINDOW_MAX: u32 = 1 << 30;
+
+/// A segment that passed and is not yet acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct Passed<T> {
+    pub start: Seq,
+    pub end: Seq,
+    /// T1: the time of the latest passage.
+    pub at: Instant,
+    /// Passed more than once, so that an acknowledgement tells no round trip (Karn's rule, schemes.md 1.3).
+    pub again: bool,
+    /// What is kept beside it (the cached packet, or nothing).
+    pub keep: T,
+}
+
+/// The segments of one direction between the cumulative acknowledgement and the highest sequence number that passed,
+/// by byte ranges modulo 2^32, in order of sequence.
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentMap<T> {
+    entries: VecDeque<Passed<T>>,
+    /// The cumulative acknowledgement.
+    una: Seq,
+    /// The end of the highest segment that passed.
+    end: Seq,
+}
+
+/// What an acknowledgement covered.
+#[derive(Debug)]
+pub(crate) struct Covered<T> {
+    /// The first byte newly acknowledged.
+    pub from: Seq,
+    /// Bytes newly acknowledged.
+    pub bytes: u32,
+    /// Entries wholly covered, in order of sequence.
+    pub entries: VecDeque<Passed<T>>,
+}
+
+/// How [`SegmentMap::record`] took a segment.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Recorded<T> {
+    /// As a new entry.
+    New,
+    /// As a passage of an entry known; this is what was kept for it before.
+    Again(T),
+    /// Not at all: already acknowledged, implausible or in parts other than before.
+    Not,
+}
+
+impl<T> SegmentMap<T> {
+    /// A map that starts with the segment at `start`, seen first.
+    pub const fn new(start: Seq) -> Self {
+        Self { entries: VecDeque::new(), una: start, end: start }
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub const fn una(&self) -> Seq {
+        self.una
+    }
+
+    /// True if something passed that is not acknowledged.
+    pub fn outstanding(&self) -> bool {
+        self.end.after(self.una)
+    }
+
+    /// Notes the passage of `[start, end)` at `at`, keeping `keep` with it, if it can be (`room` for another entry).
+    pub fn record(&mut self, start: Seq, end: Seq, at: Instant, room: bool, keep: T) -> Recorded<T> {
+        if end.at_or_before(self.una) || end.since(self.una) > WINDOW_MAX {
+            return Recorded::Not;
+        }
+        let fresh = start.at_or_after(self.end);
+        self.end = self.end.later(end);
+        let entry = Passed { start, end, at, again: false, keep };
+        if fresh {
+            if !room {
+                return Recorded::Not;
+            }
+            self.entries.push_back(entry);
+            return Recorded::New;
+        }
+        let index = self.entries.partition_point(|e| e.start.before(start));
+        if let Some(known) = self.entries.get_mut(index).filter(|e| e.start == start && e.end == end) {
+            known.at = at;
+            known.again = true;
+            return Recorded::Again(core::mem::replace(&mut known.keep, entry.keep));
+        }
+        let mut overlaps = false;
+        for e in &mut self.entries {
+            if e.start.before(end) && start.before(e.end) {
+                e.again = true;
+                overlaps = true;
+            }
+        }
+        if overlaps || !room {
+            return Recorded::Not;
+        }
+        // It fills a gap: it passes here for the first time, whatever its sender did before.
+        self.entries.insert(index, entry);
+        Recorded::New
+    }
+
+    /// Takes the cumulative acknowledgement `ack`; `None` if it acknowledges nothing new, or data that never passed
+    /// (an optimistic ACK must not create samples).
+    pub fn acknowledge(&mut self, ack: Seq) -> Option<Covered<T>> {
+        if !ack.after(self.una) || ack.after(self.end) {
+            return None;
+        }
+        let (from, bytes) = (self.una, ack.since(self.una));
+        self.una = ack;
+        let count = self.entries.partition_point(|e| e.end.at_or_before(ack));
+        let rest = self.entries.split_off(count);
+        Some(Covered { from, bytes, entries: core::mem::replace(&mut self.entries, rest) })
+    }
+
+    /// The entry that holds the byte at `seq`.
+    pub fn holding(&mut self, seq: Seq) -> Option<&mut Passed<T>> {
+        let index = self.entries.partition_point(|e| e.end.at_or_before(seq));
+        self.entries.get_mut(index).filter(|e| e.start.at_or_before(seq))
+    }
+
+    /// All entries, in order of sequence.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Passed<T>> {
+        self.entries.iter_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use meshpace_units::Span;
+    use proptest::prelude::*;
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(n)
+    }
+
+    /// Segments of 100 bytes from just below the wrap.
+    fn seg(n: u32) -> (Seq, Seq) {
+        let start = Seq(u32::MAX - 149) + 100 * n;
+        (start, start + 100)
+    }
+
+    fn map_of(n: u32) -> SegmentMap<()> {
+        let mut map = SegmentMap::new(seg(0).0);
+        for i in 0..n {
+            assert_eq!(map.record(seg(i).0, seg(i).1, ms(u64::from(i)), true, ()), Recorded::New);
+        }
+        map
+    }
+
+    #[test]
+    fn an_acknowledgement_across_the_wrap_covers_what_it_names() {
+        let mut map = map_of(5);
+        let covered = map.acknowledge(seg(2).1).unwrap();
+        assert_eq!((covered.bytes, covered.entries.len()), (300, 3));
+        assert!(map.acknowledge(seg(2).1).is_none(), "nothing new");
+        assert!(map.acknowledge(seg(0).1).is_none(), "old");
+        assert!(map.acknowledge(seg(5).1).is_none(), "optimistic: segment 5 never passed");
+        assert!(map.outstanding());
+        let covered = map.acknowledge(seg(3).0 + 50).unwrap();
+        assert_eq!((covered.bytes, covered.entries.len()), (50, 0), "half a segment");
+        assert_eq!(map.acknowledge(seg(4).1).unwrap().entries.len(), 2);
+        assert!(!map.outstanding());
+    }
+
+    #[test]
+    fn a_second_passage_is_marked_and_re_timed() {
+        let mut map = map_of(3);
+        assert_eq!(map.record(seg(1).0, seg(1).1, ms(50), true, ()), Recorded::Again(()));
+        let passed: Vec<_> =
+            map.acknowledge(seg(2).1).unwrap().entries.iter().map(|e| (e.at, e.again)).collect();
+        assert_eq!(passed, [(ms(0), false), (ms(50), true), (ms(2), false)]);
+    }
+
+    #[test]
+    fn a_gap_is_filled_in_order_and_a_different_cut_only_marks() {
+        let mut map = SegmentMap::new(seg(0).0);
+        for i in [0, 2] {
+            map.record(seg(i).0, seg(i).1, ms(u64::from(i)), true, ());
+        }
+        assert_eq!(map.record(seg(1).0, seg(1).1, ms(9), true, ()), Recorded::New);
+        assert_eq!(map.record(seg(0).0 + 50, seg(1).0 + 50, ms(10), true, ()), Recorded::Not);
+        let again: Vec<_> = map.acknowledge(seg(2).1).unwrap().entries.iter().map(|e| e.again).collect();
+        assert_eq!(again, [true, true, false]);
+    }
+
+    #[test]
+    fn the_implausible_and_the_old_are_not_recorded() {
+        let mut map = map_of(1);
+        let far = seg(0).0 + ((1 << 31) - 5);
+        assert_eq!(map.record(far, far + 100, ms(1), true, ()), Recorded::Not);
+        assert_eq!(map.record(seg(0).0 + u32::MAX, seg(0).0, ms(1), true, ()), Recorded::Not);
+        assert_eq!(map.acknowledge(seg(0).1).unwrap().bytes, 100, "the end did not move");
+    }
+
+    #[test]
+    fn without_room_the_end_still_moves() {
+        let mut map = map_of(1);
+        assert_eq!(map.record(seg(1).0, seg(1).1, ms(1), false, ()), Recorded::Not);
+        let covered = map.acknowledge(seg(1).1).unwrap();
+        assert_eq!((covered.bytes, covered.entries.len()), (200, 1));
+    }
+
+    proptest! {
+        /// Whatever passes and is acknowledged, entries stay in order, apart, and within (una, end].
+        #[test]
+        fn entries_stay_ordered(start: u32, steps in proptest::collection::vec((0u32..3_000, 1u32..400, any::<bool>()), 1..120)) {
+            let base = Seq(start);
+            let mut map = SegmentMap::new(base);
+            for (at, (offset, len, is_ack)) in (0..).zip(steps) {
+                if is_ack {
+                    map.acknowledge(base + offset);
+                } else {
+                    map.record(base + offset, base + offset + len, ms(at), true, ());
+                }
+                let (una, end) = (map.una(), map.end);
+                let mut previous = None;
+                for entry in map.iter_mut() {
+                    prop_assert!(entry.start.before(entry.end) && entry.end.at_or_before(end));
+                    // An acknowledgement may have cut the first entry; the others follow one another.
+                    match previous {
+                        None => prop_assert!(entry.end.after(una)),
+                        Some(previous) => prop_assert!(entry.start.at_or_after(previous)),
+                    }
+                    previous = Some(entry.end);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What the gateway tells about itself.
+
+use crate::{FlowKey, connection::Connection};
+use meshpace_units::{Bytes, Span};
+
+/// Totals since the gateway began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Connections entered into the table.
+    pub opened: u64,
+    /// Connections forgotten to make place for others.
+    pub evicted: u64,
+    /// Packets of connections for which there was no place; they were forwarded unpaced.
+    pub untracked: u64,
+    /// Packets held in a pacing queue.
+    pub held: u64,
+    /// Packets forwarded at once.
+    pub forwarded: u64,
+    /// Duplicate ACKs kept.
+    pub consumed: u64,
+    /// Packets dropped at a full buffer.
+    pub dropped: u64,
+    /// Packets that left a queue for the mesh.
+    pub released: u64,
+    /// Packets dropped from a queue because their connection was over.
+    pub discarded: u64,
+    /// Packets sent again from a cache.
+    pub retransmitted: u64,
+}
+
+/// One connection's present state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowStats {
+    /// Its ends.
+    pub key: FlowKey,
+    /// Wireless-to-wired data was seen.
+    pub up: bool,
+    /// Wired-to-wireless data was seen.
+    pub down: bool,
+    /// The spacing in force downwards; `None` before the first sample.
+    pub interval: Option<Span>,
+    /// The smoothed k-hop delay, seconds.
+    pub k_hop_delay: Option<f64>,
+    /// The variation of the wireless round trips.
+    pub variation: f64,
+    /// Goodput control's cap as a spacing.
+    pub cap: Option<Span>,
+    /// False if the flow bypasses its queue because the buffer was full when it began.
+    pub paced: bool,
+    /// Packets waiting.
+    pub queued: usize,
+    /// Bytes in queue and cache.
+    pub buffered: Bytes,
+    /// Packets dropped at a full buffer.
+    pub drops: u64,
+    /// Packets sent again from the cache.
+    pub local_retransmissions: u64,
+    /// Wireless round-trip samples accepted and rejected.
+    pub samples: (u64, u64),
+    /// Smoothed wireless round trip.
+    pub wireless_rtt: Option<Span>,
+    /// Latest wired round trip.
+    pub wired_rtt: Option<Span>,
+    /// RTT options written into ACKs.
+    pub options_written: u64,
+}
+
+impl FlowStats {
+    pub(crate) fn of<P: Clone>(connection: &Connection<P>) -> Self {
+        let (up, down) = (connection.up.as_ref(), connection.down.as_ref());
+        Self {
+            key: connection.key,
+            up: up.is_some(),
+            down: down.is_some(),
+            interval: down.and_then(|d| d.interval()),
+            k_hop_delay: down.and_then(|d| d.law.k_hop_delay()),
+            variation: down.map_or(0.0, |d| d.law.variation()),
+            cap: down.and_then(|d| d.cap),
+            paced: down.is_some_and(|d| d.is_paced()),
+            queued: down.map_or(0, |d| d.queue_len()),
+            buffered: down.map_or(Bytes::ZERO, |d| d.buffered()),
+            drops: down.map_or(0, |d| d.drops),
+            local_retransmissions: down.map_or(0, |d| d.repairs),
+            samples: down.map_or((0, 0), |d| (d.law.samples(), d.law.rejected())),
+            wireless_rtt: down.and_then(|d| d.smoothed),
+            wired_rtt: up.and_then(|u| u.rtt),
+            options_written: up.map_or(0, |u| u.options_written),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The wireless-to-wired half of a connection: the sender paces, the gateway measures the wired round trip for it.
+
+use crate::budget::Budget;
+use crate::segment_map::{Recorded, SegmentMap};
+use crate::{Config, TcpView};
+use meshpace_tcp::Segment;
+use meshpace_units::{Instant, Span};
+
+/// Most bytes of options that leave room for the RTT option's eight (schemes.md 3.2).
+const OPTIONS_MAX: u32 = 32;
+/// The RTT option's own size.
+const RTT_OPTION: u32 = 8;
+const TCP_HEADER: u32 = 20;
+
+#[derive(Debug)]
+pub(crate) struct Up {
+    map: SegmentMap<()>,
+    /// The latest wired round trip measured.
+    pub rtt: Option<Span>,
+    /// Options written.
+    pub options_written: u64,
+}
+
+impl Up {
+    pub fn new(first: &Segment) -> Self {
+        Self { map: SegmentMap::new(first.seq), rtt: None, options_written: 0 }
+    }
+
+    /// A data packet passes towards the Internet: T1 (schemes.md 3.2).
+    pub fn on_data(&mut self, now: Instant, segment: &Segment, config: &Config, budget: &mut Budget) {
+        let room = budget.can_record(config, self.map.len());
+        if self.map.record(segment.seq, segment.end(), now, room, ()) == Recorded::New {
+            budget.segments += 1;
+        }
+    }
+
+    /// An ACK comes from the Internet. Returns the bytes it newly acknowledges and, if it is one that may carry it,
+    /// the wired round trip of the oldest segment it newly acknowledges, in whole milliseconds.
+    pub fn on_ack(&mut self, now: Instant, view: &TcpView<'_>, budget: &mut Budget) -> (u32, Option<Span>) {
+        let Some(covered) = self.map.acknowledge(view.segment.ack) else {
+            return (0, None);
+        };
+        budget.segments -= covered.entries.len();
+        let oldest = covered.entries.front().filter(|e| e.start.at_or_before(covered.from) && !e.again);
+        let Some(rtt) = oldest.map(|e| now.saturating_since(e.at)) else {
+            return (covered.bytes, None);
+        };
+        self.rtt = Some(rtt);
+        // An option that arrived with the ACK is replaced, so its bytes count as room.
+        let replaced = if view.segment.options.rtt_wired.is_some() { RTT_OPTION } else { 0 };
+        let options = view.header_length.saturating_sub(TCP_HEADER + replaced);
+        let writes = view.segment.is_pure_ack() && options <= OPTIONS_MAX;
+        self.options_written += u64::from(writes);
+        (covered.bytes, writes.then(|| option_value(rtt)))
+    }
+
+    /// Entries in the sequence map.
+    pub fn recorded(&self) -> usize {
+        self.map.len()
+    }
+}
+
+/// What the RTT option can say: whole milliseconds, rounded to the nearest, at most 65,535 (schemes.md 3.2).
+fn option_value(rtt: Span) -> Span {
+    let nearest = (rtt + Span::from_micros(500)).as_nanos() / 1_000_000;
+    Span::from_millis(nearest.min(u64::from(u16::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_says_whole_milliseconds_up_to_65535() {
+        let micros = |n| option_value(Span::from_micros(n));
+        assert_eq!(micros(499), Span::ZERO);
+        assert_eq!(micros(500), Span::from_millis(1));
+        assert_eq!(micros(41_500), Span::from_millis(42));
+        assert_eq!(micros(42_499), Span::from_millis(42));
+        assert_eq!(option_value(Span::from_secs(70)), Span::from_millis(65_535));
+    }
+}
