@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import tempfile
 import threading
@@ -23,7 +24,8 @@ class Finished:
     output: str
     wall_s: float
     cpu_s: float
-    peak_bytes: int
+    peak_bytes: int | None
+    """None if it is not above this process's own peak, which Linux lets a child inherit."""
 
 
 def run(command: Sequence[str | Path], timeout_s: float = 3600) -> Finished:
@@ -57,4 +59,6 @@ def run(command: Sequence[str | Path], timeout_s: float = 3600) -> Finished:
             late = f" (time limit {timeout_s:g} s)" if wall >= timeout_s else ""
             raise ToolError(f"{' '.join(words)}: status {child.returncode}{late}\n  " + "\n  ".join(last))
         text = out.read().decode(errors="replace")
-    return Finished(text, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = usage.ru_maxrss * 1024 if usage.ru_maxrss > own else None
+    return Finished(text, wall, usage.ru_utime + usage.ru_stime, peak)

@@ -108,7 +108,7 @@ def main() -> int:
             problems.append(f"scaling: {problem}")
     for text in blocks.values():
         print(f"\n{text}")
-    partial = bool(problems or options.duration or any(skipped.values()))
+    partial = bool(problems or options.duration or options.rounds < 5 or any(skipped.values()))
     for block, text in blocks.items():
         whole = not partial and (block == "scaling" or len(cases) == len(all_cases()))
         target = options.output or (PAGE if whole else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import statistics
 import sys
+from dataclasses import dataclass
 
 from cases import parallel_chains, scaling_mesh
 from compare import figure, markdown
@@ -14,45 +15,37 @@ SIZES = (10, 30, 100, 300, 1000)
 SEEDS = 8
 
 
+@dataclass(frozen=True)
+class Cost:
+    """Medians over the seeds for one number of nodes."""
+
+    nodes: int
+    flows: int
+    hearers: float
+    frames: float
+    ns_per_frame: float
+    peak_bytes: float | None
+
+
 def growth(engine: Meshpace, rounds: int, duration_s: float | None) -> str:
     """Frames a second, wall time a frame and memory a node at constant density, as Markdown."""
-    header = [
-        "nodes",
-        "flows",
-        "in carrier range",
-        "frames",
-        "frames / s",
-        "ns / frame",
-        "ns / frame and hearer",
-    ]
-    rows = [[*header, "peak memory", "kB / node"]]
-    smallest: tuple[int, int] | None = None
-    for size in SIZES:
-        case = scaling_mesh(size)
-        if duration_s is not None:
-            case = dataclasses.replace(case, duration_s=duration_s)
-        cost, peaks = [], []
-        frames = 0
-        for seed in range(1, rounds + 1):
-            objects, done = engine.results(case, ["--seed", str(seed)])
-            frames = objects[0]["frames"]
-            cost.append(objects[0]["wall_s"] / frames * 1e9)
-            peaks.append(done.peak_bytes)
-            print(f"scaling  {size:5} nodes  seed {seed}  {cost[-1]:7.0f} ns/frame", file=sys.stderr)
-        per_frame, peak, hearers = statistics.median(cost), round(statistics.median(peaks)), case.hearers()
-        smallest = smallest or (size, peak)
-        extra = (peak - smallest[1]) / (size - smallest[0]) / 1e3 if size > smallest[0] else None
+    costs = [cost_of(engine, size, rounds, duration_s) for size in SIZES]
+    header = (
+        "nodes, flows, in carrier range, frames, frames / s, ns / frame, ns / frame and hearer, peak memory, kB / node"
+    )
+    rows = [header.split(", ")]
+    for cost in costs:
         rows.append(
             [
-                str(size),
-                str(len(case.flows)),
-                f"{hearers:.1f}",
-                str(frames),
-                f"{1e9 / per_frame:,.0f}".replace(",", " "),
-                f"{per_frame:.0f}",
-                f"{per_frame / hearers:.0f}",
-                f"{peak / 1e6:.1f} MB",
-                "-" if extra is None else f"{extra:.1f}",
+                f"{cost.nodes}",
+                f"{cost.flows}",
+                f"{cost.hearers:.1f}",
+                f"{cost.frames:.0f}",
+                f"{1e9 / cost.ns_per_frame:.0f}",
+                f"{cost.ns_per_frame:.0f}",
+                f"{cost.ns_per_frame / cost.hearers:.1f}",
+                "-" if cost.peak_bytes is None else f"{cost.peak_bytes / 1e6:.1f} MB",
+                memory_per_node(costs[0], cost),
             ]
         )
     note = (
@@ -61,6 +54,32 @@ def growth(engine: Meshpace, rounds: int, duration_s: float | None) -> str:
         f"{SIZES[0]} nodes."
     )
     return f"{note}\n\n{markdown(rows)}"
+
+
+def cost_of(engine: Meshpace, size: int, rounds: int, duration_s: float | None) -> Cost:
+    """Runs one number of nodes with every seed."""
+    case = scaling_mesh(size)
+    if duration_s is not None:
+        case = dataclasses.replace(case, duration_s=duration_s)
+    frames: list[float] = []
+    times: list[float] = []
+    peaks: list[int] = []
+    for seed in range(1, rounds + 1):
+        objects, done = engine.results(case, ["--seed", str(seed)])
+        frames.append(objects[0]["frames"])
+        times.append(objects[0]["wall_s"] * 1e9 / frames[-1])
+        if done.peak_bytes is not None:
+            peaks.append(done.peak_bytes)
+        print(f"scaling  {size:5} nodes  seed {seed}  {times[-1]:7.0f} ns/frame", file=sys.stderr)
+    peak = statistics.median(peaks) if peaks else None
+    return Cost(size, len(case.flows), case.hearers(), statistics.median(frames), statistics.median(times), peak)
+
+
+def memory_per_node(small: Cost, large: Cost) -> str:
+    """Growth of the peak over the smallest network, a node; nothing where there is no growth in nodes."""
+    if small.peak_bytes is None or large.peak_bytes is None or large.nodes == small.nodes:
+        return "-"
+    return f"{(large.peak_bytes - small.peak_bytes) / (large.nodes - small.nodes) / 1e3:.1f}"
 
 
 def two_cores(engine: Meshpace, rounds: int, duration_s: float | None) -> str:
@@ -73,10 +92,6 @@ def two_cores(engine: Meshpace, rounds: int, duration_s: float | None) -> str:
             taken.append(done.wall_s)
             print(f"scaling  {SEEDS} seeds, {threads} threads  {done.wall_s:7.2f} s", file=sys.stderr)
     one, two = (statistics.median(walls[threads]) for threads in (1, 2))
-    rows = [
-        ["threads", "process, s", "speed-up"],
-        ["1", figure(one), "1"],
-        ["2", figure(two), f"{one / two:.2f}"],
-    ]
+    rows = [["threads", "process, s", "speed-up"], ["1", figure(one), "1"], ["2", figure(two), f"{one / two:.2f}"]]
     note = f"{SEEDS} seeds of {case.title}, {case.duration_s:g} simulated seconds each, medians of {rounds}."
     return f"{note}\n\n{markdown(rows)}"
