@@ -33,27 +33,28 @@ def growth(engine: Meshpace, rounds: int, duration_s: float | None) -> str:
     header = (
         "nodes, flows, in carrier range, frames, frames / s, ns / frame, ns / frame and hearer, peak memory, kB / node"
     )
-    rows = [header.split(", ")]
-    for cost in costs:
-        rows.append(
-            [
-                f"{cost.nodes}",
-                f"{cost.flows}",
-                f"{cost.hearers:.1f}",
-                f"{cost.frames:.0f}",
-                f"{1e9 / cost.ns_per_frame:.0f}",
-                f"{cost.ns_per_frame:.0f}",
-                f"{cost.ns_per_frame / cost.hearers:.1f}",
-                "-" if cost.peak_bytes is None else f"{cost.peak_bytes / 1e6:.1f} MB",
-                memory_per_node(costs[0], cost),
-            ]
-        )
+    rows = [header.split(", "), *(row(costs[0], cost) for cost in costs)]
     note = (
         f"Random nodes at 48 a km², static routes, one flow of 3 to 5 hops for every ten nodes, medians of {rounds} "
         "seeds. Memory is the peak of the whole process, Python included; kB a node is its growth over "
         f"{SIZES[0]} nodes."
     )
     return f"{note}\n\n{markdown(rows)}"
+
+
+def row(smallest: Cost, cost: Cost) -> list[str]:
+    """The cells of one number of nodes."""
+    return [
+        f"{cost.nodes}",
+        f"{cost.flows}",
+        f"{cost.hearers:.1f}",
+        f"{cost.frames:.0f}",
+        f"{1e9 / cost.ns_per_frame:.0f}",
+        f"{cost.ns_per_frame:.0f}",
+        f"{cost.ns_per_frame / cost.hearers:.1f}",
+        "-" if cost.peak_bytes is None else f"{cost.peak_bytes / 1e6:.1f} MB",
+        memory_per_node(smallest, cost),
+    ]
 
 
 def cost_of(engine: Meshpace, size: int, rounds: int, duration_s: float | None) -> Cost:
