@@ -1,5 +1,52 @@
 //! TCP endpoints composed of parts; no clock, no I/O, no random source.
+//!
+//! A [`Connection`] is one end of a TCP connection as a state machine. Its driver (the simulator, the daemon) hands it
+//! segments and the time, and sends what it asks to send. Initial sequence numbers and clock phases come from the
+//! driver, too. The rule of use: after each `write`, `read`, `close`, [`Connection::handle_segment`] or
+//! [`Connection::handle_timeout`], call [`Connection::poll_transmit`] until it returns `None`, then
+//! [`Connection::poll_event`] likewise, then read [`Connection::poll_timeout`]. Early and repeated calls are harmless.
+//!
+//! Nothing here holds a byte of payload. A segment says which range of the stream it carries, and the driver keeps the
+//! bytes or has none: [`Transmit::offset`] is where to read them, [`Placement`] where to write them.
+//!
+//! | part | choices | chosen by |
+//! |---|---|---|
+//! | congestion control | Tahoe, NewReno | [`Algorithm`] |
+//! | what ns-2 and the RFCs do differently | [`Rules::NS2`], [`Rules::RFC`] | [`Rules`] |
+//! | retransmission timeout | ns-2's ticks, RFC 6298 | [`RtoConfig`] |
+//! | pacing | none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender | [`Pacing`] |
+//! | acknowledgements | every, delayed, dynamic | [`AckPolicy`] |
+//! | opening, header sizes, buffers | | [`Config`] |
+//!
+//! Every profile has its whole set: [`Config::ns2`], [`Config::rfc`], [`Config::linux`].
+#![no_std]
 
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod config;
+mod congestion;
+mod connection;
+mod event;
+mod measure;
+mod pace;
+mod position;
+mod receiver;
+mod rto;
+#[cfg(test)]
+mod script;
 mod segment;
+mod sender;
+#[cfg(test)]
+mod tests;
 
+pub use config::{Config, Handshake, HeaderSize, KeepAlive, Reading};
+pub use congestion::{Algorithm, Growth, InitialWindow, LossBasis, Rules};
+pub use connection::{Connection, Ports, State, reset_for};
+pub use event::{Arrival, Closing, Event, Placement, Received, Transmit, WriteError};
+pub use measure::Counters;
+pub use pace::{Pacing, PacingLaw, PacingView};
+pub use receiver::AckPolicy;
+pub use rto::{RtoConfig, SmoothedConfig, TickConfig};
 pub use segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};

@@ -1,0 +1,179 @@
+//! What an endpoint is made of.
+
+use crate::congestion::{Algorithm, Growth, InitialWindow, Rules};
+use crate::pace::Pacing;
+use crate::receiver::AckPolicy;
+use crate::rto::{RtoConfig, SmoothedConfig, TickConfig};
+use crate::segment::Segment;
+use meshpace_units::{Bytes, Span};
+
+/// How a connection is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handshake {
+    /// SYN, SYN-ACK; data complete it. The passive side takes the connection as open when the SYN arrives and repeats
+    /// its SYN-ACK only when the SYN is repeated (schemes.md 16, last item).
+    TwoWay,
+    /// RFC 9293, section 3.5.
+    ThreeWay,
+}
+
+/// How long headers are on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderSize {
+    /// 40 bytes of TCP and IP whatever the options (ns-2). Segments carry exact timestamps outside the wire format.
+    Flat,
+    /// 20 bytes of IP and the TCP header with its options.
+    Real,
+}
+
+impl HeaderSize {
+    /// The length of the IP packet that carries `segment`.
+    #[must_use]
+    pub fn wire_length(self, segment: &Segment) -> Bytes {
+        let headers = match self {
+            Self::Flat => 40,
+            Self::Real => 20 + segment.header_length(),
+        };
+        Bytes(u64::from(headers) + u64::from(segment.payload))
+    }
+}
+
+/// Who takes delivered bytes out of the receive buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The application takes everything at once: the window stays open.
+    AtOnce,
+    /// The application says so, with [`Connection::read`](crate::Connection::read).
+    Application,
+}
+
+/// Probing of a silent peer (RFC 9293, section 3.8.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepAlive {
+    /// Silence before the first probe.
+    pub idle: Span,
+    /// Time between probes.
+    pub interval: Span,
+    /// Unanswered probes after which the connection is given up.
+    pub probes: u32,
+}
+
+/// What an endpoint is made of. [`Config::ns2`] (the default), [`Config::rfc`] and [`Config::linux`] are complete sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Congestion control.
+    pub congestion: Algorithm,
+    /// What ns-2 and the RFCs do differently.
+    pub rules: Rules,
+    /// Retransmission timeout.
+    pub rto: RtoConfig,
+    /// Whether a timeout doubles the next one (`ap_rto_backoff`, schemes.md section 2).
+    pub rto_backoff: bool,
+    /// Pacing of data segments.
+    pub pacing: Pacing,
+    /// When the receiver acknowledges.
+    pub acknowledgements: AckPolicy,
+    /// Opening.
+    pub handshake: Handshake,
+    /// Length of headers.
+    pub headers: HeaderSize,
+    /// Payload bytes of a full segment, at least 1. With [`HeaderSize::Real`] the options of every segment come off
+    /// it, as they do in a path's MTU (RFC 6691).
+    pub mss: u32,
+    /// The sender's own window limit in segments (ns-2's `window_`); `None` leaves it to the receiver.
+    pub window: Option<u32>,
+    /// Receive buffer in bytes. It is rounded up to whole units of the window scale, at most 16,383 bytes more.
+    pub receive_buffer: u32,
+    /// Who empties the receive buffer.
+    pub reading: Reading,
+    /// Offer window scaling (RFC 7323, section 2). Without it windows end at 65,535 bytes. In profile `ns2` the option
+    /// travels like every other, outside the flat 40 bytes.
+    pub window_scaling: bool,
+    /// Offer timestamps and use them for round trips and against old duplicates (RFC 7323).
+    pub timestamps: bool,
+    /// Zero of the timestamp clock, whose unit is a millisecond.
+    pub timestamp_offset: u32,
+    /// Hold back a small segment while data are outstanding (RFC 9293, section 3.7.4).
+    pub nagle: bool,
+    /// Timeouts in a row before the peer is given up (RFC 9293, section 3.8.3, R2); `None`: never.
+    pub retries: Option<u32>,
+    /// The same for the SYN (at least 3 minutes in all).
+    pub syn_retries: Option<u32>,
+    /// Probes of a silent peer; `None`: none.
+    pub keep_alive: Option<KeepAlive>,
+    /// Twice the maximum segment lifetime (RFC 9293, section 3.4.1).
+    pub time_wait: Span,
+    /// Challenge acknowledgements a second (RFC 5961, section 7).
+    pub challenge_acks: u32,
+}
+
+impl Config {
+    /// ns-2.35's NewReno with the papers' segment size and window (schemes.md 16; reference parameters).
+    #[must_use]
+    pub fn ns2() -> Self {
+        Self {
+            congestion: Algorithm::NewReno,
+            rules: Rules::NS2,
+            rto: RtoConfig::Ticks(TickConfig::NS2),
+            rto_backoff: true,
+            pacing: Pacing::None,
+            acknowledgements: AckPolicy::Every,
+            handshake: Handshake::TwoWay,
+            headers: HeaderSize::Flat,
+            mss: 1460,
+            window: Some(64),
+            receive_buffer: 64 * 1460,
+            reading: Reading::AtOnce,
+            window_scaling: true,
+            timestamps: false,
+            timestamp_offset: 0,
+            nagle: false,
+            retries: None,
+            syn_retries: None,
+            keep_alive: None,
+            time_wait: Span::ZERO,
+            challenge_acks: 10,
+        }
+    }
+
+    /// NewReno by the RFCs, to talk to any stack.
+    #[must_use]
+    pub fn rfc() -> Self {
+        Self {
+            rules: Rules::RFC,
+            rto: RtoConfig::Smoothed(SmoothedConfig::RFC),
+            acknowledgements: AckPolicy::DELAYED,
+            handshake: Handshake::ThreeWay,
+            headers: HeaderSize::Real,
+            window: None,
+            reading: Reading::Application,
+            timestamps: true,
+            nagle: true,
+            retries: Some(15), // Linux's tcp_retries2: well above the 100 s that RFC 9293, section 3.8.3, asks for
+            syn_retries: Some(7), // 1 + 2 + ... + 32 + 60 + 60 s
+            time_wait: Span::from_secs(60),
+            ..Self::ns2()
+        }
+    }
+
+    /// As [`Config::rfc`], with Linux's timeouts, initial window and byte counting.
+    #[must_use]
+    pub fn linux() -> Self {
+        Self {
+            rules: Rules {
+                initial_window: InitialWindow::Rfc6928,
+                restart_window: Some(InitialWindow::Rfc6928),
+                growth: Growth::Bytes { limit: 2.0 },
+                ..Rules::RFC
+            },
+            rto: RtoConfig::Smoothed(SmoothedConfig::LINUX),
+            ..Self::rfc()
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::ns2()
+    }
+}

@@ -1,0 +1,211 @@
+//! Arriving segments: RFC 9293, section 3.10.7, with the checks of RFC 5961 and RFC 7323.
+
+use super::{Connection, State};
+use crate::event::{Arrival, Closing, Event, Received};
+use crate::position;
+use crate::segment::Segment;
+use crate::sender::AckEvent;
+use meshpace_units::{Instant, Span};
+
+/// The span in which challenge acknowledgements are counted (RFC 5961, section 7).
+const CHALLENGE_PERIOD: Span = Span::from_secs(1);
+
+impl Connection {
+    /// Takes a segment that arrived for this connection. Whether it belongs here (addresses, ports) is the driver's
+    /// business.
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment, arrival: Arrival) -> Received {
+        self.now = now;
+        match self.state {
+            State::Closed => {
+                self.reset = super::reset_for(segment);
+                Received::default()
+            }
+            State::Listen => {
+                self.on_listen(now, segment);
+                Received::default()
+            }
+            State::SynSent => {
+                self.on_syn_sent(now, segment, arrival.hops);
+                Received::default()
+            }
+            _ => self.on_later_segment(now, segment, arrival),
+        }
+    }
+
+    fn on_later_segment(&mut self, now: Instant, segment: &Segment, arrival: Arrival) -> Received {
+        let Some(receiver) = &mut self.receiver else { return Received::default() };
+        let stamp = segment.options.timestamps.filter(|_| self.timestamps);
+        let old = stamp.is_some_and(|stamp| receiver.is_old(now, stamp.value)) && !segment.flags.rst;
+        let start = receiver.position(segment.seq);
+        let length = u64::from(segment.sequence_length());
+        let acceptable = start.is_some_and(|start| receiver.acceptable(start, length));
+        if segment.flags.syn && !segment.flags.rst {
+            self.on_unexpected_syn(segment);
+            return Received::default();
+        }
+        let Some(start) = start.filter(|_| acceptable && !old) else {
+            self.sender.counters.discarded += 1;
+            if !segment.flags.rst {
+                receiver.owe_alone();
+                self.echo = segment.ns2.map(|stamp| stamp.sent);
+                self.restart_time_wait(segment);
+            }
+            return Received::default();
+        };
+        if segment.flags.rst {
+            // Only an exact hit resets (RFC 5961, section 3.2).
+            if start == receiver.nxt {
+                let refused = self.state == State::SynReceived && !self.passive;
+                self.gone(if refused { Closing::Refused } else { Closing::Reset });
+            } else {
+                self.challenge();
+            }
+            return Received::default();
+        }
+        if !segment.flags.ack {
+            return Received::default();
+        }
+        if let Some(stamp) = stamp {
+            receiver.remember(now, stamp.value, start);
+        }
+        self.timers.heard(now);
+        if !self.on_ack(now, segment, arrival) {
+            return Received::default();
+        }
+        self.on_payload(now, segment, start)
+    }
+
+    /// Handles the acknowledgement; false if the segment goes no further.
+    fn on_ack(&mut self, now: Instant, segment: &Segment, arrival: Arrival) -> bool {
+        let ack = position::position(self.iss, self.sender.una, segment.ack);
+        if self.state == State::SynReceived {
+            if ack.is_none_or(|ack| ack == 0 || ack > self.sender.max) {
+                self.reset = super::reset_for(segment);
+                return false;
+            }
+            self.set_peer_window(segment, 1);
+            self.on_ack_of_syn(now, segment, arrival.hops);
+        }
+        // RFC 5961, section 5.2: neither above what was sent nor below what any window could explain.
+        let oldest = self.sender.una.saturating_sub(self.sender.max_window);
+        let Some(ack) = ack.filter(|&ack| oldest <= ack && ack <= self.sender.max) else {
+            self.challenge();
+            return false;
+        };
+        let before = (self.sender.edge, self.sender.una);
+        if ack >= self.sender.una {
+            self.set_peer_window(segment, ack);
+        }
+        let window_held = before.0 == self.sender.edge;
+        let pure = segment.is_pure_ack() && window_held;
+        let event = self.ack_event(now, segment, ack, arrival.hops, pure);
+        self.sender.on_ack(&event);
+        if self.sender.una > before.1 {
+            self.on_progress();
+        }
+        self.state != State::Closed
+    }
+
+    /// Something new was acknowledged.
+    fn on_progress(&mut self) {
+        let all_data = self.sender.una >= self.sender.end;
+        if all_data && !self.drained {
+            self.drained = true;
+            self.events.push_back(Event::Drained);
+        }
+        if !self.sender.fin || self.sender.una < self.sender.final_position() {
+            return;
+        }
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.enter_time_wait(),
+            State::LastAck => self.gone(Closing::Finished),
+            _ => {}
+        }
+    }
+
+    /// RFC 9293, section 3.10.7.4: the window comes from the newest segment.
+    fn set_peer_window(&mut self, segment: &Segment, ack: u64) {
+        let (seq, last_ack) = self.window_set_by;
+        if seq.before(segment.seq) || (seq == segment.seq && last_ack <= ack) {
+            let window = u64::from(segment.window) << self.peer_scale;
+            self.sender.edge = ack + window;
+            self.sender.max_window = self.sender.max_window.max(window);
+            self.window_set_by = (segment.seq, ack);
+            if window > 0 {
+                self.timers.probes = 0;
+            }
+        }
+    }
+
+    pub(super) fn ack_event(
+        &self,
+        now: Instant,
+        segment: &Segment,
+        ack: u64,
+        hops: Option<u32>,
+        pure: bool,
+    ) -> AckEvent {
+        let echo = segment.options.timestamps.filter(|stamp| self.timestamps && stamp.echo != 0);
+        let timestamp = echo.and_then(|stamp| {
+            let ms = self.clock(now).wrapping_sub(stamp.echo);
+            // A clock that ran backwards would make this huge; an echo within its own unit counts as one.
+            (ms < 1 << 31).then(|| Span::from_millis(u64::from(ms.max(1))))
+        });
+        let echoed = segment.ns2.and_then(|stamp| stamp.echo).and_then(|sent| now.checked_since(sent));
+        AckEvent { now, ack, pure, hops, rtt_wired: segment.options.rtt_wired, echoed, timestamp }
+    }
+
+    fn on_payload(&mut self, now: Instant, segment: &Segment, start: u64) -> Received {
+        let Some(receiver) = &mut self.receiver else { return Received::default() };
+        let receiving = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        if segment.sequence_length() == 0 {
+            return Received::default();
+        }
+        self.echo = segment.ns2.map(|stamp| stamp.sent);
+        if !receiving {
+            // The peer has sent its FIN; this repeats it or is in error. Either way it hears where we are.
+            receiver.owe_alone();
+            self.restart_time_wait(segment);
+            return Received::default();
+        }
+        let taken = receiver.take(now, start, u64::from(segment.payload), segment.flags.fin);
+        if taken.finished {
+            self.events.push_back(Event::PeerFinished);
+            match self.state {
+                State::Established => self.state = State::CloseWait,
+                // If our FIN was acknowledged by this very segment the state is FIN-WAIT-2 already.
+                State::FinWait1 => self.state = State::Closing,
+                State::FinWait2 => self.enter_time_wait(),
+                _ => {}
+            }
+        }
+        Received { payload: taken.placement, first_arrival: taken.fresh, delivered: taken.delivered }
+    }
+
+    fn enter_time_wait(&mut self) {
+        self.state = State::TimeWait;
+        self.sender.timer = None;
+        self.timers.time_wait = self.now.checked_add(self.config.time_wait);
+    }
+
+    fn restart_time_wait(&mut self, segment: &Segment) {
+        if self.state == State::TimeWait && segment.flags.fin {
+            self.timers.time_wait = self.now.checked_add(self.config.time_wait);
+        }
+    }
+
+    /// A challenge acknowledgement, not too often (RFC 5961, sections 3.2, 4.2, 5.2 and 7).
+    pub(super) fn challenge(&mut self) {
+        let (since, sent) = &mut self.challenges;
+        if since.is_none_or(|since| self.now.saturating_since(since) >= CHALLENGE_PERIOD) {
+            (*since, *sent) = (Some(self.now), 0);
+        }
+        if *sent < self.config.challenge_acks {
+            *sent += 1;
+            if let Some(receiver) = &mut self.receiver {
+                receiver.owe_alone();
+            }
+        }
+    }
+}

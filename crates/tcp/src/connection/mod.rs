@@ -1,0 +1,351 @@
+//! One end of a connection.
+
+mod establish;
+mod input;
+mod output;
+mod timers;
+
+pub use output::reset_for;
+
+use crate::config::Config;
+use crate::event::{Closing, Event, WriteError};
+use crate::measure::Counters;
+use crate::pace::PacingView;
+use crate::position;
+use crate::receiver::Receiver;
+use crate::segment::Segment;
+use crate::sender::Sender;
+use alloc::collections::VecDeque;
+use meshpace_pacing::LinkRates;
+use meshpace_units::{Bytes, Instant, Seq, Span};
+
+/// The ports of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ports {
+    /// Ours.
+    pub local: u16,
+    /// The peer's.
+    pub remote: u16,
+}
+
+/// The states of RFC 9293, section 3.3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the RFC defines them")]
+pub enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+}
+
+impl State {
+    /// True once the handshake is complete, until the connection is gone.
+    const fn is_synchronized(self) -> bool {
+        !matches!(self, Self::Closed | Self::Listen | Self::SynSent | Self::SynReceived)
+    }
+
+    /// True if our side may still have data or a FIN to send.
+    const fn sends(self) -> bool {
+        matches!(self, Self::Established | Self::CloseWait | Self::FinWait1 | Self::Closing | Self::LastAck)
+    }
+}
+
+/// One end of a TCP connection.
+///
+/// See the [crate's page](crate) for the rule of use.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    config: Config,
+    ports: Ports,
+    state: State,
+    iss: Seq,
+    sender: Sender,
+    receiver: Option<Receiver>,
+    /// Shift of the peer's window field.
+    peer_scale: u8,
+    /// Sequence and acknowledgement numbers of the segment that last set the peer's window (RFC 9293, SND.WL1 and WL2).
+    window_set_by: (Seq, u64),
+    timestamps: bool,
+    /// Both sides scale their windows.
+    scaling: bool,
+    /// A SYN or SYN-ACK is to be sent.
+    syn_due: bool,
+    reset: Option<Segment>,
+    probe_due: bool,
+    passive: bool,
+    timers: timers::Timers,
+    challenges: (Option<Instant>, u32),
+    /// Departure of the segment that the next acknowledgement answers, by ns-2's timestamp.
+    echo: Option<Instant>,
+    drained: bool,
+    /// The latest time the driver gave.
+    now: Instant,
+    events: VecDeque<Event>,
+}
+
+impl Connection {
+    /// Opens a connection: the first [`poll_transmit`](Self::poll_transmit) gives the SYN.
+    #[must_use]
+    pub fn connect(config: Config, ports: Ports, iss: Seq, now: Instant) -> Self {
+        let mut connection = Self::new(config, ports, iss, State::SynSent);
+        connection.syn_due = true;
+        connection.now = now;
+        connection
+    }
+
+    /// Waits for a SYN to `port`; the first valid one makes this its connection.
+    #[must_use]
+    pub fn listen(config: Config, port: u16, iss: Seq) -> Self {
+        Self::new(config, Ports { local: port, remote: 0 }, iss, State::Listen)
+    }
+
+    fn new(config: Config, ports: Ports, iss: Seq, state: State) -> Self {
+        let sender = Sender::new(&config);
+        Self {
+            config,
+            ports,
+            state,
+            iss,
+            sender,
+            receiver: None,
+            peer_scale: 0,
+            window_set_by: (Seq(0), 0),
+            timestamps: false,
+            scaling: false,
+            syn_due: false,
+            reset: None,
+            probe_due: false,
+            passive: state == State::Listen,
+            timers: timers::Timers::default(),
+            challenges: (None, 0),
+            echo: None,
+            drained: true,
+            now: Instant::ZERO,
+            events: VecDeque::new(),
+        }
+    }
+
+    /// The next thing the application should know; call until `None`.
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Appends `bytes` to the stream.
+    ///
+    /// # Errors
+    /// [`WriteError::Closed`] after [`close`](Self::close) or once the connection is gone.
+    pub fn write(&mut self, bytes: u64) -> Result<(), WriteError> {
+        let open = !self.sender.fin && !matches!(self.state, State::Closed | State::TimeWait);
+        if !open {
+            return Err(WriteError::Closed);
+        }
+        if bytes > 0 && !self.sender.endless {
+            self.sender.end += bytes;
+            self.drained = false;
+            self.sender.on_write();
+        }
+        Ok(())
+    }
+
+    /// Gives the stream no end: there is always more to send.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_endless(&mut self) -> Result<(), WriteError> {
+        self.write(u64::MAX / 4)?;
+        self.sender.endless = true;
+        Ok(())
+    }
+
+    /// No more data: a FIN follows what was written, or, of an endless stream, what was sent.
+    pub fn close(&mut self) {
+        match self.state {
+            State::Listen => self.gone(Closing::Finished),
+            State::SynSent if self.sender.max == 0 => self.gone(Closing::Finished),
+            State::Established => self.state = State::FinWait1,
+            State::CloseWait => self.state = State::LastAck,
+            State::SynSent | State::SynReceived => {} // the handshake comes first
+            _ => return,
+        }
+        if self.state == State::Closed {
+            return;
+        }
+        if core::mem::take(&mut self.sender.endless) {
+            self.sender.end = self.sender.max.max(self.sender.nxt).max(1);
+        }
+        self.sender.fin = true;
+    }
+
+    /// Gives the connection up at once; the peer is told.
+    pub fn abort(&mut self) {
+        if self.state == State::SynReceived || self.state.is_synchronized() && self.state != State::TimeWait {
+            self.reset_peer();
+        }
+        if self.state != State::Closed {
+            self.gone(Closing::Aborted);
+        }
+    }
+
+    /// The application took `bytes` out of the receive buffer ([`Reading::Application`](crate::Reading)).
+    ///
+    /// # Panics
+    /// If there are fewer than that to take.
+    pub fn read(&mut self, bytes: u64) {
+        let readable = self.readable();
+        assert!(bytes <= readable, "read {bytes} of {readable} bytes");
+        if let Some(receiver) = self.receiver.as_mut().filter(|_| bytes > 0) {
+            receiver.on_read(bytes);
+        }
+    }
+
+    /// Bytes delivered in order and not yet read; zero with [`Reading::AtOnce`](crate::Reading).
+    #[must_use]
+    pub fn readable(&self) -> u64 {
+        self.receiver.as_ref().map_or(0, Receiver::unread)
+    }
+
+    /// The path carries packets with no more than this much payload (before options, as [`Config::mss`]). What was
+    /// sent in bigger segments is sent again; the congestion window keeps its bytes.
+    pub fn set_mss(&mut self, mss: u32) {
+        let mss = mss.max(1).saturating_sub(self.options_overhead()).max(1);
+        if mss != self.sender.mss {
+            self.sender.set_mss(mss);
+        }
+    }
+
+    /// The wireless part of the path has this many links (0: unknown), whatever the acknowledgements' hops say.
+    pub fn set_path_hops(&mut self, hops: u32) {
+        self.sender.gate.set_hops(hops);
+    }
+
+    /// The MAC data rates of the path's links have changed.
+    pub fn set_link_rates(&mut self, rates: LinkRates) {
+        self.sender.gate.set_rates(rates);
+    }
+
+    /// What the endpoint is made of.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The state.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The ports; the remote one is 0 while listening.
+    #[must_use]
+    pub const fn ports(&self) -> Ports {
+        self.ports
+    }
+
+    /// The counters.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.sender.counters
+    }
+
+    /// The congestion window in segments, without what fast recovery adds.
+    #[must_use]
+    pub fn cwnd(&self) -> f64 {
+        self.sender.congestion.cwnd()
+    }
+
+    /// The slow-start threshold in segments; `None` until something sets one.
+    #[must_use]
+    pub fn ssthresh(&self) -> Option<f64> {
+        self.sender.congestion.ssthresh()
+    }
+
+    /// The latest round-trip sample of the retransmission timer's estimator.
+    #[must_use]
+    pub const fn latest_rtt(&self) -> Option<Span> {
+        self.sender.estimator.latest()
+    }
+
+    /// The smoothed round-trip time.
+    #[must_use]
+    pub fn srtt(&self) -> Option<Span> {
+        self.sender.estimator.srtt()
+    }
+
+    /// The retransmission timeout as it would be armed now.
+    #[must_use]
+    pub fn rto(&self) -> Span {
+        self.sender.rto()
+    }
+
+    /// What pacing does.
+    #[must_use]
+    pub fn pacing(&self) -> PacingView {
+        self.sender.gate.view()
+    }
+
+    /// Payload of a full segment.
+    #[must_use]
+    pub const fn mss(&self) -> u32 {
+        self.sender.mss
+    }
+
+    /// Bytes of the stream that the peer has acknowledged: everything before this offset may be forgotten.
+    #[must_use]
+    pub fn acknowledged(&self) -> u64 {
+        self.sender.una.min(self.sender.end).saturating_sub(1)
+    }
+
+    /// Bytes written that have never been sent; `None` if the stream has no end.
+    #[must_use]
+    pub fn unsent(&self) -> Option<u64> {
+        (!self.sender.endless).then(|| self.sender.end.saturating_sub(self.sender.max.max(1)))
+    }
+
+    /// Bytes received in order so far.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        self.receiver.as_ref().map_or(0, Receiver::delivered)
+    }
+
+    /// Stream offset of our byte with sequence number `seq`, as near to what is unacknowledged as there is one.
+    #[must_use]
+    pub fn send_offset(&self, seq: Seq) -> Option<u64> {
+        position::position(self.iss, self.sender.una, seq).and_then(position::offset)
+    }
+
+    /// Stream offset of the peer's byte with sequence number `seq`, as near to what is expected next as there is one.
+    #[must_use]
+    pub fn receive_offset(&self, seq: Seq) -> Option<u64> {
+        self.receiver.as_ref()?.position(seq).and_then(position::offset)
+    }
+
+    /// The length of the IP packet that carries `segment` in this endpoint's profile.
+    #[must_use]
+    pub fn wire_length(&self, segment: &Segment) -> Bytes {
+        self.config.headers.wire_length(segment)
+    }
+
+    fn reset_peer(&mut self) {
+        let mut reset = self.header(self.sender.max);
+        reset.flags.rst = true;
+        self.reset = Some(reset);
+    }
+
+    /// The connection is gone.
+    fn gone(&mut self, why: Closing) {
+        self.state = State::Closed;
+        self.syn_due = false;
+        self.probe_due = false;
+        self.sender.timer = None;
+        self.timers = timers::Timers::default();
+        self.events.push_back(Event::Closed(why));
+    }
+}

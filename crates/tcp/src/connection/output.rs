@@ -1,0 +1,156 @@
+//! Departing segments.
+
+use super::{Connection, State};
+use crate::config::HeaderSize;
+use crate::event::Transmit;
+use crate::receiver::Due;
+use crate::segment::{Flags, Ns2Stamp, Options, Segment, Timestamps};
+use crate::sender::Chunk;
+use meshpace_units::{Instant, Seq};
+
+/// The reset that answers `segment` where there is no connection; `None` if it is a reset itself (RFC 9293, section
+/// 3.10.7.1).
+#[must_use]
+pub fn reset_for(segment: &Segment) -> Option<Segment> {
+    if segment.flags.rst {
+        return None;
+    }
+    let (seq, ack) = if segment.flags.ack { (segment.ack, Seq(0)) } else { (Seq(0), segment.end()) };
+    Some(Segment {
+        source_port: segment.destination_port,
+        destination_port: segment.source_port,
+        seq,
+        ack,
+        flags: Flags { rst: true, ack: !segment.flags.ack, ..Flags::default() },
+        window: 0,
+        payload: 0,
+        options: Options::default(),
+        ns2: None,
+    })
+}
+
+impl Connection {
+    /// The next segment to send; call until `None`.
+    #[must_use]
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        self.now = now;
+        if let Some(segment) = self.reset.take() {
+            return Some(bare(segment));
+        }
+        match self.state {
+            State::Closed | State::Listen => return None,
+            State::SynSent | State::SynReceived => {
+                return self
+                    .take_syn(now)
+                    .or_else(|| self.take_ack(Due::Alone))
+                    .or_else(|| self.take_ack(Due::Now));
+            }
+            _ => {}
+        }
+        if self.syn_due {
+            return self.take_syn(now); // a repeated SYN-ACK of the two-way handshake
+        }
+        if let Some(ack) = self.take_ack(Due::Alone) {
+            return Some(ack);
+        }
+        if self.state.sends() {
+            if let Some(chunk) = self.sender.take(now) {
+                return Some(self.data(now, chunk));
+            }
+        }
+        if let Some(ack) = self.take_ack(Due::Now) {
+            return Some(ack);
+        }
+        if core::mem::take(&mut self.probe_due) {
+            // One below what the peer has acknowledged: it must answer (RFC 9293, section 3.8.4).
+            return Some(bare(self.acknowledgement(self.sender.una.saturating_sub(1))));
+        }
+        self.arm_persist_timer(now);
+        None
+    }
+
+    fn take_syn(&mut self, now: Instant) -> Option<Transmit> {
+        if !core::mem::take(&mut self.syn_due) {
+            return None;
+        }
+        let window = match &mut self.receiver {
+            Some(receiver) => {
+                receiver.on_ack_sent();
+                receiver.advertise(true)
+            }
+            None => u16::try_from(self.config.receive_buffer).unwrap_or(u16::MAX),
+        };
+        let mut segment = self.header(0);
+        segment.flags.syn = true;
+        segment.window = window;
+        let stamps = segment.options.timestamps;
+        segment.options = Options { timestamps: stamps, ..self.syn_options() };
+        if !self.state.is_synchronized() {
+            self.sender.on_syn_departure(now);
+        }
+        Some(bare(segment))
+    }
+
+    /// A pure acknowledgement if one of this kind is due.
+    fn take_ack(&mut self, kind: Due) -> Option<Transmit> {
+        if self.receiver.as_ref()?.due() != kind {
+            return None;
+        }
+        self.sender.counters.pure_acks += 1;
+        Some(bare(self.acknowledgement(self.sender.max)))
+    }
+
+    fn acknowledgement(&mut self, position: u64) -> Segment {
+        let mut segment = self.header(position);
+        if let Some(receiver) = &mut self.receiver {
+            segment.window = receiver.advertise(false);
+            receiver.on_ack_sent();
+        }
+        segment
+    }
+
+    fn data(&mut self, now: Instant, chunk: Chunk) -> Transmit {
+        let mut segment = self.acknowledgement(chunk.start);
+        segment.payload = chunk.length;
+        segment.flags.fin = chunk.fin;
+        segment.flags.psh = chunk.length > 0 && chunk.start + u64::from(chunk.length) == self.sender.end;
+        let first = self.sender.on_departure(now, &chunk);
+        Transmit {
+            segment,
+            offset: chunk.start.saturating_sub(1),
+            first_transmission: first && chunk.length > 0,
+        }
+    }
+
+    /// A segment at `position` with the fields that all segments share.
+    pub(super) fn header(&self, position: u64) -> Segment {
+        let timestamps = self.stamps().then(|| Timestamps {
+            value: self.clock(self.now),
+            echo: self.receiver.as_ref().map_or(0, |receiver| receiver.echo()),
+        });
+        let ack = self.receiver.as_ref().map(|receiver| receiver.ack());
+        let ns2 =
+            (self.config.headers == HeaderSize::Flat).then_some(Ns2Stamp { sent: self.now, echo: self.echo });
+        Segment {
+            source_port: self.ports.local,
+            destination_port: self.ports.remote,
+            seq: self.sequence(position),
+            ack: ack.unwrap_or_default(),
+            flags: Flags { ack: ack.is_some(), ..Flags::default() },
+            window: 0,
+            payload: 0,
+            options: Options { timestamps, ..Options::default() },
+            ns2,
+        }
+    }
+
+    /// The timestamp clock, milliseconds (RFC 7323, section 5.4: between 1 ms and 1 s a tick).
+    pub(super) fn clock(&self, now: Instant) -> u32 {
+        let ms = now.as_nanos() / 1_000_000;
+        self.config.timestamp_offset.wrapping_add(ms as u32)
+    }
+}
+
+fn bare(segment: Segment) -> Transmit {
+    Transmit { segment, offset: 0, first_transmission: false }
+}

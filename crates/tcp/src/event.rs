@@ -1,0 +1,88 @@
+//! What goes in and what comes out.
+
+use crate::Segment;
+
+/// What the network layer knows about an arriving segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Arrival {
+    /// Wireless links that the segment crossed (schemes.md 1.2); `None` if unknown.
+    pub hops: Option<u32>,
+}
+
+/// A segment to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The segment.
+    pub segment: Segment,
+    /// Stream offset of the first byte of payload: where a driver with real bytes reads them.
+    pub offset: u64,
+    /// Whether any of the payload leaves for the first time; false without payload.
+    pub first_transmission: bool,
+}
+
+/// Where the payload of an arrived segment belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Stream offset of the first accepted byte.
+    pub offset: u64,
+    /// Bytes of the payload before it, already received.
+    pub skip: u32,
+    /// Accepted bytes. What the payload holds beyond them was outside the window.
+    pub length: u32,
+}
+
+/// What an arrived segment brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Received {
+    /// Accepted payload; `None` if none was.
+    pub payload: Option<Placement>,
+    /// Whether any of the payload had not arrived before.
+    pub first_arrival: bool,
+    /// Bytes that have become readable in order, the ones that had been waiting for a gap included.
+    pub delivered: u64,
+}
+
+/// Something the application wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The handshake is complete.
+    Connected,
+    /// Everything written so far is acknowledged.
+    Drained,
+    /// The peer will send no more; everything it sent has been delivered.
+    PeerFinished,
+    /// The connection is gone.
+    Closed(Closing),
+}
+
+/// Why a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// Both sides finished.
+    Finished,
+    /// The peer refused to open it.
+    Refused,
+    /// The peer reset it.
+    Reset,
+    /// The peer did not answer.
+    TimedOut,
+    /// The application aborted it.
+    Aborted,
+}
+
+/// Why data could not be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// The application has closed the connection, or it is gone.
+    Closed,
+}
+
+impl core::fmt::Display for WriteError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Closed => f.write_str("the connection is closed for writing"),
+        }
+    }
+}
+
+impl core::error::Error for WriteError {}

@@ -1,0 +1,90 @@
+//! TCP-AP as its authors' ns-2 agent of 2005 does it (schemes.md section 2, profile `ns2-2005`).
+//!
+//! It queues what the window allows and lets one segment out a tick of a free-running timer, the SYN included. Every
+//! acknowledgement is a sample, by ns-2's echoed timestamp. Three duplicates or a timeout empty the queue and switch
+//! pacing off until the next acknowledgement. In one thing this differs: the agent stalls until the retransmission
+//! timeout if the three duplicates find its queue empty; here it leaves pacing mode then, too.
+
+use super::{AckSample, PacingLaw};
+use crate::sender::Chunk;
+use alloc::collections::VecDeque;
+use meshpace_pacing::{FreeRunningTimer, LawConfig, LinkRates, RateLaw};
+use meshpace_units::{Bytes, Instant, Span};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Agent {
+    config: PacingLaw,
+    law: RateLaw,
+    timer: FreeRunningTimer,
+    queue: VecDeque<Chunk>,
+    pacing: bool,
+}
+
+impl Agent {
+    pub(super) fn new(config: &PacingLaw) -> Self {
+        let law = RateLaw::new(LawConfig::Adaptive(config.law));
+        let timer = FreeRunningTimer::new(law.interval().unwrap_or(Span::ZERO));
+        Self { config: config.clone(), law, timer, queue: VecDeque::new(), pacing: true }
+    }
+
+    pub(super) const fn law(&self) -> &RateLaw {
+        &self.law
+    }
+
+    /// True in pacing mode: segments go through the queue.
+    pub(crate) const fn is_pacing(&self) -> bool {
+        self.pacing
+    }
+
+    pub(crate) fn push(&mut self, chunk: Chunk) {
+        self.queue.push_back(chunk);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Chunk> {
+        self.queue.pop_front()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub(crate) fn ready(&self, now: Instant) -> bool {
+        !self.pacing || self.timer.ready(now)
+    }
+
+    pub(super) fn release_at(&self, now: Instant) -> Instant {
+        if self.pacing { self.timer.release_at(now) } else { now }
+    }
+
+    /// Outside pacing mode nothing arms the timer.
+    pub(super) fn on_departure(&mut self, now: Instant) {
+        if self.pacing {
+            self.timer.on_departure(now);
+        }
+    }
+
+    pub(super) fn set_rates(&mut self, rates: LinkRates) {
+        self.config.rates = rates;
+    }
+
+    pub(super) fn on_ack(&mut self, sample: &AckSample) {
+        if !self.pacing {
+            // The next segment goes out at once and starts the timer.
+            self.pacing = true;
+            self.timer.stop();
+        }
+        let Some(rtt) = sample.echoed else { return };
+        let payload = Bytes(u64::from(sample.mss));
+        let hops = sample.hops.unwrap_or(0);
+        let Some(path) = self.config.law.path_over(hops, payload, self.config.rates.clone()) else { return };
+        if let Ok(interval) = self.law.on_sample(rtt, &path) {
+            self.timer.set_interval(sample.now, interval);
+        }
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.pacing = false;
+        self.queue.clear();
+        self.timer.stop();
+    }
+}

@@ -1,0 +1,232 @@
+//! The receiving half: what is expected, what arrived early, what window is on offer, when to acknowledge.
+
+mod policy;
+mod reassembly;
+
+pub use policy::AckPolicy;
+pub(crate) use policy::Due;
+
+use crate::config::{Config, Reading};
+use crate::event::Placement;
+use crate::position;
+use meshpace_units::{Instant, Seq, Span};
+use policy::Acknowledging;
+use reassembly::Reassembly;
+
+/// A window change worth a segment of its own: this many full segments, or half the buffer (RFC 9293, section
+/// 3.8.6.2.2, asks for at least one).
+const UPDATE_SEGMENTS: u64 = 2;
+
+/// A timestamp older than this no longer protects (RFC 7323, section 5.5).
+const TIMESTAMP_LIFETIME: Span = Span::from_secs(24 * 86_400);
+
+/// What arrived with one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Taken {
+    pub(crate) placement: Option<Placement>,
+    pub(crate) fresh: bool,
+    pub(crate) delivered: u64,
+    /// The peer's FIN is now in order.
+    pub(crate) finished: bool,
+}
+
+/// The receiving half of a connection, once the peer's SYN is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    irs: Seq,
+    /// Next expected position.
+    pub(crate) nxt: u64,
+    /// The right edge of the window on offer; never moves back.
+    edge: u64,
+    buffer: u64,
+    mss: u64,
+    /// Delivered bytes that the application has not taken.
+    unread: u64,
+    reading: Reading,
+    early: Reassembly,
+    fin: Option<u64>,
+    acknowledging: Acknowledging,
+    /// Shift of our window field.
+    scale: u8,
+    recent: Option<(u32, Instant)>,
+    /// What the last acknowledgement said.
+    last_ack: u64,
+}
+
+impl Receiver {
+    /// `mss` and `scale`, the shift of our window field, are what the handshake agreed on.
+    pub(crate) fn new(config: &Config, mss: u32, irs: Seq, scale: u8) -> Self {
+        let unit = 1u64 << scale;
+        let ceiling = if scale == 0 { u64::from(u16::MAX) } else { u64::from(u16::MAX) << scale };
+        // Whole units, so that a window that stays open looks the same from segment to segment.
+        let buffer = u64::from(config.receive_buffer).next_multiple_of(unit).min(ceiling);
+        Self {
+            irs,
+            nxt: 1,
+            edge: 1 + buffer,
+            buffer,
+            mss: u64::from(mss),
+            unread: 0,
+            reading: config.reading,
+            early: Reassembly::default(),
+            fin: None,
+            acknowledging: Acknowledging::new(config.acknowledgements),
+            scale,
+            recent: None,
+            last_ack: 0,
+        }
+    }
+
+    /// The acknowledgement number to send.
+    pub(crate) fn ack(&self) -> Seq {
+        position::sequence(self.irs, self.nxt)
+    }
+
+    pub(crate) fn position(&self, seq: Seq) -> Option<u64> {
+        position::position(self.irs, self.nxt, seq)
+    }
+
+    /// The bytes delivered in order so far.
+    pub(crate) const fn delivered(&self) -> u64 {
+        let fin = matches!(self.fin, Some(fin) if fin < self.nxt) as u64;
+        self.nxt - 1 - fin
+    }
+
+    pub(crate) const fn unread(&self) -> u64 {
+        self.unread
+    }
+
+    /// The test of RFC 9293, section 3.10.7.4, for a segment of `length` at `start`. A segment exactly at the next
+    /// expected position passes even into a closed window, for the sake of its acknowledgement.
+    pub(crate) const fn acceptable(&self, start: u64, length: u64) -> bool {
+        let starts_inside = self.nxt <= start && start < self.edge;
+        let last = start + length.saturating_sub(1);
+        start == self.nxt || starts_inside || (length > 0 && self.nxt <= last && last < self.edge)
+    }
+
+    /// Takes the payload `[start, start + length)` and the FIN behind it.
+    pub(crate) fn take(&mut self, now: Instant, start: u64, length: u64, fin: bool) -> Taken {
+        let mut taken = Taken::default();
+        if length == 0 && !fin {
+            return taken;
+        }
+        let end = start + length;
+        let (from, to) = (start.max(self.nxt), end.min(self.edge));
+        let before = self.nxt;
+        let had_gap = !self.early.is_empty();
+        if from < to && self.fin.is_none_or(|fin| to <= fin) {
+            let stored = if from == self.nxt { Some(true) } else { self.early.insert(from, to) };
+            if let Some(fresh) = stored {
+                taken.fresh = fresh;
+                taken.placement = Some(Placement {
+                    offset: from - 1,
+                    skip: (from - start) as u32,
+                    length: (to - from) as u32,
+                });
+            }
+            if from == self.nxt {
+                self.nxt = self.early.advance(to);
+            }
+        }
+        if fin && end <= self.edge && self.fin.is_none() && self.nxt <= end {
+            self.fin = Some(end);
+        }
+        taken.delivered = self.nxt - before;
+        if self.fin == Some(self.nxt) {
+            self.nxt += 1;
+            taken.finished = true;
+        }
+        if self.reading == Reading::Application {
+            self.unread += taken.delivered;
+        }
+        self.owe(now, &taken, had_gap, from < to);
+        taken
+    }
+
+    fn owe(&mut self, now: Instant, taken: &Taken, had_gap: bool, in_window: bool) {
+        if taken.finished || (had_gap && taken.delivered > 0) {
+            self.acknowledging.due_now();
+        } else if taken.delivered > 0 && in_window {
+            // The number of the segment in full segments since the start, 1 for the first.
+            let number = self.delivered().div_ceil(self.mss);
+            self.acknowledging.on_in_order(now, number);
+        } else {
+            self.acknowledging.due_alone();
+        }
+    }
+
+    pub(crate) const fn due(&self) -> Due {
+        self.acknowledging.due()
+    }
+
+    pub(crate) const fn ack_deadline(&self) -> Option<Instant> {
+        self.acknowledging.deadline()
+    }
+
+    pub(crate) fn owe_now(&mut self) {
+        self.acknowledging.due_now();
+    }
+
+    pub(crate) const fn owe_alone(&mut self) {
+        self.acknowledging.due_alone();
+    }
+
+    pub(crate) fn on_deadline(&mut self, now: Instant) {
+        self.acknowledging.on_deadline(now);
+    }
+
+    /// The window field, and the moment its edge becomes binding.
+    pub(crate) fn advertise(&mut self, syn: bool) -> u16 {
+        self.edge = self.edge.max(self.next_edge());
+        let shift = if syn { 0 } else { self.scale };
+        u16::try_from((self.edge.saturating_sub(self.nxt)) >> shift).unwrap_or(u16::MAX)
+    }
+
+    /// An acknowledgement left: nothing is owed any more.
+    pub(crate) const fn on_ack_sent(&mut self) {
+        self.acknowledging.on_sent();
+        self.last_ack = self.nxt;
+    }
+
+    /// Where the window could end now; moved in steps worth a segment (RFC 9293, section 3.8.6.2.2).
+    fn next_edge(&self) -> u64 {
+        let wanted = self.nxt + self.buffer.saturating_sub(self.unread);
+        let step = self.mss.min(self.buffer / 2);
+        if wanted >= self.edge + step { wanted } else { self.edge }
+    }
+
+    /// The application took `bytes`; the peer hears of it at once if that opens the window by much.
+    pub(crate) fn on_read(&mut self, bytes: u64) {
+        self.unread -= bytes;
+        let opened = (self.nxt + self.buffer - self.unread).saturating_sub(self.edge);
+        let closed = self.edge.saturating_sub(self.nxt) < self.mss;
+        let enough = (UPDATE_SEGMENTS * self.mss).min(self.buffer / 2);
+        if opened >= enough || (closed && self.next_edge() > self.edge) {
+            self.acknowledging.due_now();
+        }
+    }
+
+    /// RFC 7323, section 5.3: true if the segment is an old duplicate by its timestamp.
+    pub(crate) fn is_old(&self, now: Instant, value: u32) -> bool {
+        self.recent.is_some_and(|(recent, at)| {
+            let older = (value.wrapping_sub(recent) as i32) < 0;
+            older && now.saturating_since(at) < TIMESTAMP_LIFETIME
+        })
+    }
+
+    /// RFC 7323, section 4.3: the value to echo is that of the segment the last acknowledgement ended at.
+    pub(crate) const fn remember(&mut self, now: Instant, value: u32, start: u64) {
+        let newer = match self.recent {
+            None => true,
+            Some((recent, _)) => (value.wrapping_sub(recent) as i32) >= 0,
+        };
+        if newer && start <= self.last_ack {
+            self.recent = Some((value, now));
+        }
+    }
+
+    /// The timestamp to echo, zero if there is none.
+    pub(crate) fn echo(&self) -> u32 {
+        self.recent.map_or(0, |(recent, _)| recent)
+    }
+}
