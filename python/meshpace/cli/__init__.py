@@ -1,0 +1,44 @@
+"""The command line. Exit statuses: 0 done, 1 a check failed, 2 bad input, 130 interrupted."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from meshpace.cli import commands
+
+app = typer.Typer(
+    name="meshpace",
+    help="Adaptive pacing for TCP over multihop wireless meshes.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from meshpace import engine
+
+        print(f"meshpace {engine.version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+for command in commands.ALL:
+    app.command()(command)
+
+
+def main() -> None:
+    """The entry point ``meshpace``."""
+    app()

@@ -1,0 +1,98 @@
+"""The commands. Each imports what it needs when called, so that ``meshpace run`` starts at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Scheme, Settings, Threads
+from meshpace.cli.failure import reports_failure
+
+
+@reports_failure
+def run(
+    scenario: Scenario,
+    scheme: Scheme = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the one run; 1 by default.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this.")] = None,
+    settings: Settings = None,
+    json: Json = False,
+    pcap: Annotated[Path | None, typer.Option(help="Write a pcapng capture with radiotap headers.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="Write the time series as Parquet.")] = None,
+    threads: Threads = None,
+) -> None:
+    """Simulate a scenario."""
+    from meshpace.cli.simulate import simulate
+
+    simulate(scenario, scheme, seed, seeds, settings, json, pcap, trace, threads)
+
+
+@reports_failure
+def schemes() -> None:
+    """List the schemes: what each puts at sender, receiver, relay and gateway."""
+    from meshpace.cli.lists import print_schemes
+
+    print_schemes()
+
+
+@reports_failure
+def scenarios() -> None:
+    """List the scenarios that come with the project."""
+    from meshpace.cli.lists import print_scenarios
+
+    print_scenarios()
+
+
+@reports_failure
+def schema() -> None:
+    """Print the JSON Schema of the scenario file."""
+    from meshpace import engine
+
+    print(engine.schema())
+
+
+@reports_failure
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
+    seeds: Annotated[int, typer.Option(min=2, max=1000, help="Runs of each point, for its confidence interval.")] = 5,
+    threads: Threads = None,
+) -> None:
+    """Run NewReno against TCP-AP and TCP-GAP on the papers' topologies; print a table, write a report."""
+    from meshpace.demo.command import demo as run_demo
+
+    run_demo(output, seeds, threads)
+
+
+@reports_failure
+def crosscheck(
+    scenario: Scenario,
+    seeds: Annotated[int, typer.Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this in both.")] = 5,
+    scheme: Scheme = None,
+    settings: Settings = None,
+    script: Annotated[Path | None, typer.Option(help="Only write the ns-2 script of seed 1 here.")] = None,
+    json: Json = False,
+    threads: Threads = None,
+) -> None:
+    """Run a scenario here and in ns-2.35, and show both results side by side."""
+    from meshpace.cli.judge import crosscheck as run_crosscheck
+
+    run_crosscheck(scenario, seeds, scheme, settings, script, json, threads)
+
+
+@reports_failure
+def validate(
+    family: Annotated[list[str] | None, typer.Option(help="Only this family; may be repeated.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, max=1000, help="Runs a row; the reference's own number.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Two seeds a row, every other hop count.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the table goes.")] = None,
+    threads: Threads = None,
+) -> None:
+    """Hold the engine against measurements of ns-2.35; exit status 1 if a row misses its tolerance unexplained."""
+    from meshpace.validation.command import validate as run_validation
+
+    run_validation(family, seeds, quick, output, threads)
+
+
+ALL = (run, schemes, scenarios, schema, demo, crosscheck, validate)

@@ -1,0 +1,54 @@
+"""Errors as one line on standard error and an exit status."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn, ParamSpec
+
+import typer
+
+BAD_INPUT = 2
+
+_P = ParamSpec("_P")
+
+
+class InputError(Exception):
+    """The command line asks for something that cannot be done."""
+
+
+def fail(message: object) -> NoReturn:
+    """Ends with exit status 2 and ``message`` on one line of standard error."""
+    print(" ".join(str(message).splitlines()), file=sys.stderr)
+    raise typer.Exit(BAD_INPUT)
+
+
+def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
+    """Turns what a user can cause and mend into :func:`fail`; everything else stays a traceback."""
+
+    @functools.wraps(command)
+    def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        from meshpace.engine import ScenarioError
+        from meshpace.ns2.model import NotExpressibleError
+        from meshpace.ns2.parse import BrokenRunError
+        from meshpace.ns2.run import MissingNs2Error
+        from meshpace.project import MissingFilesError
+
+        mendable = (
+            InputError, ScenarioError, NotExpressibleError, MissingFilesError, MissingNs2Error, BrokenRunError,
+        )  # fmt: skip
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read the output has seen enough; keep the interpreter from flushing into the closed pipe.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except mendable as error:
+            fail(error)
+        except OSError as error:
+            fail(f"{error.filename}: {error.strerror}" if error.filename else error)
+
+    return wrapped

@@ -1,0 +1,58 @@
+"""``meshpace run``."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+
+from meshpace import engine
+from meshpace.cli.arguments import job, job_of_each_seed
+from meshpace.cli.failure import InputError
+from meshpace.files import replacing
+from meshpace.progress import Progress
+
+
+def simulate(
+    scenario: Path,
+    scheme: str | None,
+    seed: int | None,
+    seeds: int | None,
+    settings: list[str] | None,
+    as_json: bool,
+    pcap: Path | None,
+    trace: Path | None,
+    threads: int | None,
+) -> None:
+    """Runs one seed or several and prints the result."""
+    if seeds is not None:
+        for other, name in ((seed, "--seed"), (pcap, "--pcap"), (trace, "--trace")):
+            if other is not None:
+                raise InputError(f"--seeds and {name} exclude each other: {name} belongs to one run")
+        jobs = job_of_each_seed(scenario, settings, scheme, seeds)
+        with Progress(scenario.name, len(jobs)) as progress:
+            texts = engine.run_many_json(jobs, threads, progress)
+    else:
+        only = job(scenario, settings, scheme, 1 if seed is None else seed)
+        texts = [_run_one(only, pcap, trace)]
+    if as_json:
+        print(texts[0] if seeds is None else f'{{"schema": 1, "runs": [{", ".join(texts)}]}}')
+        return
+    from meshpace.cli.tables import print_runs
+
+    print_runs([json.loads(text) for text in texts])
+
+
+def _run_one(one: engine.Job, pcap: Path | None, trace: Path | None) -> str:
+    with ExitStack() as stack:
+        # Both files take their places only after the run has succeeded and both are complete.
+        capture = stack.enter_context(replacing(pcap)) if pcap else None
+        series = stack.enter_context(replacing(trace)) if trace else None
+        progress = stack.enter_context(Progress(Path(one.name).name, 1))
+        text, columns = engine.run_traced(one, trace=trace is not None, pcap=capture, progress=progress)
+        if series is not None:
+            from meshpace.traces import write_parquet
+
+            assert columns is not None
+            write_parquet(series, columns, text)
+        return text

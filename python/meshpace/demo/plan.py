@@ -1,0 +1,64 @@
+"""What the demo runs: cases x schemes x seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from meshpace.engine import Job
+from meshpace.project import scenario_directory, shown
+
+SCHEMES = ("newreno", "tcp-ap", "tcp-gap")
+NAMES = {"newreno": "NewReno", "tcp-ap": "TCP-AP", "tcp-gap": "TCP-GAP"}
+HOPS = (1, 2, 3, 4, 5, 6, 8, 10)
+ROUTINGS = ("aodv", "static")
+ROUTING_NAMES = {"aodv": "AODV as in ns-2", "static": "static routes"}
+CHAIN_DIRECTIONS = ("up", "down")
+PARALLEL_DIRECTIONS = ("up", "down", "mix")
+DIRECTION_NAMES = {"up": "wireless to wired", "down": "wired to wireless", "mix": "one flow each way"}
+
+_PARALLEL_FILES = {
+    "up": "gap-fig10-parallel-up.toml",
+    "down": "gap-fig11-parallel-down.toml",
+    "mix": "gap-fig12-parallel-mix.toml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One point of a figure; ``hops`` is None for the parallel chains."""
+
+    routing: str
+    direction: str
+    hops: int | None = None
+
+    def job(self, scheme: str, seed: int) -> Job:
+        """The run of this case with one scheme and seed."""
+        settings = [f"routing.protocol={self.routing}"]
+        if self.hops is None:
+            path = scenario_directory() / _PARALLEL_FILES[self.direction]
+        else:
+            path = scenario_directory() / "gap-chain.toml"
+            settings.append(f"topology.hops={self.hops}")
+            if self.direction == "down":
+                settings += ["flow.0.from=B", "flow.0.to=n0"]
+        return Job(shown(path), _text(path), tuple(settings), scheme, seed)
+
+
+def chain_cases() -> list[Case]:
+    """One flow, hop by hop."""
+    return [Case(r, d, h) for r in ROUTINGS for d in CHAIN_DIRECTIONS for h in HOPS]
+
+
+def parallel_cases() -> list[Case]:
+    """Two chains that share a gateway."""
+    return [Case(r, d) for r in ROUTINGS for d in PARALLEL_DIRECTIONS]
+
+
+_TEXTS: dict[Path, bytes] = {}
+
+
+def _text(path: Path) -> bytes:
+    if path not in _TEXTS:
+        _TEXTS[path] = path.read_bytes()
+    return _TEXTS[path]

@@ -1,0 +1,96 @@
+"""The compiled engine with types: scenarios in, results out."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from meshpace import _engine
+from meshpace._engine import ScenarioError
+from meshpace.results import RunResult
+
+__all__ = ["Job", "ScenarioError", "resolve", "run_many", "run_many_json", "run_traced", "schema", "schemes", "version"]
+
+version = _engine.version
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run: a scenario's text, what is set differently, and the seed."""
+
+    name: str
+    text: bytes
+    overrides: tuple[str, ...] = ()
+    """``key.path=value``, in the order applied."""
+    scheme: str | None = None
+    seed: int = 1
+
+    def command(self) -> str:
+        """The command that repeats this run; ``name`` is the scenario file's path."""
+        words = ["meshpace", "run", self.name]
+        for assignment in self.overrides:
+            words += ["--set", assignment]
+        if self.scheme is not None:
+            words += ["--scheme", self.scheme]
+        return shlex.join([*words, "--seed", str(self.seed)])
+
+    def _tuple(self) -> tuple[str, bytes, list[str], str | None, int]:
+        return (self.name, self.text, list(self.overrides), self.scheme, self.seed)
+
+
+def run_many_json(
+    jobs: Sequence[Job], threads: int | None = None, progress: Callable[[int], None] | None = None
+) -> list[str]:
+    """Runs every job, as many at a time as ``threads`` (all cores if None); each result as JSON, in the order given.
+
+    ``progress`` gets the number of finished runs about ten times a second.
+
+    Raises:
+        ScenarioError: the first job in order that cannot be run.
+    """
+    return _engine.run_many([job._tuple() for job in jobs], threads, progress)
+
+
+def run_many(
+    jobs: Sequence[Job], threads: int | None = None, progress: Callable[[int], None] | None = None
+) -> list[RunResult]:
+    """As :func:`run_many_json`, decoded."""
+    return [json.loads(text) for text in run_many_json(jobs, threads, progress)]
+
+
+def run_traced(
+    job: Job, *, trace: bool, pcap: Path | None, progress: Callable[[int], None] | None = None
+) -> tuple[str, dict[str, Any] | None]:
+    """Runs one job; also the time series by column if ``trace``, and a packet capture if ``pcap``.
+
+    Raises:
+        ScenarioError: the scenario cannot be run.
+        OSError: the capture cannot be written.
+    """
+    target = None if pcap is None else str(pcap)
+    return _engine.run(*job._tuple(), trace, target, progress)
+
+
+def resolve(job: Job) -> dict[str, Any]:
+    """The scenario with every default filled in and every draw of the seed made.
+
+    Raises:
+        ScenarioError: the scenario cannot be run.
+    """
+    resolved: dict[str, Any] = json.loads(_engine.resolve(*job._tuple()))
+    return resolved
+
+
+def schemes() -> list[dict[str, Any]]:
+    """The table of compositions."""
+    table: list[dict[str, Any]] = json.loads(_engine.schemes())
+    return table
+
+
+def schema() -> str:
+    """The JSON Schema of the scenario file."""
+    return _engine.schema()

@@ -1,0 +1,1 @@
+"""One HTML file: figures, tables, verdicts and the commands that repeat them; works offline."""

@@ -1,0 +1,125 @@
+"""Charts as inline SVG: no script, no font, no network. Colours come from the page's style by class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from html import escape
+
+from meshpace.report.model import Chart
+from meshpace.stats import Estimate
+
+_WIDTH, _HEIGHT = 440, 270
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 14, 40
+_MARKERS = ("circle", "square", "diamond", "triangle")
+
+
+def draw(chart: Chart) -> str:
+    """The chart as an SVG element that scales with its container."""
+    top, step = _scale(chart)
+    plot = _Plot(chart, top)
+    body = [*_grid(plot, step), *(_bars(plot) if chart.bars else _lines(plot))]
+    label = escape(f"{chart.title}: {chart.unit} over {chart.axis_title}", quote=True)
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}">'
+        f"{''.join(body)}"
+        f'<text class="axis" x="{(_LEFT + _WIDTH - _RIGHT) / 2:.0f}" y="{_HEIGHT - 4}" text-anchor="middle">'
+        f"{escape(chart.axis_title)}</text></svg>"
+    )
+
+
+class _Plot:
+    """Coordinates of one chart."""
+
+    def __init__(self, chart: Chart, top: float) -> None:
+        self.chart, self.top = chart, top
+        self.slot = (_WIDTH - _LEFT - _RIGHT) / len(chart.axis)
+
+    def x(self, index: int, offset: float = 0.0) -> float:
+        """Centre of a slot, moved by ``offset`` slots."""
+        return _LEFT + (index + 0.5 + offset) * self.slot
+
+    def y(self, value: float) -> float:
+        """Height of a value, kept inside the plot."""
+        share = min(max(value * self.chart.factor / self.top, 0.0), 1.0)
+        return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
+
+    def tip(self, name: str, index: int, value: Estimate) -> str:
+        """The text that appears on pointing at a value."""
+        chart = self.chart
+        text = f"{name}, {chart.axis[index]}: {value.mean * chart.factor:,.{chart.decimals}f}"
+        if value.half_width is not None:
+            text += f" ± {value.half_width * chart.factor:,.{chart.decimals}f}"
+        return f"<title>{escape(f'{text} {chart.unit}'.strip())}</title>"
+
+
+def _scale(chart: Chart) -> tuple[float, float]:
+    """End of the value axis and distance of its grid lines: 1, 2 or 5 times a power of ten."""
+    peak = chart.top
+    if peak is None:
+        found = [v.mean + (v.half_width or 0.0) for series in chart.series for v in series.values if v is not None]
+        peak = max(found, default=0.0) * chart.factor
+    if peak <= 0:
+        return 1.0, 0.5
+    raw = peak / 4
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
+    return (chart.top if chart.top is not None else step * math.ceil(peak / step - 1e-9)), step
+
+
+def _grid(plot: _Plot, step: float) -> Iterator[str]:
+    right, decimals = _WIDTH - _RIGHT, max(0, -math.floor(math.log10(step) + 1e-9))
+    for count in range(int(plot.top / step + 1e-6) + 1):
+        value = count * step
+        y = plot.y(value / plot.chart.factor)
+        yield f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        yield f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,.{decimals}f}</text>'
+    for index, name in enumerate(plot.chart.axis):
+        yield (
+            f'<text class="tick" x="{plot.x(index):.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">'
+            f"{escape(name)}</text>"
+        )
+
+
+def _whisker(plot: _Plot, x: float, value: Estimate, colour: int) -> str:
+    if not value.half_width:
+        return ""
+    low, high = plot.y(value.mean - value.half_width), plot.y(value.mean + value.half_width)
+    left = x - 3
+    path = f"M{left:.1f} {high:.1f}h6M{x:.1f} {high:.1f}V{low:.1f}M{left:.1f} {low:.1f}h6"
+    return f'<path class="whisker s{colour}" d="{path}"/>'
+
+
+def _lines(plot: _Plot) -> Iterator[str]:
+    count = len(plot.chart.series)
+    for colour, series in enumerate(plot.chart.series):
+        # A small shift keeps whiskers of equal values apart.
+        shift = (colour - (count - 1) / 2) * min(0.06, 4 / plot.slot)
+        points = [(i, plot.x(i, shift), v) for i, v in enumerate(series.values) if v is not None]
+        path = " ".join(f"{x:.1f},{plot.y(value.mean):.1f}" for _, x, value in points)
+        yield f'<polyline class="line s{colour}" points="{path}"/>'
+        for index, x, value in points:
+            yield f'<g class="mark s{colour}">{plot.tip(series.name, index, value)}{_whisker(plot, x, value, colour)}'
+            yield f"{_marker(_MARKERS[colour % len(_MARKERS)], x, plot.y(value.mean))}</g>"
+
+
+def _marker(kind: str, x: float, y: float) -> str:
+    if kind == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+    shapes = {"square": "m-3.6-3.6h7.2v7.2h-7.2z", "diamond": "m0-5l5 5-5 5-5-5z", "triangle": "m0-4.8l4.6 8h-9.2z"}
+    return f'<path d="M{x:.1f} {y:.1f}{shapes[kind]}"/>'
+
+
+def _bars(plot: _Plot) -> Iterator[str]:
+    count = len(plot.chart.series)
+    width = min(26.0, plot.slot * 0.8 / count)
+    for colour, series in enumerate(plot.chart.series):
+        for index, value in enumerate(series.values):
+            if value is None:
+                continue
+            x = plot.x(index) + (colour - count / 2) * width
+            y = plot.y(value.mean)
+            yield f'<g class="bar s{colour}">{plot.tip(series.name, index, value)}'
+            height = _HEIGHT - _BOTTOM - y
+            yield f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{width - 2:.1f}" height="{height:.1f}" rx="2"/>'
+            yield f"{_whisker(plot, x + width / 2, value, colour)}</g>"

@@ -1,0 +1,91 @@
+"""The JSON of ``meshpace run --json`` as types. Seconds, bit/s, bytes; what does not apply is None."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+_From = TypedDict("_From", {"from": str})
+
+
+class FlowResult(_From):
+    """One flow over the measured interval."""
+
+    id: str
+    to: str
+    hops: int | None
+    scheme: str
+    app: str
+    goodput_bps: float
+    goodput_ci95_bps: float | None
+    delivered_bytes: int
+    segments_sent: int
+    retransmits: int | None
+    timeouts: int | None
+    fast_retransmits: int | None
+    loss_ratio: float | None
+    delay_mean_s: float | None
+    delay_std_s: float | None
+    srtt_s: float | None
+    pacing_rate_bps: float | None
+    pacing_interval_s: float | None
+    cwnd_mean: float | None
+    transfers: int | None
+    completed_s: float | None
+
+
+class LinkResult(_From):
+    """One directed link over the measured interval."""
+
+    to: str
+    data_drops: int
+    ack_drops: int
+    retry_drops: int
+    queue_drops: int
+    collisions: int
+    collisions_rts: int
+    collisions_cts: int
+    collisions_data: int
+    collisions_ack: int
+
+
+class GatewayResult(TypedDict):
+    """One gateway of a scheme that acts there."""
+
+    node: str
+    buffer_drops: int
+    local_retransmits: int
+    options_written: int
+
+
+class RoutingResult(TypedDict):
+    """The routing protocol over the measured interval."""
+
+    route_failures: int | None
+    control_packets: int | None
+
+
+class RunResult(TypedDict):
+    """One run."""
+
+    schema: int
+    engine: str
+    scenario: str
+    scenario_sha256: str
+    overrides: list[str]
+    scheme: str
+    seed: int
+    simulated_s: float
+    measured_s: float
+    wall_s: float
+    events: int
+    frames: int
+    aggregate_goodput_bps: float
+    jain: float | None
+    jain_windows: dict[str, float | None]
+    jain_per_hop: float | None
+    jain_times_hops: float | None
+    log_utility: float
+    flows: list[FlowResult]
+    links: list[LinkResult]
+    gateways: list[GatewayResult]
+    routing: RoutingResult

@@ -1,0 +1,28 @@
+"""Time series as Parquet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def write_parquet(path: Path, columns: dict[str, Any], result: str) -> None:
+    """Writes the columns of a trace, and in the file's metadata the result of the run with its seed and version.
+
+    Numbers come as little-endian 64-bit floats, NaN where there is no value; names come as a list of strings.
+    """
+    arrays = {}
+    for name, values in columns.items():
+        if isinstance(values, bytes):
+            numbers = np.frombuffer(values, dtype="<f8")
+            arrays[name] = pa.array(numbers, mask=np.isnan(numbers))
+        else:
+            arrays[name] = pa.array(values, type=pa.string()).dictionary_encode()
+    table = pa.table(arrays)
+    run = {key: value for key, value in json.loads(result).items() if not isinstance(value, (list, dict))}
+    pq.write_table(table.replace_schema_metadata({"meshpace": json.dumps(run)}), path)
