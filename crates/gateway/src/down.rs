@@ -121,11 +121,6 @@ impl<P: Clone> Down<P> {
         self.queued + self.cached
     }
 
-    /// Entries in the sequence map.
-    pub fn recorded(&self) -> usize {
-        self.map.len()
-    }
-
     /// A packet with data, or the FIN behind held data, arrives from the wired side.
     pub fn on_arrival(
         &mut self,

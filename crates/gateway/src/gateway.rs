@@ -12,7 +12,7 @@ use alloc::collections::{BTreeSet, VecDeque};
 use core::net::IpAddr;
 use meshpace_pacing::{Direction, GoodputControl};
 use meshpace_tcp::Segment;
-use meshpace_units::{Bytes, Instant};
+use meshpace_units::{Bytes, Instant, Seq};
 
 /// How many of the most silent connections are looked at for one without held packets when a place is needed.
 const EVICTION_TRIES: usize = 8;
@@ -60,12 +60,11 @@ impl<P: Clone> Gateway<P> {
         route: impl FnOnce(IpAddr) -> Route,
         packet: P,
     ) -> Verdict<P> {
+        let incoming = Incoming { side, view, wire_len, packet };
         let verdict = match self.admit(now, side, view) {
-            None => Verdict::Forward(packet, arrived_option(view.segment)),
-            Some(slot) if view.segment.flags.rst => {
-                self.on_reset(now, slot, side, view.segment, wire_len, packet)
-            }
-            Some(slot) => self.on_segment(now, slot, side, view, wire_len, route, packet),
+            None => incoming.forward(),
+            Some(slot) if view.segment.flags.rst => self.on_reset(now, slot, incoming),
+            Some(slot) => self.on_segment(now, slot, incoming, route),
         };
         match verdict {
             Verdict::Forward(..) => self.counters.forwarded += 1,
@@ -189,40 +188,29 @@ impl<P: Clone> Gateway<P> {
 
     /// A RST ends the connection if it can be one of it. From the wired side it follows the held data, all at once;
     /// from the wireless side the receiver is gone and the held data with it.
-    fn on_reset(
-        &mut self,
-        now: Instant,
-        slot: Slot,
-        side: Side,
-        segment: &Segment,
-        wire_len: Bytes,
-        packet: P,
-    ) -> Verdict<P> {
-        let option = arrived_option(segment);
+    fn on_reset(&mut self, now: Instant, slot: Slot, incoming: Incoming<'_, P>) -> Verdict<P> {
         let connection = self.table.get_mut(slot);
-        if !connection.believes_reset(side, segment) {
-            return Verdict::Forward(packet, option);
+        if !connection.believes_reset(incoming.side, incoming.view.segment) {
+            return incoming.forward();
         }
-        if let (Side::Wired, Some(down)) = (side, connection.down.as_mut().filter(|d| d.queue_len() > 0)) {
-            down.append(outbound(segment, wire_len, packet), &mut self.budget);
+        let queue = connection.down.as_mut().filter(|down| down.queue_len() > 0);
+        if let (Side::Wired, Some(down)) = (incoming.side, queue) {
+            down.append(incoming.outbound(), &mut self.budget);
             self.forget(now, slot, false);
             return Verdict::Held;
         }
         self.forget(now, slot, true);
-        Verdict::Forward(packet, option)
+        incoming.forward()
     }
 
     fn on_segment(
         &mut self,
         now: Instant,
         slot: Slot,
-        side: Side,
-        view: &TcpView<'_>,
-        wire_len: Bytes,
+        incoming: Incoming<'_, P>,
         route: impl FnOnce(IpAddr) -> Route,
-        packet: P,
     ) -> Verdict<P> {
-        let segment = view.segment;
+        let (side, segment) = (incoming.side, incoming.view.segment);
         let connection = self.table.get_mut(slot);
         let due_before = connection.down.as_ref().and_then(|down| down.due);
         connection.note(side, segment);
@@ -242,8 +230,8 @@ impl<P: Clone> Gateway<P> {
         }
         self.table.touch(now, slot);
         let verdict = match side {
-            Side::Wired => self.from_wired(now, slot, view, wire_len, packet),
-            Side::Wireless => self.from_wireless(now, slot, view, route, packet),
+            Side::Wired => self.on_wired(now, slot, incoming),
+            Side::Wireless => self.on_wireless(now, slot, incoming, route),
         };
         let connection = self.table.get(slot);
         let due = connection.down.as_ref().and_then(|down| down.due);
@@ -254,17 +242,11 @@ impl<P: Clone> Gateway<P> {
         verdict
     }
 
-    fn from_wired(
-        &mut self,
-        now: Instant,
-        slot: Slot,
-        view: &TcpView<'_>,
-        wire_len: Bytes,
-        packet: P,
-    ) -> Verdict<P> {
+    fn on_wired(&mut self, now: Instant, slot: Slot, incoming: Incoming<'_, P>) -> Verdict<P> {
+        let view = incoming.view;
         let segment = view.segment;
         let connection = self.table.get_mut(slot);
-        let mut option = arrived_option(segment);
+        let mut option = incoming.arrived_option();
         if let Some(up) = connection.up.as_mut().filter(|_| segment.flags.ack) {
             let (bytes, rtt) = up.on_ack(now, view, &mut self.budget);
             if let Some(goodput) = &mut self.goodput {
@@ -278,26 +260,24 @@ impl<P: Clone> Gateway<P> {
         }
         let occupies = segment.sequence_length() > 0 && !segment.flags.syn;
         let Some(down) = connection.down.as_mut().filter(|_| occupies) else {
-            return Verdict::Forward(packet, option);
+            return Verdict::Forward(incoming.packet, option);
         };
         down.reconsider(self.ended, &self.config, &self.budget);
-        let packet = outbound(segment, wire_len, packet);
-        match down.on_arrival(now, segment, packet, &self.config, &mut self.budget) {
+        match down.on_arrival(now, segment, incoming.outbound(), &self.config, &mut self.budget) {
             Arrival::Pass(packet) => Verdict::Forward(packet, option),
             Arrival::Held => Verdict::Held,
             Arrival::Dropped(packet) => Verdict::Dropped(packet),
         }
     }
 
-    fn from_wireless(
+    fn on_wireless(
         &mut self,
         now: Instant,
         slot: Slot,
-        view: &TcpView<'_>,
+        incoming: Incoming<'_, P>,
         route: impl FnOnce(IpAddr) -> Route,
-        packet: P,
     ) -> Verdict<P> {
-        let segment = view.segment;
+        let segment = incoming.view.segment;
         let connection = self.table.get_mut(slot);
         if segment.sequence_length() > 0 && !segment.flags.syn {
             if segment.payload > 0 && connection.up.is_none() {
@@ -312,7 +292,7 @@ impl<P: Clone> Gateway<P> {
         if segment.flags.ack {
             let duplicate = connection.is_duplicate_ack(segment);
             if let Some(down) = &mut connection.down {
-                let route = || route(view.source);
+                let route = || route(incoming.view.source);
                 let bytes = down.on_ack(now, segment.ack, route, &self.config, &mut self.budget);
                 if let Some(goodput) = &mut self.goodput {
                     goodput.on_acked(slot, Bytes(u64::from(bytes)));
@@ -326,11 +306,11 @@ impl<P: Clone> Gateway<P> {
             }
         }
         match answer {
-            Answer::Forward => Verdict::Forward(packet, arrived_option(segment)),
-            Answer::Suppress => Verdict::Consumed(packet),
+            Answer::Forward => incoming.forward(),
+            Answer::Suppress => Verdict::Consumed(incoming.packet),
             Answer::Repair(again) => {
                 self.urgent.push_back(Departure { packet: again, action: Action::Retransmit, due: now });
-                Verdict::Consumed(packet)
+                Verdict::Consumed(incoming.packet)
             }
         }
     }
@@ -398,14 +378,35 @@ fn reschedule(
     }
 }
 
-/// What becomes of an RTT option that the packet carries on arrival: a gateway's word is only taken from a gateway.
-fn arrived_option(segment: &Segment) -> RttOption {
-    if segment.options.rtt_wired.is_some() { RttOption::Strip } else { RttOption::Keep }
+/// A packet handed in.
+struct Incoming<'a, P> {
+    side: Side,
+    view: &'a TcpView<'a>,
+    wire_len: Bytes,
+    packet: P,
 }
 
-fn outbound<P>(segment: &Segment, wire_len: Bytes, packet: P) -> Outbound<P> {
-    let strip = segment.options.rtt_wired.is_some();
-    Outbound { packet, start: segment.seq, end: segment.end(), wire_len, strip }
+impl<P> Incoming<'_, P> {
+    /// What becomes of an RTT option that it carries: a gateway's word is only taken from this gateway.
+    fn arrived_option(&self) -> RttOption {
+        if self.view.segment.options.rtt_wired.is_some() { RttOption::Strip } else { RttOption::Keep }
+    }
+
+    fn forward(self) -> Verdict<P> {
+        let option = self.arrived_option();
+        Verdict::Forward(self.packet, option)
+    }
+
+    fn outbound(self) -> Outbound<P> {
+        let segment = self.view.segment;
+        Outbound {
+            start: segment.seq,
+            end: segment.end(),
+            wire_len: self.wire_len,
+            strip: self.arrived_option() == RttOption::Strip,
+            packet: self.packet,
+        }
+    }
 }
 
 /// What an ACK's SACK blocks say about the hole at its acknowledgement number.
@@ -415,7 +416,7 @@ enum Sack {
     /// Only data that was acknowledged before (D-SACK, RFC 2883): something arrived twice, nothing is missing.
     NothingNew,
     /// The hole ends here at the latest.
-    Above(meshpace_units::Seq),
+    Above(Seq),
 }
 
 fn lowest_sack(segment: &Segment) -> Sack {
