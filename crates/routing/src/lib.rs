@@ -32,6 +32,11 @@ mod send_buffer;
 mod shortest_paths;
 mod static_routes;
 
+#[cfg(test)]
+mod harness;
+#[cfg(test)]
+mod random_graphs;
+
 pub use action::{Action, DropReason, PacketInfo, Recipient};
 pub use aodv::{Ns2Aodv, Rfc3561Aodv};
 pub use control::{Control, DsdvRoute, DsdvUpdate, Rerr, Rrep, Rreq};

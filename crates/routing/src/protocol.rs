@@ -169,3 +169,13 @@ impl<P> Protocol<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_takes_part_in_nothing_is_small() {
+        assert!(size_of::<Protocol<u64>>() <= 320, "{} bytes", size_of::<Protocol<u64>>());
+    }
+}

@@ -8,6 +8,9 @@
 mod table;
 mod updates;
 
+#[cfg(test)]
+mod tests;
+
 use crate::action::refusal;
 use crate::{Action, DropReason, PacketInfo, ShortestPaths};
 use meshpace_random::Stream;

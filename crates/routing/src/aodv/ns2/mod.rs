@@ -8,6 +8,11 @@ mod messages;
 mod search;
 mod table;
 
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_repair;
+
 use super::seen::SeenRequests;
 use crate::action::refusal;
 use crate::send_buffer::SendBuffer;

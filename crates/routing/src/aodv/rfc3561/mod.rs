@@ -16,6 +16,9 @@ mod rate_limit;
 mod search;
 mod table;
 
+#[cfg(test)]
+mod tests;
+
 use super::seen::SeenRequests;
 use crate::action::refusal;
 use crate::send_buffer::SendBuffer;

@@ -1,0 +1,177 @@
+//! Properties that hold on any graph: packets arrive where there is a way, none travels in a circle, and the same
+//! input gives the same run.
+
+use crate::harness::{Network, What, jitter, ms};
+use crate::{DsdvConfig, Protocol, ShortestPaths};
+use meshpace_units::{NodeId, Span};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+type Links = Vec<(u32, u32)>;
+type Make = fn(NodeId, &Arc<ShortestPaths>) -> Protocol<usize>;
+
+const AODV: [Make; 2] =
+    [|me, _| Protocol::aodv_ns2(me, jitter(me)), |me, _| Protocol::aodv_rfc3561(me, jitter(me))];
+const CONVERGED: [Make; 2] = [
+    |me, paths| Protocol::static_routes(me, Arc::clone(paths)),
+    |me, paths| Protocol::dsdv(me, DsdvConfig::default(), Some(paths), jitter(me)),
+];
+
+/// Up to 14 nodes and any links between them.
+fn graph() -> impl Strategy<Value = (usize, Links)> {
+    (2usize..14).prop_flat_map(|count| {
+        let end = 0..count as u32;
+        let links = proptest::collection::vec((end.clone(), end), 0..2 * count);
+        (Just(count), links).prop_map(|(count, links)| {
+            let mut links: Links =
+                links.into_iter().filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b))).collect();
+            links.sort_unstable();
+            links.dedup();
+            (count, links)
+        })
+    })
+}
+
+/// Hops between all pairs, the plain way.
+fn floyd_warshall(count: usize, links: &Links) -> Vec<Vec<Option<u32>>> {
+    let mut hops = vec![vec![None; count]; count];
+    for (node, row) in hops.iter_mut().enumerate() {
+        row[node] = Some(0);
+    }
+    for &(a, b) in links {
+        hops[a as usize][b as usize] = Some(1);
+        hops[b as usize][a as usize] = Some(1);
+    }
+    for via in 0..count {
+        for a in 0..count {
+            for b in 0..count {
+                if let (Some(first), Some(second)) = (hops[a][via], hops[via][b]) {
+                    hops[a][b] =
+                        Some(hops[a][b].map_or(first + second, |known: u32| known.min(first + second)));
+                }
+            }
+        }
+    }
+    hops
+}
+
+fn network(count: usize, links: &Links, make: Make) -> Network {
+    Network::with_nodes(count, links, make)
+}
+
+/// Packets between pairs of nodes, `gap` apart.
+fn exchange(net: &mut Network, count: usize, pairs: &[(u32, u32)], gap: Span) -> Vec<(usize, u32, u32)> {
+    let mut sent = Vec::new();
+    for &(from, to) in pairs {
+        let (from, to) = (from % count as u32, to % count as u32);
+        if from != to {
+            sent.push((net.send(from, to), from, to));
+        }
+        net.run(net.now + gap);
+    }
+    sent
+}
+
+fn visits_no_node_twice(net: &Network, packet: usize) -> bool {
+    let mut path = net.path(packet);
+    path.sort_unstable();
+    path.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+fn pairs() -> impl Strategy<Value = Vec<(u32, u32)>> {
+    proptest::collection::vec((0..100u32, 0..100u32), 1..12)
+}
+
+proptest! {
+    #[test]
+    fn static_routes_are_shortest_paths((count, links) in graph()) {
+        let hops = floyd_warshall(count, &links);
+        let mut neighbours = vec![Vec::new(); count];
+        for &(a, b) in &links {
+            neighbours[a as usize].push(NodeId(b));
+            neighbours[b as usize].push(NodeId(a));
+        }
+        let paths = ShortestPaths::new(&neighbours);
+        for (a, row) in hops.iter().enumerate() {
+            for (b, &expected) in row.iter().enumerate() {
+                let (from, to) = (NodeId::from_index(a), NodeId::from_index(b));
+                prop_assert_eq!(paths.hops(from, to), expected);
+                let nearer = |v: &NodeId| hops[v.index()][b].map(|hops| hops + 1) == expected;
+                let next = neighbours[a].iter().copied().filter(nearer).min().filter(|_| expected.is_some_and(|hops| hops > 0));
+                prop_assert_eq!(paths.next_hop(from, to), next);
+            }
+        }
+    }
+
+    #[test]
+    fn converged_protocols_take_shortest_paths((count, links) in graph(), pairs in pairs()) {
+        let hops = floyd_warshall(count, &links);
+        for make in CONVERGED {
+            let mut net = network(count, &links, make);
+            let sent = exchange(&mut net, count, &pairs, Span::ZERO);
+            net.run(ms(100));
+            for (packet, from, to) in sent {
+                let expected = hops[from as usize][to as usize];
+                prop_assert_eq!(net.delivery(packet).map(|_| net.path(packet).len() as u32), expected);
+            }
+        }
+    }
+
+    /// Later, DSDV follows the newest number for a while, even over a longer way, but in no circle.
+    #[test]
+    fn dsdv_stays_free_of_loops((count, links) in graph(), pairs in pairs()) {
+        let hops = floyd_warshall(count, &links);
+        let mut net = network(count, &links, CONVERGED[1]);
+        for (packet, from, to) in exchange(&mut net, count, &pairs, Span::from_millis(7300)) {
+            prop_assert_eq!(net.delivery(packet).is_some(), hops[from as usize][to as usize].is_some());
+            prop_assert!(visits_no_node_twice(&net, packet), "{:?}", net.path(packet));
+        }
+    }
+
+    #[test]
+    fn aodv_delivers_wherever_there_is_a_way(
+        (count, links) in graph(), pairs in pairs(), gap in prop_oneof![Just(0u64), 1..50u64, 1000..15_000u64],
+    ) {
+        let hops = floyd_warshall(count, &links);
+        for make in AODV {
+            let mut net = network(count, &links, make);
+            let sent = exchange(&mut net, count, &pairs, Span::from_millis(gap));
+            net.run(net.now + Span::from_secs(60));
+            for (packet, from, to) in sent {
+                let connected = hops[from as usize][to as usize].is_some();
+                prop_assert_eq!(net.delivery(packet).is_some(), connected, "{} to {}", from, to);
+                prop_assert_eq!(net.drop_of(packet).is_none(), connected);
+                prop_assert!(visits_no_node_twice(&net, packet), "{:?}", net.path(packet));
+            }
+        }
+    }
+
+    #[test]
+    fn every_packet_ends_once_whatever_the_mac_gives_up(
+        (count, links) in graph(), pairs in pairs(), failures in proptest::collection::vec((0..100usize, 1..4usize), 0..6),
+    ) {
+        for make in AODV.into_iter().chain(CONVERGED) {
+            let run = || {
+                let mut net = network(count, &links, make);
+                for &(link, times) in failures.iter().filter(|_| !links.is_empty()) {
+                    let (a, b) = links[link % links.len()];
+                    let (a, b) = if link % 2 == 0 { (a, b) } else { (b, a) };
+                    net.fail(a, b, times);
+                }
+                let mut sent = exchange(&mut net, count, &pairs, Span::from_millis(500));
+                sent.extend(exchange(&mut net, count, &pairs, Span::from_millis(500)));
+                net.run(net.now + Span::from_secs(100));
+                (net, sent)
+            };
+            let (net, sent) = run();
+            for (packet, ..) in sent {
+                let ended = |what: &What| matches!(what,
+                    What::Delivered { packet: p } | What::Dropped { packet: p, .. } if *p == packet);
+                let ends = net.log.iter().filter(|r| ended(&r.what)).count();
+                let waits = matches!(net.node(0), Protocol::Dsdv(_)) && ends == 0;
+                prop_assert!(ends == 1 || waits, "packet {} ended {} times", packet, ends);
+            }
+            prop_assert_eq!(&net.log, &run().0.log);
+        }
+    }
+}
