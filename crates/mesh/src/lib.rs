@@ -1,1 +1,35 @@
-//! The simulator: event loop, nodes, queues, traffic, measurement.
+//! The simulator: event loop, nodes, queues, wired links, traffic, measurement.
+//!
+//! [`run`] is a pure function of a resolved scenario: the same engine, scenario and seed give the same result on every
+//! machine and beside any number of other runs (`wall_s` aside). Nothing in this crate is global.
+//!
+//! A packet's way: application ([`traffic`]) -> connection ([`transport`]) -> routing and interface queue
+//! ([`network`]) -> station and air ([`mac`]) -> ... -> gateway and wired links ([`wired_part`]) -> connection.
+
+mod build;
+mod event;
+mod flow;
+mod gateway_node;
+mod interface_queue;
+mod mac;
+mod measure;
+mod movement;
+mod network;
+mod node;
+pub mod packet;
+pub mod probe;
+mod report;
+pub mod result;
+mod run;
+mod sampling;
+mod schemes;
+mod topology;
+mod traffic;
+mod transport;
+mod wired;
+mod wired_part;
+mod world;
+
+pub use probe::{FlowSample, NoProbe, Probe};
+pub use result::{ENGINE, RunResult};
+pub use run::{run, run_with};

@@ -1,0 +1,257 @@
+//! From a scenario to a world at time 0.
+
+use crate::event::{Alarm, EventQueue};
+use crate::flow::{Application, Flow, TcpFlow, Transport};
+use crate::gateway_node::GatewayNode;
+use crate::interface_queue::InterfaceQueue;
+use crate::measure::Meter;
+use crate::movement::Movement;
+use crate::node::{LinkCounters, Node};
+use crate::packet::{Host, Packets};
+use crate::probe::Probe;
+use crate::schemes::{ChosenSchemes, FlowScheme};
+use crate::topology::{WiredRoutes, nearest_gateways};
+use crate::wired::WiredLink;
+use crate::world::{LinkRates, World};
+use meshpace_gateway::Gateway;
+use meshpace_radio::phy::BackoffRange;
+use meshpace_radio::reception::{Capture, ReceptionLimits, Sinr};
+use meshpace_radio::station::StationConfig;
+use meshpace_radio::{Hearer, Links, Phy, Position, Preamble, Propagation, Reception, Standard, Station};
+use meshpace_random::Stream;
+use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
+use meshpace_scenario::{self as scenario, Endpoint, Scenario};
+use meshpace_tcp::{Connection, Ports};
+use meshpace_units::{Bytes, NodeId, Rate, Seq};
+use std::sync::Arc;
+
+impl<'a> World<'a> {
+    /// The world of a scenario, with everything scheduled that happens by itself.
+    pub(crate) fn new(scenario: &Scenario, schemes: &ChosenSchemes, probe: &'a mut dyn Probe) -> Self {
+        let radio = &scenario.radio;
+        let links = links(scenario);
+        let positions: Vec<_> =
+            scenario.mesh.iter().map(|node| Position { x: node.position.x, y: node.position.y }).collect();
+        let hearers = links.table(&positions);
+        let config = station_config(radio, &links);
+        let paths = Arc::new(ShortestPaths::new(&neighbours(&hearers)));
+        let nodes = (0..scenario.mesh.len())
+            .map(|index| node(NodeId::from_index(index), scenario, &config, &paths))
+            .collect();
+        let wired = wired_links(scenario);
+        let directions: Vec<_> = wired.iter().map(|link| (link.from, link.to)).collect();
+        let gateways: Vec<_> = scenario
+            .mesh
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.gateway)
+            .map(|(index, _)| GatewayNode {
+                node: NodeId::from_index(index),
+                machine: schemes.gateway.map(Gateway::new),
+                alarm: Alarm::default(),
+            })
+            .collect();
+        let flows: Vec<_> = scenario
+            .flows
+            .iter()
+            .enumerate()
+            .map(|(index, spec)| flow(index, spec, &schemes.flows[index], scenario))
+            .collect();
+        let gateway_of = gateways_of_flows(&flows, &gateways, &paths);
+        let mut world = Self {
+            queue: EventQueue::default(),
+            nodes,
+            movement: Movement::new(&scenario.mobility, &positions, links),
+            hearers,
+            config,
+            rates: link_rates(radio),
+            queue_limit: radio.queue as usize,
+            packets: Packets::default(),
+            wired,
+            wired_routes: WiredRoutes::new(&directions),
+            addresses: [
+                scenario.mesh.iter().map(|node| node.address).collect(),
+                scenario.wired.iter().map(|node| node.address).collect(),
+            ],
+            gateways,
+            gateway_of,
+            connection_alarms: vec![Alarm::default(); 2 * flows.len()],
+            meter: Meter::new(&scenario.measure, flows.len()),
+            flows,
+            probe,
+            frames: 0,
+            control_packets: 0,
+            failures_before: 0,
+            mac_actions: Vec::new(),
+            routing_actions: Vec::new(),
+        };
+        world.start(scenario);
+        world
+    }
+
+    fn start(&mut self, scenario: &Scenario) {
+        let warmup = match scenario.measure.plan {
+            scenario::Plan::Time { warmup, .. } => Some(warmup),
+            scenario::Plan::Batches { .. } => None,
+        };
+        self.schedule_measurement(warmup);
+        self.schedule_movement();
+        for node in 0..self.nodes.len() as u32 {
+            self.arm_routing(node);
+        }
+        for flow in 0..self.flows.len() as u32 {
+            self.schedule_application(flow);
+        }
+    }
+}
+
+fn links(scenario: &Scenario) -> Links {
+    let radio = &scenario.radio;
+    Links {
+        propagation: match radio.propagation {
+            scenario::Propagation::TwoRay => Propagation::TwoRay,
+            scenario::Propagation::LogDistance { exponent, shadowing_db } => {
+                Propagation::LogDistance { exponent, shadowing_db }
+            }
+            scenario::Propagation::Ranges => Propagation::Ranges,
+        },
+        ranges: (radio.tx_range, radio.cs_range),
+        summed_interference: matches!(radio.reception, scenario::Reception::Sinr { .. }),
+        seed: scenario.seed,
+    }
+}
+
+/// Thermal noise at 290 K over 20 MHz with a noise figure of 7 dB: -94 dBm. Only `sinr` has noise.
+const NOISE: f64 = 4e-13;
+
+fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
+    let phy = Phy {
+        standard: match radio.standard {
+            scenario::Standard::B => Standard::B,
+            scenario::Standard::A => Standard::A,
+            scenario::Standard::G => Standard::G,
+            scenario::Standard::GNs2 => Standard::GNs2,
+        },
+        preamble: match radio.preamble {
+            scenario::Preamble::Long => Preamble::Long,
+            scenario::Preamble::Short => Preamble::Short,
+        },
+        basic_rate: radio.basic_rate,
+        mac_overhead: radio.mac_overhead,
+        rts_threshold: match radio.rts {
+            scenario::RtsThreshold::Always => Some(Bytes::ZERO),
+            scenario::RtsThreshold::Never => None,
+            scenario::RtsThreshold::From(size) => Some(size),
+        },
+        retry_short: radio.retry_short,
+        retry_long: radio.retry_long,
+        backoff_range: match radio.backoff_range {
+            scenario::BackoffRange::Ns2 => BackoffRange::Ns2,
+            scenario::BackoffRange::Standard => BackoffRange::Standard,
+        },
+    };
+    let (ratio_db, noise) = match radio.reception {
+        scenario::Reception::Ns2Capture { capture_threshold_db } => (capture_threshold_db, 0.0),
+        scenario::Reception::Sinr { sinr_threshold_db } => (sinr_threshold_db, NOISE),
+    };
+    let limits = ReceptionLimits {
+        ratio: libm::pow(10.0, ratio_db / 10.0),
+        noise,
+        thresholds: links.thresholds(),
+        eifs: phy.eifs(),
+    };
+    StationConfig { phy, limits }
+}
+
+/// Who can decode whom, both ways.
+fn neighbours(hearers: &[Vec<Hearer>]) -> Vec<Vec<NodeId>> {
+    hearers.iter().map(|list| list.iter().filter(|h| h.decodable).map(|h| h.node).collect()).collect()
+}
+
+fn node(id: NodeId, scenario: &Scenario, config: &StationConfig, paths: &Arc<ShortestPaths>) -> Node {
+    let stream = |name| Stream::new(scenario.seed, name, u64::from(id.0));
+    let reception = match scenario.radio.reception {
+        scenario::Reception::Ns2Capture { .. } => Reception::Capture(Capture::default()),
+        scenario::Reception::Sinr { .. } => Reception::Sinr(Sinr::default()),
+    };
+    let routing = match scenario.routing {
+        scenario::Routing::Static => Protocol::static_routes(id, Arc::clone(paths)),
+        scenario::Routing::Aodv(scenario::AodvProfile::Ns2) => Protocol::aodv_ns2(id, stream("routing")),
+        scenario::Routing::Aodv(scenario::AodvProfile::Rfc3561) => Protocol::aodv_rfc3561(id, stream("routing")),
+        scenario::Routing::Dsdv => Protocol::dsdv(id, DsdvConfig::default(), Some(paths), stream("routing")),
+    };
+    Node {
+        station: Station::new(id, reception, stream("backoff"), config),
+        station_alarm: Alarm::default(),
+        queue: InterfaceQueue::default(),
+        routing,
+        routing_alarm: Alarm::default(),
+        on_air: None,
+        links: LinkCounters::default(),
+    }
+}
+
+fn link_rates(radio: &scenario::Radio) -> LinkRates {
+    let mut exceptions: Vec<(NodeId, Option<NodeId>, Rate)> = Vec::new();
+    for entry in &radio.link_rates {
+        // The first entry of a pair counts, as in `Radio::rate_between`.
+        if let Err(index) = exceptions.binary_search_by_key(&(entry.from, entry.to), |e| (e.0, e.1)) {
+            exceptions.insert(index, (entry.from, entry.to, entry.rate));
+        }
+    }
+    LinkRates { common: radio.rate, exceptions }
+}
+
+fn wired_links(scenario: &Scenario) -> Vec<WiredLink> {
+    let both = scenario.links.iter().flat_map(|link| {
+        let (a, b) = (host(link.a), host(link.b));
+        let direction = |from, to| WiredLink::new(from, to, link.rate, link.delay, link.queue);
+        [direction(a, b), direction(b, a)]
+    });
+    both.collect()
+}
+
+fn host(end: Endpoint) -> Host {
+    match end {
+        Endpoint::Mesh(node) => Host::Mesh(node),
+        Endpoint::Wired(node) => Host::Wired(node.0),
+    }
+}
+
+fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Scenario) -> Flow {
+    let stream = |name| Stream::new(scenario.seed, name, index as u64);
+    let transport = match spec.app {
+        scenario::App::Cbr { udp_header, .. } | scenario::App::SelfSimilar { udp_header, .. } => {
+            Transport::Udp { sent: 0, header: udp_header }
+        }
+        _ => {
+            let mut draw = stream("tcp");
+            let ports = Ports { local: 1024 + (index % 60_000) as u16, remote: 80 };
+            let (iss, peer_iss) = (Seq(draw.bits() as u32), Seq(draw.bits() as u32));
+            let phase = draw.unit();
+            Transport::Tcp(Box::new(TcpFlow {
+                sender: Connection::connect(scheme.sender(phase), ports, iss, spec.start),
+                receiver: Connection::listen(scheme.receiver(), ports.remote, peer_iss),
+                received: 0,
+            }))
+        }
+    };
+    Flow {
+        spec: spec.clone(),
+        from: host(spec.from),
+        to: host(spec.to),
+        transport,
+        application: Application::new(stream("traffic")),
+    }
+}
+
+/// The gateway of every flow that leaves the mesh: the nearest to its mesh end.
+fn gateways_of_flows(flows: &[Flow], gateways: &[GatewayNode], paths: &ShortestPaths) -> Vec<Option<u32>> {
+    let nodes: Vec<_> = gateways.iter().map(|gateway| gateway.node).collect();
+    let nearest = nearest_gateways(paths, &nodes);
+    let of_flow = |flow: &Flow| {
+        let gateway = nearest[flow.mesh_end()?.index()]?;
+        nodes.binary_search(&gateway).ok().map(|index| index as u32)
+    };
+    flows.iter().map(of_flow).collect()
+}

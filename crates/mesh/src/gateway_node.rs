@@ -1,0 +1,16 @@
+//! A node between mesh and wired part, and the scheme's machine in it.
+
+use crate::event::Alarm;
+use crate::packet::Packet;
+use meshpace_gateway::Gateway;
+use meshpace_units::NodeId;
+
+/// A gateway.
+pub struct GatewayNode {
+    /// The mesh node that it is.
+    pub node: NodeId,
+    /// What the scheme does here; `None`: nothing, packets are passed on.
+    pub machine: Option<Gateway<Packet>>,
+    /// When the machine wants to be called.
+    pub alarm: Alarm,
+}

@@ -1,0 +1,122 @@
+//! The air: frames from transmitters to receivers, and the stations' actions.
+
+use crate::event::Event;
+use crate::packet::Class;
+use crate::world::World;
+use meshpace_radio::{Action, Arrival, Frame, MacPacket};
+use meshpace_units::{NodeId, Span};
+
+/// A packet takes this long through the link layer, on its way up and on its way down (ns2-behaviour 4.1).
+pub const LINK_LAYER_DELAY: Span = Span::from_micros(25);
+
+impl World<'_> {
+    /// The last bit of the frame that `from` sent arrives at `node`.
+    pub(crate) fn frame_ends(&mut self, node: u32, from: u32) {
+        let now = self.now();
+        let frame = self.nodes[from as usize].on_air.unwrap_or_else(|| panic!("node {from} sent nothing"));
+        let mut actions = std::mem::take(&mut self.mac_actions);
+        self.nodes[node as usize].station.frame_ends(now, &frame, &self.config, &mut actions);
+        self.carry_out(node, &mut actions);
+        self.mac_actions = actions;
+    }
+
+    /// A station's deadline.
+    pub(crate) fn station_alarm(&mut self, node: u32) {
+        let now = self.now();
+        if !self.nodes[node as usize].station_alarm.rings(now) {
+            return;
+        }
+        let mut actions = std::mem::take(&mut self.mac_actions);
+        self.nodes[node as usize].station.timer(now, &self.config, &mut actions);
+        self.carry_out(node, &mut actions);
+        self.mac_actions = actions;
+    }
+
+    /// Carries out what a station asks for, hands it the next packet if it is free, and sets its alarm.
+    fn carry_out(&mut self, node: u32, actions: &mut Vec<Action>) {
+        for action in actions.drain(..) {
+            match action {
+                Action::Transmit(frame) => self.transmit(node, frame),
+                Action::Deliver { packet, from } => self.deliver(node, &packet, from),
+                Action::Sent(packet) => self.packet_sent(node, &packet),
+                Action::GaveUp(packet) => self.packet_given_up(node, &packet),
+            }
+        }
+        self.feed(node);
+    }
+
+    /// Hands the station its next packet, if it takes one, and sets its alarm.
+    pub(crate) fn feed(&mut self, node: u32) {
+        let now = self.now();
+        let this = &mut self.nodes[node as usize];
+        if this.station.accepts() {
+            if let Some(handle) = this.queue.pop() {
+                let packet = self.packets.get(handle);
+                let rate = packet.next_hop.map(|to| self.rates.between(NodeId(node), to));
+                let offered = MacPacket {
+                    handle,
+                    to: packet.next_hop,
+                    size: packet.size,
+                    rate: rate.unwrap_or(self.config.phy.basic_rate),
+                };
+                this.station.offer(now, offered, &self.config);
+            }
+        }
+        let deadline = this.station.next_deadline(&self.config);
+        this.station_alarm.arm(deadline, Event::Station(node), &mut self.queue);
+    }
+
+    fn transmit(&mut self, node: u32, frame: Frame) {
+        let now = self.now();
+        self.frames += 1;
+        self.probe.frame(now, &frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
+        self.nodes[node as usize].on_air = Some(frame);
+        for hearer in &self.hearers[node as usize] {
+            let unicast = frame.to == Some(hearer.node);
+            let mine = hearer.decodable && (unicast || frame.to.is_none());
+            let start = now + hearer.delay;
+            let arrival = Arrival {
+                start,
+                end: start + frame.airtime,
+                power: hearer.power,
+                duration: frame.duration,
+                from: frame.from,
+                kind: frame.kind,
+                decodable: hearer.decodable,
+                mine,
+                unicast,
+            };
+            if mine {
+                self.queue.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, from: node });
+            }
+            self.nodes[hearer.node.index()].station.hear(now, arrival, &self.config);
+        }
+    }
+
+    /// The receiver gets a copy: the sender keeps its own until it is acknowledged.
+    fn deliver(&mut self, node: u32, packet: &MacPacket, from: NodeId) {
+        let mut copy = self.packets.get(packet.handle).clone();
+        copy.travelled += 1;
+        let packet = self.packets.add(copy);
+        let at = self.now() + LINK_LAYER_DELAY;
+        self.queue.schedule(at, Event::NetworkInput { node, packet, from: from.0 });
+    }
+
+    fn packet_sent(&mut self, node: u32, packet: &MacPacket) {
+        if let Some(to) = packet.to {
+            self.nodes[node as usize].links.toward(to).carried += 1;
+        }
+        self.packets.take(packet.handle);
+    }
+
+    fn packet_given_up(&mut self, node: u32, packet: &MacPacket) {
+        let to = packet.to.unwrap_or_else(|| panic!("a broadcast was given up: {packet:?}"));
+        let class = self.packets.get(packet.handle).class();
+        self.nodes[node as usize].links.toward(to).given_up(class);
+        match class {
+            // Routing learns nothing of its own packets (ns2-behaviour 3.8, 5.5).
+            Class::Control => drop(self.packets.take(packet.handle)),
+            Class::Data | Class::Ack => self.link_failed(node, to, packet.handle),
+        }
+    }
+}

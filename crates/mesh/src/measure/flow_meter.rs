@@ -1,0 +1,132 @@
+//! Counters of one flow.
+
+use super::Moments;
+use meshpace_units::{Instant, Span};
+use std::collections::BTreeMap;
+
+/// The sender's counters at some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Baseline {
+    /// Data segments (or UDP packets) sent, retransmissions included, SYN excluded.
+    pub segments: u64,
+    /// Retransmissions.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Fast retransmits.
+    pub fast_retransmits: u64,
+}
+
+/// What is known of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct FlowMeter {
+    /// Payload delivered in order since time 0.
+    pub delivered_bytes: u64,
+    /// `delivered_bytes` when the measured interval began.
+    pub delivered_before: u64,
+    /// The sender's counters when the measured interval began.
+    pub before: Baseline,
+    /// Distinct data packets that reached the receiver in the measured interval.
+    pub distinct_packets: u64,
+    /// Their delays, s.
+    pub delay: Moments,
+    /// Their wireless hops: how many had so many.
+    hops: Vec<u64>,
+    /// The latest RTT sample every 0.25 s, s.
+    pub rtt: Moments,
+    /// The pacing rate every 0.25 s, bit/s.
+    pub pacing_rate: Moments,
+    /// The pacing interval every 0.25 s, s.
+    pub pacing_interval: Moments,
+    /// The congestion window every 0.25 s, segments.
+    pub cwnd: Moments,
+    /// Goodputs of the file transfers that ended in the measured interval, bit/s.
+    pub transfers: Moments,
+    /// When the flow's data first went out, by stream offset; removed at the first arrival.
+    first_sent: BTreeMap<u64, Instant>,
+    measuring: bool,
+}
+
+impl FlowMeter {
+    /// The measured interval begins.
+    pub fn begin(&mut self) {
+        self.measuring = true;
+        self.delivered_before = self.delivered_bytes;
+    }
+
+    /// Data at `offset` of the stream (or the packet with that number) is handed to the network for the first time.
+    pub fn sent_first(&mut self, now: Instant, offset: u64) {
+        self.first_sent.entry(offset).or_insert(now);
+    }
+
+    /// Data at `offset` arrived after `hops` wireless hops; only the first arrival counts.
+    pub fn arrived(&mut self, now: Instant, offset: u64, hops: u32) {
+        if let Some(sent) = self.first_sent.remove(&offset) {
+            self.counts(now.saturating_since(sent), hops);
+        }
+    }
+
+    /// Everything below `offset` is known to have arrived: what is still noted there was sent in other segments.
+    pub fn forget_below(&mut self, offset: u64) {
+        while let Some(entry) = self.first_sent.first_entry().filter(|entry| *entry.key() < offset) {
+            entry.remove();
+        }
+    }
+
+    /// A distinct packet arrived with this delay.
+    pub fn counts(&mut self, delay: Span, hops: u32) {
+        if !self.measuring {
+            return;
+        }
+        self.distinct_packets += 1;
+        self.delay.add(delay.as_secs_f64());
+        let hops = hops as usize;
+        if self.hops.len() <= hops {
+            self.hops.resize(hops + 1, 0);
+        }
+        self.hops[hops] += 1;
+    }
+
+    /// The median of the hops; `None` if nothing was delivered. Between two middle values: the lower.
+    pub fn median_hops(&self) -> Option<usize> {
+        let total: u64 = self.hops.iter().sum();
+        let mut seen = 0;
+        self.hops.iter().position(|count| {
+            seen += count;
+            2 * seen >= total && total > 0
+        })
+    }
+
+    /// Bytes delivered in the measured interval.
+    pub fn measured_bytes(&self) -> u64 {
+        if self.measuring { self.delivered_bytes - self.delivered_before } else { 0 }
+    }
+
+    /// True within the measured interval.
+    pub fn is_measuring(&self) -> bool {
+        self.measuring
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_arrival_counts() {
+        let mut meter = FlowMeter::default();
+        let at = |ms| Instant::ZERO + Span::from_millis(ms);
+        meter.begin();
+        meter.sent_first(at(0), 0);
+        meter.sent_first(at(50), 0);
+        meter.arrived(at(80), 0, 3);
+        meter.arrived(at(90), 0, 3);
+        assert_eq!((meter.distinct_packets, meter.delay.mean()), (1, Some(0.08)));
+        assert_eq!(meter.median_hops(), Some(3));
+    }
+
+    #[test]
+    fn nothing_delivered_has_no_hops() {
+        assert_eq!(FlowMeter::default().median_hops(), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! Random-waypoint mobility: walk to a random place at a random speed, rest, and again.
+
+use crate::event::Event;
+use crate::world::World;
+use meshpace_radio::{Hearer, Links, Position};
+use meshpace_random::Stream;
+use meshpace_scenario::Mobility;
+use meshpace_units::{Instant, NodeId, Span};
+
+/// Who hears whom is worked out this often; at 30 m/s a node has moved 3 m in between.
+const REFRESH: Span = Span::from_millis(100);
+
+/// The nodes that move.
+pub struct Movement {
+    speed: (f64, f64),
+    pause: Span,
+    area: (f64, f64),
+    walkers: Vec<Walker>,
+    positions: Vec<Position>,
+    links: Links,
+}
+
+struct Walker {
+    node: NodeId,
+    stream: Stream,
+    from: Position,
+    to: Position,
+    departs: Instant,
+    arrives: Instant,
+}
+
+impl Movement {
+    /// The movement of a scenario; `None` if nobody moves.
+    pub fn new(mobility: &Mobility, positions: &[Position], links: Links) -> Option<Self> {
+        let Mobility::RandomWaypoint { speed_min, speed_max, pause, width, height, nodes } = mobility else {
+            return None;
+        };
+        let seed = links.seed;
+        let mut this = Self {
+            speed: (*speed_min, *speed_max),
+            pause: *pause,
+            area: (*width, *height),
+            walkers: Vec::new(),
+            positions: positions.to_vec(),
+            links,
+        };
+        for node in nodes {
+            let here = positions[node.index()];
+            let mut walker = Walker {
+                node: *node,
+                stream: Stream::new(seed, "mobility", u64::from(node.0)),
+                from: here,
+                to: here,
+                departs: Instant::ZERO,
+                arrives: Instant::ZERO,
+            };
+            this.next_leg(&mut walker, Instant::ZERO);
+            this.walkers.push(walker);
+        }
+        Some(this)
+    }
+
+    /// A new target and speed; the walk starts at `departs`.
+    fn next_leg(&self, walker: &mut Walker, departs: Instant) {
+        let draw = &mut walker.stream;
+        walker.from = walker.to;
+        walker.to = Position { x: draw.uniform(0.0, self.area.0), y: draw.uniform(0.0, self.area.1) };
+        let speed = draw.uniform(self.speed.0, self.speed.1);
+        walker.departs = departs;
+        walker.arrives = departs + Span::from_secs_f64(walker.from.distance(walker.to) / speed);
+    }
+
+    /// Moves everybody to where they are `now`, and works out who hears whom.
+    fn advance(&mut self, now: Instant) -> Vec<Vec<Hearer>> {
+        let mut walkers = std::mem::take(&mut self.walkers);
+        for walker in &mut walkers {
+            while walker.arrives + self.pause <= now {
+                let departs = walker.arrives + self.pause;
+                self.next_leg(walker, departs);
+            }
+            self.positions[walker.node.index()] = walker.position(now);
+        }
+        self.walkers = walkers;
+        self.links.table(&self.positions)
+    }
+}
+
+impl Walker {
+    fn position(&self, now: Instant) -> Position {
+        let length = self.arrives.saturating_since(self.departs).as_secs_f64();
+        let walked = now.saturating_since(self.departs).as_secs_f64();
+        let share = if length > 0.0 { (walked / length).min(1.0) } else { 1.0 };
+        Position {
+            x: self.from.x + share * (self.to.x - self.from.x),
+            y: self.from.y + share * (self.to.y - self.from.y),
+        }
+    }
+}
+
+impl World<'_> {
+    /// Schedules the next look at the moving nodes, if there are any.
+    pub(crate) fn schedule_movement(&mut self) {
+        if self.movement.is_some() {
+            self.queue.schedule(self.now() + REFRESH, Event::Movement);
+        }
+    }
+
+    pub(crate) fn nodes_move(&mut self) {
+        let now = self.now();
+        if let Some(movement) = &mut self.movement {
+            self.hearers = movement.advance(now);
+        }
+        self.reassign_gateways();
+        self.schedule_movement();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meshpace_radio::Propagation;
+
+    #[test]
+    fn walkers_stay_in_the_area_and_keep_their_speed() {
+        let start: Vec<_> = (0..5).map(|i| Position { x: 10.0 * f64::from(i), y: 0.0 }).collect();
+        let mobility = Mobility::RandomWaypoint {
+            speed_min: 5.0,
+            speed_max: 20.0,
+            pause: Span::from_secs(1),
+            width: 300.0,
+            height: 100.0,
+            nodes: (1..5).map(NodeId).collect(),
+        };
+        let links =
+            Links { propagation: Propagation::TwoRay, ranges: (250.0, 550.0), summed_interference: false, seed: 1 };
+        let mut movement = Movement::new(&mobility, &start, links).unwrap();
+        let (mut now, mut farthest) = (Instant::ZERO, 0.0f64);
+        for _ in 0..3000 {
+            let before = movement.positions.clone();
+            now += REFRESH;
+            movement.advance(now);
+            for (a, b) in before.iter().zip(&movement.positions) {
+                // A turn within the interval may cut a corner, never lengthen the way.
+                assert!(a.distance(*b) <= 2.0 + 1e-6);
+                assert!((0.0..=300.0).contains(&b.x) && (0.0..=100.0).contains(&b.y));
+            }
+            farthest = farthest.max(movement.positions[1].distance(start[1]));
+        }
+        assert_eq!(movement.positions[0], start[0]);
+        assert!(farthest > 50.0);
+    }
+}

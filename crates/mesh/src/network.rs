@@ -1,0 +1,127 @@
+//! The network layer of the mesh nodes: routing, forwarding, and the interface queue.
+
+use crate::event::Event;
+use crate::interface_queue::Enqueued;
+use crate::mac::LINK_LAYER_DELAY;
+use crate::packet::{Body, Class, Handle, Host, Packet};
+use crate::world::World;
+use meshpace_routing::{Action, Control, Recipient};
+use meshpace_units::{NodeId, Span};
+
+impl World<'_> {
+    /// A packet that was received by radio reaches the network layer.
+    pub(crate) fn network_input(&mut self, node: u32, handle: Handle, from: NodeId) {
+        let packet = self.packets.get_mut(handle);
+        if let Body::Control(message) = &packet.body {
+            let (message, ttl) = (message.clone(), packet.ttl);
+            self.packets.take(handle);
+            self.with_routing(node, |routing, now, out| routing.on_control(now, from, ttl, &message, out));
+        } else if packet.exit == NodeId(node) {
+            let packet = self.packets.take(handle);
+            self.leaves_mesh(node, packet);
+        } else {
+            packet.ttl = packet.ttl.saturating_sub(1);
+            self.route(node, handle);
+        }
+    }
+
+    /// A packet enters the mesh at `node`: from an endpoint there, or from the wired part.
+    pub(crate) fn enters_mesh(&mut self, node: u32, mut packet: Packet) {
+        packet.entry = NodeId(node);
+        packet.travelled = 0;
+        packet.ttl = self.nodes[node as usize].routing.data_ttl();
+        let handle = self.packets.add(packet);
+        self.route(node, handle);
+    }
+
+    fn route(&mut self, node: u32, handle: Handle) {
+        let info = self.packets.get(handle).info();
+        self.with_routing(node, |routing, now, out| routing.route(now, handle, &info, out));
+    }
+
+    /// The MAC gave up a data packet or TCP acknowledgement.
+    pub(crate) fn link_failed(&mut self, node: u32, next_hop: NodeId, handle: Handle) {
+        let info = self.packets.get(handle).info();
+        self.with_routing(node, |routing, now, out| routing.on_link_failure(now, next_hop, handle, &info, out));
+    }
+
+    pub(crate) fn routing_alarm(&mut self, node: u32) {
+        if self.nodes[node as usize].routing_alarm.rings(self.queue.now()) {
+            self.with_routing(node, |routing, now, out| routing.handle_timeout(now, out));
+        }
+    }
+
+    /// Calls a node's routing, carries out what it asks for, and sets its alarm.
+    fn with_routing(
+        &mut self,
+        node: u32,
+        call: impl FnOnce(&mut meshpace_routing::Protocol<Handle>, meshpace_units::Instant, &mut Vec<Action<Handle>>),
+    ) {
+        let now = self.now();
+        let mut actions = std::mem::take(&mut self.routing_actions);
+        call(&mut self.nodes[node as usize].routing, now, &mut actions);
+        for action in actions.drain(..) {
+            match action {
+                Action::SendData { packet, next_hop, delay } => {
+                    self.packets.get_mut(packet).next_hop = Some(next_hop);
+                    self.queue.schedule(now + delay + LINK_LAYER_DELAY, Event::Enqueue { node, packet });
+                }
+                Action::SendControl { message, to, ttl, delay } => self.send_control(node, message, to, ttl, delay),
+                Action::PurgeQueue { next_hop } => self.purge(node, next_hop),
+                Action::Drop { packet, .. } => drop(self.packets.take(packet)),
+            }
+        }
+        self.routing_actions = actions;
+        self.arm_routing(node);
+    }
+
+    /// Sets the alarm of a node's routing.
+    pub(crate) fn arm_routing(&mut self, node: u32) {
+        let this = &mut self.nodes[node as usize];
+        let deadline = this.routing.poll_timeout();
+        this.routing_alarm.arm(deadline, Event::Routing(node), &mut self.queue);
+    }
+
+    fn send_control(&mut self, node: u32, message: Control, to: Recipient, ttl: u8, delay: Span) {
+        self.control_packets += 1;
+        let here = NodeId(node);
+        let next_hop = match to {
+            Recipient::Broadcast => None,
+            Recipient::Unicast(next_hop) => Some(next_hop),
+        };
+        let packet = self.packets.add(Packet {
+            source: Host::Mesh(here),
+            destination: Host::Mesh(next_hop.unwrap_or(here)),
+            entry: here,
+            exit: next_hop.unwrap_or(here),
+            travelled: 0,
+            ttl,
+            size: message.wire_length(),
+            next_hop,
+            body: Body::Control(message),
+        });
+        self.queue.schedule(self.now() + delay + LINK_LAYER_DELAY, Event::Enqueue { node, packet });
+    }
+
+    /// Drops the waiting packets for a neighbour: data, acknowledgements and unicast replies alike.
+    fn purge(&mut self, node: u32, next_hop: NodeId) {
+        let packets = &self.packets;
+        let purged = self.nodes[node as usize].queue.remove(|h| packets.get(h).next_hop == Some(next_hop));
+        for handle in purged {
+            self.packets.take(handle);
+        }
+    }
+
+    /// A packet reaches the interface queue.
+    pub(crate) fn enqueue(&mut self, node: u32, handle: Handle) {
+        let routing = self.packets.get(handle).class() == Class::Control;
+        let dropped = self.nodes[node as usize].queue.push(handle, routing, self.queue_limit);
+        if let Enqueued::Dropped(handle) = dropped {
+            let packet = self.packets.take(handle);
+            if let Some(next_hop) = packet.next_hop {
+                self.nodes[node as usize].links.toward(next_hop).queue_drops += 1;
+            }
+        }
+        self.feed(node);
+    }
+}

@@ -1,0 +1,83 @@
+//! A mesh node: its station, interface queue and routing.
+
+use crate::event::Alarm;
+use crate::interface_queue::InterfaceQueue;
+use crate::packet::{Class, Handle};
+use meshpace_radio::{Frame, Station};
+use meshpace_routing::Protocol;
+use meshpace_units::NodeId;
+
+/// A node of the mesh.
+pub struct Node {
+    /// Its 802.11 station.
+    pub station: Station,
+    /// When the station wants to be called.
+    pub station_alarm: Alarm,
+    /// Packets that wait for the station.
+    pub queue: InterfaceQueue,
+    /// Its routing.
+    pub routing: Protocol<Handle>,
+    /// When routing wants to be called.
+    pub routing_alarm: Alarm,
+    /// The frame that it sent last, for those who receive it.
+    pub on_air: Option<Frame>,
+    /// What happened to the packets for each neighbour.
+    pub links: LinkCounters,
+}
+
+/// Counters of one directed link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCount {
+    /// Packets with payload that the MAC gave up.
+    pub data_drops: u64,
+    /// Pure TCP acknowledgements that the MAC gave up.
+    pub ack_drops: u64,
+    /// All packets that the MAC gave up.
+    pub retry_drops: u64,
+    /// Packets for this neighbour that found the interface queue full.
+    pub queue_drops: u64,
+    /// Packets that were acknowledged.
+    pub carried: u64,
+}
+
+/// Counters by next hop, sorted.
+#[derive(Clone, Debug, Default)]
+pub struct LinkCounters {
+    by_next_hop: Vec<(NodeId, LinkCount)>,
+}
+
+impl LinkCounters {
+    /// The counters toward `next_hop`.
+    pub fn toward(&mut self, next_hop: NodeId) -> &mut LinkCount {
+        let index = match self.by_next_hop.binary_search_by_key(&next_hop, |entry| entry.0) {
+            Ok(index) => index,
+            Err(index) => {
+                self.by_next_hop.insert(index, (next_hop, LinkCount::default()));
+                index
+            }
+        };
+        &mut self.by_next_hop[index].1
+    }
+
+    /// All counters, in order of next hop.
+    pub fn iter(&self) -> impl Iterator<Item = (NodeId, LinkCount)> + '_ {
+        self.by_next_hop.iter().copied()
+    }
+
+    /// Forgets everything counted.
+    pub fn reset(&mut self) {
+        self.by_next_hop.clear();
+    }
+}
+
+impl LinkCount {
+    /// Counts a packet that the MAC gave up.
+    pub fn given_up(&mut self, class: Class) {
+        self.retry_drops += 1;
+        match class {
+            Class::Data => self.data_drops += 1,
+            Class::Ack => self.ack_drops += 1,
+            Class::Control => {}
+        }
+    }
+}

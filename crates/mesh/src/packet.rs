@@ -1,0 +1,149 @@
+//! Packets of the network layer, and the store that holds them while they are somewhere in the mesh.
+
+use meshpace_routing::{Control, PacketInfo};
+use meshpace_tcp::Segment;
+use meshpace_units::{Bytes, Instant, NodeId};
+
+/// A node of either kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Host {
+    /// A mesh node or gateway.
+    Mesh(NodeId),
+    /// A wired node, by its index.
+    Wired(u32),
+}
+
+/// Which end of a flow a packet is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The end that sends the data.
+    Sender,
+    /// The end that receives them.
+    Receiver,
+}
+
+/// What is inside a packet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// A TCP segment of a flow.
+    Tcp {
+        /// The flow's index.
+        flow: u32,
+        /// The end it goes to.
+        to: Side,
+        /// The segment.
+        segment: Segment,
+    },
+    /// A UDP packet of a flow.
+    Udp {
+        /// The flow's index.
+        flow: u32,
+        /// Its number within the flow, from 0.
+        number: u64,
+        /// When its application sent it.
+        sent: Instant,
+        /// Bytes of payload.
+        payload: Bytes,
+    },
+    /// A routing packet.
+    Control(Control),
+}
+
+/// A packet of the network layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packet {
+    /// Where it comes from.
+    pub source: Host,
+    /// Where it goes; routing packets name the node they were sent to, broadcasts the node that sent them.
+    pub destination: Host,
+    /// Where it entered the mesh, and where it leaves it.
+    pub entry: NodeId,
+    /// See `entry`.
+    pub exit: NodeId,
+    /// Link receptions so far.
+    pub travelled: u32,
+    /// IP time to live.
+    pub ttl: u8,
+    /// Size with IP header, as sent.
+    pub size: Bytes,
+    /// The neighbour it is queued for; `None`: broadcast.
+    pub next_hop: Option<NodeId>,
+    /// What it carries.
+    pub body: Body,
+}
+
+/// What drops are counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// With payload.
+    Data,
+    /// A pure TCP acknowledgement.
+    Ack,
+    /// Routing.
+    Control,
+}
+
+impl Packet {
+    /// What drops of it are counted as. A SYN counts with the data, as in ns-2, whose first segment it is.
+    pub fn class(&self) -> Class {
+        match &self.body {
+            Body::Tcp { to: Side::Receiver, .. } | Body::Udp { .. } => Class::Data,
+            Body::Tcp { segment, .. } if segment.payload > 0 => Class::Data,
+            Body::Tcp { .. } => Class::Ack,
+            Body::Control(_) => Class::Control,
+        }
+    }
+
+    /// What routing has to know.
+    pub fn info(&self) -> PacketInfo {
+        PacketInfo { source: self.entry, destination: self.exit, travelled: self.travelled, ttl: self.ttl }
+    }
+}
+
+/// A packet in the store.
+pub type Handle = u32;
+
+/// Packets by handle. A handle is freed exactly once, by whoever holds it when the packet's way ends.
+#[derive(Default)]
+pub struct Packets {
+    slots: Vec<Option<Packet>>,
+    free: Vec<Handle>,
+}
+
+impl Packets {
+    /// Stores a packet.
+    pub fn add(&mut self, packet: Packet) -> Handle {
+        match self.free.pop() {
+            Some(handle) => {
+                self.slots[handle as usize] = Some(packet);
+                handle
+            }
+            None => {
+                self.slots.push(Some(packet));
+                (self.slots.len() - 1) as Handle
+            }
+        }
+    }
+
+    /// Takes a packet out.
+    pub fn take(&mut self, handle: Handle) -> Packet {
+        let packet = self.slots[handle as usize].take();
+        self.free.push(handle);
+        packet.unwrap_or_else(|| panic!("packet {handle} is gone already"))
+    }
+
+    /// Looks at a packet.
+    pub fn get(&self, handle: Handle) -> &Packet {
+        self.slots[handle as usize].as_ref().unwrap_or_else(|| panic!("packet {handle} is gone"))
+    }
+
+    /// Changes a packet.
+    pub fn get_mut(&mut self, handle: Handle) -> &mut Packet {
+        self.slots[handle as usize].as_mut().unwrap_or_else(|| panic!("packet {handle} is gone"))
+    }
+
+    /// Packets stored now.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

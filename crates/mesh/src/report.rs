@@ -1,0 +1,189 @@
+//! From the state at the end of a run to its result.
+
+use crate::flow::{Flow, Transport};
+use crate::measure::{half_width_95, jain};
+use crate::packet::Host;
+use crate::result::{
+    ENGINE, FlowResult, GatewayResult, LinkResult, RoutingResult, RunResult,
+};
+use crate::world::World;
+use meshpace_scenario::{App, Plan, Scenario};
+use meshpace_units::{Instant, NodeId};
+use std::collections::BTreeMap;
+
+impl World<'_> {
+    /// The result. `end` is when the run would have ended by the clock.
+    pub(crate) fn report(&mut self, scenario: &Scenario, end: Instant) -> RunResult {
+        let stopped = if self.meter.is_complete() { self.now() } else { end };
+        for node in &mut self.nodes {
+            node.station.settle(stopped, &self.config);
+        }
+        let began = self.meter.began().unwrap_or(stopped);
+        let flows: Vec<_> = (0..self.flows.len()).map(|i| self.flow_result(i, scenario, began, stopped)).collect();
+        let by_hops = |weigh: fn(f64, f64) -> f64| {
+            let weighed: Option<Vec<f64>> =
+                flows.iter().map(|f| Some(weigh(f.goodput_bps, f.hops.filter(|h| *h > 0)? as f64))).collect();
+            weighed.and_then(jain)
+        };
+        let utilities = flows.iter().map(|f| (f.goodput_bps > 0.0).then(|| libm::log(f.goodput_bps / 1000.0)));
+        let seconds = |window: meshpace_units::Span| {
+            let seconds = window.as_secs_f64();
+            if seconds.fract() == 0.0 { format!("{seconds:.0}") } else { format!("{seconds}") }
+        };
+        RunResult {
+            schema: 1,
+            engine: ENGINE.into(),
+            scenario: scenario.name.clone(),
+            scenario_sha256: scenario.scenario_sha256.clone(),
+            overrides: scenario.overrides.clone(),
+            scheme: scenario.network_scheme.clone(),
+            seed: scenario.seed,
+            simulated_s: stopped.as_secs_f64(),
+            measured_s: (stopped - began).as_secs_f64(),
+            wall_s: 0.0,
+            events: self.queue.handled(),
+            frames: self.frames,
+            aggregate_goodput_bps: flows.iter().map(|f| f.goodput_bps).sum(),
+            jain: jain(flows.iter().map(|f| f.goodput_bps)),
+            jain_windows: self.meter.windows.results().map(|(w, index)| (seconds(w), index)).collect(),
+            jain_per_hop: by_hops(|goodput, hops| goodput / hops),
+            jain_times_hops: by_hops(|goodput, hops| goodput * hops),
+            log_utility: utilities.sum::<Option<f64>>().unwrap_or(0.0),
+            links: self.link_results(scenario),
+            gateways: self.gateway_results(scenario),
+            routing: RoutingResult {
+                route_failures: self.route_failures() - self.failures_before,
+                control_packets: self.control_packets,
+            },
+            flows,
+        }
+    }
+
+    fn flow_result(&self, index: usize, scenario: &Scenario, began: Instant, stopped: Instant) -> FlowResult {
+        let (flow, meter) = (&self.flows[index], &self.meter.flows[index]);
+        let Flow { spec, transport, application, .. } = flow;
+        let (now, before) = (self.counters(index), meter.before);
+        let tcp = matches!(transport, Transport::Tcp(_));
+        let measured = self.meter.began().is_some();
+        let since = |count: u64, before: u64| if measured { count - before } else { 0 };
+        let counted = |count, before| tcp.then(|| since(count, before));
+        let sent = since(now.segments, before.segments);
+        let bits = meter.measured_bytes() as f64 * 8.0;
+        let over = |seconds: f64| if seconds > 0.0 { bits / seconds } else { 0.0 };
+        let batches = match scenario.measure.plan {
+            Plan::Batches { .. } => self.meter.batches.as_ref().map(|b| b.goodput(index)),
+            Plan::Time { .. } => None,
+        };
+        let goodput = match spec.app {
+            App::Http { .. } => meter.transfers.mean().unwrap_or(0.0),
+            App::Transfer { .. } => over(flow.active_within(began, stopped).as_secs_f64()),
+            _ => match batches.and_then(|b| b.mean()) {
+                Some(mean) => mean,
+                None => over((stopped - began).as_secs_f64()),
+            },
+        };
+        let interval = match spec.app {
+            App::Http { .. } => batches.and(half_width_95(&meter.transfers)),
+            _ => batches.and_then(half_width_95),
+        };
+        FlowResult {
+            id: spec.id.clone(),
+            from: scenario.name_of(spec.from).into(),
+            to: scenario.name_of(spec.to).into(),
+            hops: meter.median_hops(),
+            scheme: spec.scheme.clone(),
+            app: app_name(&spec.app),
+            goodput_bps: goodput,
+            goodput_ci95_bps: interval,
+            delivered_bytes: meter.measured_bytes(),
+            segments_sent: sent,
+            retransmits: counted(now.retransmits, before.retransmits),
+            timeouts: counted(now.timeouts, before.timeouts),
+            fast_retransmits: counted(now.fast_retransmits, before.fast_retransmits),
+            loss_ratio: (sent > 0).then(|| (1.0 - meter.distinct_packets as f64 / sent as f64).max(0.0)),
+            delay_mean_s: meter.delay.mean(),
+            delay_std_s: meter.delay.standard_deviation(),
+            srtt_s: meter.rtt.mean(),
+            pacing_rate_bps: meter.pacing_rate.mean(),
+            pacing_interval_s: meter.pacing_interval.mean(),
+            cwnd_mean: meter.cwnd.mean(),
+            transfers: matches!(spec.app, App::Http { .. }).then(|| meter.transfers.count()),
+            completed_s: application.completed.map(Instant::as_secs_f64),
+        }
+    }
+
+    /// Radio links in order of transmitter and receiver, then the wired links in the order of the file.
+    fn link_results(&self, scenario: &Scenario) -> Vec<LinkResult> {
+        let mut radio: BTreeMap<(NodeId, NodeId), LinkResult> = BTreeMap::new();
+        let name = |node: NodeId| scenario.mesh[node.index()].id.clone();
+        for (index, node) in self.nodes.iter().enumerate() {
+            let here = NodeId::from_index(index);
+            for (to, count) in node.links.iter() {
+                let row = radio.entry((here, to)).or_insert_with(|| empty_row(name(here), name(to)));
+                row.data_drops = count.data_drops;
+                row.ack_drops = count.ack_drops;
+                row.retry_drops = count.retry_drops;
+                row.queue_drops = count.queue_drops;
+            }
+            for (from, [rts, cts, data, ack]) in node.station.stats().collisions() {
+                let row = radio.entry((from, here)).or_insert_with(|| empty_row(name(from), name(here)));
+                row.collisions = rts + cts + data + ack;
+                row.collisions_rts = rts;
+                row.collisions_cts = cts;
+                row.collisions_data = data;
+                row.collisions_ack = ack;
+            }
+        }
+        let host = |host: Host| match host {
+            Host::Mesh(node) => name(node),
+            Host::Wired(node) => scenario.wired[node as usize].id.clone(),
+        };
+        let wired = self.wired.iter().map(|link| LinkResult {
+            data_drops: link.count.data_drops,
+            ack_drops: link.count.ack_drops,
+            queue_drops: link.count.data_drops + link.count.ack_drops,
+            ..empty_row(host(link.from), host(link.to))
+        });
+        radio.into_values().chain(wired).collect()
+    }
+
+    fn gateway_results(&self, scenario: &Scenario) -> Vec<GatewayResult> {
+        let active = self.gateways.iter().filter_map(|gateway| Some((gateway.node, gateway.machine.as_ref()?)));
+        active
+            .map(|(node, machine)| {
+                let counters = machine.counters();
+                GatewayResult {
+                    node: scenario.mesh[node.index()].id.clone(),
+                    buffer_drops: counters.dropped,
+                    local_retransmits: counters.retransmitted,
+                }
+            })
+            .collect()
+    }
+}
+
+fn empty_row(from: String, to: String) -> LinkResult {
+    LinkResult {
+        from,
+        to,
+        data_drops: 0,
+        ack_drops: 0,
+        retry_drops: 0,
+        queue_drops: 0,
+        collisions: 0,
+        collisions_rts: 0,
+        collisions_cts: 0,
+        collisions_data: 0,
+        collisions_ack: 0,
+    }
+}
+
+fn app_name(app: &App) -> &'static str {
+    match app {
+        App::Ftp => "ftp",
+        App::Transfer { .. } => "transfer",
+        App::Http { .. } => "http",
+        App::Cbr { .. } => "cbr",
+        App::SelfSimilar { .. } => "self-similar",
+    }
+}

@@ -1,0 +1,155 @@
+//! The result of a run: the JSON contract of design.md section 4.
+//!
+//! Times in seconds, rates in bit/s, sizes in bytes; a field that does not apply is null. Counters and rates cover the
+//! measured interval, except `wall_s`, `events`, `frames` and `simulated_s`, which cover the whole run.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Version of the engine that results carry.
+pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
+
+/// What a run gave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunResult {
+    /// Version of this layout.
+    pub schema: u32,
+    /// Version of the engine.
+    pub engine: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// SHA-256 of the scenario file.
+    pub scenario_sha256: String,
+    /// Overrides given on the command line, in order; with the file and the seed they repeat the run.
+    pub overrides: Vec<String>,
+    /// The scheme that the mesh ran.
+    pub scheme: String,
+    /// Seed.
+    pub seed: u64,
+    /// Simulated time.
+    pub simulated_s: f64,
+    /// Length of the measured interval.
+    pub measured_s: f64,
+    /// Wall time; the only field that differs between two runs of the same input.
+    pub wall_s: f64,
+    /// Events handled.
+    pub events: u64,
+    /// Frames on the air.
+    pub frames: u64,
+    /// Sum of the flows' goodputs.
+    pub aggregate_goodput_bps: f64,
+    /// Jain's index of the flows' goodputs.
+    pub jain: Option<f64>,
+    /// Mean of Jain's index over consecutive windows, by their length in seconds.
+    pub jain_windows: BTreeMap<String, Option<f64>>,
+    /// Jain's index of goodput divided by hops (`jain_norm_div`).
+    pub jain_per_hop: Option<f64>,
+    /// Jain's index of goodput multiplied by hops (`jain_norm_mul`).
+    pub jain_times_hops: Option<f64>,
+    /// Sum of the natural logarithms of the goodputs in kbit/s; 0 if a flow got nothing.
+    pub log_utility: f64,
+    /// The flows.
+    pub flows: Vec<FlowResult>,
+    /// The directed links that carried anything.
+    pub links: Vec<LinkResult>,
+    /// The gateways.
+    pub gateways: Vec<GatewayResult>,
+    /// Routing.
+    pub routing: RoutingResult,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowResult {
+    /// Name.
+    pub id: String,
+    /// Source.
+    pub from: String,
+    /// Destination.
+    pub to: String,
+    /// Wireless hops of the route, median over delivered packets.
+    pub hops: Option<usize>,
+    /// Scheme.
+    pub scheme: String,
+    /// Application.
+    pub app: &'static str,
+    /// Payload delivered in order (HTTP: mean over the file transfers; a transfer: until its end).
+    pub goodput_bps: f64,
+    /// Half-width of the 95 % confidence interval, with batch means.
+    pub goodput_ci95_bps: Option<f64>,
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    /// Data segments or packets sent, retransmissions included, SYN excluded.
+    pub segments_sent: u64,
+    /// Retransmissions.
+    pub retransmits: Option<u64>,
+    /// Retransmission timeouts.
+    pub timeouts: Option<u64>,
+    /// Fast retransmits.
+    pub fast_retransmits: Option<u64>,
+    /// 1 - distinct data packets delivered / data packets sent.
+    pub loss_ratio: Option<f64>,
+    /// Mean delay from the first hand-over to the network layer to the first arrival.
+    pub delay_mean_s: Option<f64>,
+    /// Standard deviation of the delay.
+    pub delay_std_s: Option<f64>,
+    /// Time mean of the latest round-trip sample.
+    pub srtt_s: Option<f64>,
+    /// Time mean of the pacing rate: one packet of segment + 40 bytes an interval.
+    pub pacing_rate_bps: Option<f64>,
+    /// Time mean of the pacing interval.
+    pub pacing_interval_s: Option<f64>,
+    /// Time mean of the congestion window, at most the window limit, segments.
+    pub cwnd_mean: Option<f64>,
+    /// File transfers that ended.
+    pub transfers: Option<u64>,
+    /// When a finite transfer ended, from time 0.
+    pub completed_s: Option<f64>,
+}
+
+/// One directed link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkResult {
+    /// Transmitter.
+    pub from: String,
+    /// Receiver.
+    pub to: String,
+    /// Packets with payload that the MAC gave up (wired: that found the queue full).
+    pub data_drops: u64,
+    /// Pure TCP acknowledgements likewise.
+    pub ack_drops: u64,
+    /// All packets that the MAC gave up.
+    pub retry_drops: u64,
+    /// Packets that found the queue full.
+    pub queue_drops: u64,
+    /// Frames lost to overlap at the receiver.
+    pub collisions: u64,
+    /// Of these RTS.
+    pub collisions_rts: u64,
+    /// CTS.
+    pub collisions_cts: u64,
+    /// Data.
+    pub collisions_data: u64,
+    /// Acknowledgements.
+    pub collisions_ack: u64,
+}
+
+/// One gateway of a scheme that acts there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GatewayResult {
+    /// The node.
+    pub node: String,
+    /// Packets dropped because the pacing buffers were full.
+    pub buffer_drops: u64,
+    /// Packets retransmitted from the gateway's cache.
+    pub local_retransmits: u64,
+}
+
+/// Routing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RoutingResult {
+    /// Link failures that took routes down or started a repair.
+    pub route_failures: u64,
+    /// Routing packets sent, each hop counted.
+    pub control_packets: u64,
+}

@@ -1,0 +1,131 @@
+//! Looking at the world at fixed times: samples of estimates, fairness windows, the start of the measured interval.
+
+use crate::event::Event;
+use crate::flow::{Flow, Transport};
+use crate::measure::{Baseline, SAMPLE_INTERVAL};
+use crate::probe::FlowSample;
+use crate::world::World;
+use meshpace_units::{Bytes, Span};
+
+/// Bytes of TCP and IP header that a paced packet is taken to have when an interval is expressed as a rate.
+const HEADERS: Bytes = Bytes(40);
+
+impl World<'_> {
+    /// Schedules the sampling and, with a plan by time, the start of the measured interval.
+    pub(crate) fn schedule_measurement(&mut self, warmup: Option<Span>) {
+        self.queue.schedule(self.now() + SAMPLE_INTERVAL, Event::Sample);
+        if let Some(warmup) = warmup {
+            self.queue.schedule(self.now() + warmup, Event::MeasurementBegins);
+        }
+    }
+
+    /// The measured interval begins: all counters start afresh.
+    pub(crate) fn measurement_begins(&mut self) {
+        let now = self.now();
+        self.meter.begin(now);
+        for index in 0..self.flows.len() {
+            self.meter.flows[index].before = self.counters(index);
+        }
+        for node in &mut self.nodes {
+            node.station.settle(now, &self.config);
+            node.station.reset_stats();
+            node.links.reset();
+        }
+        for link in &mut self.wired {
+            link.count = Default::default();
+        }
+        self.control_packets = 0;
+        self.failures_before = self.route_failures();
+        for window in 0..self.meter.windows.count() {
+            self.start_window(window);
+        }
+    }
+
+    /// Link failures that routing has noticed since time 0.
+    pub(crate) fn route_failures(&self) -> u64 {
+        self.nodes.iter().map(|node| node.routing.route_failures()).sum()
+    }
+
+    /// What a flow's sender has counted since time 0.
+    pub(crate) fn counters(&self, flow: usize) -> Baseline {
+        match &self.flows[flow].transport {
+            Transport::Udp { sent, .. } => Baseline { segments: *sent, ..Baseline::default() },
+            Transport::Tcp(tcp) => {
+                let counters = tcp.sender.counters();
+                Baseline {
+                    segments: counters.data_segments,
+                    retransmits: counters.retransmits,
+                    timeouts: counters.timeouts,
+                    fast_retransmits: counters.fast_retransmits,
+                }
+            }
+        }
+    }
+
+    fn start_window(&mut self, window: usize) {
+        let now = self.now();
+        let bytes = self.meter.flows.iter().map(|flow| flow.delivered_bytes);
+        let ends = self.meter.windows.start(window, now, bytes);
+        self.queue.schedule(ends, Event::WindowEnds(window as u32));
+    }
+
+    pub(crate) fn window_ends(&mut self, window: u32) {
+        let now = self.now();
+        let active = self.flows.iter().map(|flow| flow.active_since(now));
+        let state = self.meter.flows.iter().map(|flow| flow.delivered_bytes).zip(active);
+        self.meter.windows.end(window as usize, state);
+        self.start_window(window as usize);
+    }
+
+    /// Samples every flow's estimates, and the queues if somebody watches them.
+    pub(crate) fn sample(&mut self) {
+        let now = self.now();
+        for index in 0..self.flows.len() {
+            let sample = self.flow_sample(index);
+            let Flow { spec, .. } = &self.flows[index];
+            let meter = &mut self.meter.flows[index];
+            if meter.is_measuring() {
+                if let Some(rtt) = sample.rtt {
+                    meter.rtt.add(rtt.as_secs_f64());
+                }
+                if let Some(cwnd) = sample.cwnd {
+                    meter.cwnd.add(cwnd.min(f64::from(spec.window)));
+                }
+                if let Some(interval) = sample.pacing_interval.filter(|interval| !interval.is_zero()) {
+                    let bits = (spec.segment + HEADERS).bits() as f64;
+                    meter.pacing_interval.add(interval.as_secs_f64());
+                    meter.pacing_rate.add(bits / interval.as_secs_f64());
+                }
+            }
+            self.probe.flow(now, &sample);
+        }
+        if self.probe.wants_queues() {
+            for (index, node) in self.nodes.iter().enumerate() {
+                let waiting = node.queue.len() + usize::from(!node.station.accepts());
+                self.probe.queue(now, index, waiting);
+            }
+        }
+        self.queue.schedule(now + SAMPLE_INTERVAL, Event::Sample);
+    }
+
+    fn flow_sample(&self, flow: usize) -> FlowSample {
+        let delivered = Bytes(self.meter.flows[flow].delivered_bytes);
+        let empty = FlowSample { flow, delivered, cwnd: None, khd: None, pacing_interval: None, rtt: None };
+        let Transport::Tcp(tcp) = &self.flows[flow].transport else { return empty };
+        let sender = &tcp.sender;
+        let mut sample = FlowSample {
+            cwnd: Some(sender.cwnd()),
+            rtt: sender.latest_rtt(),
+            khd: sender.pacing().k_hop_delay,
+            pacing_interval: sender.pacing().interval,
+            ..empty
+        };
+        if self.is_downward(flow) {
+            if let Some(paced) = self.paced_at_gateway(flow) {
+                sample.khd = paced.k_hop_delay;
+                sample.pacing_interval = paced.interval;
+            }
+        }
+        sample
+    }
+}

@@ -1,0 +1,183 @@
+//! Applications: what is offered to the transport, and when.
+
+use crate::event::Event;
+use crate::flow::{Flow, Transport};
+use crate::packet::{Body, Packet};
+use crate::world::World;
+use meshpace_scenario::App;
+use meshpace_tcp::WriteError;
+use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+
+/// IP header without options.
+const IP_HEADER: Bytes = Bytes(20);
+
+impl World<'_> {
+    /// A flow's application has something to do: start, stop, the next packet or file.
+    pub(crate) fn application(&mut self, flow: u32) {
+        let now = self.now();
+        let this = &mut self.flows[flow as usize];
+        if this.application.stopped {
+            return;
+        }
+        if this.spec.stop.is_some_and(|stop| stop <= now) {
+            this.application.stopped = true;
+            if let Transport::Tcp(tcp) = &mut this.transport {
+                tcp.sender.close();
+                self.pump(flow, true);
+            }
+            return;
+        }
+        match this.spec.app {
+            App::Ftp | App::Transfer { .. } | App::Http { .. } => {
+                self.write_to_connection(flow);
+                self.pump(flow, true);
+            }
+            App::Cbr { rate, packet, .. } => {
+                self.send_datagram(flow, packet);
+                self.next_datagram(flow, packet, rate);
+            }
+            App::SelfSimilar { rate, packet, burst_mean, shape, .. } => {
+                let application = &mut this.application;
+                if application.size == 0 {
+                    let drawn = application.stream.pareto(pareto_scale(burst_mean.0 as f64, shape), shape);
+                    application.size = whole_bytes(drawn);
+                }
+                let payload = Bytes(packet.0.min(application.size));
+                application.size -= payload.0;
+                let over = application.size == 0;
+                self.send_datagram(flow, payload);
+                if over {
+                    self.pause_burst(flow, payload, rate);
+                } else {
+                    self.next_datagram(flow, payload, rate);
+                }
+            }
+        }
+    }
+
+    /// Schedules the start, and the stop if there is one.
+    pub(crate) fn schedule_application(&mut self, flow: u32) {
+        let spec = &self.flows[flow as usize].spec;
+        self.queue.schedule(spec.start, Event::Application(flow));
+        if let Some(stop) = spec.stop {
+            self.queue.schedule(stop.max(spec.start), Event::Application(flow));
+        }
+    }
+
+    fn write_to_connection(&mut self, flow: u32) {
+        let now = self.queue.now();
+        let Flow { spec, transport, application, .. } = &mut self.flows[flow as usize];
+        let Transport::Tcp(tcp) = transport else { unreachable!("{} runs over TCP", spec.id) };
+        let size = match spec.app {
+            App::Ftp => {
+                writable(tcp.sender.write_endless());
+                return;
+            }
+            App::Transfer { bytes } => bytes.0,
+            App::Http { file_mean, file_shape, .. } => {
+                whole_bytes(application.stream.pareto(pareto_scale(file_mean.0 as f64, file_shape), file_shape))
+            }
+            App::Cbr { .. } | App::SelfSimilar { .. } => unreachable!("{} runs over UDP", spec.id),
+        };
+        application.started = now;
+        application.size = size;
+        application.written += size;
+        writable(tcp.sender.write(size));
+        if matches!(spec.app, App::Transfer { .. }) {
+            tcp.sender.close();
+        }
+    }
+
+    /// The receiver has `received` bytes: a file may be complete.
+    pub(crate) fn check_file(&mut self, flow: u32, received: u64) {
+        let now = self.queue.now();
+        let Flow { spec, application, .. } = &mut self.flows[flow as usize];
+        if received < application.written || application.size == 0 {
+            return;
+        }
+        let meter = &mut self.meter.flows[flow as usize];
+        match spec.app {
+            App::Transfer { .. } => application.completed = application.completed.or(Some(now)),
+            App::Http { pause_mean, .. } => {
+                let took = now.saturating_since(application.started).as_secs_f64();
+                if meter.is_measuring() && took > 0.0 {
+                    meter.transfers.add(application.size as f64 * 8.0 / took);
+                }
+                application.size = 0;
+                let pause = application.stream.exponential(pause_mean.as_secs_f64());
+                self.queue.schedule(now + Span::from_secs_f64(pause), Event::Application(flow));
+            }
+            App::Ftp | App::Cbr { .. } | App::SelfSimilar { .. } => {}
+        }
+    }
+
+    fn send_datagram(&mut self, flow: u32, payload: Bytes) {
+        let now = self.now();
+        let Flow { from, to, transport, .. } = &mut self.flows[flow as usize];
+        let Transport::Udp { sent, header } = transport else { unreachable!("flow {flow} runs over UDP") };
+        let number = *sent;
+        *sent += 1;
+        let packet = Packet {
+            source: *from,
+            destination: *to,
+            entry: NodeId(0),
+            exit: NodeId(0),
+            travelled: 0,
+            ttl: 0,
+            size: payload + *header + IP_HEADER,
+            next_hop: None,
+            body: Body::Udp { flow, number, sent: now, payload },
+        };
+        self.depart(packet);
+    }
+
+    /// The next packet follows when this one's payload has passed at the flow's rate.
+    fn next_datagram(&mut self, flow: u32, payload: Bytes, rate: Rate) {
+        self.wake_application(flow, spacing(payload, rate));
+    }
+
+    fn pause_burst(&mut self, flow: u32, payload: Bytes, rate: Rate) {
+        let Flow { spec, application, .. } = &mut self.flows[flow as usize];
+        let App::SelfSimilar { shape, pause_mean, .. } = spec.app else { unreachable!("{} has bursts", spec.id) };
+        let pause = application.stream.pareto(pareto_scale(pause_mean.as_secs_f64(), shape), shape);
+        // A Pareto pause has no upper end; one of 30 years is as good as none.
+        let pause = Span::from_secs_f64(pause.min(1e9));
+        self.wake_application(flow, spacing(payload, rate) + pause);
+    }
+
+    fn wake_application(&mut self, flow: u32, after: Span) {
+        self.queue.schedule(self.now() + after, Event::Application(flow));
+    }
+
+    /// A datagram arrives.
+    pub(crate) fn datagram_arrives(
+        &mut self,
+        flow: u32,
+        sent: Instant,
+        payload: Bytes,
+        travelled: u32,
+    ) {
+        let now = self.now();
+        self.meter.flows[flow as usize].counts(now - sent, travelled);
+        self.count_delivery(flow, payload.0, 1);
+    }
+}
+
+/// Only the application itself closes a connection, and it writes nothing afterwards; a peer never resets it.
+fn writable(result: Result<(), WriteError>) {
+    result.unwrap_or_else(|error| panic!("an application writes to its own connection: {error}"));
+}
+
+fn spacing(payload: Bytes, rate: Rate) -> Span {
+    rate.time_to_send(payload).unwrap_or_else(|| panic!("a flow of {rate:?}"))
+}
+
+/// The smallest value of a Pareto distribution with this mean.
+fn pareto_scale(mean: f64, shape: f64) -> f64 {
+    mean * (shape - 1.0) / shape
+}
+
+/// At least one byte, at most a petabyte: the tail of a Pareto distribution has no end.
+fn whole_bytes(drawn: f64) -> u64 {
+    drawn.clamp(1.0, 1e15) as u64
+}

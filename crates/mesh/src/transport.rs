@@ -1,0 +1,115 @@
+//! The ends of the flows: what arrives there, and what the connections send.
+
+use crate::event::Event;
+use crate::flow::{Flow, Transport};
+use crate::packet::{Body, Host, Packet, Side};
+use crate::world::World;
+use meshpace_tcp::{Arrival, Segment, Transmit};
+use meshpace_units::NodeId;
+
+impl World<'_> {
+    /// A packet has come to the host that it is for.
+    pub(crate) fn arrive(&mut self, packet: Packet) {
+        let travelled = packet.travelled;
+        match packet.body {
+            Body::Udp { flow, sent, payload, .. } => self.datagram_arrives(flow, sent, payload, travelled),
+            Body::Tcp { flow, to: Side::Receiver, segment } => self.receiver_input(flow, &segment, travelled),
+            Body::Tcp { flow, to: Side::Sender, segment } => self.sender_input(flow, &segment, travelled),
+            Body::Control(message) => unreachable!("routing packets end in the network layer: {message:?}"),
+        }
+    }
+
+    fn receiver_input(&mut self, flow: u32, segment: &Segment, travelled: u32) {
+        let now = self.now();
+        let index = flow as usize;
+        let Transport::Tcp(tcp) = &mut self.flows[index].transport else { unreachable!("flow {flow} runs over TCP") };
+        let received = tcp.receiver.handle_segment(now, segment, Arrival { hops: Some(travelled) });
+        let segment_size = self.flows[index].spec.segment.0.max(1);
+        if let Some(placement) = received.payload {
+            let offset = placement.offset - u64::from(placement.skip);
+            self.meter.flows[index].arrived(now, offset, travelled);
+        }
+        self.pump(flow, false);
+        if received.delivered > 0 {
+            let Transport::Tcp(tcp) = &mut self.flows[index].transport else { unreachable!("flow {flow} runs over TCP") };
+            tcp.received += received.delivered;
+            let total = tcp.received;
+            self.meter.flows[index].forget_below(total);
+            self.count_delivery(flow, received.delivered, received.delivered.div_ceil(segment_size));
+            self.check_file(flow, total);
+        }
+    }
+
+    fn sender_input(&mut self, flow: u32, segment: &Segment, travelled: u32) {
+        let now = self.now();
+        let Flow { transport: Transport::Tcp(tcp), .. } = &mut self.flows[flow as usize] else {
+            unreachable!("flow {flow} runs over TCP")
+        };
+        tcp.sender.handle_segment(now, segment, Arrival { hops: Some(travelled) });
+        self.pump(flow, true);
+    }
+
+    pub(crate) fn connection_alarm(&mut self, index: u32) {
+        let now = self.now();
+        if !self.connection_alarms[index as usize].rings(now) {
+            return;
+        }
+        let (flow, sender) = (index / 2, index % 2 == 0);
+        self.connection(flow, sender).handle_timeout(now);
+        self.pump(flow, sender);
+    }
+
+    fn connection(&mut self, flow: u32, sender: bool) -> &mut meshpace_tcp::Connection {
+        let Transport::Tcp(tcp) = &mut self.flows[flow as usize].transport else {
+            unreachable!("flow {flow} runs over TCP")
+        };
+        if sender { &mut tcp.sender } else { &mut tcp.receiver }
+    }
+
+    /// Sends what a connection has to send, and sets its alarm.
+    pub(crate) fn pump(&mut self, flow: u32, sender: bool) {
+        let now = self.now();
+        while let Some(transmit) = self.connection(flow, sender).poll_transmit(now) {
+            self.send_segment(flow, sender, &transmit);
+        }
+        let connection = self.connection(flow, sender);
+        while connection.poll_event().is_some() {}
+        let deadline = connection.poll_timeout();
+        let index = 2 * flow + u32::from(!sender);
+        self.connection_alarms[index as usize].arm(deadline, Event::Connection(index), &mut self.queue);
+    }
+
+    fn send_segment(&mut self, flow: u32, sender: bool, transmit: &Transmit) {
+        let now = self.now();
+        if sender && transmit.first_transmission {
+            self.meter.flows[flow as usize].sent_first(now, transmit.offset);
+        }
+        let size = self.connection(flow, sender).wire_length(&transmit.segment);
+        let Flow { from, to, .. } = &self.flows[flow as usize];
+        let (source, destination, to) =
+            if sender { (*from, *to, Side::Receiver) } else { (*to, *from, Side::Sender) };
+        self.depart(Packet {
+            source,
+            destination,
+            entry: NodeId(0),
+            exit: NodeId(0),
+            travelled: 0,
+            ttl: 0,
+            size,
+            next_hop: None,
+            body: Body::Tcp { flow, to, segment: transmit.segment },
+        });
+    }
+
+    /// `bytes` of payload arrived in order; `packets` of them for the batches.
+    pub(crate) fn count_delivery(&mut self, flow: u32, bytes: u64, packets: u64) {
+        if self.meter.delivered(self.now(), flow as usize, bytes, packets) {
+            self.measurement_begins();
+        }
+    }
+
+    /// True if the flow's pacing happens at the gateway: its data come from the wired part.
+    pub(crate) fn is_downward(&self, flow: usize) -> bool {
+        matches!((self.flows[flow].from, self.flows[flow].to), (Host::Wired(_), Host::Mesh(_)))
+    }
+}

@@ -1,0 +1,255 @@
+//! The wired part and the gateways in front of it.
+
+use crate::event::Event;
+use crate::packet::{Body, Host, Packet};
+use crate::wired::Offered;
+use crate::world::World;
+use crate::flow::{Flow, Transport};
+use meshpace_gateway::{Action, Departure, Endpoint, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Verdict};
+use meshpace_pacing::LinkRates;
+use meshpace_units::{Bytes, NodeId, Span};
+use std::net::IpAddr;
+
+/// TCP-GAP's RTT option with its padding (schemes.md 3.2).
+const RTT_OPTION: Bytes = Bytes(8);
+
+impl World<'_> {
+    /// A packet of an endpoint sets out.
+    pub(crate) fn depart(&mut self, mut packet: Packet) {
+        match packet.source {
+            Host::Wired(_) => self.forward_wired(packet.source, packet),
+            Host::Mesh(node) => match self.mesh_exit(&packet) {
+                Some(exit) if exit == node => self.leaves_mesh(node.0, packet),
+                Some(exit) => {
+                    packet.exit = exit;
+                    self.enters_mesh(node.0, packet);
+                }
+                None => {} // no gateway within reach: nobody would forward it
+            },
+        }
+    }
+
+    /// Where a packet leaves the mesh: its destination, or its flow's gateway.
+    fn mesh_exit(&self, packet: &Packet) -> Option<NodeId> {
+        match packet.destination {
+            Host::Mesh(node) => Some(node),
+            Host::Wired(_) => Some(self.gateways[self.gateway_of_flow(packet)? as usize].node),
+        }
+    }
+
+    fn gateway_of_flow(&self, packet: &Packet) -> Option<u32> {
+        match &packet.body {
+            Body::Tcp { flow, .. } | Body::Udp { flow, .. } => self.gateway_of[*flow as usize],
+            Body::Control(_) => None,
+        }
+    }
+
+    /// A packet has come to the node where it leaves the mesh.
+    pub(crate) fn leaves_mesh(&mut self, node: u32, packet: Packet) {
+        if packet.destination == Host::Mesh(NodeId(node)) {
+            self.arrive(packet);
+        } else {
+            self.pass_gateway(Side::Wireless, NodeId(node), packet);
+        }
+    }
+
+    /// Sends a packet over the wired part, from `here` on.
+    fn forward_wired(&mut self, here: Host, packet: Packet) {
+        let goal = match packet.destination {
+            Host::Wired(_) => packet.destination,
+            Host::Mesh(_) => match self.gateway_of_flow(&packet) {
+                Some(gateway) => Host::Mesh(self.gateways[gateway as usize].node),
+                None => return,
+            },
+        };
+        let Some(link) = self.wired_routes.next(here, goal) else { return };
+        let (class, size) = (packet.class(), packet.size);
+        let handle = self.packets.add(packet);
+        match self.wired[link as usize].offer(handle, class) {
+            Offered::Started => self.start_sending(link, handle, size),
+            Offered::Queued => {}
+            Offered::Dropped => drop(self.packets.take(handle)),
+        }
+    }
+
+    fn start_sending(&mut self, link: u32, handle: u32, size: Bytes) {
+        let this = &self.wired[link as usize];
+        let sent = self.queue.now() + this.serialisation(size);
+        let arrives = sent + this.delay();
+        self.queue.schedule(sent, Event::WiredSent(link));
+        self.queue.schedule(arrives, Event::WiredArrival { link, packet: handle });
+    }
+
+    pub(crate) fn wired_sent(&mut self, link: u32) {
+        if let Some(next) = self.wired[link as usize].sent() {
+            let size = self.packets.get(next).size;
+            self.start_sending(link, next, size);
+        }
+    }
+
+    pub(crate) fn wired_arrival(&mut self, link: u32, handle: u32) {
+        let packet = self.packets.take(handle);
+        let here = self.wired[link as usize].to;
+        if packet.destination == here {
+            return self.arrive(packet);
+        }
+        match (here, packet.destination) {
+            (Host::Mesh(gateway), Host::Mesh(_)) => self.pass_gateway(Side::Wired, gateway, packet),
+            _ => self.forward_wired(here, packet),
+        }
+    }
+
+    /// A packet crosses a gateway, from the given side to the other.
+    fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
+        let now = self.now();
+        let index = self.gateway_index(gateway);
+        let (source, destination) = (self.address(packet.source), self.address(packet.destination));
+        let segment = match &packet.body {
+            Body::Tcp { segment, .. } => *segment,
+            Body::Udp { .. } | Body::Control(_) => return self.pass_on(side, gateway, packet),
+        };
+        let Some(mut machine) = self.gateways[index].machine.take() else {
+            return self.pass_on(side, gateway, packet);
+        };
+        let mesh_end = match side {
+            Side::Wired => packet.destination,
+            Side::Wireless => packet.source,
+        };
+        let view = TcpView { source, destination, segment: &segment, header_length: segment.header_length() };
+        let verdict = machine.handle(now, side, &view, packet.size, |_| self.route_from(gateway, mesh_end), packet);
+        self.gateways[index].machine = Some(machine);
+        match verdict {
+            Verdict::Forward(packet, option) => self.pass_on(side, gateway, with_option(packet, option)),
+            Verdict::Held | Verdict::Consumed(_) | Verdict::Dropped(_) => {}
+        }
+        self.run_gateway(index);
+    }
+
+    fn pass_on(&mut self, side: Side, gateway: NodeId, mut packet: Packet) {
+        match (side, packet.destination) {
+            (Side::Wireless, _) => self.forward_wired(Host::Mesh(gateway), packet),
+            (Side::Wired, Host::Mesh(exit)) => {
+                packet.exit = exit;
+                self.enters_mesh(gateway.0, packet);
+            }
+            (Side::Wired, Host::Wired(_)) => self.forward_wired(Host::Mesh(gateway), packet),
+        }
+    }
+
+    pub(crate) fn gateway_alarm(&mut self, index: u32) {
+        let now = self.now();
+        let this = &mut self.gateways[index as usize];
+        if this.alarm.rings(now) {
+            if let Some(machine) = &mut this.machine {
+                machine.handle_timeout(now);
+            }
+            self.run_gateway(index as usize);
+        }
+    }
+
+    /// Takes out what a gateway releases, and sets its alarm.
+    fn run_gateway(&mut self, index: usize) {
+        let now = self.now();
+        let node = self.gateways[index].node;
+        while let Some(Departure { mut packet, action, .. }) =
+            self.gateways[index].machine.as_mut().and_then(|machine| machine.poll_transmit(now))
+        {
+            match action {
+                Action::Release { strip } => {
+                    if strip {
+                        packet = with_option(packet, RttOption::Strip);
+                    }
+                    self.pass_on(Side::Wired, node, packet);
+                }
+                Action::Retransmit => self.pass_on(Side::Wired, node, packet),
+                Action::Discard => {}
+            }
+        }
+        let this = &mut self.gateways[index];
+        let deadline = this.machine.as_ref().and_then(|machine| machine.poll_timeout());
+        this.alarm.arm(deadline, Event::Gateway(index as u32), &mut self.queue);
+    }
+
+    /// What the flow's gateway knows of it, if a scheme acts there.
+    pub(crate) fn paced_at_gateway(&self, flow: usize) -> Option<FlowStats> {
+        let machine = self.gateways[self.gateway_of[flow]? as usize].machine.as_ref()?;
+        let Flow { from, to, transport: Transport::Tcp(tcp), .. } = &self.flows[flow] else { return None };
+        let ports = tcp.sender.ports();
+        let wired = Endpoint { address: self.address(*from), port: ports.local };
+        let wireless = Endpoint { address: self.address(*to), port: ports.remote };
+        machine.flow(&FlowKey { wireless, wired })
+    }
+
+    fn gateway_index(&self, node: NodeId) -> usize {
+        let found = self.gateways.binary_search_by_key(&node, |gateway| gateway.node);
+        found.unwrap_or_else(|_| panic!("{node:?} is no gateway"))
+    }
+
+    /// The wireless way between a gateway and a mesh node, as its routing table has it.
+    fn route_from(&self, gateway: NodeId, end: Host) -> Route {
+        let uniform = LinkRates::Uniform(self.rates.common);
+        let Host::Mesh(end) = end else { return Route { hops: None, rates: uniform } };
+        let routing = &self.nodes[gateway.index()].routing;
+        let rates = if self.rates.exceptions.is_empty() { None } else { self.rates_along(gateway, end) };
+        Route { hops: routing.hops_to(self.now(), end), rates: rates.unwrap_or(uniform) }
+    }
+
+    /// The rates of the links from one node to another, if routing knows the whole way.
+    pub(crate) fn rates_along(&self, from: NodeId, to: NodeId) -> Option<LinkRates> {
+        let mut here = from;
+        let mut rates = Vec::new();
+        while here != to {
+            let next = self.nodes[here.index()].routing.next_hop(self.now(), to)?;
+            rates.push(self.rates.between(here, next));
+            here = next;
+            if rates.len() > self.nodes.len() {
+                return None; // the tables disagree and form a loop
+            }
+        }
+        Some(LinkRates::PerLink(rates.into()))
+    }
+
+    fn address(&self, host: Host) -> IpAddr {
+        let [mesh, wired] = &self.addresses;
+        IpAddr::V4(match host {
+            Host::Mesh(node) => mesh[node.index()],
+            Host::Wired(node) => wired[node as usize],
+        })
+    }
+
+    /// Every flow between mesh and wired part uses the gateway nearest to its mesh end; where nodes move, that
+    /// changes, and the new gateway builds its state from scratch (schemes.md 3.1).
+    pub(crate) fn reassign_gateways(&mut self) {
+        if self.gateways.len() < 2 {
+            return;
+        }
+        let now = self.now();
+        for (flow, current) in self.flows.iter().zip(&mut self.gateway_of) {
+            let Some(node) = flow.mesh_end() else { continue };
+            let routing = &self.nodes[node.index()].routing;
+            let hops = |gateway: NodeId| if gateway == node { Some(0) } else { routing.hops_to(now, gateway) };
+            let known = self.gateways.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
+            if let Some((_, nearest)) = known.min() {
+                *current = Some(nearest);
+            }
+        }
+    }
+}
+
+/// Adds, replaces or removes the RTT option, and corrects the packet's size.
+fn with_option(mut packet: Packet, option: RttOption) -> Packet {
+    let Body::Tcp { segment, .. } = &mut packet.body else { return packet };
+    let before = segment.options.rtt_wired;
+    let after: Option<Span> = match option {
+        RttOption::Keep => before,
+        RttOption::Strip => None,
+        RttOption::Set(rtt) => Some(rtt),
+    };
+    segment.options.rtt_wired = after;
+    match (before, after) {
+        (None, Some(_)) => packet.size += RTT_OPTION,
+        (Some(_), None) => packet.size = packet.size - RTT_OPTION,
+        _ => {}
+    }
+    packet
+}
