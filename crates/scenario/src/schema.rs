@@ -135,7 +135,7 @@ fn with_unit(mut number: Value, unit: &Unit) -> Value {
 
 /// A number with a suffix of the unit, as text.
 fn text(unit: &Unit) -> Value {
-    let suffixes: Vec<_> = unit.suffixes.iter().map(|(suffix, _)| *suffix).collect();
+    let suffixes: Vec<_> = unit.suffixes.iter().map(|(suffix, _, _)| *suffix).collect();
     json!({ "type": "string", "pattern": format!(r"^\s*[-+]?[0-9.]+\s*({})\s*$", suffixes.join("|")) })
 }
 

@@ -9,8 +9,9 @@ pub(crate) struct Unit {
     pub base: &'static str,
     /// A well-formed value, for messages.
     pub example: &'static str,
-    /// Suffixes and the factor to the base unit. Kilo is 1000, kibi 1024.
-    pub suffixes: &'static [(&'static str, f64)],
+    /// Suffixes with what to multiply and what to divide by to get the base unit; one of the two is 1, so that the
+    /// value is the double nearest to what was written. Kilo is 1000, kibi 1024.
+    pub suffixes: &'static [(&'static str, f64, f64)],
 }
 
 /// Time in seconds.
@@ -18,7 +19,14 @@ pub(crate) static TIME: Unit = Unit {
     noun: "a time",
     base: "s",
     example: "\"200s\"",
-    suffixes: &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)],
+    suffixes: &[
+        ("ns", 1.0, 1e9),
+        ("us", 1.0, 1e6),
+        ("ms", 1.0, 1e3),
+        ("s", 1.0, 1.0),
+        ("min", 60.0, 1.0),
+        ("h", 3600.0, 1.0),
+    ],
 };
 
 /// Bit rate in bit/s.
@@ -27,36 +35,36 @@ pub(crate) static RATE: Unit = Unit {
     base: "bit/s",
     example: "\"11Mbps\"",
     suffixes: &[
-        ("bps", 1.0),
-        ("kbps", 1e3),
-        ("Mbps", 1e6),
-        ("Gbps", 1e9),
-        ("bit/s", 1.0),
-        ("kbit/s", 1e3),
-        ("Mbit/s", 1e6),
-        ("Gbit/s", 1e9),
-        ("b/s", 1.0),
-        ("kb/s", 1e3),
-        ("Mb/s", 1e6),
-        ("Gb/s", 1e9),
+        ("bps", 1.0, 1.0),
+        ("kbps", 1e3, 1.0),
+        ("Mbps", 1e6, 1.0),
+        ("Gbps", 1e9, 1.0),
+        ("bit/s", 1.0, 1.0),
+        ("kbit/s", 1e3, 1.0),
+        ("Mbit/s", 1e6, 1.0),
+        ("Gbit/s", 1e9, 1.0),
+        ("b/s", 1.0, 1.0),
+        ("kb/s", 1e3, 1.0),
+        ("Mb/s", 1e6, 1.0),
+        ("Gb/s", 1e9, 1.0),
     ],
 };
 
 /// Length in metres.
 pub(crate) static LENGTH: Unit =
-    Unit { noun: "a length", base: "m", example: "\"200m\"", suffixes: &[("m", 1.0), ("km", 1e3)] };
+    Unit { noun: "a length", base: "m", example: "\"200m\"", suffixes: &[("m", 1.0, 1.0), ("km", 1e3, 1.0)] };
 
 /// Speed in m/s.
 pub(crate) static SPEED: Unit = Unit {
     noun: "a speed",
     base: "m/s",
     example: "\"10m/s\"",
-    suffixes: &[("m/s", 1.0), ("km/h", 1.0 / 3.6)],
+    suffixes: &[("m/s", 1.0, 1.0), ("km/h", 1.0, 3.6)],
 };
 
 /// A ratio of powers in dB.
 pub(crate) static DECIBEL: Unit =
-    Unit { noun: "a ratio in dB", base: "dB", example: "\"10dB\"", suffixes: &[("dB", 1.0)] };
+    Unit { noun: "a ratio in dB", base: "dB", example: "\"10dB\"", suffixes: &[("dB", 1.0, 1.0)] };
 
 /// A number without unit.
 pub(crate) static RATIO: Unit = Unit { noun: "a number", base: "", example: "1.5", suffixes: &[] };
@@ -67,13 +75,13 @@ pub(crate) static SIZE: Unit = Unit {
     base: "bytes",
     example: "\"30kB\"",
     suffixes: &[
-        ("B", 1.0),
-        ("kB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("KiB", 1024.0),
-        ("MiB", 1_048_576.0),
-        ("GiB", 1_073_741_824.0),
+        ("B", 1.0, 1.0),
+        ("kB", 1e3, 1.0),
+        ("MB", 1e6, 1.0),
+        ("GB", 1e9, 1.0),
+        ("KiB", 1024.0, 1.0),
+        ("MiB", 1_048_576.0, 1.0),
+        ("GiB", 1_073_741_824.0, 1.0),
     ],
 };
 
@@ -83,9 +91,9 @@ impl Unit {
         let text = text.trim();
         let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+'))?;
         let (number, suffix) = text.split_at(end);
-        let (_, factor) = self.suffixes.iter().find(|(known, _)| *known == suffix.trim())?;
+        let (_, times, per) = self.suffixes.iter().find(|(known, _, _)| *known == suffix.trim())?;
         let number: f64 = number.parse().ok()?;
-        Some(number * factor)
+        Some(number * times / per)
     }
 
     /// A bound of this unit as text: "0 s".

@@ -1,0 +1,88 @@
+//! Every file in scenarios/ parses, resolves, and has only keys that the schema knows.
+
+mod validator;
+
+use meshpace_scenario::{Overrides, ScenarioFile, schema};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn files() -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder()).expect("the folder of scenarios");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    let read = |path: PathBuf| {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        (name, std::fs::read(&path).expect("a readable file"))
+    };
+    paths.into_iter().map(read).collect()
+}
+
+#[test]
+fn all_parse_and_resolve() {
+    let files = files();
+    assert!(files.len() >= 18, "only {} scenarios", files.len());
+    for (name, bytes) in &files {
+        let file = ScenarioFile::parse(name, bytes, &Overrides::none()).unwrap_or_else(|e| panic!("{e}"));
+        for seed in 1..=3 {
+            let scenario = file.resolve(seed).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(
+                scenario,
+                file.resolve(seed).expect("once more"),
+                "{name} is not a function of the seed"
+            );
+            assert_eq!(format!("{}.toml", scenario.name), *name);
+            assert!(scenario.source.is_some(), "{name} does not say what it reproduces");
+        }
+        assert!(bytes.starts_with(b"# "), "{name} does not begin with a comment that says what it is");
+    }
+}
+
+#[test]
+fn chains_take_any_length() {
+    let read = |name: &str| std::fs::read(folder().join(name)).expect("a readable file");
+    for name in ["gap-fig08-chain-up.toml", "gap-fig09-chain-down.toml"] {
+        for hops in 1..=10 {
+            let overrides = Overrides::none().with(format!("topology.hops={hops}"));
+            let file = ScenarioFile::parse(name, &read(name), &overrides).expect("a valid file");
+            assert_eq!(file.resolve(1).expect("a scenario").mesh.len(), hops + 1);
+        }
+    }
+}
+
+#[test]
+fn all_pass_the_schema() {
+    let schema = schema();
+    for (name, bytes) in &files() {
+        let text = std::str::from_utf8(bytes).expect("UTF-8");
+        let value: Value = toml::from_str(text).expect("TOML");
+        validator::validate(&schema, &value, name).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_checker_refuses() {
+    let broken = [
+        ("[radio]\nraet = 1", "unknown key"),
+        ("[radio]\nstandard = \"802.11z\"", "no such word"),
+        ("[radio]\nqueue = 0", "too small"),
+        ("[radio]\nrate = true", "wrong type"),
+        ("[radio]\nshadowing_db = 4", "not with the default propagation"),
+        ("[topology]\nkind = \"grid\"\nhops = 3", "not with this kind"),
+        ("[topology]\nhops = 3", "no kind"),
+        ("[measure]\nwindows = []", "empty list"),
+        ("[[node]]\nx = 1", "no id"),
+    ];
+    for (text, why) in broken {
+        let text = format!("{text}\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n");
+        let value: Value = toml::from_str(&text).expect("TOML");
+        assert!(validator::validate(&schema(), &value, "file").is_err(), "{why}: {text}");
+        assert!(ScenarioFile::parse("x.toml", text.as_bytes(), &Overrides::none()).is_err(), "{why}: {text}");
+    }
+    let empty: Value = toml::from_str("").expect("TOML");
+    assert!(validator::validate(&schema(), &empty, "file").is_err(), "no flow");
+}
