@@ -18,6 +18,9 @@ impl World<'_> {
         self.nodes[node as usize].station.frame_ends(now, &frame, &self.config, &mut actions);
         self.carry_out(node, &mut actions);
         self.mac_actions = actions;
+        if let (None, Some(packet)) = (frame.to, frame.packet) {
+            self.packets.reader_done(packet.handle);
+        }
     }
 
     /// A station's deadline.
@@ -87,6 +90,9 @@ impl World<'_> {
                 unicast,
             };
             if mine {
+                if let (None, Some(packet)) = (frame.to, frame.packet) {
+                    self.packets.expect_reader(packet.handle);
+                }
                 self.queue.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, from: node });
             }
             self.nodes[hearer.node.index()].station.hear(now, arrival, &self.config);
@@ -103,10 +109,13 @@ impl World<'_> {
     }
 
     fn packet_sent(&mut self, node: u32, packet: &MacPacket) {
-        if let Some(to) = packet.to {
-            self.nodes[node as usize].links.toward(to).carried += 1;
+        match packet.to {
+            Some(to) => {
+                self.nodes[node as usize].links.toward(to).carried += 1;
+                self.packets.take(packet.handle);
+            }
+            None => self.packets.sender_done(packet.handle),
         }
-        self.packets.take(packet.handle);
     }
 
     fn packet_given_up(&mut self, node: u32, packet: &MacPacket) {

@@ -106,20 +106,29 @@ pub type Handle = u32;
 /// Packets by handle. A handle is freed exactly once, by whoever holds it when the packet's way ends.
 #[derive(Default)]
 pub struct Packets {
-    slots: Vec<Option<Packet>>,
+    slots: Vec<Option<Slot>>,
     free: Vec<Handle>,
+}
+
+struct Slot {
+    packet: Packet,
+    /// Receivers of a broadcast that have not had it yet: it is over for its sender before it is for them.
+    awaited: u32,
+    /// The sender is done with it.
+    done: bool,
 }
 
 impl Packets {
     /// Stores a packet.
     pub fn add(&mut self, packet: Packet) -> Handle {
+        let slot = Some(Slot { packet, awaited: 0, done: false });
         match self.free.pop() {
             Some(handle) => {
-                self.slots[handle as usize] = Some(packet);
+                self.slots[handle as usize] = slot;
                 handle
             }
             None => {
-                self.slots.push(Some(packet));
+                self.slots.push(slot);
                 (self.slots.len() - 1) as Handle
             }
         }
@@ -127,23 +136,49 @@ impl Packets {
 
     /// Takes a packet out.
     pub fn take(&mut self, handle: Handle) -> Packet {
-        let packet = self.slots[handle as usize].take();
+        let slot = self.slots[handle as usize].take().unwrap_or_else(|| panic!("packet {handle} is gone already"));
+        assert!(slot.awaited == 0, "{:?} is awaited by {} receivers", slot.packet, slot.awaited);
         self.free.push(handle);
-        packet.unwrap_or_else(|| panic!("packet {handle} is gone already"))
+        slot.packet
+    }
+
+    /// One more receiver will read this broadcast.
+    pub fn expect_reader(&mut self, handle: Handle) {
+        self.slot(handle).awaited += 1;
+    }
+
+    /// A receiver of this broadcast is done with it.
+    pub fn reader_done(&mut self, handle: Handle) {
+        let slot = self.slot(handle);
+        slot.awaited -= 1;
+        if slot.awaited == 0 && slot.done {
+            self.take(handle);
+        }
+    }
+
+    /// The sender of this broadcast is done with it: it goes when its last reader is.
+    pub fn sender_done(&mut self, handle: Handle) {
+        let slot = self.slot(handle);
+        slot.done = true;
+        if slot.awaited == 0 {
+            self.take(handle);
+        }
+    }
+
+    fn slot(&mut self, handle: Handle) -> &mut Slot {
+        self.slots[handle as usize].as_mut().unwrap_or_else(|| panic!("packet {handle} is gone"))
     }
 
     /// Looks at a packet.
     pub fn get(&self, handle: Handle) -> &Packet {
-        self.slots[handle as usize].as_ref().unwrap_or_else(|| panic!("packet {handle} is gone"))
+        match &self.slots[handle as usize] {
+            Some(slot) => &slot.packet,
+            None => panic!("packet {handle} is gone"),
+        }
     }
 
     /// Changes a packet.
     pub fn get_mut(&mut self, handle: Handle) -> &mut Packet {
-        self.slots[handle as usize].as_mut().unwrap_or_else(|| panic!("packet {handle} is gone"))
-    }
-
-    /// Packets stored now.
-    pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        &mut self.slot(handle).packet
     }
 }
