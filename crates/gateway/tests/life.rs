@@ -1,0 +1,234 @@
+//! How connections begin and end at the gateway, and what a hostile network cannot do (schemes.md 3.1).
+
+mod common;
+
+use common::*;
+use meshpace_gateway::{Action, Config, RttOption, Side, Verdict};
+use meshpace_pacing::GoodputControlConfig;
+use meshpace_tcp::{Options, Segment};
+use meshpace_units::{Bytes, Seq, Span};
+
+/// An established flow with a pace and one held packet of 1460 bytes at `base + MSS`.
+fn with_held() -> (Script, u32, Packet) {
+    let mut s = Script::established(config());
+    let base = s.sample(0, 40);
+    let (first, second) = (s.down(base, MSS, 0), s.down(base + MSS, MSS, 0));
+    s.forwards(Side::Wired, &first);
+    let held = s.holds(&second);
+    (s, base, held)
+}
+
+#[test]
+fn both_fins_acknowledged_end_it() {
+    let mut s = Script::established(config());
+    let base = s.sample(0, 40);
+    let fin = Segment { flags: FIN_ACK, ..s.down(base, 0, 0) };
+    s.forwards(Side::Wired, &fin);
+    let fin_ack = Segment { flags: FIN_ACK, ..s.up(0, 0, base + 1) };
+    s.forwards(Side::Wireless, &fin_ack);
+    assert_eq!(s.gateway.flow_count(), 1, "one FIN is not acknowledged yet");
+    let last = s.down(base + 1, 0, 1);
+    s.forwards(Side::Wired, &last);
+    assert_eq!((s.gateway.flow_count(), s.gateway.buffered(), s.gateway.segments()), (0, Bytes::ZERO, 0));
+    s.forwards(Side::Wired, &fin);
+    s.forwards(Side::Wired, &last);
+    assert_eq!(s.gateway.flow_count(), 0, "stray segments make no state");
+}
+
+#[test]
+fn a_fin_in_sequence_still_gives_the_last_sample() {
+    let mut s = Script::established(config());
+    let data = s.down(0, MSS, 0);
+    s.forwards(Side::Wired, &data);
+    let fin = Segment { flags: FIN_ACK, ..s.down(MSS, 0, 0) };
+    s.forwards(Side::Wired, &fin);
+    s.now = ms(40);
+    let ack = s.ack(MSS + 1);
+    s.forwards(Side::Wireless, &ack);
+    assert_eq!((s.stats().samples, s.gateway.buffered()), ((1, 0), Bytes::ZERO));
+}
+
+#[test]
+fn a_reset_from_the_wired_side_follows_the_held_data() {
+    let (mut s, base, held) = with_held();
+    let reset = Segment { flags: RST, ..s.down(base + 2 * MSS, 0, 0) };
+    let reset = s.holds(&reset);
+    s.releases(&[held, reset]);
+    assert_eq!((s.gateway.flow_count(), s.gateway.held()), (0, 0));
+}
+
+#[test]
+fn a_reset_from_the_mesh_discards_the_held_data() {
+    let (mut s, _, held) = with_held();
+    let reset = Segment { flags: RST, ..s.up(0, 0, 0) };
+    s.forwards(Side::Wireless, &reset);
+    assert_eq!(s.departures(), [(held, Action::Discard)]);
+    assert_eq!(s.gateway.flow_count(), 0);
+}
+
+#[test]
+fn a_blind_reset_changes_nothing() {
+    let (mut s, _, _) = with_held();
+    for seq in [40_000, 1 << 20, 1 << 31, u32::MAX - 40_000] {
+        let reset = Segment { flags: RST, seq: Seq(WIRELESS_ISN + 1) + seq, ..s.up(0, 0, 0) };
+        s.forwards(Side::Wireless, &reset);
+    }
+    assert_eq!((s.gateway.flow_count(), s.gateway.held(), s.departures().len()), (1, 1, 0));
+}
+
+#[test]
+fn a_silent_connection_is_forgotten_after_180_seconds() {
+    let mut s = Script::established(config());
+    s.now = ms(500);
+    let data = s.down(0, MSS, 0);
+    s.forwards(Side::Wired, &data);
+    assert_eq!(s.run_until(ms(180_499)), []);
+    assert_eq!(s.gateway.flow_count(), 1);
+    s.run_until(ms(180_500));
+    assert_eq!((s.gateway.flow_count(), s.gateway.buffered(), s.gateway.segments()), (0, Bytes::ZERO, 0));
+    assert_eq!(s.gateway.poll_timeout(), None);
+}
+
+#[test]
+fn the_same_ports_used_again_are_a_new_connection() {
+    let (mut s, _, held) = with_held();
+    let repeated = Segment { flags: SYN, seq: Seq(WIRELESS_ISN), ..s.up(0, 0, 0) };
+    s.forwards(Side::Wireless, &repeated);
+    assert_eq!(s.gateway.held(), 1, "a repeated SYN is none");
+    let syn = Segment { seq: Seq(0x1234_5678), ..repeated };
+    s.forwards(Side::Wireless, &syn);
+    s.releases(&[held]);
+    assert!(!s.stats().down);
+}
+
+#[test]
+fn a_new_gateway_takes_over_in_the_middle() {
+    let mut s = Script::new(config());
+    let base = s.sample(700 * MSS, 40);
+    assert_eq!(s.stats().samples, (1, 0));
+    let (first, second) = (s.down(base, MSS, 0), s.down(base + MSS, MSS, 0));
+    s.forwards(Side::Wired, &first);
+    s.holds(&second);
+}
+
+#[test]
+fn a_window_without_scale_options_is_not_scaled() {
+    // The buffer limit shows the window: 512 bytes unscaled, twice that a flow; no packet of 1500 fits.
+    let mut s = Script::new(config());
+    let syn = Segment { flags: SYN, seq: Seq(WIRELESS_ISN), window: WINDOW, ..s.up(0, 0, 0) };
+    s.forwards(Side::Wireless, &syn);
+    let options = Options { window_scale: Some(SCALE), ..Options::default() };
+    let syn_ack = Segment { flags: SYN_ACK, seq: Seq(WIRED_ISN), options, ..s.down(0, 0, 0) };
+    s.forwards(Side::Wired, &syn_ack);
+    let base = s.sample(0, 40);
+    assert_eq!(s.gateway.buffered(), Bytes::ZERO);
+    let (first, second) = (s.down(base, MSS, 0), s.down(base + MSS, MSS, 0));
+    s.forwards(Side::Wired, &first);
+    s.drops(&second);
+}
+
+#[test]
+fn a_flood_of_syns_takes_the_places_of_syns_only() {
+    let mut s = Script::established(Config { flows_max: 10, ..config() });
+    let base = s.sample(0, 40);
+    let wired = s.down(0, 0, 0);
+    for port in 0..1_000 {
+        s.now += Span::from_millis(10);
+        let syn = Segment { flags: SYN, source_port: port + 1_000, ..wired };
+        s.forwards(Side::Wired, &syn);
+    }
+    assert_eq!(s.gateway.flow_count(), 10);
+    assert_eq!(s.gateway.counters().evicted, 1_001 - 10);
+    let data = s.down(base, MSS, 0);
+    s.forwards(Side::Wired, &data);
+    assert_eq!(s.stats().samples, (1, 0), "the established flow is still known");
+}
+
+#[test]
+fn flows_that_hold_packets_are_not_evicted_and_others_pass_untracked() {
+    let (mut s, _, held) = with_held();
+    let mut small = Script::established(Config { flows_max: 1, ..config() });
+    let base = small.sample(0, 40);
+    let (first, second) = (small.down(base, MSS, 0), small.down(base + MSS, MSS, 0));
+    small.forwards(Side::Wired, &first);
+    small.holds(&second);
+    small.flow = 2;
+    let other = small.down(0, MSS, 0);
+    small.forwards(Side::Wired, &other);
+    assert_eq!((small.gateway.counters().untracked, small.gateway.flow_count()), (1, 1));
+    s.now = ms(400);
+    s.releases(&[held]);
+}
+
+#[test]
+fn a_flood_of_tiny_segments_is_not_remembered() {
+    let mut s = Script::established(Config { segments_max: 100, segments_total: 150, ..config() });
+    for i in 0..1_000 {
+        let data = s.up(i, 1, 0);
+        s.forwards(Side::Wireless, &data);
+    }
+    assert_eq!(s.gateway.segments(), 100);
+    s.flow = 2;
+    s.handshake();
+    for i in 0..1_000 {
+        let data = s.down(i, 1, 0);
+        s.forwards(Side::Wired, &data);
+    }
+    assert_eq!(s.gateway.segments(), 150);
+    // ACKs still work: what was timed is timed, the rest is counted.
+    s.now = ms(30);
+    s.flow = 1;
+    let ack = s.down(0, 0, 100);
+    s.forwards_with(Side::Wired, &ack, RttOption::Set(Span::from_millis(30)));
+    let ack = s.down(0, 0, 1_000);
+    s.forwards(Side::Wired, &ack);
+    assert_eq!(s.gateway.segments(), 50);
+}
+
+/// Two downward flows, `shares` segments an interval each; returns the script after the run that may throttle.
+fn competing(goodput_control: Option<GoodputControlConfig>) -> Script {
+    let mut s = Script::new(Config { goodput_control, ..config() });
+    for flow in [1, 2] {
+        s.flow = flow;
+        s.handshake();
+    }
+    let mut sent = [0, 0];
+    for interval in 0..2 {
+        for (flow, segments) in [(1, 40), (2, 10)] {
+            s.flow = flow;
+            for _ in 0..segments {
+                let bytes = &mut sent[usize::from(flow) - 1];
+                let data = s.down(*bytes, MSS, 0);
+                *bytes += MSS;
+                if s.hand_in(Side::Wired, &data).1 == Verdict::Held {
+                    let due = s.gateway.poll_timeout().unwrap();
+                    s.now = s.now.max(due);
+                    assert_eq!(s.departures().len(), 1);
+                }
+                s.now += Span::from_millis(40);
+                let ack = s.ack(sent[usize::from(flow) - 1]);
+                s.forwards(Side::Wireless, &ack);
+            }
+        }
+        assert_eq!(s.run_until(ms(5_000 * (interval + 1))), []);
+    }
+    s.flow = 1;
+    s
+}
+
+#[test]
+fn goodput_control_caps_the_fast_flow_and_lets_go_when_one_ends() {
+    let mut s = competing(Some(GoodputControlConfig::PAPER));
+    // 40 and 10 segments in 5 s: the mean is 25 segments in 5 s, 200 ms a segment.
+    assert_eq!(s.stats().cap, Some(Span::from_millis(200)));
+    assert_eq!(s.stats().interval, Some(Span::from_millis(200)));
+    s.flow = 2;
+    assert_eq!(s.stats().cap, None);
+    let reset = Segment { flags: RST, ..s.up(0, 0, 0) };
+    s.forwards(Side::Wireless, &reset);
+    s.flow = 1;
+    s.run_until(ms(15_000));
+    assert_eq!(s.stats().cap, None);
+    let without = competing(None);
+    assert_eq!(without.stats().cap, None);
+}
