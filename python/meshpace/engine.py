@@ -6,14 +6,13 @@ import json
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from meshpace import _engine
 from meshpace._engine import ScenarioError
 from meshpace.results import RunResult
 
-__all__ = ["Job", "ScenarioError", "resolve", "run_many", "run_many_json", "run_traced", "schema", "schemes", "version"]
+__all__ = ["Job", "ScenarioError", "resolve", "run_many", "run_many_json", "run_traced", "schema", "version"]
 
 version = _engine.version
 
@@ -62,17 +61,13 @@ def run_many(
     return [json.loads(text) for text in run_many_json(jobs, threads, progress)]
 
 
-def run_traced(
-    job: Job, *, trace: bool, pcap: Path | None, progress: Callable[[int], None] | None = None
-) -> tuple[str, dict[str, Any] | None]:
-    """Runs one job; also the time series by column if ``trace``, and a packet capture if ``pcap``.
+def run_traced(job: Job, progress: Callable[[int], None] | None = None) -> tuple[str, dict[str, bytes | list[str]]]:
+    """Runs one job; its result as JSON, and its time series by column as :mod:`meshpace.traces` takes them.
 
     Raises:
         ScenarioError: the scenario cannot be run.
-        OSError: the capture cannot be written.
     """
-    target = None if pcap is None else str(pcap)
-    return _engine.run(*job._tuple(), trace, target, progress)
+    return _engine.run_traced(job._tuple(), progress)
 
 
 def resolve(job: Job) -> dict[str, Any]:
@@ -81,14 +76,8 @@ def resolve(job: Job) -> dict[str, Any]:
     Raises:
         ScenarioError: the scenario cannot be run.
     """
-    resolved: dict[str, Any] = json.loads(_engine.resolve(*job._tuple()))
+    resolved: dict[str, Any] = json.loads(_engine.resolve(job._tuple()))
     return resolved
-
-
-def schemes() -> list[dict[str, Any]]:
-    """The table of compositions."""
-    table: list[dict[str, Any]] = json.loads(_engine.schemes())
-    return table
 
 
 def schema() -> str:

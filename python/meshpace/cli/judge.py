@@ -11,6 +11,7 @@ from pathlib import Path
 from meshpace import engine
 from meshpace.cli.arguments import job, job_of_each_seed
 from meshpace.cli.tables import show
+from meshpace.cli.terminal import console
 from meshpace.files import replacing
 from meshpace.ns2.express import express
 from meshpace.ns2.parse import Figures, FlowFigures
@@ -117,7 +118,6 @@ def _estimate(values: Sequence[float | None]) -> Estimate | None:
 
 def _print(name: str, seeds: int, rows: Sequence[Row]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     title = f"{name}, {seeds} seeds, means with 95 % confidence intervals"
@@ -132,8 +132,8 @@ def _print(name: str, seeds: int, rows: Sequence[Row]) -> None:
         cells = (show(value, (factor, decimals)) for value in (row.engine, row.ns2))
         ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
         table.add_row(row.flow or "all", f"{row.quantity} {unit}".strip(), *cells, ratio)
-    console = Console()
-    console.print(table)
-    ratios = [row.ratio for row in rows if row.quantity == "goodput" and row.ratio is not None]
+    terminal = console()
+    terminal.print(table)
+    ratios = [row.ratio for row in rows if row.quantity == "goodput" and row.ratio]
     if ratios:
-        console.print(f"goodput ratio, geometric mean over the flows: {statistics.geometric_mean(ratios):.3f}")
+        terminal.print(f"goodput ratio, geometric mean over the flows: {statistics.geometric_mean(ratios):.3f}")

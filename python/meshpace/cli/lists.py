@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from meshpace import engine
+from meshpace.cli.terminal import console
 from meshpace.project import scenario_directory, shown
 
 
@@ -21,7 +21,7 @@ def print_schemes() -> None:
         table.add_column(column.replace("_", " "))
     for row in rows:
         table.add_row(*(_cell(row[column]) for column in columns))
-    Console().print(table)
+    console().print(table)
 
 
 def _cell(value: object) -> str:
@@ -36,4 +36,4 @@ def print_scenarios() -> None:
     for path in sorted(scenario_directory().glob("*.toml")):
         head = tomllib.loads(path.read_text()).get("scenario", {})
         table.add_row(shown(path), head.get("description", ""), head.get("source", ""))
-    Console().print(table)
+    console().print(table)

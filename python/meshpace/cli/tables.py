@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from meshpace.cli.terminal import console
 from meshpace.results import FlowResult, LinkResult, RunResult
 from meshpace.stats import Estimate, estimate
 
@@ -48,7 +48,7 @@ def over_runs(runs: Sequence[RunResult], take: Callable[[RunResult], float | Non
 
 def print_runs(runs: Sequence[RunResult]) -> None:
     """A table of the flows and a summary; means with 95 % confidence intervals if there are several runs."""
-    console, first = Console(), runs[0]
+    terminal, first = console(), runs[0]
     seeds = f"seed {first['seed']}" if len(runs) == 1 else f"seeds {first['seed']}..{runs[-1]['seed']}, 95 % confidence"
     table = Table(title=f"{first['scenario']}, {seeds}", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("flow")
@@ -61,8 +61,8 @@ def print_runs(runs: Sequence[RunResult]) -> None:
             for _, take, unit in _FLOW_COLUMNS
         ]
         table.add_row(f"{flow['id']}  {flow['from']} → {flow['to']}", flow["scheme"], *cells)
-    console.print(table)
-    console.print(_summary(runs))
+    terminal.print(table)
+    terminal.print(_summary(runs))
 
 
 def _summary(runs: Sequence[RunResult]) -> Table:

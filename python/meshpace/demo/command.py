@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from meshpace import engine
+from meshpace.cli.terminal import console
 from meshpace.demo.claims import judge
 from meshpace.demo.outcome import Outcome, run_cases
 from meshpace.demo.plan import SCHEMES, chain_cases, parallel_cases
@@ -33,12 +34,11 @@ def demo(output: Path, seeds: int, threads: int | None) -> None:
     claims = judge(outcome)
     with replacing(output) as draft:
         draft.write_text(render(_report(outcome, seeds, wall, claims, sections)), encoding="utf-8")
-    # The tables need room; a narrow terminal wraps them, which reads better than columns cut to a few letters.
-    console = Console(width=max(Console().width, 110))
+    terminal = console()
     for section in sections:
-        _print_tables(console, section)
-    _print_claims(console, claims)
-    console.print(f"Report: {output}", highlight=False)
+        _print_tables(terminal, section)
+    _print_claims(terminal, claims)
+    terminal.print(f"Report: {output}", highlight=False)
 
 
 def _report(
@@ -64,28 +64,28 @@ def _report(
             "A difference counts as one where its 95 % confidence interval (Student's t, paired by seed) leaves out "
             'zero. "Up to x %" holds if the largest gain reaches half of x and no point loses; a claim that holds at '
             "some of its points only holds in part.",
-            "Delay runs from the first hand-over to the network layer until the first arrival at the receiver: the wait in "
-            "the sender's own pacing queue is outside, that in the gateway's is inside.",
+            "Delay runs from the first hand-over to the network layer until the first arrival at the receiver: the "
+            "wait in the sender's own pacing queue is outside, that in the gateway's is inside.",
         ),
     )
 
 
-def _print_tables(console: Console, section: Section) -> None:
+def _print_tables(terminal: Console, section: Section) -> None:
     for table in section.tables:
         grid = Grid(title=table.title, title_justify="left", box=box.SIMPLE_HEAD)
         for index, name in enumerate(table.head):
             grid.add_column(name, justify="left" if index < table.keys else "right")
         for row in table.rows:
             grid.add_row(*row)
-        console.print(grid)
+        terminal.print(grid)
 
 
-def _print_claims(console: Console, claims: tuple[Claim, ...]) -> None:
+def _print_claims(terminal: Console, claims: tuple[Claim, ...]) -> None:
     for claim in claims:
-        console.print(claim.statement, highlight=False, style="bold")
+        terminal.print(claim.statement, highlight=False, style="bold")
         for finding in claim.findings:
             colour = _STYLES[finding.verdict]
-            console.print(
+            terminal.print(
                 f"  [{colour}]{finding.verdict}[/] ({finding.condition}): {finding.reason}",
                 highlight=False,
                 soft_wrap=True,

@@ -63,7 +63,6 @@ def _radio(radio: Resolved) -> Radio:
         raise NotExpressibleError("radio.rate", "not a DSSS rate")
     need("propagation", "two-ray", "only the two-ray model draws nothing")
     need("reception", "ns2-capture", "it never sums interference")
-    need("capture_threshold_db", 10.0, "the threshold of the reference radio")
     need("backoff_range", "ns2", "it draws from 0..cw-1")
     need("mac_overhead", _MAC_OVERHEAD, "ns-2.35 adds 34 bytes to a data frame")
     if radio["link_rates"]:
@@ -82,6 +81,7 @@ def _radio(radio: Resolved) -> Radio:
         queue=radio["queue"],
         tx_range_m=radio["tx_range_m"],
         cs_range_m=radio["cs_range_m"],
+        capture_db=radio["threshold_db"],
     )
 
 

@@ -54,6 +54,7 @@ class Radio:
     queue: int
     tx_range_m: float
     cs_range_m: float
+    capture_db: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def _radio(radio: Radio) -> str:
     # A short preamble with its 2 Mb/s header lasts 96 us: as many bits at ns-2's one PLCP rate.
     preamble = 48 if radio.short_preamble else 144
     return f"""\
-Phy/WirelessPhy set CPThresh_ 10.0
+Phy/WirelessPhy set CPThresh_ {10 ** (radio.capture_db / 10):.10g}
 Phy/WirelessPhy set CSThresh_ {cs}
 Phy/WirelessPhy set RXThresh_ {rx}
 Phy/WirelessPhy set Pt_ 0.28183815

@@ -1,0 +1,202 @@
+//! A resolved scenario as JSON, for tools that bring it elsewhere (`meshpace crosscheck`).
+//!
+//! Seconds, bit/s, metres, bytes; names as in the file, values in the words of the file.
+
+use meshpace_scenario::{
+    AodvProfile, App, BackoffRange, Endpoint, Flow, Measure, Mobility, Plan, Preamble, Propagation, Radio,
+    RawValue, Reception, Routing, RtsThreshold, Scenario, Standard,
+};
+use serde_json::{Map, Value, json};
+
+/// The whole scenario.
+pub fn to_json(scenario: &Scenario) -> Value {
+    let name = |end: Endpoint| scenario.name_of(end).to_owned();
+    json!({
+        "name": scenario.name,
+        "description": scenario.description,
+        "source": scenario.source,
+        "seed": scenario.seed,
+        "scenario_sha256": scenario.scenario_sha256,
+        "overrides": scenario.overrides,
+        "measure": measure(&scenario.measure),
+        "radio": radio(scenario),
+        "mesh": scenario.mesh.iter().map(|node| json!({
+            "id": node.id,
+            "x": node.position.x,
+            "y": node.position.y,
+            "gateway": node.gateway,
+            "address": node.address.to_string(),
+            "mac": mac(node.mac),
+        })).collect::<Vec<_>>(),
+        "wired": scenario.wired.iter().map(|node| json!({
+            "id": node.id,
+            "address": node.address.to_string(),
+            "mac": mac(node.mac),
+        })).collect::<Vec<_>>(),
+        "links": scenario.links.iter().map(|link| json!({
+            "a": name(link.a),
+            "b": name(link.b),
+            "rate_bps": link.rate.as_bits_per_sec(),
+            "delay_s": link.delay.as_secs_f64(),
+            "queue": link.queue,
+        })).collect::<Vec<_>>(),
+        "routing": routing(scenario.routing),
+        "mobility": mobility(scenario),
+        "network_scheme": scenario.network_scheme,
+        "flows": scenario.flows.iter().map(|one| flow(scenario, one)).collect::<Vec<_>>(),
+        "scheme_settings": scenario.scheme_settings.iter().map(|setting| json!({
+            "scheme": setting.scheme,
+            "key": setting.key,
+            "value": raw(&setting.value),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn mac(bytes: [u8; 6]) -> String {
+    bytes.map(|byte| format!("{byte:02x}")).join(":")
+}
+
+fn measure(measure: &Measure) -> Value {
+    let windows: Vec<f64> = measure.windows.iter().map(|window| window.as_secs_f64()).collect();
+    match measure.plan {
+        Plan::Time { duration, warmup } => json!({
+            "kind": "time",
+            "duration_s": duration.as_secs_f64(),
+            "warmup_s": warmup.as_secs_f64(),
+            "windows_s": windows,
+        }),
+        Plan::Batches { packets, batches, limit } => json!({
+            "kind": "batches",
+            "packets": packets,
+            "batches": batches,
+            "limit_s": limit.as_secs_f64(),
+            "windows_s": windows,
+        }),
+    }
+}
+
+fn radio(scenario: &Scenario) -> Value {
+    let radio: &Radio = &scenario.radio;
+    let (reception, threshold) = match radio.reception {
+        Reception::Ns2Capture { capture_threshold_db } => ("ns2-capture", capture_threshold_db),
+        Reception::Sinr { sinr_threshold_db } => ("sinr", sinr_threshold_db),
+    };
+    let (propagation, exponent, shadowing) = match radio.propagation {
+        Propagation::TwoRay => ("two-ray", None, None),
+        Propagation::LogDistance { exponent, shadowing_db } => {
+            ("log-distance", Some(exponent), Some(shadowing_db))
+        }
+        Propagation::Ranges => ("ranges", None, None),
+    };
+    let standard = match radio.standard {
+        Standard::B => "802.11b",
+        Standard::A => "802.11a",
+        Standard::G => "802.11g",
+        Standard::GNs2 => "802.11g-ns2",
+    };
+    json!({
+        "standard": standard,
+        "rate_bps": radio.rate.as_bits_per_sec(),
+        "basic_rate_bps": radio.basic_rate.as_bits_per_sec(),
+        "preamble": match radio.preamble { Preamble::Long => "long", Preamble::Short => "short" },
+        "rts": match radio.rts {
+            RtsThreshold::Always => json!("always"),
+            RtsThreshold::Never => json!("never"),
+            RtsThreshold::From(bytes) => json!(bytes.0),
+        },
+        "retry_short": radio.retry_short,
+        "retry_long": radio.retry_long,
+        "queue": radio.queue,
+        "mac_overhead": radio.mac_overhead.0,
+        "reception": reception,
+        "threshold_db": threshold,
+        "propagation": propagation,
+        "path_loss_exponent": exponent,
+        "shadowing_db": shadowing,
+        "tx_range_m": radio.tx_range,
+        "cs_range_m": radio.cs_range,
+        "backoff_range": match radio.backoff_range { BackoffRange::Ns2 => "ns2", BackoffRange::Standard => "standard" },
+        "link_rates": radio.link_rates.iter().map(|exception| json!({
+            "from": scenario.name_of(Endpoint::Mesh(exception.from)),
+            "to": exception.to.map(|to| scenario.name_of(Endpoint::Mesh(to)).to_owned()),
+            "rate_bps": exception.rate.as_bits_per_sec(),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn routing(routing: Routing) -> Value {
+    match routing {
+        Routing::Aodv(AodvProfile::Ns2) => json!({"protocol": "aodv", "profile": "ns2"}),
+        Routing::Aodv(AodvProfile::Rfc3561) => json!({"protocol": "aodv", "profile": "rfc3561"}),
+        Routing::Dsdv => json!({"protocol": "dsdv", "profile": null}),
+        Routing::Static => json!({"protocol": "static", "profile": null}),
+    }
+}
+
+fn mobility(scenario: &Scenario) -> Value {
+    match &scenario.mobility {
+        Mobility::Static => json!({"model": "static"}),
+        Mobility::RandomWaypoint { speed_min, speed_max, pause, width, height, nodes } => json!({
+            "model": "random-waypoint",
+            "speed_min": speed_min,
+            "speed_max": speed_max,
+            "pause_s": pause.as_secs_f64(),
+            "width_m": width,
+            "height_m": height,
+            "nodes": nodes.iter().map(|node| scenario.name_of(Endpoint::Mesh(*node))).collect::<Vec<_>>(),
+        }),
+    }
+}
+
+fn flow(scenario: &Scenario, flow: &Flow) -> Value {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    put("id", json!(flow.id));
+    put("from", json!(scenario.name_of(flow.from)));
+    put("to", json!(scenario.name_of(flow.to)));
+    put("scheme", json!(flow.scheme));
+    put("segment", json!(flow.segment.0));
+    put("window", json!(flow.window));
+    put("start_s", json!(flow.start.as_secs_f64()));
+    put("stop_s", json!(flow.stop.map(|stop| stop.as_secs_f64())));
+    let app = match flow.app {
+        App::Ftp => "ftp",
+        App::Transfer { bytes } => {
+            put("bytes", json!(bytes.0));
+            "transfer"
+        }
+        App::Http { file_mean, file_shape, pause_mean } => {
+            put("file_mean", json!(file_mean.0));
+            put("file_shape", json!(file_shape));
+            put("pause_mean_s", json!(pause_mean.as_secs_f64()));
+            "http"
+        }
+        App::Cbr { rate, packet, udp_header } => {
+            put("rate_bps", json!(rate.as_bits_per_sec()));
+            put("packet", json!(packet.0));
+            put("udp_header", json!(udp_header.0));
+            "cbr"
+        }
+        App::SelfSimilar { rate, packet, udp_header, burst_mean, shape, pause_mean } => {
+            put("rate_bps", json!(rate.as_bits_per_sec()));
+            put("packet", json!(packet.0));
+            put("udp_header", json!(udp_header.0));
+            put("burst_mean", json!(burst_mean.0));
+            put("file_shape", json!(shape));
+            put("pause_mean_s", json!(pause_mean.as_secs_f64()));
+            "self-similar"
+        }
+    };
+    put("app", json!(app));
+    Value::Object(object)
+}
+
+fn raw(value: &RawValue) -> Value {
+    match value {
+        RawValue::Bool(value) => json!(value),
+        RawValue::Integer(value) => json!(value),
+        RawValue::Float(value) => json!(value),
+        RawValue::Text(value) => json!(value),
+        RawValue::List(items) => items.iter().map(raw).collect(),
+    }
+}
