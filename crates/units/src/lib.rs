@@ -13,7 +13,10 @@
 //! machine; conversions from `f64` round to the nearest nanosecond and say so.
 #![no_std]
 
+extern crate alloc;
+
 mod ids;
+pub mod quantity;
 mod rate;
 mod seq;
 mod time;
