@@ -97,7 +97,7 @@ impl Connection {
             self.set_peer_window(segment, ack);
         }
         let window_held = before.0 == self.sender.edge;
-        let pure = segment.is_pure_ack() && window_held;
+        let pure = segment.is_pure_ack() && (window_held || !self.config.rules.duplicates_keep_window);
         let event = self.ack_event(now, segment, ack, arrival.hops, pure);
         self.sender.on_ack(&event);
         if self.sender.una > before.1 {

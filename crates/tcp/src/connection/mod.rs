@@ -339,6 +339,11 @@ impl Connection {
         self.reset = Some(reset);
     }
 
+    #[cfg(test)]
+    pub(crate) const fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
     /// The connection is gone.
     fn gone(&mut self, why: Closing) {
         self.state = State::Closed;

@@ -44,8 +44,8 @@ impl Agent {
         self.queue.pop_front()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
     }
 
     pub(crate) fn ready(&self, now: Instant) -> bool {

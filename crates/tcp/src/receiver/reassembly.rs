@@ -73,7 +73,7 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_a_bitmap(steps in proptest::collection::vec((1u64..120, 1u64..20, any::<bool>()), 1..80)) {
-            let (mut reassembly, mut bitmap, mut next) = (Reassembly::default(), [false; 160], 0u64);
+            let (mut reassembly, mut bitmap, mut next) = (Reassembly::default(), [false; 2048], 0u64);
             for (start, length, advance) in steps {
                 let start = start.max(next + 1);
                 let end = start + length;

@@ -172,7 +172,8 @@ impl Sender {
             }
             length = usable;
         }
-        if self.nagle && length < u64::from(self.mss) && self.outstanding() && !self.fin {
+        let small_and_new = length < u64::from(self.mss) && start == self.max;
+        if self.nagle && small_and_new && self.outstanding() && !self.fin {
             return None;
         }
         Some(self.chunk(start, length as u32))
@@ -332,7 +333,7 @@ impl Sender {
         if !self.gate.paces() {
             return None;
         }
-        let queued = matches!(&self.gate, Gate::Agent(agent) if !agent.is_empty());
+        let queued = matches!(&self.gate, Gate::Agent(agent) if agent.len() > 0);
         let waits = queued || self.resend.is_some() || self.next_chunk().is_some();
         waits.then(|| self.gate.release_at(now))
     }
@@ -361,11 +362,9 @@ impl Sender {
         })
     }
 
-    /// The application wrote: with nothing outstanding no acknowledgement will come to renew the burst.
+    /// The application wrote: no acknowledgement, so what it lets out is no burst of one.
     pub(crate) const fn on_write(&mut self) {
-        if !self.outstanding() {
-            self.burst = None;
-        }
+        self.burst = None;
     }
 
     /// The timeout that probes of a closed window start from.
