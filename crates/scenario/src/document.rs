@@ -57,7 +57,7 @@ impl Value {
         match self {
             Self::Text(text) => quoted(text),
             Self::Integer(value) => value.to_string(),
-            Self::Float(value) => format!("{value:?}"),
+            Self::Float(value) => real(*value),
             Self::Bool(value) => value.to_string(),
             Self::Other(text) => shown(text),
             Self::List(items) => format!("a list of {}", items.len()),
@@ -85,6 +85,11 @@ impl Value {
         let nowhere = |_| Origin::Line(1);
         Some(convert(&value, &nowhere).value)
     }
+}
+
+/// A real number in TOML's notation, which writes nan and inf in small letters.
+pub(crate) fn real(value: f64) -> String {
+    format!("{value:?}").to_lowercase()
 }
 
 /// Reads a file.

@@ -112,7 +112,7 @@ impl std::fmt::Display for RawValue {
         match self {
             Self::Bool(value) => write!(f, "{value}"),
             Self::Integer(value) => write!(f, "{value}"),
-            Self::Float(value) => write!(f, "{value:?}"),
+            Self::Float(value) => f.write_str(&crate::document::real(*value)),
             Self::Text(text) => f.write_str(&crate::text::quoted(text)),
             Self::List(items) => write!(f, "a list of {}", items.len()),
         }

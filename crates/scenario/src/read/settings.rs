@@ -52,7 +52,10 @@ impl<'a> Settings<'a> {
     /// A key that has no effect is a mistake, unless the command line chose the variant that makes it so.
     fn check_applies(&self, key: &'static Key, item: &Item) -> Result<(), ScenarioError> {
         let Some((selector, values)) = key.only else { return Ok(()) };
-        if self.applies(key) {
+        let known =
+            |word: &str| matches!(self.key(selector).kind, Kind::Choice(words) if words.contains(&word));
+        // A missing or wrong selector is the better complaint; reading it makes it.
+        if self.applies(key) || !known(&self.selected(selector)) {
             return Ok(());
         }
         let chosen = self.table.and_then(|table| table.get(selector));
@@ -72,7 +75,7 @@ impl<'a> Settings<'a> {
 
     /// The word that a selector has, by default if need be; empty if it is missing or not a string.
     fn selected(&self, selector: &str) -> String {
-        let key = self.section.key(selector).unwrap_or_else(|| panic!("no key {selector}"));
+        let key = self.key(selector);
         match self.table.and_then(|table| table.get(selector)).map(|item| &item.value) {
             Some(Value::Text(text)) => text.clone(),
             Some(_) => String::new(),
