@@ -56,6 +56,12 @@ fn chain() {
 }
 
 #[test]
+fn a_node_at_the_very_range_is_a_neighbour() {
+    let scenario = topology("kind = \"chain\"\nhops = 3\nspacing = 250", &[("n0", "n3")]);
+    assert_eq!(scenario.mesh[3].position, Position { x: 750.0, y: 0.0 });
+}
+
+#[test]
 fn parallel_chains() {
     let scenario = topology("kind = \"parallel-chains\"", &[("A1", "B"), ("B", "A2")]);
     let expected = "A1 0,400; RL1 200,400; RL2 400,400; RL3 600,400; RL4 800,400; IG 800,200 gateway; \

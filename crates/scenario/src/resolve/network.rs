@@ -91,7 +91,10 @@ impl Network {
     ) -> Result<Endpoint, ScenarioError> {
         self.count += 1;
         if self.count > NODES {
-            return Err(at.error("more nodes than that", format!("at most {NODES}, wired ones included")));
+            return Err(at.error(
+                format!("{} nodes up to here", self.count),
+                format!("at most {NODES}, wired ones included"),
+            ));
         }
         let number = self.count as u16;
         let given = address.map(|(address, _)| *address);
