@@ -86,10 +86,6 @@ impl Out {
         self
     }
 
-    pub(crate) fn rst() -> Self {
-        Self { flags: Flags { rst: true, ack: true, ..Flags::default() }, ..out(0..0) }
-    }
-
     pub(crate) fn acking(self, bytes: u64) -> Self {
         Self { ack: Some(bytes), ..self }
     }

@@ -1,8 +1,8 @@
 //! TCP-AP as its authors' agent does it: replayed from a log of the agent itself, and its rules for losses.
 
 use crate::pace::Gate;
-use crate::script::{ISS, MSS, Script, segment};
-use crate::{Config, Flags, Ns2Stamp, Pacing, PacingLaw};
+use crate::script::{ISS, MSS, Out, Script, ms, segment};
+use crate::{Config, Ns2Stamp, Pacing, PacingLaw};
 use alloc::vec::Vec;
 use meshpace_pacing::{AdaptiveConfig, LinkRates};
 use meshpace_units::{Instant, Rate, Span};
@@ -63,4 +63,93 @@ fn the_agent_s_own_log() {
     }
     assert_eq!((sent, acks, s.out.len()), (rows.len() - acks, rows.len() - sent, sent));
     assert!(sent > 100 && acks > 100);
+}
+
+/// A round trip whose k-hop delay over 4 hops is 2 * (48.64 / 4 + 5.84) = 36 ms.
+const RTT: Span = Span::from_micros(48_640);
+
+/// The SYN left at 0 and was acknowledged at 60 ms, with RTT as the echo has it: ticks at 50, 100, 136, ...
+fn sampled() -> Script {
+    let mut s = Script::connect(config());
+    s.hops = Some(4);
+    s.write_endless(0);
+    acknowledge(&mut s, ms(60), 0, RTT);
+    s
+}
+
+fn acks(s: &mut Script, at: impl IntoIterator<Item = u64>, n: u64) {
+    for at in at {
+        acknowledge(s, ms(at), n, RTT);
+    }
+}
+
+#[test]
+fn the_syn_is_paced_and_an_ack_changes_the_next_arming_only() {
+    let mut s = sampled();
+    // The tick at 50 found the queue empty and armed the one at 100 with the initial interval.
+    s.expect_until(171, &[(0, Out::syn()), (100, segment(1)), (136, segment(2))]);
+    assert_eq!(s.tcp.pacing().interval, Some(Span::from_millis(36)));
+    assert!(s.tcp.pacing().k_hop_delay.is_some_and(|delay| (delay - 0.036).abs() < 1e-12));
+}
+
+#[test]
+fn three_duplicates_leave_pacing_mode() {
+    let mut s = sampled();
+    s.advance(ms(139));
+    s.out.clear();
+    acks(&mut s, [140], 1); // cwnd 3: queues 3 and 4
+    acks(&mut s, [141, 142], 1); // limited transmit queues 5 and 6
+    assert_eq!((queued(&s), s.tcp.pacing().samples), (4, 4), "duplicates are samples");
+    acks(&mut s, [143], 1);
+    // The queue is emptied, TCP believes that 3 to 6 left. cwnd 1.5 and dupwnd 3 allow nothing more.
+    s.expect(143, &[segment(2)]);
+    assert_eq!((queued(&s), s.tcp.cwnd(), s.tcp.ssthresh()), (0, 1.5, Some(2.0)));
+    acks(&mut s, [190], 2);
+    assert_eq!(s.tcp.cwnd(), 2.5);
+    // Window 2 from 2 on is full of segments that never left: the timer has to find out.
+    s.expect_until(389, &[]);
+    s.expect(390, &[segment(3)]);
+}
+
+#[test]
+fn a_timeout_leaves_pacing_mode_without_back_off() {
+    let mut s = sampled();
+    s.advance(ms(140));
+    s.out.clear();
+    s.expect_until(740, &[(300, segment(1)), (500, segment(1)), (700, segment(1))]);
+    acks(&mut s, [750], 1); // cwnd 2: pacing again, the first at once
+    s.expect_until(790, &[(750, segment(2)), (786, segment(3))]);
+}
+
+#[test]
+fn partial_acknowledgements_go_through_the_pacer() {
+    let mut s = sampled();
+    s.advance(ms(139));
+    acks(&mut s, [140], 2); // cwnd 3: queues 3, 4, 5
+    s.advance(ms(250)); // 172, 208, 244
+    s.out.clear();
+    acks(&mut s, [251, 252, 253], 2); // 6 and 7 queued and flushed again
+    s.expect(253, &[segment(3)]);
+    acks(&mut s, [260], 3); // partial; the pacer starts anew
+    s.expect(260, &[segment(4)]);
+    acks(&mut s, [261], 4); // partial
+    assert_eq!(queued(&s), 2);
+    s.expect_until(335, &[(296, segment(5)), (332, segment(8))]);
+}
+
+#[test]
+fn never_without_a_wake_up_while_data_wait() {
+    // The published agent stalls here: three duplicates that find its queue empty.
+    let mut s = sampled();
+    s.advance(ms(139));
+    acks(&mut s, [140], 2); // cwnd 3: queues 3, 4, 5
+    s.advance(ms(250)); // 172, 208, 244
+    s.out.clear();
+    acks(&mut s, [251, 252], 2);
+    s.expect_until(320, &[(280, segment(6)), (316, segment(7))]);
+    assert_eq!(queued(&s), 0);
+    acks(&mut s, [330], 2);
+    s.expect(330, &[segment(3)]);
+    acks(&mut s, 331..336, 2); // dupwnd 5 lets out 8, and one more each
+    s.expect_until(405, &[(332, segment(8)), (368, segment(9)), (404, segment(10))]);
 }

@@ -3,9 +3,9 @@
 mod acknowledging;
 mod agent;
 mod handshake;
-// mod lifetime;
+mod lifetime;
 mod ns2;
-// mod pacing;
-// mod random;
-// mod receiving;
+mod pacing;
+mod random;
+mod receiving;
 mod rfc;

@@ -1,1 +1,148 @@
-//! receiving
+//! What is accepted, where it belongs, and the window on offer.
+
+use crate::script::{ISS, PEER_ISS, Script, ack, ms};
+use crate::{Config, Options, Placement, Reading, Received, Timestamps};
+
+fn config() -> Config {
+    Config {
+        timestamps: false,
+        acknowledgements: crate::AckPolicy::Every,
+        receive_buffer: 10_000,
+        ..Config::rfc()
+    }
+}
+
+fn placed(offset: u64, skip: u32, length: u32) -> Option<Placement> {
+    Some(Placement { offset, skip, length })
+}
+
+#[test]
+fn payload_is_placed() {
+    let mut s = Script::established(config());
+    let first = s.data(0, 0..1000, 0);
+    assert_eq!(first, Received { payload: placed(0, 0, 1000), first_arrival: true, delivered: 1000 });
+    // Early: kept, not delivered. It crosses the wrap of the peer's numbers.
+    let early = s.data(1, 1500..2500, 0);
+    assert_eq!(early, Received { payload: placed(1500, 0, 1000), first_arrival: true, delivered: 0 });
+    let again = s.data(2, 1500..2500, 0);
+    assert_eq!(again, Received { payload: placed(1500, 0, 1000), first_arrival: false, delivered: 0 });
+    // Half old.
+    let overlap = s.data(3, 900..1600, 0);
+    assert_eq!(overlap, Received { payload: placed(1000, 100, 600), first_arrival: true, delivered: 1500 });
+    assert_eq!(s.data(4, 0..1000, 0), Received::default());
+    s.expect_until(4, &[(0, ack(1000)), (1, ack(1000)), (2, ack(1000)), (3, ack(2500)), (4, ack(2500))]);
+    assert_eq!((s.tcp.delivered(), s.tcp.readable()), (2500, 2500));
+}
+
+#[test]
+fn the_window_cuts() {
+    let mut s = Script::established(config());
+    s.data(0, 0..9_000, 0);
+    // What does not fit is left out; beyond the window nothing is taken.
+    let cut = s.data(1, 9_500..12_000, 0);
+    assert_eq!(cut.payload, placed(9_500, 0, 500));
+    assert_eq!(s.data(2, 10_000..10_100, 0), Received::default());
+    s.expect_until(2, &[(0, ack(9_000)), (1, ack(9_000)), (2, ack(9_000))]);
+    assert_eq!(s.tcp.counters().discarded, 1);
+}
+
+#[test]
+fn a_full_buffer_closes_the_window_and_reading_opens_it() {
+    let mut s = Script::established(config());
+    s.data(0, 0..5_000, 0);
+    s.data(1, 5_000..10_000, 0);
+    let windows: alloc::vec::Vec<_> = s.out.drain(..).map(|(_, out)| out.segment.window).collect();
+    assert_eq!(windows, [5_000, 0]);
+    // A probe is answered; data into the closed window are not taken, the acknowledgement is.
+    s.write(2, 100);
+    s.out.clear();
+    s.data(3, 10_000..10_001, 100);
+    s.expect(3, &[ack(10_000)]);
+    assert_eq!(s.tcp.acknowledged(), 100);
+    // Not for every byte (RFC 9293, section 3.8.6.2.2).
+    s.app(4, |tcp| tcp.read(1_000));
+    s.expect(4, &[]);
+    s.app(5, |tcp| tcp.read(2_000));
+    assert_eq!(s.out.pop().unwrap().1.segment.window, 3_000);
+    s.app(6, |tcp| tcp.read(7_000));
+    assert_eq!((s.out.pop().unwrap().1.segment.window, s.tcp.readable()), (10_000, 0));
+}
+
+#[test]
+fn reading_at_once_keeps_the_window_open() {
+    let mut s = Script::established(Config { reading: Reading::AtOnce, ..config() });
+    for n in 0..20 {
+        s.data(n, n * 1_000..(n + 1) * 1_000, 0);
+    }
+    // Small steps are saved up until they are worth a segment.
+    let windows: alloc::vec::Vec<_> = s.out.iter().map(|(_, out)| out.segment.window).collect();
+    assert!(windows.iter().all(|&window| (8_540..=10_000).contains(&window)), "{windows:?}");
+    assert_eq!((s.tcp.delivered(), s.tcp.readable()), (20_000, 0));
+}
+
+#[test]
+fn a_scaled_window_holds_64_segments() {
+    let mut s = Script::established(Config::ns2());
+    s.data(0, 0..1460, 0);
+    let segment = s.out.pop().unwrap().1.segment;
+    assert_eq!(u32::from(segment.window) << 1, 64 * 1460);
+}
+
+#[test]
+#[should_panic(expected = "read 2 of 1 bytes")]
+fn nobody_reads_what_is_not_there() {
+    let mut s = Script::established(config());
+    s.data(0, 0..1, 0);
+    s.tcp.read(2);
+}
+
+fn stamped(s: &mut Script, at: u64, payload: core::ops::Range<u64>, value: u32) -> Received {
+    s.options = Options { timestamps: Some(Timestamps { value, echo: 0 }), ..Options::default() };
+    s.data(at, payload, 0)
+}
+
+#[test]
+fn old_duplicates_are_told_by_their_timestamp() {
+    // RFC 7323, section 5.3.
+    let mut s = Script::established(Config { timestamps: true, ..config() });
+    assert_eq!(stamped(&mut s, 0, 0..100, 1_000).delivered, 100);
+    assert_eq!(stamped(&mut s, 1, 100..200, 999), Received::default());
+    s.expect_until(1, &[(0, ack(100)), (1, ack(100))]);
+    assert_eq!(stamped(&mut s, 2, 100..200, 1_000).delivered, 100);
+    // A reset is not checked.
+    s.options.timestamps = Some(Timestamps { value: 1, echo: 0 });
+    s.peer = 201;
+    s.raw(3, |segment| segment.flags.rst = true);
+    assert_eq!(s.tcp.state(), crate::State::Closed);
+    // After 24 days of silence the remembered value means nothing any more (section 5.5).
+    let mut s = Script::established(Config { timestamps: true, ..config() });
+    stamped(&mut s, 0, 0..100, 1_000);
+    assert_eq!(stamped(&mut s, 25 * 86_400_000, 100..200, 900).delivered, 100);
+}
+
+#[test]
+fn the_echo_is_of_the_segment_that_the_acknowledgement_ends_at() {
+    // RFC 7323, section 4.3: with a hole, of the last segment before it.
+    let mut s = Script::established(Config { timestamps: true, ..config() });
+    for (at, payload, value) in [(1, 0..100, 10), (2, 200..300, 20), (3, 100..200, 30)] {
+        stamped(&mut s, at, payload, value);
+    }
+    let echoes: alloc::vec::Vec<_> =
+        s.out.drain(..).map(|(_, out)| out.segment.options.timestamps.unwrap().echo).collect();
+    assert_eq!(echoes, [10, 10, 30]);
+    assert_eq!(s.now, ms(3));
+}
+
+#[test]
+fn both_directions_at_once() {
+    let mut s = Script::established(config());
+    s.write(0, 500);
+    s.data(1, 0..300, 500);
+    s.write(2, 200);
+    s.data(3, 300..400, 700);
+    let out: alloc::vec::Vec<_> =
+        s.out.drain(..).map(|(_, out)| (out.offset, out.segment.payload, out.segment.ack)).collect();
+    let acks = [PEER_ISS + 1, PEER_ISS + 301, PEER_ISS + 301, PEER_ISS + 401];
+    assert_eq!(out, [(0, 500, acks[0]), (0, 0, acks[1]), (500, 200, acks[2]), (0, 0, acks[3])]);
+    assert_eq!(s.tcp.send_offset(ISS + 701), Some(700));
+}
