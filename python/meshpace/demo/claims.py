@@ -140,12 +140,15 @@ def _parallel(outcome: Outcome, routing: str, quantity: Quantity, name: str, dir
 
 
 def _shorter_delay(outcome: Outcome, routing: str) -> Finding:
-    cases = [(f"{d} {h}", Case(routing, d, h)) for d in ("up", "down") for h in _LONG]
-    gains = _gains(outcome, cases, delay)
-    if not gains:
+    ranges, signs = [], []
+    for direction in ("up", "down"):
+        gains = [gain for _, gain in _gains(outcome, [("", Case(routing, direction, h)) for h in _LONG], delay)]
+        if gains:
+            signs += [_sign(gain) for gain in gains]
+            means = [gain.mean for gain in gains]
+            ranges.append(f"{DIRECTION_NAMES[direction]} {min(means):+.0%} to {max(means):+.0%}")
+    if not signs:
         return _nothing(routing)
-    signs = [_sign(gain) for _, gain in gains]
     verdict = Verdict.HOLDS if max(signs) == -1 else Verdict.PART if -1 in signs else Verdict.FAILS
-    means = [gain.mean for _, gain in gains]
-    reason = f"one-way delay {min(means):+.0%} to {max(means):+.0%} over 4 hops and more, the wired 120 ms included."
-    return _finding(routing, verdict, reason)
+    what = "one-way delay over 4 hops and more, the wired 120 ms and the gateway's own queue included"
+    return _finding(routing, verdict, f"{what}: {'; '.join(ranges)}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,18 +11,22 @@ from meshpace.project import scenario_directory, shown
 
 SCHEMES = ("newreno", "tcp-ap", "tcp-gap")
 NAMES = {"newreno": "NewReno", "tcp-ap": "TCP-AP", "tcp-gap": "TCP-GAP"}
-HOPS = (1, 2, 3, 4, 5, 6, 8, 10)
+HOPS = (1, 2, 3, 4, 6, 8, 10)
 ROUTINGS = ("aodv", "static")
 ROUTING_NAMES = {"aodv": "AODV as in ns-2", "static": "static routes"}
 CHAIN_DIRECTIONS = ("up", "down")
 PARALLEL_DIRECTIONS = ("up", "down", "mix")
 DIRECTION_NAMES = {"up": "wireless to wired", "down": "wired to wireless", "mix": "one flow each way"}
 
-_PARALLEL_FILES = {
-    "up": "gap-fig10-parallel-up.toml",
-    "down": "gap-fig11-parallel-down.toml",
-    "mix": "gap-fig12-parallel-mix.toml",
+_TURNED = {
+    "chain": {"up": (), "down": ("flow.0.from=B", "flow.0.to=n0")},
+    "parallel": {
+        "up": (),
+        "down": ("flow.0.from=B", "flow.0.to=A1", "flow.1.from=B", "flow.1.to=A2"),
+        "mix": ("flow.0.from=B", "flow.0.to=A1"),
+    },
 }
+"""What turns the flows of the scenario files, which go from wireless to wired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +39,11 @@ class Case:
 
     def job(self, scheme: str, seed: int) -> Job:
         """The run of this case with one scheme and seed."""
-        settings = [f"routing.protocol={self.routing}"]
-        if self.hops is None:
-            path = scenario_directory() / _PARALLEL_FILES[self.direction]
-        else:
-            path = scenario_directory() / "gap-chain.toml"
+        kind = "parallel" if self.hops is None else "chain"
+        settings = [f"routing.protocol={self.routing}", *_TURNED[kind][self.direction]]
+        if self.hops is not None:
             settings.append(f"topology.hops={self.hops}")
-            if self.direction == "down":
-                settings += ["flow.0.from=B", "flow.0.to=n0"]
+        path = scenario_directory() / f"demo-{kind}.toml"
         return Job(shown(path), _text(path), tuple(settings), scheme, seed)
 
 
@@ -55,10 +57,6 @@ def parallel_cases() -> list[Case]:
     return [Case(r, d) for r in ROUTINGS for d in PARALLEL_DIRECTIONS]
 
 
-_TEXTS: dict[Path, bytes] = {}
-
-
+@functools.cache
 def _text(path: Path) -> bytes:
-    if path not in _TEXTS:
-        _TEXTS[path] = path.read_bytes()
-    return _TEXTS[path]
+    return path.read_bytes()
