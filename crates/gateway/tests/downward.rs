@@ -165,6 +165,20 @@ fn a_late_driver_does_not_slow_the_flow_down_nor_make_it_burst() {
 }
 
 #[test]
+fn nothing_overtakes_a_queue_that_is_due_but_not_yet_polled() {
+    let mut s = Script::established(config());
+    let base = s.sample(0, 40);
+    let data: Vec<_> = (0..3).map(|i| s.down(base + i * MSS, MSS, 0)).collect();
+    s.forwards(Side::Wired, &data[0]);
+    let first = s.holds(&data[1]);
+    s.now = ms(400);
+    let second = s.holds(&data[2]);
+    s.releases(&[first]);
+    s.now = ms(500);
+    s.releases(&[second]);
+}
+
+#[test]
 fn a_held_packet_loses_a_foreign_option_when_it_leaves() {
     let mut s = Script::established(config());
     let base = s.sample(0, 40);

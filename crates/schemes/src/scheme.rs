@@ -1,0 +1,163 @@
+//! A scheme and what it makes of an endpoint.
+
+use meshpace_gateway as gateway;
+use meshpace_pacing::{AdaptiveConfig, LinkRates};
+use meshpace_tcp::{AckPolicy, Algorithm, Config, Pacing, PacingLaw, Reading, RtoConfig};
+use meshpace_units::{Bytes, Rate};
+
+/// What the TCP of an endpoint follows besides its congestion control (`tcp_profile`; schemes.md 16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpProfile {
+    /// ns-2.35.
+    Ns2,
+    /// The RFCs.
+    Rfc,
+}
+
+/// One packet of `mtu` bytes every interval of `rate` (schemes.md 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedRate {
+    /// Above zero.
+    pub rate: Rate,
+    /// Size that every packet counts as.
+    pub mtu: Bytes,
+}
+
+/// How a sender spaces its segments (`pacing`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SenderPacing {
+    /// Not at all.
+    None,
+    /// At a fixed rate.
+    Fixed(FixedRate),
+    /// By the k-hop delay of the whole path (TCP-AP, `profile = "paper"`).
+    KHop(AdaptiveConfig),
+    /// The TCP-AP authors' agent (`profile = "ns2-2005"`).
+    Agent(AdaptiveConfig),
+    /// By the k-hop delay of the wireless part, as the gateway's option tells it; at wireless senders only (TCP-GAP).
+    WirelessKHop(AdaptiveConfig),
+}
+
+/// The sender's parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sender {
+    /// Congestion control.
+    pub congestion: Algorithm,
+    /// What else its TCP follows.
+    pub profile: TcpProfile,
+    /// Retransmission timeout.
+    pub rto: RtoConfig,
+    /// Whether a timeout doubles the next one.
+    pub rto_backoff: bool,
+    /// Pacing.
+    pub pacing: SenderPacing,
+}
+
+/// The relays' part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relay {
+    /// First in, first out; what does not fit is dropped.
+    DropTail,
+}
+
+/// A named composition of parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheme {
+    /// Its name.
+    pub name: String,
+    /// What it is, in one line.
+    pub summary: String,
+    /// Where it is defined.
+    pub source: String,
+    /// The sender.
+    pub sender: Sender,
+    /// When the receiver acknowledges.
+    pub receiver: AckPolicy,
+    /// What relays do.
+    pub relay: Relay,
+    /// What the gateway does, if it does anything.
+    pub gateway: Option<gateway::Config>,
+}
+
+/// What a flow brings to its scheme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Payload bytes of a full segment.
+    pub segment: u32,
+    /// Window limit in segments.
+    pub window: u32,
+    /// MAC data rates of the wireless part of the path.
+    pub rates: LinkRates,
+    /// Whether the sender is in the mesh.
+    pub from_mesh: bool,
+}
+
+impl TcpProfile {
+    /// The profile's retransmission timeout.
+    #[must_use]
+    pub fn rto(self) -> RtoConfig {
+        match self {
+            Self::Ns2 => Config::ns2().rto,
+            Self::Rfc => Config::rfc().rto,
+        }
+    }
+}
+
+impl Scheme {
+    /// The endpoint at the sender of `flow`. Its application takes what it receives at once.
+    ///
+    /// # Panics
+    /// If a fixed rate is zero.
+    #[must_use]
+    pub fn sender(&self, flow: &Flow) -> Config {
+        let law = |law: AdaptiveConfig| PacingLaw { law, rates: flow.rates.clone() };
+        let pacing = match self.sender.pacing {
+            SenderPacing::None => Pacing::None,
+            SenderPacing::Fixed(FixedRate { rate, mtu }) => Pacing::Fixed(
+                rate.time_to_send(mtu)
+                    .unwrap_or_else(|| panic!("the fixed rate of {} is {rate:?}", self.name)),
+            ),
+            SenderPacing::KHop(config) => Pacing::Adaptive(law(config)),
+            SenderPacing::Agent(config) => Pacing::Ns2Agent(law(config)),
+            // The hops to the gateway change with the routes; whoever knows them tells the connection.
+            SenderPacing::WirelessKHop(config) if flow.from_mesh => {
+                Pacing::Wireless { law: law(config), hops: 0 }
+            }
+            SenderPacing::WirelessKHop(_) => Pacing::None,
+        };
+        Config { pacing, ..self.receiver(flow) }
+    }
+
+    /// The endpoint at the receiver of `flow`.
+    #[must_use]
+    pub fn receiver(&self, flow: &Flow) -> Config {
+        let (profile, window) = match self.sender.profile {
+            TcpProfile::Ns2 => (Config::ns2(), Some(flow.window)),
+            // A real sender has no limit of its own: the receiver's buffer is the limit.
+            TcpProfile::Rfc => (Config::rfc(), None),
+        };
+        Config {
+            congestion: self.sender.congestion,
+            rto: self.sender.rto,
+            rto_backoff: self.sender.rto_backoff,
+            acknowledgements: self.receiver,
+            mss: flow.segment,
+            window,
+            receive_buffer: flow.window.saturating_mul(flow.segment),
+            reading: Reading::AtOnce,
+            ..profile
+        }
+    }
+
+    /// The parts in the order of the places: `newreno, wireless-khd; every; drop-tail; pacing+goodput-control`.
+    #[must_use]
+    pub fn parts(&self) -> String {
+        let part = |key| match self.get(key) {
+            Some(crate::Value::Text(word)) => word,
+            other => panic!("every scheme has a {key}, not {other:?}"),
+        };
+        let [congestion, pacing, ack, relay, gateway] =
+            ["congestion", "pacing", "ack_policy", "relay", "gateway"].map(part);
+        format!("{congestion}, {pacing}; {ack}; {relay}; {gateway}")
+    }
+}

@@ -1,0 +1,360 @@
+//! The table of compositions, its parameters, and what a scenario file makes of them.
+
+use meshpace_gateway::{Config as GatewayConfig, DupAck};
+use meshpace_pacing::{AdaptiveConfig, Aging, GoodputControlConfig, LinkRates, Variation};
+use meshpace_schemes::{
+    Catalogue, Flow, Kind, Scheme, SenderPacing, Setting, Value, lookup, names, parameters, schema,
+};
+use meshpace_tcp::{AckPolicy, Algorithm, Config, HeaderSize, Pacing, RtoConfig};
+use meshpace_units::{Rate, Span};
+use proptest::prelude::*;
+
+fn scheme(name: &str) -> Scheme {
+    lookup(name).unwrap_or_else(|| panic!("there is no scheme {name}"))
+}
+
+fn settings(lines: &[(&str, &str, Value)]) -> Vec<Setting> {
+    let setting = |(scheme, key, value): &(&str, &str, Value)| Setting {
+        scheme: (*scheme).to_owned(),
+        key: (*key).to_owned(),
+        value: value.clone(),
+    };
+    lines.iter().map(setting).collect()
+}
+
+fn flow(from_mesh: bool) -> Flow {
+    let rates = LinkRates::Uniform(Rate::bits_per_sec(11_000_000));
+    Flow { segment: 1460, window: 64, rates, from_mesh }
+}
+
+#[test]
+fn the_table() {
+    let parts: Vec<_> = names().map(|name| (name, scheme(name).parts())).collect();
+    let expected = [
+        ("tahoe", "tahoe, none; every; drop-tail; none"),
+        ("newreno", "newreno, none; every; drop-tail; none"),
+        ("tahoe-rfc", "tahoe, none; delayed; drop-tail; none"),
+        ("newreno-rfc", "newreno, none; delayed; drop-tail; none"),
+        ("newreno-delack", "newreno, none; delayed; drop-tail; none"),
+        ("newreno-dynack", "newreno, none; dynamic-delayed; drop-tail; none"),
+        ("fixed-rate", "newreno, fixed; every; drop-tail; none"),
+        ("tcp-ap", "newreno, khd; every; drop-tail; none"),
+        ("tcp-ap-ns2-2005", "newreno, khd; every; drop-tail; none"),
+        ("tcp-gap", "newreno, wireless-khd; every; drop-tail; pacing+goodput-control"),
+        ("tcp-gap-nogc", "newreno, wireless-khd; every; drop-tail; pacing"),
+    ];
+    assert_eq!(parts, expected.map(|(name, parts)| (name, parts.to_owned())));
+    assert_eq!(lookup("tcp-gab"), None);
+}
+
+#[test]
+fn the_papers_baseline_is_ns2s_newreno() {
+    let newreno = scheme("newreno");
+    assert_eq!(newreno.sender(&flow(true)), Config::ns2());
+    assert_eq!(newreno.receiver(&flow(true)), Config::ns2());
+}
+
+#[test]
+fn pacing_is_at_the_sender_that_the_scheme_means() {
+    let interval = |name: &str, from_mesh| scheme(name).sender(&flow(from_mesh)).pacing;
+    assert!(matches!(interval("tcp-gap", true), Pacing::Wireless { hops: 0, .. }));
+    assert_eq!(interval("tcp-gap", false), Pacing::None, "no change at wired hosts");
+    assert!(matches!(interval("tcp-ap", true), Pacing::Adaptive(_)));
+    assert!(matches!(interval("tcp-ap-ns2-2005", true), Pacing::Ns2Agent(_)));
+    // 12,000 bit at 250 kbit/s.
+    assert_eq!(interval("fixed-rate", true), Pacing::Fixed(Span::from_millis(48)));
+    for name in names() {
+        assert_eq!(scheme(name).receiver(&flow(true)).pacing, Pacing::None, "{name}");
+    }
+}
+
+#[test]
+fn only_tcp_ap_keeps_its_timeout() {
+    for name in names() {
+        let backs_off = scheme(name).sender(&flow(true)).rto_backoff;
+        assert_eq!(backs_off, !name.starts_with("tcp-ap"), "{name}");
+    }
+}
+
+#[test]
+fn the_rfc_profile_has_real_headers_and_the_receivers_window() {
+    let config = scheme("newreno-rfc").sender(&flow(true));
+    assert_eq!((config.headers, config.window, config.receive_buffer), (HeaderSize::Real, None, 64 * 1460));
+    assert!(matches!(config.rto, RtoConfig::Smoothed(_)) && config.timestamps);
+    assert_eq!(scheme("tahoe-rfc").sender(&flow(true)).congestion, Algorithm::Tahoe);
+}
+
+#[test]
+fn every_parameter_of_every_scheme_takes_its_own_value() {
+    for name in names() {
+        let before = scheme(name);
+        let mut after = before.clone();
+        for (param, value) in before.parameters() {
+            after.set(param.key, &value).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(after.get(param.key), Some(value), "{name}: {}", param.key);
+        }
+        assert_eq!(after, before);
+    }
+}
+
+#[test]
+fn keys_are_unique_and_every_one_belongs_to_a_scheme() {
+    let mut keys: Vec<_> = parameters().map(|param| param.key).collect();
+    for key in &keys {
+        assert!(names().any(|name| scheme(name).get(key).is_some()), "no scheme has {key}");
+    }
+    keys.sort_unstable();
+    let count = keys.len();
+    keys.dedup();
+    assert_eq!(keys.len(), count);
+}
+
+#[test]
+fn settings_reach_the_parts() {
+    let mut gap = scheme("tcp-gap");
+    for (key, value) in [
+        ("alpha", Value::Float(0.5)),
+        ("n", Value::Integer(3)),
+        ("ap_variation", "mad".into()),
+        ("initial_interval", "20ms".into()),
+        ("gc_interval", Value::Integer(10)),
+        ("gc_aging", "multiplicative".into()),
+        ("gap_dupack", "literal".into()),
+        ("gap_buffer_total", "1MiB".into()),
+        ("rto_min", Value::Float(0.3)),
+    ] {
+        gap.set(key, &value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let law = AdaptiveConfig { alpha: 0.5, n: 3, variation: Variation::Mad, ..AdaptiveConfig::PAPER };
+    let sender_law = AdaptiveConfig { initial_interval: Some(Span::from_millis(20)), ..law };
+    assert_eq!(gap.sender.pacing, SenderPacing::WirelessKHop(sender_law));
+    let control = GoodputControlConfig {
+        interval: Span::from_secs(10),
+        aging: Aging::Multiplicative,
+        ..GoodputControlConfig::PAPER
+    };
+    let gateway = GatewayConfig {
+        law: AdaptiveConfig { initial_interval: None, ..law },
+        goodput_control: Some(control),
+        dupack: DupAck::Literal,
+        buffer_total: meshpace_units::Bytes(1 << 20),
+        ..GatewayConfig::PAPER
+    };
+    assert_eq!(gap.gateway, Some(gateway));
+    assert!(matches!(gap.sender.rto, RtoConfig::Ticks(ticks) if ticks.min == Span::from_millis(300)));
+
+    let mut fixed = scheme("fixed-rate");
+    for rate in [Value::Integer(500_000), Value::Float(5e5), "0.5Mbps".into()] {
+        fixed.set("fixed_rate", &rate).unwrap();
+        assert_eq!(fixed.get("fixed_rate"), Some(Value::Integer(500_000)));
+    }
+
+    let mut acks = scheme("newreno-dynack");
+    acks.set("ack_thresholds", &Value::List([3, 6, 12].map(Value::Integer).into())).unwrap();
+    acks.set("ack_delay", &"40ms".into()).unwrap();
+    let delay = Span::from_millis(40);
+    assert_eq!(acks.receiver, AckPolicy::DynamicDelayed { thresholds: [3, 6, 12], delay });
+}
+
+#[test]
+fn errors_say_what_was_found_and_what_is_allowed() {
+    let error = |name: &str, key: &str, value: Value| {
+        let mut scheme = scheme(name);
+        let before = scheme.clone();
+        let error = scheme.set(key, &value).expect_err("not acceptable");
+        assert_eq!(scheme, before, "unchanged");
+        error.to_string()
+    };
+    assert_eq!(
+        error("tcp-gap", "alpha", Value::Float(1.5)),
+        "alpha: found 1.5; allowed: a number from 0 to 0.999"
+    );
+    assert_eq!(
+        error("tcp-gap", "gc_interval", "5 m".into()),
+        "gc_interval: found \"5 m\"; allowed: a time from 0.000001 s to 3600 s, in s or as text such as \"200s\""
+    );
+    assert_eq!(
+        error("tcp-gap", "gap_dupack", "Snoop".into()),
+        "gap_dupack: found \"Snoop\"; allowed: \"snoop\", \"literal\", \"off\""
+    );
+    assert_eq!(
+        error("tcp-gap", "history", Value::Float(2.5)),
+        "history: found 2.5; allowed: a whole number from 1 to 10000"
+    );
+    assert_eq!(
+        error("newreno", "gc_interval", Value::Integer(5)),
+        "gc_interval: found a parameter of other schemes; allowed: the parameters of newreno: congestion, tcp_profile, \
+         pacing, ack_policy, relay, gateway, rto_initial, rto_min, rto_max, ap_rto_backoff"
+    );
+    assert!(
+        error("newreno", "windw", Value::Integer(5)).starts_with("windw: found no such parameter; allowed:")
+    );
+    let message = error("tcp-ap-ns2-2005", "tcp_profile", "rfc".into());
+    assert_eq!(
+        message,
+        "tcp_profile: found \"rfc\"; allowed: tcp_profile = \"ns2\" together with profile = \"ns2-2005\""
+    );
+    assert!(
+        error("newreno-dynack", "ack_thresholds", Value::List(vec![Value::Integer(3)]))
+            .contains("3 whole numbers")
+    );
+}
+
+#[test]
+fn a_scenario_changes_a_scheme_and_makes_new_ones_in_any_order() {
+    let catalogue = Catalogue::new(&settings(&[
+        ("slower", "alpha", Value::Float(0.9)),
+        ("slower", "base", "mine".into()),
+        ("mine", "gc_interval", "2s".into()),
+        ("mine", "base", "tcp-gap".into()),
+        ("tcp-gap", "history", Value::Integer(20)),
+    ]))
+    .unwrap();
+    let slower = catalogue.get("slower").unwrap();
+    assert_eq!(slower.get("alpha"), Some(Value::Float(0.9)));
+    assert_eq!(slower.get("gc_interval"), Some(Value::Float(2.0)));
+    assert_eq!(slower.get("history"), Some(Value::Integer(20)), "from the changed built-in scheme");
+    assert_eq!(catalogue.get("tcp-gap").unwrap().get("gc_interval"), Some(Value::Float(5.0)));
+    assert_eq!(catalogue.iter().count(), names().count() + 2);
+    let unknown = catalogue.get("tcp-gab").unwrap_err().to_string();
+    assert!(unknown.contains("found scheme \"tcp-gab\"") && unknown.contains("tcp-gap-nogc"), "{unknown}");
+}
+
+#[test]
+fn a_new_composition_chooses_its_parts_first_whatever_the_order() {
+    let catalogue = Catalogue::new(&settings(&[
+        ("mine", "gc_threshold", Value::Float(1.3)),
+        ("mine", "alpha", Value::Float(0.8)),
+        ("mine", "gateway", "pacing+goodput-control".into()),
+        ("mine", "pacing", "wireless-khd".into()),
+        ("mine", "congestion", "tahoe".into()),
+        ("mine", "base", "newreno".into()),
+    ]))
+    .unwrap();
+    let mine = catalogue.get("mine").unwrap();
+    assert_eq!(mine.parts(), "tahoe, wireless-khd; every; drop-tail; pacing+goodput-control");
+    assert_eq!(mine.gateway.unwrap().law.alpha, 0.8);
+    assert_eq!(mine.get("gc_threshold"), Some(Value::Float(1.3)));
+}
+
+#[test]
+fn the_profile_brings_its_whole_law() {
+    let catalogue = Catalogue::new(&settings(&[
+        ("mine", "base", "tcp-ap".into()),
+        ("mine", "alpha", Value::Float(0.6)),
+        ("mine", "profile", "ns2-2005".into()),
+    ]))
+    .unwrap();
+    let law = AdaptiveConfig { alpha: 0.6, ..AdaptiveConfig::NS2_2005 };
+    assert_eq!(catalogue.get("mine").unwrap().sender.pacing, SenderPacing::Agent(law));
+    let mut back = scheme("tcp-ap-ns2-2005");
+    back.set("profile", &"paper".into()).unwrap();
+    assert_eq!(back.sender, scheme("tcp-ap").sender);
+}
+
+#[test]
+fn a_wrong_setting_is_named_by_its_place() {
+    let at = |lines: &[(&str, &str, Value)]| {
+        let error = Catalogue::new(&settings(lines)).unwrap_err();
+        (error.index, error.to_string())
+    };
+    let (index, message) =
+        at(&[("tcp-gap", "alpha", Value::Float(0.5)), ("tcp-gap", "alfa", Value::Float(0.5))]);
+    assert_eq!(index, 1);
+    assert!(message.starts_with("[scheme.tcp-gap]: alfa: found no such parameter"), "{message}");
+    let (index, message) = at(&[("tcp-ap", "n", Value::Integer(3)), ("mine", "n", Value::Integer(3))]);
+    assert_eq!(index, 1);
+    assert!(
+        message.contains("base: found no base; allowed: the name of another scheme: tahoe, "),
+        "{message}"
+    );
+    let (index, message) = at(&[("a", "base", "b".into()), ("b", "base", "a".into())]);
+    assert_eq!(index, 0);
+    assert!(message.contains("found \"b\"; allowed: a scheme that does not depend on this one"), "{message}");
+    let (_, message) = at(&[("a", "base", Value::Integer(1))]);
+    assert!(message.contains("base: found 1"), "{message}");
+    let (_, message) = at(&[("tcp-gap", "base", "newreno".into())]);
+    assert!(message.contains("base: found no such parameter"), "a built-in scheme is what it is: {message}");
+}
+
+#[test]
+fn the_schema_has_every_parameter_with_its_range_and_default() {
+    let schema = schema();
+    let properties = schema["properties"].as_object().unwrap();
+    assert_eq!(properties.len(), parameters().count() + 1);
+    for param in parameters() {
+        let property = &properties[param.key];
+        assert!(
+            property["description"].as_str().is_some_and(|text| text.starts_with(param.doc)),
+            "{}",
+            param.key
+        );
+        if let Kind::Choice(words) = param.kind {
+            assert_eq!(property["enum"].as_array().map(Vec::len), Some(words.len()));
+        }
+    }
+    assert_eq!(properties["gc_interval"]["default"], 5.0);
+    assert_eq!(properties["gc_interval"]["anyOf"][0]["minimum"], 1e-6);
+    let overhead = properties["ap_overhead_bytes"]["description"].as_str().unwrap();
+    assert!(
+        overhead.ends_with("By default: tcp-ap 68, tcp-ap-ns2-2005 112, tcp-gap 68, tcp-gap-nogc 68."),
+        "{overhead}"
+    );
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(Value::Integer),
+        (-5i64..200).prop_map(Value::Integer),
+        any::<f64>().prop_map(Value::Float),
+        (0.0f64..3.0).prop_map(Value::Float),
+        "[0-9.]{1,6}(ms|s|B|kB|Mbps|)".prop_map(Value::Text),
+        proptest::sample::select(vec![
+            "cov", "mad", "off", "rfc", "ns2-2005", "khd", "none", "pacing", "fixed"
+        ])
+        .prop_map(Value::from),
+        ".{0,80}".prop_map(Value::Text),
+    ];
+    prop_oneof![
+        leaf.clone(),
+        proptest::collection::vec((0i64..50).prop_map(Value::Integer), 0..5).prop_map(Value::List),
+        proptest::collection::vec(leaf, 0..4).prop_map(Value::List),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    /// Whatever is set in whatever order: no panic, an accepted value can be read back and set again, a refused one
+    /// changes nothing, and the endpoints can be made.
+    #[test]
+    fn any_setting_is_taken_or_refused(
+        start in proptest::sample::select(names().collect::<Vec<_>>()),
+        sets in proptest::collection::vec((0usize..parameters().count(), any_value()), 1..20),
+    ) {
+        let mut scheme = scheme(start);
+        for (index, value) in sets {
+            let key = parameters().nth(index).map_or("", |param| param.key);
+            let before = scheme.clone();
+            match scheme.set(key, &value) {
+                Err(error) => {
+                    prop_assert_eq!(&scheme, &before);
+                    prop_assert!(!error.allowed.is_empty());
+                }
+                Ok(()) => {
+                    let read = scheme.get(key);
+                    prop_assert!(read.is_some());
+                    let mut again = scheme.clone();
+                    again.set(key, &read.unwrap()).unwrap();
+                    prop_assert_eq!(&again, &scheme);
+                }
+            }
+            for from_mesh in [false, true] {
+                prop_assert_eq!(scheme.sender(&flow(from_mesh)).mss, 1460);
+                prop_assert_eq!(scheme.receiver(&flow(from_mesh)).pacing, Pacing::None);
+            }
+            prop_assert!(!scheme.parts().is_empty());
+        }
+    }
+}
