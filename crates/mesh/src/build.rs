@@ -16,8 +16,7 @@ use crate::world::{LinkRates, World};
 use meshpace_gateway::Gateway;
 use meshpace_radio::phy::BackoffRange;
 use meshpace_radio::reception::{Capture, ReceptionLimits, Sinr};
-use meshpace_radio::station::StationConfig;
-use meshpace_radio::{Hearer, Links, Phy, Position, Preamble, Propagation, Reception, Standard, Station};
+use meshpace_radio::{Hearer, Links, Phy, Position, Preamble, Propagation, Reception, Standard, Station, StationConfig};
 use meshpace_random::Stream;
 use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
 use meshpace_scenario::{self as scenario, Endpoint, Scenario};
@@ -59,7 +58,8 @@ impl<'a> World<'a> {
             .collect();
         let gateway_of = gateways_of_flows(&flows, &gateways, &paths);
         let mut world = Self {
-            queue: EventQueue::default(),
+            queue: EventQueue::new(scenario.mesh.len()),
+            on_air: vec![None; scenario.mesh.len()],
             nodes,
             movement: Movement::new(&scenario.mobility, &positions, links),
             hearers,
@@ -160,7 +160,7 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
         thresholds: links.thresholds(),
         eifs: phy.eifs(),
     };
-    StationConfig { phy, limits }
+    StationConfig::new(phy, limits)
 }
 
 /// Who can decode whom, both ways.
@@ -182,11 +182,9 @@ fn node(id: NodeId, scenario: &Scenario, config: &StationConfig, paths: &Arc<Sho
     };
     Node {
         station: Station::new(id, reception, stream("backoff"), config),
-        station_alarm: Alarm::default(),
         queue: InterfaceQueue::default(),
         routing,
         routing_alarm: Alarm::default(),
-        on_air: None,
         links: LinkCounters::default(),
     }
 }

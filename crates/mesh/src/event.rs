@@ -1,8 +1,6 @@
 //! The event queue: time, then the order of scheduling.
 
 use meshpace_units::Instant;
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 /// Something that will happen, and to whom. Indices rather than references keep an entry small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,45 +57,48 @@ pub enum Event {
     Movement,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    at: Instant,
-    order: u64,
-    event: Event,
-}
+/// When something happens: time in the upper half, the order of scheduling in the lower, so that one comparison
+/// orders events totally.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u128);
 
-impl Ord for Entry {
-    /// The heap yields its greatest element, so the earliest entry is the greatest.
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.order).cmp(&(self.at, self.order))
+impl Key {
+    fn new(at: Instant, order: u64) -> Self {
+        Self(u128::from(at.as_nanos()) << 64 | u128::from(order))
+    }
+
+    fn at(self) -> Instant {
+        Instant::from_nanos((self.0 >> 64) as u64)
     }
 }
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Entry {}
 
 /// Events in a total order: by time, and at the same time in the order in which they were scheduled.
-#[derive(Default)]
+///
+/// Most events are deadlines of stations, of which each has one at the most and which move all the time. They are
+/// kept apart, where a deadline moves in place; everything else is scheduled once and never moves. At the same time
+/// scheduled events come before stations, and stations come in order of their index.
 pub struct EventQueue {
-    heap: BinaryHeap<Entry>,
-    scheduled: u64,
+    scheduled: Heap<Event>,
+    stations: Tournament,
+    order: u64,
     now: Instant,
     handled: u64,
 }
 
 impl EventQueue {
+    /// An empty queue at time 0, for so many stations.
+    pub fn new(stations: usize) -> Self {
+        Self {
+            scheduled: Heap { entries: Vec::new() },
+            stations: Tournament::new(stations),
+            order: 0,
+            now: Instant::ZERO,
+            handled: 0,
+        }
+    }
+
     /// The time of the event handled last.
+    #[inline]
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -108,21 +109,146 @@ impl EventQueue {
     }
 
     /// Schedules an event. Events are never cancelled; whoever scheduled one that no longer applies ignores it.
+    #[inline]
     pub fn schedule(&mut self, at: Instant, event: Event) {
         assert!(at >= self.now, "{event:?} scheduled in the past: {at:?} < {:?}", self.now);
-        self.heap.push(Entry { at, order: self.scheduled, event });
-        self.scheduled += 1;
+        self.order += 1;
+        self.scheduled.push(Key::new(at, self.order), event);
+    }
+
+    /// Sets, moves or removes the deadline of a station.
+    #[inline]
+    pub fn set_station(&mut self, station: u32, deadline: Option<Instant>) {
+        self.stations.set(station, deadline.map_or(NEVER, Instant::as_nanos));
+    }
+
+    /// Moves the deadline of a station to `not_before` if it lies between `after` and that.
+    #[inline]
+    pub fn postpone_station(&mut self, station: u32, after: Instant, not_before: Instant) {
+        let deadline = self.stations.deadlines[station as usize];
+        if after.as_nanos() < deadline && deadline < not_before.as_nanos() {
+            self.stations.set(station, not_before.as_nanos());
+        }
     }
 
     /// The next event no later than `end`; time moves there.
+    ///
+    /// A station's deadline stays where it is: whoever handles it sets the next one, or none.
+    #[inline]
     pub fn next(&mut self, end: Instant) -> Option<Event> {
-        if self.heap.peek()?.at > end {
+        let (station, deadline) = self.stations.first();
+        let scheduled = self.scheduled.first().map_or(NEVER, |key| key.at().as_nanos());
+        let at = deadline.min(scheduled);
+        if at > end.as_nanos() || at == NEVER {
             return None;
         }
-        let entry = self.heap.pop()?;
-        self.now = entry.at;
+        self.now = Instant::from_nanos(at);
         self.handled += 1;
-        Some(entry.event)
+        if scheduled == at { self.scheduled.pop() } else { Some(Event::Station(station)) }
+    }
+}
+
+/// The deadline of a station that has none.
+const NEVER: u64 = u64::MAX;
+
+/// The earliest of many deadlines that move: a winner tree. Moving one costs a comparison a level, in place.
+struct Tournament {
+    /// By station, padded to a power of two.
+    deadlines: Vec<u64>,
+    /// `winners[i]` won the match of `winners[2i]` and `winners[2i + 1]`; the leaves are the stations in order.
+    winners: Vec<u32>,
+}
+
+impl Tournament {
+    fn new(stations: usize) -> Self {
+        let leaves = stations.next_power_of_two();
+        let mut winners = vec![0; 2 * leaves];
+        for (leaf, winner) in winners[leaves..].iter_mut().enumerate() {
+            *winner = leaf as u32;
+        }
+        for place in (1..leaves).rev() {
+            winners[place] = winners[2 * place];
+        }
+        Self { deadlines: vec![NEVER; leaves], winners }
+    }
+
+    #[inline]
+    fn first(&self) -> (u32, u64) {
+        let winner = self.winners[1];
+        (winner, self.deadlines[winner as usize])
+    }
+
+    #[inline]
+    fn set(&mut self, station: u32, deadline: u64) {
+        if std::mem::replace(&mut self.deadlines[station as usize], deadline) == deadline {
+            return;
+        }
+        let mut place = (self.deadlines.len() + station as usize) / 2;
+        while place > 0 {
+            let (left, right) = (self.winners[2 * place], self.winners[2 * place + 1]);
+            let right_wins = self.deadlines[right as usize] < self.deadlines[left as usize];
+            let winner = if right_wins { right } else { left };
+            // Where somebody else won before and still does, nothing changes further up.
+            if self.winners[place] == winner && winner != station {
+                break;
+            }
+            self.winners[place] = winner;
+            place /= 2;
+        }
+    }
+}
+
+/// A heap with four children a node: flatter than a binary one, and the children lie side by side.
+struct Heap<T> {
+    entries: Vec<(Key, T)>,
+}
+
+const CHILDREN: usize = 4;
+
+impl<T: Copy> Heap<T> {
+    #[inline]
+    fn first(&self) -> Option<Key> {
+        self.entries.first().map(|entry| entry.0)
+    }
+
+    fn push(&mut self, key: Key, value: T) {
+        let mut place = self.entries.len();
+        self.entries.push((key, value));
+        while place > 0 {
+            let parent = (place - 1) / CHILDREN;
+            if self.entries[parent].0 <= key {
+                break;
+            }
+            self.entries[place] = self.entries[parent];
+            place = parent;
+        }
+        self.entries[place] = (key, value);
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        let first = self.entries.first()?.1;
+        let moved = self.entries.pop()?;
+        if !self.entries.is_empty() {
+            let place = self.sink(moved.0);
+            self.entries[place] = moved;
+        }
+        Some(first)
+    }
+
+    /// Moves smaller children up from the root until `key` fits; returns its place.
+    fn sink(&mut self, key: Key) -> usize {
+        let mut place = 0;
+        loop {
+            let first = place * CHILDREN + 1;
+            let children = first..(first + CHILDREN).min(self.entries.len());
+            let Some(child) = children.min_by_key(|child| self.entries[*child].0) else { break };
+            if key <= self.entries[child].0 {
+                break;
+            }
+            self.entries[place] = self.entries[child];
+            place = child;
+        }
+        place
     }
 }
 
@@ -158,23 +284,30 @@ impl Alarm {
 mod tests {
     use super::*;
     use meshpace_units::Span;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Span::from_micros(us)
+    }
 
     #[test]
     fn ties_go_to_whoever_was_scheduled_first() {
-        let mut queue = EventQueue::default();
-        let at = |us| Instant::ZERO + Span::from_micros(us);
-        queue.schedule(at(5), Event::Station(1));
-        queue.schedule(at(3), Event::Station(2));
-        queue.schedule(at(5), Event::Station(3));
-        queue.schedule(at(3), Event::Station(4));
-        let order: Vec<_> = std::iter::from_fn(|| queue.next(at(9))).collect();
-        assert_eq!(order, [2, 4, 1, 3].map(Event::Station));
+        let mut queue = EventQueue::new(4);
+        queue.schedule(at(5), Event::Application(1));
+        queue.schedule(at(3), Event::Application(2));
+        queue.set_station(3, Some(at(5)));
+        queue.schedule(at(5), Event::Application(4));
+        queue.schedule(at(3), Event::Application(5));
+        let order: Vec<_> = std::iter::from_fn(|| next(&mut queue)).collect();
+        let app = Event::Application;
+        assert_eq!(order, [app(2), app(5), app(1), app(4), Event::Station(3)]);
         assert_eq!(queue.now(), at(5));
     }
 
     #[test]
     fn nothing_is_handled_after_the_end() {
-        let mut queue = EventQueue::default();
+        let mut queue = EventQueue::new(1);
         queue.schedule(Instant::from_nanos(10), Event::Sample);
         assert_eq!(queue.next(Instant::from_nanos(9)), None);
         assert_eq!(queue.next(Instant::from_nanos(10)), Some(Event::Sample));
@@ -182,11 +315,10 @@ mod tests {
 
     #[test]
     fn an_alarm_rings_once_for_the_earliest_deadline() {
-        let (mut queue, mut alarm) = (EventQueue::default(), Alarm::default());
-        let at = Instant::from_nanos;
-        alarm.arm(Some(at(20)), Event::Sample, &mut queue);
-        alarm.arm(Some(at(30)), Event::Sample, &mut queue);
-        alarm.arm(Some(at(10)), Event::Sample, &mut queue);
+        let (mut queue, mut alarm) = (EventQueue::new(0), Alarm::default());
+        for us in [20, 30, 10] {
+            alarm.arm(Some(at(us)), Event::Sample, &mut queue);
+        }
         let mut rung = Vec::new();
         while queue.next(at(100)).is_some() {
             if alarm.rings(queue.now()) {
@@ -194,5 +326,53 @@ mod tests {
             }
         }
         assert_eq!(rung, [at(10)]);
+    }
+
+    /// The next event; a station's deadline is taken away, as its handler would.
+    fn next(queue: &mut EventQueue) -> Option<Event> {
+        let event = queue.next(at(1_000_000));
+        if let Some(Event::Station(station)) = event {
+            queue.set_station(station, None);
+        }
+        event
+    }
+
+    proptest! {
+        /// Against a sorted map: the same events in the same order, whatever is scheduled, moved and removed.
+        #[test]
+        fn the_queue_agrees_with_a_sorted_map(steps in prop::collection::vec((0u32..9, 0u64..50, 0u32..5), 0..300)) {
+            let mut queue = EventQueue::new(9);
+            // Time, stations after the others, order or station.
+            let mut model: BTreeMap<(Instant, bool, u64), Event> = BTreeMap::new();
+            for (number, (station, ahead, what)) in steps.into_iter().enumerate() {
+                let then = queue.now() + Span::from_micros(ahead);
+                let event = Event::Station(station);
+                let set = model.iter().find(|entry| *entry.1 == event).map(|entry| entry.0.0);
+                match what {
+                    0 => {
+                        queue.schedule(then, Event::Application(station));
+                        model.insert((then, false, number as u64), Event::Application(station));
+                    }
+                    1 | 2 => {
+                        let deadline = (what == 1).then_some(then);
+                        queue.set_station(station, deadline);
+                        model.retain(|_, other| *other != event);
+                        model.extend(deadline.map(|at| ((at, true, u64::from(station)), event)));
+                    }
+                    3 => {
+                        queue.postpone_station(station, queue.now(), then);
+                        if set.is_some_and(|set| queue.now() < set && set < then) {
+                            model.retain(|_, other| *other != event);
+                            model.insert((then, true, u64::from(station)), event);
+                        }
+                    }
+                    _ => prop_assert_eq!(next(&mut queue), model.pop_first().map(|entry| entry.1)),
+                }
+            }
+            while let Some((_, event)) = model.pop_first() {
+                prop_assert_eq!(next(&mut queue), Some(event));
+            }
+            prop_assert_eq!(next(&mut queue), None);
+        }
     }
 }

@@ -13,12 +13,13 @@ impl World<'_> {
     /// The last bit of the frame that `from` sent arrives at `node`.
     pub(crate) fn frame_ends(&mut self, node: u32, from: u32) {
         let now = self.now();
-        let frame = self.nodes[from as usize].on_air.unwrap_or_else(|| panic!("node {from} sent nothing"));
+        let Some(frame) = &self.on_air[from as usize] else { panic!("node {from} sent nothing") };
+        let broadcast = if frame.to.is_none() { frame.packet } else { None };
         let mut actions = std::mem::take(&mut self.mac_actions);
-        self.nodes[node as usize].station.frame_ends(now, &frame, &self.config, &mut actions);
+        self.nodes[node as usize].station.frame_ends(now, frame, &self.config, &mut actions);
         self.carry_out(node, &mut actions);
         self.mac_actions = actions;
-        if let (None, Some(packet)) = (frame.to, frame.packet) {
+        if let Some(packet) = broadcast {
             self.packets.reader_done(packet.handle);
         }
     }
@@ -26,12 +27,15 @@ impl World<'_> {
     /// A station's deadline.
     pub(crate) fn station_alarm(&mut self, node: u32) {
         let now = self.now();
-        if !self.nodes[node as usize].station_alarm.rings(now) {
-            return;
-        }
         let mut actions = std::mem::take(&mut self.mac_actions);
-        self.nodes[node as usize].station.timer(now, &self.config, &mut actions);
-        self.carry_out(node, &mut actions);
+        let station = &mut self.nodes[node as usize].station;
+        station.timer(now, &self.config, &mut actions);
+        if actions.is_empty() {
+            // A bystander looked up and found the medium busy: by far the commonest case.
+            self.queue.set_station(node, station.next_deadline(&self.config));
+        } else {
+            self.carry_out(node, &mut actions);
+        }
         self.mac_actions = actions;
     }
 
@@ -66,14 +70,14 @@ impl World<'_> {
             }
         }
         let deadline = this.station.next_deadline(&self.config);
-        this.station_alarm.arm(deadline, Event::Station(node), &mut self.queue);
+        self.queue.set_station(node, deadline);
     }
 
     fn transmit(&mut self, node: u32, frame: Frame) {
         let now = self.now();
         self.frames += 1;
         self.probe.frame(now, &frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
-        self.nodes[node as usize].on_air = Some(frame);
+        self.on_air[node as usize] = Some(frame);
         for hearer in &self.hearers[node as usize] {
             let unicast = frame.to == Some(hearer.node);
             let mine = hearer.decodable && (unicast || frame.to.is_none());
@@ -95,7 +99,10 @@ impl World<'_> {
                 }
                 self.queue.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, from: node });
             }
-            self.nodes[hearer.node.index()].station.hear(now, arrival, &self.config);
+            let station = &mut self.nodes[hearer.node.index()].station;
+            if let Some(not_before) = station.hear(now, arrival, &self.config) {
+                self.queue.postpone_station(hearer.node.0, start, not_before);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::event::Alarm;
 use crate::interface_queue::InterfaceQueue;
 use crate::packet::{Class, Handle};
-use meshpace_radio::{Frame, Station};
+use meshpace_radio::Station;
 use meshpace_routing::Protocol;
 use meshpace_units::NodeId;
 
@@ -11,16 +11,12 @@ use meshpace_units::NodeId;
 pub struct Node {
     /// Its 802.11 station.
     pub station: Station,
-    /// When the station wants to be called.
-    pub station_alarm: Alarm,
     /// Packets that wait for the station.
     pub queue: InterfaceQueue,
     /// Its routing.
     pub routing: Protocol<Handle>,
     /// When routing wants to be called.
     pub routing_alarm: Alarm,
-    /// The frame that it sent last, for those who receive it.
-    pub on_air: Option<Frame>,
     /// What happened to the packets for each neighbour.
     pub links: LinkCounters,
 }

@@ -14,8 +14,7 @@ use crate::packet::{Handle, Packets};
 use crate::probe::Probe;
 use crate::topology::WiredRoutes;
 use crate::wired::WiredLink;
-use meshpace_radio::station::StationConfig;
-use meshpace_radio::{Action, Hearer};
+use meshpace_radio::{Action, Frame, Hearer, StationConfig};
 use meshpace_routing::Action as RoutingAction;
 use meshpace_units::{Instant, NodeId, Rate};
 use std::net::Ipv4Addr;
@@ -28,6 +27,8 @@ pub struct World<'a> {
     pub config: StationConfig,
     /// The mesh nodes.
     pub nodes: Vec<Node>,
+    /// The frame that each node sent last, for those who receive it.
+    pub on_air: Vec<Option<Frame>>,
     /// Who hears whom.
     pub hearers: Vec<Vec<Hearer>>,
     /// Who moves.

@@ -4,6 +4,17 @@ use crate::phy::{BackoffRange, Phy};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, Span};
 
+/// The intervals that a backoff is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Intervals {
+    /// Slot time.
+    pub slot: Span,
+    /// Short interframe space.
+    pub sifs: Span,
+    /// DCF interframe space.
+    pub difs: Span,
+}
+
 /// A backoff that has been drawn and has not run out.
 ///
 /// It counts only after the medium has been idle for a DIFS. Rather than being paused and resumed by events, it is
@@ -29,16 +40,16 @@ impl Backoff {
 
     /// When it runs out if the medium is idle from `idle_since` on: DIFS first, then the slots.
     #[must_use]
-    pub fn expiry(&self, idle_since: Instant, phy: &Phy) -> Instant {
-        idle_since.max(self.drawn) + phy.difs() + self.remaining
+    pub fn expiry(&self, idle_since: Instant, intervals: &Intervals) -> Instant {
+        idle_since.max(self.drawn) + intervals.difs + self.remaining
     }
 
     /// The medium was idle from `idle_since` and turned busy at `busy_at`: the whole slots in between have passed,
     /// the last part of one is lost (ns-2.35; ns2-behaviour 2.4).
-    pub fn interrupt(&mut self, idle_since: Instant, busy_at: Instant, phy: &Phy) {
-        let counting_from = idle_since.max(self.drawn) + phy.difs();
-        let slots = busy_at.saturating_since(counting_from).whole(phy.slot());
-        self.remaining = self.remaining.saturating_sub(phy.slot() * slots);
+    pub fn interrupt(&mut self, idle_since: Instant, busy_at: Instant, intervals: &Intervals) {
+        let counting_from = idle_since.max(self.drawn) + intervals.difs;
+        let slots = busy_at.saturating_since(counting_from).whole(intervals.slot);
+        self.remaining = self.remaining.saturating_sub(intervals.slot * slots);
     }
 }
 
@@ -62,6 +73,10 @@ mod tests {
         }
     }
 
+    fn intervals() -> Intervals {
+        Intervals { slot: phy().slot(), sifs: phy().sifs(), difs: phy().difs() }
+    }
+
     #[test]
     fn draws_cover_their_range() {
         let mut phy = phy();
@@ -77,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_part_slot_and_the_difs_do_not_count() {
-        let phy = phy();
+        let phy = intervals();
         let at = |us: u64| Instant::ZERO + Span::from_micros(us);
         let mut backoff = Backoff { remaining: Span::from_micros(100), drawn: at(0) };
         backoff.interrupt(at(0), at(50), &phy);
@@ -90,8 +105,8 @@ mod tests {
     proptest! {
         #[test]
         fn interruptions_never_lengthen_it(cw in 1u32..1024, seed: u64, idle in prop::collection::vec(0u64..700, 0..20)) {
-            let phy = phy();
-            let mut backoff = Backoff::draw(Instant::ZERO, cw, &phy, &mut Stream::new(seed, "backoff", 0));
+            let mut backoff = Backoff::draw(Instant::ZERO, cw, &phy(), &mut Stream::new(seed, "backoff", 0));
+            let phy = intervals();
             let mut now = Instant::ZERO;
             for us in idle {
                 let before = backoff.remaining;

@@ -28,4 +28,4 @@ pub use links::{Hearer, Links, Position};
 pub use phy::{Phy, Preamble, Standard};
 pub use propagation::{Propagation, Thresholds};
 pub use reception::{Arrival, Reception};
-pub use station::{Action, Station, StationStats};
+pub use station::{Action, Station, StationConfig, StationStats};

@@ -100,6 +100,17 @@ impl Reception {
         }
     }
 
+    /// True if nothing is on the air, and what comes next can be judged by itself: not under `sinr`, where frames too
+    /// weak to be sensed count as well.
+    #[must_use]
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        match self {
+            Self::Capture(model) => !model.busy(),
+            Self::Sinr(_) => false,
+        }
+    }
+
     /// The next end of a reception (or of energy), and whether it is a frame that `frame_ends` must handle.
     #[must_use]
     pub fn next_end(&self) -> Option<(Instant, bool)> {

@@ -103,7 +103,12 @@ impl Station {
     }
 
     /// The transmitter's state ends without the answer that it waited for (or none was due).
-    pub(super) fn transmitter_times_out(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
+    pub(super) fn transmitter_times_out(
+        &mut self,
+        now: Instant,
+        config: &StationConfig,
+        out: &mut Vec<Action>,
+    ) {
         let finished = match self.transmitter {
             Transmitter::Idle => panic!("{:?}: an idle transmitter timed out at {now:?}", self.id),
             Transmitter::Ack | Transmitter::Cts => None,
@@ -165,7 +170,7 @@ impl Station {
             self.times_out_at = None;
         }
         if self.answer.is_some() {
-            self.sifs_ends_at = Some(now + config.phy.sifs());
+            self.sifs_ends_at = Some(now + config.intervals.sifs);
         } else if self.packet.is_some() && self.backoff.is_none() && self.sifs_ends_at.is_none() {
             self.draw_backoff(now, config);
         }

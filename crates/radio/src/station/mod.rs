@@ -13,7 +13,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-use crate::backoff::Backoff;
+use crate::backoff::{Backoff, Intervals};
 use crate::frame::{Frame, FrameKind, MacPacket};
 use crate::phy::Phy;
 use crate::reception::{Arrival, Reception, ReceptionLimits, Verdict};
@@ -68,6 +68,17 @@ pub struct StationConfig {
     pub phy: Phy,
     /// Reception thresholds.
     pub limits: ReceptionLimits,
+    /// The standard's intervals, worked out once.
+    pub intervals: Intervals,
+}
+
+impl StationConfig {
+    /// The configuration of all stations of a mesh.
+    #[must_use]
+    pub fn new(phy: Phy, limits: ReceptionLimits) -> Self {
+        let intervals = Intervals { slot: phy.slot(), sifs: phy.sifs(), difs: phy.difs() };
+        Self { phy, limits, intervals }
+    }
 }
 
 /// Arrivals noted but not yet looked at; beyond this many the station catches up at once, so that a node that
@@ -162,20 +173,41 @@ impl Station {
 
     /// A frame that leaves its transmitter `now` will arrive here. Its end must be announced by
     /// [`Station::frame_ends`] if it is `mine`.
-    pub fn hear(&mut self, now: Instant, arrival: Arrival, config: &StationConfig) {
+    ///
+    /// Returns a time before which a deadline after `arrival.start` has become pointless, if there is one: the backoff
+    /// will be interrupted by this frame. Moving the deadline there spares the driver a vain call.
+    #[inline]
+    pub fn hear(&mut self, now: Instant, arrival: Arrival, config: &StationConfig) -> Option<Instant> {
         if self.pending.len() >= LAZY_ARRIVALS {
             self.catch_up(now, config);
         }
         // Nearer transmitters overtake by a microsecond at the most.
-        let place = self.pending.iter().rposition(|other| other.start <= arrival.start).map_or(0, |i| i + 1);
-        self.pending.insert(place, arrival);
+        if self.pending.back().is_none_or(|last| last.start <= arrival.start) {
+            self.pending.push_back(arrival);
+        } else {
+            let place =
+                self.pending.iter().rposition(|other| other.start <= arrival.start).map_or(0, |i| i + 1);
+            self.pending.insert(place, arrival);
+        }
+        let only_backoff = self.transmitter == Transmitter::Idle && self.sifs_ends_at.is_none();
+        (only_backoff && self.backoff.is_some()).then(|| {
+            let silence = match arrival {
+                Arrival { mine: true, .. } => Span::ZERO,
+                Arrival { decodable: false, .. } => config.limits.eifs,
+                Arrival { duration, .. } => duration.min(config.limits.eifs),
+            };
+            arrival.end + silence + config.intervals.difs
+        })
     }
 
     /// When [`Station::timer`] wants to be called next, at the latest. May be earlier than anything happens.
     #[must_use]
     pub fn next_deadline(&self, config: &StationConfig) -> Option<Instant> {
-        let events = [self.sifs_ends_at, self.times_out_at, self.backoff_deadline(config)];
-        events.into_iter().flatten().min()
+        let earlier = |a: Option<Instant>, b: Option<Instant>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        earlier(self.sifs_ends_at, earlier(self.times_out_at, self.backoff_deadline(config)))
     }
 
     /// A deadline has come, or may have.
@@ -206,7 +238,8 @@ impl Station {
             return; // captured over, or replaced by a frame that ends later
         }
         let ended = self.reception.ends(&config.limits);
-        let (arrival, verdict) = ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
+        let (arrival, verdict) =
+            ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
         self.receiver_idle_since = now;
         match verdict {
             Verdict::Good if now >= self.on_air_until => self.receive(now, frame, config, out),
@@ -227,7 +260,7 @@ impl Station {
 
     fn backoff_expiry(&self, config: &StationConfig) -> Instant {
         match &self.backoff {
-            Some(backoff) => backoff.expiry(self.idle_since(), &config.phy),
+            Some(backoff) => backoff.expiry(self.idle_since(), &config.intervals),
             None => unreachable!("{:?} has no backoff", self.id),
         }
     }
@@ -236,7 +269,7 @@ impl Station {
     fn backoff_deadline(&self, config: &StationConfig) -> Option<Instant> {
         let backoff = self.backoff.as_ref().filter(|_| self.transmitter == Transmitter::Idle)?;
         let heard_until = self.reception.idle_not_before(&config.limits).unwrap_or(Instant::ZERO);
-        Some(backoff.expiry(self.idle_since().max(heard_until), &config.phy))
+        Some(backoff.expiry(self.idle_since().max(heard_until), &config.intervals))
     }
 
     /// The medium turns busy at `busy_at`, by a frame that arrives or by one of our own.
@@ -244,7 +277,7 @@ impl Station {
         let idle_since = self.idle_since();
         if let Some(backoff) = &mut self.backoff {
             if idle_since < busy_at {
-                backoff.interrupt(idle_since, busy_at, &config.phy);
+                backoff.interrupt(idle_since, busy_at, &config.intervals);
             }
         }
     }
@@ -259,6 +292,9 @@ impl Station {
     /// runs out in that very moment does not notice it.
     fn catch_up(&mut self, now: Instant, config: &StationConfig) {
         loop {
+            if self.overhear_at_once(now, config) {
+                continue;
+            }
             let start = self.pending.front().map(|a| a.start).filter(|start| *start < now);
             let end = self.reception.next_end().filter(|(end, mine)| *end <= now && !mine).map(|e| e.0);
             match (start, end) {
@@ -268,6 +304,29 @@ impl Station {
                 (_, Some(_)) => self.overheard_ends(config),
             }
         }
+    }
+
+    /// The commonest case in one step: a frame for somebody else that nothing overlapped, begun and ended by `now`.
+    #[inline]
+    fn overhear_at_once(&mut self, now: Instant, config: &StationConfig) -> bool {
+        let Some(arrival) = self.pending.front() else { return false };
+        let undisturbed = !arrival.mine
+            && arrival.end <= now
+            && arrival.start >= self.on_air_until
+            && self.reception.is_silent()
+            && self.pending.get(1).is_none_or(|next| next.start >= arrival.end);
+        if !undisturbed {
+            return false;
+        }
+        let (start, end) = (arrival.start, arrival.end);
+        let silence = if arrival.decodable { arrival.duration } else { config.limits.eifs };
+        self.pending.pop_front();
+        if self.transmitter == Transmitter::Idle {
+            self.medium_turns_busy(start, config);
+        }
+        self.nav = self.nav.max(end + silence);
+        self.receiver_idle_since = self.receiver_idle_since.max(end);
+        true
     }
 
     fn arrival_begins(&mut self, config: &StationConfig) {
@@ -289,7 +348,9 @@ impl Station {
     fn overheard_ends(&mut self, config: &StationConfig) {
         let (arrival, verdict) = self.reception.ends(&config.limits).expect("seen by the caller");
         match verdict {
-            Verdict::Good if arrival.end >= self.on_air_until => self.nav = self.nav.max(arrival.end + arrival.duration),
+            Verdict::Good if arrival.end >= self.on_air_until => {
+                self.nav = self.nav.max(arrival.end + arrival.duration)
+            }
             Verdict::Good | Verdict::Energy => {}
             Verdict::Bad | Verdict::Collided => self.bad_end(&arrival, verdict, config),
         }

@@ -7,7 +7,13 @@ use meshpace_units::{Instant, NodeId, Rate, Span};
 
 impl Station {
     /// Handles a frame for this node, or a broadcast, that was received without error.
-    pub(super) fn receive(&mut self, now: Instant, frame: &Frame, config: &StationConfig, out: &mut Vec<Action>) {
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        config: &StationConfig,
+        out: &mut Vec<Action>,
+    ) {
         match frame.kind {
             FrameKind::Rts => self.receive_rts(now, frame, config),
             FrameKind::Cts => self.receive_cts(now, config),
@@ -34,7 +40,7 @@ impl Station {
         self.transmitter = Transmitter::Idle;
         self.transmitter_idle_since = now;
         self.times_out_at = None;
-        self.sifs_ends_at = Some(now + config.phy.sifs());
+        self.sifs_ends_at = Some(now + config.intervals.sifs);
     }
 
     fn receive_data(&mut self, now: Instant, frame: &Frame, config: &StationConfig, out: &mut Vec<Action>) {
