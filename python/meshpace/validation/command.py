@@ -1,0 +1,99 @@
+"""``meshpace validate``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import typer
+from rich import box
+from rich.table import Table
+
+from meshpace import engine
+from meshpace.cli.failure import InputError
+from meshpace.cli.terminal import console
+from meshpace.files import replacing
+from meshpace.progress import Progress
+from meshpace.stats import estimate
+from meshpace.validation.document import document
+from meshpace.validation.explained import EXPLAINED
+from meshpace.validation.families import FAMILIES
+from meshpace.validation.model import Setup, Verdict
+
+_QUICK_SEEDS = 2
+
+
+def validate(
+    family: list[str] | None, seeds: int | None, quick: bool, output: Path | None, threads: int | None
+) -> None:
+    """Runs the families, prints and writes the table; exit status 1 if a row misses its tolerance unexplained."""
+    setups = _select(family, quick)
+    if quick and seeds is None:
+        seeds = _QUICK_SEEDS
+    began = time.monotonic()
+    verdicts = judge(setups, seeds, threads)
+    if output is not None:
+        with replacing(output) as draft:
+            draft.write_text(document(verdicts, time.monotonic() - began), encoding="utf-8")
+    unexplained = _print(verdicts)
+    if unexplained:
+        raise typer.Exit(1)
+
+
+def _select(family: list[str] | None, quick: bool) -> list[Setup]:
+    for name in family or []:
+        if name not in FAMILIES:
+            raise InputError(f"--family {name}: allowed: {', '.join(FAMILIES)}")
+    setups = [setup for name, make in FAMILIES.items() if not family or name in family for setup in make()]
+    return setups[::2] if quick else setups
+
+
+def judge(setups: list[Setup], seeds: int | None, threads: int | None) -> list[Verdict]:
+    """Runs every set-up with its seeds, or as many as ``seeds``, and holds the means against the reference."""
+    jobs = [[setup.job(seed) for seed in range(1, (seeds or setup.seeds) + 1)] for setup in setups]
+    with Progress("validation", sum(map(len, jobs))) as progress:
+        results = iter(engine.run_many([job for group in jobs for job in group], threads, progress))
+    verdicts = []
+    for setup, group in zip(setups, jobs, strict=True):
+        runs = [next(results) for _ in group]
+        for check in setup.checks:
+            values = [value for value in map(check.take, runs) if value is not None]
+            verdicts.append(Verdict(setup.family, check, estimate(values), group[0]))
+    return verdicts
+
+
+def _print(verdicts: list[Verdict]) -> list[Verdict]:
+    terminal = console()
+    table = Table(box=box.SIMPLE_HEAD)
+    for head, justify in (("row", "left"), ("quantity", "left"), ("ours", "right"), ("reference", "right")):
+        table.add_column(head, justify=justify)  # type: ignore[arg-type]
+    for head in ("tolerance", "verdict"):
+        table.add_column(head)
+    for verdict in verdicts:
+        check = verdict.check
+        ours = "-" if verdict.ours is None else f"{verdict.ours.mean:,.4g}"
+        word = (
+            "[green]pass[/]"
+            if verdict.passed
+            else "[yellow]explained[/]"
+            if verdict.key in EXPLAINED
+            else "[red]MISS[/]"
+        )
+        name = f"{verdict.family}: {check.name}"
+        quantity = f"{check.quantity} {check.unit}".strip()
+        table.add_row(name, quantity, ours, f"{check.reference:,.4g}", str(check.tolerance), word)
+    terminal.print(table)
+    misses = [verdict for verdict in verdicts if not verdict.passed]
+    for verdict in misses:
+        if verdict.key in EXPLAINED:
+            terminal.print(f"{verdict.key}: {EXPLAINED[verdict.key]}", highlight=False, soft_wrap=True)
+    unexplained = [verdict for verdict in misses if verdict.key not in EXPLAINED]
+    for verdict in unexplained:
+        terminal.print(f"MISS {verdict.key}; repeat with: {verdict.job.command()}", highlight=False, soft_wrap=True)
+    passed = len(verdicts) - len(misses)
+    terminal.print(
+        f"validation: {passed} of {len(verdicts)} rows pass, {len(misses) - len(unexplained)} misses explained, "
+        f"{len(unexplained)} not",
+        highlight=False,
+    )
+    return unexplained
