@@ -80,7 +80,8 @@ pub struct Config {
     /// Payload bytes of a full segment, at least 1. With [`HeaderSize::Real`] the options of every segment come off
     /// it, as they do in a path's MTU (RFC 6691).
     pub mss: u32,
-    /// The sender's own window limit in segments (ns-2's `window_`); `None` leaves it to the receiver.
+    /// The sender's own window limit in segments (ns-2's `window_`); `None` leaves it to the receiver. See
+    /// [`Config::with_window`].
     pub window: Option<u32>,
     /// Receive buffer in bytes. It is rounded up to whole units of the window scale, at most 16,383 bytes more.
     pub receive_buffer: u32,
@@ -131,9 +132,16 @@ impl Config {
             retries: None,
             syn_retries: None,
             keep_alive: None,
-            time_wait: Span::ZERO,
+            time_wait: Span::from_secs(60),
             challenge_acks: 10,
         }
+    }
+
+    /// A window of `segments` full segments: ns-2's sender limits itself, any other the receiver's buffer.
+    #[must_use]
+    pub fn with_window(self, segments: u32) -> Self {
+        let window = self.window.map(|_| segments);
+        Self { window, receive_buffer: segments.saturating_mul(self.mss), ..self }
     }
 
     /// NewReno by the RFCs, to talk to any stack.
@@ -151,7 +159,6 @@ impl Config {
             nagle: true,
             retries: Some(15), // Linux's tcp_retries2: well above the 100 s that RFC 9293, section 3.8.3, asks for
             syn_retries: Some(7), // 1 + 2 + ... + 32 + 60 + 60 s
-            time_wait: Span::from_secs(60),
             ..Self::ns2()
         }
     }

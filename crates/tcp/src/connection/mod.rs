@@ -57,6 +57,9 @@ impl State {
     }
 }
 
+/// Where a stream without end would end: no connection gets there, and positions beyond it do not overflow.
+const ENDLESS: u64 = u64::MAX / 4;
+
 /// One end of a TCP connection.
 ///
 /// See the [crate's page](crate) for the rule of use.
@@ -148,7 +151,7 @@ impl Connection {
             return Err(WriteError::Closed);
         }
         if bytes > 0 && !self.sender.endless {
-            self.sender.end += bytes;
+            self.sender.end = self.sender.end.saturating_add(bytes).min(ENDLESS);
             self.drained = false;
             self.sender.on_write();
         }
@@ -160,7 +163,7 @@ impl Connection {
     /// # Errors
     /// As [`write`](Self::write).
     pub fn write_endless(&mut self) -> Result<(), WriteError> {
-        self.write(u64::MAX / 4)?;
+        self.write(ENDLESS)?;
         self.sender.endless = true;
         Ok(())
     }
@@ -221,7 +224,8 @@ impl Connection {
         }
     }
 
-    /// The wireless part of the path has this many links (0: unknown), whatever the acknowledgements' hops say.
+    /// The wireless part of the path has this many links (0: unknown), whatever the acknowledgements' hops say. The
+    /// agent of 2005 has only those.
     pub fn set_path_hops(&mut self, hops: u32) {
         self.sender.gate.set_hops(hops);
     }

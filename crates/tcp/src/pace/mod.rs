@@ -101,8 +101,8 @@ impl Gate {
 
     /// True if every segment waits for a token, so that bursts need no other limit. The agent queues what ns-2 would
     /// send, limits included.
-    pub(crate) const fn spaces_bursts(&self) -> bool {
-        matches!(self, Self::Fixed(_) | Self::Law(_))
+    pub(crate) fn spaces_bursts(&self) -> bool {
+        self.pacer().is_some_and(|pacer| pacer.interval().is_some())
     }
 
     fn pacer(&self) -> Option<&Pacer> {
@@ -154,7 +154,7 @@ impl Gate {
         }
     }
 
-    /// The wireless part of the path has `hops` links, whatever acknowledgements say.
+    /// The wireless part of the path has `hops` links, whatever acknowledgements say (the agent believes those).
     pub(crate) fn set_hops(&mut self, hops: u32) {
         if let Self::Law(law) = self {
             law.set_hops(hops);

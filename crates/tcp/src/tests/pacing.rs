@@ -241,7 +241,7 @@ fn stamps_travel_only_with_flat_headers() {
     // The echo is the departure of the segment that triggered the acknowledgement.
     let mut s = Script::established(Config::ns2());
     s.raw(70, |segment| {
-        (segment.payload, segment.ns2) = (10, Some(crate::Ns2Stamp { sent: ms(33), echo: None }))
+        (segment.payload, segment.ns2) = (10, Some(crate::Ns2Stamp { sent: ms(33), echo: None }));
     });
     let stamp = s.out.pop().unwrap().1.segment.ns2.unwrap();
     assert_eq!((stamp.sent, stamp.echo), (ms(70), Some(ms(33))));

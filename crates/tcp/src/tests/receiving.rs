@@ -89,6 +89,14 @@ fn a_scaled_window_holds_64_segments() {
 }
 
 #[test]
+fn windows_of_segments() {
+    let ns2 = Config::ns2().with_window(20);
+    assert_eq!((ns2.window, ns2.receive_buffer), (Some(20), 29_200));
+    let rfc = Config::rfc().with_window(20);
+    assert_eq!((rfc.window, rfc.receive_buffer), (None, 29_200));
+}
+
+#[test]
 #[should_panic(expected = "read 2 of 1 bytes")]
 fn nobody_reads_what_is_not_there() {
     let mut s = Script::established(config());
