@@ -72,8 +72,12 @@ enum Due {
 
 impl<P> Dsdv<P> {
     /// Node `me` at time 0, knowing nothing of others; `jitter` is its own stream.
+    ///
+    /// # Panics
+    /// If the period is zero.
     #[must_use]
     pub fn new(me: NodeId, config: DsdvConfig, mut jitter: Stream) -> Self {
+        assert!(!config.period.is_zero(), "dumps without a pause: {config:?}");
         let dump_at = Instant::ZERO + Span::from_secs_f64(jitter.uniform(0.0, STARTUP_JITTER_S));
         let mut node = Self {
             me,
@@ -93,6 +97,9 @@ impl<P> Dsdv<P> {
 
     /// Node `me` at time 0 as after [`DUMPS_BEFORE_START`] dumps of all nodes over an unchanging graph: all routes
     /// are there, settling times have decayed, and the next dump comes somewhere within a period.
+    ///
+    /// # Panics
+    /// If the period is zero.
     #[must_use]
     pub fn converged(me: NodeId, config: DsdvConfig, paths: &ShortestPaths, jitter: Stream) -> Self {
         let mut node = Self::new(me, config, jitter);

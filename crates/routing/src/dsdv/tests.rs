@@ -145,3 +145,29 @@ fn triggered_updates_are_a_second_apart() {
     assert!(mine.len() >= 2, "{mine:?}");
     assert!(mine.windows(2).all(|w| w[1] - w[0] >= SECOND), "{mine:?}");
 }
+
+#[test]
+fn a_new_route_is_told_after_two_settling_times_and_a_neighbours_bad_news_with_the_next_update() {
+    let config = DsdvConfig { period: SECOND * 1000, ..DsdvConfig::default() };
+    let mut it: Protocol<char> = Protocol::dsdv(n(0), config, None, jitter(n(0)));
+    let mut out = Vec::new();
+    // The start-up dump, of nothing but itself.
+    it.handle_timeout(ms(2000), &mut out);
+    out.clear();
+    let update = |hops, seqno| {
+        let far = DsdvRoute { destination: n(9), hops, seqno };
+        let near = DsdvRoute { destination: n(1), hops: Some(0), seqno: 4 };
+        Control::DsdvUpdate(DsdvUpdate { routes: vec![near, far] })
+    };
+    it.on_control(ms(5000), n(1), 1, &update(Some(1), 4), &mut out);
+    assert_eq!(it.poll_timeout(), Some(ms(17_000)));
+    it.handle_timeout(ms(16_999), &mut out);
+    assert_eq!(out, []);
+    it.handle_timeout(ms(17_000), &mut out);
+    assert_eq!(out.len(), 1);
+    it.on_control(ms(20_000), n(1), 1, &update(None, 5), &mut out);
+    assert_eq!(it.hops_to(ms(20_000), n(9)), None);
+    // A newer number triggers nothing (ns-2.35): the next update of another cause carries it.
+    it.handle_timeout(ms(30_000), &mut out);
+    assert_eq!(out.len(), 1);
+}

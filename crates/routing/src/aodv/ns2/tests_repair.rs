@@ -1,7 +1,7 @@
 //! Local repair: the defect that decides the goodput of long chains (schemes.md 18, items 7 and 8; ns2-behaviour 5.7).
 
-use crate::harness::{Network, What, chain, is_rerr, is_rreq, ms, n};
-use crate::{Control, DropReason};
+use crate::harness::{Network, What, chain, is_rerr, is_rreq, jitter, ms, n};
+use crate::{Action, Control, DropReason, PacketInfo, Protocol, Recipient, Rerr, Rrep, Rreq};
 use meshpace_units::{Instant, Span};
 
 const SECOND: Span = Span::from_secs(1);
@@ -116,4 +116,72 @@ fn packets_that_follow_into_a_repair_wait_with_the_first() {
     assert_eq!([at[1] - at[0], at[2] - at[1]], [Span::from_millis(10); 2]);
     assert_eq!(net.controls(start, is_rreq).first().map(|r| r.1), Some(5));
     assert_eq!(net.node(5).route_failures(), 1);
+}
+
+fn rrep(destination_seqno: u32, hops: u8) -> Control {
+    let request_sent = Instant::ZERO;
+    Rrep { originator: n(5), destination: n(9), destination_seqno, hops, lifetime: SECOND * 10, request_sent }
+        .into()
+}
+
+fn rreq(originator_seqno: u32) -> Control {
+    let (id, destination_seqno) = (originator_seqno, Some(0));
+    let (originator, destination) = (n(1), n(9));
+    let sent = Instant::ZERO;
+    Rreq {
+        id,
+        originator,
+        originator_seqno,
+        destination,
+        destination_seqno,
+        hops: 2,
+        sent,
+        gratuitous: false,
+    }
+    .into()
+}
+
+/// Node 5 with a route to 9 through 6, used by nobody yet.
+fn node_five(now: Instant) -> Protocol<char> {
+    let mut it = Protocol::aodv_ns2(n(5), jitter(n(5)));
+    it.on_control(now, n(6), 30, &rrep(4, 4), &mut Vec::new());
+    it
+}
+
+#[test]
+fn a_route_that_is_never_used_expires_too() {
+    let it = node_five(ms(1200));
+    assert_eq!(it.poll_timeout(), Some(ms(11_500)));
+}
+
+#[test]
+fn a_node_in_repair_answers_with_a_lifetime_that_has_wrapped() {
+    let mut it = node_five(ms(20_000));
+    let info = PacketInfo { source: n(0), destination: n(9), travelled: 5, ttl: 25 };
+    let mut out = Vec::new();
+    it.on_link_failure(ms(20_300), n(6), 'x', &info, &mut out);
+    out.clear();
+    it.on_control(ms(20_400), n(4), 20, &rreq(6), &mut out);
+    let lifetime = SECOND * ((1 << 32) - 20);
+    let (originator, destination, request_sent) = (n(1), n(9), Instant::ZERO);
+    let answer = Rrep { originator, destination, destination_seqno: 4, hops: 5, lifetime, request_sent };
+    let to = Recipient::Unicast(n(4));
+    assert_eq!(out, [Action::SendControl { message: answer.into(), to, ttl: 30, delay: Span::ZERO }]);
+}
+
+#[test]
+fn an_error_passed_on_forgets_who_was_told() {
+    let mut it = node_five(ms(0));
+    let rerr = |seqno| Rerr { unreachable: vec![(n(9), seqno)], no_delete: false }.into();
+    let passed_on = |out: &[Action<char>]| {
+        out.iter().any(|a| matches!(a, Action::SendControl { message: Control::Rerr(_), .. }))
+    };
+    it.on_control(ms(1), n(4), 20, &rreq(6), &mut Vec::new());
+    let mut out = Vec::new();
+    it.on_control(ms(2), n(6), 1, &rerr(5), &mut out);
+    assert!(passed_on(&out), "node 4 uses the route");
+    it.on_control(ms(3), n(6), 30, &rrep(6, 4), &mut Vec::new());
+    out.clear();
+    it.on_control(ms(4), n(6), 1, &rerr(7), &mut out);
+    assert_eq!(out, [Action::PurgeQueue { next_hop: n(6) }]);
 }

@@ -255,3 +255,44 @@ fn errors_take_down_only_routes_through_their_sender() {
     assert_eq!(hops, [None, Some(n(3))]);
     assert_eq!(out, [], "nobody uses these routes");
 }
+
+#[test]
+fn traffic_keeps_its_routes_alive_in_both_directions() {
+    let mut net = established(4);
+    let start = net.now;
+    net.stream(0, 4, SECOND * 2, SECOND * 20);
+    assert_eq!(net.controls(start, |_| true), []);
+    for i in 1..4 {
+        assert_eq!(net.node(i).hops_to(net.now, n(0)), Some(i), "the way back from node {i}");
+        assert_eq!(net.node(i).hops_to(net.now, n(4)), Some(4 - i));
+    }
+}
+
+#[test]
+fn a_route_through_the_asker_is_no_answer() {
+    let mut it = node(1);
+    let (destination, request_sent) = (n(9), Instant::ZERO);
+    let rrep =
+        Rrep { originator: n(1), destination, destination_seqno: 4, hops: 3, lifetime: SECOND, request_sent };
+    it.on_control(ms(0), n(2), 30, &rrep.into(), &mut Vec::new());
+    let mut sent_for = |id, from| {
+        let (originator, sent) = (n(5), Instant::ZERO);
+        let rreq = Rreq {
+            id,
+            originator,
+            originator_seqno: id,
+            destination,
+            destination_seqno: None,
+            hops: 2,
+            sent,
+            gratuitous: false,
+        };
+        let mut out: Vec<Action<char>> = Vec::new();
+        it.on_control(ms(1), n(from), 10, &rreq.into(), &mut out);
+        out.iter()
+            .map(|a| matches!(a, Action::SendControl { message: Control::Rreq(_), .. }))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(sent_for(1, 2), [true], "passed on");
+    assert_eq!(sent_for(2, 3), [false], "answered");
+}
