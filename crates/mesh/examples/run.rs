@@ -7,5 +7,5 @@ fn main() {
     for a in &args[3..] { o = o.with(a.clone()); }
     let file = meshpace_scenario::ScenarioFile::parse(&args[1], &bytes, &o).unwrap_or_else(|e| { eprintln!("{e}"); std::process::exit(2) });
     let s = file.resolve(seed).unwrap();
-    println!("{}", serde_json::to_string_pretty(&meshpace_mesh::run(&s)).unwrap());
+    println!("{}", serde_json::to_string_pretty(&meshpace_mesh::run(&s).unwrap()).unwrap());
 }

@@ -7,6 +7,7 @@
 //! ([`network`]) -> station and air ([`mac`]) -> ... -> gateway and wired links ([`wired_part`]) -> connection.
 
 mod build;
+pub mod capture;
 mod event;
 mod flow;
 mod gateway_node;
@@ -18,11 +19,13 @@ mod network;
 mod node;
 pub mod packet;
 pub mod probe;
+mod probes;
 mod report;
 pub mod result;
 mod run;
 mod sampling;
 mod schemes;
+pub mod series;
 mod topology;
 mod traffic;
 mod transport;
@@ -30,6 +33,8 @@ mod wired;
 mod wired_part;
 mod world;
 
+pub use capture::Capture;
 pub use probe::{FlowSample, NoProbe, Probe};
 pub use result::{ENGINE, RunResult};
-pub use run::{run, run_with};
+pub use run::{check, run, run_with};
+pub use series::Series;

@@ -2,29 +2,43 @@
 
 use crate::probe::{NoProbe, Probe};
 use crate::result::RunResult;
-use crate::schemes::choose;
+use crate::schemes::ChosenSchemes;
 use crate::world::World;
-use meshpace_scenario::{Plan, Scenario};
+use meshpace_scenario::{Plan, Scenario, ScenarioError};
 use meshpace_units::Instant;
 
 /// Runs a scenario.
-#[must_use]
-pub fn run(scenario: &Scenario) -> RunResult {
+///
+/// # Errors
+/// If it uses a scheme that does not exist, or gives a scheme a parameter that is not acceptable.
+pub fn run(scenario: &Scenario) -> Result<RunResult, ScenarioError> {
     run_with(scenario, &mut NoProbe)
 }
 
 /// Runs a scenario while `probe` looks on.
-pub fn run_with(scenario: &Scenario, probe: &mut dyn Probe) -> RunResult {
+///
+/// # Errors
+/// As [`run`]; the probe has then seen nothing.
+pub fn run_with(scenario: &Scenario, probe: &mut dyn Probe) -> Result<RunResult, ScenarioError> {
     #[allow(clippy::disallowed_methods, reason = "the wall time of a run is reported, and nothing else uses it")]
     let started = std::time::Instant::now();
+    let schemes = ChosenSchemes::of(scenario)?;
     let length = match scenario.measure.plan {
         Plan::Time { duration, .. } => duration,
         Plan::Batches { limit, .. } => limit,
     };
     let end = Instant::ZERO + length;
-    let mut world = World::new(scenario, &choose(scenario), probe);
+    let mut world = World::new(scenario, &schemes, probe);
     world.run(end);
     let mut result = world.report(scenario, end);
     result.wall_s = started.elapsed().as_secs_f64();
-    result
+    Ok(result)
+}
+
+/// Checks what [`run`] would check, without running.
+///
+/// # Errors
+/// As [`run`].
+pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
+    ChosenSchemes::of(scenario).map(|_| ())
 }

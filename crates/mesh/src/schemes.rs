@@ -1,42 +1,93 @@
-//! Temporary.
-use meshpace_gateway::Config as GatewayConfig;
-use meshpace_scenario as scenario;
-use meshpace_tcp::{Config, Pacing, PacingLaw, RtoConfig, TickConfig};
-use meshpace_pacing::{AdaptiveConfig, LinkRates};
+//! Which scheme each flow and each gateway of a scenario has.
+
+use meshpace_gateway as gateway;
+use meshpace_pacing::LinkRates;
+use meshpace_scenario::{self as scenario, Endpoint, Location, RawValue, Scenario, ScenarioError};
+use meshpace_schemes::{Catalogue, Flow, Scheme, Setting, UnknownScheme, Value};
+use meshpace_tcp::{Config, RtoConfig, TickConfig};
 use meshpace_units::Span;
 
-/// x
-pub struct ChosenSchemes { /// x
-    pub gateway: Option<GatewayConfig>, /// x
-    pub flows: Vec<FlowScheme> }
-/// x
-pub struct FlowScheme { config: Config }
-impl FlowScheme {
-    /// x
-    pub fn sender(&self, phase: f64) -> Config {
-        let mut c = self.config.clone();
-        if let RtoConfig::Ticks(t) = c.rto { c.rto = RtoConfig::Ticks(TickConfig { boot_offset: Span::from_secs_f64(phase * t.tick.as_secs_f64()), ..t }); }
-        c
-    }
-    /// x
-    pub fn receiver(&self) -> Config { Config { pacing: Pacing::None, ..self.config.clone() } }
+/// The schemes of one scenario.
+#[derive(Clone, Debug)]
+pub struct ChosenSchemes {
+    /// What the gateways do.
+    pub gateway: Option<gateway::Config>,
+    /// What the ends of each flow do.
+    pub flows: Vec<FlowScheme>,
 }
-/// x
-pub fn choose(s: &scenario::Scenario) -> ChosenSchemes {
-    let gateway = s.network_scheme.starts_with("tcp-gap").then_some(GatewayConfig::PAPER);
-    let flows = s.flows.iter().map(|f| {
-        let mut c = Config::ns2();
-        c.mss = f.segment.0 as u32;
-        c.window = Some(f.window);
-        c.receive_buffer = f.window * c.mss;
-        let rates = LinkRates::Uniform(s.radio.rate);
-        match f.scheme.as_str() {
-            "tcp-ap" => { c.pacing = Pacing::Adaptive(PacingLaw { law: AdaptiveConfig::PAPER, rates }); c.rto_backoff = false; }
-            "tcp-ap-ns2-2005" => { c.pacing = Pacing::Ns2Agent(PacingLaw { law: AdaptiveConfig::NS2_2005, rates }); c.rto_backoff = false; }
-            "tcp-gap" if matches!(f.from, scenario::Endpoint::Mesh(_)) => { c.pacing = Pacing::Wireless { law: PacingLaw { law: AdaptiveConfig::PAPER, rates }, hops: 0 }; }
-            _ => {}
+
+/// The scheme of one flow.
+#[derive(Clone, Debug)]
+pub struct FlowScheme {
+    scheme: Scheme,
+    flow: Flow,
+}
+
+impl ChosenSchemes {
+    /// Reads the scenario's `[scheme.NAME]` tables and finds the scheme of every flow.
+    ///
+    /// # Errors
+    /// At a parameter that its scheme does not have or that is out of range, and at a scheme that does not exist.
+    pub fn of(scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let settings: Vec<_> = scenario
+            .scheme_settings
+            .iter()
+            .map(|s| Setting { scheme: s.scheme.clone(), key: s.key.clone(), value: value(&s.value) })
+            .collect();
+        let catalogue = Catalogue::new(&settings).map_err(|refused| {
+            let at = &scenario.scheme_settings[refused.index].at;
+            at.error(refused.error.found, refused.error.allowed)
+        })?;
+        let unknown = |at: &Location, e: UnknownScheme| at.error(format!("{:?}", e.name), e.allowed);
+        for (name, at) in scenario.scheme_uses() {
+            catalogue.get(name).map_err(|e| unknown(at, e))?;
         }
-        FlowScheme { config: c }
-    }).collect();
-    ChosenSchemes { gateway, flows }
+        let find = |name: &str| {
+            let found = catalogue.get(name);
+            found.unwrap_or_else(|e| panic!("a scheme in use that was not checked: {e}")).clone()
+        };
+        Ok(Self {
+            gateway: find(&scenario.network_scheme).gateway,
+            flows: scenario
+                .flows
+                .iter()
+                .map(|spec| FlowScheme { scheme: find(&spec.scheme), flow: flow(spec, scenario) })
+                .collect(),
+        })
+    }
+}
+
+impl FlowScheme {
+    /// The end that sends the data; `phase` in `[0, 1)` places its coarse clock.
+    pub fn sender(&self, phase: f64) -> Config {
+        let mut config = self.scheme.sender(&self.flow);
+        if let RtoConfig::Ticks(TickConfig { tick, boot_offset, .. }) = &mut config.rto {
+            *boot_offset = Span::from_secs_f64(phase * tick.as_secs_f64());
+        }
+        config
+    }
+
+    /// The end that receives them.
+    pub fn receiver(&self) -> Config {
+        self.scheme.receiver(&self.flow)
+    }
+}
+
+fn flow(spec: &scenario::Flow, scenario: &Scenario) -> Flow {
+    Flow {
+        segment: u32::try_from(spec.segment.0).unwrap_or_else(|_| panic!("a segment of {:?}", spec.segment)),
+        window: spec.window,
+        rates: LinkRates::Uniform(scenario.radio.rate),
+        from_mesh: matches!(spec.from, Endpoint::Mesh(_)),
+    }
+}
+
+fn value(raw: &RawValue) -> Value {
+    match raw {
+        RawValue::Bool(flag) => Value::Bool(*flag),
+        RawValue::Integer(number) => Value::Integer(*number),
+        RawValue::Float(number) => Value::Float(*number),
+        RawValue::Text(text) => Value::Text(text.clone()),
+        RawValue::List(items) => Value::List(items.iter().map(value).collect()),
+    }
 }

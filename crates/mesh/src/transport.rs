@@ -4,7 +4,8 @@ use crate::event::Event;
 use crate::flow::{Flow, Transport};
 use crate::packet::{Body, Host, Packet, Side};
 use crate::world::World;
-use meshpace_tcp::{Arrival, Segment, Transmit};
+use meshpace_pacing::LinkRates;
+use meshpace_tcp::{Arrival, Pacing, Segment, Transmit};
 use meshpace_units::NodeId;
 
 impl World<'_> {
@@ -42,11 +43,31 @@ impl World<'_> {
 
     fn sender_input(&mut self, flow: u32, segment: &Segment, travelled: u32) {
         let now = self.now();
+        let rates = self.rates_of_flow(flow);
         let Flow { transport: Transport::Tcp(tcp), .. } = &mut self.flows[flow as usize] else {
             unreachable!("flow {flow} runs over TCP")
         };
+        tcp.sender.set_path_hops(travelled);
+        if let Some(rates) = rates {
+            tcp.sender.set_link_rates(rates);
+        }
         tcp.sender.handle_segment(now, segment, Arrival { hops: Some(travelled) });
         self.pump(flow, true);
+    }
+
+    /// The rates of the wireless links ahead of a paced sender in the mesh, where links differ in rate.
+    fn rates_of_flow(&self, flow: u32) -> Option<LinkRates> {
+        let Flow { from: Host::Mesh(from), to, transport: Transport::Tcp(tcp), .. } = &self.flows[flow as usize] else {
+            return None;
+        };
+        if self.rates.exceptions.is_empty() || tcp.sender.config().pacing == Pacing::None {
+            return None;
+        }
+        let exit = match to {
+            Host::Mesh(node) => *node,
+            Host::Wired(_) => self.gateways[self.gateway_of[flow as usize]? as usize].node,
+        };
+        self.rates_along(*from, exit)
     }
 
     pub(crate) fn connection_alarm(&mut self, index: u32) {

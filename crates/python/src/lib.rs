@@ -7,7 +7,7 @@ mod pool;
 mod resolved;
 mod trace;
 
-use meshpace_mesh::{ENGINE, RunResult, run, run_with};
+use meshpace_mesh::{ENGINE, RunResult, check, run, run_with};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError, ScenarioFile};
 use pool::{Panicked, run_all};
 use pyo3::create_exception;
@@ -63,20 +63,23 @@ impl Job {
         let none = Overrides::none();
         let overrides = scheme.iter().fold(none, Overrides::with_scheme);
         let overrides = assignments.iter().fold(overrides, Overrides::with);
-        ScenarioFile::parse(name, bytes, &overrides).and_then(|file| file.resolve(*seed)).map_err(Box::new)
+        let file = ScenarioFile::parse(name, bytes, &overrides).map_err(Box::new)?;
+        let scenario = file.resolve(*seed).map_err(Box::new)?;
+        check(&scenario).map_err(Box::new)?;
+        Ok(scenario)
     }
 }
 
 /// The result of a job as JSON.
 fn finish(job: &Job) -> Result<String, Box<ScenarioError>> {
-    Ok(to_json(&run(&job.resolve()?)))
+    Ok(to_json(&run(&job.resolve()?).map_err(Box::new)?))
 }
 
 /// The result of a job as JSON, with its time series.
 fn finish_traced(job: &Job) -> Result<(String, Trace), Box<ScenarioError>> {
     let scenario = job.resolve()?;
     let mut trace = Trace::new(&scenario);
-    let result = run_with(&scenario, &mut trace);
+    let result = run_with(&scenario, &mut trace).map_err(Box::new)?;
     Ok((to_json(&result), trace))
 }
 
