@@ -1,0 +1,67 @@
+//! IEEE 802.11 frames (IEEE 802.11-2016, 9.2 and 9.3).
+//!
+//! Data frames are those of an independent BSS: no bit of To DS, From DS, three addresses. A mesh that routes at the
+//! IP layer needs no more: each hop is a frame from neighbour to neighbour.
+
+use super::addresses::Addresses;
+use super::crc32::crc32;
+use meshpace_radio::{Frame, FrameKind};
+use meshpace_units::{NodeId, Span};
+
+/// What surrounds the IP packet in a data frame of a capture: header 24, LLC/SNAP 8, FCS 4.
+pub const DATA_OVERHEAD: u64 = 36;
+
+const BROADCAST: [u8; 6] = [0xff; 6];
+/// The network that all nodes belong to; no node has this address (nodes: 02:6d:70:00:..).
+const BSSID: [u8; 6] = [0x02, 0x6d, 0x70, 0xff, 0xff, 0xff];
+/// LLC with SNAP: an IPv4 packet follows (RFC 1042).
+const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
+
+/// First byte of frame control: version 0, type and subtype.
+const DATA: u8 = 0x08;
+const RTS: u8 = 0xb4;
+const CTS: u8 = 0xc4;
+const ACK: u8 = 0xd4;
+/// Second byte of frame control.
+const RETRY: u8 = 0x08;
+
+/// The largest duration (9.2.4.2), us.
+const DURATION_MAX: u64 = 32_767;
+
+/// Everything before the IP packet; the whole frame but for the FCS if it carries none.
+pub fn header(out: &mut Vec<u8>, frame: &Frame, addresses: &Addresses) {
+    let station = |node: NodeId| addresses.station(node);
+    let receiver = frame.to.map_or(BROADCAST, station);
+    let kind = match frame.kind {
+        FrameKind::Rts => RTS,
+        FrameKind::Cts => CTS,
+        FrameKind::Data => DATA,
+        FrameKind::Ack => ACK,
+    };
+    // Only data frames have a retry bit that may be set (9.2.4.1.6): a repeated RTS looks like the first.
+    let retry = frame.retry && frame.kind == FrameKind::Data;
+    out.extend([kind, if retry { RETRY } else { 0 }]);
+    out.extend(duration(frame.duration).to_le_bytes());
+    out.extend(receiver);
+    match frame.kind {
+        FrameKind::Cts | FrameKind::Ack => {}
+        FrameKind::Rts => out.extend(station(frame.from)),
+        FrameKind::Data => {
+            out.extend(station(frame.from));
+            out.extend(BSSID);
+            out.extend(((frame.seq & 0xfff) << 4).to_le_bytes()); // fragment 0
+            out.extend(LLC_SNAP_IPV4);
+        }
+    }
+}
+
+/// Appends the frame check sequence of what begins at `start`.
+pub fn frame_check(out: &mut Vec<u8>, start: usize) {
+    let fcs = crc32(&out[start..]);
+    out.extend(fcs.to_le_bytes());
+}
+
+/// In whole microseconds, a fraction counted as one (9.2.5).
+fn duration(span: Span) -> u16 {
+    span.as_nanos().div_ceil(1_000).min(DURATION_MAX) as u16
+}

@@ -1,0 +1,130 @@
+//! Packet captures: every frame on the air as pcapng with radiotap headers, for Wireshark and tshark.
+//!
+//! Each transmission is written once, as its transmitter sends it, whoever receives it. Timestamps are simulated time
+//! in nanoseconds since 1970-01-01 00:00 UTC, at the start of the preamble. Equal runs give equal bytes: nothing in
+//! the file depends on the machine or on the time of day. A packet crosses the air once a hop and attempt, so the TCP
+//! analysis of a whole capture counts repetitions; `wlan.ta == 02:6d:70:00:00:01` shows one transmitter.
+//!
+//! What a simulated frame is and what a real one would be differ in places; the capture decodes, and says so:
+//!
+//! - Data frames carry 36 bytes around the packet: header, LLC/SNAP, FCS. On the air they have the scenario's
+//!   `mac_overhead`, in which ns-2 has no LLC; the interface's description gives both. RTS, CTS, ACK have their sizes.
+//! - IP, TCP and UDP lengths are those on the air; payloads are zeros, checksums are right. TCP of profile `ns2` has
+//!   20 bytes of header; options that its endpoints exchange nonetheless are in the packet's comment.
+//! - Datagrams of flows with less than 8 bytes of `udp_header` are IP protocol 253, for experiments.
+//! - Routing packets have the formats of RFC 3561 (UDP port 654), DSDV's are UDP to port 50001: longer than the sizes
+//!   of ns-2 that they have on the air; a comment gives both.
+//! - IP identification is derived from the packet: the same at each hop and attempt.
+
+mod addresses;
+mod control;
+mod crc32;
+mod dot11;
+mod ip;
+mod network;
+mod pcapng;
+mod radiotap;
+mod tcp;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tshark;
+
+use crate::packet::Packet;
+use crate::probe::Probe;
+use crate::result::ENGINE;
+use addresses::Addresses;
+use meshpace_radio::{Frame, FrameKind};
+use meshpace_scenario::{Radio, Scenario};
+use meshpace_units::Instant;
+use network::Network;
+use std::io::{self, BufWriter, Write};
+
+/// Writes a capture while a run goes on; [`Capture::finish`] it afterwards.
+#[must_use = "errors of the writer are reported by `finish`"]
+pub struct Capture<W: Write> {
+    writer: BufWriter<W>,
+    /// The first error ends the capture, not the run.
+    outcome: io::Result<()>,
+    frames: u64,
+    radio: Radio,
+    network: Network,
+    /// Scratch: the frame, and the block around it.
+    frame: Vec<u8>,
+    block: Vec<u8>,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins a capture of a run of `scenario`. Memory is bounded: every frame goes to the writer at once, through
+    /// a small buffer.
+    pub fn new(writer: W, scenario: &Scenario) -> Self {
+        let mut capture = Self {
+            writer: BufWriter::new(writer),
+            outcome: Ok(()),
+            frames: 0,
+            radio: scenario.radio.clone(),
+            network: Network::new(Addresses::new(scenario)),
+            frame: Vec::new(),
+            block: Vec::new(),
+        };
+        file_header(&mut capture.block, scenario);
+        capture.write_block();
+        capture
+    }
+
+    /// Ends the capture; how many frames it has.
+    ///
+    /// # Errors
+    /// The first error that the writer gave; the file ends there.
+    pub fn finish(mut self) -> io::Result<u64> {
+        self.outcome?;
+        self.writer.flush()?;
+        Ok(self.frames)
+    }
+
+    fn write_block(&mut self) {
+        if self.outcome.is_ok() {
+            self.outcome = self.writer.write_all(&self.block);
+        }
+        self.block.clear();
+    }
+}
+
+impl<W: Write> Probe for Capture<W> {
+    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
+        if self.outcome.is_err() {
+            return;
+        }
+        self.frame.clear();
+        radiotap::header(&mut self.frame, now, frame, &self.radio);
+        let start = self.frame.len();
+        dot11::header(&mut self.frame, frame, &self.network.addresses);
+        let comment = match (frame.kind, packet) {
+            (FrameKind::Data, Some(packet)) => self.network.write(&mut self.frame, packet),
+            (FrameKind::Rts | FrameKind::Cts | FrameKind::Ack, None) => None,
+            _ => panic!("{frame:?} with {packet:?}"),
+        };
+        dot11::frame_check(&mut self.frame, start);
+        pcapng::packet(&mut self.block, now.as_nanos(), &self.frame, comment.as_deref());
+        self.write_block();
+        self.frames += 1;
+    }
+}
+
+fn file_header(out: &mut Vec<u8>, scenario: &Scenario) {
+    let run = format!("{}, seed {}", scenario.name, scenario.seed);
+    let repeat = [
+        format!("scenario {run}, file SHA-256 {}", scenario.scenario_sha256),
+        scenario.overrides.iter().map(|set| format!(", {set}")).collect(),
+    ];
+    let layout = format!(
+        "simulated run of {run}; {} bytes around a packet in data frames here, {} on the air",
+        dot11::DATA_OVERHEAD,
+        scenario.radio.mac_overhead.0
+    );
+    pcapng::section_header(out, &format!("meshpace {ENGINE}"), &repeat.concat());
+    pcapng::interface(out, &run, &layout);
+    let mesh = scenario.mesh.iter().map(|node| (node.address, node.id.as_str()));
+    let wired = scenario.wired.iter().map(|node| (node.address, node.id.as_str()));
+    pcapng::names(out, mesh.chain(wired));
+}
