@@ -1,0 +1,332 @@
+//! Stations on one air: the smallest driver that keeps a [`Station`]'s contract, for tests.
+//!
+//! A node is a station, or a *puppet*: a transmitter that does what the script says and nothing else. Everything that
+//! a station does is logged with its time; silence is a log without the entry. The driver is deliberately strict: a
+//! timer is called at the very time of the deadline, never earlier (unless the test asks for it), deadlines are put off
+//! wherever the station allows it, and one that lies in the past is a failure.
+
+mod setup;
+
+use meshpace_radio::{
+    Action, Arrival, Frame, FrameKind, Hearer, MacPacket, Position, Reception, Station, reception, station,
+};
+use meshpace_random::Stream;
+use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+pub use setup::{Setup, line, mbps};
+
+/// `us` microseconds after time zero, to the nanosecond.
+pub fn at(us: f64) -> Instant {
+    Instant::ZERO + Span::from_secs_f64(us * 1e-6)
+}
+
+/// Microseconds from `earlier` to `later`.
+pub fn us_between(earlier: Instant, later: Instant) -> f64 {
+    later.as_nanos() as f64 / 1e3 - earlier.as_nanos() as f64 / 1e3
+}
+
+/// What a station did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    pub at: Instant,
+    pub node: u32,
+    pub action: Action,
+}
+
+impl Entry {
+    /// The frame, if it sent one.
+    pub fn frame(&self) -> Option<&Frame> {
+        match &self.action {
+            Action::Transmit(frame) => Some(frame),
+            _ => None,
+        }
+    }
+}
+
+/// Packets that a node has for its station.
+#[derive(Clone, Debug)]
+enum Source {
+    /// What the script put there.
+    Scripted(VecDeque<MacPacket>),
+    /// Always another one like this.
+    Saturated(MacPacket),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The frame number `frame` ends at `node`, to which it is addressed.
+    FrameEnds { node: u32, frame: u64 },
+    /// `node`'s deadline may have come.
+    Deadline(u32),
+    /// An uncalled-for call of `timer`.
+    Poke(u32),
+    /// An uncalled-for call of `settle`.
+    Settle(u32),
+    /// A scripted packet comes to `node`.
+    Offer(u32, usize),
+    /// A scripted frame is sent by a puppet.
+    Say(usize),
+}
+
+/// Nodes, the events to come, and the log.
+pub struct Air {
+    pub config: station::StationConfig,
+    pub log: Vec<Entry>,
+    /// False: nothing is logged, only counted.
+    pub recording: bool,
+    /// True: a deadline is put off where [`Station::hear`] says that it has become pointless.
+    pub postponing: bool,
+    /// Packets acknowledged (or broadcast) and given up, by node.
+    pub sent: Vec<u64>,
+    pub given_up: Vec<u64>,
+    /// Times that a station opened an exchange: RTS, and data without one.
+    pub attempts: Vec<u64>,
+    /// `None`: a puppet.
+    stations: Vec<Option<Station>>,
+    hearers: Vec<Vec<Hearer>>,
+    sources: Vec<Source>,
+    offers: Vec<MacPacket>,
+    lines: Vec<Frame>,
+    /// Frames on the air that somebody has to hear the end of.
+    frames: VecDeque<Frame>,
+    first_frame: u64,
+    events: BinaryHeap<Reverse<(Instant, u64, Event)>>,
+    order: u64,
+    /// When each station's timer has to be called.
+    deadlines: Vec<Option<Instant>>,
+    now: Instant,
+}
+
+impl Air {
+    /// A station at each position.
+    pub fn new(setup: &Setup, positions: &[Position]) -> Self {
+        let config = setup.station_config();
+        let mut hearers = setup.links().table(positions);
+        if setup.no_delay {
+            hearers.iter_mut().flatten().for_each(|h| h.delay = Span::ZERO);
+        }
+        let stations = (0..positions.len() as u32).map(|i| {
+            let model = if setup.sinr {
+                Reception::Sinr(reception::Sinr::default())
+            } else {
+                Reception::Capture(reception::Capture::default())
+            };
+            let stream = Stream::new(setup.seed, "backoff", u64::from(i));
+            Some(Station::new(NodeId(i), model, stream, &config))
+        });
+        let n = positions.len();
+        Self {
+            stations: stations.collect(),
+            config,
+            log: Vec::new(),
+            recording: true,
+            postponing: true,
+            sent: vec![0; n],
+            given_up: vec![0; n],
+            attempts: vec![0; n],
+            hearers,
+            sources: vec![Source::Scripted(VecDeque::new()); n],
+            offers: Vec::new(),
+            lines: Vec::new(),
+            frames: VecDeque::new(),
+            first_frame: 0,
+            events: BinaryHeap::new(),
+            order: 0,
+            deadlines: vec![None; n],
+            now: Instant::ZERO,
+        }
+    }
+
+    /// Turns nodes into puppets.
+    pub fn puppets(mut self, nodes: &[u32]) -> Self {
+        for node in nodes {
+            self.stations[*node as usize] = None;
+        }
+        self
+    }
+
+    /// The station of a node that is not a puppet.
+    pub fn station(&self, node: u32) -> &Station {
+        self.stations[node as usize].as_ref().expect("a station")
+    }
+
+    /// A packet comes to `node` at `when`; it waits in a queue until the station takes it.
+    pub fn offer(&mut self, when: Instant, node: u32, packet: MacPacket) {
+        self.offers.push(packet);
+        self.schedule(when, Event::Offer(node, self.offers.len() - 1));
+    }
+
+    /// From time zero on `node` always has a packet for `to`.
+    pub fn saturate(&mut self, node: u32, to: u32, size: u64, rate: Rate) {
+        let packet = MacPacket { handle: node, to: Some(NodeId(to)), size: Bytes(size), rate };
+        self.sources[node as usize] = Source::Saturated(packet);
+        self.feed(node);
+    }
+
+    /// A puppet sends `frame` at `when`.
+    pub fn say(&mut self, when: Instant, frame: Frame) {
+        self.lines.push(frame);
+        self.schedule(when, Event::Say(self.lines.len() - 1));
+    }
+
+    /// Calls `timer` at a time of the test's choice. (At the time of another event it would decide a tie.)
+    pub fn poke(&mut self, when: Instant, node: u32) {
+        self.schedule(when, Event::Poke(node));
+    }
+
+    /// Calls `settle` at a time of the test's choice.
+    pub fn settle(&mut self, when: Instant, node: u32) {
+        self.schedule(when, Event::Settle(node));
+    }
+
+    /// Handles everything up to `end` inclusive.
+    pub fn run_until(&mut self, end: Instant) {
+        while self.events.peek().is_some_and(|Reverse((at, ..))| *at <= end) {
+            let Reverse((now, _, event)) = self.events.pop().expect("just seen");
+            self.now = now;
+            self.handle(event);
+        }
+        self.now = end;
+    }
+
+    /// Frames that `node` sent, in order of time.
+    pub fn frames_of(&self, node: u32) -> Vec<(Instant, Frame)> {
+        let of_node = self.log.iter().filter(|entry| entry.node == node);
+        of_node.filter_map(|entry| entry.frame().map(|frame| (entry.at, *frame))).collect()
+    }
+
+    /// Times at which `node` sent a frame of this kind.
+    pub fn times(&self, node: u32, kind: FrameKind) -> Vec<Instant> {
+        self.frames_of(node).into_iter().filter(|(_, frame)| frame.kind == kind).map(|(at, _)| at).collect()
+    }
+
+    fn schedule(&mut self, when: Instant, event: Event) {
+        assert!(when >= self.now, "{event:?} at {when:?}, but it is {:?}", self.now);
+        self.events.push(Reverse((when, self.order, event)));
+        self.order += 1;
+    }
+
+    fn handle(&mut self, event: Event) {
+        let now = self.now;
+        let mut actions = Vec::new();
+        let node = match event {
+            Event::Say(line) => return self.transmit(self.lines[line]),
+            Event::Offer(node, index) => {
+                let packet = self.offers[index];
+                match &mut self.sources[node as usize] {
+                    Source::Scripted(queue) => queue.push_back(packet),
+                    Source::Saturated(_) => panic!("node {node} is saturated"),
+                }
+                return self.feed(node);
+            }
+            Event::FrameEnds { node, .. }
+            | Event::Deadline(node)
+            | Event::Poke(node)
+            | Event::Settle(node) => node,
+        };
+        let Some(station) = self.stations[node as usize].as_mut() else { return };
+        match event {
+            Event::FrameEnds { frame, .. } => {
+                let frame = self.frames[(frame - self.first_frame) as usize];
+                station.frame_ends(now, &frame, &self.config, &mut actions);
+            }
+            Event::Deadline(_) => {
+                // Never earlier than asked: whoever moved the deadline in the meantime must not need the call.
+                if self.deadlines[node as usize] != Some(now) {
+                    return;
+                }
+                station.timer(now, &self.config, &mut actions);
+            }
+            Event::Poke(_) => station.timer(now, &self.config, &mut actions),
+            _ => station.settle(now, &self.config),
+        }
+        for action in actions {
+            self.carry_out(node, action);
+        }
+        self.feed(node);
+    }
+
+    fn carry_out(&mut self, node: u32, action: Action) {
+        if self.recording {
+            self.log.push(Entry { at: self.now, node, action });
+        }
+        match action {
+            Action::Transmit(frame) => {
+                let opens =
+                    frame.kind == FrameKind::Rts || (frame.kind == FrameKind::Data && !frame.protected);
+                self.attempts[node as usize] += u64::from(opens);
+                self.transmit(frame);
+            }
+            Action::Sent(_) => self.sent[node as usize] += 1,
+            Action::GaveUp(_) => self.given_up[node as usize] += 1,
+            Action::Deliver { .. } => {}
+        }
+    }
+
+    /// Hands the station its next packet if it takes one, and sees to its deadline.
+    fn feed(&mut self, node: u32) {
+        let Some(station) = self.stations[node as usize].as_mut() else { return };
+        if station.accepts() {
+            let next = match &mut self.sources[node as usize] {
+                Source::Scripted(queue) => queue.pop_front(),
+                Source::Saturated(packet) => Some(*packet),
+            };
+            if let Some(packet) = next {
+                station.offer(self.now, packet, &self.config);
+            }
+        }
+        let deadline = station.next_deadline(&self.config);
+        assert!(
+            deadline.is_none_or(|at| at >= self.now),
+            "node {node} missed {deadline:?}: it is {:?}",
+            self.now
+        );
+        self.set_deadline(node, deadline);
+    }
+
+    fn set_deadline(&mut self, node: u32, deadline: Option<Instant>) {
+        self.deadlines[node as usize] = deadline;
+        if let Some(deadline) = deadline {
+            self.schedule(deadline, Event::Deadline(node));
+        }
+    }
+
+    fn transmit(&mut self, frame: Frame) {
+        while self.frames.len() > 4 * self.stations.len() + 64 {
+            self.frames.pop_front();
+            self.first_frame += 1;
+        }
+        let number = self.first_frame + self.frames.len() as u64;
+        self.frames.push_back(frame);
+        for index in 0..self.hearers[frame.from.index()].len() {
+            let hearer = self.hearers[frame.from.index()][index];
+            let unicast = frame.to == Some(hearer.node);
+            let mine = hearer.decodable && (unicast || frame.to.is_none());
+            let start = self.now + hearer.delay;
+            let arrival = Arrival {
+                start,
+                end: start + frame.airtime,
+                power: hearer.power,
+                duration: frame.duration,
+                from: frame.from,
+                kind: frame.kind,
+                decodable: hearer.decodable,
+                mine,
+                unicast,
+            };
+            if mine {
+                self.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, frame: number });
+            }
+            let Some(station) = self.stations[hearer.node.index()].as_mut() else { continue };
+            let not_before = station.hear(self.now, arrival, &self.config);
+            let deadline = self.deadlines[hearer.node.index()];
+            if let (true, Some(deadline), Some(not_before)) = (self.postponing, deadline, not_before) {
+                if deadline > start && deadline < not_before {
+                    self.set_deadline(hearer.node.0, Some(not_before));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The radio of a test, and the frames of its puppets.
+
+use meshpace_radio::phy::{ACK_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
+use meshpace_radio::reception::ReceptionLimits;
+use meshpace_radio::station::StationConfig;
+use meshpace_radio::{
+    Frame, FrameKind, Links, MacPacket, Phy, Position, Preamble, Propagation, Standard, Thresholds,
+};
+use meshpace_units::{Bytes, NodeId, Rate, Span};
+
+/// `n` Mbit/s.
+pub fn mbps(n: f64) -> Rate {
+    Rate::bits_per_sec((n * 1e6) as u64)
+}
+
+/// Positions on a line, by their metres.
+pub fn line(metres: &[f64]) -> Vec<Position> {
+    metres.iter().map(|x| Position { x: *x, y: 0.0 }).collect()
+}
+
+/// Everything about the radio. [`Setup::dsss`] is ns-2.35's (schemes.md 17.1, 17.2).
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub phy: Phy,
+    pub propagation: Propagation,
+    pub ranges: (f64, f64),
+    pub sinr: bool,
+    pub noise: f64,
+    pub no_delay: bool,
+    pub seed: u64,
+    /// Rate of the packets.
+    pub rate: Rate,
+}
+
+impl Setup {
+    /// 802.11b as in ns-2.35 at `rate` Mbit/s, no propagation delay.
+    pub fn dsss(rate: f64, rts: bool) -> Self {
+        Self {
+            phy: Phy {
+                standard: Standard::B,
+                preamble: Preamble::Long,
+                basic_rate: mbps(1.0),
+                mac_overhead: Bytes(34),
+                rts_threshold: rts.then_some(Bytes(0)),
+                retry_short: 7,
+                retry_long: 4,
+                backoff_range: BackoffRange::Ns2,
+            },
+            propagation: Propagation::TwoRay,
+            ranges: (250.0, 550.0),
+            sinr: false,
+            noise: 0.0,
+            no_delay: true,
+            seed: 1,
+            rate: mbps(rate),
+        }
+    }
+
+    /// 802.11a at `rate` Mbit/s.
+    pub fn ofdm(rate: f64, rts: bool) -> Self {
+        let mut setup = Self::dsss(rate, rts);
+        setup.phy.standard = Standard::A;
+        setup.phy.basic_rate = mbps(6.0);
+        setup.phy.mac_overhead = Bytes(28);
+        setup
+    }
+
+    /// The same with another seed.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    pub fn links(&self) -> Links {
+        let (propagation, ranges) = (self.propagation.clone(), self.ranges);
+        Links { propagation, ranges, summed_interference: self.sinr, seed: self.seed }
+    }
+
+    pub fn station_config(&self) -> StationConfig {
+        let thresholds: Thresholds = self.links().thresholds();
+        let limits = ReceptionLimits { ratio: 10.0, noise: self.noise, thresholds, eifs: self.phy.eifs() };
+        StationConfig::new(self.phy.clone(), limits)
+    }
+
+    /// A packet; its handle is its size.
+    pub fn packet(&self, to: Option<u32>, size: u64) -> MacPacket {
+        MacPacket { handle: size as u32, to: to.map(NodeId), size: Bytes(size), rate: self.rate }
+    }
+
+    /// Time on the air of a data frame with a packet of `size`.
+    pub fn data_airtime(&self, size: u64) -> Span {
+        self.phy.airtime(self.phy.mpdu(Bytes(size)), self.rate)
+    }
+
+    fn frame(&self, kind: FrameKind, from: u32, to: Option<u32>, size: Bytes, rate: Rate) -> Frame {
+        Frame {
+            kind,
+            from: NodeId(from),
+            to: to.map(NodeId),
+            airtime: self.phy.airtime(size, rate),
+            duration: Span::ZERO,
+            rate,
+            size,
+            data_rate: self.rate,
+            seq: 0,
+            retry: false,
+            protected: false,
+            packet: None,
+        }
+    }
+
+    /// An RTS for a packet of `size`.
+    pub fn rts(&self, from: u32, to: u32, size: u64) -> Frame {
+        let rts = self.frame(FrameKind::Rts, from, Some(to), RTS_BYTES, self.phy.control_rate(self.rate));
+        let duration = self.phy.rts_duration(self.data_airtime(size), self.rate);
+        Frame { duration, protected: true, ..rts }
+    }
+
+    /// The CTS that answers [`Setup::rts`].
+    pub fn cts(&self, from: u32, to: u32, size: u64) -> Frame {
+        let control = self.phy.control_rate(self.rate);
+        let duration = self.phy.cts_duration(self.rts(to, from, size).duration, control);
+        Frame { duration, ..self.frame(FrameKind::Cts, from, Some(to), CTS_BYTES, control) }
+    }
+
+    /// A data frame.
+    pub fn data(&self, from: u32, to: u32, size: u64, seq: u16) -> Frame {
+        let data = self.frame(FrameKind::Data, from, Some(to), self.phy.mpdu(Bytes(size)), self.rate);
+        let packet = Some(self.packet(Some(to), size));
+        let protected = self.phy.needs_rts(Bytes(size));
+        Frame { duration: self.phy.data_duration(self.rate), seq, protected, packet, ..data }
+    }
+
+    /// A broadcast; it goes at the basic rate.
+    pub fn broadcast(&self, from: u32, size: u64) -> Frame {
+        let packet = Some(self.packet(None, size));
+        Frame {
+            packet,
+            ..self.frame(FrameKind::Data, from, None, self.phy.mpdu(Bytes(size)), self.phy.basic_rate)
+        }
+    }
+
+    /// An acknowledgement.
+    pub fn ack(&self, from: u32, to: u32) -> Frame {
+        self.frame(FrameKind::Ack, from, Some(to), ACK_BYTES, self.phy.control_rate(self.rate))
+    }
+}
