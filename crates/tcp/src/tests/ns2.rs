@@ -92,6 +92,20 @@ fn fast_retransmit_and_recovery() {
 }
 
 #[test]
+fn one_segment_for_each_of_the_first_duplicates() {
+    // 6.3, even if the window has room for more: the peer's was closed until now.
+    let mut s = eight_outstanding(Config::ns2());
+    s.window = (6 * MSS / 4) as u16; // up to segment 14
+    s.ack_segment([300], 8);
+    s.expect(300, &[]);
+    s.window = u16::MAX;
+    s.ack_segment([301], 8); // 9 + 1 from 8 on
+    s.expect(301, &[segment(15)]);
+    s.ack_segment([302], 8);
+    s.expect(302, &[segment(16)]);
+}
+
+#[test]
 fn partial_acknowledgements() {
     let mut s = eight_outstanding(Config::ns2());
     s.ack_segment(300..308, 6); // 7 and 9 are lost: eight duplicates
