@@ -165,9 +165,34 @@ fn a_new_route_is_told_after_two_settling_times_and_a_neighbours_bad_news_with_t
     assert_eq!(out, []);
     it.handle_timeout(ms(17_000), &mut out);
     assert_eq!(out.len(), 1);
+    // The trigger of the other route comes a second later and repeats what is new (ns-2.35).
+    it.handle_timeout(ms(18_000), &mut out);
+    assert_eq!(out.len(), 2);
     it.on_control(ms(20_000), n(1), 1, &update(None, 5), &mut out);
     assert_eq!(it.hops_to(ms(20_000), n(9)), None);
     // A newer number triggers nothing (ns-2.35): the next update of another cause carries it.
     it.handle_timeout(ms(30_000), &mut out);
+    assert_eq!(out.len(), 2);
+}
+
+#[test]
+fn a_shorter_way_waits_for_a_still_shorter_one() {
+    let config = DsdvConfig { period: SECOND * 1000, ..DsdvConfig::default() };
+    let mut it: Protocol<char> = Protocol::dsdv(n(0), config, None, jitter(n(0)));
+    let mut out = Vec::new();
+    it.handle_timeout(ms(2000), &mut out);
+    let far = |hops| {
+        Control::DsdvUpdate(DsdvUpdate {
+            routes: vec![DsdvRoute { destination: n(9), hops: Some(hops), seqno: 4 }],
+        })
+    };
+    it.on_control(ms(5000), n(1), 1, &far(3), &mut out);
+    it.handle_timeout(ms(17_000), &mut out);
+    out.clear();
+    it.on_control(ms(20_000), n(2), 1, &far(1), &mut out);
+    assert_eq!((it.hops_to(ms(20_000), n(9)), it.next_hop(ms(20_000), n(9))), (Some(2), Some(n(2))));
+    it.handle_timeout(ms(31_999), &mut out);
+    assert_eq!(out, []);
+    it.handle_timeout(ms(32_000), &mut out);
     assert_eq!(out.len(), 1);
 }
