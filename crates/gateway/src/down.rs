@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::hole::{Duplicate, Hole};
-use crate::segment_map::{Recorded, SegmentMap};
+use crate::segment_map::{Covered, Recorded, SegmentMap};
 use crate::{Action, Config, Departure, DupAck, Route};
 use alloc::collections::VecDeque;
 use meshpace_pacing::{LawConfig, Pacer, RateLaw};
@@ -53,6 +53,8 @@ pub(crate) struct Down<P> {
     queue: VecDeque<Outbound<P>>,
     queued: Bytes,
     cached: Bytes,
+    /// No packet before this one is cached.
+    cached_from: Seq,
     pub law: RateLaw,
     pub cap: Option<Span>,
     pacer: Pacer,
@@ -81,6 +83,7 @@ impl<P: Clone> Down<P> {
             queue: VecDeque::new(),
             queued: Bytes::ZERO,
             cached: Bytes::ZERO,
+            cached_from: first.seq,
             law,
             cap: None,
             pacer,
@@ -200,18 +203,22 @@ impl<P: Clone> Down<P> {
         config: &Config,
         budget: &mut Budget,
     ) -> u32 {
-        let Some(covered) = self.map.acknowledge(ack) else {
+        let Some(Covered { bytes, entries, .. }) = self.map.acknowledge(ack) else {
             return 0;
         };
         self.hole = None;
-        budget.segments -= covered.entries.len();
-        for cached in covered.entries.iter().filter_map(|e| e.keep.as_ref()) {
-            self.cached = self.cached - cached.wire_len;
-            budget.bytes = budget.bytes - cached.wire_len;
+        self.cached_from = self.cached_from.later(ack); // never left so far behind that its order would flip
+        budget.segments -= entries.len();
+        let mut latest: Option<(Instant, bool)> = None;
+        let mut freed = Bytes::ZERO;
+        for entry in entries {
+            freed += entry.keep.map_or(Bytes::ZERO, |cached| cached.wire_len);
+            latest = latest.max(Some((entry.at, entry.again)));
         }
+        self.cached = self.cached - freed;
+        budget.bytes = budget.bytes - freed;
         // The most recently sent segment (schemes.md 1.3, rule 3); if that passed twice, no sample (rule 2).
-        let latest = covered.entries.iter().max_by_key(|e| e.at).filter(|e| !e.again);
-        if let Some(rtt) = latest.map(|e| now.saturating_since(e.at)) {
+        if let Some(rtt) = latest.filter(|&(_, again)| !again).map(|(at, _)| now.saturating_since(at)) {
             self.smoothed = Some(self.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
             let Route { hops, rates } = route();
             let path = config.law.path_over(hops.unwrap_or(0), self.segment, rates);
@@ -220,7 +227,7 @@ impl<P: Clone> Down<P> {
                 self.apply_pace(now);
             }
         }
-        covered.bytes
+        bytes
     }
 
     /// A duplicate ACK for the first missing byte. `lowest_sack` is the left edge of the lowest block above it.
@@ -280,7 +287,8 @@ impl<P: Clone> Down<P> {
             return true;
         }
         if self.cached > Bytes::ZERO {
-            for entry in self.map.iter_mut() {
+            for entry in self.map.starting_from(self.cached_from) {
+                self.cached_from = entry.end;
                 if let Some(cached) = entry.keep.take() {
                     self.cached = self.cached - cached.wire_len;
                     budget.bytes = budget.bytes - cached.wire_len;
@@ -310,6 +318,9 @@ impl<P: Clone> Down<P> {
             }
             Recorded::Again(before) => before,
         };
+        if caches && packet.start.before(self.cached_from) {
+            self.cached_from = packet.start;
+        }
         let freed = replaced.map_or(Bytes::ZERO, |cached| cached.wire_len);
         let taken = if caches { wire_len } else { Bytes::ZERO };
         self.cached = self.cached + taken - freed;

@@ -1,6 +1,7 @@
 //! When the segments of one direction passed the gateway.
 
 use alloc::collections::VecDeque;
+use alloc::collections::vec_deque::Drain;
 use meshpace_units::{Instant, Seq};
 
 /// How far ahead of the acknowledged data a segment can plausibly lie: the largest window that TCP can announce
@@ -33,13 +34,13 @@ pub(crate) struct SegmentMap<T> {
 
 /// What an acknowledgement covered.
 #[derive(Debug)]
-pub(crate) struct Covered<T> {
+pub(crate) struct Covered<'a, T> {
     /// The first byte newly acknowledged.
     pub from: Seq,
     /// Bytes newly acknowledged.
     pub bytes: u32,
     /// Entries wholly covered, in order of sequence.
-    pub entries: VecDeque<Passed<T>>,
+    pub entries: Drain<'a, Passed<T>>,
 }
 
 /// How [`SegmentMap::record`] took a segment.
@@ -110,15 +111,14 @@ impl<T> SegmentMap<T> {
 
     /// Takes the cumulative acknowledgement `ack`; `None` if it acknowledges nothing new, or data that never passed
     /// (an optimistic ACK must not create samples).
-    pub fn acknowledge(&mut self, ack: Seq) -> Option<Covered<T>> {
+    pub fn acknowledge(&mut self, ack: Seq) -> Option<Covered<'_, T>> {
         if !ack.after(self.una) || ack.after(self.end) {
             return None;
         }
         let (from, bytes) = (self.una, ack.since(self.una));
         self.una = ack;
         let count = self.entries.partition_point(|e| e.end.at_or_before(ack));
-        let rest = self.entries.split_off(count);
-        Some(Covered { from, bytes, entries: core::mem::replace(&mut self.entries, rest) })
+        Some(Covered { from, bytes, entries: self.entries.drain(..count) })
     }
 
     /// The entry that holds the byte at `seq`.
@@ -127,9 +127,10 @@ impl<T> SegmentMap<T> {
         self.entries.get_mut(index).filter(|e| e.start.at_or_before(seq))
     }
 
-    /// All entries, in order of sequence.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Passed<T>> {
-        self.entries.iter_mut()
+    /// The entries that start at `from` or after it, in order of sequence.
+    pub fn starting_from(&mut self, from: Seq) -> impl Iterator<Item = &mut Passed<T>> {
+        let index = self.entries.partition_point(|e| e.start.before(from));
+        self.entries.range_mut(index..)
     }
 }
 
@@ -158,18 +159,21 @@ mod tests {
         map
     }
 
+    /// Bytes and entries that an acknowledgement covers.
+    fn covers(map: &mut SegmentMap<()>, ack: Seq) -> Option<(u32, usize)> {
+        map.acknowledge(ack).map(|covered| (covered.bytes, covered.entries.len()))
+    }
+
     #[test]
     fn an_acknowledgement_across_the_wrap_covers_what_it_names() {
         let mut map = map_of(5);
-        let covered = map.acknowledge(seg(2).1).unwrap();
-        assert_eq!((covered.bytes, covered.entries.len()), (300, 3));
-        assert!(map.acknowledge(seg(2).1).is_none(), "nothing new");
-        assert!(map.acknowledge(seg(0).1).is_none(), "old");
-        assert!(map.acknowledge(seg(5).1).is_none(), "optimistic: segment 5 never passed");
+        assert_eq!(covers(&mut map, seg(2).1), Some((300, 3)));
+        assert_eq!(covers(&mut map, seg(2).1), None, "nothing new");
+        assert_eq!(covers(&mut map, seg(0).1), None, "old");
+        assert_eq!(covers(&mut map, seg(5).1), None, "optimistic: segment 5 never passed");
         assert!(map.outstanding());
-        let covered = map.acknowledge(seg(3).0 + 50).unwrap();
-        assert_eq!((covered.bytes, covered.entries.len()), (50, 0), "half a segment");
-        assert_eq!(map.acknowledge(seg(4).1).unwrap().entries.len(), 2);
+        assert_eq!(covers(&mut map, seg(3).0 + 50), Some((50, 0)), "half a segment");
+        assert_eq!(covers(&mut map, seg(4).1), Some((150, 2)));
         assert!(!map.outstanding());
     }
 
@@ -177,8 +181,7 @@ mod tests {
     fn a_second_passage_is_marked_and_re_timed() {
         let mut map = map_of(3);
         assert_eq!(map.record(seg(1).0, seg(1).1, ms(50), true, ()), Recorded::Again(()));
-        let passed: Vec<_> =
-            map.acknowledge(seg(2).1).unwrap().entries.iter().map(|e| (e.at, e.again)).collect();
+        let passed: Vec<_> = map.acknowledge(seg(2).1).unwrap().entries.map(|e| (e.at, e.again)).collect();
         assert_eq!(passed, [(ms(0), false), (ms(50), true), (ms(2), false)]);
     }
 
@@ -190,7 +193,7 @@ mod tests {
         }
         assert_eq!(map.record(seg(1).0, seg(1).1, ms(9), true, ()), Recorded::New);
         assert_eq!(map.record(seg(0).0 + 50, seg(1).0 + 50, ms(10), true, ()), Recorded::Not);
-        let again: Vec<_> = map.acknowledge(seg(2).1).unwrap().entries.iter().map(|e| e.again).collect();
+        let again: Vec<_> = map.acknowledge(seg(2).1).unwrap().entries.map(|e| e.again).collect();
         assert_eq!(again, [true, true, false]);
     }
 
@@ -207,8 +210,7 @@ mod tests {
     fn without_room_the_end_still_moves() {
         let mut map = map_of(1);
         assert_eq!(map.record(seg(1).0, seg(1).1, ms(1), false, ()), Recorded::Not);
-        let covered = map.acknowledge(seg(1).1).unwrap();
-        assert_eq!((covered.bytes, covered.entries.len()), (200, 1));
+        assert_eq!(covers(&mut map, seg(1).1), Some((200, 1)));
     }
 
     proptest! {
@@ -225,7 +227,7 @@ mod tests {
                 }
                 let (una, end) = (map.una(), map.end);
                 let mut previous = None;
-                for entry in map.iter_mut() {
+                for entry in &map.entries {
                     prop_assert!(entry.start.before(entry.end) && entry.end.at_or_before(end));
                     // An acknowledgement may have cut the first entry; the others follow one another.
                     match previous {

@@ -1,7 +1,7 @@
 //! The wireless-to-wired half of a connection: the sender paces, the gateway measures the wired round trip for it.
 
 use crate::budget::Budget;
-use crate::segment_map::{Recorded, SegmentMap};
+use crate::segment_map::{Covered, Recorded, SegmentMap};
 use crate::{Config, TcpView};
 use meshpace_tcp::Segment;
 use meshpace_units::{Instant, Span};
@@ -37,13 +37,14 @@ impl Up {
     /// An ACK comes from the Internet. Returns the bytes it newly acknowledges and, if it is one that may carry it,
     /// the wired round trip of the oldest segment it newly acknowledges, in whole milliseconds.
     pub fn on_ack(&mut self, now: Instant, view: &TcpView<'_>, budget: &mut Budget) -> (u32, Option<Span>) {
-        let Some(covered) = self.map.acknowledge(view.segment.ack) else {
+        let Some(Covered { from, bytes, mut entries }) = self.map.acknowledge(view.segment.ack) else {
             return (0, None);
         };
-        budget.segments -= covered.entries.len();
-        let oldest = covered.entries.front().filter(|e| e.start.at_or_before(covered.from) && !e.again);
+        budget.segments -= entries.len();
+        let oldest = entries.next().filter(|e| e.start.at_or_before(from) && !e.again);
+        drop(entries);
         let Some(rtt) = oldest.map(|e| now.saturating_since(e.at)) else {
-            return (covered.bytes, None);
+            return (bytes, None);
         };
         self.rtt = Some(rtt);
         // An option that arrived with the ACK is replaced, so its bytes count as room.
@@ -51,7 +52,7 @@ impl Up {
         let options = view.header_length.saturating_sub(TCP_HEADER + replaced);
         let writes = view.segment.is_pure_ack() && options <= OPTIONS_MAX;
         self.options_written += u64::from(writes);
-        (covered.bytes, writes.then(|| option_value(rtt)))
+        (bytes, writes.then(|| option_value(rtt)))
     }
 
     /// Entries in the sequence map.
