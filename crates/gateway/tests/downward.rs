@@ -4,9 +4,9 @@ mod common;
 
 use common::*;
 use meshpace_gateway::{Action, Config, RttOption, Side};
-use meshpace_pacing::AdaptiveConfig;
+use meshpace_pacing::{AdaptiveConfig, LinkRates};
 use meshpace_tcp::{Options, Segment};
-use meshpace_units::{Bytes, Span};
+use meshpace_units::{Bytes, Rate, Span};
 
 /// One 40 ms round trip over 4 hops at 2 Mbit/s: 31.68 ms (schemes.md 1.4), no variation yet.
 const INTERVAL: Span = Span::from_micros(31_680);
@@ -200,6 +200,33 @@ fn a_short_path_uses_its_own_hops_and_unknown_hops_count_as_one() {
         let khd = s.stats().k_hop_delay.unwrap() * 1e3;
         assert!((khd - khd_ms).abs() < 1e-6, "{hops} hops: {khd} ms");
     }
+}
+
+#[test]
+fn links_of_known_rates_count_by_their_slowest_stretch() {
+    // Five links at 11, 11, 2, 2 and 11 Mbit/s. Air time of 12,768 bit: 3 * 1.160727 + 2 * 6.384 = 16.250182 ms; of a
+    // round trip of 40 ms 23.749818 are queueing, 2.3749818 ms a hop and way. Any four links hold both
+    // slow ones and two fast ones: 2 * 1.111273 + 2 * 6.112 ms.
+    let rates: Vec<_> = [11, 11, 2, 2, 11].map(|n| Rate::bits_per_sec(n * 1_000_000)).into();
+    let mut s = Script::established(config());
+    s.rates = Some(LinkRates::PerLink(rates.into()));
+    s.sample(0, 40);
+    let khd = s.stats().k_hop_delay.unwrap() * 1e3;
+    assert!((khd - (4.0 * 2.374_981_8 + 14.446_545_5)).abs() < 1e-6, "{khd} ms");
+}
+
+#[test]
+fn an_unseen_handshake_means_a_scale_of_seven() {
+    // The field 512 is 65,536 bytes; twice that is 87.4 packets of 1500 besides what the cache gives up.
+    let mut s = Script::new(config());
+    let base = s.sample(0, 40);
+    let verdicts: Vec<_> = (0..100)
+        .map(|i| {
+            let data = s.down(base + i * MSS, MSS, 0);
+            s.hand_in(Side::Wired, &data).1
+        })
+        .collect();
+    assert_eq!(verdicts.iter().filter(|v| **v == meshpace_gateway::Verdict::Held).count(), 87);
 }
 
 #[test]

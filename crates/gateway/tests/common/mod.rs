@@ -46,12 +46,22 @@ pub struct Script {
     pub now: Instant,
     next: Packet,
     pub hops: u32,
+    /// Rates of the links one by one, in place of the hops.
+    pub rates: Option<LinkRates>,
     pub overhead: u32,
 }
 
 impl Script {
     pub fn new(config: Config) -> Self {
-        Self { gateway: Gateway::new(config), flow: 1, now: Instant::ZERO, next: 0, hops: 4, overhead: 40 }
+        Self {
+            gateway: Gateway::new(config),
+            flow: 1,
+            now: Instant::ZERO,
+            next: 0,
+            hops: 4,
+            rates: None,
+            overhead: 40,
+        }
     }
 
     /// A gateway that saw the handshake of flow 1, opened from the mesh.
@@ -110,8 +120,11 @@ impl Script {
             header_length: segment.header_length(),
         };
         let wire_len = Bytes(u64::from(segment.payload + self.overhead));
-        let hops = self.hops;
-        let route = |to| Route { hops: (hops > 0).then_some(hops), ..route(to) };
+        let (hops, rates) = (self.hops, self.rates.clone());
+        let route = |to| {
+            let uniform = route(to);
+            Route { hops: (hops > 0).then_some(hops), rates: rates.unwrap_or(uniform.rates) }
+        };
         (packet, self.gateway.handle(self.now, side, &view, wire_len, route, packet))
     }
 
