@@ -125,7 +125,7 @@ impl EventQueue {
     /// Moves the deadline of a station to `not_before` if it lies between `after` and that.
     #[inline]
     pub fn postpone_station(&mut self, station: u32, after: Instant, not_before: Instant) {
-        let deadline = self.stations.deadlines[station as usize];
+        let deadline = self.stations.deadline(station);
         if after.as_nanos() < deadline && deadline < not_before.as_nanos() {
             self.stations.set(station, not_before.as_nanos());
         }
@@ -136,7 +136,7 @@ impl EventQueue {
     /// A station's deadline stays where it is: whoever handles it sets the next one, or none.
     #[inline]
     pub fn next(&mut self, end: Instant) -> Option<Event> {
-        let (station, deadline) = self.stations.first();
+        let (deadline, station) = self.stations.champion;
         let scheduled = self.scheduled.first().map_or(NEVER, |key| key.at().as_nanos());
         let at = deadline.min(scheduled);
         if at > end.as_nanos() || at == NEVER {
@@ -153,48 +153,56 @@ const NEVER: u64 = u64::MAX;
 
 /// The earliest of many deadlines that move: a winner tree. Moving one costs a comparison a level, in place.
 struct Tournament {
-    /// By station, padded to a power of two.
-    deadlines: Vec<u64>,
-    /// `winners[i]` won the match of `winners[2i]` and `winners[2i + 1]`; the leaves are the stations in order.
-    winners: Vec<u32>,
+    /// `matches[i]` holds the two who meet in match `i`; the winner goes on to match `i / 2`, on the side of `i`'s
+    /// lowest bit. Match 1 is the final; the stations start in pairs in the last `matches.len() / 2`.
+    matches: Vec<[Contender; 2]>,
+    champion: Contender,
 }
+
+/// A deadline and whose it is; the earlier wins, at the same time the lower station.
+type Contender = (u64, u32);
 
 impl Tournament {
     fn new(stations: usize) -> Self {
-        let leaves = stations.next_power_of_two();
-        let mut winners = vec![0; 2 * leaves];
-        for (leaf, winner) in winners[leaves..].iter_mut().enumerate() {
-            *winner = leaf as u32;
+        let pairs = stations.div_ceil(2).next_power_of_two();
+        let mut tree = Self { matches: vec![[(NEVER, 0); 2]; 2 * pairs], champion: (NEVER, 0) };
+        for station in 0..2 * pairs {
+            tree.matches[pairs + station / 2][station % 2] = (NEVER, station as u32);
         }
-        for place in (1..leaves).rev() {
-            winners[place] = winners[2 * place];
+        for place in (2..2 * pairs).rev() {
+            tree.matches[place / 2][place % 2] = tree.matches[place][0];
         }
-        Self { deadlines: vec![NEVER; leaves], winners }
+        tree
     }
 
     #[inline]
-    fn first(&self) -> (u32, u64) {
-        let winner = self.winners[1];
-        (winner, self.deadlines[winner as usize])
+    fn place(&self, station: u32) -> (usize, usize) {
+        ((self.matches.len() + station as usize) / 2, station as usize % 2)
+    }
+
+    #[inline]
+    fn deadline(&self, station: u32) -> u64 {
+        let (place, side) = self.place(station);
+        self.matches[place][side].0
     }
 
     #[inline]
     fn set(&mut self, station: u32, deadline: u64) {
-        if std::mem::replace(&mut self.deadlines[station as usize], deadline) == deadline {
-            return;
-        }
-        let mut place = (self.deadlines.len() + station as usize) / 2;
-        while place > 0 {
-            let (left, right) = (self.winners[2 * place], self.winners[2 * place + 1]);
-            let right_wins = self.deadlines[right as usize] < self.deadlines[left as usize];
-            let winner = if right_wins { right } else { left };
-            // Where somebody else won before and still does, nothing changes further up.
-            if self.winners[place] == winner && winner != station {
+        let (mut place, mut side) = self.place(station);
+        let mut contender = (deadline, station);
+        loop {
+            let pair = &mut self.matches[place];
+            if pair[side] == contender {
+                return;
+            }
+            pair[side] = contender;
+            contender = if pair[1] < pair[0] { pair[1] } else { pair[0] };
+            if place == 1 {
                 break;
             }
-            self.winners[place] = winner;
-            place /= 2;
+            (place, side) = (place / 2, place % 2);
         }
+        self.champion = contender;
     }
 }
 

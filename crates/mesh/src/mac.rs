@@ -78,20 +78,28 @@ impl World<'_> {
         self.frames += 1;
         self.probe.frame(now, &frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
         self.on_air[node as usize] = Some(frame);
+        let at_transmitter = Arrival {
+            start: now,
+            end: now + frame.airtime,
+            power: 0.0,
+            duration: frame.duration,
+            from: frame.from,
+            kind: frame.kind,
+            decodable: false,
+            mine: false,
+            unicast: false,
+        };
         for hearer in &self.hearers[node as usize] {
             let unicast = frame.to == Some(hearer.node);
             let mine = hearer.decodable && (unicast || frame.to.is_none());
-            let start = now + hearer.delay;
             let arrival = Arrival {
-                start,
-                end: start + frame.airtime,
+                start: at_transmitter.start + hearer.delay,
+                end: at_transmitter.end + hearer.delay,
                 power: hearer.power,
-                duration: frame.duration,
-                from: frame.from,
-                kind: frame.kind,
                 decodable: hearer.decodable,
                 mine,
                 unicast,
+                ..at_transmitter
             };
             if mine {
                 if let (None, Some(packet)) = (frame.to, frame.packet) {
@@ -101,7 +109,7 @@ impl World<'_> {
             }
             let station = &mut self.nodes[hearer.node.index()].station;
             if let Some(not_before) = station.hear(now, arrival, &self.config) {
-                self.queue.postpone_station(hearer.node.0, start, not_before);
+                self.queue.postpone_station(hearer.node.0, arrival.start, not_before);
             }
         }
     }

@@ -5,8 +5,8 @@ use crate::interface_queue::Enqueued;
 use crate::mac::LINK_LAYER_DELAY;
 use crate::packet::{Body, Class, Handle, Host, Packet};
 use crate::world::World;
-use meshpace_routing::{Action, Control, Recipient};
-use meshpace_units::{NodeId, Span};
+use meshpace_routing::{Action, Control, Protocol, Recipient};
+use meshpace_units::{Instant, NodeId, Span};
 
 impl World<'_> {
     /// A packet that was received by radio reaches the network layer.
@@ -42,7 +42,9 @@ impl World<'_> {
     /// The MAC gave up a data packet or TCP acknowledgement.
     pub(crate) fn link_failed(&mut self, node: u32, next_hop: NodeId, handle: Handle) {
         let info = self.packets.get(handle).info();
-        self.with_routing(node, |routing, now, out| routing.on_link_failure(now, next_hop, handle, &info, out));
+        self.with_routing(node, |routing, now, out| {
+            routing.on_link_failure(now, next_hop, handle, &info, out)
+        });
     }
 
     pub(crate) fn routing_alarm(&mut self, node: u32) {
@@ -55,7 +57,7 @@ impl World<'_> {
     fn with_routing(
         &mut self,
         node: u32,
-        call: impl FnOnce(&mut meshpace_routing::Protocol<Handle>, meshpace_units::Instant, &mut Vec<Action<Handle>>),
+        call: impl FnOnce(&mut Protocol<Handle>, Instant, &mut Vec<Action<Handle>>),
     ) {
         let now = self.now();
         let mut actions = std::mem::take(&mut self.routing_actions);
@@ -66,7 +68,9 @@ impl World<'_> {
                     self.packets.get_mut(packet).next_hop = Some(next_hop);
                     self.queue.schedule(now + delay + LINK_LAYER_DELAY, Event::Enqueue { node, packet });
                 }
-                Action::SendControl { message, to, ttl, delay } => self.send_control(node, message, to, ttl, delay),
+                Action::SendControl { message, to, ttl, delay } => {
+                    self.send_control(node, message, to, ttl, delay)
+                }
                 Action::PurgeQueue { next_hop } => self.purge(node, next_hop),
                 Action::Drop { packet, .. } => drop(self.packets.take(packet)),
             }
@@ -104,9 +108,17 @@ impl World<'_> {
     }
 
     /// Drops the waiting packets for a neighbour: data, acknowledgements and unicast replies alike.
+    ///
+    /// ns-2 queues a RERR with next hop 0, so a purge for node 0 takes the waiting RERRs along (ns2-behaviour 4.5).
     fn purge(&mut self, node: u32, next_hop: NodeId) {
         let packets = &self.packets;
-        let purged = self.nodes[node as usize].queue.remove(|h| packets.get(h).next_hop == Some(next_hop));
+        let this = &mut self.nodes[node as usize];
+        let errors_too = next_hop == NodeId(0) && matches!(this.routing, Protocol::AodvNs2(_));
+        let purged = this.queue.remove(|handle| {
+            let packet = packets.get(handle);
+            packet.next_hop == Some(next_hop)
+                || (errors_too && matches!(packet.body, Body::Control(Control::Rerr(_))))
+        });
         for handle in purged {
             self.packets.take(handle);
         }
@@ -115,7 +127,10 @@ impl World<'_> {
     /// A packet reaches the interface queue.
     pub(crate) fn enqueue(&mut self, node: u32, handle: Handle) {
         let routing = self.packets.get(handle).class() == Class::Control;
-        let dropped = self.nodes[node as usize].queue.push(handle, routing, self.queue_limit);
+        let this = &mut self.nodes[node as usize];
+        // A packet that the MAC takes at once does not wait, whatever the limit.
+        let limit = if this.station.accepts() { self.queue_limit.max(2) } else { self.queue_limit };
+        let dropped = this.queue.push(handle, routing, limit);
         if let Enqueued::Dropped(handle) = dropped {
             let packet = self.packets.take(handle);
             if let Some(next_hop) = packet.next_hop {

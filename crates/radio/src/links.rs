@@ -103,10 +103,8 @@ impl Grid {
         let fold = |start: f64, pick: fn(f64, f64) -> f64, axis: fn(&Position) -> f64| {
             positions.iter().map(axis).fold(start, pick)
         };
-        let origin = Position {
-            x: fold(f64::INFINITY, f64::min, |p| p.x),
-            y: fold(f64::INFINITY, f64::min, |p| p.y),
-        };
+        let origin =
+            Position { x: fold(f64::INFINITY, f64::min, |p| p.x), y: fold(f64::INFINITY, f64::min, |p| p.y) };
         let width = fold(f64::NEG_INFINITY, f64::max, |p| p.x) - origin.x;
         let height = fold(f64::NEG_INFINITY, f64::max, |p| p.y) - origin.y;
         let cell = reach.max(width / MAX_CELLS).max(height / MAX_CELLS).max(1.0);
@@ -141,7 +139,12 @@ mod tests {
     use meshpace_random::Stream;
 
     fn links() -> Links {
-        Links { propagation: Propagation::TwoRay, ranges: (250.0, 550.0), summed_interference: false, seed: 1 }
+        Links {
+            propagation: Propagation::TwoRay,
+            ranges: (250.0, 550.0),
+            summed_interference: false,
+            seed: 1,
+        }
     }
 
     #[test]
@@ -156,8 +159,9 @@ mod tests {
     #[test]
     fn the_grid_finds_the_same_as_all_pairs() {
         let mut draw = Stream::new(3, "test", 0);
-        let nodes: Vec<_> =
-            (0..300).map(|_| Position { x: draw.uniform(0.0, 6000.0), y: draw.uniform(-900.0, 2000.0) }).collect();
+        let nodes: Vec<_> = (0..300)
+            .map(|_| Position { x: draw.uniform(0.0, 6000.0), y: draw.uniform(-900.0, 2000.0) })
+            .collect();
         let table = links().table(&nodes);
         for (i, here) in nodes.iter().enumerate() {
             let all: Vec<u32> = (0..nodes.len())

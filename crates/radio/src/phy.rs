@@ -281,7 +281,10 @@ mod tests {
             let got = [(1500, true), (40, true), (1500, false), (40, false)]
                 .map(|(packet, rts)| exchange(&phy, packet, rate, rts));
             for (got, want) in got.into_iter().zip(want) {
-                assert!((got - want).abs() < 0.06, "overhead {overhead}, {bps} bit/s: {got} us, table {want} us");
+                assert!(
+                    (got - want).abs() < 0.06,
+                    "overhead {overhead}, {bps} bit/s: {got} us, table {want} us"
+                );
             }
         }
     }

@@ -134,9 +134,11 @@ mod tests {
     #[test]
     fn ranges_are_met_exactly() {
         // Section 21 item 11: 250 m decodes, 251 m senses only, 551 m nothing.
-        for model in
-            [Propagation::TwoRay, Propagation::LogDistance { exponent: 3.0, shadowing_db: 0.0 }, Propagation::Ranges]
-        {
+        for model in [
+            Propagation::TwoRay,
+            Propagation::LogDistance { exponent: 3.0, shadowing_db: 0.0 },
+            Propagation::Ranges,
+        ] {
             let limits = model.thresholds(250.0, 550.0);
             let at = |d| model.power_between(d, (250.0, 550.0), (0, 1), 1);
             assert!(at(250.0) >= limits.receive, "{model:?}");

@@ -8,6 +8,7 @@
 //! [`Station::timer`] no later than that. Early or repeated calls of `timer` are harmless.
 
 mod access;
+mod pending;
 mod respond;
 mod stats;
 #[cfg(test)]
@@ -19,8 +20,8 @@ use crate::phy::Phy;
 use crate::reception::{Arrival, Reception, ReceptionLimits, Verdict};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
-use std::collections::VecDeque;
 
+use pending::Pending;
 pub use stats::StationStats;
 
 /// What the driver has to do.
@@ -83,14 +84,14 @@ impl StationConfig {
 
 /// Arrivals noted but not yet looked at; beyond this many the station catches up at once, so that a node that
 /// nothing happens to does not collect them.
-const LAZY_ARRIVALS: usize = 12;
+const LAZY_ARRIVALS: usize = 24;
 
 /// The DCF of one node.
 #[derive(Clone, Debug)]
 pub struct Station {
     id: NodeId,
     reception: Reception,
-    pending: VecDeque<Arrival>,
+    pending: Pending,
     /// Network allocation vector.
     nav: Instant,
     /// When the receiver last became idle.
@@ -126,7 +127,7 @@ impl Station {
         Self {
             id,
             reception,
-            pending: VecDeque::new(),
+            pending: Pending::default(),
             nav: Instant::ZERO,
             receiver_idle_since: Instant::ZERO,
             transmitter: Transmitter::Idle,
@@ -180,15 +181,9 @@ impl Station {
     pub fn hear(&mut self, now: Instant, arrival: Arrival, config: &StationConfig) -> Option<Instant> {
         if self.pending.len() >= LAZY_ARRIVALS {
             self.catch_up(now, config);
+            self.pending.compact();
         }
-        // Nearer transmitters overtake by a microsecond at the most.
-        if self.pending.back().is_none_or(|last| last.start <= arrival.start) {
-            self.pending.push_back(arrival);
-        } else {
-            let place =
-                self.pending.iter().rposition(|other| other.start <= arrival.start).map_or(0, |i| i + 1);
-            self.pending.insert(place, arrival);
-        }
+        self.pending.push(arrival);
         let only_backoff = self.transmitter == Transmitter::Idle && self.sifs_ends_at.is_none();
         (only_backoff && self.backoff.is_some()).then(|| {
             let silence = match arrival {
@@ -295,7 +290,7 @@ impl Station {
             if self.overhear_at_once(now, config) {
                 continue;
             }
-            let start = self.pending.front().map(|a| a.start).filter(|start| *start < now);
+            let start = self.pending.first().map(|a| a.start).filter(|start| *start < now);
             let end = self.reception.next_end().filter(|(end, mine)| *end <= now && !mine).map(|e| e.0);
             match (start, end) {
                 (None, None) => break,
@@ -309,18 +304,18 @@ impl Station {
     /// The commonest case in one step: a frame for somebody else that nothing overlapped, begun and ended by `now`.
     #[inline]
     fn overhear_at_once(&mut self, now: Instant, config: &StationConfig) -> bool {
-        let Some(arrival) = self.pending.front() else { return false };
+        let Some(arrival) = self.pending.first() else { return false };
         let undisturbed = !arrival.mine
             && arrival.end <= now
             && arrival.start >= self.on_air_until
             && self.reception.is_silent()
-            && self.pending.get(1).is_none_or(|next| next.start >= arrival.end);
+            && self.pending.second().is_none_or(|next| next.start >= arrival.end);
         if !undisturbed {
             return false;
         }
         let (start, end) = (arrival.start, arrival.end);
         let silence = if arrival.decodable { arrival.duration } else { config.limits.eifs };
-        self.pending.pop_front();
+        self.pending.pop();
         if self.transmitter == Transmitter::Idle {
             self.medium_turns_busy(start, config);
         }
@@ -330,7 +325,7 @@ impl Station {
     }
 
     fn arrival_begins(&mut self, config: &StationConfig) {
-        let arrival = self.pending.pop_front().expect("seen by the caller");
+        let arrival = self.pending.pop().unwrap_or_else(|| panic!("{:?}: no arrival begins", self.id));
         let was_busy = self.reception.busy();
         let transmitting = arrival.start < self.on_air_until;
         let begun = self.reception.begins(arrival, transmitting, &config.limits);
@@ -346,7 +341,8 @@ impl Station {
     }
 
     fn overheard_ends(&mut self, config: &StationConfig) {
-        let (arrival, verdict) = self.reception.ends(&config.limits).expect("seen by the caller");
+        let (arrival, verdict) =
+            self.reception.ends(&config.limits).unwrap_or_else(|| panic!("{:?}: nothing ends", self.id));
         match verdict {
             Verdict::Good if arrival.end >= self.on_air_until => {
                 self.nav = self.nav.max(arrival.end + arrival.duration)
