@@ -102,8 +102,8 @@ impl Probe for Series {
     fn flow(&mut self, now: Instant, sample: &FlowSample) {
         let (then, before) = std::mem::replace(&mut self.previous[sample.flow], (now, sample.delivered));
         let elapsed = now.saturating_since(then);
-        let goodput = (!elapsed.is_zero())
-            .then(|| (sample.delivered - before).bits() as f64 / elapsed.as_secs_f64());
+        let goodput =
+            (!elapsed.is_zero()).then(|| (sample.delivered - before).bits() as f64 / elapsed.as_secs_f64());
         let interval = sample.pacing_interval.map(Span::as_secs_f64);
         // No interval between packets is no pacing: there is no rate then.
         let rate = interval.filter(|s| *s > 0.0).map(|s| self.packet_bits[sample.flow] / s);

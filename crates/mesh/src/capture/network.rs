@@ -72,7 +72,7 @@ impl Network {
         }
         header.write(out, transport);
         match &packet.body {
-            Body::Tcp { segment, .. } => tcp::beside_the_wire(segment).map(|o| format!("outside ns-2's flat header: {o:?}")),
+            Body::Tcp { segment, .. } => tcp::beside_the_wire(segment),
             Body::Udp { .. } => None,
             Body::Control(message) => other_size(message, packet.size, length(transport)),
         }
@@ -89,7 +89,9 @@ fn other_size(message: &Control, air: Bytes, written: Bytes) -> Option<String> {
         Control::Rreq(_) | Control::Rrep(_) | Control::Rerr(_) => "the format of RFC 3561",
         Control::DsdvUpdate(_) => "with its UDP header",
     };
-    (air != written).then(|| format!("{} bytes at IP on the air (the size in ns-2), {} here ({format})", air.0, written.0))
+    (air != written).then(|| {
+        format!("{} bytes at IP on the air (the size in ns-2), {} here ({format})", air.0, written.0)
+    })
 }
 
 /// The same at every hop and in every attempt, another when the endpoint sends the segment again.

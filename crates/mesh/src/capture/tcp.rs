@@ -34,9 +34,16 @@ fn on_the_wire(segment: &Segment) -> Options {
 }
 
 /// What the endpoints tell each other although ns-2's header has no place for it.
-pub fn beside_the_wire(segment: &Segment) -> Option<Options> {
-    let rest = Options { rtt_wired: None, ..segment.options };
-    (segment.ns2.is_some() && rest != Options::default()).then_some(rest)
+pub fn beside_the_wire(segment: &Segment) -> Option<String> {
+    segment.ns2?;
+    let options = &segment.options;
+    let mut told = Vec::new();
+    told.extend(options.mss.map(|mss| format!("MSS {mss}")));
+    told.extend(options.window_scale.map(|shift| format!("window scale {shift}")));
+    told.extend(options.sack_permitted.then(|| "SACK permitted".to_owned()));
+    told.extend(options.timestamps.map(|stamps| format!("timestamps {} {}", stamps.value, stamps.echo)));
+    told.extend(options.sack.iter().flatten().map(|(left, right)| format!("SACK {left:?}-{right:?}")));
+    (!told.is_empty()).then(|| format!("outside ns-2's flat header: {}", told.join(", ")))
 }
 
 /// Writes the header, its checksum zero.

@@ -1,8 +1,373 @@
-use super::tests::*;
+//! Captures as tshark reads them: a judge that no one here wrote.
+//!
+//! Where tshark is not installed these tests check nothing and say so; with `MESHPACE_REQUIRE_TSHARK=1` they fail.
+
+use super::control::DSDV_PORT;
+use super::tests::{Sent, capture, capture_packets, cbr, packet, scenario, segment, segment_packet};
+use crate::packet::{Body, Packet};
+use meshpace_radio::FrameKind;
+use meshpace_routing::{Control, DsdvRoute, DsdvUpdate, Rerr, Rrep, Rreq};
+use meshpace_tcp::{Flags, Options, Timestamps};
+use meshpace_units::{Instant, NodeId, Seq, Span};
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A file that goes when the test ends.
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing can be done about a temporary file that cannot be removed.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// One row a frame: the values of the fields asked for, several values of one field joined by commas.
+type Rows = Vec<Vec<String>>;
+
+/// Has tshark decode a capture with all checksums checked; `None` if there is no tshark and none is required.
+///
+/// Fails if any frame is malformed or carries an error, which a wrong checksum is.
+fn decode(test: &str, bytes: &[u8], fields: &[&str]) -> Option<Rows> {
+    let file = Scratch(std::env::temp_dir().join(format!("meshpace-{test}-{}.pcapng", std::process::id())));
+    std::fs::write(&file.0, bytes).expect("the temporary directory can be written");
+    let judged = [
+        "_ws.malformed",
+        "wlan.fcs.status",
+        "ip.checksum.status",
+        "tcp.checksum.status",
+        "udp.checksum.status",
+    ];
+    let mut tshark = Command::new("tshark");
+    tshark.arg("-r").arg(&file.0).args(["-T", "fields", "-E", "separator=|"]);
+    for check in ["ip.check_checksum", "tcp.check_checksum", "udp.check_checksum", "wlan.check_checksum"] {
+        tshark.arg("-o").arg(format!("{check}:TRUE"));
+    }
+    // Radiotap's time is that of the start of a frame here.
+    tshark.args(["-o", "wlan_radio.tsf_at_end:FALSE", "-o", "tcp.relative_sequence_numbers:FALSE"]);
+    for field in judged.iter().chain(fields) {
+        tshark.args(["-e", field]);
+    }
+    let output = run(&mut tshark)?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("tshark writes UTF-8");
+    let rows: Rows = text.lines().map(|line| line.split('|').map(str::to_owned).collect()).collect();
+    for (number, row) in rows.iter().enumerate() {
+        // 1: good. A checksum that the frame has not is empty.
+        let good = row[0].is_empty()
+            && row[1] == "1"
+            && row[2..5].iter().all(|status| status.is_empty() || status == "1");
+        assert!(good, "{test}, frame {}: {row:?}", number + 1);
+    }
+    Some(rows.into_iter().map(|row| row[judged.len()..].to_vec()).collect())
+}
+
+fn run(tshark: &mut Command) -> Option<Output> {
+    match tshark.output() {
+        Ok(output) => Some(output),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let required = std::env::var("MESHPACE_REQUIRE_TSHARK").is_ok_and(|value| value == "1");
+            assert!(!required, "tshark is required and not installed");
+            eprintln!("skipped: tshark is not installed");
+            None
+        }
+        Err(error) => panic!("tshark: {error}"),
+    }
+}
+
+/// Number as the subtype field has it.
+fn subtype(kind: FrameKind) -> &'static str {
+    match kind {
+        FrameKind::Rts => "0x001b",
+        FrameKind::Cts => "0x001c",
+        FrameKind::Ack => "0x001d",
+        FrameKind::Data => "0x0020",
+    }
+}
+
+/// What every run is held to: as many frames as were sent, each of its kind, with its fields; every ACK is where the
+/// station that sent data waits for it. Returns the values of `fields`.
+fn check_run(test: &str, text: &str, fields: &[&str]) -> Option<(Rows, Vec<Sent>)> {
+    let scenario = scenario(text);
+    let (bytes, sent) = capture(&scenario);
+    let common = [
+        "wlan.fc.type_subtype",
+        "wlan.fc.retry",
+        "wlan.duration",
+        "wlan.seq",
+        "wlan.ra",
+        "wlan.ta",
+        "radiotap.datarate",
+    ];
+    let asked: Vec<_> = common.iter().chain(fields).copied().collect();
+    let rows = decode(test, &bytes, &asked)?;
+    assert_eq!(rows.len(), sent.len());
+    let mac = |node: NodeId| scenario.mesh[node.index()].mac.map(|byte| format!("{byte:02x}")).join(":");
+    for (row, Sent { frame, .. }) in rows.iter().zip(&sent) {
+        let data = frame.kind == FrameKind::Data;
+        let sender = matches!(frame.kind, FrameKind::Data | FrameKind::Rts);
+        let expected = [
+            subtype(frame.kind).to_owned(),
+            u8::from(data && frame.retry).to_string(),
+            frame.duration.as_nanos().div_ceil(1000).to_string(),
+            if data { frame.seq.to_string() } else { String::new() },
+            frame.to.map_or("ff:ff:ff:ff:ff:ff".to_owned(), mac),
+            if sender { mac(frame.from) } else { String::new() },
+            (frame.rate.as_bits_per_sec() as f64 / 1e6).to_string(),
+        ];
+        assert_eq!(row[..common.len()], expected, "{frame:?}");
+    }
+    check_acknowledgements(&sent);
+    assert!(sent.iter().any(|sent| sent.packet.is_some() && sent.frame.retry), "{test}: no retry to be seen");
+    Some((rows.into_iter().map(|row| row[common.len()..].to_vec()).collect(), sent))
+}
+
+/// Every ACK answers a data frame that ended one SIFS and one propagation delay before.
+fn check_acknowledgements(sent: &[Sent]) {
+    let mut acknowledged = 0;
+    for (index, ack) in sent.iter().enumerate().filter(|(_, sent)| sent.frame.kind == FrameKind::Ack) {
+        let data = sent[..index].iter().rev().find(|sent| {
+            sent.frame.kind == FrameKind::Data
+                && Some(sent.frame.from) == ack.frame.to
+                && sent.frame.to == Some(ack.frame.from)
+        });
+        let data = data.unwrap_or_else(|| panic!("an ACK without data: {:?}", ack.frame));
+        let pause = ack.at - (data.at + data.frame.airtime);
+        assert!(
+            (10_000..17_000).contains(&pause.as_nanos()),
+            "{pause:?} between {:?} and its ACK",
+            data.frame
+        );
+        acknowledged += 1;
+    }
+    assert!(acknowledged > 0);
+}
+
+/// A chain of four hops with one TCP flow.
+fn tcp(duration: &str, protocol: &str, radio: &str, scheme: &str, to: &str, more: &str) -> String {
+    format!(
+        r#"
+        measure = {{ duration = "{duration}", warmup = "0s" }}
+        radio = {{ {radio} }}
+        topology = {{ kind = "chain", hops = 4, spacing = "200m" }}
+        routing = {{ protocol = "{protocol}" }}
+        flow = [{{ from = "n0", to = "{to}", scheme = "{scheme}", start_jitter = "0s" }}]
+        {more}
+        "#
+    )
+}
+
+/// Values of one column that are there.
+fn column(rows: &Rows, index: usize) -> Vec<&str> {
+    rows.iter().map(|row| row[index].as_str()).filter(|value| !value.is_empty()).collect()
+}
+
 #[test]
-fn dump() {
-    let text = std::fs::read_to_string(std::env::var("SC").unwrap()).unwrap();
-    let s = scenario(&text);
-    let (b, _) = capture(&s);
-    std::fs::write(std::env::var("OUT").unwrap(), b).unwrap();
+fn tcp_over_static_routes() {
+    let text = tcp("1s", "static", "", "newreno", "n4", "");
+    let fields =
+        ["tcp.srcport", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.window_size_value", "ip.ttl", "ip.src"];
+    let Some((rows, sent)) = check_run("static", &text, &fields) else { return };
+    let mut segments = 0;
+    for (row, sent) in rows.iter().zip(&sent) {
+        let Some(Packet { ttl, body: Body::Tcp { segment, .. }, .. }) = &sent.packet else { continue };
+        let ack = if segment.flags.ack { segment.ack.0 } else { 0 };
+        let source = if segment.source_port == 80 { "10.77.0.6" } else { "10.77.0.2" };
+        let numbers = [
+            u32::from(segment.source_port),
+            segment.seq.0,
+            ack,
+            segment.payload,
+            u32::from(segment.window),
+            u32::from(*ttl),
+        ];
+        let mut expected = numbers.map(|number| number.to_string()).to_vec();
+        expected.push(source.to_owned());
+        assert_eq!(*row, expected);
+        segments += 1;
+    }
+    assert!(segments > 300, "{segments}");
+}
+
+#[test]
+fn tcp_of_the_rfcs() {
+    let text =
+        tcp("500ms", "static", "", "newreno", "n4", "scheme = { newreno = { tcp_profile = \"rfc\" } }");
+    let Some((rows, _)) =
+        check_run("rfc", &text, &["tcp.options.mss_val", "tcp.options.timestamp.tsval", "tcp.len"])
+    else {
+        return;
+    };
+    assert_eq!(column(&rows, 0)[0], "1460");
+    let (stamped, all) = (column(&rows, 1).len(), column(&rows, 2).len());
+    assert!(stamped == all && all > 100, "{stamped} of {all}");
+}
+
+#[test]
+fn tcp_over_aodv() {
+    let text = tcp("2s", "aodv", "", "newreno", "n4", "");
+    let Some((rows, sent)) = check_run("aodv", &text, &["aodv.type", "frame.comment", "ip.dst"]) else {
+        return;
+    };
+    let mut seen = [false; 3];
+    for (row, sent) in rows.iter().zip(&sent) {
+        let kind = match sent.packet.as_ref().map(|packet| &packet.body) {
+            Some(Body::Control(Control::Rreq(_))) => "1",
+            Some(Body::Control(Control::Rrep(_))) => "2",
+            Some(Body::Control(Control::Rerr(_))) => "3",
+            _ => "",
+        };
+        assert_eq!(row[0], kind);
+        if let Ok(kind) = kind.parse::<usize>() {
+            seen[kind - 1] = true;
+            assert!(row[1].contains("on the air"), "{row:?}");
+            assert_eq!(row[2] == "255.255.255.255", sent.frame.to.is_none());
+        }
+    }
+    assert!(seen[0] && seen[1], "requests and replies");
+}
+
+#[test]
+fn tcp_gap_with_its_option() {
+    let text = tcp("5s", "static", "", "tcp-gap", "B", "");
+    let fields = ["tcp.options.experimental.exid", "tcp.options.experimental.data", "ip.src"];
+    let Some((rows, sent)) = check_run("gap", &text, &fields) else { return };
+    let mut options = 0;
+    for (row, sent) in rows.iter().zip(&sent) {
+        let Some(Packet { body: Body::Tcp { segment, .. }, .. }) = &sent.packet else { continue };
+        let rtt = segment.options.rtt_wired.map(|rtt| format!("{:04x}", rtt.as_nanos() / 1_000_000));
+        assert_eq!(row[0], if rtt.is_some() { "0x4d50" } else { "" });
+        assert_eq!(row[1], rtt.clone().unwrap_or_default());
+        options += usize::from(rtt.is_some());
+    }
+    assert!(options > 50, "{options} options");
+}
+
+#[test]
+fn dot11a() {
+    let radio = r#"standard = "802.11a", rate = "54Mbps", basic_rate = "6Mbps", mac_overhead = 36"#;
+    let text = tcp("300ms", "static", radio, "newreno", "n4", "");
+    let fields = ["radiotap.channel.freq", "radiotap.channel.flags.ofdm", "wlan_radio.phy", "frame.len"];
+    let Some((rows, sent)) = check_run("a", &text, &fields) else { return };
+    for (row, sent) in rows.iter().zip(&sent) {
+        assert_eq!(row[..3], ["5180", "1", "5"]); // 5: 802.11a
+        assert_eq!(row[3], (sent.frame.size.0 + 22).to_string(), "36 bytes leave room for LLC/SNAP");
+    }
+}
+
+#[test]
+fn udp_and_the_spaces_between_frames() {
+    let text = cbr(3, "").replace("400kbps", "1Mbps");
+    let fields = ["udp.length", "wlan_radio.ifs", "wlan_radio.duration", "wlan_radio.phy"];
+    let Some((rows, sent)) = check_run("udp", &text, &fields) else { return };
+    for (index, row) in rows.iter().enumerate() {
+        let Sent { frame, packet, .. } = &sent[index];
+        assert_eq!(row[0], if packet.is_some() { "508" } else { "" });
+        assert_eq!(row[3], "4"); // 802.11b
+        let duration: u64 = row[2].parse().expect("microseconds");
+        // A data frame has two bytes more in the capture, 1.5 us.
+        let air = frame.airtime.as_nanos() / 1000;
+        assert!((air..=air + 3).contains(&duration), "{duration} us, {air} us on the air");
+        // A CTS follows the RTS that it answers a SIFS later, when no other frame is between them.
+        let before = index.checked_sub(1).map(|before| sent[before].frame.kind);
+        if (before, frame.kind) == (Some(FrameKind::Rts), FrameKind::Cts) {
+            let space: i64 = row[1].parse().expect("microseconds");
+            assert!((9..=12).contains(&space), "{space} us");
+        }
+    }
+}
+
+#[test]
+fn dsdv_updates() {
+    let text =
+        tcp("20s", "dsdv", "", "newreno", "n4", "").replace("start_jitter = \"0s\"", "start = \"18s\"");
+    let Some((rows, sent)) = check_run("dsdv", &text, &["udp.dstport", "udp.length"]) else { return };
+    let updates =
+        sent.iter().filter(|s| matches!(&s.packet, Some(Packet { body: Body::Control(_), .. }))).count();
+    assert!(updates > 4, "{updates}");
+    assert_eq!(column(&rows, 0), vec![DSDV_PORT.to_string(); updates]);
+}
+
+#[test]
+fn every_option_and_message_is_understood() {
+    let control = |message: Control, to: Option<NodeId>| {
+        let size = message.wire_length().0;
+        Packet { next_hop: to, ..packet(size, Body::Control(message)) }
+    };
+    let (a, b) = (NodeId(0), NodeId(1));
+    let mut syn = segment();
+    syn.flags.syn = true;
+    syn.options =
+        Options { mss: Some(1400), window_scale: Some(7), sack_permitted: true, ..Options::default() };
+    let mut sack = segment();
+    let block = |n: u32| Some((Seq(n), Seq(n + 10)));
+    sack.options.timestamps = Some(Timestamps { value: 77, echo: 66 });
+    sack.options.sack = [block(100), block(200), block(300), None];
+    let mut fin = segment();
+    fin.flags = Flags { fin: true, psh: true, ack: true, ..Flags::default() };
+    fin.payload = 1001; // odd: the checksum is filled up
+    fin.options.rtt_wired = Some(Span::from_secs(100)); // more than the option can say
+    let rreq = Rreq {
+        id: 9,
+        originator: a,
+        originator_seqno: 4,
+        destination: b,
+        destination_seqno: None,
+        hops: 1,
+        sent: Instant::ZERO,
+        gratuitous: true,
+    };
+    let rrep = Rrep {
+        originator: a,
+        destination: b,
+        destination_seqno: 6,
+        hops: 3,
+        lifetime: Span::from_secs(10),
+        request_sent: Instant::ZERO,
+    };
+    let rerr = Rerr { unreachable: vec![(a, 5), (b, 7)], no_delete: true };
+    let long = Rerr { unreachable: vec![(b, 7); 300], no_delete: false };
+    let route = DsdvRoute { destination: b, hops: None, seqno: 3 };
+    let packets = [
+        segment_packet(syn),
+        segment_packet(sack),
+        segment_packet(fin),
+        control(rreq.into(), None),
+        control(rrep.into(), Some(b)),
+        control(rerr.into(), None),
+        control(long.into(), None),
+        control(Control::DsdvUpdate(DsdvUpdate { routes: vec![route; 3] }), None),
+    ];
+    let bytes = capture_packets(&scenario(&cbr(1, "")), &packets);
+    let fields = [
+        "tcp.option_kind",
+        "tcp.options.sack_re",
+        "tcp.flags",
+        "tcp.options.experimental.data",
+        "aodv.type",
+        "aodv.hopcount",
+        "aodv.unreach_dest_ip",
+        "aodv.flags.rreq_unknown",
+        "udp.length",
+    ];
+    let Some(rows) = decode("messages", &bytes, &fields) else { return };
+    let expected = [
+        "2,1,3,4,1,1||0x0012||||||",
+        "1,1,8,1,1,5|110,210,310|0x0010||||||",
+        "253,1,1||0x0019|ffff|||||",
+        "||||1|0||1|32",
+        "||||2|2|||28",
+        "||||3||10.77.0.2,10.77.0.3||28",
+        "",
+        "||||||||44",
+    ];
+    for (number, (row, expected)) in rows.iter().zip(expected).enumerate() {
+        if number == 6 {
+            assert_eq!(row[6].split(',').count(), 255, "the format counts in one byte");
+        } else {
+            assert_eq!(row.join("|"), expected);
+        }
+    }
+    assert_eq!(rows.len(), expected.len());
 }
