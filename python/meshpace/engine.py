@@ -6,15 +6,22 @@ import json
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from meshpace import _engine
 from meshpace._engine import ScenarioError
 from meshpace.results import RunResult
 
-__all__ = ["Job", "ScenarioError", "resolve", "run_many", "run_many_json", "run_traced", "schema", "version"]
+__all__ = [
+    "Columns", "Job", "ScenarioError", "resolve", "run_many", "run_many_json", "run_watched", "schema", "schemes",
+    "version",
+]  # fmt: skip
 
 version = _engine.version
+
+Columns = dict[str, bytes | list[str]]
+"""Numbers as bytes of little-endian 64-bit floats, names as lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +68,19 @@ def run_many(
     return [json.loads(text) for text in run_many_json(jobs, threads, progress)]
 
 
-def run_traced(job: Job, progress: Callable[[int], None] | None = None) -> tuple[str, dict[str, bytes | list[str]]]:
+def run_watched(
+    job: Job, *, series: bool, capture: Path | None, progress: Callable[[int], None] | None = None
+) -> tuple[str, Columns | None]:
     """Runs one job; its result as JSON, and its time series by column as :mod:`meshpace.traces` takes them.
 
+    A packet capture (pcapng) goes to the file ``capture``.
+
     Raises:
-        ScenarioError: the scenario cannot be run.
+        ScenarioError: the scenario cannot be run; no file is made.
+        OSError: the capture cannot be written.
     """
-    return _engine.run_traced(job._tuple(), progress)
+    target = None if capture is None else str(capture)
+    return _engine.run_watched(job._tuple(), series, target, progress)
 
 
 def resolve(job: Job) -> dict[str, Any]:
@@ -78,6 +91,12 @@ def resolve(job: Job) -> dict[str, Any]:
     """
     resolved: dict[str, Any] = json.loads(_engine.resolve(job._tuple()))
     return resolved
+
+
+def schemes() -> list[dict[str, Any]]:
+    """The table of schemes: name, summary, source, parameters."""
+    table: list[dict[str, Any]] = json.loads(_engine.schemes())
+    return table
 
 
 def schema() -> str:

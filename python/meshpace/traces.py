@@ -9,8 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from meshpace.engine import Columns
 
-def write_parquet(path: Path, columns: dict[str, bytes | list[str]], result: str) -> None:
+
+def write_parquet(path: Path, columns: Columns, result: str) -> None:
     """Writes the columns of a trace, and in the file's metadata the result of the run with its seed and version.
 
     Numbers come as little-endian 64-bit floats, NaN where there is no value; names come as a list of strings.

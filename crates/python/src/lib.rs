@@ -5,17 +5,19 @@
 
 mod pool;
 mod resolved;
-mod trace;
+mod tables;
 
-use meshpace_mesh::{ENGINE, RunResult, check, run, run_with};
+use meshpace_mesh::{Capture, ENGINE, RunResult, Series, check, run, run_with};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError, ScenarioFile};
 use pool::{Panicked, run_all};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
 use std::thread;
-use trace::Trace;
 
 create_exception!(
     meshpace._engine,
@@ -27,13 +29,20 @@ create_exception!(
 /// What ends a call.
 enum Failure {
     Scenario(Box<ScenarioError>),
+    Capture(io::Error),
     Panicked(String),
     Python(PyErr),
 }
 
-impl From<Box<ScenarioError>> for Failure {
-    fn from(error: Box<ScenarioError>) -> Self {
-        Self::Scenario(error)
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(Box::new(error))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Capture(error)
     }
 }
 
@@ -47,6 +56,7 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Scenario(error) => ScenarioRejected::new_err(error.to_string()),
+            Failure::Capture(error) => PyOSError::new_err(format!("packet capture: {error}")),
             Failure::Panicked(message) => PyRuntimeError::new_err(message),
             Failure::Python(error) => error,
         }
@@ -58,29 +68,38 @@ impl From<Failure> for PyErr {
 struct Job(String, Vec<u8>, Vec<String>, Option<String>, u64);
 
 impl Job {
-    fn resolve(&self) -> Result<Scenario, Box<ScenarioError>> {
+    fn resolve(&self) -> Result<Scenario, Failure> {
         let Self(name, bytes, assignments, scheme, seed) = self;
         let none = Overrides::none();
         let overrides = scheme.iter().fold(none, Overrides::with_scheme);
         let overrides = assignments.iter().fold(overrides, Overrides::with);
-        let file = ScenarioFile::parse(name, bytes, &overrides).map_err(Box::new)?;
-        let scenario = file.resolve(*seed).map_err(Box::new)?;
-        check(&scenario).map_err(Box::new)?;
-        Ok(scenario)
+        Ok(ScenarioFile::parse(name, bytes, &overrides)?.resolve(*seed)?)
     }
 }
 
 /// The result of a job as JSON.
-fn finish(job: &Job) -> Result<String, Box<ScenarioError>> {
-    Ok(to_json(&run(&job.resolve()?).map_err(Box::new)?))
+fn finish(job: &Job) -> Result<String, Failure> {
+    Ok(to_json(&run(&job.resolve()?)?))
 }
 
-/// The result of a job as JSON, with its time series.
-fn finish_traced(job: &Job) -> Result<(String, Trace), Box<ScenarioError>> {
+/// A job that is watched while it runs: its time series wanted or not, and where a packet capture goes.
+struct Watched(Job, bool, Option<PathBuf>);
+
+/// The result of a watched job as JSON, with its time series.
+fn finish_watched(Watched(job, series, capture): &Watched) -> Result<(String, Option<Series>), Failure> {
     let scenario = job.resolve()?;
-    let mut trace = Trace::new(&scenario);
-    let result = run_with(&scenario, &mut trace).map_err(Box::new)?;
-    Ok((to_json(&result), trace))
+    // Refuse before the file is there.
+    check(&scenario)?;
+    let series = series.then(|| Series::new(&scenario));
+    let capture = match capture {
+        Some(path) => Some(Capture::new(File::create(path)?, &scenario)),
+        None => None,
+    };
+    let mut probe = (series, capture);
+    let result = run_with(&scenario, &mut probe)?;
+    let (series, capture) = probe;
+    capture.map(Capture::finish).transpose()?;
+    Ok((to_json(&result), series))
 }
 
 fn to_json(result: &RunResult) -> String {
@@ -88,12 +107,12 @@ fn to_json(result: &RunResult) -> String {
 }
 
 /// Runs jobs in threads, with a look for signals and a word to `progress` in between.
-fn run_jobs<T: Send + 'static>(
+fn run_jobs<J: Send + Sync + 'static, T: Send + 'static>(
     py: Python<'_>,
-    jobs: Vec<Job>,
+    jobs: Vec<J>,
     threads: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: fn(&Job) -> Result<T, Box<ScenarioError>>,
+    work: fn(&J) -> Result<T, Failure>,
 ) -> PyResult<Vec<T>> {
     let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
     let results = run_all(jobs, threads, work, |done, wait| {
@@ -104,7 +123,7 @@ fn run_jobs<T: Send + 'static>(
         py.detach(wait);
         Ok(())
     });
-    results.map_err(|failure: Failure| failure.into())
+    results.map_err(PyErr::from)
 }
 
 /// The engine.
@@ -126,13 +145,20 @@ mod _engine {
     /// The JSON Schema of the scenario file.
     #[pyfunction]
     fn schema() -> String {
-        format!("{:#}", meshpace_scenario::schema())
+        format!("{:#}", tables::schema())
+    }
+
+    /// The table of schemes with all their parameters, as JSON.
+    #[pyfunction]
+    fn schemes() -> String {
+        tables::schemes().to_string()
     }
 
     /// A scenario with every default filled in and every draw of the seed made, as JSON.
     #[pyfunction]
     fn resolve(job: Job) -> PyResult<String> {
-        let scenario = job.resolve().map_err(Failure::Scenario)?;
+        let scenario = job.resolve()?;
+        check(&scenario).map_err(Failure::from)?;
         Ok(resolved::to_json(&scenario).to_string())
     }
 
@@ -147,21 +173,26 @@ mod _engine {
         run_jobs(py, jobs, threads, progress, finish)
     }
 
-    /// Runs one job; its result as JSON and its time series by column: numbers as bytes of 64-bit floats, names as a list.
+    /// Runs one job; its result as JSON and, if `series`, its time series by column: numbers as bytes of little-endian
+    /// 64-bit floats, names as a list. A packet capture goes to the file `capture`.
     #[pyfunction]
-    fn run_traced<'py>(
+    fn run_watched<'py>(
         py: Python<'py>,
         job: Job,
+        series: bool,
+        capture: Option<PathBuf>,
         progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(String, Bound<'py, PyDict>)> {
-        let (text, trace) = run_jobs(py, vec![job], Some(1), progress, finish_traced)?.remove(0);
+    ) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
+        let watched = vec![Watched(job, series, capture)];
+        let (text, series) = run_jobs(py, watched, Some(1), progress, finish_watched)?.remove(0);
+        let Some(series) = series else { return Ok((text, None)) };
         let columns = PyDict::new(py);
-        columns.set_item("kind", trace.kind)?;
-        columns.set_item("subject", trace.subject)?;
-        for (name, values) in trace.numbers {
+        columns.set_item("kind", series.kinds().collect::<Vec<_>>())?;
+        columns.set_item("name", series.names().collect::<Vec<_>>())?;
+        for (name, values) in series.columns() {
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
             columns.set_item(name, PyBytes::new(py, &bytes))?;
         }
-        Ok((text, columns))
+        Ok((text, Some(columns)))
     }
 }

@@ -10,9 +10,6 @@ use std::time::Duration;
 /// How often the caller gets a say while the threads work.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
-/// What a job came to; the error is the job's own.
-type Outcome<T, E> = Result<T, E>;
-
 /// A job panicked: a broken invariant of the engine, with its message.
 #[derive(Debug)]
 pub struct Panicked(pub String);
@@ -26,17 +23,16 @@ pub struct Panicked(pub String);
 ///
 /// # Errors
 /// The first failing job's, or that of `heartbeat`.
-pub fn run_all<J, T, E, B>(
+pub fn run_all<J, T, E>(
     jobs: Vec<J>,
     threads: usize,
-    work: fn(&J) -> Outcome<T, E>,
-    mut heartbeat: impl FnMut(usize, &mut (dyn FnMut() + Send)) -> Result<(), B>,
-) -> Result<Vec<T>, B>
+    work: fn(&J) -> Result<T, E>,
+    mut heartbeat: impl FnMut(usize, &mut (dyn FnMut() + Send)) -> Result<(), E>,
+) -> Result<Vec<T>, E>
 where
     J: Send + Sync + 'static,
     T: Send + 'static,
-    E: Send + 'static,
-    B: From<E> + From<Panicked>,
+    E: From<Panicked> + Send + 'static,
 {
     let count = jobs.len();
     let shared = Arc::new(Shared { jobs, next: AtomicUsize::new(0), stop: AtomicBool::new(false) });
@@ -57,15 +53,15 @@ struct Shared<J> {
     stop: AtomicBool,
 }
 
-type Message<T, E> = (usize, Result<Outcome<T, E>, Panicked>);
+type Message<T, E> = (usize, Result<T, E>);
 
 impl<J> Shared<J> {
-    fn work<T, E>(&self, results: &Sender<Message<T, E>>, work: fn(&J) -> Outcome<T, E>) {
+    fn work<T, E: From<Panicked>>(&self, results: &Sender<Message<T, E>>, work: fn(&J) -> Result<T, E>) {
         while !self.stop.load(Ordering::Relaxed) {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = self.jobs.get(index) else { return };
-            let outcome =
-                catch_unwind(AssertUnwindSafe(|| work(job))).map_err(|panic| Panicked(message(&*panic)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(job)))
+                .unwrap_or_else(|panic| Err(Panicked(message(&*panic)).into()));
             if results.send((index, outcome)).is_err() {
                 return;
             }
@@ -79,37 +75,33 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("the engine panicked").to_owned()
 }
 
-fn collect<T: Send, E: Send, B: From<E> + From<Panicked>>(
+fn collect<T: Send, E: Send>(
     receiver: &mut Receiver<Message<T, E>>,
     count: usize,
     stop: &AtomicBool,
-    heartbeat: &mut impl FnMut(usize, &mut (dyn FnMut() + Send)) -> Result<(), B>,
-) -> Result<Vec<T>, B> {
+    heartbeat: &mut impl FnMut(usize, &mut (dyn FnMut() + Send)) -> Result<(), E>,
+) -> Result<Vec<T>, E> {
     let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
     // Jobs begin in order, so every job before a failing one has begun: waiting for all that have begun finds the first.
-    let mut failure: Option<(usize, B)> = None;
+    let mut failure: Option<(usize, E)> = None;
     let mut done = 0;
     loop {
         let mut received = None;
         let (slot, receiver) = (&mut received, &mut *receiver);
         heartbeat(done, &mut move || *slot = Some(receiver.recv_timeout(HEARTBEAT)))?;
-        let (index, outcome) = match received {
-            Some(Ok(message)) => message,
-            Some(Err(RecvTimeoutError::Disconnected)) => break,
-            Some(Err(RecvTimeoutError::Timeout)) | None => continue,
-        };
-        let failed = match outcome {
-            Ok(Ok(result)) => {
+        match received {
+            Some(Ok((index, Ok(result)))) => {
                 results[index] = Some(result);
                 done += 1;
-                continue;
             }
-            Ok(Err(error)) => B::from(error),
-            Err(panic) => B::from(panic),
-        };
-        stop.store(true, Ordering::Relaxed);
-        if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
-            failure = Some((index, failed));
+            Some(Ok((index, Err(error)))) => {
+                stop.store(true, Ordering::Relaxed);
+                if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
+                    failure = Some((index, error));
+                }
+            }
+            Some(Err(RecvTimeoutError::Disconnected)) => break,
+            Some(Err(RecvTimeoutError::Timeout)) | None => {}
         }
     }
     match failure {

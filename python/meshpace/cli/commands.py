@@ -30,11 +30,11 @@ def run(
 
 
 @reports_failure
-def schemes() -> None:
+def schemes(json: Annotated[bool, typer.Option("--json", help="With every parameter, as JSON.")] = False) -> None:
     """List the schemes: what each puts at sender, receiver, relay and gateway."""
     from meshpace.cli.lists import print_schemes
 
-    print_schemes()
+    print_schemes(json)
 
 
 @reports_failure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 
 from rich import box
@@ -11,23 +12,27 @@ from meshpace import engine
 from meshpace.cli.terminal import console
 from meshpace.project import scenario_directory, shown
 
+_PARTS = (
+    ("sender", "congestion"),
+    ("its profile", "tcp_profile"),
+    ("its pacing", "pacing"),
+    ("receiver's ACKs", "ack_policy"),
+    ("relays", "relay"),
+    ("gateway", "gateway"),
+)
 
-def print_schemes() -> None:
-    """One row a scheme, one column a place."""
+
+def print_schemes(as_json: bool) -> None:
+    """One row a scheme with its parts by place; as JSON with every parameter."""
     rows = engine.schemes()
-    table = Table(box=box.SIMPLE_HEAD)
-    columns = list(rows[0])
-    for column in columns:
-        table.add_column(column.replace("_", " "))
+    if as_json:
+        print(json.dumps({"schema": 1, "schemes": rows}))
+        return
+    table = Table("name", *(title for title, _ in _PARTS), "what it is", box=box.SIMPLE_HEAD)
     for row in rows:
-        table.add_row(*(_cell(row[column]) for column in columns))
+        parts = (str(row["parameters"].get(key, "")) for _, key in _PARTS)
+        table.add_row(row["name"], *parts, f"{row['summary']} ({row['source']})")
     console().print(table)
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return "" if value is None else str(value)
 
 
 def print_scenarios() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 from meshpace import engine
@@ -33,7 +34,7 @@ def simulate(
             texts = engine.run_many_json(jobs, threads, progress)
     else:
         only = job(scenario, settings, scheme, 1 if seed is None else seed)
-        texts = [_run_one(only, trace)]
+        texts = [_run_one(only, pcap, trace)]
     if as_json:
         print(texts[0] if seeds is None else f'{{"schema": 1, "runs": [{", ".join(texts)}]}}')
         return
@@ -42,13 +43,17 @@ def simulate(
     print_runs([json.loads(text) for text in texts])
 
 
-def _run_one(one: engine.Job, trace: Path | None) -> str:
-    with Progress(Path(one.name).name, 1) as progress:
-        if trace is None:
-            return engine.run_many_json([one], 1, progress)[0]
-        text, columns = engine.run_traced(one, progress)
-    from meshpace.traces import write_parquet
+def _run_one(one: engine.Job, pcap: Path | None, trace: Path | None) -> str:
+    with ExitStack() as stack:
+        # Both files take their places only after the run has succeeded and both are complete.
+        capture = stack.enter_context(replacing(pcap)) if pcap else None
+        table = stack.enter_context(replacing(trace)) if trace else None
+        with Progress(Path(one.name).name, 1) as progress:
+            if capture is None and table is None:
+                return engine.run_many_json([one], 1, progress)[0]
+            text, columns = engine.run_watched(one, series=table is not None, capture=capture, progress=progress)
+        if table is not None and columns is not None:
+            from meshpace.traces import write_parquet
 
-    with replacing(trace) as draft:
-        write_parquet(draft, columns, text)
-    return text
+            write_parquet(table, columns, text)
+        return text

@@ -7,7 +7,12 @@ from typing import Any
 
 from meshpace.ns2.model import App, Flow, MeshNode, NotExpressibleError, Ns2Scenario, Radio, Routing, WiredLink
 
-_AGENTS = {"newreno": "Agent/TCP/Newreno", "tahoe": "Agent/TCP"}
+_AGENTS = {
+    "newreno": ("Agent/TCP/Newreno", False),
+    "newreno-delack": ("Agent/TCP/Newreno", True),
+    "tahoe": ("Agent/TCP", False),
+}
+"""Sending agent, and whether the sink delays its ACKs, of the schemes that ns-2.35 has."""
 _DSSS_RATES = (1e6, 2e6, 5.5e6, 11e6)
 _MAC_OVERHEAD = 34
 
@@ -152,20 +157,7 @@ def _flow(index: int, flow: Resolved, mesh: set[str], settings: list[Resolved]) 
         )
     if flow["app"] != "ftp":
         raise NotExpressibleError(f"{key}.app", f'{flow["app"]!r}: only "ftp" and "cbr" have the same meaning there')
-    if flow["scheme"] not in _AGENTS:
-        raise NotExpressibleError(
-            f"{key}.scheme", f"{flow['scheme']!r}: ns-2.35 has {', '.join(sorted(_AGENTS))}; try --scheme newreno"
-        )
-    delayed = False
-    for setting in settings:
-        if setting["scheme"] != flow["scheme"]:
-            continue
-        if setting["key"] == "acks" and setting["value"] in ("every", "delayed"):
-            delayed = setting["value"] == "delayed"
-        elif (setting["key"], setting["value"]) != ("profile", "ns2"):
-            raise NotExpressibleError(
-                f"scheme.{setting['scheme']}.{setting['key']}", "no counterpart in its TCP agents"
-            )
+    agent, delayed = _agent(key, flow["scheme"], settings)
     return Flow(
         id=flow["id"],
         source=flow["from"],
@@ -175,7 +167,23 @@ def _flow(index: int, flow: Resolved, mesh: set[str], settings: list[Resolved]) 
         start_s=flow["start_s"],
         stop_s=flow["stop_s"],
         scheme=flow["scheme"],
-        agent=_AGENTS[flow["scheme"]],
+        agent=agent,
         window=flow["window"],
         delayed_ack=delayed,
     )
+
+
+def _agent(key: str, scheme: str, settings: list[Resolved]) -> tuple[str, bool]:
+    """The class of the sending agent, and whether the sink delays its ACKs."""
+    if scheme not in _AGENTS:
+        allowed = ", ".join(sorted(_AGENTS))
+        raise NotExpressibleError(f"{key}.scheme", f"{scheme!r}: ns-2.35 has {allowed}; try --scheme newreno")
+    agent, delayed = _AGENTS[scheme]
+    for setting in settings:
+        if setting["scheme"] != scheme:
+            continue
+        if setting["key"] == "ack_policy" and setting["value"] in ("every", "delayed"):
+            delayed = setting["value"] == "delayed"
+        else:
+            raise NotExpressibleError(f"scheme.{scheme}.{setting['key']}", "no counterpart in its TCP agents")
+    return agent, delayed

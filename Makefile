@@ -1,0 +1,62 @@
+# meshpace: `make demo` and `make test` set everything up on a machine with Rust, Python 3.11 and a C compiler.
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+# Older pyenv or distribution set-ups may only have `python3`; it must be 3.11 or later.
+ifeq ($(shell command -v $(PYTHON) 2>/dev/null),)
+PYTHON := python3
+endif
+
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: setup demo test validate bench clean
+
+## Virtual environment, tools, the engine as an extension module; Debian packages where root.
+setup: $(VENV)/.debian $(VENV)/.engine
+
+$(VENV)/.tools: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2'
+	touch $@
+
+# The engine and, with it, the package and its dependencies. maturin installs in place: Python changes act at once.
+$(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras dev
+	touch $@
+
+# ns-2, the judge of `meshpace crosscheck`, and tshark, which the tests of packet captures use: optional, and only root
+# can install them.
+$(VENV)/.debian: | $(VENV)/.tools
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v ns && command -v tshark; } >/dev/null; then \
+	    echo "installing ns2 and tshark"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ns2 tshark >/dev/null \
+	      || echo "ns2 and tshark not installed: crosscheck and the tests of captures need them"; \
+	fi
+	touch $@
+
+## The main job: NewReno against TCP-AP and TCP-GAP; prints the tables, writes report.html.
+demo: $(VENV)/.engine
+	$(BIN)/meshpace demo
+
+## Everything that can fail, lints included.
+test: setup
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo test --workspace --quiet
+	$(BIN)/ruff format --check python tests bench
+	$(BIN)/ruff check python tests bench
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+## The engine against measurements of ns-2.35; rewrites docs/validation.md.
+validate: $(VENV)/.engine
+	$(BIN)/meshpace validate --output docs/validation.md
+
+## The engine beside ns-2 and ns-3; rewrites docs/benchmarks.md.
+bench: setup
+	$(BIN)/python bench/run.py
+
+clean:
+	rm -rf $(VENV) target python/meshpace/_engine.abi3.so .mypy_cache .ruff_cache .pytest_cache report.html
