@@ -16,7 +16,9 @@ use crate::world::{LinkRates, World};
 use meshpace_gateway::Gateway;
 use meshpace_radio::phy::BackoffRange;
 use meshpace_radio::reception::{Capture, ReceptionLimits, Sinr};
-use meshpace_radio::{Hearer, Links, Phy, Position, Preamble, Propagation, Reception, Standard, Station, StationConfig};
+use meshpace_radio::{
+    Hearer, Links, Phy, Position, Preamble, Propagation, Reception, Standard, Station, StationConfig,
+};
 use meshpace_random::Stream;
 use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
 use meshpace_scenario::{self as scenario, Endpoint, Scenario};
@@ -177,7 +179,9 @@ fn node(id: NodeId, scenario: &Scenario, config: &StationConfig, paths: &Arc<Sho
     let routing = match scenario.routing {
         scenario::Routing::Static => Protocol::static_routes(id, Arc::clone(paths)),
         scenario::Routing::Aodv(scenario::AodvProfile::Ns2) => Protocol::aodv_ns2(id, stream("routing")),
-        scenario::Routing::Aodv(scenario::AodvProfile::Rfc3561) => Protocol::aodv_rfc3561(id, stream("routing")),
+        scenario::Routing::Aodv(scenario::AodvProfile::Rfc3561) => {
+            Protocol::aodv_rfc3561(id, stream("routing"))
+        }
         scenario::Routing::Dsdv => Protocol::dsdv(id, DsdvConfig::default(), Some(paths), stream("routing")),
     };
     Node {

@@ -36,5 +36,5 @@ mod world;
 pub use capture::Capture;
 pub use probe::{FlowSample, NoProbe, Probe};
 pub use result::{ENGINE, RunResult};
-pub use run::{check, run, run_with};
+pub use run::{check, run, run_with, schema};
 pub use series::Series;

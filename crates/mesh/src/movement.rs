@@ -131,8 +131,12 @@ mod tests {
             height: 100.0,
             nodes: (1..5).map(NodeId).collect(),
         };
-        let links =
-            Links { propagation: Propagation::TwoRay, ranges: (250.0, 550.0), summed_interference: false, seed: 1 };
+        let links = Links {
+            propagation: Propagation::TwoRay,
+            ranges: (250.0, 550.0),
+            summed_interference: false,
+            seed: 1,
+        };
         let mut movement = Movement::new(&mobility, &start, links).unwrap();
         let (mut now, mut farthest) = (Instant::ZERO, 0.0f64);
         for _ in 0..3000 {

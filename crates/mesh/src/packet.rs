@@ -136,7 +136,8 @@ impl Packets {
 
     /// Takes a packet out.
     pub fn take(&mut self, handle: Handle) -> Packet {
-        let slot = self.slots[handle as usize].take().unwrap_or_else(|| panic!("packet {handle} is gone already"));
+        let slot =
+            self.slots[handle as usize].take().unwrap_or_else(|| panic!("packet {handle} is gone already"));
         assert!(slot.awaited == 0, "{:?} is awaited by {} receivers", slot.packet, slot.awaited);
         self.free.push(handle);
         slot.packet

@@ -49,3 +49,82 @@ impl<P: Probe> Probe for Option<P> {
         self.as_ref().is_some_and(Probe::wants_queues)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meshpace_radio::FrameKind;
+    use meshpace_units::{Bytes, NodeId, Rate, Span};
+
+    /// Counts what it sees: frames, flows, queues.
+    #[derive(Default)]
+    struct Count([u32; 3], bool);
+
+    impl Probe for Count {
+        fn frame(&mut self, _: Instant, _: &Frame, _: Option<&Packet>) {
+            self.0[0] += 1;
+        }
+
+        fn flow(&mut self, _: Instant, _: &FlowSample) {
+            self.0[1] += 1;
+        }
+
+        fn queue(&mut self, _: Instant, _: usize, _: usize) {
+            self.0[2] += 1;
+        }
+
+        fn wants_queues(&self) -> bool {
+            self.1
+        }
+    }
+
+    fn show(probe: &mut dyn Probe) {
+        let ack = Frame {
+            kind: FrameKind::Ack,
+            from: NodeId(0),
+            to: Some(NodeId(1)),
+            airtime: Span::from_micros(304),
+            duration: Span::ZERO,
+            rate: Rate::bits_per_sec(1_000_000),
+            size: Bytes(14),
+            data_rate: Rate::bits_per_sec(1_000_000),
+            seq: 0,
+            retry: false,
+            protected: false,
+            packet: None,
+        };
+        let sample = FlowSample {
+            flow: 0,
+            delivered: Bytes(0),
+            cwnd: None,
+            khd: None,
+            pacing_interval: None,
+            rtt: None,
+        };
+        for _ in 0..3 {
+            probe.frame(Instant::ZERO, &ack, None);
+        }
+        for _ in 0..2 {
+            probe.flow(Instant::ZERO, &sample);
+        }
+        probe.queue(Instant::ZERO, 0, 0);
+    }
+
+    #[test]
+    fn both_of_a_pair_see_everything() {
+        let mut pair = (Count::default(), Some(Count::default()));
+        show(&mut pair);
+        assert_eq!(pair.0.0, [3, 2, 1]);
+        assert_eq!(pair.1.map(|count| count.0), Some([3, 2, 1]));
+    }
+
+    #[test]
+    fn queues_are_wanted_if_one_wants_them() {
+        let count = |wants| Count([0; 3], wants);
+        assert!((count(true), count(false)).wants_queues());
+        assert!((count(false), Some(count(true))).wants_queues());
+        assert!(!(count(false), Some(count(false))).wants_queues());
+        assert!(!None::<Count>.wants_queues());
+        show(&mut None::<Count>);
+    }
+}

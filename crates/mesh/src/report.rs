@@ -3,9 +3,7 @@
 use crate::flow::{Flow, Transport};
 use crate::measure::{half_width_95, jain};
 use crate::packet::Host;
-use crate::result::{
-    ENGINE, FlowResult, GatewayResult, LinkResult, RoutingResult, RunResult,
-};
+use crate::result::{ENGINE, FlowResult, GatewayResult, LinkResult, RoutingResult, RunResult};
 use crate::world::World;
 use meshpace_scenario::{App, Plan, Scenario};
 use meshpace_units::{Instant, NodeId};
@@ -19,13 +17,15 @@ impl World<'_> {
             node.station.settle(stopped, &self.config);
         }
         let began = self.meter.began().unwrap_or(stopped);
-        let flows: Vec<_> = (0..self.flows.len()).map(|i| self.flow_result(i, scenario, began, stopped)).collect();
+        let flows: Vec<_> =
+            (0..self.flows.len()).map(|i| self.flow_result(i, scenario, began, stopped)).collect();
         let by_hops = |weigh: fn(f64, f64) -> f64| {
             let weighed: Option<Vec<f64>> =
                 flows.iter().map(|f| Some(weigh(f.goodput_bps, f.hops.filter(|h| *h > 0)? as f64))).collect();
             weighed.and_then(jain)
         };
-        let utilities = flows.iter().map(|f| (f.goodput_bps > 0.0).then(|| libm::log(f.goodput_bps / 1000.0)));
+        let utilities =
+            flows.iter().map(|f| (f.goodput_bps > 0.0).then(|| libm::log(f.goodput_bps / 1000.0)));
         let seconds = |window: meshpace_units::Span| {
             let seconds = window.as_secs_f64();
             if seconds.fract() == 0.0 { format!("{seconds:.0}") } else { format!("{seconds}") }
@@ -148,7 +148,8 @@ impl World<'_> {
     }
 
     fn gateway_results(&self, scenario: &Scenario) -> Vec<GatewayResult> {
-        let active = self.gateways.iter().filter_map(|gateway| Some((gateway.node, gateway.machine.as_ref()?)));
+        let active =
+            self.gateways.iter().filter_map(|gateway| Some((gateway.node, gateway.machine.as_ref()?)));
         active
             .map(|(node, machine)| {
                 let counters = machine.counters();

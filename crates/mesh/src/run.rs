@@ -20,7 +20,10 @@ pub fn run(scenario: &Scenario) -> Result<RunResult, ScenarioError> {
 /// # Errors
 /// As [`run`]; the probe has then seen nothing.
 pub fn run_with(scenario: &Scenario, probe: &mut dyn Probe) -> Result<RunResult, ScenarioError> {
-    #[allow(clippy::disallowed_methods, reason = "the wall time of a run is reported, and nothing else uses it")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the wall time of a run is reported, and nothing else uses it"
+    )]
     let started = std::time::Instant::now();
     let schemes = ChosenSchemes::of(scenario)?;
     let length = match scenario.measure.plan {
@@ -33,6 +36,12 @@ pub fn run_with(scenario: &Scenario, probe: &mut dyn Probe) -> Result<RunResult,
     let mut result = world.report(scenario, end);
     result.wall_s = started.elapsed().as_secs_f64();
     Ok(result)
+}
+
+/// The JSON Schema of the scenario file, the parameters of schemes included.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    meshpace_scenario::schema(meshpace_schemes::schema())
 }
 
 /// Checks what [`run`] would check, without running.

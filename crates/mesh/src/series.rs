@@ -121,3 +121,99 @@ impl Probe for Series {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::run_with;
+    use meshpace_scenario::{Overrides, ScenarioFile};
+
+    const TEXT: &str = r#"
+        measure = { duration = "3s", warmup = "0s" }
+        topology = { kind = "chain", hops = 2, spacing = "200m" }
+        routing = { protocol = "static" }
+        flow = [
+            { id = "web", from = "n0", to = "n2", scheme = "tcp-ap", start_jitter = "0s" },
+            { id = "voice", from = "n2", to = "n0", app = "cbr", rate = "20kbps", packet = 100, start_jitter = "0s" },
+        ]
+    "#;
+
+    fn scenario() -> Scenario {
+        let file = ScenarioFile::parse("test.toml", TEXT.as_bytes(), &Overrides::none());
+        file.and_then(|file| file.resolve(1)).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn column<'a>(series: &'a Series, name: &str) -> &'a [f64] {
+        series.columns().find(|(found, _)| *found == name).unwrap_or_else(|| panic!("no column {name}")).1
+    }
+
+    #[test]
+    fn a_sample_becomes_a_row() {
+        let mut series = Series::new(&scenario());
+        assert!(series.is_empty() && series.wants_queues());
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let none = FlowSample {
+            flow: 0,
+            delivered: Bytes(1000),
+            cwnd: None,
+            khd: None,
+            pacing_interval: None,
+            rtt: None,
+        };
+        series.flow(at(250), &none);
+        let all = FlowSample {
+            delivered: Bytes(3000),
+            cwnd: Some(2.5),
+            khd: Some(0.02),
+            pacing_interval: Some(Span::from_millis(12)),
+            rtt: Some(Span::from_millis(80)),
+            ..none
+        };
+        series.flow(at(500), &all);
+        series.flow(at(500), &FlowSample { pacing_interval: Some(Span::ZERO), ..all });
+        series.queue(at(500), 2, 7);
+        let nan = f64::NAN;
+        let expected = [
+            ("t_s", [0.25, 0.5, 0.5, 0.5]),
+            ("goodput_bps", [32_000.0, 64_000.0, nan, nan]),
+            ("cwnd", [nan, 2.5, 2.5, nan]),
+            ("khd_s", [nan, 0.02, 0.02, nan]),
+            ("pacing_interval_s", [nan, 0.012, 0.0, nan]),
+            ("pacing_rate_bps", [nan, 1e6, nan, nan]),
+            ("rtt_s", [nan, 0.08, 0.08, nan]),
+            ("queue", [nan, nan, nan, 7.0]),
+        ];
+        for ((name, column), (expected_name, expected)) in series.columns().zip(expected) {
+            assert_eq!(name, expected_name);
+            assert_eq!(column.len(), series.len());
+            let same =
+                |(a, b): (&f64, f64)| a.is_nan() && b.is_nan() || (a - b).abs() < 1e-6 * b.abs().max(1e-9);
+            assert!(column.iter().zip(expected).all(same), "{name}: {column:?}, not {expected:?}");
+        }
+        assert_eq!(series.subjects()[3], Subject::Node(2));
+        assert_eq!(series.kinds().collect::<Vec<_>>(), ["flow", "flow", "flow", "node"]);
+        assert_eq!(series.names().collect::<Vec<_>>(), ["web", "web", "web", "n2"]);
+    }
+
+    #[test]
+    fn a_run_gives_a_row_a_subject_every_quarter_second() {
+        let scenario = scenario();
+        let mut series = Series::new(&scenario);
+        let result = run_with(&scenario, &mut series).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(series.len(), 12 * (2 + 3));
+        let row = |index: usize| (column(&series, "t_s")[index], series.subjects()[index]);
+        assert_eq!([row(0), row(1), row(5)].map(|row| row.0), [0.25, 0.25, 0.5]);
+        assert_eq!(
+            [row(0), row(1), row(2)].map(|row| row.1),
+            [Subject::Flow(0), Subject::Flow(1), Subject::Node(0)]
+        );
+        for (flow, result) in result.flows.iter().enumerate() {
+            let goodput = column(&series, "goodput_bps");
+            let of_flow = series.subjects().iter().zip(goodput).filter(|(s, _)| **s == Subject::Flow(flow));
+            let mean = of_flow.map(|(_, goodput)| goodput).sum::<f64>() / 12.0;
+            assert!((mean - result.goodput_bps).abs() < 1e-3, "{mean}, {}", result.goodput_bps);
+        }
+        assert!(column(&series, "pacing_rate_bps").iter().any(|rate| *rate > 0.0), "tcp-ap paces");
+        assert!(column(&series, "queue").iter().any(|queue| *queue > 0.0));
+    }
+}

@@ -74,9 +74,9 @@ impl World<'_> {
                 return;
             }
             App::Transfer { bytes } => bytes.0,
-            App::Http { file_mean, file_shape, .. } => {
-                whole_bytes(application.stream.pareto(pareto_scale(file_mean.0 as f64, file_shape), file_shape))
-            }
+            App::Http { file_mean, file_shape, .. } => whole_bytes(
+                application.stream.pareto(pareto_scale(file_mean.0 as f64, file_shape), file_shape),
+            ),
             App::Cbr { .. } | App::SelfSimilar { .. } => unreachable!("{} runs over UDP", spec.id),
         };
         application.started = now;
@@ -138,7 +138,9 @@ impl World<'_> {
 
     fn pause_burst(&mut self, flow: u32, payload: Bytes, rate: Rate) {
         let Flow { spec, application, .. } = &mut self.flows[flow as usize];
-        let App::SelfSimilar { shape, pause_mean, .. } = spec.app else { unreachable!("{} has bursts", spec.id) };
+        let App::SelfSimilar { shape, pause_mean, .. } = spec.app else {
+            unreachable!("{} has bursts", spec.id)
+        };
         let pause = application.stream.pareto(pareto_scale(pause_mean.as_secs_f64(), shape), shape);
         // A Pareto pause has no upper end; one of 30 years is as good as none.
         let pause = Span::from_secs_f64(pause.min(1e9));
@@ -150,13 +152,7 @@ impl World<'_> {
     }
 
     /// A datagram arrives.
-    pub(crate) fn datagram_arrives(
-        &mut self,
-        flow: u32,
-        sent: Instant,
-        payload: Bytes,
-        travelled: u32,
-    ) {
+    pub(crate) fn datagram_arrives(&mut self, flow: u32, sent: Instant, payload: Bytes, travelled: u32) {
         let now = self.now();
         self.meter.flows[flow as usize].counts(now - sent, travelled);
         self.count_delivery(flow, payload.0, 1);

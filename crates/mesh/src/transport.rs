@@ -23,7 +23,9 @@ impl World<'_> {
     fn receiver_input(&mut self, flow: u32, segment: &Segment, travelled: u32) {
         let now = self.now();
         let index = flow as usize;
-        let Transport::Tcp(tcp) = &mut self.flows[index].transport else { unreachable!("flow {flow} runs over TCP") };
+        let Transport::Tcp(tcp) = &mut self.flows[index].transport else {
+            unreachable!("flow {flow} runs over TCP")
+        };
         let received = tcp.receiver.handle_segment(now, segment, Arrival { hops: Some(travelled) });
         let segment_size = self.flows[index].spec.segment.0.max(1);
         if let Some(placement) = received.payload {
@@ -32,7 +34,9 @@ impl World<'_> {
         }
         self.pump(flow, false);
         if received.delivered > 0 {
-            let Transport::Tcp(tcp) = &mut self.flows[index].transport else { unreachable!("flow {flow} runs over TCP") };
+            let Transport::Tcp(tcp) = &mut self.flows[index].transport else {
+                unreachable!("flow {flow} runs over TCP")
+            };
             tcp.received += received.delivered;
             let total = tcp.received;
             self.meter.flows[index].forget_below(total);
@@ -57,7 +61,9 @@ impl World<'_> {
 
     /// The rates of the wireless links ahead of a paced sender in the mesh, where links differ in rate.
     fn rates_of_flow(&self, flow: u32) -> Option<LinkRates> {
-        let Flow { from: Host::Mesh(from), to, transport: Transport::Tcp(tcp), .. } = &self.flows[flow as usize] else {
+        let Flow { from: Host::Mesh(from), to, transport: Transport::Tcp(tcp), .. } =
+            &self.flows[flow as usize]
+        else {
             return None;
         };
         if self.rates.exceptions.is_empty() || tcp.sender.config().pacing == Pacing::None {

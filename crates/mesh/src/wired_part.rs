@@ -1,11 +1,13 @@
 //! The wired part and the gateways in front of it.
 
 use crate::event::Event;
+use crate::flow::{Flow, Transport};
 use crate::packet::{Body, Host, Packet};
 use crate::wired::Offered;
 use crate::world::World;
-use crate::flow::{Flow, Transport};
-use meshpace_gateway::{Action, Departure, Endpoint, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Verdict};
+use meshpace_gateway::{
+    Action, Departure, Endpoint, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Verdict,
+};
 use meshpace_pacing::LinkRates;
 use meshpace_units::{Bytes, NodeId, Span};
 use std::net::IpAddr;
@@ -116,7 +118,8 @@ impl World<'_> {
             Side::Wireless => packet.source,
         };
         let view = TcpView { source, destination, segment: &segment, header_length: segment.header_length() };
-        let verdict = machine.handle(now, side, &view, packet.size, |_| self.route_from(gateway, mesh_end), packet);
+        let verdict =
+            machine.handle(now, side, &view, packet.size, |_| self.route_from(gateway, mesh_end), packet);
         self.gateways[index].machine = Some(machine);
         match verdict {
             Verdict::Forward(packet, option) => self.pass_on(side, gateway, with_option(packet, option)),
@@ -227,7 +230,8 @@ impl World<'_> {
         for (flow, current) in self.flows.iter().zip(&mut self.gateway_of) {
             let Some(node) = flow.mesh_end() else { continue };
             let routing = &self.nodes[node.index()].routing;
-            let hops = |gateway: NodeId| if gateway == node { Some(0) } else { routing.hops_to(now, gateway) };
+            let hops =
+                |gateway: NodeId| if gateway == node { Some(0) } else { routing.hops_to(now, gateway) };
             let known = self.gateways.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
             if let Some((_, nearest)) = known.min() {
                 *current = Some(nearest);

@@ -145,7 +145,7 @@ mod _engine {
     /// The JSON Schema of the scenario file.
     #[pyfunction]
     fn schema() -> String {
-        format!("{:#}", tables::schema())
+        format!("{:#}", meshpace_mesh::schema())
     }
 
     /// The table of schemes with all their parameters, as JSON.

@@ -1,4 +1,4 @@
-//! What the engine knows, as JSON: the table of schemes and the schema of the scenario file.
+//! What the engine knows, as JSON: the table of schemes.
 
 use meshpace_schemes::{Value as Parameter, lookup, names};
 use serde_json::{Map, Value, json};
@@ -26,15 +26,4 @@ fn plain(value: &Parameter) -> Value {
         Parameter::Text(value) => json!(value),
         Parameter::List(items) => items.iter().map(plain).collect(),
     }
-}
-
-/// The JSON Schema of the scenario file, the parameters of schemes included.
-///
-/// # Panics
-/// If the schema of the file has no place for schemes.
-pub fn schema() -> Value {
-    let mut schema = meshpace_scenario::schema();
-    let place = schema.pointer_mut("/properties/scheme/additionalProperties");
-    *place.expect("the scenario file has tables of schemes") = meshpace_schemes::schema();
-    schema
 }

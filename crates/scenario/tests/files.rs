@@ -54,9 +54,14 @@ fn chains_take_any_length() {
     }
 }
 
+/// The schema with tables `[scheme.NAME]` of any content: who reads those is another crate.
+fn file_schema() -> Value {
+    schema(serde_json::json!({ "type": "object" }))
+}
+
 #[test]
 fn all_pass_the_schema() {
-    let schema = schema();
+    let schema = file_schema();
     for (name, bytes) in &files() {
         let text = std::str::from_utf8(bytes).expect("UTF-8");
         let value: Value = toml::from_str(text).expect("TOML");
@@ -80,9 +85,9 @@ fn the_schema_refuses_what_the_checker_refuses() {
     for (text, why) in broken {
         let text = format!("{text}\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n");
         let value: Value = toml::from_str(&text).expect("TOML");
-        assert!(validator::validate(&schema(), &value, "file").is_err(), "{why}: {text}");
+        assert!(validator::validate(&file_schema(), &value, "file").is_err(), "{why}: {text}");
         assert!(ScenarioFile::parse("x.toml", text.as_bytes(), &Overrides::none()).is_err(), "{why}: {text}");
     }
     let empty: Value = toml::from_str("").expect("TOML");
-    assert!(validator::validate(&schema(), &empty, "file").is_err(), "no flow");
+    assert!(validator::validate(&file_schema(), &empty, "file").is_err(), "no flow");
 }

@@ -165,7 +165,7 @@ fn frames(bytes: &[u8]) -> Vec<(u64, &[u8], &[u8])> {
 fn ones_sum(parts: &[&[u8]]) -> u16 {
     let bytes = parts.concat();
     let words = bytes.chunks(2).map(|w| u32::from(w[0]) * 256 + u32::from(*w.get(1).unwrap_or(&0)));
-    let sum = words.fold(0, |sum: u32, word| sum + word);
+    let sum = words.sum::<u32>();
     let once = (sum >> 16) + (sum & 0xffff);
     ((once >> 16) + (once & 0xffff)) as u16
 }

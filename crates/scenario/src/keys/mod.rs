@@ -2,13 +2,13 @@
 //! and the JSON Schema, so that none of them can say something the others do not.
 
 mod check;
-pub(crate) mod quantity;
+
 mod tables;
 
 pub(crate) use check::Setting;
 pub(crate) use tables::ROOT;
 
-use quantity::Unit;
+use meshpace_units::quantity::{self, Unit};
 
 /// A table of the file and the keys that it may hold.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! The tables themselves (design of the scenario file, section 5). Defaults reproduce ns-2.35's 802.11.
 
-use super::quantity::{DECIBEL, LENGTH, RATE, RATIO, SIZE, SPEED, TIME};
 use super::{Key, Kind, Section, Whole, above, bytes, real, whole};
 use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
+use meshpace_units::quantity::{DECIBEL, LENGTH, RATE, RATIO, SIZE, SPEED, TIME};
 
 /// Not zero; a millimetre is finer than any mesh needs.
 const LENGTH_ABOVE_0: Kind = real(&LENGTH, 1e-3, METRES);
