@@ -132,8 +132,9 @@ mod tests {
         measure = { duration = "3s", warmup = "0s" }
         topology = { kind = "chain", hops = 2, spacing = "200m" }
         routing = { protocol = "static" }
+        defaults = { scheme = "tcp-ap" }
         flow = [
-            { id = "web", from = "n0", to = "n2", scheme = "tcp-ap", start_jitter = "0s" },
+            { id = "web", from = "n0", to = "n2", start_jitter = "0s" },
             { id = "voice", from = "n2", to = "n0", app = "cbr", rate = "20kbps", packet = 100, start_jitter = "0s" },
         ]
     "#;
