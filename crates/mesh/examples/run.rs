@@ -1,16 +1,33 @@
-//! Temporary driver.
-fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let bytes = std::fs::read(&args[1]).unwrap();
-    let seed = args[2].parse().unwrap();
-    let mut o = meshpace_scenario::Overrides::none();
-    for a in &args[3..] {
-        o = o.with(a.clone());
+//! Runs a scenario file without Python around it, for profilers: `run FILE [SEED [KEY=VALUE ...]]`.
+
+use meshpace_scenario::{Overrides, ScenarioError, ScenarioFile};
+use std::process::ExitCode;
+
+fn run(file: &str, seed: u64, settings: &[String]) -> Result<String, ScenarioError> {
+    let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let overrides = settings.iter().fold(Overrides::none(), Overrides::with);
+    let scenario = ScenarioFile::parse(file, &bytes, &overrides)?.resolve(seed)?;
+    let result = meshpace_mesh::run(&scenario)?;
+    Ok(serde_json::to_string_pretty(&result).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(file) = arguments.first() else {
+        eprintln!("usage: run FILE [SEED [KEY=VALUE ...]]");
+        return ExitCode::from(2);
+    };
+    let seed = arguments.get(1).map_or(Ok(1), |seed| seed.parse());
+    match seed.map(|seed| run(file, seed, arguments.get(2..).unwrap_or_default())) {
+        Ok(Ok(json)) => println!("{json}"),
+        Ok(Err(error)) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+        Err(error) => {
+            eprintln!("seed: {error}");
+            return ExitCode::from(2);
+        }
     }
-    let file = meshpace_scenario::ScenarioFile::parse(&args[1], &bytes, &o).unwrap_or_else(|e| {
-        eprintln!("{e}");
-        std::process::exit(2)
-    });
-    let s = file.resolve(seed).unwrap();
-    println!("{}", serde_json::to_string_pretty(&meshpace_mesh::run(&s).unwrap()).unwrap());
+    ExitCode::SUCCESS
 }
