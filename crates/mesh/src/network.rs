@@ -43,7 +43,7 @@ impl World<'_> {
     pub(crate) fn link_failed(&mut self, node: u32, next_hop: NodeId, handle: Handle) {
         let info = self.packets.get(handle).info();
         self.with_routing(node, |routing, now, out| {
-            routing.on_link_failure(now, next_hop, handle, &info, out)
+            routing.on_link_failure(now, next_hop, handle, &info, out);
         });
     }
 
@@ -69,7 +69,7 @@ impl World<'_> {
                     self.queue.schedule(now + delay + LINK_LAYER_DELAY, Event::Enqueue { node, packet });
                 }
                 Action::SendControl { message, to, ttl, delay } => {
-                    self.send_control(node, message, to, ttl, delay)
+                    self.send_control(node, message, to, ttl, delay);
                 }
                 Action::PurgeQueue { next_hop } => self.purge(node, next_hop),
                 Action::Drop { packet, .. } => drop(self.packets.take(packet)),

@@ -345,7 +345,7 @@ impl Station {
             self.reception.ends(&config.limits).unwrap_or_else(|| panic!("{:?}: nothing ends", self.id));
         match verdict {
             Verdict::Good if arrival.end >= self.on_air_until => {
-                self.nav = self.nav.max(arrival.end + arrival.duration)
+                self.nav = self.nav.max(arrival.end + arrival.duration);
             }
             Verdict::Good | Verdict::Energy => {}
             Verdict::Bad | Verdict::Collided => self.bad_end(&arrival, verdict, config),

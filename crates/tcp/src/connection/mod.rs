@@ -271,7 +271,7 @@ impl Connection {
         self.sender.congestion.ssthresh()
     }
 
-    /// The latest round-trip sample of the retransmission timer's estimator.
+    /// The latest round-trip sample of the retransmission timer's estimator; ns-2's sees whole ticks, at least one.
     #[must_use]
     pub const fn latest_rtt(&self) -> Option<Span> {
         self.sender.estimator.latest()

@@ -93,7 +93,7 @@ impl Estimator {
         }
     }
 
-    /// The latest sample, exact.
+    /// The latest sample as the estimator saw it: whole ticks in ns-2's, exact in RFC 6298's.
     pub(crate) const fn latest(&self) -> Option<Span> {
         match self {
             Self::Ticks(ticks) => ticks.latest(),

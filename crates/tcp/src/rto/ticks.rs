@@ -93,7 +93,7 @@ impl Ticks {
             self.rttvar = (self.rttvar + delta.abs() - (self.rttvar >> 2)).max(1);
         }
         self.base = Some(((self.rttvar << 3) + self.srtt) >> 3);
-        self.latest = Some(rtt);
+        self.latest = Some(self.config.tick * measured.unsigned_abs());
     }
 
     pub(super) fn back_off(&mut self) {
