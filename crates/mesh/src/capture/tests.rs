@@ -27,7 +27,8 @@ pub fn cbr(hops: u32, more: &str) -> String {
         measure = {{ duration = "200ms", warmup = "0s" }}
         topology = {{ kind = "chain", hops = {hops}, spacing = "200m" }}
         routing = {{ protocol = "static" }}
-        flow = [{{ from = "n0", to = "n{hops}", app = "cbr", rate = "400kbps", packet = 500, start_jitter = "100ms"{more} }}]
+        defaults = {{ start_jitter = "100ms" }}
+        flow = [{{ from = "n0", to = "n{hops}", app = "cbr", rate = "400kbps", packet = 500{more} }}]
         "#
     )
 }
