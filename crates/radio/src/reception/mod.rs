@@ -129,6 +129,25 @@ impl Reception {
         }
     }
 
+    /// The medium will be busy, or reserved, from the first bit of `arrival` until this time at least, whatever else
+    /// is heard; `None` if the frame may go unnoticed.
+    #[must_use]
+    #[inline]
+    pub fn busy_until_at_least(&self, arrival: &Arrival, limits: &ReceptionLimits) -> Option<Instant> {
+        match self {
+            Self::Capture(_) => {
+                let silence = match *arrival {
+                    Arrival { mine: true, .. } => Span::ZERO,
+                    Arrival { decodable: false, .. } => limits.eifs,
+                    Arrival { duration, .. } => duration.min(limits.eifs),
+                };
+                Some(arrival.end + silence)
+            }
+            // Only a frame that was locked on leaves an EIFS or a reservation, and it may not be.
+            Self::Sinr(_) => (arrival.power >= limits.thresholds.sense).then_some(arrival.end),
+        }
+    }
+
     /// A frame's first bit arrives at `arrival.start`; `transmitting` says whether the own transmitter is active.
     pub fn begins(&mut self, arrival: Arrival, transmitting: bool, limits: &ReceptionLimits) -> Begun {
         match self {

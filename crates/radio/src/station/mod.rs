@@ -185,14 +185,11 @@ impl Station {
         }
         self.pending.push(arrival);
         let only_backoff = self.transmitter == Transmitter::Idle && self.sifs_ends_at.is_none();
-        (only_backoff && self.backoff.is_some()).then(|| {
-            let silence = match arrival {
-                Arrival { mine: true, .. } => Span::ZERO,
-                Arrival { decodable: false, .. } => config.limits.eifs,
-                Arrival { duration, .. } => duration.min(config.limits.eifs),
-            };
-            arrival.end + silence + config.intervals.difs
-        })
+        if !only_backoff || self.backoff.is_none() {
+            return None;
+        }
+        let idle = self.reception.busy_until_at_least(&arrival, &config.limits)?;
+        Some(idle + config.intervals.difs)
     }
 
     /// When [`Station::timer`] wants to be called next, at the latest. May be earlier than anything happens.
@@ -341,6 +338,7 @@ impl Station {
     }
 
     fn overheard_ends(&mut self, config: &StationConfig) {
+        let was_busy = self.reception.busy();
         let (arrival, verdict) =
             self.reception.ends(&config.limits).unwrap_or_else(|| panic!("{:?}: nothing ends", self.id));
         match verdict {
@@ -350,7 +348,8 @@ impl Station {
             Verdict::Good | Verdict::Energy => {}
             Verdict::Bad | Verdict::Collided => self.bad_end(&arrival, verdict, config),
         }
-        if !self.reception.busy() {
+        // Under `sinr` a frame too weak to be sensed ends as well, and the medium was idle all along.
+        if was_busy && !self.reception.busy() {
             self.receiver_idle_since = self.receiver_idle_since.max(arrival.end);
         }
     }
