@@ -5,6 +5,7 @@
 //! timer is called at the very time of the deadline, never earlier (unless the test asks for it), deadlines are put off
 //! wherever the station allows it, and one that lies in the past is a failure.
 
+mod script;
 mod setup;
 
 use meshpace_radio::{
@@ -15,6 +16,7 @@ use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+pub use script::{Draws, What};
 pub use setup::{Setup, line, mbps};
 
 /// `us` microseconds after time zero, to the nanosecond.
@@ -74,6 +76,8 @@ enum Event {
 pub struct Air {
     pub config: station::StationConfig,
     pub log: Vec<Entry>,
+    /// Entries of the log that the script has accounted for.
+    checked: usize,
     /// False: nothing is logged, only counted.
     pub recording: bool,
     /// True: a deadline is put off where [`Station::hear`] says that it has become pointless.
@@ -121,6 +125,7 @@ impl Air {
             stations: stations.collect(),
             config,
             log: Vec::new(),
+            checked: 0,
             recording: true,
             postponing: true,
             sent: vec![0; n],

@@ -1,0 +1,162 @@
+//! Overlapping frames under `sinr`: interference is summed, the order does not matter, no late frame takes over.
+
+use crate::air::{Air, Draws, Entry, Setup, at};
+use crate::{DATA, DIFS, EIFS};
+use meshpace_radio::station::Action;
+use meshpace_radio::{Frame, FrameKind, Position};
+
+fn setup() -> Setup {
+    let mut setup = Setup::dsss(11.0, false);
+    setup.sinr = true;
+    setup
+}
+
+/// Station 0 in the middle, puppets 1, 2, ... at these distances around it.
+fn star(setup: &Setup, distances: &[f64]) -> Air {
+    let directions = [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)];
+    let mut positions = vec![Position { x: 0.0, y: 0.0 }];
+    let places = distances.iter().zip(directions);
+    positions.extend(places.map(|(d, (x, y))| Position { x: d * x, y: d * y }));
+    let puppets: Vec<u32> = (1..positions.len() as u32).collect();
+    Air::new(setup, &positions).puppets(&puppets)
+}
+
+/// Who gets through to station 0 of these frames.
+fn delivered(setup: &Setup, distances: &[f64], frames: &[(f64, Frame)]) -> Vec<u32> {
+    let mut air = star(setup, distances);
+    for (start, frame) in frames {
+        air.say(at(*start), *frame);
+    }
+    air.run_until(at(30_000.0));
+    let from = |entry: &Entry| match entry.action {
+        Action::Deliver { from, .. } => Some(from.0),
+        _ => None,
+    };
+    air.log.iter().filter_map(from).collect()
+}
+
+/// The interferer at 400 m is 12 dB below a signal from 200 m, whoever starts; at 355 m it is 9.97 dB below.
+#[test]
+fn the_order_does_not_matter() {
+    let setup = setup();
+    for (interferer, survives) in [(355.0, false), (357.0, true), (400.0, true)] {
+        for (signal_at, interferer_at) in [(0.0, 100.0), (100.0, 0.0)] {
+            let frames = [(signal_at, setup.data(1, 0, 1500, 1)), (interferer_at, setup.data(2, 9, 1500, 1))];
+            let got = delivered(&setup, &[200.0, interferer], &frames);
+            assert_eq!(got.len(), usize::from(survives), "{interferer} m, signal at {signal_at}");
+        }
+    }
+}
+
+/// ```text
+/// 1 (200 m)  DATA ------------------
+/// 2 (400 m)     ACK --
+/// 3 (400 m)          ACK --           one after the other: harmless
+/// 3 (400 m)      ACK --               together: 16 / 2 < 10
+/// ```
+#[test]
+fn interference_adds_up() {
+    let setup = setup();
+    let signal = (0.0, setup.data(1, 0, 1500, 1));
+    let (a, b) = (setup.ack(2, 9), setup.ack(3, 9));
+    let distances = [200.0, 400.0, 400.0];
+    assert_eq!(delivered(&setup, &distances, &[signal, (100.0, a)]), [1]);
+    assert_eq!(delivered(&setup, &distances, &[signal, (100.0, a), (404.0, b)]), [1]);
+    assert_eq!(delivered(&setup, &distances, &[signal, (100.0, a), (403.0, b)]), []);
+    // ns2-capture looks at each alone.
+    let capture = Setup::dsss(11.0, false);
+    assert_eq!(delivered(&capture, &distances, &[signal, (100.0, a), (403.0, b)]), [1]);
+}
+
+/// Three frames from 560 m, below the sense threshold, are 9.1 dB below a signal from 249 m together.
+#[test]
+fn frames_too_weak_to_be_sensed_count_too() {
+    let setup = setup();
+    let signal = (0.0, setup.data(1, 0, 1500, 1));
+    let weak = |from| (100.0, setup.ack(from, 9));
+    let distances = [249.0, 560.0, 560.0, 560.0];
+    assert_eq!(delivered(&setup, &distances, &[signal, weak(2), weak(3)]), [1]);
+    assert_eq!(delivered(&setup, &distances, &[signal, weak(2), weak(3), weak(4)]), []);
+}
+
+#[test]
+fn noise_is_in_the_sum() {
+    let mut setup = setup();
+    let frames = [(0.0, setup.data(1, 0, 1500, 1))];
+    let signal = setup.propagation.power(200.0);
+    for (noise, read) in [(signal / 10.01, true), (signal / 9.99, false)] {
+        setup.noise = noise;
+        assert_eq!(delivered(&setup, &[200.0], &frames).len(), usize::from(read));
+    }
+}
+
+/// ```text
+/// 1 (240 m, for somebody else)  DATA ------------------
+/// 2 (60 m, 24 dB stronger)          DATA ------------------
+/// ```
+#[test]
+fn a_stronger_later_frame_does_not_take_over() {
+    let setup = setup();
+    let frames = [(0.0, setup.data(1, 9, 1500, 1)), (100.0, setup.data(2, 0, 1500, 1))];
+    assert_eq!(delivered(&setup, &[240.0, 60.0], &frames), []);
+    let in_turn = [frames[0], (DATA, setup.data(2, 0, 1500, 1))];
+    assert_eq!(delivered(&setup, &[240.0, 60.0], &in_turn), [2]);
+}
+
+/// Energy that cannot be locked on keeps the medium busy but leaves no EIFS; a frame that was lost leaves one.
+#[test]
+fn only_a_lost_frame_leaves_eifs() {
+    let setup = setup();
+    let ack = 304.0;
+    let data = setup.data(1, 9, 1500, 1);
+    for (frames, idle) in [
+        (vec![(0.0, setup.ack(2, 9))], ack),
+        (vec![(0.0, setup.ack(3, 9))], 0.0),
+        (vec![(0.0, data)], DATA + 314.0),
+        (vec![(0.0, data), (100.0, setup.ack(4, 9))], DATA + EIFS),
+        (vec![(0.0, data), (DATA - 100.0, setup.ack(4, 9))], DATA + EIFS),
+    ] {
+        let mut air = star(&setup, &[200.0, 400.0, 560.0, 210.0]);
+        for (start, frame) in &frames {
+            air.say(at(*start), *frame);
+        }
+        air.offer(at(0.0), 0, setup.packet(None, 100));
+        air.run_until(at(30_000.0));
+        let own = idle + DIFS + Draws::of(&setup, 0).backoff(31);
+        assert_eq!(air.times(0, FrameKind::Data), [at(own)], "{frames:?}");
+    }
+}
+
+/// Two frames that are each too weak to be sensed are sensed together: 2 * 560^-4 > 550^-4.
+#[test]
+fn carrier_sense_adds_up_as_well() {
+    let setup = setup();
+    let mut air = star(&setup, &[560.0, 560.0]);
+    for from in [1, 2] {
+        air.say(at(0.0), setup.ack(from, 9));
+    }
+    air.offer(at(0.0), 0, setup.packet(None, 100));
+    air.run_until(at(30_000.0));
+    assert_eq!(air.times(0, FrameKind::Data), [at(304.0 + DIFS + Draws::of(&setup, 0).backoff(31))]);
+}
+
+/// ```text
+/// 0 |DIFS| 3 slots                |DIFS| the rest |DATA
+/// 1 (400 m)       ACK (energy only)
+/// ```
+#[test]
+fn a_backoff_goes_on_a_difs_after_mere_energy() {
+    let setup = Draws::seed_with(&setup(), 0, 31, |slots| slots >= 6);
+    let mut air = star(&setup, &[400.0, 560.0]);
+    air.offer(at(0.0), 0, setup.packet(None, 100));
+    air.say(at(DIFS + 65.0), setup.ack(1, 9));
+    air.run_until(at(30_000.0));
+    let own = DIFS + 65.0 + 304.0 + DIFS + Draws::of(&setup, 0).backoff(31) - 60.0;
+    assert_eq!(air.times(0, FrameKind::Data), [at(own)]);
+    // What cannot be sensed does not hold it up at all.
+    let mut air = star(&setup, &[400.0, 560.0]);
+    air.offer(at(0.0), 0, setup.packet(None, 100));
+    air.say(at(DIFS + 65.0), setup.ack(2, 9));
+    air.run_until(at(30_000.0));
+    assert_eq!(air.times(0, FrameKind::Data), [at(DIFS + Draws::of(&setup, 0).backoff(31))]);
+}
