@@ -25,10 +25,11 @@ class Estimate:
 
 
 def t975(degrees: int) -> float:
-    """The 97.5 % quantile of Student's t; beyond 30 degrees by the leading term of its expansion in 1/degrees."""
+    """The 97.5 % quantile of Student's t; beyond 30 degrees by two terms of its expansion (Fisher and Cornish)."""
     if degrees <= len(_T975):
         return _T975[degrees - 1]
-    return _Z975 + (_Z975**3 + _Z975) / (4 * degrees)
+    z = _Z975
+    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:

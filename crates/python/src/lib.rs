@@ -8,7 +8,7 @@ mod resolved;
 mod tables;
 
 use meshpace_mesh::{Capture, ENGINE, RunResult, Series, check, run, run_with};
-use meshpace_scenario::{Overrides, Scenario, ScenarioError, ScenarioFile};
+use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
 use pool::{Panicked, run_all};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -21,21 +21,21 @@ use std::thread;
 
 create_exception!(
     meshpace._engine,
-    ScenarioRejected,
+    ScenarioError,
     PyValueError,
     "A scenario cannot be run; one message that names file, line, key, what was found and what is allowed."
 );
 
 /// What ends a call.
 enum Failure {
-    Scenario(Box<ScenarioError>),
+    Scenario(Box<Rejection>),
     Capture(io::Error),
     Panicked(String),
     Python(PyErr),
 }
 
-impl From<ScenarioError> for Failure {
-    fn from(error: ScenarioError) -> Self {
+impl From<Rejection> for Failure {
+    fn from(error: Rejection) -> Self {
         Self::Scenario(Box::new(error))
     }
 }
@@ -55,7 +55,7 @@ impl From<Panicked> for Failure {
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Scenario(error) => ScenarioRejected::new_err(error.to_string()),
+            Failure::Scenario(error) => ScenarioError::new_err(error.to_string()),
             Failure::Capture(error) => PyOSError::new_err(format!("packet capture: {error}")),
             Failure::Panicked(message) => PyRuntimeError::new_err(message),
             Failure::Python(error) => error,
@@ -133,7 +133,7 @@ mod _engine {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("ScenarioError", module.py().get_type::<ScenarioRejected>())
+        module.add("ScenarioError", module.py().get_type::<ScenarioError>())
     }
 
     /// The engine's version.

@@ -11,6 +11,7 @@ from typing import NoReturn, ParamSpec
 import typer
 
 BAD_INPUT = 2
+INTERRUPTED = 130
 
 _P = ParamSpec("_P")
 
@@ -48,6 +49,9 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
             raise typer.Exit(0) from None
         except mendable as error:
             fail(error)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
         except OSError as error:
             fail(f"{error.filename}: {error.strerror}" if error.filename else error)
 

@@ -28,10 +28,10 @@ def print_schemes(as_json: bool) -> None:
     if as_json:
         print(json.dumps({"schema": 1, "schemes": rows}))
         return
-    table = Table("name", *(title for title, _ in _PARTS), "what it is", box=box.SIMPLE_HEAD)
+    table = Table("scheme", *(title for title, _ in _PARTS), "what it is", box=box.SIMPLE_HEAD)
     for row in rows:
         parts = (str(row["parameters"].get(key, "")) for _, key in _PARTS)
-        table.add_row(row["name"], *parts, f"{row['summary']} ({row['source']})")
+        table.add_row(row["name"], *parts, row["summary"])
     console().print(table)
 
 

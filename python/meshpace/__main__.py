@@ -1,0 +1,5 @@
+"""``python -m meshpace``."""
+
+from meshpace.cli import main
+
+main()

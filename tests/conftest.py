@@ -1,0 +1,56 @@
+"""The command line as a user calls it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+CHAIN = """\
+[measure]
+duration = "4s"
+warmup = "1s"
+
+[topology]
+kind = "chain"
+hops = 2
+
+[routing]
+protocol = "static"
+
+[defaults]
+scheme = "newreno"
+
+[[flow]]
+from = "n0"
+to = "n2"
+"""
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "meshpace", *map(str, arguments)]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+
+    return call
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    """Two hops, NewReno, four seconds."""
+    path = tmp_path / "chain.toml"
+    path.write_text(CHAIN)
+    return path
+
+
+@pytest.fixture
+def two_flows(tmp_path: Path) -> Path:
+    path = tmp_path / "two.toml"
+    path.write_text(CHAIN + '\n[[flow]]\nfrom = "n2"\nto = "n0"\n')
+    return path

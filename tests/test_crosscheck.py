@@ -1,0 +1,201 @@
+"""Scenarios as ns-2 scripts: what is written, what is refused, and that both simulators agree."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conftest import CHAIN, Cli
+from meshpace import engine
+from meshpace.ns2.express import express
+from meshpace.ns2.model import NotExpressibleError, Ns2Scenario
+from meshpace.ns2.parse import BrokenRunError, parse_run
+from meshpace.ns2.script import two_ray_power_w, write_script
+
+needs_ns2 = pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2.35 is not installed (Debian package ns2)")
+
+GATEWAY = """\
+[measure]
+duration = "30s"
+warmup = "5s"
+[topology]
+kind = "chain"
+hops = 2
+[routing]
+protocol = "static"
+[defaults]
+scheme = "newreno"
+[[flow]]
+from = "n0"
+to = "B"
+[[flow]]
+from = "B"
+to = "n1"
+app = "cbr"
+rate = "100kbps"
+packet = 500
+"""
+
+
+def resolve(text: str, *settings: str, scheme: str | None = None) -> Ns2Scenario:
+    return express(engine.resolve(engine.Job("test.toml", text.encode(), settings, scheme)))
+
+
+def test_thresholds_are_the_powers_at_the_ranges() -> None:
+    assert two_ray_power_w(250) == pytest.approx(3.6526e-10, rel=1e-4)  # schemes.md 17.1
+    assert two_ray_power_w(550) == pytest.approx(1.5592e-11, rel=1e-4)
+    script = write_script(resolve(CHAIN))
+    assert "RXThresh_ 3.652e-10" in script
+    assert "CSThresh_ 1.559e-11" in script
+    assert f"RXThresh_ {two_ray_power_w(300):.6e}" in write_script(resolve(CHAIN, "radio.tx_range=300m"))
+
+
+@pytest.mark.parametrize(("rts", "threshold"), [("always", "0"), ("never", "1000000"), ("500", "524")])
+def test_rts_threshold_counts_the_plcp_as_ns2_does(rts: str, threshold: str) -> None:
+    assert f"RTSThreshold_ {threshold}\n" in write_script(resolve(CHAIN, f"radio.rts={rts}"))
+
+
+def test_static_routes_are_a_frozen_dsdv_and_its_ip_header_is_given_away() -> None:
+    script = write_script(resolve(CHAIN))
+    assert "set routing DSDV" in script
+    assert "$ns at 110 freeze" in script
+    assert "tcpip_base_hdr_size_ 20" in script
+    aodv = write_script(resolve(CHAIN, "routing.protocol=aodv"))
+    assert "set routing AODV" in aodv
+    assert "freeze" not in aodv
+    assert "tcpip_base_hdr_size_" not in aodv
+
+
+def test_the_window_is_set_after_the_agent_is_made() -> None:
+    # The class default of 20 stays the initial slow-start threshold.
+    script = write_script(resolve(CHAIN))
+    assert script.index("[new Agent/TCP/Newreno]") < script.index("$src(0) set window_ 64")
+    assert "Agent/TCP set window_" not in script
+
+
+def test_wired_hosts_hang_on_the_gateways_ports() -> None:
+    scenario = resolve(GATEWAY)
+    assert scenario.gateway == "n2"
+    script = write_script(scenario)
+    assert len(re.findall(r"new DelayLink", script)) == 6  # three links, two directions
+    assert "$node(2) attach $dst(0) 1001" in script
+    assert "[$node(2) set dmux_] install 1001 $q(2," in script
+    assert "$dst(0) target $q(" in script
+
+
+@pytest.mark.parametrize(
+    ("settings", "scheme", "key"),
+    [
+        (("radio.standard=802.11g",), None, "radio.standard"),
+        (("radio.reception=sinr",), None, "radio.reception"),
+        (("radio.propagation=ranges",), None, "radio.propagation"),
+        (("radio.mac_overhead=28",), None, "radio.mac_overhead"),
+        (("radio.backoff_range=standard",), None, "radio.backoff_range"),
+        (("routing.protocol=aodv", "routing.profile=rfc3561"), None, "routing.profile"),
+        (("mobility.model=random-waypoint",), None, "mobility.model"),
+        (("flow.0.app=transfer", "flow.0.bytes=1000"), None, "flow[0].app"),
+        ((), "tcp-gap", "flow[0].scheme"),
+        (("scheme.newreno.rto_min=1s",), None, "scheme.newreno.rto_min"),
+    ],
+)
+def test_what_ns2_cannot_express_is_named(settings: tuple[str, ...], scheme: str | None, key: str) -> None:
+    with pytest.raises(NotExpressibleError) as refusal:
+        resolve(CHAIN, *settings, scheme=scheme)
+    assert refusal.value.key == key
+    assert refusal.value.reason
+
+
+def test_batch_means_and_meshes_with_cycles_are_refused() -> None:
+    batches = CHAIN.replace('duration = "4s"\nwarmup = "1s"', "packets = 100")
+    with pytest.raises(NotExpressibleError, match=r"measure\.packets"):
+        resolve(batches)
+    grid = CHAIN.replace('kind = "chain"\nhops = 2', 'kind = "grid"\nrows = 2\ncols = 2')
+    grid = grid.replace('"n0"', '"g0_0"').replace('"n2"', '"g1_1"')
+    with pytest.raises(NotExpressibleError, match=r"routing\.protocol"):
+        resolve(grid)
+    assert resolve(grid, "routing.protocol=aodv").nodes
+
+
+def test_refusals_on_the_command_line(cli: Cli, chain: Path) -> None:
+    done = cli("crosscheck", chain, "--scheme", "tcp-gap", "--script", "s.tcl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("flow[0].scheme: ns-2.35 cannot express it")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (chain.parent / "s.tcl").exists()
+
+
+def test_only_the_script(cli: Cli, chain: Path) -> None:
+    assert cli("crosscheck", chain, "--script", "s.tcl").returncode == 0
+    assert (chain.parent / "s.tcl").read_text().endswith("$ns run\n")
+
+
+def test_counters_and_drops_are_read_within_the_interval() -> None:
+    scenario = resolve(CHAIN)
+    output = """\
+num_nodes is set 3
+begin 0 15000 12 1 0
+second 121 0 15000
+second 122 0 165000
+second 123 0 165000
+end 0 315000 220 4 1
+rtt 0 3.0 10
+finished
+"""
+    drops = [
+        "D 120.500000000 _1_ MAC  COL 0 RTS 44 [79a 1 0 0] ",
+        "D 121.500000000 _1_ MAC  COL 0 RTS 44 [79a 1 0 0] ",
+        "D 122.000000000 _0_ MAC  RET 7 tcp 1558 [13a 1 0 800] ",
+        "D 122.100000000 _0_ MAC  RET 0 RTS 44 [79a 1 0 0] ",
+        "D 122.500000000 _2_ IFQ  --- 8 ack 40 [0 0 1 800] ",
+        "D 125.000000000 _1_ MAC  COL 0 RTS 44 [79a 1 0 0] ",
+    ]
+    figures = parse_run(scenario, output, drops)
+    (flow,) = figures.flows
+    assert flow.delivered_bytes == 200 * 1460  # 300,000 bytes with headers of 40 in packets of 1500
+    assert flow.goodput_bps == pytest.approx(200 * 1460 * 8 / 3)
+    assert (flow.segments_sent, flow.retransmits, flow.timeouts, flow.srtt_s) == (208, 3, 1, 0.3)
+    assert (figures.collisions, figures.data_drops, figures.ack_drops, figures.queue_drops) == (1, 1, 0, 1)
+    assert figures.jain is None
+
+
+def test_a_script_that_stops_early_is_an_error() -> None:
+    with pytest.raises(BrokenRunError, match="invalid command"):
+        parse_run(resolve(CHAIN), "invalid command name\n", [])
+
+
+@needs_ns2
+def test_both_simulators_agree_on_a_chain_and_through_the_gateway(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "gateway.toml").write_text(GATEWAY)
+    done = cli("crosscheck", "gateway.toml", "--seeds", 2, "--json")
+    assert done.returncode == 0, done.stderr
+    rows = {(row["flow"], row["quantity"]): row for row in json.loads(done.stdout)["rows"]}
+    assert rows["1", "goodput"]["ratio"] == pytest.approx(1, abs=0.1)
+    assert rows["2", "goodput"]["ns2"]["mean"] == pytest.approx(100e3, rel=0.02)
+    assert rows["2", "goodput"]["ratio"] == pytest.approx(1, abs=0.02)
+    assert rows[None, "aggregate goodput"]["ratio"] == pytest.approx(1, abs=0.1)
+
+
+@needs_ns2
+def test_the_table_has_both_and_the_ratio(cli: Cli, chain: Path) -> None:
+    done = cli("crosscheck", chain, "--seeds", 2)
+    assert done.returncode == 0, done.stderr
+    for word in ("meshpace", "ns-2.35", "ratio", "goodput", "collisions"):
+        assert word in done.stdout
+
+
+def test_without_ns2_one_message(
+    chain: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from meshpace.cli import app
+
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(SystemExit) as end:
+        app(["crosscheck", str(chain)])
+    assert end.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert 'no "ns"' in captured.err

@@ -1,0 +1,116 @@
+"""The report and the demo that fills it."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from meshpace.report.chart import draw
+from meshpace.report.model import Chart, Claim, Finding, Report, Section, Series, Table, Verdict
+from meshpace.report.page import render
+from meshpace.stats import Estimate
+
+VOID = {"meta", "line", "circle", "path", "rect", "polyline", "br"}
+
+
+class Balance(HTMLParser):
+    """Fails on tags that do not nest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.references: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.references += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "action")]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in VOID, (tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def check_page(page: str) -> None:
+    parser = Balance()
+    parser.feed(page)
+    assert parser.open == []
+    assert all(reference.startswith("#") for reference in parser.references)
+    assert not re.search(r"https?://|@import|url\(|<script", page)
+    assert "prefers-color-scheme: dark" in page
+    assert 'name="viewport"' in page
+
+
+def chart(*values: Estimate | None, bars: bool = False, top: float | None = None) -> Chart:
+    axis = tuple(str(i) for i in range(len(values)))
+    return Chart("Goodput", axis, "hops", "kbit/s", (Series("A & B", values),), bars=bars, top=top)
+
+
+def test_a_page_stands_alone_and_escapes_what_it_shows() -> None:
+    section = Section(
+        "One", "lead", (chart(Estimate(1, 0.1, 5)),), (Table("t", ("k", "v"), (("<b>", "1"),)),), ("run <x>",)
+    )
+    claim = Claim("It <holds>", "source", (Finding("AODV", Verdict.PART, "a < b"),))
+    page = render(Report("T & t", "lead", (("engine", "1"),), (claim,), (section,), ("note",)))
+    check_page(page)
+    assert "&lt;b&gt;" in page
+    assert "It &lt;holds&gt;" in page
+    assert "Holds in part" in page
+
+
+def test_values_stand_where_the_axis_says() -> None:
+    svg = draw(chart(Estimate(0, None, 1), Estimate(50, None, 1), Estimate(100, None, 1), top=100))
+    heights = [float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', svg)]
+    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2], abs=0.2)
+    assert heights[0] > heights[2]
+
+
+def test_whiskers_only_where_there_is_an_interval_and_gaps_where_there_is_no_value() -> None:
+    svg = draw(chart(Estimate(1, 0.5, 3), Estimate(2, None, 1), None))
+    assert svg.count("whisker") == 1
+    assert svg.count("<circle") == 2
+    assert "A &amp; B, 0: 1.0 ± 0.5 kbit/s" in svg
+
+
+@pytest.mark.parametrize(
+    "values", [(None,), (Estimate(0, 0, 2),), (Estimate(1e-9, None, 1),), (Estimate(1e12, 1e11, 2),)]
+)
+def test_any_range_can_be_drawn(values: tuple[Estimate | None, ...]) -> None:
+    for bars in (False, True):
+        svg = draw(chart(*values, bars=bars))
+        assert "nan" not in svg
+        assert "inf" not in svg
+
+
+def test_the_demo_judges_what_it_ran_and_writes_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from meshpace.demo import claims, command, plan, sections
+
+    for module in (plan, claims, sections):
+        monkeypatch.setattr(module, "HOPS", (1, 4), raising=False)
+    monkeypatch.setattr(claims, "_LONG", (4,))
+    monkeypatch.setattr(claims, "_SHORT", (1,))
+    job = plan.Case.job
+
+    def shorter(self: plan.Case, scheme: str, seed: int) -> object:
+        long = job(self, scheme, seed)
+        settings = (*long.overrides, "measure.duration=8s", "measure.warmup=2s")
+        return type(long)(long.name, long.text, settings, scheme, seed)
+
+    monkeypatch.setattr(plan.Case, "job", shorter)
+    command.demo(tmp_path / "report.html", seeds=2, threads=None)
+    out = capsys.readouterr().out
+    assert "TCP-GAP" in out
+    assert re.search(r"holds|does not hold", out)
+    page = (tmp_path / "report.html").read_text()
+    check_page(page)
+    assert page.count("<svg") == 8 + 12
+    assert "meshpace run scenarios/demo-chain.toml --set routing.protocol=aodv --set topology.hops=4 --set" in page
+    assert len(page) < 1_000_000
+    assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
