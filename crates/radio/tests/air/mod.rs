@@ -56,20 +56,22 @@ enum Source {
     Saturated(MacPacket),
 }
 
+/// In the order in which they are handled at the same time. (Not in that in which they were scheduled: it would depend
+/// on how often a deadline is looked at.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// The frame number `frame` ends at `node`, to which it is addressed.
     FrameEnds { node: u32, frame: u64 },
+    /// A scripted packet comes to `node`.
+    Offer(u32, usize),
+    /// A scripted frame is sent by a puppet.
+    Say(usize),
     /// `node`'s deadline may have come.
     Deadline(u32),
     /// An uncalled-for call of `timer`.
     Poke(u32),
     /// An uncalled-for call of `settle`.
     Settle(u32),
-    /// A scripted packet comes to `node`.
-    Offer(u32, usize),
-    /// A scripted frame is sent by a puppet.
-    Say(usize),
 }
 
 /// Nodes, the events to come, and the log.
@@ -82,6 +84,8 @@ pub struct Air {
     pub recording: bool,
     /// True: a deadline is put off where [`Station::hear`] says that it has become pointless.
     pub postponing: bool,
+    /// True: every hearer catches up at every frame's beginning and end, so that nothing is left lazy.
+    pub eager: bool,
     /// Packets acknowledged (or broadcast) and given up, by node.
     pub sent: Vec<u64>,
     pub given_up: Vec<u64>,
@@ -96,8 +100,7 @@ pub struct Air {
     /// Frames on the air that somebody has to hear the end of.
     frames: VecDeque<Frame>,
     first_frame: u64,
-    events: BinaryHeap<Reverse<(Instant, u64, Event)>>,
-    order: u64,
+    events: BinaryHeap<Reverse<(Instant, Event)>>,
     /// When each station's timer has to be called.
     deadlines: Vec<Option<Instant>>,
     now: Instant,
@@ -128,6 +131,7 @@ impl Air {
             checked: 0,
             recording: true,
             postponing: true,
+            eager: false,
             sent: vec![0; n],
             given_up: vec![0; n],
             attempts: vec![0; n],
@@ -138,7 +142,6 @@ impl Air {
             frames: VecDeque::new(),
             first_frame: 0,
             events: BinaryHeap::new(),
-            order: 0,
             deadlines: vec![None; n],
             now: Instant::ZERO,
         }
@@ -188,8 +191,8 @@ impl Air {
 
     /// Handles everything up to `end` inclusive.
     pub fn run_until(&mut self, end: Instant) {
-        while self.events.peek().is_some_and(|Reverse((at, ..))| *at <= end) {
-            let Reverse((now, _, event)) = self.events.pop().expect("just seen");
+        while self.events.peek().is_some_and(|Reverse((at, _))| *at <= end) {
+            let Reverse((now, event)) = self.events.pop().expect("just seen");
             self.now = now;
             self.handle(event);
         }
@@ -209,8 +212,7 @@ impl Air {
 
     fn schedule(&mut self, when: Instant, event: Event) {
         assert!(when >= self.now, "{event:?} at {when:?}, but it is {:?}", self.now);
-        self.events.push(Reverse((when, self.order, event)));
-        self.order += 1;
+        self.events.push(Reverse((when, event)));
     }
 
     fn handle(&mut self, event: Event) {
@@ -224,7 +226,12 @@ impl Air {
                     Source::Scripted(queue) => queue.push_back(packet),
                     Source::Saturated(_) => panic!("node {node} is saturated"),
                 }
-                return self.feed(node);
+                // A station that is not called is not asked for its deadline either: it may not have looked at what
+                // has put the last one off.
+                if self.stations[node as usize].as_ref().is_some_and(Station::accepts) {
+                    self.feed(node);
+                }
+                return;
             }
             Event::FrameEnds { node, .. }
             | Event::Deadline(node)
@@ -323,6 +330,10 @@ impl Air {
             };
             if mine {
                 self.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, frame: number });
+            }
+            if self.eager {
+                self.settle(start + Span::NANOSECOND, hearer.node.0);
+                self.settle(arrival.end + Span::NANOSECOND, hearer.node.0);
             }
             let Some(station) = self.stations[hearer.node.index()].as_mut() else { continue };
             let not_before = station.hear(self.now, arrival, &self.config);

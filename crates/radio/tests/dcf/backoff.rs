@@ -246,7 +246,6 @@ fn a_broadcast_goes_once_at_the_basic_rate_and_is_followed_by_a_backoff() {
     assert!(air.frames_of(0).iter().all(|(_, f)| f.duration == Span::ZERO && f.to.is_none()));
 }
 
-/// A failed unicast leaves the window at 63; its drop or a broadcast brings it back to 31 (ns2-behaviour 2.5).
 #[test]
 fn an_offer_while_the_medium_is_busy_waits_for_difs_and_backoff() {
     let setup = Setup::dsss(11.0, false);
