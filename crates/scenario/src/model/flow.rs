@@ -39,7 +39,7 @@ pub enum App {
         /// Payload bytes.
         bytes: Bytes,
     },
-    /// TCP: files with Pareto sizes, one connection after another, exponential pauses between (schemes.md 3.7).
+    /// TCP: files with Pareto sizes over one connection, exponential pauses between (schemes.md 3.7).
     Http {
         /// Mean file size.
         file_mean: Bytes,
