@@ -45,8 +45,8 @@ test: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
-	$(BIN)/ruff format --check python tests bench
-	$(BIN)/ruff check python tests bench
+	$(BIN)/ruff format --check python tests bench validation
+	$(BIN)/ruff check python tests bench validation
 	$(BIN)/mypy
 	$(BIN)/pytest
 

@@ -148,6 +148,7 @@ finished
     drops = [
         "D 120.500000000 _1_ MAC  COL 0 RTS 44 [79a 1 0 0] ",
         "D 121.500000000 _1_ MAC  COL 0 RTS 44 [79a 1 0 0] ",
+        "D 121.600000000 _1_ MAC  COL 0 AODV 106 [0 ffffffff 2 800] ",  # a broadcast: nobody's frame
         "D 122.000000000 _0_ MAC  RET 7 tcp 1558 [13a 1 0 800] ",
         "D 122.100000000 _0_ MAC  RET 0 RTS 44 [79a 1 0 0] ",
         "D 122.500000000 _2_ IFQ  --- 8 ack 40 [0 0 1 800] ",
@@ -177,6 +178,19 @@ def test_both_simulators_agree_on_a_chain_and_through_the_gateway(cli: Cli, tmp_
     assert rows["2", "goodput"]["ns2"]["mean"] == pytest.approx(100e3, rel=0.02)
     assert rows["2", "goodput"]["ratio"] == pytest.approx(1, abs=0.02)
     assert rows[None, "aggregate goodput"]["ratio"] == pytest.approx(1, abs=0.1)
+
+
+def test_what_a_wired_queue_drops_is_not_given_up_by_a_mac() -> None:
+    from meshpace.cli.judge import _NETWORK
+
+    text = GATEWAY.replace("hops = 2", "hops = 2\nwired_queue = 2")
+    run = engine.run_many([engine.Job("test.toml", text.encode(), ("flow.0.from=B", "flow.0.to=n0"))])[0]
+    wired = [link for link in run["links"] if link["from"] == "B"]
+    assert sum(link["data_drops"] for link in wired) > 0
+    total = {name: take(run) for name, _, take, _ in _NETWORK}
+    given_up = total["data packets given up"]
+    assert given_up == sum(link["data_drops"] for link in run["links"] if link["retry_drops"])
+    assert given_up < sum(link["data_drops"] for link in run["links"])
 
 
 @needs_ns2

@@ -130,7 +130,8 @@ def _count_drops(lines: Iterable[str], begin: float, end: float) -> Counter[tupl
     """Drops by (reason, packet type) in [begin, end].
 
     Wireless lines: ``D time _node_ layer reason uid type size [...]``; wired: ``d time from to type size ...``.
-    A full interface queue gives no reason: ``IFQ ---``.
+    A full interface queue gives no reason: ``IFQ ---``. Collisions of broadcasts, which ns-2 logs at each of their
+    receivers, are left out: a result counts frames addressed to one.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for line in lines:
@@ -139,8 +140,13 @@ def _count_drops(lines: Iterable[str], begin: float, end: float) -> Counter[tupl
             continue
         if words[0] == "d":
             counts["wired", words[4]] += 1
-        elif words[3] == "MAC":
+        elif words[3] == "MAC" and not (words[4] == "COL" and _is_broadcast(words)):
             counts[words[4], words[6]] += 1
         elif words[3:5] == ["IFQ", "---"]:
             counts["queue", words[6]] += 1
     return counts
+
+
+def _is_broadcast(words: list[str]) -> bool:
+    """True if the receiver's MAC address is all ones: the second of ``[duration receiver transmitter type]``."""
+    return len(words) > 9 and words[9] == "ffffffff"

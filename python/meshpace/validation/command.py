@@ -87,6 +87,9 @@ def _print(verdicts: list[Verdict]) -> list[Verdict]:
     for verdict in misses:
         if verdict.key in EXPLAINED:
             terminal.print(f"{verdict.key}: {EXPLAINED[verdict.key]}", highlight=False, soft_wrap=True)
+    for verdict in verdicts:
+        if verdict.passed and verdict.key in EXPLAINED:
+            terminal.print(f"{verdict.key}: passes, yet is explained as a miss; drop the explanation", soft_wrap=True)
     unexplained = [verdict for verdict in misses if verdict.key not in EXPLAINED]
     for verdict in unexplained:
         terminal.print(f"MISS {verdict.key}; repeat with: {verdict.job.command()}", highlight=False, soft_wrap=True)

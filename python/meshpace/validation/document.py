@@ -36,7 +36,10 @@ and the numbers that the papers print. Both sides are means over seeds; ± is th
 interval. Tolerances come from the project's specification: 10 % up to 3 hops and 15 % beyond with static routes,
 20 % up to 8 hops and 30 % at 9 and 10 under AODV; 10 % for static TCP-AP and UDP; counts of packets given up and of
 collisions within a factor of 1.5 where the reference is at least 20 a run, else within 15. Nothing was tuned to hit
-a row.
+a row. Rows of retransmissions and timeouts on chains are an addition, held to the rule for counts.
+
+What a pass does not say: [sensitivity.md](sensitivity.md) shows which wrong inputs the table notices and which it does
+not. RTTs of TCP agents are in ticks of 10 ms on both sides, so at one hop any RTT below a tick passes.
 """
 
 

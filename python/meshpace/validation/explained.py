@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-_TICKS = (
-    "ns-2 tells its RTT in whole ticks of 10 ms and never less than one, so 10 ms is the least that it can show; "
-    "one hop takes half of that."
-)
-
 EXPLAINED: dict[str, str] = {
-    "tcp_ap_chain_static: tcp-ap-ns2-2005, 1 hops: RTT": _TICKS,
-    "tcp_ap_chain_aodv: tcp-ap-ns2-2005, 1 hops: RTT": _TICKS,
+    "chain_wired: AODV, down, 3 hops: retransmissions": (
+        "the reference's five seeds are a low draw (22.4, standard deviation 15): ns-2.35 itself gives 39.7 ± 8.7 with 40 "
+        "seeds where ours gives 45.9 ± 9.7 (meshpace crosscheck of this set-up with --seeds 40)."
+    ),
 }

@@ -21,6 +21,7 @@ from meshpace.validation.model import (
     goodput_kbps,
     mac_checks,
     mean,
+    recovery_checks,
     reference,
 )
 
@@ -55,7 +56,7 @@ def chain_adhoc() -> Iterator[Setup]:
         )  # fmt: skip
         tolerance = _chain_tolerance(row["routing"], hops)
         goodput = Check(name, "goodput", "kbit/s", mean(row, "goodput_kbps"), tolerance, goodput_kbps())
-        checks = (goodput, *mac_checks(name, row))
+        checks = (goodput, *mac_checks(name, row), *recovery_checks(name, row))
         yield Setup("chain_adhoc", "chain-adhoc.toml", settings, "newreno", _seeds(row), checks)
 
 
@@ -68,7 +69,7 @@ def chain_wired() -> Iterator[Setup]:
         settings = (f"topology.hops={hops}", f"routing.protocol={row['routing'].lower()}", *turned)
         tolerance = _chain_tolerance(row["routing"], hops)
         goodput = Check(name, "goodput", "kbit/s", mean(row, "goodput_kbps"), tolerance, goodput_kbps())
-        checks = (goodput, *mac_checks(name, row))
+        checks = (goodput, *mac_checks(name, row), *recovery_checks(name, row))
         yield Setup("chain_wired", "demo-chain.toml", settings, "newreno", _seeds(row), checks)
 
 
