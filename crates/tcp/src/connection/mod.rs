@@ -172,7 +172,10 @@ impl Connection {
     pub fn close(&mut self) {
         match self.state {
             State::Listen => self.gone(Closing::Finished),
-            State::SynSent if self.sender.max == 0 => self.gone(Closing::Finished),
+            // Nothing to send and nothing sent: nobody needs to know.
+            State::SynSent if self.sender.max == 0 && (self.drained || self.sender.endless) => {
+                self.gone(Closing::Finished);
+            }
             State::Established => self.state = State::FinWait1,
             State::CloseWait => self.state = State::LastAck,
             State::SynSent | State::SynReceived => {} // the handshake comes first

@@ -51,6 +51,26 @@ fn we_close_first() {
 }
 
 #[test]
+fn what_is_written_before_the_handshake_is_sent_though_we_close_before_it_too() {
+    for config in [config(), Config::ns2()] {
+        let mut tcp = Connection::connect(config, crate::Ports { local: 1024, remote: 80 }, ISS, ms(0));
+        tcp.write(100).expect("it is open");
+        tcp.close();
+        assert_eq!((tcp.state(), tcp.unsent()), (State::SynSent, Some(100)));
+        assert!(tcp.poll_transmit(ms(0)).is_some_and(|syn| syn.segment.flags.syn));
+    }
+    for endless in [false, true] {
+        let mut tcp = Connection::connect(config(), crate::Ports { local: 1024, remote: 80 }, ISS, ms(0));
+        if endless {
+            tcp.write_endless().expect("it is open");
+        }
+        tcp.close();
+        assert_eq!(tcp.state(), State::Closed);
+        assert!(tcp.poll_transmit(ms(0)).is_none());
+    }
+}
+
+#[test]
 fn the_peer_closes_first() {
     let mut s = established();
     s.data(0, 0..10, 0);
