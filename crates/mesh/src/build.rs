@@ -13,12 +13,9 @@ use crate::schemes::{ChosenSchemes, FlowScheme};
 use crate::topology::{WiredRoutes, nearest_gateways};
 use crate::wired::WiredLink;
 use crate::world::{LinkRates, World};
-use meshpace_gateway::Gateway;
-use meshpace_radio::phy::BackoffRange;
+use meshpace_gateway::{Counters, Gateway};
 use meshpace_radio::reception::{Capture, ReceptionLimits, Sinr};
-use meshpace_radio::{
-    Hearer, Links, Phy, Position, Preamble, Propagation, Reception, Standard, Station, StationConfig,
-};
+use meshpace_radio::{Hearer, Links, Phy, Reception, Station, StationConfig};
 use meshpace_random::Stream;
 use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
 use meshpace_scenario::{self as scenario, Endpoint, Scenario};
@@ -31,8 +28,7 @@ impl<'a> World<'a> {
     pub(crate) fn new(scenario: &Scenario, schemes: &ChosenSchemes, probe: &'a mut dyn Probe) -> Self {
         let radio = &scenario.radio;
         let links = links(scenario);
-        let positions: Vec<_> =
-            scenario.mesh.iter().map(|node| Position { x: node.position.x, y: node.position.y }).collect();
+        let positions: Vec<_> = scenario.mesh.iter().map(|node| node.position).collect();
         let hearers = links.table(&positions);
         let config = station_config(radio, &links);
         let paths = Arc::new(ShortestPaths::new(&neighbours(&hearers)));
@@ -50,6 +46,7 @@ impl<'a> World<'a> {
                 node: NodeId::from_index(index),
                 machine: schemes.gateway.map(Gateway::new),
                 alarm: Alarm::default(),
+                before: Counters::default(),
             })
             .collect();
         let flows: Vec<_> = scenario
@@ -58,7 +55,8 @@ impl<'a> World<'a> {
             .enumerate()
             .map(|(index, spec)| flow(index, spec, &schemes.flows[index], scenario))
             .collect();
-        let gateway_of = gateways_of_flows(&flows, &gateways, &paths);
+        let nearest = nearest_gateways(&hearers, gateways.iter().map(|gateway| gateway.node));
+        let gateway_of = flows.iter().map(|flow| nearest[flow.mesh_end()?.index()]).collect();
         let mut world = Self {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
@@ -110,13 +108,7 @@ impl<'a> World<'a> {
 fn links(scenario: &Scenario) -> Links {
     let radio = &scenario.radio;
     Links {
-        propagation: match radio.propagation {
-            scenario::Propagation::TwoRay => Propagation::TwoRay,
-            scenario::Propagation::LogDistance { exponent, shadowing_db } => {
-                Propagation::LogDistance { exponent, shadowing_db }
-            }
-            scenario::Propagation::Ranges => Propagation::Ranges,
-        },
+        propagation: radio.propagation,
         ranges: (radio.tx_range, radio.cs_range),
         summed_interference: matches!(radio.reception, scenario::Reception::Sinr { .. }),
         seed: scenario.seed,
@@ -128,16 +120,8 @@ const NOISE: f64 = 4e-13;
 
 fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
     let phy = Phy {
-        standard: match radio.standard {
-            scenario::Standard::B => Standard::B,
-            scenario::Standard::A => Standard::A,
-            scenario::Standard::G => Standard::G,
-            scenario::Standard::GNs2 => Standard::GNs2,
-        },
-        preamble: match radio.preamble {
-            scenario::Preamble::Long => Preamble::Long,
-            scenario::Preamble::Short => Preamble::Short,
-        },
+        standard: radio.standard,
+        preamble: radio.preamble,
         basic_rate: radio.basic_rate,
         mac_overhead: radio.mac_overhead,
         rts_threshold: match radio.rts {
@@ -147,10 +131,7 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
         },
         retry_short: radio.retry_short,
         retry_long: radio.retry_long,
-        backoff_range: match radio.backoff_range {
-            scenario::BackoffRange::Ns2 => BackoffRange::Ns2,
-            scenario::BackoffRange::Standard => BackoffRange::Standard,
-        },
+        backoff_range: radio.backoff_range,
     };
     let (ratio_db, noise) = match radio.reception {
         scenario::Reception::Ns2Capture { capture_threshold_db } => (capture_threshold_db, 0.0),
@@ -245,15 +226,4 @@ fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Sce
         transport,
         application: Application::new(stream("traffic")),
     }
-}
-
-/// The gateway of every flow that leaves the mesh: the nearest to its mesh end.
-fn gateways_of_flows(flows: &[Flow], gateways: &[GatewayNode], paths: &ShortestPaths) -> Vec<Option<u32>> {
-    let nodes: Vec<_> = gateways.iter().map(|gateway| gateway.node).collect();
-    let nearest = nearest_gateways(paths, &nodes);
-    let of_flow = |flow: &Flow| {
-        let gateway = nearest[flow.mesh_end()?.index()]?;
-        nodes.binary_search(&gateway).ok().map(|index| index as u32)
-    };
-    flows.iter().map(of_flow).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::event::Alarm;
 use crate::packet::Packet;
-use meshpace_gateway::Gateway;
+use meshpace_gateway::{Counters, Gateway};
 use meshpace_units::NodeId;
 
 /// A gateway.
@@ -13,4 +13,6 @@ pub struct GatewayNode {
     pub machine: Option<Gateway<Packet>>,
     /// When the machine wants to be called.
     pub alarm: Alarm,
+    /// The machine's counters when the measured interval began.
+    pub before: Counters,
 }

@@ -1,6 +1,7 @@
 //! From the state at the end of a run to its result.
 
 use crate::flow::{Flow, Transport};
+use crate::gateway_node::GatewayNode;
 use crate::measure::{half_width_95, jain};
 use crate::packet::Host;
 use crate::result::{ENGINE, FlowResult, GatewayResult, LinkResult, RoutingResult, RunResult};
@@ -148,18 +149,17 @@ impl World<'_> {
     }
 
     fn gateway_results(&self, scenario: &Scenario) -> Vec<GatewayResult> {
-        let active =
-            self.gateways.iter().filter_map(|gateway| Some((gateway.node, gateway.machine.as_ref()?)));
-        active
-            .map(|(node, machine)| {
-                let counters = machine.counters();
-                GatewayResult {
-                    node: scenario.mesh[node.index()].id.clone(),
-                    buffer_drops: counters.dropped,
-                    local_retransmits: counters.retransmitted,
-                }
+        let measured = self.meter.began().is_some();
+        let since = |count: u64, before: u64| if measured { count - before } else { 0 };
+        let result = |gateway: &GatewayNode| {
+            let (now, before) = (gateway.machine.as_ref()?.counters(), gateway.before);
+            Some(GatewayResult {
+                node: scenario.mesh[gateway.node.index()].id.clone(),
+                buffer_drops: since(now.dropped, before.dropped),
+                local_retransmits: since(now.retransmitted, before.retransmitted),
             })
-            .collect()
+        };
+        self.gateways.iter().filter_map(result).collect()
     }
 }
 

@@ -34,6 +34,11 @@ impl World<'_> {
         for link in &mut self.wired {
             link.count = Default::default();
         }
+        for gateway in &mut self.gateways {
+            if let Some(machine) = &gateway.machine {
+                gateway.before = *machine.counters();
+            }
+        }
         self.control_packets = 0;
         self.failures_before = self.route_failures();
         for window in 0..self.meter.windows.count() {
@@ -121,7 +126,7 @@ impl World<'_> {
             ..empty
         };
         if self.is_downward(flow) {
-            if let Some(paced) = self.paced_at_gateway(flow) {
+            if let Some(paced) = self.paced_at_gateway(flow).filter(|stats| stats.paced) {
                 sample.khd = paced.k_hop_delay;
                 sample.pacing_interval = paced.interval;
             }

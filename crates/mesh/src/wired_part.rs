@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::flow::{Flow, Transport};
 use crate::packet::{Body, Host, Packet};
+use crate::topology::nearest_gateways;
 use crate::wired::Offered;
 use crate::world::World;
 use meshpace_gateway::{
@@ -10,6 +11,7 @@ use meshpace_gateway::{
 };
 use meshpace_pacing::LinkRates;
 use meshpace_units::{Bytes, NodeId, Span};
+use std::cell::OnceCell;
 use std::net::IpAddr;
 
 /// TCP-GAP's RTT option with its padding (schemes.md 3.2).
@@ -222,20 +224,23 @@ impl World<'_> {
 
     /// Every flow between mesh and wired part uses the gateway nearest to its mesh end; where nodes move, that
     /// changes, and the new gateway builds its state from scratch (schemes.md 3.1).
+    ///
+    /// Nearest is what the routing table there says. If it knows no gateway, as AODV's after a break, the node would
+    /// ask for one, and the first to answer is the nearest by the links as they are.
     pub(crate) fn reassign_gateways(&mut self) {
-        if self.gateways.len() < 2 {
-            return;
-        }
         let now = self.now();
+        let by_air = OnceCell::new();
         for (flow, current) in self.flows.iter().zip(&mut self.gateway_of) {
             let Some(node) = flow.mesh_end() else { continue };
             let routing = &self.nodes[node.index()].routing;
             let hops =
                 |gateway: NodeId| if gateway == node { Some(0) } else { routing.hops_to(now, gateway) };
             let known = self.gateways.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
-            if let Some((_, nearest)) = known.min() {
-                *current = Some(nearest);
-            }
+            let nearest = known.min().map(|(_, gateway)| gateway).or_else(|| {
+                let gateways = self.gateways.iter().map(|gateway| gateway.node);
+                by_air.get_or_init(|| nearest_gateways(&self.hearers, gateways))[node.index()]
+            });
+            *current = nearest.or(*current);
         }
     }
 }
