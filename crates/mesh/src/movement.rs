@@ -10,6 +10,9 @@ use meshpace_units::{Instant, NodeId, Span};
 /// Who hears whom is worked out this often; at 30 m/s a node has moved 3 m in between.
 const REFRESH: Span = Span::from_millis(100);
 
+/// No leg takes less: what happens between two looks is not seen, and an area without extent has legs without end.
+const SHORTEST_LEG: Span = Span::from_millis(1);
+
 /// The nodes that move.
 pub struct Movement {
     speed: (f64, f64),
@@ -67,7 +70,8 @@ impl Movement {
         walker.to = Position { x: draw.uniform(0.0, self.area.0), y: draw.uniform(0.0, self.area.1) };
         let speed = draw.uniform(self.speed.0, self.speed.1);
         walker.departs = departs;
-        walker.arrives = departs + Span::from_secs_f64(walker.from.distance(walker.to) / speed);
+        let takes = Span::from_secs_f64(walker.from.distance(walker.to) / speed);
+        walker.arrives = departs + takes.max(SHORTEST_LEG);
     }
 
     /// Moves everybody to where they are `now`, and works out who hears whom.
