@@ -8,8 +8,8 @@ use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
 
 const LOGS: [(&str, &str); 2] = [
-    ("4 hops", include_str!("data/h4_2Mb_norts_seed1_start.csv")),
-    ("8 hops", include_str!("data/h8_2Mb_norts_seed1_start.csv")),
+    ("4 hops", include_str!("../../../validation/reference/tcp_ap_ack_logs/h4_2Mb_norts_seed1_start.csv")),
+    ("8 hops", include_str!("../../../validation/reference/tcp_ap_ack_logs/h8_2Mb_norts_seed1_start.csv")),
 ];
 /// The logs have nine decimals; the agent's own sums carry their rounding.
 const TOLERANCE: f64 = 1e-8;

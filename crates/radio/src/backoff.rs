@@ -56,7 +56,8 @@ impl Backoff {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phy::{Preamble, Standard};
+    use crate::phy::Preamble;
+    use crate::standard::Standard;
     use meshpace_units::{Bytes, Rate};
     use proptest::prelude::*;
 

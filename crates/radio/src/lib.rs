@@ -2,7 +2,8 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`phy`] | timing and frame durations of each standard |
+//! | [`standard`] | which 802.11, and the rates that it has |
+//! | [`phy`] | timing and frame durations |
 //! | [`propagation`] | received power against distance, and the thresholds that make ranges of it |
 //! | [`links`] | who hears whom, how strongly, how late |
 //! | [`frame`] | what is on the air |
@@ -21,11 +22,13 @@ pub mod links;
 pub mod phy;
 pub mod propagation;
 pub mod reception;
+pub mod standard;
 pub mod station;
 
 pub use frame::{Frame, FrameKind, MacPacket};
 pub use links::{Hearer, Links, Position};
-pub use phy::{Phy, Preamble, Standard};
+pub use phy::{BackoffRange, Phy, Preamble};
 pub use propagation::{Propagation, Thresholds};
 pub use reception::{Arrival, Reception};
+pub use standard::Standard;
 pub use station::{Action, Station, StationConfig, StationStats};

@@ -16,8 +16,14 @@ impl Position {
     /// Metres to `other`.
     #[must_use]
     pub fn distance(self, other: Self) -> f64 {
+        libm::sqrt(self.distance_squared(other))
+    }
+
+    /// The square of the distance to `other`, in m². Ranges are compared squared: no square root, no rounding of one.
+    #[must_use]
+    pub fn distance_squared(self, other: Self) -> f64 {
         let (dx, dy) = (self.x - other.x, self.y - other.y);
-        libm::sqrt(dx * dx + dy * dy)
+        dx * dx + dy * dy
     }
 }
 

@@ -1,5 +1,6 @@
 //! Timing and frame durations of each standard.
 
+use crate::standard::Standard;
 use meshpace_units::{Bytes, Rate, Span};
 
 /// MPDU sizes of the control frames, bytes (IEEE 802.11-2016, 9.3.1).
@@ -8,20 +9,6 @@ pub const RTS_BYTES: Bytes = Bytes(20);
 pub const CTS_BYTES: Bytes = Bytes(14);
 /// Acknowledgement frame.
 pub const ACK_BYTES: Bytes = Bytes(14);
-
-/// Which physical layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standard {
-    /// DSSS/CCK at 1, 2, 5.5 and 11 Mbit/s (IEEE 802.11-2016, clauses 15 and 16).
-    B,
-    /// OFDM in the 5 GHz band (clause 17).
-    A,
-    /// OFDM in the 2.4 GHz band, no 802.11b stations about (clause 18, ERP-OFDM with short slots).
-    G,
-    /// What ns-2 does when only its data rate is raised to an OFDM value: DSSS timing and preamble, the payload at
-    /// the higher rate (schemes.md 17.3).
-    GNs2,
-}
 
 /// DSSS preamble and PLCP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +80,7 @@ impl Phy {
     /// Extended interframe space: SIFS + DIFS + an ACK at the lowest rate (10.3.7); 364 us with DSSS.
     #[must_use]
     pub fn eifs(&self) -> Span {
-        self.sifs() + self.difs() + self.airtime(ACK_BYTES, self.lowest_rate())
+        self.sifs() + self.difs() + self.airtime(ACK_BYTES, self.standard.lowest_rate())
     }
 
     /// Smallest contention window.
@@ -111,26 +98,13 @@ impl Phy {
         1023
     }
 
-    /// The lowest rate of the standard.
-    #[must_use]
-    pub const fn lowest_rate(&self) -> Rate {
-        match self.standard {
-            Standard::B | Standard::GNs2 => Rate::bits_per_sec(1_000_000),
-            Standard::A | Standard::G => Rate::bits_per_sec(6_000_000),
-        }
-    }
-
     /// Rate of RTS, CTS and ACK that belong to data at `data`: the basic rate with DSSS; with OFDM the highest
     /// mandatory rate (6, 12, 24 Mbit/s) not above the data rate (IEEE 802.11-2016, 10.7.6.5).
     #[must_use]
     pub fn control_rate(&self, data: Rate) -> Rate {
         match self.standard {
             Standard::B | Standard::GNs2 => self.basic_rate,
-            Standard::A | Standard::G => [24_000_000, 12_000_000]
-                .map(Rate::bits_per_sec)
-                .into_iter()
-                .find(|rate| *rate <= data)
-                .unwrap_or(self.lowest_rate()),
+            Standard::A | Standard::G => Standard::mandatory_up_to(data),
         }
     }
 
@@ -157,21 +131,6 @@ impl Phy {
                 let extension = if self.standard == Standard::G { 6 } else { 0 };
                 Span::from_micros(20 + extension) + symbol * symbols
             }
-        }
-    }
-
-    /// The rates that the standard has, lowest first.
-    #[must_use]
-    pub fn rates(standard: Standard) -> &'static [u64] {
-        match standard {
-            Standard::B => &[1_000_000, 2_000_000, 5_500_000, 11_000_000],
-            Standard::A | Standard::G => &[
-                6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000,
-            ],
-            Standard::GNs2 => &[
-                1_000_000, 2_000_000, 5_500_000, 6_000_000, 9_000_000, 11_000_000, 12_000_000, 18_000_000,
-                24_000_000, 36_000_000, 48_000_000, 54_000_000,
-            ],
         }
     }
 

@@ -12,7 +12,7 @@ const ANTENNA_HEIGHT: f64 = 1.5;
 pub const SPEED_OF_LIGHT: f64 = 3e8;
 
 /// How power falls with distance.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Propagation {
     /// Friis up to the crossover distance `4 pi ht hr / lambda`, then `d^-4` (schemes.md 17.1).
     TwoRay,

@@ -7,8 +7,9 @@ mod radio;
 
 pub use flow::{App, Flow};
 pub use measure::{Measure, Plan};
-pub use network::{AodvProfile, Endpoint, Link, MeshNode, Mobility, Position, Routing, WiredId, WiredNode};
-pub use radio::{BackoffRange, LinkRate, Preamble, Propagation, Radio, Reception, RtsThreshold, Standard};
+pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
+pub use network::{AodvProfile, Endpoint, Link, MeshNode, Mobility, Routing, WiredId, WiredNode};
+pub use radio::{LinkRate, Radio, Reception, RtsThreshold};
 
 use crate::{Location, ScenarioError};
 use std::sync::Arc;

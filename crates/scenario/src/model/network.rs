@@ -1,25 +1,8 @@
 //! Nodes, wired links, routing, mobility.
 
+use meshpace_radio::Position;
 use meshpace_units::{NodeId, Rate, Span};
 use std::net::Ipv4Addr;
-
-/// A place in the plane, in metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Position {
-    /// Metres east of the origin.
-    pub x: f64,
-    /// Metres north of the origin.
-    pub y: f64,
-}
-
-impl Position {
-    /// The square of the distance to `other`, in m². Ranges are compared squared: no square root, no rounding of one.
-    #[must_use]
-    pub fn distance_squared(self, other: Self) -> f64 {
-        let (dx, dy) = (self.x - other.x, self.y - other.y);
-        dx * dx + dy * dy
-    }
-}
 
 /// A node with an 802.11 radio.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,6 @@
 //! The 802.11 parameters as written: values, not yet frame times or powers.
 
+use meshpace_radio::{BackoffRange, Preamble, Propagation, Standard};
 use meshpace_units::{Bytes, NodeId, Rate};
 
 /// The radio of every mesh node.
@@ -37,28 +38,6 @@ pub struct Radio {
     pub link_rates: Vec<LinkRate>,
 }
 
-/// Which 802.11.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standard {
-    /// DSSS and CCK at 2.4 GHz.
-    B,
-    /// OFDM at 5 GHz.
-    A,
-    /// OFDM at 2.4 GHz, no 802.11b station near.
-    G,
-    /// What ns-2 makes of 54 Mbit/s: 802.11b's timing and preamble with a higher data rate (schemes.md 17.3).
-    GNs2,
-}
-
-/// The DSSS preamble (802.11b); OFDM has but one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preamble {
-    /// 144 + 48 bits at 1 Mbit/s.
-    Long,
-    /// 72 bits at 1 Mbit/s, 48 bits at 2 Mbit/s.
-    Short,
-}
-
 /// Which unicast data frames are preceded by an RTS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtsThreshold {
@@ -83,31 +62,6 @@ pub enum Reception {
         /// In dB.
         sinr_threshold_db: f64,
     },
-}
-
-/// How power falls with distance. The ranges fix the two thresholds, whatever the law.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Propagation {
-    /// Friis up to the crossover, then the fourth power (schemes.md 17.1).
-    TwoRay,
-    /// A power of the distance, with log-normal shadowing a link.
-    LogDistance {
-        /// The power.
-        exponent: f64,
-        /// Standard deviation in dB; 0: none.
-        shadowing_db: f64,
-    },
-    /// No power at all: decodable within `tx_range`, sensed within `cs_range`.
-    Ranges,
-}
-
-/// From how many slots a backoff is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackoffRange {
-    /// `0..=cw - 1` as ns-2 does (schemes.md 17.2).
-    Ns2,
-    /// `0..=cw` as IEEE 802.11 says.
-    Standard,
 }
 
 /// An exception from the common data rate.

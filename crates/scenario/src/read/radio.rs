@@ -2,7 +2,7 @@
 
 use super::{Named, Settings};
 use crate::{BackoffRange, Preamble, Propagation, Radio, Reception, RtsThreshold, ScenarioError, Standard};
-use meshpace_units::{Bytes, Rate};
+use meshpace_units::Rate;
 
 /// An exception from the common rate, its nodes still names.
 #[derive(Clone, Debug)]
@@ -11,12 +11,6 @@ pub(crate) struct LinkRateSpec {
     pub to: Option<Named>,
     pub rate: Rate,
 }
-
-const DSSS: [u64; 4] = [1_000_000, 2_000_000, 5_500_000, 11_000_000];
-const OFDM: [u64; 8] =
-    [6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000];
-/// The mandatory OFDM rates, at which control frames go (schemes.md 17.3).
-const OFDM_MANDATORY: [u64; 3] = [6_000_000, 12_000_000, 24_000_000];
 
 /// The radio, its `link_rates` still empty, and those as names.
 pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<(Radio, Vec<LinkRateSpec>), ScenarioError> {
@@ -127,54 +121,4 @@ fn read_propagation(settings: &Settings<'_>) -> Result<Propagation, ScenarioErro
             ("ranges", Propagation::Ranges),
         ],
     )
-}
-
-impl Standard {
-    fn name(self) -> &'static str {
-        match self {
-            Self::B => "802.11b",
-            Self::A => "802.11a",
-            Self::G => "802.11g",
-            Self::GNs2 => "802.11g-ns2",
-        }
-    }
-
-    fn data_rates(self) -> Vec<u64> {
-        match self {
-            Self::B => DSSS.to_vec(),
-            Self::A | Self::G => OFDM.to_vec(),
-            // ns-2 computes with any rate; these are the ones that 802.11b/g name.
-            Self::GNs2 => [DSSS.as_slice(), OFDM.as_slice()].concat(),
-        }
-    }
-
-    fn default_rate(self) -> Rate {
-        Rate::bits_per_sec(if self == Self::B { 11_000_000 } else { 54_000_000 })
-    }
-
-    fn basic_rates(self) -> &'static [u64] {
-        match self {
-            Self::B | Self::GNs2 => &DSSS,
-            Self::A | Self::G => &OFDM,
-        }
-    }
-
-    fn default_basic_rate(self, rate: Rate) -> Rate {
-        let basic = match self {
-            Self::B | Self::GNs2 => DSSS[0],
-            Self::A | Self::G => {
-                let slower = |basic: &&u64| **basic <= rate.as_bits_per_sec();
-                *OFDM_MANDATORY.iter().rev().find(slower).expect("every OFDM rate is 6 Mbit/s or more")
-            }
-        };
-        Rate::bits_per_sec(basic)
-    }
-
-    /// Header and FCS of a data frame: 34 bytes in ns-2.35 (a fourth address), 28 in the standard (schemes.md 17.2).
-    fn mac_overhead(self) -> Bytes {
-        match self {
-            Self::B | Self::GNs2 => Bytes(34),
-            Self::A | Self::G => Bytes(28),
-        }
-    }
 }
