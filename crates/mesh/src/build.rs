@@ -1,6 +1,7 @@
 //! From a scenario to a world at time 0.
 
 use crate::event::{Alarm, EventQueue};
+use crate::far_frames::FarFrames;
 use crate::flow::{Application, Flow, TcpFlow, Transport};
 use crate::gateway_node::GatewayNode;
 use crate::interface_queue::InterfaceQueue;
@@ -60,6 +61,7 @@ impl<'a> World<'a> {
         let mut world = Self {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
+            far: FarFrames::default(),
             nodes,
             movement: Movement::new(&scenario.mobility, &positions, links),
             hearers,

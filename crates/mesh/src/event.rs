@@ -13,6 +13,13 @@ pub enum Event {
         /// Transmitter.
         from: u32,
     },
+    /// The same for a receiver so far away that the transmitter may have sent its next frame meanwhile.
+    FarFrameEnds {
+        /// Receiver.
+        node: u32,
+        /// The receiver's own copy of the frame, by its number.
+        copy: u32,
+    },
     /// A station's deadline.
     Station(u32),
     /// A received packet has passed the link layer and reaches the network layer.

@@ -9,6 +9,7 @@
 mod build;
 pub mod capture;
 mod event;
+mod far_frames;
 mod flow;
 mod gateway_node;
 mod interface_queue;

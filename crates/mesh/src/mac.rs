@@ -9,6 +9,10 @@ use meshpace_units::{NodeId, Span};
 /// A packet takes this long through the link layer, on its way up and on its way down (ns2-behaviour 4.1).
 pub const LINK_LAYER_DELAY: Span = Span::from_micros(25);
 
+/// A receiver nearer than this (6 km) has read a frame before its transmitter sends another or gives its packet up:
+/// that takes DIFS after the end, 28 us at the least (schemes.md 17.3).
+const NEAR: Span = Span::from_micros(20);
+
 impl World<'_> {
     /// The last bit of the frame that `from` sent arrives at `node`.
     pub(crate) fn frame_ends(&mut self, node: u32, from: u32) {
@@ -21,6 +25,19 @@ impl World<'_> {
         self.mac_actions = actions;
         if let Some(packet) = broadcast {
             self.packets.reader_done(packet.handle);
+        }
+    }
+
+    /// The last bit of a frame from far away arrives at `node`.
+    pub(crate) fn far_frame_ends(&mut self, node: u32, copy: u32) {
+        let now = self.now();
+        let frame = self.far.take(copy);
+        let mut actions = std::mem::take(&mut self.mac_actions);
+        self.nodes[node as usize].station.frame_ends(now, &frame, &self.config, &mut actions);
+        self.carry_out(node, &mut actions);
+        self.mac_actions = actions;
+        if let Some(packet) = frame.packet {
+            self.packets.take(packet.handle);
         }
     }
 
@@ -101,11 +118,14 @@ impl World<'_> {
                 unicast,
                 ..at_transmitter
             };
-            if mine {
+            if mine && hearer.delay < NEAR {
                 if let (None, Some(packet)) = (frame.to, frame.packet) {
                     self.packets.expect_reader(packet.handle);
                 }
                 self.queue.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, from: node });
+            } else if mine {
+                let copy = self.far.add(frame, &mut self.packets);
+                self.queue.schedule(arrival.end, Event::FarFrameEnds { node: hearer.node.0, copy });
             }
             let station = &mut self.nodes[hearer.node.index()].station;
             if let Some(not_before) = station.hear(now, arrival, &self.config) {

@@ -5,6 +5,7 @@
 //! [`crate::traffic`] the applications, [`crate::measure`] what is counted.
 
 use crate::event::{Alarm, Event, EventQueue};
+use crate::far_frames::FarFrames;
 use crate::flow::Flow;
 use crate::gateway_node::GatewayNode;
 use crate::measure::Meter;
@@ -29,6 +30,8 @@ pub struct World<'a> {
     pub nodes: Vec<Node>,
     /// The frame that each node sent last, for those who receive it.
     pub on_air: Vec<Option<Frame>>,
+    /// Copies of frames, each with a packet of its own, on their way to receivers far away.
+    pub far: FarFrames,
     /// Who hears whom.
     pub hearers: Vec<Vec<Hearer>>,
     /// Who moves.
@@ -109,6 +112,7 @@ impl World<'_> {
     fn dispatch(&mut self, event: Event) {
         match event {
             Event::FrameEnds { node, from } => self.frame_ends(node, from),
+            Event::FarFrameEnds { node, copy } => self.far_frame_ends(node, copy),
             Event::Station(node) => self.station_alarm(node),
             Event::NetworkInput { node, packet, from } => self.network_input(node, packet, NodeId(from)),
             Event::Enqueue { node, packet } => self.enqueue(node, packet),
