@@ -29,6 +29,6 @@ pub use frame::{Frame, FrameKind, MacPacket};
 pub use links::{Hearer, Links, Position};
 pub use phy::{BackoffRange, Phy, Preamble};
 pub use propagation::{Propagation, Thresholds};
-pub use reception::{Arrival, Reception};
+pub use reception::{Arrival, Outcome, Reception};
 pub use standard::Standard;
 pub use station::{Action, Station, StationConfig, StationStats};

@@ -49,6 +49,17 @@ pub enum Verdict {
     Energy,
 }
 
+/// What became of a frame at a receiver that it was meant for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Read to its end without error.
+    Read,
+    /// Lost to an overlapping frame, the one captured by the receiver included.
+    Overlapped,
+    /// The receiver's own transmitter was active.
+    Deaf,
+}
+
 /// A frame addressed to this node alone, strong enough to decode, and lost to an overlapping frame while the node
 /// was not transmitting: what ns-2 logs as `COL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

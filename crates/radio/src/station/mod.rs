@@ -17,7 +17,7 @@ mod tests;
 use crate::backoff::{Backoff, Intervals};
 use crate::frame::{Frame, FrameKind, MacPacket};
 use crate::phy::Phy;
-use crate::reception::{Arrival, Reception, ReceptionLimits, Verdict};
+use crate::reception::{Arrival, Outcome, Reception, ReceptionLimits, Verdict};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 
@@ -223,20 +223,35 @@ impl Station {
         }
     }
 
-    /// The frame of `frame.from` whose last bit arrives now was `mine` when it began.
-    pub fn frame_ends(&mut self, now: Instant, frame: &Frame, config: &StationConfig, out: &mut Vec<Action>) {
+    /// The frame of `frame.from` whose last bit arrives now was `mine` when it began. Tells what became of it.
+    pub fn frame_ends(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        config: &StationConfig,
+        out: &mut Vec<Action>,
+    ) -> Outcome {
         self.catch_up(now, config);
+        let deaf_until = self.on_air_until;
         if !self.reception.is_receiving(frame.from, now) {
-            return; // captured over, or replaced by a frame that ends later
+            // Captured over, replaced by a frame that ends later, or not noticed while transmitting.
+            return if now < deaf_until + frame.airtime { Outcome::Deaf } else { Outcome::Overlapped };
         }
         let ended = self.reception.ends(&config.limits);
         let (arrival, verdict) =
             ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
         self.receiver_idle_since = now;
         match verdict {
-            Verdict::Good if now >= self.on_air_until => self.receive(now, frame, config, out),
-            Verdict::Good | Verdict::Energy => {}
-            Verdict::Bad | Verdict::Collided => self.bad_end(&arrival, verdict, config),
+            Verdict::Good if now >= deaf_until => {
+                self.receive(now, frame, config, out);
+                Outcome::Read
+            }
+            Verdict::Good | Verdict::Energy => Outcome::Deaf,
+            Verdict::Bad | Verdict::Collided => {
+                self.bad_end(&arrival, verdict, config);
+                // A frame that is meant for this node can be decoded: only its own transmission makes it `Bad`.
+                if verdict == Verdict::Bad { Outcome::Deaf } else { Outcome::Overlapped }
+            }
         }
     }
 
