@@ -9,8 +9,10 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """A path beside ``path`` to write to; takes its place at the end, vanishes on an error or interrupt.
+
+    ``durable`` waits until the disk has it: after a power cut too the file is there whole or not at all.
 
     Raises:
         OSError: the file cannot be made; said at once, before what fills it is computed.
@@ -22,6 +24,18 @@ def replacing(path: Path) -> Iterator[Path]:
         raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         yield draft
+        if durable:
+            _flush(draft)
         draft.replace(path)
+        if durable:
+            _flush(path.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

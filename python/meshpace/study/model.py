@@ -1,0 +1,184 @@
+"""What a study is: a scenario varied along an axis, under several conditions, with several schemes and seeds.
+
+A study is data. Its runs follow from it alone, so a study that was interrupted, or that shares runs with another, finds
+in the store what is already there.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from meshpace.engine import Job
+from meshpace.project import scenario_directory, shown
+from meshpace.study.quantities import Quantity
+
+Settings = tuple[tuple[str, str], ...]
+"""Pairs of a key path and its value, as ``--set`` takes them; a later one replaces an earlier one."""
+
+
+class Effort(StrEnum):
+    """How much a study runs."""
+
+    QUICK = "quick"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a claim is judged under: a routing protocol and a model of reception."""
+
+    routing: str
+    """``aodv`` (ns-2.35's), ``rfc3561`` (AODV after the RFC) or ``static``."""
+    reception: str
+    """``ns2-capture`` or ``sinr``."""
+
+    @property
+    def name(self) -> str:
+        """For readers: ``AODV as in ns-2, ns-2 capture``."""
+        return f"{ROUTING_NAMES[self.routing]}, {RECEPTION_NAMES[self.reception]}"
+
+    @property
+    def settings(self) -> Settings:
+        """What it sets in a scenario."""
+        return (*_ROUTING_SETTINGS[self.routing], ("radio.reception", self.reception))
+
+
+ROUTING_NAMES = {"aodv": "AODV as in ns-2", "rfc3561": "AODV after RFC 3561", "static": "static routes"}
+RECEPTION_NAMES = {"ns2-capture": "ns-2 capture", "sinr": "SINR"}
+_ROUTING_SETTINGS: dict[str, Settings] = {
+    "aodv": (("routing.protocol", "aodv"), ("routing.profile", "ns2")),
+    "rfc3561": (("routing.protocol", "aodv"), ("routing.profile", "rfc3561")),
+    "static": (("routing.protocol", "static"),),
+}
+
+AODV = Condition("aodv", "ns2-capture")
+STATIC = Condition("static", "ns2-capture")
+AODV_SINR = Condition("aodv", "sinr")
+STATIC_SINR = Condition("static", "sinr")
+RFC3561 = Condition("rfc3561", "ns2-capture")
+"""A sensitivity: an AODV without ns-2's local-repair defect, which still takes lost frames for broken links."""
+
+PAPER_CONDITIONS = (AODV, STATIC, AODV_SINR, STATIC_SINR, RFC3561)
+
+SCHEME_NAMES = {
+    "newreno": "NewReno", "tcp-ap": "TCP-AP", "tcp-gap": "TCP-GAP", "tcp-gap-nogc": "TCP-GAP without goodput control",
+    "fixed-rate": "fixed interval",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One place on the axis; ``value`` is None where the axis counts nothing."""
+
+    label: str
+    settings: Settings = ()
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What varies within a figure."""
+
+    title: str
+    unit: str
+    points: tuple[Point, ...]
+    logarithmic: bool = False
+
+
+ONLY_POINT = Point("")
+NO_AXIS = Axis("", "", (ONLY_POINT,))
+"""Of a study that compares schemes at one point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much of a study to run, and how long each run is."""
+
+    seeds: int
+    """Runs the seeds 1 to this."""
+    measure: Settings
+    points: tuple[str, ...] | None = None
+    """Labels of the points run; all if None."""
+    core_s: float = 1.0
+    """Processor time of a run, roughly; weighs runs for the time left, nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value of a figure: what the seeds are averaged over."""
+
+    condition: Condition
+    scheme: str
+    point: str
+    """The point's label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A figure or table of a paper, or a question beyond it."""
+
+    name: str
+    title: str
+    figures: tuple[str, ...]
+    """``Fig. 8``; empty for what no paper shows."""
+    source: str
+    shows: str
+    """What the figure shows, in a sentence."""
+    scenario: str
+    """File name in ``scenarios/``."""
+    axis: Axis
+    schemes: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    quick: Plan
+    full: Plan
+    quantities: tuple[Quantity, ...]
+    """What is drawn and tabulated, the most important first."""
+    settings: Settings = ()
+    """Of every run."""
+    level: tuple[str, ...] = ()
+    """Schemes that the axis does not concern: run once, the same at every point."""
+    series: bool = False
+    """Whether the goodput of every flow second by second is kept."""
+    notes: str = ""
+    """Assumptions where the paper does not say."""
+
+    def plan(self, effort: Effort) -> Plan:
+        """How much ``effort`` runs."""
+        return self.quick if effort is Effort.QUICK else self.full
+
+    def points(self, effort: Effort) -> tuple[Point, ...]:
+        """The points that ``effort`` runs, in the order of the axis."""
+        chosen = self.plan(effort).points
+        return tuple(point for point in self.axis.points if chosen is None or point.label in chosen)
+
+    def cells(self, effort: Effort) -> Iterator[Cell]:
+        """Every value of the figure."""
+        for condition in self.conditions:
+            for scheme in self.schemes:
+                for point in self.points(effort):
+                    yield Cell(condition, scheme, point.label)
+
+    def job(self, cell: Cell, seed: int, effort: Effort) -> Job:
+        """One run of a cell. Cells of a ``level`` scheme that differ in their point only give the same job."""
+        settings = dict(self.plan(effort).measure)
+        settings.update(self.settings)
+        settings.update(cell.condition.settings)
+        if cell.scheme not in self.level:
+            settings.update(next(point.settings for point in self.axis.points if point.label == cell.point))
+        path = scenario_directory() / self.scenario
+        overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))
+        return Job(shown(path), _text(self.scenario), overrides, cell.scheme, seed)
+
+    def jobs(self, effort: Effort) -> Iterator[tuple[Cell, Job]]:
+        """Every run; those of ``level`` schemes are given for each point anew."""
+        for cell in self.cells(effort):
+            for seed in range(1, self.plan(effort).seeds + 1):
+                yield cell, self.job(cell, seed, effort)
+
+
+@functools.cache
+def _text(scenario: str) -> bytes:
+    return (scenario_directory() / scenario).read_bytes()

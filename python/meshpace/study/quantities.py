@@ -1,0 +1,102 @@
+"""What is read off a run: one number with its name and unit. None where it does not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from meshpace.results import FlowResult, RunResult
+
+Take = Callable[[RunResult], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number of every run. ``factor`` and ``decimals`` are how readers see it, in ``unit``."""
+
+    name: str
+    """A column of tables: ``goodput``."""
+    title: str
+    unit: str
+    take: Take
+    factor: float = 1.0
+    decimals: int = 1
+    more_is_better: bool = True
+    top: float | None = None
+    """The greatest possible value, if there is one."""
+
+    def __call__(self, run: RunResult) -> float | None:
+        """The number in the result's own unit (bit/s, s)."""
+        return self.take(run)
+
+
+def _smallest_share(run: RunResult) -> float | None:
+    total = run["aggregate_goodput_bps"]
+    return min(flow["goodput_bps"] for flow in run["flows"]) / total if total else None
+
+
+def _over_flows(take: Callable[[FlowResult], float | None]) -> Take:
+    """Mean over the flows in which it applies."""
+
+    def mean(run: RunResult) -> float | None:
+        values = [value for value in map(take, run["flows"]) if value is not None]
+        return sum(values) / len(values) if values else None
+
+    return mean
+
+
+def _resent(run: RunResult) -> float | None:
+    sent = sum(flow["segments_sent"] for flow in run["flows"])
+    return 1000 * sum(flow["retransmits"] or 0 for flow in run["flows"]) / sent if sent else None
+
+
+def _timeouts(run: RunResult) -> float:
+    """Per 100 s, so that runs of different lengths compare."""
+    return 100 * sum(flow["timeouts"] or 0 for flow in run["flows"]) / run["measured_s"]
+
+
+def _given_up(run: RunResult) -> float:
+    return 100 * sum(link["retry_drops"] for link in run["links"]) / run["measured_s"]
+
+
+def _route_failures(run: RunResult) -> float | None:
+    failures = run["routing"]["route_failures"]
+    return None if failures is None else 100 * failures / run["measured_s"]
+
+
+def _jain(window: int) -> Quantity:
+    def take(run: RunResult) -> float | None:
+        return run["jain_windows"].get(str(window))
+
+    return Quantity(f"jain_{window}s", f"Jain's index over {window} s", "", take, decimals=3, top=1.0)
+
+
+def flow_goodput(index: int) -> Quantity:
+    """Goodput of one flow; None in runs with fewer flows."""
+
+    def take(run: RunResult) -> float | None:
+        return run["flows"][index]["goodput_bps"] if index < len(run["flows"]) else None
+
+    return Quantity(f"goodput_{index + 1}", f"goodput of flow {index + 1}", "kbit/s", take, 1e-3, 0)
+
+
+GOODPUT = Quantity("goodput", "aggregate goodput", "kbit/s", lambda run: run["aggregate_goodput_bps"], 1e-3, 0)
+JAIN = Quantity("jain", "Jain's index", "", lambda run: run["jain"], decimals=3, top=1.0)
+JAIN_1S, JAIN_10S, JAIN_100S = map(_jain, (1, 10, 100))
+SHARE = Quantity(
+    "smallest_share", "part of the weakest flow", "%", _smallest_share, factor=100.0, decimals=1, top=1.0
+)  # fmt: skip
+DELAY = Quantity(
+    "delay", "one-way delay", "ms", _over_flows(lambda flow: flow["delay_mean_s"]), 1e3, 0, more_is_better=False
+)
+RTT = Quantity("rtt", "round-trip time", "ms", _over_flows(lambda flow: flow["srtt_s"]), 1e3, 0, more_is_better=False)
+RESENT = Quantity("resent", "segments resent", "per 1,000", _resent, decimals=1, more_is_better=False)
+TIMEOUTS = Quantity("timeouts", "timeouts", "per 100 s", _timeouts, decimals=1, more_is_better=False)
+GIVEN_UP = Quantity("given_up", "packets given up by the MAC", "per 100 s", _given_up, more_is_better=False)
+ROUTE_FAILURES = Quantity("route_failures", "route failures", "per 100 s", _route_failures, more_is_better=False)
+FLOWS = tuple(map(flow_goodput, range(8)))
+
+ALL = (
+    GOODPUT, JAIN, JAIN_1S, JAIN_10S, JAIN_100S, SHARE, DELAY, RTT, RESENT, TIMEOUTS, GIVEN_UP, ROUTE_FAILURES, *FLOWS,
+)  # fmt: skip
+"""The columns of a study's table."""
