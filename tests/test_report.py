@@ -107,10 +107,23 @@ def test_the_demo_judges_what_it_ran_and_writes_one_file(
     command.demo(tmp_path / "report.html", seeds=2, threads=None)
     out = capsys.readouterr().out
     assert "TCP-GAP" in out
-    assert re.search(r"holds|does not hold", out)
+    assert re.search(r"holds|does not hold|undecided", out)
     page = (tmp_path / "report.html").read_text()
     check_page(page)
     assert page.count("<svg") == 8 + 12
     assert "meshpace run scenarios/demo-chain.toml --set routing.protocol=aodv --set topology.hops=4 --set" in page
     assert len(page) < 1_000_000
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
+
+
+@pytest.mark.parametrize(
+    ("signs", "verdict"),
+    [
+        ([1, 1, 1], Verdict.HOLDS), ([1, 0, -1], Verdict.PART), ([0, -1, 0], Verdict.FAILS),
+        ([0, 0, 0], Verdict.OPEN),  # intervals around zero refute nothing
+    ],
+)  # fmt: skip
+def test_what_the_intervals_leave_open_is_not_called_refuted(signs: list[int], verdict: Verdict) -> None:
+    from meshpace.demo.claims import by_signs
+
+    assert by_signs(signs) is verdict

@@ -14,6 +14,8 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     PART = "holds in part"
     FAILS = "does not hold"
+    OPEN = "undecided"
+    """The confidence intervals allow both: more seeds are needed. Not the same as refuted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from meshpace.report.chart import draw
 from meshpace.report.model import Chart, Claim, Report, Section, Table, Verdict
 
-_VERDICT_CLASS = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails"}
+_VERDICT_CLASS = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails", Verdict.OPEN: "open"}
 
 
 def render(report: Report) -> str:
