@@ -147,7 +147,7 @@ def grid(side: int) -> Case:
     ends = [(r * side, r * side + side - 1) for r in range(0, side, 2)]
     ends += [(c, (side - 1) * side + c) for c in range(1, side, 2)]
     flows = [Flow(a, b, round(0.1 * (k + 1), 1)) for k, (a, b) in enumerate(ends)]
-    return Case(f"grid-{side}x{side}", f"{side} x {side} grid, {len(flows)} flows", nodes, flows, "static", 30)
+    return Case(f"grid-{side}x{side}", f"{side} x {side} grid, {len(flows)} flows", nodes, flows, "static", 12)
 
 
 def place(count: int, width: float, height: float, rng: random.Random) -> list[Node]:
@@ -196,7 +196,7 @@ def random_mesh(routing: str) -> Case:
     rng = random.Random(120)
     nodes = place(120, 2500.0, 1000.0, rng)
     flows = pairs(nodes, 8, range(3, 9), rng)
-    return Case(f"random-120-{routing}", f"120 random nodes, 8 flows, {routing}", nodes, flows, routing, 30)
+    return Case(f"random-120-{routing}", f"120 random nodes, 8 flows, {routing}", nodes, flows, routing, 12)
 
 
 def scaling_mesh(count: int) -> Case:
