@@ -1,1 +1,78 @@
+//! The contract's edges; what stations do on the air is tested in `tests/dcf`.
 
+use super::*;
+use crate::phy::{BackoffRange, Preamble};
+use crate::propagation::Propagation;
+use crate::reception::Capture;
+use crate::standard::Standard;
+use meshpace_units::{Bytes, Rate};
+
+fn config() -> StationConfig {
+    let phy = Phy {
+        standard: Standard::B,
+        preamble: Preamble::Long,
+        basic_rate: Rate::bits_per_sec(1_000_000),
+        mac_overhead: Bytes(34),
+        rts_threshold: None,
+        retry_short: 7,
+        retry_long: 4,
+        backoff_range: BackoffRange::Ns2,
+    };
+    let thresholds = Propagation::TwoRay.thresholds(250.0, 550.0);
+    let limits = ReceptionLimits { ratio: 10.0, noise: 0.0, thresholds, eifs: phy.eifs() };
+    StationConfig::new(phy, limits)
+}
+
+fn station(config: &StationConfig) -> Station {
+    let stream = Stream::new(1, "backoff", 0);
+    Station::new(NodeId(0), Reception::Capture(Capture::default()), stream, config)
+}
+
+fn packet() -> MacPacket {
+    MacPacket { handle: 0, to: None, size: Bytes(100), rate: Rate::bits_per_sec(1_000_000) }
+}
+
+#[test]
+#[should_panic(expected = "offered")]
+fn a_second_packet_is_refused() {
+    let config = config();
+    let mut station = station(&config);
+    assert!(station.accepts());
+    station.offer(Instant::ZERO, packet(), &config);
+    assert!(!station.accepts());
+    station.offer(Instant::ZERO, packet(), &config);
+}
+
+#[test]
+#[should_panic(expected = "noticed at")]
+fn a_missed_deadline_is_noticed() {
+    let config = config();
+    let mut station = station(&config);
+    station.offer(Instant::ZERO, packet(), &config);
+    let deadline = station.next_deadline(&config).expect("a backoff runs");
+    station.timer(deadline + Span::NANOSECOND, &config, &mut Vec::new());
+}
+
+/// Nothing is ever asked of a bystander, and it hears frames all the time.
+#[test]
+fn a_bystander_does_not_collect_arrivals() {
+    let config = config();
+    let mut station = station(&config);
+    for i in 0..10_000 {
+        let start = Instant::ZERO + Span::from_millis(i);
+        let arrival = Arrival {
+            start,
+            end: start + Span::from_micros(304),
+            power: 1e-9,
+            duration: Span::ZERO,
+            from: NodeId(1),
+            kind: FrameKind::Ack,
+            decodable: true,
+            mine: false,
+            unicast: false,
+        };
+        assert_eq!(station.hear(start, arrival, &config), None);
+        assert!(station.pending.len() <= LAZY_ARRIVALS);
+    }
+    assert_eq!(station.next_deadline(&config), None);
+}

@@ -72,7 +72,7 @@ impl Setup {
     }
 
     pub fn links(&self) -> Links {
-        let (propagation, ranges) = (self.propagation.clone(), self.ranges);
+        let (propagation, ranges) = (self.propagation, self.ranges);
         Links { propagation, ranges, summed_interference: self.sinr, seed: self.seed }
     }
 

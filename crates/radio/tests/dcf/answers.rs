@@ -85,6 +85,23 @@ fn a_frame_captured_over_suppresses_the_cts() {
     air.expect(10_000.0, &[(DATA, 0, Deliver), (DATA + SIFS, 0, Ack)]);
 }
 
+/// ```text
+/// 1 RTS      |SIFS|
+/// 2             ACK (to somebody else)
+/// 0               (silence)           |DIFS|bo|own packet
+///               ^ that came in the SIFS, when no backoff was started
+/// ```
+#[test]
+fn a_busy_medium_suppresses_the_cts() {
+    let setup = Setup::dsss(11.0, true);
+    let mut air = air(&setup);
+    air.say(at(0.0), setup.rts(1, 0, 1500));
+    air.say(at(RTS + 7.0), setup.ack(2, 9));
+    air.offer(at(RTS + 5.0), 0, setup.packet(None, 100));
+    let own = RTS + 7.0 + ACK + DIFS + Draws::of(&setup, 0).backoff(31);
+    air.expect(20_000.0, &[(own, 0, Data), (own + 192.0 + 134.0 * 8.0, 0, Sent)]);
+}
+
 /// A suppressed CTS leaves the station free: its own packet goes out as if nothing had been asked.
 #[test]
 fn a_station_that_refuses_a_cts_goes_on() {
@@ -168,6 +185,27 @@ fn waiting_for_data_holds_up_the_own_packet() {
     let own = waits_until + DIFS + draws.backoff(31);
     let sent = own + 192.0 + 134.0 * 8.0;
     air.expect(30_000.0, &[(RTS + SIFS, 0, Cts), (own, 0, Data), (sent, 0, Sent)]);
+}
+
+/// ```text
+/// 0 |DIFS| 4+ slots |         CTS (waits for the data) ......|DIFS| the rest |DATA
+/// 1                  RTS           (no data)
+/// 2                                   ACK (to somebody else)
+/// ```
+///
+/// The slots that had passed before the RTS are not counted again when another frame is overheard in the wait.
+#[test]
+fn a_wait_for_data_freezes_the_backoff_once() {
+    let setup = Draws::seed_with(&Setup::dsss(11.0, true), 0, 31, |slots| slots >= 12);
+    let backoff = Draws::of(&setup, 0).backoff(31);
+    let mut air = air(&setup);
+    air.offer(at(0.0), 0, setup.packet(None, 100));
+    let rts = DIFS + 4.0 * 20.0 + 7.0;
+    air.say(at(rts), setup.rts(1, 0, 1500));
+    let cts = rts + RTS + SIFS;
+    air.say(at(cts + CTS + 500.0), setup.ack(2, 9));
+    let own = cts + CTS + 1318.0 + 4.0 + DIFS + backoff - 4.0 * 20.0;
+    air.expect(20_000.0, &[(cts, 0, Cts), (own, 0, Data), (own + 192.0 + 134.0 * 8.0, 0, Sent)]);
 }
 
 /// ns2-behaviour 2.6: a packet that comes in the SIFS before an own answer starts nothing; its backoff is drawn after.

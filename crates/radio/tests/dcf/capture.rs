@@ -4,7 +4,7 @@ use crate::air::{Air, Draws, Setup, at, us_between};
 use crate::{ACK, DATA, DIFS, EIFS};
 use meshpace_radio::station::Action;
 use meshpace_radio::{FrameKind, Position, Propagation};
-use meshpace_units::NodeId;
+use meshpace_units::{NodeId, Span};
 
 /// Station 0 in the middle; puppets 1, 2, ... at these distances, in different directions.
 fn star(setup: &Setup, distances: &[f64]) -> Air {
@@ -95,6 +95,25 @@ fn capture_matrix() {
     }
 }
 
+/// ```text
+/// 2 (400 m) |sends            first bit: 1.333 us
+/// 1 (100 m)      |sends 0.5 us later, first bit at 0.833 us
+/// ```
+///
+/// What counts is which first bit arrives first.
+#[test]
+fn a_near_frame_overtakes_a_far_one() {
+    let mut setup = Setup::dsss(11.0, false);
+    setup.no_delay = false;
+    for (near_at, read) in [(0.5, true), (1.2, false)] {
+        let mut air = star(&setup, &[100.0, 400.0]);
+        air.say(at(0.0), setup.data(2, 9, 1500, 1));
+        air.say(at(near_at), setup.data(1, 0, 1500, 1));
+        air.run_until(at(20_000.0));
+        assert_eq!(delivered(&air).len(), usize::from(read), "{near_at}");
+    }
+}
+
 /// Every kind of frame is counted by its kind; frames for others, undecodable ones and broadcasts are not.
 #[test]
 fn collisions_are_counted_by_sender_and_kind() {
@@ -116,9 +135,13 @@ fn collisions_are_counted_by_sender_and_kind() {
     // Too weak to decode.
     air.say(at(150_000.0), setup.rts(3, 0, 1500));
     air.say(at(150_050.0), setup.rts(1, 9, 1500));
+    // The later of the two counts as well, and so do both.
+    air.say(at(160_000.0), setup.rts(1, 0, 1500));
+    air.say(at(160_010.0), setup.ack(2, 0));
     air.settle(at(200_000.0), 0);
     air.run_until(at(200_000.0));
-    assert_eq!(air.station(0).stats().collisions().collect::<Vec<_>>(), [(NodeId(1), [1, 1, 1, 1])]);
+    let counted = [(NodeId(1), [2, 1, 1, 1]), (NodeId(2), [0, 0, 0, 1])];
+    assert_eq!(air.station(0).stats().collisions().collect::<Vec<_>>(), counted);
     assert_eq!(air.log, []);
 }
 
@@ -142,6 +165,23 @@ fn the_frame_that_ends_last_is_the_one_to_compare_with() {
         air.say(at(400.0), setup.data(1, 0, 1500, 1));
         air.run_until(at(20_000.0));
         assert_eq!(delivered(&air).len(), usize::from(read), "{first_distance} m");
+    }
+}
+
+/// Of two that end together the first is followed on: the one at 500 m is captured over if that is the one at 200 m.
+#[test]
+fn of_two_frames_that_end_together_the_first_is_kept() {
+    let setup = Setup::dsss(11.0, false);
+    for (first, second, read) in [(200.0, 300.0, true), (300.0, 200.0, false)] {
+        let mut air = star(&setup, &[first, second, 500.0, 200.0]);
+        let mut shorter = setup.ack(2, 9);
+        shorter.airtime -= Span::from_micros(50);
+        air.say(at(0.0), setup.ack(1, 9));
+        air.say(at(50.0), shorter);
+        air.say(at(200.0), setup.rts(3, 9, 1500));
+        air.say(at(400.0), setup.data(4, 0, 1500, 1));
+        air.run_until(at(20_000.0));
+        assert_eq!(delivered(&air).len(), usize::from(read), "{first} m and {second} m");
     }
 }
 
@@ -176,6 +216,25 @@ fn a_station_that_transmits_hears_nothing() {
     air.run_until(at(own_end + 20_000.0));
     assert_eq!(delivered(&air), [2]);
     assert_eq!(air.station(0).stats().collisions().count(), 0);
+}
+
+/// What is lost to the own transmission is no collision, even if it meets another frame as well.
+#[test]
+fn collisions_during_the_own_transmission_are_not_counted() {
+    let setup = Setup::dsss(11.0, false);
+    for second_is_later in [true, false] {
+        let mut air = star(&setup, &[200.0, 200.0]);
+        let start = DIFS + Draws::of(&setup, 0).backoff(31);
+        air.offer(at(0.0), 0, setup.packet(None, 100));
+        let (short, long) = (setup.ack(1, 0), setup.data(2, 0, 1500, 1));
+        let (first, second) = if second_is_later { (short, long) } else { (long, short) };
+        air.say(at(start + 10.0), first);
+        air.say(at(start + 100.0), second);
+        air.settle(at(20_000.0), 0);
+        air.run_until(at(20_000.0));
+        assert_eq!(air.station(0).stats().collisions().count(), 0);
+        assert_eq!(delivered(&air), []);
+    }
 }
 
 /// Discs have no power: any overlap destroys both, in either order.

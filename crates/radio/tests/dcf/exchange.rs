@@ -104,6 +104,15 @@ fn erp_ofdm_has_short_slots_and_a_signal_extension() {
     assert_eq!(air.frames_of(0)[0].0, at(first));
 }
 
+/// schemes.md 17.3: ns-2 with nothing but its data rate raised.
+#[test]
+fn ns2_without_ofdm_sends_the_payload_at_54_mbps_after_a_dsss_preamble() {
+    let mut setup = Setup::dsss(54.0, false);
+    setup.phy.standard = Standard::GNs2;
+    let data = 192.0 + 1534.0 * 8.0 / 54.0;
+    assert!((length(&setup, 1500) - (data + SIFS + ACK)).abs() < 0.0015);
+}
+
 #[test]
 fn each_hop_of_the_exchange_adds_its_propagation_delay() {
     let mut setup = Setup::dsss(11.0, true);

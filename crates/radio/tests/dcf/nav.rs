@@ -106,6 +106,25 @@ fn a_collision_costs_eifs_after_the_later_end() {
 }
 
 /// ```text
+/// 1 RTS -----------------|
+/// 0     ^ a packet comes: its time is not before the end of the reservation, or of an EIFS
+/// 2         ACK -------------|EIFS |DIFS|bo
+/// ```
+///
+/// The reservation is destroyed together with the RTS.
+#[test]
+fn a_reservation_that_collides_is_none() {
+    let setup = Setup::dsss(11.0, true);
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0, -200.0])).puppets(&[1, 2]);
+    air.say(at(0.0), setup.rts(1, 9, 1500));
+    air.offer(at(100.0), 0, setup.packet(None, 100));
+    air.say(at(200.0), setup.ack(2, 9));
+    air.run_until(at(20_000.0));
+    let own = 200.0 + ACK + EIFS + DIFS + Draws::of(&setup, 0).backoff(31);
+    assert_eq!(air.times(0, FrameKind::Data), [at(own)]);
+}
+
+/// ```text
 /// 1   DATA (to somebody else) ----------------|
 /// 3 (400 m, 16 times weaker)            RTS ------|EIFS |
 /// ```

@@ -1,9 +1,10 @@
 //! Overlapping frames under `sinr`: interference is summed, the order does not matter, no late frame takes over.
 
-use crate::air::{Air, Draws, Entry, Setup, at};
+use crate::air::{Air, Draws, Entry, Setup, What, at};
 use crate::{DATA, DIFS, EIFS};
 use meshpace_radio::station::Action;
 use meshpace_radio::{Frame, FrameKind, Position};
+use meshpace_units::NodeId;
 
 fn setup() -> Setup {
     let mut setup = Setup::dsss(11.0, false);
@@ -153,10 +154,55 @@ fn a_backoff_goes_on_a_difs_after_mere_energy() {
     air.run_until(at(30_000.0));
     let own = DIFS + 65.0 + 304.0 + DIFS + Draws::of(&setup, 0).backoff(31) - 60.0;
     assert_eq!(air.times(0, FrameKind::Data), [at(own)]);
-    // What cannot be sensed does not hold it up at all.
+    // What cannot be sensed does not hold it up at all, neither when it begins nor when it ends.
+    let setup = Draws::seed_with(&setup, 0, 31, |slots| slots >= 25);
     let mut air = star(&setup, &[400.0, 560.0]);
     air.offer(at(0.0), 0, setup.packet(None, 100));
     air.say(at(DIFS + 65.0), setup.ack(2, 9));
     air.run_until(at(30_000.0));
     assert_eq!(air.times(0, FrameKind::Data), [at(DIFS + Draws::of(&setup, 0).backoff(31))]);
+}
+
+/// ```text
+/// 0 broadcast ----|                          1 DATA|SIFS|
+/// 1            DATA ------ (not followed)    0          ACK
+/// 2                   DATA                   2        broadcast ---- (killed)
+/// ```
+#[test]
+fn a_station_that_transmits_hears_nothing() {
+    let setup = setup();
+    let mut air = star(&setup, &[200.0, 200.0]);
+    let start = DIFS + Draws::of(&setup, 0).backoff(31);
+    air.offer(at(0.0), 0, setup.packet(None, 100));
+    let own_end = start + 192.0 + 134.0 * 8.0;
+    air.say(at(own_end - 1.0), setup.data(1, 0, 1500, 1));
+    air.say(at(own_end + DATA), setup.data(2, 0, 1500, 1));
+    let ack = own_end + 2.0 * DATA + 10.0;
+    air.say(at(ack - 5.0), setup.broadcast(1, 100));
+    let script = [
+        (start, 0, What::Data),
+        (own_end, 0, What::Sent),
+        (ack - 10.0, 0, What::Deliver),
+        (ack, 0, What::Ack),
+    ];
+    air.expect(30_000.0, &script);
+}
+
+/// A frame for this node counts if it drowned, or if the receiver followed another one, but not if it was read or if
+/// the own transmission covered it.
+#[test]
+fn collisions_are_counted_under_sinr_too() {
+    let setup = setup();
+    let mut air = star(&setup, &[200.0, 210.0]);
+    air.say(at(0.0), setup.data(1, 0, 1500, 1));
+    air.say(at(10_000.0), setup.rts(1, 0, 1500)); // drowned by the next
+    air.say(at(10_100.0), setup.ack(2, 0)); // not followed
+    let own = 20_000.0 + DIFS + Draws::of(&setup, 0).backoff(31);
+    air.offer(at(20_000.0), 0, setup.packet(None, 100));
+    air.say(at(own + 10.0), setup.data(1, 0, 1500, 2));
+    air.settle(at(30_000.0), 0);
+    air.run_until(at(30_000.0));
+    let counted = [(NodeId(1), [1, 0, 0, 0]), (NodeId(2), [0, 0, 0, 1])];
+    assert_eq!(air.station(0).stats().collisions().collect::<Vec<_>>(), counted);
+    assert_eq!(air.times(0, FrameKind::Ack), [at(DATA + 10.0)]);
 }
