@@ -1,9 +1,10 @@
 """The TCP-GAP paper's claims that the demo can judge, and the rules by which the numbers judge them.
 
 Rules, the same for every claim: a difference counts only where its 95 % confidence interval (paired by seed) leaves
-out zero. "Up to x %" holds if the largest gain reaches half of x and no point loses; a claim holds in part if it
-holds at some of its points only, does not hold if the intervals exclude it, and is undecided if they allow both. Every claim is judged under ns-2's AODV and under static routes, since the papers
-used the former and its false route failures are part of what pacing avoids.
+out zero. "Up to x %" holds if the largest gain reaches half of x and no point loses. A claim holds in part if it
+holds at some of its points only, does not hold if the intervals exclude it, and is undecided if they allow both. Every
+claim is judged under ns-2's AODV and under static routes, since the papers used the former and its false route
+failures are part of what pacing avoids.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _sign(value: Estimate) -> int:
 
 
 def by_signs(signs: Sequence[int]) -> Verdict:
-    """Of a claim that something is larger at every point: 1 where it is, -1 where it is smaller, 0 where both may be."""
+    """Of a claim that something is larger at every point: 1 where it is, -1 where it is smaller, 0 where either."""
     if min(signs) == 1:
         return Verdict.HOLDS
     if 1 in signs:

@@ -63,11 +63,12 @@ def _report(
         notes=(
             "A difference counts as one where its 95 % confidence interval (Student's t, paired by seed) leaves out "
             'zero. "Up to x %" holds if the largest gain reaches half of x and no point loses; a claim that holds at '
-            "some of its points only holds in part. Where the intervals allow both, a claim is undecided: more seeds are "
-            "needed, and nothing is refuted. Intervals are for one point each, not corrected for their number, and the "
-            "largest of several gains is partly luck: look at its interval.",
-            "TCP-AP was made for paths without a wired part: it takes the whole round-trip time, 240 ms of it wired here, "
-            "for wireless, and so paces far too slowly. It is shown for what the gateway adds, not as a fair contest.",
+            "some of its points only holds in part. Where the intervals allow both, a claim is undecided: more seeds "
+            "are needed, and nothing is refuted. Intervals are for one point each, not corrected for their number, and "
+            "the largest of several gains is partly luck: look at its interval.",
+            "TCP-AP was made for paths without a wired part: it takes the whole round-trip time, 240 ms of it wired "
+            "here, for wireless, and so paces far too slowly. It is shown for what the gateway adds, not as a fair "
+            "contest.",
             "Delay runs from the first hand-over to the network layer until the first arrival at the receiver: the "
             "wait in the sender's own pacing queue is outside, that in the gateway's is inside.",
         ),
