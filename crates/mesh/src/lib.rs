@@ -10,6 +10,7 @@ mod build;
 pub mod capture;
 mod event;
 mod far_frames;
+pub mod film;
 mod flow;
 mod gateway_node;
 mod interface_queue;
@@ -35,6 +36,7 @@ mod wired_part;
 mod world;
 
 pub use capture::Capture;
+pub use film::Film;
 pub use probe::{FlowSample, NoProbe, Probe};
 pub use result::{ENGINE, RunResult};
 pub use run::{check, run, run_with, schema};

@@ -3,7 +3,7 @@
 use crate::event::Event;
 use crate::packet::Class;
 use crate::world::World;
-use meshpace_radio::{Action, Arrival, Frame, MacPacket};
+use meshpace_radio::{Action, Arrival, Frame, MacPacket, Outcome};
 use meshpace_units::{NodeId, Span};
 
 /// A packet takes this long through the link layer, on its way up and on its way down (ns2-behaviour 4.1).
@@ -20,7 +20,11 @@ impl World<'_> {
         let Some(frame) = &self.on_air[from as usize] else { panic!("node {from} sent nothing") };
         let broadcast = if frame.to.is_none() { frame.packet } else { None };
         let mut actions = std::mem::take(&mut self.mac_actions);
-        self.nodes[node as usize].station.frame_ends(now, frame, &self.config, &mut actions);
+        let station = &mut self.nodes[node as usize].station;
+        let outcome = station.frame_ends(now, frame, &self.config, &mut actions);
+        if outcome != Outcome::Read {
+            self.probe.lost(now, NodeId(node), frame, outcome);
+        }
         self.carry_out(node, &mut actions);
         self.mac_actions = actions;
         if let Some(packet) = broadcast {
@@ -33,7 +37,11 @@ impl World<'_> {
         let now = self.now();
         let frame = self.far.take(copy);
         let mut actions = std::mem::take(&mut self.mac_actions);
-        self.nodes[node as usize].station.frame_ends(now, &frame, &self.config, &mut actions);
+        let station = &mut self.nodes[node as usize].station;
+        let outcome = station.frame_ends(now, &frame, &self.config, &mut actions);
+        if outcome != Outcome::Read {
+            self.probe.lost(now, NodeId(node), &frame, outcome);
+        }
         self.carry_out(node, &mut actions);
         self.mac_actions = actions;
         if let Some(packet) = frame.packet {

@@ -1,8 +1,8 @@
 //! Who watches a run: packet captures and time series hang in here, and cost nothing where there are none.
 
 use crate::packet::Packet;
-use meshpace_radio::Frame;
-use meshpace_units::{Bytes, Instant, Span};
+use meshpace_radio::{Frame, Outcome};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 
 /// The state of a flow at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +25,10 @@ pub struct FlowSample {
 pub trait Probe {
     /// A frame goes on the air; `packet` is what a data frame carries.
     fn frame(&mut self, _now: Instant, _frame: &Frame, _packet: Option<&Packet>) {}
+
+    /// The last bit of a frame that was meant for `at` (a broadcast is meant for all in range) arrived there, and it
+    /// was lost to the overlap with others or to the node's own transmission.
+    fn lost(&mut self, _now: Instant, _at: NodeId, _frame: &Frame, _outcome: Outcome) {}
 
     /// A flow, every 0.25 s.
     fn flow(&mut self, _now: Instant, _sample: &FlowSample) {}

@@ -2,13 +2,18 @@
 
 use crate::packet::Packet;
 use crate::probe::{FlowSample, Probe};
-use meshpace_radio::Frame;
-use meshpace_units::Instant;
+use meshpace_radio::{Frame, Outcome};
+use meshpace_units::{Instant, NodeId};
 
 impl<A: Probe, B: Probe> Probe for (A, B) {
     fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
         self.0.frame(now, frame, packet);
         self.1.frame(now, frame, packet);
+    }
+
+    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, outcome: Outcome) {
+        self.0.lost(now, at, frame, outcome);
+        self.1.lost(now, at, frame, outcome);
     }
 
     fn flow(&mut self, now: Instant, sample: &FlowSample) {
@@ -33,6 +38,12 @@ impl<P: Probe> Probe for Option<P> {
         }
     }
 
+    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, outcome: Outcome) {
+        if let Some(probe) = self {
+            probe.lost(now, at, frame, outcome);
+        }
+    }
+
     fn flow(&mut self, now: Instant, sample: &FlowSample) {
         if let Some(probe) = self {
             probe.flow(now, sample);
@@ -54,11 +65,11 @@ impl<P: Probe> Probe for Option<P> {
 mod tests {
     use super::*;
     use meshpace_radio::FrameKind;
-    use meshpace_units::{Bytes, NodeId, Rate, Span};
+    use meshpace_units::{Bytes, Rate, Span};
 
-    /// Counts what it sees: frames, flows, queues.
+    /// Counts what it sees: frames, flows, queues, losses.
     #[derive(Default)]
-    struct Count([u32; 3], bool);
+    struct Count([u32; 4], bool);
 
     impl Probe for Count {
         fn frame(&mut self, _: Instant, _: &Frame, _: Option<&Packet>) {
@@ -71,6 +82,10 @@ mod tests {
 
         fn queue(&mut self, _: Instant, _: usize, _: usize) {
             self.0[2] += 1;
+        }
+
+        fn lost(&mut self, _: Instant, _: NodeId, _: &Frame, _: Outcome) {
+            self.0[3] += 1;
         }
 
         fn wants_queues(&self) -> bool {
@@ -108,19 +123,22 @@ mod tests {
             probe.flow(Instant::ZERO, &sample);
         }
         probe.queue(Instant::ZERO, 0, 0);
+        for _ in 0..4 {
+            probe.lost(Instant::ZERO, NodeId(1), &ack, Outcome::Deaf);
+        }
     }
 
     #[test]
     fn both_of_a_pair_see_everything() {
         let mut pair = (Count::default(), Some(Count::default()));
         show(&mut pair);
-        assert_eq!(pair.0.0, [3, 2, 1]);
-        assert_eq!(pair.1.map(|count| count.0), Some([3, 2, 1]));
+        assert_eq!(pair.0.0, [3, 2, 1, 4]);
+        assert_eq!(pair.1.map(|count| count.0), Some([3, 2, 1, 4]));
     }
 
     #[test]
     fn queues_are_wanted_if_one_wants_them() {
-        let count = |wants| Count([0; 3], wants);
+        let count = |wants| Count([0; 4], wants);
         assert!((count(true), count(false)).wants_queues());
         assert!((count(false), Some(count(true))).wants_queues());
         assert!(!(count(false), Some(count(false))).wants_queues());
