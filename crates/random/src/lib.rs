@@ -24,7 +24,8 @@ impl Stream {
         for byte in name.bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
-        let mut mix = SplitMix64(seed ^ SplitMix64(hash).next() ^ SplitMix64(index ^ 0xa076_1d64_78bd_642f).next());
+        let mut mix =
+            SplitMix64(seed ^ SplitMix64(hash).next() ^ SplitMix64(index ^ 0xa076_1d64_78bd_642f).next());
         let mut state = [0u8; 32];
         for chunk in state.chunks_exact_mut(8) {
             chunk.copy_from_slice(&mix.next().to_le_bytes());
@@ -94,7 +95,8 @@ mod tests {
     fn streams_are_frozen() {
         // A change of these values breaks every stored result: it needs a new engine version.
         let mut stream = Stream::new(1, "backoff", 0);
-        let drawn = [stream.bits(), stream.bits(), u64::from(stream.below(31)), u64::from(stream.below(1000))];
+        let drawn =
+            [stream.bits(), stream.bits(), u64::from(stream.below(31)), u64::from(stream.below(1000))];
         assert_eq!(drawn, [4_155_763_181_719_125_427, 6_481_385_233_294_687_298, 8, 711]);
     }
 
@@ -111,7 +113,8 @@ mod tests {
     fn means_are_right() {
         let mut stream = Stream::new(7, "means", 0);
         let n = 200_000;
-        let mut mean = |draw: fn(&mut Stream) -> f64| (0..n).map(|_| draw(&mut stream)).sum::<f64>() / f64::from(n);
+        let mut mean =
+            |draw: fn(&mut Stream) -> f64| (0..n).map(|_| draw(&mut stream)).sum::<f64>() / f64::from(n);
         assert!((mean(Stream::unit) - 0.5).abs() < 0.003);
         assert!((mean(|s| s.exponential(3.0)) - 3.0).abs() < 0.03);
         assert!((mean(|s| f64::from(s.below(31))) - 15.0).abs() < 0.1);

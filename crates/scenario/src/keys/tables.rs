@@ -61,8 +61,6 @@ static MEASURE: Section = Section {
     ],
 };
 
-const DSSS: &[&str] = &["802.11b", "802.11g-ns2"];
-
 static RADIO: Section = Section {
     doc: "802.11 at every mesh node. The defaults are ns-2.35's.",
     keys: &[
@@ -74,9 +72,7 @@ static RADIO: Section = Section {
             ANY_RATE,
             "Rate of RTS, CTS, ACK and broadcasts; by default 1Mbps, with OFDM the highest of 6, 12, 24 Mbps not above rate.",
         ),
-        Key::new("preamble", Kind::Choice(&["long", "short"]), "The DSSS preamble.")
-            .default("\"long\"")
-            .only("standard", DSSS),
+        Key::new("preamble", Kind::Choice(&["long", "short"]), "The DSSS preamble; OFDM has but one.").default("\"long\""),
         Key::new(
             "rts",
             Kind::ChoiceOrWhole(&["always", "never"], Whole { min: 0, max: 65_535, unit: Some(&SIZE) }),
@@ -214,10 +210,9 @@ static ROUTING: Section = Section {
         Key::new(
             "profile",
             Kind::Choice(&["ns2", "rfc3561"]),
-            "Whose AODV: ns-2.35's, its local-repair defect included, or the RFC's.",
+            "Whose AODV: ns-2.35's, its local-repair defect included, or the RFC's; the other protocols have one profile.",
         )
-        .default("\"ns2\"")
-        .only("protocol", &["aodv"]),
+        .default("\"ns2\""),
     ],
 };
 

@@ -222,13 +222,6 @@ fn keys_that_do_not_apply() {
             "only with app = cbr, self-similar",
             "flow = [{ from = \"n0\", to = \"n2\", rate = 1e6 }]\n",
         ),
-        (
-            3,
-            "routing.profile",
-            "protocol = \"static\"",
-            "only with protocol = aodv",
-            "FLOW\nrouting.protocol = \"static\"\nrouting.profile = \"ns2\"\n",
-        ),
         (2, "mobility.pause", "model = \"static\"", "random-waypoint", "FLOW\nmobility.pause = 1\n"),
         (
             2,
