@@ -2,7 +2,7 @@
 
 use meshpace_gateway as gateway;
 use meshpace_pacing::{AdaptiveConfig, LinkRates};
-use meshpace_tcp::{AckPolicy, Algorithm, Config, Pacing, PacingLaw, Reading, RtoConfig};
+use meshpace_tcp::{AckPolicy, Algorithm, Config, Pacing, PacingLaw, Reading, RtoConfig, Rules};
 use meshpace_units::{Bytes, Rate};
 
 /// What the TCP of an endpoint follows besides its congestion control (`tcp_profile`; schemes.md 16).
@@ -49,6 +49,8 @@ pub struct Sender {
     pub rto: RtoConfig,
     /// Whether a timeout doubles the next one.
     pub rto_backoff: bool,
+    /// The slow-start threshold before the first loss, segments; `None` is arbitrarily high (RFC 5681, section 3.1).
+    pub initial_ssthresh: Option<f64>,
     /// Pacing.
     pub pacing: SenderPacing,
 }
@@ -101,6 +103,15 @@ impl TcpProfile {
             Self::Rfc => Config::rfc().rto,
         }
     }
+
+    /// The profile's slow-start threshold before the first loss (schemes.md 16).
+    #[must_use]
+    pub fn initial_ssthresh(self) -> Option<f64> {
+        match self {
+            Self::Ns2 => Rules::NS2.initial_ssthresh,
+            Self::Rfc => Rules::RFC.initial_ssthresh,
+        }
+    }
 }
 
 impl Scheme {
@@ -140,6 +151,7 @@ impl Scheme {
             congestion: self.sender.congestion,
             rto: self.sender.rto,
             rto_backoff: self.sender.rto_backoff,
+            rules: Rules { initial_ssthresh: self.sender.initial_ssthresh, ..profile.rules },
             acknowledgements: self.receiver,
             mss: flow.segment,
             window,

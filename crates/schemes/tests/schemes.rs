@@ -122,6 +122,7 @@ fn settings_reach_the_parts() {
         ("gap_dupack", "literal".into()),
         ("gap_buffer_total", "1MiB".into()),
         ("rto_min", Value::Float(0.3)),
+        ("initial_ssthresh", Value::Integer(64)),
     ] {
         gap.set(key, &value).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -142,6 +143,7 @@ fn settings_reach_the_parts() {
     };
     assert_eq!(gap.gateway, Some(gateway));
     assert!(matches!(gap.sender.rto, RtoConfig::Ticks(ticks) if ticks.min == Span::from_millis(300)));
+    assert_eq!(gap.sender(&flow(true)).rules.initial_ssthresh, Some(64.0));
 
     let mut fixed = scheme("fixed-rate");
     for rate in [Value::Integer(500_000), Value::Float(5e5), "0.5Mbps".into()] {
@@ -184,7 +186,7 @@ fn errors_say_what_was_found_and_what_is_allowed() {
     assert_eq!(
         error("newreno", "gc_interval", Value::Integer(5)),
         "gc_interval: found a parameter of other schemes; allowed: the parameters of newreno: congestion, tcp_profile, \
-         pacing, ack_policy, relay, gateway, rto_initial, rto_min, rto_max, ap_rto_backoff"
+         pacing, ack_policy, relay, gateway, rto_initial, rto_min, rto_max, ap_rto_backoff, initial_ssthresh"
     );
     assert!(
         error("newreno", "windw", Value::Integer(5)).starts_with("windw: found no such parameter; allowed:")

@@ -46,6 +46,7 @@ pub(super) static PARTS: [Param; 7] = [
             if profile != scheme.sender.profile {
                 scheme.sender.profile = profile;
                 scheme.sender.rto = profile.rto();
+                scheme.sender.initial_ssthresh = profile.initial_ssthresh();
             }
             Ok(())
         },

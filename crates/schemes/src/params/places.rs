@@ -49,6 +49,27 @@ pub(super) mod sender {
     }
 }
 
+/// A threshold that is not arbitrarily high.
+pub(super) mod ssthresh {
+    use super::Scheme;
+
+    #[derive(Clone, Copy)]
+    pub(in crate::params) struct Threshold {
+        pub segments: f64,
+    }
+
+    pub(in crate::params) fn of(scheme: &Scheme) -> Option<Threshold> {
+        scheme.sender.initial_ssthresh.map(|segments| Threshold { segments })
+    }
+
+    pub(in crate::params) fn each(scheme: &mut Scheme, mut change: impl FnMut(&mut Threshold)) {
+        if let Some(mut threshold) = of(scheme) {
+            change(&mut threshold);
+            scheme.sender.initial_ssthresh = Some(threshold.segments);
+        }
+    }
+}
+
 /// A part that is in one place, reached through a pattern.
 macro_rules! place {
     ($name:ident, $view:ident { $($field:ident: $type:ty),+ }, $scheme:ident => $($path:ident).+, $($pattern:pat_param)|+) => {

@@ -3,7 +3,9 @@
 use super::forms::{
     aging, bits, bytes, divisor, dupack, flag, real, samples, short_path, size, span, three, variation, whole,
 };
-use super::places::{ack_delay, control, delayed, fixed, gateway, initial, law, rto, sender, thresholds};
+use super::places::{
+    ack_delay, control, delayed, fixed, gateway, initial, law, rto, sender, ssthresh, thresholds,
+};
 use super::{Kind, Param};
 use meshpace_units::quantity::{RATE, RATIO, SIZE, TIME};
 
@@ -24,7 +26,7 @@ macro_rules! row {
     };
 }
 
-pub(super) static ROWS: [Param; 36] = [
+pub(super) static ROWS: [Param; 37] = [
     row!(
         rto,
         "rto_initial",
@@ -46,6 +48,13 @@ pub(super) static ROWS: [Param; 36] = [
         Kind::Flag,
         rto_backoff as flag,
         "Whether a timeout doubles the next; not in TCP-AP (schemes.md 2, \"RTO back-off\")."
+    ),
+    row!(
+        ssthresh,
+        "initial_ssthresh",
+        ratio(2.0, 1e6),
+        segments as real,
+        "Slow-start threshold before the first loss, segments; with tcp_profile = \"rfc\" there is none (schemes.md 16)."
     ),
     row!(
         delayed,
