@@ -151,11 +151,21 @@ impl World<'_> {
         self.queue.schedule(self.now() + after, Event::Application(flow));
     }
 
-    /// A datagram arrives.
-    pub(crate) fn datagram_arrives(&mut self, flow: u32, sent: Instant, payload: Bytes, travelled: u32) {
+    /// A datagram arrives; only the first copy of it counts.
+    pub(crate) fn datagram_arrives(
+        &mut self,
+        flow: u32,
+        number: u64,
+        sent: Instant,
+        payload: Bytes,
+        travelled: u32,
+    ) {
         let now = self.now();
-        self.meter.flows[flow as usize].counts(now - sent, travelled);
-        self.count_delivery(flow, payload.0, 1);
+        let meter = &mut self.meter.flows[flow as usize];
+        if meter.is_first_copy(number) {
+            meter.counts(now - sent, travelled);
+            self.count_delivery(flow, payload.0, 1);
+        }
     }
 }
 

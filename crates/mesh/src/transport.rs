@@ -13,7 +13,9 @@ impl World<'_> {
     pub(crate) fn arrive(&mut self, packet: Packet) {
         let travelled = packet.travelled;
         match packet.body {
-            Body::Udp { flow, sent, payload, .. } => self.datagram_arrives(flow, sent, payload, travelled),
+            Body::Udp { flow, number, sent, payload } => {
+                self.datagram_arrives(flow, number, sent, payload, travelled);
+            }
             Body::Tcp { flow, to: Side::Receiver, segment } => self.receiver_input(flow, &segment, travelled),
             Body::Tcp { flow, to: Side::Sender, segment } => self.sender_input(flow, &segment, travelled),
             Body::Control(message) => unreachable!("routing packets end in the network layer: {message:?}"),

@@ -44,6 +44,8 @@ pub struct FlowMeter {
     pub transfers: Moments,
     /// When the flow's data first went out, by stream offset; removed at the first arrival.
     first_sent: BTreeMap<u64, Instant>,
+    /// Which datagrams have arrived, a bit each by number.
+    datagrams: Vec<u64>,
     measuring: bool,
 }
 
@@ -71,6 +73,18 @@ impl FlowMeter {
         while let Some(entry) = self.first_sent.first_entry().filter(|entry| *entry.key() < offset) {
             entry.remove();
         }
+    }
+
+    /// True if the datagram with that number has not arrived before: where only its acknowledgement was lost, AODV's
+    /// local repair sends it again.
+    pub fn is_first_copy(&mut self, number: u64) -> bool {
+        let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
+        if self.datagrams.len() <= word {
+            self.datagrams.resize(word + 1, 0);
+        }
+        let first = self.datagrams[word] & bit == 0;
+        self.datagrams[word] |= bit;
+        first
     }
 
     /// A distinct packet arrived with this delay.
@@ -123,6 +137,13 @@ mod tests {
         meter.arrived(at(90), 0, 3);
         assert_eq!((meter.distinct_packets, meter.delay.mean()), (1, Some(0.08)));
         assert_eq!(meter.median_hops(), Some(3));
+    }
+
+    #[test]
+    fn a_datagram_is_new_once_in_whatever_order_they_come() {
+        let mut meter = FlowMeter::default();
+        let new: Vec<bool> = [0, 200, 63, 64, 200, 1, 64].map(|number| meter.is_first_copy(number)).into();
+        assert_eq!(new, [true, true, true, true, false, true, false]);
     }
 
     #[test]
