@@ -14,8 +14,8 @@ from meshpace._engine import ScenarioError
 from meshpace.results import RunResult
 
 __all__ = [
-    "Columns", "Job", "ScenarioError", "resolve", "run_many", "run_many_json", "run_watched", "schema", "schemes",
-    "version",
+    "Columns", "Job", "ScenarioError", "film", "resolve", "run_many", "run_many_json", "run_watched", "schema",
+    "schemes", "version",
 ]  # fmt: skip
 
 version = _engine.version
@@ -81,6 +81,22 @@ def run_watched(
     """
     target = None if capture is None else str(capture)
     return _engine.run_watched(job._tuple(), series, target, progress)
+
+
+def film(
+    job: Job, *, begin_s: float, length_s: float, frames: int, progress: Callable[[int], None] | None = None
+) -> tuple[RunResult, dict[str, Any]]:
+    """Runs one job; its result, and what was on the air from ``begin_s`` on for ``length_s`` or until ``frames``.
+
+    The film has the mesh nodes with their places, the frames and the losses as columns: nodes by index, times in
+    nanoseconds after ``begin_s``.
+
+    Raises:
+        ScenarioError: the scenario cannot be run.
+        ValueError: a time is negative.
+    """
+    result, shots = _engine.film(job._tuple(), begin_s, length_s, frames, progress)
+    return json.loads(result), json.loads(shots)
 
 
 def resolve(job: Job) -> dict[str, Any]:

@@ -194,7 +194,7 @@ mod tests {
     "#;
 
     fn watch(begin: Span, length: Span, limit: usize, reception: &str) -> (Film, RunResult) {
-        let set = Overrides::none().with(&format!("radio.reception={reception}"));
+        let set = Overrides::none().with(format!("radio.reception={reception}"));
         let file = ScenarioFile::parse("test.toml", CHAIN.as_bytes(), &set);
         let scenario = file.and_then(|file| file.resolve(1)).unwrap_or_else(|error| panic!("{error}"));
         let mut film = Film::new(&scenario, Instant::ZERO + begin, length, limit);

@@ -7,8 +7,9 @@ mod pool;
 mod resolved;
 mod tables;
 
-use meshpace_mesh::{Capture, ENGINE, RunResult, Series, check, run, run_with};
+use meshpace_mesh::{Capture, ENGINE, Film, RunResult, Series, check, run, run_with};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
+use meshpace_units::{Instant, Span};
 use pool::{Panicked, run_all};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -102,6 +103,17 @@ fn finish_watched(Watched(job, series, capture): &Watched) -> Result<(String, Op
     Ok((to_json(&result), series))
 }
 
+/// A job that is filmed: from when, how long, how many frames at the most.
+struct Filmed(Job, Instant, Span, usize);
+
+/// The result of a filmed job and its film, as JSON.
+fn finish_filmed(Filmed(job, begin, length, frames): &Filmed) -> Result<(String, String), Failure> {
+    let scenario = job.resolve()?;
+    let mut film = Film::new(&scenario, *begin, *length, *frames);
+    let result = run_with(&scenario, &mut film)?;
+    Ok((to_json(&result), film.to_json().to_string()))
+}
+
 fn to_json(result: &RunResult) -> String {
     serde_json::to_string(result).expect("a result has no map with keys other than strings")
 }
@@ -171,6 +183,26 @@ mod _engine {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<String>> {
         run_jobs(py, jobs, threads, progress, finish)
+    }
+
+    /// Runs one job; its result and, as JSON as well, what was on the air from `begin_s` on for `length_s` or until
+    /// `frames` were sent.
+    #[pyfunction]
+    fn film(
+        py: Python<'_>,
+        job: Job,
+        begin_s: f64,
+        length_s: f64,
+        frames: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, String)> {
+        let span = |name: &str, s: f64| {
+            let wrong = || PyValueError::new_err(format!("{name} = {s}: seconds, 0 or more"));
+            Span::try_from_secs_f64(s).ok_or_else(wrong)
+        };
+        let begin = Instant::ZERO + span("begin_s", begin_s)?;
+        let filmed = vec![Filmed(job, begin, span("length_s", length_s)?, frames)];
+        Ok(run_jobs(py, filmed, Some(1), progress, finish_filmed)?.remove(0))
     }
 
     /// Runs one job; its result as JSON and, if `series`, its time series by column: numbers as bytes of little-endian
