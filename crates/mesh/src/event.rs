@@ -171,6 +171,7 @@ impl EventQueue {
         if at > end.as_nanos() || at == NEVER {
             return None;
         }
+        assert!(at >= self.now.as_nanos(), "time goes back from {:?} to {at} ns", self.now);
         self.now = Instant::from_nanos(at);
         self.handled += 1;
         if scheduled.at() != self.now {

@@ -128,8 +128,9 @@ impl World<'_> {
     pub(crate) fn enqueue(&mut self, node: u32, handle: Handle) {
         let routing = self.packets.get(handle).class() == Class::Control;
         let this = &mut self.nodes[node as usize];
+        let free = this.station.accepts();
         // A packet that the MAC takes at once does not wait, whatever the limit.
-        let limit = if this.station.accepts() { self.queue_limit.max(2) } else { self.queue_limit };
+        let limit = if free { self.queue_limit.max(2) } else { self.queue_limit };
         let dropped = this.queue.push(handle, routing, limit);
         if let Enqueued::Dropped(handle) = dropped {
             let packet = self.packets.take(handle);
@@ -137,6 +138,9 @@ impl World<'_> {
                 self.nodes[node as usize].links.toward(next_hop).queue_drops += 1;
             }
         }
-        self.feed(node);
+        // A busy station's deadline stays: it may have been postponed since the station was looked at last.
+        if free {
+            self.feed(node);
+        }
     }
 }
