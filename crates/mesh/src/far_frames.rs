@@ -24,6 +24,12 @@ impl FarFrames {
         number
     }
 
+    /// Copies on their way.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.on_the_way.len()
+    }
+
     /// Takes a copy out; its packet is the caller's to free.
     pub fn take(&mut self, number: u32) -> Frame {
         self.on_the_way.remove(&number).unwrap_or_else(|| panic!("no frame {number} is on its way"))

@@ -14,6 +14,8 @@ pub mod film;
 mod flow;
 mod gateway_node;
 mod interface_queue;
+#[cfg(test)]
+mod leaks;
 mod mac;
 mod measure;
 mod movement;

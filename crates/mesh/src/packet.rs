@@ -166,6 +166,12 @@ impl Packets {
         }
     }
 
+    /// Packets in the store.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     fn slot(&mut self, handle: Handle) -> &mut Slot {
         self.slots[handle as usize].as_mut().unwrap_or_else(|| panic!("packet {handle} is gone"))
     }
