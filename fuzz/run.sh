@@ -1,0 +1,30 @@
+#!/bin/sh
+# Fuzzes every target (or those named) for a while: fuzz/run.sh SECONDS [TARGET...]. Ends at the first finding, which
+# then lies in fuzz/artifacts. What was learned stays in fuzz/corpus.
+set -eu
+cd "$(dirname "$0")/.."
+seconds=$1
+shift
+[ $# -gt 0 ] || set -- scenario overrides connection gateway routing
+
+# Plain libFuzzer needs no nightly compiler; the sanitizers would, and the crates forbid unsafe code.
+command -v cargo-fuzz >/dev/null || cargo install --locked cargo-fuzz@0.13.2
+cargo fuzz build --sanitizer none
+
+# The keys and words of the scenario file, from where the program has them.
+mkdir -p fuzz/corpus
+words=fuzz/corpus/words.dict
+grep -rhoE '"[A-Za-z0-9][A-Za-z0-9_.-]{1,30}"' crates/scenario/src/keys crates/schemes/src | sort -u >"$words"
+
+for target in "$@"; do
+    corpus=fuzz/corpus/$target
+    mkdir -p "$corpus"
+    case $target in
+    scenario) set -- "$corpus" fuzz/seeds/scenario scenarios -- -dict="$words" ;;
+    overrides) set -- "$corpus" fuzz/seeds/overrides -- -dict="$words" -max_len=1024 ;;
+    *) set -- "$corpus" -- -max_len=8192 ;;
+    esac
+    echo "fuzzing $target for $seconds s"
+    nice -n 10 cargo fuzz run --sanitizer none "$target" "$@" \
+        -max_total_time="$seconds" -timeout=20 -print_final_stats=1 -verbosity=0
+done

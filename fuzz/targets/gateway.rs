@@ -1,0 +1,177 @@
+//! The gateway between two sides that send it what they like.
+
+#![no_main]
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use meshpace_fuzz::fields::Fields;
+use meshpace_gateway::{Action, Config, DupAck, Gateway, Route, Side, TcpView, Verdict};
+use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
+use meshpace_units::{Bytes, Instant, Rate, Seq, Span};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    dupack: Duplicates,
+    goodput_control: bool,
+    paced_from_the_start: bool,
+    buffer_windows: u8,
+    late_tolerance_us: u16,
+    steps: Vec<Step>,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Duplicates {
+    Snoop,
+    Literal,
+    Off,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Step {
+    /// A segment of one of 8 connections.
+    Segment { flow: u8, wired: bool, fields: Fields, hops: Option<u8>, rate_kbps: u16 },
+    /// Microseconds, then whatever is due by the end of them.
+    Wait(u32),
+    /// Until the next timer.
+    Sleep,
+}
+
+impl Input {
+    /// Limits so small that short inputs reach them.
+    fn config(&self) -> Config {
+        let initial_interval = self.paced_from_the_start.then_some(Span::from_millis(20));
+        Config {
+            law: AdaptiveConfig { initial_interval, ..AdaptiveConfig::PAPER },
+            goodput_control: self.goodput_control.then_some(GoodputControlConfig::PAPER),
+            dupack: match self.dupack {
+                Duplicates::Snoop => DupAck::Snoop,
+                Duplicates::Literal => DupAck::Literal,
+                Duplicates::Off => DupAck::Off,
+            },
+            buffer_windows: self.buffer_windows.into(),
+            buffer_total: Bytes(20 * 1500),
+            held_max: 12,
+            flows_max: 4,
+            segments_max: 10,
+            segments_total: 24,
+            late_tolerance: Span::from_micros(self.late_tolerance_us.into()),
+            ..Config::PAPER
+        }
+    }
+}
+
+/// Where the streams of a connection are, by side (wired, wireless): the numbers that segments are near to.
+type Streams = [Seq; 2];
+
+struct World {
+    config: Config,
+    gateway: Gateway<u32>,
+    now: Instant,
+    streams: BTreeMap<u8, Streams>,
+    /// By packet, whether it has come out.
+    out: Vec<bool>,
+}
+
+impl World {
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Segment { flow, wired, ref fields, hops, rate_kbps } => {
+                let route = Route {
+                    hops: hops.map(u32::from),
+                    rates: LinkRates::Uniform(Rate::bits_per_sec(1_000 * (1 + u64::from(rate_kbps)))),
+                };
+                self.hand_in(flow % 8, wired, fields, route);
+            }
+            Step::Wait(us) => self.wait_until(self.now + Span::from_micros(u64::from(us))),
+            Step::Sleep => self.wait_until(self.gateway.poll_timeout().unwrap_or(self.now).max(self.now)),
+        }
+        self.check();
+    }
+
+    fn hand_in(&mut self, flow: u8, wired: bool, fields: &Fields, route: Route) {
+        let side = if wired { Side::Wired } else { Side::Wireless };
+        let (wireless, host) =
+            (Ipv4Addr::new(10, 77, 0, 1 + flow % 2), Ipv4Addr::new(192, 0, 2, 1 + flow % 4));
+        let (ports, [source, destination]) =
+            if wired { ((80, 1_000), [host, wireless]) } else { ((1_000, 80), [wireless, host]) };
+        // Both streams of a connection start just before the wrap.
+        let streams = self.streams.entry(flow).or_insert([Seq(u32::MAX - 2_000), Seq(u32::MAX - 100)]);
+        let (own, other) = (usize::from(!wired), usize::from(wired));
+        let segment = fields.segment(streams[own], streams[other], ports);
+        if segment.end().since(streams[own]) < 1 << 20 {
+            streams[own] = segment.end();
+        }
+        let packet = self.out.len() as u32;
+        self.out.push(false);
+        let view = TcpView {
+            source: IpAddr::V4(source),
+            destination: IpAddr::V4(destination),
+            segment: &segment,
+            header_length: segment.header_length(),
+        };
+        let length = Bytes(u64::from(20 + segment.header_length() + segment.payload));
+        match self.gateway.handle(self.now, side, &view, length, |_| route, packet) {
+            Verdict::Forward(packet, _) | Verdict::Consumed(packet) | Verdict::Dropped(packet) => {
+                self.leave(packet)
+            }
+            Verdict::Held => {}
+        }
+        self.drain();
+    }
+
+    fn leave(&mut self, packet: u32) {
+        let before = std::mem::replace(&mut self.out[packet as usize], true);
+        assert!(!before, "packet {packet} came out twice");
+    }
+
+    fn drain(&mut self) {
+        let mut repairs = 0;
+        while let Some(departure) = self.gateway.poll_transmit(self.now) {
+            assert!(departure.due <= self.now, "{departure:?} at {:?}", self.now);
+            match departure.action {
+                Action::Release { .. } | Action::Discard => self.leave(departure.packet),
+                Action::Retransmit => {
+                    repairs += 1;
+                    assert!(repairs <= self.config.segments_total, "no end: {departure:?}");
+                }
+            }
+        }
+    }
+
+    fn wait_until(&mut self, end: Instant) {
+        while let Some(at) = self.gateway.poll_timeout().filter(|&at| at <= end) {
+            self.now = self.now.max(at);
+            self.gateway.handle_timeout(self.now);
+            self.drain();
+            let next = self.gateway.poll_timeout();
+            assert!(next.is_none_or(|next| next > self.now), "{next:?} is due at {:?}", self.now);
+        }
+        self.now = end;
+    }
+
+    fn check(&self) {
+        let (gateway, config) = (&self.gateway, &self.config);
+        assert!(gateway.held() <= config.held_max, "{} packets held", gateway.held());
+        assert!(gateway.buffered() <= config.buffer_total, "{:?} buffered", gateway.buffered());
+        assert!(gateway.segments() <= config.segments_total, "{} segments", gateway.segments());
+        assert!(gateway.flow_count() <= config.flows_max, "{} flows", gateway.flow_count());
+        let inside = self.out.iter().filter(|&&out| !out).count();
+        assert_eq!(inside, gateway.held(), "packets inside, by the driver's count and by the gateway's");
+    }
+}
+
+fuzz_target!(|input: Input| {
+    let config = input.config();
+    let gateway = Gateway::new(config);
+    let mut world = World { config, gateway, now: Instant::ZERO, streams: BTreeMap::new(), out: Vec::new() };
+    for step in &input.steps {
+        world.step(step);
+    }
+    // All silent: the held packets leave at their pace, then everything is forgotten.
+    world.wait_until(world.now + Span::from_secs(100_000));
+    world.check();
+    let kept = (world.gateway.held(), world.gateway.flow_count(), world.gateway.segments());
+    assert_eq!((kept, world.gateway.buffered()), ((0, 0, 0), Bytes::ZERO), "kept for ever");
+});
