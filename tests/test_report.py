@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from meshpace.report.chart import draw
-from meshpace.report.model import Chart, Claim, Finding, Report, Section, Series, Table, Verdict
+from meshpace.report.model import Chart, Claim, Finding, Report, Section, Series, Table, Verdict, View
 from meshpace.report.page import render
 from meshpace.stats import Estimate
 
@@ -53,7 +53,7 @@ def chart(*values: Estimate | None, bars: bool = False, top: float | None = None
 
 def test_a_page_stands_alone_and_escapes_what_it_shows() -> None:
     section = Section(
-        "One", "lead", (chart(Estimate(1, 0.1, 5)),), (Table("t", ("k", "v"), (("<b>", "1"),)),), ("run <x>",)
+        "One", "lead", (View("", (chart(Estimate(1, 0.1, 5)),)),), (Table("t", ("k", "v"), (("<b>", "1"),)),), ("run <x>",)
     )
     claim = Claim("It <holds>", "source", (Finding("AODV", Verdict.PART, "a < b"),))
     page = render(Report("T & t", "lead", (("engine", "1"),), (claim,), (section,), ("note",)))

@@ -17,7 +17,7 @@ from meshpace.demo.plan import (
     SCHEMES,
     Case,
 )
-from meshpace.report.model import Chart, Section, Series, Table
+from meshpace.report.model import Chart, Section, Series, Table, View
 
 _WINDOWS = (1, 10, 100)
 _KBPS = (1e-3, 0)
@@ -46,7 +46,7 @@ def chain_section(outcome: Outcome) -> Section:
         lead="A backlogged flow between a wireless host and a host in the Internet, 1 to 10 wireless hops and three "
         "wired links of 10 Mbit/s and 40 ms each; 120 s measured. Whiskers and ± are 95 % confidence intervals over "
         "the seeds.",
-        charts=tuple(charts),
+        views=(View("", tuple(charts)),),
         tables=(_table(outcome, "Chains", cases, columns),),
         commands=_commands(outcome, cases),
     )
@@ -72,7 +72,7 @@ def parallel_section(outcome: Outcome) -> Section:
         lead="Two 5-hop chains, 400 m apart, share one gateway; 200 s measured. Jain's index is 1 for equal shares and "
         "0.5 if one flow gets everything, averaged over consecutive windows of 1, 10 and 100 s: flows that take turns "
         "look unfair over seconds and fair over minutes.",
-        charts=tuple(charts),
+        views=(View("", tuple(charts)),),
         tables=(_table(outcome, "Parallel chains", cases, columns),),
         commands=_commands(outcome, cases),
     )

@@ -11,12 +11,13 @@ from meshpace.stats import Estimate
 
 _WIDTH, _HEIGHT = 440, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 14, 40
+_MOST_TICKS = 12
 _MARKERS = ("circle", "square", "diamond", "triangle")
 
 
-def draw(chart: Chart) -> str:
-    """The chart as an SVG element that scales with its container."""
-    top, step = _scale(chart)
+def draw(chart: Chart, peak: float | None = None) -> str:
+    """The chart as an SVG element that scales with its container; ``peak`` fits in too, if it is given."""
+    top, step = _scale(chart.peak() if peak is None else peak, chart.top)
     plot = _Plot(chart, top)
     body = [*_grid(plot, step), *(_bars(plot) if chart.bars else _lines(plot))]
     label = escape(f"{chart.title}: {chart.unit} over {chart.axis_title}", quote=True)
@@ -53,18 +54,14 @@ class _Plot:
         return f"<title>{escape(f'{text} {chart.unit}'.strip())}</title>"
 
 
-def _scale(chart: Chart) -> tuple[float, float]:
+def _scale(peak: float, top: float | None) -> tuple[float, float]:
     """End of the value axis and distance of its grid lines: 1, 2 or 5 times a power of ten."""
-    peak = chart.top
-    if peak is None:
-        found = [v.mean + (v.half_width or 0.0) for series in chart.series for v in series.values if v is not None]
-        peak = max(found, default=0.0) * chart.factor
     if peak <= 0:
         return 1.0, 0.5
     raw = peak / 4
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
-    return (chart.top if chart.top is not None else step * math.ceil(peak / step - 1e-9)), step
+    return (top if top is not None else step * math.ceil(peak / step - 1e-9)), step
 
 
 def _grid(plot: _Plot, step: float) -> Iterator[str]:
@@ -74,11 +71,11 @@ def _grid(plot: _Plot, step: float) -> Iterator[str]:
         y = plot.y(value / plot.chart.factor)
         yield f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
         yield f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,.{decimals}f}</text>'
-    for index, name in enumerate(plot.chart.axis):
-        yield (
-            f'<text class="tick" x="{plot.x(index):.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">'
-            f"{escape(name)}</text>"
-        )
+    axis = plot.chart.axis
+    for index in range(0, len(axis), math.ceil(len(axis) / _MOST_TICKS)):
+        x, lines = plot.x(index), axis[index].split("\n")
+        rows = "".join(f'<tspan x="{x:.1f}" dy="{min(i, 1) * 13}">{escape(t)}</tspan>' for i, t in enumerate(lines))
+        yield f'<text class="tick" x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{rows}</text>'
 
 
 def _whisker(plot: _Plot, x: float, value: Estimate, colour: int) -> str:

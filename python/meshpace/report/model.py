@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from meshpace.stats import Estimate
 
@@ -25,6 +26,10 @@ class Claim:
     statement: str
     source: str
     findings: tuple[Finding, ...]
+    printed: str = ""
+    """The paper's number, as printed; empty if it prints none."""
+    analysis: tuple[str, ...] = ()
+    """Why it does not hold where it does not, a paragraph each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class Finding:
     condition: str
     verdict: Verdict
     reason: str
+    measured: str = ""
+    """Our number beside the printed one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +49,16 @@ class Series:
 
     name: str
     values: tuple[Estimate | None, ...]
+    commands: tuple[str, ...] = ()
+    """What repeats each value; empty, or as many as values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines over an axis (``bars`` false) or groups of bars; whiskers are 95 % confidence intervals."""
+    """Lines over an axis (``bars`` false) or groups of bars, with 95 % confidence intervals.
+
+    Values are in the unit of the results; ``factor`` makes ``unit`` of them.
+    """
 
     title: str
     axis: tuple[str, ...]
@@ -58,6 +70,27 @@ class Chart:
     bars: bool = False
     top: float | None = None
     """End of the value axis; the data decide if None."""
+    x: tuple[float, ...] | None = None
+    """Where the labels of ``axis`` lie; side by side if None."""
+    log: bool = False
+    """Whether distances on the axis are ratios."""
+
+    def peak(self) -> float:
+        """The greatest value that must fit in, in ``unit``."""
+        if self.top is not None:
+            return self.top
+        found = [v.mean + (v.half_width or 0.0) for series in self.series for v in series.values if v is not None]
+        return max(found, default=0.0) * self.factor
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Charts that are seen together: one quantity under each condition, for example."""
+
+    name: str
+    charts: tuple[Chart, ...]
+    shared: bool = False
+    """Whether all have the same scale of values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +101,65 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     keys: int = 1
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file that the page holds."""
+
+    name: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeshNode:
+    """A node of the mesh; metres."""
+
+    name: str
+    x: float
+    y: float
+    gateway: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """What is simulated, to be drawn: nodes with their ranges, wired links by name, flows as pairs of names."""
+
+    caption: str
+    nodes: tuple[MeshNode, ...]
+    tx_range: float
+    cs_range: float
+    links: tuple[tuple[str, str], ...]
+    flows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A short stretch of a run, frame by frame, as :func:`meshpace.engine.film` gives it."""
+
+    title: str
+    shots: dict[str, Any]
+    command: str
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A study: what was asked, the figures, the numbers, the commands that repeat its runs."""
+    """A study: what was asked, the topology, claims, figures, numbers, the commands that repeat its runs."""
 
     title: str
     lead: str
-    charts: tuple[Chart, ...] = ()
+    views: tuple[View, ...] = ()
     tables: tuple[Table, ...] = ()
     commands: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    """Told in full here; the front page shows their verdicts."""
+    topology: Topology | None = None
+    films: tuple[Film, ...] = ()
+    """Played side by side."""
+    downloads: tuple[Download, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,5 +170,8 @@ class Report:
     lead: str
     facts: tuple[tuple[str, str], ...]
     claims: tuple[Claim, ...]
+    """Told in full on the front page."""
     sections: tuple[Section, ...]
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    interactive: bool = False
+    """Whether charts can be zoomed, asked and switched, which takes a library of 2 MB."""

@@ -2,59 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
+from meshpace.report import embedded, topology, verdicts
 from meshpace.report.chart import draw
-from meshpace.report.model import Chart, Claim, Report, Section, Table, Verdict
-
-_VERDICT_CLASS = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails", Verdict.OPEN: "open"}
+from meshpace.report.embedded import Commands, chart_json
+from meshpace.report.model import Chart, Film, Report, Section, Table, View
 
 
 def render(report: Report) -> str:
-    """The page: one file without references to anything outside it."""
-    style = Path(__file__).with_name("style.css").read_text()
+    """The page: one file without references to anything outside it.
+
+    Raises:
+        MissingPlotlyError: the report is to be interactive, and the library for that is not installed.
+    """
     links = "".join(f'<a href="#s{i}">{escape(s.title)}</a>' for i, s in enumerate(report.sections))
     facts = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in report.facts)
-    claims = "".join(map(_claim, report.claims))
+    claims = verdicts.overview(report.sections) + verdicts.in_full(report.claims)
     sections = "".join(_section(f"s{i}", section) for i, section in enumerate(report.sections))
     notes = "".join(f"<p>{escape(note)}</p>" for note in report.notes)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(report.title)}</title><style>{style}</style></head><body>"
+        f"<title>{escape(report.title)}</title>{embedded.style()}</head><body>"
         f'<header><h1>{escape(report.title)}</h1><p class="lead">{escape(report.lead)}</p>'
         f'<dl class="facts">{facts}</dl><nav><a href="#claims">Verdicts</a>{links}</nav></header><main>'
         f'<section id="claims"><h2>Verdicts</h2>{claims}</section>{sections}</main>'
-        f"<footer>{notes}</footer></body></html>\n"
+        f"<footer>{notes}</footer>{_scripts(report)}</body></html>\n"
     )
 
 
-def _claim(claim: Claim) -> str:
-    findings = "".join(
-        f'<li><span class="verdict {_VERDICT_CLASS[f.verdict]}">{escape(f.verdict.capitalize())}</span> '
-        f'<span class="condition">{escape(f.condition)}:</span> {escape(f.reason)}</li>'
-        for f in claim.findings
-    )
-    return (
-        f'<article class="claim"><p>{escape(claim.statement)} <small>{escape(claim.source)}</small></p>'
-        f"<ul>{findings}</ul></article>"
-    )
+def _scripts(report: Report) -> str:
+    parts = []
+    if report.interactive:
+        commands = Commands()
+        views = {
+            f"s{i}": [
+                {"name": view.name, "shared": view.shared, "charts": [chart_json(c, commands) for c in view.charts]}
+                for view in section.views
+            ]
+            for i, section in enumerate(report.sections)
+        }
+        parts += [
+            embedded.data("views", views),
+            embedded.data("commands", commands.all()),
+            embedded.plotly(),
+            embedded.script("unpack.js", "plots.js"),
+        ]
+    films = {
+        f"s{i}": [{"title": film.title, **film.shots} for film in section.films]
+        for i, section in enumerate(report.sections)
+        if section.films
+    }
+    if films:
+        parts += [embedded.data("films", films), embedded.script("film.js", "film_drawing.js", "film_player.js")]
+    return "".join(parts)
 
 
 def _section(anchor: str, section: Section) -> str:
     parts = [f'<section id="{anchor}"><h2>{escape(section.title)}</h2><p>{escape(section.lead)}</p>']
-    if section.charts:
-        parts.append(_legend(section.charts[0]))
-        parts.append(f'<div class="grid-of">{"".join(map(_figure, section.charts))}</div>')
+    if section.topology is not None:
+        caption = f"<figcaption>{escape(section.topology.caption)}</figcaption>"
+        parts.append(f'<figure class="map scroll">{topology.draw(section.topology)}{caption}</figure>')
+    parts.append(verdicts.in_full(section.claims))
+    if section.films:
+        parts.append(_films(section.films))
+    if section.views:
+        parts.append(_views(section.views))
     parts += map(_table, section.tables)
+    if section.downloads:
+        parts.append(f'<p class="downloads">{" ".join(map(embedded.download, section.downloads))}</p>')
     if section.commands:
         commands = escape("\n".join(section.commands))
         parts.append(
             f"<details><summary>Commands that repeat these {len(section.commands)} runs</summary>"
             f"<pre>{commands}</pre></details>"
         )
+    parts += [f'<p class="note">{escape(note)}</p>' for note in section.notes]
     return "".join([*parts, "</section>"])
+
+
+def _views(views: Sequence[View]) -> str:
+    """The first view drawn; a script offers the others."""
+    first = views[0]
+    peak = max((chart.peak() for chart in first.charts), default=0.0) if first.shared else None
+    figures = "".join(_figure(chart, peak) for chart in first.charts)
+    return f'<div class="views">{_legend(first.charts[0])}<div class="grid-of">{figures}</div></div>'
 
 
 def _legend(chart: Chart) -> str:
@@ -62,10 +96,19 @@ def _legend(chart: Chart) -> str:
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 
-def _figure(chart: Chart) -> str:
+def _figure(chart: Chart, peak: float | None) -> str:
     unit = f" <small>{escape(chart.unit)}</small>" if chart.unit else ""
     caption = f"<figcaption>{escape(chart.title)}{unit}</figcaption>"
-    return f'<figure class="card">{caption}{draw(chart)}</figure>'
+    return f'<figure class="card">{caption}<div class="plot">{draw(chart, peak)}</div></figure>'
+
+
+def _films(films: Sequence[Film]) -> str:
+    """The stage; a script plays on it."""
+    commands = "".join(f"<li>{escape(film.title)}: <code>{escape(film.command)}</code></li>" for film in films)
+    return (
+        '<div class="film"><noscript><p>The animation needs a script.</p></noscript></div>'
+        f'<ul class="film-commands">{commands}</ul>'
+    )
 
 
 def _table(table: Table) -> str:
@@ -76,7 +119,10 @@ def _table(table: Table) -> str:
         )
 
     body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in table.rows)
-    return (
+    whole = (
         f'<div class="scroll"><table><caption>{escape(table.title)}</caption>'
         f"<thead><tr>{row(table.head, 'th')}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+    if not table.folded:
+        return whole
+    return f"<details><summary>{escape(table.title)}</summary>{whole}</details>"

@@ -1,0 +1,88 @@
+"""Claims and their verdicts as HTML: told in full, and as the table of the front page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from meshpace.report.model import Claim, Finding, Section, Verdict
+
+_CLASS = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails", Verdict.OPEN: "open"}
+_SIGN = {Verdict.HOLDS: "✓", Verdict.PART: "◐", Verdict.FAILS: "✗", Verdict.OPEN: "?"}
+
+
+def in_full(claims: Iterable[Claim]) -> str:
+    """Statement, both numbers, and the reason of each verdict."""
+    return "".join(map(_claim, claims))
+
+
+def _claim(claim: Claim) -> str:
+    findings = "".join(
+        f"<li>{_chip(f.verdict)} <span class=condition>{escape(f.condition)}:</span> "
+        f"{_number(f)}{escape(f.reason)}</li>"
+        for f in claim.findings
+    )
+    analysis = "".join(f"<p class=analysis>{escape(paragraph)}</p>" for paragraph in claim.analysis)
+    return f'<article class="claim">{_statement(claim)}<ul>{findings}</ul>{analysis}</article>'
+
+
+def _statement(claim: Claim) -> str:
+    printed = f" <b class=printed>Paper: {escape(claim.printed)}</b>" if claim.printed else ""
+    return f"<p>{escape(claim.statement)} <small>{escape(claim.source)}{printed}</small></p>"
+
+
+def _chip(verdict: Verdict) -> str:
+    sign = f'<i aria-hidden="true">{_SIGN[verdict]}</i>'
+    return f'<span class="verdict {_CLASS[verdict]}">{sign} {escape(verdict.capitalize())}</span>'
+
+
+def _number(finding: Finding) -> str:
+    return f"<b>{escape(finding.measured)}</b> " if finding.measured else ""
+
+
+def overview(sections: Sequence[Section]) -> str:
+    """Every claim of the sections in a row with a verdict a column; empty if there is none."""
+    judged = [(index, section) for index, section in enumerate(sections) if section.claims]
+    conditions = list(
+        dict.fromkeys(f.condition for _, section in judged for claim in section.claims for f in claim.findings)
+    )
+    if not conditions:
+        return ""
+    head = "".join(f'<th scope="col">{escape(condition)}</th>' for condition in conditions)
+    bodies = "".join(
+        f'<tbody><tr class=study><th scope="rowgroup" colspan="{1 + len(conditions)}">'
+        f'<a href="#s{index}">{escape(section.title)}</a></th></tr>'
+        f"{''.join(_row(claim, conditions) for claim in section.claims)}</tbody>"
+        for index, section in judged
+    )
+    findings = [f for _, section in judged for claim in section.claims for f in claim.findings]
+    return (
+        f'{_tally(findings)}<table class="overview"><thead><tr><th scope="col">Claim</th>{head}</tr></thead>'
+        f"{bodies}</table>"
+    )
+
+
+def _row(claim: Claim, conditions: Sequence[str]) -> str:
+    by_condition = {finding.condition: finding for finding in claim.findings}
+    cells = []
+    for condition in conditions:
+        finding = by_condition.get(condition)
+        label = escape(condition, quote=True)
+        if finding is None:
+            cells.append('<td class="empty"></td>')
+            continue
+        tip = escape(finding.reason, quote=True)
+        cells.append(f'<td data-condition="{label}" title="{tip}">{_chip(finding.verdict)} {_number(finding)}</td>')
+    return f'<tr><th scope="row">{_statement(claim)}</th>{"".join(cells)}</tr>'
+
+
+def _tally(findings: Sequence[Finding]) -> str:
+    counts = Counter(finding.verdict for finding in findings)
+    parts = "".join(
+        f'<li class="{_CLASS[verdict]}" style="flex-grow:{counts[verdict]}">'
+        f"<b>{counts[verdict]}</b> {escape(verdict)}</li>"
+        for verdict in Verdict
+        if counts[verdict]
+    )
+    return f'<ul class="tally" aria-label="{len(findings)} verdicts">{parts}</ul>'
