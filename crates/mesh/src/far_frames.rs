@@ -24,9 +24,9 @@ impl FarFrames {
         number
     }
 
-    /// Copies on their way.
+    /// How many copies are on their way.
     #[cfg(test)]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.on_the_way.len()
     }
 

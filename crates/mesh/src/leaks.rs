@@ -16,9 +16,9 @@ fn left(text: &str) -> (usize, usize, usize) {
     let mut most = 0;
     for second in 1..=300 {
         world.run(Instant::ZERO + Span::from_secs(second));
-        most = most.max(world.packets.len());
+        most = most.max(world.packets.count());
     }
-    (world.packets.len(), world.far.len(), most)
+    (world.packets.count(), world.far.count(), most)
 }
 
 const MEASURE: &str = "[measure]\nduration = 300\nwarmup = 0\n";

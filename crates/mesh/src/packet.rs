@@ -166,9 +166,9 @@ impl Packets {
         }
     }
 
-    /// Packets in the store.
+    /// How many packets there are.
     #[cfg(test)]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 

@@ -1,0 +1,191 @@
+//! What is counted where, and what is null.
+
+use crate::support::{cbr, chain, close, flow, measure, node, record, row, run};
+use meshpace_radio::FrameKind;
+
+fn newreno(text: &str) -> String {
+    format!("[defaults]\nscheme = \"newreno\"\n{text}")
+}
+
+#[test]
+fn every_datagram_of_an_overloaded_hop_is_accounted_for() {
+    let network =
+        format!("{}[radio]\nqueue = 20\n{}{}", measure(2.0, 0.0), chain(1), cbr("n0", "n1", 2e7, 1000));
+    let result = run(&newreno(&network));
+    let f = &result.flows[0];
+    let link = row(&result, "n0", "n1").expect("it carried something");
+    let delivered = f.delivered_bytes / 1000;
+    assert_eq!(f.segments_sent, 5001, "the one at 2 s included");
+    assert_eq!((link.data_drops, link.retry_drops, link.collisions), (0, 0, 0));
+    let inside = f.segments_sent - delivered - link.queue_drops;
+    assert!((19..=21).contains(&inside), "{inside} in the node, its queue holding 20");
+    close("loss", f.loss_ratio.expect("sent"), 1.0 - delivered as f64 / 5001.0, 1e-12);
+    assert!(row(&result, "n1", "n0").is_none(), "nothing went back");
+    assert_eq!(result.links.len(), 1);
+}
+
+#[test]
+fn a_relay_drops_toward_its_own_next_hop() {
+    let radio = "[radio]\nqueue = 10\nlink_rates = [{ from = \"n1\", rate = \"1Mbps\" }]\n";
+    let flows = format!("{}{}", cbr("n0", "n2", 4e5, 1000), cbr("n1", "n2", 3e6, 1000));
+    let result = run(&newreno(&format!("{}{radio}{}{flows}", measure(3.0, 0.0), chain(2))));
+    let (first, second) =
+        (row(&result, "n0", "n1").expect("a row"), row(&result, "n1", "n2").expect("a row"));
+    assert!(second.queue_drops > 500 && first.queue_drops > 0, "{first:?} {second:?}");
+    let lost: u64 = result.flows.iter().map(|f| f.segments_sent - f.delivered_bytes / 1000).sum();
+    let drops = first.queue_drops + second.queue_drops + first.retry_drops + second.retry_drops;
+    assert!(
+        (drops..=drops + 22).contains(&lost),
+        "{lost} lost, {drops} dropped, ten in each node, two before it"
+    );
+}
+
+/// Two stations that do not hear each other send to the one between them.
+fn hidden(rts: &str) -> String {
+    let nodes = format!("{}{}{}", node("a", 0.0, 0.0), node("m", 200.0, 0.0), node("b", 400.0, 0.0));
+    let radio = format!("[radio]\ncs_range = 250\nrts = \"{rts}\"\n[routing]\nprotocol = \"static\"\n");
+    let flows = format!("{}{}", cbr("a", "m", 1.5e6, 1000), cbr("b", "m", 1.5e6, 1000));
+    newreno(&format!("{}{radio}{nodes}{flows}", measure(3.0, 0.0)))
+}
+
+#[test]
+fn collisions_are_counted_at_the_addressee_by_kind() {
+    let bare = run(&hidden("never"));
+    for from in ["a", "b"] {
+        let link = row(&bare, from, "m").expect("a row");
+        assert_eq!((link.collisions_rts, link.collisions_cts, link.collisions_ack), (0, 0, 0));
+        assert_eq!(link.collisions, link.collisions_data);
+        assert!(link.collisions > 200, "{link:?}");
+        assert!(link.data_drops > 3, "{link:?}");
+        assert_eq!((link.retry_drops, link.ack_drops), (link.data_drops, 0));
+    }
+    let protected = run(&hidden("always"));
+    for from in ["a", "b"] {
+        let link = row(&protected, from, "m").expect("a row");
+        assert!(link.collisions_rts > 100, "{link:?}");
+        assert!(link.collisions_data < link.collisions_rts / 4, "{link:?}");
+        assert_eq!(
+            link.collisions,
+            link.collisions_rts + link.collisions_cts + link.collisions_data + link.collisions_ack
+        );
+    }
+    // Every datagram is somewhere: delivered, given up, or one of at most 50 in its node.
+    for result in [bare, protected] {
+        for f in &result.flows {
+            let link = row(&result, &f.from, "m").expect("a row");
+            let gone = f.delivered_bytes / 1000 + link.data_drops + link.queue_drops;
+            // One whose ACK was lost arrived and was given up too.
+            assert!(gone + 51 >= f.segments_sent, "{f:?} {link:?}");
+        }
+    }
+}
+
+#[test]
+fn retries_end_at_their_limits() {
+    for (rts, limit, kind) in [("never", 7, FrameKind::Data), ("always", 7, FrameKind::Rts)] {
+        // The receiver is gone: out of range although the static route, made at 250 m, had it. It moves at 1000 m/s.
+        let nodes = format!("{}{}", node("a", 0.0, 0.0), node("b", 100.0, 0.0));
+        let radio = format!("[radio]\nrts = \"{rts}\"\n[routing]\nprotocol = \"static\"\n");
+        let walk = "[mobility]\nmodel = \"random-waypoint\"\nspeed_min = 999\nspeed_max = 1000\narea = [100000, 100000]\nnodes = [\"b\"]\n";
+        let keys = "app = \"cbr\"\nrate = 8000\npacket = 100\nstart = 20\nstop = 29.5";
+        let text = newreno(&format!("{}{radio}{walk}{nodes}{}", measure(31.0, 0.0), flow("a", "b", keys)));
+        let (result, record) = record(&text);
+        let link = row(&result, "a", "b").expect("a row");
+        assert_eq!((link.data_drops, link.collisions, result.flows[0].delivered_bytes), (95, 0, 0), "{rts}");
+        let sent = record.frames.iter().filter(|seen| seen.frame.kind == kind).count();
+        assert_eq!((sent, record.frames.len()), (95 * limit, 95 * limit), "{rts}");
+        assert_eq!(result.flows[0].loss_ratio, Some(1.0));
+    }
+}
+
+#[test]
+fn acknowledgements_given_up_count_as_such_and_against_their_own_direction() {
+    let radio = "[radio]\nrate = \"2Mbps\"\n";
+    let result = run(&newreno(&format!("{}{radio}{}{}", measure(30.0, 0.0), chain(8), flow("n0", "n8", ""))));
+    let toward = |data: bool| {
+        let rows = result.links.iter().filter(move |l| (l.from < l.to) == data);
+        rows.fold([0, 0, 0], |sum, l| [sum[0] + l.data_drops, sum[1] + l.ack_drops, sum[2] + l.retry_drops])
+    };
+    let ([data, ack, all], [data_back, ack_back, all_back]) = (toward(true), toward(false));
+    assert_eq!((ack, data_back), (0, 0));
+    assert_eq!((data, ack_back), (all, all_back), "static routes send no control packets");
+    assert!(data > 0 && ack_back > 0, "{data} {ack_back}");
+    assert_eq!(result.links.len(), 16);
+}
+
+#[test]
+fn sums_and_indices_are_those_of_the_flows() {
+    let flows =
+        format!("{}{}{}", cbr("n0", "n1", 8e5, 500), cbr("n0", "n3", 2e5, 500), cbr("n2", "n3", 4e5, 500));
+    let result = run(&newreno(&format!("{}{}{flows}", measure(6.0, 1.0), chain(3))));
+    let goodput: Vec<f64> = result.flows.iter().map(|f| f.goodput_bps).collect();
+    let hops: Vec<f64> = result.flows.iter().map(|f| f.hops.expect("delivered") as f64).collect();
+    assert_eq!(hops, [1.0, 3.0, 1.0]);
+    let jain = |values: Vec<f64>| {
+        let (sum, squares) = values.iter().fold((0.0, 0.0), |(a, b), x| (a + x, b + x * x));
+        sum * sum / (values.len() as f64 * squares)
+    };
+    let zip = |with: fn(f64, f64) -> f64| goodput.iter().zip(&hops).map(|(g, h)| with(*g, *h)).collect();
+    close("aggregate", result.aggregate_goodput_bps, goodput.iter().sum(), 1e-12);
+    close("jain", result.jain.expect("flows"), jain(goodput.clone()), 1e-12);
+    close("per hop", result.jain_per_hop.expect("hops"), jain(zip(|g, h| g / h)), 1e-12);
+    close("times hops", result.jain_times_hops.expect("hops"), jain(zip(|g, h| g * h)), 1e-12);
+    close("utility", result.log_utility, goodput.iter().map(|g| (g / 1e3).ln()).sum(), 1e-9);
+}
+
+#[test]
+fn a_flow_that_gets_nothing_makes_the_utility_zero_and_has_no_route() {
+    let silent = flow("n1", "n0", "app = \"cbr\"\nrate = \"1kbps\"\npacket = 1000\nstart = 2.5");
+    let text = format!("{}{}{}{silent}", measure(3.0, 1.0), chain(1), cbr("n0", "n1", 8e5, 500));
+    let result = run(&newreno(&text.replace("start = 2.5", "start = 2.9999")));
+    assert_eq!((result.log_utility, result.jain), (0.0, Some(0.5)));
+    assert_eq!((result.jain_per_hop, result.jain_times_hops), (None, None));
+    let f = &result.flows[1];
+    assert_eq!((f.hops, f.delay_mean_s, f.delay_std_s), (None, None, None));
+    assert_eq!((f.segments_sent, f.loss_ratio, f.goodput_bps), (1, Some(1.0), 0.0));
+}
+
+#[test]
+fn what_does_not_apply_is_null() {
+    let flows = [
+        cbr("n0", "n1", 8e5, 500),
+        flow("n0", "n1", "scheme = \"newreno\""),
+        flow("n0", "n1", "app = \"transfer\"\nbytes = 1000"),
+        flow("n0", "n1", "app = \"http\""),
+        flow("n0", "n1", "app = \"transfer\"\nbytes = 1000\nstart = 3.5"),
+    ];
+    let result = run(&newreno(&format!("{}{}{}", measure(4.0, 1.0), chain(1), flows.concat())));
+    let value = serde_json::to_value(&result).expect("JSON");
+    let null = |flow: usize| -> Vec<String> {
+        let fields = value["flows"][flow].as_object().expect("an object").iter();
+        fields.filter(|(_, v)| v.is_null()).map(|(k, _)| k.clone()).collect()
+    };
+    let rates = ["pacing_interval_s", "pacing_rate_bps"];
+    let udp = ["completed_s", "cwnd_mean", "fast_retransmits", "goodput_ci95_bps"];
+    let udp = udp.iter().chain(&rates).chain(&["retransmits", "srtt_s", "timeouts", "transfers"]);
+    assert_eq!(null(0), udp.copied().collect::<Vec<_>>());
+    assert_eq!(null(1), ["completed_s", "goodput_ci95_bps", rates[0], rates[1], "transfers"]);
+    // Over before the warm-up was: nothing was sent, so there is no loss, no delay, no route.
+    let before = ["delay_mean_s", "delay_std_s", "goodput_ci95_bps", "hops", "loss_ratio"];
+    assert_eq!(null(2), before.iter().chain(&rates).chain(&["transfers"]).copied().collect::<Vec<_>>());
+    assert_eq!(null(3), ["completed_s", "goodput_ci95_bps", rates[0], rates[1]]);
+    // One packet has no deviation; one segment was timed.
+    assert_eq!(null(4), ["delay_std_s", "goodput_ci95_bps", rates[0], rates[1], "transfers"]);
+    assert_eq!(value["gateways"], serde_json::json!([]));
+}
+
+#[test]
+fn wired_hops_are_not_hops_and_wired_drops_are_queue_drops() {
+    let topology = "[topology]\nkind = \"chain\"\nhops = 2\nwired_rate = \"200kbps\"\nwired_queue = 5\n[routing]\nprotocol = \"static\"\n";
+    let result = run(&newreno(&format!("{}{topology}{}", measure(10.0, 2.0), flow("B", "n0", ""))));
+    assert_eq!(result.flows[0].hops, Some(2));
+    let first = row(&result, "B", "RT2").expect("every wired direction has a row");
+    assert!(
+        first.data_drops > 0 && first.queue_drops == first.data_drops && first.ack_drops == 0,
+        "{first:?}"
+    );
+    assert_eq!((first.retry_drops, first.collisions), (0, 0));
+    let names: Vec<_> = result.links.iter().map(|l| format!("{}-{}", l.from, l.to)).collect();
+    let wired = ["n2-RT1", "RT1-n2", "RT1-RT2", "RT2-RT1", "RT2-B", "B-RT2"];
+    assert_eq!(names, ["n0-n1", "n1-n0", "n1-n2", "n2-n1"].iter().chain(&wired).copied().collect::<Vec<_>>());
+}

@@ -1,0 +1,18 @@
+//! The engine as a whole: scenario text in, result out.
+
+mod accounting;
+mod apps;
+mod delay;
+mod determinism;
+mod ends;
+mod extremes;
+mod gap;
+mod golden;
+mod interval;
+mod mobility;
+mod models;
+mod random;
+mod routing;
+mod saturation;
+mod schemes;
+mod support;

@@ -1,0 +1,99 @@
+//! Every scheme of the table on every kind of path.
+
+use crate::support::{chain, flow, measure, run};
+use meshpace_mesh::RunResult;
+
+const UP: &str = "[topology]\nkind = \"chain\"\nhops = 4\n";
+const PARALLEL: &str = "[topology]\nkind = \"parallel-chains\"\nhops = 3\n";
+
+fn networks() -> [(&'static str, String); 4] {
+    [
+        ("up", format!("{UP}{}", flow("n0", "B", ""))),
+        ("down", format!("{UP}{}", flow("B", "n0", ""))),
+        ("mix", format!("{PARALLEL}{}{}", flow("A1", "B", ""), flow("B", "A2", ""))),
+        ("ad hoc", format!("{UP}{}", flow("n0", "n4", ""))),
+    ]
+}
+
+/// Whether a scheme paces a flow by its direction: by the definition of each scheme.
+fn paces(scheme: &str, network: &str, from: &str) -> bool {
+    match scheme {
+        "fixed-rate" | "tcp-ap" | "tcp-ap-ns2-2005" => true,
+        // Between two mesh nodes there is no gateway that tells the wired part of the round trip.
+        "tcp-gap" | "tcp-gap-nogc" => network != "ad hoc" || from == "B",
+        _ => false,
+    }
+}
+
+fn delivers(scheme: &str, network: &str, result: &RunResult) {
+    for f in &result.flows {
+        let what = format!("{scheme}, {network}: {f:?}");
+        assert!(f.goodput_bps > 5e3, "{what}");
+        assert!(f.hops.is_some_and(|hops| (2..=4).contains(&hops)), "{what}");
+        assert!(f.delay_mean_s.is_some() && f.srtt_s.is_some() && f.cwnd_mean.is_some(), "{what}");
+        let paced = paces(scheme, network, &f.from);
+        assert_eq!((f.pacing_rate_bps.is_some(), f.pacing_interval_s.is_some()), (paced, paced), "{what}");
+        if let (Some(rate), Some(interval)) = (f.pacing_rate_bps, f.pacing_interval_s) {
+            // The mean of a reciprocal is at least the reciprocal of the mean.
+            assert!(rate * interval >= 1500.0 * 8.0 * 0.999, "{what}");
+            // A paced flow does not deliver more than it sends, nor hold back for ever.
+            assert!(f.goodput_bps <= 1.05 * rate, "{what}");
+        }
+    }
+    let gateway = scheme.starts_with("tcp-gap") && network != "ad hoc";
+    assert_eq!(result.gateways.len(), usize::from(gateway), "{scheme}, {network}");
+    assert_eq!(result.scheme, scheme);
+}
+
+#[test]
+fn every_scheme_delivers_and_says_how_it_paces() {
+    let mut names = 0;
+    for scheme in meshpace_schemes::names() {
+        names += 1;
+        for (network, text) in networks() {
+            for routing in ["static", "aodv"] {
+                let head = format!("[defaults]\nscheme = \"{scheme}\"\n{}", measure(10.0, 3.0));
+                let result = run(&format!("{head}[routing]\nprotocol = \"{routing}\"\n{text}"));
+                delivers(scheme, network, &result);
+            }
+        }
+    }
+    assert!(names >= 11);
+}
+
+#[test]
+fn acknowledgement_policies_save_frames() {
+    let frames = |scheme: &str| {
+        let text = format!(
+            "[defaults]\nscheme = \"{scheme}\"\n{}{}{}",
+            measure(20.0, 5.0),
+            chain(1),
+            flow("n0", "n1", "")
+        );
+        let result = run(&text);
+        result.frames as f64 / (result.flows[0].delivered_bytes as f64 / 1460.0)
+    };
+    let (every, delayed, dynamic) = (frames("newreno"), frames("newreno-delack"), frames("newreno-dynack"));
+    assert!(delayed < 0.8 * every && dynamic < 0.9 * delayed, "{every} {delayed} {dynamic} frames a segment");
+}
+
+#[test]
+fn a_fixed_rate_is_the_rate() {
+    let scheme = "[scheme.fixed-rate]\nfixed_rate = 300000\n";
+    let head = format!("{scheme}[defaults]\nscheme = \"fixed-rate\"\n{}", measure(20.0, 2.0));
+    let f = run(&format!("{head}{}{}", chain(3), flow("n0", "n3", ""))).flows[0].clone();
+    // 300 kbit/s of packets that count as 1500 bytes: one every 40 ms.
+    crate::support::close("interval", f.pacing_interval_s.expect("paced"), 0.04, 1e-6);
+    crate::support::close("goodput", f.goodput_bps, 1460.0 * 8.0 / 0.04, 0.01);
+}
+
+#[test]
+fn a_new_composition_and_its_parameters_are_used() {
+    let table = "[scheme.mine]\nbase = \"tcp-ap\"\nn = 9\n";
+    let at = |scheme: &str| {
+        let head = format!("{table}[defaults]\nscheme = \"{scheme}\"\n{}", measure(15.0, 5.0));
+        run(&format!("{head}{}{}", chain(9), flow("n0", "n9", ""))).flows[0].pacing_interval_s.expect("paced")
+    };
+    let ratio = at("mine") / at("tcp-ap");
+    assert!(ratio > 1.25, "nine hops apart instead of four: {ratio}");
+}
