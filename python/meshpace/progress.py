@@ -28,31 +28,37 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __call__(self, done: int) -> None:
-        """Tells that ``done`` runs are finished; call as often as you like."""
+    def __call__(self, done: int, share: float | None = None) -> None:
+        """Tells that ``done`` runs are finished; call as often as you like.
+
+        ``share`` is the part of this call's work that is done, where runs differ too much for their number to tell.
+        """
         now = time.monotonic()
         if now - self._began < _PATIENCE_S:
             return
         if sys.stderr.isatty():
-            self._draw(done)
+            self._draw(done, done if share is None else share * self._total)
         elif now - self._spoke >= (_PATIENCE_S if self._spoke == self._began else _LINE_EVERY_S):
             self._spoke = now
-            print(f"{self._what}: {done} of {self._total}, {now - self._began:.0f} s", file=sys.stderr, flush=True)
+            spent = now - self._began
+            left = f", {spent / share - spent:.0f} s left" if share else ""
+            print(f"{self._what}: {done} of {self._total}, {spent:.0f} s{left}", file=sys.stderr, flush=True)
 
-    def _draw(self, done: int) -> None:
+    def _draw(self, done: int, filled: float) -> None:
         if self._bar is None:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
             self._bar = Bar(
-                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+                TextColumn("{task.description}"), BarColumn(),
+                TextColumn("{task.fields[done]} of {task.total:.0f}"), TimeElapsedColumn(), TimeRemainingColumn(),
+                console=Console(stderr=True), transient=True,
             )  # fmt: skip
-            self._task = self._bar.add_task(self._what, total=self._total)
+            self._task = self._bar.add_task(self._what, total=self._total, done=done)
             self._bar.start()
         assert self._task is not None
-        self._bar.update(self._task, completed=done)
+        self._bar.update(self._task, completed=filled, done=done)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -76,6 +76,14 @@ class Point:
     label: str
     settings: Settings = ()
     value: float | None = None
+    routing: str | None = None
+    """Replaces the condition's."""
+    reception: str | None = None
+    """Replaces the condition's."""
+
+    def condition(self, under: Condition) -> Condition:
+        """The condition at this point of a study run ``under`` another."""
+        return Condition(self.routing or under.routing, self.reception or under.reception)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,8 @@ class Plan:
     measure: Settings
     points: tuple[str, ...] | None = None
     """Labels of the points run; all if None."""
+    conditions: tuple[Condition, ...] | None = None
+    """Conditions run; all of the study's if None."""
     core_s: float = 1.0
     """Processor time of a run, roughly; weighs runs for the time left, nothing else."""
 
@@ -154,9 +164,20 @@ class Study:
         chosen = self.plan(effort).points
         return tuple(point for point in self.axis.points if chosen is None or point.label in chosen)
 
+    def point(self, label: str) -> Point:
+        """The point of that label.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for point in self.axis.points:
+            if point.label == label:
+                return point
+        raise KeyError(label)
+
     def cells(self, effort: Effort) -> Iterator[Cell]:
         """Every value of the figure."""
-        for condition in self.conditions:
+        for condition in self.plan(effort).conditions or self.conditions:
             for scheme in self.schemes:
                 for point in self.points(effort):
                     yield Cell(condition, scheme, point.label)
@@ -165,9 +186,9 @@ class Study:
         """One run of a cell. Cells of a ``level`` scheme that differ in their point only give the same job."""
         settings = dict(self.plan(effort).measure)
         settings.update(self.settings)
-        settings.update(cell.condition.settings)
-        if cell.scheme not in self.level:
-            settings.update(next(point.settings for point in self.axis.points if point.label == cell.point))
+        point = ONLY_POINT if cell.scheme in self.level else self.point(cell.point)
+        settings.update(point.condition(cell.condition).settings)
+        settings.update(point.settings)
         path = scenario_directory() / self.scenario
         overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))
         return Job(shown(path), _text(self.scenario), overrides, cell.scheme, seed)

@@ -100,7 +100,7 @@ def to_table(outcome: Outcome) -> pa.Table:
         for record, run in zip(group, outcome.results[cell], strict=True):
             if record is None or run is None:
                 continue
-            point = next(p for p in outcome.study.axis.points if p.label == cell.point)
+            point = outcome.study.point(cell.point)
             rows.append(
                 {
                     "key": record.key,

@@ -1,0 +1,106 @@
+"""What the TCP-GAP paper does not show: the distance to the best fixed interval, and which ingredient makes a result.
+
+A switch changes one ingredient of a scenario and leaves the rest as it is. Where a claim does not hold, the switch that
+moves its number most towards the paper's is the ingredient to blame; if none does, that is said.
+"""
+
+from __future__ import annotations
+
+from meshpace.study.gap import FULL, PARALLEL, timed
+from meshpace.study.model import AODV, PAPER_CONDITIONS, STATIC, Axis, Plan, Point, Settings, Study
+from meshpace.study.quantities import DELAY, GIVEN_UP, GOODPUT, JAIN, JAIN_10S, RESENT, ROUTE_FAILURES, SHARE, TIMEOUTS
+
+_OWN = "not in the papers"
+
+_RATES = {
+    # kbit/s of 1,500-byte packets, from half to one and a half of what NewReno and TCP-GAP reach at that length.
+    4: (400, 450, 500, 550, 600, 650, 700, 750, 800),
+    8: (300, 350, 375, 400, 425, 450, 475, 500, 550, 600),
+}
+
+
+def _oracle(hops: int, rates: tuple[int, ...]) -> Study:
+    points = tuple(Point(str(r), (("scheme.fixed-rate.fixed_rate", f"{r}kbps"),), float(r)) for r in rates)
+    return Study(
+        name=f"gap-oracle-{hops}",
+        title=f"The best fixed interval, {hops} hops",
+        figures=(),
+        source=_OWN,
+        shows=f"Goodput of a {hops}-hop chain, wireless to wired, over the rate of a sender that spaces its packets "
+        "evenly, beside schemes that find their interval themselves.",
+        scenario="gap-fig08-chain-up.toml",
+        axis=Axis("rate of the fixed interval", "kbit/s", points),
+        schemes=("fixed-rate", "newreno", "tcp-ap", "tcp-gap"),
+        level=("newreno", "tcp-ap", "tcp-gap"),
+        conditions=PAPER_CONDITIONS,
+        settings=(("topology.hops", str(hops)),),
+        quick=Plan(3, timed(80, 10), conditions=(AODV, STATIC), core_s=0.07),
+        full=Plan(5, FULL, core_s=1.0),
+        quantities=(GOODPUT, DELAY, RESENT, TIMEOUTS, GIVEN_UP, ROUTE_FAILURES),
+    )
+
+
+AS_IS = "as it is"
+_SCHEMES = ("newreno", "tcp-gap")
+
+
+def _of_schemes(parameter: str, value: str) -> Settings:
+    return tuple((f"scheme.{scheme}.{parameter}", value) for scheme in _SCHEMES)
+
+
+SWITCHES = Axis(
+    "ingredient",
+    "",
+    (
+        Point(AS_IS),
+        Point("static routes", routing="static"),
+        Point("AODV as in ns-2", routing="aodv"),
+        Point("AODV after RFC 3561", routing="rfc3561"),
+        Point("reception by SINR", reception="sinr"),
+        Point("reception as in ns-2", reception="ns2-capture"),
+        Point("no RTO back-off", _of_schemes("ap_rto_backoff", "false")),
+        Point("minimum RTO 1 s", _of_schemes("rto_min", "1s")),
+        Point("initial ssthresh 64", _of_schemes("initial_ssthresh", "64")),
+        Point("window 20", (("defaults.window", "20"),)),
+        Point("wired delay 5 ms a link", (("topology.wired_delay", "5ms"),)),
+        Point("no RTS/CTS", (("radio.rts", "never"),)),
+    ),
+)
+"""One ingredient at a time. A switch to what a condition has already is that condition as it is, and costs nothing."""
+
+
+def _switches(family: str, title: str, scenario: str, settings: Settings, core_s: float) -> Study:
+    return Study(
+        name=f"gap-switches-{family}",
+        title=f"One ingredient at a time: {title}",
+        figures=(),
+        source=_OWN,
+        shows=f"What one changed ingredient does to NewReno and TCP-GAP: {title}.",
+        scenario=scenario,
+        axis=SWITCHES,
+        schemes=_SCHEMES,
+        conditions=PAPER_CONDITIONS,
+        settings=settings,
+        quick=Plan(3, timed(80, 10), conditions=(AODV, STATIC), core_s=core_s),
+        full=Plan(5, FULL, core_s=15 * core_s),
+        quantities=(GOODPUT, SHARE, JAIN, JAIN_10S, DELAY, RESENT, TIMEOUTS, ROUTE_FAILURES),
+    )
+
+
+STUDIES = (
+    *(_oracle(hops, rates) for hops, rates in _RATES.items()),
+    _switches(
+        "chain-up", "chain of 8 hops, wireless to wired", "gap-fig08-chain-up.toml", (("topology.hops", "8"),), 0.05
+    ),
+    _switches(
+        "chain-down", "chain of 8 hops, wired to wireless", "gap-fig09-chain-down.toml", (("topology.hops", "8"),), 0.05
+    ),
+    _switches("parallel-up", "parallel chains, wireless to wired", f"{PARALLEL['up']}.toml", (), 0.07),
+    _switches("parallel-down", "parallel chains, wired to wireless", f"{PARALLEL['down']}.toml", (), 0.07),
+    _switches("parallel-mix", "parallel chains, one flow each way", f"{PARALLEL['mix']}.toml", (), 0.07),
+    _switches(
+        "54mbps", "54 Mbit/s, wired links of 20 Mbit/s", "gap-fig15-54mbps.toml", (("topology.wired_rate", "20Mbps"),),
+        0.25,
+    ),
+    _switches("http", "web traffic on parallel chains", "gap-fig22-http-parallel.toml", (), 0.04),
+)  # fmt: skip

@@ -1,0 +1,44 @@
+"""Studies by name. A name also stands for every study that it is the beginning of: ``gap-chain``, ``gap``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from meshpace.study import gap, gap_beyond
+from meshpace.study.model import Study
+
+STUDIES: tuple[Study, ...] = (*gap.STUDIES, *gap_beyond.STUDIES)
+
+
+class UnknownStudyError(Exception):
+    """No study has that name; the message says which are near."""
+
+
+def groups() -> dict[str, int]:
+    """Every beginning of a name that stands for more than one study, with their number."""
+    counts: dict[str, int] = {}
+    for study in STUDIES:
+        words = study.name.split("-")
+        for length in range(1, len(words)):
+            beginning = "-".join(words[:length])
+            counts[beginning] = counts.get(beginning, 0) + 1
+    return {name: count for name, count in counts.items() if count > 1}
+
+
+def find(names: Iterable[str]) -> tuple[Study, ...]:
+    """The studies of those names, each once, in the order of the list.
+
+    Raises:
+        UnknownStudyError: a name stands for none.
+    """
+    chosen = set()
+    for name in names:
+        mine = {study.name for study in STUDIES if study.name == name or study.name.startswith(f"{name}-")}
+        if not mine:
+            known = [*groups(), *(study.name for study in STUDIES)]
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+            hint = f"did you mean {', '.join(near)}?" if near else "meshpace study list shows them all"
+            raise UnknownStudyError(f"no study {name!r}: {hint}")
+        chosen |= mine
+    return tuple(study for study in STUDIES if study.name in chosen)
