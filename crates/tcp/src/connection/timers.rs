@@ -19,12 +19,15 @@ pub(super) struct Timers {
     heard: Option<Instant>,
     /// Keep-alive probes sent since.
     unanswered: u32,
+    /// When the latest of them was sent.
+    asked: Option<Instant>,
 }
 
 impl Timers {
     pub(super) const fn heard(&mut self, now: Instant) {
         self.heard = Some(now);
         self.unanswered = 0;
+        self.asked = None;
     }
 }
 
@@ -109,8 +112,11 @@ impl Connection {
         let quiet =
             self.state.is_synchronized() && self.state != State::TimeWait && !self.sender.outstanding();
         let heard = self.timers.heard.filter(|_| quiet)?;
-        let wait = keep_alive.idle + keep_alive.interval * u64::from(self.timers.unanswered);
-        heard.checked_add(wait)
+        // Counted from the probe itself: after a driver's pause the peer still has its time to answer each.
+        match self.timers.asked {
+            Some(asked) => asked.checked_add(keep_alive.interval),
+            None => heard.checked_add(keep_alive.idle),
+        }
     }
 
     fn on_keep_alive(&mut self) {
@@ -121,6 +127,7 @@ impl Connection {
             return;
         }
         self.timers.unanswered += 1;
+        self.timers.asked = Some(self.now);
         self.probe_due = true;
     }
 }

@@ -298,3 +298,17 @@ fn keep_alive() {
     assert_eq!(at, [(ms(20_600), false), (ms(22_600), false), (ms(24_600), true)]);
     assert_eq!(s.events, [Event::Closed(Closing::TimedOut)]);
 }
+
+/// A driver that was stopped for long (a suspended machine) asks once, late, and waits for the answer.
+#[test]
+fn keep_alive_after_a_pause() {
+    let keep_alive = KeepAlive { idle: Span::from_secs(10), interval: Span::from_secs(2), probes: 2 };
+    let mut s = Script::established(Config { keep_alive: Some(keep_alive), ..config() });
+    s.now = ms(60_000);
+    s.advance(ms(60_000));
+    assert_eq!((s.out.len(), s.tcp.poll_timeout()), (1, Some(ms(62_000))));
+    s.ack(60_100, 0);
+    s.out.clear();
+    s.expect(70_099, &[]);
+    assert_eq!(s.events, []);
+}
