@@ -216,7 +216,7 @@ impl<P> Dsdv<P> {
             }
             if entry.next_hop == neighbour && entry.hops.is_some() {
                 entry.hops = None;
-                entry.seqno += 1;
+                entry.seqno = entry.seqno.wrapping_add(1);
                 entry.advertise_at = Some(now);
                 entry.new_hops = true;
                 entry.new_seqno = true;

@@ -196,3 +196,15 @@ fn a_shorter_way_waits_for_a_still_shorter_one() {
     it.handle_timeout(ms(32_000), &mut out);
     assert_eq!(out.len(), 1);
 }
+
+/// Numbers are 32 bits wide in ns-2, too: one at the end of their range stops nobody.
+#[test]
+fn sequence_numbers_wrap() {
+    let mut it = Protocol::<usize>::dsdv(n(0), DsdvConfig::default(), None, jitter(n(0)));
+    let mut out = Vec::new();
+    let row = DsdvRoute { destination: n(1), hops: Some(0), seqno: u32::MAX };
+    it.on_control(ms(5000), n(1), 1, &Control::DsdvUpdate(DsdvUpdate { routes: vec![row] }), &mut out);
+    assert_eq!(it.hops_to(ms(5000), n(1)), Some(1));
+    it.handle_timeout(ms(60_000), &mut out);
+    assert_eq!(it.hops_to(ms(60_000), n(1)), None, "silent for three periods");
+}

@@ -51,7 +51,7 @@ impl<P> Dsdv<P> {
         let news = self.table.entries.iter().filter(|entry| entry.has_news(now)).count();
         let full = full || (3 * news > self.table.entries.len() && news > 3);
         if full {
-            self.seqno += 2;
+            self.seqno = self.seqno.wrapping_add(2);
             self.put_self(now, self.seqno, true);
             self.dump_at = now + self.draw_period();
         }

@@ -27,8 +27,9 @@ impl<P> Ns2Aodv<P> {
         let asked = rreq.destination_seqno.unwrap_or(0);
         let forward = self.table.position(rreq.destination);
         if rreq.destination == self.me {
-            // One more than any number heard of, and even.
-            self.seqno = (self.seqno.max(asked) + 1).next_multiple_of(2);
+            // One more than any number heard of, and even; past the last one it wraps, as 32 bits in ns-2 do.
+            let next = self.seqno.max(asked).wrapping_add(1);
+            self.seqno = next.wrapping_add(next % 2);
             self.reply(reverse, rreq, 1, self.seqno, MY_ROUTE_TIMEOUT, out);
             return;
         }

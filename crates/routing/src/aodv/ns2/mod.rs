@@ -113,11 +113,11 @@ impl<P> Ns2Aodv<P> {
         }
         out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
         out.push(Action::PurgeQueue { next_hop });
-        self.seqno += 2;
+        self.seqno = self.seqno.wrapping_add(2);
         let mut unreachable = Vec::new();
         for entry in self.table.iter_mut() {
             if entry.hops != UNREACHABLE && entry.next_hop == next_hop {
-                entry.seqno += 1;
+                entry.seqno = entry.seqno.wrapping_add(1);
                 unreachable.push((entry.destination, entry.seqno));
                 entry.take_down();
             }
@@ -210,7 +210,7 @@ impl<P> Ns2Aodv<P> {
             match entry.state {
                 State::Up if entry.expires < now => {
                     self.buffer.give_up(now, entry.destination, out);
-                    entry.seqno += 1;
+                    entry.seqno = entry.seqno.wrapping_add(1);
                     entry.take_down();
                 }
                 State::Up => delay = self.release(now, at, delay, RELEASE_GAP, out),

@@ -40,7 +40,7 @@ impl<P> Ns2Aodv<P> {
         entry.request_until = Some(now + (entry.per_hop_time() * rounds).min(MAX_RREQ_TIMEOUT));
         entry.expires = Instant::ZERO;
 
-        self.seqno += 2;
+        self.seqno = self.seqno.wrapping_add(2);
         let rreq = Rreq {
             id: self.next_request,
             originator: self.me,
@@ -51,7 +51,7 @@ impl<P> Ns2Aodv<P> {
             sent: now,
             gratuitous: false,
         };
-        self.next_request += 1;
+        self.next_request = self.next_request.wrapping_add(1);
         out.push(Action::SendControl {
             message: rreq.into(),
             to: Recipient::Broadcast,

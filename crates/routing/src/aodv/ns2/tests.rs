@@ -229,3 +229,41 @@ fn a_packet_back_at_its_source_or_too_old_is_dropped() {
         ]
     );
 }
+
+/// Numbers are 32 bits wide in ns-2, too: one at the end of their range, heard from whomever, stops nobody.
+#[test]
+fn sequence_numbers_wrap() {
+    let mut node = crate::Protocol::aodv_ns2(n(0), crate::harness::jitter(n(0)));
+    let request = |id, destination, seqno| {
+        Control::Rreq(crate::Rreq {
+            id,
+            originator: n(9),
+            originator_seqno: seqno,
+            destination: n(destination),
+            destination_seqno: Some(u32::MAX),
+            hops: 1,
+            sent: Instant::ZERO,
+            gratuitous: false,
+        })
+    };
+    let mut out = Vec::<crate::Action<char>>::new();
+    node.on_control(ms(0), n(9), 30, &request(1, 0, 7), &mut out);
+    let answered = out.iter().find_map(|action| match action {
+        crate::Action::SendControl { message: Control::Rrep(rrep), .. } => Some(rrep.destination_seqno),
+        _ => None,
+    });
+    assert_eq!(answered, Some(0));
+    // A route with the last number fails, and another expires.
+    let info = crate::PacketInfo { source: n(0), destination: n(9), travelled: 0, ttl: 30 };
+    node.on_control(ms(10), n(9), 30, &request(2, 0, u32::MAX), &mut out);
+    out.clear();
+    node.on_link_failure(ms(20), n(9), 'a', &info, &mut out);
+    let told = out.iter().find_map(|action| match action {
+        crate::Action::SendControl { message: Control::Rerr(rerr), .. } => Some(rerr.unreachable.clone()),
+        _ => None,
+    });
+    assert_eq!(told, Some(vec![(n(9), 0)]));
+    node.on_control(ms(30), n(9), 30, &request(3, 0, u32::MAX), &mut out);
+    node.handle_timeout(ms(60_000), &mut out);
+    assert_eq!(node.next_hop(ms(60_000), n(9)), None);
+}
