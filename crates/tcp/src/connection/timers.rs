@@ -35,6 +35,9 @@ impl Connection {
     /// The earliest time at which [`handle_timeout`](Self::handle_timeout) has something to do; `None` if never.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.state == State::Closed {
+            return None; // an acknowledgement still owed goes nowhere
+        }
         let sends = self.state.sends();
         let pacer = if sends { self.sender.release_at(self.now) } else { None };
         let acknowledgement = self.receiver.as_ref().and_then(|receiver| receiver.ack_deadline());

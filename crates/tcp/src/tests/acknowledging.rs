@@ -53,6 +53,15 @@ fn the_timer_is_not_restarted() {
 }
 
 #[test]
+fn a_connection_that_is_gone_waits_for_no_timer() {
+    let mut s = receiver(AckPolicy::DELAYED);
+    arrive(&mut s, 0, 1);
+    assert_eq!(s.tcp.poll_timeout(), Some(ms(100)));
+    s.app(10, crate::Connection::abort);
+    assert_eq!(s.tcp.poll_timeout(), None);
+}
+
+#[test]
 fn part_of_a_gap_filled_counts_as_filling() {
     let mut s = receiver(AckPolicy::DELAYED);
     arrive(&mut s, 0, 2);
