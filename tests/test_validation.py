@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ import pytest
 from conftest import Cli
 from meshpace import engine
 from meshpace.stats import Estimate
-from meshpace.validation import command, explained
+from meshpace.validation import closed_forms, command, explained
 from meshpace.validation.document import document
+from meshpace.validation.exchanges import exchange_us, frame_us
 from meshpace.validation.families import FAMILIES
-from meshpace.validation.model import Absolute, Count, Relative, SameSide, Verdict
+from meshpace.validation.model import Absolute, Count, Observed, Relative, SameSide, Setup, Verdict
+from meshpace.validation.theory import Bianchi, Phy, fixed_point, one_sender_bps
 
 
 @pytest.mark.parametrize(
@@ -47,6 +50,84 @@ def test_explanations_belong_to_rows_that_exist() -> None:
     assert set(explained.EXPLAINED) <= keys
 
 
+def test_theory_has_the_times_of_the_tables() -> None:
+    # The closed forms are built on frame times computed from the standard; the tables are what the engine is held to.
+    for (overhead, mbps), times in closed_forms._DSSS_TABLE.items():
+        phy = Phy("802.11b", mbps)
+        shift = overhead - phy.mac_overhead
+        computed = [phy.exchange(packet + shift, rts) for rts in (True, False) for packet in (1500, 40)]
+        assert computed == pytest.approx(times, abs=0.06)
+    for mbps, (data, tcp_ack, ack) in closed_forms._OFDM_TABLE.items():
+        phy = Phy("802.11a", mbps)
+        assert (phy.airtime(1536, mbps), phy.airtime(76, mbps), phy.control(14)) == (data, tcp_ack, ack)
+    assert (Phy("802.11b", 11).eifs, Phy("802.11b", 11).difs) == (364, 50)
+
+
+def test_one_sender_alone_is_bianchi_with_one_station() -> None:
+    # Nobody to collide with: the mean backoff of the standard's range, (W - 1) / 2 = 15.5 slots.
+    phy = Phy("802.11b", 11)
+    for rts in (False, True):
+        alone = Bianchi(phy, 1, rts).throughput_bps(1506, 1478)
+        assert alone == pytest.approx(one_sender_bps(phy, 1506, 1478, rts, 15.5), rel=1e-12)
+
+
+def test_bianchis_chain_is_wus_closed_form() -> None:
+    # Wu et al. 2002 sum the geometric series: m retries, of which m' double the window.
+    model, w, m, doubling = Bianchi(Phy("802.11b", 11), 10, False), 32, 6, 5
+    for p in (0.05, 0.2, 0.4, 0.7):
+        b_0 = (2 * (1 - 2 * p) * (1 - p)) / (
+            w * (1 - (2 * p) ** (doubling + 1)) * (1 - p)
+            + (1 - 2 * p) * (1 - p ** (m + 1))
+            + w * 2**doubling * p ** (doubling + 1) * (1 - 2 * p) * (1 - p ** (m - doubling))
+        )
+        assert model.transmit_chance(p) == pytest.approx((1 - p ** (m + 1)) / (1 - p) * b_0, rel=1e-9)
+    assert fixed_point(lambda p: 1 - p) == pytest.approx(0.5)
+
+
+def _film(*frames: tuple[int, int, int, int, str]) -> Observed:
+    names = ("start_ns", "airtime_ns", "from", "to", "kind")
+    columns = {name: [frame[i] for frame in frames] for i, name in enumerate(names)}
+    places = [{"x": 0.0, "y": 0.0}, {"x": 299.792458, "y": 0.0}]  # a microsecond apart
+    return {"film": {"nodes": places, "frames": columns}}  # type: ignore[typeddict-item]
+
+
+def test_exchanges_are_read_off_a_film() -> None:
+    run = _film(
+        (0, 2000, 0, 1, "data"), (500, 2000, 1, 0, "tcp-ack"),  # both at once: no answer
+        (10_000, 2000, 0, 1, "data"), (14_000, 300, 1, 0, "ack"),
+        (20_000, 2010, 0, 1, "data"), (24_010, 300, 1, 0, "ack"),
+        (30_000, 900, 1, 0, "rts"), (31_000, 800, 0, 1, "cts"),
+        (34_000, 500, 1, 0, "tcp-ack"), (36_000, 300, 0, 1, "ack"),
+    )  # fmt: skip
+    assert exchange_us("data", False, 3.3)(run) == pytest.approx(3.31)  # the one farther from what is expected
+    assert exchange_us("data", False, 3.32)(run) == pytest.approx(3.30)
+    assert exchange_us("tcp-ack", True, 3.3)(run) == pytest.approx(3.3)
+    assert exchange_us("data", True, 3.3)(run) is None
+    assert frame_us("data", 2.0)(run) == pytest.approx(2.01)
+
+
+@pytest.mark.parametrize(
+    ("family", "wrong"),
+    [
+        ("exchange", "radio.mac_overhead=29"),
+        ("exchange", "radio.basic_rate=2Mbps"),
+        ("bianchi", "radio.retry_short=2"),
+        ("bianchi", "radio.propagation=two-ray"),
+        ("saturation", "flow.0.packet=1450"),
+        ("saturation", "radio.rts=100"),
+    ],
+)
+def test_closed_forms_notice_a_wrong_input(family: str, wrong: str) -> None:
+    def wronged(setup: Setup) -> Setup:
+        return replace(setup, settings=(*setup.settings, wrong))
+
+    chosen = [wronged(setup) for setup in FAMILIES[family]() if not setup.settings[0].startswith("measure.")]
+    verdicts = command.judge(
+        [setup for setup in chosen if "radio.standard=802.11g" not in setup.settings][:12], 1, None
+    )
+    assert not all(verdict.passed for verdict in verdicts)
+
+
 def test_a_miss_fails_unless_it_is_explained(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,6 +153,13 @@ def test_one_family_end_to_end(cli: Cli, tmp_path: Path) -> None:
     assert "14 of 14 rows pass" in done.stdout
     page = (tmp_path / "validation.md").read_text()
     assert "| osipov_crit | 14 | 14 | 0 | 0 |" in page
+
+
+def test_closed_forms_hold_and_quick_leaves_none_out(cli: Cli) -> None:
+    families = [word for name in ("exchange", "bianchi", "saturation") for word in ("--family", name)]
+    done = cli("validate", *families, "--quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "108 of 108 rows pass" in done.stdout
 
 
 def test_an_unknown_family_is_refused(cli: Cli) -> None:

@@ -59,6 +59,17 @@ MUTATIONS = (
     Mutation("delayed ACKs", "chain_adhoc", STATIC, scheme("newreno-delack")),
     Mutation("window 20 instead of 64", "chain_wired", "", settings("defaults.window=20")),
     Mutation("wired delay 5 instead of 40 ms", "chain_wired", "", settings("topology.wired_delay=5ms")),
+    Mutation("one byte more a data frame", "exchange", "radio.mac_overhead=34", settings("radio.mac_overhead=35")),
+    Mutation("backoff from 0..cw-1 instead of 0..cw", "bianchi", "", settings("radio.backoff_range=ns2")),
+    Mutation("two-ray power and capture instead of equal power", "bianchi", "", settings("radio.propagation=two-ray")),
+    Mutation("2 instead of 7 attempts", "bianchi", "", settings("radio.retry_short=2")),
+    Mutation(
+        "backoff from 0..cw-1 instead of 0..cw",
+        "saturation",
+        "radio.backoff_range=standard",
+        settings("radio.backoff_range=ns2"),
+    ),
+    Mutation("16 bytes more a data frame", "saturation", "radio.rate=11Mbps", settings("radio.mac_overhead=50")),
     Mutation("TCP-AP of the paper instead of the agent's", "tcp_ap_chain_static", "", scheme("tcp-ap")),
 )
 

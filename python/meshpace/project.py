@@ -20,6 +20,15 @@ def scenario_directory() -> Path:
     return _folder("scenarios")
 
 
+def validation_directory() -> Path:
+    """The folder with the scenarios that only a validation runs.
+
+    Raises:
+        MissingFilesError: if it is not there.
+    """
+    return _folder("validation")
+
+
 def reference_directory() -> Path:
     """The folder with the measurements of ns-2.
 

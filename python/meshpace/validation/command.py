@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from pathlib import Path
+from typing import cast
 
 import typer
 from rich import box
@@ -12,15 +14,18 @@ from rich.table import Table
 from meshpace import engine
 from meshpace.cli.failure import InputError
 from meshpace.cli.terminal import console
+from meshpace.engine import Job
 from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.stats import estimate
 from meshpace.validation.document import document
 from meshpace.validation.explained import EXPLAINED
 from meshpace.validation.families import FAMILIES
-from meshpace.validation.model import Setup, Verdict
+from meshpace.validation.model import Observed, Setup, Verdict
 
 _QUICK_SEEDS = 2
+_FAST = ("exchange", "bianchi", "saturation")
+"""Families that take a few seconds as a whole: --quick leaves no row of them out."""
 
 
 def validate(
@@ -44,22 +49,36 @@ def _select(family: list[str] | None, quick: bool) -> list[Setup]:
     for name in family or []:
         if name not in FAMILIES:
             raise InputError(f"--family {name}: allowed: {', '.join(FAMILIES)}")
-    setups = [setup for name, make in FAMILIES.items() if not family or name in family for setup in make()]
-    return setups[::2] if quick else setups
+    chosen = [name for name in FAMILIES if not family or name in family]
+    return [setup for name in chosen for setup in list(FAMILIES[name]())[:: 2 if quick and name not in _FAST else 1]]
 
 
 def judge(setups: list[Setup], seeds: int | None, threads: int | None) -> list[Verdict]:
     """Runs every set-up with its seeds, or as many as ``seeds``, and holds the means against the reference."""
-    jobs = [[setup.job(seed) for seed in range(1, (seeds or setup.seeds) + 1)] for setup in setups]
-    with Progress("validation", sum(map(len, jobs))) as progress:
-        results = iter(engine.run_many([job for group in jobs for job in group], threads, progress))
+    jobs = [(setup, setup.job(seed)) for setup in setups for seed in range(1, (seeds or setup.seeds) + 1)]
+    with Progress("validation", len(jobs)) as progress:
+        runs = zip(jobs, _observe(jobs, threads, progress), strict=True)
     verdicts = []
-    for setup, group in zip(setups, jobs, strict=True):
-        runs = [next(results) for _ in group]
+    for setup, group in itertools.groupby(runs, key=lambda run: run[0][0]):
+        (_, first), _ = (observed := list(group))[0]
         for check in setup.checks:
-            values = [value for value in map(check.take, runs) if value is not None]
-            verdicts.append(Verdict(setup.family, check, estimate(values), group[0]))
+            values = [value for _, run in observed if (value := check.take(run)) is not None]
+            verdicts.append(Verdict(setup.family, check, estimate(values), first))
     return verdicts
+
+
+def _observe(jobs: list[tuple[Setup, Job]], threads: int | None, progress: Progress) -> list[Observed]:
+    """The result of each job in order, with a film where the set-up wants one."""
+    unfilmed = [job for setup, job in jobs if setup.filmed is None]
+    results = iter(cast("list[Observed]", engine.run_many(unfilmed, threads, progress)))
+    observed: list[Observed] = []
+    for setup, job in jobs:
+        if (stretch := setup.filmed) is None:
+            observed.append(next(results))
+        else:
+            run, film = engine.film(job, begin_s=stretch.begin_s, length_s=stretch.length_s, frames=stretch.frames)
+            observed.append(Observed(**run, film=film))
+    return observed
 
 
 def _print(verdicts: list[Verdict]) -> list[Verdict]:
@@ -71,7 +90,7 @@ def _print(verdicts: list[Verdict]) -> list[Verdict]:
         table.add_column(head)
     for verdict in verdicts:
         check = verdict.check
-        ours = "-" if verdict.ours is None else f"{verdict.ours.mean:,.4g}"
+        ours = "-" if verdict.ours is None else f"{verdict.ours.mean:,.{check.digits}g}"
         word = (
             "[green]pass[/]"
             if verdict.passed
@@ -81,7 +100,7 @@ def _print(verdicts: list[Verdict]) -> list[Verdict]:
         )
         name = f"{verdict.family}: {check.name}"
         quantity = f"{check.quantity} {check.unit}".strip()
-        table.add_row(name, quantity, ours, f"{check.reference:,.4g}", str(check.tolerance), word)
+        table.add_row(name, quantity, ours, f"{check.reference:,.{check.digits}g}", str(check.tolerance), word)
     terminal.print(table)
     misses = [verdict for verdict in verdicts if not verdict.passed]
     for verdict in misses:

@@ -1,4 +1,4 @@
-"""The families of the reference: which scenario, which settings, which tolerance.
+"""The families of the reference: which scenario, which settings, which tolerance; closed forms: ``closed_forms``.
 
 Tolerances are those of the project's specification; none is fitted to what comes out.
 """
@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from meshpace.results import RunResult
+from meshpace.validation import closed_forms
 from meshpace.validation.model import (
     Absolute,
     Check,
@@ -264,5 +265,6 @@ FAMILIES: dict[str, Callable[[], Iterator[Setup]]] = {
     for family in (
         chain_adhoc, chain_wired, parallel, llap_udp, llap_tcp, tcp_ap_chain_static, tcp_ap_chain_aodv,
         tcp_ap_llap_table1, tcp_ap_multi_static, osipov_three, osipov_crit,
+        closed_forms.exchange, closed_forms.bianchi, closed_forms.saturation,
     )
 }  # fmt: skip

@@ -5,14 +5,25 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from meshpace.engine import Job
 from meshpace.project import reference_directory, scenario_directory, shown
 from meshpace.results import LinkResult, RunResult
 from meshpace.stats import Estimate
 
-Quantity = Callable[[RunResult], float | None]
+Film = dict[str, Any]
+"""What was on the air, as :func:`meshpace.engine.film` gives it."""
+
+
+class Observed(RunResult, total=False):
+    """A run's result, and its film if the set-up asks for one."""
+
+    film: Film
+
+
+Quantity = Callable[[Observed], float | None]
 Row = dict[str, str]
 """A line of a reference file."""
 
@@ -85,11 +96,25 @@ class Check:
     tolerance: Tolerance
     take: Quantity
     source: str = "ns-2.35"
+    digits: int = 4
+    """Significant digits in the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmedStretch:
+    """The part of a run that is filmed: from when, for how long at most, how many frames at most."""
+
+    begin_s: float
+    length_s: float
+    frames: int
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Runs of one scenario and the checks of their means; ``seeds`` is what the reference used."""
+    """Runs of one scenario and the checks of their means; ``seeds`` is what the reference used.
+
+    ``folder`` gives the folder of the scenario; runs are filmed if ``filmed`` says when.
+    """
 
     family: str
     scenario: str
@@ -97,10 +122,12 @@ class Setup:
     scheme: str | None
     seeds: int
     checks: tuple[Check, ...]
+    folder: Callable[[], Path] = scenario_directory
+    filmed: FilmedStretch | None = None
 
     def job(self, seed: int) -> Job:
         """The run with this seed."""
-        path = scenario_directory() / self.scenario
+        path = self.folder() / self.scenario
         return Job(shown(path), path.read_bytes(), self.settings, self.scheme, seed)
 
 
