@@ -35,14 +35,14 @@ class Job:
     scheme: str | None = None
     seed: int = 1
 
-    def command(self) -> str:
-        """The command that repeats this run; ``name`` is the scenario file's path."""
+    def command(self, seeds: int | None = None) -> str:
+        """The command that repeats this run, or it with the seeds 1 to ``seeds``; ``name`` is the file's path."""
         words = ["meshpace", "run", self.name]
         for assignment in self.overrides:
             words += ["--set", assignment]
         if self.scheme is not None:
             words += ["--scheme", self.scheme]
-        return shlex.join([*words, "--seed", str(self.seed)])
+        return shlex.join([*words, *(("--seed", str(self.seed)) if seeds is None else ("--seeds", str(seeds)))])
 
     def _tuple(self) -> tuple[str, bytes, list[str], str | None, int]:
         return (self.name, self.text, list(self.overrides), self.scheme, self.seed)

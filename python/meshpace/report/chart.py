@@ -12,6 +12,8 @@ from meshpace.stats import Estimate
 _WIDTH, _HEIGHT = 440, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 14, 40
 _MOST_TICKS = 12
+_LETTER = 6.4
+"""Width of a letter, roughly."""
 _MARKERS = ("circle", "square", "diamond", "triangle")
 
 
@@ -35,6 +37,11 @@ class _Plot:
     def __init__(self, chart: Chart, top: float) -> None:
         self.chart, self.top = chart, top
         self.slot = (_WIDTH - _LEFT - _RIGHT) / len(chart.axis)
+        lines = [line for name in chart.axis for line in name.split("\n")]
+        # Names that would run into each other are turned.
+        self.turned = not chart.dense and max(map(len, lines)) * _LETTER > self.slot
+        longest = max(len(name) for name in chart.axis) * _LETTER
+        self.bottom = _HEIGHT - (max(_BOTTOM, min(longest * 0.58, 90) + 24) if self.turned else _BOTTOM)
 
     def x(self, index: int, offset: float = 0.0) -> float:
         """Centre of a slot, moved by ``offset`` slots."""
@@ -43,12 +50,13 @@ class _Plot:
     def y(self, value: float) -> float:
         """Height of a value, kept inside the plot."""
         share = min(max(value * self.chart.factor / self.top, 0.0), 1.0)
-        return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
+        return self.bottom - share * (self.bottom - _TOP)
 
     def tip(self, name: str, index: int, value: Estimate) -> str:
         """The text that appears on pointing at a value."""
         chart = self.chart
-        text = f"{name}, {chart.axis[index]}: {value.mean * chart.factor:,.{chart.decimals}f}"
+        place = ", ".join(chart.axis[index].split("\n"))
+        text = f"{name}, {place}: {value.mean * chart.factor:,.{chart.decimals}f}"
         if value.half_width is not None:
             text += f" ± {value.half_width * chart.factor:,.{chart.decimals}f}"
         return f"<title>{escape(f'{text} {chart.unit}'.strip())}</title>"
@@ -74,8 +82,13 @@ def _grid(plot: _Plot, step: float) -> Iterator[str]:
     axis = plot.chart.axis
     for index in range(0, len(axis), math.ceil(len(axis) / _MOST_TICKS)):
         x, lines = plot.x(index), axis[index].split("\n")
+        if plot.turned:
+            turn = f"rotate(-35 {x:.1f} {plot.bottom + 12:.1f})"
+            yield f'<text class="tick" x="{x:.1f}" y="{plot.bottom + 12:.1f}" text-anchor="end" transform="{turn}">'
+            yield f"{escape(', '.join(lines))}</text>"
+            continue
         rows = "".join(f'<tspan x="{x:.1f}" dy="{min(i, 1) * 13}">{escape(t)}</tspan>' for i, t in enumerate(lines))
-        yield f'<text class="tick" x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{rows}</text>'
+        yield f'<text class="tick" x="{x:.1f}" y="{plot.bottom + 16:.0f}" text-anchor="middle">{rows}</text>'
 
 
 def _whisker(plot: _Plot, x: float, value: Estimate, colour: int) -> str:
@@ -89,12 +102,14 @@ def _whisker(plot: _Plot, x: float, value: Estimate, colour: int) -> str:
 
 def _lines(plot: _Plot) -> Iterator[str]:
     count = len(plot.chart.series)
-    for colour, series in enumerate(plot.chart.series):
+    for place, (colour, series) in enumerate(zip(plot.chart.colours(), plot.chart.series, strict=True)):
         # A small shift keeps whiskers of equal values apart.
-        shift = (colour - (count - 1) / 2) * min(0.06, 4 / plot.slot)
+        shift = (place - (count - 1) / 2) * min(0.06, 4 / plot.slot)
         points = [(i, plot.x(i, shift), v) for i, v in enumerate(series.values) if v is not None]
         path = " ".join(f"{x:.1f},{plot.y(value.mean):.1f}" for _, x, value in points)
         yield f'<polyline class="line s{colour}" points="{path}"/>'
+        if plot.chart.dense:
+            continue
         for index, x, value in points:
             yield f'<g class="mark s{colour}">{plot.tip(series.name, index, value)}{_whisker(plot, x, value, colour)}'
             yield f"{_marker(_MARKERS[colour % len(_MARKERS)], x, plot.y(value.mean))}</g>"
@@ -110,13 +125,13 @@ def _marker(kind: str, x: float, y: float) -> str:
 def _bars(plot: _Plot) -> Iterator[str]:
     count = len(plot.chart.series)
     width = min(26.0, plot.slot * 0.8 / count)
-    for colour, series in enumerate(plot.chart.series):
+    for place, (colour, series) in enumerate(zip(plot.chart.colours(), plot.chart.series, strict=True)):
         for index, value in enumerate(series.values):
             if value is None:
                 continue
-            x = plot.x(index) + (colour - count / 2) * width
+            x = plot.x(index) + (place - count / 2) * width
             y = plot.y(value.mean)
             yield f'<g class="bar s{colour}">{plot.tip(series.name, index, value)}'
-            height = _HEIGHT - _BOTTOM - y
+            height = plot.bottom - y
             yield f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{width - 2:.1f}" height="{height:.1f}" rx="2"/>'
             yield f"{_whisker(plot, x + width / 2, value, colour)}</g>"

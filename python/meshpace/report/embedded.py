@@ -6,6 +6,7 @@ import base64
 import gzip
 import importlib.util
 import json
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -60,23 +61,8 @@ def download(file: Download) -> str:
     )
 
 
-class Commands:
-    """The commands of a page, each written once: charts name them by number."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def number(self, command: str) -> int:
-        """The number of a command."""
-        return self._numbers.setdefault(command, len(self._numbers))
-
-    def all(self) -> list[str]:
-        """Every command by its number."""
-        return list(self._numbers)
-
-
-def chart_json(chart: Chart, commands: Commands) -> Json:
-    """A chart for the plotting script: values in the unit of the results, all their digits."""
+def chart_json(chart: Chart, commands: Mapping[str, int]) -> Json:
+    """A chart for the plotting script: values in the unit of the results, all their digits; commands by number."""
     return {
         "title": chart.title,
         "axis": chart.axis,
@@ -91,13 +77,15 @@ def chart_json(chart: Chart, commands: Commands) -> Json:
         "series": [
             {
                 "name": series.name,
+                "colour": colour,
                 "mean": [None if v is None else v.mean for v in series.values],
                 "half": [None if v is None else v.half_width for v in series.values],
                 "runs": [None if v is None else v.count for v in series.values],
-                "commands": [commands.number(command) for command in series.commands],
+                "commands": [commands[command] for command in series.commands],
             }
-            for series in chart.series
+            for series, colour in zip(chart.series, chart.colours(), strict=True)
         ],
+        "dense": chart.dense,
     }
 
 

@@ -50,7 +50,12 @@ class Series:
     name: str
     values: tuple[Estimate | None, ...]
     commands: tuple[str, ...] = ()
-    """What repeats each value; empty, or as many as values."""
+    """What repeats each value: none, one for all, or as many as values."""
+    colour: int | None = None
+    """Which of the page's colours; by its place in the chart if None."""
+
+
+_DENSE = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,15 @@ class Chart:
     """Where the labels of ``axis`` lie; side by side if None."""
     log: bool = False
     """Whether distances on the axis are ratios."""
+
+    def colours(self) -> list[int]:
+        """The colour of each series."""
+        return [index if series.colour is None else series.colour for index, series in enumerate(self.series)]
+
+    @property
+    def dense(self) -> bool:
+        """Whether there are too many points to mark each."""
+        return len(self.axis) > _DENSE
 
     def peak(self) -> float:
         """The greatest value that must fit in, in ``unit``."""

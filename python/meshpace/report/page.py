@@ -7,8 +7,11 @@ from html import escape
 
 from meshpace.report import embedded, topology, verdicts
 from meshpace.report.chart import draw
-from meshpace.report.embedded import Commands, chart_json
+from meshpace.report.embedded import chart_json
 from meshpace.report.model import Chart, Film, Report, Section, Table, View
+
+_LONG = 6
+"""A list of contents with so many lines is folded."""
 
 
 def render(report: Report) -> str:
@@ -17,7 +20,6 @@ def render(report: Report) -> str:
     Raises:
         MissingPlotlyError: the report is to be interactive, and the library for that is not installed.
     """
-    links = "".join(f'<a href="#s{i}">{escape(s.title)}</a>' for i, s in enumerate(report.sections))
     facts = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in report.facts)
     claims = verdicts.overview(report.sections) + verdicts.in_full(report.claims)
     sections = "".join(_section(f"s{i}", section) for i, section in enumerate(report.sections))
@@ -27,29 +29,26 @@ def render(report: Report) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(report.title)}</title>{embedded.style()}</head><body>"
         f'<header><h1>{escape(report.title)}</h1><p class="lead">{escape(report.lead)}</p>'
-        f'<dl class="facts">{facts}</dl><nav><a href="#claims">Verdicts</a>{links}</nav></header><main>'
+        f'<dl class="facts">{facts}</dl>{_contents(report)}</header><main>'
         f'<section id="claims"><h2>Verdicts</h2>{claims}</section>{sections}</main>'
         f"<footer>{notes}</footer>{_scripts(report)}</body></html>\n"
     )
 
 
+def _contents(report: Report) -> str:
+    links = "".join(f'<a href="#s{i}">{escape(s.title)}</a>' for i, s in enumerate(report.sections))
+    nav = f'<nav><a href="#claims">Verdicts</a>{links}</nav>'
+    if len(report.sections) < _LONG:
+        return nav
+    # The verdicts stay on the first screen.
+    return f"<details><summary>Contents: {len(report.sections)} sections</summary>{nav}</details>"
+
+
 def _scripts(report: Report) -> str:
     parts = []
     if report.interactive:
-        commands = Commands()
-        views = {
-            f"s{i}": [
-                {"name": view.name, "shared": view.shared, "charts": [chart_json(c, commands) for c in view.charts]}
-                for view in section.views
-            ]
-            for i, section in enumerate(report.sections)
-        }
-        parts += [
-            embedded.data("views", views),
-            embedded.data("commands", commands.all()),
-            embedded.plotly(),
-            embedded.script("unpack.js", "plots.js"),
-        ]
+        views = {f"s{i}": _views_json(section) for i, section in enumerate(report.sections) if section.views}
+        parts += [embedded.data("views", views), embedded.plotly(), embedded.script("unpack.js", "plots.js")]
     films = {
         f"s{i}": [{"title": film.title, **film.shots} for film in section.films]
         for i, section in enumerate(report.sections)
@@ -58,6 +57,15 @@ def _scripts(report: Report) -> str:
     if films:
         parts += [embedded.data("films", films), embedded.script("film.js", "film_drawing.js", "film_player.js")]
     return "".join(parts)
+
+
+def _views_json(section: Section) -> list[embedded.Json]:
+    """The views for the plotting script. Commands are in the page once, a line each: charts name them by line."""
+    lines = {command: line for line, command in enumerate(section.commands)}
+    return [
+        {"name": view.name, "shared": view.shared, "charts": [chart_json(chart, lines) for chart in view.charts]}
+        for view in section.views
+    ]
 
 
 def _section(anchor: str, section: Section) -> str:
@@ -76,8 +84,8 @@ def _section(anchor: str, section: Section) -> str:
     if section.commands:
         commands = escape("\n".join(section.commands))
         parts.append(
-            f"<details><summary>Commands that repeat these {len(section.commands)} runs</summary>"
-            f"<pre>{commands}</pre></details>"
+            f"<details><summary>The {len(section.commands)} commands that repeat these runs</summary>"
+            f'<pre class="commands">{commands}</pre></details>'
         )
     parts += [f'<p class="note">{escape(note)}</p>' for note in section.notes]
     return "".join([*parts, "</section>"])
@@ -92,7 +100,8 @@ def _views(views: Sequence[View]) -> str:
 
 
 def _legend(chart: Chart) -> str:
-    items = (f'<li class="s{i}"><i></i>{escape(series.name)}</li>' for i, series in enumerate(chart.series))
+    pairs = zip(chart.colours(), chart.series, strict=True)
+    items = (f'<li class="s{colour}"><i></i>{escape(series.name)}</li>' for colour, series in pairs)
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 

@@ -8,13 +8,13 @@ from html import escape
 
 from meshpace.report.model import Topology
 
-_WIDTH = 720.0
-_MARGIN = 34.0
-_GAP = 96.0
+_WIDTH = 480.0
+_MARGIN = 28.0
+_GAP = 58.0
 """Between two wired nodes."""
 _MANY = 24
 """Names of more nodes than this would run into each other."""
-_TALLEST, _FLATTEST = 420.0, 150.0
+_TALLEST, _FLATTEST = 340.0, 124.0
 
 Place = tuple[float, float]
 
@@ -40,7 +40,7 @@ class _Picture:
         at_edge = all(node.x == max(xs) for node in topology.nodes if node.gateway)
         columns = max(self.depth.values(), default=0)
         right = columns * _GAP if at_edge else 0.0
-        above = 54.0 if columns and not at_edge else 0.0
+        above = 44.0 if columns and not at_edge else 0.0
         width, height = max(xs) - min(xs), max(ys) - min(ys)
         room = _WIDTH - 2 * _MARGIN - right
         self.scale = min(room / max(width, 1.0), (_TALLEST - 2 * _MARGIN - above) / max(height, 1.0))
@@ -65,7 +65,7 @@ class _Picture:
                 if at_edge:
                     self.places[name] = (gateways[0][0] + column * _GAP, gateways[0][1] + shift)
                 else:
-                    self.places[name] = (_WIDTH - _MARGIN - (columns - column) * _GAP, 24 + shift)
+                    self.places[name] = (_WIDTH - _MARGIN - (columns - column) * _GAP, 20 + shift)
 
     def ranges(self) -> Iterator[str]:
         """Both ranges of the node that sends the first flow, or of the one it enters the mesh by."""
@@ -96,16 +96,17 @@ class _Picture:
         for index, (start, end) in enumerate(self.topology.flows):
             (x1, y1), (x2, y2) = self.places[start], self.places[end]
             length = math.hypot(x2 - x1, y2 - y1) or 1.0
-            bend = min(46.0, 0.16 * length) * (1 if index % 2 == 0 else -1)
+            bend = min(80.0, 0.3 * length) * (1 if index % 2 == 0 else -1)
             # To the left of the way for even flows: upwards for one that goes right.
             cx, cy = (x1 + x2) / 2 + bend * (y2 - y1) / length, (y1 + y2) / 2 - bend * (x2 - x1) / length
             angle = math.atan2(y2 - cy, x2 - cx)
-            tip = (x2 - 11 * math.cos(angle), y2 - 11 * math.sin(angle))
+            short = 20.0 if self.depth.get(end) else 10.0
+            tip = (x2 - short * math.cos(angle), y2 - short * math.sin(angle))
             wings = [
                 f"{tip[0] - 9 * math.cos(angle + w):.1f} {tip[1] - 9 * math.sin(angle + w):.1f}" for w in (0.45, -0.45)
             ]
             yield (
-                f'<g class="flow s{index % 4}"><title>{escape(f"flow {index + 1}: {start} to {end}")}</title>'
+                f'<g class="flow s{index % 6}"><title>{escape(f"flow {index + 1}: {start} to {end}")}</title>'
                 f'<path d="M{x1:.1f} {y1:.1f}Q{cx:.1f} {cy:.1f} {tip[0]:.1f} {tip[1]:.1f}"/>'
                 f'<path class="tip" d="M{tip[0]:.1f} {tip[1]:.1f}L{wings[0]}L{wings[1]}Z"/></g>'
             )
@@ -116,15 +117,15 @@ class _Picture:
         few = len(self.topology.nodes) <= _MANY
         for node in self.topology.nodes:
             x, y = self.places[node.name]
-            radius = 7.0 if few or node.name in ends else 4.0
+            radius = 6.0 if few or node.name in ends else 2.5
             shape = (
-                f'<rect class="gateway" x="{x - 8:.1f}" y="{y - 8:.1f}" width="16" height="16" rx="2"/>'
+                f'<rect class="gateway" x="{x - 7:.1f}" y="{y - 7:.1f}" width="14" height="14" rx="2"/>'
                 if node.gateway
-                else f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.0f}"/>'
+                else f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
             )
             yield f"<g><title>{escape(node.name)}</title>{shape}</g>"
             if few or node.gateway or node.name in ends:
-                yield f'<text x="{x:.1f}" y="{y + 23:.1f}" text-anchor="middle">{escape(node.name)}</text>'
+                yield f'<text x="{x:.1f}" y="{y + 21:.1f}" text-anchor="middle">{escape(node.name)}</text>'
         for name in self.depth:
             if self.depth[name] == 0:
                 continue

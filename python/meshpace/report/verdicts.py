@@ -20,16 +20,16 @@ def in_full(claims: Iterable[Claim]) -> str:
 def _claim(claim: Claim) -> str:
     findings = "".join(
         f"<li>{_chip(f.verdict)} <span class=condition>{escape(f.condition)}:</span> "
-        f"{_number(f)}{escape(f.reason)}</li>"
+        f"<span>{_number(f)}{escape(f.reason)}</span></li>"
         for f in claim.findings
     )
     analysis = "".join(f"<p class=analysis>{escape(paragraph)}</p>" for paragraph in claim.analysis)
-    return f'<article class="claim">{_statement(claim)}<ul>{findings}</ul>{analysis}</article>'
+    statement = f"<p>{escape(claim.statement)} <small>{escape(claim.source)}{_printed(claim)}</small></p>"
+    return f'<article class="claim">{statement}<ul>{findings}</ul>{analysis}</article>'
 
 
-def _statement(claim: Claim) -> str:
-    printed = f" <b class=printed>Paper: {escape(claim.printed)}</b>" if claim.printed else ""
-    return f"<p>{escape(claim.statement)} <small>{escape(claim.source)}{printed}</small></p>"
+def _printed(claim: Claim) -> str:
+    return f" <b class=printed>Paper: {escape(claim.printed)}</b>" if claim.printed else ""
 
 
 def _chip(verdict: Verdict) -> str:
@@ -74,7 +74,7 @@ def _row(claim: Claim, conditions: Sequence[str]) -> str:
             continue
         tip = escape(finding.reason, quote=True)
         cells.append(f'<td data-condition="{label}" title="{tip}">{_chip(finding.verdict)} {_number(finding)}</td>')
-    return f'<tr><th scope="row">{_statement(claim)}</th>{"".join(cells)}</tr>'
+    return f'<tr><th scope="row"><p>{escape(claim.statement)}{_printed(claim)}</p></th>{"".join(cells)}</tr>'
 
 
 def _tally(findings: Sequence[Finding]) -> str:

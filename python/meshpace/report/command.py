@@ -1,0 +1,103 @@
+"""``meshpace report``: what the store holds, as one page and as figures for papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from meshpace import engine
+from meshpace.files import replacing
+from meshpace.report.films import film_section
+from meshpace.report.model import Claim, Report
+from meshpace.report.page import render
+from meshpace.report.sections import study_section
+from meshpace.study.claims import judge
+from meshpace.study.gap_claims import CLAIMS
+from meshpace.study.model import Effort, Study
+from meshpace.study.outcome import Outcome, by_name, load
+from meshpace.study.registry import STUDIES
+from meshpace.study.store import Store
+
+
+class NothingToReportError(Exception):
+    """The store holds no run of any study."""
+
+
+def report(directory: Path, output: Path, figures: Path | None) -> None:
+    """Writes the page, and the figures as PDF to the folder ``figures`` if one is given.
+
+    Raises:
+        NothingToReportError: the store holds nothing to report.
+        MissingPlotlyError, MissingMatplotlibError: an optional package is not installed.
+        OSError: the store cannot be read or a file cannot be written.
+    """
+    outcomes = read(Store(directory), STUDIES)
+    if not outcomes:
+        raise NothingToReportError(
+            f"{directory} holds no runs of engine {engine.version()}: make some with `meshpace study run`"
+        )
+    with replacing(output) as draft:
+        draft.write_text(render(build(outcomes)), encoding="utf-8")
+    print(f"Report: {output}")
+    if figures is not None:
+        from meshpace.report.papers import write_figures
+
+        count = write_figures(figures, outcomes)
+        print(f"Figures: {count} PDF files in {figures}")
+
+
+def read(store: Store, studies: Sequence[Study]) -> list[Outcome]:
+    """What the store holds of each study: the full plan's runs if they are complete, else what there is most of."""
+    found = []
+    for study in studies:
+        best = min((load(store, study, effort) for effort in (Effort.FULL, Effort.QUICK)), key=_incomplete)
+        if _incomplete(best) < 1:
+            found.append(best)
+    return found
+
+
+def _incomplete(outcome: Outcome) -> float:
+    return outcome.missing / sum(map(len, outcome.records.values()))
+
+
+def build(outcomes: Sequence[Outcome]) -> Report:
+    """The page of these outcomes."""
+    claims = _claims(outcomes)
+    judged = sum(len(claim.findings) for group in claims.values() for claim in group)
+    runs = {record.key: record for outcome in outcomes for record in outcome.all_records()}
+    simulated = sum(record.run()["simulated_s"] for record in runs.values())
+    return Report(
+        title="TCP-GAP, figure by figure",
+        lead="The experiments of the TCP-GAP paper, run again: each claim with the paper's number, ours, and a verdict "
+        "for each routing protocol and model of reception. Every number can be asked for the command that repeats it.",
+        facts=(
+            ("engine", engine.version()),
+            ("studies", str(len(outcomes))),
+            ("verdicts", f"{judged:,}"),
+            ("runs", f"{len(runs):,}"),
+            ("simulated", f"{simulated / 3600:,.1f} hours"),
+            ("effort", " and ".join(sorted({str(outcome.effort) for outcome in outcomes}))),
+        ),
+        claims=(),
+        sections=(film_section(), *(study_section(o, claims.get(o.study.name, ())) for o in outcomes)),
+        notes=(
+            "Means over the seeds; bands, whiskers and ± are 95 % confidence intervals (Student's t). A verdict needs "
+            "an interval that leaves no doubt; where it leaves some, the claim is undecided, not refuted.",
+            "Delay runs from the first hand-over to the network layer until the first arrival at the receiver: the "
+            "wait in the sender's own pacing queue is outside, that in the gateway's is inside.",
+            "Charts by plotly.js (MIT licence), which this page carries; nothing is fetched.",
+        ),
+        interactive=True,
+    )
+
+
+def _claims(outcomes: Sequence[Outcome]) -> dict[str, tuple[Claim, ...]]:
+    """The claims that can be judged, by the study that they are told with."""
+    evidence = by_name(outcomes)
+    found: dict[str, tuple[Claim, ...]] = {}
+    for claim in CLAIMS:
+        judged = judge(claim, evidence)
+        if judged is not None:
+            home = claim.studies[0]
+            found[home] = (*found.get(home, ()), judged)
+    return found
