@@ -128,7 +128,9 @@ impl Receiver {
                 self.nxt = self.early.advance(to);
             }
         }
-        if fin && end <= self.edge && self.fin.is_none() && self.nxt <= end {
+        // A FIN before data that have been accepted cannot be one.
+        let last = self.early.end().is_none_or(|last| last <= end);
+        if fin && end <= self.edge && self.fin.is_none() && self.nxt <= end && last {
             self.fin = Some(end);
         }
         taken.delivered = self.nxt - before;

@@ -18,6 +18,11 @@ impl Reassembly {
         self.ranges.is_empty()
     }
 
+    /// The end of the last range.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.ranges.last().map(|&(_, end)| end)
+    }
+
     /// Adds `[start, end)`. `None` if there is no room, else whether any of it is new.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Option<bool> {
         // Ranges [first, last) overlap or touch the new one.

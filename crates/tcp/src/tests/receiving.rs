@@ -1,7 +1,7 @@
 //! What is accepted, where it belongs, and the window on offer.
 
 use crate::script::{ISS, PEER_ISS, Script, ack, ms};
-use crate::{Config, Options, Placement, Reading, Received, Timestamps};
+use crate::{Config, Event, Options, Placement, Reading, Received, Timestamps};
 
 fn config() -> Config {
     Config {
@@ -32,6 +32,23 @@ fn payload_is_placed() {
     assert_eq!(s.data(4, 0..1000, 0), Received::default());
     s.expect_until(4, &[(0, ack(1000)), (1, ack(1000)), (2, ack(1000)), (3, ack(2500)), (4, ack(2500))]);
     assert_eq!((s.tcp.delivered(), s.tcp.readable()), (2500, 2500));
+}
+
+#[test]
+fn a_fin_before_data_that_arrived_is_ignored() {
+    let mut s = Script::established(config());
+    s.data(0, 500..1000, 0);
+    let fin = |s: &mut Script, at, seq: u32| {
+        s.raw(at, |segment| {
+            segment.seq = PEER_ISS + 1 + seq;
+            segment.flags.fin = true;
+        })
+    };
+    fin(&mut s, 1, 700);
+    assert_eq!(s.data(2, 0..500, 0).delivered, 1000);
+    assert_eq!((s.tcp.delivered(), s.events.len()), (1000, 0));
+    fin(&mut s, 3, 1000);
+    assert_eq!((s.tcp.delivered(), &s.events[..]), (1000, &[Event::PeerFinished][..]));
 }
 
 #[test]
