@@ -13,7 +13,7 @@ pub struct Fields {
     /// From the acknowledgement number expected next.
     pub ack: Distance,
     kind: Kind,
-    window: u16,
+    window: Window,
     payload: Payload,
     options: OptionFields,
 }
@@ -40,6 +40,13 @@ enum Kind {
     FinAck,
     Rst,
     Any { syn: bool, ack: bool, fin: bool, rst: bool, psh: bool },
+}
+
+/// Duplicate acknowledgements repeat the window.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Window {
+    Usual,
+    Any(u16),
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -101,7 +108,10 @@ impl Fields {
             seq,
             ack,
             flags: self.kind.flags(),
-            window: self.window,
+            window: match self.window {
+                Window::Usual => 60_000,
+                Window::Any(window) => window,
+            },
             payload: match self.payload {
                 Payload::None => 0,
                 Payload::Full => 1_460,

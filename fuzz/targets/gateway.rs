@@ -62,14 +62,23 @@ impl Input {
     }
 }
 
-/// Where the streams of a connection are, by side (wired, wireless): the numbers that segments are near to.
-type Streams = [Seq; 2];
+/// Where one side of a connection is: the numbers that its segments are near to.
+#[derive(Clone, Copy)]
+struct Stream {
+    next: Seq,
+    /// What it acknowledged last.
+    acked: Seq,
+}
+
+/// First sequence numbers of the wired and the wireless side: both wrap soon.
+const FIRST: [Seq; 2] = [Seq(u32::MAX - 2_000), Seq(u32::MAX - 100)];
 
 struct World {
     config: Config,
     gateway: Gateway<u32>,
     now: Instant,
-    streams: BTreeMap<u8, Streams>,
+    /// By connection, the wired and the wireless side.
+    streams: BTreeMap<u8, [Stream; 2]>,
     /// By packet, whether it has come out.
     out: Vec<bool>,
 }
@@ -93,15 +102,19 @@ impl World {
     fn hand_in(&mut self, flow: u8, wired: bool, fields: &Fields, route: Route) {
         let side = if wired { Side::Wired } else { Side::Wireless };
         let (wireless, host) =
-            (Ipv4Addr::new(10, 77, 0, 1 + flow % 2), Ipv4Addr::new(192, 0, 2, 1 + flow % 4));
+            (Ipv4Addr::new(10, 77, 0, 1 + flow % 2), Ipv4Addr::new(192, 0, 2, 1 + flow / 2));
         let (ports, [source, destination]) =
             if wired { ((80, 1_000), [host, wireless]) } else { ((1_000, 80), [wireless, host]) };
-        // Both streams of a connection start just before the wrap.
-        let streams = self.streams.entry(flow).or_insert([Seq(u32::MAX - 2_000), Seq(u32::MAX - 100)]);
-        let (own, other) = (usize::from(!wired), usize::from(wired));
-        let segment = fields.segment(streams[own], streams[other], ports);
-        if segment.end().since(streams[own]) < 1 << 20 {
-            streams[own] = segment.end();
+        let start = [0, 1].map(|side| Stream { next: FIRST[side], acked: FIRST[1 - side] });
+        let stream = &mut self.streams.entry(flow).or_insert(start)[usize::from(!wired)];
+        let segment = fields.segment(stream.next, stream.acked, ports);
+        // Strays do not lead the stream away.
+        let near = |a: Seq, b: Seq| a.since(b).min(b.since(a)) < 1 << 20;
+        if near(segment.end(), stream.next) {
+            stream.next = segment.end();
+        }
+        if near(segment.ack, stream.acked) {
+            stream.acked = segment.ack;
         }
         let packet = self.out.len() as u32;
         self.out.push(false);
