@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from meshpace.cli import commands
+from meshpace.cli import commands, studies
 
 app = typer.Typer(
     name="meshpace",
@@ -37,6 +37,7 @@ def _options(
 
 for command in commands.ALL:
     app.command()(command)
+app.add_typer(studies.app)
 
 
 def main() -> None:

@@ -36,9 +36,12 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
         from meshpace.ns2.parse import BrokenRunError
         from meshpace.ns2.run import MissingNs2Error
         from meshpace.project import MissingFilesError
+        from meshpace.study.executors import UnknownExecutorError
+        from meshpace.study.registry import UnknownStudyError
 
         mendable = (
             InputError, ScenarioError, NotExpressibleError, MissingFilesError, MissingNs2Error, BrokenRunError,
+            UnknownExecutorError, UnknownStudyError,
         )  # fmt: skip
         try:
             command(*args, **kwargs)

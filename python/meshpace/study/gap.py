@@ -71,8 +71,8 @@ def _chain(direction: str, figure: str, scenario: str, way: str) -> Study:
         axis=_HOPS,
         schemes=SCHEMES,
         conditions=PAPER_CONDITIONS,
-        quick=Plan(3, timed(80, 10), ("1", "2", "3", "4", "6", "8", "10"), core_s=0.06),
-        full=Plan(5, FULL, core_s=0.9),
+        quick=Plan(3, timed(80, 10), ("1", "2", "3", "4", "6", "8", "10"), core_s=0.04),
+        full=Plan(3, FULL, core_s=0.8),
         quantities=_CHAIN,
     )
 
@@ -88,8 +88,8 @@ def _parallel(case: str, figure: str, way: str) -> Study:
         axis=NO_AXIS,
         schemes=SCHEMES,
         conditions=PAPER_CONDITIONS,
-        quick=Plan(4, timed(140, 20), core_s=0.15),
-        full=Plan(10, FULL, core_s=1.3),
+        quick=Plan(4, timed(140, 20), core_s=0.18),
+        full=Plan(8, FULL, core_s=0.9),
         quantities=(*FLOWS[:2], *_SHARED),
     )
 
@@ -115,8 +115,8 @@ def _fast(profile: str, standard: str, figure: str, what: str) -> Study:
         schemes=SCHEMES,
         conditions=PAPER_CONDITIONS,
         settings=(("radio.standard", standard),),
-        quick=Plan(3, timed(25, 5), ("1", "5", "20", "100"), core_s=0.12),
-        full=Plan(3, FULL, core_s=1.6),
+        quick=Plan(3, timed(25, 5), ("1", "5", "20", "100"), core_s=0.04),
+        full=Plan(3, FULL, core_s=0.9),
         quantities=_SHARED,
         notes="ns-2 has no OFDM and what the authors set is not known, so both readings are run: true OFDM frame times "
         "(802.11g), and 54 Mbit/s data with DSSS timing and preambles (802.11g-ns2). Topology and direction (parallel "
@@ -135,8 +135,8 @@ def _cross(case: str, figure: str, way: str) -> Study:
         axis=NO_AXIS,
         schemes=SCHEMES,
         conditions=PAPER_CONDITIONS,
-        quick=Plan(4, timed(70, 10), core_s=0.16),
-        full=Plan(10, FULL, core_s=1.4),
+        quick=Plan(4, timed(70, 10), core_s=0.08),
+        full=Plan(5, FULL, core_s=1.0),
         quantities=(*FLOWS[:4], *_SHARED),
         notes="Arms of 4 hops are an assumption; which of the figures is which direction too.",
     )
@@ -152,8 +152,8 @@ _LINK_DROPS = Study(
     axis=NO_AXIS,
     schemes=SCHEMES,
     conditions=PAPER_CONDITIONS,
-    quick=Plan(4, timed(140, 20), core_s=0.15),
-    full=Plan(10, FULL, core_s=1.3),
+    quick=Plan(4, timed(140, 20), core_s=0.18),
+    full=Plan(8, FULL, core_s=0.9),
     quantities=(GIVEN_UP, RESENT, GOODPUT, *FLOWS[:2]),
     notes="The table's scheme is not known; every scheme is shown. Shares its runs with gap-parallel-mix.",
 )
@@ -168,7 +168,7 @@ _RESPONSIVENESS = Study(
     axis=NO_AXIS,
     schemes=SCHEMES,
     conditions=PAPER_CONDITIONS,
-    quick=Plan(3, (), core_s=0.3),
+    quick=Plan(3, (), core_s=0.25),
     full=Plan(10, (), core_s=0.3),
     quantities=(*FLOWS[:3], GOODPUT, DELAY),
     series=True,
@@ -185,8 +185,8 @@ _RANDOM = Study(
     axis=NO_AXIS,
     schemes=SCHEMES,
     conditions=PAPER_CONDITIONS,
-    quick=Plan(4, timed(50, 10), core_s=0.35),
-    full=Plan(8, FULL, core_s=4.5),
+    quick=Plan(4, timed(50, 10), core_s=0.3),
+    full=Plan(5, FULL, core_s=7.0),
     quantities=(*FLOWS, *_SHARED),
     notes="Four flows each way are an assumption.",
 )
@@ -201,8 +201,8 @@ _HTTP_PARALLEL = Study(
     axis=_pauses(2),
     schemes=SCHEMES,
     conditions=PAPER_CONDITIONS,
-    quick=Plan(3, timed(140, 20), ("0.5", "2", "10"), core_s=0.06),
-    full=Plan(5, FULL, core_s=1.0),
+    quick=Plan(3, timed(140, 20), ("0.5", "2", "10"), core_s=0.025),
+    full=Plan(3, FULL, core_s=0.7),
     quantities=_SHARED,
     notes="The pauses and the direction (wired to wireless) are assumptions.",
 )
@@ -217,8 +217,8 @@ _HTTP_RANDOM = Study(
     axis=_pauses(1),
     schemes=SCHEMES,
     conditions=PAPER_CONDITIONS,
-    quick=Plan(3, timed(50, 10), ("0.5", "10"), core_s=0.25),
-    full=Plan(3, FULL, core_s=4.5),
+    quick=Plan(3, timed(50, 10), ("0.5", "10"), core_s=0.13),
+    full=Plan(3, FULL, ("0.5", "2", "10"), core_s=2.7),
     quantities=_SHARED,
     notes="The pauses are an assumption.",
 )

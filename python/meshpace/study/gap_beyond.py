@@ -7,7 +7,7 @@ moves its number most towards the paper's is the ingredient to blame; if none do
 from __future__ import annotations
 
 from meshpace.study.gap import FULL, PARALLEL, timed
-from meshpace.study.model import AODV, PAPER_CONDITIONS, STATIC, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import AODV, AS_IS, STATIC, Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import DELAY, GIVEN_UP, GOODPUT, JAIN, JAIN_10S, RESENT, ROUTE_FAILURES, SHARE, TIMEOUTS
 
 _OWN = "not in the papers"
@@ -32,15 +32,14 @@ def _oracle(hops: int, rates: tuple[int, ...]) -> Study:
         axis=Axis("rate of the fixed interval", "kbit/s", points),
         schemes=("fixed-rate", "newreno", "tcp-ap", "tcp-gap"),
         level=("newreno", "tcp-ap", "tcp-gap"),
-        conditions=PAPER_CONDITIONS,
+        conditions=(AODV, STATIC),
         settings=(("topology.hops", str(hops)),),
-        quick=Plan(3, timed(80, 10), conditions=(AODV, STATIC), core_s=0.07),
-        full=Plan(5, FULL, core_s=1.0),
+        quick=Plan(3, timed(80, 10), core_s=0.03),
+        full=Plan(3, FULL, core_s=0.8),
         quantities=(GOODPUT, DELAY, RESENT, TIMEOUTS, GIVEN_UP, ROUTE_FAILURES),
     )
 
 
-AS_IS = "as it is"
 _SCHEMES = ("newreno", "tcp-gap")
 
 
@@ -69,7 +68,7 @@ SWITCHES = Axis(
 """One ingredient at a time. A switch to what a condition has already is that condition as it is, and costs nothing."""
 
 
-def _switches(family: str, title: str, scenario: str, settings: Settings, core_s: float) -> Study:
+def _switches(family: str, title: str, scenario: str, settings: Settings, quick: Plan) -> Study:
     return Study(
         name=f"gap-switches-{family}",
         title=f"One ingredient at a time: {title}",
@@ -79,28 +78,31 @@ def _switches(family: str, title: str, scenario: str, settings: Settings, core_s
         scenario=scenario,
         axis=SWITCHES,
         schemes=_SCHEMES,
-        conditions=PAPER_CONDITIONS,
+        conditions=(AODV, STATIC),
         settings=settings,
-        quick=Plan(3, timed(80, 10), conditions=(AODV, STATIC), core_s=core_s),
-        full=Plan(5, FULL, core_s=15 * core_s),
+        quick=quick,
+        full=Plan(3, FULL, core_s=1.0),
         quantities=(GOODPUT, SHARE, JAIN, JAIN_10S, DELAY, RESENT, TIMEOUTS, ROUTE_FAILURES),
     )
 
 
+_TIMED = Plan(3, timed(80, 10), core_s=0.06)
+
 STUDIES = (
     *(_oracle(hops, rates) for hops, rates in _RATES.items()),
     _switches(
-        "chain-up", "chain of 8 hops, wireless to wired", "gap-fig08-chain-up.toml", (("topology.hops", "8"),), 0.05
+        "chain-up", "chain of 8 hops, wireless to wired", "gap-fig08-chain-up.toml", (("topology.hops", "8"),), _TIMED
     ),
     _switches(
-        "chain-down", "chain of 8 hops, wired to wireless", "gap-fig09-chain-down.toml", (("topology.hops", "8"),), 0.05
+        "chain-down", "chain of 8 hops, wired to wireless", "gap-fig09-chain-down.toml", (("topology.hops", "8"),),
+        _TIMED,
     ),
-    _switches("parallel-up", "parallel chains, wireless to wired", f"{PARALLEL['up']}.toml", (), 0.07),
-    _switches("parallel-down", "parallel chains, wired to wireless", f"{PARALLEL['down']}.toml", (), 0.07),
-    _switches("parallel-mix", "parallel chains, one flow each way", f"{PARALLEL['mix']}.toml", (), 0.07),
+    _switches("parallel-up", "parallel chains, wireless to wired", f"{PARALLEL['up']}.toml", (), _TIMED),
+    _switches("parallel-down", "parallel chains, wired to wireless", f"{PARALLEL['down']}.toml", (), _TIMED),
+    _switches("parallel-mix", "parallel chains, one flow each way", f"{PARALLEL['mix']}.toml", (), _TIMED),
     _switches(
         "54mbps", "54 Mbit/s, wired links of 20 Mbit/s", "gap-fig15-54mbps.toml", (("topology.wired_rate", "20Mbps"),),
-        0.25,
+        Plan(3, timed(25, 5), core_s=0.07),
     ),
-    _switches("http", "web traffic on parallel chains", "gap-fig22-http-parallel.toml", (), 0.04),
+    _switches("http", "web traffic on parallel chains", "gap-fig22-http-parallel.toml", (), _TIMED),
 )  # fmt: skip

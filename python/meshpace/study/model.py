@@ -41,6 +41,11 @@ class Condition:
         return f"{ROUTING_NAMES[self.routing]}, {RECEPTION_NAMES[self.reception]}"
 
     @property
+    def short(self) -> str:
+        """For the heads of columns: ``aodv sinr``."""
+        return self.routing if self.reception == "ns2-capture" else f"{self.routing} {self.reception}"
+
+    @property
     def settings(self) -> Settings:
         """What it sets in a scenario."""
         return (*_ROUTING_SETTINGS[self.routing], ("radio.reception", self.reception))
@@ -97,6 +102,8 @@ class Axis:
 
 
 ONLY_POINT = Point("")
+AS_IS = "as it is"
+"""The point of a study of switches at which nothing is switched."""
 NO_AXIS = Axis("", "", (ONLY_POINT,))
 """Of a study that compares schemes at one point."""
 
@@ -110,8 +117,6 @@ class Plan:
     measure: Settings
     points: tuple[str, ...] | None = None
     """Labels of the points run; all if None."""
-    conditions: tuple[Condition, ...] | None = None
-    """Conditions run; all of the study's if None."""
     core_s: float = 1.0
     """Processor time of a run, roughly; weighs runs for the time left, nothing else."""
 
@@ -177,7 +182,7 @@ class Study:
 
     def cells(self, effort: Effort) -> Iterator[Cell]:
         """Every value of the figure."""
-        for condition in self.plan(effort).conditions or self.conditions:
+        for condition in self.conditions:
             for scheme in self.schemes:
                 for point in self.points(effort):
                     yield Cell(condition, scheme, point.label)

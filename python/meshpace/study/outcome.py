@@ -46,27 +46,12 @@ class Outcome:
         """Mean and 95 % confidence over the seeds in which the quantity applies."""
         return estimate([value for value in self.values(cell, quantity) if value is not None])
 
-    def gain(
-        self, condition: Condition, point: str, quantity: Quantity, scheme: str, over: str = "newreno"
-    ) -> Estimate | None:
-        """Relative difference of a quantity between two schemes at a point; paired by seed."""
-        pairs = zip(
-            self.values(Cell(condition, scheme, point), quantity),
-            self.values(Cell(condition, over, point), quantity),
-            strict=True,
-        )
-        return estimate([a / b - 1 for a, b in pairs if a is not None and b])
-
-    def difference(
-        self, condition: Condition, point: str, quantity: Quantity, scheme: str, over: str = "newreno"
-    ) -> Estimate | None:
-        """As :meth:`gain`, but the absolute difference."""
-        pairs = zip(
-            self.values(Cell(condition, scheme, point), quantity),
-            self.values(Cell(condition, over, point), quantity),
-            strict=True,
-        )
-        return estimate([a - b for a, b in pairs if a is not None and b is not None])
+    def paired(
+        self, condition: Condition, point: str, quantity: Quantity, scheme: str, over: str
+    ) -> list[tuple[float | None, float | None]]:
+        """A quantity of two schemes at a point, seed by seed."""
+        ours, theirs = (self.values(Cell(condition, name, point), quantity) for name in (scheme, over))
+        return list(zip(ours, theirs, strict=True))
 
     def all_records(self) -> list[Record]:
         """Every run that is there, once, sorted by key."""

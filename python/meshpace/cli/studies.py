@@ -1,0 +1,48 @@
+"""``meshpace study``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meshpace.cli.arguments import Threads
+from meshpace.cli.failure import InputError, reports_failure
+
+app = typer.Typer(
+    name="study",
+    help="Run the papers' experiments figure by figure and judge their claims.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Store = Annotated[Path, typer.Option(help="Where results are kept.")]
+
+
+@app.command("list")
+@reports_failure
+def list_studies(json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False) -> None:
+    """List the studies."""
+    from meshpace.study.command import print_studies
+
+    print_studies(json)
+
+
+@app.command("run")
+@reports_failure
+def run(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Studies, or beginnings of their names: gap.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Few seeds, short runs; the default.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="As long as in the paper.")] = False,
+    store: Store = Path("store"),
+    threads: Threads = None,
+    executor: Annotated[str, typer.Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
+) -> None:
+    """Make the runs that the store does not hold yet, write the tables, print the verdicts."""
+    if quick and full:
+        raise InputError("--quick and --full exclude each other")
+    from meshpace.study.command import run_studies
+    from meshpace.study.model import Effort
+
+    run_studies(names, Effort.FULL if full else Effort.QUICK, store, threads, executor)

@@ -1,0 +1,81 @@
+"""What the TCP-GAP paper does not show, put as claims: delay, fairness over seconds, retransmissions, the optimum."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from meshpace.study.claims import Claim, Evidence, Judgement
+from meshpace.study.gap import CASES, LONG
+from meshpace.study.judges import everywhere
+from meshpace.study.model import Condition
+from meshpace.study.quantities import DELAY, GOODPUT, JAIN_1S, JAIN_10S, JAIN_100S, RESENT
+from meshpace.study.rules import above, below, combine, number, percent
+from meshpace.study.statistics import at_points, difference, gain
+
+_OWN = "Not in the paper"
+_CHAINS = {f"gap-chain-{way}": CASES[way] + "," for way in ("up", "down")}
+_PARALLEL = {f"gap-parallel-{way}": CASES[way] for way in CASES}
+_FROM_THE_BEST = 0.16
+"""ns-2.35's TCP-AP stays 1 to 16 % below the best fixed interval (reference/README.md, measured beside NewReno, 4)."""
+
+_DELAYS = (
+    ("up", "the sender's own pacing queue excluded"),
+    ("down", "the gateway's pacing queue included"),
+)
+"""From the hand-over to the network layer to the first arrival, so the two ways of pacing count differently."""
+
+_longer = partial(everywhere, source=_OWN, printed="", points=LONG, unit=" hops")
+
+
+def _oracle(hops: int) -> Claim:
+    study = f"gap-oracle-{hops}"
+
+    def judge(evidence: Evidence, condition: Condition) -> Judgement | None:
+        gains = at_points(evidence[study], condition, gain(GOODPUT, "fixed-rate", "tcp-gap"), unit=" kbit/s")
+        if not gains:
+            return None
+        label, best = max(gains, key=lambda g: g[1].mean)
+        verdict = combine([below(best, _FROM_THE_BEST)])
+        return Judgement(verdict, percent(best), f"The best fixed rate, {label}, against TCP-GAP: {percent(best)}.")
+
+    return Claim(
+        f"{study}-near",
+        f"Over {hops} hops no fixed interval delivers {100 * _FROM_THE_BEST:.0f} % more than TCP-GAP finds by itself.",
+        _OWN, "", f"the best fixed interval delivers less than {100 * _FROM_THE_BEST:.0f} % more", (study,), judge,
+    )  # fmt: skip
+
+
+CLAIMS: tuple[Claim, ...] = (
+    *(
+        _longer(
+            f"gap-delay-chain-{way}", f"Over 4 hops and more packets of TCP-GAP arrive sooner, {CASES[way]}, {queue}.",
+            studies={f"gap-chain-{way}": ""}, tolerance="the difference is below zero at each hop count",
+            statistic=gain(DELAY), answer=lambda v: below(v, 0.0), show=percent, what="One-way delay against NewReno",
+        )
+        for way, queue in _DELAYS
+    ),
+    _longer(
+        "gap-resent-chain", "Over 4 hops and more TCP-GAP resends less than NewReno.", studies=_CHAINS,
+        tolerance="the difference is below zero at each hop count", statistic=difference(RESENT),
+        answer=lambda v: below(v, 0.0), show=lambda v: f"{v.mean:+.1f}", what="Resent per 1,000, less NewReno's",
+    ),
+    *(
+        everywhere(
+            f"gap-delay-parallel-{way}", f"On parallel chains packets of TCP-GAP arrive sooner, {CASES[way]}, {queue}.",
+            source=_OWN, printed="", studies={f"gap-parallel-{way}": ""}, tolerance="the difference is below zero",
+            statistic=gain(DELAY), answer=lambda v: below(v, 0.0), show=percent, what="One-way delay against NewReno",
+        )
+        for way, queue in _DELAYS
+    ),
+    *(
+        everywhere(
+            f"gap-windows-{name}", f"On parallel chains TCP-GAP is fairer than NewReno over windows of {window}.",
+            source=_OWN, printed="", studies=_PARALLEL, tolerance="the difference of Jain's index is above zero",
+            statistic=difference(quantity), answer=lambda v: above(v, 0.0), show=number,
+            what="Jain's index less NewReno's",
+        )
+        for name, window, quantity in (("1s", "1 s", JAIN_1S), ("10s", "10 s", JAIN_10S), ("100s", "100 s", JAIN_100S))
+    ),
+    _oracle(4),
+    _oracle(8),
+)  # fmt: skip
