@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo test validate bench clean
+.PHONY: setup demo test validate bench fuzz clean
 
 ## Virtual environment, tools, the engine as an extension module; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine
@@ -57,6 +57,11 @@ validate: $(VENV)/.engine
 ## The engine beside ns-2 and ns-3; rewrites docs/benchmarks.md.
 bench: setup
 	$(BIN)/python bench/run.py
+
+## Every fuzz target for FUZZ_SECONDS (docs/fuzzing.md).
+FUZZ_SECONDS ?= 180
+fuzz:
+	fuzz/run.sh $(FUZZ_SECONDS)
 
 clean:
 	rm -rf $(VENV) target python/meshpace/_engine.abi3.so .mypy_cache .ruff_cache .pytest_cache report.html

@@ -8,7 +8,7 @@ shift
 [ $# -gt 0 ] || set -- scenario overrides connection gateway routing
 
 # Plain libFuzzer needs no nightly compiler; the sanitizers would, and the crates forbid unsafe code.
-command -v cargo-fuzz >/dev/null || cargo install --locked cargo-fuzz@0.13.2
+cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz@0.13.2
 cargo fuzz build --sanitizer none
 
 # The keys and words of the scenario file, from where the program has them.
