@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from meshpace.ns2.routes import minimum_hop_route
 
 TX_RANGE_M = 250.0
 """Reception range of ns-2.35's default radio at 914 MHz, two-ray ground (schemes.md 17.1)."""
@@ -99,30 +100,10 @@ class Case:
         """
         table = self.neighbours()
         for flow in self.flows:
-            path = unique_path(table, flow.source, flow.sink)
-            if path is None:
+            route = minimum_hop_route(table, flow.source, flow.sink)
+            if route is None or not route.unique:
                 raise ValueError(f"{self.name}: no unique shortest route from {flow.source} to {flow.sink}")
-            yield path
-
-
-def unique_path(table: list[list[int]], source: int, sink: int) -> list[int] | None:
-    """The shortest path if there is exactly one, else None."""
-    distance, ways = {sink: 0}, {sink: 1}
-    queue = deque([sink])
-    while queue:
-        here = queue.popleft()
-        for near in table[here]:
-            if near not in distance:
-                distance[near], ways[near] = distance[here] + 1, 0
-                queue.append(near)
-            if distance[near] == distance[here] + 1:
-                ways[near] += ways[here]
-    if ways.get(source) != 1:
-        return None
-    path = [source]
-    while path[-1] != sink:
-        path.append(next(n for n in table[path[-1]] if distance.get(n) == distance[path[-1]] - 1))
-    return path
+            yield list(route.nodes)
 
 
 def chain(hops: int) -> Case:
@@ -183,8 +164,8 @@ def pairs(nodes: list[Node], count: int, hops: range, rng: random.Random) -> lis
         if len(flows) == count:
             return flows
         source, sink = free[int(rng.random() * len(free))], free[int(rng.random() * len(free))]
-        path = unique_path(table, source, sink)
-        if source != sink and path is not None and len(path) - 1 in hops:
+        route = minimum_hop_route(table, source, sink)
+        if source != sink and route is not None and route.unique and len(route.nodes) - 1 in hops:
             flows.append(Flow(source, sink, round(0.1 * (len(flows) % 10 + 1), 1)))
             free.remove(source)
             free.remove(sink)

@@ -3,10 +3,9 @@
 #   ns mesh.tcl FILE.net static|aodv SECONDS WARMUP SEED
 #
 # Prints one line: "result RUN_WALL_S GOODPUT_BPS ...", one goodput a flow. The wall time is that of the traffic part.
-# Static routes are DSDV tables, since ns-2.35 has no other static routing for mobile nodes. They are filled before the
-# radio is used: the routing agents of one flow's path after the other are wired to each other in a row, exchange
-# updates without loss, and are frozen in the end. The wired part hangs behind the gateway's port demultiplexer, and the
-# wired host's agent carries the gateway's address, so that flat addresses do for the mesh.
+# Static routes are those of `meshpace crosscheck`: DSDV tables that are filled before the radio is used. The wired part
+# hangs behind the gateway's port demultiplexer, and the wired host's agent carries the gateway's address, so that flat
+# addresses do for the mesh.
 
 lassign $argv net routing seconds warmup seed
 ns-random $seed
@@ -40,11 +39,7 @@ Mac/802_11 set RTSThreshold_ 0
 Mac/802_11 set ShortRetryLimit_ 7
 Mac/802_11 set LongRetryLimit_ 4
 
-# DSDV while the tables fill: an update every 3 s, passed on at once (no settling time), entries never time out.
-Agent/DSDV set perup_ 3
-Agent/DSDV set min_update_periods_ 1000000
-Agent/DSDV set wst0_ 0
-Agent/DSDV set use_mac_ 0
+source [file join [file dirname [info script]] .. .. python meshpace ns2 static_routes.tcl]
 
 # DSDV (not AODV) adds the IP header to TCP packets itself: 1500 and 40 bytes on the air either way.
 if {$routing eq "static"} {
@@ -115,39 +110,10 @@ if {[llength $links] > 0} {
     set up [wired_path [lreverse $links] [$gateway entry]]
 }
 
-# The routing agents of these nodes hear their neighbours in the list and nobody else.
-proc wire_up {path} {
-    global agent
-    for {set i 0} {$i < [llength $path]} {incr i} {
-        set fan [new Classifier/Replicator]
-        foreach near [list [expr {$i - 1}] [expr {$i + 1}]] {
-            if {$near >= 0 && $near < [llength $path]} { $fan installNext $agent([lindex $path $near]) }
-        }
-        $agent([lindex $path $i]) target $fan
-    }
-}
-proc silence {} {
-    global agent
-    foreach i [array names agent] { $agent($i) target [new Agent/Null] }
-}
-proc freeze {} {
-    global agent
-    foreach i [array names agent] { $agent($i) set perup_ 1e8 }
-}
-proc connect_radio {} {
-    global agent radio
-    foreach i [array names agent] { $agent($i) target $radio($i) }
-}
-
-# Fills the tables and returns the time from which traffic may start.
-proc static_routes {} {
-    global ns agent radio node route flows x
-    foreach i [array names node] {
-        set agent($i) [$node($i) set ragent_]
-        set radio($i) [$agent($i) target]
-    }
-    silence
-    set now 0.0
+# The mesh nodes that each flow passes, there and back.
+proc mesh_routes {} {
+    global route flows x
+    set routes {}
     foreach flow $flows {
         lassign $flow at sink
         set path $at
@@ -155,17 +121,11 @@ proc static_routes {} {
             set at $route($at,$sink)
             lappend path $at
         }
-        $ns at $now [list wire_up $path]
-        # An update goes one hop in a period at worst; a jitter of 2 s at the start.
-        set now [expr {$now + 3.0 * [llength $path] + 3.0}]
-        $ns at $now silence
+        lappend routes $path [lreverse $path]
     }
-    # A running update timer fires once more, within one period, then never again.
-    $ns at $now freeze
-    $ns at [expr {$now + 5.0}] connect_radio
-    return [expr {$now + 6.0}]
+    return $routes
 }
-set begin [expr {$routing eq "static" ? [static_routes] : 1.0}]
+set begin [expr {$routing eq "static" ? [static_routes [mesh_routes]] : 1.0}]
 
 set senders {}
 foreach flow $flows {

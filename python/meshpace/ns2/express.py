@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 from meshpace.ns2.model import App, Flow, MeshNode, NotExpressibleError, Ns2Scenario, Radio, Routing, WiredLink
+from meshpace.ns2.routes import minimum_hop_route, within_range
 
 _AGENTS = {
     "newreno": ("Agent/TCP/Newreno", False),
@@ -29,13 +29,14 @@ def express(resolved: Resolved) -> Ns2Scenario:
     _check_static_parts(resolved)
     nodes = tuple(MeshNode(node["id"], node["x"], node["y"]) for node in resolved["mesh"])
     radio = _radio(resolved["radio"])
-    routing = _routing(resolved["routing"], nodes, radio.tx_range_m)
+    routing = _routing(resolved["routing"])
     links = tuple(
         WiredLink(link["a"], link["b"], link["rate_bps"], link["delay_s"], link["queue"]) for link in resolved["links"]
     )
     gateway = _gateway(resolved, links)
     names = {node.name for node in nodes}
     flows = tuple(_flow(i, flow, names, resolved["scheme_settings"]) for i, flow in enumerate(resolved["flows"]))
+    static = routing is Routing.STATIC
     measure = resolved["measure"]
     return Ns2Scenario(
         name=resolved["name"],
@@ -45,6 +46,7 @@ def express(resolved: Resolved) -> Ns2Scenario:
         flows=flows,
         radio=radio,
         routing=routing,
+        routes=_static_routes(flows, nodes, gateway, radio.tx_range_m) if static else (),
         duration_s=measure["duration_s"],
         warmup_s=measure["warmup_s"],
     )
@@ -90,31 +92,29 @@ def _radio(radio: Resolved) -> Radio:
     )
 
 
-def _routing(routing: Resolved, nodes: tuple[MeshNode, ...], tx_range: float) -> Routing:
+def _routing(routing: Resolved) -> Routing:
     protocol = Routing(routing["protocol"])
     if protocol is Routing.AODV and routing["profile"] != "ns2":
         raise NotExpressibleError("routing.profile", f'its AODV is "ns2", not {routing["profile"]!r}')
-    if protocol is Routing.STATIC and not _is_tree(nodes, tx_range):
-        raise NotExpressibleError(
-            "routing.protocol",
-            "its static routes are a frozen DSDV, certain to be the shortest only where the mesh at tx_range is a "
-            'tree, and this one is not; use "aodv" or "dsdv"',
-        )
     return protocol
 
 
-def _is_tree(nodes: tuple[MeshNode, ...], tx_range: float) -> bool:
-    """True if the graph at ``tx_range`` is connected and without a cycle: every route is then unique."""
-    near = {
-        i: [j for j, b in enumerate(nodes) if i != j and (a.x - b.x) ** 2 + (a.y - b.y) ** 2 <= tx_range**2]
-        for i, a in enumerate(nodes)
-    }
-    seen, queue = {0}, deque([0])
-    while queue:
-        fresh = [j for j in near[queue.popleft()] if j not in seen]
-        seen.update(fresh)
-        queue.extend(fresh)
-    return len(seen) == len(nodes) and sum(map(len, near.values())) == 2 * (len(nodes) - 1)
+def _static_routes(
+    flows: tuple[Flow, ...], nodes: tuple[MeshNode, ...], gateway: str | None, tx_range: float
+) -> tuple[tuple[int, ...], ...]:
+    """The route of every flow within the mesh and that of the way back, each once; a wired end is at the gateway."""
+    index = {node.name: i for i, node in enumerate(nodes)}
+    neighbours = within_range([(node.x, node.y) for node in nodes], tx_range)
+    routes = set()
+    for flow in flows:
+        a, b = (index[end if end in index else str(gateway)] for end in (flow.source, flow.target))
+        for source, sink in ((a, b), (b, a)):
+            route = minimum_hop_route(neighbours, source, sink)
+            if route is None:
+                raise AssertionError(f"a scenario whose flow {flow.id} has no route was resolved")
+            if source != sink:
+                routes.add(route.nodes)
+    return tuple(sorted(routes))
 
 
 def _gateway(resolved: Resolved, links: tuple[WiredLink, ...]) -> str | None:

@@ -81,7 +81,11 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Ns2Scenario:
-    """A scenario that ns-2.35 can run; ``gateway`` is the mesh node that the wired links hang on."""
+    """A scenario that ns-2.35 can run; ``gateway`` is the mesh node that the wired links hang on.
+
+    ``routes`` are the static routes within the mesh that the flows use, by index of the nodes, from source to
+    destination; without static routing none.
+    """
 
     name: str
     nodes: tuple[MeshNode, ...]
@@ -90,17 +94,9 @@ class Ns2Scenario:
     flows: tuple[Flow, ...]
     radio: Radio
     routing: Routing
+    routes: tuple[tuple[int, ...], ...]
     duration_s: float
     warmup_s: float
-
-    @property
-    def idle_s(self) -> float:
-        """Virtual seconds before time 0.
-
-        AODV starts cold; DSDV needs the idle network to converge, and "static" is a converged DSDV that is
-        then frozen (ns-2.35 has no static routing for mobile nodes).
-        """
-        return {Routing.AODV: 1.0, Routing.STATIC: 120.0, Routing.DSDV: 150.0}[self.routing]
 
     @property
     def ip_header_added(self) -> int:

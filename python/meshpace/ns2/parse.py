@@ -52,6 +52,8 @@ class _Output:
     end: dict[int, list[int]] = field(default_factory=dict)
     seconds: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     rtt: dict[int, float] = field(default_factory=dict)
+    idle_s: float | None = None
+    """Virtual time of the traffic's time 0."""
     finished: bool = False
 
 
@@ -66,7 +68,7 @@ def parse_run(scenario: Ns2Scenario, output: str, drops: Iterable[str]) -> Figur
         BrokenRunError: if the output lacks the script's last line.
     """
     read = _read_output(output)
-    if not read.finished:
+    if not read.finished or read.idle_s is None:
         raise BrokenRunError(output.strip()[-400:] or "no output")
     measured = scenario.duration_s - scenario.warmup_s
     flows = []
@@ -85,7 +87,7 @@ def parse_run(scenario: Ns2Scenario, output: str, drops: Iterable[str]) -> Figur
                 srtt_s=read.rtt.get(index),
             )
         )
-    counts = _count_drops(drops, scenario.idle_s + scenario.warmup_s, scenario.idle_s + scenario.duration_s)
+    counts = _count_drops(drops, read.idle_s + scenario.warmup_s, read.idle_s + scenario.duration_s)
     seconds = [_increments(read.seconds[i]) for i in range(len(scenario.flows))]
     several = len(flows) > 1
     return Figures(
@@ -117,6 +119,8 @@ def _read_output(output: str) -> _Output:
         elif word == "rtt" and len(rest) == 3:
             if int(rest[2]) > 0:
                 read.rtt[int(rest[0])] = float(rest[1]) / int(rest[2])
+        elif word == "idle" and len(rest) == 1:
+            read.idle_s = float(rest[0])
         elif word == "finished":
             read.finished = True
     return read

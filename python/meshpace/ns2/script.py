@@ -11,6 +11,7 @@ measured interval. ``parse.py`` reads these lines.
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 from meshpace.ns2.model import App, Flow, Ns2Scenario, Radio, Routing
 from meshpace.ns2.tcl import comment, node_index, number
@@ -18,8 +19,10 @@ from meshpace.ns2.wires import through_wires, wired_part
 
 _FIRST_PORT = 1000
 """Ports are unique over all flows, so that the wired part can route on them alone."""
-_FREEZE_S = 110.0
-"""When the converged DSDV is frozen: its last update falls before the 120 s of :attr:`Ns2Scenario.idle_s`."""
+_STATIC_ROUTES = Path(__file__).with_name("static_routes.tcl")
+_AODV_STARTS_S = 1.0
+_DSDV_CONVERGES_S = 150.0
+"""Virtual seconds of idle network before time 0 in which DSDV converges; AODV starts cold."""
 _MARGIN_M = 1.0
 """ns-2's flat grid has no zero or negative positions."""
 
@@ -31,6 +34,7 @@ def write_script(scenario: Ns2Scenario) -> str:
         _radio(scenario.radio),
         _routing(scenario),
         _nodes(scenario),
+        _time_zero(scenario),
         wired_part(scenario),
         *(_flow(scenario, index, flow) for index, flow in enumerate(scenario.flows)),
         _measurement(scenario),
@@ -46,9 +50,6 @@ set seed [lindex $argv 0]
 if {{$seed == ""}} {{ set seed 1 }}
 set dropfile [lindex $argv 1]
 if {{$dropfile == ""}} {{ set dropfile "/dev/null" }}
-set idle {number(scenario.idle_s)}
-set t_warm [expr $idle + {number(scenario.warmup_s)}]
-set t_end [expr $idle + {number(scenario.duration_s)}]
 remove-all-packet-headers
 add-packet-header IP TCP LL Mac ARP AODV Message Common Flags RTP
 set ns [new Simulator]
@@ -120,14 +121,7 @@ def _routing(scenario: Ns2Scenario) -> str:
             f"Agent/TCP set tcpip_base_hdr_size_ {40 - header}",
         ]
     if scenario.routing is Routing.STATIC:
-        lines += [
-            "# Static routes: DSDV converges on the idle network, then is frozen; no update, no timeout,",
-            "# no link-failure feedback during the traffic.",
-            "Agent/DSDV set perup_ 3",
-            "Agent/DSDV set min_update_periods_ 1000",
-            "Agent/DSDV set wst0_ 0",
-            "Agent/DSDV set use_mac_ 0",
-        ]
+        lines.append(_STATIC_ROUTES.read_text(encoding="utf-8"))
     return "\n".join(lines) + "\n"
 
 
@@ -154,19 +148,22 @@ def _nodes(scenario: Ns2Scenario) -> str:
             f"$node({index}) set Z_ 0",
             f"[$node({index}) set mac_(0)] drop-target [cmu-trace Drop MAC $node({index})]",
         ]
-    if scenario.routing is Routing.STATIC:
-        lines += [
-            "proc freeze {} {",
-            "    global node",
-            "    foreach i [array names node] {",
-            "        set agent [$node($i) agent 255]",
-            "        $agent set perup_ 100000000",
-            "        $agent set min_update_periods_ 1",
-            "    }",
-            "}",
-            f"$ns at {number(_FREEZE_S)} freeze",
-        ]
     return "\n".join(lines) + "\n"
+
+
+def _time_zero(scenario: Ns2Scenario) -> str:
+    """When the traffic's time begins; the script prints it, since every time in the trace counts from ns-2's start."""
+    if scenario.routing is Routing.STATIC:
+        routes = " ".join("{" + " ".join(map(str, route)) + "}" for route in scenario.routes)
+        idle = f"[static_routes {{{routes}}}]"
+    else:
+        idle = number(_AODV_STARTS_S if scenario.routing is Routing.AODV else _DSDV_CONVERGES_S)
+    return f"""\
+set idle {idle}
+puts "idle $idle"
+set t_warm [expr $idle + {number(scenario.warmup_s)}]
+set t_end [expr $idle + {number(scenario.duration_s)}]
+"""
 
 
 def _flow(scenario: Ns2Scenario, index: int, flow: Flow) -> str:
