@@ -185,6 +185,14 @@ fn wired_hops_are_not_hops_and_wired_drops_are_queue_drops() {
         "{first:?}"
     );
     assert_eq!((first.retry_drops, first.collisions), (0, 0));
+    // Datagrams fill the other direction: acknowledgements are lost there too.
+    let flows = format!("{}{}", flow("B", "n0", ""), cbr("n0", "B", 2.4e5, 1000));
+    let crowded = run(&newreno(&format!("{}{topology}{flows}", measure(30.0, 2.0))));
+    let up = row(&crowded, "n2", "RT1").expect("every wired direction has a row");
+    assert!(
+        up.ack_drops > 0 && up.data_drops > 0 && up.queue_drops == up.ack_drops + up.data_drops,
+        "{up:?}"
+    );
     let names: Vec<_> = result.links.iter().map(|l| format!("{}-{}", l.from, l.to)).collect();
     let wired = ["n2-RT1", "RT1-n2", "RT1-RT2", "RT2-RT1", "RT2-B", "B-RT2"];
     assert_eq!(names, ["n0-n1", "n1-n0", "n1-n2", "n2-n1"].iter().chain(&wired).copied().collect::<Vec<_>>());

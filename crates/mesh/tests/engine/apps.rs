@@ -69,8 +69,8 @@ fn bursts_and_pauses_have_their_means() {
 
 #[test]
 fn a_burst_keeps_its_rate_and_ends_with_what_is_left() {
-    let keys = "app = \"self-similar\"\nrate = 800000\npacket = 500\nfile_mean = 2200\nfile_shape = 50\npause_mean = 1";
-    let text = format!("{}{}{}", measure(20.0, 0.0), chain(1), flow("n0", "n1", keys));
+    let keys = "app = \"self-similar\"\nrate = 8000\npacket = 500\nfile_mean = 2200\nfile_shape = 100\npause_mean = 1";
+    let text = format!("{}{}{}", measure(120.0, 0.0), chain(1), flow("n0", "n1", keys));
     let (_, record) = record(&text);
     let sent: Vec<_> = record
         .data_from(0)
@@ -83,10 +83,10 @@ fn a_burst_keeps_its_rate_and_ends_with_what_is_left() {
     for pair in sent.windows(2) {
         let gap = (pair[1].0 - pair[0].0).as_micros();
         match pair[0].1 {
-            500 if gap == 5000 => within += 1,
-            // The pause begins when the last packet has passed at the burst's rate.
+            500 if gap == 500_000 => within += 1,
+            // The pause, at least 99 hundredths of its mean, begins when the last packet has passed at the burst's rate.
             payload => {
-                assert!(gap > payload * 10 + 900_000, "{pair:?}");
+                assert!(gap >= payload * 1000 + 990_000, "{pair:?}");
                 between += 1;
             }
         }

@@ -1,6 +1,6 @@
 //! A run is a pure function of scenario and seed (design, section 1).
 
-use crate::support::{chain, flow, json, run_seed, scenario};
+use crate::support::{cbr, chain, flow, json, measure, run_seed, scenario};
 use std::thread;
 
 /// Scenarios with something of everything that draws: contention, AODV, mobility, web traffic, shadowing.
@@ -50,6 +50,15 @@ fn another_seed_gives_another_run() {
         let (one, two) = (run_seed(&text, 1), run_seed(&text, 2));
         assert_ne!((one.events, one.frames), (two.events, two.frames), "{text}");
     }
+}
+
+#[test]
+fn another_seed_draws_other_backoffs() {
+    // Nothing else is random here: datagrams at fixed times over fixed routes.
+    let flows = format!("{}{}", cbr("n0", "n2", 4e5, 500), cbr("n2", "n0", 3e5, 500));
+    let text = format!("[defaults]\nscheme = \"newreno\"\n{}{}{flows}", measure(1.0, 0.0), chain(2));
+    let delay = |seed| run_seed(&text, seed).flows[0].delay_mean_s.expect("delivered");
+    assert_ne!(delay(1), delay(2));
 }
 
 #[test]

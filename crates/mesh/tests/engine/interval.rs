@@ -181,6 +181,19 @@ fn fairness_windows_hold_the_flows_that_are_active_all_through() {
 }
 
 #[test]
+fn a_transfer_is_active_until_it_is_complete() {
+    let flows =
+        format!("{}{}", cbr("n0", "n1", 8e5, 500), flow("n1", "n0", "app = \"transfer\"\nbytes = 200000"));
+    let network = format!("[defaults]\nscheme = \"newreno\"\n{}{flows}", chain(1));
+    let index = |duration: f64| run(&format!("{}windows = [0.5]\n{network}", measure(duration, 0.0)));
+    let (whole, first) = (index(6.0), index(0.5));
+    let completed = whole.flows[1].completed_s.expect("it was completed");
+    assert!((0.5..1.0).contains(&completed), "{completed}");
+    assert_eq!(whole.jain_windows["0.5"], first.jain_windows["0.5"], "only the first window had both");
+    assert!(first.jain_windows["0.5"].is_some());
+}
+
+#[test]
 fn a_stopped_transfer_without_end_finishes_what_it_sent_and_falls_silent() {
     let text =
         format!("{}{}{}", measure(10.0, 0.0), chain(2), flow("n0", "n2", "scheme = \"newreno\"\nstop = 3"));

@@ -28,7 +28,7 @@ fn paces(scheme: &str, network: &str, from: &str) -> bool {
 fn delivers(scheme: &str, network: &str, result: &RunResult) {
     for f in &result.flows {
         let what = format!("{scheme}, {network}: {f:?}");
-        assert!(f.goodput_bps > 5e3, "{what}");
+        assert!(f.delivered_bytes > 0, "{what}");
         assert!(f.hops.is_some_and(|hops| (2..=4).contains(&hops)), "{what}");
         assert!(f.delay_mean_s.is_some() && f.srtt_s.is_some() && f.cwnd_mean.is_some(), "{what}");
         let paced = paces(scheme, network, &f.from);
@@ -40,6 +40,7 @@ fn delivers(scheme: &str, network: &str, result: &RunResult) {
             assert!(f.goodput_bps <= 1.05 * rate, "{what}");
         }
     }
+    assert!(result.aggregate_goodput_bps > 5e4, "{scheme}, {network}: {result:?}");
     let gateway = scheme.starts_with("tcp-gap") && network != "ad hoc";
     assert_eq!(result.gateways.len(), usize::from(gateway), "{scheme}, {network}");
     assert_eq!(result.scheme, scheme);
@@ -52,7 +53,7 @@ fn every_scheme_delivers_and_says_how_it_paces() {
         names += 1;
         for (network, text) in networks() {
             for routing in ["static", "aodv"] {
-                let head = format!("[defaults]\nscheme = \"{scheme}\"\n{}", measure(10.0, 3.0));
+                let head = format!("[defaults]\nscheme = \"{scheme}\"\n{}", measure(25.0, 3.0));
                 let result = run(&format!("{head}[routing]\nprotocol = \"{routing}\"\n{text}"));
                 delivers(scheme, network, &result);
             }
