@@ -7,6 +7,7 @@ deletes nothing; a file that cannot be read is reported and left where it is.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -83,7 +84,7 @@ class Store:
         """Takes in what other processes have added."""
         if not self._runs.is_dir():
             if self.directory.exists() and not self.directory.is_dir():
-                raise NotADirectoryError(20, "a store is a folder", str(self.directory))
+                raise NotADirectoryError(errno.ENOTDIR, "a store is a folder", str(self.directory))
             return
         for name in sorted(set(os.listdir(self._runs)) - self._seen):  # noqa: PTH208 (names are all it needs)
             self._seen.add(name)
@@ -179,8 +180,11 @@ def _to_table(rows: Sequence[Record]) -> pa.Table:
 def _read(path: Path) -> Iterator[Record]:
     try:
         rows = pq.read_table(path, page_checksum_verification=True).to_pylist()
-    except pa.ArrowException as error:
-        raise OSError(5, f"damaged: {error}", str(path)) from error
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).splitlines())
+        raise OSError(errno.EIO, f"damaged ({reason}); delete it to have its runs made again", str(path)) from error
     for row in rows:
         job = Job(row["scenario"], row["scenario_text"], tuple(row["overrides"]), row["scheme"], row["seed"])
         yield Record(row["key"], job, row["engine"], row["result"], row["series"], row["wall_s"])

@@ -1,0 +1,126 @@
+"""Studies as data, and their commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import Cli
+from meshpace import engine
+from meshpace.study import registry
+from meshpace.study.model import AODV, STATIC, Cell, Effort
+from meshpace.study.runner import tasks
+from study_child import small
+
+
+def test_every_study_can_be_run() -> None:
+    seen = set()
+    for effort in Effort:
+        for study in registry.STUDIES:
+            for cell, job in study.jobs(effort):
+                place = (study.name, cell.condition, cell.point if study.axis.points[0].settings else "")
+                if place not in seen and job.seed == 1:
+                    seen.add(place)
+                    engine.resolve(job)
+
+
+def test_the_paper_is_run_as_it_was() -> None:
+    """55,000 packets, 11 batches, its schemes, its routing and static routes, both models of reception."""
+    for study in registry.find(["gap-chain", "gap-parallel", "gap-54mbps", "gap-cross", "gap-random", "gap-http"]):
+        assert set(study.schemes) == {"newreno", "tcp-ap", "tcp-gap", "tcp-gap-nogc"}
+        pairs = {(condition.routing, condition.reception) for condition in study.conditions}
+        assert pairs >= {(r, m) for r in ("aodv", "static") for m in ("ns2-capture", "sinr")}
+        for _, job in study.jobs(Effort.FULL):
+            assert {"measure.packets=55000", "measure.batches=11"} <= set(job.overrides)
+
+
+def test_a_job_carries_condition_and_point() -> None:
+    study = small()
+    job = study.job(Cell(STATIC, "tcp-gap", "3"), 5, Effort.QUICK)
+    assert job.command() == (
+        "meshpace run scenarios/gap-fig08-chain-up.toml --set measure.duration=60s --set measure.warmup=1s "
+        "--set radio.reception=ns2-capture --set routing.protocol=static --set topology.hops=3 --scheme tcp-gap "
+        "--seed 5"
+    )
+
+
+def test_switching_to_what_is_there_costs_no_run() -> None:
+    (study,) = registry.find(["gap-switches-chain-up"])
+    static = study.job(Cell(STATIC, "newreno", "as it is"), 1, Effort.QUICK)
+    assert study.job(Cell(STATIC, "newreno", "static routes"), 1, Effort.QUICK) == static
+    assert study.job(Cell(AODV, "newreno", "static routes"), 1, Effort.QUICK) == static
+    assert study.job(Cell(AODV, "newreno", "as it is"), 1, Effort.QUICK) != static
+
+
+def test_schemes_that_the_axis_does_not_concern_run_once() -> None:
+    (study,) = registry.find(["gap-oracle-4"])
+    plan = study.quick
+    level = len(study.level) * len(study.conditions) * plan.seeds
+    swept = len(study.points(Effort.QUICK)) * len(study.conditions) * plan.seeds
+    assert len(tasks([study], Effort.QUICK)) == level + swept
+
+
+def test_studies_share_runs() -> None:
+    drops, mix = registry.find(["gap-link-drops", "gap-parallel-mix"])
+    together = tasks([drops, mix], Effort.QUICK)
+    assert len(together) == len(tasks([mix], Effort.QUICK)) == len({task.key for task in together})
+
+
+def test_names_and_beginnings_of_names() -> None:
+    assert [study.name for study in registry.find(["gap-chain", "gap-chain-up"])] == ["gap-chain-up", "gap-chain-down"]
+    assert registry.find(["gap"]) == registry.STUDIES
+    assert registry.groups()["gap"] == len(registry.STUDIES)
+    with pytest.raises(registry.UnknownStudyError):
+        registry.find(["gap-c"])
+
+
+def test_list(cli: Cli) -> None:
+    done = cli("study", "list")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(study.name in done.stdout for study in registry.STUDIES)
+    listed = json.loads(cli("study", "list", "--json").stdout)
+    assert [study["name"] for study in listed["studies"]] == [study.name for study in registry.STUDIES]
+    assert "Fig. 8" in listed["studies"][0]["figures"]
+
+
+def test_run_and_run_again(cli: Cli, tmp_path: Path) -> None:
+    done = cli("study", "run", "gap-oracle-4", "--quick", "--store", "s")
+    assert done.returncode == 0
+    assert "72 runs made, 0 were in s" in done.stdout
+    assert "Over 4 hops no fixed interval" in done.stdout
+    path = tmp_path / "s" / "tables" / "gap-oracle-4-quick.parquet"
+    before, stored = path.read_bytes(), sorted((tmp_path / "s" / "runs").iterdir())
+    rows = pq.read_table(path).to_pylist()
+    assert len(rows) == 2 * 4 * 9 * 3  # conditions, schemes, rates, seeds
+    assert all(row["goodput"] > 0 for row in rows)
+    again = cli("study", "run", "gap-oracle-4", "--store", "s")
+    assert "0 runs made, 72 were in s" in again.stdout
+    assert again.stdout.splitlines()[1:] == done.stdout.splitlines()[1:]
+    assert (path.read_bytes(), sorted((tmp_path / "s" / "runs").iterdir())) == (before, stored)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("gap-chian-up",), "no study 'gap-chian-up': did you mean gap-chain-up"),
+        (("zzz",), "no study 'zzz': meshpace study list shows them all"),
+        (("gap", "--quick", "--full"), "--quick and --full exclude each other"),
+        (("gap", "--executor", "magic"), "no executor 'magic'; there are threads, processes, dask://HOST:PORT"),
+    ],
+)
+def test_bad_input(arguments: tuple[str, ...], expected: str, cli: Cli, tmp_path: Path) -> None:
+    done = cli("study", "run", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert expected in line
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_no_store(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("mine")
+    done = cli("study", "run", "gap-oracle-4", "--store", "s")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (tmp_path / "s").read_text() == "mine"
