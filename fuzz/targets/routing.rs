@@ -13,6 +13,8 @@ use meshpace_units::{Instant, NodeId, Span};
 /// The node under test; the others have the numbers after it.
 const ME: NodeId = NodeId(0);
 const NODES: u8 = 6;
+/// Packets that may wait for routes: AODV's send buffer, and more than DSDV's queues for so few nodes.
+const WAITING: usize = 64;
 /// Actions that one call may ask for: the whole send buffer and a message for each.
 const ACTIONS: usize = 500;
 
@@ -196,6 +198,8 @@ impl World {
             let before = std::mem::replace(&mut self.packets[packet].1, place);
             assert_eq!(before, Place::Routing, "packet {packet} came out twice");
         }
+        let waiting = self.packets.iter().filter(|(_, place)| *place == Place::Routing).count();
+        assert!(waiting <= WAITING, "{waiting} packets wait");
     }
 }
 
