@@ -26,13 +26,15 @@ $(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras dev
 	touch $@
 
-# ns-2, the judge of `meshpace crosscheck`, and tshark, which the tests of packet captures use: optional, and only root
-# can install them.
-$(VENV)/.debian: | $(VENV)/.tools
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v ns && command -v tshark; } >/dev/null; then \
-	    echo "installing ns2 and tshark"; \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ns2 tshark >/dev/null \
-	      || echo "ns2 and tshark not installed: crosscheck and the tests of captures need them"; \
+# ns-2, the judge of `meshpace crosscheck`; tshark and Chromium, which the tests of packet captures and of the report
+# use: optional, and only root can install them.
+$(VENV)/.debian: Makefile | $(VENV)/.tools
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	    && ! { command -v ns && command -v tshark && command -v chromium; } >/dev/null; then \
+	    echo "installing ns2, tshark and chromium"; \
+	    apt-get update -qq \
+	      && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ns2 tshark chromium >/dev/null \
+	      || echo "ns2, tshark, chromium not installed: crosscheck, the tests of captures and of the report need them"; \
 	fi
 	touch $@
 

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +17,9 @@ import websocket
 
 CHROMIUM = shutil.which("chromium")
 _FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--remote-debugging-port=0", "--remote-allow-origins=*",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-port=0",
+    "--remote-allow-origins=*",
 )  # fmt: skip
 _PATIENCE_S = 60.0
 
@@ -59,9 +61,8 @@ class Page:
 
     def look(self, width: int, height: int, *, dark: bool = False, still: bool = False, touch: bool = False) -> None:
         """Sets the window's size and the user's preferences."""
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=touch
-        )  # fmt: skip
+        size = {"width": width, "height": height, "deviceScaleFactor": 1}
+        self.call("Emulation.setDeviceMetricsOverride", **size, mobile=touch)
         features = [
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
             {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"},
@@ -85,6 +86,13 @@ class Page:
         while not self.ask(expression):
             assert time.monotonic() < until, f"still not: {expression}"
             time.sleep(0.05)
+
+    def click(self, x: float, y: float) -> None:
+        """Moves the mouse there and clicks."""
+        for kind, buttons in (("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)):
+            button = "none" if kind == "mouseMoved" else "left"
+            pressed = {"button": button, "buttons": buttons, "clickCount": 1}
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **pressed)
 
     def press(self, key: str) -> None:
         """Presses a key where the focus is."""
@@ -113,8 +121,6 @@ def page(profile: Path) -> Iterator[Page]:
 
 def _address(profile: Path, process: subprocess.Popen[bytes]) -> str:
     """Where the tab listens: the browser writes its port to a file."""
-    import urllib.request
-
     port_file, until = profile / "DevToolsActivePort", time.monotonic() + _PATIENCE_S
     while not port_file.exists() or len(port_file.read_text().split()) < 2:
         assert process.poll() is None, "the browser ended"

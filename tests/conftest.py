@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from reported import Reported, make_report
+
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 CHAIN = """\
@@ -54,3 +56,9 @@ def two_flows(tmp_path: Path) -> Path:
     path = tmp_path / "two.toml"
     path.write_text(CHAIN + '\n[[flow]]\nfrom = "n2"\nto = "n0"\n')
     return path
+
+
+@pytest.fixture(scope="session")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Reported:
+    """Four short studies, run and reported."""
+    return make_report(tmp_path_factory.mktemp("reported"))

@@ -95,4 +95,16 @@ def validate(
     run_validation(family, seeds, quick, output, threads)
 
 
-ALL = (run, schemes, scenarios, schema, demo, crosscheck, validate)
+@reports_failure
+def report(
+    store: Annotated[Path, typer.Option(help="Where `meshpace study run` keeps results.")] = Path("store"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
+    figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Write every figure as PDF here too.")] = None,
+) -> None:
+    """Write what the store holds as one HTML file: verdicts, figures, an animation, the data."""
+    from meshpace.report.command import report as write_report
+
+    write_report(store, output, figures)
+
+
+ALL = (run, schemes, scenarios, schema, demo, crosscheck, validate, report)

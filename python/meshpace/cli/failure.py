@@ -36,12 +36,13 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
         from meshpace.ns2.parse import BrokenRunError
         from meshpace.ns2.run import MissingNs2Error
         from meshpace.project import MissingFilesError
+        from meshpace.report.errors import MissingPackageError, NothingToReportError
         from meshpace.study.executors import UnknownExecutorError
         from meshpace.study.registry import UnknownStudyError
 
         mendable = (
             InputError, ScenarioError, NotExpressibleError, MissingFilesError, MissingNs2Error, BrokenRunError,
-            UnknownExecutorError, UnknownStudyError,
+            UnknownExecutorError, UnknownStudyError, MissingPackageError, NothingToReportError,
         )  # fmt: skip
         try:
             command(*args, **kwargs)

@@ -7,20 +7,18 @@ from pathlib import Path
 
 from meshpace import engine
 from meshpace.files import replacing
+from meshpace.progress import Progress
+from meshpace.report.errors import NothingToReportError
+from meshpace.report.figures import views
 from meshpace.report.films import film_section
-from meshpace.report.model import Claim, Report
+from meshpace.report.model import Report
 from meshpace.report.page import render
 from meshpace.report.sections import study_section
-from meshpace.study.claims import judge
-from meshpace.study.gap_claims import CLAIMS
 from meshpace.study.model import Effort, Study
 from meshpace.study.outcome import Outcome, by_name, load
 from meshpace.study.registry import STUDIES
 from meshpace.study.store import Store
-
-
-class NothingToReportError(Exception):
-    """The store holds no run of any study."""
+from meshpace.study.verdicts import judge_all
 
 
 def report(directory: Path, output: Path, figures: Path | None) -> None:
@@ -28,7 +26,7 @@ def report(directory: Path, output: Path, figures: Path | None) -> None:
 
     Raises:
         NothingToReportError: the store holds nothing to report.
-        MissingPlotlyError, MissingMatplotlibError: an optional package is not installed.
+        MissingPackageError: an optional package is not installed.
         OSError: the store cannot be read or a file cannot be written.
     """
     outcomes = read(Store(directory), STUDIES)
@@ -42,7 +40,9 @@ def report(directory: Path, output: Path, figures: Path | None) -> None:
     if figures is not None:
         from meshpace.report.papers import write_figures
 
-        count = write_figures(figures, outcomes)
+        total = sum(len(views(outcome)) for outcome in outcomes)
+        with Progress("figures", total) as progress:
+            count = write_figures(figures, outcomes, progress)
         print(f"Figures: {count} PDF files in {figures}")
 
 
@@ -62,7 +62,7 @@ def _incomplete(outcome: Outcome) -> float:
 
 def build(outcomes: Sequence[Outcome]) -> Report:
     """The page of these outcomes."""
-    claims = _claims(outcomes)
+    claims = judge_all(by_name(outcomes))
     judged = sum(len(claim.findings) for group in claims.values() for claim in group)
     runs = {record.key: record for outcome in outcomes for record in outcome.all_records()}
     simulated = sum(record.run()["simulated_s"] for record in runs.values())
@@ -89,15 +89,3 @@ def build(outcomes: Sequence[Outcome]) -> Report:
         ),
         interactive=True,
     )
-
-
-def _claims(outcomes: Sequence[Outcome]) -> dict[str, tuple[Claim, ...]]:
-    """The claims that can be judged, by the study that they are told with."""
-    evidence = by_name(outcomes)
-    found: dict[str, tuple[Claim, ...]] = {}
-    for claim in CLAIMS:
-        judged = judge(claim, evidence)
-        if judged is not None:
-            home = claim.studies[0]
-            found[home] = (*found.get(home, ()), judged)
-    return found

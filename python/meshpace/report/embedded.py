@@ -12,16 +12,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from meshpace.report.errors import MissingPackageError
 from meshpace.report.model import Chart, Download
 
 Json = dict[str, Any]
-
-
-class MissingPlotlyError(Exception):
-    """The optional package with the plotting library is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__("the report needs plotly: pip install 'meshpace[report]'")
 
 
 def style() -> str:
@@ -45,7 +39,7 @@ def plotly() -> str:
     """The plotting library, compressed: it is a third of its size so, and is unpacked when a chart comes into sight.
 
     Raises:
-        MissingPlotlyError: it is not installed.
+        MissingPackageError: it is not installed.
     """
     return f'<script type="application/octet-stream" id="plotly" data-encoding="gzip">{_plotly()}</script>'
 
@@ -98,7 +92,7 @@ def _text(name: str) -> str:
 def _plotly() -> str:
     found = importlib.util.find_spec("plotly")
     if found is None or found.origin is None:
-        raise MissingPlotlyError
+        raise MissingPackageError("the report", "plotly", "report")
     library = Path(found.origin).parent / "package_data" / "plotly.min.js"
     return base64.b64encode(_gzip(library.read_bytes())).decode()
 

@@ -18,7 +18,7 @@ def render(report: Report) -> str:
     """The page: one file without references to anything outside it.
 
     Raises:
-        MissingPlotlyError: the report is to be interactive, and the library for that is not installed.
+        MissingPackageError: the report is to be interactive, and the library for that is not installed.
     """
     facts = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in report.facts)
     claims = verdicts.overview(report.sections) + verdicts.in_full(report.claims)

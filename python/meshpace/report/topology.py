@@ -75,8 +75,8 @@ class _Picture:
         x, y = self.places[node.name]
         for radius, name in ((self.topology.cs_range, "sense"), (self.topology.tx_range, "decode")):
             title = f"{name}: {radius:.0f} m around {node.name}"
-            yield f'<circle class="range {name}" cx="{x:.1f}" cy="{y:.1f}" r="{radius * self.scale:.1f}">'
-            yield f"<title>{escape(title)}</title></circle>"
+            circle = f'<circle class="range {name}" cx="{x:.1f}" cy="{y:.1f}" r="{radius * self.scale:.1f}"/>'
+            yield f"<g><title>{escape(title)}</title>{circle}</g>"
 
     def edges(self) -> Iterator[str]:
         """Pairs within transmission range."""

@@ -19,8 +19,7 @@ def in_full(claims: Iterable[Claim]) -> str:
 
 def _claim(claim: Claim) -> str:
     findings = "".join(
-        f"<li>{_chip(f.verdict)} <span class=condition>{escape(f.condition)}:</span> "
-        f"<span>{_number(f)}{escape(f.reason)}</span></li>"
+        f"<li>{_chip(f.verdict)} <span class=condition>{escape(f.condition)}:</span> <span>{_reason(f)}</span></li>"
         for f in claim.findings
     )
     analysis = "".join(f"<p class=analysis>{escape(paragraph)}</p>" for paragraph in claim.analysis)
@@ -39,6 +38,14 @@ def _chip(verdict: Verdict) -> str:
 
 def _number(finding: Finding) -> str:
     return f"<b>{escape(finding.measured)}</b> " if finding.measured else ""
+
+
+def _reason(finding: Finding) -> str:
+    """With our number in it, or before it, in bold."""
+    reason, measured = escape(finding.reason), escape(finding.measured)
+    if measured and measured in reason:
+        return reason.replace(measured, f"<b>{measured}</b>", 1)
+    return _number(finding) + reason
 
 
 def overview(sections: Sequence[Section]) -> str:

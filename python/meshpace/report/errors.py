@@ -1,0 +1,14 @@
+"""What can be amiss with a report that a user can mend."""
+
+from __future__ import annotations
+
+
+class NothingToReportError(Exception):
+    """The store holds no run of any study."""
+
+
+class MissingPackageError(Exception):
+    """An optional package is not installed."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(f"{what} needs {package}: pip install 'meshpace[{extra}]'")
