@@ -13,7 +13,8 @@ const ANY_RATE: Kind = real(&RATE, MIN_RATE, MAX_RATE);
 const COORDINATE: Kind = real(&LENGTH, -METRES, METRES);
 
 static ONE_LENGTH: Kind = LENGTH_ABOVE_0;
-static ONE_TIME: Kind = TIME_ABOVE_0;
+/// A fairness window: a shorter one would only cost events.
+static ONE_TIME: Kind = real(&TIME, 1e-3, MAX_SECONDS);
 static ONE_NAME: Kind = Kind::Text;
 
 pub(crate) static ROOT: Section = Section {
