@@ -1,10 +1,9 @@
-"""The report and the demo that fills it."""
+"""The report's page and charts."""
 
 from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
@@ -53,7 +52,11 @@ def chart(*values: Estimate | None, bars: bool = False, top: float | None = None
 
 def test_a_page_stands_alone_and_escapes_what_it_shows() -> None:
     section = Section(
-        "One", "lead", (View("", (chart(Estimate(1, 0.1, 5)),)),), (Table("t", ("k", "v"), (("<b>", "1"),)),), ("run <x>",)
+        "One",
+        "lead",
+        (View("", (chart(Estimate(1, 0.1, 5)),)),),
+        (Table("t", ("k", "v"), (("<b>", "1"),)),),
+        ("run <x>",),
     )
     claim = Claim("It <holds>", "source", (Finding("AODV", Verdict.PART, "a < b"),))
     page = render(Report("T & t", "lead", (("engine", "1"),), (claim,), (section,), ("note",)))
@@ -85,45 +88,3 @@ def test_any_range_can_be_drawn(values: tuple[Estimate | None, ...]) -> None:
         svg = draw(chart(*values, bars=bars))
         assert "nan" not in svg
         assert "inf" not in svg
-
-
-def test_the_demo_judges_what_it_ran_and_writes_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from meshpace.demo import claims, command, plan, sections
-
-    for module in (plan, claims, sections):
-        monkeypatch.setattr(module, "HOPS", (1, 4), raising=False)
-    monkeypatch.setattr(claims, "_LONG", (4,))
-    monkeypatch.setattr(claims, "_SHORT", (1,))
-    job = plan.Case.job
-
-    def shorter(self: plan.Case, scheme: str, seed: int) -> object:
-        long = job(self, scheme, seed)
-        settings = (*long.overrides, "measure.duration=8s", "measure.warmup=2s")
-        return type(long)(long.name, long.text, settings, scheme, seed)
-
-    monkeypatch.setattr(plan.Case, "job", shorter)
-    command.demo(tmp_path / "report.html", seeds=2, threads=None)
-    out = capsys.readouterr().out
-    assert "TCP-GAP" in out
-    assert re.search(r"holds|does not hold|undecided", out)
-    page = (tmp_path / "report.html").read_text()
-    check_page(page)
-    assert page.count("<svg") == 8 + 12
-    assert "meshpace run scenarios/demo-chain.toml --set routing.protocol=aodv --set topology.hops=4 --set" in page
-    assert len(page) < 1_000_000
-    assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
-
-
-@pytest.mark.parametrize(
-    ("signs", "verdict"),
-    [
-        ([1, 1, 1], Verdict.HOLDS), ([1, 0, -1], Verdict.PART), ([0, -1, 0], Verdict.FAILS),
-        ([0, 0, 0], Verdict.OPEN),  # intervals around zero refute nothing
-    ],
-)  # fmt: skip
-def test_what_the_intervals_leave_open_is_not_called_refuted(signs: list[int], verdict: Verdict) -> None:
-    from meshpace.demo.claims import by_signs
-
-    assert by_signs(signs) is verdict
