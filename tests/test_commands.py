@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Cli
 
-COMMANDS = {"run", "schemes", "scenarios", "schema", "demo", "crosscheck", "validate"}
+COMMANDS = {"run", "study", "report", "schemes", "scenarios", "schema", "demo", "crosscheck", "validate"}
 
 
 def test_version_and_help(cli: Cli) -> None:

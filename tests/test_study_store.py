@@ -98,6 +98,14 @@ def test_executors_and_their_sizes_give_the_same_bytes(undisturbed: Path, tmp_pa
         assert table(store) == table(undisturbed)
 
 
+def test_a_cluster_gives_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address.removeprefix("tcp://")
+        assert finish(start(tmp_path, f"dask://{address}")) == (RUNS, 0, 0)
+    assert table(tmp_path) == table(undisturbed)
+
+
 def test_an_interrupt_keeps_what_is_finished(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "meshpace", "study", "run", "gap-random", "--store", "s"]
     child = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

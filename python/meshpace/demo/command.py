@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich import box
@@ -11,40 +12,47 @@ from rich.table import Table as Grid
 
 from meshpace import engine
 from meshpace.cli.terminal import console
-from meshpace.demo.claims import judge
-from meshpace.demo.outcome import Outcome, run_cases
-from meshpace.demo.plan import SCHEMES, chain_cases, parallel_cases
+from meshpace.cli.verdicts import print_verdicts
+from meshpace.demo.claims import CLAIMS
+from meshpace.demo.plan import CONDITIONS, studies
 from meshpace.demo.sections import chain_section, parallel_section
 from meshpace.files import replacing
 from meshpace.progress import Progress
-from meshpace.report.model import Claim, Report, Section, Verdict
+from meshpace.report.model import Claim, Report, Section
 from meshpace.report.page import render
-
-_STYLES = {Verdict.HOLDS: "green", Verdict.PART: "yellow", Verdict.FAILS: "red", Verdict.OPEN: "cyan"}
+from meshpace.study.model import Effort, Study
+from meshpace.study.outcome import Outcome, by_name, run_now
+from meshpace.study.runner import tasks
+from meshpace.study.verdicts import judge_all
 
 
 def demo(output: Path, seeds: int, threads: int | None) -> None:
     """Runs everything, prints the tables and the verdicts, writes the report to ``output``."""
-    cases = [*chain_cases(), *parallel_cases()]
+    show(studies(seeds), output, seeds, threads)
+
+
+def show(chosen: Sequence[Study], output: Path, seeds: int, threads: int | None) -> None:
+    """The demo of these studies."""
     began = time.monotonic()
-    with Progress("demo", len(cases) * len(SCHEMES) * seeds) as progress:
-        outcome = run_cases(cases, seeds, threads, progress)
+    with Progress("demo", len(tasks(chosen, Effort.QUICK))) as progress:
+        outcomes = run_now(chosen, Effort.QUICK, threads, progress)
     wall = time.monotonic() - began
-    sections = (chain_section(outcome), parallel_section(outcome))
-    claims = judge(outcome)
+    sections = (chain_section(by_name(outcomes)), parallel_section(by_name(outcomes)))
+    by_study = judge_all(by_name(outcomes), CLAIMS)
+    claims = tuple(claim for group in by_study.values() for claim in group)
     with replacing(output) as draft:
-        draft.write_text(render(_report(outcome, seeds, wall, claims, sections)), encoding="utf-8")
+        draft.write_text(render(_report(outcomes, seeds, wall, claims, sections)), encoding="utf-8")
     terminal = console()
     for section in sections:
         _print_tables(terminal, section)
-    _print_claims(terminal, claims)
+    print_verdicts(terminal, by_study, CONDITIONS)
     terminal.print(f"Report: {output}", highlight=False)
 
 
 def _report(
-    outcome: Outcome, seeds: int, wall: float, claims: tuple[Claim, ...], sections: tuple[Section, ...]
+    outcomes: Sequence[Outcome], seeds: int, wall: float, claims: tuple[Claim, ...], sections: tuple[Section, ...]
 ) -> Report:
-    runs = [run for group in outcome.runs.values() for run in group]
+    runs = [record.run() for outcome in outcomes for record in outcome.all_records()]
     simulated = sum(run["simulated_s"] for run in runs)
     return Report(
         title="NewReno against adaptive pacing",
@@ -83,15 +91,3 @@ def _print_tables(terminal: Console, section: Section) -> None:
         for row in table.rows:
             grid.add_row(*row)
         terminal.print(grid)
-
-
-def _print_claims(terminal: Console, claims: tuple[Claim, ...]) -> None:
-    for claim in claims:
-        terminal.print(claim.statement, highlight=False, style="bold")
-        for finding in claim.findings:
-            colour = _STYLES[finding.verdict]
-            terminal.print(
-                f"  [{colour}]{finding.verdict}[/] ({finding.condition}): {finding.reason}",
-                highlight=False,
-                soft_wrap=True,
-            )

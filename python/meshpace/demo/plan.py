@@ -1,62 +1,56 @@
-"""What the demo runs: cases x schemes x seeds."""
+"""What the demo runs: chains of 1 to 10 hops and two parallel chains, each for a fixed time."""
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass
-from pathlib import Path
-
-from meshpace.engine import Job
-from meshpace.project import scenario_directory, shown
+from meshpace.study.gap import CASES
+from meshpace.study.model import AODV, NO_AXIS, STATIC, Axis, Plan, Point, Settings, Study
+from meshpace.study.quantities import (
+    DELAY,
+    FLOWS,
+    GOODPUT,
+    JAIN_1S,
+    JAIN_10S,
+    JAIN_100S,
+    RESENT,
+    TIMEOUTS,
+)
 
 SCHEMES = ("newreno", "tcp-ap", "tcp-gap")
-NAMES = {"newreno": "NewReno", "tcp-ap": "TCP-AP", "tcp-gap": "TCP-GAP"}
+CONDITIONS = (AODV, STATIC)
 HOPS = (1, 2, 3, 4, 6, 8, 10)
-ROUTINGS = ("aodv", "static")
-ROUTING_NAMES = {"aodv": "AODV as in ns-2", "static": "static routes"}
-CHAIN_DIRECTIONS = ("up", "down")
-PARALLEL_DIRECTIONS = ("up", "down", "mix")
-DIRECTION_NAMES = {"up": "wireless to wired", "down": "wired to wireless", "mix": "one flow each way"}
-
-_TURNED = {
-    "chain": {"up": (), "down": ("flow.0.from=B", "flow.0.to=n0")},
-    "parallel": {
-        "up": (),
-        "down": ("flow.0.from=B", "flow.0.to=A1", "flow.1.from=B", "flow.1.to=A2"),
-        "mix": ("flow.0.from=B", "flow.0.to=A1"),
-    },
+_TURNED: dict[str, Settings] = {
+    "chain-up": (),
+    "chain-down": (("flow.0.from", "B"), ("flow.0.to", "n0")),
+    "parallel-up": (),
+    "parallel-down": (("flow.0.from", "B"), ("flow.0.to", "A1"), ("flow.1.from", "B"), ("flow.1.to", "A2")),
+    "parallel-mix": (("flow.0.from", "B"), ("flow.0.to", "A1")),
 }
 """What turns the flows of the scenario files, which go from wireless to wired."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One point of a figure; ``hops`` is None for the parallel chains."""
-
-    routing: str
-    direction: str
-    hops: int | None = None
-
-    def job(self, scheme: str, seed: int) -> Job:
-        """The run of this case with one scheme and seed."""
-        kind = "parallel" if self.hops is None else "chain"
-        settings = [f"routing.protocol={self.routing}", *_TURNED[kind][self.direction]]
-        if self.hops is not None:
-            settings.append(f"topology.hops={self.hops}")
-        path = scenario_directory() / f"demo-{kind}.toml"
-        return Job(shown(path), _text(path), tuple(settings), scheme, seed)
+def studies(seeds: int, hops: tuple[int, ...] = HOPS, measure: Settings = ()) -> tuple[Study, ...]:
+    """The demo's studies; ``measure`` replaces what the scenario files say."""
+    return tuple(_study(name, turned, Plan(seeds, measure), hops) for name, turned in _TURNED.items())
 
 
-def chain_cases() -> list[Case]:
-    """One flow, hop by hop."""
-    return [Case(r, d, h) for r in ROUTINGS for d in CHAIN_DIRECTIONS for h in HOPS]
-
-
-def parallel_cases() -> list[Case]:
-    """Two chains that share a gateway."""
-    return [Case(r, d) for r in ROUTINGS for d in PARALLEL_DIRECTIONS]
-
-
-@functools.cache
-def _text(path: Path) -> bytes:
-    return path.read_bytes()
+def _study(name: str, turned: Settings, plan: Plan, hops: tuple[int, ...]) -> Study:
+    kind, way = name.split("-")
+    axis = Axis("wireless hops", "", tuple(Point(str(h), (("topology.hops", str(h)),), float(h)) for h in hops))
+    chain = kind == "chain"
+    return Study(
+        name=f"demo-{name}",
+        title=f"{'Chain' if chain else 'Parallel chains'}, {CASES[way]}",
+        figures=(),
+        source="ns-2.35, tables chain_wired and parallel; TCP-GAP (Computer Networks 2008), Figs. 8 to 12",
+        shows="What pacing does to goodput, delay and fairness.",
+        scenario=f"demo-{kind}.toml",
+        axis=axis if chain else NO_AXIS,
+        schemes=SCHEMES,
+        conditions=CONDITIONS,
+        quick=plan,
+        full=plan,
+        quantities=(GOODPUT, DELAY, RESENT, TIMEOUTS)
+        if chain
+        else (GOODPUT, *FLOWS[:2], JAIN_1S, JAIN_10S, JAIN_100S, DELAY, RESENT),
+        settings=turned,
+    )

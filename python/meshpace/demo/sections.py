@@ -2,133 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 from meshpace.cli.tables import show
-from meshpace.demo.outcome import Outcome, Quantity, delay, flow_goodput, goodput, jain, retransmissions, timeouts
-from meshpace.demo.plan import (
-    CHAIN_DIRECTIONS,
-    DIRECTION_NAMES,
-    HOPS,
-    NAMES,
-    PARALLEL_DIRECTIONS,
-    ROUTING_NAMES,
-    ROUTINGS,
-    SCHEMES,
-    Case,
-)
+from meshpace.demo.plan import CONDITIONS, SCHEMES
 from meshpace.report.model import Chart, Section, Series, Table, View
+from meshpace.study.gap import CASES
+from meshpace.study.model import ROUTING_NAMES, SCHEME_NAMES, Cell, Condition
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import DELAY, FLOWS, GOODPUT, JAIN_1S, JAIN_10S, JAIN_100S, Quantity
 
-_WINDOWS = (1, 10, 100)
-_KBPS = (1e-3, 0)
-_MS = (1e3, 0)
-_RATIO = (1.0, 3)
-_COUNT = (1.0, 1)
+_CHAINS, _PARALLEL = ("up", "down"), ("up", "down", "mix")
+_WINDOWS = {"1 s": JAIN_1S, "10 s": JAIN_10S, "100 s": JAIN_100S}
+_FLOWS = {"flow 1": FLOWS[0], "flow 2": FLOWS[1], "both": GOODPUT}
 
 
-def chain_section(outcome: Outcome) -> Section:
+def chain_section(outcomes: Mapping[str, Outcome]) -> Section:
     """One flow over 1 to 10 hops and the wired part."""
+    chosen = {way: outcomes[f"demo-chain-{way}"] for way in _CHAINS}
     charts = [
-        _over_hops(outcome, routing, direction, *what)
-        for what in (("Goodput", goodput, "kbit/s", 1e-3), ("One-way delay", delay, "ms", 1e3))
-        for routing in ROUTINGS
-        for direction in CHAIN_DIRECTIONS
+        _over_hops(outcome, condition, way, quantity)
+        for quantity in (GOODPUT, DELAY)
+        for condition in CONDITIONS
+        for way, outcome in chosen.items()
     ]
-    cases = [Case(r, d, h) for r in ROUTINGS for d in CHAIN_DIRECTIONS for h in HOPS]
-    columns = (
-        ("goodput\nkbit/s", goodput, _KBPS),
-        ("delay\nms", delay, _MS),
-        ("resent\nper 1,000", retransmissions, _COUNT),
-        ("timeouts", timeouts, _COUNT),
-    )
     return Section(
         title="One flow over a chain",
         lead="A backlogged flow between a wireless host and a host in the Internet, 1 to 10 wireless hops and three "
         "wired links of 10 Mbit/s and 40 ms each; 120 s measured. Whiskers and ± are 95 % confidence intervals over "
         "the seeds.",
         views=(View("", tuple(charts)),),
-        tables=(_table(outcome, "Chains", cases, columns),),
-        commands=_commands(outcome, cases),
+        tables=(_table("Chains", chosen, ("hops",)),),
+        commands=_commands(chosen.values()),
     )
 
 
-def parallel_section(outcome: Outcome) -> Section:
+def parallel_section(outcomes: Mapping[str, Outcome]) -> Section:
     """Two chains that compete for the medium and the gateway."""
-    charts = []
-    for routing in ROUTINGS:
-        charts += [_fairness(outcome, routing, direction) for direction in PARALLEL_DIRECTIONS]
-    charts += [_per_flow(outcome, routing, direction) for routing in ROUTINGS for direction in PARALLEL_DIRECTIONS]
-    cases = [Case(r, d) for r in ROUTINGS for d in PARALLEL_DIRECTIONS]
-    columns = (
-        ("aggregate\nkbit/s", goodput, _KBPS),
-        ("flow 1\nkbit/s", flow_goodput(0), _KBPS),
-        ("flow 2\nkbit/s", flow_goodput(1), _KBPS),
-        *((f"Jain\n{window} s", jain(window), _RATIO) for window in _WINDOWS),
-        ("delay\nms", delay, _MS),
-        ("resent\nper 1,000", retransmissions, _COUNT),
-    )
+    chosen = {way: outcomes[f"demo-parallel-{way}"] for way in _PARALLEL}
+    charts = [
+        _beside(outcome, condition, way, *what)
+        for what in (("Jain's index", "window", _WINDOWS), ("Goodput", "flow", _FLOWS))
+        for condition in CONDITIONS
+        for way, outcome in chosen.items()
+    ]
     return Section(
         title="Two parallel chains",
         lead="Two 5-hop chains, 400 m apart, share one gateway; 200 s measured. Jain's index is 1 for equal shares and "
         "0.5 if one flow gets everything, averaged over consecutive windows of 1, 10 and 100 s: flows that take turns "
         "look unfair over seconds and fair over minutes.",
         views=(View("", tuple(charts)),),
-        tables=(_table(outcome, "Parallel chains", cases, columns),),
-        commands=_commands(outcome, cases),
+        tables=(_table("Parallel chains", chosen, ()),),
+        commands=_commands(chosen.values()),
     )
 
 
-def _place(routing: str, direction: str) -> str:
-    return f"{DIRECTION_NAMES[direction]}, {ROUTING_NAMES[routing]}"
+def _place(condition: Condition, way: str) -> str:
+    return f"{CASES[way]}, {ROUTING_NAMES[condition.routing]}"
 
 
-def _over_hops(
-    outcome: Outcome, routing: str, direction: str, name: str, quantity: Quantity, unit: str, factor: float
+def _over_hops(outcome: Outcome, condition: Condition, way: str, quantity: Quantity) -> Chart:
+    points = [point.label for point in outcome.study.points(outcome.effort)]
+    series = tuple(
+        Series(SCHEME_NAMES[s], tuple(outcome.estimate(Cell(condition, s, point), quantity) for point in points))
+        for s in SCHEMES
+    )
+    title = f"{quantity.title.capitalize()}, {_place(condition, way)}"
+    return Chart(title, tuple(points), "wireless hops", quantity.unit, series, factor=quantity.factor)
+
+
+def _beside(
+    outcome: Outcome, condition: Condition, way: str, name: str, axis: str, quantities: Mapping[str, Quantity]
 ) -> Chart:
+    point, first = outcome.study.axis.points[0].label, next(iter(quantities.values()))
     series = tuple(
-        Series(NAMES[s], tuple(outcome.estimate(Case(routing, direction, h), s, quantity) for h in HOPS))
+        Series(SCHEME_NAMES[s], tuple(outcome.estimate(Cell(condition, s, point), q) for q in quantities.values()))
         for s in SCHEMES
     )
-    title = f"{name}, {_place(routing, direction)}"
-    return Chart(title, tuple(map(str, HOPS)), "wireless hops", unit, series, factor=factor)
+    return Chart(
+        f"{name}, {_place(condition, way)}", tuple(quantities), axis, first.unit, series, first.factor, first.decimals,
+        bars=True, top=first.top,
+    )  # fmt: skip
 
 
-def _fairness(outcome: Outcome, routing: str, direction: str) -> Chart:
-    case = Case(routing, direction)
-    series = tuple(Series(NAMES[s], tuple(outcome.estimate(case, s, jain(w)) for w in _WINDOWS)) for s in SCHEMES)
-    axis = tuple(f"{window} s" for window in _WINDOWS)
-    title = f"Jain's index, {_place(routing, direction)}"
-    return Chart(title, axis, "window", "", series, decimals=3, bars=True, top=1.0)
-
-
-def _per_flow(outcome: Outcome, routing: str, direction: str) -> Chart:
-    case = Case(routing, direction)
-    series = tuple(
-        Series(NAMES[s], tuple(outcome.estimate(case, s, take) for take in (flow_goodput(0), flow_goodput(1), goodput)))
-        for s in SCHEMES
-    )
-    title = f"Goodput, {_place(routing, direction)}"
-    return Chart(title, ("flow 1", "flow 2", "both"), "flow", "kbit/s", series, factor=1e-3, bars=True)
-
-
-def _table(
-    outcome: Outcome,
-    title: str,
-    cases: Sequence[Case],
-    columns: Sequence[tuple[str, Quantity, tuple[float, int]]],
-) -> Table:
-    with_hops = any(case.hops is not None for case in cases)
+def _table(title: str, outcomes: Mapping[str, Outcome], along: tuple[str, ...]) -> Table:
+    quantities = next(iter(outcomes.values())).study.quantities
     rows = []
-    for case in cases:
-        for scheme in SCHEMES:
-            key = ["AODV" if case.routing == "aodv" else case.routing, case.direction]
-            if with_hops:
-                key.append(str(case.hops))
-            cells = (show(outcome.estimate(case, scheme, take), unit) for _, take, unit in columns)
-            rows.append((*key, NAMES[scheme], *cells))
-    head = ("routing", "direction", *(("hops",) if with_hops else ()), "scheme", *(name for name, _, _ in columns))
-    return Table(title, head, tuple(rows), keys=len(head) - len(columns))
+    for condition in CONDITIONS:
+        for way, outcome in outcomes.items():
+            for point in outcome.study.points(outcome.effort):
+                for scheme in SCHEMES:
+                    estimates = (outcome.estimate(Cell(condition, scheme, point.label), q) for q in quantities)
+                    cells = (show(e, (q.factor, q.decimals)) for e, q in zip(estimates, quantities, strict=True))
+                    key = (condition.short, way, *([point.label] if along else []))
+                    rows.append((*key, SCHEME_NAMES[scheme], *cells))
+    head = ("routing", "direction", *along, "scheme", *(_head(quantity) for quantity in quantities))
+    return Table(title, head, tuple(rows), keys=len(head) - len(quantities))
 
 
-def _commands(outcome: Outcome, cases: Sequence[Case]) -> tuple[str, ...]:
-    return tuple(job.command() for case in cases for job in outcome.jobs[case])
+def _head(quantity: Quantity) -> str:
+    title = quantity.title.replace("Jain's index over", "Jain").replace(" goodput", "\ngoodput").replace(" of ", " ")
+    return f"{title}\n{quantity.unit}".strip()
+
+
+def _commands(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    return tuple(job.command() for outcome in outcomes for _, job in outcome.study.jobs(outcome.effort))

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table as Grid
 
 from meshpace.cli.terminal import console
+from meshpace.cli.verdicts import print_verdicts
 from meshpace.progress import Progress
-from meshpace.report.model import Claim, Verdict
 from meshpace.study import registry
 from meshpace.study.executors import workers
-from meshpace.study.model import Condition, Effort, Study
-from meshpace.study.outcome import Outcome, by_name, load, write_table
+from meshpace.study.model import Effort, Study
+from meshpace.study.outcome import by_name, load, write_table
 from meshpace.study.runner import Tally, make, tasks
 from meshpace.study.store import Store
 from meshpace.study.verdicts import judge_all
-
-_COLUMN = 23
-"""Characters of a condition's column: five fit the console."""
-STYLES = {Verdict.HOLDS: "green", Verdict.PART: "yellow", Verdict.FAILS: "red", Verdict.OPEN: "blue"}
 
 
 def print_studies(as_json: bool) -> None:
@@ -75,7 +69,8 @@ def run_studies(names: Sequence[str], effort: Effort, directory: Path, threads: 
     for outcome in outcomes:
         write_table(directory, outcome)
     _print_tally(terminal, tally, directory)
-    print_verdicts(terminal, outcomes)
+    conditions = list(dict.fromkeys(cell.condition for outcome in outcomes for cell in outcome.records))
+    print_verdicts(terminal, judge_all(by_name(outcomes)), conditions)
 
 
 def _print_tally(terminal: Console, tally: Tally, directory: Path) -> None:
@@ -85,52 +80,3 @@ def _print_tally(terminal: Console, tally: Tally, directory: Path) -> None:
         highlight=False,
         soft_wrap=True,
     )
-
-
-def print_verdicts(terminal: Console, outcomes: Sequence[Outcome]) -> None:
-    """Every claim with a column a condition; then why claims do not hold, where the switches tell."""
-    by_study = judge_all(by_name(outcomes))
-    claims = [claim for group in by_study.values() for claim in group]
-    if not claims:
-        return
-    conditions = list(dict.fromkeys(cell.condition for outcome in outcomes for cell in outcome.records))
-    for study, group in by_study.items():
-        terminal.print(study, style="bold underline", highlight=False)
-        terminal.print(_row(condition.short for condition in conditions), style="dim")
-        for claim in group:
-            _print_claim(terminal, claim, conditions)
-    _print_analysis(terminal, claims)
-    counts = Counter(finding.verdict for claim in claims for finding in claim.findings)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    terminal.print(f"{len(claims)} claims, {sum(counts.values())} verdicts: {told}", highlight=False)
-
-
-def _print_claim(terminal: Console, claim: Claim, conditions: Sequence[Condition]) -> None:
-    printed = f" [dim]Paper: {escape(claim.printed)}.[/]" if claim.printed else ""
-    terminal.print(f"[bold]{escape(claim.statement)}[/]{printed}", highlight=False, soft_wrap=True)
-    found = {finding.condition: finding for finding in claim.findings}
-    cells = []
-    for condition in conditions:
-        finding = found.get(condition.name)
-        style = "" if finding is None else STYLES[finding.verdict]
-        cells.append("" if finding is None else f"[{style}]{finding.verdict}[/]\n{finding.measured}")
-    terminal.print(_row(cells))
-
-
-def _row(cells: Iterable[str]) -> Grid:
-    row = Grid(box=None, show_header=False, padding=(0, 1, 0, 2))
-    texts = list(cells)
-    for _ in texts:
-        row.add_column(width=_COLUMN)
-    row.add_row(*texts)
-    return row
-
-
-def _print_analysis(terminal: Console, claims: Sequence[Claim]) -> None:
-    analysed = [claim for claim in claims if claim.analysis]
-    if analysed:
-        terminal.print("Which ingredient makes the difference, where a claim does not hold:", style="bold")
-    for claim in analysed:
-        terminal.print(claim.statement, highlight=False, soft_wrap=True)
-        for paragraph in claim.analysis:
-            terminal.print(f"  {paragraph}", highlight=False, soft_wrap=True, markup=False)

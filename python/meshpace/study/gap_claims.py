@@ -27,37 +27,42 @@ def _source(where: str) -> str:
     return f"{PAPER}, {where}"
 
 
-def _chains() -> list[Claim]:
+def chains(prefix: str = "gap") -> list[Claim]:
+    """Figs. 8 and 9, of the studies PREFIX-chain-up and PREFIX-chain-down."""
+    up, down = f"{prefix}-chain-up", f"{prefix}-chain-down"
     return [
         *(
             gain_of_up_to(
-                f"gap-chain-{way}-long",
+                f"{prefix}-chain-{way}-long",
                 f"TCP-GAP delivers up to {100 * printed:.0f} % more than NewReno over 4 hops and more, {CASES[way]}.",
-                source=_source(figure), printed=printed, study=f"gap-chain-{way}", statistic=gain(GOODPUT), points=LONG,
-                unit=" hops", cause=Cause(f"gap-switches-chain-{way}", gain(GOODPUT), printed, percent),
+                source=_source(figure), printed=printed, study=f"{prefix}-chain-{way}", statistic=gain(GOODPUT),
+                points=LONG, unit=" hops", cause=Cause(f"gap-switches-chain-{way}", gain(GOODPUT), printed, percent),
             )
             for way, figure, printed in (("up", "Fig. 8", 0.41), ("down", "Fig. 9", 0.42))
         ),
         everywhere(
-            "gap-chain-up-short", "Below 4 hops TCP-GAP delivers slightly less than NewReno, wireless to wired.",
+            f"{up}-short", "Below 4 hops TCP-GAP delivers slightly less than NewReno, wireless to wired.",
             source=_source("Fig. 8"), printed="slightly less", tolerance="0 to 10 % less at each hop count",
-            studies={"gap-chain-up": ""}, statistic=gain(GOODPUT), answer=lambda v: within(v, -_SLIGHTLY, 0.0),
+            studies={up: ""}, statistic=gain(GOODPUT), answer=lambda v: within(v, -_SLIGHTLY, 0.0),
             show=percent, what="Against NewReno", points=SHORT, unit=" hops",
         ),
         everywhere(
-            "gap-chain-down-short", "Below 4 hops TCP-GAP stays within 3 % of NewReno, wired to wireless.",
+            f"{down}-short", "Below 4 hops TCP-GAP stays within 3 % of NewReno, wired to wireless.",
             source=_source("Fig. 9"), printed="within 3 %", tolerance="within 3 % at each hop count",
-            studies={"gap-chain-down": ""}, statistic=gain(GOODPUT), answer=lambda v: within(v, -0.03, 0.03),
+            studies={down: ""}, statistic=gain(GOODPUT), answer=lambda v: within(v, -0.03, 0.03),
             show=percent, what="Against NewReno", points=SHORT, unit=" hops",
         ),
     ]  # fmt: skip
 
 
-def _same_way(way: str, figure: str) -> list[Claim]:
-    study, switches = {f"gap-parallel-{way}": ""}, f"gap-switches-parallel-{way}"
+def same_way(way: str, prefix: str = "gap") -> list[Claim]:
+    """Figs. 10 and 11, of the study PREFIX-parallel-WAY."""
+    figure = {"up": "Fig. 10", "down": "Fig. 11"}[way]
+    name, switches = f"{prefix}-parallel-{way}", f"gap-switches-parallel-{way}"
+    study = {name: ""}
     return [
         everywhere(
-            f"gap-parallel-{way}-starves", f"With NewReno one of two parallel chains starves for good, {CASES[way]}.",
+            f"{name}-starves", f"With NewReno one of two parallel chains starves for good, {CASES[way]}.",
             source=_source(figure), printed="flow 2 starves", studies=study,
             tolerance="the weaker flow has less than 5 % of the aggregate",
             statistic=of(SHARE, _NEWRENO), answer=lambda v: below(v, STARVED), show=_PART,
@@ -65,13 +70,13 @@ def _same_way(way: str, figure: str) -> list[Claim]:
             cause=Cause(switches, of(SHARE, _NEWRENO), 0.0, _PART),
         ),
         everywhere(
-            f"gap-parallel-{way}-equal", f"TCP-GAP shares equally between two parallel chains, {CASES[way]}.",
+            f"{name}-equal", f"TCP-GAP shares equally between two parallel chains, {CASES[way]}.",
             source=_source(figure), printed="equal", tolerance=f"Jain's index over the whole run is above {EQUAL}",
             studies=study, statistic=of(JAIN, _GAP), answer=lambda v: above(v, EQUAL), show=number,
             what="Jain's index of TCP-GAP over the whole run", cause=Cause(switches, of(JAIN, _GAP), 1.0, number),
         ),
         everywhere(
-            f"gap-parallel-{way}-aggregate", f"On two parallel chains TCP-GAP delivers more in all, {CASES[way]}.",
+            f"{name}-aggregate", f"On two parallel chains TCP-GAP delivers more in all, {CASES[way]}.",
             source=_source(figure), printed="more", tolerance="the difference is above zero", studies=study,
             statistic=gain(GOODPUT), answer=lambda v: above(v, 0.0), show=percent, what="Against NewReno",
             cause=Cause(switches, gain(GOODPUT), 0.1, percent),
@@ -225,9 +230,9 @@ def _wide() -> list[Claim]:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    *_chains(),
-    *_same_way("up", "Fig. 10"),
-    *_same_way("down", "Fig. 11"),
+    *chains(),
+    *same_way("up"),
+    *same_way("down"),
     *_oncoming(),
     *_drops(_NEWRENO, "NewReno"),
     *_drops(_NOGC, "TCP-GAP without goodput control"),

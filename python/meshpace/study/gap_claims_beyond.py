@@ -13,18 +13,52 @@ from meshpace.study.rules import above, below, combine, number, percent
 from meshpace.study.statistics import at_points, difference, gain
 
 _OWN = "Not in the paper"
-_CHAINS = {f"gap-chain-{way}": CASES[way] + "," for way in ("up", "down")}
-_PARALLEL = {f"gap-parallel-{way}": CASES[way] for way in CASES}
 _FROM_THE_BEST = 0.16
 """ns-2.35's TCP-AP stays 1 to 16 % below the best fixed interval (reference/README.md, measured beside NewReno, 4)."""
 
-_DELAYS = (
-    ("up", "the sender's own pacing queue excluded"),
-    ("down", "the gateway's pacing queue included"),
-)
-"""From the hand-over to the network layer to the first arrival, so the two ways of pacing count differently."""
+_QUEUES = {"up": "the sender's own pacing queue excluded", "down": "the gateway's pacing queue included"}
+"""From the hand-over to the network layer to the first arrival, so the two places of pacing count differently."""
+_WINDOWS = {"1s": ("1 s", JAIN_1S), "10s": ("10 s", JAIN_10S), "100s": ("100 s", JAIN_100S)}
 
-_longer = partial(everywhere, source=_OWN, printed="", points=LONG, unit=" hops")
+
+def delay(way: str, prefix: str = "gap") -> list[Claim]:
+    """What pacing does to the delay on PREFIX-chain-WAY and PREFIX-parallel-WAY."""
+    sooner = partial(
+        everywhere, source=_OWN, printed="", tolerance="the difference is below zero", statistic=gain(DELAY),
+        answer=lambda v: below(v, 0.0), show=percent, what="One-way delay against NewReno",
+    )  # fmt: skip
+    chain, parallel, where = f"{prefix}-chain-{way}", f"{prefix}-parallel-{way}", f"{CASES[way]}, {_QUEUES[way]}"
+    return [
+        sooner(
+            f"{chain}-delay", f"Over 4 hops and more packets of TCP-GAP arrive sooner, {where}.", studies={chain: ""},
+            points=LONG, unit=" hops",
+        ),
+        sooner(
+            f"{parallel}-delay", f"On parallel chains packets of TCP-GAP arrive sooner, {where}.",
+            studies={parallel: ""},
+        ),
+    ]  # fmt: skip
+
+
+def fairness(window: str, prefix: str = "gap") -> Claim:
+    """How equally the chains of PREFIX-parallel-... share the gateway, window by window."""
+    title, quantity = _WINDOWS[window]
+    return everywhere(
+        f"{prefix}-parallel-jain-{window}",
+        f"On parallel chains TCP-GAP is fairer than NewReno over windows of {title}.",
+        source=_OWN, printed="", studies={f"{prefix}-parallel-{way}": CASES[way] for way in CASES},
+        tolerance="the difference of Jain's index is above zero in each case", statistic=difference(quantity),
+        answer=lambda v: above(v, 0.0), show=number, what="Jain's index less NewReno's",
+    )  # fmt: skip
+
+
+def _resent() -> Claim:
+    return everywhere(
+        "gap-chain-resent", "Over 4 hops and more TCP-GAP resends less than NewReno.", source=_OWN, printed="",
+        studies={f"gap-chain-{way}": f"{CASES[way]}," for way in ("up", "down")}, points=LONG, unit=" hops",
+        tolerance="the difference is below zero at each hop count", statistic=difference(RESENT),
+        answer=lambda v: below(v, 0.0), show=lambda v: f"{v.mean:+.1f}", what="Resent per 1,000, less NewReno's",
+    )  # fmt: skip
 
 
 def _oracle(hops: int) -> Claim:
@@ -46,36 +80,10 @@ def _oracle(hops: int) -> Claim:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    *(
-        _longer(
-            f"gap-delay-chain-{way}", f"Over 4 hops and more packets of TCP-GAP arrive sooner, {CASES[way]}, {queue}.",
-            studies={f"gap-chain-{way}": ""}, tolerance="the difference is below zero at each hop count",
-            statistic=gain(DELAY), answer=lambda v: below(v, 0.0), show=percent, what="One-way delay against NewReno",
-        )
-        for way, queue in _DELAYS
-    ),
-    _longer(
-        "gap-resent-chain", "Over 4 hops and more TCP-GAP resends less than NewReno.", studies=_CHAINS,
-        tolerance="the difference is below zero at each hop count", statistic=difference(RESENT),
-        answer=lambda v: below(v, 0.0), show=lambda v: f"{v.mean:+.1f}", what="Resent per 1,000, less NewReno's",
-    ),
-    *(
-        everywhere(
-            f"gap-delay-parallel-{way}", f"On parallel chains packets of TCP-GAP arrive sooner, {CASES[way]}, {queue}.",
-            source=_OWN, printed="", studies={f"gap-parallel-{way}": ""}, tolerance="the difference is below zero",
-            statistic=gain(DELAY), answer=lambda v: below(v, 0.0), show=percent, what="One-way delay against NewReno",
-        )
-        for way, queue in _DELAYS
-    ),
-    *(
-        everywhere(
-            f"gap-windows-{name}", f"On parallel chains TCP-GAP is fairer than NewReno over windows of {window}.",
-            source=_OWN, printed="", studies=_PARALLEL, tolerance="the difference of Jain's index is above zero",
-            statistic=difference(quantity), answer=lambda v: above(v, 0.0), show=number,
-            what="Jain's index less NewReno's",
-        )
-        for name, window, quantity in (("1s", "1 s", JAIN_1S), ("10s", "10 s", JAIN_10S), ("100s", "100 s", JAIN_100S))
-    ),
+    *delay("up"),
+    *delay("down"),
+    _resent(),
+    *map(fairness, _WINDOWS),
     _oracle(4),
     _oracle(8),
-)  # fmt: skip
+)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from meshpace.engine import Job, run_many_json
 from meshpace.files import replacing
 from meshpace.results import RunResult
 from meshpace.stats import Estimate, estimate
 from meshpace.study import quantities
 from meshpace.study.model import Cell, Condition, Effort, Study
 from meshpace.study.quantities import Quantity
-from meshpace.study.record import Record, key_of
+from meshpace.study.record import Record, key_of, of_result
 from meshpace.study.store import Store
 
 
@@ -68,7 +69,32 @@ def load(store: Store, study: Study, effort: Effort, version: str | None = None)
     keys: dict[Cell, list[str]] = {}
     for cell, job in study.jobs(effort):
         keys.setdefault(cell, []).append(key_of(job, series=study.series, version=version))
-    found = store.get({key for group in keys.values() for key in group})
+    return _outcome(study, effort, keys, store.get({key for group in keys.values() for key in group}))
+
+
+def run_now(
+    studies: Sequence[Study], effort: Effort, threads: int | None, progress: Callable[[int], None] | None
+) -> list[Outcome]:
+    """Makes every run of the studies, without a store.
+
+    Raises:
+        ScenarioError: a run cannot be made.
+    """
+    keys: list[dict[Cell, list[str]]] = []
+    jobs: dict[str, Job] = {}
+    for study in studies:
+        mine: dict[Cell, list[str]] = {}
+        for cell, job in study.jobs(effort):
+            key = key_of(job)
+            mine.setdefault(cell, []).append(key)
+            jobs[key] = job
+        keys.append(mine)
+    texts = run_many_json(list(jobs.values()), threads, progress)
+    found = {key: of_result(job, text) for (key, job), text in zip(jobs.items(), texts, strict=True)}
+    return [_outcome(study, effort, mine, found) for study, mine in zip(studies, keys, strict=True)]
+
+
+def _outcome(study: Study, effort: Effort, keys: Mapping[Cell, list[str]], found: Mapping[str, Record]) -> Outcome:
     decoded = {key: record.run() for key, record in found.items()}
     return Outcome(
         study,

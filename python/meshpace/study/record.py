@@ -76,10 +76,15 @@ def simulate(job: Job, *, series: bool = False, heartbeat: Any = None) -> Record
         kept = _binned(columns)
     else:
         text = engine.run_many_json([job], 1, heartbeat)[0]
+    return of_result(job, text, kept)
+
+
+def of_result(job: Job, text: str, series: str | None = None) -> Record:
+    """The record of a job whose result, as the engine gave it, is ``text``."""
     decoded = json.loads(text)
     wall_s = decoded.pop("wall_s")
     compact = json.dumps(decoded, separators=(",", ":"))
-    return Record(key_of(job, series=series), job, decoded["engine"], compact, kept, wall_s)
+    return Record(key_of(job, series=series is not None), job, decoded["engine"], compact, series, wall_s)
 
 
 def _binned(columns: Columns) -> str:

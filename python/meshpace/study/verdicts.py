@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from meshpace.report.model import Claim as Judged
 from meshpace.study import gap_claims, gap_claims_beyond
@@ -12,14 +12,14 @@ from meshpace.study.outcome import Outcome
 CLAIMS: tuple[Claim, ...] = (*gap_claims.CLAIMS, *gap_claims_beyond.CLAIMS)
 
 
-def judge_all(evidence: Mapping[str, Outcome]) -> dict[str, tuple[Judged, ...]]:
+def judge_all(evidence: Mapping[str, Outcome], claims: Sequence[Claim] = CLAIMS) -> dict[str, tuple[Judged, ...]]:
     """The claims whose studies are complete, by the name of the study that they are told with.
 
     A cause is looked for only where its study of switches is complete too.
     """
     found: dict[str, list[Judged]] = {}
-    for claim in CLAIMS:
+    for claim in claims:
         judged = judge(claim, evidence)
         if judged is not None:
             found.setdefault(claim.studies[0], []).append(judged)
-    return {study: tuple(claims) for study, claims in found.items()}
+    return {study: tuple(judged) for study, judged in found.items()}

@@ -1,0 +1,40 @@
+"""The demo: what it runs, judges, prints and writes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from meshpace.demo import command
+from meshpace.demo.claims import CLAIMS
+from meshpace.demo.plan import studies
+from meshpace.study.model import Effort
+from test_report import check_page
+
+
+def test_it_judges_what_it_ran_and_writes_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = studies(2, hops=(1, 4), measure=(("measure.duration", "12s"), ("measure.warmup", "2s")))
+    command.show(chosen, tmp_path / "report.html", seeds=2, threads=None)
+    out = capsys.readouterr().out
+    assert "TCP-GAP delivers up to 41 % more than NewReno" in out
+    assert re.search(r"holds|does not hold|undecided", out)
+    assert f"{len(CLAIMS)} claims, {2 * len(CLAIMS)} verdicts" in out
+    page = (tmp_path / "report.html").read_text()
+    check_page(page)
+    assert page.count("<svg") == 8 + 12
+    assert "meshpace run scenarios/demo-chain.toml --set measure.duration=12s --set measure.warmup=2s --set " in page
+    assert len(page) < 1_000_000
+    assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
+
+
+def test_it_runs_the_scenario_files_as_they_are() -> None:
+    for study in studies(1):
+        for _, job in study.jobs(Effort.QUICK):
+            assert not any(override.startswith("measure.") for override in job.overrides)
+
+
+def test_every_claim_has_its_study() -> None:
+    names = {study.name for study in studies(1)}
+    assert all(set(claim.studies) <= names for claim in CLAIMS)
