@@ -28,6 +28,8 @@ class Claim:
     findings: tuple[Finding, ...]
     printed: str = ""
     """The paper's number, as printed; empty if it prints none."""
+    tolerance: str = ""
+    """What counts as holding."""
     analysis: tuple[str, ...] = ()
     """Why it does not hold where it does not, a paragraph each."""
 

@@ -23,7 +23,8 @@ def _claim(claim: Claim) -> str:
         for f in claim.findings
     )
     analysis = "".join(f"<p class=analysis>{escape(paragraph)}</p>" for paragraph in claim.analysis)
-    statement = f"<p>{escape(claim.statement)} <small>{escape(claim.source)}{_printed(claim)}</small></p>"
+    tolerance = f" Tolerance: {escape(claim.tolerance)}." if claim.tolerance else ""
+    statement = f"<p>{escape(claim.statement)} <small>{escape(claim.source)}.{_printed(claim)}{tolerance}</small></p>"
     return f'<article class="claim">{statement}<ul>{findings}</ul>{analysis}</article>'
 
 

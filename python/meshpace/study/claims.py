@@ -75,7 +75,9 @@ def judge(claim: Claim, evidence: Evidence) -> Judged | None:
             why = _analysis(claim, evidence, condition)
             if why is not None:
                 analysis.append(why)
-    return Judged(claim.statement, claim.source, tuple(findings), claim.printed, tuple(analysis))
+    return Judged(
+        claim.statement, claim.source, tuple(findings), claim.printed, claim.tolerance, tuple(analysis)
+    )  # fmt: skip
 
 
 def _shared_conditions(outcomes: Sequence[Outcome]) -> list[Condition]:

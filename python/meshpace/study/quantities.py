@@ -21,7 +21,6 @@ class Quantity:
     take: Take
     factor: float = 1.0
     decimals: int = 1
-    more_is_better: bool = True
     top: float | None = None
     """The greatest possible value, if there is one."""
 
@@ -86,14 +85,12 @@ JAIN_1S, JAIN_10S, JAIN_100S = map(_jain, (1, 10, 100))
 SHARE = Quantity(
     "smallest_share", "part of the weakest flow", "%", _smallest_share, factor=100.0, decimals=1, top=1.0
 )  # fmt: skip
-DELAY = Quantity(
-    "delay", "one-way delay", "ms", _over_flows(lambda flow: flow["delay_mean_s"]), 1e3, 0, more_is_better=False
-)
-RTT = Quantity("rtt", "round-trip time", "ms", _over_flows(lambda flow: flow["srtt_s"]), 1e3, 0, more_is_better=False)
-RESENT = Quantity("resent", "segments resent", "per 1,000", _resent, decimals=1, more_is_better=False)
-TIMEOUTS = Quantity("timeouts", "timeouts", "per 100 s", _timeouts, decimals=1, more_is_better=False)
-GIVEN_UP = Quantity("given_up", "packets given up by the MAC", "per 100 s", _given_up, more_is_better=False)
-ROUTE_FAILURES = Quantity("route_failures", "route failures", "per 100 s", _route_failures, more_is_better=False)
+DELAY = Quantity("delay", "one-way delay", "ms", _over_flows(lambda flow: flow["delay_mean_s"]), 1e3, 0)
+RTT = Quantity("rtt", "round-trip time", "ms", _over_flows(lambda flow: flow["srtt_s"]), 1e3, 0)
+RESENT = Quantity("resent", "segments resent", "per 1,000", _resent, decimals=1)
+TIMEOUTS = Quantity("timeouts", "timeouts", "per 100 s", _timeouts, decimals=1)
+GIVEN_UP = Quantity("given_up", "packets given up by the MAC", "per 100 s", _given_up)
+ROUTE_FAILURES = Quantity("route_failures", "route failures", "per 100 s", _route_failures)
 FLOWS = tuple(map(flow_goodput, range(8)))
 
 ALL = (

@@ -36,10 +36,10 @@ def below(value: Estimate, threshold: float) -> bool | None:
 
 
 def within(value: Estimate, low: float, high: float) -> bool | None:
-    """Whether the value lies from ``low`` to ``high``: the mean must; None if only its interval reaches in."""
-    if low <= value.mean <= high:
-        return True
+    """Whether the value lies from ``low`` to ``high``; None if its interval allows both."""
     least, most = bounds(value)
+    if low <= least and most <= high:
+        return True
     return False if most < low or least > high else None
 
 
