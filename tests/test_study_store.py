@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from meshpace.engine import Job
 from meshpace.project import scenario_directory
-from meshpace.study.executors import UnknownExecutorError, workers
+from meshpace.study.executors import UnknownExecutorError, Workers, workers
 from meshpace.study.model import Effort
 from meshpace.study.record import key_of, simulate
 from meshpace.study.runner import make, tasks
@@ -196,6 +197,13 @@ def test_an_error_in_a_run_keeps_the_others(tmp_path: Path) -> None:
     with workers("threads", 1) as hands, pytest.raises(ValueError, match="no-such"):
         make([*wanted, broken], store, hands)
     assert len(Store(tmp_path)) == len(wanted)
+
+
+def test_any_executor_will_do(tmp_path: Path) -> None:
+    study, store = small(seeds=1, duration=2), Store(tmp_path)
+    with ThreadPoolExecutor(3) as executor:
+        tally = make(tasks([study], Effort.QUICK), store, Workers(executor, 3))
+    assert (tally.made, len(Store(tmp_path))) == (12, 12)
 
 
 def test_no_such_executor() -> None:

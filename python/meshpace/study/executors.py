@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from meshpace.engine import Job
 from meshpace.study.record import Record, simulate
@@ -29,11 +29,11 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """An executor and how many runs it makes at a time."""
+    """Any executor, and how many runs it makes at a time."""
 
     executor: Executor
     count: int
-    stop: threading.Event
+    stop: threading.Event = field(default_factory=threading.Event)
     """Set to break off the runs of threads."""
     here: bool = False
     """Whether the workers share this process's memory, and so see ``stop``."""
