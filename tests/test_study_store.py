@@ -64,10 +64,12 @@ def test_ten_kills_lose_and_repeat_nothing(undisturbed: Path, tmp_path: Path) ->
         cut += child.poll() is None
         child.kill()
         child.communicate()
-        stored = set(Store(tmp_path).keys())
-        assert seen <= stored
-        seen = stored
+        store = Store(tmp_path)
+        assert store.problems == []
+        assert seen <= set(store.keys())
+        seen = set(store.keys())
     assert cut >= 5, "most kills hit a working process"
+    assert len(seen) >= RUNS // 8, "what is finished is stored on the way"
     made, stored_before, others = finish(start(tmp_path))
     assert (made + stored_before, stored_before, others) == (RUNS, len(seen), 0)
     assert sorted(rows(tmp_path)) == sorted(set(rows(tmp_path)))
