@@ -73,11 +73,11 @@ def _section(anchor: str, section: Section) -> str:
     if section.topology is not None:
         caption = f"<figcaption>{escape(section.topology.caption)}</figcaption>"
         parts.append(f'<figure class="map scroll">{topology.draw(section.topology)}{caption}</figure>')
-    parts.append(verdicts.in_full(section.claims))
     if section.films:
         parts.append(_films(section.films))
     if section.views:
         parts.append(_views(section.views))
+    parts.append(verdicts.in_full(section.claims))
     parts += map(_table, section.tables)
     if section.downloads:
         parts.append(f'<p class="downloads">{" ".join(map(embedded.download, section.downloads))}</p>')

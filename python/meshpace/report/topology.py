@@ -12,6 +12,10 @@ _WIDTH = 480.0
 _MARGIN = 28.0
 _GAP = 58.0
 """Between two wired nodes."""
+_ROW = 30.0
+"""Between two wired nodes that are equally far from a gateway."""
+_ABOVE = 40.0
+"""Of a wired part above the mesh."""
 _MANY = 24
 """Names of more nodes than this would run into each other."""
 _TALLEST, _FLATTEST = 340.0, 124.0
@@ -40,10 +44,10 @@ class _Picture:
         at_edge = all(node.x == max(xs) for node in topology.nodes if node.gateway)
         columns = max(self.depth.values(), default=0)
         right = columns * _GAP if at_edge else 0.0
-        above = 44.0 if columns and not at_edge else 0.0
+        above = _ABOVE if columns and not at_edge else 0.0
         width, height = max(xs) - min(xs), max(ys) - min(ys)
         room = _WIDTH - 2 * _MARGIN - right
-        self.scale = min(room / max(width, 1.0), (_TALLEST - 2 * _MARGIN - above) / max(height, 1.0))
+        self.scale = min(room / max(width, 1.0), (_TALLEST - 2 * _MARGIN) / max(height, 1.0))
         self.height = max(height * self.scale + 2 * _MARGIN + above, _FLATTEST + above)
         left = _MARGIN + (room - width * self.scale) / 2
         top = above + (self.height - above - height * self.scale) / 2
@@ -61,11 +65,13 @@ class _Picture:
         for column in range(1, columns + 1):
             names = [name for name, depth in self.depth.items() if depth == column]
             for row, name in enumerate(names):
-                shift = (row - (len(names) - 1) / 2) * 30
                 if at_edge:
+                    shift = (row - (len(names) - 1) / 2) * _ROW
                     self.places[name] = (gateways[0][0] + column * _GAP, gateways[0][1] + shift)
                 else:
-                    self.places[name] = (_WIDTH - _MARGIN - (columns - column) * _GAP, 20 + shift)
+                    # Down from the upper right corner, where the mesh leaves most room.
+                    x = _WIDTH - _MARGIN - (columns - column) * _GAP
+                    self.places[name] = (x, _ABOVE / 2 + row * _ROW)
 
     def ranges(self) -> Iterator[str]:
         """Both ranges of the node that sends the first flow, or of the one it enters the mesh by."""
@@ -125,13 +131,21 @@ class _Picture:
             )
             yield f"<g><title>{escape(node.name)}</title>{shape}</g>"
             if few or node.gateway or node.name in ends:
-                yield f'<text x="{x:.1f}" y="{y + 21:.1f}" text-anchor="middle">{escape(node.name)}</text>'
+                yield self._name(node.name)
         for name in self.depth:
             if self.depth[name] == 0:
                 continue
             x, y = self.places[name]
             yield f'<rect class="wired" x="{x - 17:.1f}" y="{y - 11:.1f}" width="34" height="22" rx="5"/>'
             yield f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escape(name)}</text>'
+
+    def _name(self, name: str) -> str:
+        """Below the node, or beside it where another one is below."""
+        x, y = self.places[name]
+        mesh = (self.places[node.name] for node in self.topology.nodes)
+        if any(abs(there[0] - x) < 8 and 0 < there[1] - y < 34 for there in mesh):
+            return f'<text x="{x + 11:.1f}" y="{y + 4:.1f}">{escape(name)}</text>'
+        return f'<text x="{x:.1f}" y="{y + 21:.1f}" text-anchor="middle">{escape(name)}</text>'
 
 
 def _line(name: str, a: Place, b: Place) -> str:
