@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from meshpace.errors import MendableError
+
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-class MissingFilesError(Exception):
+class MissingFilesError(MendableError):
     """The package runs outside a checkout of the project."""
 
 

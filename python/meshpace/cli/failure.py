@@ -10,13 +10,15 @@ from typing import NoReturn, ParamSpec
 
 import typer
 
+from meshpace.errors import MendableError
+
 BAD_INPUT = 2
 INTERRUPTED = 130
 
 _P = ParamSpec("_P")
 
 
-class InputError(Exception):
+class InputError(MendableError):
     """The command line asks for something that cannot be done."""
 
 
@@ -32,18 +34,7 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
     @functools.wraps(command)
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
         from meshpace.engine import ScenarioError
-        from meshpace.ns2.model import NotExpressibleError
-        from meshpace.ns2.parse import BrokenRunError
-        from meshpace.ns2.run import MissingNs2Error
-        from meshpace.project import MissingFilesError
-        from meshpace.report.errors import MissingPackageError, NothingToReportError
-        from meshpace.study.executors import UnknownExecutorError
-        from meshpace.study.registry import UnknownStudyError
 
-        mendable = (
-            InputError, ScenarioError, NotExpressibleError, MissingFilesError, MissingNs2Error, BrokenRunError,
-            UnknownExecutorError, UnknownStudyError, MissingPackageError, NothingToReportError,
-        )  # fmt: skip
         try:
             command(*args, **kwargs)
             sys.stdout.flush()
@@ -51,7 +42,7 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
             # Whoever read the output has seen enough; keep the interpreter from flushing into the closed pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
-        except mendable as error:
+        except (MendableError, ScenarioError) as error:
             fail(error)
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from meshpace.errors import MendableError
+
 
 class Routing(StrEnum):
     """How routes come about."""
@@ -104,7 +106,7 @@ class Ns2Scenario:
         return 0 if self.routing is Routing.AODV else 20
 
 
-class NotExpressibleError(Exception):
+class NotExpressibleError(MendableError):
     """A scenario has no counterpart in ns-2.35; names the key and the reason."""
 
     def __init__(self, key: str, reason: str) -> None:

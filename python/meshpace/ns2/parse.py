@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from meshpace.errors import MendableError
 from meshpace.ns2.model import App, Ns2Scenario
 from meshpace.stats import jain_index, jain_over_windows
 
@@ -57,7 +58,7 @@ class _Output:
     finished: bool = False
 
 
-class BrokenRunError(Exception):
+class BrokenRunError(MendableError):
     """ns-2 stopped before the script's end; carries the end of what it wrote."""
 
 

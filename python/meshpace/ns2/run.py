@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from meshpace.errors import MendableError
 from meshpace.ns2.model import Ns2Scenario
 from meshpace.ns2.parse import BrokenRunError, Figures, parse_run
 from meshpace.ns2.script import write_script
 
 
-class MissingNs2Error(Exception):
+class MissingNs2Error(MendableError):
     """No ``ns`` on the search path."""
 
     def __init__(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from meshpace.errors import MendableError
 
-class NothingToReportError(Exception):
+
+class NothingToReportError(MendableError):
     """The store holds no run of any study."""
 
 
-class MissingPackageError(Exception):
+class MissingPackageError(MendableError):
     """An optional package is not installed."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:

@@ -13,13 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from meshpace.engine import Job
+from meshpace.errors import MendableError
 from meshpace.study.record import Record, simulate
 
 DASK = "dask://"
 KINDS = f"threads, processes, {DASK}HOST:PORT"
 
 
-class UnknownExecutorError(Exception):
+class UnknownExecutorError(MendableError):
     """There is no such executor, or what it needs is not installed."""
 
 

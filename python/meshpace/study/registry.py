@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from meshpace.errors import MendableError
 from meshpace.study import gap, gap_beyond
 from meshpace.study.model import Study
 
 STUDIES: tuple[Study, ...] = (*gap.STUDIES, *gap_beyond.STUDIES)
 
 
-class UnknownStudyError(Exception):
+class UnknownStudyError(MendableError):
     """No study has that name; the message says which are near."""
 
 
