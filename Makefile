@@ -66,4 +66,4 @@ fuzz:
 	fuzz/run.sh $(FUZZ_SECONDS)
 
 clean:
-	rm -rf $(VENV) target python/meshpace/_engine.abi3.so .mypy_cache .ruff_cache .pytest_cache report.html
+	rm -rf $(VENV) target fuzz/target python/meshpace/_engine.abi3.so .mypy_cache .ruff_cache .pytest_cache report.html
