@@ -142,7 +142,7 @@ def test_everywhere_tells_the_range() -> None:
 
 
 SWITCH_STUDY = next(study for study in registry.STUDIES if study.name == "gap-switches-chain-up")
-CAUSE = Cause(SWITCH_STUDY.name, gain(GOODPUT), 0.4, percent)
+CAUSE = Cause(SWITCH_STUDY.name, gain(GOODPUT), percent, low=0.4)
 
 
 def switched(gains: dict[str, float], noise: float = 0.0) -> Outcome:
@@ -175,6 +175,18 @@ def test_what_the_intervals_allow_to_be_nothing_is_not_blamed() -> None:
     assert "nearest comes window 20" in found
 
 
+def test_what_reaches_the_range_goes_all_the_way() -> None:
+    found = blame(CAUSE, switched({"AODV as in ns-2": 0.5, "window 20": 0.7}), STATIC)
+    assert found is not None
+    assert "window 20 moves it most: +70.0 ± 0.0 %, all the way; then AODV as in ns-2" in found
+
+
+def test_no_ingredient_is_blamed_where_the_claim_holds() -> None:
+    found = blame(CAUSE, switched({"as it is": 0.5, "window 20": 0.9}), STATIC)
+    assert found is not None
+    assert "here the claim holds" in found
+
+
 def test_an_analysis_is_made_where_a_claim_fails() -> None:
     claim = gain_of_up_to(
         "c", "Up to 40 %.", source="s", printed=0.4, study="small", statistic=gain(GOODPUT), cause=CAUSE
@@ -187,7 +199,9 @@ def test_an_analysis_is_made_where_a_claim_fails() -> None:
     judged = judge(claim, evidence)
     assert judged is not None
     (paragraph,) = judged.analysis
-    assert paragraph.startswith(f"{STATIC.name}: with everything as it is +2.0 ± 0.0 %")
+    assert paragraph.startswith(
+        f"{STATIC.name}: +2.0 ± 0.0 % as it is (chain of 8 hops, wireless to wired), at least +40.0 %"
+    )
 
 
 def test_table_2() -> None:

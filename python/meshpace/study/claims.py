@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,9 +37,22 @@ class Cause:
     switches: str
     """The study that changes one ingredient at a time."""
     statistic: Statistic
-    paper: float
-    """What the statistic is in the paper."""
     show: Callable[[Estimate], str]
+    low: float = -math.inf
+    """From here on the statistic is as in the paper; the paper's own number where it prints one."""
+    high: float = math.inf
+    """Up to here."""
+
+    def remaining(self, value: Estimate) -> float:
+        """How far the mean lies from where the paper has it."""
+        return max(self.low - value.mean, value.mean - self.high, 0.0)
+
+    def asked(self) -> str:
+        """Where the paper has the statistic, in words."""
+        low, high = (self.show(Estimate(edge, None, 1)) for edge in (self.low, self.high))
+        if math.isinf(self.high):
+            return f"at least {low}"
+        return f"at most {high}" if math.isinf(self.low) else f"{low} to {high}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,27 +146,22 @@ def blame(cause: Cause, outcome: Outcome, condition: Condition) -> str | None:
     if measured is None or not measured[1]:
         return None
     as_is, found = measured
-    show = cause.show
-    where, paper = outcome.study.title.split(": ")[-1], show(Estimate(cause.paper, None, 1))
-    here = f"with everything as it is {show(as_is)} ({where}; paper {paper})"
-
-    def remaining(value: Estimate) -> float:
-        return abs(cause.paper - value.mean)
-
-    nearer = sorted(
-        (move for move in found if move.certain and remaining(move.value) < remaining(as_is)),
-        key=lambda move: remaining(move.value),
-    )
+    show, remaining = cause.show, cause.remaining
+    here = f"{show(as_is)} as it is ({outcome.study.title.split(': ')[-1]}), {cause.asked()} asked"
+    if remaining(as_is) == 0:
+        return f"{here}: here the claim holds, so no ingredient explains where it does not."
+    ranked = sorted(found, key=lambda move: (remaining(move.value), -abs(move.change.mean)))
+    nearer = [move for move in ranked if move.certain and remaining(move.value) < remaining(as_is)]
     if not nearer:
-        nearest = min(found, key=lambda move: remaining(move.value))
-        return (
-            f"{here}. None of {len(found)} changes of one ingredient moves it towards the paper beyond its confidence "
-            f"interval; nearest comes {nearest.point.label} with {show(nearest.value)}."
-        )
+        text = f"{here}. None of {len(found)} changes of one ingredient moves it there for certain"
+        nearest = ranked[0]
+        if remaining(nearest.value) < remaining(as_is):
+            text += f"; nearest comes {nearest.point.label} with {show(nearest.value)}"
+        return text + "."
     best, *others = nearer
     covered = 1 - remaining(best.value) / remaining(as_is)
     text = f"{here}. Of {len(found)} changes of one ingredient, {best.point.label} moves it most: {show(best.value)}"
-    text += f", {100 * covered:.0f} % of the way"
+    text += ", all the way" if covered == 1 else f", {100 * covered:.0f} % of the way"
     if others:
         text += "; then " + ", ".join(f"{move.point.label} ({show(move.value)})" for move in others[:2])
     return text + "."

@@ -41,10 +41,11 @@ def _oracle(hops: int, rates: tuple[int, ...]) -> Study:
 
 
 _SCHEMES = ("newreno", "tcp-gap")
+_WITH_NOGC = (*_SCHEMES, "tcp-gap-nogc")
 
 
 def _of_schemes(parameter: str, value: str) -> Settings:
-    return tuple((f"scheme.{scheme}.{parameter}", value) for scheme in _SCHEMES)
+    return tuple((f"scheme.{scheme}.{parameter}", value) for scheme in _WITH_NOGC)
 
 
 SWITCHES = Axis(
@@ -68,16 +69,18 @@ SWITCHES = Axis(
 """One ingredient at a time. A switch to what a condition has already is that condition as it is, and costs nothing."""
 
 
-def _switches(family: str, title: str, scenario: str, settings: Settings, quick: Plan) -> Study:
+def _switches(
+    family: str, title: str, scenario: str, settings: Settings, quick: Plan, schemes: tuple[str, ...] = _SCHEMES
+) -> Study:
     return Study(
         name=f"gap-switches-{family}",
         title=f"One ingredient at a time: {title}",
         figures=(),
         source=_OWN,
-        shows=f"What one changed ingredient does to NewReno and TCP-GAP: {title}.",
+        shows=f"What one changed ingredient does to the schemes: {title}.",
         scenario=scenario,
         axis=SWITCHES,
-        schemes=_SCHEMES,
+        schemes=schemes,
         conditions=(AODV, STATIC),
         settings=settings,
         quick=quick,
@@ -99,7 +102,7 @@ STUDIES = (
     ),
     _switches("parallel-up", "parallel chains, wireless to wired", f"{PARALLEL['up']}.toml", (), _TIMED),
     _switches("parallel-down", "parallel chains, wired to wireless", f"{PARALLEL['down']}.toml", (), _TIMED),
-    _switches("parallel-mix", "parallel chains, one flow each way", f"{PARALLEL['mix']}.toml", (), _TIMED),
+    _switches("parallel-mix", "parallel chains, one flow each way", f"{PARALLEL['mix']}.toml", (), _TIMED, _WITH_NOGC),
     _switches(
         "54mbps", "54 Mbit/s, wired links of 20 Mbit/s", "gap-fig15-54mbps.toml", (("topology.wired_rate", "20Mbps"),),
         Plan(3, timed(25, 5), core_s=0.07),

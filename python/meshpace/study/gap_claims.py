@@ -36,7 +36,8 @@ def chains(prefix: str = "gap") -> list[Claim]:
                 f"{prefix}-chain-{way}-long",
                 f"TCP-GAP delivers up to {100 * printed:.0f} % more than NewReno over 4 hops and more, {CASES[way]}.",
                 source=_source(figure), printed=printed, study=f"{prefix}-chain-{way}", statistic=gain(GOODPUT),
-                points=LONG, unit=" hops", cause=Cause(f"gap-switches-chain-{way}", gain(GOODPUT), printed, percent),
+                points=LONG, unit=" hops",
+                cause=Cause(f"gap-switches-chain-{way}", gain(GOODPUT), percent, low=printed),
             )
             for way, figure, printed in (("up", "Fig. 8", 0.41), ("down", "Fig. 9", 0.42))
         ),
@@ -67,48 +68,51 @@ def same_way(way: str, prefix: str = "gap") -> list[Claim]:
             tolerance="the weaker flow has less than 5 % of the aggregate",
             statistic=of(SHARE, _NEWRENO), answer=lambda v: below(v, STARVED), show=_PART,
             what="The weaker flow's part of the aggregate over the whole run",
-            cause=Cause(switches, of(SHARE, _NEWRENO), 0.0, _PART),
+            cause=Cause(switches, of(SHARE, _NEWRENO), _PART, high=STARVED),
         ),
         everywhere(
             f"{name}-equal", f"TCP-GAP shares equally between two parallel chains, {CASES[way]}.",
             source=_source(figure), printed="equal", tolerance=f"Jain's index over the whole run is above {EQUAL}",
             studies=study, statistic=of(JAIN, _GAP), answer=lambda v: above(v, EQUAL), show=number,
-            what="Jain's index of TCP-GAP over the whole run", cause=Cause(switches, of(JAIN, _GAP), 1.0, number),
+            what="Jain's index of TCP-GAP over the whole run", cause=Cause(switches, of(JAIN, _GAP), number, low=EQUAL),
         ),
         everywhere(
             f"{name}-aggregate", f"On two parallel chains TCP-GAP delivers more in all, {CASES[way]}.",
             source=_source(figure), printed="more", tolerance="the difference is above zero", studies=study,
             statistic=gain(GOODPUT), answer=lambda v: above(v, 0.0), show=percent, what="Against NewReno",
-            cause=Cause(switches, gain(GOODPUT), 0.1, percent),
+            cause=Cause(switches, gain(GOODPUT), percent, low=0.0),
         ),
     ]  # fmt: skip
 
 
 def _oncoming() -> list[Claim]:
     fig12 = partial(everywhere, source=_source("Fig. 12"), studies={"gap-parallel-mix": ""})
+    switches = "gap-switches-parallel-mix"
     return [
         fig12(
             "gap-parallel-mix-nogc-fairer",
             "Oncoming flows: TCP-GAP without goodput control shares more equally than NewReno.",
             printed="fairer", tolerance="the difference of Jain's index is above zero",
             statistic=difference(JAIN, _NOGC), answer=lambda v: above(v, 0.0), show=number,
-            what="Jain's index less NewReno's",
+            what="Jain's index less NewReno's", cause=Cause(switches, difference(JAIN, _NOGC), number, low=0.0),
         ),
         fig12(
             "gap-parallel-mix-nogc-unequal", "Oncoming flows: without goodput control the shares stay unequal.",
             printed="unequal", tolerance=f"Jain's index stays below {EQUAL}", statistic=of(JAIN, _NOGC),
             answer=lambda v: below(v, EQUAL), show=number, what="Jain's index of TCP-GAP without goodput control",
+            cause=Cause(switches, of(JAIN, _NOGC), number, high=EQUAL),
         ),
         fig12(
             "gap-parallel-mix-gc-equal", "Oncoming flows: with goodput control TCP-GAP shares equally.",
             printed="equal", tolerance=f"Jain's index is above {EQUAL}", statistic=of(JAIN, _GAP),
             answer=lambda v: above(v, EQUAL), show=number, what="Jain's index of TCP-GAP",
-            cause=Cause("gap-switches-parallel-mix", of(JAIN, _GAP), 1.0, number),
+            cause=Cause(switches, of(JAIN, _GAP), number, low=EQUAL),
         ),
         fig12(
             "gap-parallel-mix-gc-free", "Oncoming flows: goodput control costs almost nothing in aggregate.",
             printed="almost no loss", tolerance="5 % less at most", statistic=gain(GOODPUT, _GAP, _NOGC),
             answer=lambda v: above(v, -0.05), show=percent, what="Against TCP-GAP without it",
+            cause=Cause(switches, gain(GOODPUT, _GAP, _NOGC), percent, low=-0.05),
         ),
     ]  # fmt: skip
 
@@ -118,6 +122,7 @@ def _drops(scheme: str, name: str) -> list[Claim]:
     share = of(Quantity("upward_share", "part of the wireless-to-wired flow", "%", table2.upward_share), scheme)
     likeness = of(Quantity("likeness", "rank correlation with Table 2", "", table2.likeness), scheme)
     table = partial(everywhere, source=_source("Table 2"), studies={"gap-link-drops": ""})
+    switches = "gap-switches-parallel-mix"
     return [
         table(
             f"gap-link-drops-share-{scheme}",
@@ -125,11 +130,13 @@ def _drops(scheme: str, name: str) -> list[Claim]:
             printed=f"{100 * printed:.0f} %", tolerance="within 15 points", statistic=share,
             answer=lambda v: within(v, printed - 0.15, printed + 0.15), show=_PART,
             what="Its part of the data packets given up",
+            cause=Cause(switches, share, _PART, low=printed - 0.15, high=printed + 0.15),
         ),
         table(
             f"gap-link-drops-pattern-{scheme}", f"Drops rise and fall along the chains as in Table 2 ({name}).",
             printed="20 numbers", tolerance="Spearman's rank correlation with them is above 0.6", statistic=likeness,
             answer=lambda v: above(v, 0.6), show=number, what="Rank correlation",
+            cause=Cause(switches, likeness, number, low=0.6),
         ),
     ]  # fmt: skip
 
@@ -157,6 +164,7 @@ def _responsiveness() -> list[Claim]:
             "gap-responsiveness-newreno", "When the second flow comes back, it starves with NewReno.",
             source=_source("Fig. 14"), printed="flow 2 starves", tolerance="less than 5 %", what=what,
             statistic=from_series(returned_share, _NEWRENO), answer=lambda v: below(v, STARVED),
+            cause=Cause("gap-switches-parallel-up", of(SHARE, _NEWRENO), _PART, high=STARVED),
         ),
     ]  # fmt: skip
 
@@ -176,13 +184,14 @@ def _fast(profile: str, figure: str, what: str) -> list[Claim]:
             f"At 54 Mbit/s and wired links above 5 Mbit/s TCP-GAP delivers about 13 % more ({what}).",
             source=_source(figure), printed=0.13, study=study, statistic=gain(GOODPUT), points=_RATE_FREE,
             unit=" Mbit/s",
-            cause=Cause("gap-switches-54mbps", gain(GOODPUT), 0.13, percent) if profile == "ofdm" else None,
+            cause=Cause("gap-switches-54mbps", gain(GOODPUT), percent, low=0.13) if profile == "ofdm" else None,
         ),
         everywhere(
             f"{study}-rate", f"At 54 Mbit/s the mesh carries about 5 Mbit/s in all ({what}).", source=_source(figure),
             printed="5 Mbit/s", tolerance="within 20 %, with the fastest wired links", studies={study: ""},
             statistic=of(GOODPUT, _GAP), answer=lambda v: within(v, 4e6, 6e6), show=megabits,
             what="Aggregate goodput of TCP-GAP", points=("100",), unit=" Mbit/s wired",
+            cause=Cause("gap-switches-54mbps", of(GOODPUT, _GAP), megabits, 4e6, 6e6) if profile == "ofdm" else None,
         ),
     ]  # fmt: skip
 
@@ -220,7 +229,7 @@ def _wide() -> list[Claim]:
         gain_of_up_to(
             "gap-http-parallel-gain", "Web-like traffic on parallel chains gets up to 70 % more than with NewReno.",
             source=_source("Figs. 22 and 23"), printed=0.70, study="gap-http-parallel", statistic=gain(GOODPUT),
-            unit=" s pause", cause=Cause("gap-switches-http", gain(GOODPUT), 0.70, percent),
+            unit=" s pause", cause=Cause("gap-switches-http", gain(GOODPUT), percent, low=0.70),
         ),
         gain_of_up_to(
             "gap-http-random-gain", "Web-like traffic in a random mesh gets up to 70 % more than with NewReno.",
