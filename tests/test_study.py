@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,6 +13,7 @@ from conftest import Cli
 from meshpace import engine
 from meshpace.study import registry
 from meshpace.study.model import AODV, STATIC, Cell, Effort
+from meshpace.study.record import simulate
 from meshpace.study.runner import tasks
 from study_child import small
 
@@ -124,3 +126,14 @@ def test_a_file_is_no_store(cli: Cli, tmp_path: Path) -> None:
     done = cli("study", "run", "gap-oracle-4", "--store", "s")
     assert (done.returncode, done.stdout) == (2, "")
     assert (tmp_path / "s").read_text() == "mine"
+
+
+def test_a_stored_run_is_repeated_by_its_command(cli: Cli, tmp_path: Path) -> None:
+    job = small(duration=3).job(Cell(AODV, "tcp-gap", "3"), 2, Effort.QUICK)
+    record = simulate(job)
+    _, *words = shlex.split(job.command())
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / job.name).write_bytes(job.text)
+    again = json.loads(cli(*words, "--json").stdout)
+    again["wall_s"] = record.wall_s
+    assert again == record.run()
