@@ -168,11 +168,18 @@ def test_the_animation_plays_pauses_and_steps(shown: Page) -> None:
     assert picture(shown) != before
     shown.ask("document.querySelector('.film .play').click()")
     shown.wait(f"{PLAYER}.now > {at} + 2e6")
-    slow = shown.ask(f"{PLAYER}.now")
-    began = time.monotonic()
     choose(shown, ".film select", "20000000")
-    shown.wait(f"{PLAYER}.now > {slow} + 10e6")
-    assert time.monotonic() - began < 4, "at 2 ms a second this takes 5 s"
+    # Seen from inside, where a busy machine's slow frames do not count: at 2 ms a second no frame is so long.
+    longest = shown.ask(f"""(async () => {{
+      let [longest, before] = [0, {PLAYER}.now];
+      for (let frame = 0; frame < 20; frame++) {{
+        await new Promise((done) => requestAnimationFrame(done));
+        longest = Math.max(longest, {PLAYER}.now - before);
+        before = {PLAYER}.now;
+      }}
+      return longest;
+    }})()""")
+    assert longest > 0.2e6, "more than 100 ms of watching at 2 ms a second, the most that counts of a frame"
 
 
 def test_the_animation_ends_and_begins_again(shown: Page) -> None:
@@ -222,7 +229,10 @@ def test_steps_tell_every_loss_and_count_it(shown: Page, reported: Reported) -> 
 
 
 def test_less_motion_means_steps_only(shown: Page, reported: Reported) -> None:
+    see(shown, ".film figure canvas")
+    shown.wait(f"{PLAYER}.playing")
     shown.look(*DESKTOP, still=True)
+    shown.wait(f"!{PLAYER}.playing")  # at once, also when it is playing
     shown.open(reported.path)
     see(shown, ".film figure canvas")
     time.sleep(0.3)

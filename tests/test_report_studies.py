@@ -21,8 +21,10 @@ import pytest
 
 from conftest import Cli
 from meshpace.cli.tables import show
+from meshpace.report import command as report_command
 from meshpace.report import embedded
 from meshpace.report.command import build, read
+from meshpace.report.errors import MissingPackageError
 from meshpace.report.figures import command, views
 from meshpace.report.model import MeshNode, Topology
 from meshpace.report.page import render
@@ -238,7 +240,9 @@ def test_figures_are_pdfs_with_the_same_bytes_each_time(reported: Reported, tmp_
     count = write_figures(tmp_path / "one", [outcome])
     written = sorted((tmp_path / "one").iterdir())
     assert len(written) == count == len(views(outcome))
-    assert all(path.read_bytes().startswith(b"%PDF") for path in written)
+    for path in written:
+        assert path.read_bytes().startswith(b"%PDF")
+        assert b"CreationDate" not in path.read_bytes()
     # In a process of its own, whose sets and dictionaries have another order of hashes.
     code = (
         "import sys; from pathlib import Path; from meshpace.report.model import *; from meshpace.report import papers;"
@@ -250,7 +254,6 @@ def test_figures_are_pdfs_with_the_same_bytes_each_time(reported: Reported, tmp_
     for seed, path in enumerate(files):
         subprocess.run([sys.executable, "-c", code, path], env={"PYTHONHASHSEED": str(seed)}, check=True)
     assert files[0].read_bytes() == files[1].read_bytes()
-    assert b"CreationDate" not in files[0].read_bytes()
 
 
 def test_no_two_figures_of_the_registry_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,10 +266,15 @@ def test_no_two_figures_of_the_registry_share_a_file(tmp_path: Path, monkeypatch
     assert len(set(written)) == len(written) > 100
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, reported: Reported, tmp_path: Path) -> None:
+def test_a_missing_package_is_named_and_nothing_made(
+    monkeypatch: pytest.MonkeyPatch, reported: Reported, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(report_command, "STUDIES", [outcome.study for outcome in reported.outcomes[:1]])
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(Exception, match=r"matplotlib: pip install 'meshpace\[papers\]'"):
         write_view(tmp_path / "x.pdf", views(reported.outcomes[0])[0])
+    with pytest.raises(MissingPackageError):
+        report_command.report(reported.store.directory, tmp_path / "x.html", tmp_path / "figures")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -281,10 +289,8 @@ def test_an_empty_store_ends_with_one_line_and_no_file(cli: Cli, tmp_path: Path)
 def test_the_command_writes_page_and_figures(
     reported: Reported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from meshpace.report import command as module
-
-    monkeypatch.setattr(module, "STUDIES", [outcome.study for outcome in reported.outcomes[:1]])
-    module.report(reported.store.directory, tmp_path / "page.html", tmp_path / "figures")
+    monkeypatch.setattr(report_command, "STUDIES", [outcome.study for outcome in reported.outcomes[:1]])
+    report_command.report(reported.store.directory, tmp_path / "page.html", tmp_path / "figures")
     figures = list((tmp_path / "figures").glob("*.pdf"))
     assert len(figures) == len(views(reported.outcomes[0]))
     assert f"{len(figures)} PDF" in capsys.readouterr().out

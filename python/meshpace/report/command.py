@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from meshpace import engine
@@ -29,30 +30,41 @@ def report(directory: Path, output: Path, figures: Path | None) -> None:
         MissingPackageError: an optional package is not installed.
         OSError: the store cannot be read or a file cannot be written.
     """
-    outcomes = read(Store(directory), STUDIES)
-    if not outcomes:
-        raise NothingToReportError(
-            f"{directory} holds no runs of engine {engine.version()}: make some with `meshpace study run`"
-        )
-    with replacing(output) as draft:
-        draft.write_text(render(build(outcomes)), encoding="utf-8")
+    store = Store(directory)
+    for problem in store.problems:
+        print(problem, file=sys.stderr)
+    with replacing(output) as draft, Progress("report", 2 * len(STUDIES)) as progress:
+        outcomes = read(store, STUDIES, progress)
+        if not outcomes:
+            raise NothingToReportError(
+                f"{directory} holds no runs of engine {engine.version()}: make some with `meshpace study run`"
+            )
+        draft.write_text(render(build(outcomes, progress)), encoding="utf-8")
+        count = 0 if figures is None else _write_figures(figures, outcomes)
     print(f"Report: {output}")
     if figures is not None:
-        from meshpace.report.papers import write_figures
-
-        total = sum(len(views(outcome)) for outcome in outcomes)
-        with Progress("figures", total) as progress:
-            count = write_figures(figures, outcomes, progress)
         print(f"Figures: {count} PDF files in {figures}")
 
 
-def read(store: Store, studies: Sequence[Study]) -> list[Outcome]:
+def _write_figures(folder: Path, outcomes: Sequence[Outcome]) -> int:
+    from meshpace.report.papers import write_figures
+
+    with Progress("figures", sum(len(views(outcome)) for outcome in outcomes)) as progress:
+        return write_figures(folder, outcomes, progress)
+
+
+def _ignore(_: int) -> None:
+    pass
+
+
+def read(store: Store, studies: Sequence[Study], progress: Callable[[int], None] = _ignore) -> list[Outcome]:
     """What the store holds of each study: the full plan's runs if they are complete, else what there is most of."""
     found = []
-    for study in studies:
+    for count, study in enumerate(studies, start=1):
         best = min((load(store, study, effort) for effort in (Effort.FULL, Effort.QUICK)), key=_incomplete)
         if _incomplete(best) < 1:
             found.append(best)
+        progress(count)
     return found
 
 
@@ -60,9 +72,13 @@ def _incomplete(outcome: Outcome) -> float:
     return outcome.missing / sum(map(len, outcome.records.values()))
 
 
-def build(outcomes: Sequence[Outcome]) -> Report:
+def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore) -> Report:
     """The page of these outcomes."""
     claims = judge_all(by_name(outcomes))
+    sections = [film_section()]
+    for count, outcome in enumerate(outcomes, start=1):
+        sections.append(study_section(outcome, claims.get(outcome.study.name, ())))
+        progress(len(outcomes) + count)
     judged = sum(len(claim.findings) for group in claims.values() for claim in group)
     runs = {record.key: record for outcome in outcomes for record in outcome.all_records()}
     simulated = sum(record.run()["simulated_s"] for record in runs.values())
@@ -79,7 +95,7 @@ def build(outcomes: Sequence[Outcome]) -> Report:
             ("effort", " and ".join(sorted({str(outcome.effort) for outcome in outcomes}))),
         ),
         claims=(),
-        sections=(film_section(), *(study_section(o, claims.get(o.study.name, ())) for o in outcomes)),
+        sections=tuple(sections),
         notes=(
             "Means over the seeds; bands, whiskers and ± are 95 % confidence intervals (Student's t). A verdict needs "
             "an interval that leaves no doubt; where it leaves some, the claim is undecided, not refuted.",

@@ -49,6 +49,7 @@ def write_figures(folder: Path, outcomes: Sequence[Outcome], progress: Callable[
         MissingPackageError: matplotlib is not installed.
         OSError: a file cannot be written.
     """
+    _require_matplotlib()
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for outcome in outcomes:
@@ -71,12 +72,11 @@ def write_view(path: Path, view: View) -> None:
         MissingPackageError: matplotlib is not installed.
         OSError: the file cannot be written.
     """
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_pdf import FigureCanvasPdf
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingPackageError("a figure as PDF", "matplotlib", "papers") from error
+    _require_matplotlib()
+    import matplotlib as mpl
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+    from matplotlib.figure import Figure
+
     wide = any("\n" in name for chart in view.charts for name in chart.axis)
     columns = 1 if wide else min(_COLUMNS, len(view.charts))
     width = columns * (_WIDE_IN if wide else _PANEL_IN[0])
@@ -94,6 +94,13 @@ def write_view(path: Path, view: View) -> None:
         _legend(figure, panels.flat[0], int(width / _KEY_IN))
         with replacing(path) as draft:
             figure.savefig(draft, format="pdf", metadata={"Title": view.name, "CreationDate": None})
+
+
+def _require_matplotlib() -> None:
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ImportError as error:
+        raise MissingPackageError("a figure as PDF", "matplotlib", "papers") from error
 
 
 def _legend(figure: Figure, panel: Axes, columns: int) -> None:
