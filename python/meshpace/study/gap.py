@@ -103,7 +103,12 @@ UP, DOWN, MIX = "wireless to wired", "wired to wireless", "one flow each way"
 CASES = {"up": UP, "down": DOWN, "mix": MIX}
 
 
-def _fast(profile: str, standard: str, figure: str, what: str) -> Study:
+FAST = {"ofdm": ("802.11g", "OFDM frame times"), "dsss": ("802.11g-ns2", "DSSS frame times as in ns-2")}
+"""The two readings of 54 Mbit/s: the standard that a scenario names, and words for it."""
+
+
+def _fast(profile: str, figure: str) -> Study:
+    standard, what = FAST[profile]
     return Study(
         name=f"gap-54mbps-{profile}",
         title=f"54 Mbit/s, {what}",
@@ -229,8 +234,8 @@ STUDIES = (
     *(_parallel(case, f"Fig. {10 + i}", way) for i, (case, way) in enumerate(CASES.items())),
     _LINK_DROPS,
     _RESPONSIVENESS,
-    _fast("ofdm", "802.11g", "Fig. 15", "OFDM frame times"),
-    _fast("dsss", "802.11g-ns2", "Fig. 16", "DSSS frame times as in ns-2"),
+    _fast("ofdm", "Fig. 15"),
+    _fast("dsss", "Fig. 16"),
     *(_cross(case, f"Fig. {18 + i}", way) for i, (case, way) in enumerate(CASES.items())),
     _RANDOM,
     _HTTP_PARALLEL,

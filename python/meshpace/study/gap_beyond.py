@@ -6,8 +6,8 @@ moves its number most towards the paper's is the ingredient to blame; if none do
 
 from __future__ import annotations
 
-from meshpace.study.gap import FULL, PARALLEL, timed
-from meshpace.study.model import AODV, AS_IS, STATIC, Axis, Plan, Point, Settings, Study
+from meshpace.study.gap import DOWN, FAST, FULL, PARALLEL, UP, timed
+from meshpace.study.model import AODV, AS_IS, PAPER_CONDITIONS, STATIC, Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import DELAY, GIVEN_UP, GOODPUT, JAIN, JAIN_10S, RESENT, ROUTE_FAILURES, SHARE, TIMEOUTS
 
 _OWN = "not in the papers"
@@ -70,7 +70,12 @@ SWITCHES = Axis(
 
 
 def _switches(
-    family: str, title: str, scenario: str, settings: Settings, quick: Plan, schemes: tuple[str, ...] = _SCHEMES
+    family: str,
+    title: str,
+    scenario: str,
+    settings: Settings,
+    quick: Plan,
+    schemes: tuple[str, ...] = _SCHEMES,
 ) -> Study:
     return Study(
         name=f"gap-switches-{family}",
@@ -81,7 +86,7 @@ def _switches(
         scenario=scenario,
         axis=SWITCHES,
         schemes=schemes,
-        conditions=(AODV, STATIC),
+        conditions=PAPER_CONDITIONS,
         settings=settings,
         quick=quick,
         full=Plan(3, FULL, core_s=1.0),
@@ -90,22 +95,27 @@ def _switches(
 
 
 _TIMED = Plan(3, timed(80, 10), core_s=0.06)
+_CHAINS = {"up": ("gap-fig08-chain-up.toml", UP), "down": ("gap-fig09-chain-down.toml", DOWN)}
+
+
+def _chain_switches(way: str, hops: int, family: str) -> Study:
+    scenario, direction = _CHAINS[way]
+    return _switches(family, f"chain of {hops} hops, {direction}", scenario, (("topology.hops", str(hops)),), _TIMED)
+
 
 STUDIES = (
     *(_oracle(hops, rates) for hops, rates in _RATES.items()),
-    _switches(
-        "chain-up", "chain of 8 hops, wireless to wired", "gap-fig08-chain-up.toml", (("topology.hops", "8"),), _TIMED
-    ),
-    _switches(
-        "chain-down", "chain of 8 hops, wired to wireless", "gap-fig09-chain-down.toml", (("topology.hops", "8"),),
-        _TIMED,
-    ),
+    *(_chain_switches(way, 8, f"chain-{way}") for way in _CHAINS),
+    *(_chain_switches(way, 3, f"short-{way}") for way in _CHAINS),
     _switches("parallel-up", "parallel chains, wireless to wired", f"{PARALLEL['up']}.toml", (), _TIMED),
     _switches("parallel-down", "parallel chains, wired to wireless", f"{PARALLEL['down']}.toml", (), _TIMED),
     _switches("parallel-mix", "parallel chains, one flow each way", f"{PARALLEL['mix']}.toml", (), _TIMED, _WITH_NOGC),
-    _switches(
-        "54mbps", "54 Mbit/s, wired links of 20 Mbit/s", "gap-fig15-54mbps.toml", (("topology.wired_rate", "20Mbps"),),
-        Plan(3, timed(25, 5), core_s=0.07),
+    *(
+        _switches(
+            f"54mbps-{profile}", f"54 Mbit/s, {what}, wired links of 20 Mbit/s", "gap-fig15-54mbps.toml",
+            (("topology.wired_rate", "20Mbps"), ("radio.standard", standard)), Plan(3, timed(25, 5), core_s=0.07),
+        )
+        for profile, (standard, what) in FAST.items()
     ),
     _switches("http", "web traffic on parallel chains", "gap-fig22-http-parallel.toml", (), _TIMED),
 )  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from meshpace.study.claims import Claim, Evidence, Judgement
+from meshpace.stats import Estimate
+from meshpace.study.claims import Cause, Claim, Evidence, Judgement
 from meshpace.study.gap import CASES, LONG
 from meshpace.study.judges import everywhere
 from meshpace.study.model import Condition
@@ -21,6 +22,10 @@ _QUEUES = {"up": "the sender's own pacing queue excluded", "down": "the gateway'
 _WINDOWS = {"1s": ("1 s", JAIN_1S), "10s": ("10 s", JAIN_10S), "100s": ("100 s", JAIN_100S)}
 
 
+def _lower(switches: str) -> Cause:
+    return Cause(switches, gain(DELAY), percent, high=0.0)
+
+
 def delay(way: str, prefix: str = "gap") -> list[Claim]:
     """What pacing does to the delay on PREFIX-chain-WAY and PREFIX-parallel-WAY."""
     sooner = partial(
@@ -31,11 +36,11 @@ def delay(way: str, prefix: str = "gap") -> list[Claim]:
     return [
         sooner(
             f"{chain}-delay", f"Over 4 hops and more packets of TCP-GAP arrive sooner, {where}.", studies={chain: ""},
-            points=LONG, unit=" hops",
+            points=LONG, unit=" hops", cause=_lower(f"gap-switches-chain-{way}"),
         ),
         sooner(
             f"{parallel}-delay", f"On parallel chains packets of TCP-GAP arrive sooner, {where}.",
-            studies={parallel: ""},
+            studies={parallel: ""}, cause=_lower(f"gap-switches-parallel-{way}"),
         ),
     ]  # fmt: skip
 
@@ -49,7 +54,12 @@ def fairness(window: str, prefix: str = "gap") -> Claim:
         source=_OWN, printed="", studies={f"{prefix}-parallel-{way}": CASES[way] for way in CASES},
         tolerance="the difference of Jain's index is above zero in each case", statistic=difference(quantity),
         answer=lambda v: above(v, 0.0), show=number, what="Jain's index less NewReno's",
+        cause=Cause("gap-switches-parallel-mix", difference(quantity), number, low=0.0),
     )  # fmt: skip
+
+
+def _per_1000(value: Estimate) -> str:
+    return f"{value.mean:+.1f}"
 
 
 def _resent() -> Claim:
@@ -57,7 +67,8 @@ def _resent() -> Claim:
         "gap-chain-resent", "Over 4 hops and more TCP-GAP resends less than NewReno.", source=_OWN, printed="",
         studies={f"gap-chain-{way}": f"{CASES[way]}," for way in ("up", "down")}, points=LONG, unit=" hops",
         tolerance="the difference is below zero at each hop count", statistic=difference(RESENT),
-        answer=lambda v: below(v, 0.0), show=lambda v: f"{v.mean:+.1f}", what="Resent per 1,000, less NewReno's",
+        answer=lambda v: below(v, 0.0), show=_per_1000, what="Resent per 1,000, less NewReno's",
+        cause=Cause("gap-switches-chain-up", difference(RESENT), _per_1000, high=0.0),
     )  # fmt: skip
 
 

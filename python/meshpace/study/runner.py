@@ -22,8 +22,8 @@ FLUSH_S = 3.0
 _POLL_S = 0.1
 _OTHERS_POLL_S = 0.5
 """How often to look for what other processes have claimed."""
-_AHEAD = 2
-"""Runs handed to an executor for each that it makes at a time, so that it never waits."""
+_AHEAD = 8
+"""Runs handed to an executor for each that it makes at a time: enough that it does not wait while a file is written."""
 
 
 @dataclass(frozen=True, slots=True)
