@@ -71,8 +71,28 @@ pub struct GoodputControl<Id> {
     last_run: Instant,
     next_run: Option<Instant>,
     runs: u64,
+    /// Flows active in the latest run and their mean goodput.
+    active: usize,
+    mean: Option<f64>,
     /// What the throttlings of the last run are judged by.
     probe: Option<Probe<Id>>,
+}
+
+/// What the latest run found about one flow, and what follows from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// Its goodput over the interval, bit/s; `None` if it carried no payload then.
+    pub goodput: Option<f64>,
+    /// The mean over the active flows, bit/s; `None` if there was none.
+    pub mean: Option<f64>,
+    /// How many flows were active.
+    pub active: usize,
+    /// Its cap, as the least spacing of its packets.
+    pub cap: Option<Span>,
+    /// Runs since the cap was set.
+    pub capped_runs: Option<u64>,
+    /// Runs for which it is still left alone, because an earlier cap did not help the slow flows.
+    pub left_alone_runs: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -80,6 +100,8 @@ struct Flow {
     /// Largest payload seen downwards, in place of the MSS.
     segment: Bytes,
     interval: Traffic,
+    /// Goodput in the latest run, if it was active.
+    goodput: Option<f64>,
     cap: Option<Cap>,
     hold_off: Option<HoldOff>,
 }
@@ -128,6 +150,8 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             last_run: Instant::ZERO,
             next_run: None,
             runs: 0,
+            active: 0,
+            mean: None,
             probe: None,
         }
     }
@@ -138,7 +162,13 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             self.last_run = now;
             self.next_run = now.checked_add(self.config.interval);
         }
-        let flow = Flow { segment: Bytes::ZERO, interval: Traffic::default(), cap: None, hold_off: None };
+        let flow = Flow {
+            segment: Bytes::ZERO,
+            interval: Traffic::default(),
+            goodput: None,
+            cap: None,
+            hold_off: None,
+        };
         self.flows.insert(id, flow);
         self.membership_changed = true;
     }
@@ -183,6 +213,23 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         Some(Span::try_from_secs_f64(1.0 / cap.packets_per_sec).unwrap_or(Span::MAX))
     }
 
+    /// What the latest run found about a flow; `None` if it is not known.
+    #[must_use]
+    pub fn standing(&self, id: Id) -> Option<Standing> {
+        let flow = self.flows.get(&id)?;
+        Some(Standing {
+            goodput: flow.goodput,
+            mean: self.mean,
+            active: self.active,
+            cap: self.cap(id),
+            capped_runs: flow.cap.map(|cap| self.runs - cap.since_run),
+            left_alone_runs: flow
+                .hold_off
+                .and_then(|hold_off| hold_off.until_run.checked_sub(self.runs))
+                .filter(|&runs| runs > 0),
+        })
+    }
+
     /// When the controller wants to run next; `None` without flows.
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
@@ -213,6 +260,8 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             .collect();
         let mean =
             if goodput.is_empty() { 0.0 } else { goodput.values().sum::<f64>() / goodput.len() as f64 };
+        self.active = goodput.len();
+        self.mean = (!goodput.is_empty()).then_some(mean);
         if self.membership_changed {
             self.forget_all();
         } else {
@@ -220,7 +269,8 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             self.throttle(&goodput, mean);
             self.age(&goodput, mean, pace);
         }
-        for flow in self.flows.values_mut() {
+        for (id, flow) in &mut self.flows {
+            flow.goodput = goodput.get(id).copied();
             flow.interval = Traffic::default();
         }
     }

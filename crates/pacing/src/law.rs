@@ -176,6 +176,23 @@ impl fmt::Display for Rejected {
 
 impl core::error::Error for Rejected {}
 
+/// One accepted sample and what (2.1) and (2.2) made of it: enough to write the formulas down with their numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The round-trip time.
+    pub rtt: Span,
+    /// The path it was measured over.
+    pub path: Path,
+    /// Hops between consecutive packets that the law applied, min(n, h) unless configured otherwise.
+    pub k: u32,
+    /// Queueing delay a hop, seconds, after clamping (1.2).
+    pub queueing_delay: f64,
+    /// The k-hop delay, seconds (1.3), (2.1).
+    pub k_hop_delay: f64,
+    /// The smoothed k-hop delay before this sample, seconds; `None` if it was the first.
+    pub smoothed_before: Option<f64>,
+}
+
 /// One flow's pacing interval and what it was computed from.
 #[derive(Clone, Debug)]
 pub struct RateLaw {
@@ -185,6 +202,7 @@ pub struct RateLaw {
     history: VecDeque<f64>,
     variation: f64,
     interval: Option<Span>,
+    last: Option<Step>,
     accepted: u64,
     rejected: u64,
     unreliable: u64,
@@ -208,6 +226,7 @@ impl RateLaw {
             history: VecDeque::new(),
             variation: 0.0,
             interval,
+            last: None,
             accepted: 0,
             rejected: 0,
             unreliable: 0,
@@ -230,7 +249,8 @@ impl RateLaw {
         if config.clamp_queueing {
             queueing = queueing.max(0.0);
         }
-        let delay = path.k_hop_delay(config.k(path.hops()), queueing);
+        let k = config.k(path.hops());
+        let delay = path.k_hop_delay(k, queueing);
         if rtt.is_zero() {
             self.rejected += 1;
             return Err(Rejected::NoDelay);
@@ -242,6 +262,14 @@ impl RateLaw {
         self.accepted += 1;
         self.unreliable += u64::from(!path.is_reliable());
         let smoothed = self.smoothed.map_or(delay, |old| config.alpha * old + (1.0 - config.alpha) * delay);
+        self.last = Some(Step {
+            rtt,
+            path: path.clone(),
+            k,
+            queueing_delay: queueing,
+            k_hop_delay: delay,
+            smoothed_before: self.smoothed,
+        });
         self.smoothed = Some(smoothed);
         self.queueing = GAMMA * self.queueing + (1.0 - GAMMA) * queueing;
         if self.history.len() >= config.history.max(1) {
@@ -288,6 +316,18 @@ impl RateLaw {
             LawConfig::Adaptive(config) => variation(&self.history, Variation::Cov, config.divisor),
             LawConfig::Fixed(_) => 0.0,
         }
+    }
+
+    /// The sample that was accepted last, step by step.
+    #[must_use]
+    pub const fn last(&self) -> Option<&Step> {
+        self.last.as_ref()
+    }
+
+    /// The samples that the variation is taken of, oldest first, in seconds: round-trip times or k-hop delays
+    /// ([`AdaptiveConfig::samples`]).
+    pub fn history(&self) -> impl ExactSizeIterator<Item = f64> {
+        self.history.iter().copied()
     }
 
     /// Samples accepted so far.

@@ -21,7 +21,7 @@ mod pacer;
 mod path;
 
 pub use free_running::FreeRunningTimer;
-pub use goodput_control::{Aging, Direction, GoodputControl, GoodputControlConfig};
-pub use law::{AdaptiveConfig, Divisor, LawConfig, RateLaw, Rejected, Samples, ShortPath, Variation};
+pub use goodput_control::{Aging, Direction, GoodputControl, GoodputControlConfig, Standing};
+pub use law::{AdaptiveConfig, Divisor, LawConfig, RateLaw, Rejected, Samples, ShortPath, Step, Variation};
 pub use pacer::Pacer;
 pub use path::{LinkRates, Path};

@@ -49,6 +49,24 @@ impl Path {
         self.hops > 0
     }
 
+    /// On-air size of a data packet (`s_data`).
+    #[must_use]
+    pub const fn data(&self) -> Bytes {
+        self.data
+    }
+
+    /// On-air size of a pure ACK (`s_ack`).
+    #[must_use]
+    pub const fn ack(&self) -> Bytes {
+        self.ack
+    }
+
+    /// The links' rates.
+    #[must_use]
+    pub const fn rates(&self) -> &LinkRates {
+        &self.rates
+    }
+
     /// Seconds one direction's air time adds up to over all links, for packets of `size`.
     fn air_time(&self, size: Bytes) -> f64 {
         match &self.rates {

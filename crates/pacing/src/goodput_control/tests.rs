@@ -73,6 +73,24 @@ fn without_a_shared_bottleneck_the_cap_goes_and_the_hold_off_doubles() {
 }
 
 #[test]
+fn the_standing_tells_why_a_flow_is_capped_or_left_alone() {
+    let mut world = paper(&[true, true]);
+    assert_eq!(world.control.standing(7), None);
+    world.interval(&[200, 100]);
+    let fast = world.control.standing(0).unwrap();
+    assert_eq!((fast.goodput, fast.mean, fast.active), (Some(320_000.0), Some(240_000.0), 2));
+    assert_eq!((fast.cap, fast.capped_runs), (Some(Span::from_nanos(48_666_667)), Some(0)));
+    assert_eq!(fast.left_alone_runs, None);
+    let slow = world.control.standing(1).unwrap();
+    assert_eq!((slow.goodput, slow.cap, slow.capped_runs), (Some(160_000.0), None, None));
+    world.interval(&[150, 100]);
+    let freed = world.control.standing(0).unwrap();
+    assert_eq!((freed.cap, freed.left_alone_runs), (None, Some(3)), "the cap did not help");
+    world.interval(&[200, 100]);
+    assert_eq!(world.control.standing(0).unwrap().left_alone_runs, Some(2));
+}
+
+#[test]
 fn with_a_shared_bottleneck_the_cap_stays_and_ages() {
     let mut world = paper(&[true, false]);
     world.interval(&[200, 100]);

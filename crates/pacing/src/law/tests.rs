@@ -1,4 +1,5 @@
 use super::*;
+use alloc::vec::Vec;
 use proptest::prelude::*;
 
 const MBIT_2: Rate = Rate::bits_per_sec(2_000_000);
@@ -70,6 +71,25 @@ fn samples_out_of_bounds_change_nothing() {
     assert!(matches!(law.on_sample(Span::from_millis(40), &dead_link), Err(Rejected::OutOfBounds { .. })));
     assert_eq!((law.interval(), law.k_hop_delay(), law.history.clone()), before);
     assert_eq!((law.samples(), law.rejected(), law.unreliable()), (1, 3, 0));
+}
+
+#[test]
+fn the_last_step_tells_the_formulas_numbers() {
+    // The smoothing vector again: FHD 30 ms, then 40 ms.
+    let mut law = law(AdaptiveConfig::PAPER);
+    assert_eq!(law.last(), None);
+    law.on_sample(Span::from_micros(36_640), &paper_path(4)).unwrap();
+    assert_eq!(law.last().unwrap().smoothed_before, None);
+    law.on_sample(Span::from_micros(56_640), &paper_path(4)).unwrap();
+    let last = law.last().unwrap().clone();
+    assert_eq!((last.rtt, last.k, last.path.hops()), (Span::from_micros(56_640), 4, 4));
+    assert!((last.k_hop_delay - 0.040).abs() < 1e-12);
+    assert!((last.smoothed_before.unwrap() - 0.030).abs() < 1e-12);
+    // (1.2): (56.64 ms / 4 - 8 * (1528 + 68) bit / 2 Mbit/s) / 2.
+    assert!((last.queueing_delay - (0.014_16 - 0.006_384) / 2.0).abs() < 1e-12);
+    assert_eq!(law.history().collect::<Vec<_>>(), [0.036_64, 0.056_64]);
+    law.on_sample(Span::from_secs(2), &paper_path(4)).unwrap_err();
+    assert_eq!(law.last(), Some(&last), "a rejected sample is not a step");
 }
 
 #[test]
