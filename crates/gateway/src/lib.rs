@@ -32,5 +32,5 @@ mod up;
 
 pub use config::{Config, DupAck};
 pub use gateway::Gateway;
-pub use packet::{Action, Departure, Endpoint, FlowKey, Route, RttOption, Side, TcpView, Verdict};
+pub use packet::{Action, Departure, Endpoint, FlowKey, Route, RttOption, Side, TcpView, Treatment, Verdict};
 pub use stats::{Counters, FlowStats};

@@ -93,6 +93,15 @@ pub enum RttOption {
     Set(Span),
 }
 
+/// What the gateway may do with a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Treatment {
+    /// All of TCP-GAP.
+    Pace,
+    /// Measure and run the law, and change nothing: every packet passes at once and as it came.
+    Observe,
+}
+
 /// What becomes of a packet handed in.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict<P> {

@@ -1,0 +1,31 @@
+//! The command line: one line a subcommand, each defined in its own module.
+
+use crate::{Failure, gateway};
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// TCP-GAP on a live Linux gateway, pacing on wireless hosts, a user-space TCP endpoint.
+#[derive(Debug, Parser)]
+#[command(name = "meshpaced", version)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure, and if told so pace, the TCP flows between mesh and Internet.
+    Gateway(gateway::Args),
+}
+
+impl Cli {
+    /// Runs the subcommand that was asked for.
+    ///
+    /// # Errors
+    /// What the subcommand's `run` says.
+    pub fn run(self) -> Result<ExitCode, Failure> {
+        match self.command {
+            Command::Gateway(args) => gateway::run(&args),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What the daemon's configuration file says, as plain checked data: every default filled in, units as types.
+
+use ipnet::IpNet;
+use meshpace_pacing::AdaptiveConfig;
+use meshpace_units::{Bytes, Rate, Span};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// The whole file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// What happens to flows that no subnet says otherwise about.
+    pub mode: Mode,
+    /// Share of the flows that are paced where the mode is [`Mode::Pace`], from 0 to 1; the rest is observed (A/B).
+    pub paced_share: f64,
+    /// Seed of the hash that chooses those flows.
+    pub ab_seed: u64,
+    /// How packets reach the gateway.
+    pub datapath: Datapath,
+    /// What is mesh.
+    pub mesh: Mesh,
+    /// Exceptions by prefix, longest prefix first; see [`Config::policy`].
+    pub subnets: Vec<Subnet>,
+    /// Where hop counts come from.
+    pub hops: Hops,
+    /// The gateway's state machine, rate law and goodput control included.
+    pub gateway: meshpace_gateway::Config,
+    /// The kernel's packet queue.
+    pub nfqueue: Nfqueue,
+    /// The control socket.
+    pub control: Control,
+    /// The metrics endpoint.
+    pub metrics: Metrics,
+    /// The event log.
+    pub events: Events,
+    /// Pacing on a wireless host (`meshpaced host`).
+    pub host: Host,
+}
+
+/// What the daemon does with a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// Forward untouched, not even measured.
+    Off,
+    /// Measure, and say what pacing would do; packets are never held or changed.
+    Observe,
+    /// Pace.
+    Pace,
+}
+
+/// How packets reach the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Datapath {
+    /// Through NFQUEUE, packet by packet in user space.
+    Nfqueue,
+    /// tc eBPF programs with earliest departure times; rates from user space.
+    Ebpf,
+}
+
+/// `[mesh]`: which packets are the mesh's, and how fast its links are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mesh {
+    /// Interfaces behind which the mesh is.
+    pub interfaces: Vec<String>,
+    /// Prefixes of mesh hosts.
+    pub subnets: Vec<IpNet>,
+    /// MAC data rate of the mesh's links, the `b` of schemes.md (1.2): as configured, or while nl80211 tells none.
+    pub rate: Rate,
+    /// Whether the rate toward the first hop is asked of nl80211.
+    pub rate_source: RateSource,
+}
+
+/// Where the rate of a mesh link comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateSource {
+    /// The file.
+    Configured,
+    /// The driver's present bitrate toward the first hop, the file's rate where it tells none.
+    Nl80211,
+}
+
+/// `[[subnet]]`: exceptions for the mesh hosts of a prefix; `None` takes what the next shorter prefix, in the end the
+/// whole file, says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Subnet {
+    /// The mesh hosts that this is about.
+    pub prefix: IpNet,
+    /// As [`Config::mode`].
+    pub mode: Option<Mode>,
+    /// As [`Config::paced_share`].
+    pub paced_share: Option<f64>,
+    /// Wireless hops between gateway and these hosts, whatever the sources say.
+    pub hops: Option<u32>,
+    /// As [`Mesh::rate`], and not asked of nl80211 then.
+    pub rate: Option<Rate>,
+}
+
+/// What is in force for one mesh host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy {
+    /// What happens to its flows.
+    pub mode: Mode,
+    /// Share of its flows that are paced where `mode` is [`Mode::Pace`].
+    pub paced_share: f64,
+    /// Configured hops; `None` asks the sources.
+    pub hops: Option<u32>,
+    /// Configured rate; `None` takes the mesh's, by its source.
+    pub rate: Option<Rate>,
+}
+
+/// `[hops]`: how many wireless hops away a mesh host is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hops {
+    /// Asked in this order; the first that knows a host is believed.
+    pub sources: Vec<HopSource>,
+    /// Hops of a host that no source knows; at least 1.
+    pub default: u32,
+    /// Time between two questions to a source.
+    pub refresh: Span,
+    /// Age at which an answer is forgotten; longer than `refresh`.
+    pub expiry: Span,
+    /// `[hops.static]`, longest prefix first.
+    pub fixed: Vec<(IpNet, u32)>,
+    /// Where olsrd's jsoninfo plugin or olsrd2's telnet listens.
+    pub olsr: SocketAddr,
+    /// Where babeld's local interface listens.
+    pub babel: SocketAddr,
+}
+
+/// One source of hop counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HopSource {
+    /// `[hops.static]` and `[[subnet]]`.
+    Static,
+    /// The kernel's 802.11s mesh paths.
+    Mesh80211s,
+    /// The OLSR daemon's routing table.
+    Olsr,
+    /// The Babel daemon's routing table, where its metric counts hops.
+    Babel,
+    /// The TTL of received packets (schemes.md 1.2).
+    Ttl,
+    /// [`Hops::default`].
+    Default,
+}
+
+/// `[nfqueue]`: the kernel's packet queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nfqueue {
+    /// Its number.
+    pub queue: u16,
+    /// Packets that it holds; when it is full, packets pass unqueued.
+    pub length: u32,
+    /// Receive buffer of its netlink socket.
+    pub socket_buffer: Bytes,
+    /// Whether real-time scheduling is asked for.
+    pub realtime: bool,
+}
+
+/// `[control]`: the socket on which commands ask the daemon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Its path.
+    pub socket: PathBuf,
+}
+
+/// `[metrics]`: Prometheus metrics over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metrics {
+    /// Where; `None` serves none.
+    pub listen: Option<SocketAddr>,
+}
+
+/// `[events]`: JSON lines of what happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Events {
+    /// The file that they are appended to, `-` for standard output; `None` writes none.
+    pub file: Option<PathBuf>,
+}
+
+/// `[host]`: pacing on a wireless host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Host {
+    /// The control group (version 2) whose sockets are paced; `None`: the root of its hierarchy.
+    pub cgroup: Option<PathBuf>,
+    /// Wireless hops to the gateway.
+    pub hops: u32,
+    /// MAC data rate of the links to the gateway.
+    pub rate: Rate,
+    /// The sender's rate law: the gateway's, with the interval before the first sample.
+    pub law: AdaptiveConfig,
+}
+
+impl HopSource {
+    /// Every source, in the default order; [`HopSource::Default`] always answers last and is not listed.
+    pub const ALL: [Self; 5] = [Self::Static, Self::Mesh80211s, Self::Olsr, Self::Babel, Self::Ttl];
+
+    /// Its name in the file and in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::Mesh80211s => "802.11s",
+            Self::Olsr => "olsr",
+            Self::Babel => "babel",
+            Self::Ttl => "ttl",
+            Self::Default => "default",
+        }
+    }
+}
+
+impl Mode {
+    /// Its name in the file and in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Observe => "observe",
+            Self::Pace => "pace",
+        }
+    }
+}
+
+impl Datapath {
+    /// Its name in the file and in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nfqueue => "nfqueue",
+            Self::Ebpf => "ebpf",
+        }
+    }
+}
+
+impl Mesh {
+    /// True if the address lies in one of the mesh's prefixes.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        self.subnets.iter().any(|prefix| prefix.contains(&address))
+    }
+}
+
+impl Config {
+    /// What is in force for the mesh host of that address: key by key the longest matching prefix that gives it, else
+    /// the whole file's value.
+    #[must_use]
+    pub fn policy(&self, host: IpAddr) -> Policy {
+        let matching = || self.subnets.iter().filter(|subnet| subnet.prefix.contains(&host));
+        Policy {
+            mode: matching().find_map(|subnet| subnet.mode).unwrap_or(self.mode),
+            paced_share: matching().find_map(|subnet| subnet.paced_share).unwrap_or(self.paced_share),
+            hops: matching().find_map(|subnet| subnet.hops),
+            rate: matching().find_map(|subnet| subnet.rate),
+        }
+    }
+
+    /// True if no flow anywhere is more than forwarded, so that no packet needs to be queued.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        let modes = self.subnets.iter().filter_map(|subnet| subnet.mode);
+        std::iter::once(self.mode).chain(modes).all(|mode| mode == Mode::Off)
+    }
+}

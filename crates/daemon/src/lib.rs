@@ -1,0 +1,11 @@
+//! meshpaced: the live side of meshpace.
+//!
+//! The data path of the gateway is one thread ([`gateway`]) that owns all flow state; everyone else (control socket,
+//! metrics) asks it through [`state`].
+
+pub mod cli;
+pub mod failure;
+pub mod gateway;
+pub mod state;
+
+pub use failure::Failure;

@@ -1,0 +1,167 @@
+//! What the data thread is asked, and what it tells. It copies; others format.
+
+use crate::gateway::{Lateness, Treatment};
+use meshpace_gateway::{Counters, FlowStats};
+use meshpace_units::{Bytes, Instant, Rate};
+use std::sync::mpsc::Sender;
+
+/// A question or an order to the data thread. After sending one, wake the thread.
+#[derive(Debug)]
+pub enum Request {
+    /// Tell everything.
+    Snapshot(Sender<Snapshot>),
+    /// Release what is held, in order, and end.
+    Stop,
+}
+
+/// What the gateway does with the flows of a subnet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Nothing: packets pass unread.
+    Off,
+    /// Measure only.
+    Observe,
+    /// Pace.
+    Pace,
+}
+
+impl Mode {
+    /// As the configuration writes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Observe => "observe",
+            Self::Pace => "pace",
+        }
+    }
+}
+
+/// Where a hop count came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HopSource {
+    /// The configuration's map.
+    Static,
+    /// 802.11s path table.
+    Mpath,
+    /// OLSR's routing table.
+    Olsr,
+    /// Babel's routing table.
+    Babel,
+    /// The TTL of the host's packets.
+    Ttl,
+    /// The configuration's default.
+    Default,
+}
+
+impl HopSource {
+    /// As the configuration writes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::Mpath => "mpath",
+            Self::Olsr => "olsr",
+            Self::Babel => "babel",
+            Self::Ttl => "ttl",
+            Self::Default => "default",
+        }
+    }
+}
+
+/// Packets that went on unread, by reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Unread {
+    /// Fragments of IP packets.
+    pub fragments: u64,
+    /// Other protocols than TCP.
+    pub other_protocol: u64,
+    /// The packet ends before its headers do.
+    pub truncated: u64,
+    /// Headers that contradict themselves.
+    pub malformed: u64,
+    /// Longer than a packet on a wire can be (an unsegmented offload packet).
+    pub oversized: u64,
+    /// Neither end, or both, lie in the mesh.
+    pub not_crossing: u64,
+    /// Of a subnet whose mode is off.
+    pub off: u64,
+}
+
+/// What the driver of the data path counted since it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct DriverCounters {
+    /// Packets taken from the kernel.
+    pub packets: u64,
+    /// Their IP lengths together.
+    pub bytes: Bytes,
+    /// Packets that went on unread.
+    pub unread: Unread,
+    /// Verdict messages' system calls.
+    pub verdict_batches: u64,
+    /// Packets that the kernel passed on unqueued or dropped because the queue was full.
+    pub kernel_dropped: u64,
+    /// The same because the socket's buffer was full.
+    pub socket_dropped: u64,
+    /// Packets whose handling failed inside; they were passed on.
+    pub failed: u64,
+    /// Packets accepted at once because as many as allowed were held.
+    pub overflowed: u64,
+    /// How late departures were.
+    pub lateness: Lateness,
+}
+
+/// Packets and bytes of one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Packets.
+    pub packets: u64,
+    /// Their IP lengths together.
+    pub bytes: Bytes,
+}
+
+/// One flow, as the data thread knows it.
+#[derive(Clone, Debug)]
+pub struct FlowReport {
+    /// The gateway's state of it.
+    pub stats: FlowStats,
+    /// Paced, or only watched.
+    pub treatment: Treatment,
+    /// Wireless hops of its mesh end, if known.
+    pub hops: Option<u32>,
+    /// Who told the hops.
+    pub hop_source: HopSource,
+    /// Rate of the wireless links on its way.
+    pub link_rate: Rate,
+    /// Towards the mesh.
+    pub down: Traffic,
+    /// Towards the Internet.
+    pub up: Traffic,
+    /// First packet seen.
+    pub opened: Instant,
+    /// Latest packet seen.
+    pub last_activity: Instant,
+    /// Largest payload seen, in place of the MSS.
+    pub segment: Bytes,
+}
+
+/// Everything the data thread knows, at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// When it was taken.
+    pub at: Instant,
+    /// When the data thread began.
+    pub started: Instant,
+    /// The mode of flows that no subnet's policy names.
+    pub mode: Mode,
+    /// The gateway's totals.
+    pub counters: Counters,
+    /// The driver's totals.
+    pub driver: DriverCounters,
+    /// Packets held now.
+    pub held: usize,
+    /// Bytes in queues and caches now.
+    pub buffered: Bytes,
+    /// All flows, in the order of their keys.
+    pub flows: Vec<FlowReport>,
+}
