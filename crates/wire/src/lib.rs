@@ -1,0 +1,30 @@
+//! The bytes of IPv4, IPv6 and TCP.
+//!
+//! - [`parse`] reads a packet into a [`Segment`](meshpace_tcp::Segment), as fast as a gateway needs it: nothing is
+//!   allocated, nothing but headers is touched, no input makes it panic.
+//! - [`set_rtt`], [`strip_rtt`] and [`clamp_mss`] change options of packets on their way. All checksums are updated, not
+//!   recomputed (RFC 1624), so a packet that was damaged before stays recognisable as damaged.
+//! - [`build`] writes whole packets, [`checksum_ok`] judges them and [`parse_too_big`] reads what routers say of their
+//!   size: for those who are an end of the connection.
+//!
+//! A gateway that leaves the payloads in the kernel may hand in only the beginning of a packet: lengths are those that the
+//! IP header tells, and all headers have to be there.
+#![no_std]
+
+extern crate alloc;
+
+mod build;
+mod checksum;
+mod icmp;
+mod ip;
+mod options;
+mod packet;
+mod rewrite;
+mod tcp;
+
+pub use build::{IpHeader, build, write_tcp_header};
+pub use icmp::{TooBig, parse_too_big};
+pub use ip::protocol;
+pub use options::{RTT_EXID, RTT_OPTION_LENGTH};
+pub use packet::{Malformed, NotTcp, Packet, checksum_ok, parse};
+pub use rewrite::{NoRoom, clamp_mss, set_rtt, strip_rtt};

@@ -1,0 +1,149 @@
+//! Reading a packet.
+
+use crate::checksum::Sum;
+use crate::ip::{Ip, protocol};
+use crate::{options, tcp};
+use core::fmt;
+use core::net::IpAddr;
+use meshpace_tcp::Segment;
+use meshpace_units::Bytes;
+
+/// A TCP packet without its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Source address.
+    pub source: IpAddr,
+    /// Destination address, which is that of the next stop if the packet has a source route.
+    pub destination: IpAddr,
+    /// Time to live (IPv4) or hop limit (IPv6).
+    pub ttl: u8,
+    /// Differentiated services code point (upper six bits, RFC 2474) and congestion notification (RFC 3168).
+    pub traffic_class: u8,
+    /// The TCP header; the length of the payload is the one that the IP header tells.
+    pub segment: Segment,
+    /// Where the TCP header begins.
+    pub tcp_offset: usize,
+    /// Bytes of the TCP header with its options.
+    pub header_length: u32,
+    /// Bytes of the IP packet by its header, which may be more or fewer than were handed in.
+    pub wire_len: Bytes,
+}
+
+impl Packet {
+    /// The payload, given the bytes that were parsed; `None` if they end before it.
+    #[must_use]
+    pub fn payload<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let start = self.tcp_offset + self.header_length as usize;
+        bytes.get(start..start + self.segment.payload as usize)
+    }
+}
+
+/// Why a packet is not one that could be paced. All of them are for others to deal with: pass them on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NotTcp {
+    /// The bytes end within the headers.
+    Truncated,
+    /// The length field is zero: a jumbogram (RFC 2675), or segments that the kernel has still in one piece.
+    Super,
+    /// A fragment, the first or a later one.
+    Fragment,
+    /// Another protocol, by its IANA number.
+    OtherProtocol(u8),
+    /// A header contradicts itself.
+    Malformed(Malformed),
+}
+
+/// What is wrong with a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Malformed {
+    /// Neither IPv4 nor IPv6.
+    Version,
+    /// An IPv4 header shorter than 20 bytes, or IPv6 extension headers longer than the packet.
+    IpHeader,
+    /// The IP length is less than that of the headers.
+    IpLength,
+    /// TCP's data offset is under 20 bytes or behind the end of the packet.
+    DataOffset,
+}
+
+impl fmt::Display for NotTcp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated => f.write_str("the headers are cut off"),
+            Self::Super => f.write_str("larger than an IP packet can be"),
+            Self::Fragment => f.write_str("a fragment"),
+            Self::OtherProtocol(number) => write!(f, "IP protocol {number}, not TCP"),
+            Self::Malformed(Malformed::Version) => f.write_str("neither IPv4 nor IPv6"),
+            Self::Malformed(Malformed::IpHeader) => f.write_str("impossible length of an IP header"),
+            Self::Malformed(Malformed::IpLength) => f.write_str("IP length shorter than the headers"),
+            Self::Malformed(Malformed::DataOffset) => f.write_str("impossible TCP data offset"),
+        }
+    }
+}
+
+impl core::error::Error for NotTcp {}
+
+/// Where things are in a TCP packet.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    pub ip: Ip,
+    /// Bytes of the TCP header.
+    pub header: usize,
+}
+
+impl Layout {
+    /// Finds the TCP header; all of it is in `bytes`.
+    #[inline]
+    pub fn of(bytes: &[u8]) -> Result<(Self, &[u8; tcp::HEADER], &[u8]), NotTcp> {
+        let ip = Ip::walk(bytes)?;
+        if ip.protocol != protocol::TCP {
+            return Err(NotTcp::OtherProtocol(ip.protocol));
+        }
+        let room = ip.length - ip.transport;
+        if room < tcp::HEADER {
+            return Err(NotTcp::Malformed(Malformed::IpLength));
+        }
+        let Some((fixed, rest)) = bytes[ip.transport..].split_first_chunk() else {
+            return Err(NotTcp::Truncated);
+        };
+        let header = tcp::header_length(fixed);
+        if header < tcp::HEADER || header > room {
+            return Err(NotTcp::Malformed(Malformed::DataOffset));
+        }
+        let options = rest.get(..header - tcp::HEADER).ok_or(NotTcp::Truncated)?;
+        Ok((Self { ip, header }, fixed, options))
+    }
+}
+
+/// Reads an IPv4 or IPv6 packet with a TCP segment. `bytes` may be longer than the packet, or shorter if all headers
+/// are there. Checksums are not looked at.
+///
+/// # Errors
+/// [`NotTcp`]: the packet has no TCP header, or none that can be relied on.
+#[inline]
+pub fn parse(bytes: &[u8]) -> Result<Packet, NotTcp> {
+    let (Layout { ip, header }, fixed, options) = Layout::of(bytes)?;
+    let (source, destination) = ip.addresses(bytes);
+    let payload = (ip.length - ip.transport - header) as u32;
+    Ok(Packet {
+        source,
+        destination,
+        ttl: ip.ttl(bytes),
+        traffic_class: ip.traffic_class(bytes),
+        segment: tcp::segment(fixed, options::read(options), payload),
+        tcp_offset: ip.transport,
+        header_length: header as u32,
+        wire_len: Bytes(ip.length as u64),
+    })
+}
+
+/// True for a whole TCP packet with right checksums, as its destination sees it (a source route has come to its end).
+#[must_use]
+pub fn checksum_ok(bytes: &[u8]) -> bool {
+    let Ok((Layout { ip, .. }, ..)) = Layout::of(bytes) else { return false };
+    let Some(transport) = ip.whole_transport(bytes) else { return false };
+    let (source, destination) = ip.addresses(bytes);
+    let sum = Sum::default().pseudo_header(source, destination, protocol::TCP, transport.len() as u16);
+    let header = ip.v6 || Sum::default().bytes(&bytes[..ip.transport]).checksum() == 0;
+    header && sum.bytes(transport).checksum() == 0
+}
