@@ -4,6 +4,7 @@
 //! metrics) asks it through [`state`].
 
 pub mod cli;
+pub mod config;
 pub mod failure;
 pub mod gateway;
 pub mod state;

@@ -1,6 +1,5 @@
 //! A scenario file, parsed and checked; resolving it with a seed makes a [`Scenario`].
 
-use crate::document::{Table, read};
 use crate::keys::ROOT;
 use crate::overrides::Overrides;
 use crate::read::{
@@ -9,6 +8,7 @@ use crate::read::{
     read_topology,
 };
 use crate::{Measure, Radio, Routing, Scenario, ScenarioError, SchemeSetting};
+use meshpace_settings::{Table, read};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 

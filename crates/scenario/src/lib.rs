@@ -9,8 +9,6 @@
 //! Names and parameters of schemes are carried with their locations ([`Scenario::scheme_uses`],
 //! [`Scenario::scheme_settings`]) for whoever knows the schemes.
 
-mod document;
-mod error;
 mod file;
 mod keys;
 mod limits;
@@ -19,10 +17,9 @@ mod overrides;
 mod read;
 mod resolve;
 mod schema;
-mod text;
 
-pub use error::{Location, Origin, ScenarioError};
 pub use file::ScenarioFile;
+pub use meshpace_settings::{FileError as ScenarioError, Location, Origin, RawValue};
 pub use model::*;
 pub use overrides::Overrides;
 pub use schema::schema;

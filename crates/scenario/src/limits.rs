@@ -1,10 +1,6 @@
 //! Bounds on what a scenario may ask for: generous for any experiment, small enough that no file, however made, takes
 //! more than seconds and a few hundred megabytes to refuse.
 
-/// Bytes of a scenario file.
-pub(crate) const FILE_BYTES: usize = 4 << 20;
-/// Dots, brackets and braces of a file: each can open a table, and a table costs some hundred bytes of memory.
-pub(crate) const FILE_TABLES: usize = 200_000;
 /// Nodes, wired ones included. Their default addresses stay within 10.77.0.0/16.
 pub(crate) const NODES: u64 = 10_000;
 /// Flows, `count` expanded.

@@ -1,8 +1,8 @@
 //! Overrides from the command line, applied to the document before it is checked.
 
-use crate::document::{Item, Table, Value};
-use crate::text::shown;
 use crate::{Location, Origin, ScenarioError};
+use meshpace_settings::shown;
+use meshpace_settings::{Item, Table, Value};
 use std::sync::Arc;
 
 /// What the command line changes in a scenario file.

@@ -1,8 +1,8 @@
 //! The scenario file as JSON Schema (draft 2020-12), made of the same tables that the checker reads.
 
-use crate::document::Value as TomlValue;
-use crate::keys::{Key, Kind, ROOT, Real, Section, Whole};
+use crate::keys::ROOT;
 use crate::limits::{FLOWS, NODES};
+use meshpace_settings::{Key, Kind, Real, Section, Value as TomlValue, Whole};
 use meshpace_units::quantity::Unit;
 use serde_json::{Map, Value, json};
 
@@ -105,7 +105,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Tables(section) => {
             json!({ "type": "array", "items": table(section), "maxItems": NODES.max(FLOWS) })
         }
-        Kind::Schemes => json!({ "type": "object" }),
+        Kind::Free(_) => json!({ "type": "object" }),
     }
 }
 

@@ -133,7 +133,7 @@ pub enum HopSource {
     /// `[hops.static]` and `[[subnet]]`.
     Static,
     /// The kernel's 802.11s mesh paths.
-    Mesh80211s,
+    Mpath,
     /// The OLSR daemon's routing table.
     Olsr,
     /// The Babel daemon's routing table, where its metric counts hops.
@@ -193,14 +193,14 @@ pub struct Host {
 
 impl HopSource {
     /// Every source, in the default order; [`HopSource::Default`] always answers last and is not listed.
-    pub const ALL: [Self; 5] = [Self::Static, Self::Mesh80211s, Self::Olsr, Self::Babel, Self::Ttl];
+    pub const ALL: [Self; 5] = [Self::Static, Self::Mpath, Self::Olsr, Self::Babel, Self::Ttl];
 
     /// Its name in the file and in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Static => "static",
-            Self::Mesh80211s => "802.11s",
+            Self::Mpath => "802.11s",
             Self::Olsr => "olsr",
             Self::Babel => "babel",
             Self::Ttl => "ttl",

@@ -11,7 +11,7 @@ pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard
 pub use network::{AodvProfile, Endpoint, Link, MeshNode, Mobility, Routing, WiredId, WiredNode};
 pub use radio::{LinkRate, Radio, Reception, RtsThreshold};
 
-use crate::{Location, ScenarioError};
+use crate::{Location, RawValue, ScenarioError};
 use std::sync::Arc;
 
 /// One run's complete description: a scenario file, its overrides and a seed, resolved.
@@ -84,38 +84,10 @@ pub struct SchemeSetting {
     pub at: Location,
 }
 
-/// A value that this crate carries without knowing its meaning.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RawValue {
-    /// `true` or `false`.
-    Bool(bool),
-    /// A whole number.
-    Integer(i64),
-    /// A real number; may be NaN or infinite.
-    Float(f64),
-    /// A string.
-    Text(String),
-    /// A list of values.
-    List(Vec<RawValue>),
-}
-
 impl SchemeSetting {
     /// The error that this parameter's value, or its name, is not acceptable.
     #[must_use]
     pub fn error(&self, allowed: impl Into<String>) -> ScenarioError {
         self.at.error(self.value.to_string(), allowed)
-    }
-}
-
-impl std::fmt::Display for RawValue {
-    /// The value as it would stand in a file, cut to a readable length.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Bool(value) => write!(f, "{value}"),
-            Self::Integer(value) => write!(f, "{value}"),
-            Self::Float(value) => f.write_str(&crate::document::real(*value)),
-            Self::Text(text) => f.write_str(&crate::text::quoted(text)),
-            Self::List(items) => write!(f, "a list of {}", items.len()),
-        }
     }
 }

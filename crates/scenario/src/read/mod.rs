@@ -5,7 +5,6 @@ mod measure;
 mod network;
 mod radio;
 mod schemes;
-mod settings;
 mod topology;
 
 pub(crate) use flow::{FlowSpec, network_scheme, read_flows};
@@ -14,14 +13,6 @@ pub(crate) use network::{LinkSpec, MobilitySpec, NodeSpec, Role};
 pub(crate) use network::{read_links, read_mobility, read_nodes, read_routing};
 pub(crate) use radio::{LinkRateSpec, read_radio};
 pub(crate) use schemes::read_schemes;
-pub(crate) use settings::Settings;
 pub(crate) use topology::{Generator, Topology, WiredPart, read_topology};
 
-use crate::Location;
-
-/// A name in the file and where it stands.
-#[derive(Clone, Debug)]
-pub(crate) struct Named {
-    pub name: String,
-    pub at: Location,
-}
+pub(crate) use meshpace_settings::{Named, Settings};

@@ -90,7 +90,7 @@ fn read_ranges(settings: &Settings<'_>) -> Result<(f64, f64), ScenarioError> {
 }
 
 fn read_rts(settings: &Settings<'_>) -> Result<RtsThreshold, ScenarioError> {
-    use crate::keys::Setting;
+    use meshpace_settings::Setting;
     Ok(match settings.value("rts")? {
         Setting::Text(word) if word == "always" => RtsThreshold::Always,
         Setting::Text(_) => RtsThreshold::Never,

@@ -1,9 +1,9 @@
 //! `[scheme.NAME]`: carried, not interpreted.
 
 use super::Settings;
-use crate::document::Value;
-use crate::text::shown;
 use crate::{Location, ScenarioError, SchemeSetting};
+use meshpace_settings::Value;
+use meshpace_settings::shown;
 
 pub(crate) fn read_schemes(root: &Settings<'_>) -> Result<Vec<SchemeSetting>, ScenarioError> {
     let at = root.at("scheme");

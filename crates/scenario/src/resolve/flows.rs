@@ -4,9 +4,9 @@ use super::graph::hops_from;
 use super::network::Network;
 use crate::file::ScenarioFile;
 use crate::read::{FlowSpec, Named};
-use crate::text::quoted;
 use crate::{Endpoint, Flow, Position, ScenarioError};
 use meshpace_random::Stream;
+use meshpace_settings::quoted;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeSet;
 

@@ -3,8 +3,8 @@
 use super::graph::components;
 use super::network::Network;
 use crate::file::ScenarioFile;
-use crate::text::quoted;
 use crate::{Endpoint, Flow, Mobility, Position, ScenarioError};
+use meshpace_settings::quoted;
 use std::collections::BTreeSet;
 
 /// Refuses a flow whose ends are not joined by links at `tx_range` and wired links. Nodes that move may meet, so then

@@ -1,19 +1,12 @@
-//! The keys of the scenario file as data. One table drives parsing, defaults, unknown-key errors with suggestions,
-//! and the JSON Schema, so that none of them can say something the others do not.
-
-mod check;
-
-mod tables;
-
-pub(crate) use check::Setting;
-pub(crate) use tables::ROOT;
+//! The keys of a file as data. One table drives parsing, defaults, unknown-key errors with suggestions, and whatever
+//! describes the file (a JSON Schema, a commented default), so that none of them can say something the others do not.
 
 use meshpace_units::quantity::{self, Unit};
 
 /// A table of the file and the keys that it may hold.
 #[derive(Debug)]
-pub(crate) struct Section {
-    /// What it is, for the schema.
+pub struct Section {
+    /// What it is, in a sentence or two.
     pub doc: &'static str,
     /// In the order in which messages list them.
     pub keys: &'static [Key],
@@ -21,20 +14,24 @@ pub(crate) struct Section {
 
 /// One key.
 #[derive(Debug)]
-pub(crate) struct Key {
+pub struct Key {
+    /// Its name.
     pub name: &'static str,
+    /// What its value must be.
     pub kind: Kind,
     /// The default as TOML text, checked like the user's.
     pub default: Option<&'static str>,
+    /// The file must give it.
     pub required: bool,
     /// The key applies only if that other key of the table has one of these values.
     pub only: Option<(&'static str, &'static [&'static str])>,
+    /// What it means, in a sentence or two.
     pub doc: &'static str,
 }
 
 /// What a key's value must be.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A string of 1 to 255 characters without control characters.
     Text,
     /// A string of any length.
@@ -55,23 +52,29 @@ pub(crate) enum Kind {
     Table(&'static Section),
     /// A list of tables.
     Tables(&'static Section),
-    /// A table of tables that this crate does not interpret: `[scheme.NAME]`.
-    Schemes,
+    /// A table that this crate does not interpret; in words for messages, what it must be.
+    Free(&'static str),
 }
 
 /// Bounds of a whole number; with a unit it may also be text with a suffix.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Whole {
+pub struct Whole {
+    /// Least value.
     pub min: u64,
+    /// Largest value.
     pub max: u64,
+    /// Its unit.
     pub unit: Option<&'static Unit>,
 }
 
 /// Bounds of a real number.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Real {
+pub struct Real {
+    /// Its unit.
     pub unit: &'static Unit,
+    /// Least value.
     pub min: f64,
+    /// Largest value.
     pub max: f64,
     /// The minimum itself is excluded.
     pub above: bool,
@@ -79,41 +82,58 @@ pub(crate) struct Real {
 
 impl Section {
     /// The key of that name.
-    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+    #[must_use]
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
     }
 }
 
 impl Key {
-    const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+    /// A key without default that a file may leave out.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
         Self { name, kind, default: None, required: false, only: None, doc }
     }
 
-    const fn required(self) -> Self {
+    /// The same, not to be left out.
+    #[must_use]
+    pub const fn required(self) -> Self {
         Self { required: true, ..self }
     }
 
-    const fn default(self, toml: &'static str) -> Self {
+    /// The same with a default, in TOML's notation.
+    #[must_use]
+    pub const fn default(self, toml: &'static str) -> Self {
         Self { default: Some(toml), ..self }
     }
 
-    const fn only(self, key: &'static str, values: &'static [&'static str]) -> Self {
+    /// The same, to be given only if that other key has one of these values.
+    #[must_use]
+    pub const fn only(self, key: &'static str, values: &'static [&'static str]) -> Self {
         Self { only: Some((key, values)), ..self }
     }
 }
 
-const fn whole(min: u64, max: u64) -> Kind {
+/// A whole number without unit.
+#[must_use]
+pub const fn whole(min: u64, max: u64) -> Kind {
     Kind::Whole(Whole { min, max, unit: None })
 }
 
-const fn bytes(min: u64, max: u64) -> Kind {
+/// A size in bytes.
+#[must_use]
+pub const fn bytes(min: u64, max: u64) -> Kind {
     Kind::Whole(Whole { min, max, unit: Some(&quantity::SIZE) })
 }
 
-const fn real(unit: &'static Unit, min: f64, max: f64) -> Kind {
+/// A real number from `min` on.
+#[must_use]
+pub const fn real(unit: &'static Unit, min: f64, max: f64) -> Kind {
     Kind::Real(Real { unit, min, max, above: false })
 }
 
-const fn above(unit: &'static Unit, min: f64, max: f64) -> Kind {
+/// A real number above `min`.
+#[must_use]
+pub const fn above(unit: &'static Unit, min: f64, max: f64) -> Kind {
     Kind::Real(Real { unit, min, max, above: true })
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, and where.
+//! What is wrong with a file, and where.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A line of the scenario file, counted from 1.
+    /// A line of the file, counted from 1.
     Line(usize),
     /// A command-line option, as typed without its value: `--set radio.rate`, `--scheme`.
     Option(String),
@@ -23,10 +23,10 @@ pub struct Location {
     pub key: String,
 }
 
-/// A scenario that cannot be run: one message that names file, line, key, what was found and what is allowed.
+/// A file that cannot be used: one message that names file, line, key, what was found and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: found {found}; allowed: {allowed}")]
-pub struct ScenarioError {
+pub struct FileError {
     /// Where the offending value stands; for something missing, where it was expected.
     pub at: Box<Location>,
     /// What was found there.
@@ -35,13 +35,22 @@ pub struct ScenarioError {
     pub allowed: String,
 }
 
+/// A name in a file and where it stands.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// Where it stands.
+    pub at: Location,
+}
+
 impl Location {
     /// The error that the value here is not acceptable.
     ///
-    /// For whoever interprets values that this crate only carries: the parameters and names of schemes.
+    /// For whoever interprets values that this crate only carries.
     #[must_use]
-    pub fn error(&self, found: impl Into<String>, allowed: impl Into<String>) -> ScenarioError {
-        ScenarioError { at: Box::new(self.clone()), found: found.into(), allowed: allowed.into() }
+    pub fn error(&self, found: impl Into<String>, allowed: impl Into<String>) -> FileError {
+        FileError { at: Box::new(self.clone()), found: found.into(), allowed: allowed.into() }
     }
 }
 

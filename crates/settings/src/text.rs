@@ -4,12 +4,14 @@
 const SHOWN: usize = 60;
 
 /// `text` in quotes, control characters escaped, cut to a readable length.
-pub(crate) fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     format!("\"{}\"", shown(text))
 }
 
 /// `text` without quotes, control characters escaped, cut to a readable length.
-pub(crate) fn shown(text: &str) -> String {
+#[must_use]
+pub fn shown(text: &str) -> String {
     let mut out: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     if text.chars().nth(SHOWN).is_some() {
         out.push_str("...");
@@ -18,7 +20,8 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// ` (did you mean "rate"?)` if one of `known` is near to `word`, else nothing.
-pub(crate) fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+#[must_use]
+pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
     // A typing error changes a letter or two; further off, a guess confuses more than it helps.
     let near = |distance: usize, candidate: &str| distance <= 2 && distance * 2 < candidate.chars().count();
     let word: Vec<char> = word.chars().take(SHOWN).collect();

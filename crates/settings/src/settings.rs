@@ -1,14 +1,15 @@
 //! One table of the file, read through its section of the key tables.
 
-use super::Named;
 use crate::document::{Item, Table, Value};
-use crate::keys::{Key, Kind, Section, Setting};
 use crate::text::{quoted, shown, suggestion};
-use crate::{Location, Origin, ScenarioError};
+use crate::{FileError, Key, Kind, Location, Named, Origin, Section, Setting};
 use std::sync::Arc;
 
 /// A table whose keys are known to exist and to apply.
-pub(crate) struct Settings<'a> {
+///
+/// Its functions panic when asked for a key that the section does not have.
+#[derive(Debug)]
+pub struct Settings<'a> {
     file: Arc<str>,
     path: String,
     origin: Origin,
@@ -18,11 +19,10 @@ pub(crate) struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     /// The whole file.
-    pub(crate) fn root(
-        file: &Arc<str>,
-        section: &'static Section,
-        table: &'a Table,
-    ) -> Result<Self, ScenarioError> {
+    ///
+    /// # Errors
+    /// If there is a key that does not exist or does not apply.
+    pub fn root(file: &Arc<str>, section: &'static Section, table: &'a Table) -> Result<Self, FileError> {
         Self::checked(file.clone(), String::new(), Origin::Line(1), section, Some(table))
     }
 
@@ -32,7 +32,7 @@ impl<'a> Settings<'a> {
         origin: Origin,
         section: &'static Section,
         table: Option<&'a Table>,
-    ) -> Result<Self, ScenarioError> {
+    ) -> Result<Self, FileError> {
         let settings = Self { file, path, origin, section, table };
         for (name, item) in table.iter().flat_map(|table| &table.entries) {
             match section.key(name) {
@@ -43,14 +43,14 @@ impl<'a> Settings<'a> {
         Ok(settings)
     }
 
-    fn unknown(&self, name: &str, item: &Item) -> ScenarioError {
+    fn unknown(&self, name: &str, item: &Item) -> FileError {
         let names = || self.section.keys.iter().map(|key| key.name);
         let found = format!("the unknown key {}{}", quoted(name), suggestion(name, names()));
         self.locate(name, &item.origin).error(found, names().collect::<Vec<_>>().join(", "))
     }
 
     /// A key that has no effect is a mistake, unless the command line chose the variant that makes it so.
-    fn check_applies(&self, key: &'static Key, item: &Item) -> Result<(), ScenarioError> {
+    fn check_applies(&self, key: &'static Key, item: &Item) -> Result<(), FileError> {
         let Some((selector, values)) = key.only else { return Ok(()) };
         let known =
             |word: &str| matches!(self.key(selector).kind, Kind::Choice(words) if words.contains(&word));
@@ -90,23 +90,27 @@ impl<'a> Settings<'a> {
     }
 
     /// Where the key stands, or where it would.
-    pub(crate) fn at(&self, name: &str) -> Location {
+    #[must_use]
+    pub fn at(&self, name: &str) -> Location {
         let origin = self.table.and_then(|table| table.get(name)).map_or(&self.origin, |item| &item.origin);
         self.locate(name, origin)
     }
 
     /// Where the table itself stands.
-    pub(crate) fn here(&self) -> Location {
+    #[must_use]
+    pub fn here(&self) -> Location {
         Location { file: self.file.clone(), origin: self.origin.clone(), key: self.path.clone() }
     }
 
     /// True if the file or an option gives the key.
-    pub(crate) fn gives(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn gives(&self, name: &str) -> bool {
         self.table.is_some_and(|table| table.get(name).is_some())
     }
 
     /// True if an option of the command line gives the key.
-    pub(crate) fn overridden(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn overridden(&self, name: &str) -> bool {
         let item = self.table.and_then(|table| table.get(name));
         item.is_some_and(|item| matches!(item.origin, Origin::Option(_)))
     }
@@ -116,7 +120,10 @@ impl<'a> Settings<'a> {
     }
 
     /// The key's value as given, checked; `None` if it is not given or does not apply.
-    pub(crate) fn given(&self, name: &str) -> Result<Option<Setting>, ScenarioError> {
+    ///
+    /// # Errors
+    /// If the value does not fit its key.
+    pub fn given(&self, name: &str) -> Result<Option<Setting>, FileError> {
         let key = self.key(name);
         let Some(item) = self.table.and_then(|table| table.get(name)).filter(|_| self.applies(key)) else {
             return Ok(None);
@@ -127,7 +134,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    fn misfit(&self, key: &Key, item: &Item) -> ScenarioError {
+    fn misfit(&self, key: &Key, item: &Item) -> FileError {
         let hint = match (&key.kind, &item.value) {
             (Kind::Choice(words) | Kind::ChoiceOrWhole(words, _), Value::Text(text)) => {
                 suggestion(text, words.iter().copied())
@@ -141,7 +148,7 @@ impl<'a> Settings<'a> {
     ///
     /// # Errors
     /// If the value does not fit, or if there is neither a value nor a default.
-    pub(crate) fn value(&self, name: &str) -> Result<Setting, ScenarioError> {
+    pub fn value(&self, name: &str) -> Result<Setting, FileError> {
         let key = self.key(name);
         match self.given(name)?.or_else(|| key.default_setting()) {
             Some(setting) => Ok(setting),
@@ -150,7 +157,10 @@ impl<'a> Settings<'a> {
     }
 
     /// The table under a key; an empty one if it is not given.
-    pub(crate) fn section(&self, name: &str) -> Result<Self, ScenarioError> {
+    ///
+    /// # Errors
+    /// If it is not a table, or has a key that does not exist or does not apply.
+    pub fn section(&self, name: &str) -> Result<Self, FileError> {
         let Kind::Table(section) = self.key(name).kind else { panic!("not a table: {name}") };
         let at = self.at(name);
         let table = match self.table.and_then(|table| table.get(name)).map(|item| &item.value) {
@@ -162,7 +172,10 @@ impl<'a> Settings<'a> {
     }
 
     /// The tables under a key; none if it is not given.
-    pub(crate) fn sections(&self, name: &str) -> Result<Vec<Self>, ScenarioError> {
+    ///
+    /// # Errors
+    /// As [`Settings::section`].
+    pub fn sections(&self, name: &str) -> Result<Vec<Self>, FileError> {
         let Kind::Tables(section) = self.key(name).kind else { panic!("not a list of tables: {name}") };
         let at = self.at(name);
         let items = match self.table.and_then(|table| table.get(name)).map(|item| &item.value) {
@@ -186,19 +199,26 @@ impl<'a> Settings<'a> {
     }
 
     /// The value of a key that has a default or is required, its words replaced.
-    pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<T, ScenarioError> {
+    ///
+    /// # Errors
+    /// As [`Settings::value`].
+    pub fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<T, FileError> {
         let word = self.value(name)?.text();
         let meant = words.iter().find(|(known, _)| *known == word);
         Ok(meant.unwrap_or_else(|| panic!("{name} lets {word} pass")).1)
     }
 
     /// A required name and where it stands.
-    pub(crate) fn named(&self, name: &str) -> Result<Named, ScenarioError> {
+    ///
+    /// # Errors
+    /// As [`Settings::value`].
+    pub fn named(&self, name: &str) -> Result<Named, FileError> {
         Ok(Named { name: self.value(name)?.text(), at: self.at(name) })
     }
 
     /// What a message says was found under a key.
-    pub(crate) fn found(&self, name: &str) -> String {
+    #[must_use]
+    pub fn found(&self, name: &str) -> String {
         match (self.item(name), self.key(name).default) {
             (Some(item), _) => item.value.show(),
             (None, Some(default)) => format!("nothing, which means {default}"),
@@ -207,14 +227,16 @@ impl<'a> Settings<'a> {
     }
 
     /// The item under a key, for a reader of its own.
-    pub(crate) fn item(&self, name: &str) -> Option<&'a Item> {
+    #[must_use]
+    pub fn item(&self, name: &str) -> Option<&'a Item> {
         self.table.and_then(|table| table.get(name))
     }
 }
 
 impl Key {
     /// The default, which passes the check that the user's values pass.
-    pub(crate) fn default_setting(&self) -> Option<Setting> {
+    #[must_use]
+    pub fn default_setting(&self) -> Option<Setting> {
         let text = self.default?;
         let value =
             Value::parse(text).unwrap_or_else(|| panic!("default of {}: {text} is not TOML", self.name));

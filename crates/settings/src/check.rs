@@ -1,22 +1,28 @@
 //! Does a value fit its key?
 
-use super::{Kind, Real, Whole};
 use crate::document::Value;
+use crate::{Kind, Real, Whole};
 use meshpace_units::{Bytes, Rate, Span};
 
 /// A value that fits.
 #[derive(Clone, Debug)]
-pub(crate) enum Setting {
+pub enum Setting {
+    /// A string.
     Text(String),
+    /// `true` or `false`.
     Flag(bool),
+    /// A whole number, in the base unit.
     Whole(u64),
+    /// A real number, in the base unit.
     Real(f64),
+    /// A list.
     List(Vec<Setting>),
 }
 
 impl Kind {
     /// The value of a scalar or of a list of scalars; `None` if it does not fit.
-    pub(crate) fn accept(&self, value: &Value) -> Option<Setting> {
+    #[must_use]
+    pub fn accept(&self, value: &Value) -> Option<Setting> {
         match (self, value) {
             (Self::Text, Value::Text(text)) => {
                 let fits =
@@ -43,7 +49,8 @@ impl Kind {
     }
 
     /// What fits, for messages.
-    pub(crate) fn allowed(&self) -> String {
+    #[must_use]
+    pub fn allowed(&self) -> String {
         match self {
             Self::Text => "a string of 1 to 255 characters".to_owned(),
             Self::Prose => "a string".to_owned(),
@@ -58,7 +65,7 @@ impl Kind {
             Self::List(kind, least, most) => format!("a list of {least} to {most}, each {}", kind.allowed()),
             Self::Table(_) => "a table".to_owned(),
             Self::Tables(_) => "a list of tables".to_owned(),
-            Self::Schemes => "tables [scheme.NAME]".to_owned(),
+            Self::Free(what) => (*what).to_owned(),
         }
     }
 }
@@ -109,21 +116,36 @@ impl Real {
 
 /// Typed reading of a value that passed its key's check. A mismatch is a wrong entry in the key tables.
 impl Setting {
-    pub(crate) fn text(self) -> String {
+    /// The string.
+    ///
+    /// # Panics
+    /// If the key is of another kind.
+    #[must_use]
+    pub fn text(self) -> String {
         match self {
             Self::Text(text) => text,
             other => panic!("not a text: {other:?}"),
         }
     }
 
-    pub(crate) fn flag(self) -> bool {
+    /// The flag.
+    ///
+    /// # Panics
+    /// If the key is of another kind.
+    #[must_use]
+    pub fn flag(self) -> bool {
         match self {
             Self::Flag(value) => value,
             other => panic!("not a flag: {other:?}"),
         }
     }
 
-    pub(crate) fn whole(self) -> u64 {
+    /// The whole number.
+    ///
+    /// # Panics
+    /// If the key is of another kind.
+    #[must_use]
+    pub fn whole(self) -> u64 {
         match self {
             Self::Whole(number) => number,
             other => panic!("not a whole number: {other:?}"),
@@ -131,32 +153,61 @@ impl Setting {
     }
 
     /// A whole number whose key's maximum fits 32 bits.
-    pub(crate) fn count(self) -> u32 {
+    ///
+    /// # Panics
+    /// If the key is of another kind, or its maximum does not fit.
+    #[must_use]
+    pub fn count(self) -> u32 {
         let number = self.whole();
         u32::try_from(number).unwrap_or_else(|_| panic!("the key's maximum lets {number} pass"))
     }
 
-    pub(crate) fn bytes(self) -> Bytes {
+    /// The size.
+    ///
+    /// # Panics
+    /// If the key is of another kind.
+    #[must_use]
+    pub fn bytes(self) -> Bytes {
         Bytes(self.whole())
     }
 
-    pub(crate) fn real(self) -> f64 {
+    /// The real number, in the base unit.
+    ///
+    /// # Panics
+    /// If the key is of another kind.
+    #[must_use]
+    pub fn real(self) -> f64 {
         match self {
             Self::Real(number) => number,
             other => panic!("not a real number: {other:?}"),
         }
     }
 
-    pub(crate) fn span(self) -> Span {
+    /// The time.
+    ///
+    /// # Panics
+    /// If the key is of another kind.
+    #[must_use]
+    pub fn span(self) -> Span {
         Span::from_secs_f64(self.real())
     }
 
-    pub(crate) fn rate(self) -> Rate {
+    /// The rate, rounded to whole bit/s.
+    ///
+    /// # Panics
+    /// If the key is of another kind.
+    #[must_use]
+    pub fn rate(self) -> Rate {
         // At most 1e11, so the nearest integer is exact.
         Rate::bits_per_sec((self.real() + 0.5) as u64)
     }
 
-    pub(crate) fn list(self) -> Vec<Self> {
+    /// The items.
+    ///
+    /// # Panics
+    /// If the key is of another kind.
+    #[must_use]
+    pub fn list(self) -> Vec<Self> {
         match self {
             Self::List(items) => items,
             other => panic!("not a list: {other:?}"),

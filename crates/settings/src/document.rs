@@ -1,49 +1,82 @@
 //! The file as a tree of values that know where they stand, before anyone asks what they mean.
 
-use crate::limits::{FILE_BYTES, FILE_TABLES};
 use crate::text::{quoted, shown};
-use crate::{Location, Origin, RawValue, ScenarioError};
+use crate::{FileError, Location, Origin};
+use std::fmt;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// Bytes of a file: generous for any purpose, small enough that no file, however made, takes more than seconds and a
+/// few hundred megabytes to refuse.
+const FILE_BYTES: usize = 4 << 20;
+/// Dots, brackets and braces of a file: each can open a table, and a table costs some hundred bytes of memory.
+const FILE_TABLES: usize = 200_000;
+
 /// A value and where it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Item {
+pub struct Item {
+    /// The value.
     pub value: Value,
+    /// The line or option that gives it.
     pub origin: Origin,
 }
 
 /// A TOML value.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
+    /// A string.
     Text(String),
+    /// A whole number.
     Integer(i64),
+    /// A real number; may be NaN or infinite.
     Float(f64),
+    /// `true` or `false`.
     Bool(bool),
     /// Something no key takes, as written: a date, a number past 64 bits.
     Other(String),
+    /// A list.
     List(Vec<Item>),
+    /// A table.
     Table(Table),
+}
+
+/// A value that is carried without knowing its meaning.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RawValue {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A real number; may be NaN or infinite.
+    Float(f64),
+    /// A string.
+    Text(String),
+    /// A list of values.
+    List(Vec<RawValue>),
 }
 
 /// Keys in file order, overrides last.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
+    /// Name and value.
     pub entries: Vec<(String, Item)>,
 }
 
 impl Table {
-    pub(crate) fn get(&self, key: &str) -> Option<&Item> {
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Item> {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, item)| item)
     }
 
-    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Item> {
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Item> {
         self.entries.iter_mut().find(|(name, _)| name == key).map(|(_, item)| item)
     }
 
     /// Replaces or adds a key.
-    pub(crate) fn insert(&mut self, key: &str, item: Item) {
+    pub fn insert(&mut self, key: &str, item: Item) {
         match self.get_mut(key) {
             Some(old) => *old = item,
             None => self.entries.push((key.to_owned(), item)),
@@ -53,7 +86,8 @@ impl Table {
 
 impl Value {
     /// The value as a message shows it.
-    pub(crate) fn show(&self) -> String {
+    #[must_use]
+    pub fn show(&self) -> String {
         match self {
             Self::Text(text) => quoted(text),
             Self::Integer(value) => value.to_string(),
@@ -66,7 +100,8 @@ impl Value {
     }
 
     /// The value for someone else to interpret; `None` for tables and dates.
-    pub(crate) fn raw(&self) -> Option<RawValue> {
+    #[must_use]
+    pub fn raw(&self) -> Option<RawValue> {
         Some(match self {
             Self::Text(text) => RawValue::Text(text.clone()),
             Self::Integer(value) => RawValue::Integer(*value),
@@ -80,15 +115,30 @@ impl Value {
     }
 
     /// One value in TOML's notation; `None` if `text` is not exactly that.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let value = (plausible_size(text) && !text.contains('\n')).then(|| DeValue::parse(text).ok())??;
         let nowhere = |_| Origin::Line(1);
         Some(convert(&value, &nowhere).value)
     }
 }
 
+impl fmt::Display for RawValue {
+    /// The value as it would stand in a file, cut to a readable length.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Float(value) => f.write_str(&real(*value)),
+            Self::Text(text) => f.write_str(&quoted(text)),
+            Self::List(items) => write!(f, "a list of {}", items.len()),
+        }
+    }
+}
+
 /// A real number in TOML's notation, which writes nan and inf in small letters.
-pub(crate) fn real(value: f64) -> String {
+#[must_use]
+pub fn real(value: f64) -> String {
     format!("{value:?}").to_lowercase()
 }
 
@@ -96,7 +146,7 @@ pub(crate) fn real(value: f64) -> String {
 ///
 /// # Errors
 /// If it is too large, not UTF-8 or not TOML.
-pub(crate) fn read(file: &Arc<str>, bytes: &[u8]) -> Result<(Arc<str>, Table), ScenarioError> {
+pub fn read(file: &Arc<str>, bytes: &[u8]) -> Result<(Arc<str>, Table), FileError> {
     let error = |line: usize, key: &str, found: String, allowed: String| {
         Location { file: file.clone(), origin: Origin::Line(line), key: key.to_owned() }.error(found, allowed)
     };
@@ -115,7 +165,7 @@ pub(crate) fn read(file: &Arc<str>, bytes: &[u8]) -> Result<(Arc<str>, Table), S
     })?;
     if !plausible_size(text) {
         let allowed = format!("at most {FILE_TABLES} dots, brackets and braces");
-        return Err(error(1, "file", "more tables and lists than any scenario needs".to_owned(), allowed));
+        return Err(error(1, "file", "more tables and lists than any file needs".to_owned(), allowed));
     }
     let lines = LineIndex::new(text);
     let root = DeTable::parse(text).map_err(|e| {

@@ -1,7 +1,7 @@
-//! The tables themselves (design of the scenario file, section 5). Defaults reproduce ns-2.35's 802.11.
+//! The keys of the scenario file (design of the scenario file, section 5). Defaults reproduce ns-2.35's 802.11.
 
-use super::{Key, Kind, Section, Whole, above, bytes, real, whole};
 use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
+use meshpace_settings::{Key, Kind, Section, Whole, above, bytes, real_number as real, whole};
 use meshpace_units::quantity::{DECIBEL, LENGTH, RATE, RATIO, SIZE, SPEED, TIME};
 
 /// Not zero; a millimetre is finer than any mesh needs.
@@ -30,7 +30,11 @@ pub(crate) static ROOT: Section = Section {
         Key::new("mobility", Kind::Table(&MOBILITY), "Which mesh nodes move, and how."),
         Key::new("defaults", Kind::Table(&DEFAULTS), "What flows take unless they say otherwise."),
         Key::new("flow", Kind::Tables(&FLOW), "The flows.").required(),
-        Key::new("scheme", Kind::Schemes, "[scheme.NAME]: a scheme's parameters, or a new composition."),
+        Key::new(
+            "scheme",
+            Kind::Free("tables [scheme.NAME]"),
+            "[scheme.NAME]: a scheme's parameters, or a new composition.",
+        ),
     ],
 };
 

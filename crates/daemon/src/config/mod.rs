@@ -1,0 +1,5 @@
+//! The daemon's configuration: one TOML file, checked once, then plain data.
+
+mod model;
+
+pub use model::*;
