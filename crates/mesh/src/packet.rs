@@ -84,6 +84,12 @@ pub enum Class {
 }
 
 impl Packet {
+    /// A packet as its source hands it to the network layer, which fills in the way and the time to live.
+    pub fn new(source: Host, destination: Host, size: Bytes, body: Body) -> Self {
+        let (entry, exit) = (NodeId(0), NodeId(0));
+        Self { source, destination, entry, exit, travelled: 0, ttl: 0, size, next_hop: None, body }
+    }
+
     /// What drops of it are counted as. A SYN counts with the data, as in ns-2, whose first segment it is.
     pub fn class(&self) -> Class {
         match &self.body {

@@ -117,17 +117,8 @@ impl World<'_> {
         let Transport::Udp { sent, header } = transport else { unreachable!("flow {flow} runs over UDP") };
         let number = *sent;
         *sent += 1;
-        let packet = Packet {
-            source: *from,
-            destination: *to,
-            entry: NodeId(0),
-            exit: NodeId(0),
-            travelled: 0,
-            ttl: 0,
-            size: payload + *header + IP_HEADER,
-            next_hop: None,
-            body: Body::Udp { flow, number, sent: now, payload },
-        };
+        let body = Body::Udp { flow, number, sent: now, payload };
+        let packet = Packet::new(*from, *to, payload + *header + IP_HEADER, body);
         self.depart(packet);
     }
 

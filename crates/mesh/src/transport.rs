@@ -1,7 +1,7 @@
 //! The ends of the flows: what arrives there, and what the connections send.
 
 use crate::event::Event;
-use crate::flow::{Flow, Transport};
+use crate::flow::{Flow, TcpFlow, Transport};
 use crate::packet::{Body, Host, Packet, Side};
 use crate::world::World;
 use meshpace_pacing::LinkRates;
@@ -25,10 +25,9 @@ impl World<'_> {
     fn receiver_input(&mut self, flow: u32, segment: &Segment, travelled: u32) {
         let now = self.now();
         let index = flow as usize;
-        let Transport::Tcp(tcp) = &mut self.flows[index].transport else {
-            unreachable!("flow {flow} runs over TCP")
-        };
+        let tcp = self.tcp(flow);
         let received = tcp.receiver.handle_segment(now, segment, Arrival { hops: Some(travelled) });
+        tcp.received += received.delivered;
         let segment_size = self.flows[index].spec.segment.0.max(1);
         if let Some(placement) = received.payload {
             let offset = placement.offset - u64::from(placement.skip);
@@ -36,11 +35,7 @@ impl World<'_> {
         }
         self.pump(flow, false);
         if received.delivered > 0 {
-            let Transport::Tcp(tcp) = &mut self.flows[index].transport else {
-                unreachable!("flow {flow} runs over TCP")
-            };
-            tcp.received += received.delivered;
-            let total = tcp.received;
+            let total = self.tcp(flow).received;
             self.meter.flows[index].forget_below(total);
             self.count_delivery(flow, received.delivered, received.delivered.div_ceil(segment_size));
             self.check_file(flow, total);
@@ -50,9 +45,7 @@ impl World<'_> {
     fn sender_input(&mut self, flow: u32, segment: &Segment, travelled: u32) {
         let now = self.now();
         let rates = self.rates_of_flow(flow);
-        let Flow { transport: Transport::Tcp(tcp), .. } = &mut self.flows[flow as usize] else {
-            unreachable!("flow {flow} runs over TCP")
-        };
+        let tcp = self.tcp(flow);
         tcp.sender.set_path_hops(travelled);
         if let Some(rates) = rates {
             tcp.sender.set_link_rates(rates);
@@ -88,10 +81,15 @@ impl World<'_> {
         self.pump(flow, sender);
     }
 
+    fn tcp(&mut self, flow: u32) -> &mut TcpFlow {
+        match &mut self.flows[flow as usize].transport {
+            Transport::Tcp(tcp) => tcp,
+            Transport::Udp { .. } => unreachable!("flow {flow} runs over TCP"),
+        }
+    }
+
     fn connection(&mut self, flow: u32, sender: bool) -> &mut meshpace_tcp::Connection {
-        let Transport::Tcp(tcp) = &mut self.flows[flow as usize].transport else {
-            unreachable!("flow {flow} runs over TCP")
-        };
+        let tcp = self.tcp(flow);
         if sender { &mut tcp.sender } else { &mut tcp.receiver }
     }
 
@@ -117,17 +115,8 @@ impl World<'_> {
         let Flow { from, to, .. } = &self.flows[flow as usize];
         let (source, destination, to) =
             if sender { (*from, *to, Side::Receiver) } else { (*to, *from, Side::Sender) };
-        self.depart(Packet {
-            source,
-            destination,
-            entry: NodeId(0),
-            exit: NodeId(0),
-            travelled: 0,
-            ttl: 0,
-            size,
-            next_hop: None,
-            body: Body::Tcp { flow, to, segment: transmit.segment },
-        });
+        let body = Body::Tcp { flow, to, segment: transmit.segment };
+        self.depart(Packet::new(source, destination, size, body));
     }
 
     /// `bytes` of payload arrived in order; `packets` of them for the batches.
