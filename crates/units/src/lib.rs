@@ -7,6 +7,7 @@
 //! | [`Rate`] | `u64` bit/s | a bit rate |
 //! | [`Bytes`] | `u64` | a size |
 //! | [`Seq`] | `u32` | a TCP sequence number; wraps, hence no `Ord` |
+//! | [`Histogram`] | counts | how often spans fell between fixed bounds |
 //! | [`NodeId`] | `u32` | the index of a mesh node, in file order |
 //!
 //! Unknown and unlimited are `Option`s, never 0 or `MAX`. Integer nanoseconds keep results identical on every
@@ -15,12 +16,14 @@
 
 extern crate alloc;
 
+mod histogram;
 mod ids;
 pub mod quantity;
 mod rate;
 mod seq;
 mod time;
 
+pub use histogram::Histogram;
 pub use ids::NodeId;
 pub use rate::{Bytes, Rate};
 pub use seq::Seq;
