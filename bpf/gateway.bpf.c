@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* TCP-GAP's gateway inside the kernel: two tc programs on each mesh interface.
+ *
+ * meshpace_down (egress, towards the mesh): data get an earliest departure time (skb->tstamp, honoured by sch_fq), T1
+ * is noted per segment, the wired round trip goes into the ACKs that have room.
+ * meshpace_up (ingress, from the mesh): T1 of data going up; ACKs tell wireless round trips, which go to user space.
+ *
+ * The programs measure and execute. The law, goodput control, hop counts and who is paced at all are user space's
+ * (crates/daemon/src/ebpf), which writes `paces`, `settings` and `interfaces`; the programs write all the rest. Sequence
+ * state of one connection may be touched by two CPUs at once (data and ACKs); what that can cost is a sample.
+ *
+ * Source: schemes.md section 3; skb->tstamp and EDT: net/sched/sch_fq.c. Needs Linux 5.8 (ring buffer), no BTF of it. */
+#include "gateway.h"
+#include "kernel.h"
+#include "packet.h"
+#include "rtt_option.h"
+#include "sequence.h"
+
+#define TC_ACT_UNSPEC (-1) /* the next program, or go on (linux/pkt_cls.h) */
+#define TC_ACT_SHOT 2
+
+#define AF_INET 2
+#define AF_INET6 10
+
+#define MILLISECOND 1000000ull
+#define SECOND 1000000000ull
+/* Older round trips are stale entries, not measurements. */
+#define RTT_MAX (60 * SECOND)
+/* Segments of one unsegmented packet that are timed one by one: 64 KB of full-size ones and some. */
+#define SEGMENTS_MAX 64
+/* Most bytes of options that leave room for the RTT option (schemes.md 3.2). */
+#define OPTIONS_MAX 32
+/* Window scale assumed if the handshake was not seen (schemes.md 3.6), and the largest (RFC 7323, section 2.3). */
+#define SCALE_UNSEEN 7
+#define SCALE_MAX 14
+
+/* Sizes that user space replaces by those of the configuration (gap_flows_max, gap_segments_total). */
+struct {
+	NUMBER(type, BPF_MAP_TYPE_LRU_HASH);
+	NUMBER(max_entries, 65536);
+	TYPE(key, struct flow_key);
+	TYPE(value, struct flow);
+} flows SEC(".maps");
+
+struct {
+	NUMBER(type, BPF_MAP_TYPE_HASH);
+	NUMBER(max_entries, 65536);
+	NUMBER(map_flags, BPF_F_NO_PREALLOC);
+	TYPE(key, struct flow_key);
+	TYPE(value, struct pace);
+} paces SEC(".maps");
+
+/* T1: when a segment passes or passed. Downwards by the end, upwards by the start of it: what an ACK of the newest
+ * and of the oldest segment names (schemes.md 1.3, rule 3). */
+struct departure_key {
+	__u32 flow; /* flow.id, plus 1 upwards */
+	__u32 seq;
+};
+
+struct {
+	NUMBER(type, BPF_MAP_TYPE_LRU_HASH);
+	NUMBER(max_entries, 1 << 18);
+	TYPE(key, struct departure_key);
+	TYPE(value, __u64);
+} departures SEC(".maps");
+
+/* What SYNs offered, until data make the connection one to keep: a flood of SYNs fills only this. */
+struct handshake {
+	__u8 seen[2];   /* by enum side */
+	__u8 offers[2]; /* a window scale */
+	__u8 scale;     /* the wireless end's */
+	__u8 unused[3];
+};
+
+enum side {
+	WIRED = 0,
+	WIRELESS = 1,
+};
+
+struct {
+	NUMBER(type, BPF_MAP_TYPE_LRU_HASH);
+	NUMBER(max_entries, 16384);
+	TYPE(key, struct flow_key);
+	TYPE(value, struct handshake);
+} handshakes SEC(".maps");
+
+/* Mesh interfaces by index, and how long their link-layer header is. */
+struct {
+	NUMBER(type, BPF_MAP_TYPE_HASH);
+	NUMBER(max_entries, 64);
+	TYPE(key, __u32);
+	TYPE(value, __u32);
+} interfaces SEC(".maps");
+
+struct {
+	NUMBER(type, BPF_MAP_TYPE_ARRAY);
+	NUMBER(max_entries, 1);
+	TYPE(key, __u32);
+	TYPE(value, struct settings);
+} settings SEC(".maps");
+
+struct {
+	NUMBER(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	NUMBER(max_entries, COUNTERS);
+	TYPE(key, __u32);
+	TYPE(value, __u64);
+} counters SEC(".maps");
+
+/* A new connection is a copy of this; too large for the stack beside the rest. */
+struct {
+	NUMBER(type, BPF_MAP_TYPE_ARRAY);
+	NUMBER(max_entries, 1);
+	TYPE(key, __u32);
+	TYPE(value, struct flow);
+} blank SEC(".maps");
+
+struct {
+	NUMBER(type, BPF_MAP_TYPE_RINGBUF);
+	NUMBER(max_entries, 1 << 20);
+} events SEC(".maps");
+
+INLINE void add(__u32 counter, __u64 n)
+{
+	__u64 *value = bpf_map_lookup_elem(&counters, &counter);
+
+	if (value)
+		*value += n;
+}
+
+INLINE void tell(enum event_kind kind, __u64 now, __u64 rtt, const struct flow_key *key, const struct flow *flow)
+{
+	struct event event = {
+		.at = now,
+		.rtt = rtt,
+		.segment = flow->segment,
+		.window = flow->window,
+		.kind = kind,
+		.ttl = flow->ttl,
+	};
+
+	memcpy(&event.key, key, sizeof(*key));
+	if (bpf_ringbuf_output(&events, &event, sizeof(event), 0))
+		add(LOST_EVENTS, 1);
+}
+
+/* The settings in force; NULL if there is nobody to renew them. */
+INLINE const struct settings *in_force(__u64 now)
+{
+	__u32 zero = 0;
+	const struct settings *found = bpf_map_lookup_elem(&settings, &zero);
+
+	return found && now < found->alive_until ? found : NULL;
+}
+
+/* Everything the steps of a packet need. */
+struct context {
+	struct __sk_buff *skb;
+	__u64 now;
+	struct flow_key key;
+	struct packet packet;
+	struct flow *flow;
+	enum treatment treatment;
+};
+
+INLINE void note_handshake(struct context *c, enum side side)
+{
+	struct handshake fresh = {};
+	struct options options = {};
+	struct handshake *known = bpf_map_lookup_elem(&handshakes, &c->key);
+
+	read_options(c->skb, &c->packet, false, false, &options);
+	/* A SYN without ACK begins anew: what an earlier connection offered is void. */
+	if (known && c->packet.flags & TCP_ACK)
+		memcpy(&fresh, known, sizeof(fresh));
+	fresh.seen[side] = 1;
+	fresh.offers[side] = options.has_scale;
+	if (side == WIRELESS)
+		fresh.scale = options.scale > SCALE_MAX ? SCALE_MAX : options.scale;
+	bpf_map_update_elem(&handshakes, &c->key, &fresh, BPF_ANY);
+}
+
+/* The wireless end's window scale (RFC 7323, section 2.2: only if both offered it). */
+INLINE __u8 window_scale(const struct flow_key *key)
+{
+	const struct handshake *known = bpf_map_lookup_elem(&handshakes, key);
+
+	if (!known || !known->seen[WIRED] || !known->seen[WIRELESS])
+		return SCALE_UNSEEN;
+	return known->offers[WIRED] && known->offers[WIRELESS] ? known->scale : 0;
+}
+
+/* A connection begins with its first data. */
+INLINE void open(struct context *c, bool ignored)
+{
+	__u32 zero = 0;
+	const struct flow *template = bpf_map_lookup_elem(&blank, &zero);
+
+	if (!template)
+		return;
+	if (!bpf_map_update_elem(&flows, &c->key, template, BPF_NOEXIST))
+		c->flow = bpf_map_lookup_elem(&flows, &c->key);
+	if (!c->flow) {
+		add(UNTRACKED, 1);
+		return;
+	}
+	c->flow->id = bpf_get_prandom_u32() & ~1u;
+	c->flow->opened = c->flow->active = c->now;
+	c->flow->scale = window_scale(&c->key);
+	c->flow->ignored = ignored;
+	c->flow->ttl = 0;
+}
+
+INLINE void close(struct context *c)
+{
+	tell(CLOSED, c->now, 0, &c->key, c->flow);
+	bpf_map_delete_elem(&flows, &c->key);
+	c->flow = NULL;
+}
+
+/* Whether a packet from the mesh, which would open a connection, goes on to the wired side at all. */
+INLINE bool leaves_mesh(struct context *c)
+{
+	struct bpf_fib_lookup fib = {.l4_protocol = IPPROTO_TCP, .ifindex = c->skb->ifindex};
+
+	fib.sport = c->packet.source_port;
+	fib.dport = c->packet.destination_port;
+	if (c->packet.version == 4) {
+		fib.family = AF_INET;
+		fib.ipv4_src = c->packet.source[3];
+		fib.ipv4_dst = c->packet.destination[3];
+	} else {
+		fib.family = AF_INET6;
+		memcpy(fib.ipv6_src, c->packet.source, 16);
+		memcpy(fib.ipv6_dst, c->packet.destination, 16);
+	}
+	long result = bpf_fib_lookup(c->skb, &fib, sizeof(fib), 0);
+	if (result != BPF_FIB_LKUP_RET_SUCCESS && result != BPF_FIB_LKUP_RET_NO_NEIGH)
+		return false;
+	__u32 out = fib.ifindex;
+	return !bpf_map_lookup_elem(&interfaces, &out);
+}
+
+/* A blind RST misses the window of plausible sequence numbers 65,535 times of 65,536 (RFC 5961, section 3). */
+INLINE bool believes_reset(const struct half *sender, __u32 seq)
+{
+	return !sender->has_next || seq + RST_WINDOW - sender->next < 2 * RST_WINDOW;
+}
+
+/* Notes sequence numbers and FINs of the segment, sent by the side whose data `own` counts. */
+INLINE void note(struct half *own, struct half *other, const struct packet *packet)
+{
+	__u32 end = packet->seq + sequence_length(packet);
+
+	if (!own->has_next || after(end, own->next)) {
+		own->next = end;
+		own->has_next = 1;
+	}
+	if (packet->flags & TCP_FIN) {
+		own->fin = end;
+		own->has_fin = 1;
+	}
+	if (packet->flags & TCP_ACK && other->has_fin && !after(other->fin, packet->ack))
+		other->fin_acked = 1;
+	own->packets++;
+	own->bytes += packet->ip_length;
+	own->payload += packet->payload;
+}
+
+/* Notes when the segments of a packet pass. */
+INLINE void stamp(struct context *c, struct half *half, enum side from, __u64 at)
+{
+	struct departure_key key = {.flow = c->flow->id + (from == WIRELESS)};
+	__u32 start = c->packet.seq, end = start + sequence_length(&c->packet);
+	__u32 size = c->skb->gso_size;
+
+	if (!half->begun) {
+		half->una = half->end = start;
+		half->begun = 1;
+	}
+	if (pass(half, start, end) != FRESH)
+		return;
+	if (!size) {
+		key.seq = from == WIRELESS ? start : end;
+		bpf_map_update_elem(&departures, &key, &at, BPF_ANY);
+		return;
+	}
+	for (int i = 0; i < SEGMENTS_MAX; i++) {
+		if (!after(end, start))
+			return;
+		__u32 stop = end - start > size ? start + size : end;
+		key.seq = from == WIRELESS ? start : stop;
+		bpf_map_update_elem(&departures, &key, &at, BPF_ANY);
+		start = stop;
+	}
+}
+
+/* The round trip that an acknowledgement of `half` tells; 0 if none. */
+INLINE __u64 round_trip(struct context *c, struct half *half, enum side data_from)
+{
+	struct departure_key key = {.flow = c->flow->id + (data_from == WIRELESS)};
+	__u32 from, ack = c->packet.ack;
+	bool timed;
+
+	if (!half->begun || !(c->packet.flags & TCP_ACK) || !covers(half, ack, &from, &timed))
+		return 0;
+	key.seq = data_from == WIRELESS ? from : ack;
+	const __u64 *at = timed ? bpf_map_lookup_elem(&departures, &key) : NULL;
+	/* It acknowledges what still waits for its departure: an optimistic one, not to be believed. */
+	if (at && *at >= c->now)
+		return 0;
+	acknowledge(half, ack);
+	if (timed && !at)
+		add(UNTIMED, 1);
+	return at && c->now - *at < RTT_MAX ? c->now - *at : 0;
+}
+
+INLINE bool occupies(const struct packet *packet)
+{
+	return !(packet->flags & TCP_SYN) && sequence_length(packet);
+}
+
+/* The treatment of the packet's connection, by what user space wrote. */
+INLINE const struct pace *look_up(struct context *c, const struct settings *settings)
+{
+	const struct pace *pace = bpf_map_lookup_elem(&paces, &c->key);
+
+	c->flow = bpf_map_lookup_elem(&flows, &c->key);
+	c->treatment = pace ? pace->treatment : settings->treatment;
+	if (c->flow && c->flow->ignored)
+		c->treatment = OFF;
+	return pace;
+}
+
+/* What SYN and RST do before anything else. True if the packet goes on without more. */
+INLINE bool begins_or_ends(struct context *c, enum side side)
+{
+	if (c->packet.flags & TCP_SYN) {
+		if (c->flow && !(c->packet.flags & TCP_ACK))
+			close(c);
+		note_handshake(c, side);
+	}
+	if (!(c->packet.flags & TCP_RST))
+		return false;
+	if (c->flow && believes_reset(side == WIRED ? &c->flow->down : &c->flow->up, c->packet.seq)) {
+		/* It follows the data that wait. */
+		if (side == WIRED && c->treatment == PACE && c->flow->departure > c->now) {
+			c->skb->tstamp = c->flow->departure;
+			bpf_set_hash(c->skb, c->flow->id);
+		}
+		close(c);
+	}
+	return true;
+}
+
+/* Gives data towards the mesh their departure. Returns it, or 0 if too much waits already. */
+INLINE __u64 schedule(struct context *c, const struct pace *pace, __u64 horizon)
+{
+	struct flow *flow = c->flow;
+	__u64 interval = pace && c->treatment == PACE ? pace->interval : 0;
+	/* One interval after the last, in the interval in force now; at once and alone after idling (schemes.md 1.5). */
+	__u64 due = flow->departure + interval;
+
+	if (!interval || due <= c->now)
+		due = c->now;
+	/* What was queued under an interval that is gone must not be overtaken. */
+	if (due < flow->departure)
+		due = flow->departure;
+	__u64 wait = due - c->now;
+	if (wait > horizon || (interval && wait > (__u64)pace->packets * interval)) {
+		flow->drops++;
+		return 0;
+	}
+	flow->departure = due;
+	if (c->skb->gso_segs > 1) {
+		/* It leaves as a burst; those behind it wait until its segments would have left. */
+		add(SUPER_PACKETS, 1);
+		flow->departure += (c->skb->gso_segs - 1) * interval;
+	}
+	if (wait) {
+		c->skb->tstamp = due;
+		/* sch_fq sorts packets without a socket by hash: paced flows get a queue of their own. */
+		bpf_set_hash(c->skb, flow->id);
+		flow->delayed++;
+		add(DELAYED, 1);
+	} else {
+		add(FORWARDED, 1);
+	}
+	return due;
+}
+
+/* Writes the wired round trip into an ACK, in place of any it carries, and removes what else is foreign. */
+INLINE void rewrite(struct context *c, __u64 wired_rtt)
+{
+	bool writes = wired_rtt && !c->packet.payload && !(c->packet.flags & (TCP_SYN | TCP_FIN | TCP_RST));
+	struct options options = {};
+	__u64 milliseconds = (wired_rtt + MILLISECOND / 2) / MILLISECOND;
+	__be16 value = BE16(milliseconds > 0xffff ? 0xffff : milliseconds);
+
+	if (c->packet.header > sizeof(struct tcphdr))
+		read_options(c->skb, &c->packet, true, writes, &options);
+	if (options.stripped)
+		add(STRIPPED, options.stripped);
+	if (!writes)
+		return;
+	bool written;
+	if (options.kept) {
+		__u8 option[RTT_LENGTH] = {OPTION_EXPERIMENT, RTT_LENGTH, RTT_EXPERIMENT >> 8, RTT_EXPERIMENT & 0xff};
+		memcpy(option + 4, &value, 2);
+		written = overwrite(c->skb, &c->packet, options.kept, option);
+	} else {
+		written = c->packet.header <= sizeof(struct tcphdr) + OPTIONS_MAX && append(c->skb, &c->packet, value);
+	}
+	c->flow->options += written;
+	add(written ? OPTIONS : NO_ROOM, 1);
+}
+
+/* Reads the headers and counts. False if the packet is none of ours. */
+INLINE bool receive(struct context *c)
+{
+	__u32 ifindex = c->skb->ifindex;
+	const __u32 *ip = bpf_map_lookup_elem(&interfaces, &ifindex);
+
+	if (!ip)
+		return false;
+	add(PACKETS, 1);
+	add(BYTES, c->skb->len - *ip);
+	enum counter unread = parse(c->skb, *ip, &c->packet);
+	if (unread != COUNTERS)
+		add(unread, 1);
+	return unread == COUNTERS;
+}
+
+SEC("tc")
+int meshpace_down(struct __sk_buff *skb)
+{
+	struct context c = {.skb = skb, .now = bpf_ktime_get_ns()};
+	const struct settings *settings = in_force(c.now);
+	__u32 from = skb->ingress_ifindex;
+
+	if (!settings || !receive(&c))
+		return TC_ACT_UNSPEC;
+	/* The gateway's own packets, and those from mesh to mesh. */
+	if (!from || bpf_map_lookup_elem(&interfaces, &from)) {
+		add(NOT_CROSSING, 1);
+		return TC_ACT_UNSPEC;
+	}
+	memcpy(c.key.wireless, c.packet.destination, 16);
+	memcpy(c.key.wired, c.packet.source, 16);
+	c.key.wireless_port = c.packet.destination_port;
+	c.key.wired_port = c.packet.source_port;
+	const struct pace *pace = look_up(&c, settings);
+	if (c.treatment == OFF) {
+		add(OFF_PACKETS, 1);
+		return TC_ACT_UNSPEC;
+	}
+	if (!begins_or_ends(&c, WIRED)) {
+		bool opens = !c.flow && c.packet.payload && !(c.packet.flags & TCP_SYN);
+
+		if (opens)
+			open(&c, false);
+		if (c.flow) {
+			c.flow->active = c.now;
+			note(&c.flow->down, &c.flow->up, &c.packet);
+			__u32 size = skb->gso_size ? skb->gso_size : c.packet.payload;
+			if (size > c.flow->segment)
+				c.flow->segment = size;
+			if (opens)
+				tell(OPENED, c.now, 0, &c.key, c.flow);
+		}
+	}
+	if (!c.flow) {
+		if (c.treatment == PACE)
+			rewrite(&c, 0);
+		return TC_ACT_UNSPEC;
+	}
+	__u64 wired_rtt = round_trip(&c, &c.flow->up, WIRELESS);
+	if (wired_rtt)
+		c.flow->wired_rtt = wired_rtt;
+	if (occupies(&c.packet)) {
+		__u64 due = schedule(&c, pace, settings->horizon);
+
+		if (!due) {
+			add(DROPPED, 1);
+			return TC_ACT_SHOT;
+		}
+		if (c.flow->down.begun || c.packet.payload)
+			stamp(&c, &c.flow->down, WIRED, due);
+	} else {
+		add(FORWARDED, 1);
+	}
+	if (c.treatment == PACE)
+		rewrite(&c, wired_rtt);
+	if (c.flow->down.fin_acked && c.flow->up.fin_acked)
+		close(&c);
+	return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int meshpace_up(struct __sk_buff *skb)
+{
+	struct context c = {.skb = skb, .now = bpf_ktime_get_ns()};
+	const struct settings *settings = in_force(c.now);
+
+	if (!settings || !receive(&c))
+		return TC_ACT_UNSPEC;
+	memcpy(c.key.wireless, c.packet.source, 16);
+	memcpy(c.key.wired, c.packet.destination, 16);
+	c.key.wireless_port = c.packet.source_port;
+	c.key.wired_port = c.packet.destination_port;
+	look_up(&c, settings);
+	if (c.treatment == OFF) {
+		add(OFF_PACKETS, 1);
+		return TC_ACT_UNSPEC;
+	}
+	if (!begins_or_ends(&c, WIRELESS) && c.packet.payload && !(c.packet.flags & TCP_SYN) && !c.flow) {
+		bool crosses = leaves_mesh(&c);
+
+		open(&c, !crosses);
+		if (!crosses) {
+			add(NOT_CROSSING, 1);
+			return TC_ACT_UNSPEC;
+		}
+		if (c.flow) {
+			c.flow->ttl = c.packet.ttl;
+			tell(OPENED, c.now, 0, &c.key, c.flow);
+		}
+	}
+	if (c.flow) {
+		struct flow *flow = c.flow;
+
+		flow->active = c.now;
+		flow->ttl = c.packet.ttl;
+		note(&flow->up, &flow->down, &c.packet);
+		/* The window of a SYN is never scaled, but then it is no data either (RFC 7323, section 2.2). */
+		__u32 window = (__u32)c.packet.window << (flow->scale & 15);
+		if (window > flow->window)
+			flow->window = window;
+		if (occupies(&c.packet) && (flow->up.begun || c.packet.payload))
+			stamp(&c, &flow->up, WIRELESS, c.now);
+		__u64 rtt = round_trip(&c, &flow->down, WIRED);
+		if (rtt)
+			tell(SAMPLE, c.now, rtt, &c.key, flow);
+	}
+	add(FORWARDED, 1);
+	if (c.treatment == PACE)
+		rewrite(&c, 0);
+	if (c.flow && c.flow->down.fin_acked && c.flow->up.fin_acked)
+		close(&c);
+	return TC_ACT_UNSPEC;
+}
+
+/* The kernel allows these helpers to programs of a GPL-compatible licence only; MIT with GPL is how it spells ours. */
+SEC("license") const char LICENSE[] = "Dual MIT/GPL";

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the gateway's programs and user space share. crates/daemon/src/ebpf/layout.rs reads these structs by offset;
+ * the assertions here and the constants there must say the same. All integers in the machine's byte order but where a
+ * type says __be; times in nanoseconds of CLOCK_MONOTONIC. */
+#ifndef MESHPACE_GATEWAY_H
+#define MESHPACE_GATEWAY_H
+
+#include <linux/types.h>
+#include <stddef.h>
+
+/* A connection by its ends; IPv4 addresses as IPv4-mapped IPv6 ones (RFC 4291, section 2.5.5.2). */
+struct flow_key {
+	__be32 wireless[4];
+	__be32 wired[4];
+	__be16 wireless_port;
+	__be16 wired_port;
+};
+_Static_assert(sizeof(struct flow_key) == 36, "flow_key");
+
+/* The data of one direction. */
+struct half {
+	__u32 una;       /* the cumulative acknowledgement */
+	__u32 end;       /* the end of the highest segment that passed */
+	__u32 late_from; /* bytes that passed again or out of order: */
+	__u32 late_to;   /* their acknowledgement tells no round trip (Karn's rule) */
+	__u64 packets;   /* of this direction, with and without data */
+	__u64 bytes;     /* their IP lengths */
+	__u64 payload;
+	__u64 acked;     /* bytes cumulatively acknowledged */
+	__u32 next;      /* next sequence number its sender uses */
+	__u32 fin;       /* the sequence number after its FIN */
+	__u8 begun;      /* data were seen: una and end hold */
+	__u8 has_next;
+	__u8 has_fin;
+	__u8 fin_acked;
+	__u32 unused;
+};
+_Static_assert(sizeof(struct half) == 64, "half");
+_Static_assert(offsetof(struct half, packets) == 16, "half.packets");
+_Static_assert(offsetof(struct half, next) == 48, "half.next");
+
+/* One connection. Only the programs write it. */
+struct flow {
+	__u64 opened;
+	__u64 active;    /* its latest packet */
+	__u64 departure; /* of its latest data towards the mesh; may lie ahead */
+	struct half down;
+	struct half up;
+	__u64 wired_rtt; /* the latest; 0 before the first */
+	__u64 options;   /* RTT options written */
+	__u64 delayed;   /* packets given a departure in the future */
+	__u64 drops;     /* packets dropped because too much would wait */
+	__u32 id;        /* chosen at random, even; names it in `departures` */
+	__u32 segment;   /* largest payload towards the mesh, in place of the MSS */
+	__u32 window;    /* largest window the wireless end announced, bytes; 0 before the first */
+	__u8 scale;      /* its window scale */
+	__u8 ignored;    /* does not cross the gateway */
+	__u8 ttl;        /* of the wireless end's latest packet */
+	__u8 unused;
+};
+_Static_assert(sizeof(struct flow) == 200, "flow");
+_Static_assert(offsetof(struct flow, departure) == 16, "flow.departure");
+_Static_assert(offsetof(struct flow, down) == 24, "flow.down");
+_Static_assert(offsetof(struct flow, up) == 88, "flow.up");
+_Static_assert(offsetof(struct flow, wired_rtt) == 152, "flow.wired_rtt");
+_Static_assert(offsetof(struct flow, id) == 184, "flow.id");
+_Static_assert(offsetof(struct flow, window) == 192, "flow.window");
+_Static_assert(offsetof(struct flow, ignored) == 197, "flow.ignored");
+
+enum treatment {
+	OBSERVE = 0,
+	PACE = 1,
+	OFF = 2, /* as if it were not there */
+};
+
+/* How a connection is to be treated. Only user space writes it. */
+struct pace {
+	__u64 interval;  /* between departures; 0 before the first sample */
+	__u32 packets;   /* most that may wait */
+	__u32 treatment; /* enum treatment */
+};
+_Static_assert(sizeof(struct pace) == 16, "pace");
+_Static_assert(offsetof(struct pace, packets) == 8, "pace.packets");
+_Static_assert(offsetof(struct pace, treatment) == 12, "pace.treatment");
+
+/* The one entry of `settings`. Only user space writes it, again and again: programs that outlive the daemon let
+ * everything pass. */
+struct settings {
+	__u64 alive_until;
+	__u64 horizon;   /* farthest departure ahead; sch_fq drops beyond its own, 10 s by default */
+	__u32 treatment; /* of packets whose connection has no `pace` (yet) */
+	__u32 unused;
+};
+_Static_assert(sizeof(struct settings) == 24, "settings");
+_Static_assert(offsetof(struct settings, treatment) == 16, "settings.treatment");
+
+enum event_kind {
+	OPENED = 0, /* first data of a connection */
+	SAMPLE = 1, /* a wireless round trip */
+	CLOSED = 2, /* FINs acknowledged both ways, a RST, a new SYN */
+};
+
+struct event {
+	__u64 at;
+	__u64 rtt;       /* SAMPLE */
+	struct flow_key key;
+	__u32 segment;   /* flow.segment */
+	__u32 window;    /* flow.window */
+	__u8 kind;       /* enum event_kind */
+	__u8 ttl;        /* flow.ttl */
+	__u16 unused;
+};
+_Static_assert(sizeof(struct event) == 64, "event");
+_Static_assert(offsetof(struct event, key) == 16, "event.key");
+_Static_assert(offsetof(struct event, segment) == 52, "event.segment");
+_Static_assert(offsetof(struct event, kind) == 60, "event.kind");
+
+/* Indices of `counters`. */
+enum counter {
+	PACKETS,
+	BYTES,
+	FRAGMENTS,
+	OTHER_PROTOCOL,
+	TRUNCATED,
+	MALFORMED,
+	NOT_CROSSING,
+	OFF_PACKETS,
+	UNTRACKED,       /* data of connections for which there was no place */
+	FORWARDED,       /* at once */
+	DELAYED,         /* given a departure in the future */
+	DROPPED,
+	SUPER_PACKETS,   /* unsegmented packets towards the mesh: paced as bursts */
+	OPTIONS,         /* RTT options written */
+	STRIPPED,        /* foreign ones removed */
+	NO_ROOM,         /* ACKs without room for one */
+	LOST_EVENTS,     /* the ring was full */
+	UNTIMED,         /* acknowledgements whose segment's departure is not known */
+	COUNTERS,
+};
+_Static_assert(COUNTERS == 18, "counters");
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* TCP-GAP's RTT option in an skb: kind 253, length 6, an experiment identifier (RFC 6994), whole milliseconds; two
+ * NOPs behind it when written (schemes.md 3.2). Checksums change by difference (RFC 1624), so that a packet that was
+ * corrupt stays corrupt, and one whose checksum the device completes stays complete. */
+#ifndef MESHPACE_RTT_OPTION_H
+#define MESHPACE_RTT_OPTION_H
+
+#include "kernel.h"
+#include "packet.h"
+
+#define OPTION_END 0
+#define OPTION_NOP 1
+#define OPTION_WINDOW_SCALE 3
+#define OPTION_EXPERIMENT 253
+#define RTT_LENGTH 6
+#define RTT_EXPERIMENT 0x4d50 /* RTT_EXID of crates/wire */
+#define RTT_WRITTEN 8         /* with its NOPs */
+#define TCP_HEADER_MAX 60
+#define TCP_CHECKSUM 16       /* offset in the header */
+#define IPV4_CHECKSUM 10
+#define OPTIONS_STEPS 40      /* as many NOPs fill the options */
+
+/* What stands in a segment's options. */
+struct options {
+	__u32 kept;      /* offset of the RTT option that was left, 0 if none */
+	__u32 stripped;
+	__u8 has_scale;
+	__u8 scale;
+};
+
+/* Overwrites the six bytes of an RTT option at `at`. */
+INLINE bool overwrite(struct __sk_buff *skb, const struct packet *packet, __u32 at, const __u8 option[RTT_LENGTH])
+{
+	/* Sums of 16-bit words: only whether the option starts at an odd offset matters. */
+	__u8 before[8] = {}, behind[8] = {};
+	__u8 old[RTT_LENGTH];
+
+	if (bpf_skb_load_bytes(skb, at, old, RTT_LENGTH))
+		return false;
+	if ((at - packet->tcp) & 1) {
+		memcpy(before + 1, old, RTT_LENGTH);
+		memcpy(behind + 1, option, RTT_LENGTH);
+	} else {
+		memcpy(before, old, RTT_LENGTH);
+		memcpy(behind, option, RTT_LENGTH);
+	}
+	__s64 change = bpf_csum_diff((__be32 *)before, 8, (__be32 *)behind, 8, 0);
+	return !bpf_skb_store_bytes(skb, at, option, RTT_LENGTH, 0) &&
+	       !bpf_l4_csum_replace(skb, packet->tcp + TCP_CHECKSUM, 0, change, 0);
+}
+
+/* Reads the options; `strip` overwrites RTT options with NOPs, all of them or, with `keep_one`, all but the first. */
+INLINE void read_options(struct __sk_buff *skb, const struct packet *packet, bool strip, bool keep_one, struct options *options)
+{
+	const __u8 nops[RTT_LENGTH] = {1, 1, 1, 1, 1, 1};
+	__u32 at = packet->tcp + sizeof(struct tcphdr);
+	__u32 end = packet->tcp + packet->header;
+
+	for (int step = 0; step < OPTIONS_STEPS; step++) {
+		__u8 head[4] = {};
+
+		if (at + 2 > end || bpf_skb_load_bytes(skb, at, head, 2))
+			return;
+		if (head[0] == OPTION_END)
+			return;
+		if (head[0] == OPTION_NOP) {
+			at += 1;
+			continue;
+		}
+		__u32 length = head[1];
+		if (length < 2 || at + length > end)
+			return;
+		if (length == 3 && head[0] == OPTION_WINDOW_SCALE) {
+			options->has_scale = !bpf_skb_load_bytes(skb, at + 2, &options->scale, 1);
+		} else if (length == RTT_LENGTH && head[0] == OPTION_EXPERIMENT &&
+			   !bpf_skb_load_bytes(skb, at + 2, head, 2) && head[0] == RTT_EXPERIMENT >> 8 &&
+			   head[1] == (RTT_EXPERIMENT & 0xff)) {
+			if (keep_one && !options->kept)
+				options->kept = at;
+			else if (strip && overwrite(skb, packet, at, nops))
+				options->stripped++;
+		}
+		at += length;
+	}
+}
+
+/* Appends the option to a segment without payload that has room; `milliseconds` in network order. */
+INLINE bool append(struct __sk_buff *skb, const struct packet *packet, __be16 milliseconds)
+{
+	__u32 tcp = packet->tcp;
+	__u32 end = tcp + packet->header;
+	struct {
+		__be32 offset_and_window; /* data offset, flags, window */
+		__u8 option[RTT_WRITTEN];
+	} written;
+	__be32 before;
+
+	/* Whatever stands behind the segment (a driver's padding) must not become part of it. */
+	if (packet->payload || skb->len != end || packet->header + RTT_WRITTEN > TCP_HEADER_MAX)
+		return false;
+	if (bpf_skb_load_bytes(skb, tcp + 12, &before, 4) || bpf_skb_change_tail(skb, end + RTT_WRITTEN, 0))
+		return false;
+	written.offset_and_window = before + BE32((RTT_WRITTEN / 4) << 28);
+	written.option[0] = OPTION_EXPERIMENT;
+	written.option[1] = RTT_LENGTH;
+	written.option[2] = RTT_EXPERIMENT >> 8;
+	written.option[3] = RTT_EXPERIMENT & 0xff;
+	memcpy(written.option + 4, &milliseconds, 2);
+	written.option[6] = written.option[7] = OPTION_NOP;
+	__s64 change = bpf_csum_diff(&before, sizeof(before), (__be32 *)&written, sizeof(written), 0);
+	__be16 length_before = BE16(packet->ip_length), length = BE16(packet->ip_length + RTT_WRITTEN);
+	__be16 tcp_before = BE16(packet->header), tcp_length = BE16(packet->header + RTT_WRITTEN);
+	bool failed = bpf_skb_store_bytes(skb, tcp + 12, &written.offset_and_window, 4, 0) ||
+		      bpf_skb_store_bytes(skb, end, written.option, RTT_WRITTEN, 0) ||
+		      bpf_l4_csum_replace(skb, tcp + TCP_CHECKSUM, 0, change, 0) ||
+		      bpf_l4_csum_replace(skb, tcp + TCP_CHECKSUM, tcp_before, tcp_length, BPF_F_PSEUDO_HDR | 2);
+	if (packet->version == 4) {
+		failed = failed || bpf_skb_store_bytes(skb, packet->ip + offsetof(struct iphdr, tot_len), &length, 2, 0) ||
+			 bpf_l3_csum_replace(skb, packet->ip + IPV4_CHECKSUM, length_before, length, 2);
+	} else {
+		length = BE16(packet->ip_length + RTT_WRITTEN - sizeof(struct ipv6hdr));
+		failed = failed || bpf_skb_store_bytes(skb, packet->ip + offsetof(struct ipv6hdr, payload_len), &length, 2, 0);
+	}
+	return !failed;
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Sequence numbers modulo 2^32, and which acknowledgement times which segment. */
+#ifndef MESHPACE_SEQUENCE_H
+#define MESHPACE_SEQUENCE_H
+
+#include "gateway.h"
+#include "kernel.h"
+
+/* How far ahead of the acknowledged data a segment can plausibly lie: the largest window (RFC 7323, section 2.3). */
+#define WINDOW_MAX (1u << 30)
+/* How far a RST may lie from the sequence numbers its side uses, as crates/gateway/src/connection.rs. */
+#define RST_WINDOW (1u << 15)
+
+INLINE bool after(__u32 a, __u32 b)
+{
+	return (__s32)(a - b) > 0;
+}
+
+/* How a segment passed. */
+enum passage {
+	FRESH, /* beyond everything before: timed */
+	LATE,  /* again or out of order: its acknowledgement tells nothing */
+	STALE, /* acknowledged already, or implausible */
+};
+
+/* Notes the passage of [start, end). The late bytes are kept as one range that only grows until all of it is
+ * acknowledged: where crates/gateway keeps a mark a segment, this errs towards no sample. */
+INLINE enum passage pass(struct half *half, __u32 start, __u32 end)
+{
+	if (!after(end, half->una) || end - half->una > WINDOW_MAX)
+		return STALE;
+	if (!after(half->end, start)) {
+		half->end = end;
+		return FRESH;
+	}
+	bool outstanding = half->late_from != half->late_to && after(half->late_to, half->una);
+	if (!outstanding) {
+		half->late_from = start;
+		half->late_to = end;
+	} else {
+		if (after(half->late_from, start))
+			half->late_from = start;
+		if (after(end, half->late_to))
+			half->late_to = end;
+	}
+	if (after(end, half->end))
+		half->end = end;
+	return LATE;
+}
+
+/* An acknowledgement: what it newly covers starts at `from`; `timed` if nothing of that is late. False if it covers
+ * nothing new, or data that never passed (an optimistic one). */
+INLINE bool covers(const struct half *half, __u32 ack, __u32 *from, bool *timed)
+{
+	if (!after(ack, half->una) || after(ack, half->end))
+		return false;
+	*from = half->una;
+	bool late = half->late_from != half->late_to && after(ack, half->late_from) && after(half->late_to, *from);
+	*timed = !late;
+	return true;
+}
+
+/* Takes the acknowledgement that `covers` accepted. */
+INLINE void acknowledge(struct half *half, __u32 ack)
+{
+	half->acked += ack - half->una;
+	half->una = ack;
+}
+
+#endif
