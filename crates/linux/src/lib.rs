@@ -1,0 +1,42 @@
+//! What the live part asks of the Linux kernel, and nothing else: no protocol, no policy. All of meshpace's `unsafe`
+//! code is in this crate; most of its calls go through nix's safe wrappers.
+//!
+//! | piece | kernel side |
+//! |---|---|
+//! | [`monotonic_now`], [`thread_cpu_time`] | `clock_gettime(2)` |
+//! | [`Poller`], [`Deadline`], [`Waker`], [`Signals`] | `epoll(7)`, `timerfd_create(2)`, `eventfd(2)`, `signalfd(2)` |
+//! | [`NfQueue`] | NFQUEUE over netlink, `include/uapi/linux/netfilter/nfnetlink_queue.h` |
+//! | [`Tun`] | `Documentation/networking/tuntap.rst` |
+//! | [`RawSender`] | `raw(7)`, `ipv6(7)` |
+//! | [`Namespace`] | `setns(2)`, `network_namespaces(7)` |
+//! | [`interface`] | `netdevice(7)` |
+//! | [`realtime`](realtime()) | `sched(7)`, `mlockall(2)`, `PR_SET_TIMERSLACK(2const)` |
+//!
+//! # Threads and namespaces
+//! Descriptors stay in the network namespace in which they were opened; a thread enters another one only for the
+//! length of [`Namespace::within`]. Every [`std::os::fd::AsFd`] type here can be given to a [`Poller`], and none blocks
+//! unless its documentation says so.
+#![cfg(target_os = "linux")]
+
+mod clock;
+mod deadline;
+pub mod interface;
+mod namespace;
+mod nfqueue;
+mod poller;
+mod raw;
+mod realtime;
+mod signals;
+mod tun;
+mod waker;
+
+pub use clock::{monotonic_now, thread_cpu_time};
+pub use deadline::Deadline;
+pub use namespace::Namespace;
+pub use nfqueue::{NfQueue, Options, PacketId, Queued, Received, Statistics, Verdicts};
+pub use poller::Poller;
+pub use raw::RawSender;
+pub use realtime::{Realtime, realtime};
+pub use signals::{Signal, Signals};
+pub use tun::{Tun, TunOptions};
+pub use waker::Waker;

@@ -1,0 +1,146 @@
+//! A TUN device: IP packets to and from user space.
+
+use crate::interface::{control_socket, index, ioctl, request};
+use crate::namespace::with_context;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv6Addr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// How a device is to look. Its kernel side gets the addresses; what lies behind it is up to user space.
+#[derive(Debug)]
+pub struct TunOptions<'a> {
+    /// Its name, 1 to 15 bytes; a `%d` in it becomes the first free number.
+    pub name: &'a str,
+    /// The longest packet in bytes.
+    pub mtu: u32,
+    /// How many packets wait for user space before the kernel drops more; `None`: the kernel's default of 500.
+    pub queue_length: Option<u32>,
+    /// Addresses of the kernel's side with their prefix lengths; the prefixes are routed to the device.
+    pub addresses: &'a [(IpAddr, u8)],
+}
+
+/// A TUN device in the namespace in which it was opened (see [`crate::Namespace::within`]); gone when dropped.
+///
+/// Packets have complete checksums and are at most the MTU long: the device offers no offloads.
+#[derive(Debug)]
+pub struct Tun {
+    file: File,
+    name: String,
+}
+
+impl Tun {
+    /// Makes the device and brings it up.
+    ///
+    /// # Errors
+    /// What the kernel answers, with the step that failed: `EPERM` without CAP_NET_ADMIN, `EBUSY` for a name in use.
+    pub fn open(options: &TunOptions<'_>) -> io::Result<Self> {
+        let step =
+            |what: &str, error: &io::Error| with_context(error, &format!("TUN {}: {what}", options.name));
+        let path = "/dev/net/tun";
+        let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path);
+        let file = file.map_err(|error| step(path, &error))?;
+        let mut create = request(options.name)?;
+        create.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        ioctl(&file, libc::TUNSETIFF, &mut create).map_err(|error| step("creating it", &error))?;
+        let name: Vec<u8> =
+            create.ifr_name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8).collect();
+        let name =
+            String::from_utf8(name).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        let tun = Self { file, name };
+
+        let control = control_socket()?;
+        let set = |what: &str, call, fill: &dyn Fn(&mut libc::ifreq)| {
+            let mut ifreq = request(&tun.name)?;
+            fill(&mut ifreq);
+            ioctl(&control, call, &mut ifreq).map_err(|error| step(what, &error))
+        };
+        let int = |value: u32| {
+            let error =
+                || io::Error::new(io::ErrorKind::InvalidInput, format!("TUN {}: {value}", options.name));
+            libc::c_int::try_from(value).map_err(|_| error())
+        };
+        let mtu = int(options.mtu)?;
+        set("its MTU", libc::SIOCSIFMTU, &|ifreq| ifreq.ifr_ifru.ifru_mtu = mtu)?;
+        if let Some(length) = options.queue_length {
+            // netdevice(7): the value is in ifr_qlen, an int at the same place as ifr_ifindex.
+            let length = int(length)?;
+            set("its queue length", libc::SIOCSIFTXQLEN, &|ifreq| ifreq.ifr_ifru.ifru_ifindex = length)?;
+        }
+        for (address, prefix) in options.addresses {
+            match address {
+                IpAddr::V4(v4) => {
+                    let at = sockaddr(u32::from(*v4));
+                    let mask = u32::MAX.checked_shl(32 - u32::from(*prefix).min(32)).unwrap_or(0);
+                    set("its address", libc::SIOCSIFADDR, &|ifreq| ifreq.ifr_ifru.ifru_addr = at)?;
+                    set("its netmask", libc::SIOCSIFNETMASK, &|ifreq| {
+                        ifreq.ifr_ifru.ifru_netmask = sockaddr(mask);
+                    })?;
+                }
+                IpAddr::V6(v6) => {
+                    add_v6(&tun.name, *v6, *prefix).map_err(|error| step("its IPv6 address", &error))?;
+                }
+            }
+        }
+        let up = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        set("bringing it up", libc::SIOCSIFFLAGS, &|ifreq| ifreq.ifr_ifru.ifru_flags = up)?;
+        Ok(tun)
+    }
+
+    /// The device's name, with its number where one was asked for.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The next packet that the kernel sends through the device, read into `buffer`: its length, `None` if there is none
+    /// now. A packet longer than the buffer loses its end.
+    ///
+    /// # Errors
+    /// What `read(2)` answers.
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match (&self.file).read(buffer) {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives the kernel a packet as if it had arrived through the device.
+    ///
+    /// # Errors
+    /// What `write(2)` answers: `EINVAL` for what is no IP packet, `EIO` while the device is down.
+    pub fn send(&self, packet: &[u8]) -> io::Result<()> {
+        let sent = (&self.file).write(packet)?;
+        assert_eq!(sent, packet.len(), "TUN takes whole packets");
+        Ok(())
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// An IPv4 address as the calls of netdevice(7) take it: a `sockaddr_in` in place of a `sockaddr`.
+fn sockaddr(address: u32) -> libc::sockaddr {
+    let mut sa_data = [0; 14];
+    // After the family come the port, 2 bytes, and the address in network order (ip(7)).
+    for (to, from) in sa_data[2..6].iter_mut().zip(address.to_be_bytes()) {
+        *to = from as libc::c_char;
+    }
+    libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data }
+}
+
+fn add_v6(name: &str, address: Ipv6Addr, prefix: u8) -> io::Result<()> {
+    let socket = socket(AddressFamily::Inet6, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    let ifr6_ifindex = libc::c_int::try_from(index(name)?).map_err(io::Error::other)?;
+    let ifr6_addr = libc::in6_addr { s6_addr: address.octets() };
+    let request = libc::in6_ifreq { ifr6_addr, ifr6_prefixlen: u32::from(prefix), ifr6_ifindex };
+    // SAFETY: SIOCSIFADDR on an IPv6 socket reads one `struct in6_ifreq` (include/uapi/linux/ipv6.h).
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFADDR, &raw const request) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
