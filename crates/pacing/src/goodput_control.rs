@@ -187,6 +187,12 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
     /// A data packet of connection `id` was seen; the connection is active in this interval. A connection whose data
     /// goes mostly down (wired-to-wireless, paced here) may be throttled, any other only counts.
     pub fn on_payload(&mut self, id: Id, direction: Direction, payload: Bytes) {
+        self.on_traffic(id, direction, payload, payload);
+    }
+
+    /// As [`GoodputControl::on_payload`] for several packets with `payload` bytes together, the largest of `segment`
+    /// bytes: from a data path that counts where this code does not run.
+    pub fn on_traffic(&mut self, id: Id, direction: Direction, payload: Bytes, segment: Bytes) {
         let Some(flow) = self.flows.get_mut(&id) else {
             return;
         };
@@ -194,7 +200,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             Direction::Up => flow.interval.up += payload,
             Direction::Down => {
                 flow.interval.down += payload;
-                flow.segment = flow.segment.max(payload);
+                flow.segment = flow.segment.max(segment);
             }
         }
     }
