@@ -64,3 +64,32 @@ impl Sum {
 pub const fn update(checksum: u16, old: Sum, new: Sum) -> u16 {
     Sum(0).word(!checksum).word(!old.fold()).word(new.fold()).checksum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_is_that_of_the_rfc() {
+        // RFC 1071, section 3.
+        let sum = Sum::default().bytes(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+        assert_eq!((sum.fold(), sum.checksum()), (0xddf2, !0xddf2));
+        let halves = Sum::default().bytes(&[0x00, 0x01]).bytes(&[0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+        assert_eq!(halves.fold(), 0xddf2);
+        assert_eq!(Sum::default().bytes(&[0x12, 0x34, 0x56]).fold(), 0x1234 + 0x5600);
+        assert_eq!(Sum::default().bytes(&[0x12]).fold(), 0x1200);
+    }
+
+    #[test]
+    fn an_update_gives_the_zero_of_the_rfc() {
+        // RFC 1624, section 4: what RFC 1141 makes ffff.
+        assert_eq!(update(0xdd2f, Sum::default().word(0x5555), Sum::default().word(0x3285)), 0x0000);
+    }
+
+    #[test]
+    fn long_sums_do_not_overflow() {
+        let sum = (0..5_000).fold(Sum::default(), |sum, _| sum.bytes(&[0xff; 65_535 / 4 * 4]));
+        assert_eq!(sum.fold(), 0xffff);
+        assert_eq!(sum.word(1).fold(), 1);
+    }
+}

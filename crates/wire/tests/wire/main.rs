@@ -1,0 +1,8 @@
+//! The bytes of packets, from outside.
+
+mod icmp;
+mod packets;
+mod parse;
+mod reference;
+mod rewrite;
+mod vectors;

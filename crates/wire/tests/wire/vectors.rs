@@ -1,0 +1,159 @@
+//! Packets and sums that others have printed.
+
+use core::net::IpAddr;
+use meshpace_tcp::{Flags, Options, Timestamps};
+use meshpace_units::{Bytes, Seq, Span};
+use meshpace_wire::{checksum_ok, parse, set_rtt, strip_rtt};
+
+fn bytes(hex: &str) -> Vec<u8> {
+    hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect("two digits")).collect()
+}
+
+/// RFC 9235, section 6.1.1: a SYN over IPv6, with TCP-AO as its last option.
+const SYN_V6: &str = "
+    6e 08 91 dc 00 38 06 40 fd 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 fd 00 00 00 00 00 00 00
+    00 00 00 00 00 00 00 02 f7 e4 00 b3 17 6a 83 3f 00 00 00 00 e0 02 ff ff 47 21 00 00 02 04 05 a0
+    01 03 03 08 04 02 08 0a 00 41 d0 87 00 00 00 00 1d 10 3d 54 90 33 ec 3d 73 34 b6 4c 5e dd 03 9f";
+
+/// RFC 9235, section 4.1.3: data over IPv4. The TCP checksum that the RFC prints is not that of the packet.
+const DATA_V4: &str = "
+    45 e0 00 87 36 a1 40 00 ff 06 65 9f 0a 0b 0c 0d ac 1b 1c 1d e9 d7 00 b3 fb fb ab 5b 11 c1 42 62
+    c0 18 01 04 a1 62 00 00 01 01 08 0a 00 15 5a c1 84 a5 0b eb 1d 10 3d 54 70 64 cf 99 8c c6 c3 15
+    c2 c2 e2 bf ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff 00 43 01 04 da bf 00 b4 0a 0b 0c 0d
+    26 02 06 01 04 00 01 00 01 02 02 80 00 02 02 02 00 02 02 42 00 02 06 41 04 00 00 da bf 02 08 40
+    06 00 64 00 01 01 00";
+
+#[test]
+fn a_syn_over_ipv6() {
+    let syn = bytes(SYN_V6);
+    assert!(checksum_ok(&syn));
+    let packet = parse(&syn).expect("TCP");
+    assert_eq!(packet.source, "fd00::1".parse::<IpAddr>().expect("an address"));
+    assert_eq!(packet.destination, "fd00::2".parse::<IpAddr>().expect("an address"));
+    assert_eq!((packet.ttl, packet.traffic_class, packet.tcp_offset), (64, 0xe0, 40));
+    assert_eq!((packet.header_length, packet.wire_len), (56, Bytes(96)));
+    let segment = packet.segment;
+    assert_eq!((segment.source_port, segment.destination_port), (0xf7e4, 179));
+    assert_eq!((segment.seq, segment.window, segment.payload), (Seq(0x176a_833f), 65_535, 0));
+    assert_eq!(segment.flags, Flags { syn: true, ..Flags::default() });
+    let expected = Options {
+        mss: Some(1440),
+        window_scale: Some(8),
+        sack_permitted: true,
+        timestamps: Some(Timestamps { value: 0x0041_d087, echo: 0 }),
+        ..Options::default()
+    };
+    assert_eq!(segment.options, expected);
+    let mut full = syn;
+    assert!(set_rtt(&mut full, Span::ZERO).is_err(), "36 bytes of options leave no room");
+}
+
+#[test]
+fn data_over_ipv4_with_a_wrong_tcp_checksum() {
+    let data = bytes(DATA_V4);
+    assert!(!checksum_ok(&data));
+    let packet = parse(&data).expect("TCP");
+    assert_eq!(packet.source, IpAddr::from([10, 11, 12, 13]));
+    assert_eq!(packet.destination, IpAddr::from([172, 27, 28, 29]));
+    assert_eq!((packet.ttl, packet.header_length, packet.wire_len), (255, 48, Bytes(135)));
+    let segment = packet.segment;
+    assert_eq!((segment.seq, segment.ack, segment.payload), (Seq(0xfbfb_ab5b), Seq(0x11c1_4262), 67));
+    assert_eq!(segment.flags, Flags { ack: true, psh: true, ..Flags::default() });
+    assert_eq!(segment.options.timestamps, Some(Timestamps { value: 0x0015_5ac1, echo: 0x84a5_0beb }));
+    assert_eq!(packet.payload(&data).map(|payload| payload[..4].to_vec()), Some(vec![255; 4]));
+
+    // The wrong sum stays exactly as wrong, and the header's right one right.
+    let mut changed = data.clone();
+    set_rtt(&mut changed, Span::from_millis(42)).expect("28 bytes of options leave room");
+    assert_eq!(changed.len(), 135 + 8);
+    assert_eq!(changed[68..76], [253, 6, 0x4d, 0x50, 0, 42, 1, 1]);
+    assert_eq!(error(&changed), error(&data));
+    assert_eq!(sum(&changed[..20]), 0xffff);
+    assert!(strip_rtt(&mut changed));
+    assert_eq!(changed[68..76], [1; 8]);
+    assert_eq!(error(&changed), error(&data));
+}
+
+fn sum(bytes: &[u8]) -> u32 {
+    let words = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
+    words.fold(0, |sum, word| (sum + word) % 0x1_0000 + (sum + word) / 0x1_0000)
+}
+
+/// The sum over an IPv4 packet's segment and pseudo-header; ffff if it is right.
+fn error(packet: &[u8]) -> u32 {
+    let length = [0, 6, 0, (packet.len() - 20) as u8];
+    sum(&[&packet[12..20], &length, &packet[20..]].concat())
+}
+
+#[test]
+fn the_option_as_it_is_specified() {
+    // schemes.md 3.2; a value at each end, one in the middle, and rounding to the nearest.
+    let of = |span| {
+        let mut packet = bytes(DATA_V4);
+        set_rtt(&mut packet, span).expect("room");
+        packet[68..76].to_vec()
+    };
+    assert_eq!(of(Span::ZERO), [0xfd, 6, 0x4d, 0x50, 0, 0, 1, 1]);
+    assert_eq!(of(Span::from_millis(0x1234)), [0xfd, 6, 0x4d, 0x50, 0x12, 0x34, 1, 1]);
+    assert_eq!(of(Span::from_micros(1_499)), [0xfd, 6, 0x4d, 0x50, 0, 1, 1, 1]);
+    assert_eq!(of(Span::from_micros(1_500)), [0xfd, 6, 0x4d, 0x50, 0, 2, 1, 1]);
+    assert_eq!(of(Span::from_secs(70)), [0xfd, 6, 0x4d, 0x50, 0xff, 0xff, 1, 1]);
+    assert_eq!(of(Span::MAX), [0xfd, 6, 0x4d, 0x50, 0xff, 0xff, 1, 1]);
+}
+
+/// An IPv4 or IPv6 ACK with these bytes of options and so much payload, its checksums zero.
+fn packet(v6: bool, options: &[u8], payload: usize) -> Vec<u8> {
+    let above = 20 + options.len() + payload;
+    let mut packet =
+        if v6 { vec![0x60, 0, 0, 0, 0, 0, 6, 64] } else { vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 6] };
+    packet.resize(if v6 { 40 } else { 20 }, 0);
+    let (at, length) = if v6 { (4, above) } else { (2, above + 20) };
+    let length = u16::try_from(length).expect("one packet");
+    packet[at..at + 2].copy_from_slice(&length.to_be_bytes());
+    packet.extend([0; 12]);
+    packet.extend([(5 + options.len() as u8 / 4) << 4, 0x10, 0, 0, 0, 0, 0, 0]);
+    packet.extend_from_slice(options);
+    packet.resize(packet.len() + payload, 0);
+    packet
+}
+
+#[test]
+fn where_there_is_no_room_the_packet_stays() {
+    let fits = |v6, options: &[u8], payload| {
+        let before = packet(v6, options, payload);
+        let mut after = before.clone();
+        let fits = set_rtt(&mut after, Span::from_millis(9)).is_ok();
+        assert_eq!(fits, after != before);
+        fits
+    };
+    // Data offset: 32 bytes of options and 8 more are 60.
+    assert!(fits(false, &[1; 32], 0) && !fits(false, &[1; 36], 0) && !fits(false, &[1; 40], 0));
+    let mut full = [1; 40];
+    full[33..39].copy_from_slice(&[253, 6, 0x4d, 0x50, 7, 7]);
+    assert!(fits(false, &full, 0), "one that is there is replaced");
+    // The IP length: 65,535 bytes with IPv4's header, without IPv6's.
+    assert!(fits(false, &[], 65_535 - 48) && !fits(false, &[], 65_535 - 47));
+    assert!(fits(true, &[], 65_535 - 28) && !fits(true, &[], 65_535 - 27));
+    // Nobody would read it behind an option that cannot be.
+    assert!(!fits(false, &[8, 0, 1, 1], 0) && !fits(false, &[1, 1, 1, 8], 0));
+    // The packet's end is not there.
+    let mut cut = packet(false, &[], 9);
+    cut.pop();
+    assert!(set_rtt(&mut cut, Span::ZERO).is_err());
+}
+
+#[test]
+fn padding_behind_the_last_option_does_not_hide_the_new_one() {
+    let mut packet = packet(false, &[2, 4, 5, 180, 0, 77, 253, 0], 3);
+    set_rtt(&mut packet, Span::from_millis(9)).expect("room");
+    assert_eq!(packet[40..56], [2, 4, 5, 180, 1, 1, 1, 1, 253, 6, 0x4d, 0x50, 0, 9, 1, 1]);
+    assert_eq!(parse(&packet).expect("TCP").segment.options.rtt_wired, Some(Span::from_millis(9)));
+}
+
+#[test]
+fn only_one_option_is_left_and_it_is_ours() {
+    let forged = [253, 5, 0x4d, 0x50, 9, 253, 6, 0x4d, 0x50, 9, 9, 1, 253, 6, 0x4d, 0x50, 8, 8, 1, 1];
+    let mut packet = packet(true, &forged, 0);
+    set_rtt(&mut packet, Span::from_millis(0x0102)).expect("in place");
+    assert_eq!(packet[60..80], [1, 1, 1, 1, 1, 253, 6, 0x4d, 0x50, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+}
