@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod ebpf;
 pub mod failure;
 pub mod gateway;
 pub mod state;

@@ -1,0 +1,321 @@
+//! What user space does for the kernel's programs, sans I/O: round-trip samples in, orders out.
+//!
+//! The same law, goodput control and limits as [`meshpace_gateway::Gateway`]; what that does to packets, the programs do.
+//! The driver calls
+//!
+//! 1. [`Engine::handle_event`] for each event of the ring,
+//! 2. when [`Engine::poll_timeout`] says so: [`Engine::handle_flow`] for each flow of the kernel's table, then
+//!    [`Engine::handle_timeout`],
+//!
+//! and then [`Engine::poll_order`] until `None`.
+
+use super::layout::{Event, Handling, KernelFlow, Pace, Told};
+use meshpace_gateway::{Config, FlowKey, Route, Treatment};
+use meshpace_pacing::{Direction, GoodputControl, LawConfig, RateLaw};
+use meshpace_units::{Bytes, Instant, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The receiver's window before any was seen, as in `crates/gateway`: the largest without scaling.
+const WINDOW_UNSEEN: Bytes = Bytes(65_535);
+/// Headers of a segment without options (IPv4 and TCP), added to its payload when bytes become packets.
+const HEADERS: Bytes = Bytes(40);
+/// Time between two looks at the kernel's table if goodput control does not ask for one earlier.
+const SCAN: Span = Span::from_secs(5);
+
+/// What the kernel is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Handle the flow so.
+    Pace(FlowKey, Pace),
+    /// Forget the flow and the orders for it.
+    Forget(FlowKey),
+}
+
+/// Who decides about flows: configuration and hop table.
+pub trait Judge {
+    /// What is to be done with a flow.
+    fn handling(&self, key: &FlowKey) -> Handling;
+    /// The wireless way to its mesh end, whose latest packet had this TTL.
+    fn route(&mut self, key: &FlowKey, ttl: Option<u8>) -> Route;
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Flow {
+    /// What the kernel was told to do with it.
+    pub handling: Handling,
+    /// Its law.
+    pub law: RateLaw,
+    /// Smoothed wireless round trip.
+    pub smoothed: Option<Span>,
+    /// The latest wireless round trip.
+    pub latest: Option<Span>,
+    /// Goodput control's cap.
+    pub cap: Option<Span>,
+    /// Largest payload towards the mesh.
+    pub segment: Bytes,
+    /// Largest window that the wireless end announced.
+    pub window: Option<Bytes>,
+    /// What the kernel had counted when goodput control was last told: payload down, up, acknowledged.
+    counted: (Bytes, Bytes, Bytes),
+    /// Goodput control knows it.
+    controlled: bool,
+    /// The kernel's table had it in the look that is under way, or it was heard of since.
+    present: bool,
+    /// The latest orders given.
+    ordered: Option<Pace>,
+}
+
+impl Flow {
+    fn new(config: &Config, handling: Handling) -> Self {
+        Self {
+            handling,
+            law: RateLaw::new(LawConfig::Adaptive(config.law)),
+            smoothed: None,
+            latest: None,
+            cap: None,
+            segment: Bytes::ZERO,
+            window: None,
+            counted: (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO),
+            controlled: false,
+            present: true,
+            ordered: None,
+        }
+    }
+
+    /// The spacing in force: the slower of the law's and the cap's (schemes.md 3.4).
+    pub fn interval(&self) -> Option<Span> {
+        self.law.interval().max(self.cap)
+    }
+
+    fn is_paced(&self) -> bool {
+        self.handling == Handling::Treat(Treatment::Pace)
+    }
+
+    fn orders(&self, config: &Config) -> Pace {
+        let limit = self.window.unwrap_or(WINDOW_UNSEEN) * u64::from(config.buffer_windows);
+        let packets = limit.0 / (self.segment + HEADERS).0;
+        // One packet may always wait, or a flow whose window is below a segment would never be sent anything.
+        let packets = u32::try_from(packets.max(1)).unwrap_or(u32::MAX);
+        Pace { interval: self.interval(), packets, handling: self.handling }
+    }
+}
+
+/// The flows that cross the gateway, and what is to be done with them.
+#[derive(Debug)]
+pub struct Engine {
+    config: Config,
+    flows: BTreeMap<FlowKey, Flow>,
+    goodput: Option<GoodputControl<FlowKey>>,
+    /// Flows whose orders may have changed. A round trip a packet is one order a batch.
+    changed: BTreeSet<FlowKey>,
+    gone: Vec<FlowKey>,
+    next_scan: Instant,
+    opened: u64,
+}
+
+impl Engine {
+    /// An engine that knows no flow.
+    pub fn new(now: Instant, config: Config) -> Self {
+        Self {
+            config,
+            flows: BTreeMap::new(),
+            goodput: config.goodput_control.map(GoodputControl::new),
+            changed: BTreeSet::new(),
+            gone: Vec::new(),
+            next_scan: now + SCAN,
+            opened: 0,
+        }
+    }
+
+    /// Takes an event of the kernel.
+    pub fn handle_event(&mut self, event: &Event, judge: &mut impl Judge) {
+        if event.told == Told::Closed {
+            self.end(&event.key);
+            return;
+        }
+        let flow = adopt(&mut self.flows, &self.config, &event.key, judge, &mut self.opened);
+        flow.present = true;
+        flow.segment = flow.segment.max(event.segment);
+        flow.window = flow.window.max(event.window);
+        if let Told::Sample(rtt) = event.told {
+            flow.latest = Some(rtt);
+            flow.smoothed = Some(flow.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
+            let Route { hops, rates } = judge.route(&event.key, event.ttl);
+            if let Some(path) = self.config.law.path_over(hops.unwrap_or(0), flow.segment, rates) {
+                // A rejected sample leaves the pace as it is; the law counts it.
+                let _ = flow.law.on_sample(rtt, &path);
+            }
+        }
+        self.changed.insert(event.key);
+        self.control(event.at, &event.key);
+    }
+
+    /// Takes one entry of the kernel's table; all of them before [`Self::handle_timeout`].
+    pub fn handle_flow(&mut self, now: Instant, key: &FlowKey, known: &KernelFlow, judge: &mut impl Judge) {
+        if now.saturating_since(known.active) >= self.config.idle {
+            self.end(key);
+            self.gone.push(*key);
+            return;
+        }
+        if known.ignored {
+            return;
+        }
+        let flow = adopt(&mut self.flows, &self.config, key, judge, &mut self.opened);
+        flow.present = true;
+        flow.segment = flow.segment.max(known.segment);
+        flow.window = flow.window.max(known.window);
+        self.changed.insert(*key);
+        self.control(now, key);
+        let (Some(flow), Some(goodput)) = (self.flows.get_mut(key), &mut self.goodput) else {
+            return;
+        };
+        let counted = (known.down.payload, known.up.payload, known.down.acked + known.up.acked);
+        let before = std::mem::replace(&mut flow.counted, counted);
+        // The kernel counts anew if it forgot the flow in between.
+        let since = |now: Bytes, before: Bytes| if now >= before { now - before } else { now };
+        if flow.controlled {
+            for (direction, now, before) in
+                [(Direction::Down, counted.0, before.0), (Direction::Up, counted.1, before.1)]
+            {
+                goodput.on_traffic(*key, direction, since(now, before), flow.segment);
+            }
+            goodput.on_acked(*key, since(counted.2, before.2));
+        }
+    }
+
+    /// When the kernel's table is to be read next.
+    pub fn poll_timeout(&self) -> Instant {
+        let goodput = self.goodput.as_ref().and_then(GoodputControl::poll_timeout);
+        goodput.map_or(self.next_scan, |due| due.min(self.next_scan))
+    }
+
+    /// Does what follows from the kernel's table: flows that are gone are forgotten, goodput control runs if it is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let gone: Vec<FlowKey> =
+            self.flows.iter().filter(|(_, flow)| !flow.present).map(|(key, _)| *key).collect();
+        for key in gone {
+            self.end(&key);
+        }
+        for flow in self.flows.values_mut() {
+            flow.present = false;
+        }
+        self.next_scan = now + SCAN;
+        let Some(goodput) = &mut self.goodput else {
+            return;
+        };
+        let flows = &self.flows;
+        if goodput.handle_timeout(now, |key| flows.get(&key)?.law.interval()) {
+            for (key, flow) in &mut self.flows {
+                flow.cap = goodput.cap(*key).filter(|_| flow.is_paced());
+                self.changed.insert(*key);
+            }
+        }
+    }
+
+    /// Decides anew about every flow: the configuration changed.
+    pub fn reload(&mut self, now: Instant, config: Config, judge: &impl Judge) {
+        if config.goodput_control != self.config.goodput_control {
+            self.goodput = config.goodput_control.map(GoodputControl::new);
+        }
+        let known = config.goodput_control == self.config.goodput_control;
+        let law = config.law != self.config.law;
+        self.config = config;
+        let keys: Vec<FlowKey> = self.flows.keys().copied().collect();
+        for key in keys {
+            let Some(flow) = self.flows.get_mut(&key) else {
+                continue;
+            };
+            flow.handling = judge.handling(&key);
+            if law {
+                flow.law = RateLaw::new(LawConfig::Adaptive(self.config.law));
+            }
+            if !known {
+                flow.controlled = false;
+                flow.cap = None;
+            }
+            self.changed.insert(key);
+            self.control(now, &key);
+        }
+    }
+
+    /// The next order for the kernel; call until `None`.
+    pub fn poll_order(&mut self) -> Option<Order> {
+        if let Some(key) = self.gone.pop() {
+            return Some(Order::Forget(key));
+        }
+        while let Some(key) = self.changed.pop_first() {
+            let Some(flow) = self.flows.get_mut(&key) else {
+                continue;
+            };
+            let orders = flow.orders(&self.config);
+            if flow.ordered.replace(orders) != Some(orders) {
+                return Some(Order::Pace(key, orders));
+            }
+        }
+        None
+    }
+
+    /// The flows known, in the order of their keys.
+    pub fn flows(&self) -> impl Iterator<Item = (&FlowKey, &Flow)> {
+        self.flows.iter()
+    }
+
+    /// One flow.
+    pub fn flow(&self, key: &FlowKey) -> Option<&Flow> {
+        self.flows.get(key)
+    }
+
+    /// Goodput control, if there is any.
+    pub const fn goodput(&self) -> Option<&GoodputControl<FlowKey>> {
+        self.goodput.as_ref()
+    }
+
+    /// Flows met since the beginning.
+    pub const fn opened(&self) -> u64 {
+        self.opened
+    }
+
+    /// Goodput control counts paced flows only, from their first data on.
+    fn control(&mut self, now: Instant, key: &FlowKey) {
+        let (Some(flow), Some(goodput)) = (self.flows.get_mut(key), &mut self.goodput) else {
+            return;
+        };
+        let paced = flow.is_paced();
+        if paced == std::mem::replace(&mut flow.controlled, paced) {
+            return;
+        }
+        if paced {
+            goodput.on_flow_started(now, *key);
+        } else {
+            goodput.on_flow_ended(*key);
+            flow.cap = None;
+        }
+    }
+
+    /// A flow is over.
+    fn end(&mut self, key: &FlowKey) {
+        let Some(flow) = self.flows.remove(key) else {
+            return;
+        };
+        if let Some(goodput) = self.goodput.as_mut().filter(|_| flow.controlled) {
+            goodput.on_flow_ended(*key);
+        }
+        self.changed.remove(key);
+        self.gone.push(*key);
+    }
+}
+
+/// The flow of that key; a new one if it is not known.
+fn adopt<'a>(
+    flows: &'a mut BTreeMap<FlowKey, Flow>,
+    config: &Config,
+    key: &FlowKey,
+    judge: &impl Judge,
+    opened: &mut u64,
+) -> &'a mut Flow {
+    flows.entry(*key).or_insert_with(|| {
+        *opened += 1;
+        Flow::new(config, judge.handling(key))
+    })
+}

@@ -1,0 +1,336 @@
+//! The structs that the kernel's programs and user space share, byte for byte as `bpf/include/gateway.h` lays them out.
+//! Offsets are named here once; a test holds them against the header's own assertions.
+
+use meshpace_gateway::{Endpoint, FlowKey, Treatment};
+use meshpace_units::{Bytes, Instant, Span};
+use std::net::{IpAddr, Ipv6Addr};
+
+pub const FLOW_KEY: usize = 36;
+pub const FLOW: usize = 200;
+pub const PACE: usize = 16;
+pub const SETTINGS: usize = 24;
+pub const EVENT: usize = 64;
+/// Entries of `counters`.
+pub const COUNTERS: usize = 18;
+
+const HALF: usize = 64;
+const HALF_PACKETS: usize = 16;
+const HALF_NEXT: usize = 48;
+const FLOW_DEPARTURE: usize = 16;
+const FLOW_DOWN: usize = 24;
+const FLOW_UP: usize = 88;
+const FLOW_WIRED_RTT: usize = 152;
+const FLOW_ID: usize = 184;
+const FLOW_WINDOW: usize = 192;
+const FLOW_IGNORED: usize = 197;
+const PACE_PACKETS: usize = 8;
+const PACE_TREATMENT: usize = 12;
+const SETTINGS_TREATMENT: usize = 16;
+const EVENT_KEY: usize = 16;
+const EVENT_SEGMENT: usize = 52;
+const EVENT_KIND: usize = 60;
+
+/// What the kernel is to do with a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handling {
+    /// As the gateway's treatments.
+    Treat(Treatment),
+    /// Let it pass unread (`mode = "off"`).
+    Ignore,
+}
+
+impl Handling {
+    const fn code(self) -> u32 {
+        match self {
+            Self::Treat(Treatment::Observe) => 0,
+            Self::Treat(Treatment::Pace) => 1,
+            Self::Ignore => 2,
+        }
+    }
+}
+
+/// `struct pace`: the orders for one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Spacing of departures; `None` before the first sample.
+    pub interval: Option<Span>,
+    /// Most packets that may wait.
+    pub packets: u32,
+    /// What may be done.
+    pub handling: Handling,
+}
+
+impl Pace {
+    /// As the kernel reads it. No spacing is 0 there; one that rounds to 0 becomes a nanosecond.
+    pub fn to_bytes(self) -> [u8; PACE] {
+        let interval = self.interval.map_or(0, |interval| interval.as_nanos().max(1));
+        let mut bytes = [0; PACE];
+        bytes[..8].copy_from_slice(&interval.to_ne_bytes());
+        bytes[PACE_PACKETS..PACE_PACKETS + 4].copy_from_slice(&self.packets.to_ne_bytes());
+        bytes[PACE_TREATMENT..].copy_from_slice(&self.handling.code().to_ne_bytes());
+        bytes
+    }
+}
+
+/// `struct settings`: what holds for all packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Until when the programs act at all, unless renewed.
+    pub alive_until: Instant,
+    /// The farthest departure ahead.
+    pub horizon: Span,
+    /// For packets of flows that have no orders yet.
+    pub handling: Handling,
+}
+
+impl Settings {
+    pub fn to_bytes(self) -> [u8; SETTINGS] {
+        let mut bytes = [0; SETTINGS];
+        bytes[..8].copy_from_slice(&self.alive_until.as_nanos().to_ne_bytes());
+        bytes[8..16].copy_from_slice(&self.horizon.as_nanos().to_ne_bytes());
+        bytes[SETTINGS_TREATMENT..SETTINGS_TREATMENT + 4].copy_from_slice(&self.handling.code().to_ne_bytes());
+        bytes
+    }
+}
+
+/// What an event tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The first data of a connection.
+    Opened,
+    /// A wireless round trip.
+    Sample(Span),
+    /// The connection is over.
+    Closed,
+}
+
+/// `struct event`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When it happened.
+    pub at: Instant,
+    /// The connection.
+    pub key: FlowKey,
+    /// Largest payload towards the mesh so far.
+    pub segment: Bytes,
+    /// Largest window that the wireless end announced, if any.
+    pub window: Option<Bytes>,
+    /// TTL of the wireless end's latest packet, if any.
+    pub ttl: Option<u8>,
+    /// What happened.
+    pub told: Told,
+}
+
+impl Event {
+    /// Reads an event; `None` if it is none (another length, another kind).
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; EVENT] = bytes.try_into().ok()?;
+        let told = match bytes[EVENT_KIND] {
+            0 => Told::Opened,
+            1 => Told::Sample(Span::from_nanos(u64_at(bytes, 8))),
+            2 => Told::Closed,
+            _ => return None,
+        };
+        Some(Self {
+            at: Instant::from_nanos(u64_at(bytes, 0)),
+            key: flow_key(&bytes[EVENT_KEY..]),
+            segment: Bytes(u64::from(u32_at(bytes, EVENT_SEGMENT))),
+            window: known(u32_at(bytes, EVENT_SEGMENT + 4)),
+            ttl: Some(bytes[EVENT_KIND + 1]).filter(|&ttl| ttl > 0),
+            told,
+        })
+    }
+}
+
+/// `struct half`: the data of one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Half {
+    /// Packets of this direction.
+    pub packets: u64,
+    /// Their IP lengths.
+    pub bytes: Bytes,
+    /// Their payload.
+    pub payload: Bytes,
+    /// Payload cumulatively acknowledged.
+    pub acked: Bytes,
+    /// Data were seen.
+    pub begun: bool,
+}
+
+impl Half {
+    fn read(bytes: &[u8]) -> Self {
+        Self {
+            packets: u64_at(bytes, HALF_PACKETS),
+            bytes: Bytes(u64_at(bytes, HALF_PACKETS + 8)),
+            payload: Bytes(u64_at(bytes, HALF_PACKETS + 16)),
+            acked: Bytes(u64_at(bytes, HALF_PACKETS + 24)),
+            begun: bytes[HALF_NEXT + 8] != 0,
+        }
+    }
+}
+
+/// `struct flow`: what the kernel knows of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelFlow {
+    /// First data.
+    pub opened: Instant,
+    /// Latest packet.
+    pub active: Instant,
+    /// Departure of the latest data towards the mesh; may lie ahead.
+    pub departure: Instant,
+    /// Wired to wireless.
+    pub down: Half,
+    /// Wireless to wired.
+    pub up: Half,
+    /// Latest wired round trip.
+    pub wired_rtt: Option<Span>,
+    /// RTT options written.
+    pub options: u64,
+    /// Packets given a departure in the future.
+    pub delayed: u64,
+    /// Packets dropped because too much would wait.
+    pub drops: u64,
+    /// Largest payload towards the mesh.
+    pub segment: Bytes,
+    /// Largest window that the wireless end announced.
+    pub window: Option<Bytes>,
+    /// It does not cross the gateway.
+    pub ignored: bool,
+    /// TTL of the wireless end's latest packet.
+    pub ttl: Option<u8>,
+}
+
+impl KernelFlow {
+    pub fn read(bytes: &[u8; FLOW]) -> Self {
+        Self {
+            opened: Instant::from_nanos(u64_at(bytes, 0)),
+            active: Instant::from_nanos(u64_at(bytes, 8)),
+            departure: Instant::from_nanos(u64_at(bytes, FLOW_DEPARTURE)),
+            down: Half::read(&bytes[FLOW_DOWN..FLOW_DOWN + HALF]),
+            up: Half::read(&bytes[FLOW_UP..FLOW_UP + HALF]),
+            wired_rtt: Some(u64_at(bytes, FLOW_WIRED_RTT)).filter(|&rtt| rtt > 0).map(Span::from_nanos),
+            options: u64_at(bytes, FLOW_WIRED_RTT + 8),
+            delayed: u64_at(bytes, FLOW_WIRED_RTT + 16),
+            drops: u64_at(bytes, FLOW_WIRED_RTT + 24),
+            segment: Bytes(u64::from(u32_at(bytes, FLOW_ID + 4))),
+            window: known(u32_at(bytes, FLOW_WINDOW)),
+            ignored: bytes[FLOW_IGNORED] != 0,
+            ttl: Some(bytes[FLOW_IGNORED + 1]).filter(|&ttl| ttl > 0),
+        }
+    }
+}
+
+/// The key of the kernel's maps for a connection.
+pub fn key_bytes(key: &FlowKey) -> [u8; FLOW_KEY] {
+    let mut bytes = [0; FLOW_KEY];
+    bytes[..16].copy_from_slice(&mapped(key.wireless.address));
+    bytes[16..32].copy_from_slice(&mapped(key.wired.address));
+    bytes[32..34].copy_from_slice(&key.wireless.port.to_be_bytes());
+    bytes[34..].copy_from_slice(&key.wired.port.to_be_bytes());
+    bytes
+}
+
+/// The connection that the first [`FLOW_KEY`] bytes name.
+pub fn flow_key(bytes: &[u8]) -> FlowKey {
+    let end = |address: usize, port: usize| {
+        let address: [u8; 16] = array(bytes, address);
+        Endpoint {
+            address: IpAddr::V6(Ipv6Addr::from(address)).to_canonical(),
+            port: u16::from_be_bytes(array(bytes, port)),
+        }
+    };
+    FlowKey { wireless: end(0, 32), wired: end(16, 34) }
+}
+
+/// An IPv4 address as an IPv4-mapped one (RFC 4291, section 2.5.5.2).
+fn mapped(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+        IpAddr::V6(v6) => v6.octets(),
+    }
+}
+
+fn known(bytes: u32) -> Option<Bytes> {
+    (bytes > 0).then(|| Bytes(u64::from(bytes)))
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes[at..at + N].try_into().expect("a slice of N bytes")
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes(array(bytes, at))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_ne_bytes(array(bytes, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HEADER: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../bpf/include/gateway.h"));
+
+    #[test]
+    fn the_header_asserts_the_same_numbers() {
+        let asserted: Vec<(&str, usize)> = HEADER
+            .lines()
+            .filter_map(|line| line.strip_prefix("_Static_assert("))
+            .map(|line| {
+                let (what, rest) = line.split_once(" == ").expect("an equation");
+                (what, rest.split_once(',').expect("a message").0.parse().expect("a number"))
+            })
+            .collect();
+        let expected = [
+            ("sizeof(struct flow_key)", FLOW_KEY),
+            ("sizeof(struct half)", HALF),
+            ("offsetof(struct half, packets)", HALF_PACKETS),
+            ("offsetof(struct half, next)", HALF_NEXT),
+            ("sizeof(struct flow)", FLOW),
+            ("offsetof(struct flow, departure)", FLOW_DEPARTURE),
+            ("offsetof(struct flow, down)", FLOW_DOWN),
+            ("offsetof(struct flow, up)", FLOW_UP),
+            ("offsetof(struct flow, wired_rtt)", FLOW_WIRED_RTT),
+            ("offsetof(struct flow, id)", FLOW_ID),
+            ("offsetof(struct flow, window)", FLOW_WINDOW),
+            ("offsetof(struct flow, ignored)", FLOW_IGNORED),
+            ("sizeof(struct pace)", PACE),
+            ("offsetof(struct pace, packets)", PACE_PACKETS),
+            ("offsetof(struct pace, treatment)", PACE_TREATMENT),
+            ("sizeof(struct settings)", SETTINGS),
+            ("offsetof(struct settings, treatment)", SETTINGS_TREATMENT),
+            ("sizeof(struct event)", EVENT),
+            ("offsetof(struct event, key)", EVENT_KEY),
+            ("offsetof(struct event, segment)", EVENT_SEGMENT),
+            ("offsetof(struct event, kind)", EVENT_KIND),
+            ("COUNTERS", COUNTERS),
+        ];
+        assert_eq!(asserted, expected);
+    }
+
+    #[test]
+    fn events_of_other_lengths_and_kinds_are_none() {
+        let mut bytes = [0; EVENT];
+        assert_eq!(Event::read(&bytes).map(|event| event.told), Some(Told::Opened));
+        bytes[EVENT_KIND] = 3;
+        assert_eq!(Event::read(&bytes), None);
+        assert_eq!(Event::read(&bytes[1..]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn keys_survive_the_way_to_the_kernel_and_back(
+            v4: [u8; 4], v6: [u8; 16], ports: (u16, u16), swap: bool,
+        ) {
+            let (a, b) = (IpAddr::from(v4), IpAddr::from(v6).to_canonical());
+            let (wireless, wired) = if swap { (b, a) } else { (a, b) };
+            let key = FlowKey {
+                wireless: Endpoint { address: wireless, port: ports.0 },
+                wired: Endpoint { address: wired, port: ports.1 },
+            };
+            prop_assert_eq!(flow_key(&key_bytes(&key)), key);
+        }
+    }
+}

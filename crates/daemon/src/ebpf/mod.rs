@@ -1,0 +1,5 @@
+//! `datapath = "ebpf"`: the packets stay in the kernel, where tc programs pace by departure times and measure; the law
+//! and goodput control are here.
+
+mod engine;
+mod layout;
