@@ -3,6 +3,7 @@
 //! | part | what it does |
 //! |---|---|
 //! | [`Path`] | the wireless part of a route: hops, packet sizes, link rates; the k-hop delay of a round-trip time |
+//! | [`WirelessPart`] | which round trips are the wireless part's, at TCP-GAP's sender |
 //! | [`RateLaw`] | turns round-trip samples into a pacing interval: adaptive (TCP-AP, n-hop, OID) or fixed |
 //! | [`Pacer`] | lets one packet through an interval, at once after idling |
 //! | [`FreeRunningTimer`] | the gate of the TCP-AP authors' agent: packets wait for the next tick |
@@ -19,9 +20,11 @@ mod goodput_control;
 mod law;
 mod pacer;
 mod path;
+mod wireless;
 
 pub use free_running::FreeRunningTimer;
 pub use goodput_control::{Aging, Direction, GoodputControl, GoodputControlConfig, Standing};
 pub use law::{AdaptiveConfig, Divisor, LawConfig, RateLaw, Rejected, Samples, ShortPath, Step, Variation};
 pub use pacer::Pacer;
 pub use path::{LinkRates, Path};
+pub use wireless::{WirelessPart, WirelessSample};

@@ -1,12 +1,8 @@
 //! A one-token pacer whose interval follows a rate law: TCP-AP's sender and TCP-GAP's wireless sender.
 
 use super::{AckSample, PacingLaw};
-use meshpace_pacing::{LawConfig, LinkRates, Pacer, RateLaw};
+use meshpace_pacing::{LawConfig, LinkRates, Pacer, RateLaw, WirelessPart, WirelessSample};
 use meshpace_units::{Bytes, Instant, Span};
-
-/// Acknowledgements of timed segments without the option before TCP-GAP's sender takes it that there is no gateway
-/// on the path (schemes.md 3.2).
-const ACKS_WITHOUT_GATEWAY: u8 = 3;
 
 #[derive(Clone, Debug)]
 pub(crate) struct LawPacer {
@@ -23,14 +19,7 @@ enum Measured {
     /// All of it.
     WholePath,
     /// What the gateway's option leaves.
-    Wireless { gateway: Gateway },
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Gateway {
-    Unknown { acks_without: u8 },
-    Seen,
-    Absent,
+    Wireless(WirelessPart),
 }
 
 impl LawPacer {
@@ -39,7 +28,7 @@ impl LawPacer {
     }
 
     pub(super) fn wireless(config: &PacingLaw, hops: u32) -> Self {
-        Self::new(config, Measured::Wireless { gateway: Gateway::Unknown { acks_without: 0 } }, Some(hops))
+        Self::new(config, Measured::Wireless(WirelessPart::default()), Some(hops))
     }
 
     fn new(config: &PacingLaw, measured: Measured, hops: Option<u32>) -> Self {
@@ -80,20 +69,14 @@ impl LawPacer {
 
     /// The round trip that this acknowledgement contributes (schemes.md 1.3, rule 3).
     fn sample(&mut self, sample: &AckSample) -> Option<Span> {
-        let Measured::Wireless { gateway } = &mut self.measured else { return sample.newest };
-        let Some(rtt_wired) = sample.rtt_wired else {
-            if let (Gateway::Unknown { acks_without }, Some(_)) = (&mut *gateway, sample.oldest) {
-                *acks_without += 1;
-                if *acks_without == ACKS_WITHOUT_GATEWAY {
-                    *gateway = Gateway::Absent;
-                    self.pacer.set_interval(sample.now, None);
-                }
+        let Measured::Wireless(part) = &mut self.measured else { return sample.newest };
+        match part.on_ack(sample.oldest, sample.rtt_wired) {
+            WirelessSample::RoundTrip(rtt) => Some(rtt),
+            WirelessSample::NoGateway => {
+                self.pacer.set_interval(sample.now, None);
+                None
             }
-            return None;
-        };
-        if matches!(gateway, Gateway::Unknown { .. }) {
-            *gateway = Gateway::Seen;
+            WirelessSample::Nothing => None,
         }
-        sample.oldest?.checked_sub(rtt_wired).filter(|rtt| !rtt.is_zero())
     }
 }
