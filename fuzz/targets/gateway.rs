@@ -5,7 +5,7 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
-use meshpace_gateway::{Action, Config, DupAck, Gateway, Route, Side, TcpView, Verdict};
+use meshpace_gateway::{Action, Config, DupAck, Gateway, Route, Side, TcpView, Treatment, Verdict};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
 use meshpace_units::{Bytes, Instant, Rate, Seq, Span};
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ enum Step {
     Wait(u32),
     /// Until the next timer.
     Sleep,
+    /// All flows are only watched from now on, or paced again.
+    Treat { observe: bool },
 }
 
 impl Input {
@@ -76,6 +78,7 @@ const FIRST: [Seq; 2] = [Seq(u32::MAX - 2_000), Seq(u32::MAX - 100)];
 struct World {
     config: Config,
     gateway: Gateway<u32>,
+    treatment: Treatment,
     now: Instant,
     /// By connection, the wired and the wireless side.
     streams: BTreeMap<u8, [Stream; 2]>,
@@ -94,6 +97,9 @@ impl World {
                 self.hand_in(flow % 8, wired, fields, route);
             }
             Step::Wait(us) => self.wait_until(self.now + Span::from_micros(u64::from(us))),
+            Step::Treat { observe } => {
+                self.treatment = if observe { Treatment::Observe } else { Treatment::Pace };
+            }
             Step::Sleep => self.wait_until(self.gateway.poll_timeout().unwrap_or(self.now).max(self.now)),
         }
         self.check();
@@ -123,9 +129,9 @@ impl World {
             destination: IpAddr::V4(destination),
             segment: &segment,
             header_length: segment.header_length(),
+            wire_len: Bytes(u64::from(20 + segment.header_length() + segment.payload)),
         };
-        let length = Bytes(u64::from(20 + segment.header_length() + segment.payload));
-        match self.gateway.handle(self.now, side, &view, length, |_| route, packet) {
+        match self.gateway.handle(self.now, side, &view, self.treatment, |_| route, packet) {
             Verdict::Forward(packet, _) | Verdict::Consumed(packet) | Verdict::Dropped(packet) => {
                 self.leave(packet)
             }
@@ -178,7 +184,14 @@ impl World {
 fuzz_target!(|input: Input| {
     let config = input.config();
     let gateway = Gateway::new(config);
-    let mut world = World { config, gateway, now: Instant::ZERO, streams: BTreeMap::new(), out: Vec::new() };
+    let mut world = World {
+        config,
+        gateway,
+        treatment: Treatment::Pace,
+        now: Instant::ZERO,
+        streams: BTreeMap::new(),
+        out: Vec::new(),
+    };
     for step in &input.steps {
         world.step(step);
     }

@@ -3,7 +3,7 @@
 use crate::budget::Budget;
 use crate::down::Down;
 use crate::up::Up;
-use crate::{FlowKey, Side};
+use crate::{FlowKey, Side, Treatment};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq};
 
@@ -40,11 +40,14 @@ pub(crate) struct Connection<P> {
     pub down: Option<Down<P>>,
     /// Payload has been seen.
     pub carries_data: bool,
+    pub treatment: Treatment,
+    /// Goodput control knows of it.
+    pub controlled: bool,
     pub last_activity: Instant,
 }
 
 impl<P: Clone> Connection<P> {
-    pub fn new(key: FlowKey, now: Instant) -> Self {
+    pub fn new(key: FlowKey, treatment: Treatment, now: Instant) -> Self {
         Self {
             key,
             halves: [Half::default(); 2],
@@ -53,7 +56,17 @@ impl<P: Clone> Connection<P> {
             up: None,
             down: None,
             carries_data: false,
+            treatment,
+            controlled: false,
             last_activity: now,
+        }
+    }
+
+    /// Sets the treatment; what is held stays so, and leaves by [`Down::hurry`].
+    pub fn treat(&mut self, now: Instant, treatment: Treatment, budget: &mut Budget) {
+        self.treatment = treatment;
+        if let Some(down) = &mut self.down {
+            down.treat(now, treatment, budget);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::budget::Budget;
 use crate::hole::{Duplicate, Hole};
 use crate::segment_map::{Covered, Recorded, SegmentMap};
-use crate::{Action, Config, Departure, DupAck, Route};
+use crate::{Action, Config, Departure, DupAck, Route, Treatment};
 use alloc::collections::VecDeque;
 use meshpace_pacing::{LawConfig, Pacer, RateLaw};
 use meshpace_tcp::Segment;
@@ -60,6 +60,7 @@ pub(crate) struct Down<P> {
     pacer: Pacer,
     /// When the head of the queue may leave.
     pub due: Option<Instant>,
+    treatment: Treatment,
     /// Set while the flow bypasses its queue because the buffer was exhausted when it began: how many connections had
     /// ended by then.
     refused: Option<u64>,
@@ -75,7 +76,13 @@ pub(crate) struct Down<P> {
 
 impl<P: Clone> Down<P> {
     /// `refused` if the buffer is exhausted: the number of connections that have ended so far.
-    pub fn new(first: &Segment, config: &Config, window: Option<Bytes>, refused: Option<u64>) -> Self {
+    pub fn new(
+        first: &Segment,
+        config: &Config,
+        window: Option<Bytes>,
+        treatment: Treatment,
+        refused: Option<u64>,
+    ) -> Self {
         let law = RateLaw::new(LawConfig::Adaptive(config.law));
         let pacer = Pacer::new(law.interval());
         Self {
@@ -88,6 +95,7 @@ impl<P: Clone> Down<P> {
             cap: None,
             pacer,
             due: None,
+            treatment,
             refused,
             segment: Bytes::ZERO,
             window,
@@ -104,8 +112,18 @@ impl<P: Clone> Down<P> {
     }
 
     /// False while the flow bypasses its queue.
-    pub const fn is_paced(&self) -> bool {
-        self.refused.is_none()
+    pub fn is_paced(&self) -> bool {
+        self.treatment == Treatment::Pace && self.refused.is_none()
+    }
+
+    /// Sets the treatment. A flow that is only watched has no cache, no cap and no repair under way.
+    pub fn treat(&mut self, now: Instant, treatment: Treatment, budget: &mut Budget) {
+        self.treatment = treatment;
+        if treatment == Treatment::Observe {
+            self.set_cap(now, None);
+            self.hole = None;
+            self.drop_cache(budget);
+        }
     }
 
     /// A flow that was refused a place in the buffer gets one once another connection has ended (schemes.md 3.1).
@@ -139,6 +157,11 @@ impl<P: Clone> Down<P> {
             self.record(now, &packet, config, budget);
             return Arrival::Pass(packet.packet);
         }
+        if self.treatment == Treatment::Observe {
+            // Behind what was held while it was paced; all of it leaves in this very pass.
+            self.append(packet, budget);
+            return Arrival::Held;
+        }
         if !self.make_room(packet.wire_len, config, budget) {
             self.drops += 1;
             return Arrival::Dropped(packet.packet);
@@ -163,6 +186,15 @@ impl<P: Clone> Down<P> {
         Some(Departure { packet: packet.packet, action: Action::Release { strip: packet.strip }, due })
     }
 
+    /// Takes the head of the queue whatever the pace, as a departure.
+    pub fn hurry(&mut self, now: Instant, config: &Config, budget: &mut Budget) -> Option<Departure<P>> {
+        self.due = None;
+        let packet = self.pop(budget)?;
+        self.pacer.on_departure(now);
+        self.record(now, &packet, config, budget);
+        Some(Departure { packet: packet.packet, action: Action::Release { strip: packet.strip }, due: now })
+    }
+
     /// Takes the head of the queue whatever the pace.
     pub fn pop(&mut self, budget: &mut Budget) -> Option<Outbound<P>> {
         let packet = self.queue.pop_front()?;
@@ -178,6 +210,16 @@ impl<P: Clone> Down<P> {
         budget.bytes += packet.wire_len;
         budget.held += 1;
         self.queue.push_back(packet);
+    }
+
+    /// Gives the cached packets back.
+    fn drop_cache(&mut self, budget: &mut Budget) {
+        budget.bytes = budget.bytes - self.cached;
+        self.cached = Bytes::ZERO;
+        for entry in self.map.starting_from(self.cached_from) {
+            self.cached_from = entry.end;
+            entry.keep = None;
+        }
     }
 
     /// Gives the cache and the map back.

@@ -6,7 +6,8 @@ use crate::down::{Answer, Arrival, Down, Outbound};
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Config, Counters, Departure, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Verdict,
+    Action, Config, Counters, Departure, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Treatment,
+    Verdict,
 };
 use alloc::collections::{BTreeSet, VecDeque};
 use core::net::IpAddr;
@@ -49,19 +50,19 @@ impl<P: Clone> Gateway<P> {
         }
     }
 
-    /// Decides on a TCP packet that came from `side` at `now` and is `wire_len` bytes of IP packet long. `route` tells
+    /// Decides on a TCP packet that came from `side` at `now`, of a flow to be treated as `treatment` says. `route` tells
     /// the way to a host of the mesh; it is only asked when a round trip was measured.
     pub fn handle(
         &mut self,
         now: Instant,
         side: Side,
         view: &TcpView<'_>,
-        wire_len: Bytes,
+        treatment: Treatment,
         route: impl FnOnce(IpAddr) -> Route,
         packet: P,
     ) -> Verdict<P> {
-        let incoming = Incoming { side, view, wire_len, packet };
-        let verdict = match self.admit(now, side, view) {
+        let incoming = Incoming { side, view, treatment, packet };
+        let verdict = match self.admit(now, side, view, treatment) {
             None => incoming.forward(),
             Some(slot) if view.segment.flags.rst => self.on_reset(now, slot, incoming),
             Some(slot) => self.on_segment(now, slot, incoming, route),
@@ -155,7 +156,7 @@ impl<P: Clone> Gateway<P> {
     }
 
     /// The connection of a packet; a SYN or data makes a new one. `None` if it has none or there is no place.
-    fn admit(&mut self, now: Instant, side: Side, view: &TcpView<'_>) -> Option<Slot> {
+    fn admit(&mut self, now: Instant, side: Side, view: &TcpView<'_>, treatment: Treatment) -> Option<Slot> {
         let (key, segment) = (FlowKey::new(side, view), view.segment);
         if let Some(slot) = self.table.find(&key) {
             if !self.table.get(slot).is_reopened_by(side, segment) {
@@ -172,7 +173,7 @@ impl<P: Clone> Gateway<P> {
             return None;
         }
         self.counters.opened += 1;
-        Some(self.table.insert(now, Connection::new(key, now)))
+        Some(self.table.insert(now, Connection::new(key, treatment, now)))
     }
 
     /// Forgets a connection that has been silent for long and holds no packet; those without data go first.
@@ -213,6 +214,13 @@ impl<P: Clone> Gateway<P> {
         let (side, segment) = (incoming.side, incoming.view.segment);
         let connection = self.table.get_mut(slot);
         let due_before = connection.down.as_ref().and_then(|down| down.due);
+        if connection.treatment != incoming.treatment {
+            connection.treat(now, incoming.treatment, &mut self.budget);
+            if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {
+                goodput.on_flow_ended(slot);
+                connection.controlled = false;
+            }
+        }
         connection.note(side, segment);
         // Data in a SYN (RFC 7413) travels with it, unpaced and untimed.
         if segment.payload > 0 && !segment.flags.syn {
@@ -220,9 +228,10 @@ impl<P: Clone> Gateway<P> {
                 Side::Wired => Direction::Down,
                 Side::Wireless => Direction::Up,
             };
-            let starts = !core::mem::replace(&mut connection.carries_data, true);
-            if let Some(goodput) = &mut self.goodput {
-                if starts {
+            connection.carries_data = true;
+            let paces = connection.treatment == Treatment::Pace;
+            if let Some(goodput) = self.goodput.as_mut().filter(|_| paces) {
+                if !core::mem::replace(&mut connection.controlled, true) {
                     goodput.on_flow_started(now, slot);
                 }
                 goodput.on_payload(slot, direction, Bytes(u64::from(segment.payload)));
@@ -233,7 +242,11 @@ impl<P: Clone> Gateway<P> {
             Side::Wired => self.on_wired(now, slot, incoming),
             Side::Wireless => self.on_wireless(now, slot, incoming, route),
         };
-        let connection = self.table.get(slot);
+        let connection = self.table.get_mut(slot);
+        let watched = connection.treatment == Treatment::Observe;
+        if let Some(down) = connection.down.as_mut().filter(|_| watched) {
+            self.urgent.extend(core::iter::from_fn(|| down.hurry(now, &self.config, &mut self.budget)));
+        }
         let due = connection.down.as_ref().and_then(|down| down.due);
         reschedule(&mut self.schedule, slot, due_before, due);
         if connection.is_closed() {
@@ -248,7 +261,7 @@ impl<P: Clone> Gateway<P> {
         let connection = self.table.get_mut(slot);
         let mut option = incoming.arrived_option();
         if let Some(up) = connection.up.as_mut().filter(|_| segment.flags.ack) {
-            let (bytes, rtt) = up.on_ack(now, view, &mut self.budget);
+            let (bytes, rtt) = up.on_ack(now, view, incoming.treatment, &mut self.budget);
             if let Some(goodput) = &mut self.goodput {
                 goodput.on_acked(slot, Bytes(u64::from(bytes)));
             }
@@ -256,7 +269,8 @@ impl<P: Clone> Gateway<P> {
         }
         if segment.payload > 0 && !segment.flags.syn && connection.down.is_none() {
             let refused = self.budget.is_exhausted(&self.config).then_some(self.ended);
-            connection.down = Some(Down::new(segment, &self.config, connection.window, refused));
+            let (window, treatment) = (connection.window, connection.treatment);
+            connection.down = Some(Down::new(segment, &self.config, window, treatment, refused));
         }
         let occupies = segment.sequence_length() > 0 && !segment.flags.syn;
         let Some(down) = connection.down.as_mut().filter(|_| occupies) else {
@@ -297,8 +311,9 @@ impl<P: Clone> Gateway<P> {
                 if let Some(goodput) = &mut self.goodput {
                     goodput.on_acked(slot, Bytes(u64::from(bytes)));
                 }
+                let answers = duplicate && connection.treatment == Treatment::Pace;
                 answer = match lowest_sack(segment) {
-                    _ if !duplicate => Answer::Forward,
+                    _ if !answers => Answer::Forward,
                     Sack::NothingNew => Answer::Forward,
                     Sack::None => down.on_duplicate(now, None, &self.config),
                     Sack::Above(edge) => down.on_duplicate(now, Some(edge), &self.config),
@@ -353,7 +368,7 @@ impl<P: Clone> Gateway<P> {
                 self.urgent.push_back(Departure { packet: held.packet, action, due: now });
             }
         }
-        if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.carries_data) {
+        if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {
             goodput.on_flow_ended(slot);
         }
         self.ended += 1;
@@ -382,14 +397,15 @@ fn reschedule(
 struct Incoming<'a, P> {
     side: Side,
     view: &'a TcpView<'a>,
-    wire_len: Bytes,
+    treatment: Treatment,
     packet: P,
 }
 
 impl<P> Incoming<'_, P> {
     /// What becomes of an RTT option that it carries: a gateway's word is only taken from this gateway.
     fn arrived_option(&self) -> RttOption {
-        if self.view.segment.options.rtt_wired.is_some() { RttOption::Strip } else { RttOption::Keep }
+        let forged = self.view.segment.options.rtt_wired.is_some();
+        if forged && self.treatment == Treatment::Pace { RttOption::Strip } else { RttOption::Keep }
     }
 
     fn forward(self) -> Verdict<P> {
@@ -402,7 +418,7 @@ impl<P> Incoming<'_, P> {
         Outbound {
             start: segment.seq,
             end: segment.end(),
-            wire_len: self.wire_len,
+            wire_len: self.view.wire_len,
             strip: self.arrived_option() == RttOption::Strip,
             packet: self.packet,
         }

@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 use meshpace_pacing::LinkRates;
 use meshpace_tcp::Segment;
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Bytes, Instant, Span};
 
 /// Where a packet comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub struct TcpView<'a> {
     pub segment: &'a Segment,
     /// Bytes of the TCP header as it is on the wire, options included.
     pub header_length: u32,
+    /// Length of the whole IP packet.
+    pub wire_len: Bytes,
 }
 
 /// One end of a connection.
@@ -93,12 +95,14 @@ pub enum RttOption {
     Set(Span),
 }
 
-/// What the gateway may do with a flow.
+/// What the gateway may do with a flow. It can change at any packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
     /// All of TCP-GAP.
     Pace,
-    /// Measure and run the law, and change nothing: every packet passes at once and as it came.
+    /// Measure both round trips and run the law, and change nothing: every packet passes at once and as it came,
+    /// nothing is kept of it, and goodput control neither counts nor caps the flow. What a flow that was paced before
+    /// has held leaves at once, in order.
     Observe,
 }
 

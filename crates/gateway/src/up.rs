@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::segment_map::{Covered, Recorded, SegmentMap};
-use crate::{Config, TcpView};
+use crate::{Config, TcpView, Treatment};
 use meshpace_tcp::Segment;
 use meshpace_units::{Instant, Span};
 
@@ -34,9 +34,15 @@ impl Up {
         }
     }
 
-    /// An ACK comes from the Internet. Returns the bytes it newly acknowledges and, if it is one that may carry it,
+    /// An ACK comes from the Internet. Returns the bytes it newly acknowledges and, if it is one that is to carry it,
     /// the wired round trip of the oldest segment it newly acknowledges, in whole milliseconds.
-    pub fn on_ack(&mut self, now: Instant, view: &TcpView<'_>, budget: &mut Budget) -> (u32, Option<Span>) {
+    pub fn on_ack(
+        &mut self,
+        now: Instant,
+        view: &TcpView<'_>,
+        treatment: Treatment,
+        budget: &mut Budget,
+    ) -> (u32, Option<Span>) {
         let Some(Covered { from, bytes, mut entries }) = self.map.acknowledge(view.segment.ack) else {
             return (0, None);
         };
@@ -50,7 +56,7 @@ impl Up {
         // An option that arrived with the ACK is replaced, so its bytes count as room.
         let replaced = if view.segment.options.rtt_wired.is_some() { RTT_OPTION } else { 0 };
         let options = view.header_length.saturating_sub(TCP_HEADER + replaced);
-        let writes = view.segment.is_pure_ack() && options <= OPTIONS_MAX;
+        let writes = treatment == Treatment::Pace && view.segment.is_pure_ack() && options <= OPTIONS_MAX;
         self.options_written += u64::from(writes);
         (bytes, writes.then(|| option_value(rtt)))
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use meshpace_gateway::{Action, Config, DupAck, FlowKey, Side, Verdict};
+use meshpace_gateway::{Action, Config, DupAck, FlowKey, RttOption, Side, Treatment, Verdict};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Instant, Seq, Span};
@@ -25,6 +25,8 @@ enum Step {
     Syn(u8, Side),
     Fin(u8, Side),
     Reset(u8, Side, u32),
+    /// All flows are treated so from now on.
+    Treat(Treatment),
     /// A segment with fields from nowhere.
     Garbage(u8, Side, u32, u32, u16),
 }
@@ -45,6 +47,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (flow.clone(), side()).prop_map(|(f, s)| Step::Syn(f, s)),
         1 => (flow.clone(), side()).prop_map(|(f, s)| Step::Fin(f, s)),
         1 => (flow.clone(), side(), 0u32..100_000).prop_map(|(f, s, n)| Step::Reset(f, s, n)),
+        1 => Just(Step::Treat(Treatment::Observe)),
+        1 => Just(Step::Treat(Treatment::Pace)),
         2 => (flow, side(), any::<u32>(), any::<u32>(), any::<u16>())
             .prop_map(|(f, s, seq, ack, payload)| Step::Garbage(f, s, seq, ack, payload)),
     ]
@@ -114,7 +118,14 @@ impl World {
         let known = self.s.gateway.flow(&key);
         let paces = side == Side::Wired && segment.payload > 0 && !segment.flags.syn && !segment.flags.rst;
         let permitted = self.permitted(flow);
+        let held_before = known.map_or(0, |flow| flow.queued);
         let (packet, verdict) = self.s.hand_in(side, segment);
+        if self.s.treatment == Treatment::Observe {
+            let changed = held_before > 0 && verdict == Verdict::Held;
+            assert!(changed || verdict == Verdict::Forward(packet, RttOption::Keep), "{verdict:?}");
+            let waits = self.s.gateway.flow(&key).is_some_and(|f| f.queued > 0 || f.buffered > Bytes::ZERO);
+            assert!(!waits || segment.flags.rst, "a watched flow keeps nothing");
+        }
         self.ledger.handed_in += 1;
         self.flow_of.insert(packet, flow);
         let is_same = self.s.gateway.flow(&key).is_some_and(|f| f.down && known.is_some_and(|k| k.down));
@@ -164,7 +175,8 @@ impl World {
                 }
                 Action::Release { .. } => {
                     self.ledger.out(departure.packet, "released");
-                    if let Some(permitted) = permitted[&flow] {
+                    let paced = self.s.gateway.flow(&key).is_some_and(|f| f.paced);
+                    if let Some(permitted) = permitted[&flow].filter(|_| paced) {
                         assert!(self.s.now >= permitted, "{} left before {permitted:?}", departure.packet);
                         self.ledger.last.insert(key, self.s.now);
                     }
@@ -263,6 +275,7 @@ impl World {
                 };
                 self.hand_in(flow, side, &Segment { flags: RST, ..segment });
             }
+            Step::Treat(treatment) => self.s.treatment = treatment,
             Step::Garbage(flow, side, seq, ack, payload) => {
                 let payload = u32::from(payload % 1461);
                 let segment = match side {

@@ -7,7 +7,7 @@ use crate::topology::nearest_gateways;
 use crate::wired::Offered;
 use crate::world::World;
 use meshpace_gateway::{
-    Action, Departure, Endpoint, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Verdict,
+    Action, Departure, Endpoint, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
 use meshpace_units::{Bytes, NodeId, Span};
@@ -119,9 +119,10 @@ impl World<'_> {
             Side::Wired => packet.destination,
             Side::Wireless => packet.source,
         };
-        let view = TcpView { source, destination, segment: &segment, header_length: segment.header_length() };
-        let verdict =
-            machine.handle(now, side, &view, packet.size, |_| self.route_from(gateway, mesh_end), packet);
+        let header_length = segment.header_length();
+        let view = TcpView { source, destination, segment: &segment, header_length, wire_len: packet.size };
+        let route = |_| self.route_from(gateway, mesh_end);
+        let verdict = machine.handle(now, side, &view, Treatment::Pace, route, packet);
         self.gateways[index].machine = Some(machine);
         match verdict {
             Verdict::Forward(packet, option) => self.pass_on(side, gateway, with_option(packet, option)),

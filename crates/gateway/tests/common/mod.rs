@@ -5,7 +5,8 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 use meshpace_gateway::{
-    Action, Config, Endpoint, FlowKey, FlowStats, Gateway, Route, RttOption, Side, TcpView, Verdict,
+    Action, Config, Endpoint, FlowKey, FlowStats, Gateway, Route, RttOption, Side, TcpView, Treatment,
+    Verdict,
 };
 use meshpace_pacing::LinkRates;
 use meshpace_tcp::{Flags, Options, Segment};
@@ -49,6 +50,7 @@ pub struct Script {
     /// Rates of the links one by one, in place of the hops.
     pub rates: Option<LinkRates>,
     pub overhead: u32,
+    pub treatment: Treatment,
 }
 
 impl Script {
@@ -61,6 +63,7 @@ impl Script {
             hops: 4,
             rates: None,
             overhead: 40,
+            treatment: Treatment::Pace,
         }
     }
 
@@ -118,14 +121,14 @@ impl Script {
             destination: address(destination, self.flow),
             segment,
             header_length: segment.header_length(),
+            wire_len: Bytes(u64::from(segment.payload + self.overhead)),
         };
-        let wire_len = Bytes(u64::from(segment.payload + self.overhead));
         let (hops, rates) = (self.hops, self.rates.clone());
         let route = |to| {
             let uniform = route(to);
             Route { hops: (hops > 0).then_some(hops), rates: rates.unwrap_or(uniform.rates) }
         };
-        (packet, self.gateway.handle(self.now, side, &view, wire_len, route, packet))
+        (packet, self.gateway.handle(self.now, side, &view, self.treatment, route, packet))
     }
 
     #[track_caller]
