@@ -1,6 +1,6 @@
 //! The command line: one line a subcommand, each defined in its own module.
 
-use crate::{Failure, gateway};
+use crate::{Failure, config, gateway};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -16,6 +16,8 @@ pub struct Cli {
 enum Command {
     /// Measure, and if told so pace, the TCP flows between mesh and Internet.
     Gateway(gateway::Args),
+    /// Check a configuration file and print what is in force.
+    Check(config::Args),
 }
 
 impl Cli {
@@ -26,6 +28,7 @@ impl Cli {
     pub fn run(self) -> Result<ExitCode, Failure> {
         match self.command {
             Command::Gateway(args) => gateway::run(&args),
+            Command::Check(args) => config::run(&args),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use meshpace_gateway as gateway;
 use meshpace_pacing::LinkRates;
-use meshpace_scenario::{self as scenario, Endpoint, Location, RawValue, Scenario, ScenarioError};
+use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, ScenarioError};
 use meshpace_schemes::{Catalogue, Flow, Scheme, Setting, UnknownScheme, Value};
 use meshpace_tcp::{Config, RtoConfig, TickConfig};
 use meshpace_units::Span;
@@ -32,7 +32,7 @@ impl ChosenSchemes {
         let settings: Vec<_> = scenario
             .scheme_settings
             .iter()
-            .map(|s| Setting { scheme: s.scheme.clone(), key: s.key.clone(), value: value(&s.value) })
+            .map(|s| Setting { scheme: s.scheme.clone(), key: s.key.clone(), value: Value::from(&s.value) })
             .collect();
         let catalogue = Catalogue::new(&settings).map_err(|refused| {
             let at = &scenario.scheme_settings[refused.index].at;
@@ -79,15 +79,5 @@ fn flow(spec: &scenario::Flow, scenario: &Scenario) -> Flow {
         window: spec.window,
         rates: LinkRates::Uniform(scenario.radio.rate),
         from_mesh: matches!(spec.from, Endpoint::Mesh(_)),
-    }
-}
-
-fn value(raw: &RawValue) -> Value {
-    match raw {
-        RawValue::Bool(flag) => Value::Bool(*flag),
-        RawValue::Integer(number) => Value::Integer(*number),
-        RawValue::Float(number) => Value::Float(*number),
-        RawValue::Text(text) => Value::Text(text.clone()),
-        RawValue::List(items) => Value::List(items.iter().map(value).collect()),
     }
 }

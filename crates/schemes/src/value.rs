@@ -1,5 +1,6 @@
 //! Values of parameters, as a scenario file or a command line gives them.
 
+use meshpace_settings::RawValue;
 use std::fmt;
 
 /// Longest piece of a user's text that a message repeats, in characters.
@@ -23,6 +24,18 @@ pub enum Value {
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
+    }
+}
+
+impl From<&RawValue> for Value {
+    fn from(raw: &RawValue) -> Self {
+        match raw {
+            RawValue::Bool(flag) => Self::Bool(*flag),
+            RawValue::Integer(number) => Self::Integer(*number),
+            RawValue::Float(number) => Self::Float(*number),
+            RawValue::Text(text) => Self::Text(text.clone()),
+            RawValue::List(items) => Self::List(items.iter().map(Self::from).collect()),
+        }
     }
 }
 

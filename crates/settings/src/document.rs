@@ -99,6 +99,27 @@ impl Value {
         }
     }
 
+    /// The value in TOML's notation, on one line.
+    #[must_use]
+    pub fn toml(&self) -> String {
+        match self {
+            Self::Text(text) => basic_string(text),
+            Self::Integer(value) => value.to_string(),
+            Self::Float(value) => real(*value),
+            Self::Bool(value) => value.to_string(),
+            Self::Other(text) => text.clone(),
+            Self::List(items) => {
+                let items: Vec<_> = items.iter().map(|item| item.value.toml()).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Self::Table(table) => {
+                let entry = |(key, item): &(String, Item)| format!("{} = {}", basic_string(key), item.value.toml());
+                let entries: Vec<_> = table.entries.iter().map(entry).collect();
+                format!("{{ {} }}", entries.join(", "))
+            }
+        }
+    }
+
     /// The value for someone else to interpret; `None` for tables and dates.
     #[must_use]
     pub fn raw(&self) -> Option<RawValue> {
@@ -134,6 +155,22 @@ impl fmt::Display for RawValue {
             Self::List(items) => write!(f, "a list of {}", items.len()),
         }
     }
+}
+
+/// A string in TOML's notation (TOML 1.0, "String": what must be escaped).
+#[must_use]
+pub fn basic_string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 /// A real number in TOML's notation, which writes nan and inf in small letters.
@@ -243,5 +280,19 @@ impl LineIndex {
         let start = self.starts[line - 1];
         let end = self.starts.get(line).map_or(text.len(), |next| next - 1);
         &text[start..end]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toml_notation_reads_back() {
+        for text in ["\"a\\\"b\\\\c\\u0007\"", "-3", "1.5", "1e300", "[1, [\"x\"], { \"a b\" = true }]"] {
+            let value = Value::parse(text).unwrap();
+            assert_eq!(Value::parse(&value.toml()).unwrap().toml(), value.toml(), "{text}");
+        }
+        assert_eq!(Value::Text("a\"b\\c\u{7}".to_owned()).toml(), "\"a\\\"b\\\\c\\u0007\"");
     }
 }

@@ -13,7 +13,7 @@ mod settings;
 mod text;
 
 pub use check::Setting;
-pub use document::{Item, RawValue, Table, Value, read, real};
+pub use document::{Item, RawValue, Table, Value, basic_string, read, real};
 pub use error::{FileError, Location, Named, Origin};
 pub use keys::{Key, Kind, Real, Section, Whole, above, bytes, real as real_number, whole};
 pub use settings::Settings;

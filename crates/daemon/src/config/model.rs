@@ -121,8 +121,10 @@ pub struct Hops {
     pub expiry: Span,
     /// `[hops.static]`, longest prefix first.
     pub fixed: Vec<(IpNet, u32)>,
-    /// Where olsrd's jsoninfo plugin or olsrd2's telnet listens.
+    /// Where the jsoninfo plugin of olsrd listens.
     pub olsr: SocketAddr,
+    /// Where the telnet server of olsrd2 listens.
+    pub olsr2: SocketAddr,
     /// Where babeld's local interface listens.
     pub babel: SocketAddr,
 }
@@ -134,8 +136,10 @@ pub enum HopSource {
     Static,
     /// The kernel's 802.11s mesh paths.
     Mpath,
-    /// The OLSR daemon's routing table.
+    /// The routing table of olsrd (OLSR, RFC 3626).
     Olsr,
+    /// The routing table of olsrd2 (OLSRv2, RFC 7181).
+    Olsr2,
     /// The Babel daemon's routing table, where its metric counts hops.
     Babel,
     /// The TTL of received packets (schemes.md 1.2).
@@ -193,7 +197,7 @@ pub struct Host {
 
 impl HopSource {
     /// Every source, in the default order; [`HopSource::Default`] always answers last and is not listed.
-    pub const ALL: [Self; 5] = [Self::Static, Self::Mpath, Self::Olsr, Self::Babel, Self::Ttl];
+    pub const ALL: [Self; 6] = [Self::Static, Self::Mpath, Self::Olsr, Self::Olsr2, Self::Babel, Self::Ttl];
 
     /// Its name in the file and in reports.
     #[must_use]
@@ -202,6 +206,7 @@ impl HopSource {
             Self::Static => "static",
             Self::Mpath => "802.11s",
             Self::Olsr => "olsr",
+            Self::Olsr2 => "olsr2",
             Self::Babel => "babel",
             Self::Ttl => "ttl",
             Self::Default => "default",

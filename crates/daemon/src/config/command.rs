@@ -1,0 +1,89 @@
+//! `meshpaced check`.
+
+use super::{Config, DEFAULT_FILE, contents, describe, read};
+use crate::Failure;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `meshpaced check`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The configuration file.
+    #[arg(default_value = DEFAULT_FILE)]
+    file: PathBuf,
+    /// Print a document about the configuration instead of checking a file.
+    #[arg(long, value_enum, conflicts_with = "file")]
+    print: Option<Document>,
+}
+
+/// What can be printed.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Document {
+    /// The default file, with every key explained.
+    DefaultFile,
+    /// The reference in Markdown.
+    Reference,
+}
+
+/// Checks a file and prints what is in force, each value with the line that gives it.
+///
+/// # Errors
+/// [`Failure::User`] with file, line, key, what was found and what is allowed.
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    match args.print {
+        Some(Document::DefaultFile) => print!("{}", describe::default_file()),
+        Some(Document::Reference) => print!("{}", describe::reference()),
+        None => print!("{}", check(&args.file.display().to_string(), &contents(&args.file)?)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(name: &str, bytes: &[u8]) -> Result<String, Failure> {
+    let (_, table) = meshpace_settings::read(&name.into(), bytes)?;
+    let root = read::settings(name, &table)?;
+    let config: Config = read::read(&root)?;
+    let mut out = format!("# {name}: no mistake found. In force:\n{}", describe::in_force(&root, &config)?);
+    if config.mesh.interfaces.is_empty() && config.mesh.subnets.is_empty() {
+        out.push_str(
+            "\n# `meshpaced gateway` will refuse this file: no mesh.interfaces and no mesh.subnets.\n",
+        );
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_force_is_a_file_that_says_the_same() {
+        let text = br#"
+mode = "pace"
+[mesh]
+interfaces = ["mesh0"]
+rate = "nl80211"
+[hops.static]
+"10.1.0.0/16" = 2
+[gateway]
+goodput_control = false
+gap_held_max = 100
+[[subnet]]
+prefix = "10.1.2.0/24"
+paced_share = 0.5
+"#;
+        let printed = check("a.toml", text).unwrap();
+        assert!(
+            printed.contains("gap_held_max = 100                                       # line 10"),
+            "{printed}"
+        );
+        assert!(
+            printed.contains("gap_idle = 180.0                                         # default"),
+            "{printed}"
+        );
+        assert!(printed.contains("\"10.1.0.0/16\" = 2 "), "{printed}");
+        let again = Config::parse("b.toml", printed.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{printed}"));
+        assert_eq!(again, Config::parse("a.toml", text).unwrap());
+        assert!(!printed.contains("refuse"));
+        assert!(check("a.toml", b"").unwrap().contains("refuse"));
+    }
+}

@@ -1,0 +1,184 @@
+//! The keys of the configuration file. Checker, default file and documentation are all made of these tables; `[law]` and
+//! `[gateway]` come from the table of scheme parameters (see `parameters`).
+
+use meshpace_settings::{Key, Kind, Section, Whole, bytes, real_number as real, whole};
+use meshpace_units::quantity::{RATE, RATIO, TIME};
+
+/// More subnets, prefixes or interfaces than this are a mistake.
+const MANY: usize = 10_000;
+/// The TTL field has eight bits.
+pub(super) const MAX_HOPS: u64 = 255;
+/// From a thousandth of the slowest 802.11 rate to beyond the fastest.
+const LINK_RATE: Whole = Whole { min: 1_000, max: 1_000_000_000_000, unit: Some(&RATE) };
+
+static ONE_NAME: Kind = Kind::Text;
+static ONE_SOURCE: Kind = Kind::Choice(&["static", "802.11s", "olsr", "olsr2", "babel", "ttl"]);
+const MODE: Kind = Kind::Choice(&["off", "observe", "pace"]);
+const SHARE: Kind = real(&RATIO, 0.0, 1.0);
+
+pub(super) static ROOT: Section = Section {
+    doc: "meshpaced: adaptive pacing for TCP over wireless meshes. Plain numbers are in seconds, bit/s and bytes.",
+    keys: &[
+        Key::new(
+            "mode",
+            MODE,
+            "What happens to the flows between mesh and Internet: off forwards them unread, observe measures and says what \
+             pacing would do, pace paces.",
+        )
+        .default("\"observe\""),
+        Key::new(
+            "paced_share",
+            SHARE,
+            "With mode = \"pace\": the share of flows that is paced, the rest is observed. Below 1 this is an A/B test; a \
+             hash of the flow's addresses and ports decides, so a flow stays what it is.",
+        )
+        .default("1.0"),
+        Key::new("ab_seed", whole(0, i64::MAX as u64), "Another seed chooses other flows for paced_share.").default("0"),
+        Key::new(
+            "datapath",
+            Kind::Choice(&["nfqueue", "ebpf"]),
+            "How packets are reached: nfqueue hands each to the daemon (exact to tens of microseconds, everything works); \
+             ebpf leaves them in the kernel (for high rates; needs sch_fq on the mesh interfaces, no local \
+             retransmission).",
+        )
+        .default("\"nfqueue\""),
+        Key::new("mesh", Kind::Table(&MESH), "Which packets are the mesh's."),
+        Key::new("hops", Kind::Table(&HOPS), "How far away mesh hosts are."),
+        Key::new("law", Kind::Free("a table of the rate law's parameters"), "The rate law."),
+        Key::new("gateway", Kind::Free("a table of the gateway's parameters"), "The gateway."),
+        Key::new("nfqueue", Kind::Table(&NFQUEUE), "The kernel's packet queue."),
+        Key::new("control", Kind::Table(&CONTROL), "The socket of status, flows, explain, top and reload."),
+        Key::new("metrics", Kind::Table(&METRICS), "Prometheus metrics."),
+        Key::new("events", Kind::Table(&EVENTS), "What happened, as JSON lines."),
+        Key::new("host", Kind::Table(&HOST), "Pacing on a wireless host."),
+        Key::new("subnet", Kind::Tables(&SUBNET), "Exceptions for the mesh hosts of a prefix."),
+    ],
+};
+
+static MESH: Section = Section {
+    doc: "A packet crosses the gateway if exactly one of its sides is mesh: it comes from or goes to one of the interfaces, \
+          or its address lies in one of the subnets. All others are forwarded unread. `meshpaced gateway` needs at least \
+          one interface or subnet.",
+    keys: &[
+        Key::new("interfaces", Kind::List(&ONE_NAME, 0, MANY), "Network interfaces toward the mesh, such as [\"mesh0\"].")
+            .default("[]"),
+        Key::new(
+            "subnets",
+            Kind::List(&ONE_NAME, 0, MANY),
+            "Addresses of mesh hosts, such as [\"10.1.0.0/16\", \"fd00:1::/48\"], where interfaces do not tell.",
+        )
+        .default("[]"),
+        Key::new(
+            "rate",
+            Kind::ChoiceOrWhole(&["nl80211"], LINK_RATE),
+            "MAC data rate of the mesh's links, the b of the rate law; \"nl80211\" asks the driver for the present bitrate \
+             toward the first hop.",
+        )
+        .default("\"11Mbps\""),
+        Key::new(
+            "fallback_rate",
+            Kind::Whole(LINK_RATE),
+            "With rate = \"nl80211\": the rate while the driver tells none; by default 11Mbps.",
+        ),
+    ],
+};
+
+static HOPS: Section = Section {
+    doc: "The number of wireless hops between gateway and mesh host, the h of the rate law. [hops.static] maps prefixes to \
+          hops, as in \"10.1.2.0/24\" = 3; the longest prefix counts.",
+    keys: &[
+        Key::new(
+            "sources",
+            Kind::List(&ONE_SOURCE, 0, 6),
+            "Asked in this order; the first that knows a host is believed. static: [hops.static]. 802.11s: the kernel's \
+             mesh paths. olsr, olsr2: the routing daemon's table. babel: babeld's, where its metric counts hops. ttl: the \
+             TTL of received packets (right where mesh nodes route; an 802.11s or batman-adv mesh looks like one hop). \
+             batman-adv knows link qualities, no hop counts: write [hops.static] there.",
+        )
+        .default("[\"static\", \"802.11s\", \"olsr\", \"olsr2\", \"babel\", \"ttl\"]"),
+        Key::new("default", whole(1, MAX_HOPS), "Hops of a host that no source knows.").default("4"),
+        Key::new("refresh", real(&TIME, 0.1, 86_400.0), "Time between two questions to a source.").default("\"10s\""),
+        Key::new("expiry", real(&TIME, 0.1, 86_400.0), "Age at which the last answer of a source is forgotten.")
+            .default("\"60s\""),
+        Key::new("static", Kind::Free("a table of prefixes and hops"), "Prefixes and hops."),
+        Key::new("olsr", Kind::Text, "Where olsrd's jsoninfo plugin listens.").default("\"127.0.0.1:9090\""),
+        Key::new("olsr2", Kind::Text, "Where olsrd2's telnet listens.").default("\"127.0.0.1:2009\""),
+        Key::new("babel", Kind::Text, "Where babeld listens (its option local-port).").default("\"[::1]:33123\""),
+    ],
+};
+
+static NFQUEUE: Section = Section {
+    doc: "Used with datapath = \"nfqueue\".",
+    keys: &[
+        Key::new("queue", whole(0, 65_535), "Number of the queue; no other program may use it.").default("19792"),
+        Key::new(
+            "length",
+            whole(2, 1_000_000),
+            "Packets that the kernel holds for the daemon; when it is full, packets pass unpaced. More than \
+             gateway.gap_held_max, so that this stays the emergency exit.",
+        )
+        .default("32768"),
+        Key::new(
+            "socket_buffer",
+            bytes(4_096, 1 << 30),
+            "Receive buffer of the queue's socket; the kernel's default holds about 93 packets.",
+        )
+        .default("\"8MiB\""),
+        Key::new(
+            "realtime",
+            Kind::Flag,
+            "Whether to ask for real-time scheduling: departures are up to 2 ms late with it on a busy machine, up to 15 ms \
+             without.",
+        )
+        .default("true"),
+    ],
+};
+
+static CONTROL: Section = Section {
+    doc: "One JSON request a line, one JSON answer.",
+    keys: &[Key::new("socket", Kind::Text, "Its path.").default("\"/run/meshpaced/control.sock\"")],
+};
+
+static METRICS: Section = Section {
+    doc: "Served over HTTP without authentication: keep them on loopback.",
+    keys: &[Key::new("listen", Kind::Text, "Address and port, or \"off\".").default("\"127.0.0.1:9477\"")],
+};
+
+static EVENTS: Section = Section {
+    doc: "Start, mode changes, flows opened, closed and throttled, queue overflow, lateness.",
+    keys: &[Key::new(
+        "file",
+        Kind::Text,
+        "The file that they are appended to, \"-\" for standard output, or \"off\".",
+    )
+    .default("\"off\"")],
+};
+
+static HOST: Section = Section {
+    doc: "`meshpaced host` paces what a mesh host sends, by the RTT option that the gateway writes and by [law].",
+    keys: &[
+        Key::new(
+            "cgroup",
+            Kind::Text,
+            "Directory of the control group (version 2) whose sockets are paced; by default all of the host's.",
+        ),
+        Key::new("hops", whole(1, MAX_HOPS), "Wireless hops to the gateway; by default hops.default."),
+        Key::new(
+            "rate",
+            Kind::Whole(LINK_RATE),
+            "MAC data rate of the links to the gateway; by default that of [mesh].",
+        ),
+    ],
+};
+
+static SUBNET: Section = Section {
+    doc: "Any number of [[subnet]] tables. Where prefixes overlap, each key is taken from the longest that gives it.",
+    keys: &[
+        Key::new("prefix", Kind::Text, "The mesh hosts that this is about, such as \"10.1.2.0/24\".")
+            .required(),
+        Key::new("mode", MODE, "As mode above."),
+        Key::new("paced_share", SHARE, "As paced_share above."),
+        Key::new("hops", whole(1, MAX_HOPS), "Wireless hops to these hosts, whatever the sources say."),
+        Key::new("rate", Kind::Whole(LINK_RATE), "MAC data rate on the way to these hosts, as mesh.rate."),
+    ],
+};

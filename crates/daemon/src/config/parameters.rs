@@ -1,0 +1,198 @@
+//! `[law]` and `[gateway]`: parameters of the scheme tcp-gap, under the names that schemes.md and scenario files use.
+
+use meshpace_schemes::{Param, ParamError, Scheme, SenderPacing, Value, lookup, parameters};
+use meshpace_settings::{FileError, Location, Settings, Value as Toml, quoted, shown, suggestion};
+
+/// Keys of `[law]`, in the order in which they are documented.
+const LAW: [&str; 11] = [
+    "alpha",
+    "n",
+    "history",
+    "ap_short_path",
+    "ap_variation",
+    "ap_divisor",
+    "ap_samples",
+    "ap_clamp_queueing",
+    "delaybound",
+    "initial_interval",
+    "ap_overhead_bytes",
+];
+
+/// Keys of `[gateway]`.
+const GATEWAY: [&str; 17] = [
+    "goodput_control",
+    "local_retransmission",
+    "gc_interval",
+    "gc_threshold",
+    "gc_aging",
+    "gc_aging_factor",
+    "gc_improvement",
+    "gc_hold_off",
+    "gc_hold_off_max",
+    "gap_buffer_windows",
+    "gap_buffer_total",
+    "gap_held_max",
+    "gap_flows_max",
+    "gap_segments_max",
+    "gap_segments_total",
+    "gap_idle",
+    "gap_late_tolerance",
+];
+
+/// The tables, by name.
+pub(super) const TABLES: [(&str, &[&str]); 2] = [("law", &LAW), ("gateway", &GATEWAY)];
+
+/// The packets that wait in all queues of a live gateway, unless the file says otherwise: at two kilobytes of kernel
+/// memory each, as much as a small router can spare.
+const HELD_MAX: i64 = 16_384;
+
+/// A key of one of the tables.
+pub(super) struct Parameter {
+    /// Its name in the file.
+    pub key: &'static str,
+    /// The scheme's parameter that it sets.
+    param: &'static Param,
+    /// Its words in the file and in the scheme, where they differ.
+    words: Option<[(Toml, &'static str); 2]>,
+    /// What it is.
+    pub doc: &'static str,
+}
+
+impl Parameter {
+    /// The key of that name.
+    pub(super) fn named(key: &'static str) -> Self {
+        let text = |word: &str| Toml::Text(word.to_owned());
+        let (name, words, doc) = match key {
+            "goodput_control" => (
+                "gateway",
+                Some([(Toml::Bool(true), "pacing+goodput-control"), (Toml::Bool(false), "pacing")]),
+                Some(
+                    "Whether downward flows that take more than their share are capped while that helps the slow ones (schemes.md 3.5).",
+                ),
+            ),
+            "local_retransmission" => (
+                "gap_dupack",
+                Some([(text("snoop"), "snoop"), (text("off"), "off")]),
+                Some(
+                    "snoop repairs what the mesh lost from a cache and keeps the duplicate ACKs, off forwards them (schemes.md 3.3).",
+                ),
+            ),
+            _ => (key, None, None),
+        };
+        let param = parameters().find(|param| param.key == name);
+        let param = param.unwrap_or_else(|| panic!("no scheme has a parameter {name}"));
+        Self { key, param, words, doc: doc.unwrap_or(param.doc) }
+    }
+
+    /// What it may be, in words.
+    pub(super) fn allowed(&self) -> String {
+        match &self.words {
+            Some(words) => words.iter().map(|(word, _)| word.toml()).collect::<Vec<_>>().join(", "),
+            None => self.param.kind.allowed(),
+        }
+    }
+
+    /// Its value in a scheme, in TOML's notation; `None` if the scheme has no such part.
+    pub(super) fn value_in(&self, scheme: &Scheme) -> Option<String> {
+        let value = self.param.value_in(scheme)?;
+        Some(match &self.words {
+            Some(words) => {
+                let word = words.iter().find(|(_, meant)| value == Value::from(*meant));
+                word.unwrap_or_else(|| panic!("{} has no word for {value}", self.key)).0.toml()
+            }
+            None => value.to_string(),
+        })
+    }
+
+    fn set(&self, scheme: &mut Scheme, value: &Toml) -> Result<(), ParamError> {
+        let refused =
+            || ParamError { key: self.key.to_owned(), found: value.show(), allowed: self.allowed() };
+        let value = match &self.words {
+            Some(words) => {
+                let meant = words.iter().find(|(word, _)| word.toml() == value.toml());
+                Value::from(meant.ok_or_else(refused)?.1)
+            }
+            None => Value::from(&value.raw().ok_or_else(refused)?),
+        };
+        scheme.set(self.param.key, &value).map_err(|error| ParamError {
+            key: self.key.to_owned(),
+            allowed: match self.value_in(scheme) {
+                Some(_) => error.allowed,
+                None => format!("{} only with goodput_control = true", self.key),
+            },
+            found: error.found,
+        })
+    }
+}
+
+/// The scheme of a live gateway before the file is read.
+pub(super) fn defaults() -> Scheme {
+    let mut scheme = lookup("tcp-gap").expect("the table of schemes has tcp-gap");
+    let set = scheme.set("gap_held_max", &Value::Integer(HELD_MAX));
+    set.unwrap_or_else(|error| panic!("the default: {error}"));
+    scheme
+}
+
+/// The scheme with what the file says.
+pub(super) fn read(root: &Settings<'_>) -> Result<Scheme, FileError> {
+    let mut scheme = defaults();
+    for (table, keys) in TABLES {
+        let at = root.at(table);
+        let entries = match root.item(table).map(|item| &item.value) {
+            None => continue,
+            Some(Toml::Table(entries)) => entries,
+            Some(value) => return Err(at.error(value.show(), "a table")),
+        };
+        let locate = |key: &str, item: &meshpace_settings::Item| Location {
+            file: at.file.clone(),
+            origin: item.origin.clone(),
+            key: format!("{table}.{}", shown(key)),
+        };
+        if let Some((key, item)) = entries.entries.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
+            let found = format!("the unknown key {}{}", quoted(key), suggestion(key, keys.iter().copied()));
+            return Err(locate(key, item).error(found, keys.join(", ")));
+        }
+        // In the order of the table: what switches a part off comes before the part's own parameters.
+        for key in keys {
+            if let Some(item) = entries.get(key) {
+                let set = Parameter::named(key).set(&mut scheme, &item.value);
+                set.map_err(|error| locate(key, item).error(error.found, error.allowed))?;
+            }
+        }
+    }
+    Ok(scheme)
+}
+
+/// The law of a wireless sender in the scheme.
+pub(super) fn sender_law(scheme: &Scheme) -> meshpace_pacing::AdaptiveConfig {
+    match scheme.sender.pacing {
+        SenderPacing::WirelessKHop(law) => law,
+        other => panic!("tcp-gap's sender paces by {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_parameter_of_law_and_gateway_is_a_key() {
+        // Those of the sender's and receiver's TCP are none of the daemon's business.
+        let others = [
+            "congestion",
+            "tcp_profile",
+            "pacing",
+            "ack_policy",
+            "relay",
+            "rto_",
+            "ap_rto_backoff",
+            "initial_ssthresh",
+        ];
+        let keys: Vec<_> =
+            TABLES.iter().flat_map(|(_, keys)| *keys).map(|key| Parameter::named(key).param.key).collect();
+        for (param, _) in defaults().parameters() {
+            let foreign = others.iter().any(|other| param.key.starts_with(other));
+            assert_eq!(keys.contains(&param.key), !foreign, "{}", param.key);
+        }
+    }
+}
