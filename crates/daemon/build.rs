@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
+    println!("cargo::rerun-if-env-changed=CLANG");
+    if env::var_os("CARGO_FEATURE_EBPF").is_none() {
+        return;
+    }
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
     let sources = manifest.join("../../bpf");
     println!("cargo::rerun-if-changed={}", sources.display());
-    println!("cargo::rerun-if-env-changed=CLANG");
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let entries = sources.read_dir().unwrap_or_else(|error| panic!("{}: {error}", sources.display()));
     for entry in entries {
