@@ -63,6 +63,7 @@ impl Connection {
             receiver.remember(now, stamp.value, 0);
         }
         self.receiver = Some(receiver);
+        self.agreed_mss = full;
         self.sender.mss = full.saturating_sub(self.options_overhead()).max(1);
         let window = u64::from(segment.window);
         self.sender.edge = 1 + window;

@@ -76,6 +76,8 @@ pub struct Connection {
     /// Sequence and acknowledgement numbers of the segment that last set the peer's window (RFC 9293, SND.WL1 and WL2).
     window_set_by: (Seq, u64),
     timestamps: bool,
+    /// Payload of a full segment before options, as the handshake agreed on it.
+    agreed_mss: u32,
     /// Both sides scale their windows.
     scaling: bool,
     /// A SYN or SYN-ACK is to be sent.
@@ -112,6 +114,7 @@ impl Connection {
     fn new(config: Config, ports: Ports, iss: Seq, state: State) -> Self {
         let sender = Sender::new(&config);
         Self {
+            agreed_mss: config.mss,
             config,
             ports,
             state,
@@ -219,9 +222,10 @@ impl Connection {
     }
 
     /// The path carries packets with no more than this much payload (before options, as [`Config::mss`]). What was
-    /// sent in bigger segments is sent again; the congestion window keeps its bytes.
+    /// sent in bigger segments is sent again; the congestion window keeps its bytes. What the peer takes stays the
+    /// limit.
     pub fn set_mss(&mut self, mss: u32) {
-        let mss = mss.max(1).saturating_sub(self.options_overhead()).max(1);
+        let mss = mss.min(self.agreed_mss).max(1).saturating_sub(self.options_overhead()).max(1);
         if mss != self.sender.mss {
             self.sender.set_mss(mss);
         }

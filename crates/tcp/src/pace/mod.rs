@@ -21,8 +21,9 @@ pub enum Pacing {
     Fixed(Span),
     /// TCP-AP on the whole path; the hops come with the acknowledgements (schemes.md section 2, profile `paper`).
     Adaptive(PacingLaw),
-    /// TCP-AP exactly as its authors' agent does it (schemes.md section 2, profile `ns2-2005`). It needs
-    /// [`Segment::ns2`](crate::Segment::ns2) stamps, hence [`HeaderSize::Flat`](crate::HeaderSize::Flat).
+    /// TCP-AP exactly as its authors' agent does it (schemes.md section 2, profile `ns2-2005`). It takes its round trips
+    /// from [`Segment::ns2`](crate::Segment::ns2) stamps, hence [`HeaderSize::Flat`](crate::HeaderSize::Flat), or, where
+    /// there are none, from timestamps, to the millisecond.
     Ns2Agent(PacingLaw),
     /// TCP-GAP's wireless sender: round trips less the gateway's measured wired part (schemes.md 3.2).
     Wireless {
