@@ -37,6 +37,20 @@ pub fn mtu(name: &str) -> io::Result<u32> {
     u32::try_from(mtu).map_err(|_| io::Error::other(format!("interface {name}: MTU {mtu}")))
 }
 
+/// What the interface's link layer puts in front of an IP packet, as `ARPHRD_*` of `linux/if_arp.h` (1: Ethernet, which
+/// 802.11 interfaces show too; 65534: nothing).
+///
+/// # Errors
+/// An interface of that name does not exist, or is no name.
+pub fn link_type(name: &str) -> io::Result<u16> {
+    let mut request = request(name)?;
+    ioctl(&control_socket()?, libc::SIOCGIFHWADDR, &mut request)
+        .map_err(|error| with_context(&error, &format!("interface {name}")))?;
+    // SAFETY: SIOCGIFHWADDR (netdevice(7)) filled the address in; every bit pattern is one.
+    let address = unsafe { request.ifr_ifru.ifru_hwaddr };
+    Ok(address.sa_family)
+}
+
 /// Any socket will do for the calls of netdevice(7).
 pub(crate) fn control_socket() -> io::Result<OwnedFd> {
     Ok(socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?)
@@ -77,6 +91,7 @@ mod tests {
         let index = index("lo").expect("lo exists");
         assert_eq!(name(index).expect("it has a name"), "lo");
         assert_eq!(mtu("lo").expect("it has an MTU"), 65_536);
+        assert_eq!(link_type("lo").expect("it has a type"), libc::ARPHRD_LOOPBACK);
     }
 
     #[test]

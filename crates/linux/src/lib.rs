@@ -36,7 +36,7 @@ pub use namespace::Namespace;
 pub use nfqueue::{NfQueue, Options, PacketId, Queued, Received, Statistics, Verdicts};
 pub use poller::Poller;
 pub use raw::RawSender;
-pub use realtime::{Realtime, realtime};
+pub use realtime::{Realtime, lift_memory_lock_limit, realtime};
 pub use signals::{Signal, Signals};
 pub use tun::{Tun, TunOptions};
 pub use waker::Waker;

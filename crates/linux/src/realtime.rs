@@ -3,6 +3,7 @@
 use meshpace_units::Span;
 use nix::sys::mman::{MlockAllFlags, mlockall};
 use nix::sys::prctl::set_timerslack;
+use nix::sys::resource::{RLIM_INFINITY, Resource, setrlimit};
 use std::fmt;
 use std::io;
 
@@ -66,6 +67,14 @@ pub fn realtime() -> Realtime {
         return Realtime::Ordinary { refused };
     }
     Realtime::Fifo { priority: PRIORITY, pageable: lock_memory().err() }
+}
+
+/// Lifts the limit on locked memory, which eBPF maps count against before Linux 5.11.
+///
+/// # Errors
+/// `EPERM` without CAP_SYS_RESOURCE: loading may then fail on such a kernel.
+pub fn lift_memory_lock_limit() -> io::Result<()> {
+    Ok(setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY)?)
 }
 
 /// Keeps the process's pages in memory, those of later allocations included, once they have been used.
