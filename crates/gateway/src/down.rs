@@ -1,6 +1,7 @@
 //! The wired-to-wireless half of a connection: paced here, holes repaired from the cache.
 
 use crate::budget::Budget;
+use crate::goodput::{Acked, Goodput};
 use crate::hole::{Duplicate, Hole};
 use crate::segment_map::{Covered, Recorded, SegmentMap};
 use crate::{Action, Config, Departure, DupAck, Route, Treatment};
@@ -70,6 +71,7 @@ pub(crate) struct Down<P> {
     pub window: Option<Bytes>,
     hole: Option<Hole>,
     pub smoothed: Option<Span>,
+    pub goodput: Goodput,
     pub drops: u64,
     pub repairs: u64,
 }
@@ -77,6 +79,7 @@ pub(crate) struct Down<P> {
 impl<P: Clone> Down<P> {
     /// `refused` if the buffer is exhausted: the number of connections that have ended so far.
     pub fn new(
+        now: Instant,
         first: &Segment,
         config: &Config,
         window: Option<Bytes>,
@@ -101,6 +104,7 @@ impl<P: Clone> Down<P> {
             window,
             hole: None,
             smoothed: None,
+            goodput: Goodput::new(now),
             drops: 0,
             repairs: 0,
         }
@@ -244,10 +248,12 @@ impl<P: Clone> Down<P> {
         route: impl FnOnce() -> Route,
         config: &Config,
         budget: &mut Budget,
-    ) -> u32 {
+    ) -> Acked {
         let Some(Covered { bytes, entries, .. }) = self.map.acknowledge(ack) else {
-            return 0;
+            return Acked::default();
         };
+        let bytes = Bytes(u64::from(bytes));
+        self.goodput.on_acked(now, bytes);
         self.hole = None;
         self.cached_from = self.cached_from.later(ack); // never left so far behind that its order would flip
         budget.segments -= entries.len();
@@ -260,7 +266,8 @@ impl<P: Clone> Down<P> {
         self.cached = self.cached - freed;
         budget.bytes = budget.bytes - freed;
         // The most recently sent segment (schemes.md 1.3, rule 3); if that passed twice, no sample (rule 2).
-        if let Some(rtt) = latest.filter(|&(_, again)| !again).map(|(at, _)| now.saturating_since(at)) {
+        let rtt = latest.filter(|&(_, again)| !again).map(|(at, _)| now.saturating_since(at));
+        if let Some(rtt) = rtt {
             self.smoothed = Some(self.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
             let Route { hops, rates } = route();
             let path = config.law.path_over(hops.unwrap_or(0), self.segment, rates);
@@ -269,7 +276,7 @@ impl<P: Clone> Down<P> {
                 self.apply_pace(now);
             }
         }
-        bytes
+        Acked { bytes, rtt }
     }
 
     /// A duplicate ACK for the first missing byte. `lowest_sack` is the left edge of the lowest block above it.

@@ -6,8 +6,8 @@ use crate::down::{Answer, Arrival, Down, Outbound};
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Config, Counters, Departure, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Treatment,
-    Verdict,
+    Action, Config, Counters, Departure, Explanation, FlowKey, FlowStats, RoundTrips, Route, RttOption, Side,
+    TcpView, Treatment, Verdict,
 };
 use alloc::collections::{BTreeSet, VecDeque};
 use core::net::IpAddr;
@@ -32,6 +32,7 @@ pub struct Gateway<P> {
     /// Connections ended so far; a flow that began unpaced may be paced once one more has ended (schemes.md 3.1).
     ended: u64,
     counters: Counters,
+    round_trips: RoundTrips,
 }
 
 impl<P: Clone> Gateway<P> {
@@ -47,6 +48,7 @@ impl<P: Clone> Gateway<P> {
             goodput: config.goodput_control.map(GoodputControl::new),
             ended: 0,
             counters: Counters::default(),
+            round_trips: RoundTrips::default(),
         }
     }
 
@@ -118,6 +120,22 @@ impl<P: Clone> Gateway<P> {
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// All round trips measured since the beginning.
+    #[must_use]
+    pub const fn round_trips(&self) -> &RoundTrips {
+        &self.round_trips
+    }
+
+    /// Why a connection has its pace; `None` if it is not known.
+    #[must_use]
+    pub fn explain(&self, key: &FlowKey) -> Option<Explanation> {
+        let slot = self.table.find(key)?;
+        Some(Explanation {
+            law: self.table.get(slot).down.as_ref().map(|down| down.law.clone()),
+            standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(slot)),
+        })
     }
 
     /// The connections known, in the order of their keys.
@@ -261,16 +279,17 @@ impl<P: Clone> Gateway<P> {
         let connection = self.table.get_mut(slot);
         let mut option = incoming.arrived_option();
         if let Some(up) = connection.up.as_mut().filter(|_| segment.flags.ack) {
-            let (bytes, rtt) = up.on_ack(now, view, incoming.treatment, &mut self.budget);
+            let (acked, told) = up.on_ack(now, view, incoming.treatment, &mut self.budget);
+            acked.rtt.into_iter().for_each(|rtt| self.round_trips.wired.record(rtt));
             if let Some(goodput) = &mut self.goodput {
-                goodput.on_acked(slot, Bytes(u64::from(bytes)));
+                goodput.on_acked(slot, acked.bytes);
             }
-            option = rtt.map_or(option, RttOption::Set);
+            option = told.map_or(option, RttOption::Set);
         }
         if segment.payload > 0 && !segment.flags.syn && connection.down.is_none() {
             let refused = self.budget.is_exhausted(&self.config).then_some(self.ended);
             let (window, treatment) = (connection.window, connection.treatment);
-            connection.down = Some(Down::new(segment, &self.config, window, treatment, refused));
+            connection.down = Some(Down::new(now, segment, &self.config, window, treatment, refused));
         }
         let occupies = segment.sequence_length() > 0 && !segment.flags.syn;
         let Some(down) = connection.down.as_mut().filter(|_| occupies) else {
@@ -295,7 +314,7 @@ impl<P: Clone> Gateway<P> {
         let connection = self.table.get_mut(slot);
         if segment.sequence_length() > 0 && !segment.flags.syn {
             if segment.payload > 0 && connection.up.is_none() {
-                connection.up = Some(Up::new(segment));
+                connection.up = Some(Up::new(now, segment));
             }
             if let Some(up) = &mut connection.up {
                 up.on_data(now, segment, &self.config, &mut self.budget);
@@ -307,9 +326,10 @@ impl<P: Clone> Gateway<P> {
             let duplicate = connection.is_duplicate_ack(segment);
             if let Some(down) = &mut connection.down {
                 let route = || route(incoming.view.source);
-                let bytes = down.on_ack(now, segment.ack, route, &self.config, &mut self.budget);
+                let acked = down.on_ack(now, segment.ack, route, &self.config, &mut self.budget);
+                acked.rtt.into_iter().for_each(|rtt| self.round_trips.wireless.record(rtt));
                 if let Some(goodput) = &mut self.goodput {
-                    goodput.on_acked(slot, Bytes(u64::from(bytes)));
+                    goodput.on_acked(slot, acked.bytes);
                 }
                 let answers = duplicate && connection.treatment == Treatment::Pace;
                 answer = match lowest_sack(segment) {

@@ -23,6 +23,7 @@ mod config;
 mod connection;
 mod down;
 mod gateway;
+mod goodput;
 mod hole;
 mod packet;
 mod segment_map;
@@ -32,5 +33,6 @@ mod up;
 
 pub use config::{Config, DupAck};
 pub use gateway::Gateway;
+pub use goodput::Goodput;
 pub use packet::{Action, Departure, Endpoint, FlowKey, Route, RttOption, Side, TcpView, Treatment, Verdict};
-pub use stats::{Counters, FlowStats};
+pub use stats::{Counters, Explanation, FlowStats, RoundTrips};

@@ -1,7 +1,8 @@
 //! What the gateway tells about itself.
 
-use crate::{FlowKey, connection::Connection};
-use meshpace_units::{Bytes, Span};
+use crate::{FlowKey, Goodput, connection::Connection};
+use meshpace_pacing::{RateLaw, Standing};
+use meshpace_units::{Bytes, Histogram, Instant, Rate, Span};
 
 /// Totals since the gateway began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -26,6 +27,48 @@ pub struct Counters {
     pub discarded: u64,
     /// Packets sent again from a cache.
     pub retransmitted: u64,
+}
+
+/// Upper bounds of the buckets of [`RoundTrips`].
+static RTT_BOUNDS: [Span; 14] = [
+    Span::from_millis(1),
+    Span::from_millis(2),
+    Span::from_millis(5),
+    Span::from_millis(10),
+    Span::from_millis(20),
+    Span::from_millis(30),
+    Span::from_millis(50),
+    Span::from_millis(75),
+    Span::from_millis(100),
+    Span::from_millis(200),
+    Span::from_millis(500),
+    Span::from_secs(1),
+    Span::from_secs(2),
+    Span::from_secs(5),
+];
+
+/// Round trips measured, of all connections together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundTrips {
+    /// Gateway to mesh host and back, of wired-to-wireless data, pacing delay excluded.
+    pub wireless: Histogram<14>,
+    /// Gateway to Internet host and back, of wireless-to-wired data.
+    pub wired: Histogram<14>,
+}
+
+impl Default for RoundTrips {
+    fn default() -> Self {
+        Self { wireless: Histogram::new(&RTT_BOUNDS), wired: Histogram::new(&RTT_BOUNDS) }
+    }
+}
+
+/// Why a connection has its pace.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The rate law with its samples; `None` while no data went to the mesh.
+    pub law: Option<RateLaw>,
+    /// What goodput control thinks of it, if that is on and counts it.
+    pub standing: Option<Standing>,
 }
 
 /// One connection's present state.
@@ -63,6 +106,10 @@ pub struct FlowStats {
     pub wired_rtt: Option<Span>,
     /// RTT options written into ACKs.
     pub options_written: u64,
+    /// Wired-to-wireless data acknowledged.
+    pub goodput_down: Option<Goodput>,
+    /// Wireless-to-wired data acknowledged.
+    pub goodput_up: Option<Goodput>,
 }
 
 impl FlowStats {
@@ -85,6 +132,15 @@ impl FlowStats {
             wireless_rtt: down.and_then(|d| d.smoothed),
             wired_rtt: up.and_then(|u| u.rtt),
             options_written: up.map_or(0, |u| u.options_written),
+            goodput_down: down.map(|d| d.goodput),
+            goodput_up: up.map(|u| u.goodput),
         }
+    }
+
+    /// Goodput of both directions together at `now`; `None` until a first period is over.
+    #[must_use]
+    pub fn goodput(&self, now: Instant) -> Option<Rate> {
+        let rates = [self.goodput_down, self.goodput_up].into_iter().flatten().filter_map(|g| g.rate(now));
+        rates.reduce(|a, b| Rate::bits_per_sec(a.as_bits_per_sec().saturating_add(b.as_bits_per_sec())))
     }
 }

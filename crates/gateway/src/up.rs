@@ -1,10 +1,11 @@
 //! The wireless-to-wired half of a connection: the sender paces, the gateway measures the wired round trip for it.
 
 use crate::budget::Budget;
+use crate::goodput::{Acked, Goodput};
 use crate::segment_map::{Covered, Recorded, SegmentMap};
 use crate::{Config, TcpView, Treatment};
 use meshpace_tcp::Segment;
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Bytes, Instant, Span};
 
 /// Most bytes of options that leave room for the RTT option's eight (schemes.md 3.2).
 const OPTIONS_MAX: u32 = 32;
@@ -17,13 +18,14 @@ pub(crate) struct Up {
     map: SegmentMap<()>,
     /// The latest wired round trip measured.
     pub rtt: Option<Span>,
+    pub goodput: Goodput,
     /// Options written.
     pub options_written: u64,
 }
 
 impl Up {
-    pub fn new(first: &Segment) -> Self {
-        Self { map: SegmentMap::new(first.seq), rtt: None, options_written: 0 }
+    pub fn new(now: Instant, first: &Segment) -> Self {
+        Self { map: SegmentMap::new(first.seq), rtt: None, goodput: Goodput::new(now), options_written: 0 }
     }
 
     /// A data packet passes towards the Internet: T1 (schemes.md 3.2).
@@ -34,23 +36,25 @@ impl Up {
         }
     }
 
-    /// An ACK comes from the Internet. Returns the bytes it newly acknowledges and, if it is one that is to carry it,
-    /// the wired round trip of the oldest segment it newly acknowledges, in whole milliseconds.
+    /// An ACK comes from the Internet. Returns what it tells, the round trip being that of the oldest segment it newly
+    /// acknowledges, and if the ACK is one that is to carry it, that round trip in whole milliseconds.
     pub fn on_ack(
         &mut self,
         now: Instant,
         view: &TcpView<'_>,
         treatment: Treatment,
         budget: &mut Budget,
-    ) -> (u32, Option<Span>) {
+    ) -> (Acked, Option<Span>) {
         let Some(Covered { from, bytes, mut entries }) = self.map.acknowledge(view.segment.ack) else {
-            return (0, None);
+            return (Acked::default(), None);
         };
+        let bytes = Bytes(u64::from(bytes));
+        self.goodput.on_acked(now, bytes);
         budget.segments -= entries.len();
         let oldest = entries.next().filter(|e| e.start.at_or_before(from) && !e.again);
         drop(entries);
         let Some(rtt) = oldest.map(|e| now.saturating_since(e.at)) else {
-            return (bytes, None);
+            return (Acked { bytes, rtt: None }, None);
         };
         self.rtt = Some(rtt);
         // An option that arrived with the ACK is replaced, so its bytes count as room.
@@ -58,7 +62,7 @@ impl Up {
         let options = view.header_length.saturating_sub(TCP_HEADER + replaced);
         let writes = treatment == Treatment::Pace && view.segment.is_pure_ack() && options <= OPTIONS_MAX;
         self.options_written += u64::from(writes);
-        (bytes, writes.then(|| option_value(rtt)))
+        (Acked { bytes, rtt: Some(rtt) }, writes.then(|| option_value(rtt)))
     }
 
     /// Entries in the sequence map.

@@ -276,3 +276,23 @@ fn a_flow_keeps_at_most_twice_its_window() {
     }
     assert_eq!((held, s.stats().drops), (87, 12));
 }
+
+#[test]
+fn goodput_and_round_trips_are_told_and_the_pace_is_explained() {
+    let mut s = Script::established(config());
+    let base = s.sample(0, 40);
+    let base = s.sample(base, 40);
+    assert_eq!(s.stats().goodput(s.now), None, "less than a second has passed");
+    s.now = ms(1000);
+    // 2 * 1460 bytes in the first second.
+    assert_eq!(s.stats().goodput(s.now), Some(Rate::bits_per_sec(23_360)));
+    assert_eq!(s.stats().goodput_down.unwrap().total(), Bytes(u64::from(base)));
+    let round_trips = s.gateway.round_trips();
+    assert_eq!((round_trips.wireless.count(), round_trips.wired.count()), (2, 0));
+    assert_eq!(round_trips.wireless.total(), Span::from_millis(80));
+    let explanation = s.gateway.explain(&s.key()).unwrap();
+    let law = explanation.law.unwrap();
+    assert_eq!((law.interval(), law.history().len()), (s.stats().interval, 2));
+    assert_eq!(explanation.standing, None, "goodput control is off");
+    assert!(s.gateway.explain(&key_of(9)).is_none());
+}

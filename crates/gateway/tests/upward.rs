@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use meshpace_gateway::{RttOption, Side};
 use meshpace_tcp::{Options, Segment, Timestamps};
-use meshpace_units::{Seq, Span};
+use meshpace_units::{Bytes, Seq, Span};
 
 fn set(ms: u64) -> RttOption {
     RttOption::Set(Span::from_millis(ms))
@@ -140,4 +140,14 @@ fn a_new_gateway_adopts_the_flow_at_its_first_data() {
     s.forwards(Side::Wired, &ack);
     let ack = s.down(0, 0, 51 * MSS);
     s.forwards_with(Side::Wired, &ack, set(20));
+}
+
+#[test]
+fn goodput_and_round_trips_are_counted() {
+    let mut s = after_segments(1);
+    s.now = ms(1000);
+    let ack = s.down(0, 0, MSS);
+    s.forwards_with(Side::Wired, &ack, set(1000));
+    assert_eq!(s.gateway.round_trips().wired.total(), Span::from_secs(1));
+    assert_eq!(s.stats().goodput_up.unwrap().total(), Bytes(u64::from(MSS)));
 }
