@@ -9,6 +9,8 @@ use core::net::IpAddr;
 use meshpace_tcp::Segment;
 
 const DO_NOT_FRAGMENT: u16 = 0x4000;
+/// Where the checksum is in a UDP header.
+const UDP_CHECKSUM: usize = 6;
 
 /// What an IP header says besides lengths and checksum: no service class, no options, not to be fragmented.
 #[derive(Clone, Copy, Debug)]
@@ -58,12 +60,16 @@ impl IpHeader {
         }
     }
 
-    /// Fills in the checksum of a TCP or UDP packet, whose field is at `offset` and zero (RFC 9293, section 3.1; RFC
-    /// 768).
+    /// Fills in the checksum of the packet above IP, whose field is zero (TCP: RFC 9293, section 3.1; UDP: RFC 768).
     ///
     /// # Panics
-    /// If the packet is longer than 65,535 bytes, or `offset` behind its end.
-    pub fn seal(&self, transport: &mut [u8], offset: usize) {
+    /// If the protocol is another one, or the packet longer than 65,535 bytes or shorter than its header.
+    pub fn seal(&self, transport: &mut [u8]) {
+        let at = match self.protocol {
+            protocol::TCP => CHECKSUM,
+            protocol::UDP => UDP_CHECKSUM,
+            other => panic!("the checksum of IP protocol {other}"),
+        };
         let length = u16::try_from(transport.len())
             .unwrap_or_else(|_| panic!("{} bytes in one IP packet", transport.len()));
         let sum = Sum::default().pseudo_header(self.source, self.destination, self.protocol, length);
@@ -71,10 +77,12 @@ impl IpHeader {
             0 if self.protocol == protocol::UDP => u16::MAX, // zero would mean that there is none
             checksum => checksum,
         };
-        transport[offset..offset + 2].copy_from_slice(&checksum.to_be_bytes());
+        transport[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
     }
 
-    fn length(&self) -> usize {
+    /// Bytes of the header.
+    #[must_use]
+    pub const fn length(&self) -> usize {
         if self.source.is_ipv6() { IPV6_HEADER } else { IPV4_HEADER }
     }
 }
@@ -114,6 +122,6 @@ pub fn build(source: IpAddr, destination: IpAddr, ttl: u8, segment: &Segment, pa
     let tcp = packet.len();
     write_tcp_header(&mut packet, segment);
     packet.extend_from_slice(payload);
-    header.seal(&mut packet[tcp..], CHECKSUM);
+    header.seal(&mut packet[tcp..]);
     packet
 }

@@ -91,5 +91,7 @@ mod tests {
         let sum = (0..5_000).fold(Sum::default(), |sum, _| sum.bytes(&[0xff; 65_535 / 4 * 4]));
         assert_eq!(sum.fold(), 0xffff);
         assert_eq!(sum.word(1).fold(), 1);
+        // 0001 + 0000 + ffff + ffff: the carry of a carry.
+        assert_eq!(Sum(0x0001_0000_ffff_ffff).fold(), 1);
     }
 }

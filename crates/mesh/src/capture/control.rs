@@ -2,7 +2,7 @@
 //! in one of our own.
 
 use super::addresses::Addresses;
-use super::ip::udp;
+use super::udp;
 use meshpace_routing::{Control, DsdvUpdate, Rerr, Rrep, Rreq};
 use meshpace_units::NodeId;
 
@@ -24,7 +24,7 @@ pub fn datagram(out: &mut Vec<u8>, message: &Control, addresses: &Addresses) {
         Control::Rreq(_) | Control::Rrep(_) | Control::Rerr(_) => AODV_PORT,
         Control::DsdvUpdate(_) => DSDV_PORT,
     };
-    udp(out, port, port, |out| {
+    udp::datagram(out, port, port, |out| {
         let mut body = Body { out, addresses };
         match message {
             Control::Rreq(rreq) => body.rreq(rreq),

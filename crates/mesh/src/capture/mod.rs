@@ -20,11 +20,11 @@ mod addresses;
 mod control;
 mod crc32;
 mod dot11;
-mod ip;
 mod network;
 mod pcapng;
 mod radiotap;
 mod tcp;
+mod udp;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use super::addresses::Addresses;
 use super::crc32::crc32;
-use super::{control, ip, tcp};
+use super::{control, tcp, udp};
 use crate::packet::{Body, Packet};
 use meshpace_routing::Control;
 use meshpace_tcp::Segment;
 use meshpace_units::Bytes;
+use meshpace_wire::{IpHeader, protocol};
 use std::net::Ipv4Addr;
 
 /// Source ports of UDP flows: this + the flow's index, as the TCP flows have it.
@@ -32,10 +33,10 @@ impl Network {
             None => Ipv4Addr::BROADCAST,
             Some(_) => self.addresses.host(packet.destination),
         };
-        let mut header = ip::Header {
-            source: self.addresses.host(packet.source),
-            destination,
-            protocol: ip::UDP,
+        let mut header = IpHeader {
+            source: self.addresses.host(packet.source).into(),
+            destination: destination.into(),
+            protocol: protocol::UDP,
             ttl: packet.ttl,
             identification: 0,
         };
@@ -44,43 +45,45 @@ impl Network {
         match &packet.body {
             Body::Tcp { segment, .. } => {
                 tcp::header(transport, segment);
-                header.protocol = ip::TCP;
+                header.protocol = protocol::TCP;
                 header.identification = departure(transport, segment);
                 transport.resize(transport.len() + segment.payload as usize, 0);
-                header.seal(transport, tcp::CHECKSUM);
-                assert_eq!(length(transport), packet.size, "{segment:?}");
+                header.seal(transport);
+                assert_eq!(length(&header, transport), packet.size, "{segment:?}");
             }
             Body::Udp { flow, number, payload, .. } => {
                 header.identification = *number as u16;
-                let above_ip = (packet.size.0 - ip::HEADER) as usize;
-                if packet.size.0 >= ip::HEADER + ip::UDP_HEADER + payload.0 {
+                let above_ip = packet.size.0 - header.length() as u64;
+                if above_ip >= udp::HEADER + payload.0 {
                     let source = UDP_SOURCE + (flow % 60_000) as u16;
-                    ip::udp(transport, source, UDP_DESTINATION, |out| out.resize(above_ip, 0));
-                    header.seal(transport, ip::UDP_CHECKSUM);
+                    udp::datagram(transport, source, UDP_DESTINATION, |out| out.resize(above_ip as usize, 0));
+                    header.seal(transport);
                 } else {
                     // `udp_header = 0`: ns-2's packets, which have no place for a port.
-                    header.protocol = ip::EXPERIMENTAL;
-                    transport.resize(above_ip, 0);
+                    header.protocol = protocol::EXPERIMENTAL;
+                    transport.resize(above_ip as usize, 0);
                 }
-                assert_eq!(length(transport), packet.size, "UDP packet {number} of flow {flow}");
+                assert_eq!(length(&header, transport), packet.size, "UDP packet {number} of flow {flow}");
             }
             Body::Control(message) => {
                 control::datagram(transport, message, &self.addresses);
                 header.identification = fold(crc32(transport));
-                header.seal(transport, ip::UDP_CHECKSUM);
+                header.seal(transport);
             }
         }
-        header.write(out, transport);
+        header.write(out, transport.len());
+        out.extend_from_slice(transport);
+        let size = length(&header, transport);
         match &packet.body {
             Body::Tcp { segment, .. } => tcp::beside_the_wire(segment),
             Body::Udp { .. } => None,
-            Body::Control(message) => other_size(message, packet.size, length(transport)),
+            Body::Control(message) => other_size(message, packet.size, size),
         }
     }
 }
 
-fn length(transport: &[u8]) -> Bytes {
-    Bytes(ip::HEADER + transport.len() as u64)
+fn length(header: &IpHeader, transport: &[u8]) -> Bytes {
+    Bytes((header.length() + transport.len()) as u64)
 }
 
 /// ns-2 gives routing packets no UDP header and other fields, so the standard's format does not fit their size.

@@ -188,12 +188,14 @@ fn what_is_not_tcp_says_why() {
         (with(syn.clone(), &[(6, 0x20)]), NotTcp::Fragment), // the first
         (with(syn.clone(), &[(7, 1)]), NotTcp::Fragment),    // the last
         (with(syn.clone(), &[(9, 17)]), NotTcp::OtherProtocol(17)),
+        (with(syn.clone(), &[(3, 20), (9, 17)]), NotTcp::OtherProtocol(17)),
         (with(syn.clone(), &[(9, 17), (7, 1)]), NotTcp::Fragment),
         (with(syn.clone(), &[(32, 0x40)]), NotTcp::Malformed(Malformed::DataOffset)),
         (with(syn.clone(), &[(32, 0x70)]), NotTcp::Malformed(Malformed::DataOffset)),
         (v6(17, &[0; 8]), NotTcp::OtherProtocol(17)),
         (v6(6, &[]), NotTcp::Super),
         (v6(59, &[]), NotTcp::OtherProtocol(59)),
+        (v6(0, &[59, 0, 1, 4, 0, 0, 0, 0]), NotTcp::OtherProtocol(59)),
         (v6(51, tcp), NotTcp::OtherProtocol(51)),
         (v6(44, &[6, 0, 0, 0, 0, 0, 0, 0]), NotTcp::Fragment),
         (v6(0, &[44, 0, 1, 4, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0]), NotTcp::Fragment),

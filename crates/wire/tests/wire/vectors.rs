@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 use meshpace_tcp::{Flags, Options, Timestamps};
 use meshpace_units::{Bytes, Seq, Span};
-use meshpace_wire::{checksum_ok, parse, set_rtt, strip_rtt};
+use meshpace_wire::{IpHeader, checksum_ok, parse, protocol, set_rtt, strip_rtt};
 
 fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect("two digits")).collect()
@@ -156,4 +156,23 @@ fn only_one_option_is_left_and_it_is_ours() {
     let mut packet = packet(true, &forged, 0);
     set_rtt(&mut packet, Span::from_millis(0x0102)).expect("in place");
     assert_eq!(packet[60..80], [1, 1, 1, 1, 1, 253, 6, 0x4d, 0x50, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn only_udp_has_no_checksum_of_zero() {
+    // Nothing but the protocol, both lengths and a port that makes all words add up to ffff.
+    let any = IpAddr::from([0, 0, 0, 0]);
+    let mut header =
+        IpHeader { source: any, destination: any, protocol: protocol::UDP, ttl: 1, identification: 0 };
+    let mut udp = vec![0; 8];
+    udp[..2].copy_from_slice(&(0xffff_u16 - 17 - 8 - 8).to_be_bytes());
+    udp[5] = 8;
+    header.seal(&mut udp);
+    assert_eq!(udp[6..8], [0xff, 0xff]);
+
+    header.protocol = protocol::TCP;
+    let mut tcp = vec![0; 20];
+    tcp[..2].copy_from_slice(&(0xffff_u16 - 6 - 20).to_be_bytes());
+    header.seal(&mut tcp);
+    assert_eq!(tcp[16..18], [0, 0]);
 }
