@@ -7,13 +7,11 @@
 
 #include "kernel.h"
 #include "packet.h"
+#include "rtt_wire.h"
 
 #define OPTION_END 0
 #define OPTION_NOP 1
 #define OPTION_WINDOW_SCALE 3
-#define OPTION_EXPERIMENT 253
-#define RTT_LENGTH 6
-#define RTT_EXPERIMENT 0x4d50 /* RTT_EXID of crates/wire */
 #define RTT_WRITTEN 8         /* with its NOPs */
 #define TCP_HEADER_MAX 60
 #define TCP_CHECKSUM 16       /* offset in the header */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the host's program and user space share. crates/daemon/src/host/layout.rs reads these structs by offset; the
+ * assertions here and the constants there must say the same. All integers in the machine's byte order but where a type
+ * says __be; times in nanoseconds of CLOCK_MONOTONIC; rates in bytes a second of payload. */
+#ifndef MESHPACE_HOST_H
+#define MESHPACE_HOST_H
+
+#include <linux/types.h>
+#include <stddef.h>
+
+/* A rate that is none, as SO_MAX_PACING_RATE has it (net/core/sock.c). */
+#define UNLIMITED 0xffffffffu
+
+/* A connection by its ends; IPv4 addresses as IPv4-mapped IPv6 ones (RFC 4291, section 2.5.5.2). */
+struct ends {
+	__be32 local[4];
+	__be32 remote[4];
+	__u16 local_port;
+	__u16 remote_port;
+};
+_Static_assert(sizeof(struct ends) == 36, "ends");
+_Static_assert(offsetof(struct ends, local_port) == 32, "ends.local_port");
+
+/* What the program knows of a connection, by its socket's cookie. Only the program writes it. */
+struct connection {
+	struct ends ends;
+	__u32 own;         /* the limit that the application itself had set */
+	__u32 in_force;    /* the limit that the socket has */
+	__u32 wired_ack;   /* the acknowledgement that an option came with */
+	__u16 wired;       /* its RTT_wired, milliseconds */
+	__u8 has_wired;    /* wired_ack and wired hold, and no sample was taken of them */
+	__u8 unused;
+};
+_Static_assert(sizeof(struct connection) == 52, "connection");
+_Static_assert(offsetof(struct connection, own) == 36, "connection.own");
+_Static_assert(offsetof(struct connection, in_force) == 40, "connection.in_force");
+
+/* What user space wants of a connection. The program makes and removes it, user space overwrites it. */
+struct order {
+	__u32 rate;
+	__u8 quiet;        /* round trips without the option need not be reported */
+	__u8 unused[3];
+};
+_Static_assert(sizeof(struct order) == 8, "order");
+_Static_assert(offsetof(struct order, quiet) == 4, "order.quiet");
+
+/* The one entry of `settings`. Only user space writes it, again and again: a program that outlives it lifts all
+ * limits once `alive_until` has passed. */
+struct settings {
+	__u64 alive_until;
+};
+_Static_assert(sizeof(struct settings) == 8, "settings");
+
+enum report_kind {
+	OPENED = 0,
+	SAMPLE = 1, /* an acknowledgement of a timed segment */
+	CLOSED = 2,
+};
+
+struct report {
+	__u64 at;
+	__u64 cookie;
+	struct ends ends;
+	__u32 rtt;      /* microseconds; SAMPLE */
+	__u32 mss;      /* payload of a full segment */
+	__u32 in_force; /* connection.in_force */
+	__u16 wired;    /* milliseconds; SAMPLE with has_wired */
+	__u8 kind;      /* enum report_kind */
+	__u8 has_wired;
+	__u8 adopted;   /* OPENED: in the middle of the connection */
+	__u8 unused[11];
+};
+_Static_assert(sizeof(struct report) == 80, "report");
+_Static_assert(offsetof(struct report, ends) == 16, "report.ends");
+_Static_assert(offsetof(struct report, rtt) == 52, "report.rtt");
+_Static_assert(offsetof(struct report, wired) == 64, "report.wired");
+_Static_assert(offsetof(struct report, adopted) == 68, "report.adopted");
+
+/* Indices of `counters`. */
+enum counter {
+	CONNECTIONS,     /* followed so far */
+	NO_PLACE,        /* not followed: the table was full */
+	SAMPLES,         /* round trips of the kernel */
+	UNMEASURED,      /* callbacks without one */
+	OPTIONS,         /* RTT options read */
+	MALFORMED,       /* of another length */
+	UNPAIRED,        /* options whose acknowledgement gave no sample */
+	LOST,            /* reports: the ring was full */
+	SET,             /* limits set */
+	REFUSED,         /* by the kernel */
+	EXPIRED,         /* limits lifted because user space was silent */
+	COUNTERS,
+};
+_Static_assert(COUNTERS == 11, "counters");
+
+#endif
