@@ -4,7 +4,7 @@ use meshpace_units::Span;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, RawFd};
+use std::os::fd::AsFd;
 
 /// How many ready descriptors one wait reports at most; more are reported by the next one.
 const BATCH: usize = 16;
@@ -32,16 +32,6 @@ impl Poller {
     /// What `epoll_ctl(2)` answers: for example `EEXIST` for a descriptor that is in the set.
     pub fn add(&self, descriptor: &impl AsFd, token: u64) -> io::Result<()> {
         Ok(self.epoll.add(descriptor, EpollEvent::new(EpollFlags::EPOLLIN, token))?)
-    }
-
-    /// As [`Poller::add`] for a descriptor that its owner only tells by number; the owner must outlive its place in the
-    /// set.
-    ///
-    /// # Errors
-    /// What `epoll_ctl(2)` answers: `EBADF` for a number that is no open descriptor.
-    pub fn add_raw(&self, descriptor: RawFd, token: u64) -> io::Result<()> {
-        // SAFETY: borrowed for this one call; `epoll_ctl(2)` answers EBADF for a number that is not open.
-        self.add(&unsafe { BorrowedFd::borrow_raw(descriptor) }, token)
     }
 
     /// Stops reporting `descriptor`.

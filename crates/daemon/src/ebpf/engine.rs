@@ -13,7 +13,7 @@ use super::layout::{Event, Handling, KernelFlow, Pace, Told};
 use meshpace_gateway::{Config, FlowKey, Route, Treatment};
 use meshpace_pacing::{Direction, GoodputControl, LawConfig, RateLaw};
 use meshpace_units::{Bytes, Instant, Span};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The receiver's window before any was seen, as in `crates/gateway`: the largest without scaling.
 const WINDOW_UNSEEN: Bytes = Bytes(65_535);
@@ -27,8 +27,10 @@ const SCAN: Span = Span::from_secs(5);
 pub enum Order {
     /// Handle the flow so.
     Pace(FlowKey, Pace),
-    /// Forget the flow and the orders for it.
+    /// Forget the orders for it: the kernel forgot the flow.
     Forget(FlowKey),
+    /// Forget the flow and the orders for it.
+    Evict(FlowKey),
 }
 
 /// Who decides about flows: configuration and hop table.
@@ -109,7 +111,7 @@ pub struct Engine {
     goodput: Option<GoodputControl<FlowKey>>,
     /// Flows whose orders may have changed. A round trip a packet is one order a batch.
     changed: BTreeSet<FlowKey>,
-    gone: Vec<FlowKey>,
+    gone: VecDeque<Order>,
     next_scan: Instant,
     opened: u64,
 }
@@ -122,7 +124,7 @@ impl Engine {
             flows: BTreeMap::new(),
             goodput: config.goodput_control.map(GoodputControl::new),
             changed: BTreeSet::new(),
-            gone: Vec::new(),
+            gone: VecDeque::new(),
             next_scan: now + SCAN,
             opened: 0,
         }
@@ -154,8 +156,8 @@ impl Engine {
     /// Takes one entry of the kernel's table; all of them before [`Self::handle_timeout`].
     pub fn handle_flow(&mut self, now: Instant, key: &FlowKey, known: &KernelFlow, judge: &mut impl Judge) {
         if now.saturating_since(known.active) >= self.config.idle {
-            self.end(key);
-            self.gone.push(*key);
+            self.remove(key);
+            self.gone.push_back(Order::Evict(*key));
             return;
         }
         if known.ignored {
@@ -241,8 +243,8 @@ impl Engine {
 
     /// The next order for the kernel; call until `None`.
     pub fn poll_order(&mut self) -> Option<Order> {
-        if let Some(key) = self.gone.pop() {
-            return Some(Order::Forget(key));
+        if let Some(order) = self.gone.pop_front() {
+            return Some(order);
         }
         while let Some(key) = self.changed.pop_first() {
             let Some(flow) = self.flows.get_mut(&key) else {
@@ -295,14 +297,19 @@ impl Engine {
 
     /// A flow is over.
     fn end(&mut self, key: &FlowKey) {
-        let Some(flow) = self.flows.remove(key) else {
-            return;
-        };
-        if let Some(goodput) = self.goodput.as_mut().filter(|_| flow.controlled) {
+        if self.remove(key) {
+            self.gone.push_back(Order::Forget(*key));
+        }
+    }
+
+    fn remove(&mut self, key: &FlowKey) -> bool {
+        self.changed.remove(key);
+        let flow = self.flows.remove(key);
+        let known = flow.is_some();
+        if let Some(goodput) = self.goodput.as_mut().filter(|_| flow.is_some_and(|flow| flow.controlled)) {
             goodput.on_flow_ended(*key);
         }
-        self.changed.remove(key);
-        self.gone.push(*key);
+        known
     }
 }
 

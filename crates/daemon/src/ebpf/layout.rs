@@ -88,7 +88,8 @@ impl Settings {
         let mut bytes = [0; SETTINGS];
         bytes[..8].copy_from_slice(&self.alive_until.as_nanos().to_ne_bytes());
         bytes[8..16].copy_from_slice(&self.horizon.as_nanos().to_ne_bytes());
-        bytes[SETTINGS_TREATMENT..SETTINGS_TREATMENT + 4].copy_from_slice(&self.handling.code().to_ne_bytes());
+        bytes[SETTINGS_TREATMENT..SETTINGS_TREATMENT + 4]
+            .copy_from_slice(&self.handling.code().to_ne_bytes());
         bytes
     }
 }

@@ -2,4 +2,6 @@
 //! and goodput control are here.
 
 mod engine;
+mod kernel;
 mod layout;
+mod qdisc;
