@@ -3,7 +3,7 @@
 use crate::budget::Budget;
 use crate::down::Down;
 use crate::up::Up;
-use crate::{FlowKey, Side, Treatment};
+use crate::{FlowKey, Side, TcpView, Traffic, Treatment};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq};
 
@@ -41,6 +41,9 @@ pub(crate) struct Connection<P> {
     /// Payload has been seen.
     pub carries_data: bool,
     pub treatment: Treatment,
+    /// By the side that it came from.
+    pub traffic: [Traffic; 2],
+    pub opened: Instant,
     /// Goodput control knows of it.
     pub controlled: bool,
     pub last_activity: Instant,
@@ -57,6 +60,8 @@ impl<P: Clone> Connection<P> {
             down: None,
             carries_data: false,
             treatment,
+            traffic: [Traffic::default(); 2],
+            opened: now,
             controlled: false,
             last_activity: now,
         }
@@ -82,8 +87,12 @@ impl<P: Clone> Connection<P> {
             .is_none_or(|next| (segment.seq + RST_WINDOW).since(next) < 2 * RST_WINDOW)
     }
 
-    /// Notes sequence numbers, SYN, FIN and what is acknowledged of the other side's FIN.
-    pub fn note(&mut self, side: Side, segment: &Segment) {
+    /// Notes size, sequence numbers, SYN, FIN and what is acknowledged of the other side's FIN.
+    pub fn note(&mut self, side: Side, view: &TcpView<'_>) {
+        let traffic = &mut self.traffic[side.index()];
+        traffic.packets += 1;
+        traffic.bytes += view.wire_len;
+        let segment = view.segment;
         let half = &mut self.halves[side.index()];
         let end = segment.end();
         half.next = Some(half.next.map_or(end, |next| next.later(end)));

@@ -66,7 +66,7 @@ pub(crate) struct Down<P> {
     /// ended by then.
     refused: Option<u64>,
     /// Largest payload seen, in place of the MSS.
-    segment: Bytes,
+    pub segment: Bytes,
     /// Largest window the receiver has announced.
     pub window: Option<Bytes>,
     hole: Option<Hole>,

@@ -2,18 +2,19 @@
 
 use crate::budget::Budget;
 use crate::connection::Connection;
-use crate::down::{Answer, Arrival, Down, Outbound};
+use crate::down::{Answer, Arrival, Down};
+use crate::incoming::{Incoming, Sack, lowest_sack};
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Config, Counters, Departure, Explanation, FlowKey, FlowStats, RoundTrips, Route, RttOption, Side,
-    TcpView, Treatment, Verdict,
+    Action, Activity, Config, Counters, Departure, Explanation, FlowKey, FlowStats, RoundTrips, Route,
+    RttOption, Side, TcpView, Treatment, Verdict,
 };
 use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec::Vec;
 use core::net::IpAddr;
-use meshpace_pacing::{Direction, GoodputControl};
-use meshpace_tcp::Segment;
-use meshpace_units::{Bytes, Instant, Seq};
+use meshpace_pacing::{Direction, GoodputControl, LawConfig};
+use meshpace_units::{Bytes, Instant};
 
 /// How many of the most silent connections are looked at for one without held packets when a place is needed.
 const EVICTION_TRIES: usize = 8;
@@ -116,6 +117,43 @@ impl<P: Clone> Gateway<P> {
         }
     }
 
+    /// Applies other parameters: limits and what becomes of duplicate ACKs at once, those of the law from each flow's
+    /// next sample on, those of goodput control from its next run on. No packet is lost or moved by it.
+    pub fn set_config(&mut self, now: Instant, config: Config) {
+        self.config = config;
+        match (&mut self.goodput, config.goodput_control) {
+            (Some(goodput), Some(config)) => goodput.set_config(config),
+            (goodput, config) => *goodput = config.map(GoodputControl::new),
+        }
+        let uncontrolled = self.goodput.is_none();
+        for (slot, connection) in self.table.iter_mut() {
+            connection.controlled &= !uncontrolled;
+            if let Some(down) = &mut connection.down {
+                down.law.set_config(LawConfig::Adaptive(config.law));
+                if uncontrolled {
+                    let due_before = down.due;
+                    down.set_cap(now, None);
+                    reschedule(&mut self.schedule, slot, due_before, down.due);
+                }
+            }
+        }
+    }
+
+    /// Looks at every connection again: `judge` says how it is to be treated, or that it is to be forgotten (`None`).
+    /// What a flow that is no longer paced has held leaves at once, in order, by [`Gateway::poll_transmit`].
+    pub fn review(&mut self, now: Instant, judge: impl Fn(&FlowKey) -> Option<Treatment>) {
+        let known: Vec<(Slot, FlowKey)> = self.table.iter().map(|(slot, c)| (slot, c.key)).collect();
+        for (slot, key) in known {
+            match judge(&key) {
+                None => self.forget(now, slot, false),
+                Some(treatment) => {
+                    self.treat(now, slot, treatment);
+                    self.hurry(now, slot);
+                }
+            }
+        }
+    }
+
     /// Totals since the beginning.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
@@ -141,6 +179,11 @@ impl<P: Clone> Gateway<P> {
     /// The connections known, in the order of their keys.
     pub fn flows(&self) -> impl Iterator<Item = FlowStats> {
         self.table.iter().map(|(_, connection)| FlowStats::of(connection))
+    }
+
+    /// As [`Gateway::flows`], with what came of each and when.
+    pub fn flows_with_activity(&self) -> impl Iterator<Item = (FlowStats, Activity)> {
+        self.table.iter().map(|(_, connection)| (FlowStats::of(connection), Activity::of(connection)))
     }
 
     /// One connection, if known.
@@ -230,16 +273,10 @@ impl<P: Clone> Gateway<P> {
         route: impl FnOnce(IpAddr) -> Route,
     ) -> Verdict<P> {
         let (side, segment) = (incoming.side, incoming.view.segment);
+        self.treat(now, slot, incoming.treatment);
         let connection = self.table.get_mut(slot);
         let due_before = connection.down.as_ref().and_then(|down| down.due);
-        if connection.treatment != incoming.treatment {
-            connection.treat(now, incoming.treatment, &mut self.budget);
-            if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {
-                goodput.on_flow_ended(slot);
-                connection.controlled = false;
-            }
-        }
-        connection.note(side, segment);
+        connection.note(side, incoming.view);
         // Data in a SYN (RFC 7413) travels with it, unpaced and untimed.
         if segment.payload > 0 && !segment.flags.syn {
             let direction = match side {
@@ -261,16 +298,40 @@ impl<P: Clone> Gateway<P> {
             Side::Wireless => self.on_wireless(now, slot, incoming, route),
         };
         let connection = self.table.get_mut(slot);
-        let watched = connection.treatment == Treatment::Observe;
-        if let Some(down) = connection.down.as_mut().filter(|_| watched) {
-            self.urgent.extend(core::iter::from_fn(|| down.hurry(now, &self.config, &mut self.budget)));
-        }
         let due = connection.down.as_ref().and_then(|down| down.due);
         reschedule(&mut self.schedule, slot, due_before, due);
-        if connection.is_closed() {
+        self.hurry(now, slot);
+        if self.table.get(slot).is_closed() {
             self.forget(now, slot, true);
         }
         verdict
+    }
+
+    /// Changes how a connection is treated. What it holds stays until [`Gateway::hurry`], so that a packet which comes
+    /// with the change goes behind it.
+    fn treat(&mut self, now: Instant, slot: Slot, treatment: Treatment) {
+        let connection = self.table.get_mut(slot);
+        if connection.treatment == treatment {
+            return;
+        }
+        let due_before = connection.down.as_ref().and_then(|down| down.due);
+        connection.treat(now, treatment, &mut self.budget);
+        let due = connection.down.as_ref().and_then(|down| down.due);
+        reschedule(&mut self.schedule, slot, due_before, due);
+        if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {
+            goodput.on_flow_ended(slot);
+            connection.controlled = false;
+        }
+    }
+
+    /// Lets everything go that a connection holds and that is only watched.
+    fn hurry(&mut self, now: Instant, slot: Slot) {
+        let connection = self.table.get_mut(slot);
+        let watched = connection.treatment == Treatment::Observe;
+        if let Some(down) = connection.down.as_mut().filter(|_| watched) {
+            reschedule(&mut self.schedule, slot, down.due, None);
+            self.urgent.extend(core::iter::from_fn(|| down.hurry(now, &self.config, &mut self.budget)));
+        }
     }
 
     fn on_wired(&mut self, now: Instant, slot: Slot, incoming: Incoming<'_, P>) -> Verdict<P> {
@@ -411,55 +472,4 @@ fn reschedule(
     if let Some(due) = after {
         schedule.insert((due, slot));
     }
-}
-
-/// A packet handed in.
-struct Incoming<'a, P> {
-    side: Side,
-    view: &'a TcpView<'a>,
-    treatment: Treatment,
-    packet: P,
-}
-
-impl<P> Incoming<'_, P> {
-    /// What becomes of an RTT option that it carries: a gateway's word is only taken from this gateway.
-    fn arrived_option(&self) -> RttOption {
-        let forged = self.view.segment.options.rtt_wired.is_some();
-        if forged && self.treatment == Treatment::Pace { RttOption::Strip } else { RttOption::Keep }
-    }
-
-    fn forward(self) -> Verdict<P> {
-        let option = self.arrived_option();
-        Verdict::Forward(self.packet, option)
-    }
-
-    fn outbound(self) -> Outbound<P> {
-        let segment = self.view.segment;
-        Outbound {
-            start: segment.seq,
-            end: segment.end(),
-            wire_len: self.view.wire_len,
-            strip: self.arrived_option() == RttOption::Strip,
-            packet: self.packet,
-        }
-    }
-}
-
-/// What an ACK's SACK blocks say about the hole at its acknowledgement number.
-enum Sack {
-    /// There are no blocks.
-    None,
-    /// Only data that was acknowledged before (D-SACK, RFC 2883): something arrived twice, nothing is missing.
-    NothingNew,
-    /// The hole ends here at the latest.
-    Above(Seq),
-}
-
-fn lowest_sack(segment: &Segment) -> Sack {
-    let mut blocks = segment.options.sack.iter().flatten().peekable();
-    if blocks.peek().is_none() {
-        return Sack::None;
-    }
-    let above = blocks.map(|&(left, _)| left).filter(|left| left.after(segment.ack));
-    above.min_by_key(|left| left.since(segment.ack)).map_or(Sack::NothingNew, Sack::Above)
 }

@@ -1,6 +1,6 @@
 //! What the gateway tells about itself.
 
-use crate::{FlowKey, Goodput, connection::Connection};
+use crate::{FlowKey, Goodput, Treatment, connection::Connection};
 use meshpace_pacing::{RateLaw, Standing};
 use meshpace_units::{Bytes, Histogram, Instant, Rate, Span};
 
@@ -71,6 +71,46 @@ pub struct Explanation {
     pub standing: Option<Standing>,
 }
 
+/// Packets of one direction, by whichever way they then went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Packets.
+    pub packets: u64,
+    /// Their IP lengths together.
+    pub bytes: Bytes,
+}
+
+/// What came of one connection, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// How its latest packet was treated.
+    pub treatment: Treatment,
+    /// First packet.
+    pub opened: Instant,
+    /// Latest packet.
+    pub last_activity: Instant,
+    /// From the wired side.
+    pub down: Traffic,
+    /// From the wireless side.
+    pub up: Traffic,
+    /// Largest payload from the wired side, in place of the MSS.
+    pub segment: Bytes,
+}
+
+impl Activity {
+    pub(crate) fn of<P: Clone>(connection: &Connection<P>) -> Self {
+        let [down, up] = connection.traffic;
+        Self {
+            treatment: connection.treatment,
+            opened: connection.opened,
+            last_activity: connection.last_activity,
+            down,
+            up,
+            segment: connection.down.as_ref().map_or(Bytes::ZERO, |down| down.segment),
+        }
+    }
+}
+
 /// One connection's present state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowStats {
@@ -88,7 +128,7 @@ pub struct FlowStats {
     pub variation: f64,
     /// Goodput control's cap as a spacing.
     pub cap: Option<Span>,
-    /// False if the flow bypasses its queue because the buffer was full when it began.
+    /// False if the flow bypasses its queue: it is only watched, or the buffer was full when it began.
     pub paced: bool,
     /// Packets waiting.
     pub queued: usize,

@@ -3,8 +3,8 @@
 mod common;
 
 use common::*;
-use meshpace_gateway::{Action, Config, FlowStats, RttOption, Side, Treatment};
-use meshpace_pacing::GoodputControlConfig;
+use meshpace_gateway::{Action, Config, DupAck, FlowStats, RttOption, Side, Treatment};
+use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Span};
 
@@ -184,4 +184,59 @@ fn goodput_control_neither_counts_nor_caps_a_watched_flow() {
     };
     assert!(cap_of_fast_flow(Treatment::Pace).is_some());
     assert_eq!(cap_of_fast_flow(Treatment::Observe), None);
+}
+
+#[test]
+fn a_review_frees_what_the_flows_hold_without_waiting_for_a_packet() {
+    let (mut s, _, held) = with_held(config(), 3);
+    s.gateway.review(s.now, |_| Some(Treatment::Pace));
+    assert_eq!(s.departures(), [], "nothing changed");
+    s.gateway.review(s.now, |_| Some(Treatment::Observe));
+    s.releases(&held);
+    assert_eq!((s.gateway.flow_count(), s.gateway.held(), s.gateway.buffered()), (1, 0, Bytes::ZERO));
+
+    let (mut s, _, held) = with_held(config(), 3);
+    s.gateway.review(s.now, |key| (*key != key_of(1)).then_some(Treatment::Pace));
+    s.releases(&held);
+    assert_eq!((s.gateway.flow_count(), s.gateway.held(), s.gateway.buffered()), (0, 0, Bytes::ZERO));
+    assert_eq!(s.run_until(ms(100_000)), []);
+}
+
+#[test]
+fn other_parameters_hold_nothing_up_and_count_from_the_next_sample() {
+    let (mut s, base, held) = with_held(config(), 2);
+    let interval = s.stats().interval.unwrap();
+    let slower = AdaptiveConfig { n: 2, alpha: 0.0, ..config().law };
+    s.gateway.set_config(s.now, Config { law: slower, dupack: DupAck::Off, ..config() });
+    assert_eq!(s.stats().interval, Some(interval));
+    assert_eq!(s.run_until(ms(40) + interval), [(ms(40) + interval, held[0])]);
+    s.now = ms(80);
+    let ack = s.ack(base);
+    s.forwards(Side::Wireless, &ack);
+    // Two hops apart instead of four, and nothing remembered: half the pace of one sample of 40 ms.
+    assert_eq!(s.stats().k_hop_delay, Some(interval.as_secs_f64() / 2.0));
+}
+
+#[test]
+fn goodput_control_can_be_switched_off_and_on() {
+    let with = Config { goodput_control: Some(GoodputControlConfig::PAPER), ..config() };
+    let (mut s, ..) = with_held(with, 1);
+    assert!(s.gateway.explain(&s.key()).unwrap().standing.is_some());
+    s.gateway.set_config(s.now, config());
+    assert!(s.gateway.explain(&s.key()).unwrap().standing.is_none());
+    s.gateway.set_config(s.now, with);
+    let data = s.down(9 * MSS, MSS, 0);
+    s.hand_in(Side::Wired, &data);
+    assert!(s.gateway.explain(&s.key()).unwrap().standing.is_some());
+}
+
+#[test]
+fn packets_are_counted_by_the_side_they_came_from() {
+    let (s, ..) = with_held(config(), 2);
+    let (_, activity) = s.gateway.flows_with_activity().next().unwrap();
+    let wire = |payload: u32| u64::from(payload + 40);
+    assert_eq!((activity.down.packets, activity.down.bytes), (5, Bytes(wire(0) + 4 * wire(MSS))));
+    assert_eq!((activity.up.packets, activity.up.bytes), (3, Bytes(3 * wire(0))));
+    assert_eq!((activity.opened, activity.last_activity), (ms(0), ms(40)));
+    assert_eq!((activity.segment, activity.treatment), (Bytes(u64::from(MSS)), Treatment::Pace));
 }

@@ -156,6 +156,11 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         }
     }
 
+    /// Applies other parameters from the next run on.
+    pub fn set_config(&mut self, config: GoodputControlConfig) {
+        self.config = config;
+    }
+
     /// A connection appeared.
     pub fn on_flow_started(&mut self, now: Instant, id: Id) {
         if self.flows.is_empty() {

@@ -285,6 +285,11 @@ impl RateLaw {
         Ok(interval)
     }
 
+    /// Applies other parameters from the next sample on; what the samples so far made stays.
+    pub fn set_config(&mut self, config: LawConfig) {
+        self.config = config;
+    }
+
     /// The pacing interval; `None` before the first sample if there is no initial interval.
     #[must_use]
     pub const fn interval(&self) -> Option<Span> {
