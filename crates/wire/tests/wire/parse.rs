@@ -264,6 +264,8 @@ fn reading_stops_where_linux_stops() {
     assert_eq!(read(&[253, 6, 0x4d, 0x50, 1, 2, 253, 6, 0x4d, 0x50, 3, 4]), rtt);
     // What comes before the mistake is known.
     assert_eq!(read(&[2, 4, 5, 180, 3, 0, 4, 2]), Options { mss: Some(1460), ..none });
+    let sack = [Some((Seq(1), Seq(2))), None, None, None];
+    assert_eq!(read(&[5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 5, 2]), Options { sack, ..none });
     // A SACK option with half a block, or none, says nothing.
     assert_eq!(read(&[5, 6, 0, 0, 0, 1, 1, 1]), none);
     assert_eq!(read(&[5, 2, 1, 1]), none);

@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 use meshpace_tcp::{Flags, Options, Timestamps};
 use meshpace_units::{Bytes, Seq, Span};
-use meshpace_wire::{IpHeader, checksum_ok, parse, protocol, set_rtt, strip_rtt};
+use meshpace_wire::{IpHeader, build, checksum_ok, clamp_mss, parse, protocol, set_rtt, strip_rtt};
 
 fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect("two digits")).collect()
@@ -156,6 +156,33 @@ fn only_one_option_is_left_and_it_is_ours() {
     let mut packet = packet(true, &forged, 0);
     set_rtt(&mut packet, Span::from_millis(0x0102)).expect("in place");
     assert_eq!(packet[60..80], [1, 1, 1, 1, 1, 253, 6, 0x4d, 0x50, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn a_segment_size_is_lowered_in_syns_only() {
+    let of = |flags, max| {
+        let mut packet = packet(false, &[1, 2, 4, 5, 180, 2, 4, 3], 0);
+        packet[33] = flags;
+        let before = packet.clone();
+        let lowered = clamp_mss(&mut packet, max);
+        assert_eq!(lowered, packet != before);
+        lowered.then(|| packet[43..45].to_vec())
+    };
+    const SYN: u8 = 2;
+    assert_eq!(of(SYN, 1_452), Some(vec![5, 172]));
+    assert_eq!(of(SYN | 16, 1_459), Some(vec![5, 179]));
+    assert_eq!((of(SYN, 1_460), of(SYN, 9_000), of(16, 536)), (None, None, None));
+}
+
+#[test]
+fn an_acknowledgement_number_without_its_flag_is_written_as_zero() {
+    let address = IpAddr::from([192, 0, 2, 1]);
+    let mut segment = parse(&packet(false, &[], 0)).expect("TCP").segment;
+    segment.ack = Seq(9);
+    let written = |segment| build(address, address, 1, &segment, &[])[28..32].to_vec();
+    assert_eq!(written(segment), [0, 0, 0, 9]);
+    segment.flags.ack = false;
+    assert_eq!(written(segment), [0; 4]);
 }
 
 #[test]
