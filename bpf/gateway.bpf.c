@@ -474,8 +474,10 @@ int meshpace_down(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	}
 	__u64 wired_rtt = round_trip(&c, &c.flow->up, WIRELESS);
-	if (wired_rtt)
+	if (wired_rtt) {
 		c.flow->wired_rtt = wired_rtt;
+		tell(WIRED_SAMPLE, c.now, wired_rtt, &c.key, c.flow);
+	}
 	if (occupies(&c.packet)) {
 		__u64 due = schedule(&c, pace, settings->horizon);
 

@@ -98,11 +98,12 @@ enum event_kind {
 	OPENED = 0, /* first data of a connection */
 	SAMPLE = 1, /* a wireless round trip */
 	CLOSED = 2, /* FINs acknowledged both ways, a RST, a new SYN */
+	WIRED_SAMPLE = 3, /* a wired round trip */
 };
 
 struct event {
 	__u64 at;
-	__u64 rtt;       /* SAMPLE */
+	__u64 rtt;       /* SAMPLE, WIRED_SAMPLE */
 	struct flow_key key;
 	__u32 segment;   /* flow.segment */
 	__u32 window;    /* flow.window */

@@ -10,7 +10,7 @@
 //! and then [`Engine::poll_order`] until `None`.
 
 use super::layout::{Event, Handling, KernelFlow, Pace, Told};
-use meshpace_gateway::{Config, FlowKey, Route, Treatment};
+use meshpace_gateway::{Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment};
 use meshpace_pacing::{Direction, GoodputControl, LawConfig, RateLaw};
 use meshpace_units::{Bytes, Instant, Span};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -41,6 +41,37 @@ pub trait Judge {
     fn route(&mut self, key: &FlowKey, ttl: Option<u8>) -> Route;
 }
 
+/// Payload that the kernel counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    down: Bytes,
+    up: Bytes,
+    down_acked: Bytes,
+    up_acked: Bytes,
+}
+
+impl Counted {
+    fn of(known: &KernelFlow) -> Self {
+        Self {
+            down: known.down.payload,
+            up: known.up.payload,
+            down_acked: known.down.acked,
+            up_acked: known.up.acked,
+        }
+    }
+
+    /// What came since `before`. The kernel counts anew if it forgot the flow in between.
+    fn since(self, before: Self) -> Self {
+        let since = |now: Bytes, before: Bytes| if now >= before { now - before } else { now };
+        Self {
+            down: since(self.down, before.down),
+            up: since(self.up, before.up),
+            down_acked: since(self.down_acked, before.down_acked),
+            up_acked: since(self.up_acked, before.up_acked),
+        }
+    }
+}
+
 /// One connection.
 #[derive(Debug)]
 pub struct Flow {
@@ -50,16 +81,20 @@ pub struct Flow {
     pub law: RateLaw,
     /// Smoothed wireless round trip.
     pub smoothed: Option<Span>,
-    /// The latest wireless round trip.
-    pub latest: Option<Span>,
+    /// Latest wired round trip.
+    pub wired: Option<Span>,
     /// Goodput control's cap.
     pub cap: Option<Span>,
     /// Largest payload towards the mesh.
     pub segment: Bytes,
     /// Largest window that the wireless end announced.
     pub window: Option<Bytes>,
-    /// What the kernel had counted when goodput control was last told: payload down, up, acknowledged.
-    counted: (Bytes, Bytes, Bytes),
+    /// What the kernel had counted at the latest look at its table.
+    counted: Counted,
+    /// Wired-to-wireless data acknowledged.
+    goodput_down: Goodput,
+    /// Wireless-to-wired data acknowledged.
+    goodput_up: Goodput,
     /// Goodput control knows it.
     controlled: bool,
     /// The kernel's table had it in the look that is under way, or it was heard of since.
@@ -69,16 +104,18 @@ pub struct Flow {
 }
 
 impl Flow {
-    fn new(config: &Config, handling: Handling) -> Self {
+    fn new(now: Instant, config: &Config, handling: Handling) -> Self {
         Self {
             handling,
             law: RateLaw::new(LawConfig::Adaptive(config.law)),
             smoothed: None,
-            latest: None,
+            wired: None,
             cap: None,
             segment: Bytes::ZERO,
             window: None,
-            counted: (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO),
+            counted: Counted::default(),
+            goodput_down: Goodput::new(now),
+            goodput_up: Goodput::new(now),
             controlled: false,
             present: true,
             ordered: None,
@@ -114,6 +151,7 @@ pub struct Engine {
     gone: VecDeque<Order>,
     next_scan: Instant,
     opened: u64,
+    round_trips: RoundTrips,
 }
 
 impl Engine {
@@ -127,6 +165,7 @@ impl Engine {
             gone: VecDeque::new(),
             next_scan: now + SCAN,
             opened: 0,
+            round_trips: RoundTrips::default(),
         }
     }
 
@@ -136,18 +175,25 @@ impl Engine {
             self.end(&event.key);
             return;
         }
-        let flow = adopt(&mut self.flows, &self.config, &event.key, judge, &mut self.opened);
+        let flow = adopt(&mut self.flows, event.at, &self.config, &event.key, judge, &mut self.opened);
         flow.present = true;
         flow.segment = flow.segment.max(event.segment);
         flow.window = flow.window.max(event.window);
-        if let Told::Sample(rtt) = event.told {
-            flow.latest = Some(rtt);
-            flow.smoothed = Some(flow.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
-            let Route { hops, rates } = judge.route(&event.key, event.ttl);
-            if let Some(path) = self.config.law.path_over(hops.unwrap_or(0), flow.segment, rates) {
-                // A rejected sample leaves the pace as it is; the law counts it.
-                let _ = flow.law.on_sample(rtt, &path);
+        match event.told {
+            Told::Sample(rtt) => {
+                self.round_trips.wireless.record(rtt);
+                flow.smoothed = Some(flow.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
+                let Route { hops, rates } = judge.route(&event.key, event.ttl);
+                if let Some(path) = self.config.law.path_over(hops.unwrap_or(0), flow.segment, rates) {
+                    // A rejected sample leaves the pace as it is; the law counts it.
+                    let _ = flow.law.on_sample(rtt, &path);
+                }
             }
+            Told::WiredSample(rtt) => {
+                self.round_trips.wired.record(rtt);
+                flow.wired = Some(rtt);
+            }
+            Told::Opened | Told::Closed => {}
         }
         self.changed.insert(event.key);
         self.control(event.at, &event.key);
@@ -163,26 +209,23 @@ impl Engine {
         if known.ignored {
             return;
         }
-        let flow = adopt(&mut self.flows, &self.config, key, judge, &mut self.opened);
+        let flow = adopt(&mut self.flows, now, &self.config, key, judge, &mut self.opened);
         flow.present = true;
         flow.segment = flow.segment.max(known.segment);
         flow.window = flow.window.max(known.window);
         self.changed.insert(*key);
         self.control(now, key);
-        let (Some(flow), Some(goodput)) = (self.flows.get_mut(key), &mut self.goodput) else {
+        let Some(flow) = self.flows.get_mut(key) else {
             return;
         };
-        let counted = (known.down.payload, known.up.payload, known.down.acked + known.up.acked);
-        let before = std::mem::replace(&mut flow.counted, counted);
-        // The kernel counts anew if it forgot the flow in between.
-        let since = |now: Bytes, before: Bytes| if now >= before { now - before } else { now };
-        if flow.controlled {
-            for (direction, now, before) in
-                [(Direction::Down, counted.0, before.0), (Direction::Up, counted.1, before.1)]
-            {
-                goodput.on_traffic(*key, direction, since(now, before), flow.segment);
-            }
-            goodput.on_acked(*key, since(counted.2, before.2));
+        let counted = Counted::of(known);
+        let news = counted.since(std::mem::replace(&mut flow.counted, counted));
+        flow.goodput_down.on_acked(now, news.down_acked);
+        flow.goodput_up.on_acked(now, news.up_acked);
+        if let Some(goodput) = self.goodput.as_mut().filter(|_| flow.controlled) {
+            goodput.on_traffic(*key, Direction::Down, news.down, flow.segment);
+            goodput.on_traffic(*key, Direction::Up, news.up, flow.segment);
+            goodput.on_acked(*key, news.down_acked + news.up_acked);
         }
     }
 
@@ -268,9 +311,54 @@ impl Engine {
         self.flows.get(key)
     }
 
-    /// Goodput control, if there is any.
-    pub const fn goodput(&self) -> Option<&GoodputControl<FlowKey>> {
-        self.goodput.as_ref()
+    /// How many flows are known.
+    pub fn flow_count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// A flow as the gateway's reports tell it; `known` is its entry in the kernel's table. `None` if it is not known.
+    pub fn stats(&self, now: Instant, key: &FlowKey, known: &KernelFlow) -> Option<FlowStats> {
+        let flow = self.flows.get(key)?;
+        let interval = flow.interval();
+        let waiting = known.departure.saturating_since(now);
+        let queued = interval
+            .filter(|_| flow.is_paced())
+            .map_or(0, |interval| waiting.as_nanos().div_ceil(interval.as_nanos().max(1)));
+        Some(FlowStats {
+            key: *key,
+            up: known.up.begun,
+            down: known.down.begun,
+            interval: interval.filter(|_| known.down.begun),
+            k_hop_delay: flow.law.k_hop_delay(),
+            variation: flow.law.variation(),
+            cap: flow.cap,
+            paced: known.down.begun && flow.is_paced(),
+            queued: usize::try_from(queued).unwrap_or(usize::MAX),
+            buffered: (flow.segment + HEADERS) * queued,
+            drops: known.drops,
+            local_retransmissions: 0,
+            samples: (flow.law.samples(), flow.law.rejected()),
+            wireless_rtt: flow.smoothed,
+            wired_rtt: known.wired_rtt.or(flow.wired),
+            options_written: known.options,
+            goodput_down: known.down.begun.then_some(flow.goodput_down),
+            goodput_up: known.up.begun.then_some(flow.goodput_up),
+        })
+    }
+
+    /// Why a flow has its pace.
+    pub fn explain(&self, key: &FlowKey) -> Option<Explanation> {
+        let flow = self.flows.get(key)?;
+        let measured = flow.law.samples() + flow.law.rejected() > 0;
+        Some(Explanation {
+            law: measured.then(|| flow.law.clone()),
+            standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(*key)),
+        })
+    }
+
+    /// All round trips measured since the beginning.
+    pub const fn round_trips(&self) -> &RoundTrips {
+        &self.round_trips
     }
 
     /// Flows met since the beginning.
@@ -316,6 +404,7 @@ impl Engine {
 /// The flow of that key; a new one if it is not known.
 fn adopt<'a>(
     flows: &'a mut BTreeMap<FlowKey, Flow>,
+    now: Instant,
     config: &Config,
     key: &FlowKey,
     judge: &impl Judge,
@@ -323,6 +412,9 @@ fn adopt<'a>(
 ) -> &'a mut Flow {
     flows.entry(*key).or_insert_with(|| {
         *opened += 1;
-        Flow::new(config, judge.handling(key))
+        Flow::new(now, config, judge.handling(key))
     })
 }
+
+#[cfg(test)]
+mod tests;

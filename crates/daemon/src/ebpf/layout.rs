@@ -103,6 +103,8 @@ pub enum Told {
     Sample(Span),
     /// The connection is over.
     Closed,
+    /// A wired round trip.
+    WiredSample(Span),
 }
 
 /// `struct event`.
@@ -130,6 +132,7 @@ impl Event {
             0 => Told::Opened,
             1 => Told::Sample(Span::from_nanos(u64_at(bytes, 8))),
             2 => Told::Closed,
+            3 => Told::WiredSample(Span::from_nanos(u64_at(bytes, 8))),
             _ => return None,
         };
         Some(Self {
@@ -315,7 +318,7 @@ mod tests {
     fn events_of_other_lengths_and_kinds_are_none() {
         let mut bytes = [0; EVENT];
         assert_eq!(Event::read(&bytes).map(|event| event.told), Some(Told::Opened));
-        bytes[EVENT_KIND] = 3;
+        bytes[EVENT_KIND] = 4;
         assert_eq!(Event::read(&bytes), None);
         assert_eq!(Event::read(&bytes[1..]), None);
     }

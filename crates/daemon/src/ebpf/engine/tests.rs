@@ -1,0 +1,291 @@
+use super::*;
+use crate::ebpf::layout::Half;
+use meshpace_gateway::{Endpoint, Gateway, RttOption, Side, TcpView, Verdict};
+use meshpace_pacing::{GoodputControlConfig, LinkRates};
+use meshpace_tcp::{Flags, Options, Segment};
+use meshpace_units::{Rate, Seq};
+use proptest::prelude::*;
+use std::net::IpAddr;
+
+const MSS: u32 = 1448;
+
+/// Paces everything over 4 hops of 11 Mbit/s unless told otherwise.
+struct Everything(Handling);
+
+impl Judge for Everything {
+    fn handling(&self, _: &FlowKey) -> Handling {
+        self.0
+    }
+
+    fn route(&mut self, _: &FlowKey, _: Option<u8>) -> Route {
+        route()
+    }
+}
+
+const PACE: Handling = Handling::Treat(Treatment::Pace);
+const OBSERVE: Handling = Handling::Treat(Treatment::Observe);
+
+fn route() -> Route {
+    Route { hops: Some(4), rates: LinkRates::Uniform(Rate::bits_per_sec(11_000_000)) }
+}
+
+fn key(n: u16) -> FlowKey {
+    FlowKey {
+        wireless: Endpoint { address: IpAddr::from([10, 0, 0, 1]), port: n },
+        wired: Endpoint { address: IpAddr::from([192, 0, 2, 1]), port: 80 },
+    }
+}
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Span::from_millis(n)
+}
+
+fn event(at: Instant, n: u16, told: Told) -> Event {
+    Event { at, key: key(n), segment: Bytes(u64::from(MSS)), window: None, ttl: None, told }
+}
+
+fn known(at: Instant, down: u64, acked: u64) -> KernelFlow {
+    KernelFlow {
+        opened: at,
+        active: at,
+        departure: at,
+        down: Half { payload: Bytes(down), acked: Bytes(acked), begun: true, ..Half::default() },
+        up: Half::default(),
+        wired_rtt: None,
+        options: 0,
+        delayed: 0,
+        drops: 0,
+        segment: Bytes(u64::from(MSS)),
+        window: None,
+        ignored: false,
+        ttl: None,
+    }
+}
+
+fn orders(engine: &mut Engine) -> Vec<Order> {
+    std::iter::from_fn(|| engine.poll_order()).collect()
+}
+
+fn without_control() -> Config {
+    Config { goodput_control: None, ..Config::PAPER }
+}
+
+#[test]
+fn a_flow_is_let_through_until_its_first_sample_and_paced_from_then_on() {
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    engine.handle_event(&event(ms(1), 1, Told::Opened), &mut judge);
+    // 65,535 bytes of window twice, in packets of 1,488 bytes.
+    let unpaced = Pace { interval: None, packets: 88, handling: PACE };
+    assert_eq!(orders(&mut engine), [Order::Pace(key(1), unpaced)]);
+    engine.handle_event(&event(ms(41), 1, Told::Sample(Span::from_millis(40))), &mut judge);
+    // schemes.md (2.1): 2 * (40 ms / 4 + 8 * 1448 / 11 Mbit/s).
+    let interval = Some(Span::from_nanos(22_106_182));
+    assert_eq!(orders(&mut engine), [Order::Pace(key(1), Pace { interval, ..unpaced })]);
+    assert_eq!(orders(&mut engine), [], "told once");
+}
+
+#[test]
+fn several_samples_of_a_batch_are_one_order() {
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    for n in 0..20 {
+        engine.handle_event(&event(ms(n), 1, Told::Sample(Span::from_millis(40 + n))), &mut judge);
+    }
+    assert_eq!(orders(&mut engine).len(), 1);
+    assert_eq!(engine.flow(&key(1)).map(|flow| flow.law.samples()), Some(20));
+}
+
+#[test]
+fn the_receivers_window_bounds_what_may_wait() {
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    let mut opened = event(ms(0), 1, Told::Opened);
+    for (window, packets) in [(100, 1), (14_880, 20), (1 << 30, 1_443_201)] {
+        opened.window = Some(Bytes(window));
+        engine.handle_event(&opened, &mut judge);
+        let Some(Order::Pace(_, pace)) = engine.poll_order() else { panic!("an order") };
+        assert_eq!(pace.packets, packets, "window {window}");
+    }
+}
+
+#[test]
+fn what_is_only_watched_is_measured_too() {
+    let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER), Everything(OBSERVE));
+    engine.handle_event(&event(ms(0), 1, Told::Sample(Span::from_millis(40))), &mut judge);
+    let Some(Order::Pace(_, pace)) = engine.poll_order() else { panic!("an order") };
+    assert_eq!(pace.handling, OBSERVE);
+    assert!(engine.flow(&key(1)).is_some_and(|flow| flow.interval().is_some()));
+    assert_eq!(
+        engine.explain(&key(1)).and_then(|why| why.standing),
+        None,
+        "goodput control counts paced flows only"
+    );
+    engine.reload(ms(1), Config::PAPER, &Everything(PACE));
+    let Some(Order::Pace(_, paced)) = engine.poll_order() else { panic!("an order") };
+    assert_eq!((paced.handling, paced.interval), (PACE, pace.interval), "the history is kept");
+    assert!(engine.explain(&key(1)).is_some_and(|why| why.standing.is_some()));
+}
+
+#[test]
+fn a_flow_ends_when_the_kernel_says_so_or_no_longer_has_it_or_it_is_silent() {
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    for n in 1..=4 {
+        engine.handle_event(&event(ms(0), n, Told::Opened), &mut judge);
+    }
+    orders(&mut engine);
+    engine.handle_event(&event(ms(1), 1, Told::Closed), &mut judge);
+    assert_eq!(orders(&mut engine), [Order::Forget(key(1))]);
+    // All were heard of since the last look.
+    engine.handle_timeout(ms(5_000));
+    assert_eq!(engine.flow_count(), 3);
+    let late = ms(180_000);
+    engine.handle_flow(late, &key(2), &known(ms(0), 0, 0), &mut judge);
+    engine.handle_flow(late, &key(3), &known(ms(179_000), 0, 0), &mut judge);
+    engine.handle_timeout(late);
+    assert_eq!(orders(&mut engine), [Order::Evict(key(2)), Order::Forget(key(4))]);
+    assert_eq!(engine.flows().map(|(key, _)| *key).collect::<Vec<_>>(), [key(3)]);
+}
+
+#[test]
+fn what_does_not_cross_the_gateway_is_no_flow() {
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    let here = KernelFlow { ignored: true, ..known(ms(0), 1, 1) };
+    engine.handle_flow(ms(1), &key(1), &here, &mut judge);
+    assert_eq!((engine.flow_count(), orders(&mut engine)), (0, vec![]));
+}
+
+#[test]
+fn counters_that_start_anew_are_not_a_leap() {
+    let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER), Everything(PACE));
+    engine.handle_flow(ms(0), &key(1), &known(ms(0), 5_000, 4_000), &mut judge);
+    engine.handle_flow(ms(1), &key(1), &known(ms(1), 700, 600), &mut judge);
+    let stats = engine.stats(ms(1), &key(1), &known(ms(1), 700, 600)).expect("known");
+    assert_eq!(stats.goodput_down.map(|goodput| goodput.total()), Some(Bytes(4_600)));
+}
+
+/// The gateway of `crates/gateway`, given packets, beside the engine, given what the kernel's programs make of them.
+struct Both {
+    gateway: Gateway<()>,
+    engine: Engine,
+    now: Instant,
+    sent: [u32; 2],
+    acked: [u32; 2],
+}
+
+impl Both {
+    fn new(config: Config) -> Self {
+        let engine = Engine::new(ms(0), config);
+        Self { gateway: Gateway::new(config), engine, now: ms(0), sent: [0; 2], acked: [0; 2] }
+    }
+
+    /// Hands a packet to the gateway and waits until it has left.
+    fn hand_in(&mut self, side: Side, segment: &Segment, flow: u16) {
+        let FlowKey { wireless, wired } = key(flow);
+        let (source, destination) = match side {
+            Side::Wired => (wired, wireless),
+            Side::Wireless => (wireless, wired),
+        };
+        let segment = &Segment { source_port: source.port, destination_port: destination.port, ..*segment };
+        let view = TcpView {
+            source: source.address,
+            destination: destination.address,
+            segment,
+            header_length: 20,
+            wire_len: Bytes(u64::from(segment.payload) + 40),
+        };
+        let mut verdict = self.gateway.handle(self.now, side, &view, Treatment::Pace, |_| route(), ());
+        // Only goodput control's caps are longer than the pauses between exchanges.
+        while verdict == Verdict::Held {
+            self.now = self.now.max(self.gateway.poll_timeout().expect("a departure is due"));
+            self.run_timers();
+            if let Some(departure) = self.gateway.poll_transmit(self.now) {
+                verdict = Verdict::Forward(departure.packet, RttOption::Keep);
+            }
+        }
+        assert_eq!(verdict, Verdict::Forward((), RttOption::Keep), "at {:?}", self.now);
+    }
+
+    /// One data packet of a flow goes down, and its ACK comes back after `rtt`; then a pause longer than any interval.
+    fn exchange(&mut self, flow: u16, rtt: Span) {
+        let index = usize::from(flow);
+        let bare = Segment {
+            source_port: 0,
+            destination_port: 0,
+            seq: Seq(self.sent[index]),
+            ack: Seq(0),
+            flags: Flags { ack: true, ..Flags::default() },
+            window: 512,
+            payload: MSS,
+            options: Options::default(),
+            ns2: None,
+        };
+        let judge = &mut Everything(PACE);
+        if self.sent[index] == 0 {
+            self.engine.handle_event(&event(self.now, flow, Told::Opened), judge);
+        }
+        self.sent[index] += MSS;
+        self.hand_in(Side::Wired, &bare, flow);
+        self.now += rtt;
+        let ack = Segment { seq: Seq(0), ack: Seq(self.sent[index]), payload: 0, ..bare };
+        self.hand_in(Side::Wireless, &ack, flow);
+        self.acked[index] += MSS;
+        self.engine.handle_event(&event(self.now, flow, Told::Sample(rtt)), judge);
+        self.now += Span::from_secs(2);
+        self.run_timers();
+    }
+
+    fn run_timers(&mut self) {
+        self.gateway.handle_timeout(self.now);
+        if self.engine.poll_timeout() <= self.now {
+            for flow in 0..2 {
+                if self.sent[usize::from(flow)] > 0 {
+                    let (sent, acked) = (self.sent[usize::from(flow)], self.acked[usize::from(flow)]);
+                    let known = known(self.now, sent.into(), acked.into());
+                    self.engine.handle_flow(self.now, &key(flow), &known, &mut Everything(PACE));
+                }
+            }
+            self.engine.handle_timeout(self.now);
+        }
+        while self.engine.poll_order().is_some() {}
+    }
+
+    /// Interval, cap and what they were computed from.
+    fn compare(&self, flow: u16) -> Result<(), TestCaseError> {
+        let Some(theirs) = self.gateway.flow(&key(flow)) else {
+            return Ok(());
+        };
+        let ours = self.engine.stats(self.now, &key(flow), &known(self.now, 1, 1)).expect("known");
+        prop_assert_eq!(ours.interval, theirs.interval);
+        prop_assert_eq!(ours.cap, theirs.cap);
+        prop_assert_eq!(ours.k_hop_delay, theirs.k_hop_delay);
+        prop_assert_eq!(ours.variation, theirs.variation);
+        prop_assert_eq!(ours.samples, theirs.samples);
+        prop_assert_eq!(ours.wireless_rtt, theirs.wireless_rtt);
+        Ok(())
+    }
+}
+
+proptest! {
+    /// The same round trips give the same spacing, sample by sample, as the gateway of the simulator and of NFQUEUE.
+    #[test]
+    fn the_same_trace_gives_the_same_interval(trace in prop::collection::vec(0u64..1_500_000, 1..80)) {
+        let mut both = Both::new(without_control());
+        for micros in trace {
+            both.exchange(0, Span::from_micros(micros));
+            both.compare(0)?;
+        }
+    }
+
+    /// And with goodput control, over two flows, the same caps.
+    #[test]
+    fn the_same_trace_gives_the_same_caps(
+        trace in prop::collection::vec((prop::bool::weighted(0.8), 1u64..900_000), 10..120),
+    ) {
+        // Judged often, so that a short trace sees caps come, age and go.
+        let control = GoodputControlConfig { interval: Span::from_secs(13), ..GoodputControlConfig::PAPER };
+        let mut both = Both::new(Config { goodput_control: Some(control), ..Config::PAPER });
+        for (first, micros) in trace {
+            both.exchange(u16::from(!first), Span::from_micros(micros));
+            both.compare(0)?;
+            both.compare(1)?;
+        }
+    }
+}
