@@ -8,6 +8,8 @@ pub mod config;
 pub mod ebpf;
 pub mod failure;
 pub mod gateway;
+pub mod hops;
 pub mod state;
+mod tool;
 
 pub use failure::Failure;

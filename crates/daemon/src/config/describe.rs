@@ -32,7 +32,8 @@ struct Entry {
 }
 
 /// Values for keys that have no default, so that the default file shows their form.
-const EXAMPLES: [(&str, &str); 9] = [
+const EXAMPLES: [(&str, &str); 10] = [
+    ("control.group", "\"netadmin\""),
     ("mesh.fallback_rate", "\"5.5Mbps\""),
     ("host.cgroup", "\"/sys/fs/cgroup/system.slice\""),
     ("host.hops", "3"),

@@ -136,12 +136,19 @@ static NFQUEUE: Section = Section {
 
 static CONTROL: Section = Section {
     doc: "One JSON request a line, one JSON answer.",
-    keys: &[Key::new("socket", Kind::Text, "Its path.").default("\"/run/meshpaced/control.sock\"")],
+    keys: &[
+        Key::new("socket", Kind::Text, "Its path.").default("\"/run/meshpaced/control.sock\""),
+        Key::new(
+            "group",
+            Kind::Text,
+            "Name or number of a group whose members may use it too, reload and stop included; by default only root.",
+        ),
+    ],
 };
 
 static METRICS: Section = Section {
     doc: "Served over HTTP without authentication: keep them on loopback.",
-    keys: &[Key::new("listen", Kind::Text, "Address and port, or \"off\".").default("\"127.0.0.1:9477\"")],
+    keys: &[Key::new("listen", Kind::Text, "Address and port, or \"off\".").default("\"127.0.0.1:9733\"")],
 };
 
 static EVENTS: Section = Section {

@@ -21,6 +21,9 @@ use std::path::Path;
 /// The file that commands read unless they are told another.
 pub const DEFAULT_FILE: &str = "/etc/meshpaced.toml";
 
+/// The control socket that commands use unless they are told another: the default of the key `control.socket`.
+pub const DEFAULT_SOCKET: &str = "/run/meshpaced/control.sock";
+
 impl Config {
     /// Reads the configuration from the bytes of a file called `name`.
     ///

@@ -166,6 +166,8 @@ pub struct Nfqueue {
 pub struct Control {
     /// Its path.
     pub socket: PathBuf,
+    /// Name or number of the group whose members may use it besides its owner.
+    pub group: Option<String>,
 }
 
 /// `[metrics]`: Prometheus metrics over HTTP.

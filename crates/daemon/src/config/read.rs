@@ -38,7 +38,7 @@ pub(super) fn read(root: &Settings<'_>) -> Result<Config, FileError> {
         datapath: root.choice("datapath", &[("nfqueue", Datapath::Nfqueue), ("ebpf", Datapath::Ebpf)])?,
         subnets: read_subnets(root)?,
         nfqueue: read_nfqueue(&root.section("nfqueue")?, gateway.held_max)?,
-        control: Control { socket: path(&root.section("control")?, "socket")? },
+        control: read_control(&root.section("control")?)?,
         metrics: Metrics { listen: unless_off(&root.section("metrics")?, "listen", socket_address)? },
         events: Events { file: unless_off(&root.section("events")?, "file", path)? },
         host: Host {
@@ -51,6 +51,10 @@ pub(super) fn read(root: &Settings<'_>) -> Result<Config, FileError> {
         hops,
         gateway,
     })
+}
+
+fn read_control(settings: &Settings<'_>) -> Result<Control, FileError> {
+    Ok(Control { socket: path(settings, "socket")?, group: settings.given("group")?.map(Setting::text) })
 }
 
 const MODES: [(&str, Mode); 3] = [("off", Mode::Off), ("observe", Mode::Observe), ("pace", Mode::Pace)];
@@ -227,7 +231,7 @@ fn prefix(text: &str, at: &Location) -> Result<IpNet, FileError> {
 fn socket_address(settings: &Settings<'_>, key: &str) -> Result<SocketAddr, FileError> {
     let text = settings.value(key)?.text();
     let wrong = || {
-        let allowed = "an address and a port such as \"127.0.0.1:9477\" or \"[::1]:9477\"";
+        let allowed = "an address and a port such as \"127.0.0.1:9733\" or \"[::1]:9733\"";
         settings.at(key).error(quoted(&text), allowed)
     };
     text.parse().map_err(|_| wrong())

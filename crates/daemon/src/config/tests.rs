@@ -19,7 +19,7 @@ fn an_empty_file_observes_and_has_the_papers_parameters() {
     assert_eq!((config.host.hops, config.host.rate), (4, Rate::bits_per_sec(11_000_000)));
     assert_eq!(config.nfqueue.socket_buffer, Bytes(8 << 20));
     assert_eq!(config.hops.sources, HopSource::ALL);
-    assert_eq!(config.metrics.listen, Some("127.0.0.1:9477".parse().unwrap()));
+    assert_eq!(config.metrics.listen, Some("127.0.0.1:9733".parse().unwrap()));
     assert_eq!(config.events.file, None);
     assert_eq!(config, Config::default());
 }
