@@ -1,5 +1,9 @@
 //! Interfaces by name and by index, in the calling thread's network namespace.
 
+mod segments;
+
+pub use segments::{gso_max_segments, set_gso_max_segments};
+
 use crate::namespace::with_context;
 use nix::net::if_::{if_indextoname, if_nametoindex};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};

@@ -18,10 +18,12 @@
 //! unless its documentation says so.
 #![cfg(target_os = "linux")]
 
+mod address;
 mod clock;
 mod deadline;
 pub mod interface;
 mod namespace;
+mod netlink;
 mod nfqueue;
 mod poller;
 mod raw;

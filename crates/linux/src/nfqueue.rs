@@ -80,8 +80,8 @@ impl NfQueue {
     /// Binds queue `number` of the calling thread's namespace.
     ///
     /// # Errors
-    /// `EPERM` without CAP_NET_ADMIN in that namespace, `EBUSY` if another process has bound the number, and what a kernel
-    /// without NFQUEUE answers; the message says which step failed.
+    /// `PermissionDenied` without CAP_NET_ADMIN in that namespace, `ResourceBusy` if another process has bound the number, and
+    /// what a kernel without NFQUEUE answers; the message says which step failed.
     pub fn open(number: u16, options: &Options) -> io::Result<Self> {
         let step = |what: &str, error: &io::Error| with_context(error, &format!("NFQUEUE {number}: {what}"));
         let socket = Socket::open(options.socket_buffer).map_err(|error| step("netlink socket", &error))?;
@@ -97,10 +97,22 @@ impl NfQueue {
             })?,
             socket,
         };
-        queue
-            .configure(&message::bind(number, copy_range, options))
-            .map_err(|error| step("binding it", &error))?;
-        Ok(queue)
+        match queue.configure(&message::bind(number, copy_range, options)) {
+            Ok(()) => Ok(queue),
+            Err(error) => Err(step("binding it", &queue.explain(error))),
+        }
+    }
+
+    /// The kernel says EPERM both without the right to bind and when another socket has bound the number
+    /// (nfqnl_recv_config); its list of queues tells which.
+    fn explain(&self, error: io::Error) -> io::Error {
+        match self.statistics() {
+            Ok(Statistics { port, .. }) if error.kind() == io::ErrorKind::PermissionDenied => io::Error::new(
+                io::ErrorKind::ResourceBusy,
+                format!("another process has bound it (netlink port {port}, usually the process's number)"),
+            ),
+            _ => error,
+        }
     }
 
     /// Sends one configuration message and waits for the kernel's answer.

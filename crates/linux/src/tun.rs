@@ -1,12 +1,12 @@
 //! A TUN device: IP packets to and from user space.
 
+use crate::address;
 use crate::interface::{control_socket, index, ioctl, request};
 use crate::namespace::with_context;
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv6Addr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 /// How a device is to look. Its kernel side gets the addresses; what lies behind it is up to user space.
@@ -69,23 +69,13 @@ impl Tun {
             let length = int(length)?;
             set("its queue length", libc::SIOCSIFTXQLEN, &|ifreq| ifreq.ifr_ifru.ifru_ifindex = length)?;
         }
-        for (address, prefix) in options.addresses {
-            match address {
-                IpAddr::V4(v4) => {
-                    let at = sockaddr(u32::from(*v4));
-                    let mask = u32::MAX.checked_shl(32 - u32::from(*prefix).min(32)).unwrap_or(0);
-                    set("its address", libc::SIOCSIFADDR, &|ifreq| ifreq.ifr_ifru.ifru_addr = at)?;
-                    set("its netmask", libc::SIOCSIFNETMASK, &|ifreq| {
-                        ifreq.ifr_ifru.ifru_netmask = sockaddr(mask);
-                    })?;
-                }
-                IpAddr::V6(v6) => {
-                    add_v6(&tun.name, *v6, *prefix).map_err(|error| step("its IPv6 address", &error))?;
-                }
-            }
-        }
         let up = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
         set("bringing it up", libc::SIOCSIFFLAGS, &|ifreq| ifreq.ifr_ifru.ifru_flags = up)?;
+        let index = index(&tun.name)?;
+        for (ip, prefix) in options.addresses {
+            let added = address::add(index, *ip, *prefix);
+            added.map_err(|error| step(&format!("address {ip}/{prefix}"), &error))?;
+        }
         Ok(tun)
     }
 
@@ -123,24 +113,4 @@ impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
-}
-
-/// An IPv4 address as the calls of netdevice(7) take it: a `sockaddr_in` in place of a `sockaddr`.
-fn sockaddr(address: u32) -> libc::sockaddr {
-    let mut sa_data = [0; 14];
-    // After the family come the port, 2 bytes, and the address in network order (ip(7)).
-    for (to, from) in sa_data[2..6].iter_mut().zip(address.to_be_bytes()) {
-        *to = from as libc::c_char;
-    }
-    libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data }
-}
-
-fn add_v6(name: &str, address: Ipv6Addr, prefix: u8) -> io::Result<()> {
-    let socket = socket(AddressFamily::Inet6, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-    let ifr6_ifindex = libc::c_int::try_from(index(name)?).map_err(io::Error::other)?;
-    let ifr6_addr = libc::in6_addr { s6_addr: address.octets() };
-    let request = libc::in6_ifreq { ifr6_addr, ifr6_prefixlen: u32::from(prefix), ifr6_ifindex };
-    // SAFETY: SIOCSIFADDR on an IPv6 socket reads one `struct in6_ifreq` (include/uapi/linux/ipv6.h).
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFADDR, &raw const request) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -3,15 +3,11 @@
 //! Every length comes from the bytes themselves and is checked: a truncated or hostile datagram gives [`Malformed`].
 
 use super::Options;
+use crate::netlink::{ALIGN, ATTRIBUTE, Answer, HEADER, attribute, close, native_u16, native_u32, open};
 use std::ops::Range;
 
-/// `struct nlmsghdr` (netlink(7)) and, of the netfilter subsystems, `struct nfgenmsg` after it (nfnetlink.h).
-const HEADER: usize = 16;
+/// `struct nfgenmsg` (nfnetlink.h), which follows the netlink header.
 const GENERIC: usize = 4;
-/// `struct nlattr`.
-const ATTRIBUTE: usize = 4;
-/// Both messages and attributes start at multiples of this (NLMSG_ALIGNTO, NLA_ALIGNTO).
-const ALIGN: usize = 4;
 /// The flag bits of an attribute's type (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
 const TYPE_MASK: u16 = 0x3fff;
 
@@ -129,10 +125,7 @@ fn parse(datagram: &[u8], range: Range<usize>) -> Option<Message> {
     match native_u16(datagram, range.start + 4)? {
         PACKET => packet(datagram, body + GENERIC..range.end).map(Message::Packet),
         ERROR => {
-            // `struct nlmsgerr`: the error, negative or 0, and the header of the message that it is about.
-            let datagram = &datagram[..range.end];
-            let errno = (native_u32(datagram, body)? as i32).checked_neg()?;
-            let about = native_u16(datagram, body + 4 + 4)?;
+            let Answer { errno, about } = Answer::parse(&datagram[body..range.end])?;
             Some(Message::Answer { errno, configuration: about == ours(libc::NFQNL_MSG_CONFIG) })
         }
         _ => Some(Message::Other),
@@ -172,14 +165,6 @@ fn packet(datagram: &[u8], range: Range<usize>) -> Option<Head> {
     Some(Head { id: id?, payload: payload.unwrap_or(0..0), ..head })
 }
 
-fn native_u16(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
-}
-
-fn native_u32(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
-}
-
 /// The first four bytes as the network orders them.
 fn big_u32(bytes: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(*bytes.first_chunk()?))
@@ -189,18 +174,17 @@ fn big_u32(bytes: &[u8]) -> Option<u32> {
 /// attributes out in this order, within the call (nfqnl_recv_config): no packet meets a half-configured queue.
 pub(super) fn bind(number: u16, copy_range: u16, options: &Options) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64);
-    let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
-    let start = open(&mut bytes, libc::NFQNL_MSG_CONFIG, flags, number);
+    let start = start(&mut bytes, libc::NFQNL_MSG_CONFIG, libc::NLM_F_REQUEST | libc::NLM_F_ACK, number);
     // `struct nfqnl_msg_config_cmd`: the command, padding and a protocol family that kernels since 3.8 ignore.
-    attribute(&mut bytes, libc::NFQA_CFG_CMD, &[libc::NFQNL_CFG_CMD_BIND as u8, 0, 0, 0]);
+    attribute(&mut bytes, libc::NFQA_CFG_CMD as u16, &[libc::NFQNL_CFG_CMD_BIND as u8, 0, 0, 0]);
     // `struct nfqnl_msg_config_params`, packed.
     let [a, b, c, d] = u32::from(copy_range).to_be_bytes();
-    attribute(&mut bytes, libc::NFQA_CFG_PARAMS, &[a, b, c, d, libc::NFQNL_COPY_PACKET as u8]);
-    attribute(&mut bytes, libc::NFQA_CFG_QUEUE_MAXLEN, &options.length.to_be_bytes());
+    attribute(&mut bytes, libc::NFQA_CFG_PARAMS as u16, &[a, b, c, d, libc::NFQNL_COPY_PACKET as u8]);
+    attribute(&mut bytes, libc::NFQA_CFG_QUEUE_MAXLEN as u16, &options.length.to_be_bytes());
     let fail_open = libc::NFQA_CFG_F_FAIL_OPEN as u32;
     let value = if options.fail_open { fail_open } else { 0 };
-    attribute(&mut bytes, libc::NFQA_CFG_FLAGS, &value.to_be_bytes());
-    attribute(&mut bytes, libc::NFQA_CFG_MASK, &fail_open.to_be_bytes());
+    attribute(&mut bytes, libc::NFQA_CFG_FLAGS as u16, &value.to_be_bytes());
+    attribute(&mut bytes, libc::NFQA_CFG_MASK as u16, &fail_open.to_be_bytes());
     close(&mut bytes, start);
     bytes
 }
@@ -215,45 +199,24 @@ pub(super) fn verdict(
     mark: Option<u32>,
     payload: Option<&[u8]>,
 ) {
-    let start = open(bytes, libc::NFQNL_MSG_VERDICT, libc::NLM_F_REQUEST as u16, number);
+    let start = start(bytes, libc::NFQNL_MSG_VERDICT, libc::NLM_F_REQUEST, number);
     // `struct nfqnl_msg_verdict_hdr`.
     let mut header = [0; 8];
     header[..4].copy_from_slice(&verdict.to_be_bytes());
     header[4..].copy_from_slice(&id.0.to_be_bytes());
-    attribute(bytes, libc::NFQA_VERDICT_HDR, &header);
+    attribute(bytes, libc::NFQA_VERDICT_HDR as u16, &header);
     if let Some(mark) = mark {
-        attribute(bytes, libc::NFQA_MARK, &mark.to_be_bytes());
+        attribute(bytes, libc::NFQA_MARK as u16, &mark.to_be_bytes());
     }
     if let Some(payload) = payload {
-        attribute(bytes, libc::NFQA_PAYLOAD, payload);
+        attribute(bytes, libc::NFQA_PAYLOAD as u16, payload);
     }
     close(bytes, start);
 }
 
-/// Starts a message and gives its place; its length is written by [`close`].
-fn open(bytes: &mut Vec<u8>, kind: libc::c_int, flags: u16, number: u16) -> usize {
-    let start = bytes.len();
-    let mut header = [0; HEADER + GENERIC];
-    header[4..6].copy_from_slice(&ours(kind).to_ne_bytes());
-    header[6..8].copy_from_slice(&flags.to_ne_bytes());
-    // Sequence number and port stay 0: answers are told apart by the type that they quote. So does the address family.
-    header[HEADER + 2..].copy_from_slice(&number.to_be_bytes());
-    bytes.extend_from_slice(&header);
-    start
-}
-
-fn close(bytes: &mut [u8], start: usize) {
-    let length =
-        u32::try_from(bytes.len() - start).expect("a message holds at most a few attributes of 64 kB");
-    bytes[start..start + 4].copy_from_slice(&length.to_ne_bytes());
-}
-
-fn attribute(bytes: &mut Vec<u8>, kind: libc::c_int, value: &[u8]) {
-    let length = u16::try_from(ATTRIBUTE + value.len()).unwrap_or_else(|_| {
-        panic!("an attribute of {} bytes: IP packets are at most 65,535 long", value.len())
-    });
-    bytes.extend_from_slice(&length.to_ne_bytes());
-    bytes.extend_from_slice(&(kind as u16).to_ne_bytes());
-    bytes.extend_from_slice(value);
-    bytes.resize(bytes.len().next_multiple_of(ALIGN), 0);
+/// Starts a message about queue `number`. Its `nfgenmsg` is of any address family and version 0; answers are told apart by the
+/// type that they quote.
+fn start(bytes: &mut Vec<u8>, kind: libc::c_int, flags: libc::c_int, number: u16) -> usize {
+    let [high, low] = number.to_be_bytes();
+    open(bytes, ours(kind), flags, &[libc::AF_UNSPEC as u8, libc::NFNETLINK_V0 as u8, high, low])
 }

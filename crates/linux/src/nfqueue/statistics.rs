@@ -10,6 +10,8 @@ pub(super) const PATH: &str = "/proc/thread-self/net/netfilter/nfnetlink_queue";
 /// What the kernel counts for a queue, since it was bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Statistics {
+    /// The netlink port that the queue is bound to: the process's number, unless it has several netlink sockets.
+    pub port: u32,
     /// Packets that wait for their verdict now.
     pub waiting: u32,
     /// Packets lost because the queue had its full length; with fail-open they pass and are not counted.
@@ -43,10 +45,10 @@ pub(super) fn find(text: &str, number: u16) -> Option<Statistics> {
     text.lines().find_map(|line| {
         let fields: Result<Vec<u32>, _> = line.split_whitespace().map(str::parse).collect();
         match fields.ok()?[..] {
-            [queue, _, waiting, _, _, queue_dropped, socket_dropped, last_id, ..]
+            [queue, port, waiting, _, _, queue_dropped, socket_dropped, last_id, ..]
                 if queue == u32::from(number) =>
             {
-                Some(Statistics { waiting, queue_dropped, socket_dropped, last_id })
+                Some(Statistics { port, waiting, queue_dropped, socket_dropped, last_id })
             }
             _ => None,
         }
