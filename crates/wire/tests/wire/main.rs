@@ -1,6 +1,7 @@
 //! The bytes of packets, from outside.
 
 mod icmp;
+mod judge;
 mod packets;
 mod parse;
 mod reference;

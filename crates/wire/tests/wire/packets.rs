@@ -1,6 +1,6 @@
 //! Packets of all kinds.
 
-use crate::reference;
+use crate::reference::{self, folded};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -41,11 +41,6 @@ fn assemble(
     }
     packet.extend_from_slice(behind);
     packet
-}
-
-/// A sum in 16 bits.
-pub fn folded(sum: u64) -> u16 {
-    if sum > 0 && sum % 65_535 == 0 { 65_535 } else { (sum % 65_535) as u16 }
 }
 
 /// Header with 0 to 10 words of options.

@@ -173,6 +173,11 @@ pub fn words(bytes: &[u8]) -> u64 {
     bytes.chunks(2).map(|pair| number(&[pair[0], *pair.get(1).unwrap_or(&0)]) as u64).sum()
 }
 
+/// A sum in 16 bits.
+pub fn folded(sum: u64) -> u16 {
+    if sum > 0 && sum % 65_535 == 0 { 65_535 } else { (sum % 65_535) as u16 }
+}
+
 /// What the TCP checksum covers: addresses, protocol, length, segment.
 pub fn tcp_words(packet: &[u8], tcp: usize) -> u64 {
     let addresses = if packet[0] >> 4 == 4 { 12..20 } else { 8..40 };
