@@ -47,6 +47,8 @@ test: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
+	# The fuzz targets keep up with the crates. Checking links nothing, so libFuzzer itself is not built.
+	CUSTOM_LIBFUZZER_PATH=/nonexistent/libfuzzer.a cargo check --manifest-path fuzz/Cargo.toml --bins --quiet
 	$(BIN)/ruff format --check python tests bench validation
 	$(BIN)/ruff check python tests bench validation
 	$(BIN)/mypy

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- scenario overrides connection gateway routing
+[ $# -gt 0 ] || set -- scenario overrides connection gateway routing wire options
 
 # Plain libFuzzer needs no nightly compiler; the sanitizers would, and the crates forbid unsafe code.
 cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz@0.13.2
@@ -22,6 +22,7 @@ for target in "$@"; do
     case $target in
     scenario) set -- "$corpus" fuzz/seeds/scenario scenarios -- -dict="$words" ;;
     overrides) set -- "$corpus" fuzz/seeds/overrides -- -dict="$words" -max_len=1024 ;;
+    wire | options) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=512 ;;
     *) set -- "$corpus" -- -max_len=8192 ;;
     esac
     echo "fuzzing $target for $seconds s"

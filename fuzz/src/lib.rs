@@ -1,5 +1,6 @@
-//! What the fuzz targets share: judging a scenario file, and segments made of arbitrary numbers.
+//! What the fuzz targets share: judging scenario files and packets, and segments made of arbitrary numbers.
 
 pub mod fields;
+pub mod packets;
 pub mod scenario;
 pub mod trial_run;
