@@ -163,10 +163,12 @@ mod tests {
         near(counters.corrupted, 90);
         let in_order = out.windows(2).filter(|pair| pair[0].1 <= pair[1].1).count();
         assert!(in_order < out.len() - 100, "nothing overtaken");
-        assert!(out.iter().all(|(at, packet)| {
+        let on_time = out.iter().filter(|(at, packet)| {
             let sent = u64::from_be_bytes(packet[..].try_into().expect("8 bytes"));
-            *at == sent + 5 || *at == sent + 7 || sent > 10_000 || at.abs_diff(sent) > 7 // damaged
-        }));
+            *at == sent + 5 || *at == sent + 7
+        });
+        // What was damaged may tell another time, doubled or not.
+        assert!(on_time.count() >= out.len() - 2 * counters.corrupted as usize);
     }
 
     #[test]

@@ -169,13 +169,17 @@ const fn is_first_syn(segment: &Segment) -> bool {
     segment.flags.syn && !segment.flags.ack && !segment.flags.rst
 }
 
-/// True if the connection is in TIME-WAIT and a SYN is surely no old duplicate of it: it begins behind its end (RFC
-/// 9293, section 3.10.7.4, "TIME-WAIT").
+/// True if the connection is in TIME-WAIT and a SYN is surely no old duplicate of it: by its timestamp (RFC 6191, section
+/// 2), or because it begins behind its end (RFC 9293, section 3.10.7.4, "TIME-WAIT").
 fn begins_anew(socket: &Socket, segment: &Segment) -> bool {
     let tcp = &socket.connection;
+    let newer = match (tcp.peer_timestamp(), segment.options.timestamps) {
+        (Some(last), Some(stamp)) => (stamp.value.wrapping_sub(last) as i32) > 0,
+        _ => false,
+    };
     // The peer's FIN is at the offset behind everything delivered.
-    tcp.state() == State::TimeWait
-        && tcp.receive_offset(segment.seq).is_some_and(|offset| offset > tcp.delivered())
+    let behind = tcp.receive_offset(segment.seq).is_some_and(|offset| offset > tcp.delivered());
+    tcp.state() == State::TimeWait && (newer || behind)
 }
 
 /// An address that one host has: others must not be answered (RFC 9293, section 3.9.2.3; RFC 1122, section 3.2.1.3).

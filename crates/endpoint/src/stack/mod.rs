@@ -5,8 +5,6 @@ mod input;
 mod output;
 mod path;
 mod socket;
-#[cfg(test)]
-mod tests;
 
 pub use info::{Info, StackCounters};
 

@@ -338,6 +338,12 @@ impl Connection {
         self.receiver.as_ref()?.position(seq).and_then(position::offset)
     }
 
+    /// The latest timestamp of the peer that was accepted; `None` without timestamps.
+    #[must_use]
+    pub fn peer_timestamp(&self) -> Option<u32> {
+        self.receiver.as_ref().filter(|_| self.timestamps).map(Receiver::echo)
+    }
+
     /// The length of the IP packet that carries `segment` in this endpoint's profile.
     #[must_use]
     pub fn wire_length(&self, segment: &Segment) -> Bytes {

@@ -44,6 +44,19 @@ impl Agent {
         self.queue.pop_front()
     }
 
+    /// Takes everything before `una` out of the queue.
+    pub(crate) fn drop_acknowledged(&mut self, una: u64) {
+        while let Some(first) = self.queue.front_mut().filter(|first| first.start < una) {
+            let acknowledged = (una - first.start).min(u64::from(first.length)) as u32;
+            if first.end() > una {
+                first.start += u64::from(acknowledged);
+                first.length -= acknowledged;
+                return;
+            }
+            self.queue.pop_front();
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
     }

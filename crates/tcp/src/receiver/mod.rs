@@ -86,10 +86,14 @@ impl Receiver {
         position::position(self.irs, self.nxt, seq)
     }
 
+    /// Everything has arrived, the FIN included.
+    const fn finished(&self) -> bool {
+        matches!(self.fin, Some(fin) if fin < self.nxt)
+    }
+
     /// The bytes delivered in order so far.
     pub(crate) const fn delivered(&self) -> u64 {
-        let fin = matches!(self.fin, Some(fin) if fin < self.nxt) as u64;
-        self.nxt - 1 - fin
+        self.nxt - 1 - self.finished() as u64
     }
 
     pub(crate) const fn unread(&self) -> u64 {
@@ -200,6 +204,9 @@ impl Receiver {
     /// The application took `bytes`; the peer hears of it at once if that opens the window by much.
     pub(crate) fn on_read(&mut self, bytes: u64) {
         self.unread -= bytes;
+        if self.finished() {
+            return; // nothing more will come, so nobody needs room; the peer may even be gone, and would reset us
+        }
         let opened = (self.nxt + self.buffer - self.unread).saturating_sub(self.edge);
         let closed = self.edge.saturating_sub(self.nxt) < self.mss;
         let enough = (UPDATE_SEGMENTS * self.mss).min(self.buffer / 2);

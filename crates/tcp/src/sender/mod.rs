@@ -5,7 +5,7 @@ mod sent;
 
 pub(crate) use ack::AckEvent;
 
-use crate::config::Config;
+use crate::config::{Config, HeaderSize};
 use crate::congestion::{Congestion, Outstanding};
 use crate::measure::Counters;
 use crate::pace::Gate;
@@ -75,6 +75,9 @@ pub(crate) struct Sender {
     nagle: bool,
     rto_backoff: bool,
     keeps_log: bool,
+    /// The driver's bytes are gone once they are acknowledged. ns-2 has none, and its agent sends again what was
+    /// acknowledged while it waited.
+    forgets: bool,
     log: SentLog,
     pub(crate) congestion: Congestion,
     pub(crate) estimator: Estimator,
@@ -107,6 +110,7 @@ impl Sender {
             nagle: config.nagle,
             rto_backoff: config.rto_backoff,
             keeps_log: matches!(gate, Gate::Law(_)) || matches!(config.rto, crate::RtoConfig::Smoothed(_)),
+            forgets: config.headers == HeaderSize::Real,
             log: SentLog::default(),
             congestion: Congestion::new(config.congestion, config.rules),
             estimator: Estimator::new(config.rto),
@@ -213,7 +217,12 @@ impl Sender {
             }
         }
         match &mut self.gate {
-            Gate::Agent(agent) if agent.ready(now) => agent.pop(),
+            Gate::Agent(agent) if agent.ready(now) => {
+                if self.forgets {
+                    agent.drop_acknowledged(self.una);
+                }
+                agent.pop()
+            }
             _ => None,
         }
     }
