@@ -1,7 +1,11 @@
 //! What the data thread is asked, and what it tells. It copies; others format.
 
-use crate::gateway::{Lateness, Treatment};
-use meshpace_gateway::{Counters, FlowStats};
+pub use crate::config::{HopSource, Mode};
+pub use meshpace_gateway::Traffic;
+
+use crate::config::Config;
+use crate::gateway::{Lateness, Treatment, no_lateness};
+use meshpace_gateway::{Counters, Explanation, FlowKey, FlowStats, RoundTrips};
 use meshpace_units::{Bytes, Instant, Rate};
 use std::sync::mpsc::Sender;
 
@@ -10,63 +14,13 @@ use std::sync::mpsc::Sender;
 pub enum Request {
     /// Tell everything.
     Snapshot(Sender<Snapshot>),
+    /// Tell one flow in detail; `None` if it is not known.
+    Flow(FlowKey, Sender<Option<Box<FlowDetail>>>),
+    /// Put another configuration in force; flows are kept. Answers what the operator should know about it, or why the
+    /// earlier one stays in force.
+    Reload(Box<Config>, Sender<Result<String, String>>),
     /// Release what is held, in order, and end.
     Stop,
-}
-
-/// What the gateway does with the flows of a subnet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Nothing: packets pass unread.
-    Off,
-    /// Measure only.
-    Observe,
-    /// Pace.
-    Pace,
-}
-
-impl Mode {
-    /// As the configuration writes it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Observe => "observe",
-            Self::Pace => "pace",
-        }
-    }
-}
-
-/// Where a hop count came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HopSource {
-    /// The configuration's map.
-    Static,
-    /// 802.11s path table.
-    Mpath,
-    /// OLSR's routing table.
-    Olsr,
-    /// Babel's routing table.
-    Babel,
-    /// The TTL of the host's packets.
-    Ttl,
-    /// The configuration's default.
-    Default,
-}
-
-impl HopSource {
-    /// As the configuration writes it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Static => "static",
-            Self::Mpath => "mpath",
-            Self::Olsr => "olsr",
-            Self::Babel => "babel",
-            Self::Ttl => "ttl",
-            Self::Default => "default",
-        }
-    }
 }
 
 /// Packets that went on unread, by reason.
@@ -89,7 +43,7 @@ pub struct Unread {
 }
 
 /// What the driver of the data path counted since it began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriverCounters {
     /// Packets taken from the kernel.
     pub packets: u64,
@@ -111,13 +65,20 @@ pub struct DriverCounters {
     pub lateness: Lateness,
 }
 
-/// Packets and bytes of one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Traffic {
-    /// Packets.
-    pub packets: u64,
-    /// Their IP lengths together.
-    pub bytes: Bytes,
+impl Default for DriverCounters {
+    fn default() -> Self {
+        Self {
+            packets: 0,
+            bytes: Bytes::ZERO,
+            unread: Unread::default(),
+            verdict_batches: 0,
+            kernel_dropped: 0,
+            socket_dropped: 0,
+            failed: 0,
+            overflowed: 0,
+            lateness: no_lateness(),
+        }
+    }
 }
 
 /// One flow, as the data thread knows it.
@@ -145,6 +106,15 @@ pub struct FlowReport {
     pub segment: Bytes,
 }
 
+/// One flow, and why it has its pace.
+#[derive(Clone, Debug)]
+pub struct FlowDetail {
+    /// The flow.
+    pub report: FlowReport,
+    /// Its rate law and what goodput control thinks of it.
+    pub explanation: Explanation,
+}
+
 /// Everything the data thread knows, at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -158,6 +128,8 @@ pub struct Snapshot {
     pub counters: Counters,
     /// The driver's totals.
     pub driver: DriverCounters,
+    /// All round trips measured.
+    pub round_trips: RoundTrips,
     /// Packets held now.
     pub held: usize,
     /// Bytes in queues and caches now.

@@ -186,6 +186,13 @@ impl<P: Clone> Gateway<P> {
         self.table.iter().map(|(_, connection)| (FlowStats::of(connection), Activity::of(connection)))
     }
 
+    /// As [`Gateway::flow`], with what came of it and when.
+    #[must_use]
+    pub fn flow_with_activity(&self, key: &FlowKey) -> Option<(FlowStats, Activity)> {
+        let connection = self.table.get(self.table.find(key)?);
+        Some((FlowStats::of(connection), Activity::of(connection)))
+    }
+
     /// One connection, if known.
     #[must_use]
     pub fn flow(&self, key: &FlowKey) -> Option<FlowStats> {

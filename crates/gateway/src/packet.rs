@@ -64,7 +64,9 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    pub(crate) fn new(side: Side, view: &TcpView<'_>) -> Self {
+    /// The connection of a packet that came from `side`.
+    #[must_use]
+    pub fn new(side: Side, view: &TcpView<'_>) -> Self {
         let source = Endpoint { address: view.source, port: view.segment.source_port };
         let destination = Endpoint { address: view.destination, port: view.segment.destination_port };
         match side {

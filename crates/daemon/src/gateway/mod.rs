@@ -1,11 +1,15 @@
 //! `meshpaced gateway`: TCP-GAP on the packets that Linux forwards.
 
+mod engine;
 mod lateness;
+mod share;
 
-pub use lateness::{BOUNDS_US, Lateness};
+pub use engine::{Arrival, Counted, Decision, Engine, Output};
+pub use lateness::{Lateness, no_lateness};
 pub use meshpace_gateway::Treatment;
+pub use share::{draw, treatment};
 
-use crate::Failure;
+use crate::{Failure, config};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,7 +17,7 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The configuration file.
-    #[arg(long, default_value = "/etc/meshpaced.toml")]
+    #[arg(long, default_value = config::DEFAULT_FILE)]
     pub config: PathBuf,
 }
 

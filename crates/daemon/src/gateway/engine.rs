@@ -1,0 +1,341 @@
+//! The gateway on bytes, sans I/O: packets in, decisions out. It joins the wire format, the state machine of
+//! [`meshpace_gateway`], the configuration and the hop counts; who drives it has the queue, the clock and the sockets.
+//!
+//! 1. [`Engine::handle`] for each packet, then [`Engine::poll`] until `None`: what it gives must leave before the next
+//!    packet's decision;
+//! 2. [`Engine::handle_timeout`] when [`Engine::poll_timeout`] says so, then `poll` until `None`.
+
+use super::share;
+use crate::config::Config;
+use crate::hops::{Directory, ReceivedTtl, Way};
+use crate::state::{FlowDetail, FlowReport, Unread};
+use meshpace_gateway::{
+    Action, Activity, Departure, DupAck, FlowKey, FlowStats, Gateway, Route, RttOption, Side, TcpView,
+    Treatment, Verdict,
+};
+use meshpace_pacing::LinkRates;
+use meshpace_units::{Bytes, Instant};
+use meshpace_wire::{NotTcp, Packet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A packet at the gateway.
+#[derive(Debug)]
+pub struct Arrival<'a> {
+    /// The driver's name for it.
+    pub id: u64,
+    /// It came through a mesh interface.
+    pub from_mesh: bool,
+    /// It will leave through a mesh interface.
+    pub to_mesh: bool,
+    /// From its IP header on; may be cut off at the end.
+    pub bytes: &'a mut [u8],
+}
+
+/// What becomes of a packet now.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Decision<'a> {
+    /// It goes on as it is.
+    Accept,
+    /// These bytes go on in its place.
+    Rewrite(&'a [u8]),
+    /// It waits, and comes out of [`Engine::poll`] by its id.
+    Hold,
+    /// It has done its work, or finds its buffer full.
+    Drop,
+}
+
+/// What leaves the gateway's care.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A packet that was held goes on.
+    Release {
+        /// Its name.
+        id: u64,
+        /// What goes on in its place, if it is changed.
+        bytes: Option<Rc<[u8]>>,
+        /// When its flow's pacer allowed it.
+        due: Instant,
+    },
+    /// A packet that was held is dropped: its connection is over.
+    Drop {
+        /// Its name.
+        id: u64,
+    },
+    /// A copy of an earlier packet is sent again, towards the mesh.
+    Send(Rc<[u8]>),
+}
+
+/// A packet in the gateway's queues and caches.
+#[derive(Clone, Debug)]
+struct Handle {
+    id: u64,
+    /// Kept where a repair or the removal of a foreign option may need them; without such an option.
+    bytes: Option<Rc<[u8]>>,
+}
+
+/// What the engine counted since it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// Packets handed in.
+    pub packets: u64,
+    /// Their lengths together.
+    pub bytes: Bytes,
+    /// Those that went on unread.
+    pub unread: Unread,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct Engine {
+    config: Arc<Config>,
+    /// The most packets that the driver can hold.
+    held_max: usize,
+    gateway: Gateway<Handle>,
+    hops: Directory,
+    /// The TTL of the packet by which a mesh host's round trip was last measured.
+    ttls: BTreeMap<IpAddr, ReceivedTtl>,
+    counted: Counted,
+    rewritten: Vec<u8>,
+}
+
+impl Engine {
+    /// An engine without flows, whose driver can hold `held_max` packets.
+    #[must_use]
+    pub fn new(config: Arc<Config>, held_max: usize, hops: Directory) -> Self {
+        Self {
+            gateway: Gateway::new(effective(&config, held_max)),
+            config,
+            held_max,
+            hops,
+            ttls: BTreeMap::new(),
+            counted: Counted::default(),
+            rewritten: Vec::new(),
+        }
+    }
+
+    /// Decides on a packet.
+    pub fn handle<'a>(&'a mut self, now: Instant, arrival: Arrival<'a>) -> Decision<'a> {
+        let Arrival { id, from_mesh, to_mesh, bytes } = arrival;
+        self.counted.packets += 1;
+        self.counted.bytes += Bytes(bytes.len() as u64);
+        let unread = &mut self.counted.unread;
+        let packet = match meshpace_wire::parse(bytes) {
+            Ok(packet) => packet,
+            Err(why) => {
+                *reason(unread, why) += 1;
+                return Decision::Accept;
+            }
+        };
+        let Some(side) = side(&self.config, from_mesh, to_mesh, &packet) else {
+            unread.not_crossing += 1;
+            return Decision::Accept;
+        };
+        let view = TcpView {
+            source: packet.source,
+            destination: packet.destination,
+            segment: &packet.segment,
+            header_length: packet.header_length,
+            wire_len: packet.wire_len,
+        };
+        let key = FlowKey::new(side, &view);
+        let Some(treatment) = share::treatment(&self.config, &key) else {
+            unread.off += 1;
+            return Decision::Accept;
+        };
+        let whole = packet.wire_len <= Bytes(bytes.len() as u64);
+        let keeps = whole && treatment == Treatment::Pace && self.keeps(side, &packet);
+        let handle = Handle { id, bytes: keeps.then(|| without_option(bytes, &packet)) };
+        let (hops, ttls) = (&self.hops, &mut self.ttls);
+        let route = |host: IpAddr| {
+            let ttl = ReceivedTtl::at_forward(packet.ttl);
+            ttls.insert(host, ttl);
+            let Way { hops, rate, .. } = hops.table().way(host, Some(ttl));
+            Route { hops: Some(hops), rates: LinkRates::Uniform(rate) }
+        };
+        match self.gateway.handle(now, side, &view, treatment, route, handle) {
+            Verdict::Forward(_, option) if whole => self.rewrite(bytes, option),
+            Verdict::Forward(..) => Decision::Accept,
+            Verdict::Held => Decision::Hold,
+            Verdict::Consumed(_) | Verdict::Dropped(_) => Decision::Drop,
+        }
+    }
+
+    /// What leaves at `now`; call until `None`.
+    #[must_use = "the packet has left the engine"]
+    pub fn poll(&mut self, now: Instant) -> Option<Output> {
+        let Departure { packet: Handle { id, bytes }, action, due } = self.gateway.poll_transmit(now)?;
+        Some(match action {
+            Action::Release { strip } => Output::Release { id, bytes: bytes.filter(|_| strip), due },
+            Action::Discard => Output::Drop { id },
+            Action::Retransmit => {
+                Output::Send(bytes.unwrap_or_else(|| panic!("packet {id} was cached without bytes")))
+            }
+        })
+    }
+
+    /// When [`Engine::handle_timeout`] or [`Engine::poll`] has something to do next.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.gateway.poll_timeout()
+    }
+
+    /// Does what is due at `now`, departures excepted. Early or repeated calls are harmless.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.gateway.handle_timeout(now);
+        // A host is only noted with a measured round trip; those whose flows have ended make place.
+        if self.ttls.len() > 2 * self.config.gateway.flows_max {
+            let hosts: BTreeSet<IpAddr> =
+                self.gateway.flows().map(|flow| flow.key.wireless.address).collect();
+            self.ttls.retain(|host, _| hosts.contains(host));
+        }
+    }
+
+    /// Puts another configuration in force. Flows stay; what those held that are no longer paced comes out of
+    /// [`Engine::poll`] now.
+    pub fn reload(&mut self, now: Instant, config: Arc<Config>) {
+        self.config = config;
+        self.gateway.set_config(now, effective(&self.config, self.held_max));
+        self.gateway.review(now, |key| share::treatment(&self.config, key));
+    }
+
+    /// Changes how many packets the driver can hold. What is held beyond it stays.
+    pub fn set_held_max(&mut self, now: Instant, held_max: usize) {
+        self.held_max = held_max;
+        self.gateway.set_config(now, effective(&self.config, held_max));
+    }
+
+    /// Forgets all flows; all that is held comes out of [`Engine::poll`] now.
+    pub fn let_go(&mut self, now: Instant) {
+        self.gateway.review(now, |_| None);
+    }
+
+    /// The configuration in force.
+    #[must_use]
+    pub const fn config(&self) -> &Arc<Config> {
+        &self.config
+    }
+
+    /// The state machine's totals.
+    #[must_use]
+    pub const fn totals(&self) -> (&meshpace_gateway::Counters, &meshpace_gateway::RoundTrips) {
+        (self.gateway.counters(), self.gateway.round_trips())
+    }
+
+    /// What was counted here.
+    #[must_use]
+    pub const fn counted(&self) -> &Counted {
+        &self.counted
+    }
+
+    /// Packets held now.
+    #[must_use]
+    pub const fn held(&self) -> usize {
+        self.gateway.held()
+    }
+
+    /// Bytes in queues and caches now.
+    #[must_use]
+    pub const fn buffered(&self) -> Bytes {
+        self.gateway.buffered()
+    }
+
+    /// All flows in the order of their keys.
+    #[must_use]
+    pub fn flows(&self) -> Vec<FlowReport> {
+        self.gateway.flows_with_activity().map(|(stats, activity)| self.report(stats, &activity)).collect()
+    }
+
+    /// One flow, if known, and why it has its pace.
+    #[must_use]
+    pub fn flow(&self, key: &FlowKey) -> Option<FlowDetail> {
+        let (stats, activity) = self.gateway.flow_with_activity(key)?;
+        Some(FlowDetail { report: self.report(stats, &activity), explanation: self.gateway.explain(key)? })
+    }
+
+    fn report(&self, stats: FlowStats, activity: &Activity) -> FlowReport {
+        let host = stats.key.wireless.address;
+        let way = self.hops.table().way(host, self.ttls.get(&host).copied());
+        FlowReport {
+            stats,
+            treatment: activity.treatment,
+            hops: Some(way.hops),
+            hop_source: way.source,
+            link_rate: way.rate,
+            down: activity.down,
+            up: activity.up,
+            opened: activity.opened,
+            last_activity: activity.last_activity,
+            segment: activity.segment,
+        }
+    }
+
+    /// True if the gateway may need the bytes of the packet after its verdict: for a repair, or to take an option out of
+    /// it when it leaves its queue.
+    fn keeps(&self, side: Side, packet: &Packet) -> bool {
+        let occupies = packet.segment.sequence_length() > 0 && !packet.segment.flags.syn;
+        let caches = self.config.gateway.dupack != DupAck::Off;
+        side == Side::Wired && ((occupies && caches) || packet.segment.options.rtt_wired.is_some())
+    }
+
+    /// Writes the option into a whole packet, or takes it out.
+    fn rewrite<'a>(&'a mut self, bytes: &'a mut [u8], option: RttOption) -> Decision<'a> {
+        match option {
+            RttOption::Keep => Decision::Accept,
+            RttOption::Set(rtt) => {
+                self.rewritten.clear();
+                self.rewritten.extend_from_slice(bytes);
+                match meshpace_wire::set_rtt(&mut self.rewritten, rtt) {
+                    Ok(()) => Decision::Rewrite(&self.rewritten),
+                    Err(meshpace_wire::NoRoom) => strip(bytes),
+                }
+            }
+            RttOption::Strip => strip(bytes),
+        }
+    }
+}
+
+fn strip(bytes: &mut [u8]) -> Decision<'_> {
+    if meshpace_wire::strip_rtt(bytes) { Decision::Rewrite(bytes) } else { Decision::Accept }
+}
+
+/// A copy of a packet without an RTT option: on its way to the mesh it may not carry one.
+fn without_option(bytes: &[u8], packet: &Packet) -> Rc<[u8]> {
+    let mut copy = Rc::<[u8]>::from(bytes);
+    if packet.segment.options.rtt_wired.is_some() {
+        meshpace_wire::strip_rtt(Rc::make_mut(&mut copy));
+    }
+    copy
+}
+
+/// The gateway's parameters, no packet more being held than the driver can.
+fn effective(config: &Config, held_max: usize) -> meshpace_gateway::Config {
+    meshpace_gateway::Config { held_max: config.gateway.held_max.min(held_max), ..config.gateway }
+}
+
+/// From which side a packet crosses between mesh and Internet, if it does: one of its ends lies in the mesh, by interface or
+/// address, and the other does not.
+fn side(config: &Config, from_mesh: bool, to_mesh: bool, packet: &Packet) -> Option<Side> {
+    let from_mesh = from_mesh || config.mesh.contains(packet.source);
+    let to_mesh = to_mesh || config.mesh.contains(packet.destination);
+    match (from_mesh, to_mesh) {
+        (true, false) => Some(Side::Wireless),
+        (false, true) => Some(Side::Wired),
+        (true, true) | (false, false) => None,
+    }
+}
+
+fn reason(unread: &mut Unread, why: NotTcp) -> &mut u64 {
+    match why {
+        NotTcp::Fragment => &mut unread.fragments,
+        NotTcp::OtherProtocol(_) => &mut unread.other_protocol,
+        NotTcp::Truncated => &mut unread.truncated,
+        NotTcp::Malformed(_) => &mut unread.malformed,
+        NotTcp::Super => &mut unread.oversized,
+    }
+}
+
+#[cfg(test)]
+mod tests;

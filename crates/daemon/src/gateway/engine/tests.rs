@@ -1,0 +1,347 @@
+use super::*;
+use meshpace_tcp::{Flags, Options, Segment};
+use meshpace_units::{Rate, Seq, Span};
+use meshpace_wire::{build, checksum_ok, parse};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+const MSS: u32 = 1000;
+const ACK: Flags = Flags { syn: false, ack: true, fin: false, rst: false, psh: false };
+const SYN: Flags = Flags { syn: true, ack: false, fin: false, rst: false, psh: false };
+
+/// The mesh is 10.77.0.0/16 and fd77::/16 and what is behind its interface; 4 hops by configuration.
+const PACE: &str = "mode = \"pace\"\n[mesh]\nsubnets = [\"10.77.0.0/16\", \"fd77::/16\"]\nrate = \"2Mbps\"\n\
+    [hops]\nsources = [\"static\", \"ttl\"]\n[hops.static]\n\"10.77.0.0/16\" = 4\n";
+
+fn config(text: &str) -> Arc<Config> {
+    Arc::new(Config::parse("test.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Span::from_millis(n)
+}
+
+struct World {
+    engine: Engine,
+    next: u64,
+    v6: bool,
+    port: u16,
+}
+
+/// What came out, without its borrow.
+#[derive(Debug, PartialEq, Eq)]
+enum Out {
+    Accept,
+    Rewrite(Vec<u8>),
+    Hold,
+    Drop,
+}
+
+impl World {
+    fn new(text: &str) -> Self {
+        let config = config(text);
+        let engine = Engine::new(config.clone(), 100, Directory::fixed(config));
+        Self { engine, next: 0, v6: false, port: 5000 }
+    }
+
+    fn ends(&self) -> (IpAddr, IpAddr) {
+        if self.v6 {
+            (
+                Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1).into(),
+                Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into(),
+            )
+        } else {
+            (Ipv4Addr::new(10, 77, 0, 1).into(), Ipv4Addr::new(192, 0, 2, 1).into())
+        }
+    }
+
+    fn segment(&self, side: Side, seq: u32, ack: u32, payload: u32) -> Segment {
+        let ports = match side {
+            Side::Wired => (80, self.port),
+            Side::Wireless => (self.port, 80),
+        };
+        Segment {
+            source_port: ports.0,
+            destination_port: ports.1,
+            seq: Seq(seq),
+            ack: Seq(ack),
+            flags: ACK,
+            window: 60_000,
+            payload,
+            options: Options::default(),
+            ns2: None,
+        }
+    }
+
+    fn packet(&self, side: Side, segment: &Segment) -> Vec<u8> {
+        let (mesh, internet) = self.ends();
+        let (source, destination) = match side {
+            Side::Wired => (internet, mesh),
+            Side::Wireless => (mesh, internet),
+        };
+        let payload: Vec<u8> = (0..segment.payload).map(|i| i as u8).collect();
+        build(source, destination, 62, segment, &payload)
+    }
+
+    fn down(&self, seq: u32, payload: u32) -> Vec<u8> {
+        self.packet(Side::Wired, &self.segment(Side::Wired, seq, 1, payload))
+    }
+
+    fn up(&self, seq: u32, ack: u32, payload: u32) -> Vec<u8> {
+        self.packet(Side::Wireless, &self.segment(Side::Wireless, seq, ack, payload))
+    }
+
+    /// Hands bytes in; the driver knows no interface.
+    fn hand_in(&mut self, now: Instant, bytes: &[u8]) -> Out {
+        self.next += 1;
+        let mut bytes = bytes.to_vec();
+        let arrival = Arrival { id: self.next, from_mesh: false, to_mesh: false, bytes: &mut bytes };
+        match self.engine.handle(now, arrival) {
+            Decision::Accept => Out::Accept,
+            Decision::Rewrite(bytes) => Out::Rewrite(bytes.to_vec()),
+            Decision::Hold => Out::Hold,
+            Decision::Drop => Out::Drop,
+        }
+    }
+
+    fn outputs(&mut self, now: Instant) -> Vec<Output> {
+        std::iter::from_fn(|| self.engine.poll(now)).collect()
+    }
+
+    /// One segment down at 0 ms and its ACK at 40 ms: the law has a pace (31.68 ms less what 1000 bytes are shorter).
+    fn sampled(&mut self) -> Span {
+        let data = self.down(1, MSS);
+        assert_eq!(self.hand_in(ms(0), &data), Out::Accept);
+        let ack = self.up(1, 1 + MSS, 0);
+        assert_eq!(self.hand_in(ms(40), &ack), Out::Accept);
+        self.engine.flows()[0].stats.interval.expect("one sample")
+    }
+}
+
+#[test]
+fn data_down_is_held_and_released_unchanged() {
+    for v6 in [false, true] {
+        let mut w = World::new(&PACE.replace("10.77.0.0/16\" = 4", "10.77.0.0/16\" = 4\n\"fd77::/16\" = 4"));
+        w.v6 = v6;
+        let interval = w.sampled();
+        assert_eq!(interval, Span::from_secs_f64(2.0 * (0.040 / 4.0 + f64::from(MSS) * 8.0 / 2e6)), "(2.1)");
+        let (first, second) = (w.down(1001, MSS), w.down(2001, MSS));
+        assert_eq!(w.hand_in(ms(40), &first), Out::Accept, "the token is back since {interval:?}");
+        assert_eq!(w.hand_in(ms(41), &second), Out::Hold);
+        assert_eq!(w.outputs(ms(41)), []);
+        let due = ms(40) + interval;
+        assert_eq!(w.engine.poll_timeout(), Some(due));
+        assert_eq!(w.outputs(due), [Output::Release { id: 4, bytes: None, due }]);
+    }
+}
+
+#[test]
+fn the_option_goes_into_acks_up_to_the_mesh_and_nowhere_else() {
+    let mut w = World::new(PACE);
+    let data = w.up(1, 1, MSS);
+    assert_eq!(w.hand_in(ms(0), &data), Out::Accept);
+    let ack = w.packet(Side::Wired, &w.segment(Side::Wired, 1, 1 + MSS, 0));
+    let Out::Rewrite(told) = w.hand_in(ms(30), &ack) else { panic!("no option") };
+    assert_eq!(parse(&told).unwrap().segment.options.rtt_wired, Some(Span::from_millis(30)));
+    assert!(checksum_ok(&told));
+    assert_eq!(told.len(), ack.len() + 8);
+    // Forged options are taken out, whichever side they come from, held packets' included.
+    let forged = Options { rtt_wired: Some(Span::from_millis(1)), ..Options::default() };
+    for (side, seq) in [(Side::Wireless, 1 + MSS), (Side::Wired, 1)] {
+        let segment = Segment { options: forged, ..w.segment(side, seq, 1, 10) };
+        let packet = w.packet(side, &segment);
+        let Out::Rewrite(clean) = w.hand_in(ms(31), &packet) else { panic!("{side:?}: not taken out") };
+        assert_eq!((parse(&clean).unwrap().segment.options.rtt_wired, clean.len()), (None, packet.len()));
+        assert!(checksum_ok(&clean));
+    }
+}
+
+#[test]
+fn a_held_packet_with_a_forged_option_leaves_without_it() {
+    let mut w = World::new(PACE);
+    let interval = w.sampled();
+    let first = w.down(1001, MSS);
+    w.hand_in(ms(40), &first);
+    let forged = Options { rtt_wired: Some(Span::from_millis(1)), ..Options::default() };
+    let packet = w.packet(Side::Wired, &Segment { options: forged, ..w.segment(Side::Wired, 2001, 1, MSS) });
+    assert_eq!(w.hand_in(ms(40), &packet), Out::Hold);
+    let outputs = w.outputs(ms(40) + interval);
+    let [Output::Release { bytes: Some(bytes), .. }] = &outputs[..] else { panic!("{outputs:?}") };
+    assert_eq!(parse(bytes).unwrap().segment.options.rtt_wired, None);
+    assert!(checksum_ok(bytes));
+}
+
+#[test]
+fn observing_changes_nothing_and_says_what_pacing_would_do() {
+    let mut w = World::new(&PACE.replace("\"pace\"", "\"observe\""));
+    let interval = w.sampled();
+    assert_eq!(interval, World::new(PACE).sampled());
+    let forged = Options { rtt_wired: Some(Span::from_millis(1)), ..Options::default() };
+    for i in 0..50 {
+        let data = w.packet(
+            Side::Wired,
+            &Segment { options: forged, ..w.segment(Side::Wired, 1001 + i * MSS, 1, MSS) },
+        );
+        assert_eq!(w.hand_in(ms(41), &data), Out::Accept);
+    }
+    let up = w.up(1, 1, 500);
+    assert_eq!(w.hand_in(ms(42), &up), Out::Accept);
+    let ack = w.packet(Side::Wired, &w.segment(Side::Wired, 60_000, 501, 0));
+    assert_eq!(w.hand_in(ms(50), &ack), Out::Accept);
+    assert_eq!(w.engine.flows()[0].stats.wired_rtt, Some(Span::from_millis(8)));
+    assert_eq!((w.outputs(ms(100_000)), w.engine.held(), w.engine.buffered()), (vec![], 0, Bytes::ZERO));
+}
+
+#[test]
+fn a_hole_is_repaired_with_the_bytes_that_were_lost() {
+    let mut w = World::new(PACE);
+    for (seq, side) in [(0, Side::Wireless), (0, Side::Wired)] {
+        let flags = Flags { ack: side == Side::Wired, ..SYN };
+        let syn = w.packet(side, &Segment { flags, ..w.segment(side, seq, 1, 0) });
+        assert_eq!(w.hand_in(ms(0), &syn), Out::Accept);
+    }
+    let lost = w.down(1, MSS);
+    assert_eq!(w.hand_in(ms(0), &lost), Out::Accept);
+    let next = w.down(1 + MSS, MSS);
+    w.hand_in(ms(1), &next);
+    let duplicate = w.up(1, 1, 0);
+    w.hand_in(ms(40), &duplicate);
+    assert_eq!(w.hand_in(ms(41), &duplicate), Out::Drop, "the gateway answers it");
+    assert_eq!(w.outputs(ms(41)), [Output::Send(lost.into())]);
+    let mut off = World::new(&format!("{PACE}[gateway]\nlocal_retransmission = \"off\"\n"));
+    for packet in [off.down(1, MSS), off.down(1 + MSS, MSS), off.up(1, 1, 0), off.up(1, 1, 0)] {
+        assert_eq!(off.hand_in(ms(0), &packet), Out::Accept);
+    }
+    assert_eq!((off.outputs(ms(1)), off.engine.buffered()), (vec![], Bytes::ZERO));
+}
+
+#[test]
+fn what_does_not_cross_or_cannot_be_read_passes_and_is_counted() {
+    let mut w = World::new(PACE);
+    let good = w.down(1, MSS);
+    // Two Internet hosts; two mesh hosts by interface.
+    let elsewhere = build(
+        Ipv4Addr::new(192, 0, 2, 1).into(),
+        Ipv4Addr::new(198, 51, 100, 1).into(),
+        60,
+        &w.segment(Side::Wired, 1, 1, 10),
+        &[0; 10],
+    );
+    assert_eq!(w.hand_in(ms(0), &elsewhere), Out::Accept);
+    let mut within = good.clone();
+    let arrival = Arrival { id: 9, from_mesh: true, to_mesh: true, bytes: &mut within };
+    assert_eq!(w.engine.handle(ms(0), arrival), Decision::Accept);
+    let mut udp = good.clone();
+    udp[9] = 17;
+    let mut fragment = good.clone();
+    fragment[6] = 0x20;
+    let mut malformed = good.clone();
+    malformed[32] = 0x10;
+    for bytes in [&udp[..], &fragment, &malformed, &good[..30], &[]] {
+        assert_eq!(w.hand_in(ms(0), bytes), Out::Accept);
+    }
+    let unread = Unread {
+        fragments: 1,
+        other_protocol: 1,
+        truncated: 2,
+        malformed: 1,
+        oversized: 0,
+        not_crossing: 2,
+        off: 0,
+    };
+    assert_eq!((w.engine.counted().unread, w.engine.counted().packets), (unread, 7));
+    assert!(w.engine.flows().is_empty());
+}
+
+#[test]
+fn a_packet_that_is_cut_off_is_measured_but_never_rewritten() {
+    let mut w = World::new(PACE);
+    let data = w.up(1, 1, MSS);
+    assert_eq!(w.hand_in(ms(0), &data[..60]), Out::Accept);
+    let ack = w.packet(Side::Wired, &w.segment(Side::Wired, 1, 1 + MSS, 0));
+    assert!(matches!(w.hand_in(ms(30), &ack), Out::Rewrite(_)), "the ACK itself is whole");
+    let forged = Options { rtt_wired: Some(Span::from_millis(1)), ..Options::default() };
+    let packet =
+        w.packet(Side::Wireless, &Segment { options: forged, ..w.segment(Side::Wireless, 1001, 1, 500) });
+    assert_eq!(w.hand_in(ms(31), &packet[..100]), Out::Accept);
+}
+
+#[test]
+fn modes_differ_by_subnet_and_flows_by_their_draw() {
+    let text = format!(
+        "{PACE}[[subnet]]\nprefix = \"10.77.1.0/24\"\nmode = \"off\"\n[[subnet]]\nprefix = \"10.77.0.0/24\"\npaced_share = 0.5\n"
+    );
+    let mut w = World::new(&text);
+    for port in 1..=200 {
+        w.port = port;
+        let data = w.down(1, MSS);
+        w.hand_in(ms(0), &data);
+    }
+    let flows = w.engine.flows();
+    let paced: Vec<_> = flows.iter().filter(|flow| flow.treatment == Treatment::Pace).collect();
+    assert!((70..=130).contains(&paced.len()), "{} of 200", paced.len());
+    let seed = w.engine.config().ab_seed;
+    assert!(paced.iter().all(|flow| share::draw(seed, &flow.stats.key) < 0.5));
+    let off = build(
+        Ipv4Addr::new(192, 0, 2, 1).into(),
+        Ipv4Addr::new(10, 77, 1, 9).into(),
+        60,
+        &w.segment(Side::Wired, 1, 1, 10),
+        &[0; 10],
+    );
+    assert_eq!(w.hand_in(ms(0), &off), Out::Accept);
+    assert_eq!((w.engine.counted().unread.off, w.engine.flows().len()), (1, 200));
+}
+
+#[test]
+fn hops_come_from_the_ttl_of_the_packet_that_was_timed() {
+    let mut w = World::new(&PACE.replace("[hops.static]\n\"10.77.0.0/16\" = 4\n", ""));
+    w.sampled(); // TTL 62 at the FORWARD hook: 63 on arrival, so 64 two hops away
+    let flow = &w.engine.flows()[0];
+    assert_eq!((flow.hops, flow.hop_source), (Some(2), crate::config::HopSource::Ttl));
+    assert_eq!(flow.link_rate, Rate::bits_per_sec(2_000_000));
+    let detail = w.engine.flow(&flow.stats.key).expect("known");
+    assert_eq!(detail.explanation.law.and_then(|law| Some(law.last()?.k)), Some(2));
+}
+
+#[test]
+fn a_reload_keeps_flows_and_lets_go_what_is_no_longer_paced() {
+    for (mode, flows) in [("observe", 1), ("off", 0)] {
+        let mut w = World::new(PACE);
+        w.sampled();
+        for i in 1..4 {
+            let data = w.down(1 + i * MSS, MSS);
+            w.hand_in(ms(40), &data);
+        }
+        assert_eq!(w.engine.held(), 2);
+        w.engine.reload(ms(41), config(PACE));
+        assert_eq!((w.outputs(ms(41)), w.engine.held()), (vec![], 2), "nothing changed");
+        w.engine.reload(ms(41), config(&PACE.replace("\"pace\"", &format!("{mode:?}"))));
+        let ids: Vec<_> =
+            w.outputs(ms(41)).iter().map(|out| matches!(out, Output::Release { id: 4 | 5, .. })).collect();
+        assert_eq!((ids, w.engine.held(), w.engine.flows().len()), (vec![true, true], 0, flows));
+    }
+}
+
+#[test]
+fn no_more_is_held_than_the_driver_can_and_all_is_let_go_in_order() {
+    let mut w = World::new(PACE);
+    w.sampled();
+    w.engine.set_held_max(ms(40), 3);
+    let outcomes: Vec<_> = (1..8)
+        .map(|i| {
+            let data = w.down(1 + i * MSS, MSS);
+            w.hand_in(ms(40), &data)
+        })
+        .collect();
+    assert_eq!(outcomes, [Out::Accept, Out::Hold, Out::Hold, Out::Hold, Out::Drop, Out::Drop, Out::Drop]);
+    w.engine.let_go(ms(41));
+    let ids: Vec<_> = w
+        .outputs(ms(41))
+        .into_iter()
+        .map(|out| match out {
+            Output::Release { id, due, .. } => (id, due),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(ids, [(4, ms(41)), (5, ms(41)), (6, ms(41))]);
+}
