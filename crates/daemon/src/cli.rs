@@ -29,6 +29,7 @@ impl Cli {
         match self.command {
             Command::Gateway(args) => gateway::run(&args),
             Command::Check(args) => config::run(&args),
+            Command::Undo(args) => undo::run(&args),
         }
     }
 }

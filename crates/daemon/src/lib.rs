@@ -11,5 +11,6 @@ pub mod gateway;
 pub mod hops;
 pub mod state;
 mod tool;
+pub mod undo;
 
 pub use failure::Failure;

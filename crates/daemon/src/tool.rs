@@ -34,26 +34,45 @@ pub enum ToolError {
     },
 }
 
+/// True if a program of that name is on the search path.
+#[must_use]
+pub fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 /// Runs a program without input and returns what it printed on standard output.
 ///
 /// # Errors
 /// [`ToolError`] if it is missing, hangs or ends with an error.
 pub fn run<S: AsRef<OsStr>>(program: &str, args: &[S]) -> Result<String, ToolError> {
-    run_with_input(program, args, "")
+    run_with(program, args, "", None)
 }
 
-/// Runs a program with `input` on its standard input and returns what it printed on standard output.
+/// Runs a program with `input` on its standard input and one more environment variable, and returns what it printed on
+/// standard output.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_with_input<S: AsRef<OsStr>>(program: &str, args: &[S], input: &str) -> Result<String, ToolError> {
+pub fn run_with<S: AsRef<OsStr>>(
+    program: &str,
+    args: &[S],
+    input: &str,
+    variable: Option<(&str, &OsStr)>,
+) -> Result<String, ToolError> {
     let broken = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => ToolError::Missing(program.to_owned()),
         _ => ToolError::Broken(program.to_owned(), error.to_string()),
     };
     let mut command = Command::new(program);
     // Messages in English, which callers look at.
-    command.args(args).env("LC_ALL", "C").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(args)
+        .envs(variable)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(broken)?;
     let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
     // Small inputs fit the pipe; a program that ends without reading all of it says why itself.
@@ -112,9 +131,12 @@ mod tests {
     #[test]
     fn output_input_errors_and_absence() {
         assert_eq!(run("printf", &["a\\nb"]).unwrap(), "a\nb");
-        assert_eq!(run_with_input("cat", &[] as &[&str], "text").unwrap(), "text");
+        assert_eq!(run_with("cat", &[] as &[&str], "text", None).unwrap(), "text");
         let refused = run("sh", &["-c", "echo one >&2; echo two >&2; exit 3"]).unwrap_err();
         assert_eq!(refused.to_string(), "sh -c echo one >&2; echo two >&2; exit 3: one; two");
+        let variable = Some(("MESHPACED_TEST", OsStr::new("x y")));
+        assert_eq!(run_with("sh", &["-c", "echo $MESHPACED_TEST"], "", variable).unwrap(), "x y\n");
+        assert!(is_installed("sh") && !is_installed("meshpaced-no-such-tool"));
         assert_eq!(
             run("meshpaced-no-such-tool", &["x"]),
             Err(ToolError::Missing("meshpaced-no-such-tool".into()))

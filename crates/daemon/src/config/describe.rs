@@ -245,7 +245,6 @@ fn derived(path: &str, config: &Config) -> Option<String> {
         "mesh.fallback_rate" if config.mesh.rate_source == super::RateSource::Nl80211 => {
             Some(config.mesh.rate.as_bits_per_sec().to_string())
         }
-        "host.hops" => Some(config.host.hops.to_string()),
         "host.rate" => Some(config.host.rate.as_bits_per_sec().to_string()),
         _ => None,
     }

@@ -189,8 +189,8 @@ pub struct Events {
 pub struct Host {
     /// The control group (version 2) whose sockets are paced; `None`: the root of its hierarchy.
     pub cgroup: Option<PathBuf>,
-    /// Wireless hops to the gateway.
-    pub hops: u32,
+    /// Wireless hops to the gateway; `None`: what [`Hops::fixed`] says of this host's address, else [`Hops::default`].
+    pub hops: Option<u32>,
     /// MAC data rate of the links to the gateway.
     pub rate: Rate,
     /// The sender's rate law: the gateway's, with the interval before the first sample.

@@ -43,7 +43,7 @@ pub(super) fn read(root: &Settings<'_>) -> Result<Config, FileError> {
         events: Events { file: unless_off(&root.section("events")?, "file", path)? },
         host: Host {
             cgroup: host.gives("cgroup").then(|| path(&host, "cgroup")).transpose()?,
-            hops: host.given("hops")?.map_or(hops.default, Setting::count),
+            hops: host.given("hops")?.map(Setting::count),
             rate: host.given("rate")?.map_or(mesh.rate, rate),
             law: parameters::sender_law(&scheme),
         },
@@ -63,12 +63,12 @@ fn read_mesh(settings: &Settings<'_>) -> Result<Mesh, FileError> {
     let names = settings.value("interfaces")?.list().into_iter().map(Setting::text);
     let interfaces = names
         .map(|name| {
+            // Fewer than the kernel takes: what firewall rules would read as a pattern or as quotes is none of them.
             let usable = name.len() <= INTERFACE_NAME
-                && !name.contains(|c: char| c == '/' || c == ':' || c.is_whitespace())
-                && name != "."
-                && name != "..";
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-@".contains(c))
+                && !name.starts_with(['-', '.']);
             let wrong = || {
-                let allowed = "names of network interfaces: at most 15 bytes, no space, slash or colon";
+                let allowed = "names of network interfaces: at most 15 letters, digits, or any of . _ - @";
                 settings.at("interfaces").error(quoted(&name), allowed)
             };
             if usable { Ok(name.clone()) } else { Err(wrong()) }

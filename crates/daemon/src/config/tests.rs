@@ -16,7 +16,7 @@ fn an_empty_file_observes_and_has_the_papers_parameters() {
     let gateway = meshpace_gateway::Config { held_max: 16_384, ..meshpace_gateway::Config::PAPER };
     assert_eq!(config.gateway, gateway);
     assert_eq!(config.host.law, meshpace_pacing::AdaptiveConfig::PAPER);
-    assert_eq!((config.host.hops, config.host.rate), (4, Rate::bits_per_sec(11_000_000)));
+    assert_eq!((config.host.hops, config.host.rate), (None, Rate::bits_per_sec(11_000_000)));
     assert_eq!(config.nfqueue.socket_buffer, Bytes(8 << 20));
     assert_eq!(config.hops.sources, HopSource::ALL);
     assert_eq!(config.metrics.listen, Some("127.0.0.1:9733".parse().unwrap()));

@@ -1,0 +1,137 @@
+//! The rules, put in force in network namespaces that the tests make and that vanish with their threads.
+
+use super::*;
+use crate::config::Config;
+use crate::tool::{run, run_with};
+use nix::sched::{CloneFlags, unshare};
+use std::thread;
+
+fn plan(queue: u16) -> Plan {
+    let text = format!(
+        "[mesh]\ninterfaces = [\"mesh0\", \"wlan0.1\"]\nsubnets = [\"10.1.0.0/16\", \"10.2.3.4\", \"fd00:1::/48\"]\n\
+         [nfqueue]\nqueue = {queue}\n[control]\nsocket = \"{}/control.sock\"\n",
+        std::env::temp_dir().display()
+    );
+    Plan::of(&Config::parse("a.toml", text.as_bytes()).unwrap())
+}
+
+/// In a network namespace of its own; it takes CAP_SYS_ADMIN.
+fn in_namespace<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
+    let body = || {
+        unshare(CloneFlags::CLONE_NEWNET).expect("a network namespace: run this test as root");
+        test()
+    };
+    thread::spawn(body).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn sh(line: &str) -> String {
+    run("sh", &["-c", line]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn saved(backend: Backend) -> String {
+    ["", "6"]
+        .map(|six| sh(&format!("ip{six}tables{}-save -t mangle | grep -v '^[#:]'", &backend.name()[8..])))
+        .concat()
+}
+
+const IPTABLES: [Backend; 2] = [Backend::IptablesNft, Backend::IptablesLegacy];
+
+#[test]
+fn iptables_of_both_kinds_install_verify_replace_and_remove() {
+    for backend in IPTABLES {
+        in_namespace(move || {
+            let lock = std::env::temp_dir().join("xtables.lock");
+            // Somebody else's rules: one that must stay first, one with a comment that only looks like ours.
+            let name = backend.name();
+            sh(&format!(
+                "{name} -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+            ));
+            sh(&format!(
+                "{name} -t mangle -A FORWARD -s 192.0.2.1 -m comment --comment 'not meshpaced' -j ACCEPT"
+            ));
+            let before = saved(backend);
+            assert_eq!(backend.install(&plan(7)), Ok(false));
+            assert_eq!(backend.verify(&plan(7)), Ok(()));
+            assert!(backend.verify(&plan(8)).unwrap_err().contains("is not as it was made"));
+            let rules = saved(backend);
+            assert_eq!(rules.matches("--queue-bypass").count(), 14, "{rules}");
+            let jump = rules.find("-j meshpaced").unwrap();
+            assert!(rules.find("TCPMSS").unwrap() < jump, "{rules}");
+            // Again, as after a crash, with another queue; a rule of somebody else has come behind the jump meanwhile.
+            sh(&format!("{name} -t mangle -A FORWARD -s 192.0.2.2 -j ACCEPT"));
+            assert_eq!(backend.install(&plan(8)), Ok(true));
+            assert_eq!(backend.verify(&plan(8)), Ok(()));
+            let rules = saved(backend);
+            assert!(!rules.contains("--queue-num 7 "), "{rules}");
+            assert_eq!(
+                rules.matches("-A FORWARD -p tcp -m comment --comment meshpaced -j meshpaced").count(),
+                2,
+                "{rules}"
+            );
+            assert!(rules.find("192.0.2.2").unwrap() < rules.find("-j meshpaced").unwrap(), "{rules}");
+            // A firewall reload by somebody else is noticed.
+            sh(&format!("{name} -t mangle -D FORWARD -p tcp -m comment --comment meshpaced -j meshpaced"));
+            assert!(backend.verify(&plan(8)).unwrap_err().contains("does not jump"));
+            // A stray rule with our comment goes too; everything else stays.
+            sh(&format!(
+                "{name} -t mangle -A FORWARD -p tcp -m comment --comment meshpaced -j NFQUEUE --queue-num 3"
+            ));
+            let removed = backend.remove(&lock).unwrap();
+            assert_eq!(removed.len(), 2, "{removed:?}");
+            assert_eq!(removed[0], format!("{name}: 9 rules of table mangle"));
+            let after = saved(backend);
+            assert_eq!(
+                after,
+                before.replace("-j ACCEPT\n", "-j ACCEPT\n-A FORWARD -s 192.0.2.2/32 -j ACCEPT\n")
+            );
+            assert_eq!(backend.remove(&lock).unwrap(), Vec::<String>::new());
+        });
+    }
+}
+
+#[test]
+fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
+    in_namespace(|| {
+        assert_eq!(Backend::IptablesLegacy.install(&plan(7)), Ok(false));
+        let installed = install(&plan(9)).unwrap();
+        assert_eq!(verify(&plan(9), &installed), Ok(()));
+        // Which way that is depends on the kernel; what was tried before it says why it failed.
+        assert_ne!(installed.backend, Backend::IptablesLegacy);
+        assert_eq!(installed.refused.len(), usize::from(installed.backend == Backend::IptablesNft));
+        let text = installed.to_string();
+        assert!(text.starts_with(&format!("rules by {}", installed.backend.name())), "{text}");
+        let cleared =
+            ["iptables-legacy: 9 rules of table mangle", "ip6tables-legacy: 7 rules of table mangle"];
+        assert_eq!(installed.replaced, cleared);
+        let removed = remove(plan(9).lock()).unwrap();
+        assert!(!removed.is_empty());
+        assert_eq!(remove(plan(9).lock()).unwrap(), Vec::<String>::new());
+    });
+}
+
+/// The table as nftables takes it, but for the queue statement, which not every kernel has.
+#[test]
+fn nft_takes_the_table() {
+    in_namespace(|| {
+        let script = nft::script(&plan(7), "counter");
+        for _ in 0..2 {
+            run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
+        }
+        let listed = sh("nft list table inet meshpaced");
+        assert_eq!(listed.matches("counter packets").count(), 10, "{listed}");
+        assert!(
+            listed.contains("iifname \"wlan0.1\" meta l4proto tcp")
+                && listed.contains("ip6 daddr fd00:1::/48"),
+            "{listed}"
+        );
+        assert!(nft::verify(&plan(7)).unwrap_err().contains("0 of 10 rules"));
+        sh("nft add table inet other");
+        assert_eq!(nft::remove().unwrap(), ["nft: table inet meshpaced"]);
+        assert_eq!(sh("nft list tables"), "table inet other\n");
+        assert_eq!(nft::remove().unwrap(), Vec::<String>::new());
+    });
+    assert!(
+        nft::script(&plan(7), "queue num 7 bypass")
+            .contains("oifname \"mesh0\" meta l4proto tcp queue num 7 bypass comment")
+    );
+}

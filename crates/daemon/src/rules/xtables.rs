@@ -1,0 +1,187 @@
+//! The rules as a chain of the mangle table of iptables, old or on nftables: `FORWARD` jumps to the chain `meshpaced`.
+//!
+//! iptables-restore puts a whole set of changes in force at once, which is what makes replacing seamless. A queued packet
+//! that the daemon accepts goes on behind the whole chain `FORWARD` (nf_reinject in net/netfilter/nfnetlink_queue.c), so the
+//! jump is kept last: rules of others there, such as MSS clamping, come first.
+
+use super::TAG;
+use super::plan::{Match, Plan};
+use crate::tool::{ToolError, is_installed, run_with};
+use ipnet::IpNet;
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+
+/// The lock of the old iptables (xtables.h of iptables: XT_LOCK_NAME).
+const LOCK: &str = "/run/xtables.lock";
+const LOCK_VARIABLE: &str = "XTABLES_LOCKFILE";
+
+/// An IP version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    V4,
+    V6,
+}
+
+/// One of the iptables.
+#[derive(Clone, Debug)]
+pub(super) struct Xtables {
+    /// `-nft`, `-legacy` or nothing.
+    variant: &'static str,
+    /// The lock file to use instead of the usual one.
+    lock: Option<PathBuf>,
+}
+
+impl Family {
+    /// The IP versions that this kernel has.
+    pub(super) fn present() -> impl Iterator<Item = Self> {
+        let v6 = Path::new("/proc/net/if_inet6").exists();
+        std::iter::once(Self::V4).chain(v6.then_some(Self::V6))
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::V4 => "ip",
+            Self::V6 => "ip6",
+        }
+    }
+
+    const fn is_of(self, prefix: IpNet) -> bool {
+        matches!((self, prefix), (Self::V4, IpNet::V4(_)) | (Self::V6, IpNet::V6(_)))
+    }
+}
+
+impl Xtables {
+    /// `lock` is used where the usual lock file cannot be written, unless the user says another.
+    pub(super) fn new(variant: &'static str, lock: &Path) -> Self {
+        let writable = || OpenOptions::new().append(true).create(true).open(LOCK).is_ok();
+        let needed = variant != "-nft" && std::env::var_os(LOCK_VARIABLE).is_none() && !writable();
+        Self { variant, lock: needed.then(|| lock.to_owned()) }
+    }
+
+    /// Fills the chain and sees to it that FORWARD ends with a jump to it; true if something of ours was there.
+    pub(super) fn install(&self, family: Family, plan: &Plan) -> Result<bool, String> {
+        let saved = self.save(family)?;
+        let mut script = format!("*mangle\n:{TAG} - [0:0]\n");
+        for rule in chain(family, plan) {
+            writeln!(script, "{rule}").expect("a String takes all");
+        }
+        let stale = tagged_elsewhere(&saved);
+        for rule in &stale {
+            writeln!(script, "{}", deletion(rule)).expect("a String takes all");
+        }
+        writeln!(script, "{}\nCOMMIT", jump()).expect("a String takes all");
+        self.restore(family, &script)?;
+        Ok(!stale.is_empty() || saved.lines().any(is_chain))
+    }
+
+    /// Removes chain and jump, and any other rule of this table with our comment.
+    pub(super) fn remove(&self, family: Family) -> Result<Vec<String>, String> {
+        if self.nothing_there(family)
+            || !is_installed(&format!("{}tables{}-save", family.word(), self.variant))
+        {
+            return Ok(Vec::new());
+        }
+        let saved = self.save(family)?;
+        let stale = tagged_elsewhere(&saved);
+        let has_chain = saved.lines().any(is_chain);
+        let rules = stale.len() + saved.lines().filter(|line| is_in_chain(line)).count();
+        if !has_chain && stale.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut script = "*mangle\n".to_owned();
+        for rule in &stale {
+            writeln!(script, "{}", deletion(rule)).expect("a String takes all");
+        }
+        if has_chain {
+            write!(script, "-F {TAG}\n-X {TAG}\n").expect("a String takes all");
+        }
+        script.push_str("COMMIT\n");
+        self.restore(family, &script)?;
+        Ok(vec![format!("{}tables{}: {rules} rules of table mangle", family.word(), self.variant)])
+    }
+
+    /// `Ok` if the chain is as planned and jumped to.
+    pub(super) fn verify(&self, family: Family, plan: &Plan) -> Result<(), String> {
+        let name = format!("{}tables{}", family.word(), self.variant);
+        let saved = self.save(family)?;
+        let found: Vec<_> = saved.lines().filter(|line| is_in_chain(line)).collect();
+        if found != chain(family, plan) {
+            return Err(format!("{name}: chain {TAG} of table mangle is not as it was made"));
+        }
+        if tagged_elsewhere(&saved) != [jump()] {
+            return Err(format!("{name}: FORWARD of table mangle does not jump to {TAG}"));
+        }
+        Ok(())
+    }
+
+    /// True if the old iptables has no mangle table here; asking it would make one.
+    fn nothing_there(&self, family: Family) -> bool {
+        let names = format!("/proc/thread-self/net/{}_tables_names", family.word());
+        self.variant == "-legacy"
+            && !fs::read_to_string(names).is_ok_and(|tables| tables.lines().any(|table| table == "mangle"))
+    }
+
+    fn save(&self, family: Family) -> Result<String, String> {
+        self.call(family, "-save", &["-t", "mangle"], "")
+    }
+
+    fn restore(&self, family: Family, script: &str) -> Result<(), String> {
+        self.call(family, "-restore", &["--noflush", "--wait", "5"], script).map(|_| ())
+    }
+
+    fn call(&self, family: Family, command: &str, args: &[&str], input: &str) -> Result<String, String> {
+        let program = format!("{}tables{}{command}", family.word(), self.variant);
+        let lock = self.lock.as_deref().map(|lock| (LOCK_VARIABLE, OsStr::new(lock)));
+        run_with(&program, args, input, lock).map_err(|error| match error {
+            ToolError::Refused { message, .. } => message,
+            other => other.to_string(),
+        })
+    }
+}
+
+/// The rules of the chain, in the words that iptables-save uses, so that they can be compared.
+fn chain(family: Family, plan: &Plan) -> Vec<String> {
+    let condition = |rule: &Match| match rule {
+        Match::From(name) => format!("-i {name}"),
+        Match::To(name) => format!("-o {name}"),
+        Match::Source(prefix) => format!("-s {prefix}"),
+        Match::Destination(prefix) => format!("-d {prefix}"),
+    };
+    let line = |rule: &Match| {
+        let (condition, queue) = (condition(rule), plan.queue());
+        format!(
+            "-A {TAG} {condition} -p tcp -m comment --comment {TAG} -j NFQUEUE --queue-num {queue} --queue-bypass"
+        )
+    };
+    plan.matches().filter(|rule| rule.prefix().is_none_or(|prefix| family.is_of(prefix))).map(line).collect()
+}
+
+fn jump() -> String {
+    format!("-A FORWARD -p tcp -m comment --comment {TAG} -j {TAG}")
+}
+
+/// `:meshpaced - [0:0]`.
+fn is_chain(line: &str) -> bool {
+    line.strip_prefix(':').and_then(|rest| rest.split_whitespace().next()) == Some(TAG)
+}
+
+fn is_in_chain(line: &str) -> bool {
+    line.strip_prefix("-A ").and_then(|rest| rest.split_whitespace().next()) == Some(TAG)
+}
+
+/// Rules of other chains that bear our comment or jump to our chain.
+fn tagged_elsewhere(saved: &str) -> Vec<&str> {
+    let ours = |line: &&str| {
+        let words: Vec<_> = line.split_whitespace().map(|word| word.trim_matches('"')).collect();
+        let has = |name: &str| words.windows(2).any(|pair| pair == [name, TAG]);
+        line.starts_with("-A ") && !is_in_chain(line) && (has("--comment") || has("-j"))
+    };
+    saved.lines().filter(ours).collect()
+}
+
+/// The rule as iptables-restore deletes it.
+fn deletion(rule: &str) -> String {
+    format!("-D{}", rule.strip_prefix("-A").unwrap_or_else(|| panic!("not a rule: {rule}")))
+}

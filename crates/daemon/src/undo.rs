@@ -1,0 +1,90 @@
+//! `meshpaced undo`: everything that a daemon may have left behind, gone with one command, whether the daemon lives or not.
+
+use crate::config::{Config, DEFAULT_FILE};
+use crate::{Failure, rules};
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `meshpaced undo`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The configuration file, for the names of interfaces and of the control socket; without it, or if it cannot be
+    /// used, the defaults.
+    #[arg(long, default_value = DEFAULT_FILE)]
+    config: PathBuf,
+}
+
+/// What may be left behind: each part removes its own and says what it was.
+const PARTS: [fn(&Config) -> Result<Vec<String>, Failure>; 2] =
+    [|config| rules::remove(&rules::lock_of(config)), |config| remove_socket(&config.control.socket)];
+
+/// Removes firewall rules, leftovers of the eBPF data path, and the control socket of a dead daemon; says what it removed.
+///
+/// # Errors
+/// [`Failure::Operational`] if something is there and cannot be removed; everything else is removed nevertheless.
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let config = Config::load(&args.config).unwrap_or_else(|failure| {
+        if args.config.exists() {
+            eprintln!("meshpaced: {failure}; going by the defaults");
+        }
+        Config::default()
+    });
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for part in PARTS {
+        match part(&config) {
+            Ok(removed) => {
+                count += removed.len();
+                removed.iter().for_each(|what| println!("removed {what}"));
+            }
+            Err(failure) => failures.push(failure.to_string()),
+        }
+    }
+    if count == 0 && failures.is_empty() {
+        println!("nothing to remove");
+    }
+    if failures.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Failure::Operational(failures.join("; "))) }
+}
+
+/// Removes the socket file that a daemon left when it was killed.
+fn remove_socket(socket: &Path) -> Result<Vec<String>, Failure> {
+    if UnixStream::connect(socket).is_ok() {
+        println!("a daemon still runs and listens on {}: stop it too", socket.display());
+        return Ok(Vec::new());
+    }
+    match fs::remove_file(socket) {
+        Ok(()) => Ok(vec![format!("the control socket {}", socket.display())]),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(Failure::operational(socket.display(), error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meshpace_linux::monotonic_now;
+    use meshpace_units::Span;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn only_a_dead_daemons_socket_is_removed() {
+        let socket = std::env::temp_dir().join(format!("meshpaced-undo-{}.sock", std::process::id()));
+        let listener = UnixListener::bind(&socket).unwrap();
+        assert_eq!(remove_socket(&socket).unwrap(), Vec::<String>::new());
+        assert!(socket.exists());
+        drop(listener);
+        // A program that another test starts just now holds a copy until it has replaced itself.
+        let end = monotonic_now() + Span::from_secs(10);
+        while UnixStream::connect(&socket).is_ok() {
+            assert!(monotonic_now() < end, "somebody holds {}", socket.display());
+        }
+        assert_eq!(remove_socket(&socket).unwrap().len(), 1);
+        assert!(!socket.exists());
+        assert_eq!(remove_socket(&socket).unwrap(), Vec::<String>::new());
+    }
+}
