@@ -1,6 +1,6 @@
 //! The command line: one line a subcommand, each defined in its own module.
 
-use crate::{Failure, config, gateway};
+use crate::{Failure, config, gateway, undo};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -18,6 +18,8 @@ enum Command {
     Gateway(gateway::Args),
     /// Check a configuration file and print what is in force.
     Check(config::Args),
+    /// Remove everything that a daemon may have left behind: firewall rules, eBPF programs, sockets.
+    Undo(undo::Args),
 }
 
 impl Cli {

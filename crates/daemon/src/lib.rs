@@ -9,6 +9,7 @@ pub mod ebpf;
 pub mod failure;
 pub mod gateway;
 pub mod hops;
+pub mod rules;
 pub mod state;
 mod tool;
 pub mod undo;
