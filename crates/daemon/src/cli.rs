@@ -1,6 +1,8 @@
 //! The command line: one line a subcommand, each defined in its own module.
 
-use crate::{Failure, config, gateway, undo};
+#[cfg(feature = "ebpf")]
+use crate::host;
+use crate::{Failure, config, gateway};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -16,10 +18,11 @@ pub struct Cli {
 enum Command {
     /// Measure, and if told so pace, the TCP flows between mesh and Internet.
     Gateway(gateway::Args),
+    /// Pace what this host's applications send into the mesh, under the kernel's own TCP.
+    #[cfg(feature = "ebpf")]
+    Host(host::Args),
     /// Check a configuration file and print what is in force.
     Check(config::Args),
-    /// Remove everything that a daemon may have left behind: firewall rules, eBPF programs, sockets.
-    Undo(undo::Args),
 }
 
 impl Cli {
@@ -30,8 +33,9 @@ impl Cli {
     pub fn run(self) -> Result<ExitCode, Failure> {
         match self.command {
             Command::Gateway(args) => gateway::run(&args),
+            #[cfg(feature = "ebpf")]
+            Command::Host(args) => host::run(&args),
             Command::Check(args) => config::run(&args),
-            Command::Undo(args) => undo::run(&args),
         }
     }
 }

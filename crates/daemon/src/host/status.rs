@@ -1,0 +1,328 @@
+//! What `meshpaced host --status` shows: a Unix socket that answers every connection with one JSON line.
+
+use super::flows::{Flow, Flows};
+use crate::Failure;
+use crate::text;
+use meshpace_pacing::WirelessPart;
+use meshpace_units::{Histogram, Instant, Rate, Span};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Version of the answer; changes only when a key's meaning does.
+const SCHEMA: u32 = 1;
+/// How long a client may take to read its answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Clients answered at a time.
+const CLIENTS: usize = 4;
+
+/// Upper bounds of the buckets of the loop's delay.
+const DELAYS: [Span; 12] = [
+    Span::from_micros(20),
+    Span::from_micros(50),
+    Span::from_micros(100),
+    Span::from_micros(200),
+    Span::from_micros(500),
+    Span::from_millis(1),
+    Span::from_millis(2),
+    Span::from_millis(5),
+    Span::from_millis(10),
+    Span::from_millis(50),
+    Span::from_millis(200),
+    Span::from_secs(1),
+];
+
+/// From the kernel's sample until the limit that follows from it lies in the kernel.
+pub type Delay = Histogram<{ DELAYS.len() }>;
+
+/// An empty histogram of the loop's delay.
+pub const fn no_delays() -> Delay {
+    Histogram::new(&DELAYS)
+}
+
+/// The answer. Quantities carry their unit in the key: `_s` seconds, `_bps` bit/s.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The daemon's version.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// Seconds since it began.
+    pub uptime_s: f64,
+    /// The control group.
+    pub cgroup: PathBuf,
+    /// Delay of the loop.
+    pub delay: LoopDelay,
+    /// What the program in the kernel counted.
+    pub counters: BTreeMap<String, u64>,
+    /// Connections, oldest first.
+    pub flows: Vec<FlowStatus>,
+}
+
+/// From the kernel's sample until the limit that follows from it lies in the kernel, which takes it at the next
+/// acknowledgement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoopDelay {
+    /// Limits.
+    pub orders: u64,
+    /// Half of them took at most so long.
+    pub p50_s: Option<f64>,
+    /// 99 % of them took at most so long.
+    pub p99_s: Option<f64>,
+    /// The longest.
+    pub max_s: Option<f64>,
+}
+
+/// One connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowStatus {
+    /// This host's end.
+    pub local: String,
+    /// The other end.
+    pub remote: String,
+    /// `unknown`, `seen` or `absent`.
+    pub gateway: String,
+    /// Begun before the program was attached.
+    pub adopted: bool,
+    /// Wireless hops to the gateway.
+    pub hops: u32,
+    /// Payload of a full segment.
+    pub mss_bytes: u64,
+    /// Latest round trip of the whole path.
+    pub rtt_s: Option<f64>,
+    /// Latest wired part that the gateway told.
+    pub rtt_wired_s: Option<f64>,
+    /// Latest wireless part.
+    pub rtt_wireless_s: Option<f64>,
+    /// The law's smoothed delay (2.2).
+    pub k_hop_delay_s: Option<f64>,
+    /// Its variation (2.3).
+    pub variation: f64,
+    /// Spacing asked for; null asks for none.
+    pub interval_s: Option<f64>,
+    /// The same as payload a second.
+    pub limit_bps: Option<u64>,
+    /// The limit that the socket had at its latest acknowledgement.
+    pub in_force_bps: Option<u64>,
+    /// Samples that the law took.
+    pub samples: u64,
+    /// Samples that the law refused.
+    pub samples_rejected: u64,
+    /// Samples whose wireless part was not positive.
+    pub samples_discarded: u64,
+    /// Seconds since it is followed.
+    pub age_s: f64,
+    /// Seconds since its latest report.
+    pub idle_s: f64,
+}
+
+/// What the loop hands to a status.
+#[derive(Debug)]
+pub struct Sources<'a> {
+    pub now: Instant,
+    pub started: Instant,
+    pub cgroup: &'a Path,
+    pub flows: &'a Flows,
+    pub delay: &'a Delay,
+    pub counters: Vec<(&'static str, u64)>,
+}
+
+impl Status {
+    /// What is known now.
+    #[must_use]
+    pub fn new(sources: &Sources<'_>) -> Self {
+        let delay = sources.delay;
+        Self {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            uptime_s: sources.now.saturating_since(sources.started).as_secs_f64(),
+            cgroup: sources.cgroup.to_owned(),
+            delay: LoopDelay {
+                orders: delay.count(),
+                p50_s: delay.quantile(0.5).map(Span::as_secs_f64),
+                p99_s: delay.quantile(0.99).map(Span::as_secs_f64),
+                max_s: (delay.count() > 0).then(|| delay.max().as_secs_f64()),
+            },
+            counters: sources.counters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+            flows: sources.flows.iter().map(|(_, flow)| FlowStatus::new(flow, sources.now)).collect(),
+        }
+    }
+}
+
+impl FlowStatus {
+    fn new(flow: &Flow, now: Instant) -> Self {
+        let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
+        Self {
+            local: flow.ends.local.to_string(),
+            remote: flow.ends.remote.to_string(),
+            gateway: match flow.part {
+                WirelessPart::Unknown { .. } => "unknown",
+                WirelessPart::Seen => "seen",
+                WirelessPart::Absent => "absent",
+            }
+            .to_owned(),
+            adopted: flow.adopted,
+            hops: flow.hops,
+            mss_bytes: flow.mss.0,
+            rtt_s: seconds(flow.rtt),
+            rtt_wired_s: seconds(flow.rtt_wired),
+            rtt_wireless_s: seconds(flow.rtt_wireless),
+            k_hop_delay_s: flow.law.k_hop_delay(),
+            variation: flow.law.variation(),
+            interval_s: seconds(flow.interval),
+            limit_bps: flow.limit().map(Rate::as_bits_per_sec),
+            in_force_bps: flow.in_force.map(Rate::as_bits_per_sec),
+            samples: flow.law.samples(),
+            samples_rejected: flow.law.rejected(),
+            samples_discarded: flow.discarded,
+            age_s: now.saturating_since(flow.since).as_secs_f64(),
+            idle_s: now.saturating_since(flow.active).as_secs_f64(),
+        }
+    }
+}
+
+/// The socket on which clients ask.
+#[derive(Debug)]
+pub struct Listener {
+    socket: UnixListener,
+    path: PathBuf,
+    answering: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Listener {
+    /// Listens at `path`, whose directory is made if it is missing; a socket that nobody answers is replaced.
+    ///
+    /// # Errors
+    /// [`Failure::Operational`] if another process answers there, or the kernel refuses.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let fail = |why: std::io::Error| Failure::operational(path.display(), why);
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory).map_err(fail)?;
+        }
+        match UnixStream::connect(path) {
+            Ok(_) => {
+                let why = "another process answers there; choose another with --socket";
+                return Err(Failure::operational(path.display(), why));
+            }
+            Err(why) if why.kind() == ErrorKind::ConnectionRefused => {
+                std::fs::remove_file(path).map_err(fail)?;
+            }
+            Err(_) => {}
+        }
+        let socket = UnixListener::bind(path).map_err(fail)?;
+        socket.set_nonblocking(true).map_err(fail)?;
+        Ok(Self { socket, path: path.to_owned(), answering: Vec::new() })
+    }
+
+    /// Answers those who wait, each in a thread of its own, so that a slow reader holds up nobody. Whoever comes while
+    /// too many are reading is hung up on.
+    ///
+    /// # Errors
+    /// What `status` says.
+    pub fn answer(&mut self, status: impl Fn() -> Result<Status, Failure>) -> Result<(), Failure> {
+        self.answering.retain(|thread| !thread.is_finished());
+        while let Ok((mut client, _)) = self.socket.accept() {
+            if self.answering.len() >= CLIENTS {
+                continue;
+            }
+            let status = status()?;
+            self.answering.push(std::thread::spawn(move || {
+                let mut line = serde_json::to_vec(&status).expect("a status has a JSON form");
+                line.push(b'\n');
+                // A client that hangs up is no concern of ours.
+                let _ = client.set_nonblocking(false);
+                let _ = client.set_write_timeout(Some(PATIENCE));
+                let _ = client.write_all(&line);
+            }));
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // The next one would replace it anyway.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Asks the daemon at `path` and prints what it says, as it is or for people.
+///
+/// # Errors
+/// [`Failure::Operational`] if nobody answers there.
+pub fn show(path: &Path, json: bool) -> Result<(), Failure> {
+    let fail = |why: std::io::Error| match why.kind() {
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => Failure::operational(
+            format!("no `meshpaced host` at {}", path.display()),
+            "is it running? (--socket names another)",
+        ),
+        _ => Failure::operational(path.display(), why),
+    };
+    let mut stream = UnixStream::connect(path).map_err(fail)?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(fail)?;
+    let mut line = String::new();
+    stream.read_to_string(&mut line).map_err(fail)?;
+    if json {
+        print!("{line}");
+        return Ok(());
+    }
+    let status: Status =
+        serde_json::from_str(&line).map_err(|why| Failure::operational(path.display(), why))?;
+    print!("{}", for_people(&status));
+    Ok(())
+}
+
+fn for_people(status: &Status) -> String {
+    let counter = |name: &str| text::count(status.counters.get(name).copied().unwrap_or(0));
+    let mut out = format!(
+        "meshpaced host {}, up {}, {}\n{} connections now, {} followed, {} without a place; {} options read, {} malformed; \
+         {} limits set, {} lifted by the watchdog\nfrom sample to limit: {} at the median, {} at 99 %, {} at most\n\n",
+        status.version,
+        text::time(status.uptime_s),
+        status.cgroup.display(),
+        status.flows.len(),
+        counter("connections"),
+        counter("no_place"),
+        counter("options"),
+        counter("malformed"),
+        counter("set"),
+        counter("expired"),
+        text::or_unknown(status.delay.p50_s, text::time),
+        text::or_unknown(status.delay.p99_s, text::time),
+        text::or_unknown(status.delay.max_s, text::time),
+    );
+    for flow in &status.flows {
+        let gateway = match flow.gateway.as_str() {
+            "absent" => "no gateway",
+            "seen" => "gateway",
+            _ => "gateway not known yet",
+        };
+        out.push_str(&format!(
+            "{} -> {}  {}, {} hops  RTT {} = {} wired + {} wireless  variation {:.2}  limit {}, in force {}\n",
+            flow.local,
+            flow.remote,
+            gateway,
+            flow.hops,
+            text::or_unknown(flow.rtt_s, text::time),
+            text::or_unknown(flow.rtt_wired_s, text::time),
+            text::or_unknown(flow.rtt_wireless_s, text::time),
+            flow.variation,
+            flow.limit_bps.map_or_else(|| "none".to_owned(), |bps| text::bit_rate(bps as f64)),
+            flow.in_force_bps.map_or_else(|| "none".to_owned(), |bps| text::bit_rate(bps as f64)),
+        ));
+    }
+    out
+}
