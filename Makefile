@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo test validate bench fuzz clean
+.PHONY: setup demo test validate bench bench-gateway fuzz clean
 
 ## Virtual environment, tools, the engine as an extension module; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine
@@ -61,6 +61,10 @@ validate: $(VENV)/.engine
 ## The engine beside ns-2 and ns-3; rewrites docs/benchmarks.md.
 bench: setup
 	$(BIN)/python bench/run.py
+
+## The live gateway beside plain forwarding, as root; rewrites docs/benchmarks-gateway.md.
+bench-gateway: setup
+	$(BIN)/python bench/run_gateway.py
 
 ## Every fuzz target for FUZZ_SECONDS (docs/fuzzing.md).
 FUZZ_SECONDS ?= 180

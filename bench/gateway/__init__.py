@@ -1,0 +1,1 @@
+"""Benchmark of the live gateway (bench/run_gateway.py)."""
