@@ -2,7 +2,7 @@
 
 #[cfg(feature = "ebpf")]
 use crate::host;
-use crate::{Failure, config, gateway};
+use crate::{Failure, config, endpoint, gateway, undo};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -21,8 +21,12 @@ enum Command {
     /// Pace what this host's applications send into the mesh, under the kernel's own TCP.
     #[cfg(feature = "ebpf")]
     Host(host::Args),
+    /// Send, receive and serve with a TCP of our own on a TUN device.
+    Endpoint(endpoint::Args),
     /// Check a configuration file and print what is in force.
     Check(config::Args),
+    /// Remove everything that a daemon may have left behind: firewall rules, eBPF programs, sockets.
+    Undo(undo::Args),
 }
 
 impl Cli {
@@ -35,7 +39,9 @@ impl Cli {
             Command::Gateway(args) => gateway::run(&args),
             #[cfg(feature = "ebpf")]
             Command::Host(args) => host::run(&args),
+            Command::Endpoint(args) => endpoint::run(&args),
             Command::Check(args) => config::run(&args),
+            Command::Undo(args) => undo::run(&args),
         }
     }
 }

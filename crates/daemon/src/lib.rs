@@ -6,13 +6,16 @@
 pub mod cli;
 pub mod config;
 pub mod ebpf;
+pub mod endpoint;
 pub mod failure;
 pub mod gateway;
 #[cfg(feature = "ebpf")]
 pub mod host;
 pub mod hops;
+pub mod rules;
 pub mod state;
 mod text;
 mod tool;
+pub mod undo;
 
 pub use failure::Failure;

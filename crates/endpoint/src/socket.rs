@@ -273,14 +273,16 @@ fn attempted<T>(result: Result<T, SocketError>) -> Option<io::Result<T>> {
 
 /// As the kernel's sockets tell it.
 fn error(error: SocketError) -> io::Error {
-    let kind = match error {
-        SocketError::WouldBlock => ErrorKind::WouldBlock,
-        SocketError::ShutDown | SocketError::Closed(Closing::Finished) => ErrorKind::BrokenPipe,
-        SocketError::Closed(Closing::Refused) => ErrorKind::ConnectionRefused,
-        SocketError::Closed(Closing::Reset) => ErrorKind::ConnectionReset,
-        SocketError::Closed(Closing::TimedOut) => ErrorKind::TimedOut,
-        SocketError::Closed(Closing::Aborted) => ErrorKind::ConnectionAborted,
-        SocketError::Unknown => ErrorKind::NotConnected,
-    };
-    io::Error::new(kind, error)
+    match error {
+        SocketError::WouldBlock => ErrorKind::WouldBlock.into(),
+        SocketError::ShutDown => io::Error::new(ErrorKind::BrokenPipe, error),
+        SocketError::Unknown => io::Error::new(ErrorKind::NotConnected, error),
+        SocketError::Closed(why) => match why {
+            Closing::Finished => ErrorKind::BrokenPipe.into(),
+            Closing::Refused => ErrorKind::ConnectionRefused.into(),
+            Closing::Reset => ErrorKind::ConnectionReset.into(),
+            Closing::TimedOut => ErrorKind::TimedOut.into(),
+            Closing::Aborted => ErrorKind::ConnectionAborted.into(),
+        },
+    }
 }
