@@ -6,7 +6,7 @@ use crate::packet::{Body, Packet};
 use crate::world::World;
 use meshpace_scenario::App;
 use meshpace_tcp::WriteError;
-use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_units::{Bytes, Instant, Rate, Span};
 
 /// IP header without options.
 const IP_HEADER: Bytes = Bytes(20);

@@ -6,7 +6,6 @@ use crate::packet::{Body, Host, Packet, Side};
 use crate::world::World;
 use meshpace_pacing::LinkRates;
 use meshpace_tcp::{Arrival, Pacing, Segment, Transmit};
-use meshpace_units::NodeId;
 
 impl World<'_> {
     /// A packet has come to the host that it is for.
