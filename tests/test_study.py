@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -98,10 +99,16 @@ def test_run_and_run_again(cli: Cli, tmp_path: Path) -> None:
     rows = pq.read_table(path).to_pylist()
     assert len(rows) == 2 * 4 * 9 * 3  # conditions, schemes, rates, seeds
     assert all(row["goodput"] > 0 for row in rows)
-    again = cli("study", "run", "gap-oracle-4", "--store", "s")
+    again = cli("study", "run", "gap-oracle-4", "--store", "s", "--output", "verdicts.md")
     assert "0 runs made, 72 were in s" in again.stdout
     assert again.stdout.splitlines()[1:] == done.stdout.splitlines()[1:]
     assert (path.read_bytes(), sorted((tmp_path / "s" / "runs").iterdir())) == (before, stored)
+    page = (tmp_path / "verdicts.md").read_text()
+    assert "`meshpace study run gap-oracle-4 --quick`" in page
+    (row,) = (line for line in page.splitlines() if line.startswith("| Over 4 hops no fixed interval"))
+    measured = re.findall(r"\+[0-9.]+ ± [0-9.]+ %", row)
+    assert len(measured) == 2
+    assert all(number in done.stdout for number in measured), "the page says what the terminal says"
 
 
 @pytest.mark.parametrize(

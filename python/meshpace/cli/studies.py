@@ -38,6 +38,7 @@ def run(
     store: Store = Path("store"),
     threads: Threads = None,
     executor: Annotated[str, typer.Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the verdicts as Markdown, too.")] = None,
 ) -> None:
     """Make the runs that the store does not hold yet, write the tables, print the verdicts."""
     if quick and full:
@@ -45,4 +46,4 @@ def run(
     from meshpace.study.command import run_studies
     from meshpace.study.model import Effort
 
-    run_studies(names, Effort.FULL if full else Effort.QUICK, store, threads, executor)
+    run_studies(names, Effort.FULL if full else Effort.QUICK, store, threads, executor, output)

@@ -12,11 +12,13 @@ from rich.table import Table as Grid
 
 from meshpace.cli.terminal import console
 from meshpace.cli.verdicts import print_verdicts
+from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.study import registry
 from meshpace.study.executors import workers
 from meshpace.study.model import Effort, Study
 from meshpace.study.outcome import by_name, load, write_table
+from meshpace.study.page import page
 from meshpace.study.runner import Tally, make, tasks
 from meshpace.study.store import Store
 from meshpace.study.verdicts import judge_all
@@ -55,8 +57,10 @@ def _described(study: Study) -> dict[str, object]:
     }
 
 
-def run_studies(names: Sequence[str], effort: Effort, directory: Path, threads: int | None, executor: str) -> None:
-    """Makes what is missing, writes the tables, prints the verdicts."""
+def run_studies(
+    names: Sequence[str], effort: Effort, directory: Path, threads: int | None, executor: str, output: Path | None
+) -> None:
+    """Makes what is missing, writes the tables, prints the verdicts and writes them to ``output``."""
     studies = registry.find(names)
     store = Store(directory)
     terminal, errors = console(), Console(stderr=True)
@@ -70,7 +74,11 @@ def run_studies(names: Sequence[str], effort: Effort, directory: Path, threads: 
         write_table(directory, outcome)
     _print_tally(terminal, tally, directory)
     conditions = list(dict.fromkeys(cell.condition for outcome in outcomes for cell in outcome.records))
-    print_verdicts(terminal, judge_all(by_name(outcomes)), conditions)
+    judged = judge_all(by_name(outcomes))
+    print_verdicts(terminal, judged, conditions)
+    if output is not None:
+        with replacing(output) as draft:
+            draft.write_text(page(f"meshpace study run {' '.join(names)} --{effort}", judged, conditions))
 
 
 def _print_tally(terminal: Console, tally: Tally, directory: Path) -> None:
