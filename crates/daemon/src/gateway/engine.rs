@@ -212,6 +212,17 @@ impl Engine {
         self.gateway.review(now, |_| None);
     }
 
+    /// Forgets all flows and, without a word, what they held: the driver lets that go.
+    pub fn begin_anew(&mut self) {
+        self.gateway = Gateway::new(effective(&self.config, self.held_max));
+    }
+
+    /// How many flows are known.
+    #[must_use]
+    pub fn flow_count(&self) -> usize {
+        self.gateway.flow_count()
+    }
+
     /// The configuration in force.
     #[must_use]
     pub const fn config(&self) -> &Arc<Config> {

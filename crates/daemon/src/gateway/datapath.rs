@@ -1,0 +1,181 @@
+//! The data thread: the kernel's packet queue on one side, the engine on the other.
+//!
+//! It sleeps until packets wait, something is due, or somebody asks. Verdicts are sent in batches, departures are by absolute
+//! deadline. A packet whose handling fails goes on as it came; so does everything that the engine held, and an engine without
+//! flows takes over: all state is soft (schemes.md 3.1).
+
+use super::decider::Decider;
+use crate::config::Config;
+use crate::hops::Directory;
+use crate::state::{Request, Snapshot};
+use meshpace_linux::{Deadline, NfQueue, Options, Poller, RawSender, Waker, monotonic_now, realtime};
+use meshpace_units::Instant;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+
+/// Batches taken from the queue before timers and questions get their turn.
+const TURNS: usize = 8;
+
+const QUEUE: u64 = 0;
+const DEADLINE: u64 = 1;
+const WAKER: u64 = 2;
+
+/// The ways in and out of the data thread.
+#[derive(Debug)]
+pub struct Channel {
+    /// What is asked of it.
+    pub requests: Receiver<Request>,
+    /// Rung after a request and after `finish` is set.
+    pub waker: Waker,
+    /// Rung when it lets everything pass, on its way to its end.
+    pub stopping: Waker,
+    /// Set once no rule leads packets to it any more: the last word.
+    pub finish: Arc<AtomicBool>,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct Datapath {
+    queue: NfQueue,
+    sender: RawSender,
+    poller: Poller,
+    deadline: Deadline,
+    channel: Channel,
+    decider: Decider,
+    started: Instant,
+}
+
+/// Binds the queue. To be done before rules lead packets to it.
+///
+/// # Errors
+/// What the kernel refuses.
+pub fn open(config: &Config) -> io::Result<NfQueue> {
+    let Config { nfqueue, .. } = config;
+    let options = Options {
+        length: nfqueue.length,
+        socket_buffer: usize::try_from(nfqueue.socket_buffer.0).unwrap_or(usize::MAX),
+        copy_range: None,
+        fail_open: true,
+    };
+    NfQueue::open(nfqueue.queue, &options)
+}
+
+impl Datapath {
+    /// A data path over a bound queue; to be called in the thread that runs it.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn new(queue: NfQueue, config: Arc<Config>, hops: Directory, channel: Channel) -> io::Result<Self> {
+        let (poller, deadline) = (Poller::new()?, Deadline::new()?);
+        poller.add(&queue, QUEUE)?;
+        poller.add(&deadline, DEADLINE)?;
+        poller.add(&channel.waker, WAKER)?;
+        let sender = RawSender::open(None)?;
+        if config.nfqueue.realtime {
+            eprintln!("meshpaced: data thread: {}", realtime());
+        }
+        let decider = Decider::new(config, hops);
+        Ok(Self { queue, sender, poller, deadline, channel, decider, started: monotonic_now() })
+    }
+
+    /// Runs until it is stopped and nothing is left in the queue.
+    ///
+    /// # Errors
+    /// What the kernel answers; packets pass by bypass then.
+    pub fn run(mut self) -> io::Result<()> {
+        loop {
+            let ready = self.poller.wait(None)?.fold(0u64, |ready, token| ready | 1 << token);
+            if ready & 1 << DEADLINE != 0 {
+                self.deadline.acknowledge()?;
+            }
+            if ready & 1 << WAKER != 0 {
+                self.channel.waker.acknowledge()?;
+                self.answer()?;
+            }
+            let left = ready & 1 << QUEUE != 0 && self.receive()?;
+            self.decider.on_time(monotonic_now(), self.queue.verdicts());
+            self.send_off()?;
+            if !left && self.channel.finish.load(Ordering::Acquire) && self.queue.statistics()?.waiting == 0 {
+                return Ok(());
+            }
+            self.deadline.set(self.decider.poll_timeout())?;
+        }
+    }
+
+    /// Takes packets from the queue; true if there are more.
+    fn receive(&mut self) -> io::Result<bool> {
+        for _ in 0..TURNS {
+            let Self { queue, decider, .. } = self;
+            let received =
+                queue.receive(|packet, verdicts| decider.decide(monotonic_now(), packet, verdicts))?;
+            self.decider.missed(received.missed);
+            self.decider.on_time(monotonic_now(), self.queue.verdicts());
+            self.send_off()?;
+            if !received.more {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sends verdicts and repairs.
+    fn send_off(&mut self) -> io::Result<()> {
+        let count = self.queue.verdicts().waiting();
+        if count > 0 {
+            let before = monotonic_now();
+            self.queue.flush()?;
+            self.decider.sent(before, monotonic_now(), count);
+        }
+        for repair in self.decider.repairs() {
+            // A repair is a favour: one that cannot be sent (no route, a full buffer) is a loss like any on the air.
+            let _ = self.sender.send(&repair);
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self) -> io::Result<()> {
+        while let Ok(request) = self.channel.requests.try_recv() {
+            let now = monotonic_now();
+            // Who asked may have gone: then nobody misses the answer.
+            match request {
+                Request::Snapshot(answer) => drop(answer.send(self.snapshot(now))),
+                Request::Flow(key, answer) => {
+                    drop(answer.send(self.decider.engine().flow(&key).map(Box::new)))
+                }
+                Request::Reload(config, answer) => {
+                    self.decider.reload(now, Arc::from(config), self.queue.verdicts());
+                    let kept = self.decider.engine().flow_count();
+                    drop(answer.send(Ok(format!("in force; {kept} flows kept"))));
+                }
+                Request::Stop => {
+                    self.decider.let_pass(now, self.queue.verdicts());
+                    self.send_off()?;
+                    self.channel.stopping.wake()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self, now: Instant) -> Snapshot {
+        let engine = self.decider.engine();
+        let (counters, round_trips) = engine.totals();
+        let mut driver = self.decider.counters();
+        if let Ok(statistics) = self.queue.statistics() {
+            driver.kernel_dropped += u64::from(statistics.queue_dropped);
+        }
+        Snapshot {
+            at: now,
+            started: self.started,
+            mode: engine.config().mode,
+            counters: *counters,
+            driver,
+            round_trips: *round_trips,
+            held: engine.held(),
+            buffered: engine.buffered(),
+            flows: engine.flows(),
+        }
+    }
+}

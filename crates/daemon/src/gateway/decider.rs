@@ -1,0 +1,200 @@
+//! Between queue and engine: names of packets, verdicts, what is held, and what happens if the engine fails.
+
+use super::held_limit::HeldLimit;
+use super::interfaces::Interfaces;
+use super::lateness::{Lateness, no_lateness};
+use super::{Arrival, Decision, Engine, Output};
+use crate::config::Config;
+use crate::hops::Directory;
+use crate::state::DriverCounters;
+use meshpace_linux::{PacketId, Queued, Verdicts};
+use meshpace_units::Instant;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct Decider {
+    engine: Engine,
+    interfaces: Interfaces,
+    limit: HeldLimit,
+    /// The latest packet's number, without the wrap of the kernel's.
+    latest: u64,
+    /// Packets that wait in the kernel, in the order in which they came.
+    held: BTreeSet<u64>,
+    /// Due times of the departures whose verdicts are not sent yet.
+    departing: Vec<Instant>,
+    /// Packets to send again.
+    repairs: Vec<Rc<[u8]>>,
+    /// Everything passes: the end is near.
+    passes: bool,
+    verdict_batches: u64,
+    missed: u64,
+    failed: u64,
+    lateness: Lateness,
+}
+
+impl Decider {
+    pub fn new(config: Arc<Config>, hops: Directory) -> Self {
+        let limit = HeldLimit::new(config.nfqueue.length);
+        Self {
+            interfaces: Interfaces::new(&config.mesh.interfaces),
+            engine: Engine::new(config, limit.get(), hops),
+            limit,
+            latest: 0,
+            held: BTreeSet::new(),
+            departing: Vec::new(),
+            repairs: Vec::new(),
+            passes: false,
+            verdict_batches: 0,
+            missed: 0,
+            failed: 0,
+            lateness: no_lateness(),
+        }
+    }
+
+    pub const fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Puts the verdict on a packet, unless it is to wait.
+    pub fn decide(&mut self, now: Instant, packet: Queued<'_>, verdicts: &mut Verdicts) {
+        let id = packet.id;
+        self.latest += u64::from(id.0.wrapping_sub(self.latest as u32));
+        if self.passes {
+            return verdicts.accept(id);
+        }
+        let name = self.latest;
+        let decided = self.guarded(verdicts, |this, verdicts| {
+            let arrival = Arrival {
+                id: name,
+                from_mesh: this.interfaces.is_mesh(now, packet.indev),
+                to_mesh: this.interfaces.is_mesh(now, packet.outdev),
+                bytes: packet.payload,
+            };
+            match this.engine.handle(now, arrival) {
+                Decision::Accept => verdicts.accept(id),
+                Decision::Rewrite(bytes) => verdicts.accept_with(id, bytes),
+                Decision::Drop => verdicts.drop(id),
+                Decision::Hold => drop(this.held.insert(name)),
+            }
+            this.drain(now, verdicts);
+        });
+        if !decided {
+            // If it got its verdict before the failure, the kernel refuses this one.
+            verdicts.accept(id);
+        }
+    }
+
+    /// Does what is due.
+    pub fn on_time(&mut self, now: Instant, verdicts: &mut Verdicts) {
+        if self.engine.poll_timeout().is_some_and(|due| due <= now) {
+            self.guarded(verdicts, |this, verdicts| {
+                this.engine.handle_timeout(now);
+                this.drain(now, verdicts);
+            });
+        }
+    }
+
+    /// When [`Decider::on_time`] has something to do.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.engine.poll_timeout()
+    }
+
+    /// Puts another configuration in force; what is no longer to be held goes.
+    pub fn reload(&mut self, now: Instant, config: Arc<Config>, verdicts: &mut Verdicts) {
+        self.interfaces = Interfaces::new(&config.mesh.interfaces);
+        self.guarded(verdicts, |this, verdicts| {
+            this.engine.reload(now, config);
+            this.drain(now, verdicts);
+        });
+    }
+
+    /// Lets go what is held, in order, and everything that comes from now on.
+    pub fn let_pass(&mut self, now: Instant, verdicts: &mut Verdicts) {
+        self.passes = true;
+        self.guarded(verdicts, |this, verdicts| {
+            this.engine.let_go(now);
+            this.drain(now, verdicts);
+        });
+    }
+
+    /// `count` verdicts were carried out between the two times.
+    pub fn sent(&mut self, before: Instant, after: Instant, count: usize) {
+        self.verdict_batches += 1;
+        for due in self.departing.drain(..) {
+            self.lateness.record(after.saturating_since(due));
+        }
+        if self.limit.on_verdicts(self.held.len(), count, after.saturating_since(before)) {
+            let limit = self.limit.get();
+            eprintln!("meshpaced: verdicts take long on this kernel: {limit} packets are held at most");
+            self.engine.set_held_max(after, limit);
+        }
+    }
+
+    /// Packets that the kernel could not deliver.
+    pub fn missed(&mut self, packets: u32) {
+        self.missed += u64::from(packets);
+    }
+
+    /// Packets to be sent again.
+    pub fn repairs(&mut self) -> impl Iterator<Item = Rc<[u8]>> {
+        self.repairs.drain(..)
+    }
+
+    /// What was counted since the beginning; the queue's own counters are not among them.
+    pub fn counters(&self) -> DriverCounters {
+        let counted = self.engine.counted();
+        DriverCounters {
+            packets: counted.packets,
+            bytes: counted.bytes,
+            unread: counted.unread,
+            verdict_batches: self.verdict_batches,
+            kernel_dropped: 0,
+            socket_dropped: self.missed,
+            failed: self.failed,
+            overflowed: 0,
+            lateness: self.lateness,
+        }
+    }
+
+    fn drain(&mut self, now: Instant, verdicts: &mut Verdicts) {
+        while let Some(output) = self.engine.poll(now) {
+            match output {
+                Output::Release { id, bytes, due } => {
+                    self.held.remove(&id);
+                    self.departing.push(due);
+                    match bytes {
+                        None => verdicts.accept(kernel_id(id)),
+                        Some(bytes) => verdicts.accept_with(kernel_id(id), &bytes),
+                    }
+                }
+                Output::Drop { id } => {
+                    self.held.remove(&id);
+                    verdicts.drop(kernel_id(id));
+                }
+                Output::Send(bytes) => self.repairs.push(bytes),
+            }
+        }
+    }
+
+    /// Runs `work`; if that panics, everything held goes on and the engine begins anew. True if it did not.
+    fn guarded(&mut self, verdicts: &mut Verdicts, work: impl FnOnce(&mut Self, &mut Verdicts)) -> bool {
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(self, verdicts)));
+        if outcome.is_err() {
+            self.failed += 1;
+            self.engine.begin_anew();
+            while let Some(id) = self.held.pop_first() {
+                verdicts.accept(kernel_id(id));
+            }
+        }
+        outcome.is_ok()
+    }
+}
+
+/// The kernel's number of a packet, from the one without wrap.
+fn kernel_id(id: u64) -> PacketId {
+    PacketId(id as u32)
+}

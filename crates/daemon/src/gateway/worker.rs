@@ -1,0 +1,97 @@
+//! The data thread's life: how it is started, told things and ended.
+
+use super::datapath::{Channel, Datapath};
+use crate::Failure;
+use crate::config::Config;
+use crate::hops::Directory;
+use crate::state::Request;
+use meshpace_linux::{NfQueue, Waker};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+
+/// The data thread.
+#[derive(Debug)]
+pub struct Worker {
+    thread: JoinHandle<io::Result<()>>,
+    finish: Arc<AtomicBool>,
+    requests: Sender<Request>,
+    waker: Waker,
+    /// Rings when everything passes, as somebody asked it to stop.
+    pub stopping: Waker,
+    /// Rings when it has ended.
+    pub ended: Waker,
+}
+
+/// Rings at the end of the thread, even if that is a panic.
+struct Bell(Waker);
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        if let Err(why) = self.0.wake() {
+            eprintln!("meshpaced: end of the data thread: {why}");
+        }
+    }
+}
+
+impl Worker {
+    /// Starts the thread on a bound queue.
+    ///
+    /// # Errors
+    /// [`Failure::Operational`] if the system has no thread or descriptor left.
+    pub fn start(queue: NfQueue, config: Arc<Config>, hops: Directory) -> Result<Self, Failure> {
+        let broken = |why: io::Error| Failure::operational("data thread", why);
+        let waker = || Waker::new().map_err(broken);
+        let (waker, stopping, ended) = (waker()?, waker()?, waker()?);
+        let (requests, receiver) = channel();
+        let finish = Arc::new(AtomicBool::new(false));
+        let channel = Channel {
+            requests: receiver,
+            waker: waker.clone(),
+            stopping: stopping.clone(),
+            finish: Arc::clone(&finish),
+        };
+        let bell = Bell(ended.clone());
+        let work = move || {
+            let _bell = bell;
+            Datapath::new(queue, config, hops, channel)?.run()
+        };
+        let thread = std::thread::Builder::new().name("data".to_owned()).spawn(work).map_err(broken)?;
+        Ok(Self { thread, finish, requests, waker, stopping, ended })
+    }
+
+    /// Where requests to it go, and what to ring after one.
+    pub fn handle(&self) -> (Sender<Request>, Waker) {
+        (self.requests.clone(), self.waker.clone())
+    }
+
+    /// Asks it to let everything pass, on its way to its end; it may have ended already.
+    pub fn stop(&self) {
+        if self.requests.send(Request::Stop).is_ok() {
+            self.ring();
+        }
+    }
+
+    /// Waits for its end, once no rule leads packets to it any more: nothing that was queued is lost.
+    ///
+    /// # Errors
+    /// [`Failure::Operational`] with what it failed of.
+    pub fn finish(self) -> Result<(), Failure> {
+        self.stop();
+        self.finish.store(true, Ordering::Release);
+        self.ring();
+        match self.thread.join() {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(why)) => Err(Failure::operational("data thread", why)),
+            Err(_) => Err(Failure::Operational("the data thread panicked".to_owned())),
+        }
+    }
+
+    fn ring(&self) {
+        if let Err(why) = self.waker.wake() {
+            eprintln!("meshpaced: waking the data thread: {why}");
+        }
+    }
+}
