@@ -69,6 +69,8 @@ pub struct LiveOptions {
     pub timestamps: bool,
     /// Offer window scaling.
     pub window_scaling: bool,
+    /// Offer and send selective acknowledgements.
+    pub sack: bool,
 }
 
 impl Default for LiveOptions {
@@ -84,6 +86,7 @@ impl Default for LiveOptions {
             keep_alive: None,
             timestamps: true,
             window_scaling: true,
+            sack: true,
         }
     }
 }
@@ -115,6 +118,7 @@ impl SocketOptions {
             reading: Reading::Application,
             window_scaling: live.window_scaling,
             timestamps: live.timestamps,
+            sack: live.sack,
             nagle: live.nagle,
             retries: rfc.retries,
             syn_retries: rfc.syn_retries,
@@ -131,6 +135,6 @@ impl Default for SocketOptions {
     /// NewReno by the RFCs with Linux's timeouts.
     fn default() -> Self {
         let LiveOptions { send_buffer, receive_buffer, hops, .. } = LiveOptions::default();
-        Self { tcp: Config { receive_buffer, ..Config::linux() }, send_buffer, hops }
+        Self { tcp: Config { receive_buffer, sack: true, ..Config::linux() }, send_buffer, hops }
     }
 }

@@ -64,6 +64,9 @@ pub(super) struct Options {
     /// Do not offer window scaling.
     #[arg(long)]
     no_window_scale: bool,
+    /// Do not offer selective acknowledgements.
+    #[arg(long)]
+    no_sack: bool,
     /// Probe a silent peer after IDLE, then every INTERVAL, and give it up after PROBES unanswered ones.
     #[arg(long, value_name = "IDLE,INTERVAL,PROBES", value_parser = keep_alive)]
     keep_alive: Option<KeepAlive>,
@@ -151,6 +154,7 @@ impl Options {
                 keep_alive: self.keep_alive,
                 timestamps: !self.no_timestamps,
                 window_scaling: !self.no_window_scale,
+                sack: !self.no_sack,
             },
         ))
     }

@@ -31,6 +31,7 @@ impl Connection {
         Options {
             mss: Some(u16::try_from(self.config.mss).unwrap_or(u16::MAX)),
             window_scale: scales.then(|| self.wanted_scale()),
+            sack_permitted: if offered { self.config.sack } else { self.sack },
             ..Options::default()
         }
     }
@@ -52,6 +53,7 @@ impl Connection {
     fn on_peer_syn(&mut self, now: Instant, segment: &Segment) {
         let options = &segment.options;
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
+        self.sack = self.config.sack && options.sack_permitted;
         let scaling = options.window_scale.filter(|_| self.config.window_scaling);
         self.scaling = scaling.is_some();
         self.peer_scale = scaling.unwrap_or(0).min(SCALE_MAX);

@@ -76,6 +76,8 @@ pub struct Connection {
     /// Sequence and acknowledgement numbers of the segment that last set the peer's window (RFC 9293, SND.WL1 and WL2).
     window_set_by: (Seq, u64),
     timestamps: bool,
+    /// The peer takes selective acknowledgements.
+    sack: bool,
     /// Payload of a full segment before options, as the handshake agreed on it.
     agreed_mss: u32,
     /// Both sides scale their windows.
@@ -124,6 +126,7 @@ impl Connection {
             peer_scale: 0,
             window_set_by: (Seq(0), 0),
             timestamps: false,
+            sack: false,
             scaling: false,
             syn_due: false,
             reset: None,

@@ -4,7 +4,7 @@ use super::{Connection, State};
 use crate::config::HeaderSize;
 use crate::event::Transmit;
 use crate::receiver::Due;
-use crate::segment::{Flags, Ns2Stamp, Options, Segment, Timestamps};
+use crate::segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};
 use crate::sender::Chunk;
 use meshpace_units::{Instant, Seq};
 
@@ -104,6 +104,10 @@ impl Connection {
         let mut segment = self.header(position);
         if let Some(receiver) = &mut self.receiver {
             segment.window = receiver.advertise(false);
+            if self.sack {
+                // As many as the 40 bytes of options have room for: 8 each and 4 (RFC 2018, section 3).
+                segment.options.sack = receiver.selective(if self.timestamps { 3 } else { 4 });
+            }
             receiver.on_ack_sent();
         }
         segment
@@ -111,6 +115,8 @@ impl Connection {
 
     fn data(&mut self, now: Instant, chunk: Chunk) -> Transmit {
         let mut segment = self.acknowledgement(chunk.start);
+        // They would not fit behind a full segment's data; what arrives out of order is answered by segments of its own.
+        segment.options.sack = SackBlocks::default();
         segment.payload = chunk.length;
         segment.flags.fin = chunk.fin;
         segment.flags.psh = chunk.length > 0 && chunk.start + u64::from(chunk.length) == self.sender.end;

@@ -101,3 +101,26 @@ impl Agent {
         self.timer.stop();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meshpace_pacing::AdaptiveConfig;
+    use meshpace_units::Rate;
+
+    #[test]
+    fn what_was_acknowledged_leaves_the_queue() {
+        let rates = LinkRates::Uniform(Rate::bits_per_sec(2_000_000));
+        let mut agent = Agent::new(&PacingLaw { law: AdaptiveConfig::NS2_2005, rates });
+        let chunk = |start, length, fin| Chunk { start, length, fin };
+        [chunk(1, 100, false), chunk(101, 100, false), chunk(201, 50, true)].map(|chunk| agent.push(chunk));
+        agent.drop_acknowledged(1);
+        assert_eq!(agent.len(), 3);
+        agent.drop_acknowledged(131);
+        assert_eq!((agent.len(), agent.queue[0]), (2, chunk(131, 70, false)));
+        agent.drop_acknowledged(251);
+        assert_eq!((agent.len(), agent.queue[0]), (1, chunk(251, 0, true)), "all but the FIN");
+        agent.drop_acknowledged(252);
+        assert_eq!(agent.pop(), None);
+    }
+}

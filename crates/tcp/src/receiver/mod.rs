@@ -9,6 +9,8 @@ pub(crate) use policy::Due;
 use crate::config::{Config, Reading};
 use crate::event::Placement;
 use crate::position;
+use crate::segment::SackBlocks;
+use alloc::collections::VecDeque;
 use meshpace_units::{Instant, Seq, Span};
 use policy::Acknowledging;
 use reassembly::Reassembly;
@@ -44,6 +46,8 @@ pub(crate) struct Receiver {
     unread: u64,
     reading: Reading,
     early: Reassembly,
+    /// Positions that arrived early, the latest first.
+    latest: VecDeque<u64>,
     fin: Option<u64>,
     acknowledging: Acknowledging,
     /// Shift of our window field.
@@ -69,6 +73,7 @@ impl Receiver {
             unread: 0,
             reading: config.reading,
             early: Reassembly::default(),
+            latest: VecDeque::new(),
             fin: None,
             acknowledging: Acknowledging::new(config.acknowledgements),
             scale,
@@ -120,6 +125,9 @@ impl Receiver {
         let had_gap = !self.early.is_empty();
         if from < to && self.fin.is_none_or(|fin| to <= fin) {
             let stored = if from == self.nxt { Some(true) } else { self.early.insert(from, to) };
+            if from > self.nxt && stored.is_some() {
+                self.note_early(from);
+            }
             if let Some(fresh) = stored {
                 taken.fresh = fresh;
                 taken.placement = Some(Placement {
@@ -147,6 +155,26 @@ impl Receiver {
         }
         self.owe(now, &taken, had_gap, from < to);
         taken
+    }
+
+    fn note_early(&mut self, position: u64) {
+        // Only ever asked for a few; others of the same block would tell nothing.
+        let block = self.early.containing(position);
+        self.latest.retain(|&other| self.early.containing(other) != block);
+        self.latest.push_front(position);
+        self.latest.truncate(SackBlocks::default().len());
+    }
+
+    /// Up to `most` blocks of what arrived early: that of the latest segment first, then those before it (RFC 2018,
+    /// section 4).
+    pub(crate) fn selective(&self, most: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        let ranges = self.latest.iter().filter_map(|&position| self.early.containing(position));
+        for (block, (start, end)) in blocks.iter_mut().zip(ranges.take(most)) {
+            let seq = |position| position::sequence(self.irs, position);
+            *block = Some((seq(start), seq(end)));
+        }
+        blocks
     }
 
     fn owe(&mut self, now: Instant, taken: &Taken, had_gap: bool, in_window: bool) {

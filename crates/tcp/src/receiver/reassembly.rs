@@ -23,6 +23,12 @@ impl Reassembly {
         self.ranges.last().map(|&(_, end)| end)
     }
 
+    /// The range that `position` is in.
+    pub(crate) fn containing(&self, position: u64) -> Option<(u64, u64)> {
+        let first = self.ranges.partition_point(|&(_, end)| end <= position);
+        self.ranges.get(first).copied().filter(|&(start, _)| start <= position)
+    }
+
     /// Adds `[start, end)`. `None` if there is no room, else whether any of it is new.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Option<bool> {
         // Ranges [first, last) overlap or touch the new one.

@@ -1,7 +1,7 @@
 //! What is accepted, where it belongs, and the window on offer.
 
 use crate::script::{ISS, PEER_ISS, Script, ack, ms};
-use crate::{Config, Event, Options, Placement, Reading, Received, Timestamps};
+use crate::{Config, Event, Flags, Options, Placement, Reading, Received, Timestamps};
 
 fn config() -> Config {
     Config {
@@ -83,6 +83,74 @@ fn a_full_buffer_closes_the_window_and_reading_opens_it() {
     assert_eq!(s.out.pop().unwrap().1.segment.window, 3_000);
     s.app(6, |tcp| tcp.read(7_000));
     assert_eq!((s.out.pop().unwrap().1.segment.window, s.tcp.readable()), (10_000, 0));
+}
+
+#[test]
+fn after_the_fin_nobody_hears_of_room() {
+    let mut s = Script::established(config());
+    s.data(0, 0..8_000, 0);
+    s.raw(1, |segment| segment.flags.fin = true);
+    s.expect_until(1, &[(0, ack(8_000)), (1, ack(8_001))]);
+    s.app(2, |tcp| tcp.read(8_000));
+    s.expect(2, &[]);
+}
+
+/// A connection whose peer permits selective acknowledgements or not.
+fn selective(permitted: bool, timestamps: bool) -> Script {
+    let mut s = Script::connect(Config { sack: true, timestamps, ..config() });
+    assert!(s.out.pop().unwrap().1.segment.options.sack_permitted);
+    s.options.timestamps = timestamps.then_some(Timestamps { value: 1, echo: 0 });
+    s.options.sack_permitted = permitted;
+    s.raw(0, |segment| segment.flags = Flags { syn: true, ack: true, ..Flags::default() });
+    s.options.sack_permitted = false;
+    s.peer = 1;
+    s.out.clear();
+    s
+}
+
+/// The blocks of the latest departure, in stream offsets.
+fn blocks(s: &mut Script) -> alloc::vec::Vec<(u32, u32)> {
+    let segment = s.out.pop().unwrap().1.segment;
+    assert!(segment.options_length() <= 40);
+    let offset = |seq: meshpace_units::Seq| seq.since(PEER_ISS + 1);
+    segment.options.sack.iter().flatten().map(|&(left, right)| (offset(left), offset(right))).collect()
+}
+
+#[test]
+fn selective_acknowledgements_tell_the_latest_first() {
+    // RFC 2018, section 4. The numbers cross the wrap of the peer's.
+    let mut s = selective(true, true);
+    s.data(1, 0..1_000, 0);
+    assert_eq!(blocks(&mut s), []);
+    s.data(2, 2_000..2_500, 0);
+    assert_eq!(blocks(&mut s), [(2_000, 2_500)]);
+    s.data(3, 3_000..3_500, 0);
+    assert_eq!(blocks(&mut s), [(3_000, 3_500), (2_000, 2_500)]);
+    s.data(4, 1_500..2_000, 0); // grows the older block, which is now the latest
+    assert_eq!(blocks(&mut s), [(1_500, 2_500), (3_000, 3_500)]);
+    s.data(5, 4_000..4_500, 0);
+    s.data(6, 5_000..5_500, 0); // room for three beside timestamps
+    assert_eq!(blocks(&mut s), [(5_000, 5_500), (4_000, 4_500), (1_500, 2_500)]);
+    s.data(7, 1_000..1_500, 0);
+    assert_eq!(blocks(&mut s), [(5_000, 5_500), (4_000, 4_500), (3_000, 3_500)]);
+    s.data(8, 2_500..3_000, 0);
+    s.data(9, 3_500..5_000, 0);
+    assert_eq!(blocks(&mut s), []);
+    assert_eq!(s.tcp.delivered(), 5_500);
+}
+
+#[test]
+fn selective_acknowledgements_need_a_peer_that_permits_them_and_leave_data_alone() {
+    let mut s = selective(false, false);
+    s.data(1, 2_000..2_500, 0);
+    assert_eq!(blocks(&mut s), []);
+    let mut s = selective(true, false);
+    for n in 1..6 {
+        s.data(n, 500 * 2 * n..500 * (2 * n + 1), 0);
+    }
+    assert_eq!(blocks(&mut s).len(), 4, "room for four without timestamps");
+    s.write(10, 536);
+    assert_eq!((s.out.last().unwrap().1.segment.payload, blocks(&mut s)), (536, [].to_vec()));
 }
 
 #[test]

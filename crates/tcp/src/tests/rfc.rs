@@ -205,6 +205,16 @@ fn a_smaller_path_mtu_resends_at_once() {
 }
 
 #[test]
+fn a_path_does_not_raise_what_the_peer_takes() {
+    let mut s = Script::established(with_window(4.0)); // the peer takes 1,460 bytes
+    s.app(0, |tcp| tcp.set_mss(8_960));
+    assert_eq!(s.tcp.mss(), 1460);
+    s.app(1, |tcp| tcp.set_mss(536));
+    s.app(2, |tcp| tcp.set_mss(8_960));
+    assert_eq!(s.tcp.mss(), 1460);
+}
+
+#[test]
 fn nagle() {
     let mut s = Script::established(config());
     s.write(0, 100);
