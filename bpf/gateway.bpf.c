@@ -331,8 +331,8 @@ INLINE const struct pace *look_up(struct context *c, const struct settings *sett
 	return pace;
 }
 
-/* What SYN and RST do before anything else. True if the packet goes on without more. */
-INLINE bool begins_or_ends(struct context *c, enum side side)
+/* What SYN and RST do before anything else. A RST, believed or not, tells nothing more of its connection. */
+INLINE void begin_or_end(struct context *c, enum side side)
 {
 	if (c->packet.flags & TCP_SYN) {
 		if (c->flow && !(c->packet.flags & TCP_ACK))
@@ -340,7 +340,7 @@ INLINE bool begins_or_ends(struct context *c, enum side side)
 		note_handshake(c, side);
 	}
 	if (!(c->packet.flags & TCP_RST))
-		return false;
+		return;
 	if (c->flow && believes_reset(side == WIRED ? &c->flow->down : &c->flow->up, c->packet.seq)) {
 		/* It follows the data that wait. */
 		if (side == WIRED && c->treatment == PACE && c->flow->departure > c->now) {
@@ -349,7 +349,13 @@ INLINE bool begins_or_ends(struct context *c, enum side side)
 		}
 		close(c);
 	}
-	return true;
+	c->flow = NULL;
+}
+
+/* Whether the packet makes its connection one to keep. */
+INLINE bool opens(const struct context *c)
+{
+	return !c->flow && c->packet.payload && !(c->packet.flags & (TCP_SYN | TCP_RST));
 }
 
 /* Gives data towards the mesh their departure. Returns it, or 0 if too much waits already. */
@@ -392,7 +398,7 @@ INLINE __u64 schedule(struct context *c, const struct pace *pace, __u64 horizon)
 INLINE void rewrite(struct context *c, __u64 wired_rtt)
 {
 	bool writes = wired_rtt && !c->packet.payload && !(c->packet.flags & (TCP_SYN | TCP_FIN | TCP_RST));
-	struct options options = {};
+	struct options options = {.whole = c->packet.header == sizeof(struct tcphdr)};
 	__u64 milliseconds = (wired_rtt + MILLISECOND / 2) / MILLISECOND;
 	__be16 value = BE16(milliseconds > 0xffff ? 0xffff : milliseconds);
 
@@ -408,7 +414,8 @@ INLINE void rewrite(struct context *c, __u64 wired_rtt)
 		memcpy(option + 4, &value, 2);
 		written = overwrite(c->skb, &c->packet, options.kept, option);
 	} else {
-		written = c->packet.header <= sizeof(struct tcphdr) + OPTIONS_MAX && append(c->skb, &c->packet, value);
+		written = options.whole && c->packet.header <= sizeof(struct tcphdr) + OPTIONS_MAX &&
+			  append(c->skb, &c->packet, value);
 	}
 	c->flow->options += written;
 	add(written ? OPTIONS : NO_ROOM, 1);
@@ -430,7 +437,7 @@ INLINE bool receive(struct context *c)
 	return unread == COUNTERS;
 }
 
-SEC("tc")
+SEC("classifier")
 int meshpace_down(struct __sk_buff *skb)
 {
 	struct context c = {.skb = skb, .now = bpf_ktime_get_ns()};
@@ -453,22 +460,22 @@ int meshpace_down(struct __sk_buff *skb)
 		add(OFF_PACKETS, 1);
 		return TC_ACT_UNSPEC;
 	}
-	if (!begins_or_ends(&c, WIRED)) {
-		bool opens = !c.flow && c.packet.payload && !(c.packet.flags & TCP_SYN);
+	begin_or_end(&c, WIRED);
+	bool fresh = opens(&c);
+	if (fresh)
+		open(&c, false);
+	if (c.flow) {
+		__u32 size = skb->gso_size ? skb->gso_size : c.packet.payload;
 
-		if (opens)
-			open(&c, false);
-		if (c.flow) {
-			c.flow->active = c.now;
-			note(&c.flow->down, &c.flow->up, &c.packet);
-			__u32 size = skb->gso_size ? skb->gso_size : c.packet.payload;
-			if (size > c.flow->segment)
-				c.flow->segment = size;
-			if (opens)
-				tell(OPENED, c.now, 0, &c.key, c.flow);
-		}
+		c.flow->active = c.now;
+		note(&c.flow->down, &c.flow->up, &c.packet);
+		if (size > c.flow->segment)
+			c.flow->segment = size;
+		if (fresh)
+			tell(OPENED, c.now, 0, &c.key, c.flow);
 	}
 	if (!c.flow) {
+		add(FORWARDED, 1);
 		if (c.treatment == PACE)
 			rewrite(&c, 0);
 		return TC_ACT_UNSPEC;
@@ -497,7 +504,7 @@ int meshpace_down(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
-SEC("tc")
+SEC("classifier")
 int meshpace_up(struct __sk_buff *skb)
 {
 	struct context c = {.skb = skb, .now = bpf_ktime_get_ns()};
@@ -514,7 +521,8 @@ int meshpace_up(struct __sk_buff *skb)
 		add(OFF_PACKETS, 1);
 		return TC_ACT_UNSPEC;
 	}
-	if (!begins_or_ends(&c, WIRELESS) && c.packet.payload && !(c.packet.flags & TCP_SYN) && !c.flow) {
+	begin_or_end(&c, WIRELESS);
+	if (opens(&c)) {
 		bool crosses = leaves_mesh(&c);
 
 		open(&c, !crosses);

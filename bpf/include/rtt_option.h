@@ -16,7 +16,7 @@
 #define TCP_HEADER_MAX 60
 #define TCP_CHECKSUM 16       /* offset in the header */
 #define IPV4_CHECKSUM 10
-#define OPTIONS_STEPS 40      /* as many NOPs fill the options */
+#define OPTIONS_STEPS 41      /* as many NOPs fill the options, and the end */
 
 /* What stands in a segment's options. */
 struct options {
@@ -24,6 +24,7 @@ struct options {
 	__u32 stripped;
 	__u8 has_scale;
 	__u8 scale;
+	__u8 whole;      /* read to the end: neither an end mark nor a malformed one hides what is behind */
 };
 
 /* Overwrites the six bytes of an RTT option at `at`. */
@@ -57,14 +58,18 @@ INLINE void read_options(struct __sk_buff *skb, const struct packet *packet, boo
 	for (int step = 0; step < OPTIONS_STEPS; step++) {
 		__u8 head[4] = {};
 
-		if (at + 2 > end || bpf_skb_load_bytes(skb, at, head, 2))
+		if (at >= end) {
+			options->whole = true;
 			return;
-		if (head[0] == OPTION_END)
+		}
+		if (bpf_skb_load_bytes(skb, at, head, 1) || head[0] == OPTION_END)
 			return;
 		if (head[0] == OPTION_NOP) {
 			at += 1;
 			continue;
 		}
+		if (at + 2 > end || bpf_skb_load_bytes(skb, at, head, 2))
+			return;
 		__u32 length = head[1];
 		if (length < 2 || at + length > end)
 			return;

@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod config;
+#[cfg(feature = "ebpf")]
 pub mod ebpf;
 pub mod endpoint;
 pub mod failure;

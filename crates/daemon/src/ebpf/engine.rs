@@ -301,11 +301,6 @@ impl Engine {
         None
     }
 
-    /// The flows known, in the order of their keys.
-    pub fn flows(&self) -> impl Iterator<Item = (&FlowKey, &Flow)> {
-        self.flows.iter()
-    }
-
     /// One flow.
     pub fn flow(&self, key: &FlowKey) -> Option<&Flow> {
         self.flows.get(key)

@@ -239,11 +239,6 @@ impl Kernel {
         }
     }
 
-    /// Interfaces with the programs on them.
-    pub fn interfaces(&self) -> impl Iterator<Item = &str> {
-        self.attached.iter().map(|attached| attached.name.as_str())
-    }
-
     /// Readable when events wait.
     pub const fn events(&self) -> &impl AsFd {
         &self.events
@@ -292,6 +287,11 @@ impl Kernel {
     pub fn flows(&self) -> impl Iterator<Item = (FlowKey, KernelFlow)> {
         let entries = self.flows.iter().filter_map(Result::ok);
         entries.map(|(key, flow)| (layout::flow_key(&key), KernelFlow::read(&flow)))
+    }
+
+    /// One flow of the kernel's table.
+    pub fn flow(&self, key: &FlowKey) -> Option<KernelFlow> {
+        self.flows.get(&layout::key_bytes(key), 0).ok().map(|flow| KernelFlow::read(&flow))
     }
 
     /// The counters, summed over processors.
@@ -388,3 +388,6 @@ fn chain(error: &dyn std::error::Error) -> String {
         all => all.join(" "),
     }
 }
+
+#[cfg(test)]
+mod tests;

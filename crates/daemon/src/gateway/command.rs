@@ -4,8 +4,10 @@ use super::datapath;
 use super::standing_rules::StandingRules;
 use super::worker::Worker;
 use crate::Failure;
-use crate::config::{self, Config};
-use crate::hops::Refresher;
+use crate::config::{self, Config, Datapath};
+#[cfg(feature = "ebpf")]
+use crate::ebpf;
+use crate::hops::{Directory, Refresher};
 use crate::state::Request;
 use meshpace_linux::{Poller, Signal, Signals, monotonic_now};
 use meshpace_units::Span;
@@ -40,8 +42,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let signals = Signals::new().map_err(|why| Failure::operational("signals", why))?;
     let hops =
         Refresher::start(Arc::clone(&config)).map_err(|why| Failure::operational("thread for hops", why))?;
-    let queue = datapath::open(&config).map_err(|why| Failure::Operational(why.to_string()))?;
-    let worker = Worker::start(queue, Arc::clone(&config), hops.directory().clone())?;
+    let worker = start(&config, hops.directory().clone())?;
     let mut rules = StandingRules::none();
     let outcome = supervise(&args.config, &config, &signals, &worker, &mut rules, &hops);
     // Whatever happened: what is held leaves, no rule leads to a queue that nobody serves, nothing queued is lost.
@@ -49,6 +50,26 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let removed = rules.remove(&config);
     let ended = worker.finish();
     outcome.and(ended).and(removed).map(|()| ExitCode::SUCCESS)
+}
+
+/// Starts the data thread of the data path that the configuration names.
+fn start(config: &Arc<Config>, hops: Directory) -> Result<Worker, Failure> {
+    let kept = Arc::clone(config);
+    match config.datapath {
+        Datapath::Nfqueue => {
+            let queue = datapath::open(config).map_err(|why| Failure::Operational(why.to_string()))?;
+            Worker::start(move |channel| datapath::Datapath::new(queue, kept, hops, channel)?.run())
+        }
+        #[cfg(feature = "ebpf")]
+        Datapath::Ebpf => {
+            let opened = ebpf::open(config)?;
+            Worker::start(move |channel| ebpf::Datapath::new(opened, kept, hops, channel)?.run())
+        }
+        #[cfg(not(feature = "ebpf"))]
+        Datapath::Ebpf => Err(Failure::User(
+            "datapath = \"ebpf\": this meshpaced was built without it (feature ebpf)".to_owned(),
+        )),
+    }
 }
 
 /// Keeps the rules in step with the configuration until somebody says stop or the data thread ends.
@@ -67,7 +88,12 @@ fn supervise(
     poller.add(&worker.ended, ENDED).map_err(broken)?;
     let mut config = Arc::clone(config);
     rules.follow(monotonic_now(), &config)?;
-    eprintln!("meshpaced: {} on queue {}", config.mode.name(), config.nfqueue.queue);
+    match config.datapath {
+        Datapath::Nfqueue => eprintln!("meshpaced: {} on queue {}", config.mode.name(), config.nfqueue.queue),
+        Datapath::Ebpf => {
+            eprintln!("meshpaced: {} by eBPF on {}", config.mode.name(), config.mesh.interfaces.join(", "));
+        }
+    }
     loop {
         let ready = poller.wait(Some(LOOK)).map_err(broken)?.fold(0u64, |ready, token| ready | 1 << token);
         if ready & (1 << STOPPING | 1 << ENDED) != 0 {

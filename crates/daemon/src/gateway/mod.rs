@@ -12,6 +12,8 @@ mod standing_rules;
 mod worker;
 
 pub use command::{Args, run};
+#[cfg_attr(not(feature = "ebpf"), expect(unused_imports, reason = "only the other data path needs it"))]
+pub(crate) use datapath::Channel;
 pub use engine::{Arrival, Counted, Decision, Engine, Output};
 pub use lateness::{Lateness, no_lateness};
 pub use meshpace_gateway::Treatment;

@@ -2,7 +2,7 @@
 //! reload took them away.
 
 use crate::Failure;
-use crate::config::Config;
+use crate::config::{Config, Datapath};
 use crate::rules::{self, Installed, Plan};
 use meshpace_units::{Instant, Span};
 
@@ -22,12 +22,13 @@ impl StandingRules {
         Self { in_force: None, verified: Instant::ZERO }
     }
 
-    /// Makes the rules those of the configuration: none if nothing is to be more than forwarded.
+    /// Makes the rules those of the configuration: none if nothing is to be more than forwarded, or the
+    /// kernel does it.
     ///
     /// # Errors
     /// [`Failure::Operational`] with the reasons of all ways to make rules.
     pub fn follow(&mut self, now: Instant, config: &Config) -> Result<(), Failure> {
-        if config.is_off() {
+        if config.is_off() || config.datapath != Datapath::Nfqueue {
             return if self.in_force.is_some() { self.remove(config) } else { Ok(()) };
         }
         let plan = Plan::of(config);

@@ -1,11 +1,9 @@
 //! The data thread's life: how it is started, told things and ended.
 
-use super::datapath::{Channel, Datapath};
+use super::datapath::Channel;
 use crate::Failure;
-use crate::config::Config;
-use crate::hops::Directory;
 use crate::state::Request;
-use meshpace_linux::{NfQueue, Waker};
+use meshpace_linux::Waker;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,11 +35,13 @@ impl Drop for Bell {
 }
 
 impl Worker {
-    /// Starts the thread on a bound queue.
+    /// Starts the thread, which does `data_path` until its channel says that it is to end.
     ///
     /// # Errors
     /// [`Failure::Operational`] if the system has no thread or descriptor left.
-    pub fn start(queue: NfQueue, config: Arc<Config>, hops: Directory) -> Result<Self, Failure> {
+    pub fn start(
+        data_path: impl FnOnce(Channel) -> io::Result<()> + Send + 'static,
+    ) -> Result<Self, Failure> {
         let broken = |why: io::Error| Failure::operational("data thread", why);
         let waker = || Waker::new().map_err(broken);
         let (waker, stopping, ended) = (waker()?, waker()?, waker()?);
@@ -56,7 +56,7 @@ impl Worker {
         let bell = Bell(ended.clone());
         let work = move || {
             let _bell = bell;
-            Datapath::new(queue, config, hops, channel)?.run()
+            data_path(channel)
         };
         let thread = std::thread::Builder::new().name("data".to_owned()).spawn(work).map_err(broken)?;
         Ok(Self { thread, finish, requests, waker, stopping, ended })

@@ -141,7 +141,7 @@ fn a_flow_ends_when_the_kernel_says_so_or_no_longer_has_it_or_it_is_silent() {
     engine.handle_flow(late, &key(3), &known(ms(179_000), 0, 0), &mut judge);
     engine.handle_timeout(late);
     assert_eq!(orders(&mut engine), [Order::Evict(key(2)), Order::Forget(key(4))]);
-    assert_eq!(engine.flows().map(|(key, _)| *key).collect::<Vec<_>>(), [key(3)]);
+    assert!(engine.flow_count() == 1 && engine.flow(&key(3)).is_some());
 }
 
 #[test]

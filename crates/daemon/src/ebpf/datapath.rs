@@ -1,0 +1,357 @@
+//! The data thread of `datapath = "ebpf"`: the kernel's programs on one side, the engine on the other. Packets never come
+//! here; if this thread dies or hangs, the programs let everything pass within seconds.
+
+use super::engine::{Engine, Judge};
+use super::kernel::{Kernel, KernelCounters, Sizes};
+use super::layout::{Handling, KernelFlow, Settings};
+use super::qdisc;
+use crate::Failure;
+use crate::config::{Config, Mode};
+use crate::gateway::{Channel, no_lateness, treatment};
+use crate::hops::{Directory, ReceivedTtl, Way};
+use crate::state::{DriverCounters, FlowDetail, FlowReport, Request, Snapshot, Traffic, Unread};
+use meshpace_gateway::{Counters, FlowKey, Route, Treatment};
+use meshpace_linux::{Poller, monotonic_now};
+use meshpace_pacing::LinkRates;
+use meshpace_units::{Bytes, Instant, Span};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The programs act this long after the last sign of life. Longer than a busy machine makes a thread wait.
+const ALIVE: Span = Span::from_secs(5);
+/// Time between two signs of life.
+const SIGN: Span = Span::from_secs(1);
+/// The farthest departure ahead: short of where sch_fq drops (its `horizon`, 10 s).
+const HORIZON: Span = Span::from_secs(9);
+/// sch_fq holds packets of this size, for `gap_buffer_total`.
+const PACKET: u64 = 1500;
+/// Events taken before questions get their turn.
+const TURN: usize = 4096;
+
+const EVENTS: u64 = 0;
+const WAKER: u64 = 1;
+
+/// Configuration and hop table, asked about flows.
+#[derive(Debug)]
+struct Chosen {
+    config: Arc<Config>,
+    hops: Directory,
+}
+
+impl Chosen {
+    fn way(&self, key: &FlowKey, ttl: Option<u8>) -> Way {
+        self.hops.table().way(key.wireless.address, ttl.map(ReceivedTtl::on_arrival))
+    }
+
+    /// What the programs do with packets whose flow has no orders (yet): foreign options are only removed where that is
+    /// what every flow wants.
+    fn by_default(&self) -> Handling {
+        let paces = |mode: Option<Mode>| mode.is_none_or(|mode| mode == Mode::Pace);
+        let shares = |share: Option<f64>| share.is_none_or(|share| share >= 1.0);
+        let Config { mode, paced_share, subnets, .. } = &*self.config;
+        let all = paces(Some(*mode))
+            && shares(Some(*paced_share))
+            && subnets.iter().all(|subnet| paces(subnet.mode) && shares(subnet.paced_share));
+        Handling::Treat(if all { Treatment::Pace } else { Treatment::Observe })
+    }
+}
+
+impl Judge for Chosen {
+    fn handling(&self, key: &FlowKey) -> Handling {
+        treatment(&self.config, key).map_or(Handling::Ignore, Handling::Treat)
+    }
+
+    fn route(&mut self, key: &FlowKey, ttl: Option<u8>) -> Route {
+        let Way { hops, rate, .. } = self.way(key, ttl);
+        Route { hops: Some(hops), rates: LinkRates::Uniform(rate) }
+    }
+}
+
+/// The programs on their interfaces, ready to act; and sch_fq where flows are to be paced.
+pub struct Opened {
+    kernel: Kernel,
+}
+
+/// Loads the programs and puts them on the mesh interfaces. They act once the data thread runs.
+///
+/// # Errors
+/// [`Failure::User`] if the configuration asks for what this data path has not, [`Failure::Operational`] where the
+/// kernel refuses.
+pub fn open(config: &Config) -> Result<Opened, Failure> {
+    if config.mesh.interfaces.is_empty() {
+        return Err(Failure::User(
+            "datapath = \"ebpf\" takes the mesh's interfaces: [mesh] interfaces is empty".to_owned(),
+        ));
+    }
+    let limit = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let sizes =
+        Sizes { flows: limit(config.gateway.flows_max), departures: limit(config.gateway.segments_total) };
+    let mut kernel = Kernel::load(sizes)?;
+    prepare(config)?;
+    for interface in &config.mesh.interfaces {
+        if let Err(failure) = kernel.attach(interface) {
+            unprepare(&config.mesh.interfaces);
+            return Err(failure);
+        }
+    }
+    Ok(Opened { kernel })
+}
+
+/// Puts sch_fq on the mesh interfaces if anything is to be paced; on none if one refuses.
+fn prepare(config: &Config) -> Result<(), Failure> {
+    if !paces(config) {
+        return Ok(());
+    }
+    let packets = (config.gateway.held_max as u64).min(config.gateway.buffer_total.0 / PACKET);
+    let packets = u32::try_from(packets).unwrap_or(u32::MAX);
+    for interface in &config.mesh.interfaces {
+        if let Err(failure) = qdisc::install(interface, packets) {
+            unprepare(&config.mesh.interfaces);
+            return Err(failure);
+        }
+    }
+    Ok(())
+}
+
+/// Takes sch_fq away where this daemon put it.
+fn unprepare(interfaces: &[String]) {
+    for interface in interfaces {
+        // An interface that is gone took it along.
+        let _ = qdisc::remove(interface);
+    }
+}
+
+/// Whether some flow is to be paced.
+fn paces(config: &Config) -> bool {
+    let modes = config.subnets.iter().filter_map(|subnet| subnet.mode);
+    std::iter::once(config.mode).chain(modes).any(|mode| mode == Mode::Pace)
+}
+
+/// See the module's description.
+pub struct Datapath {
+    kernel: Kernel,
+    engine: Engine,
+    chosen: Chosen,
+    channel: Channel,
+    poller: Poller,
+    started: Instant,
+    sign: Instant,
+    /// Everything passes: the end is near.
+    passes: bool,
+    /// Orders for which the kernel had no room.
+    refused: u64,
+}
+
+impl Datapath {
+    /// A data path over attached programs.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn new(opened: Opened, config: Arc<Config>, hops: Directory, channel: Channel) -> io::Result<Self> {
+        let Opened { kernel } = opened;
+        let poller = Poller::new()?;
+        poller.add(kernel.events(), EVENTS)?;
+        poller.add(&channel.waker, WAKER)?;
+        let now = monotonic_now();
+        let engine = Engine::new(now, config.gateway);
+        let chosen = Chosen { config, hops };
+        Ok(Self {
+            kernel,
+            engine,
+            chosen,
+            channel,
+            poller,
+            started: now,
+            sign: now,
+            passes: false,
+            refused: 0,
+        })
+    }
+
+    /// Runs until it is stopped.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn run(mut self) -> io::Result<()> {
+        while !self.channel.finish.load(Ordering::Acquire) {
+            let now = monotonic_now();
+            if now >= self.sign {
+                self.give_sign(now)?;
+            }
+            let due = self.engine.poll_timeout().min(self.sign);
+            let ready = self.poller.wait(Some(due.saturating_since(monotonic_now())))?;
+            if ready.fold(0u64, |ready, token| ready | 1 << token) & 1 << WAKER != 0 {
+                self.channel.waker.acknowledge()?;
+                self.answer()?;
+            }
+            for _ in 0..TURN {
+                let Some(event) = self.kernel.next_event() else { break };
+                self.engine.handle_event(&event, &mut self.chosen);
+            }
+            let now = monotonic_now();
+            if now >= self.engine.poll_timeout() {
+                self.look(now);
+                self.engine.handle_timeout(now);
+                for interface in self.kernel.follow().map_err(io::Error::other)? {
+                    eprintln!("meshpaced: interface {interface} was made anew: attached again");
+                    prepare(&self.chosen.config).map_err(io::Error::other)?;
+                }
+            }
+            self.obey();
+        }
+        unprepare(&self.chosen.config.mesh.interfaces);
+        self.kernel.detach();
+        Ok(())
+    }
+
+    /// Renews the programs' leave to act.
+    fn give_sign(&mut self, now: Instant) -> io::Result<()> {
+        let alive_until = if self.passes { Instant::ZERO } else { now + ALIVE };
+        let settings = Settings { alive_until, horizon: HORIZON, handling: self.chosen.by_default() };
+        self.kernel.set(settings)?;
+        self.sign = now + SIGN;
+        Ok(())
+    }
+
+    /// Reads the kernel's table.
+    fn look(&mut self, now: Instant) {
+        let Self { kernel, engine, chosen, .. } = self;
+        for (key, known) in kernel.flows() {
+            engine.handle_flow(now, &key, &known, chosen);
+        }
+    }
+
+    /// Carries out what the engine orders. Where the kernel's map is full, the flow passes unpaced.
+    fn obey(&mut self) {
+        while let Some(order) = self.engine.poll_order() {
+            if self.kernel.obey(&order).is_err() {
+                self.refused += 1;
+            }
+        }
+    }
+
+    fn answer(&mut self) -> io::Result<()> {
+        while let Ok(request) = self.channel.requests.try_recv() {
+            let now = monotonic_now();
+            // Who asked may have gone: then nobody misses the answer.
+            match request {
+                Request::Snapshot(answer) => drop(answer.send(self.snapshot(now)?)),
+                Request::Flow(key, answer) => drop(answer.send(self.detail(now, &key).map(Box::new))),
+                Request::Reload(config, answer) => drop(answer.send(self.reload(now, *config))),
+                Request::Stop => {
+                    self.passes = true;
+                    self.give_sign(now)?;
+                    self.channel.stopping.wake()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reload(&mut self, now: Instant, config: Config) -> Result<String, String> {
+        let in_force = &self.chosen.config;
+        if config.mesh.interfaces != in_force.mesh.interfaces || config.datapath != in_force.datapath {
+            return Err(
+                "datapath = \"ebpf\": [mesh] interfaces and datapath change with a restart only".to_owned()
+            );
+        }
+        prepare(&config).map_err(|failure| failure.to_string())?;
+        if !paces(&config) {
+            unprepare(&config.mesh.interfaces);
+        }
+        self.chosen.config = Arc::new(config);
+        self.engine.reload(now, self.chosen.config.gateway, &self.chosen);
+        self.sign = now;
+        Ok(format!("in force; {} flows kept", self.engine.flow_count()))
+    }
+
+    fn report(&self, now: Instant, key: &FlowKey, known: &KernelFlow) -> Option<FlowReport> {
+        let flow = self.engine.flow(key)?;
+        let Handling::Treat(treatment) = flow.handling else { return None };
+        let Way { hops, source, rate, .. } = self.chosen.way(key, known.ttl);
+        let traffic = |half: super::layout::Half| Traffic { packets: half.packets, bytes: half.bytes };
+        Some(FlowReport {
+            stats: self.engine.stats(now, key, known)?,
+            treatment,
+            hops: Some(hops),
+            hop_source: source,
+            link_rate: rate,
+            down: traffic(known.down),
+            up: traffic(known.up),
+            opened: known.opened,
+            last_activity: known.active,
+            segment: flow.segment,
+        })
+    }
+
+    fn detail(&mut self, now: Instant, key: &FlowKey) -> Option<FlowDetail> {
+        let known = self.kernel.flow(key)?;
+        self.engine.handle_flow(now, key, &known, &mut self.chosen);
+        let report = self.report(now, key, &known)?;
+        Some(FlowDetail { report, explanation: self.engine.explain(key)? })
+    }
+
+    fn snapshot(&mut self, now: Instant) -> io::Result<Snapshot> {
+        let mut entries: Vec<(FlowKey, KernelFlow)> = self.kernel.flows().collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        let mut flows = Vec::with_capacity(entries.len());
+        let mut held = 0;
+        for (key, known) in &entries {
+            self.engine.handle_flow(now, key, known, &mut self.chosen);
+            flows.extend(self.report(now, key, known));
+        }
+        let mut buffered = Bytes::ZERO;
+        for flow in &flows {
+            held += flow.stats.queued;
+            buffered += flow.stats.buffered;
+        }
+        let seen = self.kernel.counters()?;
+        Ok(Snapshot {
+            at: now,
+            started: self.started,
+            mode: self.chosen.config.mode,
+            counters: self.counters(&seen, held),
+            driver: DriverCounters { failed: self.refused + seen.lost_events, ..driver_counters(&seen) },
+            round_trips: *self.engine.round_trips(),
+            held,
+            buffered,
+            flows,
+        })
+    }
+
+    /// The kernel's counters under the gateway's names: what is given a departure in the future is held.
+    fn counters(&self, seen: &KernelCounters, held: usize) -> Counters {
+        Counters {
+            opened: self.engine.opened(),
+            untracked: seen.untracked,
+            held: seen.delayed,
+            forwarded: seen.forwarded,
+            dropped: seen.dropped,
+            released: seen.delayed.saturating_sub(held as u64),
+            ..Counters::default()
+        }
+    }
+}
+
+fn driver_counters(seen: &KernelCounters) -> DriverCounters {
+    DriverCounters {
+        packets: seen.packets,
+        bytes: Bytes(seen.bytes),
+        unread: Unread {
+            fragments: seen.fragments,
+            other_protocol: seen.other_protocol,
+            truncated: seen.truncated,
+            malformed: seen.malformed,
+            oversized: 0,
+            not_crossing: seen.not_crossing,
+            off: seen.off,
+        },
+        verdict_batches: 0,
+        kernel_dropped: 0,
+        socket_dropped: 0,
+        failed: 0,
+        overflowed: seen.dropped,
+        lateness: no_lateness(),
+    }
+}

@@ -1,0 +1,516 @@
+//! The programs in the running kernel (BPF_PROG_TEST_RUN): packets in, packets and departure times out.
+#![allow(clippy::disallowed_methods, reason = "the kernel's clock has to advance")]
+
+use super::*;
+use crate::ebpf::layout::{Handling, Pace, Told};
+use aya::programs::{TestRun, TestRunOptions};
+use meshpace_gateway::{Endpoint, Treatment};
+use meshpace_linux::monotonic_now;
+use meshpace_tcp::{Flags, Options, Segment, Timestamps};
+use meshpace_units::{Bytes, Instant, Seq, Span};
+use proptest::prelude::*;
+use std::cell::RefCell;
+use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
+
+const SHOT: u32 = 2;
+const NEXT: u32 = u32::MAX;
+/// Packets are run as if on the loopback interface, which is declared an Ethernet in front of the mesh.
+const MESH: u32 = 1;
+const WIRED: u32 = 77;
+
+/// Offsets in `struct __sk_buff` (linux/bpf.h).
+const INGRESS_IFINDEX: usize = 36;
+const IFINDEX: usize = 40;
+const TSTAMP: usize = 152;
+const GSO_SEGS: usize = 164;
+const GSO_SIZE: usize = 176;
+const SK_BUFF: usize = 192;
+
+struct Bench {
+    kernel: Kernel,
+    v6: bool,
+    wired_ifindex: u32,
+    gso: Option<(u32, u32)>,
+}
+
+struct Ran {
+    verdict: u32,
+    packet: Vec<u8>,
+    departure: Option<Instant>,
+}
+
+/// The programs, acting and pacing by default. `None` (and a word about it) without root's rights.
+fn bench() -> Option<Bench> {
+    let root = std::fs::metadata("/proc/self").expect("proc").uid() == 0;
+    let mut kernel = match Kernel::load(Sizes { flows: 64, departures: 1024 }) {
+        Ok(kernel) => kernel,
+        Err(error) if !root => {
+            eprintln!("not run, it takes root: {error}");
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    kernel.interfaces.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
+    let mut bench = Bench { kernel, v6: false, wired_ifindex: WIRED, gso: None };
+    bench.act(Handling::Treat(Treatment::Pace));
+    Some(bench)
+}
+
+impl Bench {
+    fn act(&mut self, handling: Handling) {
+        let settings = Settings {
+            alive_until: monotonic_now() + Span::from_secs(60),
+            horizon: Span::from_secs(9),
+            handling,
+        };
+        self.kernel.set(settings).expect("bpf");
+    }
+
+    fn key(&self) -> FlowKey {
+        let end = |n: u8, port| Endpoint {
+            address: if self.v6 {
+                IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, u16::from(n)])
+            } else {
+                [10, 0, 0, n].into()
+            },
+            port,
+        };
+        FlowKey { wireless: end(1, 5000), wired: end(2, 80) }
+    }
+
+    fn order(&mut self, interval: Option<Span>, packets: u32, treatment: Treatment) {
+        let pace = Pace { interval, packets, handling: Handling::Treat(treatment) };
+        let key = self.key();
+        self.kernel.obey(&Order::Pace(key, pace)).expect("bpf");
+    }
+
+    fn run_bytes(&mut self, program_name: &str, ip: &[u8]) -> Ran {
+        let ether_type: u16 = if self.v6 { 0x86dd } else { 0x0800 };
+        let mut frame = vec![2; 12];
+        frame.extend(ether_type.to_be_bytes());
+        frame.extend(ip);
+        let mut context = [0; SK_BUFF];
+        let mut put = |at: usize, value: u32| context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        put(IFINDEX, MESH);
+        put(INGRESS_IFINDEX, self.wired_ifindex);
+        if let Some((segments, size)) = self.gso {
+            put(GSO_SEGS, segments);
+            put(GSO_SIZE, size);
+        }
+        let (mut out, mut context_out) = (vec![0; frame.len() + 64], [0; SK_BUFF]);
+        let options = TestRunOptions {
+            data_in: Some(&frame),
+            data_out: Some(&mut out),
+            ctx_in: Some(&context),
+            ctx_out: Some(&mut context_out),
+            ..TestRunOptions::new()
+        };
+        let result =
+            program(&mut self.kernel.ebpf, program_name).test_run(options).expect("BPF_PROG_TEST_RUN");
+        out.truncate(result.data_size_out as usize);
+        let stamp = u64::from_ne_bytes(context_out[TSTAMP..TSTAMP + 8].try_into().expect("8 bytes"));
+        Ran {
+            verdict: result.return_value,
+            packet: out.split_off(ETHERNET_HEADER as usize),
+            departure: (stamp > 0).then(|| Instant::from_nanos(stamp)),
+        }
+    }
+
+    fn build(&self, down: bool, segment: &Segment) -> Vec<u8> {
+        let FlowKey { wireless, wired } = self.key();
+        let (from, to) = if down { (wired, wireless) } else { (wireless, wired) };
+        let segment = Segment { source_port: from.port, destination_port: to.port, ..*segment };
+        meshpace_wire::build(from.address, to.address, 60, &segment, &vec![0xab; segment.payload as usize])
+    }
+
+    /// From the wired side towards the mesh.
+    fn down(&mut self, segment: &Segment) -> Ran {
+        let packet = self.build(true, segment);
+        self.run_bytes("meshpace_down", &packet)
+    }
+
+    /// From the mesh.
+    fn up(&mut self, segment: &Segment) -> Ran {
+        let packet = self.build(false, segment);
+        self.run_bytes("meshpace_up", &packet)
+    }
+
+    fn told(&mut self) -> Vec<Told> {
+        std::iter::from_fn(|| self.kernel.next_event()).map(|event| event.told).collect()
+    }
+
+    fn flow(&self) -> Option<KernelFlow> {
+        self.kernel.flows().find(|(key, _)| *key == self.key()).map(|(_, flow)| flow)
+    }
+
+    fn counters(&self) -> KernelCounters {
+        self.kernel.counters().expect("bpf")
+    }
+}
+
+const ACK: Flags = Flags { ack: true, syn: false, fin: false, rst: false, psh: false };
+
+/// A sequence number, as one or as a plain number.
+struct At(Seq);
+
+impl From<Seq> for At {
+    fn from(seq: Seq) -> Self {
+        Self(seq)
+    }
+}
+
+impl From<u32> for At {
+    fn from(seq: u32) -> Self {
+        Self(Seq(seq))
+    }
+}
+
+fn segment(seq: impl Into<At>, ack: impl Into<At>, payload: u32) -> Segment {
+    Segment {
+        source_port: 0,
+        destination_port: 0,
+        seq: seq.into().0,
+        ack: ack.into().0,
+        flags: ACK,
+        window: 1000,
+        payload,
+        options: Options::default(),
+        ns2: None,
+    }
+}
+
+const INTERVAL: Span = Span::from_millis(10);
+/// Just below the wrap of sequence numbers.
+const START: Seq = Seq(u32::MAX - 1_500);
+
+#[test]
+fn departures_are_an_interval_apart_and_what_would_wait_too_long_is_dropped() {
+    let Some(mut bench) = bench() else { return };
+    bench.order(Some(INTERVAL), 3, Treatment::Pace);
+    let before = monotonic_now();
+    let ran: Vec<Ran> = (0..6).map(|n| bench.down(&segment(START + n * 1000, 1, 1000))).collect();
+    assert_eq!(ran[0].departure, None, "after idling at once");
+    let stamps: Vec<Instant> = ran[1..4].iter().map(|ran| ran.departure.expect("a departure")).collect();
+    assert!(stamps[0] >= before + INTERVAL && stamps[0] <= monotonic_now() + INTERVAL);
+    assert_eq!([stamps[1] - stamps[0], stamps[2] - stamps[1]], [INTERVAL; 2]);
+    let verdicts: Vec<u32> = ran.iter().map(|ran| ran.verdict).collect();
+    assert_eq!(verdicts, [NEXT, NEXT, NEXT, NEXT, SHOT, SHOT]);
+    assert_eq!(bench.told(), [Told::Opened]);
+    let flow = bench.flow().expect("known");
+    assert_eq!((flow.delayed, flow.drops, flow.segment), (3, 2, Bytes(1000)));
+    assert_eq!((bench.counters().delayed, bench.counters().dropped), (3, 2));
+    // A pure ACK of the same connection does not wait.
+    assert_eq!(bench.down(&segment(START + 6000, 1, 0)).departure, None);
+    // A FIN waits behind the data.
+    bench.order(Some(INTERVAL), 100, Treatment::Pace);
+    let fin = Segment { flags: Flags { fin: true, ..ACK }, ..segment(START + 6000, 1, 0) };
+    assert_eq!(bench.down(&fin).departure, Some(stamps[2] + INTERVAL));
+    // Another interval counts from the latest departure.
+    bench.order(Some(INTERVAL * 2), 100, Treatment::Pace);
+    assert_eq!(bench.down(&segment(START + 6001, 1, 1000)).departure, Some(stamps[2] + INTERVAL * 3));
+    // Watched from now on: it keeps its place behind what waits, and nothing is added.
+    bench.order(Some(INTERVAL * 2), 100, Treatment::Observe);
+    assert_eq!(bench.down(&segment(START + 7001, 1, 1000)).departure, Some(stamps[2] + INTERVAL * 3));
+}
+
+#[test]
+fn acknowledgements_tell_round_trips_and_retransmissions_none() {
+    let Some(mut bench) = bench() else { return };
+    let sent = monotonic_now();
+    for n in 0..3 {
+        bench.down(&segment(START + n * 1000, 1, 1000));
+    }
+    assert_eq!(bench.told(), [Told::Opened]);
+    std::thread::sleep(std::time::Duration::from_millis(3));
+    // Two segments with one ACK, across the wrap: one sample, of the newest.
+    bench.up(&segment(1, START + 2000, 0));
+    let passed = monotonic_now() - sent;
+    match bench.told()[..] {
+        [Told::Sample(rtt)] => assert!(rtt >= Span::from_millis(3) && rtt <= passed, "{rtt:?} of {passed:?}"),
+        ref other => panic!("{other:?}"),
+    }
+    bench.up(&segment(1, START + 2000, 0));
+    bench.up(&segment(1, START + 9000, 0));
+    assert_eq!(bench.told(), [], "a duplicate, and one of what never passed");
+    // The third passes again (RFC 6298, section 3), a fourth once: the ACK of both is ambiguous.
+    bench.down(&segment(START + 2000, 1, 1000));
+    bench.down(&segment(START + 3000, 1, 1000));
+    bench.up(&segment(1, START + 4000, 0));
+    assert_eq!(bench.told(), []);
+    bench.down(&segment(START + 4000, 1, 1000));
+    bench.up(&segment(1, START + 5000, 0));
+    assert!(matches!(bench.told()[..], [Told::Sample(_)]), "and after it all is well");
+    assert_eq!(bench.flow().map(|flow| flow.down.acked), Some(Bytes(5000)));
+    // It still waits for its departure: an acknowledgement of it is made up.
+    bench.order(Some(INTERVAL * 100), 100, Treatment::Pace);
+    bench.down(&segment(START + 5000, 1, 1000));
+    bench.up(&segment(1, START + 6000, 0));
+    assert_eq!((bench.told(), bench.flow().map(|flow| flow.down.acked)), (vec![], Some(Bytes(5000))));
+}
+
+/// The rewritten ACK of `ack` after up data `1..=1000` passed 2 ms before.
+fn acked_after_2_ms(bench: &mut Bench, ack: &Segment) -> Ran {
+    bench.down(&segment(START, 1, 1));
+    bench.up(&segment(1, START + 1, 1000));
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    bench.down(ack)
+}
+
+#[test]
+fn the_wired_round_trip_is_written_where_there_is_room() {
+    for v6 in [false, true] {
+        let Some(mut bench) = bench() else { return };
+        bench.v6 = v6;
+        let stamps = Some(Timestamps { value: 7, echo: 8 });
+        let ack = Segment {
+            options: Options { timestamps: stamps, ..Options::default() },
+            ..segment(START + 1, 1001, 0)
+        };
+        let plain = bench.build(true, &ack);
+        let ran = acked_after_2_ms(&mut bench, &ack);
+        let written =
+            meshpace_wire::parse(&ran.packet).expect("TCP").segment.options.rtt_wired.expect("an option");
+        assert!(written >= Span::from_millis(2) && written < Span::from_millis(60), "{written:?}");
+        // Byte for byte what the user-space rewriter makes of it.
+        let mut expected = plain.clone();
+        meshpace_wire::set_rtt(&mut expected, written).expect("room");
+        assert_eq!(ran.packet, expected);
+        assert!(meshpace_wire::checksum_ok(&ran.packet));
+        assert!(
+            bench
+                .told()
+                .iter()
+                .any(|told| matches!(told, Told::WiredSample(rtt) if *rtt >= Span::from_millis(2)))
+        );
+        assert_eq!(bench.flow().map(|flow| flow.options), Some(1));
+        // The same once more is a duplicate: untouched.
+        assert_eq!(bench.down(&ack).packet, plain);
+    }
+}
+
+#[test]
+fn an_acknowledgement_without_room_or_with_data_or_watched_goes_on_as_it_is() {
+    let sack = |blocks: usize| {
+        let mut options =
+            Options { timestamps: Some(Timestamps { value: 7, echo: 8 }), ..Options::default() };
+        for (n, block) in (0..).zip(&mut options.sack[..blocks]) {
+            *block = Some((Seq(5000 + n * 10), Seq(5005 + n * 10)));
+        }
+        options
+    };
+    for (blocks, payload, treatment, written) in [
+        (2, 0, Treatment::Pace, 1),
+        (3, 0, Treatment::Pace, 0),
+        (0, 10, Treatment::Pace, 0),
+        (0, 0, Treatment::Observe, 0),
+    ] {
+        let Some(mut bench) = bench() else { return };
+        bench.order(None, 10, treatment);
+        let ack = Segment { options: sack(blocks), ..segment(START + 1, 1001, payload) };
+        let ran = acked_after_2_ms(&mut bench, &ack);
+        let parsed = meshpace_wire::parse(&ran.packet).expect("TCP");
+        assert_eq!(bench.counters().options, written, "{blocks} blocks, {payload} bytes, {treatment:?}");
+        assert_eq!(parsed.segment.options.rtt_wired.is_some(), written > 0);
+        assert_eq!(ran.packet == bench.build(true, &ack), written == 0);
+        assert!(meshpace_wire::checksum_ok(&ran.packet));
+        assert!(bench.flow().is_some_and(|flow| flow.wired_rtt.is_some()), "measured all the same");
+    }
+}
+
+#[test]
+fn nothing_is_touched_without_orders_or_a_crossing() {
+    let Some(mut bench) = bench() else { return };
+    bench.order(Some(INTERVAL), 100, Treatment::Pace);
+    let mut data = segment(START, 1, 1000);
+    data.options.rtt_wired = Some(Span::from_millis(9));
+    let packet = bench.build(true, &data);
+    let untouched = |bench: &mut Bench| {
+        for _ in 0..2 {
+            let ran = bench.run_bytes("meshpace_down", &packet);
+            assert_eq!((ran.verdict, ran.departure, &ran.packet), (NEXT, None, &packet));
+        }
+    };
+    bench.wired_ifindex = MESH;
+    untouched(&mut bench);
+    bench.wired_ifindex = 0;
+    untouched(&mut bench);
+    assert_eq!((bench.counters().not_crossing, bench.flow()), (4, None));
+    bench.wired_ifindex = WIRED;
+    // Nobody renews the settings: the daemon is gone.
+    let stale = Settings {
+        alive_until: monotonic_now(),
+        horizon: Span::from_secs(9),
+        handling: Handling::Treat(Treatment::Pace),
+    };
+    bench.kernel.set(stale).expect("bpf");
+    untouched(&mut bench);
+    assert_eq!((bench.counters().packets, bench.flow()), (4, None));
+    bench.act(Handling::Treat(Treatment::Pace));
+    let key = bench.key();
+    let ignore = Pace { interval: Some(INTERVAL), packets: 100, handling: Handling::Ignore };
+    bench.kernel.obey(&Order::Pace(key, ignore)).expect("bpf");
+    untouched(&mut bench);
+    assert_eq!((bench.counters().off, bench.flow()), (2, None));
+}
+
+#[test]
+fn a_connection_ends_with_its_fins_or_a_plausible_reset() {
+    let Some(mut bench) = bench() else { return };
+    bench.down(&segment(START, 1, 1000));
+    let rst = |seq: u32| Segment { flags: Flags { rst: true, ..Flags::default() }, ..segment(seq, 0, 0) };
+    bench.up(&segment(1, START + 1000, 0));
+    assert!(matches!(bench.told()[..], [Told::Opened, Told::Sample(_)]));
+    for blind in [40_000, u32::MAX - 40_000] {
+        bench.up(&rst(blind));
+    }
+    assert_eq!((bench.told(), bench.flow().is_some()), (vec![], true), "a blind RST ends nothing");
+    bench.up(&rst(1));
+    assert_eq!((bench.told(), bench.flow()), (vec![Told::Closed], None));
+    let fin = |segment: Segment| Segment { flags: Flags { fin: true, ..ACK }, ..segment };
+    bench.down(&fin(segment(START, 1, 1000)));
+    bench.up(&fin(segment(1, START + 1001, 0)));
+    assert!(matches!(bench.told()[..], [Told::Opened, Told::Sample(_)]));
+    bench.down(&segment(START + 1001, 2, 0));
+    assert_eq!((bench.told(), bench.flow()), (vec![Told::Closed], None));
+}
+
+#[test]
+fn a_new_syn_begins_a_new_connection_with_its_own_window_scale() {
+    let Some(mut bench) = bench() else { return };
+    for (offered, scale, window) in
+        [(Some(2), Some(5), 32_000), (None, Some(5), 1_000), (Some(9), None, 1_000)]
+    {
+        let syn = |segment: Segment, ack, window_scale| Segment {
+            flags: Flags { syn: true, ack, ..Flags::default() },
+            options: Options { window_scale, ..Options::default() },
+            ..segment
+        };
+        bench.up(&syn(segment(0, 0, 0), false, scale));
+        assert_eq!(bench.flow(), None);
+        bench.down(&syn(segment(START, 1, 0), true, offered));
+        bench.down(&segment(START + 1, 1, 1000));
+        bench.up(&segment(1, START + 1001, 0));
+        assert_eq!(bench.flow().map(|flow| flow.window), Some(Some(Bytes(window))), "{offered:?} {scale:?}");
+    }
+    // The handshake was not seen: 7 (schemes.md 3.6).
+    let Some(mut unseen) = self::bench() else { return };
+    unseen.down(&segment(START, 1, 1000));
+    unseen.up(&segment(1, START + 1000, 0));
+    assert_eq!(unseen.flow().map(|flow| flow.window), Some(Some(Bytes(128_000))));
+}
+
+#[test]
+fn an_unsegmented_packet_is_timed_by_segments_and_charged_for_all_of_them() {
+    let Some(mut bench) = bench() else { return };
+    bench.order(Some(INTERVAL), 100, Treatment::Pace);
+    bench.gso = Some((4, 300));
+    let before = monotonic_now();
+    assert_eq!(bench.down(&segment(START, 1, 1000)).departure, None);
+    bench.gso = None;
+    std::thread::sleep(std::time::Duration::from_millis(1));
+    bench.up(&segment(1, START + 600, 0));
+    bench.up(&segment(1, START + 1000, 0));
+    assert!(matches!(bench.told()[..], [Told::Opened, Told::Sample(_), Told::Sample(_)]));
+    assert_eq!(bench.flow().map(|flow| flow.segment), Some(Bytes(300)));
+    let next = bench.down(&segment(START + 1000, 1, 1000)).departure.expect("a departure");
+    assert!(next >= before + INTERVAL * 4 && next <= monotonic_now() + INTERVAL * 4);
+    assert_eq!(bench.counters().super_packets, 1);
+}
+
+#[test]
+fn fragments_other_protocols_and_damaged_headers_pass() {
+    let Some(mut bench) = bench() else { return };
+    bench.order(Some(INTERVAL), 100, Treatment::Pace);
+    let whole = bench.build(true, &segment(START, 1, 1000));
+    let with = |changes: &[(usize, u8)]| {
+        let mut packet = whole.clone();
+        changes.iter().for_each(|(at, byte)| packet[*at] = *byte);
+        packet
+    };
+    let packets = [
+        with(&[(6, 0x20)]),       // more fragments
+        with(&[(7, 9)]),          // the end of a fragmented packet
+        with(&[(9, 17)]),         // UDP
+        with(&[(0, 0x44)]),       // a header shorter than itself
+        with(&[(2, 0xff)]),       // longer than what came
+        with(&[(32, 0x40)]),      // a TCP header shorter than itself
+        with(&[(2, 0), (3, 39)]), // a TCP header longer than the packet
+        whole[..30].to_vec(),
+    ];
+    for packet in &packets {
+        let ran = bench.run_bytes("meshpace_down", packet);
+        assert_eq!((ran.verdict, ran.departure, &ran.packet), (NEXT, None, packet));
+    }
+    let seen = bench.counters();
+    assert_eq!((seen.fragments, seen.other_protocol, seen.truncated, seen.malformed), (2, 1, 2, 3));
+    assert_eq!(bench.flow(), None);
+}
+
+#[test]
+fn foreign_options_become_nops_as_in_user_space() {
+    let Some(bench) = bench() else { return };
+    let bench = RefCell::new(bench);
+    let pieces: [&[u8]; 7] = [
+        &[1],
+        &[253, 6, 0x4d, 0x50, 0, 9],
+        &[8, 10, 0, 0, 0, 1, 0, 0, 0, 2],
+        &[0],
+        &[253, 6, 1, 2, 3, 4],
+        &[5, 1],
+        &[3, 3, 7],
+    ];
+    // Whatever stands in the options, everything else stays, a wrong checksum too. (Data from the mesh would ask the
+    // routing table whether they cross.)
+    let strategy = (prop::collection::vec(0..pieces.len(), 0..12), any::<[bool; 3]>(), 0..3usize);
+    proptest!(ProptestConfig::with_cases(500), |((parts, [v6, down, damage], payload) in strategy)| {
+        let payload = if down { payload } else { 0 };
+        let mut bench = bench.borrow_mut();
+        bench.v6 = v6;
+        let key = bench.key();
+        bench.kernel.obey(&Order::Evict(key)).expect("bpf");
+        let mut options: Vec<u8> = parts.iter().flat_map(|&part| pieces[part]).copied().collect();
+        options.truncate(40);
+        options.resize(options.len().next_multiple_of(4), 1);
+        let mut packet = bench.build(down, &segment(START, 1, 0));
+        let tcp = packet.len() - 20;
+        packet.extend(&options);
+        packet.extend(&vec![0x5a; payload]);
+        packet[tcp + 12] += (options.len() as u8 / 4) << 4;
+        let at = if v6 { 4 } else { 2 };
+        let length = u16::from_be_bytes([packet[at], packet[at + 1]]) + (options.len() + payload) as u16;
+        packet[at..at + 2].copy_from_slice(&length.to_be_bytes());
+        if damage {
+            packet[tcp + 16] ^= 0x40;
+        }
+        let mut expected = packet.clone();
+        meshpace_wire::strip_rtt(&mut expected);
+        let program = if down { "meshpace_down" } else { "meshpace_up" };
+        prop_assert_eq!(bench.run_bytes(program, &packet).packet, expected);
+    });
+}
+
+#[test]
+fn no_bytes_upset_the_programs() {
+    let Some(bench) = bench() else { return };
+    let bench = RefCell::new(bench);
+    let strategy = (prop::collection::vec(any::<u8>(), 40..120), any::<[bool; 3]>());
+    proptest!(ProptestConfig::with_cases(1_000), |((mut bytes, [v6, down, plausible]) in strategy)| {
+        let mut bench = bench.borrow_mut();
+        bench.v6 = v6;
+        if plausible {
+            // Far enough into the programs for the rest to matter.
+            let (version, protocol) = if v6 { (0x60, 6) } else { (0x45, 9) };
+            bytes[0] = version;
+            bytes[protocol] = 6;
+            let length = if v6 { bytes.len() - 40 } else { bytes.len() } as u16;
+            let at = if v6 { 4 } else { 2 };
+            bytes[at..at + 2].copy_from_slice(&length.to_be_bytes());
+        }
+        let ran = bench.run_bytes(if down { "meshpace_down" } else { "meshpace_up" }, &bytes);
+        prop_assert_eq!(ran.verdict, NEXT);
+        if meshpace_wire::parse(&bytes).is_err() {
+            prop_assert_eq!(ran.packet, bytes);
+        }
+    });
+}

@@ -1,0 +1,82 @@
+#!/bin/bash
+# What this machine's kernel may lack (sch_fq, netem, 802.11), tried in Debian's kernel under QEMU without KVM.
+# Usage: run.sh MESHPACED [WORK-DIRECTORY]   (from `make test-vm`; about two minutes, nothing outside WORK-DIRECTORY changes)
+set -euo pipefail
+
+binary=$(realpath "$1")
+work=$(realpath -m "${2:-target/vm}")
+here=$(cd "$(dirname "$0")" && pwd)
+limit=${VM_SECONDS:-300}
+
+need() {
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null || { echo "test-vm: $tool is missing (packages: see the Makefile)" >&2; exit 1; }
+    done
+}
+need qemu-system-x86_64 busybox cpio gzip kmod ip tc nft iperf3 bpftool iw apt-get dpkg-deb ldd
+
+mkdir -p "$work"
+cd "$work"
+
+# The kernel: the package that linux-image-amd64 stands for, unpacked, not installed.
+if ! test -e kernel/done; then
+    package=$(apt-cache depends linux-image-amd64 | awk '/Depends: linux-image/ {print $2; exit}')
+    test -n "$package" || { echo "test-vm: apt knows no linux-image-amd64 (apt-get update?)" >&2; exit 1; }
+    rm -rf kernel ./*.deb
+    apt-get download "$package" 2>/dev/null
+    dpkg-deb -x "$package"_*.deb kernel
+    rm -f "$package"_*.deb
+    touch kernel/done
+fi
+version=$(basename kernel/boot/vmlinuz-* | sed 's/vmlinuz-//')
+test -e "kernel/lib/modules/$version/modules.dep" || depmod -b kernel "$version"
+
+# The file system: busybox, bash, the real ip and tc (busybox's know neither fq nor netem), what the cases run, modules.
+rm -rf root
+mkdir -p root/{bin,dev,proc,sys,tmp,run,etc,cases,modules,usr/lib,var/run}
+put() {
+    cp "$(command -v "$1")" root/bin/
+    ldd "$(command -v "$1")" 2>/dev/null | awk '/=> \// {print $3} /^\t\/lib/ {print $1}' | while read -r library; do
+        mkdir -p "root$(dirname "$library")"
+        cp -Lu "$library" "root$library"
+    done
+}
+cp "$(command -v busybox)" root/bin/busybox
+for tool in bash ip tc nft iperf3 bpftool iw "$binary"; do put "$tool"; done
+if command -v iptables >/dev/null; then put iptables; fi
+# What tc loads at run time: the tables of netem's distributions are not used, plug-ins are built in.
+cp "$here"/guest/* root/cases/
+modules=(veth sch_fq sch_netem sch_ingress cls_bpf nf_tables nft_queue nfnetlink_queue mac80211_hwsim)
+for module in "${modules[@]}"; do
+    modprobe -d "$work/kernel" -S "$version" --show-depends "$module"
+done | awk '$1 == "insmod" && !seen[$2]++ {print $2}' >order
+: >root/modules/order
+while read -r file; do
+    cp "$file" root/modules/
+    basename "$file" >>root/modules/order
+done <order
+cat >root/init <<'INIT'
+#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /dev
+/bin/busybox mount -t proc proc /proc
+/bin/busybox mount -t sysfs sys /sys
+/bin/busybox mount -t devtmpfs dev /dev
+/bin/busybox --install -s /bin/box 2>/dev/null || { /bin/busybox mkdir -p /bin/box; /bin/busybox --install -s /bin/box; }
+# busybox's shell prefers its own ip, whatever PATH says: bash it is.
+export PATH=/bin:/bin/box HOME=/tmp
+exec /bin/bash /cases/init.sh
+INIT
+chmod +x root/init
+(cd root && find . -print0 | cpio --null --create --format=newc --quiet | gzip -1) >initramfs.gz
+
+# -accel kvm may open and then hang while booting; tcg works everywhere.
+timeout "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max -m 768 -smp 2 -nographic -no-reboot \
+    -kernel "kernel/boot/vmlinuz-$version" -initrd initramfs.gz \
+    -append "console=ttyS0 quiet panic=-1 mitigations=off" </dev/null 2>&1 | tr -d '\r' | tee log | grep --line-buffered '^test-vm:' || true
+
+passed=$(grep -c '^test-vm: ok' log || true)
+if grep -q '^test-vm: FAILED' log || ! grep -q '^test-vm: end' log; then
+    echo "test-vm: failed; the whole log is $work/log" >&2
+    exit 1
+fi
+echo "test-vm: $passed checks passed on Linux $version"
