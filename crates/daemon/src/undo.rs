@@ -17,8 +17,11 @@ pub struct Args {
     config: PathBuf,
 }
 
-/// What may be left behind: each part removes its own and says what it was.
-const PARTS: [fn(&Config) -> Result<Vec<String>, Failure>; 2] =
+/// Removes what is left of one part of the daemon and says what it was.
+type Undo = fn(&Config) -> Result<Vec<String>, Failure>;
+
+/// Everything that may be left behind.
+const PARTS: [Undo; 2] =
     [|config| rules::remove(&rules::lock_of(config)), |config| remove_socket(&config.control.socket)];
 
 /// Removes firewall rules, leftovers of the eBPF data path, and the control socket of a dead daemon; says what it removed.

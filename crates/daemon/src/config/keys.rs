@@ -169,7 +169,11 @@ static HOST: Section = Section {
             Kind::Text,
             "Directory of the control group (version 2) whose sockets are paced; by default all of the host's.",
         ),
-        Key::new("hops", whole(1, MAX_HOPS), "Wireless hops to the gateway; by default what [hops.static] says of this host's address, else hops.default."),
+        Key::new(
+            "hops",
+            whole(1, MAX_HOPS),
+            "Wireless hops to the gateway; by default what [hops.static] says of this host's address, else hops.default.",
+        ),
         Key::new(
             "rate",
             Kind::Whole(LINK_RATE),

@@ -41,7 +41,7 @@ fn parse(answer: &str) -> Result<Vec<(IpNet, u32)>, String> {
         let prefix: IpNet = field(&words, "prefix")?.parse().ok()?;
         // A route for traffic from certain sources only is none for a host's address.
         let everybody = field(&words, "from").is_none_or(|from| from.ends_with("/0"));
-        let counts = everybody && metric > 0 && metric % LINK == 0 && metric / LINK <= 255;
+        let counts = everybody && metric > 0 && metric.is_multiple_of(LINK) && metric / LINK <= 255;
         counts.then_some((prefix.trunc(), metric / LINK))
     };
     Ok(lines().filter_map(route).collect())

@@ -19,6 +19,6 @@ mod table;
 mod ttl;
 mod wireless;
 
-pub use refresher::{Directory, Refresher};
+pub use refresher::{Directory, Refresher, survey};
 pub use table::{SourceReport, Table, Way};
 pub use ttl::ReceivedTtl;

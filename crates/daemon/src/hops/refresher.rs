@@ -82,6 +82,14 @@ impl Drop for Refresher {
     }
 }
 
+/// Asks every source once, now.
+#[must_use]
+pub fn survey(config: Arc<Config>) -> Table {
+    let mut known = Knowledge::new(config);
+    refresh(&mut known);
+    known.table(monotonic_now())
+}
+
 fn keep_up(published: &Directory, mut known: Knowledge, orders: &Receiver<Arc<Config>>) {
     loop {
         refresh(&mut known);

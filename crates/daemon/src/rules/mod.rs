@@ -10,6 +10,7 @@ mod nft;
 mod plan;
 mod xtables;
 
+pub use nft::nft_can_queue;
 pub use plan::{Match, Plan, lock_of};
 
 use crate::Failure;
@@ -146,6 +147,16 @@ pub fn install(plan: &Plan) -> Result<Installed, Failure> {
 /// What is missing.
 pub fn verify(plan: &Plan, installed: &Installed) -> Result<(), String> {
     installed.backend.verify(plan)
+}
+
+/// Whether exactly the plan's rules are in force, by whatever way they were made; `None` if no way is installed.
+#[must_use]
+pub fn in_force(plan: &Plan) -> Option<bool> {
+    let mut found = None;
+    for backend in Backend::installed() {
+        *found.get_or_insert(false) |= backend.verify(plan).is_ok();
+    }
+    found
 }
 
 /// Removes all rules that any daemon of ours made, by whatever way; says what it removed. `lock` is as in [`Plan`].

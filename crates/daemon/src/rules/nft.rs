@@ -40,6 +40,20 @@ pub(super) fn verify(plan: &Plan) -> Result<(), String> {
     if found == wanted { Ok(()) } else { Err(format!("nft: {found} of {wanted} rules in table inet {TAG}")) }
 }
 
+/// Whether the kernel takes nft's queue statement: it is shown one, without putting it in force. `None` if it cannot be
+/// asked: no nft, no rights.
+#[must_use]
+pub fn nft_can_queue() -> Option<bool> {
+    let chain = |statement: &str| {
+        let script = format!(
+            "table inet {TAG}_probe {{\n\tchain forward {{\n\t\ttype filter hook forward priority 0;\n\t\t{statement}\n\t}}\n}}\n"
+        );
+        run_with("nft", &["--check", "-f", "-"], &script, None)
+    };
+    chain("counter").ok()?;
+    Some(chain("queue num 0 bypass").is_ok())
+}
+
 fn exists() -> Result<bool, String> {
     let tables = run("nft", &["list", "tables"]).map_err(in_words)?;
     Ok(tables.lines().any(|line| line.trim() == format!("table inet {TAG}")))

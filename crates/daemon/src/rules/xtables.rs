@@ -105,6 +105,9 @@ impl Xtables {
     /// `Ok` if the chain is as planned and jumped to.
     pub(super) fn verify(&self, family: Family, plan: &Plan) -> Result<(), String> {
         let name = format!("{}tables{}", family.word(), self.variant);
+        if self.nothing_there(family) {
+            return Err(format!("{name}: no table mangle"));
+        }
         let saved = self.save(family)?;
         let found: Vec<_> = saved.lines().filter(|line| is_in_chain(line)).collect();
         if found != chain(family, plan) {

@@ -1,0 +1,118 @@
+//! Hop counts, rules, and what a running daemon sees.
+
+use crate::config::{Config, Datapath, HopSource};
+use crate::doctor::facts::Facts;
+use crate::doctor::finding::Finding;
+
+pub(super) fn hop_sources(config: &Config, facts: &Facts) -> Vec<Finding> {
+    let subject = "hop counts";
+    let asked = |source: HopSource| config.hops.sources.contains(&source);
+    let kind_of = |name: &String| facts.interface(name).and_then(|interface| interface.kind.clone());
+    let batman = config.mesh.interfaces.iter().find(|name| kind_of(name).as_deref() == Some("batadv"));
+    let fixed = !config.hops.fixed.is_empty() && asked(HopSource::Static)
+        || config.subnets.iter().any(|subnet| subnet.hops.is_some());
+    let mut found: Vec<_> = facts
+        .hop_sources
+        .iter()
+        .filter(|report| report.entries > 0)
+        .map(|report| {
+            Finding::good(subject, format!("{} knows {} prefixes", report.source.name(), report.entries))
+        })
+        .collect();
+    if fixed {
+        found.push(Finding::good(subject, "[hops.static] or [[subnet]] knows some"));
+    }
+    let is_mesh_point = |name: &String| {
+        facts.interface(name).and_then(|interface| interface.wireless.as_deref()) == Some("mesh point")
+    };
+    let problem = facts.hop_source(HopSource::Mpath).and_then(|report| report.problem.as_ref());
+    if let Some(problem) = problem.filter(|_| config.mesh.interfaces.iter().any(is_mesh_point)) {
+        found.push(Finding::warning(
+            subject,
+            format!("802.11s: {problem}"),
+            "install a newer iw, or write [hops.static]",
+        ));
+    }
+    if let Some(name) = batman.filter(|_| !fixed) {
+        let what = format!(
+            "{name} is batman-adv, which knows link qualities but no hop counts{}",
+            if asked(HopSource::Ttl) { "; TTLs show one hop behind it" } else { "" }
+        );
+        found.push(Finding::warning(
+            subject,
+            what,
+            "write [hops.static], and take \"ttl\" out of hops.sources",
+        ));
+    } else if found.is_empty() {
+        let default = config.hops.default;
+        found.push(if asked(HopSource::Ttl) {
+            let what = format!(
+                "no routing daemon and no 802.11s tell them: they are inferred from TTLs, else {default}"
+            );
+            Finding::note(subject, what)
+        } else {
+            let what = format!("no source: every mesh host is taken to be {default} hops away");
+            Finding::warning(subject, what, "write [hops.static], or put a source into hops.sources")
+        });
+    }
+    found
+}
+
+pub(super) fn queue_owner(config: &Config, facts: &Facts) -> Vec<Finding> {
+    let queue = config.nfqueue.queue;
+    match (facts.queue_owner, &facts.daemon) {
+        (Some(port), None) if config.datapath == Datapath::Nfqueue => {
+            let found =
+                format!("queue {queue} is bound by netlink port {port}, and no daemon of ours answers");
+            let remedy =
+                "if a daemon hangs, end it; if another program uses the queue, choose another nfqueue.queue";
+            vec![Finding::serious("queue", found, remedy)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn rules(config: &Config, facts: &Facts) -> Vec<Finding> {
+    let subject = "rules";
+    if config.datapath != Datapath::Nfqueue {
+        return Vec::new();
+    }
+    match (facts.rules, &facts.daemon) {
+        (Some(true), Some(_)) => vec![Finding::good(subject, "in force")],
+        (Some(false), Some(_)) if !config.is_off() => {
+            let found =
+                "a daemon runs, but the rules that queue packets for it are not as this file wants them";
+            let remedy = "another program may have reloaded the firewall: restart meshpaced";
+            vec![Finding::serious(subject, found, remedy)]
+        }
+        (Some(true), None) => {
+            vec![Finding::note(
+                subject,
+                "left by a daemon that is gone; packets pass them (`meshpaced undo` removes them)",
+            )]
+        }
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn asymmetric_routing(_: &Config, facts: &Facts) -> Vec<Finding> {
+    let subject = "asymmetric routing";
+    let Some(daemon) = &facts.daemon else {
+        return vec![Finding::note(
+            subject,
+            "no daemon answers on the control socket: flows cannot be looked at",
+        )];
+    };
+    let (one_way, flows) = (daemon.one_way, daemon.flows);
+    if one_way == 0 {
+        return vec![Finding::good(subject, format!("both directions of all {flows} flows pass here"))];
+    }
+    let found = format!(
+        "{one_way} of {flows} flows pass here in one direction only: their round trips cannot be split, they are not paced"
+    );
+    let remedy =
+        "lead both directions through this gateway: one gateway a mesh host, the same route out and back";
+    // A few are hosts that changed their gateway; half of them are a rule.
+    let finding = if one_way * 2 >= flows { Finding::serious } else { Finding::warning };
+    vec![finding(subject, found, remedy.to_owned())]
+}

@@ -1,0 +1,37 @@
+//! The checks: pure functions of configuration and facts.
+
+mod flows;
+mod kernel;
+mod mesh;
+
+use super::facts::Facts;
+use super::finding::Finding;
+use crate::config::Config;
+
+/// All of them, in the order in which they are told.
+pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
+    let checks = [
+        kernel::rights,
+        kernel::queueing,
+        kernel::ebpf,
+        kernel::verdict_search,
+        kernel::queue_length,
+        kernel::clock,
+        kernel::cgroup,
+        mesh::is_configured,
+        mesh::interfaces,
+        mesh::offloads,
+        mesh::forwarding,
+        mesh::flow_offload,
+        mesh::tunnels,
+        mesh::reverse_path_filter,
+        flows::hop_sources,
+        flows::queue_owner,
+        flows::rules,
+        flows::asymmetric_routing,
+    ];
+    checks.iter().flat_map(|check| check(config, facts)).collect()
+}
+
+#[cfg(test)]
+mod tests;
