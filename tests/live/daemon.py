@@ -1,0 +1,147 @@
+"""A `meshpaced gateway` in a test's namespace."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from net import MESHPACED, Net, wait_for
+
+CONFIG = """\
+mode = "{mode}"
+{top}
+[mesh]
+interfaces = ["mesh0"]
+rate = "{rate}"
+
+[hops]
+sources = []
+default = {hops}
+
+[control]
+socket = "{socket}"
+{more}
+"""
+
+
+class Daemon:
+    """One run of the daemon; `stop` or `kill` ends it."""
+
+    def __init__(
+        self,
+        net: Net,
+        mode: str = "pace",
+        *,
+        hops: int = 4,
+        rate: str = "11Mbps",
+        top: str = "",
+        more: str = "",
+    ) -> None:
+        self.net = net
+        stem = net.folder / net.gw
+        self.file = stem.with_suffix(".toml")
+        self.socket = Path(f"/run/{net.gw}.sock")  # a socket's path has at most 107 bytes
+        self.errors = stem.with_suffix(".err")
+        self.keys: dict[str, Any] = {"hops": hops, "rate": rate, "top": top, "more": more}
+        self.process: subprocess.Popen[bytes] | None = None
+        self.write(mode)
+
+    def write(self, mode: str, **keys: Any) -> None:
+        """Writes the configuration file; what is not given stays as it was."""
+        self.keys.update(keys)
+        self.file.write_text(CONFIG.format(mode=mode, socket=self.socket, **self.keys), encoding="utf-8")
+
+    def start(self) -> Daemon:
+        """Starts it and waits until it serves."""
+        assert MESHPACED.exists(), f"{MESHPACED} is missing: make setup builds it"
+        words = ["ip", "netns", "exec", self.net.gw, MESHPACED, "gateway", "--config", self.file]
+        with self.errors.open("ab") as errors:
+            self.process = subprocess.Popen(words, stderr=errors, stdout=errors)
+        wait_for(self.serves)
+        return self
+
+    def serves(self) -> bool:
+        """True if it answers; fails the test if it has ended."""
+        assert self.process is not None
+        assert self.process.poll() is None, f"it ended: {self.said()}"
+        try:
+            return "status" in self.ask("status")
+        except (ConnectionError, FileNotFoundError):
+            return False
+
+    def said(self) -> str:
+        """What it printed."""
+        return self.errors.read_text(encoding="utf-8", errors="replace")
+
+    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        """One question over the control socket."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as control:
+            control.settimeout(10)
+            control.connect(str(self.socket))
+            control.sendall(json.dumps({"command": command, **arguments}).encode() + b"\n")
+            answer = _line(control)
+        return dict(json.loads(answer))
+
+    def status(self) -> dict[str, Any]:
+        """The daemon as a whole."""
+        return dict(self.ask("status")["status"])
+
+    def flows(self) -> list[dict[str, Any]]:
+        """All flows."""
+        return list(self.ask("flows")["flows"]["list"])
+
+    def flow(self, port: int) -> dict[str, Any]:
+        """The only flow with that port at either end."""
+        found = [f for f in self.flows() if f["wired"].endswith(f":{port}") or f["wireless"].endswith(f":{port}")]
+        assert len(found) == 1, found
+        return found[0]
+
+    def reload(self) -> str:
+        """Makes it read its file again."""
+        answer = self.ask("reload")
+        assert "done" in answer, answer
+        return str(answer["done"])
+
+    def signal(self, number: signal.Signals) -> None:
+        """Sends it a signal."""
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    def stop(self) -> None:
+        """SIGTERM; it must end in good order."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(timeout=20) == 0, self.said()
+        self.process = None
+
+    def kill(self) -> None:
+        """kill -9."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(timeout=20)
+        self.process = None
+
+    def __enter__(self) -> Daemon:
+        return self.start()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self.process is None:
+            return
+        if kind is None:
+            self.stop()
+        else:
+            self.kill()
+
+
+def _line(control: socket.socket) -> bytes:
+    """Everything up to the end of a line."""
+    answer = b""
+    while not answer.endswith(b"\n"):
+        more = control.recv(1 << 20)
+        assert more, f"the daemon closed the connection after {answer!r}"
+        answer += more
+    return answer
