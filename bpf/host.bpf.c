@@ -22,8 +22,8 @@
 #define IPV4_MAPPED BE32(0xffff)
 
 #define CALLBACKS                                                                                                      \
-	(BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_RTO_CB_FLAG |            \
-	 BPF_SOCK_OPS_STATE_CB_FLAG)
+	(BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_RTT_CB_FLAG |  \
+	 BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG)
 
 /* asm-generic/socket.h; user space overwrites them with its architecture's numbers (MIPS and SPARC have others). */
 const volatile __u32 sol_socket = 1;
@@ -114,7 +114,7 @@ INLINE bool is_loopback(const struct ends *ends)
  * program's and not for the application's own. */
 INLINE struct connection *follow(struct bpf_sock_ops *ctx, __u64 cookie, bool adopted)
 {
-	struct connection connection = {.own = UNLIMITED};
+	struct connection connection = {.own = UNLIMITED, .srtt = ctx->srtt_us};
 	struct order order = {.rate = UNLIMITED};
 
 	read_ends(ctx, &connection.ends);
@@ -147,13 +147,6 @@ INLINE struct connection *follow(struct bpf_sock_ops *ctx, __u64 cookie, bool ad
 	return bpf_map_lookup_elem(&connections, &cookie);
 }
 
-INLINE struct connection *find(struct bpf_sock_ops *ctx, __u64 cookie)
-{
-	struct connection *connection = bpf_map_lookup_elem(&connections, &cookie);
-
-	return connection ? connection : follow(ctx, cookie, true);
-}
-
 /* Gives the socket the limit that is ordered, or its own if user space is silent. */
 INLINE void obey(struct bpf_sock_ops *ctx, struct connection *connection, const struct order *order, __u64 now)
 {
@@ -174,7 +167,53 @@ INLINE void obey(struct bpf_sock_ops *ctx, struct connection *connection, const 
 	count(expired ? EXPIRED : SET);
 }
 
-/* An acknowledgement with options that TCP does not know. Its round trip is told next, if it gives one. */
+INLINE void tell_sample(struct bpf_sock_ops *ctx, __u64 cookie, struct connection *connection, __u64 now, __u32 rtt, bool paired)
+{
+	struct report report = {
+		.at = now,
+		.cookie = cookie,
+		.ends = connection->ends,
+		.rtt = rtt,
+		.mss = ctx->mss_cache,
+		.in_force = connection->in_force,
+		.wired = paired ? connection->wired : 0,
+		.kind = SAMPLE,
+		.has_wired = paired,
+	};
+	if (paired)
+		count(SAMPLES);
+	else if (connection->has_wired)
+		count(UNPAIRED);
+	connection->has_wired = 0;
+	tell(&report);
+}
+
+/* True if the round trip that the kernel took last is of the acknowledgement whose option is kept: nothing was
+ * acknowledged after it, no selective acknowledgement gave a sample of its own. */
+INLINE bool is_paired(struct bpf_sock_ops *ctx, const struct connection *connection)
+{
+	return connection->has_wired && connection->wired_ack == ctx->snd_una && !ctx->sacked_out;
+}
+
+/* Tells the round trips that come without a callback of their own.
+ *
+ * The kernel calls BPF_SOCK_OPS_RTT_CB for one sample a window, yet it folds every sample into srtt_us, which is kept
+ * eightfold: srtt += sample - (srtt >> 3) (tcp_rtt_estimator, net/ipv4/tcp_input.c). After one acknowledgement its sample
+ * follows from the two values exactly; on_round_trip checks that the kernel still does so. */
+INLINE void settle(struct bpf_sock_ops *ctx, __u64 cookie, struct connection *connection, const struct order *order, __u64 now)
+{
+	__u32 srtt = ctx->srtt_us, before = connection->srtt;
+
+	if (srtt == before)
+		return;
+	connection->srtt = srtt;
+	if (before && !connection->opaque && is_paired(ctx, connection))
+		tell_sample(ctx, cookie, connection, now, srtt - before + (before >> 3), true);
+	else if (ctx->data_segs_out && order && !order->quiet) /* else the handshake's */
+		tell_sample(ctx, cookie, connection, now, srtt >> 3, false);
+}
+
+/* An acknowledgement with options that TCP does not know. Its round trip is taken next, if it gives one. */
 INLINE void on_options(struct bpf_sock_ops *ctx, struct connection *connection)
 {
 	struct tcphdr *tcp = ctx->skb_data;
@@ -198,41 +237,25 @@ INLINE void on_options(struct bpf_sock_ops *ctx, struct connection *connection)
 	connection->has_wired = 1;
 }
 
-/* A round trip of the oldest segment that an acknowledgement newly covers; snd_una is that acknowledgement's. */
-INLINE void on_round_trip(struct bpf_sock_ops *ctx, __u64 cookie, struct connection *connection)
+/* A round trip of the oldest segment that an acknowledgement newly covers; snd_una is that acknowledgement's, srtt_us
+ * still the value before it, args[1] the new one. */
+INLINE void on_round_trip(struct bpf_sock_ops *ctx, __u64 cookie, struct connection *connection, const struct order *order, __u64 now)
 {
-	struct order *order = bpf_map_lookup_elem(&orders, &cookie);
-	__u64 now = bpf_ktime_get_ns();
-	__u32 rtt = ctx->args[0];
+	__u32 rtt = ctx->args[0], srtt = ctx->args[1], before = ctx->srtt_us;
 
-	/* First what was ordered for the round trips before this one. */
-	obey(ctx, connection, order, now);
-	if (!ctx->data_segs_out) /* the handshake's */
-		return;
 	if (!rtt) {
 		count(UNMEASURED);
 		return;
 	}
-	count(SAMPLES);
-	/* An option whose acknowledgement gave no sample (retransmitted data) must not be taken for this one's. */
-	bool paired = connection->has_wired && connection->wired_ack == ctx->snd_una;
-	if (connection->has_wired && !paired)
-		count(UNPAIRED);
-	connection->has_wired = 0;
-	if (!paired && order && order->quiet)
-		return;
-	struct report report = {
-		.at = now,
-		.cookie = cookie,
-		.ends = connection->ends,
-		.rtt = rtt,
-		.mss = ctx->mss_cache,
-		.in_force = connection->in_force,
-		.wired = paired ? connection->wired : 0,
-		.kind = SAMPLE,
-		.has_wired = paired,
-	};
-	tell(&report);
+	if (before && srtt != before + rtt - (before >> 3)) {
+		connection->opaque = 1;
+		count(OPAQUE);
+	}
+	connection->srtt = srtt ? srtt : 1;
+	if (is_paired(ctx, connection))
+		tell_sample(ctx, cookie, connection, now, rtt, true);
+	else if (ctx->data_segs_out && order && !order->quiet)
+		tell_sample(ctx, cookie, connection, now, srtt >> 3, false);
 }
 
 INLINE void forget(__u64 cookie)
@@ -257,34 +280,43 @@ SEC("sockops")
 int meshpace_host(struct bpf_sock_ops *ctx)
 {
 	__u64 cookie = bpf_get_socket_cookie(ctx);
+	__u64 now = bpf_ktime_get_ns();
 	struct connection *connection;
+	struct order *order;
 
 	switch (ctx->op) {
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 		if (follow(ctx, cookie, false))
 			bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | CALLBACKS);
-		break;
-	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
-		connection = find(ctx, cookie);
-		if (connection)
-			on_options(ctx, connection);
-		break;
-	case BPF_SOCK_OPS_RTT_CB:
-		connection = find(ctx, cookie);
-		if (connection)
-			on_round_trip(ctx, cookie, connection);
-		break;
-	case BPF_SOCK_OPS_RTO_CB:
-		/* Where no acknowledgement comes at all, orders are obeyed too. */
-		connection = bpf_map_lookup_elem(&connections, &cookie);
-		if (connection)
-			obey(ctx, connection, bpf_map_lookup_elem(&orders, &cookie), bpf_ktime_get_ns());
-		break;
+		return 1;
 	case BPF_SOCK_OPS_STATE_CB:
 		if (ctx->args[1] == BPF_TCP_CLOSE)
 			forget(cookie);
+		return 1;
+	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB: /* an acknowledgement, before it is looked at */
+	case BPF_SOCK_OPS_RTT_CB:           /* in the middle of one */
+	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:   /* before a segment is sent; no room for options is asked for */
+	case BPF_SOCK_OPS_RTO_CB:
 		break;
+	default:
+		return 1;
+	}
+	connection = bpf_map_lookup_elem(&connections, &cookie);
+	if (!connection) {
+		/* Only sockets that were followed once have these callbacks. */
+		connection = follow(ctx, cookie, true);
+		if (!connection)
+			return 1;
+	}
+	order = bpf_map_lookup_elem(&orders, &cookie);
+	obey(ctx, connection, order, now);
+	if (ctx->op == BPF_SOCK_OPS_RTT_CB) {
+		on_round_trip(ctx, cookie, connection, order, now);
+	} else {
+		settle(ctx, cookie, connection, order, now);
+		if (ctx->op == BPF_SOCK_OPS_PARSE_HDR_OPT_CB)
+			on_options(ctx, connection);
 	}
 	return 1;
 }

@@ -27,11 +27,12 @@ struct connection {
 	__u32 own;         /* the limit that the application itself had set */
 	__u32 in_force;    /* the limit that the socket has */
 	__u32 wired_ack;   /* the acknowledgement that an option came with */
-	__u16 wired;       /* its RTT_wired, milliseconds */
-	__u8 has_wired;    /* wired_ack and wired hold, and no sample was taken of them */
-	__u8 unused;
+	__u32 srtt;        /* the kernel's srtt_us when it was last looked at */
+	__u16 wired;       /* that option's RTT_wired, milliseconds */
+	__u8 has_wired;    /* wired_ack and wired hold, and no round trip was told of them */
+	__u8 opaque;       /* the kernel's srtt_us is not made of samples as expected */
 };
-_Static_assert(sizeof(struct connection) == 52, "connection");
+_Static_assert(sizeof(struct connection) == 56, "connection");
 _Static_assert(offsetof(struct connection, own) == 36, "connection.own");
 _Static_assert(offsetof(struct connection, in_force) == 40, "connection.in_force");
 
@@ -61,7 +62,7 @@ struct report {
 	__u64 at;
 	__u64 cookie;
 	struct ends ends;
-	__u32 rtt;      /* microseconds; SAMPLE */
+	__u32 rtt;      /* microseconds; SAMPLE; smoothed if not has_wired */
 	__u32 mss;      /* payload of a full segment */
 	__u32 in_force; /* connection.in_force */
 	__u16 wired;    /* milliseconds; SAMPLE with has_wired */
@@ -80,17 +81,18 @@ _Static_assert(offsetof(struct report, adopted) == 68, "report.adopted");
 enum counter {
 	CONNECTIONS,     /* followed so far */
 	NO_PLACE,        /* not followed: the table was full */
-	SAMPLES,         /* round trips of the kernel */
-	UNMEASURED,      /* callbacks without one */
+	SAMPLES,         /* round trips that belong to an option */
+	UNMEASURED,      /* round-trip callbacks without a sample */
+	OPAQUE,          /* round-trip callbacks whose srtt_us does not follow from the sample */
 	OPTIONS,         /* RTT options read */
 	MALFORMED,       /* of another length */
-	UNPAIRED,        /* options whose acknowledgement gave no sample */
+	UNPAIRED,        /* options without a round trip */
 	LOST,            /* reports: the ring was full */
 	SET,             /* limits set */
 	REFUSED,         /* by the kernel */
 	EXPIRED,         /* limits lifted because user space was silent */
 	COUNTERS,
 };
-_Static_assert(COUNTERS == 11, "counters");
+_Static_assert(COUNTERS == 12, "counters");
 
 #endif

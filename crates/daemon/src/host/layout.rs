@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 /// `sizeof(struct ends)`.
 const ENDS: usize = 36;
 /// `sizeof(struct connection)`.
-pub const CONNECTION: usize = 52;
+pub const CONNECTION: usize = 56;
 const CONNECTION_OWN: usize = 36;
 const CONNECTION_IN_FORCE: usize = 40;
 /// `sizeof(struct order)`.
@@ -21,11 +21,12 @@ const REPORT_WIRED: usize = 64;
 const UNLIMITED: u32 = u32::MAX;
 
 /// `enum counter`, in its order.
-pub const COUNTERS: [&str; 11] = [
+pub const COUNTERS: [&str; 12] = [
     "connections",
     "no_place",
     "samples",
     "unmeasured",
+    "opaque",
     "options",
     "malformed",
     "unpaired",

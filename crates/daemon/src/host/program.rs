@@ -100,7 +100,8 @@ impl Program {
         let program: &mut SockOps = program.try_into().expect("a sock_ops program");
         program.load().map_err(|why| refused("loading the eBPF program", &why))?;
         let link = program
-            .attach(cgroup.directory(), CgroupAttachMode::AllowMultiple)
+            // No flag: a link never displaces another program, and takes none (kernel/bpf/cgroup.c).
+            .attach(cgroup.directory(), CgroupAttachMode::Single)
             .and_then(|id| program.take_link(id))
             .map_err(|why| refused(&format!("attaching to {}", cgroup.path().display()), &why))?;
         let link: FdLink = link.try_into().expect("Linux 5.7 and newer attach by a link");
