@@ -2,7 +2,7 @@
 
 #[cfg(feature = "ebpf")]
 use crate::host;
-use crate::{Failure, config, endpoint, gateway, undo};
+use crate::{Failure, config, control, endpoint, explain, flows, gateway, manual, status, top, undo};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -27,6 +27,22 @@ enum Command {
     Check(config::Args),
     /// Remove everything that a daemon may have left behind: firewall rules, eBPF programs, sockets.
     Undo(undo::Args),
+    /// Tell how the daemon is, and who is starving.
+    Status(status::Args),
+    /// List the flows.
+    Flows(flows::Args),
+    /// Tell why a flow has its rate.
+    Explain(explain::Args),
+    /// Show the flows live.
+    Top(top::Args),
+    /// Have the daemon read its configuration again; flows are kept.
+    Reload(control::command::ReloadArgs),
+    /// Change the mode of the running daemon.
+    Mode(control::command::ModeArgs),
+    /// End the daemon.
+    Stop(control::command::StopArgs),
+    /// Write man pages, or a shell's completions.
+    Man(manual::Args),
 }
 
 impl Cli {
@@ -42,6 +58,14 @@ impl Cli {
             Command::Endpoint(args) => endpoint::run(&args),
             Command::Check(args) => config::run(&args),
             Command::Undo(args) => undo::run(&args),
+            Command::Status(args) => status::run(&args),
+            Command::Flows(args) => flows::run(&args),
+            Command::Explain(args) => explain::run(&args),
+            Command::Top(args) => top::run(&args),
+            Command::Reload(args) => control::command::reload(&args),
+            Command::Mode(args) => control::command::mode(&args),
+            Command::Stop(args) => control::command::stop(&args),
+            Command::Man(args) => manual::run(&args),
         }
     }
 }

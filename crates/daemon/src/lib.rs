@@ -5,18 +5,26 @@
 
 pub mod cli;
 pub mod config;
+pub mod control;
 #[cfg(feature = "ebpf")]
 pub mod ebpf;
 pub mod endpoint;
+pub mod events;
+pub mod explain;
 pub mod failure;
+pub mod flows;
 pub mod gateway;
+pub mod hops;
 #[cfg(feature = "ebpf")]
 pub mod host;
-pub mod hops;
+pub mod manual;
+pub mod metrics;
 pub mod rules;
 pub mod state;
+pub mod status;
 mod text;
 mod tool;
+pub mod top;
 pub mod undo;
 
 pub use failure::Failure;

@@ -1,0 +1,257 @@
+//! From what the data thread tells to what clients are told.
+
+use super::flow_name::{end_name, flow_name};
+use super::protocol::{
+    Detail, Fairness, Flow, FlowCounts, Lateness, Law, Policy, Share, Standing, Status, Step, SubnetMode,
+    Totals,
+};
+use crate::config::Config;
+use crate::state::{FlowDetail, FlowReport, Snapshot};
+use crate::text::treatment_name;
+use meshpace_gateway::Treatment;
+use meshpace_pacing::{LinkRates, Samples, Variation};
+use meshpace_units::{Bytes, Instant, Rate, Span};
+use std::collections::BTreeMap;
+
+/// A flow is active if a packet of it was seen within this time; the interval of goodput control (schemes.md 3.5).
+const ACTIVE: Span = Span::from_secs(5);
+/// Flows listed as those with the smallest shares.
+const SMALLEST: usize = 5;
+
+/// The daemon as a whole.
+pub(crate) fn status(snapshot: &Snapshot, config: &Config) -> Status {
+    let of_treatment = |treatment| snapshot.flows.iter().filter(|flow| flow.treatment == treatment).count();
+    let (counters, driver) = (&snapshot.counters, &snapshot.driver);
+    Status {
+        version: env!("CARGO_PKG_VERSION").into(),
+        pid: std::process::id(),
+        uptime_s: snapshot.at.saturating_since(snapshot.started).as_secs_f64(),
+        datapath: config.datapath.name().into(),
+        mode: config.mode.name().into(),
+        subnets: config.subnets.iter().map(|subnet| subnet_mode(config, subnet.prefix)).collect(),
+        mesh_interfaces: config.mesh.interfaces.clone(),
+        fairness: fairness(snapshot),
+        flows: FlowCounts {
+            known: snapshot.flows.len(),
+            paced: of_treatment(Treatment::Pace),
+            observed: of_treatment(Treatment::Observe),
+            capped: snapshot.flows.iter().filter(|flow| flow.stats.cap.is_some()).count(),
+            bypassing: snapshot.flows.iter().filter(|flow| bypasses(flow)).count(),
+            opened: counters.opened,
+            evicted: counters.evicted,
+        },
+        traffic: Totals {
+            packets: driver.packets,
+            bytes: driver.bytes.0,
+            unread: unread(snapshot).map(|(reason, n)| (reason.to_owned(), n)).collect(),
+            untracked: counters.untracked,
+            held_total: counters.held,
+            held: snapshot.held,
+            buffered_bytes: snapshot.buffered.0,
+            dropped: counters.dropped,
+            retransmitted: counters.retransmitted,
+            duplicate_acks_kept: counters.consumed,
+            queue_overflows: driver.kernel_dropped,
+            socket_overflows: driver.socket_dropped,
+            held_limit: driver.overflowed,
+            failed: driver.failed,
+        },
+        lateness: Lateness {
+            departures: driver.lateness.count(),
+            p50_s: driver.lateness.quantile(0.5).map(Span::as_secs_f64),
+            p99_s: driver.lateness.quantile(0.99).map(Span::as_secs_f64),
+            max_s: (driver.lateness.count() > 0).then(|| driver.lateness.max().as_secs_f64()),
+        },
+    }
+}
+
+/// Packets that passed unread, by reason.
+pub(crate) fn unread(snapshot: &Snapshot) -> impl Iterator<Item = (&'static str, u64)> {
+    let unread = &snapshot.driver.unread;
+    BTreeMap::from([
+        ("fragment", unread.fragments),
+        ("other_protocol", unread.other_protocol),
+        ("truncated", unread.truncated),
+        ("malformed", unread.malformed),
+        ("oversized", unread.oversized),
+        ("not_crossing", unread.not_crossing),
+        ("off", unread.off),
+    ])
+    .into_iter()
+}
+
+fn subnet_mode(config: &Config, prefix: ipnet::IpNet) -> SubnetMode {
+    let policy = config.policy(prefix.addr());
+    SubnetMode {
+        prefix: prefix.to_string(),
+        mode: policy.mode.name().into(),
+        paced_share: policy.paced_share,
+    }
+}
+
+/// A flow that should be paced and is not, as the buffer was full when it began.
+pub(crate) fn bypasses(flow: &FlowReport) -> bool {
+    flow.treatment == Treatment::Pace && flow.stats.down && !flow.stats.paced
+}
+
+/// How the active flows share.
+pub(crate) fn fairness(snapshot: &Snapshot) -> Fairness {
+    let at = snapshot.at;
+    let mut active: Vec<(u64, &FlowReport)> = snapshot
+        .flows
+        .iter()
+        .filter(|flow| flow.stats.up || flow.stats.down)
+        .filter(|flow| at.saturating_since(flow.last_activity) < ACTIVE)
+        .filter_map(|flow| Some((flow.stats.goodput(at)?.as_bits_per_sec(), flow)))
+        .collect();
+    active.sort_by_key(|&(goodput, flow)| (goodput, flow.stats.key));
+    let goodputs = || active.iter().map(|&(goodput, _)| goodput as f64);
+    let (sum, squares) = (goodputs().sum::<f64>(), goodputs().map(|g| g * g).sum::<f64>());
+    let count = active.len() as f64;
+    let mean = (sum > 0.0).then(|| sum / count);
+    let share = |&(goodput, flow): &(u64, &FlowReport)| {
+        Some(Share {
+            flow: flow_name(&flow.stats.key),
+            goodput_bps: goodput,
+            share: goodput as f64 / mean?,
+            wireless_rtt_s: flow.stats.wireless_rtt.map(Span::as_secs_f64),
+            hops: flow.hops,
+            treatment: treatment_name(flow.treatment).into(),
+        })
+    };
+    Fairness {
+        active: active.len(),
+        // Jain's index (schemes.md 0.3); a single flow, or none that got anything, shares with nobody.
+        jain: (active.len() >= 2 && squares > 0.0).then(|| sum * sum / (count * squares)),
+        mean_bps: mean,
+        smallest: active.iter().take(SMALLEST).filter_map(share).collect(),
+    }
+}
+
+/// One flow as it is listed.
+pub(super) fn flow(report: &FlowReport, at: Instant) -> Flow {
+    let stats = &report.stats;
+    let bps = |rate: Option<Rate>| rate.map(Rate::as_bits_per_sec);
+    let direction = match (stats.down, stats.up) {
+        (true, true) => "both",
+        (true, false) => "down",
+        (false, true) => "up",
+        (false, false) => "none",
+    };
+    Flow {
+        flow: flow_name(&stats.key),
+        wireless: end_name(&stats.key.wireless),
+        wired: end_name(&stats.key.wired),
+        direction: direction.into(),
+        treatment: treatment_name(report.treatment).into(),
+        paced: stats.paced,
+        hops: report.hops,
+        hop_source: report.hop_source.name().into(),
+        link_rate_bps: report.link_rate.as_bits_per_sec(),
+        wireless_rtt_s: stats.wireless_rtt.map(Span::as_secs_f64),
+        wired_rtt_s: stats.wired_rtt.map(Span::as_secs_f64),
+        goodput_bps: bps(stats.goodput(at)),
+        goodput_down_bps: bps(stats.goodput_down.and_then(|g| g.rate(at))),
+        goodput_up_bps: bps(stats.goodput_up.and_then(|g| g.rate(at))),
+        interval_s: stats.interval.map(Span::as_secs_f64),
+        rate_bps: stats.interval.and_then(|interval| payload_rate(report.segment, interval)),
+        cap_pps: stats.cap.map(|cap| 1.0 / cap.as_secs_f64()),
+        variation: stats.variation,
+        queued: stats.queued,
+        buffered_bytes: stats.buffered.0,
+        drops: stats.drops,
+        local_retransmissions: stats.local_retransmissions,
+        options_written: stats.options_written,
+        samples: stats.samples.0,
+        samples_rejected: stats.samples.1,
+        down_bytes: report.down.bytes.0,
+        up_bytes: report.up.bytes.0,
+        down_packets: report.down.packets,
+        up_packets: report.up.packets,
+        age_s: at.saturating_since(report.opened).as_secs_f64(),
+        idle_s: at.saturating_since(report.last_activity).as_secs_f64(),
+    }
+}
+
+/// Payload of one full segment an interval, bit/s; `None` where no payload was seen.
+fn payload_rate(segment: Bytes, interval: Span) -> Option<u64> {
+    (segment > Bytes::ZERO && !interval.is_zero())
+        .then(|| (segment.bits() as f64 / interval.as_secs_f64()) as u64)
+}
+
+/// One flow and everything that its rate follows from.
+pub(super) fn detail(detail: &FlowDetail, config: &Config, at: Instant) -> Detail {
+    let key = &detail.report.stats.key;
+    let policy = config.policy(key.wireless.address);
+    Detail {
+        flow: flow(&detail.report, at),
+        policy: Policy {
+            mode: policy.mode.name().into(),
+            paced_share: policy.paced_share,
+            draw: crate::gateway::draw(config.ab_seed, key),
+        },
+        segment_bytes: detail.report.segment.0,
+        law: detail.explanation.law.as_ref().map(|law| law_of(law, config)),
+        goodput_control: detail.explanation.standing.zip(config.gateway.goodput_control).map(
+            |(standing, control)| Standing {
+                interval_s: control.interval.as_secs_f64(),
+                threshold: control.threshold,
+                goodput_bps: standing.goodput,
+                mean_bps: standing.mean,
+                active: standing.active,
+                cap_interval_s: standing.cap.map(Span::as_secs_f64),
+                capped_runs: standing.capped_runs,
+                left_alone_runs: standing.left_alone_runs,
+            },
+        ),
+    }
+}
+
+fn law_of(law: &meshpace_pacing::RateLaw, config: &Config) -> Law {
+    let parameters = &config.gateway.law;
+    let history: Vec<f64> = law.history().collect();
+    let mean = (!history.is_empty()).then(|| history.iter().sum::<f64>() / history.len() as f64);
+    Law {
+        alpha: parameters.alpha,
+        n: parameters.n,
+        variation_measure: match parameters.variation {
+            Variation::Cov => "cov".into(),
+            Variation::Mad => "mad".into(),
+        },
+        sampled: match parameters.samples {
+            Samples::RoundTrip => "round-trip".into(),
+            Samples::KHopDelay => "k-hop-delay".into(),
+        },
+        delay_bound_s: parameters.delay_bound.as_secs_f64(),
+        history_s: history,
+        history_max: parameters.history,
+        mean_s: mean,
+        variation: law.variation(),
+        last: law.last().map(step),
+        smoothed_s: law.k_hop_delay(),
+        interval_s: law.interval().map(Span::as_secs_f64),
+        unreliable: law.unreliable(),
+    }
+}
+
+fn step(step: &meshpace_pacing::Step) -> Step {
+    let bps = |rate: &Rate| rate.as_bits_per_sec();
+    Step {
+        rtt_s: step.rtt.as_secs_f64(),
+        hops: step.path.hops(),
+        hops_known: step.path.is_reliable(),
+        k: step.k,
+        data_bits: step.path.data().bits(),
+        ack_bits: step.path.ack().bits(),
+        link_rates_bps: match step.path.rates() {
+            LinkRates::Uniform(rate) => vec![bps(rate)],
+            LinkRates::PerLink(rates) => rates.iter().map(bps).collect(),
+        },
+        queueing_s: step.queueing_delay,
+        k_hop_delay_s: step.k_hop_delay,
+        smoothed_before_s: step.smoothed_before,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+use super::*;
+use crate::control::example;
+
+#[test]
+fn jains_index_is_over_active_flows_whose_goodput_is_known() {
+    let mut idle = example::report(3, 5_000);
+    idle.last_activity = example::now() - Span::from_secs(6);
+    let mut silent = example::report(4, 5_000);
+    (silent.stats.up, silent.stats.down) = (false, false);
+    let snapshot = example::snapshot(vec![example::report(1, 300), example::report(2, 100), idle, silent]);
+    let fairness = fairness(&snapshot);
+    assert_eq!(fairness.active, 2);
+    // (300 + 100)^2 / (2 * (300^2 + 100^2)).
+    assert!((fairness.jain.unwrap() - 0.8).abs() < 1e-12);
+    assert_eq!(fairness.mean_bps, Some(200_000.0));
+    assert_eq!(fairness.smallest[0].flow, "10.1.2.2:5001-192.0.2.1:443");
+    assert!((fairness.smallest[0].share - 0.5).abs() < 1e-12);
+}
+
+#[test]
+fn nobody_shares_with_nobody() {
+    let of = |flows| fairness(&example::snapshot(flows));
+    assert_eq!((of(Vec::new()).jain, of(Vec::new()).mean_bps), (None, None));
+    assert_eq!(of(vec![example::report(1, 10)]).jain, None);
+    let stalled = of(vec![example::report(1, 0), example::report(2, 0)]);
+    assert_eq!((stalled.active, stalled.jain, stalled.mean_bps), (2, None, None), "0 over 0 is no index");
+}
+
+#[test]
+fn a_rate_is_payload_an_interval() {
+    let listed = flow(&example::report(1, 900), example::now());
+    // 1,460 bytes each 10 ms.
+    assert_eq!(listed.rate_bps, Some(1_168_000));
+    assert_eq!((listed.goodput_bps, listed.direction.as_str()), (Some(900_000), "down"));
+    assert!((listed.age_s - 60.0).abs() < 1e-9 && (listed.idle_s - 0.01).abs() < 1e-9);
+    let mut unseen = example::report(1, 900);
+    unseen.segment = Bytes::ZERO;
+    assert_eq!(flow(&unseen, example::now()).rate_bps, None);
+}
+
+#[test]
+fn answers_survive_the_wire() {
+    use crate::control::protocol::{Answer, Line, SCHEMA};
+    let config = Config::parse("test", b"[mesh]\ninterfaces = [\"mesh0\"]").unwrap();
+    let snapshot = example::snapshot(vec![example::report(1, 900), example::report(2, 100)]);
+    for answer in [
+        Answer::Status(Box::new(status(&snapshot, &config))),
+        Answer::Flow(Box::new(example::detail())),
+        Answer::Done("done".into()),
+    ] {
+        let line = Line { schema: SCHEMA, answer };
+        let text = serde_json::to_string(&line).unwrap();
+        assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line, "{text}");
+    }
+}

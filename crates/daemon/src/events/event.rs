@@ -1,0 +1,149 @@
+//! What can happen.
+
+use serde::Serialize;
+
+/// Something worth a line in the log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The daemon forwards packets.
+    Started {
+        /// Its version.
+        version: &'static str,
+        /// What happens to flows that no subnet says otherwise about.
+        mode: &'static str,
+        /// How packets reach it.
+        datapath: &'static str,
+    },
+    /// The daemon ends in good order.
+    Stopped {
+        /// Who asked for it.
+        reason: &'static str,
+    },
+    /// An operator changed the mode at run time.
+    ModeChanged {
+        /// The new mode.
+        mode: &'static str,
+        /// The subnet it is for; `None`: the whole file's.
+        subnet: Option<String>,
+    },
+    /// The configuration was read again and is in force.
+    Reloaded {
+        /// The file.
+        file: String,
+    },
+    /// The configuration was read again and cannot be used; the earlier one stays in force.
+    ReloadRefused {
+        /// Why.
+        message: String,
+    },
+    /// A flow was seen for the first time.
+    FlowOpened(FlowOpened),
+    /// A flow ended or was forgotten.
+    FlowClosed(FlowClosed),
+    /// Goodput control caps a flow.
+    FlowThrottled {
+        /// Its name.
+        flow: String,
+        /// The cap, packets a second.
+        cap_pps: f64,
+        /// Its goodput, bit/s.
+        goodput_bps: Option<u64>,
+    },
+    /// Goodput control let go of a flow.
+    FlowReleased {
+        /// Its name.
+        flow: String,
+    },
+    /// Flows began and ended between two looks, a second apart; they have no lines of their own.
+    ShortFlows {
+        /// How many.
+        count: u64,
+    },
+    /// The kernel's packet queue or its socket was full: packets passed unqueued (fail-open) or were lost.
+    QueueOverflow {
+        /// Because the queue was full.
+        queue: u64,
+        /// Because the socket's buffer was full.
+        socket: u64,
+    },
+    /// The daemon itself had as many packets waiting as it may, and passed on the rest at once.
+    HeldLimit {
+        /// Packets passed on.
+        packets: u64,
+    },
+    /// Flows' buffers were full and packets were dropped.
+    BufferFull {
+        /// Packets dropped.
+        packets: u64,
+    },
+    /// More than 1 % of the departures since the last look were later than a millisecond.
+    Late {
+        /// Departures since then.
+        departures: u64,
+        /// Those later than a millisecond.
+        late: u64,
+    },
+    /// The flow table was full: connections went through unwatched, or silent ones were forgotten for new ones.
+    TableFull {
+        /// Connections forgotten.
+        evicted: u64,
+        /// Packets of connections without a place.
+        untracked: u64,
+    },
+    /// Lines that were left out, because there were too many.
+    Suppressed {
+        /// How many.
+        lines: u64,
+    },
+}
+
+/// The keys of `flow_opened`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowOpened {
+    /// Its name: the end in the mesh, a dash, the end in the Internet.
+    pub flow: String,
+    /// `pace` or `observe`.
+    pub treatment: &'static str,
+    /// Wireless hops, if known.
+    pub hops: Option<u32>,
+    /// Who told the hops.
+    pub hop_source: &'static str,
+}
+
+/// The keys of `flow_closed`: the flow as it was seen last, at most a second before its end.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowClosed {
+    /// Its name.
+    pub flow: String,
+    /// `pace` or `observe`.
+    pub treatment: &'static str,
+    /// Seconds since it was opened.
+    pub age_s: f64,
+    /// IP bytes towards the mesh.
+    pub down_bytes: u64,
+    /// IP bytes towards the Internet.
+    pub up_bytes: u64,
+    /// Smoothed wireless round trip, seconds.
+    pub wireless_rtt_s: Option<f64>,
+    /// Latest wired round trip, seconds.
+    pub wired_rtt_s: Option<f64>,
+    /// Packets dropped at a full buffer.
+    pub drops: u64,
+    /// Packets sent again from the gateway's cache.
+    pub local_retransmissions: u64,
+}
+
+impl Event {
+    /// True for events about single flows, of which there can be any number.
+    #[must_use]
+    pub const fn is_of_a_flow(&self) -> bool {
+        matches!(
+            self,
+            Self::FlowOpened(_)
+                | Self::FlowClosed(_)
+                | Self::FlowThrottled { .. }
+                | Self::FlowReleased { .. }
+        )
+    }
+}

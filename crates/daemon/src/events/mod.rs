@@ -1,0 +1,20 @@
+//! The event log: what happened, as JSON lines in a file or on standard output.
+//!
+//! Whoever has something to tell calls [`Sink::emit`], which never waits; a thread of its own writes. Events about
+//! single flows are limited to a rate, and what was left out is counted in a line of its own, so that a SYN flood
+//! fills no disk. After a rotation (the file was renamed) [`Sink::reopen`], done at every reload, starts a new file.
+//!
+//! Each line is an object with `schema` (1), `time` (UTC), `event` and that event's own keys; docs/meshpaced.md lists
+//! them.
+
+mod event;
+mod limiter;
+mod watch;
+mod writer;
+
+pub use event::{Event, FlowClosed, FlowOpened};
+pub use watch::{Differences, Watch};
+pub use writer::{Log, Sink};
+
+/// Version of the lines' layout; changes only when a key's meaning does.
+pub const SCHEMA: u32 = 1;

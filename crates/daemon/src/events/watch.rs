@@ -1,0 +1,161 @@
+//! Noticing what happened, from two looks at the data thread a second apart. The data thread itself tells no events: it
+//! would pay for each of them on the way of a packet.
+
+use super::{Event, FlowClosed, FlowOpened, Sink};
+use crate::control::{DataThread, flow_name};
+use crate::state::{DriverCounters, FlowReport, Snapshot};
+use crate::text::treatment_name;
+use meshpace_units::Span;
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Time between two looks.
+const PERIOD: Duration = Duration::from_secs(1);
+/// A departure later than this is late: the bound for the 99th percentile.
+const LATE: Span = Span::from_millis(1);
+
+/// The thread that looks.
+#[derive(Debug)]
+pub struct Watch {
+    /// Dropped to end it.
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Watch {
+    /// Starts looking. It ends by itself when the data thread does.
+    ///
+    /// # Errors
+    /// What the system says to another thread.
+    pub fn start(data: DataThread, sink: Sink) -> std::io::Result<Self> {
+        let (stop, stopped) = channel();
+        let thread = std::thread::Builder::new().name("watch".into()).spawn(move || {
+            let mut differences = Differences::default();
+            while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
+                // A data thread that does not answer now may do so a second later.
+                let Ok(snapshot) = data.snapshot() else { continue };
+                differences.since_last(&snapshot).into_iter().for_each(|event| sink.emit(event));
+            }
+        })?;
+        Ok(Self { stop, thread })
+    }
+
+    /// Ends the thread.
+    pub fn stop(self) {
+        drop(self.stop);
+        self.thread.join().unwrap_or_else(|_| eprintln!("meshpaced: the watching thread panicked"));
+    }
+}
+
+/// What changed between snapshots.
+#[derive(Debug, Default)]
+pub struct Differences {
+    last: Option<Arc<Snapshot>>,
+}
+
+impl Differences {
+    /// What happened since the last snapshot given; at the first, which flows there are.
+    pub fn since_last(&mut self, now: &Arc<Snapshot>) -> Vec<Event> {
+        let last = self.last.replace(Arc::clone(now));
+        let mut events = Vec::new();
+        let flows = last.as_ref().map_or(&[][..], |last| &last.flows);
+        let opened = of_flows(flows, &now.flows, &mut events);
+        if let Some(last) = last {
+            let began = now.counters.opened.saturating_sub(last.counters.opened);
+            let count = began.saturating_sub(opened);
+            tell(count > 0, &mut events, Event::ShortFlows { count });
+            of_totals(&last, now, &mut events);
+        }
+        events
+    }
+}
+
+fn tell(happened: bool, events: &mut Vec<Event>, event: Event) {
+    if happened {
+        events.push(event);
+    }
+}
+
+/// The flows of both snapshots side by side, as both are in the order of keys. Returns how many are new.
+fn of_flows(before: &[FlowReport], after: &[FlowReport], events: &mut Vec<Event>) -> u64 {
+    let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
+    let mut opened = 0;
+    loop {
+        let order = match (before.peek(), after.peek()) {
+            (None, None) => return opened,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(old), Some(new)) => old.stats.key.cmp(&new.stats.key),
+        };
+        let old = before.next_if(|_| order.is_le());
+        let new = after.next_if(|_| order.is_ge());
+        match (old, new) {
+            (Some(old), Some(new)) if old.opened == new.opened => of_flow(old, new, events),
+            _ => {
+                events.extend(old.map(closed));
+                events.extend(new.map(self::opened));
+                opened += u64::from(new.is_some());
+            }
+        }
+    }
+}
+
+fn of_flow(old: &FlowReport, new: &FlowReport, events: &mut Vec<Event>) {
+    match (old.stats.cap, new.stats.cap) {
+        (None, Some(cap)) => events.push(Event::FlowThrottled {
+            flow: flow_name(&new.stats.key),
+            cap_pps: 1.0 / cap.as_secs_f64(),
+            goodput_bps: new.stats.goodput(new.last_activity).map(|rate| rate.as_bits_per_sec()),
+        }),
+        (Some(_), None) => events.push(Event::FlowReleased { flow: flow_name(&new.stats.key) }),
+        _ => {}
+    }
+}
+
+fn opened(flow: &FlowReport) -> Event {
+    Event::FlowOpened(FlowOpened {
+        flow: flow_name(&flow.stats.key),
+        treatment: treatment_name(flow.treatment),
+        hops: flow.hops,
+        hop_source: flow.hop_source.name(),
+    })
+}
+
+fn closed(flow: &FlowReport) -> Event {
+    Event::FlowClosed(FlowClosed {
+        flow: flow_name(&flow.stats.key),
+        treatment: treatment_name(flow.treatment),
+        age_s: flow.last_activity.saturating_since(flow.opened).as_secs_f64(),
+        down_bytes: flow.down.bytes.0,
+        up_bytes: flow.up.bytes.0,
+        wireless_rtt_s: flow.stats.wireless_rtt.map(Span::as_secs_f64),
+        wired_rtt_s: flow.stats.wired_rtt.map(Span::as_secs_f64),
+        drops: flow.stats.drops,
+        local_retransmissions: flow.stats.local_retransmissions,
+    })
+}
+
+fn of_totals(last: &Snapshot, now: &Snapshot, events: &mut Vec<Event>) {
+    let driver = |of: fn(&DriverCounters) -> u64| of(&now.driver).saturating_sub(of(&last.driver));
+    let (queue, socket) = (driver(|d| d.kernel_dropped), driver(|d| d.socket_dropped));
+    tell(queue + socket > 0, events, Event::QueueOverflow { queue, socket });
+    let packets = driver(|d| d.overflowed);
+    tell(packets > 0, events, Event::HeldLimit { packets });
+    let packets = now.counters.dropped.saturating_sub(last.counters.dropped);
+    tell(packets > 0, events, Event::BufferFull { packets });
+    let evicted = now.counters.evicted.saturating_sub(last.counters.evicted);
+    let untracked = now.counters.untracked.saturating_sub(last.counters.untracked);
+    tell(evicted + untracked > 0, events, Event::TableFull { evicted, untracked });
+    let departures = driver(|d| d.lateness.count());
+    let late = driver(|d| {
+        let beyond = |bound: Option<Span>| bound.is_none_or(|bound| bound > LATE);
+        d.lateness.buckets().filter(|&(bound, _)| beyond(bound)).map(|(_, n)| n).sum()
+    });
+    tell(late * 100 > departures, events, Event::Late { departures, late });
+}
+
+#[cfg(test)]
+mod tests;

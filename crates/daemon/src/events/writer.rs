@@ -1,0 +1,212 @@
+//! Writing the log.
+
+use super::limiter::Limiter;
+use super::{Event, SCHEMA};
+use crate::Failure;
+use meshpace_units::Instant;
+use serde::Serialize;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+/// Events that may wait for the writer.
+const BACKLOG: usize = 4096;
+/// Lines about single flows: this many a second, and this many at once.
+const FLOW_LINES_PER_SECOND: u64 = 100;
+const FLOW_LINES_BURST: u64 = 1_000;
+
+/// Where to tell events; clones tell the same log.
+#[derive(Clone, Debug)]
+pub struct Sink {
+    messages: Option<SyncSender<Message>>,
+    /// Events that found the backlog full.
+    lost: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+enum Message {
+    Event(SystemTime, Event),
+    Reopen,
+    Close,
+}
+
+impl Sink {
+    /// A sink that keeps nothing: no log is configured.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self { messages: None, lost: Arc::default() }
+    }
+
+    /// Tells an event; never waits.
+    #[allow(clippy::disallowed_methods, reason = "a log line carries the wall clock's time")]
+    pub fn emit(&self, event: Event) {
+        self.send(Message::Event(SystemTime::now(), event));
+    }
+
+    /// Opens the file anew, after a rotation.
+    pub fn reopen(&self) {
+        self.send(Message::Reopen);
+    }
+
+    fn send(&self, message: Message) {
+        let Some(messages) = &self.messages else { return };
+        if messages.try_send(message).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The log and its writing thread.
+#[derive(Debug)]
+pub struct Log {
+    sink: Sink,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Log {
+    /// Opens the log; `-` is standard output, `None` no log at all.
+    ///
+    /// # Errors
+    /// [`Failure::Operational`] if the file cannot be opened for appending.
+    pub fn open(file: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = file else {
+            return Ok(Self { sink: Sink::nowhere(), thread: None });
+        };
+        let target = Target::open(path).map_err(|why| Failure::operational(path.display(), why))?;
+        let (messages, received) = sync_channel(BACKLOG);
+        let lost = Arc::new(AtomicU64::new(0));
+        let mut writer = Writer {
+            target,
+            flow_lines: Limiter::new(FLOW_LINES_PER_SECOND, FLOW_LINES_BURST),
+            lost: Arc::clone(&lost),
+            failing: false,
+        };
+        let thread = std::thread::Builder::new()
+            .name("events".into())
+            .spawn(move || writer.run(&received))
+            .map_err(|why| Failure::operational("starting the event log's thread", why))?;
+        Ok(Self { sink: Sink { messages: Some(messages), lost }, thread: Some(thread) })
+    }
+
+    /// Where to tell events.
+    #[must_use]
+    pub fn sink(&self) -> Sink {
+        self.sink.clone()
+    }
+
+    /// Writes what was told so far and ends. What is told to sinks that are still around is lost.
+    pub fn close(self) {
+        let (Some(messages), Some(thread)) = (self.sink.messages, self.thread) else { return };
+        // An error says that the thread has ended by itself, which joining it tells too.
+        let _ = messages.send(Message::Close);
+        thread.join().unwrap_or_else(|_| eprintln!("meshpaced: the event log's thread panicked"));
+    }
+}
+
+#[derive(Debug)]
+enum Target {
+    File(PathBuf, File),
+    Stdout,
+}
+
+impl Target {
+    fn open(path: &Path) -> io::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout);
+        }
+        // Addresses of the network's users are in it.
+        let file = OpenOptions::new().create(true).append(true).mode(0o640).open(path)?;
+        Ok(Self::File(path.to_owned(), file))
+    }
+
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        match self {
+            Self::File(_, file) => file.write_all(line),
+            Self::Stdout => {
+                let mut out = io::stdout().lock();
+                out.write_all(line)?;
+                out.flush()
+            }
+        }
+    }
+}
+
+struct Writer {
+    target: Target,
+    flow_lines: Limiter,
+    lost: Arc<AtomicU64>,
+    /// The last line could not be written; said once.
+    failing: bool,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: u32,
+    time: String,
+    #[serde(flatten)]
+    event: &'a Event,
+}
+
+impl Writer {
+    fn run(&mut self, messages: &Receiver<Message>) {
+        loop {
+            let message = messages.recv_timeout(Duration::from_secs(1));
+            let now = meshpace_linux::monotonic_now();
+            self.tell_suppressed(now);
+            match message {
+                Ok(Message::Event(time, event)) => {
+                    if !event.is_of_a_flow() || self.flow_lines.admits(now) {
+                        self.write(time, &event);
+                    }
+                }
+                Ok(Message::Reopen) => self.reopen(),
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Message::Close) | Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a log line carries the wall clock's time")]
+    fn tell_suppressed(&mut self, now: Instant) {
+        let refused = self.flow_lines.refused(now).unwrap_or(0);
+        let lines = refused + self.lost.swap(0, Ordering::Relaxed);
+        if lines > 0 {
+            self.write(SystemTime::now(), &Event::Suppressed { lines });
+        }
+    }
+
+    fn write(&mut self, time: SystemTime, event: &Event) {
+        let time = humantime::format_rfc3339_millis(time).to_string();
+        let mut line = serde_json::to_vec(&Line { schema: SCHEMA, time, event })
+            .unwrap_or_else(|why| panic!("{event:?} has no JSON form: {why}"));
+        line.push(b'\n');
+        match self.target.write(&line) {
+            Ok(()) => self.failing = false,
+            Err(why) if !self.failing => {
+                self.failing = true;
+                eprintln!("meshpaced: event log: {why}; lines are lost until it works again");
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn reopen(&mut self) {
+        if let Target::File(path, _) = &self.target {
+            match Target::open(path) {
+                Ok(target) => self.target = target,
+                Err(why) => {
+                    eprintln!("meshpaced: event log {}: {why}; the old file stays open", path.display())
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

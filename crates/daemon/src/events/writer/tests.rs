@@ -1,0 +1,88 @@
+use super::*;
+use crate::events::FlowOpened;
+
+fn opened(n: u32) -> Event {
+    Event::FlowOpened(FlowOpened {
+        flow: format!("10.0.0.1:{n}-192.0.2.1:80"),
+        treatment: "observe",
+        hops: Some(3),
+        hop_source: "ttl",
+    })
+}
+
+fn lines(path: &Path) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(path).expect("the log is there");
+    text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
+}
+
+#[test]
+fn a_line_has_schema_time_event_and_its_keys() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("events.jsonl");
+    let log = Log::open(Some(&path)).unwrap();
+    log.sink().emit(opened(5001));
+    log.sink().emit(Event::ModeChanged { mode: "pace", subnet: Some("10.0.0.0/24".into()) });
+    log.close();
+    let lines = lines(&path);
+    assert_eq!(lines.len(), 2);
+    assert_eq!((&lines[0]["schema"], &lines[0]["event"]), (&1.into(), &"flow_opened".into()));
+    assert_eq!(lines[0]["flow"], "10.0.0.1:5001-192.0.2.1:80");
+    assert_eq!(lines[0]["hops"], 3);
+    let time = lines[0]["time"].as_str().unwrap();
+    assert!(humantime::parse_rfc3339(time).is_ok() && time.ends_with('Z'), "{time}");
+    assert_eq!((&lines[1]["event"], &lines[1]["subnet"]), (&"mode_changed".into(), &"10.0.0.0/24".into()));
+}
+
+#[test]
+fn a_flood_of_flows_is_cut_and_counted_but_other_events_are_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("events.jsonl");
+    let log = Log::open(Some(&path)).unwrap();
+    let sink = log.sink();
+    for n in 0..3_000 {
+        sink.emit(opened(n));
+    }
+    // The backlog may be full of them: this one must find a place once the writer has caught up.
+    std::iter::repeat_with(|| meshpace_linux::monotonic_now())
+        .take_while(|_| lines(&path).len() < 1_000)
+        .for_each(drop);
+    sink.emit(Event::Stopped { reason: "test" });
+    drop(sink);
+    log.close();
+    let lines = lines(&path);
+    let flows = lines.iter().filter(|line| line["event"] == "flow_opened").count();
+    assert!((1_000..1_200).contains(&flows), "{flows} lines of flows");
+    assert_eq!(lines.iter().filter(|line| line["event"] == "stopped").count(), 1);
+}
+
+#[test]
+fn after_a_rotation_lines_go_to_the_new_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, old) = (directory.path().join("events.jsonl"), directory.path().join("events.jsonl.1"));
+    let log = Log::open(Some(&path)).unwrap();
+    let sink = log.sink();
+    sink.emit(opened(1));
+    while lines(&path).is_empty() {
+        std::thread::yield_now();
+    }
+    std::fs::rename(&path, &old).unwrap();
+    sink.reopen();
+    sink.emit(opened(2));
+    drop(sink);
+    log.close();
+    assert_eq!((lines(&old).len(), lines(&path).len()), (1, 1));
+    assert_eq!(lines(&path)[0]["flow"], "10.0.0.1:2-192.0.2.1:80");
+}
+
+#[test]
+fn a_log_that_cannot_be_opened_is_an_operational_failure_that_names_it() {
+    let failure = Log::open(Some(Path::new("/nonexistent/events.jsonl"))).unwrap_err();
+    assert!(matches!(&failure, Failure::Operational(text) if text.contains("/nonexistent/events.jsonl")));
+}
+
+#[test]
+fn without_a_log_nothing_is_kept() {
+    let log = Log::open(None).unwrap();
+    log.sink().emit(opened(1));
+    log.close();
+}

@@ -1,0 +1,89 @@
+use super::*;
+use crate::control::example;
+
+#[test]
+fn the_formulas_come_with_their_numbers() {
+    // schemes.md section 2: FHD_hat 30 ms then FHD 40 ms is 33 ms; 10, 12, 14 ms have cov 1/6, factor 4/3.
+    let text = render(&example::detail());
+    for line in [
+        "  policy    mode pace, of whose flows 50 % are paced: this one drew 0.250, so it is in the paced group; treated as pace",
+        "  path      4 wireless hops (ttl), links 2 Mbit/s",
+        "Rate to the mesh: one packet each 44 ms, that is 22.7 packet/s or 265 kbit/s in segments of 1,460 bytes.",
+        "Set by the rate law.",
+        "         RTT = 56.6 ms, h = 4, b = 2 Mbit/s,",
+        "         s_data = 12,224 bit, s_ack = 544 bit, n = 4, k = 4",
+        "  (1.2)  t_q = (RTT - air time) / 2h = (56.6 ms - 25.5 ms) / 8 = 3.89 ms",
+        "  (2.1)  FHD = k * (t_q + s_data/b) = 4 * 3.89 ms + 24.4 ms = 40 ms",
+        "  (2.2)  FHD_hat = 0.7 * 30 ms + 0.3 * 40 ms = 33 ms",
+        "  (2.3)  cov = deviation / mean of the last 3 round trips (at most 50) = 2 ms / 12 ms = 0.167",
+        "         latest round trips: 10 12 14 ms",
+        "  (2.4)  R = 1 / (FHD_hat * (1 + 2 * cov)) = 1 / (33 ms * 1.333) = 22.7 packet/s, one each 44 ms",
+        "  goodput 240 kbit/s over the mean 240 kbit/s of 2 active flows = 1.00, not above the threshold 1.1",
+        "  not capped",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
+    }
+}
+
+#[test]
+fn a_watched_flow_is_told_what_pacing_would_do() {
+    let mut detail = example::detail();
+    detail.flow.treatment = "observe".into();
+    detail.flow.paced = false;
+    detail.policy.draw = 0.75;
+    let text = render(&detail);
+    assert!(text.contains("so it is in the watched group; treated as observe"), "{text}");
+    assert!(
+        text.contains("not limited, as the flow is only watched; paced it would be one packet each 44 ms"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_cap_says_why() {
+    let mut detail = example::detail();
+    detail.flow.interval_s = Some(0.050);
+    let standing = detail.goodput_control.as_mut().unwrap();
+    (standing.goodput_bps, standing.cap_interval_s, standing.capped_runs) =
+        (Some(320e3), Some(0.050), Some(0));
+    let text = render(&detail);
+    assert!(
+        text.contains("Set by goodput control's cap; the rate law alone would allow one each 44 ms."),
+        "{text}"
+    );
+    assert!(text.contains("= 1.33, above the threshold 1.1"), "{text}");
+    assert!(text.contains("  capped at 20 packet/s in that run"), "{text}");
+    let standing = detail.goodput_control.as_mut().unwrap();
+    (standing.cap_interval_s, standing.capped_runs, standing.left_alone_runs) = (None, None, Some(3));
+    assert!(render(&detail).contains("left alone for 3 more runs"), "{}", render(&detail));
+}
+
+#[test]
+fn an_upward_flow_is_paced_by_its_sender() {
+    let mut detail = example::detail();
+    (detail.law, detail.goodput_control) = (None, None);
+    detail.flow.direction = "up".into();
+    detail.flow.options_written = 1_234;
+    let text = render(&detail);
+    assert!(text.contains("set by the host in the mesh") && text.contains("1,234 options written"), "{text}");
+    assert!(!text.contains("Rate law"), "{text}");
+}
+
+#[test]
+fn before_the_first_sample_nothing_is_limited() {
+    let mut detail = example::detail();
+    detail.flow.interval_s = None;
+    let law = detail.law.as_mut().unwrap();
+    (law.last, law.smoothed_s, law.interval_s, law.history_s) = (None, None, None, Vec::new());
+    let text = render(&detail);
+    assert!(text.contains("nothing is held before the first"), "{text}");
+}
+
+#[test]
+fn a_round_trip_below_the_air_time_is_told() {
+    let mut detail = example::detail();
+    let step = detail.law.as_mut().unwrap().last.as_mut().unwrap();
+    (step.rtt_s, step.queueing_s, step.k_hop_delay_s) = (0.020, 0.0, 0.024_448);
+    let text = render(&detail);
+    assert!(text.contains("= -692 us < 0: the round trip is shorter than the air time, so 0"), "{text}");
+}

@@ -1,0 +1,11 @@
+//! Prometheus metrics over HTTP, on loopback unless configured otherwise.
+//!
+//! [`Exporter`] turns a snapshot into text, [`Server`] serves it. There are no metrics of single flows: their number has
+//! no bound, and a time series for each would drown any store. Flows are counted, and summed by configured subnet.
+
+mod exporter;
+mod http;
+mod server;
+
+pub use exporter::Exporter;
+pub use server::Server;

@@ -1,0 +1,208 @@
+//! `meshpaced status`: the daemon at a glance, and who is starving.
+
+use crate::Failure;
+use crate::control::protocol::{Answer, Request, Share, Status};
+use crate::control::{Client, SocketArgs, unexpected};
+use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// Below this part of the mean a flow is called starving: it gets less than half of an equal share.
+const STARVING: f64 = 0.5;
+
+/// Arguments of `meshpaced status`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print the daemon's answer as JSON, with units in the keys.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    socket: SocketArgs,
+}
+
+/// Prints the daemon's state.
+///
+/// # Errors
+/// What is wrong with reaching the daemon.
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let line = Client::ask_once(&args.socket, &Request::Status {})?;
+    if args.json {
+        crate::text::print_json(&line);
+        return Ok(ExitCode::SUCCESS);
+    }
+    match &line.answer {
+        Answer::Status(status) => print!("{}", render(status)),
+        other => return Err(unexpected(other)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn render(status: &Status) -> String {
+    let mut out = String::new();
+    summary(&mut out, status);
+    fairness(&mut out, status);
+    troubles(&mut out, status);
+    out
+}
+
+fn line(out: &mut String, head: &str, text: impl std::fmt::Display) {
+    writeln!(out, "{head:<10} {text}").expect("a String takes all");
+}
+
+fn summary(out: &mut String, status: &Status) {
+    let Status { flows, traffic, lateness, .. } = status;
+    let uptime = time(status.uptime_s);
+    line(out, "meshpaced", format!("{}, process {}, running for {uptime}", status.version, status.pid));
+    let mesh = if status.mesh_interfaces.is_empty() {
+        "known by its subnets".to_owned()
+    } else {
+        format!("behind {}", status.mesh_interfaces.join(", "))
+    };
+    line(out, "mode", format!("{}; data path {}; mesh {mesh}", status.mode, status.datapath));
+    for subnet in &status.subnets {
+        let share = if subnet.mode == "pace" && subnet.paced_share < 1.0 {
+            format!(", {:.0} % of its flows", 100.0 * subnet.paced_share)
+        } else {
+            String::new()
+        };
+        line(out, "", format!("{}: {}{share}", subnet.prefix, subnet.mode));
+    }
+    line(
+        out,
+        "flows",
+        format!(
+            "{} known: {} paced, {} observed, {} capped, {} bypassing; {} opened since the start",
+            flows.known,
+            flows.paced,
+            flows.observed,
+            flows.capped,
+            flows.bypassing,
+            count(flows.opened)
+        ),
+    );
+    line(
+        out,
+        "traffic",
+        format!(
+            "{} packets, {}; {} waiting, {} in queues and caches",
+            count(traffic.packets),
+            size(traffic.bytes as f64),
+            count(traffic.held as u64),
+            size(traffic.buffered_bytes as f64)
+        ),
+    );
+    let late = match lateness.p99_s {
+        None => "none yet".to_owned(),
+        Some(p99) => format!(
+            "{}; late by at most {} (half of them), {} (99 %), {} (all)",
+            count(lateness.departures),
+            or_unknown(lateness.p50_s, time),
+            time(p99),
+            or_unknown(lateness.max_s, time)
+        ),
+    };
+    line(out, "departures", late);
+}
+
+fn fairness(out: &mut String, status: &Status) {
+    let fairness = &status.fairness;
+    let Some(mean) = fairness.mean_bps else {
+        line(out, "fairness", "no flow has got data through in the last five seconds");
+        return;
+    };
+    let jain = or_unknown(fairness.jain, |jain| format!("{jain:.3}"));
+    line(
+        out,
+        "fairness",
+        format!("Jain's index {jain} over {} active flows, mean {}", fairness.active, bit_rate(mean)),
+    );
+    if fairness.active < 2 {
+        return;
+    }
+    let columns = [
+        Column { head: "smallest shares", right: false },
+        Column { head: "goodput", right: true },
+        Column { head: "share", right: true },
+        Column { head: "RTT wireless", right: true },
+        Column { head: "hops", right: true },
+        Column { head: "", right: false },
+    ];
+    let row = |share: &Share| {
+        vec![
+            share.flow.clone(),
+            bit_rate(share.goodput_bps as f64),
+            format!("{:.2}", share.share),
+            or_unknown(share.wireless_rtt_s, time),
+            or_unknown(share.hops, |hops| hops.to_string()),
+            if share.share < STARVING { "starving".into() } else { String::new() },
+        ]
+    };
+    let rows: Vec<_> = fairness.smallest.iter().map(row).collect();
+    out.push('\n');
+    out.push_str(&table(&columns, &rows));
+}
+
+/// What should be zero and is not.
+fn troubles(out: &mut String, status: &Status) {
+    let traffic = &status.traffic;
+    let unread = |reason: &str| traffic.unread.get(reason).copied().unwrap_or(0);
+    let troubles = [
+        (traffic.queue_overflows, "packets found the kernel's queue full (raise nfqueue.length)"),
+        (traffic.socket_overflows, "packets found its socket's buffer full (raise nfqueue.socket_buffer)"),
+        (traffic.held_limit, "packets left unpaced, as too many were waiting (gateway.gap_held_max)"),
+        (traffic.dropped, "packets dropped at full buffers (gateway.gap_buffer_windows)"),
+        (traffic.untracked, "packets of connections without a place in the table (gateway.gap_flows_max)"),
+        (traffic.failed, "packets could not be handled and were passed on: please report this"),
+        (unread("malformed") + unread("truncated"), "packets with broken headers passed on unread"),
+        (unread("oversized"), "packets too long for a wire passed on unread (see meshpaced doctor)"),
+    ];
+    let mut first = true;
+    for (n, what) in troubles.into_iter().filter(|&(n, _)| n > 0) {
+        if std::mem::take(&mut first) {
+            out.push('\n');
+        }
+        line(out, "note", format!("{} {what}", count(n)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::example;
+
+    fn status(flows: Vec<crate::state::FlowReport>) -> Status {
+        let config = crate::config::Config::parse(
+            "test",
+            b"mode = \"pace\"\n[mesh]\ninterfaces = [\"mesh0\"]\n[[subnet]]\nprefix = \"10.1.2.0/24\"\npaced_share = 0.5",
+        );
+        crate::control::status_of(&example::snapshot(flows), &config.unwrap())
+    }
+
+    #[test]
+    fn the_starving_flow_is_named() {
+        let text = render(&status(vec![example::report(1, 900), example::report(2, 100)]));
+        assert!(text.contains("mode       pace; data path nfqueue; mesh behind mesh0"), "{text}");
+        assert!(text.contains("10.1.2.0/24: pace, 50 % of its flows"), "{text}");
+        // (900 + 100)^2 / (2 * (900^2 + 100^2)).
+        assert!(text.contains("Jain's index 0.610 over 2 active flows, mean 500 kbit/s"), "{text}");
+        let starving: Vec<&str> = text.lines().filter(|line| line.ends_with("starving")).collect();
+        assert_eq!(starving.len(), 1, "{text}");
+        assert!(
+            starving[0].starts_with("10.1.2.2:5001-192.0.2.1:443") && starving[0].contains("0.20"),
+            "{text}"
+        );
+        assert!(!text.contains("note"), "nothing is wrong: {text}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_and_what_to_do() {
+        let mut status = status(Vec::new());
+        status.traffic.queue_overflows = 1_234;
+        let text = render(&status);
+        assert!(
+            text.contains("note       1,234 packets found the kernel's queue full (raise nfqueue.length)"),
+            "{text}"
+        );
+        assert!(text.contains("no flow has got data through"), "{text}");
+    }
+}

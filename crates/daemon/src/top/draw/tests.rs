@@ -1,0 +1,109 @@
+use super::*;
+use crate::control::example;
+use crate::control::protocol::Flows;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+fn screen(model: &Model, width: u16, height: u16) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| draw(frame, model)).unwrap();
+    let buffer = terminal.backend().buffer().clone();
+    let row = |y| (0..width).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>();
+    (0..height).map(|y| row(y).trim_end().to_owned()).collect()
+}
+
+/// Two flows; the second gets a fifth of the mean.
+fn model() -> Model {
+    let fast = Flow { goodput_bps: Some(900_000), ..example::flow() };
+    let slow = Flow {
+        flow: "[fd00:1234:5678::3]:5001-[2001:db8::1]:443".into(),
+        goodput_bps: Some(100_000),
+        treatment: "observe".into(),
+        paced: false,
+        hops: None,
+        ..example::flow()
+    };
+    let mut model = Model::default();
+    model.on_answer(example::status(), Flows { matching: 2, known: 2, list: vec![fast, slow] });
+    model
+}
+
+fn press(model: &mut Model, code: KeyCode) {
+    let _ = model.on_key(KeyEvent::from(code));
+}
+
+#[test]
+fn eighty_columns_show_the_essentials() {
+    let screen = screen(&model(), 80, 24);
+    assert!(screen[0].starts_with("meshpaced ") && screen[0].contains("mode pace"), "{}", screen[0]);
+    assert!(screen[1].starts_with("Jain 0.61  mean 500 kbit/s"), "{}", screen[1]);
+    let words = |row: &str| row.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(&screen[2]), "flow hops wireless goodputv rate queue treatment");
+    assert_eq!(words(&screen[3]), "10.1.2.3:5001-93.184.216~ 4 40 ms 900 k 265 k 3 pace");
+    assert_eq!(words(&screen[4]), "![fd00:1234:5678::3]:500~ - 40 ms 100 k (265 k) 3 observe");
+    assert_eq!(screen[23], KEYS);
+    assert!(KEYS.len() <= 80);
+}
+
+#[test]
+fn a_wide_screen_shows_more_and_whole_names() {
+    let screen = screen(&model(), 140, 10);
+    assert!(screen[3].contains("10.1.2.3:5001-93.184.216.34:443 "), "{}", screen[3]);
+    for head in ["wired", "cap", "age"] {
+        assert!(screen[2].contains(head), "{}", screen[2]);
+    }
+    assert!(screen[3].contains("1 min 15 s"), "{}", screen[3]);
+}
+
+#[test]
+fn any_size_is_drawn() {
+    let mut model = model();
+    for (width, height) in [(1, 1), (5, 3), (20, 4), (79, 23), (300, 100)] {
+        screen(&model, width, height);
+    }
+    (model.explaining, model.detail, model.help) = (true, Some(example::detail()), true);
+    for (width, height) in [(1, 1), (3, 5), (40, 8)] {
+        screen(&model, width, height);
+    }
+    screen(&Model::default(), 80, 24);
+}
+
+#[test]
+fn the_explanation_scrolls() {
+    let mut model = model();
+    press(&mut model, KeyCode::Enter);
+    model.on_detail(example::detail());
+    let first = screen(&model, 100, 16);
+    assert!(first[2].contains("10.1.2.3:5001-93.184.216.34:443"), "{}", first[2]);
+    assert!(first.iter().any(|row| row.contains("Rate to the mesh")), "{first:?}");
+    press(&mut model, KeyCode::PageDown);
+    let later = screen(&model, 100, 16);
+    assert!(later.iter().any(|row| row.contains("(2.4)")), "{later:?}");
+    assert!(!later.iter().any(|row| row.contains("policy")), "{later:?}");
+}
+
+#[test]
+fn help_filter_pause_and_trouble_are_shown() {
+    let mut model = model();
+    press(&mut model, KeyCode::Char('?'));
+    assert!(screen(&model, 80, 24).iter().any(|row| row.contains("less than half of the mean goodput")));
+    press(&mut model, KeyCode::Char('x'));
+    "/:443".chars().for_each(|c| press(&mut model, KeyCode::Char(c)));
+    assert!(screen(&model, 80, 24)[23].starts_with("filter: :443_"));
+    press(&mut model, KeyCode::Enter);
+    press(&mut model, KeyCode::Char('p'));
+    assert!(screen(&model, 80, 24)[23].starts_with("PAUSED  filter :443: 2"));
+    model.on_trouble("no daemon at /run/meshpaced/control.sock: is it running?".into());
+    assert!(screen(&model, 80, 24)[23].starts_with("no daemon at"));
+}
+
+#[test]
+fn the_order_is_marked_at_its_column() {
+    let mut model = model();
+    let head = |model: &Model| screen(model, 140, 5)[2].clone();
+    press(&mut model, KeyCode::Char('r'));
+    assert!(head(&model).contains("goodput^"));
+    model.sort = SortKey::Name;
+    assert!(head(&model).contains("flowv"), "{}", head(&model));
+}
