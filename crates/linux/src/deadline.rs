@@ -12,6 +12,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub struct Deadline {
     timer: TimerFd,
     armed: Option<Instant>,
+    /// It has expired, and the descriptor is readable until it is set again.
+    expired: bool,
 }
 
 impl Deadline {
@@ -21,16 +23,16 @@ impl Deadline {
     /// What `timerfd_create(2)` answers: no descriptors or memory left.
     pub fn new() -> io::Result<Self> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-        Ok(Self { timer: TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?, armed: None })
+        Ok(Self { timer: TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?, armed: None, expired: false })
     }
 
     /// Moves the deadline to `at`, a [`crate::monotonic_now`] time, or disarms it. A time in the past is due at once.
-    /// No system call is made where nothing changes.
+    /// No system call is made where nothing changes. What has expired is forgotten.
     ///
     /// # Errors
     /// What `timerfd_settime(2)` answers.
     pub fn set(&mut self, at: Option<Instant>) -> io::Result<()> {
-        if at == self.armed {
+        if at == self.armed && !self.expired {
             return Ok(());
         }
         match at {
@@ -43,6 +45,8 @@ impl Deadline {
             None => self.timer.unset()?,
         }
         self.armed = at;
+        // Setting a timer clears what it has counted (timerfd_setup in the kernel's fs/timerfd.c).
+        self.expired = false;
         Ok(())
     }
 
@@ -50,6 +54,13 @@ impl Deadline {
     #[must_use]
     pub fn armed(&self) -> Option<Instant> {
         self.armed
+    }
+
+    /// Takes note of an expiry that was polled, without a system call: the timer counts as disarmed, and the descriptor stays
+    /// readable until the next [`Deadline::set`]. For loops that set it in every turn.
+    pub fn expired(&mut self) {
+        self.expired = true;
+        self.armed = None;
     }
 
     /// Takes note of an expiry, after which the descriptor is no longer readable and the timer disarmed. True if there
@@ -61,6 +72,7 @@ impl Deadline {
         match self.timer.wait() {
             Ok(()) => {
                 self.armed = None;
+                self.expired = false;
                 Ok(true)
             }
             Err(Errno::EAGAIN) => Ok(false),
@@ -98,6 +110,26 @@ mod tests {
         }
         late.sort_unstable();
         println!("a timer at ordinary priority: {} us late at the median, {} at most", late[10], late[19]);
+    }
+
+    #[test]
+    fn setting_it_again_forgets_what_has_expired() {
+        let mut poller = Poller::new().expect("epoll");
+        let mut deadline = Deadline::new().expect("timerfd");
+        poller.add(&deadline, 1).expect("epoll_ctl");
+        for next in [None, Some(monotonic_now() + Span::from_secs(1000))] {
+            deadline.set(Some(Instant::ZERO)).expect("timerfd_settime");
+            assert_eq!(poller.wait(Some(Span::from_secs(10))).expect("epoll_wait").count(), 1);
+            deadline.expired();
+            assert_eq!(deadline.armed(), None);
+            assert_eq!(
+                poller.wait(Some(Span::ZERO)).expect("epoll_wait").count(),
+                1,
+                "readable until it is set"
+            );
+            deadline.set(next).expect("timerfd_settime");
+            assert_eq!(poller.wait(Some(Span::from_millis(1))).expect("epoll_wait").count(), 0);
+        }
     }
 
     #[test]

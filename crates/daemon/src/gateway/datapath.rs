@@ -88,7 +88,7 @@ impl Datapath {
         loop {
             let ready = self.poller.wait(None)?.fold(0u64, |ready, token| ready | 1 << token);
             if ready & 1 << DEADLINE != 0 {
-                self.deadline.acknowledge()?;
+                self.deadline.expired();
             }
             if ready & 1 << WAKER != 0 {
                 self.channel.waker.acknowledge()?;
