@@ -1,5 +1,6 @@
 //! The gateway as a process: the data thread and those around it, from the first rule to the last packet.
 
+use super::attendants::Attendants;
 use super::datapath;
 use super::standing_rules::StandingRules;
 use super::worker::Worker;
@@ -8,14 +9,12 @@ use crate::config::{self, Config, Datapath};
 #[cfg(feature = "ebpf")]
 use crate::ebpf;
 use crate::hops::{Directory, Refresher};
-use crate::state::Request;
 use meshpace_linux::{Poller, Signal, Signals, monotonic_now};
 use meshpace_units::Span;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 
 /// Time between two looks at what may have changed.
 const LOOK: Span = Span::from_secs(1);
@@ -44,10 +43,19 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Refresher::start(Arc::clone(&config)).map_err(|why| Failure::operational("thread for hops", why))?;
     let worker = start(&config, hops.directory().clone())?;
     let mut rules = StandingRules::none();
-    let outcome = supervise(&args.config, &config, &signals, &worker, &mut rules, &hops);
+    let attendants = Attendants::start(&config, &args.config, &worker);
+    let (outcome, attendants) = match attendants {
+        Ok(attendants) => {
+            (supervise(&config, &signals, &worker, &attendants, &mut rules, &hops), Some(attendants))
+        }
+        Err(failure) => (Err(failure), None),
+    };
     // Whatever happened: what is held leaves, no rule leads to a queue that nobody serves, nothing queued is lost.
     worker.stop();
     let removed = rules.remove(&config);
+    if let Some(attendants) = attendants {
+        attendants.stop();
+    }
     let ended = worker.finish();
     outcome.and(ended).and(removed).map(|()| ExitCode::SUCCESS)
 }
@@ -72,12 +80,12 @@ fn start(config: &Arc<Config>, hops: Directory) -> Result<Worker, Failure> {
     }
 }
 
-/// Keeps the rules in step with the configuration until somebody says stop or the data thread ends.
+/// Keeps rules and hops in step with the configuration until somebody says stop or the data thread ends.
 fn supervise(
-    file: &std::path::Path,
     config: &Arc<Config>,
     signals: &Signals,
     worker: &Worker,
+    attendants: &Attendants,
     rules: &mut StandingRules,
     hops: &Refresher,
 ) -> Result<(), Failure> {
@@ -86,14 +94,15 @@ fn supervise(
     poller.add(signals, SIGNALS).map_err(broken)?;
     poller.add(&worker.stopping, STOPPING).map_err(broken)?;
     poller.add(&worker.ended, ENDED).map_err(broken)?;
-    let mut config = Arc::clone(config);
-    rules.follow(monotonic_now(), &config)?;
+    rules.follow(monotonic_now(), config)?;
+    attendants.announce(config);
     match config.datapath {
         Datapath::Nfqueue => eprintln!("meshpaced: {} on queue {}", config.mode.name(), config.nfqueue.queue),
         Datapath::Ebpf => {
             eprintln!("meshpaced: {} by eBPF on {}", config.mode.name(), config.mesh.interfaces.join(", "));
         }
     }
+    let mut config = attendants.daemon.config();
     loop {
         let ready = poller.wait(Some(LOOK)).map_err(broken)?.fold(0u64, |ready, token| ready | 1 << token);
         if ready & (1 << STOPPING | 1 << ENDED) != 0 {
@@ -101,28 +110,21 @@ fn supervise(
         }
         while let Some(signal) = signals.next().map_err(broken)? {
             match signal {
-                Signal::Terminate | Signal::Interrupt => return Ok(()),
-                Signal::Hangup => match reload(file, worker) {
-                    Ok(new) => {
-                        config = new;
-                        hops.reload(Arc::clone(&config));
-                        rules.follow(monotonic_now(), &config)?;
+                Signal::Terminate | Signal::Interrupt => drop(attendants.daemon.stop("signal")),
+                Signal::Hangup => match attendants.daemon.reload() {
+                    Ok(said) => eprintln!("meshpaced: {said}"),
+                    Err(refusal) => {
+                        eprintln!("meshpaced: the earlier configuration stays in force: {}", refusal.message);
                     }
-                    Err(why) => eprintln!("meshpaced: the earlier configuration stays in force: {why}"),
                 },
             }
         }
+        let present = attendants.daemon.config();
+        if !Arc::ptr_eq(&config, &present) {
+            config = present;
+            hops.reload(Arc::clone(&config));
+        }
+        rules.follow(monotonic_now(), &config)?;
         rules.verify(monotonic_now(), &config)?;
     }
-}
-
-fn reload(file: &std::path::Path, worker: &Worker) -> Result<Arc<Config>, Failure> {
-    let config = Config::load_for_gateway(file)?;
-    let (requests, waker) = worker.handle();
-    let (answer, answered) = channel();
-    let ended = |_| Failure::Operational("the data thread has ended".to_owned());
-    requests.send(Request::Reload(Box::new(config.clone()), answer)).map_err(|_| ended(()))?;
-    waker.wake().map_err(|why| Failure::operational("waking the data thread", why))?;
-    answered.recv().map_err(|_| ended(()))?.map_err(Failure::Operational)?;
-    Ok(Arc::new(config))
 }

@@ -1,5 +1,6 @@
 //! `meshpaced gateway`: TCP-GAP on the packets that Linux forwards.
 
+mod attendants;
 mod command;
 mod datapath;
 mod decider;

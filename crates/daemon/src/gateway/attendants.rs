@@ -1,0 +1,59 @@
+//! Those who ask the data thread on behalf of others: the control socket, the metrics, the event log.
+
+use super::worker::Worker;
+use crate::config::Config;
+use crate::control::{self, DataThread};
+use crate::events::{Event, Log, Watch};
+use crate::{Failure, metrics};
+use std::path::Path;
+use std::sync::Arc;
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct Attendants {
+    /// What clients ask.
+    pub daemon: Arc<control::Daemon>,
+    log: Log,
+    control: control::Server,
+    metrics: Option<metrics::Server>,
+    watch: Watch,
+}
+
+impl Attendants {
+    /// Starts them; `file` is where the configuration comes from.
+    ///
+    /// # Errors
+    /// [`Failure`] if the socket, the metrics' address or the log cannot be had.
+    pub fn start(config: &Config, file: &Path, worker: &Worker) -> Result<Self, Failure> {
+        let log = Log::open(config.events.file.as_deref())?;
+        let (requests, waker) = worker.handle();
+        let data = DataThread::new(requests, waker);
+        let daemon =
+            Arc::new(control::Daemon::new(data.clone(), log.sink(), file.to_owned(), config.clone()));
+        let control = control::Server::start(&config.control, Arc::clone(&daemon))?;
+        let metrics = config
+            .metrics
+            .listen
+            .map(|address| metrics::Server::start(address, Arc::clone(&daemon)))
+            .transpose()?;
+        let watch =
+            Watch::start(data, log.sink()).map_err(|why| Failure::operational("watching thread", why))?;
+        Ok(Self { daemon, log, control, metrics, watch })
+    }
+
+    /// Notes that packets are forwarded from now on.
+    pub fn announce(&self, config: &Config) {
+        let (mode, datapath) = (config.mode.name(), config.datapath.name());
+        self.log.sink().emit(Event::Started { version: env!("CARGO_PKG_VERSION"), mode, datapath });
+    }
+
+    /// Ends them.
+    pub fn stop(self) {
+        self.watch.stop();
+        if let Some(metrics) = self.metrics {
+            metrics.stop();
+        }
+        self.control.stop();
+        self.log.close();
+    }
+}
