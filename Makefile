@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo test validate bench bench-gateway fuzz clean
+.PHONY: setup demo test validate bench bench-gateway fuzz static clean
 
 ## Virtual environment, tools, the engine as an extension module; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine
@@ -70,6 +70,24 @@ bench-gateway: setup
 FUZZ_SECONDS ?= 180
 fuzz:
 	fuzz/run.sh $(FUZZ_SECONDS)
+
+## meshpaced as one static file, target/static/meshpaced, for this machine's processor or for STATIC_TARGET. With musl where
+## rustup can fetch it, else with glibc. STATIC_FEATURES=--no-default-features leaves the eBPF programs, and clang, out.
+STATIC_TARGET ?= $(shell uname -m)-unknown-linux-musl
+STATIC_FEATURES ?=
+static:
+	@mkdir -p target/static
+	@if rustup target add $(STATIC_TARGET) 2>/dev/null; then \
+	    cargo build --release --target-dir target -p meshpace-daemon --bin meshpaced $(STATIC_FEATURES) --target $(STATIC_TARGET) \
+	      && cp target/$(STATIC_TARGET)/release/meshpaced target/static/meshpaced; \
+	else \
+	    gnu=$$(rustc -vV | sed -n 's/^host: //p'); \
+	    echo "no $(STATIC_TARGET) to be had: static with glibc for $$gnu"; \
+	    RUSTFLAGS='-C target-feature=+crt-static' \
+	      cargo build --release --target-dir target -p meshpace-daemon --bin meshpaced $(STATIC_FEATURES) --target $$gnu \
+	      && cp target/$$gnu/release/meshpaced target/static/meshpaced; \
+	fi
+	@ls -l target/static/meshpaced
 
 clean:
 	rm -rf $(VENV) target fuzz/target python/meshpace/_engine.abi3.so .mypy_cache .ruff_cache .pytest_cache report.html

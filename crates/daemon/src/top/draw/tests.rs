@@ -41,7 +41,7 @@ fn eighty_columns_show_the_essentials() {
     let words = |row: &str| row.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(&screen[2]), "flow hops wireless goodputv rate queue treatment");
     assert_eq!(words(&screen[3]), "10.1.2.3:5001-93.184.216~ 4 40 ms 900 k 265 k 3 pace");
-    assert_eq!(words(&screen[4]), "![fd00:1234:5678::3]:500~ - 40 ms 100 k (265 k) 3 observe");
+    assert_eq!(words(&screen[4]), "![fd00:1234:5678::3]:5001~ - 40 ms 100 k (265 k) 3 observe");
     assert_eq!(screen[23], KEYS);
     assert!(KEYS.len() <= 80);
 }
