@@ -166,14 +166,19 @@ impl Engine {
     /// What leaves at `now`; call until `None`.
     #[must_use = "the packet has left the engine"]
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
-        let Departure { packet: Handle { id, bytes }, action, due } = self.gateway.poll_transmit(now)?;
-        Some(match action {
-            Action::Release { strip } => Output::Release { id, bytes: bytes.filter(|_| strip), due },
-            Action::Discard => Output::Drop { id },
-            Action::Retransmit => {
-                Output::Send(bytes.unwrap_or_else(|| panic!("packet {id} was cached without bytes")))
-            }
-        })
+        loop {
+            let Departure { packet: Handle { id, bytes }, action, due } = self.gateway.poll_transmit(now)?;
+            return Some(match (action, bytes) {
+                (Action::Release { strip }, bytes) => {
+                    Output::Release { id, bytes: bytes.filter(|_| strip), due }
+                }
+                (Action::Discard, _) => Output::Drop { id },
+                (Action::Retransmit, Some(bytes)) => Output::Send(bytes),
+                // It was cut off, or came before a reload that switched repairs on: the sender repairs it, as soon as
+                // the gateway's attempts are used up and duplicate ACKs pass again.
+                (Action::Retransmit, None) => continue,
+            });
+        }
     }
 
     /// When [`Engine::handle_timeout`] or [`Engine::poll`] has something to do next.

@@ -12,6 +12,8 @@ const SYN: Flags = Flags { syn: true, ack: false, fin: false, rst: false, psh: f
 const PACE: &str = "mode = \"pace\"\n[mesh]\nsubnets = [\"10.77.0.0/16\", \"fd77::/16\"]\nrate = \"2Mbps\"\n\
     [hops]\nsources = [\"static\", \"ttl\"]\n[hops.static]\n\"10.77.0.0/16\" = 4\n";
 
+const NO_REPAIR: &str = "[gateway]\nlocal_retransmission = \"off\"\n";
+
 fn config(text: &str) -> Arc<Config> {
     Arc::new(Config::parse("test.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}")))
 }
@@ -207,11 +209,34 @@ fn a_hole_is_repaired_with_the_bytes_that_were_lost() {
     w.hand_in(ms(40), &duplicate);
     assert_eq!(w.hand_in(ms(41), &duplicate), Out::Drop, "the gateway answers it");
     assert_eq!(w.outputs(ms(41)), [Output::Send(lost.into())]);
-    let mut off = World::new(&format!("{PACE}[gateway]\nlocal_retransmission = \"off\"\n"));
+    let mut off = World::new(&format!("{PACE}{NO_REPAIR}"));
     for packet in [off.down(1, MSS), off.down(1 + MSS, MSS), off.up(1, 1, 0), off.up(1, 1, 0)] {
         assert_eq!(off.hand_in(ms(0), &packet), Out::Accept);
     }
     assert_eq!((off.outputs(ms(1)), off.engine.buffered()), (vec![], Bytes::ZERO));
+}
+
+#[test]
+fn what_was_not_kept_is_left_to_the_sender() {
+    // A packet that is cut off; one that was held while nothing was to be repaired.
+    for cut in [true, false] {
+        let mut w = World::new(&if cut { PACE.to_owned() } else { format!("{PACE}{NO_REPAIR}") });
+        for (seq, side) in [(0, Side::Wireless), (0, Side::Wired)] {
+            let flags = Flags { ack: side == Side::Wired, ..SYN };
+            let syn = w.packet(side, &Segment { flags, ..w.segment(side, seq, 1, 0) });
+            assert_eq!(w.hand_in(ms(0), &syn), Out::Accept);
+        }
+        w.sampled();
+        let (first, lost) = (w.down(1 + MSS, MSS), w.down(1 + 2 * MSS, MSS));
+        assert_eq!(w.hand_in(ms(40), &first), Out::Accept);
+        assert_eq!(w.hand_in(ms(40), if cut { &lost[..100] } else { &lost }), Out::Hold);
+        w.engine.reload(ms(41), config(PACE));
+        assert!(matches!(w.outputs(ms(500))[..], [Output::Release { .. }]));
+        let ack = w.up(1, 1 + 2 * MSS, 0);
+        let told: Vec<_> = [501, 502, 700, 900, 1_100, 1_300].map(|at| w.hand_in(ms(at), &ack)).into();
+        assert_eq!(w.outputs(ms(1_300)), []);
+        assert_eq!(told, [Out::Accept, Out::Drop, Out::Drop, Out::Accept, Out::Accept, Out::Accept]);
+    }
 }
 
 #[test]
