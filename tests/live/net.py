@@ -22,7 +22,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -160,18 +160,9 @@ class Net:
                     os.kill(int(pid), signal.SIGKILL)
             run("ip", "netns", "del", name, check=False)
 
-    @contextmanager
-    def within(self, namespace: str) -> Iterator[None]:
+    def within(self, namespace: str) -> AbstractContextManager[None]:
         """The calling thread is in the namespace; sockets made meanwhile stay there."""
-        with (
-            Path("/proc/thread-self/ns/net").open("rb") as before,
-            Path("/run/netns", namespace).open("rb") as there,
-        ):
-            _setns(there.fileno())
-            try:
-                yield
-            finally:
-                _setns(before.fileno())
+        return inside(namespace)
 
     def socket(self, namespace: str, version: int = 4, congestion: str = "reno") -> socket.socket:
         """A TCP socket in the namespace; the machine's default congestion control may be anything."""
@@ -188,6 +179,20 @@ class Net:
         listener.bind(("", port))
         listener.listen(backlog)
         return listener
+
+
+@contextmanager
+def inside(namespace: str) -> Iterator[None]:
+    """The calling thread is in the namespace; sockets made meanwhile stay there."""
+    with (
+        Path("/proc/thread-self/ns/net").open("rb") as before,
+        Path("/run/netns", namespace).open("rb") as there,
+    ):
+        _setns(there.fileno())
+        try:
+            yield
+        finally:
+            _setns(before.fileno())
 
 
 def _setns(descriptor: int) -> None:

@@ -53,6 +53,7 @@ fn every_scheme_moves_data() {
             let network =
                 ImpairmentConfig { loss, delay: Span::from_millis(2), ..ImpairmentConfig::default() };
             let mut world = World::new(network);
+            world.late = Span::from_micros(60);
             let ends = world.connected(&scheme(name), scheme(name));
             let took = exchange(&mut world, ends, 1_000_000, 0, 64_000);
             let info = world.client.info(ends.0).expect("known");

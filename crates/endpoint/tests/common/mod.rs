@@ -46,6 +46,8 @@ pub struct World {
     pub back: Impairment,
     pub now: Instant,
     pub meddle: Meddle,
+    /// How late a driver wakes up: real ones are never in time.
+    pub late: Span,
     /// Everything that entered the network, in order: true for the client's.
     pub log: Vec<(bool, Vec<u8>)>,
     pub logs: bool,
@@ -64,6 +66,7 @@ impl World {
             back: Impairment::new(network, "back"),
             now: Instant::from_nanos(1_000_000_000),
             meddle: |_| {},
+            late: Span::ZERO,
             log: Vec::new(),
             logs: false,
         }
@@ -114,7 +117,7 @@ impl World {
             self.back.poll_timeout(),
         ];
         let Some(next) = next.into_iter().flatten().min() else { return false };
-        self.now = self.now.max(next);
+        self.now = self.now.max(next) + self.late;
         self.client.handle_timeout(self.now);
         self.server.handle_timeout(self.now);
         self.settle();

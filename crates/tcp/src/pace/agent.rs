@@ -17,6 +17,8 @@ pub(crate) struct Agent {
     law: RateLaw,
     timer: FreeRunningTimer,
     queue: VecDeque<Chunk>,
+    /// The tick that the first of the queue waits for. A driver with a real clock comes after it, never at it.
+    promised: Option<Instant>,
     pacing: bool,
 }
 
@@ -24,7 +26,7 @@ impl Agent {
     pub(super) fn new(config: &PacingLaw) -> Self {
         let law = RateLaw::new(LawConfig::Adaptive(config.law));
         let timer = FreeRunningTimer::new(law.interval().unwrap_or(Span::ZERO));
-        Self { config: config.clone(), law, timer, queue: VecDeque::new(), pacing: true }
+        Self { config: config.clone(), law, timer, queue: VecDeque::new(), promised: None, pacing: true }
     }
 
     pub(super) const fn law(&self) -> &RateLaw {
@@ -62,15 +64,26 @@ impl Agent {
     }
 
     pub(crate) fn ready(&self, now: Instant) -> bool {
-        !self.pacing || self.timer.ready(now)
+        !self.pacing || self.timer.ready(now) || self.promised.is_some_and(|tick| tick <= now)
     }
 
     pub(super) fn release_at(&self, now: Instant) -> Instant {
-        if self.pacing { self.timer.release_at(now) } else { now }
+        let tick = self.promised.unwrap_or_else(|| self.timer.release_at(now));
+        if self.pacing { tick.max(now) } else { now }
+    }
+
+    /// Notes which tick the queue waits for from `now` on, if it did not wait before.
+    pub(crate) fn promise(&mut self, now: Instant) {
+        if self.queue.is_empty() {
+            self.promised = None;
+        } else if self.pacing && self.promised.is_none() {
+            self.promised = Some(self.timer.release_at(now));
+        }
     }
 
     /// Outside pacing mode nothing arms the timer.
     pub(super) fn on_departure(&mut self, now: Instant) {
+        self.promised = None;
         if self.pacing {
             self.timer.on_departure(now);
         }
@@ -98,6 +111,7 @@ impl Agent {
     pub(super) fn leave(&mut self) {
         self.pacing = false;
         self.queue.clear();
+        self.promised = None;
         self.timer.stop();
     }
 }

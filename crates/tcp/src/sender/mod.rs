@@ -216,15 +216,12 @@ impl Sender {
                 agent.push(chunk);
             }
         }
-        match &mut self.gate {
-            Gate::Agent(agent) if agent.ready(now) => {
-                if self.forgets {
-                    agent.drop_acknowledged(self.una);
-                }
-                agent.pop()
-            }
-            _ => None,
+        let Gate::Agent(agent) = &mut self.gate else { return None };
+        if self.forgets {
+            agent.drop_acknowledged(self.una);
         }
+        agent.promise(now);
+        if agent.ready(now) { agent.pop() } else { None }
     }
 
     fn take_permitted(&mut self, now: Instant) -> Option<Chunk> {
