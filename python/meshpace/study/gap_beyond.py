@@ -75,6 +75,7 @@ def _switches(
     scenario: str,
     settings: Settings,
     quick: Plan,
+    full: Plan,
     schemes: tuple[str, ...] = _SCHEMES,
 ) -> Study:
     return Study(
@@ -89,33 +90,35 @@ def _switches(
         conditions=PAPER_CONDITIONS,
         settings=settings,
         quick=quick,
-        full=Plan(3, FULL, core_s=1.0),
+        full=full,
         quantities=(GOODPUT, SHARE, JAIN, JAIN_10S, DELAY, RESENT, TIMEOUTS, ROUTE_FAILURES),
     )
 
 
-_TIMED = Plan(3, timed(80, 10), core_s=0.06)
+_TIMED = (Plan(3, timed(80, 10), core_s=0.06), Plan(5, timed(200, 20), core_s=0.15))
+"""Quick and full. Many changes are compared, so more seeds tell more than longer runs."""
 _CHAINS = {"up": ("gap-fig08-chain-up.toml", UP), "down": ("gap-fig09-chain-down.toml", DOWN)}
 
 
 def _chain_switches(way: str, hops: int, family: str) -> Study:
     scenario, direction = _CHAINS[way]
-    return _switches(family, f"chain of {hops} hops, {direction}", scenario, (("topology.hops", str(hops)),), _TIMED)
+    return _switches(family, f"chain of {hops} hops, {direction}", scenario, (("topology.hops", str(hops)),), *_TIMED)
 
 
 STUDIES = (
     *(_oracle(hops, rates) for hops, rates in _RATES.items()),
     *(_chain_switches(way, 8, f"chain-{way}") for way in _CHAINS),
     *(_chain_switches(way, 3, f"short-{way}") for way in _CHAINS),
-    _switches("parallel-up", "parallel chains, wireless to wired", f"{PARALLEL['up']}.toml", (), _TIMED),
-    _switches("parallel-down", "parallel chains, wired to wireless", f"{PARALLEL['down']}.toml", (), _TIMED),
-    _switches("parallel-mix", "parallel chains, one flow each way", f"{PARALLEL['mix']}.toml", (), _TIMED, _WITH_NOGC),
+    _switches("parallel-up", "parallel chains, wireless to wired", f"{PARALLEL['up']}.toml", (), *_TIMED),
+    _switches("parallel-down", "parallel chains, wired to wireless", f"{PARALLEL['down']}.toml", (), *_TIMED),
+    _switches("parallel-mix", "parallel chains, one flow each way", f"{PARALLEL['mix']}.toml", (), *_TIMED, _WITH_NOGC),
     *(
         _switches(
             f"54mbps-{profile}", f"54 Mbit/s, {what}, wired links of 20 Mbit/s", "gap-fig15-54mbps.toml",
             (("topology.wired_rate", "20Mbps"), ("radio.standard", standard)), Plan(3, timed(25, 5), core_s=0.07),
+            Plan(5, timed(60, 10), core_s=0.17),
         )
         for profile, (standard, what) in FAST.items()
     ),
-    _switches("http", "web traffic on parallel chains", "gap-fig22-http-parallel.toml", (), _TIMED),
+    _switches("http", "web traffic on parallel chains", "gap-fig22-http-parallel.toml", (), *_TIMED),
 )  # fmt: skip
