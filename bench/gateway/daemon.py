@@ -67,6 +67,11 @@ class Daemon:
         """True when it has bound its queue."""
         return self.network.queued() is not None
 
+    def check(self) -> None:
+        """Raises ToolError unless packets went through it."""
+        if not self.network.queued():
+            raise ToolError("no packet was queued: nothing was measured")
+
     def cpu_s(self) -> float:
         """Processor time used so far, user and kernel (proc_pid_stat(5), fields 14 and 15)."""
         fields = self._proc("stat").rpartition(")")[2].split()
@@ -128,8 +133,14 @@ queue = {QUEUE}
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise ToolError(f"{' '.join(words)}: {done.stderr.strip()}")
-        answer: dict[str, Any] = json.loads(done.stdout)
+        answer: dict[str, Any] = json.loads(done.stdout)["status"]
         return answer
+
+    def check(self) -> None:
+        """The packets went through it, and it did not fail on any."""
+        traffic = self.status()["traffic"]
+        if traffic["packets"] == 0 or traffic["failed"] > 0:
+            raise ToolError(f"{traffic['packets']} packets, {traffic['failed']} that failed: nothing was measured")
 
     def lateness(self) -> Lateness:
         """Of the departures so far."""

@@ -2,7 +2,7 @@
 //!
 //! `nfqueue_accept NUMBER [COPY_RANGE]`, until it is killed. The benchmark of the gateway uses it.
 
-use meshpace_linux::{NfQueue, Options, Poller};
+use meshpace_linux::{NfQueue, Options, Poller, realtime};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -25,7 +25,7 @@ fn run(number: u16, options: &Options) -> std::io::Result<()> {
     let mut poller = Poller::new()?;
     let mut queue = NfQueue::open(number, options)?;
     poller.add(&queue, 0)?;
-    println!("ready");
+    println!("{}", realtime());
     loop {
         poller.wait(None)?.for_each(drop);
         queue.receive(|packet, verdicts| verdicts.accept(packet.id))?;
