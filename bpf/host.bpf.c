@@ -139,7 +139,6 @@ INLINE struct connection *follow(struct bpf_sock_ops *ctx, __u64 cookie, bool ad
 		.cookie = cookie,
 		.ends = connection.ends,
 		.mss = ctx->mss_cache,
-		.in_force = connection.in_force,
 		.kind = OPENED,
 		.adopted = adopted,
 	};
@@ -175,7 +174,6 @@ INLINE void tell_sample(struct bpf_sock_ops *ctx, __u64 cookie, struct connectio
 		.ends = connection->ends,
 		.rtt = rtt,
 		.mss = ctx->mss_cache,
-		.in_force = connection->in_force,
 		.wired = paired ? connection->wired : 0,
 		.kind = SAMPLE,
 		.has_wired = paired,
@@ -268,7 +266,6 @@ INLINE void forget(__u64 cookie)
 		.at = bpf_ktime_get_ns(),
 		.cookie = cookie,
 		.ends = connection->ends,
-		.in_force = connection->in_force,
 		.kind = CLOSED,
 	};
 	tell(&report);

@@ -64,18 +64,17 @@ struct report {
 	struct ends ends;
 	__u32 rtt;      /* microseconds; SAMPLE; smoothed if not has_wired */
 	__u32 mss;      /* payload of a full segment */
-	__u32 in_force; /* connection.in_force */
 	__u16 wired;    /* milliseconds; SAMPLE with has_wired */
 	__u8 kind;      /* enum report_kind */
 	__u8 has_wired;
 	__u8 adopted;   /* OPENED: in the middle of the connection */
-	__u8 unused[11];
+	__u8 unused[7];
 };
-_Static_assert(sizeof(struct report) == 80, "report");
+_Static_assert(sizeof(struct report) == 72, "report");
 _Static_assert(offsetof(struct report, ends) == 16, "report.ends");
 _Static_assert(offsetof(struct report, rtt) == 52, "report.rtt");
-_Static_assert(offsetof(struct report, wired) == 64, "report.wired");
-_Static_assert(offsetof(struct report, adopted) == 68, "report.adopted");
+_Static_assert(offsetof(struct report, wired) == 60, "report.wired");
+_Static_assert(offsetof(struct report, adopted) == 64, "report.adopted");
 
 /* Indices of `counters`. */
 enum counter {

@@ -59,8 +59,6 @@ pub struct Flow {
     pub rtt_wired: Option<Span>,
     /// The latest wireless part.
     pub rtt_wireless: Option<Span>,
-    /// The limit that the kernel had at the latest report.
-    pub in_force: Option<Rate>,
     /// Reports of round trips.
     pub reports: u64,
     /// Round trips whose wireless part was not positive.
@@ -86,7 +84,6 @@ impl Flow {
             rtt: None,
             rtt_wired: None,
             rtt_wireless: None,
-            in_force: report.in_force,
             reports: 0,
             discarded: 0,
             ordered: Order::default(),
@@ -168,7 +165,6 @@ impl Flows {
             .entry(report.cookie)
             .or_insert_with(|| Flow::new(report, adopted, config, way.hops(report.ends.local.ip())));
         flow.active = report.at;
-        flow.in_force = report.in_force;
         flow.mss = report.mss;
         if let Told::Sample { rtt, rtt_wired } = report.told {
             flow.on_round_trip(rtt, rtt_wired, &config, way.rate);

@@ -13,10 +13,10 @@ const CONNECTION_IN_FORCE: usize = 40;
 pub const ORDER: usize = 8;
 /// `sizeof(struct settings)`.
 pub const SETTINGS: usize = 8;
-const REPORT: usize = 80;
+const REPORT: usize = 72;
 const REPORT_ENDS: usize = 16;
 const REPORT_RTT: usize = 52;
-const REPORT_WIRED: usize = 64;
+const REPORT_WIRED: usize = 60;
 /// `UNLIMITED`: a limit that is none.
 const UNLIMITED: u32 = u32::MAX;
 
@@ -79,8 +79,6 @@ pub struct Report {
     pub ends: Ends,
     /// Payload of a full segment.
     pub mss: Bytes,
-    /// The socket's limit; `None` is none.
-    pub in_force: Option<Rate>,
     /// What happened.
     pub told: Told,
 }
@@ -104,7 +102,6 @@ impl Report {
             cookie: Cookie(u64_at(bytes, 8)),
             ends: Ends::read(&bytes[REPORT_ENDS..]),
             mss: Bytes(u64::from(u32_at(bytes, REPORT_RTT + 4))),
-            in_force: limit(u32_at(bytes, REPORT_RTT + 8)),
             told,
         })
     }
@@ -151,13 +148,15 @@ pub fn settings(alive_until: Instant) -> [u8; SETTINGS] {
     alive_until.as_nanos().to_ne_bytes()
 }
 
+/// The limit of the socket of this `struct connection`; `None` is none.
+pub fn in_force(connection: &[u8; CONNECTION]) -> Option<Rate> {
+    let rate = u32_at(connection, CONNECTION_IN_FORCE);
+    (rate != UNLIMITED).then(|| Rate::bits_per_sec(u64::from(rate) * 8))
+}
+
 /// True if the socket of this `struct connection` has another limit than its application set.
 pub fn is_limited(connection: &[u8; CONNECTION]) -> bool {
     u32_at(connection, CONNECTION_IN_FORCE) != u32_at(connection, CONNECTION_OWN)
-}
-
-fn limit(bytes_per_second: u32) -> Option<Rate> {
-    (bytes_per_second != UNLIMITED).then(|| Rate::bits_per_sec(u64::from(bytes_per_second) * 8))
 }
 
 fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
@@ -188,10 +187,9 @@ mod tests {
         bytes[50..52].copy_from_slice(&443u16.to_ne_bytes());
         bytes[52..56].copy_from_slice(&41_500u32.to_ne_bytes());
         bytes[56..60].copy_from_slice(&1448u32.to_ne_bytes());
-        bytes[60..64].copy_from_slice(&125_000u32.to_ne_bytes());
-        bytes[64..66].copy_from_slice(&wired.unwrap_or(0).to_ne_bytes());
-        bytes[66] = kind;
-        bytes[67] = u8::from(wired.is_some());
+        bytes[60..62].copy_from_slice(&wired.unwrap_or(0).to_ne_bytes());
+        bytes[62] = kind;
+        bytes[63] = u8::from(wired.is_some());
         bytes
     }
 
@@ -208,12 +206,21 @@ mod tests {
                 remote: "[2001:db8::1]:443".parse().unwrap(),
             },
             mss: Bytes(1448),
-            in_force: Some(Rate::bits_per_sec(1_000_000)),
             told: Told::Sample { rtt: Span::from_micros(41_500), rtt_wired: Some(Span::from_millis(20)) },
         };
         assert_eq!(report, expected);
         let report = Report::read(&written(1, local, remote, None)).unwrap();
         assert_eq!(report.told, Told::Sample { rtt: Span::from_micros(41_500), rtt_wired: None });
+    }
+
+    #[test]
+    fn a_connections_limits_are_read_by_the_programs_offsets() {
+        let mut bytes = [0; CONNECTION];
+        bytes[36..40].copy_from_slice(&u32::MAX.to_ne_bytes());
+        bytes[40..44].copy_from_slice(&125_000u32.to_ne_bytes());
+        assert_eq!((in_force(&bytes), is_limited(&bytes)), (Some(Rate::bits_per_sec(1_000_000)), true));
+        bytes[40..44].copy_from_slice(&u32::MAX.to_ne_bytes());
+        assert_eq!((in_force(&bytes), is_limited(&bytes)), (None, false));
     }
 
     #[test]
@@ -237,7 +244,7 @@ mod tests {
         #[test]
         fn any_bytes_are_a_report_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..=2 * REPORT)) {
             let report = Report::read(&bytes);
-            prop_assert_eq!(report.is_some(), bytes.len() == REPORT && bytes[66] < 3);
+            prop_assert_eq!(report.is_some(), bytes.len() == REPORT && bytes[62] < 3);
         }
     }
 }

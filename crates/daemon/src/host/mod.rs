@@ -212,7 +212,8 @@ impl Host {
                     (&self.flows, &self.program, &self.delay, self.started);
                 self.listener.answer(|| {
                     let counters = program.counters()?;
-                    Ok(Status::new(&Sources { now, started, cgroup, flows, delay, counters }))
+                    let in_force = |cookie| program.in_force(cookie).flatten();
+                    Ok(Status::new(&Sources { now, started, cgroup, flows, delay, counters }, in_force))
                 })?;
             }
             if ready.contains(&SIGNALS) && self.told_to_stop()? {
@@ -241,8 +242,10 @@ impl Host {
     /// Forgets connections whose end found the ring full.
     fn forget_lost(&mut self, now: Instant) {
         let doubtful = self.flows.iter().filter(|(_, flow)| now.saturating_since(flow.active) >= DOUBTFUL);
-        let lost: Vec<Cookie> =
-            doubtful.map(|(cookie, _)| cookie).filter(|cookie| !self.program.knows(*cookie)).collect();
+        let lost: Vec<Cookie> = doubtful
+            .map(|(cookie, _)| cookie)
+            .filter(|cookie| self.program.in_force(*cookie).is_none())
+            .collect();
         for cookie in lost {
             self.flows.forget(cookie);
         }

@@ -11,7 +11,7 @@ use aya::programs::links::{FdLink, PinnedLink};
 use aya::programs::{CgroupAttachMode, Iter, SockOps};
 use aya::util::KernelVersion;
 use aya::{Btf, Ebpf, EbpfLoader};
-use meshpace_units::Instant;
+use meshpace_units::{Instant, Rate};
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -132,9 +132,10 @@ impl Program {
         }
     }
 
-    /// True while the kernel knows the connection.
-    pub fn knows(&self, cookie: Cookie) -> bool {
-        self.connections.get(&cookie.0, 0).is_ok()
+    /// The limit that the connection's socket has; `None` inside is none, outside that it is over.
+    #[must_use]
+    pub fn in_force(&self, cookie: Cookie) -> Option<Option<Rate>> {
+        self.connections.get(&cookie.0, 0).ok().map(|connection| layout::in_force(&connection))
     }
 
     /// Lets the program act until then.

@@ -1,6 +1,7 @@
 //! What `meshpaced host --status` shows: a Unix socket that answers every connection with one JSON line.
 
 use super::flows::{Flow, Flows};
+use super::layout::Cookie;
 use crate::Failure;
 use crate::text;
 use meshpace_pacing::WirelessPart;
@@ -108,7 +109,7 @@ pub struct FlowStatus {
     pub interval_s: Option<f64>,
     /// The same as payload a second.
     pub limit_bps: Option<u64>,
-    /// The limit that the socket had at its latest acknowledgement.
+    /// The limit that the socket has.
     pub in_force_bps: Option<u64>,
     /// Samples that the law took.
     pub samples: u64,
@@ -134,9 +135,10 @@ pub struct Sources<'a> {
 }
 
 impl Status {
-    /// What is known now.
+    /// What is known now; `in_force` tells the limit that a connection's socket has.
     #[must_use]
-    pub fn new(sources: &Sources<'_>) -> Self {
+    pub fn new(sources: &Sources<'_>, in_force: impl Fn(Cookie) -> Option<Rate>) -> Self {
+        let flow = |(cookie, flow)| FlowStatus::new(flow, in_force(cookie), sources.now);
         let delay = sources.delay;
         Self {
             schema: SCHEMA,
@@ -151,13 +153,13 @@ impl Status {
                 max_s: (delay.count() > 0).then(|| delay.max().as_secs_f64()),
             },
             counters: sources.counters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
-            flows: sources.flows.iter().map(|(_, flow)| FlowStatus::new(flow, sources.now)).collect(),
+            flows: sources.flows.iter().map(flow).collect(),
         }
     }
 }
 
 impl FlowStatus {
-    fn new(flow: &Flow, now: Instant) -> Self {
+    fn new(flow: &Flow, in_force: Option<Rate>, now: Instant) -> Self {
         let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
         Self {
             local: flow.ends.local.to_string(),
@@ -178,7 +180,7 @@ impl FlowStatus {
             variation: flow.law.variation(),
             interval_s: seconds(flow.interval),
             limit_bps: flow.limit().map(Rate::as_bits_per_sec),
-            in_force_bps: flow.in_force.map(Rate::as_bits_per_sec),
+            in_force_bps: in_force.map(Rate::as_bits_per_sec),
             samples: flow.law.samples(),
             samples_rejected: flow.law.rejected(),
             samples_discarded: flow.discarded,

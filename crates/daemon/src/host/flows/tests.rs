@@ -19,7 +19,6 @@ fn report(cookie: u64, ms: u64, told: Told) -> Report {
         cookie: Cookie(cookie),
         ends: Ends { local: "10.1.9.9:1000".parse().unwrap(), remote: "192.0.2.1:80".parse().unwrap() },
         mss: Bytes(1460),
-        in_force: None,
         told,
     }
 }
