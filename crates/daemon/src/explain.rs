@@ -29,11 +29,11 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let line = Client::ask_once(&args.socket, &Request::Flow { flow: args.flow.clone() })?;
     if args.json {
-        crate::text::print_json(&line);
+        crate::text::print_json(&line)?;
         return Ok(ExitCode::SUCCESS);
     }
     match &line.answer {
-        Answer::Flow(detail) => print!("{}", render(detail)),
+        Answer::Flow(detail) => crate::text::print(&render(detail))?,
         other => return Err(unexpected(other)),
     }
     Ok(ExitCode::SUCCESS)
@@ -143,7 +143,7 @@ fn rate(out: &mut String, Detail { flow, segment_bytes, law, goodput_control, ..
             say!(out, "Set by goodput control's cap; the rate law alone would allow one each {}.", time(own));
         }
         (Some(cap), _) => {
-            say!(out, "Set by the rate law; goodput control's cap of one each {} is above it.", time(cap))
+            say!(out, "Set by the rate law; goodput control's cap of one each {} is above it.", time(cap));
         }
         (None, _) => say!(out, "Set by the rate law."),
     }

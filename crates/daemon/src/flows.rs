@@ -43,11 +43,11 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let line = Client::ask_once(&args.socket, &request)?;
     if args.json {
-        crate::text::print_json(&line);
+        crate::text::print_json(&line)?;
         return Ok(ExitCode::SUCCESS);
     }
     match &line.answer {
-        Answer::Flows(flows) => print!("{}", render(flows)),
+        Answer::Flows(flows) => crate::text::print(&render(flows))?,
         other => return Err(unexpected(other)),
     }
     Ok(ExitCode::SUCCESS)

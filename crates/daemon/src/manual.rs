@@ -4,7 +4,6 @@ use crate::Failure;
 use crate::cli::Cli;
 use clap::CommandFactory;
 use clap_complete::Shell;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -29,8 +28,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         (None, Some(shell)) => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "meshpaced", &mut text);
-            // A reader that has enough (`| head`) is no failure.
-            let _ = std::io::stdout().write_all(&text);
+            crate::text::print(&String::from_utf8_lossy(&text))?;
         }
         (None, None) => unreachable!("clap asks for one of them"),
     }

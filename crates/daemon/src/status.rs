@@ -27,11 +27,11 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let line = Client::ask_once(&args.socket, &Request::Status {})?;
     if args.json {
-        crate::text::print_json(&line);
+        crate::text::print_json(&line)?;
         return Ok(ExitCode::SUCCESS);
     }
     match &line.answer {
-        Answer::Status(status) => print!("{}", render(status)),
+        Answer::Status(status) => crate::text::print(&render(status))?,
         other => return Err(unexpected(other)),
     }
     Ok(ExitCode::SUCCESS)

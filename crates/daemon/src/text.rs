@@ -1,6 +1,8 @@
 //! Numbers for people: units, tables.
 
+use crate::Failure;
 use meshpace_gateway::Treatment;
+use std::io::{self, Write};
 
 /// What stands where nothing is known.
 pub const UNKNOWN: &str = "-";
@@ -88,9 +90,27 @@ pub(crate) fn digits(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Prints a command's answer on standard output. A reader that has seen enough (`| head`) is no failure.
+///
+/// # Errors
+/// [`Failure::Operational`] if it cannot be written otherwise, as to a full disk.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(why) if why.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::operational("standard output", why))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Prints a value as indented JSON.
-pub fn print_json(value: &impl serde::Serialize) {
-    println!("{}", serde_json::to_string_pretty(value).expect("answers have a JSON form"));
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).expect("answers have a JSON form");
+    print(&format!("{text}\n"))
 }
 
 /// A column of a table.

@@ -59,7 +59,7 @@ pub fn stop(args: &StopArgs) -> Result<ExitCode, Failure> {
 
 fn order(socket: &SocketArgs, request: &Request) -> Result<ExitCode, Failure> {
     match Client::ask_once(socket, request)?.answer {
-        Answer::Done(said) => println!("{said}"),
+        Answer::Done(said) => crate::text::print(&format!("{said}\n"))?,
         other => return Err(unexpected(&other)),
     }
     Ok(ExitCode::SUCCESS)

@@ -93,7 +93,7 @@ impl Daemon {
     fn flow(&self, name: &str) -> Result<Answer, Refusal> {
         let snapshot = self.data.snapshot()?;
         let keys = snapshot.flows.iter().map(|flow| &flow.stats.key);
-        let key = find_flow(name, keys).map_err(mendable)?;
+        let key = find_flow(name, &keys).map_err(mendable)?;
         let detail = self.data.flow(key)?;
         let detail =
             detail.ok_or_else(|| mendable(format!("the flow that \"{name}\" means has just ended")))?;

@@ -24,7 +24,10 @@ pub fn end_name(end: &Endpoint) -> String {
 ///
 /// # Errors
 /// A message for the user if no flow fits, or several.
-pub fn find_flow<'a>(text: &str, keys: impl Iterator<Item = &'a FlowKey> + Clone) -> Result<FlowKey, String> {
+pub fn find_flow<'a>(
+    text: &str,
+    keys: &(impl Iterator<Item = &'a FlowKey> + Clone),
+) -> Result<FlowKey, String> {
     type Fits = fn(&str, &FlowKey) -> bool;
     let ways: [Fits; 3] = [
         |text, key| flow_name(key) == text,
@@ -78,7 +81,7 @@ mod tests {
     #[test]
     fn a_name_an_end_an_address_or_a_part_finds_the_flow() {
         let flows = flows();
-        let find = |text: &str| find_flow(text, flows.iter());
+        let find = |text: &str| find_flow(text, &flows.iter());
         assert_eq!(find("10.1.2.3:5002-93.184.216.34:443"), Ok(flows[1]));
         assert_eq!(find("110.1.2.3"), Ok(flows[2]));
         assert_eq!(find("10.1.2.3:5001"), Ok(flows[0]), "not that 110.1.2.3 contains it");
@@ -90,16 +93,16 @@ mod tests {
     #[test]
     fn a_part_of_several_is_refused_with_their_names() {
         let flows = flows();
-        let error = find_flow("10.1.2.3", flows.iter()).unwrap_err();
+        let error = find_flow("10.1.2.3", &flows.iter()).unwrap_err();
         assert!(error.contains("fits 2 flows: 10.1.2.3:5001-93.184.216.34:443, 10.1.2.3:5002-"), "{error}");
         let many: Vec<FlowKey> = (1..=20).map(|n| key(&format!("10.0.0.{n}:1000"), "192.0.2.1:80")).collect();
-        let error = find_flow("192.0.2.1", many.iter()).unwrap_err();
+        let error = find_flow("192.0.2.1", &many.iter()).unwrap_err();
         assert!(error.contains("fits 20 flows") && error.ends_with("and 12 more"), "{error}");
     }
 
     #[test]
     fn nothing_found_says_how_flows_are_named() {
-        let error = find_flow("8.8.8.8", flows().iter()).unwrap_err();
+        let error = find_flow("8.8.8.8", &flows().iter()).unwrap_err();
         assert!(error.contains("no flow fits \"8.8.8.8\"") && error.contains("10.1.2.3:5001-"), "{error}");
     }
 }

@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::config::Control;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,9 +87,14 @@ fn bind(config: &Control) -> io::Result<UnixListener> {
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent)?;
     let private = parent.join(format!(".meshpaced-{}", std::process::id()));
-    fs::DirBuilder::new().create(&private)?;
+    // One that a daemon with the same number, killed right here, has left.
+    if let Err(why) = fs::remove_dir_all(&private) {
+        if why.kind() != ErrorKind::NotFound {
+            return Err(why);
+        }
+    }
+    fs::DirBuilder::new().mode(0o700).create(&private)?;
     let bound = (|| {
-        fs::set_permissions(&private, fs::Permissions::from_mode(0o700))?;
         let socket = private.join("s");
         let listener = UnixListener::bind(&socket)?;
         let mut mode = 0o600;

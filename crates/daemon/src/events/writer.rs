@@ -201,7 +201,7 @@ impl Writer {
             match Target::open(path) {
                 Ok(target) => self.target = target,
                 Err(why) => {
-                    eprintln!("meshpaced: event log {}: {why}; the old file stays open", path.display())
+                    eprintln!("meshpaced: event log {}: {why}; the old file stays open", path.display());
                 }
             }
         }

@@ -59,7 +59,7 @@ impl Exporter {
         let version = env!("CARGO_PKG_VERSION");
         out.gauges("build", "Always 1; the version is the label.", [([("version", version)], 1.0)])?;
         let uptime = self.snapshot.at.saturating_since(self.snapshot.started).as_secs_f64();
-        out.gauge("uptime", "Time since the data path began.", Some(Unit::Seconds), Some(uptime))?;
+        out.gauge("uptime", "Time since the data path began.", Some(&Unit::Seconds), Some(uptime))?;
         let mode = self.config.mode.name();
         out.gauges(
             "mode",
@@ -94,7 +94,7 @@ impl Exporter {
         out.gauge("fairness_jain_index", "Jain's index of the active flows' goodputs.", None, fairness.jain)?;
         let rate = Unit::Other("bits_per_second".into());
         let help = "Mean goodput of the active flows.";
-        out.gauge("goodput_mean", help, Some(rate), fairness.mean_bps)
+        out.gauge("goodput_mean", help, Some(&rate), fairness.mean_bps)
     }
 
     fn packets(&self, out: &mut Writer<'_>) -> fmt::Result {
@@ -128,7 +128,7 @@ impl Exporter {
         out.counters("overflows", "Packets that found no room, by where.", overflows)?;
         out.counter("failed_packets", "Packets whose handling failed inside.", driver.failed)?;
         out.gauge("held_packets", "Packets waiting.", None, Some(*held as f64))?;
-        out.gauge("buffered", "Bytes in queues and caches.", Some(Unit::Bytes), Some(buffered.0 as f64))
+        out.gauge("buffered", "Bytes in queues and caches.", Some(&Unit::Bytes), Some(buffered.0 as f64))
     }
 
     fn times(&self, out: &mut Writer<'_>) -> fmt::Result {
@@ -192,8 +192,8 @@ impl Writer<'_> {
     }
 
     /// A gauge; nothing is told where the value is unknown.
-    fn gauge(&mut self, name: &str, help: &str, unit: Option<Unit>, value: Option<f64>) -> fmt::Result {
-        let encoder = self.begin(name, help, unit.as_ref(), MetricType::Gauge)?;
+    fn gauge(&mut self, name: &str, help: &str, unit: Option<&Unit>, value: Option<f64>) -> fmt::Result {
+        let encoder = self.begin(name, help, unit, MetricType::Gauge)?;
         value.map_or(Ok(()), |value| ConstGauge::new(value).encode(encoder))
     }
 

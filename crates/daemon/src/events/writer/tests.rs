@@ -43,7 +43,7 @@ fn a_flood_of_flows_is_cut_and_counted_but_other_events_are_not() {
         sink.emit(opened(n));
     }
     // The backlog may be full of them: this one must find a place once the writer has caught up.
-    std::iter::repeat_with(|| meshpace_linux::monotonic_now())
+    std::iter::repeat_with(meshpace_linux::monotonic_now)
         .take_while(|_| lines(&path).len() < 1_000)
         .for_each(drop);
     sink.emit(Event::Stopped { reason: "test" });
