@@ -10,10 +10,10 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo test validate bench bench-gateway fuzz static clean
+.PHONY: setup demo demo-gateway test validate bench bench-gateway fuzz static clean
 
-## Virtual environment, tools, the engine as an extension module; Debian packages where root.
-setup: $(VENV)/.debian $(VENV)/.engine
+## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
+setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
 
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed") if sys.version_info < (3, 11) else None'
@@ -27,20 +27,34 @@ $(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
 	touch $@
 
 # ns-2, the judge of `meshpace crosscheck`; tshark and Chromium, which the tests of packet captures and of the report
-# use: optional, and only root can install them.
+# use; clang for the eBPF programs; what the live tests put network namespaces together with. Only root can install them.
+DEBIAN := ns2 tshark chromium
+DEBIAN_LIVE := clang llvm libbpf-dev bpftool iproute2 nftables iptables iperf3 ethtool tcpdump kmod procps
 $(VENV)/.debian: Makefile | $(VENV)/.tools
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-	    && ! { command -v ns && command -v tshark && command -v chromium; } >/dev/null; then \
-	    echo "installing ns2, tshark and chromium"; \
-	    apt-get update -qq \
-	      && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ns2 tshark chromium >/dev/null \
-	      || echo "ns2, tshark, chromium not installed: crosscheck, the tests of captures and of the report need them"; \
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! ( for c in ns tshark chromium clang llc bpftool ip nft \
+	    iptables iperf3 ethtool tcpdump kmod sysctl; do command -v $$c || exit 1; done ) >/dev/null; then \
+	    echo "installing $(DEBIAN) $(DEBIAN_LIVE)"; \
+	    apt-get update -qq; \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN_LIVE) >/dev/null \
+	      || echo "not installed: $(DEBIAN_LIVE): meshpaced's eBPF programs and the live tests need them"; \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN) >/dev/null \
+	      || echo "not installed: $(DEBIAN): crosscheck, the tests of captures and of the report need them"; \
 	fi
+	touch $@
+
+# The daemon, and the relay that its tests and its demo put between network namespaces. Without clang: without eBPF.
+target/release/meshpaced: $(RUST_SOURCES) $(shell find bpf -type f 2>/dev/null) | $(VENV)/.debian
+	cargo build --release --quiet -p meshpace-daemon $(if $(shell command -v clang 2>/dev/null),,--no-default-features)
+	cargo build --release --quiet -p meshpace-linux --example relay
 	touch $@
 
 ## The main job: NewReno against TCP-AP and TCP-GAP; prints the tables, writes report.html.
 demo: $(VENV)/.engine
 	$(BIN)/meshpace demo
+
+## What the gateway changes, on this machine and without a radio: two downloads, before and after; as root.
+demo-gateway: target/release/meshpaced
+	$(BIN)/python bench/demo_gateway.py
 
 ## Everything that can fail, lints included.
 test: setup

@@ -1,10 +1,10 @@
-"""Network namespaces for the live tests: a server in the Internet, a gateway, hosts in the mesh, and delays between them.
+"""Network namespaces for the live tests: a server in the Internet, a gateway, hosts in the mesh, delays between them.
 
     srv  s0 ──── wired link ──── up0  gw  mesh0 ──── mesh link ──── c0  cli
-    10.1.0.2, fd01::2            10.1.0.1       10.77.0.1           10.77.0.2, fd77::2 (and .3, .4, ... if asked for)
+    10.1.0.2, fd01::2            10.1.0.1       10.77.0.1           10.77.0.2, fd77::2 (and .3, ... if asked for)
 
-Both links are TUN devices joined by the relay of crates/linux/examples/relay.rs, which holds packets for a set time each
-way and logs every packet with the time at which it left its device: the truth that the daemon's figures are held against.
+Both links are TUN devices joined by the relay of crates/linux/examples/relay.rs. It holds packets for a set time each
+way and logs every packet with the time at which it left its device: the truth for the daemon's figures.
 `Net(delays=None)` joins the namespaces by veth pairs instead: no delays, no log, full speed.
 
 Everything is made and removed by the test that uses it; names carry the process's number.
@@ -75,7 +75,7 @@ class Delays:
 class Net:
     """Three namespaces, with IPv4 and IPv6 through the gateway."""
 
-    def __init__(self, folder: Path, delays: Delays | None = Delays(), clients: int = 1, room: str = "g") -> None:  # noqa: B008
+    def __init__(self, folder: Path, delays: Delays | None = Delays(), clients: int = 1, room: str = "g") -> None:
         self.folder = folder
         self.delays = delays
         self.clients = clients

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-
 from daemon import Daemon
 from net import CLIENT, SERVER, Delays, Net, Seen, wait_for
 from traffic import Bulk, Transfers, departures, quantile
@@ -55,8 +55,8 @@ def test_a_flow_is_paced_by_the_laws_rate_and_departs_on_time(tmp_path: Path) ->
 
 
 def paced(folder: Path) -> tuple[int, float, dict[str, float], list[float]]:
-    """A bulk flow under the law: packets that left, packets by the law, the daemon's own lateness, and by how much gaps seen
-    from outside lie beyond the intervals told around them."""
+    """A bulk flow under the law: packets that left, packets by the law, the daemon's own lateness, and by how much gaps
+    seen from outside lie beyond the intervals told around them."""
     with Net(folder, Delays(wired=0.005, mesh=0.008)) as net:
         with Daemon(net, "pace", rate="54Mbps", more=STEADY) as daemon, Bulk(net) as bulk:
             server_port, _ = bulk.ends.ports
@@ -71,9 +71,9 @@ def paced(folder: Path) -> tuple[int, float, dict[str, float], list[float]]:
         sent = [seen.at for seen in departures(net.log("mesh"), SERVER[4], server_port)]
     # Between two looks at the law, the packets that left, times the interval, must make up the time.
     left = [at for at in sent if looks[0][0] <= at < looks[-1][0]]
-    due = sum((later - at) / interval for (at, interval), (later, _) in zip(looks, looks[1:], strict=False))
+    due = sum((later - at) / interval for (at, interval), (later, _) in pairwise(looks))
     deviations = []
-    for before, after in zip(left, left[1:], strict=False):
+    for before, after in pairwise(left):
         # An ACK between two departures moves the later one: any interval told around the gap is a right one.
         told = [interval for at, interval in looks if before - 0.05 <= at <= after + 0.05]
         gap = after - before
@@ -131,8 +131,8 @@ def test_observing_alters_nothing(net: Net) -> None:
     with Daemon(net, "observe") as daemon:
         Transfers(net, BOTH * 2, 150_000).finish()
         flows = daemon.flows()
-    # Every packet that came in on one side went out on the other, byte for byte but for what routing changes (TTL or hop
-    # limit, the IPv4 header's checksum), in the same order, and nothing was added.
+    # Every packet that came in on one side went out on the other, byte for byte but for what routing changes (TTL or
+    # hop limit, the IPv4 header's checksum), in its flow's order, and nothing was added.
     wired, mesh = net.log("wired"), net.log("mesh")
     inside = {CLIENT[4], CLIENT[6]}
     for came, left, ours in ((wired, mesh, False), (mesh, wired, True)):

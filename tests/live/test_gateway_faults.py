@@ -7,10 +7,10 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-
 from daemon import Daemon
 from net import MESHPACED, Net, run, wait_for
 from traffic import Bulk, Transfers
@@ -68,7 +68,7 @@ def test_a_daemon_that_sleeps_lets_packets_pass_and_goes_on_when_woken(net: Net)
         passed = bulk.moves(2)
         daemon.signal(signal.SIGCONT)
         assert passed > 0, "the connection stands while the daemon sleeps"
-        wait_for(lambda: daemon.serves())
+        wait_for(daemon.serves)
         assert bulk.moves(1.5) > 0
 
 
@@ -93,7 +93,7 @@ def test_sigterm_releases_what_is_held_in_order_and_removes_the_rules(net: Net, 
         port, client_port = bulk.ends.ports
     sent = [seen.seq for seen in net.log("mesh") if (seen.sport, seen.dport) == (port, client_port) and seen.payload]
     # In order: a step back is a retransmission of the sender's, which a lost packet would have caused.
-    back = sum((later - seq) % 2**32 >= 2**31 for seq, later in zip(sent, sent[1:], strict=False))
+    back = sum((later - seq) % 2**32 >= 2**31 for seq, later in pairwise(sent))
     assert back == 0, f"{back} packets went back among {len(sent)}"
 
 
