@@ -124,7 +124,8 @@ class Connections:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for process in (self.opener, self.server):
+        # The server first: it would call the resets of a killed opener an error.
+        for process in (self.server, self.opener):
             process.kill()
             process.wait()
 
