@@ -275,14 +275,17 @@ def test_samples_and_limit_are_the_laws(place: Place, sink: None) -> None:
     source.tell("go")
     poll(lambda: daemon.flows()[0]["samples"] >= 100, 20, "100 samples")
     flow, log = daemon.flows()[0], mesh.log()
-    truth = [(rtt - ms / 1000, wireless) for _, port, rtt, wireless, ms in log.samples if port == source.port]
-    print(daemon.status()["counters"], flow, len(truth))
-    assert abs(len(truth) - flow["samples"] - flow["samples_discarded"]) <= 3
+    truth = [(rtt - ms / 1000, wireless, ms) for _, port, rtt, wireless, ms in log.samples if port == source.port]
+    # A sample for each option; the relay's log was asked for a moment later.
+    counters = daemon.status()["counters"]
+    assert counters["opaque"] == 0 and 0 <= counters["options"] - counters["samples"] <= 1 + counters["unpaired"]
+    assert counters["unpaired"] <= 2 and flow["samples_discarded"] == 0 and flow["samples"] <= len(truth)
+    truth = truth[: flow["samples"]]
     assert flow["gateway"] == "seen" and flow["hops"] == HOPS and flow["mss_bytes"] == 1448
     # Within a millisecond of the truth: half of one is the option's rounding.
     assert abs(flow["rtt_wireless_s"] - truth[-1][1]) < 0.001
-    assert abs(flow["rtt_wired_s"] - 2 * 0.010) < 0.001
-    expected = law([sample for sample, _ in truth[: flow["samples"]]], 1448)
+    assert round(1000 * flow["rtt_wired_s"]) == truth[-1][2]
+    expected = law([sample for sample, _, _ in truth], 1448)
     print(f"limit {flow['limit_bps']}, formulas on what the relay timed {expected:.0f}")
     assert flow["limit_bps"] == pytest.approx(expected, rel=0.02)
     # One acknowledgement later the socket has it; the next may have changed it again.
@@ -290,7 +293,8 @@ def test_samples_and_limit_are_the_laws(place: Place, sink: None) -> None:
     status = daemon.status()
     assert status["counters"]["malformed"] == status["counters"]["lost"] == status["counters"]["refused"] == 0
     print("delay of the loop:", status["delay"])
-    assert status["delay"]["p50_s"] < 0.005
+    # There before the next acknowledgement comes.
+    assert status["delay"]["p50_s"] < flow["interval_s"]
     source.end()
 
 
@@ -359,13 +363,17 @@ def test_without_a_gateway_nothing_is_limited(place: Place, sink: None) -> None:
 
 
 def test_the_interval_before_the_first_sample(place: Place, sink: None) -> None:
-    place.mesh.plan(option="absent", wireless=0.2, wired=0.2)
+    place.mesh.plan(option="absent", wireless=0.004, wired=0.004)
     daemon = place.daemon()
     source = Source(place)
-    source.tell("100000")
-    # The first acknowledgement brings the limit; the third timed one takes it away.
-    first = poll(lambda: daemon.flows()[0]["in_force_bps"], 5, "the initial limit")
-    assert first == pytest.approx(8 * 1448 / 0.05, rel=0.001)
+    for _ in range(2):
+        source.tell("100")
+        time.sleep(0.5)
+        assert daemon.flows()[0]["in_force_bps"] == pytest.approx(8 * 1448 / 0.05, rel=0.001)
+    # The third timed acknowledgement takes the limit away, before the next segment at the latest.
+    source.tell("100")
+    poll(lambda: daemon.flows()[0]["limit_bps"] is None, 5, "three acknowledgements")
+    source.tell("100")
     poll(lambda: daemon.flows()[0]["in_force_bps"] is None, 5, "the limit is lifted")
     source.end()
 

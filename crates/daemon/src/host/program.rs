@@ -52,8 +52,7 @@ pub fn remove_stale(pin: &Path) -> Result<bool, Failure> {
 }
 
 /// Refuses kernels whose callback carries no sample.
-fn check_kernel() -> Result<(), Failure> {
-    let running = KernelVersion::current().map_err(|why| Failure::operational("kernel version", why))?;
+fn check_kernel(running: KernelVersion) -> Result<(), Failure> {
     if running < KERNEL {
         let code = running.code();
         return Err(Failure::Operational(format!(
@@ -77,7 +76,7 @@ impl Program {
         connections: u32,
         alive_until: Instant,
     ) -> Result<Self, Failure> {
-        check_kernel()?;
+        check_kernel(KernelVersion::current().map_err(|why| Failure::operational("kernel version", why))?)?;
         let mut ebpf = EbpfLoader::new()
             .btf(Btf::from_sys_fs().ok().as_ref())
             .override_global("sol_socket", &(libc::SOL_SOCKET as u32), true)
@@ -232,4 +231,35 @@ fn chain(why: &dyn std::error::Error) -> String {
     // Some errors end with their cause already.
     texts.dedup_by(|cause, text| text.ends_with(cause.as_str()));
     texts.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_without_samples_are_refused_by_name() {
+        let old = check_kernel(KernelVersion::new(6, 10, 14)).unwrap_err().to_string();
+        assert!(old.starts_with("Linux 6.10: `meshpaced host` needs 6.11 or newer"), "{old}");
+        assert!(
+            check_kernel(KernelVersion::new(6, 11, 0)).is_ok()
+                && check_kernel(KernelVersion::new(7, 0, 0)).is_ok()
+        );
+    }
+
+    #[test]
+    fn causes_are_told_once() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("map x: {0}")]
+        struct Outer(#[source] std::io::Error);
+        #[derive(Debug, thiserror::Error)]
+        #[error("loading")]
+        struct Outermost(#[source] Outer);
+        let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let why = Outermost(Outer(denied));
+        assert_eq!(chain(&why), "loading: map x: permission denied");
+        assert!(
+            refused("this", &why).to_string().ends_with("(needs CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON)")
+        );
+    }
 }
