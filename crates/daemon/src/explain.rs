@@ -49,7 +49,7 @@ pub fn render(detail: &Detail) -> String {
         law_in_numbers(&mut out, law);
     }
     if let Some(standing) = &detail.goodput_control {
-        goodput_control(&mut out, standing);
+        goodput_control(&mut out, &detail.flow, standing);
     }
     out
 }
@@ -278,7 +278,7 @@ fn variation(out: &mut String, law: &Law) {
     }
 }
 
-fn goodput_control(out: &mut String, standing: &Standing) {
+fn goodput_control(out: &mut String, flow: &Flow, standing: &Standing) {
     say!(out, "\nGoodput control (schemes.md 3.5), latest run, every {}:", time(standing.interval_s));
     match (standing.goodput_bps, standing.mean_bps) {
         (Some(own), Some(mean)) if mean > 0.0 => {
@@ -312,6 +312,9 @@ fn goodput_control(out: &mut String, standing: &Standing) {
                  each run",
                 digits(1.0 / cap)
             );
+        }
+        (None, _) if flow.direction == "up" => {
+            say!(out, "  not capped: only flows to the mesh are, as only they are paced here");
         }
         (None, _) => say!(out, "  not capped"),
     }

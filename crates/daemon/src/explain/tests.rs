@@ -61,12 +61,13 @@ fn the_cap_says_why() {
 #[test]
 fn an_upward_flow_is_paced_by_its_sender() {
     let mut detail = example::detail();
-    (detail.law, detail.goodput_control) = (None, None);
+    detail.law = None;
     detail.flow.direction = "up".into();
     detail.flow.options_written = 1_234;
     let text = render(&detail);
     assert!(text.contains("set by the host in the mesh") && text.contains("1,234 options written"), "{text}");
     assert!(!text.contains("Rate law"), "{text}");
+    assert!(text.contains("not capped: only flows to the mesh are"), "{text}");
 }
 
 #[test]
