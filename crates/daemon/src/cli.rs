@@ -2,7 +2,7 @@
 
 #[cfg(feature = "ebpf")]
 use crate::host;
-use crate::{Failure, config, control, endpoint, explain, flows, gateway, manual, status, top, undo};
+use crate::{Failure, config, control, doctor, endpoint, explain, flows, gateway, manual, status, top, undo};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -27,6 +27,8 @@ enum Command {
     Check(config::Args),
     /// Remove everything that a daemon may have left behind: firewall rules, eBPF programs, sockets.
     Undo(undo::Args),
+    /// Tell what keeps packets from being paced, and what to do about it.
+    Doctor(doctor::Args),
     /// Tell how the daemon is, and who is starving.
     Status(status::Args),
     /// List the flows.
@@ -58,6 +60,7 @@ impl Cli {
             Command::Endpoint(args) => endpoint::run(&args),
             Command::Check(args) => config::run(&args),
             Command::Undo(args) => undo::run(&args),
+            Command::Doctor(args) => doctor::run(&args),
             Command::Status(args) => status::run(&args),
             Command::Flows(args) => flows::run(&args),
             Command::Explain(args) => explain::run(&args),

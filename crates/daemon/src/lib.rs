@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod config;
 pub mod control;
+pub mod doctor;
 #[cfg(feature = "ebpf")]
 pub mod ebpf;
 pub mod endpoint;
@@ -14,12 +15,12 @@ pub mod explain;
 pub mod failure;
 pub mod flows;
 pub mod gateway;
-pub mod hops;
 #[cfg(feature = "ebpf")]
 pub mod host;
+pub mod hops;
+pub mod rules;
 pub mod manual;
 pub mod metrics;
-pub mod rules;
 pub mod state;
 pub mod status;
 mod text;

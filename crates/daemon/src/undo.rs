@@ -21,8 +21,16 @@ pub struct Args {
 type Undo = fn(&Config) -> Result<Vec<String>, Failure>;
 
 /// Everything that may be left behind.
-const PARTS: [Undo; 2] =
-    [|config| rules::remove(&rules::lock_of(config)), |config| remove_socket(&config.control.socket)];
+const PARTS: &[Undo] = &[
+    |config| rules::remove(&rules::lock_of(config)),
+    #[cfg(feature = "ebpf")]
+    |config| {
+        let removed =
+            config.mesh.interfaces.iter().map(|name| crate::ebpf::undo(name)).collect::<Result<Vec<_>, _>>();
+        removed.map(|lists| lists.concat())
+    },
+    |config| remove_socket(&config.control.socket),
+];
 
 /// Removes firewall rules, leftovers of the eBPF data path, and the control socket of a dead daemon; says what it removed.
 ///

@@ -8,3 +8,27 @@ mod layout;
 mod qdisc;
 
 pub use datapath::{Datapath, open};
+
+use crate::Failure;
+use crate::tool::is_installed;
+use meshpace_linux::interface;
+
+/// Removes what an earlier gateway left on an interface, programs and queueing discipline; says what it was.
+///
+/// # Errors
+/// [`Failure::Operational`] if something is there and cannot be removed.
+pub fn undo(name: &str) -> Result<Vec<String>, Failure> {
+    let mut removed = Vec::new();
+    // What is not there any more took its programs with it; without tc none was put there.
+    if interface::index(name).is_err() || !is_installed("tc") {
+        return Ok(removed);
+    }
+    if kernel::remove_leftovers(name) {
+        qdisc::remove_empty_clsact(name);
+        removed.push(format!("eBPF programs on {name}"));
+    }
+    if qdisc::remove(name)? {
+        removed.push(format!("queueing discipline fq on {name}"));
+    }
+    Ok(removed)
+}

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{Builder, JoinHandle};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// The present table; cheap to copy, readable from any thread without waiting.
@@ -33,11 +33,11 @@ impl Directory {
     }
 }
 
-/// The thread that keeps a [`Directory`] up to date; it ends with this.
+/// The thread that keeps a [`Directory`] up to date. It ends with this, after the question under way; nobody waits for
+/// that, since a program that hangs may take ten seconds to give up on.
 #[derive(Debug)]
 pub struct Refresher {
-    orders: Option<Sender<Arc<Config>>>,
-    thread: Option<JoinHandle<()>>,
+    orders: Sender<Arc<Config>>,
     directory: Directory,
 }
 
@@ -51,10 +51,9 @@ impl Refresher {
         let directory = Directory::fixed(config.clone());
         let (orders, receiver) = channel();
         let published = directory.clone();
-        let thread = Builder::new()
-            .name("hops".to_owned())
-            .spawn(move || keep_up(&published, Knowledge::new(config), &receiver))?;
-        Ok(Self { orders: Some(orders), thread: Some(thread), directory })
+        let known = Knowledge::new(config);
+        Builder::new().name("hops".to_owned()).spawn(move || keep_up(&published, known, &receiver))?;
+        Ok(Self { orders, directory })
     }
 
     /// Where the tables are published.
@@ -65,20 +64,8 @@ impl Refresher {
 
     /// Another configuration; in force in the directory as soon as the thread has asked the sources.
     pub fn reload(&self, config: Arc<Config>) {
-        if let Some(orders) = &self.orders {
-            // The thread only ends when the sender is dropped, or if it panicked; then `drop` below says so.
-            let _ = orders.send(config);
-        }
-    }
-}
-
-impl Drop for Refresher {
-    fn drop(&mut self) {
-        self.orders = None;
-        if let Some(thread) = self.thread.take() {
-            let ended = thread.join();
-            assert!(ended.is_ok() || std::thread::panicking(), "the thread that asks for hops has panicked");
-        }
+        // The thread only ends before its sender if it panicked; the last table then stays.
+        let _ = self.orders.send(config);
     }
 }
 

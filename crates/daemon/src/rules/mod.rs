@@ -149,6 +149,13 @@ pub fn verify(plan: &Plan, installed: &Installed) -> Result<(), String> {
     installed.backend.verify(plan)
 }
 
+/// What was removed where rules cannot be listed: nothing, since a way that the kernel does not have made none; unless it
+/// is this process that may not look.
+fn nothing_unless_forbidden(why: String) -> Result<Vec<String>, String> {
+    let forbidden = ["Operation not permitted", "Permission denied"].iter().any(|words| why.contains(words));
+    if forbidden { Err(why) } else { Ok(Vec::new()) }
+}
+
 /// Whether exactly the plan's rules are in force, by whatever way they were made; `None` if no way is installed.
 #[must_use]
 pub fn in_force(plan: &Plan) -> Option<bool> {

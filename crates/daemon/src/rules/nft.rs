@@ -1,7 +1,7 @@
 //! The rules as a table of nftables of their own.
 
-use super::TAG;
 use super::plan::{Match, Plan};
+use super::{TAG, nothing_unless_forbidden};
 use crate::tool::{ToolError, run, run_with};
 use ipnet::IpNet;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub(super) fn remove() -> Result<Vec<String>, String> {
             Ok(vec![format!("nft: table inet {TAG}")])
         }
         Ok(false) => Ok(Vec::new()),
-        Err(why) => Err(why),
+        Err(why) => nothing_unless_forbidden(why),
     }
 }
 

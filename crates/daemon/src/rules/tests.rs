@@ -109,6 +109,18 @@ fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
     });
 }
 
+#[test]
+fn only_a_lack_of_rights_keeps_rules_from_being_gone() {
+    // What nft and iptables-nft say on a kernel without nf_tables, and to a user without rights.
+    let lacking = "netlink: Error: cache initialization failed: Protocol not supported";
+    assert_eq!(nothing_unless_forbidden(lacking.to_owned()), Ok(Vec::new()));
+    for forbidden in
+        ["Operation not permitted (you must be root)", "Fatal: can't open lock file: Permission denied"]
+    {
+        assert_eq!(nothing_unless_forbidden(forbidden.to_owned()), Err(forbidden.to_owned()));
+    }
+}
+
 /// The table as nftables takes it, but for the queue statement, which not every kernel has.
 #[test]
 fn nft_takes_the_table() {

@@ -4,8 +4,8 @@
 //! that the daemon accepts goes on behind the whole chain `FORWARD` (nf_reinject in net/netfilter/nfnetlink_queue.c), so the
 //! jump is kept last: rules of others there, such as MSS clamping, come first.
 
-use super::TAG;
 use super::plan::{Match, Plan};
+use super::{TAG, nothing_unless_forbidden};
 use crate::tool::{ToolError, is_installed, run_with};
 use ipnet::IpNet;
 use std::ffi::OsStr;
@@ -83,7 +83,10 @@ impl Xtables {
         {
             return Ok(Vec::new());
         }
-        let saved = self.save(family)?;
+        let saved = match self.save(family) {
+            Ok(saved) => saved,
+            Err(why) => return nothing_unless_forbidden(why),
+        };
         let stale = tagged_elsewhere(&saved);
         let has_chain = saved.lines().any(is_chain);
         let rules = stale.len() + saved.lines().filter(|line| is_in_chain(line)).count();
