@@ -41,7 +41,11 @@ def test_a_good_machine_and_its_troubles(tmp_path: Path) -> None:
         flowtable = "table inet t {\n flowtable ft {\n hook ingress priority 0\n devices = { up0 }\n }\n chain c {\n"
         flowtable += " type filter hook forward priority 0\n ip protocol tcp flow add @ft\n }\n}\n"
         offload = subprocess.run(
-            ["ip", "netns", "exec", net.gw, "nft", "-f", "-"], input=flowtable, text=True, capture_output=True, check=False
+            ["ip", "netns", "exec", net.gw, "nft", "-f", "-"],
+            input=flowtable,
+            text=True,
+            capture_output=True,
+            check=False,
         )
         findings = doctor(net, file, 1)
         assert ("serious", "net.ipv4.ip_forward is 0: this host forwards no IPv4") in about(findings, "forwarding")
@@ -63,7 +67,7 @@ def test_a_tunnel_and_a_missing_interface(tmp_path: Path) -> None:
 
 def test_a_bad_file_is_the_users_fault(tmp_path: Path) -> None:
     file = tmp_path / "m.toml"
-    file.write_text("mode = \"past\"\n", encoding="utf-8")
+    file.write_text('mode = "past"\n', encoding="utf-8")
     done = subprocess.run([MESHPACED, "doctor", "--config", file], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert f"{file}:1: mode: found \"past\"" in done.stderr
+    assert f'{file}:1: mode: found "past"' in done.stderr

@@ -1,4 +1,4 @@
-"""The firewall rules of a real daemon: by each way that this kernel has, through kill -9, restarts, and `meshpaced undo`."""
+"""The firewall rules of a real daemon: each way that this kernel has, through kill -9, restarts, and `meshpaced undo`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Gateway:
 
     def start(self) -> Gateway:
         self.daemon.errors.write_bytes(b"")
-        words = [shutil.which("ip"), "netns", "exec", self.net.gw, MESHPACED, "gateway", "--config", self.daemon.file]
+        words = self.words("gateway")
         with self.daemon.errors.open("ab") as errors:
             self.process = subprocess.Popen(words, stderr=errors, env=self.environment)
         wait_for(self.serves)
@@ -64,8 +64,13 @@ class Gateway:
         assert self.process.wait(timeout=20) == 0, self.daemon.said()
 
     def undo(self) -> str:
-        words = [shutil.which("ip"), "netns", "exec", self.net.gw, MESHPACED, "undo", "--config", self.daemon.file]
-        return subprocess.run(words, env=self.environment, capture_output=True, text=True, check=True).stdout
+        done = subprocess.run(self.words("undo"), env=self.environment, capture_output=True, text=True, check=True)
+        return str(done.stdout)
+
+    def words(self, command: str) -> list[str]:
+        """A command of ours in the gateway's namespace; `ip` is found whatever the search path."""
+        enter = [shutil.which("ip") or "ip", "netns", "exec", self.net.gw]
+        return [*enter, str(MESHPACED), command, "--config", str(self.daemon.file)]
 
 
 def saved(net: Net, way: str) -> str:
@@ -154,7 +159,7 @@ def test_stale_rules_are_replaced_without_a_moment_without_any(tmp_path: Path) -
 def test_an_unusable_machine_says_every_reason(tmp_path: Path) -> None:
     with Net(tmp_path, None, room="c") as net:
         gateway = Gateway(net, tools(tmp_path, ["ip"]))
-        words = [shutil.which("ip"), "netns", "exec", net.gw, MESHPACED, "gateway", "--config", gateway.daemon.file]
+        words = gateway.words("gateway")
         ended = subprocess.run(words, env=gateway.environment, capture_output=True, text=True, timeout=30, check=False)
         assert ended.returncode == 1
         assert "no way to queue packets for the daemon: neither nft nor iptables is installed" in ended.stderr
