@@ -1,4 +1,4 @@
-"""The firewall rules of a real daemon: each way that this kernel has, through kill -9, restarts, and `meshpaced undo`."""
+"""The firewall rules of a real daemon: each way this kernel has, through kill -9, restarts and `meshpaced undo`."""
 
 from __future__ import annotations
 
