@@ -3,4 +3,5 @@
 pub mod fields;
 pub mod packets;
 pub mod scenario;
+pub mod streams;
 pub mod trial_run;

@@ -5,11 +5,11 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
+use meshpace_fuzz::streams::{Streams, ends};
 use meshpace_gateway::{Action, Config, DupAck, Gateway, Route, Side, TcpView, Treatment, Verdict};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
-use meshpace_units::{Bytes, Instant, Rate, Seq, Span};
-use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use meshpace_tcp::Segment;
+use meshpace_units::{Bytes, Instant, Rate, Span};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -32,6 +32,8 @@ enum Duplicates {
 enum Step {
     /// A segment of one of 8 connections.
     Segment { flow: u8, wired: bool, fields: Fields, hops: Option<u8>, rate_kbps: u16 },
+    /// The first two packets of one of them.
+    Open { flow: u8, wired: bool },
     /// Microseconds, then whatever is due by the end of them.
     Wait(u32),
     /// Until the next timer.
@@ -64,24 +66,12 @@ impl Input {
     }
 }
 
-/// Where one side of a connection is: the numbers that its segments are near to.
-#[derive(Clone, Copy)]
-struct Stream {
-    next: Seq,
-    /// What it acknowledged last.
-    acked: Seq,
-}
-
-/// First sequence numbers of the wired and the wireless side: both wrap soon.
-const FIRST: [Seq; 2] = [Seq(u32::MAX - 2_000), Seq(u32::MAX - 100)];
-
 struct World {
     config: Config,
     gateway: Gateway<u32>,
     treatment: Treatment,
     now: Instant,
-    /// By connection, the wired and the wireless side.
-    streams: BTreeMap<u8, [Stream; 2]>,
+    streams: Streams,
     /// By packet, whether it has come out.
     out: Vec<bool>,
 }
@@ -94,7 +84,16 @@ impl World {
                     hops: hops.map(u32::from),
                     rates: LinkRates::Uniform(Rate::bits_per_sec(1_000 * (1 + u64::from(rate_kbps)))),
                 };
-                self.hand_in(flow % 8, wired, fields, route);
+                let segment = self.streams.segment(flow, wired, fields);
+                self.hand_in(flow, wired, &segment, route);
+            }
+            Step::Open { flow, wired } => {
+                let segments = self.streams.open(flow, wired);
+                for (segment, wired) in segments.iter().zip([wired, !wired]) {
+                    let route =
+                        Route { hops: None, rates: LinkRates::Uniform(Rate::bits_per_sec(2_000_000)) };
+                    self.hand_in(flow, wired, segment, route);
+                }
             }
             Step::Wait(us) => self.wait_until(self.now + Span::from_micros(u64::from(us))),
             Step::Treat { observe } => {
@@ -105,29 +104,15 @@ impl World {
         self.check();
     }
 
-    fn hand_in(&mut self, flow: u8, wired: bool, fields: &Fields, route: Route) {
+    fn hand_in(&mut self, flow: u8, wired: bool, segment: &Segment, route: Route) {
         let side = if wired { Side::Wired } else { Side::Wireless };
-        let (wireless, host) =
-            (Ipv4Addr::new(10, 77, 0, 1 + flow % 2), Ipv4Addr::new(192, 0, 2, 1 + flow / 2));
-        let (ports, [source, destination]) =
-            if wired { ((80, 1_000), [host, wireless]) } else { ((1_000, 80), [wireless, host]) };
-        let start = [0, 1].map(|side| Stream { next: FIRST[side], acked: FIRST[1 - side] });
-        let stream = &mut self.streams.entry(flow).or_insert(start)[usize::from(!wired)];
-        let segment = fields.segment(stream.next, stream.acked, ports);
-        // Strays do not lead the stream away.
-        let near = |a: Seq, b: Seq| a.since(b).min(b.since(a)) < 1 << 20;
-        if near(segment.end(), stream.next) {
-            stream.next = segment.end();
-        }
-        if near(segment.ack, stream.acked) {
-            stream.acked = segment.ack;
-        }
+        let [source, destination] = ends(flow, wired);
         let packet = self.out.len() as u32;
         self.out.push(false);
         let view = TcpView {
-            source: IpAddr::V4(source),
-            destination: IpAddr::V4(destination),
-            segment: &segment,
+            source,
+            destination,
+            segment,
             header_length: segment.header_length(),
             wire_len: Bytes(u64::from(20 + segment.header_length() + segment.payload)),
         };
@@ -189,7 +174,7 @@ fuzz_target!(|input: Input| {
         gateway,
         treatment: Treatment::Pace,
         now: Instant::ZERO,
-        streams: BTreeMap::new(),
+        streams: Streams::default(),
         out: Vec::new(),
     };
     for step in &input.steps {
