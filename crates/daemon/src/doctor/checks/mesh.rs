@@ -135,7 +135,7 @@ pub(super) fn forwarding(config: &Config, facts: &Facts) -> Vec<Finding> {
                 subject,
                 "net.ipv6.conf.all.forwarding is 0: this host forwards no IPv6",
                 "sysctl -w net.ipv6.conf.all.forwarding=1, and the same in /etc/sysctl.d",
-            ))
+            ));
         }
         Some(false) => found
             .push(Finding::note(subject, "net.ipv6.conf.all.forwarding is 0: this host forwards no IPv6")),

@@ -151,7 +151,7 @@ fn offloads_of_interfaces() {
 fn ways_past_the_daemon() {
     let offload = |hardware| {
         move |facts: &mut Facts| {
-            facts.flow_offloads = vec![FlowOffload { what: "flowtable ft".to_owned(), hardware }]
+            facts.flow_offloads = vec![FlowOffload { what: "flowtable ft".to_owned(), hardware }];
         }
     };
     expect(MESH, offload(true), "flow offload", Serious, "flowtable ft (hardware)");
