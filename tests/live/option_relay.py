@@ -1,12 +1,13 @@
 """A mesh and a gateway in one process, for the tests of `meshpaced host`: two TUN devices in two network namespaces.
 
-What the host sends reaches the "gateway" after the wireless delay and the server after the wired one; ACKs come back the
-same way and get TCP-GAP's option (schemes.md 3.2) at the gateway. The delays are made by holding packets, so that the
-wireless part of a round trip is a real delay and not the scheduler's noise.
+What the host sends reaches the "gateway" after the wireless delay and the server after the wired one. ACKs come
+back the same way and get TCP-GAP's option (schemes.md 3.2) at the gateway. The delays are made by holding packets,
+so that the wireless part of a round trip is a real delay and not the scheduler's noise.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import heapq
@@ -18,6 +19,7 @@ import struct
 import subprocess
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 TUNSETIFF = 0x400454CA  # linux/if_tun.h
@@ -49,7 +51,7 @@ class Log:
 
 
 def enter(namespace: str) -> None:
-    with open(f"/run/netns/{namespace}") as file:
+    with Path("/run/netns", namespace).open() as file:
         if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), f"entering {namespace}")
 
@@ -238,10 +240,8 @@ class Relay:
 
 def main(host: str, server: str, control: Any) -> None:
     relay = Relay(host, server)
-    try:
+    with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
-    except PermissionError:
-        pass
     control.send(True)
     relay.run(control)
 
