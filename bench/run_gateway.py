@@ -249,6 +249,15 @@ def crowd_table(rows: Sequence[Row], results: dict[str, Crowd | str]) -> str:
     return "\n".join(lines)
 
 
+def undisturbed() -> str:
+    """Lets this process and the load that it starts go before what else runs here; says how it is scheduled."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(10))
+    except OSError as problem:
+        return f"load with ordinary scheduling ({problem.strerror})"
+    return "load under SCHED_RR"
+
+
 def positive(text: str) -> int:
     """A whole number of at least 1."""
     number = int(text)
@@ -283,12 +292,13 @@ def main() -> int:
     except ToolError as problem:
         print(problem, file=sys.stderr)
         return 1
+    scheduling = undisturbed()
     load = os.getloadavg()
     results = throughput(rows, binaries, options.rounds, options.seconds)
     crowd = crowds(many, binaries, options.connections, options.seconds)
     heading = (
         f"{document.machine()}, kernel {os.uname().release.partition('-')[0]}; load average {load[0]:.1f} before, "
-        f"{os.getloadavg()[0]:.1f} after, niceness {os.nice(0)}; "
+        f"{os.getloadavg()[0]:.1f} after, {scheduling}; "
         f"`{' '.join(['bench/run_gateway.py', *sys.argv[1:]])}`: "
         f"{options.rounds} interleaved rounds of {options.seconds} s, median (lowest to highest)."
     )

@@ -40,8 +40,8 @@ class Daemon:
 
     def __enter__(self) -> Self:
         with self.log.open("wb") as log:
-            command = self.network.within("gw", *on(GATEWAY, [str(word) for word in self.words]))
-            # `ip netns exec` and `taskset` replace themselves: the child is the daemon.
+            command = self.network.within("gw", *on(GATEWAY, ["chrt", "-o", "0", *(str(word) for word in self.words)]))
+            # These commands replace themselves: the child is the daemon. It asks for real-time scheduling by itself.
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + PATIENCE_S
         while not self.ready():
