@@ -24,11 +24,11 @@ mod network;
 mod pcapng;
 mod radiotap;
 mod tcp;
-mod udp;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tshark;
+mod udp;
 
 use crate::packet::Packet;
 use crate::probe::Probe;
