@@ -1,8 +1,8 @@
 """An endpoint behind a TUN device in a namespace of its own, and ordinary kernel sockets on the other side.
 
-    kernel 10.9.0.1, fd09::1  ──── TUN mp0 ────  endpoint 10.9.0.2, fd09::2
-       │ (Site(far_mtu=...) only)
-       └── veth ── far 10.8.0.2, fd08::2
+kernel 10.9.0.1, fd09::1  ──── TUN mp0 ────  endpoint 10.9.0.2, fd09::2
+   │ (Site(far_mtu=...) only)
+   └── veth ── far 10.8.0.2, fd08::2
 """
 
 from __future__ import annotations
@@ -57,15 +57,20 @@ class Process:
 
     def end(self, status: int = 0, seconds: float = 110) -> str:
         """Waits for the end; what is on standard output."""
+        # Not communicate(): it would take the lines on standard error, and close standard input.
+        out: list[bytes] = []
+        pipe = self.process.stdout
+        reader = threading.Thread(target=lambda: out.append(pipe.read() if pipe else b""), daemon=True)
+        reader.start()
         try:
-            out, _ = self.process.communicate(timeout=seconds) if self.process.stdout else (b"", b"")
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise AssertionError(f"not within {seconds} s: {self.said}") from None
+        reader.join(10)
         self._reader.join(10)
         assert self.process.returncode == status, (self.process.returncode, self.said)
-        return out.decode() if out is not None else ""
+        return b"".join(out).decode()
 
     def report(self) -> dict[str, Any]:
         """The statistics of a command with --json."""

@@ -73,9 +73,11 @@ impl Service {
             }
         }
         stream.shutdown(Shutdown::Write)?;
-        // The peer's end belongs to an orderly one; what it still sends does not.
+        stream.drained(None)?;
+        // The peer's end belongs to an orderly one, but what was asked for is done.
         stream.set_read_timeout(Some(FAREWELL));
-        copy(&mut &*stream, &mut io::sink())
+        let _ = copy(&mut &*stream, &mut io::sink());
+        Ok(())
     }
 }
 

@@ -67,6 +67,8 @@ pub(crate) struct Sender {
     limited: u64,
     /// When the retransmission timer expires.
     pub(crate) timer: Option<Instant>,
+    /// When the pacer lets out what waits for nothing else; `None` if nothing does.
+    due: Option<Instant>,
     /// Timeouts in a row without progress.
     pub(crate) retries: u32,
     pub(crate) syn_lost: bool,
@@ -103,6 +105,7 @@ impl Sender {
             burst: None,
             limited: 0,
             timer: None,
+            due: None,
             retries: 0,
             syn_lost: false,
             last_activity: Instant::ZERO,
@@ -209,7 +212,13 @@ impl Sender {
             }
         }
         if !matches!(&self.gate, Gate::Agent(agent) if agent.is_pacing()) {
-            return if self.gate.ready(now) { self.take_permitted(now) } else { self.take_bare_fin() };
+            if self.gate.ready(now) {
+                let chunk = self.take_permitted(now);
+                self.due = self.due.filter(|_| chunk.is_some());
+                return chunk;
+            }
+            self.due = self.release_at(now);
+            return self.take_bare_fin();
         }
         while let Some(chunk) = self.take_permitted(now) {
             if let Gate::Agent(agent) = &mut self.gate {
@@ -260,7 +269,11 @@ impl Sender {
             } else {
                 self.counters.retransmits += 1;
             }
-            self.gate.on_departure(now);
+            // What waited for its time counts as sent then, lest the lateness of drivers add up (schemes.md 3.6). Not if
+            // that would let the next one out at once: there are no bursts (schemes.md 1.5).
+            let interval = self.gate.view().interval.unwrap_or(Span::ZERO);
+            let due = self.due.take().filter(|due| *due <= now && now.saturating_since(*due) < interval);
+            self.gate.on_departure(due.unwrap_or(now));
         }
         self.on_sequence_sent(now, chunk.start, end);
         first

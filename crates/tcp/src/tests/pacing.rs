@@ -30,6 +30,27 @@ fn fixed_interval() {
 }
 
 #[test]
+fn a_late_driver_s_lateness_does_not_add_up() {
+    let mut s = paced(Pacing::Fixed(Span::from_millis(30)));
+    s.expect(0, &[segment(1)]);
+    s.ack_segment([1], 1); // the window holds three
+    s.out.clear();
+    let mut sends = |at: u64| {
+        s.tcp.handle_timeout(ms(at));
+        let sent = s.tcp.poll_transmit(ms(at)).is_some();
+        assert_eq!(s.tcp.poll_transmit(ms(at)), None, "one at a time");
+        (sent, s.tcp.poll_timeout())
+    };
+    // Due at 30 and looked at 10 ms later: the next is due at 60 all the same.
+    assert_eq!(sends(40), (true, Some(ms(60))));
+    assert_eq!(sends(59), (false, Some(ms(60))));
+    // Later than an interval: what was missed stays missed.
+    assert!(sends(200).0);
+    s.ack_segment([201], 3);
+    assert_eq!(s.tcp.poll_timeout(), Some(ms(230)));
+}
+
+#[test]
 fn before_the_first_sample() {
     let mut s = paced(Pacing::Adaptive(law()));
     // The handshake's round trip is no data packet's: 50 ms stay.
