@@ -25,7 +25,7 @@ use crate::Failure;
 use crate::config::Config;
 use bursts::SingleSegments;
 use cgroup::Cgroup;
-use meshpace_linux::{Poller, Signal, Signals, monotonic_now};
+use meshpace_linux::{Poller, Signal, Signals, monotonic_now, realtime};
 use meshpace_units::{Instant, Rate, Span};
 use program::Program;
 use status::{Delay, Listener, Sources};
@@ -125,11 +125,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let watchdog = Span::from_secs(args.watchdog);
     let started = monotonic_now();
     let program = Program::attach(&cgroup, &pin, args.connections, started + watchdog)?;
-    let way = Way {
-        by_address: if args.hops.is_some() { Vec::new() } else { config.hops.fixed.clone() },
-        hops: args.hops.or(config.host.hops).unwrap_or(config.hops.default),
-        rate: args.rate.unwrap_or(config.host.rate),
-    };
+    let way = way(args, &config);
     println!(
         "pacing {}: {} hops to the gateway, {} bit/s links",
         cgroup.path().display(),
@@ -145,11 +141,23 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         started,
         watchdog,
     };
+    // A limit that comes late is one for packets that have left.
+    eprintln!("meshpaced: {}", realtime());
     let served = host.serve(cgroup.path());
     // Whatever happened, limits are lifted.
     let stopped = host.stop();
     drop(single);
     served.and(stopped).map(|()| ExitCode::SUCCESS)
+}
+
+/// Hops told for this host count for all of its addresses; else those of the addresses do.
+fn way(args: &Args, config: &Config) -> Way {
+    let told = args.hops.or(config.host.hops);
+    Way {
+        by_address: if told.is_some() { Vec::new() } else { config.hops.fixed.clone() },
+        hops: told.unwrap_or(config.hops.default),
+        rate: args.rate.unwrap_or(config.host.rate),
+    }
 }
 
 /// Where the interface's own `gso_max_segs` is remembered.
@@ -283,5 +291,39 @@ impl Host {
         }
         println!("detached");
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn way_of(words: &[&str], file: &str) -> Way {
+        let line = Line::parse_from(std::iter::once(&"host").chain(words));
+        way(&line.args, &Config::parse("a.toml", file.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn hops_are_the_arguments_the_hosts_the_addresss_or_the_default() {
+        let fixed = "[hops]\ndefault = 6\n[hops.static]\n\"10.1.2.0/24\" = 3\n";
+        let (here, elsewhere) = ("10.1.2.9".parse().unwrap(), "10.9.9.9".parse().unwrap());
+        let hops = |way: Way| (way.hops(here), way.hops(elsewhere));
+        assert_eq!(hops(way_of(&[], fixed)), (3, 6));
+        assert_eq!(hops(way_of(&[], &format!("{fixed}[host]\nhops = 2\n"))), (2, 2));
+        assert_eq!(hops(way_of(&["--hops", "5"], &format!("{fixed}[host]\nhops = 2\n"))), (5, 5));
+    }
+
+    #[test]
+    fn rates_are_the_arguments_or_the_files() {
+        assert_eq!(way_of(&[], "").rate, Rate::bits_per_sec(11_000_000));
+        assert_eq!(way_of(&["--rate", "5.5Mbps"], "").rate, Rate::bits_per_sec(5_500_000));
+        assert!(rate("0Mbps").is_err() && rate("11").is_err() && rate("-1Mbps").is_err());
     }
 }
