@@ -15,12 +15,12 @@ pub mod explain;
 pub mod failure;
 pub mod flows;
 pub mod gateway;
+pub mod hops;
 #[cfg(feature = "ebpf")]
 pub mod host;
-pub mod hops;
-pub mod rules;
 pub mod manual;
 pub mod metrics;
+pub mod rules;
 pub mod state;
 pub mod status;
 mod text;

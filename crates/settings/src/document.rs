@@ -113,7 +113,8 @@ impl Value {
                 format!("[{}]", items.join(", "))
             }
             Self::Table(table) => {
-                let entry = |(key, item): &(String, Item)| format!("{} = {}", basic_string(key), item.value.toml());
+                let entry =
+                    |(key, item): &(String, Item)| format!("{} = {}", basic_string(key), item.value.toml());
                 let entries: Vec<_> = table.entries.iter().map(entry).collect();
                 format!("{{ {} }}", entries.join(", "))
             }
