@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo demo-gateway test validate bench bench-gateway fuzz static clean
+.PHONY: setup demo demo-gateway test test-vm validate bench bench-gateway fuzz static clean
 
 ## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
@@ -67,6 +67,15 @@ test: setup
 	$(BIN)/ruff check python tests bench validation
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+## Beside `test`: what this machine's kernel may lack (sch_fq, netem), in Debian's kernel under QEMU without KVM. Root, for
+## apt; fetches the kernel's package (70 MB) once; about two minutes.
+DEBIAN_VM := qemu-system-x86 busybox-static cpio kmod iw iproute2 nftables iperf3 bpftool
+test-vm: target/release/meshpaced
+	@if ! ( for c in qemu-system-x86_64 busybox cpio kmod iw; do command -v $$c || exit 1; done ) >/dev/null; then \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN_VM) >/dev/null; \
+	fi
+	tests/vm/run.sh target/release/meshpaced target/vm
 
 ## The engine against measurements of ns-2.35; rewrites docs/validation.md.
 validate: $(VENV)/.engine

@@ -114,6 +114,14 @@ struct {
 	TYPE(value, struct flow);
 } blank SEC(".maps");
 
+/* The options of the packet at hand; a processor works on one packet at a time. */
+struct {
+	NUMBER(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	NUMBER(max_entries, 1);
+	TYPE(key, __u32);
+	TYPE(value, struct options);
+} workplace SEC(".maps");
+
 struct {
 	NUMBER(type, BPF_MAP_TYPE_RINGBUF);
 	NUMBER(max_entries, 1 << 20);
@@ -159,23 +167,22 @@ struct context {
 	struct flow_key key;
 	struct packet packet;
 	struct flow *flow;
+	struct options *options;
 	enum treatment treatment;
 };
 
 INLINE void note_handshake(struct context *c, enum side side)
 {
 	struct handshake fresh = {};
-	struct options options = {};
 	struct handshake *known = bpf_map_lookup_elem(&handshakes, &c->key);
 
-	read_options(c->skb, &c->packet, false, false, &options);
 	/* A SYN without ACK begins anew: what an earlier connection offered is void. */
 	if (known && c->packet.flags & TCP_ACK)
 		memcpy(&fresh, known, sizeof(fresh));
 	fresh.seen[side] = 1;
-	fresh.offers[side] = options.has_scale;
+	fresh.offers[side] = c->options->has_scale;
 	if (side == WIRELESS)
-		fresh.scale = options.scale > SCALE_MAX ? SCALE_MAX : options.scale;
+		fresh.scale = c->options->scale > SCALE_MAX ? SCALE_MAX : c->options->scale;
 	bpf_map_update_elem(&handshakes, &c->key, &fresh, BPF_ANY);
 }
 
@@ -397,28 +404,34 @@ INLINE __u64 schedule(struct context *c, const struct pace *pace, __u64 horizon)
 /* Writes the wired round trip into an ACK, in place of any it carries, and removes what else is foreign. */
 INLINE void rewrite(struct context *c, __u64 wired_rtt)
 {
-	bool writes = wired_rtt && !c->packet.payload && !(c->packet.flags & (TCP_SYN | TCP_FIN | TCP_RST));
-	struct options options = {.whole = c->packet.header == sizeof(struct tcphdr)};
+	struct options *options = c->options;
 	__u64 milliseconds = (wired_rtt + MILLISECOND / 2) / MILLISECOND;
 	__be16 value = BE16(milliseconds > 0xffff ? 0xffff : milliseconds);
 
-	if (c->packet.header > sizeof(struct tcphdr))
-		read_options(c->skb, &c->packet, true, writes, &options);
-	if (options.stripped)
-		add(STRIPPED, options.stripped);
-	if (!writes)
+	if (c->treatment != PACE)
 		return;
-	bool written;
-	if (options.kept) {
-		__u8 option[RTT_LENGTH] = {OPTION_EXPERIMENT, RTT_LENGTH, RTT_EXPERIMENT >> 8, RTT_EXPERIMENT & 0xff};
-		memcpy(option + 4, &value, 2);
-		written = overwrite(c->skb, &c->packet, options.kept, option);
-	} else {
-		written = options.whole && c->packet.header <= sizeof(struct tcphdr) + OPTIONS_MAX &&
+	bool writes = wired_rtt && !c->packet.payload && !(c->packet.flags & (TCP_SYN | TCP_FIN | TCP_RST));
+	bool written = false;
+	if (options->count) {
+		const __u8 nops[RTT_LENGTH] = {OPTION_NOP, OPTION_NOP, OPTION_NOP, OPTION_NOP, OPTION_NOP, OPTION_NOP};
+
+		for (__u32 k = 0; k < RTT_OPTIONS_MAX && k < options->count; k++)
+			overwrite(c->skb, &c->packet, options->positions[k], nops);
+		add(STRIPPED, options->count);
+		if (writes) {
+			__u8 option[RTT_LENGTH] = {OPTION_EXPERIMENT, RTT_LENGTH, RTT_EXPERIMENT >> 8, RTT_EXPERIMENT & 0xff};
+
+			memcpy(option + 4, &value, 2);
+			written = overwrite(c->skb, &c->packet, options->positions[0], option);
+		}
+	} else if (writes) {
+		written = options->whole && c->packet.header <= sizeof(struct tcphdr) + OPTIONS_MAX &&
 			  append(c->skb, &c->packet, value);
 	}
-	c->flow->options += written;
-	add(written ? OPTIONS : NO_ROOM, 1);
+	if (writes && c->flow) {
+		c->flow->options += written;
+		add(written ? OPTIONS : NO_ROOM, 1);
+	}
 }
 
 /* Reads the headers and counts. False if the packet is none of ours. */
@@ -432,9 +445,17 @@ INLINE bool receive(struct context *c)
 	add(PACKETS, 1);
 	add(BYTES, c->skb->len - *ip);
 	enum counter unread = parse(c->skb, *ip, &c->packet);
-	if (unread != COUNTERS)
+	if (unread != COUNTERS) {
 		add(unread, 1);
-	return unread == COUNTERS;
+		return false;
+	}
+	/* Here and not where it is needed: the verifier walks the loop once for every state that leads to it. */
+	__u32 zero = 0;
+	c->options = bpf_map_lookup_elem(&workplace, &zero);
+	if (!c->options)
+		return false;
+	read_options(c->skb, &c->packet, c->options);
+	return true;
 }
 
 SEC("classifier")
@@ -476,8 +497,7 @@ int meshpace_down(struct __sk_buff *skb)
 	}
 	if (!c.flow) {
 		add(FORWARDED, 1);
-		if (c.treatment == PACE)
-			rewrite(&c, 0);
+		rewrite(&c, 0);
 		return TC_ACT_UNSPEC;
 	}
 	__u64 wired_rtt = round_trip(&c, &c.flow->up, WIRELESS);
@@ -497,8 +517,7 @@ int meshpace_down(struct __sk_buff *skb)
 	} else {
 		add(FORWARDED, 1);
 	}
-	if (c.treatment == PACE)
-		rewrite(&c, wired_rtt);
+	rewrite(&c, wired_rtt);
 	if (c.flow->down.fin_acked && c.flow->up.fin_acked)
 		close(&c);
 	return TC_ACT_UNSPEC;
@@ -552,8 +571,7 @@ int meshpace_up(struct __sk_buff *skb)
 			tell(SAMPLE, c.now, rtt, &c.key, flow);
 	}
 	add(FORWARDED, 1);
-	if (c.treatment == PACE)
-		rewrite(&c, 0);
+	rewrite(&c, 0);
 	if (c.flow && c.flow->down.fin_acked && c.flow->up.fin_acked)
 		close(&c);
 	return TC_ACT_UNSPEC;

@@ -19,18 +19,65 @@
 #define OPTIONS_STEPS 41      /* as many NOPs fill the options, and the end */
 
 /* What stands in a segment's options. */
+#define RTT_OPTIONS_MAX 6 /* as many fit */
 struct options {
-	__u32 kept;      /* offset of the RTT option that was left, 0 if none */
-	__u32 stripped;
+	__u32 positions[8]; /* of RTT options, from the packet's start */
+	__u32 count;        /* of them */
 	__u8 has_scale;
 	__u8 scale;
-	__u8 whole;      /* read to the end: neither an end mark nor a malformed one hides what is behind */
+	__u8 whole;         /* read to the end: neither an end mark nor a malformed one hides what is behind */
+	__u8 unused;
 };
+
+/* Reads the options of a segment into the memory of a map. What the loop remembers is there and is read back, so that
+ * for the verifier one round leaves the state of any other; kept in registers, each offset would be states of its own,
+ * half a million instructions to check instead of some thousands. */
+INLINE void read_options(struct __sk_buff *skb, const struct packet *packet, struct options *options)
+{
+	volatile struct options *seen = options;
+	__u32 end = packet->tcp + packet->header;
+
+	memset(options, 0, sizeof(*options));
+	seen->positions[7] = packet->tcp + sizeof(struct tcphdr);
+	for (int step = 0; step < OPTIONS_STEPS; step++) {
+		__u8 head[4] = {};
+		__u32 at = seen->positions[7];
+
+		if (at >= end) {
+			seen->whole = true;
+			return;
+		}
+		if (bpf_skb_load_bytes(skb, at, head, 1) || head[0] == OPTION_END)
+			return;
+		if (head[0] == OPTION_NOP) {
+			seen->positions[7] = at + 1;
+			continue;
+		}
+		if (at + 2 > end || bpf_skb_load_bytes(skb, at, head, 2))
+			return;
+		__u32 length = head[1];
+		if (length < 2 || at + length > end)
+			return;
+		seen->positions[7] = at + length;
+		if (length == 3 && head[0] == OPTION_WINDOW_SCALE) {
+			seen->has_scale = true;
+			bpf_skb_load_bytes(skb, at + 2, &options->scale, 1);
+		}
+		if (length == RTT_LENGTH && head[0] == OPTION_EXPERIMENT && !bpf_skb_load_bytes(skb, at + 2, head, 2) &&
+		    head[0] == RTT_EXPERIMENT >> 8 && head[1] == (RTT_EXPERIMENT & 0xff)) {
+			__u32 count = seen->count;
+
+			if (count < RTT_OPTIONS_MAX)
+				options->positions[count] = at;
+			seen->count = count + 1;
+		}
+	}
+}
 
 /* Overwrites the six bytes of an RTT option at `at`. */
 INLINE bool overwrite(struct __sk_buff *skb, const struct packet *packet, __u32 at, const __u8 option[RTT_LENGTH])
 {
-	/* Sums of 16-bit words: only whether the option starts at an odd offset matters. */
+	/* Sums of 16-bit words: an option at an odd offset stands a byte further in its words. */
 	__u8 before[8] = {}, behind[8] = {};
 	__u8 old[RTT_LENGTH];
 
@@ -46,45 +93,6 @@ INLINE bool overwrite(struct __sk_buff *skb, const struct packet *packet, __u32 
 	__s64 change = bpf_csum_diff((__be32 *)before, 8, (__be32 *)behind, 8, 0);
 	return !bpf_skb_store_bytes(skb, at, option, RTT_LENGTH, 0) &&
 	       !bpf_l4_csum_replace(skb, packet->tcp + TCP_CHECKSUM, 0, change, 0);
-}
-
-/* Reads the options; `strip` overwrites RTT options with NOPs, all of them or, with `keep_one`, all but the first. */
-INLINE void read_options(struct __sk_buff *skb, const struct packet *packet, bool strip, bool keep_one, struct options *options)
-{
-	const __u8 nops[RTT_LENGTH] = {1, 1, 1, 1, 1, 1};
-	__u32 at = packet->tcp + sizeof(struct tcphdr);
-	__u32 end = packet->tcp + packet->header;
-
-	for (int step = 0; step < OPTIONS_STEPS; step++) {
-		__u8 head[4] = {};
-
-		if (at >= end) {
-			options->whole = true;
-			return;
-		}
-		if (bpf_skb_load_bytes(skb, at, head, 1) || head[0] == OPTION_END)
-			return;
-		if (head[0] == OPTION_NOP) {
-			at += 1;
-			continue;
-		}
-		if (at + 2 > end || bpf_skb_load_bytes(skb, at, head, 2))
-			return;
-		__u32 length = head[1];
-		if (length < 2 || at + length > end)
-			return;
-		if (length == 3 && head[0] == OPTION_WINDOW_SCALE) {
-			options->has_scale = !bpf_skb_load_bytes(skb, at + 2, &options->scale, 1);
-		} else if (length == RTT_LENGTH && head[0] == OPTION_EXPERIMENT &&
-			   !bpf_skb_load_bytes(skb, at + 2, head, 2) && head[0] == RTT_EXPERIMENT >> 8 &&
-			   head[1] == (RTT_EXPERIMENT & 0xff)) {
-			if (keep_one && !options->kept)
-				options->kept = at;
-			else if (strip && overwrite(skb, packet, at, nops))
-				options->stripped++;
-		}
-		at += length;
-	}
 }
 
 /* Appends the option to a segment without payload that has room; `milliseconds` in network order. */

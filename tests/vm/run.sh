@@ -35,16 +35,16 @@ test -e "kernel/lib/modules/$version/modules.dep" || depmod -b kernel "$version"
 rm -rf root
 mkdir -p root/{bin,dev,proc,sys,tmp,run,etc,cases,modules,usr/lib,var/run}
 put() {
-    cp "$(command -v "$1")" root/bin/
+    cp "$(command -v "$1")" "root/bin/${2:-}"
     ldd "$(command -v "$1")" 2>/dev/null | awk '/=> \// {print $3} /^\t\/lib/ {print $1}' | while read -r library; do
         mkdir -p "root$(dirname "$library")"
         cp -Lu "$library" "root$library"
     done
 }
 cp "$(command -v busybox)" root/bin/busybox
-for tool in bash ip tc nft iperf3 bpftool iw "$binary"; do put "$tool"; done
+for tool in bash ip tc nft iperf3 bpftool iw; do put "$tool"; done
+put "$binary" meshpaced
 if command -v iptables >/dev/null; then put iptables; fi
-# What tc loads at run time: the tables of netem's distributions are not used, plug-ins are built in.
 cp "$here"/guest/* root/cases/
 modules=(veth sch_fq sch_netem sch_ingress cls_bpf nf_tables nft_queue nfnetlink_queue mac80211_hwsim)
 for module in "${modules[@]}"; do
@@ -61,7 +61,8 @@ cat >root/init <<'INIT'
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t sysfs sys /sys
 /bin/busybox mount -t devtmpfs dev /dev
-/bin/busybox --install -s /bin/box 2>/dev/null || { /bin/busybox mkdir -p /bin/box; /bin/busybox --install -s /bin/box; }
+/bin/busybox mkdir -p /bin/box
+/bin/busybox --install -s /bin/box
 # busybox's shell prefers its own ip, whatever PATH says: bash it is.
 export PATH=/bin:/bin/box HOME=/tmp
 exec /bin/bash /cases/init.sh

@@ -2,11 +2,14 @@
 
 say() { echo "test-vm: $*"; }
 
-# check NAME CONDITION... : an awk expression over the given values decides.
+# check NAME CONDITION: an awk expression decides.
 check() {
     local name=$1 condition=$2
     if awk "BEGIN { exit !($condition) }"; then say "ok $name ($condition)"; else say "FAILED $name ($condition)"; fi
 }
+
+# within NAME PERCENT A B: A is B, give or take.
+within() { check "$1" "100 * ($3 - $4) <= $2 * $4 && 100 * ($4 - $3) <= $2 * $4"; }
 
 clean_up() {
     pkill meshpaced 2>/dev/null
@@ -17,7 +20,7 @@ clean_up() {
 
 on() { ip netns exec "$@"; }
 
-# srv (wired, 192.0.2.0/24) - gw - cli (mesh, 10.0.0.0/24). $1: round trip on the mesh's side, $2: on the wired side.
+# srv (wired, 192.0.2.0/24) - gw - cli (mesh, 10.0.0.0/24).
 topology() {
     for namespace in srv gw cli; do
         ip netns add $namespace
@@ -26,11 +29,8 @@ topology() {
     ip link add wired0 netns gw type veth peer name eth0 netns srv
     ip link add mesh0 netns gw type veth peer name eth0 netns cli
     # Wire-size packets, as radios and NICs without offloads have them.
-    for pair in "srv eth0" "cli eth0" "gw wired0" "gw mesh0"; do
-        set -- $pair "${@:1}"
-        on "$1" ip link set "$2" gso_max_segs 1
-        shift 2
-    done
+    on srv ip link set eth0 gso_max_segs 1
+    on cli ip link set eth0 gso_max_segs 1
     on srv ip addr add 192.0.2.2/24 dev eth0
     on gw ip addr add 192.0.2.1/24 dev wired0
     on gw ip addr add 10.0.0.1/24 dev mesh0
@@ -56,7 +56,7 @@ configuration() {
         printf '%s\n' "$@"
         echo '[mesh]'
         echo 'interfaces = ["mesh0"]'
-        echo 'rate = "11Mbps"'
+        echo 'rate = "54Mbps"'
         echo '[hops]'
         echo 'sources = ["static"]'
         echo '[hops.static]'
@@ -66,11 +66,16 @@ configuration() {
     } >/tmp/meshpaced.toml
 }
 
+# Starts meshpaced and waits until it says what it does; $pid is its process.
 daemon() {
-    on gw meshpaced gateway --config /tmp/meshpaced.toml >/tmp/daemon.log 2>&1 &
+    # Not by `on`: in the background that would be a shell, and its number the one to signal.
+    ip netns exec gw meshpaced gateway --config /tmp/meshpaced.toml >/tmp/daemon.log 2>&1 &
     pid=$!
-    sleep 1.5
-    kill -0 $pid 2>/dev/null && return
+    for _ in $(seq 100); do
+        grep -q 'meshpaced: .* on ' /tmp/daemon.log && return
+        kill -0 $pid 2>/dev/null || break
+        sleep 0.2
+    done
     cat /tmp/daemon.log
     return 1
 }

@@ -1,0 +1,88 @@
+"""`datapath = "ebpf"` in the running kernel: what it measures, what it refuses, what it leaves behind.
+
+Pacing takes sch_fq, which this kernel may lack: the programs' departure times are tested in crates/daemon (packets in,
+departure times out), the pace that sch_fq makes of them in a virtual machine (`make test-vm`).
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from daemon import Daemon
+from net import MESHPACED, Delays, Net, run, wait_for
+from traffic import Bulk, Transfers
+
+BOTH = [(version, down) for version in (4, 6) for down in (True, False)]
+EBPF = 'datapath = "ebpf"'
+
+
+def programs(net: Net) -> str:
+    """What tc and bpftool tell about the mesh interface."""
+    filters = run("ip", "netns", "exec", net.gw, "tc", "filter", "show", "dev", "mesh0", "egress")
+    return filters + run("ip", "netns", "exec", net.gw, "bpftool", "net", "show")
+
+
+def has_fq(net: Net) -> bool:
+    """Whether the kernel has sch_fq: tried where it does no harm."""
+    command = ["ip", "netns", "exec", net.gw, "tc", "qdisc", "add", "dev", "lo", "root", "fq"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def test_transfers_arrive_unharmed_and_are_measured(tmp_path: Path) -> None:
+    with Net(tmp_path, Delays(wired=0.010, mesh=0.020), room="t") as net:
+        with Daemon(net, "observe", top=EBPF) as daemon:
+            assert "meshpace_down" in programs(net)
+            assert "meshpace_up" in programs(net)
+            with Bulk(net, down=True) as down, Bulk(net, down=False) as up:
+                wait_for(lambda: down.received > 400_000 and up.received > 400_000, 30)
+                flow_down, flow_up = (daemon.flow(bulk.ends.ports[0]) for bulk in (down, up))
+            assert len(Transfers(net, BOTH, 200_000).finish()) == 4
+            status = daemon.status()
+        assert "meshpace_" not in programs(net), "a clean end leaves no program"
+    # The relay's delays, and what a busy machine adds to them.
+    assert flow_down["wireless_rtt_s"] == pytest.approx(0.040, abs=0.010)
+    assert flow_down["interval_s"] is not None, "what pacing would do is told"
+    assert flow_up["wired_rtt_s"] == pytest.approx(0.020, abs=0.010)
+    assert status["flows"]["opened"] == 6
+    assert status["traffic"]["held_total"] == 0
+
+
+def test_pacing_is_refused_in_words_where_the_kernel_cannot(tmp_path: Path) -> None:
+    with Net(tmp_path, None, room="t") as net:
+        if has_fq(net):
+            pytest.skip("this kernel has sch_fq; make test-vm paces with it")
+        daemon = Daemon(net, "pace", top=EBPF)
+        command = ["ip", "netns", "exec", net.gw, str(MESHPACED), "gateway", "--config", str(daemon.file)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert ended.returncode == 1
+        assert "sch_fq" in ended.stderr
+        assert "nfqueue" in ended.stderr
+        assert "mesh0" in ended.stderr
+        assert "meshpace_" not in programs(net)
+
+
+def test_a_reload_that_cannot_be_leaves_the_daemon_observing(tmp_path: Path) -> None:
+    with Net(tmp_path, None, room="t") as net:
+        if has_fq(net):
+            pytest.skip("this kernel has sch_fq")
+        with Daemon(net, "observe", top=EBPF) as daemon, Bulk(net) as bulk:
+            daemon.write("pace")
+            assert "sch_fq" in str(daemon.ask("reload"))
+            assert daemon.status()["mode"] == "observe"
+            assert bulk.moves(0.5) > 0
+
+
+def test_a_killed_daemon_harms_no_connection(tmp_path: Path) -> None:
+    with Net(tmp_path, room="t") as net, Bulk(net, down=True) as down, Bulk(net, down=False) as up:
+        with Daemon(net, "observe", top=EBPF) as daemon:
+            wait_for(lambda: len(daemon.flows()) == 2, 20)
+            daemon.kill()
+        assert down.moves(1.0) > 0
+        assert up.moves(1.0) > 0
+        with Daemon(net, "observe", top=EBPF) as daemon:
+            # Soft state: what goes on is known again at its next data.
+            wait_for(lambda: len(daemon.flows()) == 2, 20)
+        run("ip", "netns", "exec", net.gw, MESHPACED, "undo", "--config", daemon.file)
+        assert "meshpace_" not in programs(net)
