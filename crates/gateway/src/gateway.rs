@@ -399,9 +399,9 @@ impl<P: Clone> Gateway<P> {
                 if let Some(goodput) = &mut self.goodput {
                     goodput.on_acked(slot, acked.bytes);
                 }
-                let answers = duplicate && connection.treatment == Treatment::Pace;
                 answer = match lowest_sack(segment) {
-                    _ if !answers => Answer::Forward,
+                    // A watched flow has no cache, so that its duplicates are forwarded as well.
+                    _ if !duplicate => Answer::Forward,
                     Sack::NothingNew => Answer::Forward,
                     Sack::None => down.on_duplicate(now, None, &self.config),
                     Sack::Above(edge) => down.on_duplicate(now, Some(edge), &self.config),

@@ -14,6 +14,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// Where verdicts go.
+pub trait Outlet {
+    /// The packet goes on as it is.
+    fn accept(&mut self, id: PacketId);
+    /// `packet` goes on in its place.
+    fn accept_with(&mut self, id: PacketId, packet: &[u8]);
+    /// The packet is dropped.
+    fn drop(&mut self, id: PacketId);
+}
+
+impl Outlet for Verdicts {
+    fn accept(&mut self, id: PacketId) {
+        Verdicts::accept(self, id);
+    }
+
+    fn accept_with(&mut self, id: PacketId, packet: &[u8]) {
+        Verdicts::accept_with(self, id, packet);
+    }
+
+    fn drop(&mut self, id: PacketId) {
+        Verdicts::drop(self, id);
+    }
+}
+
 /// See the module's description.
 #[derive(Debug)]
 pub struct Decider {
@@ -60,7 +84,7 @@ impl Decider {
     }
 
     /// Puts the verdict on a packet, unless it is to wait.
-    pub fn decide(&mut self, now: Instant, packet: Queued<'_>, verdicts: &mut Verdicts) {
+    pub fn decide(&mut self, now: Instant, packet: Queued<'_>, verdicts: &mut impl Outlet) {
         let id = packet.id;
         self.latest += u64::from(id.0.wrapping_sub(self.latest as u32));
         if self.passes {
@@ -89,7 +113,7 @@ impl Decider {
     }
 
     /// Does what is due.
-    pub fn on_time(&mut self, now: Instant, verdicts: &mut Verdicts) {
+    pub fn on_time(&mut self, now: Instant, verdicts: &mut impl Outlet) {
         if self.engine.poll_timeout().is_some_and(|due| due <= now) {
             self.guarded(verdicts, |this, verdicts| {
                 this.engine.handle_timeout(now);
@@ -104,7 +128,7 @@ impl Decider {
     }
 
     /// Puts another configuration in force; what is no longer to be held goes.
-    pub fn reload(&mut self, now: Instant, config: Arc<Config>, verdicts: &mut Verdicts) {
+    pub fn reload(&mut self, now: Instant, config: Arc<Config>, verdicts: &mut impl Outlet) {
         self.interfaces = Interfaces::new(&config.mesh.interfaces);
         self.guarded(verdicts, |this, verdicts| {
             this.engine.reload(now, config);
@@ -113,7 +137,7 @@ impl Decider {
     }
 
     /// Lets go what is held, in order, and everything that comes from now on.
-    pub fn let_pass(&mut self, now: Instant, verdicts: &mut Verdicts) {
+    pub fn let_pass(&mut self, now: Instant, verdicts: &mut impl Outlet) {
         self.passes = true;
         self.guarded(verdicts, |this, verdicts| {
             this.engine.let_go(now);
@@ -155,12 +179,12 @@ impl Decider {
             kernel_dropped: 0,
             socket_dropped: self.missed,
             failed: self.failed,
-            overflowed: 0,
+            overflowed: 0, // a full buffer drops here (schemes.md 3.1)
             lateness: self.lateness,
         }
     }
 
-    fn drain(&mut self, now: Instant, verdicts: &mut Verdicts) {
+    fn drain(&mut self, now: Instant, verdicts: &mut impl Outlet) {
         while let Some(output) = self.engine.poll(now) {
             match output {
                 Output::Release { id, bytes, due } => {
@@ -181,7 +205,7 @@ impl Decider {
     }
 
     /// Runs `work`; if that panics, everything held goes on and the engine begins anew. True if it did not.
-    fn guarded(&mut self, verdicts: &mut Verdicts, work: impl FnOnce(&mut Self, &mut Verdicts)) -> bool {
+    fn guarded<O: Outlet>(&mut self, verdicts: &mut O, work: impl FnOnce(&mut Self, &mut O)) -> bool {
         let outcome = catch_unwind(AssertUnwindSafe(|| work(self, verdicts)));
         if outcome.is_err() {
             self.failed += 1;
@@ -198,3 +222,6 @@ impl Decider {
 fn kernel_id(id: u64) -> PacketId {
     PacketId(id as u32)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,8 @@
 //! Never more than leaves room in the queue for those on their way to a decision: a packet that finds the queue full passes
 //! by fail-open, before the held ones of its flow. And on kernels that look for the packet of a verdict in a list (before
 //! "netfilter: nfnetlink_queue: optimize verdict lookup with hash table"), no more than that search can take: there a
-//! verdict costs 0.06 ms with 1,000 packets held and 0.3 ms with 20,000 (docs/live-gateway.md). The change was carried back
-//! to stable kernels, so the version says nothing; what verdicts cost does.
+//! verdict cost 0.06 ms with 1,000 packets held and 0.3 ms with 20,000, measured on Linux 6.1. The change was carried back to
+//! stable kernels (6.18.44 has it), so the version says nothing; what verdicts cost does.
 
 use meshpace_units::Span;
 
