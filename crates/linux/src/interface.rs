@@ -75,12 +75,16 @@ pub(crate) fn request(name: &str) -> io::Result<libc::ifreq> {
     Ok(libc::ifreq { ifr_name, ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_ifindex: 0 } })
 }
 
-/// One of the calls of netdevice(7) or TUN that take a `struct ifreq`.
+/// One of the calls of netdevice(7) or TUN that take a `struct ifreq`. Their numbers are of another type than ioctl's
+/// parameter where the C library is musl.
 pub(crate) fn ioctl(
     descriptor: &impl AsRawFd,
-    call: libc::Ioctl,
+    call: impl TryInto<libc::Ioctl>,
     request: &mut libc::ifreq,
 ) -> io::Result<()> {
+    let Ok(call) = call.try_into() else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
     // SAFETY: every caller passes a call that reads and writes one `struct ifreq`, which `request` is for its length.
     let result = unsafe { libc::ioctl(descriptor.as_raw_fd(), call, &raw mut *request) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

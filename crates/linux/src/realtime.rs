@@ -49,17 +49,24 @@ impl fmt::Display for Realtime {
     }
 }
 
+/// The kernel's `struct sched_param` (include/uapi/linux/sched/types.h); a C library may have a longer one.
+#[repr(C)]
+struct SchedParam {
+    sched_priority: i32,
+}
+
 /// Makes the calling thread's wake-ups as precise as the kernel allows, and says how precise that is.
 ///
 /// Such a thread must sleep when it has nothing to do: one that spins starves everything on its processor up to the
 /// kernel's limit of 95 % (`sched_rt_runtime_us`, sched(7)).
 #[must_use]
 pub fn realtime() -> Realtime {
-    let parameters = libc::sched_param { sched_priority: PRIORITY };
+    let parameters = SchedParam { sched_priority: PRIORITY };
     // Children (commands that are run) go back to ordinary scheduling.
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // The system call itself: musl's function of that name only answers ENOSYS.
     // SAFETY: 0 is the calling thread; `parameters` is a valid sched_param that the call only reads.
-    let result = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
+    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameters) };
     if result != 0 {
         let refused = io::Error::last_os_error();
         // Fails only for negative values, which an unsigned one is not.
