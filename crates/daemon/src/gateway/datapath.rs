@@ -142,7 +142,7 @@ impl Datapath {
             match request {
                 Request::Snapshot(answer) => drop(answer.send(self.snapshot(now))),
                 Request::Flow(key, answer) => {
-                    drop(answer.send(self.decider.engine().flow(&key).map(Box::new)))
+                    drop(answer.send(self.decider.engine().flow(&key).map(Box::new)));
                 }
                 Request::Reload(config, answer) => {
                     self.decider.reload(now, Arc::from(config), self.queue.verdicts());

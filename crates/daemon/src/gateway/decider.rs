@@ -85,7 +85,7 @@ impl Decider {
 
     /// Puts the verdict on a packet, unless it is to wait.
     pub fn decide(&mut self, now: Instant, packet: Queued<'_>, verdicts: &mut impl Outlet) {
-        let id = packet.id;
+        let Queued { id, indev, outdev, payload, .. } = packet;
         self.latest += u64::from(id.0.wrapping_sub(self.latest as u32));
         if self.passes {
             return verdicts.accept(id);
@@ -94,9 +94,9 @@ impl Decider {
         let decided = self.guarded(verdicts, |this, verdicts| {
             let arrival = Arrival {
                 id: name,
-                from_mesh: this.interfaces.is_mesh(now, packet.indev),
-                to_mesh: this.interfaces.is_mesh(now, packet.outdev),
-                bytes: packet.payload,
+                from_mesh: this.interfaces.is_mesh(now, indev),
+                to_mesh: this.interfaces.is_mesh(now, outdev),
+                bytes: payload,
             };
             match this.engine.handle(now, arrival) {
                 Decision::Accept => verdicts.accept(id),
