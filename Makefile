@@ -70,7 +70,7 @@ test: setup
 
 ## Beside `test`: what this machine's kernel may lack (sch_fq, netem), in Debian's kernel under QEMU without KVM. Root, for
 ## apt; fetches the kernel's package (70 MB) once; about two minutes.
-DEBIAN_VM := qemu-system-x86 busybox-static cpio kmod iw iproute2 nftables iperf3 bpftool
+DEBIAN_VM := qemu-system-x86 busybox-static cpio kmod iw iproute2 nftables bpftool
 test-vm: target/release/meshpaced
 	@if ! ( for c in qemu-system-x86_64 busybox cpio kmod iw; do command -v $$c || exit 1; done ) >/dev/null; then \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN_VM) >/dev/null; \

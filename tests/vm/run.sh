@@ -13,7 +13,7 @@ need() {
         command -v "$tool" >/dev/null || { echo "test-vm: $tool is missing (packages: see the Makefile)" >&2; exit 1; }
     done
 }
-need qemu-system-x86_64 busybox cpio gzip kmod ip tc nft iperf3 bpftool iw apt-get dpkg-deb ldd
+need qemu-system-x86_64 busybox cpio gzip kmod ip tc nft bpftool iw apt-get dpkg-deb ldd
 
 mkdir -p "$work"
 cd "$work"
@@ -42,7 +42,7 @@ put() {
     done
 }
 cp "$(command -v busybox)" root/bin/busybox
-for tool in bash ip tc nft iperf3 bpftool iw; do put "$tool"; done
+for tool in bash ip tc nft bpftool iw; do put "$tool"; done
 put "$binary" meshpaced
 if command -v iptables >/dev/null; then put iptables; fi
 cp "$here"/guest/* root/cases/
@@ -61,6 +61,7 @@ cat >root/init <<'INIT'
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t sysfs sys /sys
 /bin/busybox mount -t devtmpfs dev /dev
+/bin/busybox ln -s /proc/self/fd /dev/fd
 /bin/busybox mkdir -p /bin/box
 /bin/busybox --install -s /bin/box
 # busybox's shell prefers its own ip, whatever PATH says: bash it is.

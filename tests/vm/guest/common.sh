@@ -13,7 +13,7 @@ within() { check "$1" "100 * ($3 - $4) <= $2 * $4 && 100 * ($4 - $3) <= $2 * $4"
 
 clean_up() {
     pkill meshpaced 2>/dev/null
-    pkill iperf3 2>/dev/null
+    pkill nc 2>/dev/null
     sleep 0.3
     for namespace in $(ip netns list | cut -d' ' -f1); do ip netns del "$namespace"; done
 }
@@ -60,7 +60,7 @@ configuration() {
         echo '[hops]'
         echo 'sources = ["static"]'
         echo '[hops.static]'
-        echo '"10.0.0.0/24" = 4'
+        echo '"10.0.0.0/24" = 12'
         echo '[control]'
         echo 'socket = "/tmp/control"'
     } >/tmp/meshpaced.toml
@@ -80,16 +80,18 @@ daemon() {
     return 1
 }
 
-# download SECONDS [FLOWS]: srv sends to cli; prints received bit/s.
-download() {
-    on cli iperf3 -s -1 >/tmp/server.log 2>&1 &
+# bulk SECONDS: one connection (iperf3 would make a second one) by which srv sends to cli as much as it can; prints bytes.
+bulk() {
+    # nc ends when its input does.
+    sleep "$1" | on cli timeout "$1" nc -l -p 5001 | wc -c &
+    local sink=$!
     sleep 0.5
-    on srv iperf3 -c 10.0.0.2 -t "$1" -P "${2:-1}" -C reno -J >/tmp/client.json 2>&1
-    awk '/"sum_received"/ {found = 1} found && /"bits_per_second"/ {gsub(/[^0-9.e+]/, "", $2); print $2; exit}' /tmp/client.json
+    on srv timeout "$1" nc 10.0.0.2 5001 </dev/zero >/dev/null
+    wait $sink
 }
 
-# The interval in force, ns, of the flow with the most acknowledged data, as the kernel's programs read it.
-intervals() {
+# The interval in force of the only flow, ns, as the kernel's programs read it.
+interval() {
     bpftool -j map dump name paces 2>/dev/null | tr '{' '\n' |
         awk -F'"interval":' '/"interval":/ {split($2, part, ","); if (part[1] > 0) print part[1]}'
 }
