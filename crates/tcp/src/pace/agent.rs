@@ -127,7 +127,9 @@ mod tests {
         let rates = LinkRates::Uniform(Rate::bits_per_sec(2_000_000));
         let mut agent = Agent::new(&PacingLaw { law: AdaptiveConfig::NS2_2005, rates });
         let chunk = |start, length, fin| Chunk { start, length, fin };
-        [chunk(1, 100, false), chunk(101, 100, false), chunk(201, 50, true)].map(|chunk| agent.push(chunk));
+        for chunk in [chunk(1, 100, false), chunk(101, 100, false), chunk(201, 50, true)] {
+            agent.push(chunk);
+        }
         agent.drop_acknowledged(1);
         assert_eq!(agent.len(), 3);
         agent.drop_acknowledged(131);
