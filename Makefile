@@ -70,7 +70,7 @@ test: setup
 
 ## Beside `test`: what this machine's kernel may lack (sch_fq, netem), in Debian's kernel under QEMU without KVM. Root, for
 ## apt; fetches the kernel's package (70 MB) once; about two minutes.
-DEBIAN_VM := qemu-system-x86 busybox-static cpio kmod iw iproute2 nftables bpftool
+DEBIAN_VM := qemu-system-x86 busybox-static cpio kmod iw iproute2 nftables iperf3 bpftool
 test-vm: target/release/meshpaced
 	@if ! ( for c in qemu-system-x86_64 busybox cpio kmod iw; do command -v $$c || exit 1; done ) >/dev/null; then \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN_VM) >/dev/null; \
@@ -100,7 +100,8 @@ STATIC_TARGET ?= $(shell uname -m)-unknown-linux-musl
 STATIC_FEATURES ?=
 static:
 	@mkdir -p target/static
-	@if rustup target add $(STATIC_TARGET) 2>/dev/null; then \
+	@export CARGO_PROFILE_RELEASE_STRIP=symbols; \
+	if rustup target add $(STATIC_TARGET) 2>/dev/null; then \
 	    cargo build --release --target-dir target -p meshpace-daemon --bin meshpaced $(STATIC_FEATURES) --target $(STATIC_TARGET) \
 	      && cp target/$(STATIC_TARGET)/release/meshpaced target/static/meshpaced; \
 	else \
