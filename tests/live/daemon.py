@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -61,7 +62,9 @@ class Daemon:
         words = ["ip", "netns", "exec", self.net.gw, MESHPACED, "gateway", "--config", self.file]
         with self.errors.open("ab") as errors:
             self.process = subprocess.Popen(words, stderr=errors, stdout=errors)
-        wait_for(self.serves)
+            before = errors.tell()
+        # The socket answers before the rules are there; the line comes after.
+        wait_for(lambda: self.serves() and re.search(" (on queue|by eBPF on) ", self.said()[before:]), 20)
         return self
 
     def serves(self) -> bool:

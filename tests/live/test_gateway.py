@@ -84,7 +84,7 @@ def paced(folder: Path) -> tuple[int, float, dict[str, float], list[float]]:
 @pytest.mark.parametrize(("wired", "mesh"), [(0.005, 0.030), (0.040, 0.008)])
 def test_the_round_trip_is_split_where_the_gateway_stands(tmp_path: Path, wired: float, mesh: float) -> None:
     with Net(tmp_path, Delays(wired=wired, mesh=mesh)) as net:
-        with Daemon(net, "pace") as daemon, Bulk(net, down=True) as down, Bulk(net, down=False) as up:
+        with Daemon(net, "pace") as daemon, Bulk(net) as down, Bulk(net, down=False, pause=0.01) as up:
             time.sleep(3)
             flow_down = daemon.flow(down.ends.ports[0])
             server_port, client_port = up.ends.ports
@@ -102,8 +102,8 @@ def test_the_round_trip_is_split_where_the_gateway_stands(tmp_path: Path, wired:
             errors.append(abs((told[ack.ack].rtt_option or 0) / 1e3 - truth))
         una = ack.ack
     assert len(errors) > 50
-    # The rest is the relay's: on a busy machine it delivers an ACK later than the delay says.
-    assert quantile(errors, 0.75) < 1e-3, f"{quantile(errors, 0.75) * 1e3:.2f} ms"
+    # The last tenth is the relay's: on a busy machine it delivers an ACK later than the delay says.
+    assert quantile(errors, 0.9) < 1e-3, f"{quantile(errors, 0.9) * 1e3:.2f} ms"
     values = [(seen.rtt_option or 0) / 1e3 for seen in told.values()]
     assert quantile(values, 0.25) == pytest.approx(2 * wired, abs=1e-3), "and that is the delay of the link"
 

@@ -128,9 +128,15 @@ class Transfers:
 
 
 class Bulk:
-    """A connection that is kept busy in one direction until it is closed; the sink is read as fast as possible."""
+    """A connection that is kept busy in one direction until it is closed; the sink is read as fast as possible.
 
-    def __init__(self, net: Net, version: int = 4, *, down: bool = True, congestion: str = "reno") -> None:
+    With a `pause` the source is an application that writes a packet now and then, so that nothing queues anywhere.
+    """
+
+    def __init__(
+        self, net: Net, version: int = 4, *, down: bool = True, congestion: str = "reno", pause: float = 0.0
+    ) -> None:
+        self.pause = pause
         self.ends = Open(net, version, congestion=congestion)
         self._source, self._sink = (self.ends.srv, self.ends.cli) if down else (self.ends.cli, self.ends.srv)
         self.received = 0
@@ -141,11 +147,13 @@ class Bulk:
             thread.start()
 
     def _feed(self) -> None:
-        block = bytes(SEGMENT)
+        block = bytes(1000 if self.pause else 16 << 10)
+        self._source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, self.pause > 0)
         try:
             while not self._stop.is_set():
                 if select.select([], [self._source], [], 0.1)[1]:
-                    self._source.send(block[: 16 << 10])
+                    self._source.send(block)
+                    time.sleep(self.pause)
         except OSError as error:
             self.error = self.error or error
 
