@@ -324,6 +324,19 @@ def test_top_shows_the_flows_and_gives_the_terminal_back(site: Site, how: str) -
     os.close(terminal.descriptor)
 
 
+def test_top_ends_with_its_terminal(site: Site) -> None:
+    terminal = Terminal(MESHPACED, "top", "--interval", "0.2", "--socket", site.daemon.socket)
+    terminal.until("10.77.0.2:")
+    os.close(terminal.descriptor)  # as when a window is closed
+    end, done = time.monotonic() + 10, 0
+    while not done and time.monotonic() < end:
+        done, _ = os.waitpid(terminal.pid, os.WNOHANG)
+        time.sleep(0.05)
+    if not done:
+        os.kill(terminal.pid, signal.SIGKILL)
+    assert done, "it goes on without a terminal"
+
+
 def test_top_without_a_terminal_says_what_to_use(site: Site) -> None:
     assert "`meshpaced flows` prints to anything" in site.command("top", status=2)
 

@@ -5,18 +5,22 @@ use super::model::{Model, Wish};
 use crate::Failure;
 use crate::control::protocol::{Answer, Detail, Flows, Request, Status};
 use crate::control::{Client, SocketArgs, SortKey, unexpected};
-use meshpace_linux::{Signals, monotonic_now};
+use meshpace_linux::{Poller, Signals, monotonic_now};
 use meshpace_units::{Instant, Span};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 /// Longest wait for a key: answers and signals are looked for in between.
 const TICK: Duration = Duration::from_millis(50);
+/// Time to leave the screen in order after a signal.
+const GRACE: Span = Span::from_secs(1);
 /// Flows asked for; a screen has no more lines.
 const FLOWS: usize = 500;
 
@@ -49,7 +53,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::User("top needs a terminal; `meshpaced flows` prints to anything".into()));
     }
     let failure = |why: std::io::Error| Failure::operational("the terminal", why);
-    let signals = Signals::new().map_err(failure)?;
+    let stopped = watch_signals().map_err(failure)?;
     // A daemon that is not there is told before the screen changes.
     drop(Client::connect(&args.socket.socket)?);
     let (questions, answers) = asker(args.socket.socket.clone()).map_err(failure)?;
@@ -64,10 +68,30 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         asking: false,
         next: Some(monotonic_now()),
     };
-    let ended = driver.run(&mut terminal, &signals);
+    let ended = driver.run(&mut terminal, &stopped);
     ratatui::try_restore().map_err(failure)?;
     ended.map_err(failure)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Set when a signal has come. A terminal that is gone (SIGHUP) never lets the keyboard's reader return: then the process
+/// ends from here.
+fn watch_signals() -> std::io::Result<Arc<AtomicBool>> {
+    let (signals, mut poller) = (Signals::new()?, Poller::new()?);
+    poller.add(&signals, 0)?;
+    let stopped = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stopped);
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        while !matches!(signals.next(), Ok(Some(_))) {
+            // Whatever wakes it, there is nothing to do but look.
+            let _ = poller.wait(None).map(Iterator::count);
+        }
+        told.store(true, Ordering::Relaxed);
+        std::thread::park_timeout(Duration::from_nanos(GRACE.as_nanos()));
+        let _ = ratatui::try_restore();
+        std::process::exit(0);
+    })?;
+    Ok(stopped)
 }
 
 struct Question {
@@ -134,8 +158,8 @@ struct Driver {
 }
 
 impl Driver {
-    fn run(mut self, terminal: &mut DefaultTerminal, signals: &Signals) -> std::io::Result<()> {
-        loop {
+    fn run(mut self, terminal: &mut DefaultTerminal, stopped: &AtomicBool) -> std::io::Result<()> {
+        while !stopped.load(Ordering::Relaxed) {
             self.ask_if_due();
             terminal.draw(|frame| draw(frame, &self.model))?;
             if event::poll(TICK)? {
@@ -147,11 +171,9 @@ impl Driver {
                     }
                 }
             }
-            if signals.next()?.is_some() {
-                return Ok(());
-            }
             self.take_answers();
         }
+        Ok(())
     }
 
     fn ask_if_due(&mut self) {
