@@ -9,31 +9,45 @@ daemon || { say "FAILED the daemon does not start"; exit 1; }
 check "sch_fq installed" "$(on gw tc qdisc show dev mesh0 | grep -c 'fq 4d50:') == 1"
 check "clsact installed" "$(on gw tc qdisc show dev mesh0 | grep -c clsact) == 1"
 
-bulk 30 >/tmp/bytes &
+bulk 45 >/tmp/bytes &
 bulk=$!
 sleep 5
 # Time and packets received, read by one process: starting another takes this machine as long as several packets.
 look() { on cli bash -c 'read -r up _ </proc/uptime; read -r count </sys/class/net/eth0/statistics/rx_packets; echo $up $count'; }
-for round in 1 2 3; do
-    # The law follows the noise of an emulated processor, so it is held still: while the daemon sleeps the interval stays
-    # what it is. The programs go on for 4 s at least without a sign of life.
+waiting() { on gw tc -s qdisc show dev mesh0 | awk '$1 == "backlog" {print $3 + 0; exit}'; }
+# The law follows the noise of an emulated processor, so it is held still: while the daemon sleeps the interval stays what
+# it is. The programs go on for 4 s at least without a sign of life. A round in which this machine was too busy to look in
+# time, or in which nothing waited (the sender was slower than the law), says nothing about the pace.
+: >/tmp/rounds
+for round in $(seq 9); do
     kill -STOP $pid
+    read -r stopped _ < <(look)
     sleep 0.8
     read -r from before < <(look)
-    sleep 2.5
+    held=$(waiting)
+    sleep 1.5
     read -r until after < <(look)
+    still=$(waiting)
     interval=$(interval)
     kill -CONT $pid
-    say "round $round: $((after - before)) packets in $from..$until s, one every $interval ns by the law"
-    within "round $round: the rate is the law's within 2 %" 2 "($after - $before)" "(($until - $from) * 1e9 / $interval)"
+    verdict=$(awk "BEGIN {
+        due = ($until - $from) * 1e9 / $interval
+        void = $until - $stopped > 3.5 || $held == 0 || $still == 0
+        if (!void) print ($after - $before) / due >>\"/tmp/rounds\"
+        printf \"%.1f by the law of %.2f ms%s\", due, $interval / 1e6, void ? \" (void)\" : \"\"
+    }")
+    say "round $round: $((after - before)) packets in $from..$until s, $verdict"
     # Closed form without variation: 2 * (16 ms / 12 + 8 * 1448 / 54 Mbit/s) = 3.10 ms; the network never delays less.
-    check "round $round: the interval is that of 16 ms over 12 hops, or longer" "$interval >= 3.09e6 && $interval < 100e6"
-    sleep 3
+    test "$interval" -ge 3090000 || say "FAILED an interval of $interval ns is less than 16 ms over 12 hops allow"
+    test "$(wc -l </tmp/rounds)" -ge 5 && break
+    sleep 1
 done
+check "enough rounds" "$(wc -l </tmp/rounds) >= 3"
+within "the rate is the law's within 2 % (median)" 2 "$(sort -n /tmp/rounds | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}')" 1
 wait $bulk
 say "$(cat /tmp/bytes) bytes arrived"
 
-# A daemon that hangs does no harm: 5 s after its last sign of life everything passes, faster than the law ever allows.
+# A daemon that hangs does no harm: 5 s after its last sign of life everything passes.
 bulk 12 >/tmp/bytes &
 bulk=$!
 sleep 2
@@ -43,7 +57,8 @@ read -r from before < <(look)
 sleep 1
 read -r until after < <(look)
 kill -CONT $pid
-check "unpaced without a sign of life" "($after - $before) / ($until - $from) > 330"
+# One packet an interval is the most that the programs let through while they act.
+check "unpaced without a sign of life" "($after - $before) / ($until - $from) > 1.5e9 / $(interval)"
 wait $bulk
 
 kill $pid
