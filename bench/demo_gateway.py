@@ -56,9 +56,10 @@ def run(mode: str, folder: Path) -> Outcome:
                 rtts += [flow["wireless_rtt_s"] for flow in flows if flow["wireless_rtt_s"] is not None]
                 held.append(sum(flow["queued"] for flow in flows))
             seconds = time.monotonic() - started
+            # Before the end: what the daemon holds would leave all at once.
+            net.stop_relay()
+            mesh = net.relayed[1]
             goodput = [(bulk.received - then) * 8 / seconds for bulk, then in zip((one, two), before, strict=True)]
-        net.stop_relay()
-        mesh = net.relayed[1]
     return Outcome(
         goodput=goodput,
         rtt=statistics.median(rtts),
