@@ -4,34 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from commanding import CHAIN, Cli
 from reported import Reported, make_report
-
-Cli = Callable[..., subprocess.CompletedProcess[str]]
-
-CHAIN = """\
-[measure]
-duration = "4s"
-warmup = "1s"
-
-[topology]
-kind = "chain"
-hops = 2
-
-[routing]
-protocol = "static"
-
-[defaults]
-scheme = "newreno"
-
-[[flow]]
-from = "n0"
-to = "n2"
-"""
 
 
 @pytest.fixture

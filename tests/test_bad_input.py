@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import CHAIN, Cli
+from commanding import CHAIN, Cli
 
 BROKEN = {
     "wrong type": ("hops = 2", 'hops = "two"', ":7: topology.hops"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli
+from commanding import Cli
 
 COMMANDS = {"run", "study", "report", "schemes", "scenarios", "schema", "demo", "crosscheck", "validate"}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import CHAIN, Cli
+from commanding import CHAIN, Cli
 from meshpace import engine
 from meshpace.ns2.express import express
 from meshpace.ns2.model import NotExpressibleError, Ns2Scenario

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Cli
+from commanding import Cli
 from meshpace.cli.tables import show
 from meshpace.report import command as report_command
 from meshpace.report import embedded

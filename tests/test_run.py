@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import Cli
+from commanding import Cli
 
 RUN = {
     "schema": int, "engine": str, "scenario": str, "scenario_sha256": str, "scheme": str, "seed": int,

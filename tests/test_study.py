@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import Cli
+from commanding import Cli
 from meshpace import engine
 from meshpace.study import registry
 from meshpace.study.model import AODV, STATIC, Cell, Effort

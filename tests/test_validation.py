@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Cli
+from commanding import Cli
 from meshpace import engine
 from meshpace.stats import Estimate
 from meshpace.validation import closed_forms, command, explained
