@@ -44,22 +44,26 @@ class Outcome:
 
 def run(mode: str, folder: Path) -> Outcome:
     """Two downloads for some seconds under a mode of the daemon."""
-    with Net(folder, Delays(wired=0.020, mesh=0.0, mesh_model=MODEL), room="demo") as net:
-        with Daemon(net, mode, hops=HOPS, rate=RATE) as daemon, Bulk(net) as one, Bulk(net) as two:
-            time.sleep(WARM_UP)
-            before = [bulk.received for bulk in (one, two)]
-            started = time.monotonic()
-            rtts, held = [], []
-            while time.monotonic() < started + MEASURED:
-                time.sleep(0.25)
-                flows = daemon.flows()
-                rtts += [flow["wireless_rtt_s"] for flow in flows if flow["wireless_rtt_s"] is not None]
-                held.append(sum(flow["queued"] for flow in flows))
-            seconds = time.monotonic() - started
-            # Before the end: what the daemon holds would leave all at once.
-            net.stop_relay()
-            mesh = net.relayed[1]
-            goodput = [(bulk.received - then) * 8 / seconds for bulk, then in zip((one, two), before, strict=True)]
+    with (
+        Net(folder, Delays(wired=0.020, mesh=0.0, mesh_model=MODEL), room="demo") as net,
+        Daemon(net, mode, hops=HOPS, rate=RATE) as daemon,
+        Bulk(net) as one,
+        Bulk(net) as two,
+    ):
+        time.sleep(WARM_UP)
+        before = [bulk.received for bulk in (one, two)]
+        started = time.monotonic()
+        rtts, held = [], []
+        while time.monotonic() < started + MEASURED:
+            time.sleep(0.25)
+            flows = daemon.flows()
+            rtts += [flow["wireless_rtt_s"] for flow in flows if flow["wireless_rtt_s"] is not None]
+            held.append(sum(flow["queued"] for flow in flows))
+        seconds = time.monotonic() - started
+        # Before the end: what the daemon holds would leave all at once.
+        net.stop_relay()
+        mesh = net.relayed[1]
+        goodput = [(bulk.received - then) * 8 / seconds for bulk, then in zip((one, two), before, strict=True)]
     return Outcome(
         goodput=goodput,
         rtt=statistics.median(rtts),
