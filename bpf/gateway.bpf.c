@@ -12,6 +12,7 @@
  * Source: schemes.md section 3; skb->tstamp and EDT: net/sched/sch_fq.c. Needs Linux 5.8 (ring buffer), no BTF of it. */
 #include "gateway.h"
 #include "kernel.h"
+#include "maps.h"
 #include "packet.h"
 #include "rtt_option.h"
 #include "sequence.h"
@@ -33,99 +34,6 @@
 /* Window scale assumed if the handshake was not seen (schemes.md 3.6), and the largest (RFC 7323, section 2.3). */
 #define SCALE_UNSEEN 7
 #define SCALE_MAX 14
-
-/* Sizes that user space replaces by those of the configuration (gap_flows_max, gap_segments_total). */
-struct {
-	NUMBER(type, BPF_MAP_TYPE_LRU_HASH);
-	NUMBER(max_entries, 65536);
-	TYPE(key, struct flow_key);
-	TYPE(value, struct flow);
-} flows SEC(".maps");
-
-struct {
-	NUMBER(type, BPF_MAP_TYPE_HASH);
-	NUMBER(max_entries, 65536);
-	NUMBER(map_flags, BPF_F_NO_PREALLOC);
-	TYPE(key, struct flow_key);
-	TYPE(value, struct pace);
-} paces SEC(".maps");
-
-/* T1: when a segment passes or passed. Downwards by the end, upwards by the start of it: what an ACK of the newest
- * and of the oldest segment names (schemes.md 1.3, rule 3). */
-struct departure_key {
-	__u32 flow; /* flow.id, plus 1 upwards */
-	__u32 seq;
-};
-
-struct {
-	NUMBER(type, BPF_MAP_TYPE_LRU_HASH);
-	NUMBER(max_entries, 1 << 18);
-	TYPE(key, struct departure_key);
-	TYPE(value, __u64);
-} departures SEC(".maps");
-
-/* What SYNs offered, until data make the connection one to keep: a flood of SYNs fills only this. */
-struct handshake {
-	__u8 seen[2];   /* by enum side */
-	__u8 offers[2]; /* a window scale */
-	__u8 scale;     /* the wireless end's */
-	__u8 unused[3];
-};
-
-enum side {
-	WIRED = 0,
-	WIRELESS = 1,
-};
-
-struct {
-	NUMBER(type, BPF_MAP_TYPE_LRU_HASH);
-	NUMBER(max_entries, 16384);
-	TYPE(key, struct flow_key);
-	TYPE(value, struct handshake);
-} handshakes SEC(".maps");
-
-/* Mesh interfaces by index, and how long their link-layer header is. */
-struct {
-	NUMBER(type, BPF_MAP_TYPE_HASH);
-	NUMBER(max_entries, 64);
-	TYPE(key, __u32);
-	TYPE(value, __u32);
-} interfaces SEC(".maps");
-
-struct {
-	NUMBER(type, BPF_MAP_TYPE_ARRAY);
-	NUMBER(max_entries, 1);
-	TYPE(key, __u32);
-	TYPE(value, struct settings);
-} settings SEC(".maps");
-
-struct {
-	NUMBER(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	NUMBER(max_entries, COUNTERS);
-	TYPE(key, __u32);
-	TYPE(value, __u64);
-} counters SEC(".maps");
-
-/* A new connection is a copy of this; too large for the stack beside the rest. */
-struct {
-	NUMBER(type, BPF_MAP_TYPE_ARRAY);
-	NUMBER(max_entries, 1);
-	TYPE(key, __u32);
-	TYPE(value, struct flow);
-} blank SEC(".maps");
-
-/* The options of the packet at hand; a processor works on one packet at a time. */
-struct {
-	NUMBER(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	NUMBER(max_entries, 1);
-	TYPE(key, __u32);
-	TYPE(value, struct options);
-} workplace SEC(".maps");
-
-struct {
-	NUMBER(type, BPF_MAP_TYPE_RINGBUF);
-	NUMBER(max_entries, 1 << 20);
-} events SEC(".maps");
 
 INLINE void add(__u32 counter, __u64 n)
 {
