@@ -2,7 +2,7 @@
 //! input gives the same run.
 
 use crate::harness::{Network, What, jitter, ms};
-use crate::{DsdvConfig, Protocol, ShortestPaths};
+use crate::{DropReason, DsdvConfig, Protocol, ShortestPaths};
 use meshpace_units::{NodeId, Span};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -128,6 +128,8 @@ proptest! {
         }
     }
 
+    /// Unless a route runs out on the way: a relay's reply carries what is left of its own route's lifetime (RFC 3561,
+    /// section 6.6.2; ns-2.35), which may be over when the data follow. Without pauses no route is that old.
     #[test]
     fn aodv_delivers_wherever_there_is_a_way(
         (count, links) in graph(), pairs in pairs(), gap in prop_oneof![Just(0u64), 1..50u64, 1000..15_000u64],
@@ -139,8 +141,9 @@ proptest! {
             net.run(net.now + Span::from_secs(60));
             for (packet, from, to) in sent {
                 let connected = hops[from as usize][to as usize].is_some();
-                prop_assert_eq!(net.delivery(packet).is_some(), connected, "{} to {}", from, to);
-                prop_assert_eq!(net.drop_of(packet).is_none(), connected);
+                let ran_out = gap >= 1000 && connected && net.drop_of(packet) == Some(DropReason::NoRoute);
+                prop_assert_eq!(net.delivery(packet).is_some(), connected && !ran_out, "{} to {}", from, to);
+                prop_assert_eq!(net.drop_of(packet).is_none(), connected && !ran_out);
                 prop_assert!(visits_no_node_twice(&net, packet), "{:?}", net.path(packet));
             }
         }
