@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 
 from commanding import CHAIN, Cli
 from reported import Reported, make_report
+
+# A shell that starts the tests in the background has SIGINT ignored in them, and in the commands that they interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

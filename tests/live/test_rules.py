@@ -103,10 +103,12 @@ def test_each_way_through_kill_restart_and_undo(tmp_path: Path, way: str) -> Non
         assert saved(net, way) == left
         exchange(connection, b"through the next daemon")
         gateway.kill()
-        assert gateway.undo().splitlines() == [
+        *rules, socket = gateway.undo().splitlines()
+        assert rules == [
             f"removed {way}: 3 rules of table mangle",
             f"removed {way.replace('iptables', 'ip6tables')}: 3 rules of table mangle",
         ]
+        assert socket.startswith("removed the control socket ")
         assert saved(net, way) == before
         exchange(connection, b"and without rules")
         assert gateway.undo() == "nothing to remove\n"
