@@ -3,6 +3,9 @@
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
 use meshpace_units::{Bytes, Span};
 
+/// The receiver's window before any was seen: the largest without scaling.
+const WINDOW_UNSEEN: Bytes = Bytes(65_535);
+
 /// What the gateway does with duplicate ACKs from the wireless side (`gap_dupack`). Source: schemes.md 3.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DupAck {
@@ -58,4 +61,10 @@ impl Config {
         idle: Span::from_secs(180),
         late_tolerance: Span::from_millis(1),
     };
+
+    /// The most bytes of a flow that may wait and be kept, from the largest `window` that its receiver has announced.
+    #[must_use]
+    pub fn flow_limit(&self, window: Option<Bytes>) -> Bytes {
+        window.unwrap_or(WINDOW_UNSEEN) * u64::from(self.buffer_windows)
+    }
 }

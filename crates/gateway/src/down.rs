@@ -4,14 +4,11 @@ use crate::budget::Budget;
 use crate::goodput::{Acked, Goodput};
 use crate::hole::{Duplicate, Hole};
 use crate::segment_map::{Covered, Recorded, SegmentMap};
-use crate::{Action, Config, Departure, DupAck, Route, Treatment};
+use crate::{Action, Config, Departure, DupAck, Route, Treatment, WirelessLaw};
 use alloc::collections::VecDeque;
-use meshpace_pacing::{LawConfig, Pacer, RateLaw};
+use meshpace_pacing::Pacer;
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq, Span};
-
-/// The receiver's window before any was seen: the largest without scaling.
-const WINDOW_UNSEEN: Bytes = Bytes(65_535);
 
 /// A packet on its way to the mesh.
 #[derive(Debug)]
@@ -56,7 +53,7 @@ pub(crate) struct Down<P> {
     cached: Bytes,
     /// No packet before this one is cached.
     cached_from: Seq,
-    pub law: RateLaw,
+    pub wireless: WirelessLaw,
     pub cap: Option<Span>,
     pacer: Pacer,
     /// When the head of the queue may leave.
@@ -70,7 +67,6 @@ pub(crate) struct Down<P> {
     /// Largest window the receiver has announced.
     pub window: Option<Bytes>,
     hole: Option<Hole>,
-    pub smoothed: Option<Span>,
     pub goodput: Goodput,
     pub drops: u64,
     pub repairs: u64,
@@ -86,15 +82,15 @@ impl<P: Clone> Down<P> {
         treatment: Treatment,
         refused: Option<u64>,
     ) -> Self {
-        let law = RateLaw::new(LawConfig::Adaptive(config.law));
-        let pacer = Pacer::new(law.interval());
+        let wireless = WirelessLaw::new(&config.law);
+        let pacer = Pacer::new(wireless.law.interval());
         Self {
             map: SegmentMap::new(first.seq),
             queue: VecDeque::new(),
             queued: Bytes::ZERO,
             cached: Bytes::ZERO,
             cached_from: first.seq,
-            law,
+            wireless,
             cap: None,
             pacer,
             due: None,
@@ -103,7 +99,6 @@ impl<P: Clone> Down<P> {
             segment: Bytes::ZERO,
             window,
             hole: None,
-            smoothed: None,
             goodput: Goodput::new(now),
             drops: 0,
             repairs: 0,
@@ -112,7 +107,7 @@ impl<P: Clone> Down<P> {
 
     /// The spacing in force: the slower of the law's and the cap's (schemes.md 3.4).
     pub fn interval(&self) -> Option<Span> {
-        self.law.interval().max(self.cap)
+        self.wireless.law.interval().max(self.cap)
     }
 
     /// False while the flow bypasses its queue.
@@ -267,14 +262,8 @@ impl<P: Clone> Down<P> {
         budget.bytes = budget.bytes - freed;
         // The most recently sent segment (schemes.md 1.3, rule 3); if that passed twice, no sample (rule 2).
         let rtt = latest.filter(|&(_, again)| !again).map(|(at, _)| now.saturating_since(at));
-        if let Some(rtt) = rtt {
-            self.smoothed = Some(self.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
-            let Route { hops, rates } = route();
-            let path = config.law.path_over(hops.unwrap_or(0), self.segment, rates);
-            // A rejected sample leaves the pace as it is; the law counts it.
-            if path.is_some_and(|path| self.law.on_sample(rtt, &path).is_ok()) {
-                self.apply_pace(now);
-            }
+        if rtt.is_some_and(|rtt| self.wireless.on_round_trip(rtt, self.segment, route(), &config.law)) {
+            self.apply_pace(now);
         }
         Acked { bytes, rtt }
     }
@@ -289,7 +278,7 @@ impl<P: Clone> Down<P> {
         let Some(cached) = entry.keep.as_ref().filter(|_| in_hole) else {
             return Answer::Forward;
         };
-        match Hole::on_duplicate(&mut self.hole, config.dupack, now, una, self.smoothed) {
+        match Hole::on_duplicate(&mut self.hole, config.dupack, now, una, self.wireless.smoothed) {
             Duplicate::Forward => Answer::Forward,
             Duplicate::Suppress => Answer::Suppress,
             Duplicate::Repair => {
@@ -322,14 +311,9 @@ impl<P: Clone> Down<P> {
         self.due = (!self.queue.is_empty()).then(|| self.pacer.release_at(now));
     }
 
-    /// The most this flow may keep.
-    fn limit(&self, config: &Config) -> Bytes {
-        self.window.unwrap_or(WINDOW_UNSEEN) * u64::from(config.buffer_windows)
-    }
-
     /// Room for one more packet in the queue; the oldest cached packets make way.
     fn make_room(&mut self, wire_len: Bytes, config: &Config, budget: &mut Budget) -> bool {
-        let limit = self.limit(config);
+        let limit = config.flow_limit(self.window);
         let fits =
             |kept: Bytes, budget: &Budget| kept + wire_len <= limit && budget.can_hold(config, wire_len);
         if fits(self.queued + self.cached, budget) {
@@ -355,7 +339,7 @@ impl<P: Clone> Down<P> {
         let wire_len = packet.wire_len;
         let caches = self.is_paced()
             && config.dupack != DupAck::Off
-            && self.queued + self.cached + wire_len <= self.limit(config)
+            && self.queued + self.cached + wire_len <= config.flow_limit(self.window)
             && budget.has_room_for(config, wire_len);
         let keep = caches.then(|| Cached { packet: packet.packet.clone(), wire_len });
         let room = budget.can_record(config, self.map.len());

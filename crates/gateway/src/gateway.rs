@@ -129,7 +129,7 @@ impl<P: Clone> Gateway<P> {
         for (slot, connection) in self.table.iter_mut() {
             connection.controlled &= !uncontrolled;
             if let Some(down) = &mut connection.down {
-                down.law.set_config(LawConfig::Adaptive(config.law));
+                down.wireless.law.set_config(LawConfig::Adaptive(config.law));
                 if uncontrolled {
                     let due_before = down.due;
                     down.set_cap(now, None);
@@ -171,7 +171,7 @@ impl<P: Clone> Gateway<P> {
     pub fn explain(&self, key: &FlowKey) -> Option<Explanation> {
         let slot = self.table.find(key)?;
         Some(Explanation {
-            law: self.table.get(slot).down.as_ref().map(|down| down.law.clone()),
+            law: self.table.get(slot).down.as_ref().map(|down| down.wireless.law.clone()),
             standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(slot)),
         })
     }
@@ -433,7 +433,7 @@ impl<P: Clone> Gateway<P> {
             return;
         };
         let table = &self.table;
-        if !goodput.handle_timeout(now, |slot| table.get(slot).down.as_ref()?.law.interval()) {
+        if !goodput.handle_timeout(now, |slot| table.get(slot).down.as_ref()?.wireless.law.interval()) {
             return;
         }
         for (slot, connection) in self.table.iter_mut() {

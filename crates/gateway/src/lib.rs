@@ -31,9 +31,11 @@ mod segment_map;
 mod stats;
 mod table;
 mod up;
+mod wireless;
 
 pub use config::{Config, DupAck};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
 pub use packet::{Action, Departure, Endpoint, FlowKey, Route, RttOption, Side, TcpView, Treatment, Verdict};
 pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic};
+pub use wireless::WirelessLaw;

@@ -10,13 +10,13 @@
 //! and then [`Engine::poll_order`] until `None`.
 
 use super::layout::{Event, Handling, KernelFlow, Pace, Told};
-use meshpace_gateway::{Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment};
+use meshpace_gateway::{
+    Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment, WirelessLaw,
+};
 use meshpace_pacing::{Direction, GoodputControl, LawConfig, RateLaw};
 use meshpace_units::{Bytes, Instant, Span};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The receiver's window before any was seen, as in `crates/gateway`: the largest without scaling.
-const WINDOW_UNSEEN: Bytes = Bytes(65_535);
 /// Headers of a segment without options (IPv4 and TCP), added to its payload when bytes become packets.
 const HEADERS: Bytes = Bytes(40);
 /// Time between two looks at the kernel's table if goodput control does not ask for one earlier.
@@ -77,10 +77,8 @@ impl Counted {
 pub struct Flow {
     /// What the kernel was told to do with it.
     pub handling: Handling,
-    /// Its law.
-    pub law: RateLaw,
-    /// Smoothed wireless round trip.
-    pub smoothed: Option<Span>,
+    /// Its law, and its smoothed wireless round trip.
+    pub wireless: WirelessLaw,
     /// Latest wired round trip.
     pub wired: Option<Span>,
     /// Goodput control's cap.
@@ -107,8 +105,7 @@ impl Flow {
     fn new(now: Instant, config: &Config, handling: Handling) -> Self {
         Self {
             handling,
-            law: RateLaw::new(LawConfig::Adaptive(config.law)),
-            smoothed: None,
+            wireless: WirelessLaw::new(&config.law),
             wired: None,
             cap: None,
             segment: Bytes::ZERO,
@@ -124,7 +121,7 @@ impl Flow {
 
     /// The spacing in force: the slower of the law's and the cap's (schemes.md 3.4).
     pub fn interval(&self) -> Option<Span> {
-        self.law.interval().max(self.cap)
+        self.wireless.law.interval().max(self.cap)
     }
 
     fn is_paced(&self) -> bool {
@@ -132,8 +129,7 @@ impl Flow {
     }
 
     fn orders(&self, config: &Config) -> Pace {
-        let limit = self.window.unwrap_or(WINDOW_UNSEEN) * u64::from(config.buffer_windows);
-        let packets = limit.0 / (self.segment + HEADERS).0;
+        let packets = config.flow_limit(self.window).0 / (self.segment + HEADERS).0;
         // One packet may always wait, or a flow whose window is below a segment would never be sent anything.
         let packets = u32::try_from(packets.max(1)).unwrap_or(u32::MAX);
         Pace { interval: self.interval(), packets, handling: self.handling }
@@ -182,12 +178,8 @@ impl Engine {
         match event.told {
             Told::Sample(rtt) => {
                 self.round_trips.wireless.record(rtt);
-                flow.smoothed = Some(flow.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
-                let Route { hops, rates } = judge.route(&event.key, event.ttl);
-                if let Some(path) = self.config.law.path_over(hops.unwrap_or(0), flow.segment, rates) {
-                    // A rejected sample leaves the pace as it is; the law counts it.
-                    let _ = flow.law.on_sample(rtt, &path);
-                }
+                let route = judge.route(&event.key, event.ttl);
+                flow.wireless.on_round_trip(rtt, flow.segment, route, &self.config.law);
             }
             Told::WiredSample(rtt) => {
                 self.round_trips.wired.record(rtt);
@@ -250,7 +242,7 @@ impl Engine {
             return;
         };
         let flows = &self.flows;
-        if goodput.handle_timeout(now, |key| flows.get(&key)?.law.interval()) {
+        if goodput.handle_timeout(now, |key| flows.get(&key)?.wireless.law.interval()) {
             for (key, flow) in &mut self.flows {
                 flow.cap = goodput.cap(*key).filter(|_| flow.is_paced());
                 self.changed.insert(*key);
@@ -273,7 +265,7 @@ impl Engine {
             };
             flow.handling = judge.handling(&key);
             if law {
-                flow.law = RateLaw::new(LawConfig::Adaptive(self.config.law));
+                flow.wireless.law = RateLaw::new(LawConfig::Adaptive(self.config.law));
             }
             if !known {
                 flow.controlled = false;
@@ -324,16 +316,16 @@ impl Engine {
             up: known.up.begun,
             down: known.down.begun,
             interval: interval.filter(|_| known.down.begun),
-            k_hop_delay: flow.law.k_hop_delay(),
-            variation: flow.law.variation(),
+            k_hop_delay: flow.wireless.law.k_hop_delay(),
+            variation: flow.wireless.law.variation(),
             cap: flow.cap,
             paced: known.down.begun && flow.is_paced(),
             queued: usize::try_from(queued).unwrap_or(usize::MAX),
             buffered: (flow.segment + HEADERS) * queued,
             drops: known.drops,
             local_retransmissions: 0,
-            samples: (flow.law.samples(), flow.law.rejected()),
-            wireless_rtt: flow.smoothed,
+            samples: (flow.wireless.law.samples(), flow.wireless.law.rejected()),
+            wireless_rtt: flow.wireless.smoothed,
             wired_rtt: known.wired_rtt.or(flow.wired),
             options_written: known.options,
             goodput_down: known.down.begun.then_some(flow.goodput_down),
@@ -344,9 +336,9 @@ impl Engine {
     /// Why a flow has its pace.
     pub fn explain(&self, key: &FlowKey) -> Option<Explanation> {
         let flow = self.flows.get(key)?;
-        let measured = flow.law.samples() + flow.law.rejected() > 0;
+        let measured = flow.wireless.law.samples() + flow.wireless.law.rejected() > 0;
         Some(Explanation {
-            law: measured.then(|| flow.law.clone()),
+            law: measured.then(|| flow.wireless.law.clone()),
             standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(*key)),
         })
     }

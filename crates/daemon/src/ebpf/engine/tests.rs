@@ -91,7 +91,7 @@ fn several_samples_of_a_batch_are_one_order() {
         engine.handle_event(&event(ms(n), 1, Told::Sample(Span::from_millis(40 + n))), &mut judge);
     }
     assert_eq!(orders(&mut engine).len(), 1);
-    assert_eq!(engine.flow(&key(1)).map(|flow| flow.law.samples()), Some(20));
+    assert_eq!(engine.flow(&key(1)).map(|flow| flow.wireless.law.samples()), Some(20));
 }
 
 #[test]
