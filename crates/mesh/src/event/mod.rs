@@ -1,0 +1,71 @@
+//! What happens, and when: time, then the order of scheduling.
+
+mod alarm;
+mod deadlines;
+mod heap;
+mod queue;
+
+pub use alarm::Alarm;
+pub use queue::EventQueue;
+
+/// Something that will happen, and to whom. Indices rather than references keep an entry small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The last bit of the frame that `from` sent arrives at `node`, to which it is addressed.
+    FrameEnds {
+        /// Receiver.
+        node: u32,
+        /// Transmitter.
+        from: u32,
+    },
+    /// The same for a receiver so far away that the transmitter may have sent its next frame meanwhile.
+    FarFrameEnds {
+        /// Receiver.
+        node: u32,
+        /// The receiver's own copy of the frame, by its number.
+        copy: u32,
+    },
+    /// A station's deadline.
+    Station(u32),
+    /// A received packet has passed the link layer and reaches the network layer.
+    NetworkInput {
+        /// Receiver.
+        node: u32,
+        /// The packet.
+        packet: u32,
+        /// The previous hop.
+        from: u32,
+    },
+    /// A packet has passed the link layer on its way down and reaches the interface queue.
+    Enqueue {
+        /// Sender.
+        node: u32,
+        /// The packet; its next hop is noted in it.
+        packet: u32,
+    },
+    /// A routing machine's deadline.
+    Routing(u32),
+    /// A wired link has sent a packet.
+    WiredSent(u32),
+    /// A packet arrives at the far end of a wired link.
+    WiredArrival {
+        /// The directed link.
+        link: u32,
+        /// The packet.
+        packet: u32,
+    },
+    /// A TCP connection's deadline; the index is twice the flow, plus one for the receiving end.
+    Connection(u32),
+    /// A flow's application has something to do.
+    Application(u32),
+    /// A gateway's deadline.
+    Gateway(u32),
+    /// Time to sample estimates and queues.
+    Sample,
+    /// The warm-up is over.
+    MeasurementBegins,
+    /// A fairness window ends; the index is that of the window's length.
+    WindowEnds(u32),
+    /// Nodes have moved.
+    Movement,
+}

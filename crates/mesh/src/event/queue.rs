@@ -1,0 +1,206 @@
+//! The event queue.
+
+use super::Event;
+use super::deadlines::Deadlines;
+use super::heap::Heap;
+use meshpace_units::{Instant, Span};
+use std::collections::VecDeque;
+
+/// Events further ahead than this go into the heap; a long frame at 1 Mbit/s takes 12 ms.
+const NEAR: Span = Span::from_millis(5);
+
+/// When something happens: time in the upper half, the order of scheduling in the lower, so that one comparison
+/// orders events totally.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u128);
+
+impl Key {
+    /// Later than every event.
+    const NEVER: Self = Self(u128::MAX);
+
+    fn new(at: Instant, order: u64) -> Self {
+        Self(u128::from(at.as_nanos()) << 64 | u128::from(order))
+    }
+
+    fn at(self) -> Instant {
+        Instant::from_nanos((self.0 >> 64) as u64)
+    }
+}
+
+/// Events in a total order: by time, and at the same time in the order in which they were scheduled.
+///
+/// Most events are deadlines of stations, of which each has one at the most and which move all the time. They are
+/// kept apart, where a deadline moves in place; everything else is scheduled once and never moves. At the same time
+/// scheduled events come before stations, and stations come in order of their index.
+///
+/// Of the scheduled events nearly all are the ends of frames and steps through the link layer, at most a few
+/// milliseconds ahead: there are few at a time, mostly in order, so a sorted line of them beats a heap.
+pub struct EventQueue {
+    near: VecDeque<(Key, Event)>,
+    far: Heap<Key, Event>,
+    stations: Deadlines,
+    order: u64,
+    now: Instant,
+    handled: u64,
+}
+
+impl EventQueue {
+    /// An empty queue at time 0, for so many stations.
+    pub fn new(stations: usize) -> Self {
+        Self {
+            near: VecDeque::new(),
+            far: Heap::new(),
+            stations: Deadlines::new(stations),
+            order: 0,
+            now: Instant::ZERO,
+            handled: 0,
+        }
+    }
+
+    /// The time of the event handled last.
+    #[inline]
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Events handled so far.
+    pub fn handled(&self) -> u64 {
+        self.handled
+    }
+
+    /// Schedules an event. Events are never cancelled; whoever scheduled one that no longer applies ignores it.
+    #[inline]
+    pub fn schedule(&mut self, at: Instant, event: Event) {
+        assert!(at >= self.now, "{event:?} scheduled in the past: {at:?} < {:?}", self.now);
+        self.order += 1;
+        let key = Key::new(at, self.order);
+        if at.saturating_since(self.now) > NEAR {
+            self.far.push(key, event);
+        } else if self.near.back().is_none_or(|last| last.0 < key) {
+            self.near.push_back((key, event));
+        } else {
+            let place = self.near.partition_point(|entry| entry.0 < key);
+            self.near.insert(place, (key, event));
+        }
+    }
+
+    /// Sets, moves or removes the deadline of a station.
+    #[inline]
+    pub fn set_station(&mut self, station: u32, deadline: Option<Instant>) {
+        self.stations.set(station, deadline);
+    }
+
+    /// Moves the deadline of a station to `not_before` if it lies between `after` and that.
+    #[inline]
+    pub fn postpone_station(&mut self, station: u32, after: Instant, not_before: Instant) {
+        if self.stations.get(station).is_some_and(|deadline| after < deadline && deadline < not_before) {
+            self.stations.set(station, Some(not_before));
+        }
+    }
+
+    /// The next event no later than `end`; time moves there.
+    ///
+    /// A station's deadline stays where it is: whoever handles it sets the next one, or none.
+    #[inline]
+    pub fn next(&mut self, end: Instant) -> Option<Event> {
+        let near = self.near.front().map_or(Key::NEVER, |entry| entry.0);
+        let far = self.far.first().unwrap_or(Key::NEVER);
+        let scheduled = near.min(far);
+        let deadline = self.stations.earliest();
+        let at = deadline.map_or(scheduled.at(), |deadline| deadline.min(scheduled.at()));
+        if at > end || (deadline.is_none() && scheduled == Key::NEVER) {
+            return None;
+        }
+        assert!(at >= self.now, "time goes back from {:?} to {at:?}", self.now);
+        self.now = at;
+        self.handled += 1;
+        if scheduled.at() != at {
+            Some(Event::Station(self.stations.first()))
+        } else if near < far {
+            self.near.pop_front().map(|entry| entry.1)
+        } else {
+            self.far.pop()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Span::from_micros(us)
+    }
+
+    #[test]
+    fn ties_go_to_whoever_was_scheduled_first() {
+        let mut queue = EventQueue::new(4);
+        queue.schedule(at(5), Event::Application(1));
+        queue.schedule(at(3), Event::Application(2));
+        queue.set_station(3, Some(at(5)));
+        queue.schedule(at(5), Event::Application(4));
+        queue.schedule(at(3), Event::Application(5));
+        let order: Vec<_> = std::iter::from_fn(|| next(&mut queue)).collect();
+        let app = Event::Application;
+        assert_eq!(order, [app(2), app(5), app(1), app(4), Event::Station(3)]);
+        assert_eq!(queue.now(), at(5));
+    }
+
+    #[test]
+    fn nothing_is_handled_after_the_end() {
+        let mut queue = EventQueue::new(1);
+        queue.schedule(Instant::from_nanos(10), Event::Sample);
+        assert_eq!(queue.next(Instant::from_nanos(9)), None);
+        assert_eq!(queue.next(Instant::from_nanos(10)), Some(Event::Sample));
+    }
+
+    /// The next event; a station's deadline is taken away, as its handler would.
+    fn next(queue: &mut EventQueue) -> Option<Event> {
+        let event = queue.next(at(1_000_000));
+        if let Some(Event::Station(station)) = event {
+            queue.set_station(station, None);
+        }
+        event
+    }
+
+    proptest! {
+        /// Against a sorted map: the same events in the same order, whatever is scheduled, moved and removed.
+        #[test]
+        fn the_queue_agrees_with_a_sorted_map(steps in prop::collection::vec((0u32..40, 0u64..9_000, 0u32..5), 0..300)) {
+            let mut queue = EventQueue::new(40);
+            // Time, stations after the others, order or station.
+            let mut model: BTreeMap<(Instant, bool, u64), Event> = BTreeMap::new();
+            for (number, (station, ahead, what)) in steps.into_iter().enumerate() {
+                let then = queue.now() + Span::from_micros(ahead);
+                let event = Event::Station(station);
+                let set = model.iter().find(|entry| *entry.1 == event).map(|entry| entry.0.0);
+                match what {
+                    0 => {
+                        queue.schedule(then, Event::Application(station));
+                        model.insert((then, false, number as u64), Event::Application(station));
+                    }
+                    1 | 2 => {
+                        let deadline = (what == 1).then_some(then);
+                        queue.set_station(station, deadline);
+                        model.retain(|_, other| *other != event);
+                        model.extend(deadline.map(|at| ((at, true, u64::from(station)), event)));
+                    }
+                    3 => {
+                        queue.postpone_station(station, queue.now(), then);
+                        if set.is_some_and(|set| queue.now() < set && set < then) {
+                            model.retain(|_, other| *other != event);
+                            model.insert((then, true, u64::from(station)), event);
+                        }
+                    }
+                    _ => prop_assert_eq!(next(&mut queue), model.pop_first().map(|entry| entry.1)),
+                }
+            }
+            while let Some((_, event)) = model.pop_first() {
+                prop_assert_eq!(next(&mut queue), Some(event));
+            }
+            prop_assert_eq!(next(&mut queue), None);
+        }
+    }
+}
