@@ -38,7 +38,7 @@ def main(directory: str, kind: str = "threads", count: str = "2") -> None:
     with workers(kind, int(count)) as hands:
         print("go", flush=True)
         tally = runner.make(runner.tasks([study], Effort.QUICK), store, hands)
-    write_table(Path(directory), load(store, study, Effort.QUICK))
+    write_table(Path(directory), load(store, [study], Effort.QUICK)[0])
     print(tally.made, tally.stored, tally.others, flush=True)
 
 

@@ -262,7 +262,7 @@ def test_no_two_figures_of_the_registry_share_a_file(tmp_path: Path, monkeypatch
     written: list[Path] = []
     monkeypatch.setattr(papers, "write_view", lambda path, _: written.append(path))
     nothing = Store(tmp_path / "none")
-    write_figures(tmp_path / "figures", [load(nothing, study, Effort.QUICK) for study in STUDIES])
+    write_figures(tmp_path / "figures", load(nothing, STUDIES, Effort.QUICK))
     assert len(set(written)) == len(written) > 100
 
 

@@ -33,8 +33,9 @@ def report(directory: Path, output: Path, figures: Path | None) -> None:
     store = Store(directory)
     for problem in store.problems:
         print(problem, file=sys.stderr)
-    with replacing(output) as draft, Progress("report", 2 * len(STUDIES)) as progress:
-        outcomes = read(store, STUDIES, progress)
+    with replacing(output) as draft, Progress("report", 1 + len(STUDIES)) as progress:
+        outcomes = read(store, STUDIES)
+        progress(1)
         if not outcomes:
             raise NothingToReportError(
                 f"{directory} holds no runs of engine {engine.version()}: make some with `meshpace study run`"
@@ -57,15 +58,11 @@ def _ignore(_: int) -> None:
     pass
 
 
-def read(store: Store, studies: Sequence[Study], progress: Callable[[int], None] = _ignore) -> list[Outcome]:
+def read(store: Store, studies: Sequence[Study]) -> list[Outcome]:
     """What the store holds of each study: the full plan's runs if they are complete, else what there is most of."""
-    found = []
-    for count, study in enumerate(studies, start=1):
-        best = min((load(store, study, effort) for effort in (Effort.FULL, Effort.QUICK)), key=_incomplete)
-        if _incomplete(best) < 1:
-            found.append(best)
-        progress(count)
-    return found
+    plans = (load(store, studies, effort) for effort in (Effort.FULL, Effort.QUICK))
+    best = (min(outcomes, key=_incomplete) for outcomes in zip(*plans, strict=True))
+    return [outcome for outcome in best if _incomplete(outcome) < 1]
 
 
 def _incomplete(outcome: Outcome) -> float:
@@ -73,12 +70,12 @@ def _incomplete(outcome: Outcome) -> float:
 
 
 def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore) -> Report:
-    """The page of these outcomes."""
+    """The page of these outcomes; ``progress`` gets one more than the sections that are done."""
     claims = judge_all(by_name(outcomes))
     sections = [film_section()]
-    for count, outcome in enumerate(outcomes, start=1):
+    for count, outcome in enumerate(outcomes, start=2):
         sections.append(study_section(outcome, claims.get(outcome.study.name, ())))
-        progress(len(outcomes) + count)
+        progress(count)
     judged = sum(len(claim.findings) for group in claims.values() for claim in group)
     runs = {record.key: record for outcome in outcomes for record in outcome.all_records()}
     simulated = sum(record.run()["simulated_s"] for record in runs.values())

@@ -69,7 +69,7 @@ def run_studies(
     wanted = tasks(studies, effort)
     with workers(executor, threads) as hands, Progress(f"{' '.join(names)} ({effort})", len(wanted)) as progress:
         tally = make(wanted, store, hands, progress)
-    outcomes = [load(store, study, effort) for study in studies]
+    outcomes = load(store, studies, effort)
     for outcome in outcomes:
         write_table(directory, outcome)
     _print_tally(terminal, tally, directory)

@@ -95,7 +95,7 @@ def _switches(
     )
 
 
-_TIMED = (Plan(3, timed(80, 10), core_s=0.06), Plan(5, timed(200, 20), core_s=0.15))
+_TIMED = (Plan(3, timed(50, 10), core_s=0.04), Plan(5, timed(200, 20), core_s=0.15))
 """Quick and full. Many changes are compared, so more seeds tell more than longer runs."""
 _CHAINS = {"up": ("gap-fig08-chain-up.toml", UP), "down": ("gap-fig09-chain-down.toml", DOWN)}
 
@@ -115,7 +115,7 @@ STUDIES = (
     *(
         _switches(
             f"54mbps-{profile}", f"54 Mbit/s, {what}, wired links of 20 Mbit/s", "gap-fig15-54mbps.toml",
-            (("topology.wired_rate", "20Mbps"), ("radio.standard", standard)), Plan(3, timed(25, 5), core_s=0.07),
+            (("topology.wired_rate", "20Mbps"), ("radio.standard", standard)), Plan(3, timed(20, 5), core_s=0.06),
             Plan(5, timed(60, 10), core_s=0.17),
         )
         for profile, (standard, what) in FAST.items()

@@ -194,9 +194,9 @@ class Study:
         point = ONLY_POINT if cell.scheme in self.level else self.point(cell.point)
         settings.update(point.condition(cell.condition).settings)
         settings.update(point.settings)
-        path = scenario_directory() / self.scenario
+        name, text = _source(self.scenario)
         overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))
-        return Job(shown(path), _text(self.scenario), overrides, cell.scheme, seed)
+        return Job(name, text, overrides, cell.scheme, seed)
 
     def jobs(self, effort: Effort) -> Iterator[tuple[Cell, Job]]:
         """Every run; those of ``level`` schemes are given for each point anew."""
@@ -206,5 +206,7 @@ class Study:
 
 
 @functools.cache
-def _text(scenario: str) -> bytes:
-    return (scenario_directory() / scenario).read_bytes()
+def _source(scenario: str) -> tuple[str, bytes]:
+    """What a scenario file is called in commands, and its text."""
+    path = scenario_directory() / scenario
+    return shown(path), path.read_bytes()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshpace.engine import Job, run_many_json
+from meshpace.engine import run_many_json
 from meshpace.files import replacing
 from meshpace.results import RunResult
 from meshpace.stats import Estimate, estimate
@@ -60,16 +60,20 @@ class Outcome:
         return [found[key] for key in sorted(found)]
 
 
-def load(store: Store, study: Study, effort: Effort, version: str | None = None) -> Outcome:
-    """The study's runs that the store holds, made by the engine's ``version`` (the running one unless given).
+def load(store: Store, studies: Sequence[Study], effort: Effort, version: str | None = None) -> list[Outcome]:
+    """The studies' runs that the store holds, made by the engine's ``version`` (the running one unless given).
+
+    Runs that studies share are read once.
 
     Raises:
         OSError: the store is damaged.
     """
-    keys: dict[Cell, list[str]] = {}
-    for cell, job in study.jobs(effort):
-        keys.setdefault(cell, []).append(key_of(job, series=study.series, version=version))
-    return _outcome(study, effort, keys, store.get({key for group in keys.values() for key in group}))
+    keys = [
+        _grouped((cell, key_of(job, series=study.series, version=version)) for cell, job in study.jobs(effort))
+        for study in studies
+    ]
+    found = store.get({key for mine in keys for group in mine.values() for key in group})
+    return _outcomes(studies, effort, keys, found)
 
 
 def run_now(
@@ -80,28 +84,33 @@ def run_now(
     Raises:
         ScenarioError: a run cannot be made.
     """
-    keys: list[dict[Cell, list[str]]] = []
-    jobs: dict[str, Job] = {}
-    for study in studies:
-        mine: dict[Cell, list[str]] = {}
-        for cell, job in study.jobs(effort):
-            key = key_of(job)
-            mine.setdefault(cell, []).append(key)
-            jobs[key] = job
-        keys.append(mine)
+    asked = [[(cell, key_of(job), job) for cell, job in study.jobs(effort)] for study in studies]
+    jobs = {key: job for mine in asked for _, key, job in mine}
     texts = run_many_json(list(jobs.values()), threads, progress)
     found = {key: of_result(job, text) for (key, job), text in zip(jobs.items(), texts, strict=True)}
-    return [_outcome(study, effort, mine, found) for study, mine in zip(studies, keys, strict=True)]
+    return _outcomes(studies, effort, [_grouped((cell, key) for cell, key, _ in mine) for mine in asked], found)
 
 
-def _outcome(study: Study, effort: Effort, keys: Mapping[Cell, list[str]], found: Mapping[str, Record]) -> Outcome:
+def _grouped(runs: Iterable[tuple[Cell, str]]) -> dict[Cell, list[str]]:
+    groups: dict[Cell, list[str]] = {}
+    for cell, key in runs:
+        groups.setdefault(cell, []).append(key)
+    return groups
+
+
+def _outcomes(
+    studies: Sequence[Study], effort: Effort, keys: Sequence[Mapping[Cell, list[str]]], found: Mapping[str, Record]
+) -> list[Outcome]:
     decoded = {key: record.run() for key, record in found.items()}
-    return Outcome(
-        study,
-        effort,
-        {cell: [found.get(key) for key in group] for cell, group in keys.items()},
-        {cell: [decoded.get(key) for key in group] for cell, group in keys.items()},
-    )
+    return [
+        Outcome(
+            study,
+            effort,
+            {cell: [found.get(key) for key in group] for cell, group in mine.items()},
+            {cell: [decoded.get(key) for key in group] for cell, group in mine.items()},
+        )
+        for study, mine in zip(studies, keys, strict=True)
+    ]
 
 
 def to_table(outcome: Outcome) -> pa.Table:
