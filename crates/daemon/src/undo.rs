@@ -78,8 +78,7 @@ fn remove_socket(socket: &Path) -> Result<Vec<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meshpace_linux::monotonic_now;
-    use meshpace_units::Span;
+    use crate::control::example::wait_until_closed;
     use std::os::unix::net::UnixListener;
 
     #[test]
@@ -89,11 +88,7 @@ mod tests {
         assert_eq!(remove_socket(&socket).unwrap(), Vec::<String>::new());
         assert!(socket.exists());
         drop(listener);
-        // A program that another test starts just now holds a copy until it has replaced itself.
-        let end = monotonic_now() + Span::from_secs(10);
-        while UnixStream::connect(&socket).is_ok() {
-            assert!(monotonic_now() < end, "somebody holds {}", socket.display());
-        }
+        wait_until_closed(|| UnixStream::connect(&socket));
         assert_eq!(remove_socket(&socket).unwrap().len(), 1);
         assert!(!socket.exists());
         assert_eq!(remove_socket(&socket).unwrap(), Vec::<String>::new());

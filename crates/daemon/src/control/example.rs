@@ -4,8 +4,18 @@ use super::protocol::{Detail, Flow, Law, Policy, Standing, Step};
 use crate::config::HopSource;
 use crate::state::{DriverCounters, FlowReport, Snapshot, Traffic};
 use meshpace_gateway::{Counters, Endpoint, FlowKey, FlowStats, Goodput, RoundTrips, Treatment};
+use meshpace_linux::monotonic_now;
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::net::Ipv4Addr;
+
+/// Waits until nobody accepts connections any more. A program that another test starts just now holds a copy of the closed
+/// socket until it has replaced itself.
+pub(crate) fn wait_until_closed<S>(connect: impl Fn() -> std::io::Result<S>) {
+    let end = monotonic_now() + Span::from_secs(10);
+    while connect().is_ok() {
+        assert!(monotonic_now() < end, "somebody still listens");
+    }
+}
 
 /// A flow to the mesh as it is listed.
 pub(crate) fn flow() -> Flow {
@@ -176,7 +186,7 @@ impl Running {
                 // Whoever asked may be gone.
                 let _ = match request {
                     Request::Snapshot(answer) => {
-                        let at = meshpace_linux::monotonic_now();
+                        let at = monotonic_now();
                         let mut flows = flows.clone();
                         flows.iter_mut().for_each(|flow| flow.last_activity = at);
                         answer.send(Snapshot { at, ..snapshot(flows) }).is_ok()
@@ -209,8 +219,8 @@ impl Running {
         let thread = self.thread.lock().expect("not poisoned").take();
         thread.map(std::thread::JoinHandle::join).transpose().expect("no panic");
         // The snapshot it told last is still fresh for a tenth of a second.
-        let told = meshpace_linux::monotonic_now();
-        while meshpace_linux::monotonic_now().saturating_since(told) < Span::from_millis(150) {
+        let told = monotonic_now();
+        while monotonic_now().saturating_since(told) < Span::from_millis(150) {
             std::thread::yield_now();
         }
     }
