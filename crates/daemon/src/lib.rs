@@ -21,6 +21,8 @@ pub mod host;
 pub mod manual;
 pub mod metrics;
 pub mod rules;
+#[cfg(feature = "ebpf")]
+mod shared_bytes;
 pub mod state;
 pub mod status;
 mod text;

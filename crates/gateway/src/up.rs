@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::goodput::{Acked, Goodput};
 use crate::segment_map::{Covered, Recorded, SegmentMap};
 use crate::{Config, TcpView, Treatment};
-use meshpace_tcp::Segment;
+use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Instant, Span};
 
 /// Most bytes of options that leave room for the RTT option's eight (schemes.md 3.2).
@@ -62,32 +62,12 @@ impl Up {
         let options = view.header_length.saturating_sub(TCP_HEADER + replaced);
         let writes = treatment == Treatment::Pace && view.segment.is_pure_ack() && options <= OPTIONS_MAX;
         self.options_written += u64::from(writes);
-        (Acked { bytes, rtt: Some(rtt) }, writes.then(|| option_value(rtt)))
+        let option = writes.then(|| Span::from_millis(Options::rtt_milliseconds(rtt).into()));
+        (Acked { bytes, rtt: Some(rtt) }, option)
     }
 
     /// Entries in the sequence map.
     pub fn recorded(&self) -> usize {
         self.map.len()
-    }
-}
-
-/// What the RTT option can say: whole milliseconds, rounded to the nearest, at most 65,535 (schemes.md 3.2).
-fn option_value(rtt: Span) -> Span {
-    let nearest = (rtt + Span::from_micros(500)).as_nanos() / 1_000_000;
-    Span::from_millis(nearest.min(u64::from(u16::MAX)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_option_says_whole_milliseconds_up_to_65535() {
-        let micros = |n| option_value(Span::from_micros(n));
-        assert_eq!(micros(499), Span::ZERO);
-        assert_eq!(micros(500), Span::from_millis(1));
-        assert_eq!(micros(41_500), Span::from_millis(42));
-        assert_eq!(micros(42_499), Span::from_millis(42));
-        assert_eq!(option_value(Span::from_secs(70)), Span::from_millis(65_535));
     }
 }

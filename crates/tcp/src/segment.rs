@@ -59,6 +59,15 @@ pub struct Options {
     pub rtt_wired: Option<Span>,
 }
 
+impl Options {
+    /// What `rtt_wired` can say of a round trip: whole milliseconds, rounded to the nearest, at most 65,535
+    /// (schemes.md 3.2).
+    #[must_use]
+    pub fn rtt_milliseconds(rtt: Span) -> u16 {
+        u16::try_from(rtt.as_nanos().saturating_add(500_000) / 1_000_000).unwrap_or(u16::MAX)
+    }
+}
+
 /// One TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -123,5 +132,17 @@ impl Segment {
     #[must_use]
     pub fn header_length(&self) -> u32 {
         20 + self.options_length()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rtt_option_says_whole_milliseconds_up_to_65535() {
+        let micros = |n| Options::rtt_milliseconds(Span::from_micros(n));
+        assert_eq!([499, 500, 41_500, 42_499].map(micros), [0, 1, 42, 42]);
+        assert_eq!(Options::rtt_milliseconds(Span::from_secs(70)), 65_535);
     }
 }

@@ -189,11 +189,7 @@ pub fn write(out: &mut Vec<u8>, options: &Options) {
 
 /// TCP-GAP's option with its padding.
 pub fn rtt_option(rtt: Span) -> [u8; RTT_OPTION_LENGTH] {
-    let ([id_high, id_low], [high, low]) = (RTT_EXID.to_be_bytes(), milliseconds(rtt).to_be_bytes());
+    let ([id_high, id_low], [high, low]) =
+        (RTT_EXID.to_be_bytes(), Options::rtt_milliseconds(rtt).to_be_bytes());
     [EXPERIMENTAL, RTT_BARE as u8, id_high, id_low, high, low, NOP, NOP]
-}
-
-/// Whole milliseconds, rounded to the nearest, at most 65,535 (schemes.md 3.2).
-fn milliseconds(rtt: Span) -> u16 {
-    u16::try_from(rtt.as_nanos().saturating_add(500_000) / 1_000_000).unwrap_or(u16::MAX)
 }

@@ -1,9 +1,10 @@
 //! The structs that the kernel's programs and user space share, byte for byte as `bpf/include/gateway.h` lays them out.
 //! Offsets are named here once; a test holds them against the header's own assertions.
 
+use crate::shared_bytes::{address_at, array, u32_at, u64_at};
 use meshpace_gateway::{Endpoint, FlowKey, Treatment};
 use meshpace_units::{Bytes, Instant, Span};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 pub const FLOW_KEY: usize = 36;
 pub const FLOW: usize = 200;
@@ -236,12 +237,9 @@ pub fn key_bytes(key: &FlowKey) -> [u8; FLOW_KEY] {
 
 /// The connection that the first [`FLOW_KEY`] bytes name.
 pub fn flow_key(bytes: &[u8]) -> FlowKey {
-    let end = |address: usize, port: usize| {
-        let address: [u8; 16] = array(bytes, address);
-        Endpoint {
-            address: IpAddr::V6(Ipv6Addr::from(address)).to_canonical(),
-            port: u16::from_be_bytes(array(bytes, port)),
-        }
+    let end = |address: usize, port: usize| Endpoint {
+        address: address_at(bytes, address),
+        port: u16::from_be_bytes(array(bytes, port)),
     };
     FlowKey { wireless: end(0, 32), wired: end(16, 34) }
 }
@@ -256,18 +254,6 @@ fn mapped(address: IpAddr) -> [u8; 16] {
 
 fn known(bytes: u32) -> Option<Bytes> {
     (bytes > 0).then(|| Bytes(u64::from(bytes)))
-}
-
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes[at..at + N].try_into().expect("a slice of N bytes")
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_ne_bytes(array(bytes, at))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_ne_bytes(array(bytes, at))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The structs that the program in the kernel and this side share: bpf/include/host.h by offset.
 
+use crate::shared_bytes::{address_at, array, u32_at, u64_at};
 use meshpace_units::{Bytes, Instant, Rate, Span};
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 /// `sizeof(struct ends)`.
 const ENDS: usize = 36;
@@ -110,8 +111,7 @@ impl Report {
 impl Ends {
     fn read(bytes: &[u8]) -> Self {
         let end = |address: usize, port: usize| {
-            let address: IpAddr = Ipv6Addr::from(array::<16>(bytes, address)).to_canonical();
-            SocketAddr::new(address, u16::from_ne_bytes(array(bytes, port)))
+            SocketAddr::new(address_at(bytes, address), u16::from_ne_bytes(array(bytes, port)))
         };
         Self { local: end(0, ENDS - 4), remote: end(16, ENDS - 2) }
     }
@@ -159,22 +159,11 @@ pub fn is_limited(connection: &[u8; CONNECTION]) -> bool {
     u32_at(connection, CONNECTION_IN_FORCE) != u32_at(connection, CONNECTION_OWN)
 }
 
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes[at..at + N].try_into().expect("a slice of N bytes")
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_ne_bytes(array(bytes, at))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_ne_bytes(array(bytes, at))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::net::Ipv6Addr;
 
     /// A report as the program writes it.
     fn written(kind: u8, local: Ipv6Addr, remote: Ipv6Addr, wired: Option<u16>) -> [u8; REPORT] {
