@@ -13,7 +13,7 @@ use crate::{
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use meshpace_pacing::{Direction, GoodputControl, LawConfig};
+use meshpace_pacing::{Direction, GoodputControl};
 use meshpace_units::{Bytes, Instant};
 
 /// How many of the most silent connections are looked at for one without held packets when a place is needed.
@@ -129,7 +129,7 @@ impl<P: Clone> Gateway<P> {
         for (slot, connection) in self.table.iter_mut() {
             connection.controlled &= !uncontrolled;
             if let Some(down) = &mut connection.down {
-                down.wireless.law.set_config(LawConfig::Adaptive(config.law));
+                down.wireless.set_config(&config.law);
                 if uncontrolled {
                     let due_before = down.due;
                     down.set_cap(now, None);

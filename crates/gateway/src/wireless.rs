@@ -22,6 +22,11 @@ impl WirelessLaw {
         Self { law: RateLaw::new(LawConfig::Adaptive(*config)), smoothed: None }
     }
 
+    /// Applies other parameters from the next round trip on; what those so far made stays.
+    pub fn set_config(&mut self, config: &AdaptiveConfig) {
+        self.law.set_config(LawConfig::Adaptive(*config));
+    }
+
     /// Takes a round trip of a `segment`'s payload over `route`; true if there is a new pace. A sample that the law rejects
     /// leaves the pace as it is; the law counts it.
     pub fn on_round_trip(

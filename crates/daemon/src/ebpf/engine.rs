@@ -13,7 +13,7 @@ use super::layout::{Event, Handling, KernelFlow, Pace, Told};
 use meshpace_gateway::{
     Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment, WirelessLaw,
 };
-use meshpace_pacing::{Direction, GoodputControl, LawConfig, RateLaw};
+use meshpace_pacing::{Direction, GoodputControl};
 use meshpace_units::{Bytes, Instant, Span};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -252,11 +252,11 @@ impl Engine {
 
     /// Decides anew about every flow: the configuration changed.
     pub fn reload(&mut self, now: Instant, config: Config, judge: &impl Judge) {
-        if config.goodput_control != self.config.goodput_control {
-            self.goodput = config.goodput_control.map(GoodputControl::new);
+        match (&mut self.goodput, config.goodput_control) {
+            (Some(goodput), Some(config)) => goodput.set_config(config),
+            (goodput, config) => *goodput = config.map(GoodputControl::new),
         }
-        let known = config.goodput_control == self.config.goodput_control;
-        let law = config.law != self.config.law;
+        let uncontrolled = self.goodput.is_none();
         self.config = config;
         let keys: Vec<FlowKey> = self.flows.keys().copied().collect();
         for key in keys {
@@ -264,10 +264,8 @@ impl Engine {
                 continue;
             };
             flow.handling = judge.handling(&key);
-            if law {
-                flow.wireless.law = RateLaw::new(LawConfig::Adaptive(self.config.law));
-            }
-            if !known {
+            flow.wireless.set_config(&self.config.law);
+            if uncontrolled {
                 flow.controlled = false;
                 flow.cap = None;
             }

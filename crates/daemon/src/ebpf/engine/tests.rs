@@ -125,6 +125,26 @@ fn what_is_only_watched_is_measured_too() {
 }
 
 #[test]
+fn other_parameters_of_law_and_control_keep_what_was_measured() {
+    let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER), Everything(PACE));
+    for n in 0..2 {
+        engine.handle_event(&event(ms(n), 1, Told::Sample(Span::from_millis(40))), &mut judge);
+    }
+    let Some(Order::Pace(_, pace)) = engine.poll_order() else { panic!("an order") };
+    let law = meshpace_pacing::AdaptiveConfig { n: 3, ..Config::PAPER.law };
+    let control = GoodputControlConfig { interval: Span::from_secs(7), ..GoodputControlConfig::PAPER };
+    let other = Config { law, goodput_control: Some(control), ..Config::PAPER };
+    engine.reload(ms(2), other, &Everything(PACE));
+    assert_eq!(orders(&mut engine), [], "the pace stays until the next round trip");
+    let why = engine.explain(&key(1)).expect("a flow");
+    assert_eq!(why.law.map(|law| law.samples()), Some(2));
+    assert!(why.standing.is_some(), "still under goodput control");
+    engine.handle_event(&event(ms(3), 1, Told::Sample(Span::from_millis(40))), &mut judge);
+    let Some(Order::Pace(_, faster)) = engine.poll_order() else { panic!("an order") };
+    assert!(faster.interval < pace.interval, "{faster:?} {pace:?}");
+}
+
+#[test]
 fn a_flow_ends_when_the_kernel_says_so_or_no_longer_has_it_or_it_is_silent() {
     let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
     for n in 1..=4 {

@@ -1,0 +1,179 @@
+//! What the tests run the programs with.
+
+use crate::ebpf::engine::Order;
+use crate::ebpf::kernel::*;
+use crate::ebpf::layout::{Handling, KernelFlow, Pace, Settings, Told};
+use aya::programs::{TestRun, TestRunOptions};
+use meshpace_gateway::{Endpoint, FlowKey, Treatment};
+use meshpace_linux::monotonic_now;
+use meshpace_tcp::{Flags, Options, Segment};
+use meshpace_units::{Instant, Seq, Span};
+use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
+
+pub(super) const SHOT: u32 = 2;
+pub(super) const NEXT: u32 = u32::MAX;
+/// Packets are run as if on the loopback interface, which is declared an Ethernet in front of the mesh.
+pub(super) const MESH: u32 = 1;
+pub(super) const WIRED: u32 = 77;
+
+/// Offsets in `struct __sk_buff` (linux/bpf.h).
+const INGRESS_IFINDEX: usize = 36;
+const IFINDEX: usize = 40;
+const TSTAMP: usize = 152;
+const GSO_SEGS: usize = 164;
+const GSO_SIZE: usize = 176;
+const SK_BUFF: usize = 192;
+
+pub(super) struct Bench {
+    pub(super) kernel: Kernel,
+    pub(super) v6: bool,
+    pub(super) wired_ifindex: u32,
+    pub(super) gso: Option<(u32, u32)>,
+}
+
+pub(super) struct Ran {
+    pub(super) verdict: u32,
+    pub(super) packet: Vec<u8>,
+    pub(super) departure: Option<Instant>,
+}
+
+/// The programs, acting and pacing by default. `None` (and a word about it) without root's rights.
+pub(super) fn bench() -> Option<Bench> {
+    let root = std::fs::metadata("/proc/self").expect("proc").uid() == 0;
+    let mut kernel = match Kernel::load(Sizes { flows: 64, departures: 1024 }) {
+        Ok(kernel) => kernel,
+        Err(error) if !root => {
+            eprintln!("not run, it takes root: {error}");
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    kernel.interfaces.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
+    let mut bench = Bench { kernel, v6: false, wired_ifindex: WIRED, gso: None };
+    bench.act(Handling::Treat(Treatment::Pace));
+    Some(bench)
+}
+
+impl Bench {
+    pub(super) fn act(&mut self, handling: Handling) {
+        let settings = Settings {
+            alive_until: monotonic_now() + Span::from_secs(60),
+            horizon: Span::from_secs(9),
+            handling,
+        };
+        self.kernel.set(settings).expect("bpf");
+    }
+
+    pub(super) fn key(&self) -> FlowKey {
+        let end = |n: u8, port| Endpoint {
+            address: if self.v6 {
+                IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, u16::from(n)])
+            } else {
+                [10, 0, 0, n].into()
+            },
+            port,
+        };
+        FlowKey { wireless: end(1, 5000), wired: end(2, 80) }
+    }
+
+    pub(super) fn order(&mut self, interval: Option<Span>, packets: u32, treatment: Treatment) {
+        let pace = Pace { interval, packets, handling: Handling::Treat(treatment) };
+        let key = self.key();
+        self.kernel.obey(&Order::Pace(key, pace)).expect("bpf");
+    }
+
+    pub(super) fn run_bytes(&mut self, program_name: &str, ip: &[u8]) -> Ran {
+        let ether_type: u16 = if self.v6 { 0x86dd } else { 0x0800 };
+        let mut frame = vec![2; 12];
+        frame.extend(ether_type.to_be_bytes());
+        frame.extend(ip);
+        let mut context = [0; SK_BUFF];
+        let mut put = |at: usize, value: u32| context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        put(IFINDEX, MESH);
+        put(INGRESS_IFINDEX, self.wired_ifindex);
+        if let Some((segments, size)) = self.gso {
+            put(GSO_SEGS, segments);
+            put(GSO_SIZE, size);
+        }
+        let (mut out, mut context_out) = (vec![0; frame.len() + 64], [0; SK_BUFF]);
+        let options = TestRunOptions {
+            data_in: Some(&frame),
+            data_out: Some(&mut out),
+            ctx_in: Some(&context),
+            ctx_out: Some(&mut context_out),
+            ..TestRunOptions::new()
+        };
+        let result =
+            program(&mut self.kernel.ebpf, program_name).test_run(options).expect("BPF_PROG_TEST_RUN");
+        out.truncate(result.data_size_out as usize);
+        let stamp = u64::from_ne_bytes(context_out[TSTAMP..TSTAMP + 8].try_into().expect("8 bytes"));
+        Ran {
+            verdict: result.return_value,
+            packet: out.split_off(ETHERNET_HEADER as usize),
+            departure: (stamp > 0).then(|| Instant::from_nanos(stamp)),
+        }
+    }
+
+    pub(super) fn build(&self, down: bool, segment: &Segment) -> Vec<u8> {
+        let FlowKey { wireless, wired } = self.key();
+        let (from, to) = if down { (wired, wireless) } else { (wireless, wired) };
+        let segment = Segment { source_port: from.port, destination_port: to.port, ..*segment };
+        meshpace_wire::build(from.address, to.address, 60, &segment, &vec![0xab; segment.payload as usize])
+    }
+
+    /// From the wired side towards the mesh.
+    pub(super) fn down(&mut self, segment: &Segment) -> Ran {
+        let packet = self.build(true, segment);
+        self.run_bytes("meshpace_down", &packet)
+    }
+
+    /// From the mesh.
+    pub(super) fn up(&mut self, segment: &Segment) -> Ran {
+        let packet = self.build(false, segment);
+        self.run_bytes("meshpace_up", &packet)
+    }
+
+    pub(super) fn told(&mut self) -> Vec<Told> {
+        std::iter::from_fn(|| self.kernel.next_event()).map(|event| event.told).collect()
+    }
+
+    pub(super) fn flow(&self) -> Option<KernelFlow> {
+        self.kernel.flows().find(|(key, _)| *key == self.key()).map(|(_, flow)| flow)
+    }
+
+    pub(super) fn counters(&self) -> KernelCounters {
+        self.kernel.counters().expect("bpf")
+    }
+}
+
+pub(super) const ACK: Flags = Flags { ack: true, syn: false, fin: false, rst: false, psh: false };
+
+/// A sequence number, as one or as a plain number.
+pub(super) struct At(Seq);
+
+impl From<Seq> for At {
+    fn from(seq: Seq) -> Self {
+        Self(seq)
+    }
+}
+
+impl From<u32> for At {
+    fn from(seq: u32) -> Self {
+        Self(Seq(seq))
+    }
+}
+
+pub(super) fn segment(seq: impl Into<At>, ack: impl Into<At>, payload: u32) -> Segment {
+    Segment {
+        source_port: 0,
+        destination_port: 0,
+        seq: seq.into().0,
+        ack: ack.into().0,
+        flags: ACK,
+        window: 1000,
+        payload,
+        options: Options::default(),
+        ns2: None,
+    }
+}
