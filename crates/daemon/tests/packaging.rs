@@ -70,9 +70,12 @@ fn a_value_that_the_daemon_does_not_like_is_named_by_check() {
     std::fs::write(&uci, "config meshpaced 'main'\n\toption mode 'fast'\n").unwrap();
     let output = Command::new(packaging().join("openwrt/test/run.sh")).arg(&uci).output().unwrap();
     std::fs::write(&toml, output.stdout).unwrap();
-    let output = Command::new(MESHPACED).arg("check").arg(&toml).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("mode: found \"fast\""), "{}", said(&output));
+    // With the option that other commands have, too.
+    for option in [None, Some("--config")] {
+        let output = Command::new(MESHPACED).arg("check").args(option).arg(&toml).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said(&output).contains("mode: found \"fast\""), "{}", said(&output));
+    }
 }
 
 #[test]

@@ -208,7 +208,7 @@ pub fn read(file: &Arc<str>, bytes: &[u8]) -> Result<(Arc<str>, Table), FileErro
     let lines = LineIndex::new(text);
     let root = DeTable::parse(text).map_err(|e| {
         let line = lines.of(e.span().map_or(0, |span| span.start));
-        error(line, "TOML", quoted(lines.text(text, line).trim()), shorten(e.message()))
+        error(line, "TOML", quoted(lines.text(text, line).trim()), valid(e.message()))
     })?;
     let origin = |offset| Origin::Line(lines.of(offset));
     Ok((text.into(), convert_table(root.get_ref(), &origin)))
@@ -220,13 +220,10 @@ fn plausible_size(text: &str) -> bool {
     text.len() <= FILE_BYTES && openers <= FILE_TABLES
 }
 
-/// The parser's own words, with a bound on their length.
-fn shorten(message: &str) -> String {
-    let mut words: String = message.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if words.is_empty() {
-        words.push_str("TOML 1.0");
-    }
-    words
+/// What is allowed instead, with the parser's own words; these with a bound on their length.
+fn valid(message: &str) -> String {
+    let words: String = message.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if words.is_empty() { "TOML 1.0".to_owned() } else { format!("TOML 1.0 ({words})") }
 }
 
 // The parser limits nesting to 80 levels and dotted keys to 80 parts, so this recursion is bounded.

@@ -11,8 +11,11 @@ pub struct Args {
     /// The configuration file.
     #[arg(default_value = DEFAULT_FILE)]
     file: PathBuf,
+    /// The same, as other commands have it.
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    config: Option<PathBuf>,
     /// Print a document about the configuration instead of checking a file.
-    #[arg(long, value_enum, conflicts_with = "file")]
+    #[arg(long, value_enum, conflicts_with_all = ["file", "config"])]
     print: Option<Document>,
 }
 
@@ -33,7 +36,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     match args.print {
         Some(Document::DefaultFile) => print!("{}", describe::default_file()),
         Some(Document::Reference) => print!("{}", describe::reference()),
-        None => print!("{}", check(&args.file.display().to_string(), &contents(&args.file)?)?),
+        None => {
+            let file = args.config.as_ref().unwrap_or(&args.file);
+            print!("{}", check(&file.display().to_string(), &contents(file)?)?);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -148,7 +148,7 @@ fn mistakes_name_file_line_key_found_and_allowed() {
             "[[subnet]]\nprefix = \"10.0.0.0/8\"\n[[subnet]]\nprefix = \"10.0.0.0/8\"",
             "a.toml:4: subnet[1].prefix: found 10.0.0.0/8 a second time; allowed: each prefix once",
         ),
-        ("mode = ", "a.toml:1: TOML: found \"mode =\"; allowed:"),
+        ("mode = ", "a.toml:1: TOML: found \"mode =\"; allowed: TOML 1.0 ("),
     ] {
         let error = Config::parse("a.toml", text.as_bytes()).expect_err(text).to_string();
         assert!(error.starts_with(message), "{text}\n  says    {error}\n  expects {message}");
