@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from net import Net
 
 NEEDED = ("ip", "nft", "iptables", "sysctl")
 
@@ -25,3 +27,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.skip(reason=why))
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Iterator[Net]:
+    """A client, a gateway and a server."""
+    with Net(tmp_path) as made:
+        yield made

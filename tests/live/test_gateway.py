@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,12 +16,6 @@ BOTH = [(version, down) for version in (4, 6) for down in (True, False)]
 # A law whose variation does not count: its interval then moves by the round trips' few per cent only, and a pace can be
 # held against it over a second.
 STEADY = '[gateway]\nlocal_retransmission = "off"\ngoodput_control = false\n'
-
-
-@pytest.fixture
-def net(tmp_path: Path) -> Iterator[Net]:
-    with Net(tmp_path) as made:
-        yield made
 
 
 @pytest.mark.parametrize("mode", ["observe", "pace"])

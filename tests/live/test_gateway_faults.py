@@ -21,12 +21,6 @@ BUSY = {"rate": "54Mbps", "more": "[gateway]\ngoodput_control = false\n"}
 
 
 @pytest.fixture
-def net(tmp_path: Path) -> Iterator[Net]:
-    with Net(tmp_path) as made:
-        yield made
-
-
-@pytest.fixture
 def daemon(net: Net) -> Iterator[Daemon]:
     made = Daemon(net, "pace", **BUSY).start()
     yield made

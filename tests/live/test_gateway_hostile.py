@@ -21,12 +21,6 @@ RTT_OPTION = b"\xfd\x06\x4d\x50\x00\x01\x01\x01"
 
 
 @pytest.fixture
-def net(tmp_path: Path) -> Iterator[Net]:
-    with Net(tmp_path) as made:
-        yield made
-
-
-@pytest.fixture
 def daemon(net: Net) -> Iterator[Daemon]:
     with Daemon(net, "pace", rate="54Mbps", more=LIMITS) as made:
         yield made
