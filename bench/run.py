@@ -101,7 +101,7 @@ def main() -> int:
             rounds = min(options.rounds, 3)
             parts = [
                 scaling.growth(engine, rounds, options.duration),
-                scaling.two_cores(engine, rounds, options.duration),
+                scaling.two_cores(engine, rounds),
             ]
             blocks["scaling"] = "\n\n".join([f"meshpace {versions[engine.name]}; {document.machine()}.", *parts])
         except ToolError as problem:

@@ -7,12 +7,12 @@ import statistics
 import sys
 from dataclasses import dataclass
 
-from cases import parallel_chains, scaling_mesh
+from cases import scaling_mesh
 from compare import figure, markdown
 from tools import Meshpace
 
 SIZES = (10, 30, 100, 300, 1000)
-SEEDS = 8
+STUDIES = ("gap-parallel", "gap-cross")
 
 
 @dataclass(frozen=True)
@@ -83,16 +83,21 @@ def memory_per_node(small: Cost, large: Cost) -> str:
     return f"{(large.peak_bytes - small.peak_bytes) / (large.nodes - small.nodes) / 1e3:.1f}"
 
 
-def two_cores(engine: Meshpace, rounds: int, duration_s: float | None) -> str:
-    """The same set of seeds with one thread and with two, whole process, as Markdown."""
-    case = dataclasses.replace(parallel_chains(), duration_s=duration_s or 1000)
+def two_cores(engine: Meshpace, rounds: int) -> str:
+    """Studies from an empty store with one thread and with two, taking turns, whole process, as Markdown."""
     walls: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(rounds):
         for threads, taken in walls.items():
-            _, done = engine.results(case, ["--seeds", str(SEEDS), "--threads", str(threads)])
-            taken.append(done.wall_s)
-            print(f"scaling  {SEEDS} seeds, {threads} threads  {done.wall_s:7.2f} s", file=sys.stderr)
-    one, two = (statistics.median(walls[threads]) for threads in (1, 2))
-    rows = [["threads", "process, s", "speed-up"], ["1", figure(one), "1"], ["2", figure(two), f"{one / two:.2f}"]]
-    note = f"{SEEDS} seeds of {case.title}, {case.duration_s:g} simulated seconds each, medians of {rounds}."
+            taken.append(engine.study(STUDIES, threads).wall_s)
+            print(f"scaling  {' '.join(STUDIES)}, {threads} threads  {taken[-1]:7.2f} s", file=sys.stderr)
+    gains = [one / two for one, two in zip(*walls.values(), strict=True)]
+    rows = [
+        ["threads", *(f"round {number}, s" for number in range(1, rounds + 1))],
+        *([f"{threads}", *map(figure, taken)] for threads, taken in walls.items()),
+        ["speed-up", *(f"{gain:.2f}" for gain in gains)],
+    ]
+    note = (
+        f"`meshpace study run {' '.join(STUDIES)} --quick --threads N`, an empty store each time, whole process, one "
+        f"thread and two in turns; median speed-up {statistics.median(gains):.2f}."
+    )
     return f"{note}\n\n{markdown(rows)}"

@@ -6,6 +6,8 @@ import dataclasses
 import json
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -64,6 +66,11 @@ class Meshpace:
                 f"{case.name}: standard output of `meshpace run --json` is not JSON: {problem}"
             ) from problem
         return answer.get("runs", [answer]), done
+
+    def study(self, names: Sequence[str], threads: int) -> Finished:
+        """Short studies from an empty store."""
+        with tempfile.TemporaryDirectory() as store:
+            return run([self.command, "study", "run", *names, "--quick", "--threads", str(threads), "--store", store])
 
     def measure(self, case: Case, seed: int) -> Measurement:
         """`wall_s` is the engine's own time; the process includes the start of Python."""
