@@ -3,7 +3,7 @@
 use meshpace_units::Instant;
 
 /// Stations side by side whose minimum is kept: as many as a look through costs no more than a mispredicted branch.
-const BLOCK: usize = 16;
+const BLOCK: usize = 8;
 
 /// The deadline of a station that has none.
 const NEVER: u64 = u64::MAX;
@@ -12,7 +12,7 @@ const NEVER: u64 = u64::MAX;
 ///
 /// Most of them move all the time and few of these moves concern the earliest: such a move writes one number. A look
 /// through a block or through the blocks does without branches, which makes this quicker than a heap or a tree of matches for
-/// all the meshes there are: with a thousand stations there are 63 blocks.
+/// all the meshes there are: with a thousand stations there are 125 blocks.
 pub struct Deadlines {
     at: Vec<[u64; BLOCK]>,
     /// The earliest of each block.
