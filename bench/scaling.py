@@ -93,7 +93,7 @@ def two_cores(engine: Meshpace, rounds: int) -> str:
     gains = [one / two for one, two in zip(*walls.values(), strict=True)]
     rows = [
         ["threads", *(f"round {number}, s" for number in range(1, rounds + 1))],
-        *([f"{threads}", *map(figure, taken)] for threads, taken in walls.items()),
+        *([str(threads), *map(figure, taken)] for threads, taken in walls.items()),
         ["speed-up", *(f"{gain:.2f}" for gain in gains)],
     ]
     note = (
