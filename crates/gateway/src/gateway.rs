@@ -121,10 +121,7 @@ impl<P: Clone> Gateway<P> {
     /// next sample on, those of goodput control from its next run on. No packet is lost or moved by it.
     pub fn set_config(&mut self, now: Instant, config: Config) {
         self.config = config;
-        match (&mut self.goodput, config.goodput_control) {
-            (Some(goodput), Some(config)) => goodput.set_config(config),
-            (goodput, config) => *goodput = config.map(GoodputControl::new),
-        }
+        GoodputControl::reconfigure(&mut self.goodput, config.goodput_control);
         let uncontrolled = self.goodput.is_none();
         for (slot, connection) in self.table.iter_mut() {
             connection.controlled &= !uncontrolled;

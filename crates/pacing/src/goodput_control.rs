@@ -156,6 +156,14 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         }
     }
 
+    /// Applies other parameters where there may be no control: begins it, ends it (`None`), or sets its parameters.
+    pub fn reconfigure(control: &mut Option<Self>, config: Option<GoodputControlConfig>) {
+        match (control, config) {
+            (Some(control), Some(config)) => control.set_config(config),
+            (control, config) => *control = config.map(Self::new),
+        }
+    }
+
     /// Applies other parameters from the next run on.
     pub fn set_config(&mut self, config: GoodputControlConfig) {
         self.config = config;

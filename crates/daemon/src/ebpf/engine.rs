@@ -252,10 +252,7 @@ impl Engine {
 
     /// Decides anew about every flow: the configuration changed.
     pub fn reload(&mut self, now: Instant, config: Config, judge: &impl Judge) {
-        match (&mut self.goodput, config.goodput_control) {
-            (Some(goodput), Some(config)) => goodput.set_config(config),
-            (goodput, config) => *goodput = config.map(GoodputControl::new),
-        }
+        GoodputControl::reconfigure(&mut self.goodput, config.goodput_control);
         let uncontrolled = self.goodput.is_none();
         self.config = config;
         let keys: Vec<FlowKey> = self.flows.keys().copied().collect();

@@ -2,7 +2,8 @@
 
 use meshpace_units::Instant;
 
-/// Stations side by side whose minimum is kept: as many as a look through costs no more than a mispredicted branch.
+/// Stations side by side whose minimum is kept. With 4 or 16 meshes of up to 120 nodes are about 2 % slower; with
+/// 1,000 nodes 16 makes no difference.
 const BLOCK: usize = 8;
 
 /// The deadline of a station that has none.
@@ -10,9 +11,8 @@ const NEVER: u64 = u64::MAX;
 
 /// Deadlines of stations, in nanoseconds, with the earliest of every block of stations and of all.
 ///
-/// Most of them move all the time and few of these moves concern the earliest: such a move writes one number. A look
-/// through a block or through the blocks does without branches, which makes this quicker than a heap or a tree of matches for
-/// all the meshes there are: with a thousand stations there are 125 blocks.
+/// Most of them move all the time and few of these moves concern the earliest: the others write one number. The minimum of
+/// a block, or of the blocks, is found without branches.
 pub struct Deadlines {
     at: Vec<[u64; BLOCK]>,
     /// The earliest of each block.
