@@ -4,7 +4,7 @@
 
 use meshpace_scenario::{
     AodvProfile, App, BackoffRange, Endpoint, Flow, Measure, Mobility, Plan, Preamble, Propagation, Radio,
-    RawValue, Reception, Routing, RtsThreshold, Scenario, Standard,
+    Reception, Routing, RtsThreshold, Scenario, Standard,
 };
 use serde_json::{Map, Value, json};
 
@@ -47,7 +47,7 @@ pub fn to_json(scenario: &Scenario) -> Value {
         "scheme_settings": scenario.scheme_settings.iter().map(|setting| json!({
             "scheme": setting.scheme,
             "key": setting.key,
-            "value": raw(&setting.value),
+            "value": meshpace_settings::schema::raw(&setting.value),
         })).collect::<Vec<_>>(),
     })
 }
@@ -189,14 +189,4 @@ fn flow(scenario: &Scenario, flow: &Flow) -> Value {
     };
     put("app", json!(app));
     Value::Object(object)
-}
-
-fn raw(value: &RawValue) -> Value {
-    match value {
-        RawValue::Bool(value) => json!(value),
-        RawValue::Integer(value) => json!(value),
-        RawValue::Float(value) => json!(value),
-        RawValue::Text(value) => json!(value),
-        RawValue::List(items) => items.iter().map(raw).collect(),
-    }
 }

@@ -2,8 +2,8 @@
 
 use crate::keys::ROOT;
 use crate::limits::{FLOWS, NODES};
-use meshpace_settings::{Key, Kind, Real, Section, Value as TomlValue, Whole};
-use meshpace_units::quantity::Unit;
+use meshpace_settings::schema::{default, scalar};
+use meshpace_settings::{Key, Kind, Section};
 use serde_json::{Map, Value, json};
 
 /// The schema of the scenario file, its keys, units, allowed values and defaults; `scheme` is the schema of one table
@@ -71,74 +71,14 @@ fn property(key: &Key) -> Value {
     out
 }
 
-fn default(key: &Key) -> Option<Value> {
-    fn convert(value: TomlValue) -> Value {
-        match value {
-            TomlValue::Text(text) => json!(text),
-            TomlValue::Integer(number) => json!(number),
-            TomlValue::Float(number) => json!(number),
-            TomlValue::Bool(flag) => json!(flag),
-            TomlValue::List(items) => items.into_iter().map(|item| convert(item.value)).collect(),
-            other => panic!("no default is {other:?}"),
-        }
-    }
-    TomlValue::parse(key.default?).map(convert)
-}
-
 fn kind(kind: &Kind) -> Value {
     match kind {
-        Kind::Text => json!({ "type": "string", "minLength": 1, "maxLength": 255 }),
-        Kind::Prose => json!({ "type": "string" }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Whole(bounds) => one_of(whole(*bounds)),
-        Kind::Real(bounds) => one_of(real(bounds)),
-        Kind::Choice(words) => json!({ "enum": words }),
-        Kind::ChoiceOrWhole(words, bounds) => {
-            let mut forms = whole(*bounds);
-            forms.push(json!({ "enum": words }));
-            one_of(forms)
-        }
-        Kind::List(item, least, most) => {
-            json!({ "type": "array", "items": self::kind(item), "minItems": least, "maxItems": most })
-        }
         Kind::Table(section) => table(section),
         Kind::Tables(section) => {
             json!({ "type": "array", "items": table(section), "maxItems": NODES.max(FLOWS) })
         }
-        Kind::Free(_) => json!({ "type": "object" }),
+        scalars => scalar(scalars),
     }
-}
-
-fn whole(bounds: Whole) -> Vec<Value> {
-    let number = json!({ "type": "integer", "minimum": bounds.min, "maximum": bounds.max });
-    match bounds.unit {
-        Some(unit) => vec![with_unit(number, unit), text(unit)],
-        None => vec![number],
-    }
-}
-
-fn real(bounds: &Real) -> Vec<Value> {
-    let minimum = if bounds.above { "exclusiveMinimum" } else { "minimum" };
-    let number = json!({ "type": "number", minimum: bounds.min, "maximum": bounds.max });
-    if bounds.unit.suffixes.is_empty() {
-        return vec![number];
-    }
-    vec![with_unit(number, bounds.unit), text(bounds.unit)]
-}
-
-fn with_unit(mut number: Value, unit: &Unit) -> Value {
-    number["x-unit"] = json!(unit.base);
-    number
-}
-
-/// A number with a suffix of the unit, as text.
-fn text(unit: &Unit) -> Value {
-    let suffixes: Vec<_> = unit.suffixes.iter().map(|(suffix, _, _)| *suffix).collect();
-    json!({ "type": "string", "pattern": format!(r"^\s*[-+]?[0-9.]+\s*({})\s*$", suffixes.join("|")) })
-}
-
-fn one_of(mut forms: Vec<Value>) -> Value {
-    if forms.len() == 1 { forms.remove(0) } else { json!({ "anyOf": forms }) }
 }
 
 fn merge(into: &mut Value, from: Value) {

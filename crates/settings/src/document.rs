@@ -1,8 +1,7 @@
 //! The file as a tree of values that know where they stand, before anyone asks what they mean.
 
-use crate::text::{quoted, shown};
 use crate::{FileError, Location, Origin};
-use std::fmt;
+use meshpace_keys::{RawValue, quoted, real_number as real, shown};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -39,21 +38,6 @@ pub enum Value {
     List(Vec<Item>),
     /// A table.
     Table(Table),
-}
-
-/// A value that is carried without knowing its meaning.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RawValue {
-    /// `true` or `false`.
-    Bool(bool),
-    /// A whole number.
-    Integer(i64),
-    /// A real number; may be NaN or infinite.
-    Float(f64),
-    /// A string.
-    Text(String),
-    /// A list of values.
-    List(Vec<RawValue>),
 }
 
 /// Keys in file order, overrides last.
@@ -145,19 +129,6 @@ impl Value {
     }
 }
 
-impl fmt::Display for RawValue {
-    /// The value as it would stand in a file, cut to a readable length.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bool(value) => write!(f, "{value}"),
-            Self::Integer(value) => write!(f, "{value}"),
-            Self::Float(value) => f.write_str(&real(*value)),
-            Self::Text(text) => f.write_str(&quoted(text)),
-            Self::List(items) => write!(f, "a list of {}", items.len()),
-        }
-    }
-}
-
 /// A string in TOML's notation (TOML 1.0, "String": what must be escaped).
 #[must_use]
 pub fn basic_string(text: &str) -> String {
@@ -172,12 +143,6 @@ pub fn basic_string(text: &str) -> String {
     }
     out.push('"');
     out
-}
-
-/// A real number in TOML's notation, which writes nan and inf in small letters.
-#[must_use]
-pub fn real(value: f64) -> String {
-    format!("{value:?}").to_lowercase()
 }
 
 /// Reads a file.

@@ -1,8 +1,8 @@
 //! One table of the file, read through its section of the key tables.
 
 use crate::document::{Item, Table, Value};
-use crate::text::{quoted, shown, suggestion};
-use crate::{FileError, Key, Kind, Location, Named, Origin, Section, Setting};
+use crate::{FileError, Location, Named, Origin};
+use meshpace_keys::{Key, Kind, Preset, Section, Setting, quoted, shown, suggestion};
 use std::sync::Arc;
 
 /// A table whose keys are known to exist and to apply.
@@ -79,7 +79,7 @@ impl<'a> Settings<'a> {
         match self.table.and_then(|table| table.get(selector)).map(|item| &item.value) {
             Some(Value::Text(text)) => text.clone(),
             Some(_) => String::new(),
-            None => key.default_setting().map_or(String::new(), Setting::text),
+            None => default_setting(key).map_or(String::new(), Setting::text),
         }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Settings<'a> {
         let Some(item) = self.table.and_then(|table| table.get(name)).filter(|_| self.applies(key)) else {
             return Ok(None);
         };
-        match key.kind.accept(&item.value) {
+        match item.value.raw().and_then(|raw| key.kind.accept(&raw)) {
             Some(setting) => Ok(Some(setting)),
             None => Err(self.misfit(key, item)),
         }
@@ -150,7 +150,7 @@ impl<'a> Settings<'a> {
     /// If the value does not fit, or if there is neither a value nor a default.
     pub fn value(&self, name: &str) -> Result<Setting, FileError> {
         let key = self.key(name);
-        match self.given(name)?.or_else(|| key.default_setting()) {
+        match self.given(name)?.or_else(|| default_setting(key)) {
             Some(setting) => Ok(setting),
             None => Err(self.at(name).error("nothing", key.kind.allowed())),
         }
@@ -221,7 +221,7 @@ impl<'a> Settings<'a> {
     pub fn found(&self, name: &str) -> String {
         match (self.item(name), self.key(name).default) {
             (Some(item), _) => item.value.show(),
-            (None, Some(default)) => format!("nothing, which means {default}"),
+            (None, Some(default)) => format!("nothing, which means {}", default.toml()),
             (None, None) => "nothing".to_owned(),
         }
     }
@@ -233,14 +233,16 @@ impl<'a> Settings<'a> {
     }
 }
 
-impl Key {
-    /// The default, which passes the check that the user's values pass.
-    #[must_use]
-    pub fn default_setting(&self) -> Option<Setting> {
-        let text = self.default?;
-        let value =
-            Value::parse(text).unwrap_or_else(|| panic!("default of {}: {text} is not TOML", self.name));
-        let setting = self.kind.accept(&value);
-        Some(setting.unwrap_or_else(|| panic!("default of {}: {text} does not fit", self.name)))
-    }
+/// A key's default, which passes the check that the user's values pass.
+///
+/// # Panics
+/// If it does not.
+#[must_use]
+pub fn default_setting(key: &Key) -> Option<Setting> {
+    let raw = match key.default? {
+        Preset::Toml(text) => Value::parse(text).and_then(|value| value.raw()),
+        preset => preset.setting().map(|setting| key.kind.raw(&setting)),
+    };
+    let setting = raw.and_then(|raw| key.kind.accept(&raw));
+    Some(setting.unwrap_or_else(|| panic!("the default of {}: {:?} does not fit", key.name, key.default)))
 }

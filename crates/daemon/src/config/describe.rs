@@ -84,7 +84,7 @@ impl Entry {
             name: key.name,
             doc: key.doc.to_owned(),
             allowed: key.kind.allowed(),
-            default: key.default.map(str::to_owned),
+            default: key.default.map(|default| default.toml()),
         }
     }
 

@@ -1,5 +1,9 @@
 //! Words for messages.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 /// Longest piece of a user's text that a message repeats, in characters.
 const SHOWN: usize = 60;
 
@@ -17,6 +21,12 @@ pub fn shown(text: &str) -> String {
         out.push_str("...");
     }
     out
+}
+
+/// A real number in TOML's notation, which writes nan and inf in small letters.
+#[must_use]
+pub fn real(value: f64) -> String {
+    format!("{value:?}").to_lowercase()
 }
 
 /// ` (did you mean "rate"?)` if one of `known` is near to `word`, else nothing.
@@ -41,7 +51,7 @@ fn edit_distance(a: &[char], b: &str) -> usize {
     let mut before = Vec::new();
     let mut above: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
-        let mut row = vec![i];
+        let mut row = alloc::vec![i];
         for j in 1..=b.len() {
             let change = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
             let mut least = change.min(above[j] + 1).min(row[j - 1] + 1);
@@ -51,7 +61,7 @@ fn edit_distance(a: &[char], b: &str) -> usize {
             }
             row.push(least);
         }
-        before = std::mem::replace(&mut above, row);
+        before = core::mem::replace(&mut above, row);
     }
     above[b.len()]
 }

@@ -1,0 +1,209 @@
+//! Parts of schemes, as they describe themselves.
+
+use crate::key::Key;
+use crate::value::{Setting, Word};
+use alloc::vec::Vec;
+use meshpace_units::{Bytes, Rate, Span};
+
+/// What a part says of itself. It stands in the part's own file; checker, JSON Schema, lists and documentation are
+/// collected from there.
+#[derive(Debug)]
+pub struct Choice {
+    /// The word that chooses it in a scenario file.
+    pub word: &'static str,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+    /// Where it is defined: paper and equation, RFC, section of schemes.md.
+    pub source: &'static str,
+    /// Its parameters, in groups: a group that several parts have is one table of one file, and one parameter of a scheme.
+    pub keys: &'static [&'static [Key]],
+    /// What must be chosen elsewhere for it to work.
+    pub needs: &'static [Need],
+}
+
+/// A part that works only with certain parts at another place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The key that chooses at the other place.
+    pub key: &'static str,
+    /// The words that it may have.
+    pub words: &'static [&'static str],
+}
+
+/// A part: what it says of itself, and the function that builds it from the values of its keys.
+///
+/// A place where parts plug in has an alias, so that a closure will do: `type Toy = Part<fn(&Values) -> Toy>`, and then
+/// `static PART: Toy = Toy::new("toy", ..., |values| ...).keys(&[&KEYS])`.
+#[derive(Debug)]
+pub struct Part<B: 'static> {
+    /// What it says of itself.
+    pub about: Choice,
+    /// Builds it.
+    pub build: B,
+}
+
+impl<B> Part<B> {
+    /// A part without parameters.
+    #[must_use]
+    pub const fn new(word: &'static str, doc: &'static str, source: &'static str, build: B) -> Self {
+        Self { about: Choice { word, doc, source, keys: &[], needs: &[] }, build }
+    }
+
+    /// The same with parameters.
+    #[must_use]
+    pub const fn keys(mut self, keys: &'static [&'static [Key]]) -> Self {
+        self.about.keys = keys;
+        self
+    }
+
+    /// The same, only beside certain parts.
+    #[must_use]
+    pub const fn needs(mut self, needs: &'static [Need]) -> Self {
+        self.about.needs = needs;
+        self
+    }
+}
+
+impl Choice {
+    /// Its parameters.
+    pub fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.keys.iter().flat_map(|group| group.iter())
+    }
+}
+
+/// The settings of a part's keys, defaults filled in. Asking for a key that the part does not declare, or as another type
+/// than its kind, is a broken table and panics with the key.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    settings: Vec<(&'static str, Setting)>,
+}
+
+impl Values {
+    /// These settings.
+    #[must_use]
+    pub fn new(settings: impl IntoIterator<Item = (&'static str, Setting)>) -> Self {
+        Self { settings: settings.into_iter().collect() }
+    }
+
+    /// The defaults of these keys.
+    ///
+    /// # Panics
+    /// If one has no default, or has it as TOML text: a part's defaults are constants.
+    #[must_use]
+    pub fn defaults(keys: impl Iterator<Item = &'static Key>) -> Self {
+        Self::new(keys.map(|key| {
+            let setting = key.default.and_then(|preset| preset.setting());
+            (key.name, setting.unwrap_or_else(|| panic!("the part's key {} has no default", key.name)))
+        }))
+    }
+
+    /// The setting of a key; `None` where no part chosen has it.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Setting> {
+        self.settings.iter().find(|(name, _)| *name == key).map(|(_, setting)| setting)
+    }
+
+    /// All of them, in the order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
+        self.settings.iter().map(|(name, setting)| (*name, setting))
+    }
+
+    fn setting(&self, key: &str) -> Setting {
+        self.get(key).unwrap_or_else(|| panic!("the part does not declare {key}")).clone()
+    }
+
+    /// A flag.
+    #[must_use]
+    pub fn flag(&self, key: &str) -> bool {
+        self.setting(key).flag()
+    }
+
+    /// A real number.
+    #[must_use]
+    pub fn real(&self, key: &str) -> f64 {
+        self.setting(key).real()
+    }
+
+    /// A time.
+    #[must_use]
+    pub fn span(&self, key: &str) -> Span {
+        self.setting(key).span()
+    }
+
+    /// A count.
+    #[must_use]
+    pub fn count(&self, key: &str) -> u32 {
+        self.setting(key).count()
+    }
+
+    /// A number of things that memory holds.
+    #[must_use]
+    pub fn size(&self, key: &str) -> usize {
+        self.setting(key).size()
+    }
+
+    /// A size in bytes.
+    #[must_use]
+    pub fn bytes(&self, key: &str) -> Bytes {
+        self.setting(key).bytes()
+    }
+
+    /// A rate.
+    #[must_use]
+    pub fn rate(&self, key: &str) -> Rate {
+        self.setting(key).rate()
+    }
+
+    /// `N` whole numbers.
+    #[must_use]
+    pub fn wholes<const N: usize>(&self, key: &str) -> [u64; N] {
+        let numbers: Vec<u64> = self.setting(key).list().into_iter().map(Setting::whole).collect();
+        numbers.try_into().unwrap_or_else(|list: Vec<u64>| panic!("{key} lets {} numbers pass", list.len()))
+    }
+
+    /// What a word means.
+    #[must_use]
+    pub fn word<T: Word>(&self, key: &str) -> T {
+        let word = self.setting(key).text();
+        T::named(&word).unwrap_or_else(|| panic!("{key} lets {word} pass"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::words! {
+        enum End {
+            Head = "head",
+            Tail = "tail",
+        }
+    }
+
+    static KEYS: [Key; 3] = [
+        Key::count("slots", (1, 9), 4, "How many."),
+        Key::time("wait", Span::from_secs(1), Span::from_millis(20), "How long."),
+        Key::word("end", End::WORDS, End::Tail.word(), "Which."),
+    ];
+    type Toy = Part<fn(&Values) -> (u32, Span, End)>;
+    static PART: Toy = Toy::new("toy", "A toy.", "nowhere", |values: &Values| {
+        (values.count("slots"), values.span("wait"), values.word("end"))
+    })
+    .keys(&[&KEYS]);
+
+    #[test]
+    fn a_part_is_built_from_its_defaults_and_from_what_is_said() {
+        let defaults = Values::defaults(PART.about.keys());
+        assert_eq!((PART.build)(&defaults), (4, Span::from_millis(20), End::Tail));
+        let said = Values::new(defaults.iter().map(|(name, setting)| {
+            (name, if name == "end" { Setting::Text("head".into()) } else { setting.clone() })
+        }));
+        assert_eq!((PART.build)(&said).2, End::Head);
+    }
+
+    #[test]
+    #[should_panic(expected = "does not declare size")]
+    fn a_key_that_is_not_declared_is_a_broken_table() {
+        let _ = Values::default().bytes("size");
+    }
+}
