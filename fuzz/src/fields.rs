@@ -39,7 +39,7 @@ enum Kind {
     SynAck,
     FinAck,
     Rst,
-    Any { syn: bool, ack: bool, fin: bool, rst: bool, psh: bool },
+    Any { syn: bool, ack: bool, fin: bool, rst: bool, psh: bool, ece: bool, cwr: bool },
 }
 
 /// Duplicate acknowledgements repeat the window.
@@ -90,7 +90,7 @@ impl Kind {
             Self::SynAck => Flags { syn: true, ack: true, ..none },
             Self::FinAck => Flags { fin: true, ack: true, ..none },
             Self::Rst => Flags { rst: true, ..none },
-            Self::Any { syn, ack, fin, rst, psh } => Flags { syn, ack, fin, rst, psh },
+            Self::Any { syn, ack, fin, rst, psh, ece, cwr } => Flags { syn, ack, fin, rst, psh, ece, cwr },
         }
     }
 }

@@ -16,6 +16,7 @@ fn reseal(packet: &[u8]) -> Option<Vec<u8>> {
         destination: parsed.destination,
         protocol: protocol::TCP,
         ttl: parsed.ttl,
+        ecn: parsed.ecn(),
         identification: 0,
     };
     let end = usize::try_from(parsed.wire_len.0).ok()?.min(packet.len());

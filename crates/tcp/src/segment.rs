@@ -5,7 +5,7 @@
 
 use meshpace_units::{Instant, Seq, Span};
 
-/// Header flags that the endpoints use (RFC 9293, section 3.1).
+/// Header flags that the endpoints use (RFC 9293, section 3.1; RFC 3168, section 6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags {
     /// Synchronise sequence numbers.
@@ -18,6 +18,16 @@ pub struct Flags {
     pub rst: bool,
     /// Push.
     pub psh: bool,
+    /// ECN echo: a packet with the mark of congestion arrived; in SYNs: capable of ECN.
+    pub ece: bool,
+    /// Congestion window reduced: the answer to the echo; in SYNs: the request for ECN.
+    pub cwr: bool,
+}
+
+impl Flags {
+    /// No flag, as constants need it.
+    pub const NONE: Self =
+        Self { syn: false, ack: false, fin: false, rst: false, psh: false, ece: false, cwr: false };
 }
 
 /// The timestamps option (RFC 7323, section 3).

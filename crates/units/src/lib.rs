@@ -7,6 +7,7 @@
 //! | [`Rate`] | `u64` bit/s | a bit rate |
 //! | [`Bytes`] | `u64` | a size |
 //! | [`Seq`] | `u32` | a TCP sequence number; wraps, hence no `Ord` |
+//! | [`Ecn`] | two bits | the congestion notification of an IP header |
 //! | [`Histogram`] | counts | how often spans fell between fixed bounds |
 //! | [`NodeId`] | `u32` | the index of a mesh node, in file order |
 //!
@@ -16,6 +17,7 @@
 
 extern crate alloc;
 
+mod ecn;
 mod histogram;
 mod ids;
 pub mod quantity;
@@ -23,6 +25,7 @@ mod rate;
 mod seq;
 mod time;
 
+pub use ecn::Ecn;
 pub use histogram::Histogram;
 pub use ids::NodeId;
 pub use rate::{Bytes, Rate};

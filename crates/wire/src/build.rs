@@ -7,6 +7,7 @@ use crate::tcp::{CHECKSUM, HEADER, OFFSET_AND_FLAGS, OPTIONS_MAX, flag_bits};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_tcp::Segment;
+use meshpace_units::Ecn;
 
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 /// Where the checksum is in a UDP header.
@@ -23,6 +24,8 @@ pub struct IpHeader {
     pub protocol: u8,
     /// Time to live or hop limit.
     pub ttl: u8,
+    /// Congestion notification (RFC 3168, section 5).
+    pub ecn: Ecn,
     /// Tells IPv4 packets apart. Those that may not be fragmented may have any (RFC 6864, section 4.1).
     pub identification: u16,
 }
@@ -39,7 +42,7 @@ impl IpHeader {
         match (self.source, self.destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
                 let start = out.len();
-                out.extend([0x45, 0]); // version 4, five words
+                out.extend([0x45, self.ecn.bits()]); // version 4, five words
                 out.extend(field(IPV4_HEADER + length));
                 out.extend(self.identification.to_be_bytes());
                 out.extend(DO_NOT_FRAGMENT.to_be_bytes());
@@ -50,7 +53,7 @@ impl IpHeader {
                 out[start + 10..start + 12].copy_from_slice(&checksum.to_be_bytes());
             }
             (IpAddr::V6(source), IpAddr::V6(destination)) => {
-                out.extend([0x60, 0, 0, 0]); // version 6, no flow label
+                out.extend([0x60, self.ecn.bits() << 4, 0, 0]); // version 6, no flow label
                 out.extend(field(length));
                 out.extend([self.protocol, self.ttl]);
                 out.extend(source.octets());
@@ -107,7 +110,7 @@ pub fn write_tcp_header(out: &mut Vec<u8>, segment: &Segment) {
     out[start + OFFSET_AND_FLAGS] = (length as u8 / 4) << 4;
 }
 
-/// A whole packet with its checksums.
+/// A whole packet with its checksums, not ECN-capable.
 ///
 /// # Panics
 /// If the addresses are of different versions, `payload` is not as long as the segment says, the options are longer
@@ -115,7 +118,8 @@ pub fn write_tcp_header(out: &mut Vec<u8>, segment: &Segment) {
 #[must_use]
 pub fn build(source: IpAddr, destination: IpAddr, ttl: u8, segment: &Segment, payload: &[u8]) -> Vec<u8> {
     assert_eq!(payload.len(), segment.payload as usize, "{segment:?}");
-    let header = IpHeader { source, destination, protocol: protocol::TCP, ttl, identification: 0 };
+    let header =
+        IpHeader { source, destination, protocol: protocol::TCP, ttl, ecn: Ecn::NotEct, identification: 0 };
     let above = segment.header_length() as usize + payload.len();
     let mut packet = Vec::with_capacity(header.length() + above);
     header.write(&mut packet, above);

@@ -6,7 +6,7 @@ use crate::{options, tcp};
 use core::fmt;
 use core::net::IpAddr;
 use meshpace_tcp::Segment;
-use meshpace_units::Bytes;
+use meshpace_units::{Bytes, Ecn};
 
 /// A TCP packet without its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,12 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// Congestion notification of the IP header (RFC 3168, section 5).
+    #[must_use]
+    pub const fn ecn(&self) -> Ecn {
+        Ecn::from_bits(self.traffic_class)
+    }
+
     /// The payload, given the bytes that were parsed; `None` if they end before it.
     #[must_use]
     pub fn payload<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {

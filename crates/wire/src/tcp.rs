@@ -18,10 +18,13 @@ const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
+const ECE: u8 = 0x40;
+const CWR: u8 = 0x80;
 
 /// The flags' byte.
 pub fn flag_bits(flags: Flags) -> u8 {
-    [(flags.fin, FIN), (flags.syn, SYN), (flags.rst, RST), (flags.psh, PSH), (flags.ack, ACK)]
+    let Flags { syn, ack, fin, rst, psh, ece, cwr } = flags;
+    [(fin, FIN), (syn, SYN), (rst, RST), (psh, PSH), (ack, ACK), (ece, ECE), (cwr, CWR)]
         .into_iter()
         .fold(0, |all, (set, bit)| all | if set { bit } else { 0 })
 }
@@ -54,6 +57,8 @@ pub fn segment(header: &[u8; HEADER], options: Options, payload: u32) -> Segment
             fin: bits & FIN != 0,
             rst: bits & RST != 0,
             psh: bits & PSH != 0,
+            ece: bits & ECE != 0,
+            cwr: bits & CWR != 0,
         },
         window: half(14),
         payload,

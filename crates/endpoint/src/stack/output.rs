@@ -2,7 +2,7 @@
 
 use super::{SocketId, Stack};
 use meshpace_tcp::{Segment, State};
-use meshpace_units::Instant;
+use meshpace_units::{Ecn, Instant};
 use meshpace_wire::{IpHeader, protocol, write_tcp_header};
 use std::net::IpAddr;
 
@@ -68,7 +68,8 @@ fn packet(
     payload: [&[u8]; 2],
 ) {
     out.clear();
-    let header = IpHeader { source, destination, protocol: protocol::TCP, ttl, identification: 0 };
+    let header =
+        IpHeader { source, destination, protocol: protocol::TCP, ttl, ecn: Ecn::NotEct, identification: 0 };
     let above = segment.header_length() as usize + segment.payload as usize;
     header.write(out, above);
     let start = out.len();

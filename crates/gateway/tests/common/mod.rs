@@ -205,11 +205,11 @@ impl Script {
     }
 }
 
-pub const SYN: Flags = Flags { syn: true, ack: false, fin: false, rst: false, psh: false };
-pub const SYN_ACK: Flags = Flags { syn: true, ack: true, fin: false, rst: false, psh: false };
-pub const ACK: Flags = Flags { syn: false, ack: true, fin: false, rst: false, psh: false };
-pub const FIN_ACK: Flags = Flags { syn: false, ack: true, fin: true, rst: false, psh: false };
-pub const RST: Flags = Flags { syn: false, ack: false, fin: false, rst: true, psh: false };
+pub const SYN: Flags = Flags { syn: true, ..Flags::NONE };
+pub const SYN_ACK: Flags = Flags { syn: true, ack: true, ..Flags::NONE };
+pub const ACK: Flags = Flags { ack: true, ..Flags::NONE };
+pub const FIN_ACK: Flags = Flags { ack: true, fin: true, ..Flags::NONE };
+pub const RST: Flags = Flags { rst: true, ..Flags::NONE };
 
 /// The ends of flow number `flow`.
 pub fn key_of(flow: u8) -> FlowKey {

@@ -6,7 +6,7 @@ use super::{control, tcp, udp};
 use crate::packet::{Body, Packet};
 use meshpace_routing::Control;
 use meshpace_tcp::Segment;
-use meshpace_units::Bytes;
+use meshpace_units::{Bytes, Ecn};
 use meshpace_wire::{IpHeader, protocol};
 use std::net::Ipv4Addr;
 
@@ -38,6 +38,7 @@ impl Network {
             destination: destination.into(),
             protocol: protocol::UDP,
             ttl: packet.ttl,
+            ecn: Ecn::NotEct,
             identification: 0,
         };
         let transport = &mut self.transport;

@@ -375,18 +375,18 @@ proptest! {
     fn every_segment_has_its_size_and_a_right_checksum(
         options in options(),
         fields in any::<(u16, u16, u32, u32, u16)>(),
-        bits in any::<[bool; 5]>(),
+        bits in any::<[bool; 7]>(),
         payload in 0..2000_u32,
         flat in any::<bool>(),
     ) {
-        let [syn, ack, fin, rst, psh] = bits;
+        let [syn, ack, fin, rst, psh, ece, cwr] = bits;
         let stamp = Ns2Stamp { sent: Instant::from_nanos(u64::from(fields.2)), echo: None };
         let segment = Segment {
             source_port: fields.0,
             destination_port: fields.1,
             seq: Seq(fields.2),
             ack: Seq(fields.3),
-            flags: Flags { syn, ack, fin, rst, psh },
+            flags: Flags { syn, ack, fin, rst, psh, ece, cwr },
             window: fields.4,
             payload,
             options,

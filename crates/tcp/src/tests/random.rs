@@ -219,7 +219,7 @@ const PEER: u32 = u32::MAX - 90;
 fn any_segment() -> impl Strategy<Value = Segment> {
     let options =
         (any::<Option<u16>>(), any::<Option<u8>>(), any::<Option<(u32, u32)>>(), any::<Option<u16>>());
-    let flags = prop_oneof![Just([false, true, false, false]), any::<[bool; 4]>()];
+    let flags = prop_oneof![Just([false, true, false, false, false, false]), any::<[bool; 6]>()];
     let stamp = any::<Option<(u32, Option<u32>)>>();
     (
         near(PEER),
@@ -231,13 +231,21 @@ fn any_segment() -> impl Strategy<Value = Segment> {
         stamp,
     )
         .prop_map(
-            |(seq, ack, [syn, is_ack, fin, rst], window, payload, (mss, scale, stamps, wired), ns2)| {
+            |(
+                seq,
+                ack,
+                [syn, is_ack, fin, rst, ece, cwr],
+                window,
+                payload,
+                (mss, scale, stamps, wired),
+                ns2,
+            )| {
                 Segment {
                     source_port: 2,
                     destination_port: 1,
                     seq,
                     ack,
-                    flags: Flags { syn, ack: is_ack, fin, rst, psh: false },
+                    flags: Flags { syn, ack: is_ack, fin, rst, ece, cwr, ..Flags::NONE },
                     window,
                     payload,
                     options: Options {

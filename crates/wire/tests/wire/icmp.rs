@@ -3,7 +3,7 @@
 use crate::reference::words;
 use core::net::IpAddr;
 use meshpace_tcp::{Flags, Options, Segment};
-use meshpace_units::{Bytes, Seq};
+use meshpace_units::{Bytes, Ecn, Seq};
 use meshpace_wire::{IpHeader, TooBig, build, parse_too_big, protocol};
 
 /// What an endpoint sent and a router could not pass on.
@@ -36,7 +36,14 @@ fn message(v6: bool, kind: u8, code: u8, mtu: u32, about: &[u8]) -> Vec<u8> {
     let [here, _] = ends(v6);
     let router: IpAddr = if v6 { "fd77::99".parse().expect("an address") } else { [10, 77, 0, 9].into() };
     let protocol = if v6 { protocol::ICMPV6 } else { protocol::ICMP };
-    let header = IpHeader { source: router, destination: here, protocol, ttl: 64, identification: 0 };
+    let header = IpHeader {
+        source: router,
+        destination: here,
+        protocol,
+        ttl: 64,
+        ecn: Ecn::NotEct,
+        identification: 0,
+    };
     let mut message = [&[kind, code, 0, 0][..], &mtu.to_be_bytes(), about].concat();
     let mut packet = Vec::new();
     header.write(&mut packet, message.len());

@@ -33,8 +33,8 @@ pub fn reading(bytes: &[u8]) {
     let halves = [source_port, destination_port, window].map(u64::from);
     assert_eq!(halves, [number(0, 2), number(2, 2), number(14, 2)]);
     assert_eq!([seq.0, ack.0].map(u64::from), [number(4, 4), number(8, 4)]);
-    let bits = [flags.fin, flags.syn, flags.rst, flags.psh, flags.ack];
-    assert_eq!(bits, [0, 1, 2, 3, 4].map(|bit| number(13, 1) >> bit & 1 == 1));
+    let bits = [flags.fin, flags.syn, flags.rst, flags.psh, flags.ack, flags.ece, flags.cwr];
+    assert_eq!(bits, [0, 1, 2, 3, 4, 6, 7].map(|bit| number(13, 1) >> bit & 1 == 1));
     let right = folded(tcp_words(&bytes[..end], tcp)) == 0xffff
         && (bytes[0] >> 4 == 6 || folded(words(&anatomy.ip)) == 0xffff);
     assert_eq!(checksum_ok(bytes), right);

@@ -5,7 +5,7 @@ use crate::packets::{damaged, packet};
 use crate::reference::dissect;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use meshpace_tcp::{Flags, Options, Segment, Timestamps};
-use meshpace_units::{Bytes, Seq, Span};
+use meshpace_units::{Bytes, Ecn, Seq, Span};
 use meshpace_wire::{Malformed, NotTcp, build, checksum_ok, parse, parse_too_big};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -79,8 +79,8 @@ fn segment() -> impl Strategy<Value = Segment> {
         prop_oneof![2 => Just(Vec::new()), 1 => sack],
         prop::option::of(any::<u16>()),
     );
-    (options, any::<(u16, u16, u32, u32, u16)>(), any::<[bool; 5]>())
-        .prop_map(|(options, fields, [syn, ack, fin, rst, psh])| {
+    (options, any::<(u16, u16, u32, u32, u16)>(), any::<[bool; 7]>())
+        .prop_map(|(options, fields, [syn, ack, fin, rst, psh, ece, cwr])| {
             let (mss, window_scale, sack_permitted, timestamps, blocks, rtt) = options;
             let mut sack = [None; 4];
             for (place, (left, right)) in sack.iter_mut().zip(blocks) {
@@ -89,7 +89,7 @@ fn segment() -> impl Strategy<Value = Segment> {
             let rtt_wired = rtt.map(|ms| Span::from_millis(ms.into()));
             let options = Options { mss, window_scale, sack_permitted, timestamps, sack, rtt_wired };
             let (source_port, destination_port, seq, number, window) = fields;
-            let flags = Flags { syn, ack, fin, rst, psh };
+            let flags = Flags { syn, ack, fin, rst, psh, ece, cwr };
             // Without the flag the field is written as zero.
             let ack = Seq(if ack { number } else { 0 });
             let seq = Seq(seq);
@@ -187,9 +187,9 @@ fn extension_headers_are_walked() {
 #[test]
 fn class_and_ttl_are_kept() {
     let v4 = parse(&with(syn(), &[(1, 0xb9), (8, 3)])).expect("TCP");
-    assert_eq!((v4.traffic_class, v4.ttl), (0xb9, 3));
+    assert_eq!((v4.traffic_class, v4.ecn(), v4.ttl), (0xb9, Ecn::Ect1, 3));
     let v6 = parse(&with(v6(6, &syn()[20..]), &[(0, 0x6b), (1, 0x9f), (7, 4)])).expect("TCP");
-    assert_eq!((v6.traffic_class, v6.ttl), (0xb9, 4));
+    assert_eq!((v6.traffic_class, v6.ecn(), v6.ttl), (0xb9, Ecn::Ect1, 4));
 }
 
 /// What a segment with these options says.

@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 use meshpace_tcp::{Flags, Options, Timestamps};
-use meshpace_units::{Bytes, Seq, Span};
+use meshpace_units::{Bytes, Ecn, Seq, Span};
 use meshpace_wire::{IpHeader, build, checksum_ok, clamp_mss, parse, protocol, set_rtt, strip_rtt};
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -189,8 +189,14 @@ fn an_acknowledgement_number_without_its_flag_is_written_as_zero() {
 fn only_udp_has_no_checksum_of_zero() {
     // Nothing but the protocol, both lengths and a port that makes all words add up to ffff.
     let any = IpAddr::from([0, 0, 0, 0]);
-    let mut header =
-        IpHeader { source: any, destination: any, protocol: protocol::UDP, ttl: 1, identification: 0 };
+    let mut header = IpHeader {
+        source: any,
+        destination: any,
+        protocol: protocol::UDP,
+        ttl: 1,
+        ecn: Ecn::NotEct,
+        identification: 0,
+    };
     let mut udp = vec![0; 8];
     udp[..2].copy_from_slice(&(0xffff_u16 - 17 - 8 - 8).to_be_bytes());
     udp[5] = 8;
@@ -202,4 +208,29 @@ fn only_udp_has_no_checksum_of_zero() {
     tcp[..2].copy_from_slice(&(0xffff_u16 - 6 - 20).to_be_bytes());
     header.seal(&mut tcp);
     assert_eq!(tcp[16..18], [0, 0]);
+}
+
+#[test]
+fn congestion_notification_is_in_the_second_byte_of_ipv4_and_before_the_flow_label_of_ipv6() {
+    // RFC 3168, section 5, figure 1, and RFC 8200, section 3: the lower bits of the traffic class.
+    let [v4, v6] = [IpAddr::from([10, 77, 0, 2]), "fd77::2".parse().expect("an address")];
+    for (ecn, in_v4, in_v6) in
+        [(Ecn::NotEct, 0, 0), (Ecn::Ect1, 1, 0x10), (Ecn::Ect0, 2, 0x20), (Ecn::Ce, 3, 0x30)]
+    {
+        let written = |address: IpAddr| {
+            let protocol = protocol::TCP;
+            let header =
+                IpHeader { source: address, destination: address, protocol, ttl: 9, ecn, identification: 0 };
+            let mut bytes = Vec::new();
+            header.write(&mut bytes, 20);
+            let start = bytes.len();
+            bytes.extend([0; 12].into_iter().chain([0x50]).chain([0; 7]));
+            header.seal(&mut bytes[start..]);
+            assert!(checksum_ok(&bytes));
+            assert_eq!(parse(&bytes).expect("TCP").ecn(), ecn);
+            bytes
+        };
+        assert_eq!(written(v4)[..2], [0x45, in_v4]);
+        assert_eq!(written(v6)[..4], [0x60, in_v6, 0, 0]);
+    }
 }

@@ -48,12 +48,12 @@ impl World {
     }
 
     fn packet(down: bool, seq: u32, ack: u32, payload: u32) -> Vec<u8> {
-        let flags = Flags { syn: false, ack: true, fin: false, rst: false, psh: false };
+        let flags = Flags { ack: true, ..Flags::NONE };
         Self::with_flags(down, seq, ack, payload, flags)
     }
 
     fn syn(down: bool) -> Vec<u8> {
-        let flags = Flags { syn: true, ack: down, fin: false, rst: false, psh: false };
+        let flags = Flags { syn: true, ack: down, ..Flags::NONE };
         Self::with_flags(down, 0, 1, 0, flags)
     }
 

@@ -5,8 +5,8 @@ use meshpace_wire::{build, checksum_ok, parse};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 const MSS: u32 = 1000;
-const ACK: Flags = Flags { syn: false, ack: true, fin: false, rst: false, psh: false };
-const SYN: Flags = Flags { syn: true, ack: false, fin: false, rst: false, psh: false };
+const ACK: Flags = Flags { ack: true, ..Flags::NONE };
+const SYN: Flags = Flags { syn: true, ..Flags::NONE };
 
 /// The mesh is 10.77.0.0/16 and fd77::/16 and what is behind its interface; 4 hops by configuration.
 const PACE: &str = "mode = \"pace\"\n[mesh]\nsubnets = [\"10.77.0.0/16\", \"fd77::/16\"]\nrate = \"2Mbps\"\n\

@@ -147,7 +147,7 @@ impl Bench {
     }
 }
 
-pub(super) const ACK: Flags = Flags { ack: true, syn: false, fin: false, rst: false, psh: false };
+pub(super) const ACK: Flags = Flags { ack: true, ..Flags::NONE };
 
 /// A sequence number, as one or as a plain number.
 pub(super) struct At(Seq);
