@@ -23,7 +23,7 @@ FLOW = {
     "retransmits", "timeouts", "fast_retransmits", "loss_ratio", "delay_mean_s", "delay_std_s", "srtt_s",
     "pacing_rate_bps",
 }  # fmt: skip
-LINK = {"from", "to", "data_drops", "ack_drops", "retry_drops", "queue_drops", "collisions"}
+LINK = {"from", "to", "data_drops", "ack_drops", "retry_drops", "queue_drops", "collisions", "attempts", "airtime_s"}
 
 
 def without_wall(text: str) -> str:

@@ -46,6 +46,8 @@ class LinkResult(_From):
     collisions_cts: int
     collisions_data: int
     collisions_ack: int
+    attempts: int | None
+    airtime_s: float | None
 
 
 class GatewayResult(TypedDict):

@@ -134,6 +134,7 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
         retry_short: radio.retry_short,
         retry_long: radio.retry_long,
         backoff_range: radio.backoff_range,
+        propagation_allowance: Phy::NS2_PROPAGATION_ALLOWANCE,
     };
     let (ratio_db, noise) = match radio.reception {
         scenario::Reception::Ns2Capture { capture_threshold_db } => (capture_threshold_db, 0.0),

@@ -135,6 +135,12 @@ impl World<'_> {
                 row.collisions_ack = ack;
             }
         }
+        for ((from, to), row) in &mut radio {
+            let sent = |by: &NodeId, to: &NodeId| self.nodes[by.index()].station.stats().sent_to(*to);
+            let (there, back) = (sent(from, to), sent(to, from));
+            row.attempts = Some(there.attempts);
+            row.airtime_s = Some((there.airtime + back.answers).as_secs_f64());
+        }
         let host = |host: Host| match host {
             Host::Mesh(node) => name(node),
             Host::Wired(node) => scenario.wired[node as usize].id.clone(),
@@ -143,6 +149,8 @@ impl World<'_> {
             data_drops: link.count.data_drops,
             ack_drops: link.count.ack_drops,
             queue_drops: link.count.data_drops + link.count.ack_drops,
+            attempts: None,
+            airtime_s: None,
             ..empty_row(host(link.from), host(link.to))
         });
         radio.into_values().chain(wired).collect()
@@ -163,6 +171,7 @@ impl World<'_> {
     }
 }
 
+/// A radio link that nothing happened on.
 fn empty_row(from: String, to: String) -> LinkResult {
     LinkResult {
         from,
@@ -176,6 +185,8 @@ fn empty_row(from: String, to: String) -> LinkResult {
         collisions_cts: 0,
         collisions_data: 0,
         collisions_ack: 0,
+        attempts: Some(0),
+        airtime_s: Some(0.0),
     }
 }
 

@@ -132,6 +132,11 @@ pub struct LinkResult {
     pub collisions_data: u64,
     /// Acknowledgements.
     pub collisions_ack: u64,
+    /// Exchanges opened toward the receiver, retries included: an RTS, or a data frame without one. Null on wired links.
+    pub attempts: Option<u64>,
+    /// Time on the air of all frames of the link's exchanges as they were sent, RTS, CTS, data and ACK; broadcasts belong
+    /// to no link. Null on wired links.
+    pub airtime_s: Option<f64>,
 }
 
 /// One gateway of a scheme that acts there.

@@ -83,8 +83,13 @@ mod tests {
 
     #[test]
     fn the_first_gateway_serves_those_halfway() {
-        let link =
-            |to: u32, decodable| Hearer { node: NodeId(to), power: 1.0, delay: Span::NANOSECOND, decodable };
+        let link = |to: u32, decodable| Hearer {
+            node: NodeId(to),
+            power: 1.0,
+            delay: Span::NANOSECOND,
+            decodable,
+            lossy: false,
+        };
         // 0 - 1 - 2 - 3 - 4, and 5 which is sensed only.
         let mut hearers: Vec<Vec<Hearer>> = vec![Vec::new(); 6];
         for node in 0..4u32 {

@@ -71,6 +71,7 @@ mod tests {
             retry_short: 7,
             retry_long: 4,
             backoff_range: BackoffRange::Ns2,
+            propagation_allowance: Phy::NS2_PROPAGATION_ALLOWANCE,
         }
     }
 

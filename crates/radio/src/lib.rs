@@ -6,6 +6,7 @@
 //! | [`phy`] | timing and frame durations |
 //! | [`propagation`] | received power against distance, and the thresholds that make ranges of it |
 //! | [`links`] | who hears whom, how strongly, how late |
+//! | [`loss`] | links that lose frames, one by one or in bursts |
 //! | [`frame`] | what is on the air |
 //! | [`reception`] | what a receiver makes of overlapping frames (`ns2-capture`, `sinr`) |
 //! | [`station`] | one node's DCF: carrier sense, backoff, RTS/CTS, retries, NAV |
@@ -19,6 +20,7 @@
 pub mod backoff;
 pub mod frame;
 pub mod links;
+pub mod loss;
 pub mod phy;
 pub mod propagation;
 pub mod reception;
@@ -27,8 +29,9 @@ pub mod station;
 
 pub use frame::{Frame, FrameKind, MacPacket};
 pub use links::{Hearer, Links, Position};
+pub use loss::{LinkLoss, Losses};
 pub use phy::{BackoffRange, Phy, Preamble};
 pub use propagation::{Propagation, Thresholds};
 pub use reception::{Arrival, Outcome, Reception};
 pub use standard::Standard;
-pub use station::{Action, Station, StationConfig, StationStats};
+pub use station::{Action, Sent, Station, StationConfig, StationStats};

@@ -38,7 +38,12 @@ pub struct Hearer {
     pub delay: Span,
     /// True if the frame can be decoded.
     pub decodable: bool,
+    /// True if [`crate::Losses`] must be asked about every frame.
+    pub lossy: bool,
 }
+
+/// Propagation delay of links that have no length: that over 200 m, the spacing of the papers' chains.
+pub const GRAPH_DELAY: Span = Span::from_nanos(667);
 
 /// What decides audibility.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +75,34 @@ impl Links {
         (0..positions.len()).map(|node| self.hearers(node, positions, &grid)).collect()
     }
 
+    /// The receivers of every node where a list of directed links says who hears whom, in order of node.
+    ///
+    /// What is listed is decoded, and therefore sensed, all links equally strong and [`GRAPH_DELAY`] long; what is not
+    /// listed does not exist: it is neither sensed nor does it interfere. (Two that send to a third and have no link to
+    /// each other are hidden from each other.)
+    ///
+    /// # Panics
+    /// If a link names a node beyond `nodes`.
+    #[must_use]
+    pub fn graph(&self, nodes: usize, links: &[(NodeId, NodeId)]) -> Vec<Vec<Hearer>> {
+        let power = self.thresholds().receive;
+        let mut table = vec![Vec::new(); nodes];
+        for (from, to) in links {
+            table[from.index()].push(Hearer {
+                node: *to,
+                power,
+                delay: GRAPH_DELAY,
+                decodable: true,
+                lossy: false,
+            });
+        }
+        for hearers in &mut table {
+            hearers.sort_unstable_by_key(|hearer: &Hearer| hearer.node);
+            hearers.dedup_by_key(|hearer| hearer.node);
+        }
+        table
+    }
+
     fn hearers(&self, node: usize, positions: &[Position], grid: &Grid) -> Vec<Hearer> {
         let thresholds = self.thresholds();
         let floor = if self.summed_interference { thresholds.interfere } else { thresholds.sense };
@@ -86,6 +119,7 @@ impl Links {
                     power,
                     delay: Span::from_secs_f64(distance / SPEED_OF_LIGHT).max(Span::NANOSECOND),
                     decodable: power >= thresholds.receive,
+                    lossy: false,
                 })
             })
             .collect()
@@ -176,5 +210,14 @@ mod tests {
                 .collect();
             assert_eq!(table[i].iter().map(|h| h.node.0).collect::<Vec<_>>(), all);
         }
+    }
+
+    #[test]
+    fn a_graph_has_the_links_that_are_listed() {
+        let link = |from, to| (NodeId(from), NodeId(to));
+        let table = links().graph(4, &[link(2, 1), link(0, 1), link(2, 0), link(0, 1), link(1, 3)]);
+        let heard: Vec<Vec<u32>> = table.iter().map(|list| list.iter().map(|h| h.node.0).collect()).collect();
+        assert_eq!(heard, [vec![1], vec![3], vec![0, 1], vec![]]);
+        assert!(table.iter().flatten().all(|h| h.decodable && h.power >= links().thresholds().receive));
     }
 }

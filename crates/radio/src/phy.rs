@@ -1,5 +1,6 @@
 //! Timing and frame durations of each standard.
 
+use crate::propagation::SPEED_OF_LIGHT;
 use crate::standard::Standard;
 use meshpace_units::{Bytes, Rate, Span};
 
@@ -47,12 +48,22 @@ pub struct Phy {
     pub retry_long: u32,
     /// How a backoff is drawn.
     pub backoff_range: BackoffRange,
+    /// What the time-outs for an answer allow for the way there and back, beyond SIFS and the answer itself
+    /// (`[radio] ack_timeout`). Over links longer than [`Phy::reach`] no answer comes in time.
+    pub propagation_allowance: Span,
 }
 
-/// Twice the largest propagation delay, 2 us, that ns-2 allows for in its time-outs.
-const PROPAGATION_ALLOWANCE: Span = Span::from_micros(4);
-
 impl Phy {
+    /// Twice the largest propagation delay, 2 us, that ns-2.35 allows for in its time-outs.
+    pub const NS2_PROPAGATION_ALLOWANCE: Span = Span::from_micros(4);
+
+    /// The longest link, in metres, whose answers come within the time-outs: 600 m with ns-2.35's allowance. An answer
+    /// whose last bit arrives in the very nanosecond of the time-out is still in time.
+    #[must_use]
+    pub fn reach(&self) -> f64 {
+        self.propagation_allowance.as_secs_f64() * SPEED_OF_LIGHT / 2.0
+    }
+
     /// Slot time.
     #[must_use]
     pub const fn slot(&self) -> Span {
@@ -151,13 +162,19 @@ impl Phy {
     #[must_use]
     pub fn cts_timeout(&self, data: Rate) -> Span {
         let rate = self.control_rate(data);
-        self.airtime(RTS_BYTES, rate) + self.sifs() + self.airtime(CTS_BYTES, rate) + PROPAGATION_ALLOWANCE
+        self.airtime(RTS_BYTES, rate)
+            + self.sifs()
+            + self.airtime(CTS_BYTES, rate)
+            + self.propagation_allowance
     }
 
     /// How long the sender of a data frame of this duration waits for the ACK, from the start of the frame.
     #[must_use]
     pub fn ack_timeout(&self, data_airtime: Span, data: Rate) -> Span {
-        data_airtime + self.sifs() + self.airtime(ACK_BYTES, self.control_rate(data)) + PROPAGATION_ALLOWANCE
+        data_airtime
+            + self.sifs()
+            + self.airtime(ACK_BYTES, self.control_rate(data))
+            + self.propagation_allowance
     }
 
     /// How long the sender of a CTS waits for the data, from the start of the CTS, given the CTS's duration field
@@ -166,7 +183,7 @@ impl Phy {
     pub fn data_timeout(&self, duration: Span, control: Rate) -> Span {
         let cts = self.airtime(CTS_BYTES, control);
         let after_data = self.sifs() + self.airtime(ACK_BYTES, control);
-        cts + duration.saturating_sub(after_data) + PROPAGATION_ALLOWANCE
+        cts + duration.saturating_sub(after_data) + self.propagation_allowance
     }
 
     /// Duration field of an RTS: 3 SIFS + CTS + DATA + ACK in whole microseconds, to nearest (as ns-2).
@@ -213,6 +230,7 @@ mod tests {
             retry_short: 7,
             retry_long: 4,
             backoff_range: BackoffRange::Ns2,
+            propagation_allowance: Phy::NS2_PROPAGATION_ALLOWANCE,
         }
     }
 

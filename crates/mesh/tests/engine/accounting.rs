@@ -1,7 +1,8 @@
 //! What is counted where, and what is null.
 
 use crate::support::{cbr, chain, close, flow, measure, node, record, row, run};
-use meshpace_radio::FrameKind;
+use meshpace_radio::{Frame, FrameKind};
+use meshpace_units::{NodeId, Span};
 
 fn newreno(text: &str) -> String {
     format!("[defaults]\nscheme = \"newreno\"\n{text}")
@@ -196,4 +197,42 @@ fn wired_hops_are_not_hops_and_wired_drops_are_queue_drops() {
     let names: Vec<_> = result.links.iter().map(|l| format!("{}-{}", l.from, l.to)).collect();
     let wired = ["n2-RT1", "RT1-n2", "RT1-RT2", "RT2-RT1", "RT2-B", "B-RT2"];
     assert_eq!(names, ["n0-n1", "n1-n0", "n1-n2", "n2-n1"].iter().chain(&wired).copied().collect::<Vec<_>>());
+}
+
+/// Attempts and air time of the rows, held against every frame that was seen on the air.
+#[test]
+fn attempts_and_air_time_are_those_of_the_frames() {
+    for rts in ["always", "never"] {
+        // A relay under pressure from both sides, so that there are retries; the warm-up cuts exchanges in two.
+        let text = format!("{}[radio]\nrts = \"{rts}\"\n{}", measure(3.0, 1.0), chain(4));
+        let flows = format!("{}{}", flow("n0", "n4", ""), flow("n4", "n0", ""));
+        let (result, record) = record(&newreno(&format!("{text}{flows}")));
+        let id = |node: NodeId| format!("n{}", node.0);
+        let measured = record.frames.iter().filter(|seen| seen.us() >= 1e6).map(|seen| &seen.frame);
+        let mut retries = 0;
+        for link in &result.links {
+            let exchange = |f: &&&Frame| {
+                let (from, to) = (id(f.from), f.to.map(id));
+                let asks = matches!(f.kind, FrameKind::Rts | FrameKind::Data);
+                let (from, to) = if asks { (Some(from), to) } else { (to, Some(from)) };
+                from.as_ref() == Some(&link.from) && to.as_ref() == Some(&link.to)
+            };
+            let frames: Vec<_> = measured.clone().filter(|f| exchange(&f)).collect();
+            let opens = |f: &&&Frame| f.kind == FrameKind::Rts || f.kind == FrameKind::Data && !f.protected;
+            assert_eq!(link.attempts, Some(frames.iter().filter(opens).count() as u64), "{link:?}");
+            let airtime: Span = frames.iter().map(|f| f.airtime).sum();
+            assert_eq!(link.airtime_s, Some(airtime.as_secs_f64()), "{link:?}");
+            retries += frames.iter().filter(|f| f.retry).count();
+        }
+        let total: f64 = result.links.iter().filter_map(|link| link.airtime_s).sum();
+        close("all", total, measured.map(|f| f.airtime).sum::<Span>().as_secs_f64(), 1e-9);
+        assert!(retries > 20, "{retries} retries");
+    }
+    let result = run(&newreno(&format!(
+        "{}[topology]\nkind = \"chain\"\nhops = 1\n{}",
+        measure(2.0, 0.0),
+        flow("B", "n0", "")
+    )));
+    let wired = result.links.iter().filter(|link| link.from == "B").collect::<Vec<_>>();
+    assert!(wired.iter().all(|link| link.attempts.is_none() && link.airtime_s.is_none()) && wired.len() == 1);
 }

@@ -95,10 +95,12 @@ impl Station {
         if !self.reception.busy() && self.transmitter == Transmitter::Idle {
             self.medium_turns_busy(now, config);
         }
+        self.count_busy(now);
         self.reception.transmitter_starts();
         self.transmitter = state;
         self.on_air_until = now + frame.airtime;
         self.times_out_at = Some(now + occupied);
+        self.stats.transmits(&frame);
         out.push(Action::Transmit(frame));
     }
 
@@ -164,6 +166,7 @@ impl Station {
 
     /// The transmitter turns idle: a waiting answer starts its SIFS, a waiting packet draws a backoff.
     pub(super) fn resume(&mut self, now: Instant, config: &StationConfig) {
+        self.count_busy(now);
         if self.transmitter != Transmitter::Idle {
             self.transmitter = Transmitter::Idle;
             self.transmitter_idle_since = now;

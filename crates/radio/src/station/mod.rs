@@ -13,6 +13,7 @@ mod respond;
 mod stats;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use crate::backoff::{Backoff, Intervals};
 use crate::frame::{Frame, FrameKind, MacPacket};
@@ -22,7 +23,8 @@ use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 
 use pending::Pending;
-pub use stats::StationStats;
+pub use stats::{Sent, StationStats};
+use watch::Watch;
 
 /// What the driver has to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,6 +120,8 @@ pub struct Station {
     heard: Vec<(NodeId, u16)>,
     stream: Stream,
     stats: StationStats,
+    /// `None`: nobody watches.
+    watch: Option<Watch>,
 }
 
 impl Station {
@@ -147,6 +151,7 @@ impl Station {
             heard: Vec::new(),
             stream,
             stats: StationStats::default(),
+            watch: None,
         }
     }
 
@@ -206,6 +211,7 @@ impl Station {
     pub fn timer(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         self.catch_up(now, config);
         if self.sifs_ends_at == Some(now) {
+            self.count_busy(now);
             self.sifs_ends_at = None;
             self.sifs_over(now, config, out);
         }
@@ -237,6 +243,7 @@ impl Station {
             // Captured over, replaced by a frame that ends later, or not noticed while transmitting.
             return if now < deaf_until + frame.airtime { Outcome::Deaf } else { Outcome::Overlapped };
         }
+        self.count_busy(now);
         let ended = self.reception.ends(&config.limits);
         let (arrival, verdict) =
             ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
@@ -313,7 +320,8 @@ impl Station {
         }
     }
 
-    /// The commonest case in one step: a frame for somebody else that nothing overlapped, begun and ended by `now`.
+    /// The commonest case in one step: a frame for somebody else that nothing overlapped, begun and ended by `now`, at a
+    /// station that nobody watches.
     #[inline]
     fn overhear_at_once(&mut self, now: Instant, config: &StationConfig) -> bool {
         let Some(arrival) = self.pending.first() else { return false };
@@ -321,7 +329,8 @@ impl Station {
             && arrival.end <= now
             && arrival.start >= self.on_air_until
             && self.reception.is_silent()
-            && self.pending.second().is_none_or(|next| next.start >= arrival.end);
+            && self.pending.second().is_none_or(|next| next.start >= arrival.end)
+            && !self.pending.one_by_one;
         if !undisturbed {
             return false;
         }
@@ -339,6 +348,7 @@ impl Station {
     fn arrival_begins(&mut self, config: &StationConfig) {
         let arrival = self.pending.pop().unwrap_or_else(|| panic!("{:?}: no arrival begins", self.id));
         let was_busy = self.reception.busy();
+        self.count_busy(arrival.start);
         let transmitting = arrival.start < self.on_air_until;
         let begun = self.reception.begins(arrival, transmitting, &config.limits);
         if !was_busy && self.reception.busy() && self.transmitter == Transmitter::Idle {
@@ -354,11 +364,15 @@ impl Station {
 
     fn overheard_ends(&mut self, config: &StationConfig) {
         let was_busy = self.reception.busy();
+        if let (true, Some((end, _))) = (self.watch.is_some(), self.reception.next_end()) {
+            self.count_busy(end);
+        }
         let (arrival, verdict) =
             self.reception.ends(&config.limits).unwrap_or_else(|| panic!("{:?}: nothing ends", self.id));
         match verdict {
             Verdict::Good if arrival.end >= self.on_air_until => {
                 self.nav = self.nav.max(arrival.end + arrival.duration);
+                self.note_read(arrival.end, arrival.from);
             }
             Verdict::Good | Verdict::Energy => {}
             Verdict::Bad | Verdict::Collided => self.bad_end(&arrival, verdict, config),

@@ -7,6 +7,8 @@ use crate::reception::Arrival;
 pub(super) struct Pending {
     arrivals: Vec<Arrival>,
     taken: usize,
+    /// True: each is looked at by itself, undisturbed or not. (Here, where it lies beside what is read at every frame.)
+    pub one_by_one: bool,
 }
 
 impl Pending {

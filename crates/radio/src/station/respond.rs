@@ -35,6 +35,7 @@ impl Station {
         if self.transmitter != Transmitter::Rts {
             return;
         }
+        self.count_busy(now);
         self.needs_rts = false;
         self.short_retries = 0;
         self.transmitter = Transmitter::Idle;

@@ -1,35 +1,80 @@
 //! Counters of one station.
 
-use crate::frame::FrameKind;
+use crate::frame::{Frame, FrameKind};
 use crate::reception::Collision;
-use meshpace_units::NodeId;
+use meshpace_units::{NodeId, Span};
 
-/// Frames lost to overlap, by transmitter and kind.
+/// What a station counted, by neighbour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StationStats {
     collisions: Vec<(NodeId, [u64; 4])>,
+    sent: Vec<(NodeId, Sent)>,
+}
+
+/// What a station sent to one neighbour, as sent: whether it arrived or not. Broadcasts are to nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Exchanges opened: an RTS, or a data frame without one. Every one beyond the packets that got through was a
+    /// retry, whichever frame of the exchange was lost.
+    pub attempts: u64,
+    /// Time on the air of the RTS and data frames.
+    pub airtime: Span,
+    /// Time on the air of the CTS and ACK frames: they belong to the neighbour's exchanges.
+    pub answers: Span,
 }
 
 impl StationStats {
     pub(super) fn collision(&mut self, lost: Collision) {
-        let index = match self.collisions.binary_search_by_key(&lost.from, |entry| entry.0) {
-            Ok(index) => index,
-            Err(index) => {
-                self.collisions.insert(index, (lost.from, [0; 4]));
-                index
-            }
-        };
         let kind = match lost.kind {
             FrameKind::Rts => 0,
             FrameKind::Cts => 1,
             FrameKind::Data => 2,
             FrameKind::Ack => 3,
         };
-        self.collisions[index].1[kind] += 1;
+        entry(&mut self.collisions, lost.from)[kind] += 1;
     }
 
-    /// Collisions by transmitter, in order: RTS, CTS, data, ACK.
+    /// A frame starts.
+    #[inline]
+    pub(super) fn transmits(&mut self, frame: &Frame) {
+        let Some(to) = frame.to else { return };
+        let sent = entry(&mut self.sent, to);
+        match frame.kind {
+            FrameKind::Rts | FrameKind::Data => {
+                sent.attempts += u64::from(frame.kind == FrameKind::Rts || !frame.protected);
+                sent.airtime += frame.airtime;
+            }
+            FrameKind::Cts | FrameKind::Ack => sent.answers += frame.airtime,
+        }
+    }
+
+    /// Frames lost to overlap by transmitter, in order: RTS, CTS, data, ACK.
     pub fn collisions(&self) -> impl Iterator<Item = (NodeId, [u64; 4])> + '_ {
         self.collisions.iter().copied()
     }
+
+    /// What was sent, in order of the neighbours that it was sent to.
+    pub fn sent(&self) -> impl Iterator<Item = (NodeId, Sent)> + '_ {
+        self.sent.iter().copied()
+    }
+
+    /// What was sent to one neighbour.
+    #[must_use]
+    pub fn sent_to(&self, to: NodeId) -> Sent {
+        let found = self.sent.binary_search_by_key(&to, |entry| entry.0);
+        found.map_or_else(|_| Sent::default(), |index| self.sent[index].1)
+    }
+}
+
+/// The entry of a neighbour in a sorted list.
+#[inline]
+fn entry<T: Default>(list: &mut Vec<(NodeId, T)>, node: NodeId) -> &mut T {
+    let index = match list.binary_search_by_key(&node, |entry| entry.0) {
+        Ok(index) => index,
+        Err(index) => {
+            list.insert(index, (node, T::default()));
+            index
+        }
+    };
+    &mut list[index].1
 }

@@ -17,6 +17,7 @@ fn config() -> StationConfig {
         retry_short: 7,
         retry_long: 4,
         backoff_range: BackoffRange::Ns2,
+        propagation_allowance: Phy::NS2_PROPAGATION_ALLOWANCE,
     };
     let thresholds = Propagation::TwoRay.thresholds(250.0, 550.0);
     let limits = ReceptionLimits { ratio: 10.0, noise: 0.0, thresholds, eifs: phy.eifs() };

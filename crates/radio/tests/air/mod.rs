@@ -62,6 +62,8 @@ enum Source {
 enum Event {
     /// The frame number `frame` ends at `node`, to which it is addressed.
     FrameEnds { node: u32, frame: u64 },
+    /// The frame number `frame` ends at `node`, which listens to the others'.
+    Overheard { node: u32, frame: u64 },
     /// A scripted packet comes to `node`.
     Offer(u32, usize),
     /// A scripted frame is sent by a puppet.
@@ -86,6 +88,10 @@ pub struct Air {
     pub postponing: bool,
     /// True: every hearer catches up at every frame's beginning and end, so that nothing is left lazy.
     pub eager: bool,
+    /// Frames for others that a listening node read: when, who, what.
+    pub overheard: Vec<(Instant, u32, Frame)>,
+    /// Who listens: see [`Air::listen`].
+    listeners: Vec<bool>,
     /// Packets acknowledged (or broadcast) and given up, by node.
     pub sent: Vec<u64>,
     pub given_up: Vec<u64>,
@@ -132,6 +138,8 @@ impl Air {
             recording: true,
             postponing: true,
             eager: false,
+            overheard: Vec::new(),
+            listeners: vec![false; n],
             sent: vec![0; n],
             given_up: vec![0; n],
             attempts: vec![0; n],
@@ -153,6 +161,18 @@ impl Air {
             self.stations[*node as usize] = None;
         }
         self
+    }
+
+    /// From now on `node` listens to what the others send, and says how long it has found the medium busy.
+    pub fn listen(&mut self, node: u32) {
+        self.listeners[node as usize] = true;
+        self.stations[node as usize].as_mut().expect("a station").watch();
+    }
+
+    /// Microseconds that a listening node has found the medium busy.
+    pub fn busy(&mut self, node: u32) -> f64 {
+        let station = self.stations[node as usize].as_mut().expect("a station");
+        station.busy_time(self.now, &self.config).as_nanos() as f64 / 1e3
     }
 
     /// The station of a node that is not a puppet.
@@ -230,6 +250,14 @@ impl Air {
                 // has put the last one off.
                 if self.stations[node as usize].as_ref().is_some_and(Station::accepts) {
                     self.feed(node);
+                }
+                return;
+            }
+            Event::Overheard { node, frame } => {
+                let frame = self.frames[(frame - self.first_frame) as usize];
+                let station = self.stations[node as usize].as_mut().expect("a station");
+                if station.overhear(now, frame.from, &self.config) {
+                    self.overheard.push((now, node, frame));
                 }
                 return;
             }
@@ -330,6 +358,9 @@ impl Air {
             };
             if mine {
                 self.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, frame: number });
+            }
+            if self.listeners[hearer.node.index()] && hearer.decodable && !mine {
+                self.schedule(arrival.end, Event::Overheard { node: hearer.node.0, frame: number });
             }
             if self.eager {
                 self.settle(start + Span::NANOSECOND, hearer.node.0);

@@ -45,6 +45,7 @@ impl Setup {
                 retry_short: 7,
                 retry_long: 4,
                 backoff_range: BackoffRange::Ns2,
+                propagation_allowance: Phy::NS2_PROPAGATION_ALLOWANCE,
             },
             propagation: Propagation::TwoRay,
             ranges: (250.0, 550.0),

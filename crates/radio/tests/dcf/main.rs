@@ -9,6 +9,7 @@
 //! | [`nav`] | virtual carrier sense and EIFS (1.7, 1.8, 2.2) |
 //! | [`capture`] | overlapping frames under `ns2-capture` and `ranges` (1.2 to 1.6) |
 //! | [`sinr`] | overlapping frames under `sinr` (schemes.md 17.1) |
+//! | [`watching`] | what a station tells those who look closely: overheard frames, busy time, what it sent |
 //! | [`properties`] | random traffic over random topologies |
 
 #[allow(dead_code, unused_imports, reason = "every test binary uses its own part of the harness")]
@@ -23,6 +24,7 @@ mod nav;
 mod properties;
 mod retries;
 mod sinr;
+mod watching;
 
 /// Air times at 1 Mbit/s with the long preamble, microseconds (schemes.md 17.2).
 const RTS: f64 = 352.0;

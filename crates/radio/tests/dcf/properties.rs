@@ -3,7 +3,7 @@
 use crate::air::{Air, Setup, at, mbps};
 use meshpace_radio::phy::BackoffRange;
 use meshpace_radio::station::Action;
-use meshpace_radio::{MacPacket, Position, Preamble, Propagation, Standard};
+use meshpace_radio::{FrameKind, MacPacket, Position, Preamble, Propagation, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -174,7 +174,7 @@ proptest! {
                 prop_assert!(start >= free, "{:?} at {:?}, before {:?}", frame, start, free);
                 prop_assert!(start == free || start >= free + scenario.setup.phy.sifs());
                 prop_assert_eq!(frame.from, NodeId(node));
-                prop_assert_eq!(frame.packet.is_some(), frame.kind == meshpace_radio::FrameKind::Data);
+                prop_assert_eq!(frame.packet.is_some(), frame.kind == FrameKind::Data);
                 prop_assert!(frame.to.is_some() || frame.packet.is_some());
                 free = start + frame.airtime;
             }
@@ -210,5 +210,65 @@ proptest! {
             if timer { poked.poke(when, node) } else { poked.settle(when, node) }
         }
         assert_same(&lazy, &scenario.run(poked), scenario.positions.len())?;
+    }
+
+    /// A station that is watched does what the others do, tie or not, and hears whole frames one after another.
+    #[test]
+    fn listening_changes_nothing(scenario in prop_oneof![scenario(true), scenario(false)], some in any::<u8>()) {
+        let plain = scenario.run(scenario.air());
+        for listeners in [0xff, some] {
+            let mut air = scenario.air();
+            let nodes = scenario.positions.len() as u32;
+            (0..nodes).filter(|node| listeners >> node & 1 == 1).for_each(|node| air.listen(node));
+            let mut listening = scenario.run(air);
+            prop_assert_eq!(&plain.log, &listening.log);
+            assert_same(&plain, &listening, scenario.positions.len())?;
+            for node in (0..nodes).filter(|node| listeners >> node & 1 == 1) {
+                let heard = listening.overheard.iter().filter(|(_, hearer, _)| *hearer == node);
+                let (mut free, mut silence) = (Instant::ZERO, Span::ZERO);
+                for (end, _, frame) in heard {
+                    prop_assert!(frame.from != NodeId(node) && frame.to.is_some_and(|to| to != NodeId(node)));
+                    prop_assert!(*end >= free + frame.airtime, "{:?} ends at {:?}, before {:?}", frame, end, free);
+                    (free, silence) = (*end, silence + frame.airtime);
+                }
+                let own: Span = listening.frames_of(node).iter().map(|(_, frame)| frame.airtime).sum();
+                let busy = listening.busy(node);
+                prop_assert!(busy * 1e3 >= (own + silence).as_nanos() as f64 - 1.0);
+                prop_assert!(busy <= END);
+            }
+        }
+    }
+
+    /// The busy time is the same whether the station looks at everything at once or at the end.
+    #[test]
+    fn laziness_does_not_change_the_busy_time(scenario in scenario(false)) {
+        let nodes = scenario.positions.len() as u32;
+        let [mut lazy, mut eager] = [scenario.air(), scenario.air()];
+        (eager.eager, eager.postponing) = (true, false);
+        for air in [&mut lazy, &mut eager] {
+            (0..nodes).for_each(|node| air.listen(node));
+        }
+        let [mut lazy, mut eager] = [scenario.run(lazy), scenario.run(eager)];
+        for node in 0..nodes {
+            prop_assert_eq!(lazy.busy(node), eager.busy(node), "node {}", node);
+        }
+    }
+
+    /// What a station says that it sent is what it sent.
+    #[test]
+    fn every_unicast_frame_is_counted_once(scenario in prop_oneof![scenario(true), scenario(false)]) {
+        let air = scenario.run(scenario.air());
+        for node in 0..scenario.positions.len() as u32 {
+            let mut attempts = 0;
+            let mut airtime = Span::ZERO;
+            for (_, sent) in air.station(node).stats().sent() {
+                attempts += sent.attempts;
+                airtime = airtime + sent.airtime + sent.answers;
+            }
+            let unicast = air.frames_of(node).into_iter().map(|(_, frame)| frame).filter(|f| f.to.is_some());
+            let opened = unicast.clone().filter(|f| f.kind == FrameKind::Rts || f.packet.is_some() && !f.protected);
+            prop_assert_eq!(attempts, opened.count() as u64);
+            prop_assert_eq!(airtime, unicast.map(|f| f.airtime).sum::<Span>());
+        }
     }
 }

@@ -1,0 +1,222 @@
+//! Frames that are strong enough and are lost all the same: lossy links (`[[radio_link]] loss, burst`).
+//!
+//! A loss is a frame that cannot be decoded at this receiver: it is sensed, keeps the medium busy and leaves an EIFS,
+//! as one from too far away does. Every frame on the directed link counts, whatever its kind and whoever it is for.
+//!
+//! Each directed link draws from a stream of its own, derived from the run's seed and the link, so that runs of several
+//! schemes are *paired*: they meet the same link.
+//!
+//! - Independent losses are drawn a frame: the n-th frame of a link meets the same fate in every run.
+//! - Bursts are drawn in time, whatever is sent: good and bad periods alternate, and a frame whose first bit leaves in
+//!   a bad period is lost. That is Gilbert's channel (Bell System Technical Journal 39, 1960) in continuous time. The
+//!   lengths of the periods are exponential; with mean `B` of the bad ones and loss `p` the good ones have mean
+//!   `B (1 - p) / p`, so that the share of bad time is `p`. Frames `d` apart meet the same bad period or another one with
+//!   probability `p + (1 - p) exp(-d / (B (1 - p)))`.
+
+use crate::links::Hearer;
+use meshpace_random::Stream;
+use meshpace_units::{Instant, NodeId, Span};
+
+/// A directed link that loses frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkLoss {
+    /// Transmitter.
+    pub from: NodeId,
+    /// Receiver.
+    pub to: NodeId,
+    /// Share of the frames that are lost, 0 to 1.
+    pub loss: f64,
+    /// Mean length of a bad period; `None`: every frame is lost or not by itself.
+    pub burst: Option<Span>,
+}
+
+/// The lossy links of a mesh.
+#[derive(Clone, Debug, Default)]
+pub struct Losses {
+    /// Sorted by the link's ends.
+    links: Vec<((NodeId, NodeId), Channel)>,
+}
+
+/// One directed link.
+#[derive(Clone, Debug)]
+struct Channel {
+    loss: f64,
+    stream: Stream,
+    /// `None`: independent losses.
+    periods: Option<Periods>,
+}
+
+/// Good and bad times in turn.
+#[derive(Clone, Copy, Debug)]
+struct Periods {
+    /// Mean lengths of good and bad ones, s.
+    means: [f64; 2],
+    bad: bool,
+    until: Instant,
+}
+
+impl Losses {
+    /// The lossy links of a run. Of several entries for one directed link the first counts.
+    #[must_use]
+    pub fn new(links: &[LinkLoss], seed: u64) -> Self {
+        let mut losses = Self::default();
+        for link in links {
+            let ends = (link.from, link.to);
+            if let Err(index) = losses.links.binary_search_by_key(&ends, |entry| entry.0) {
+                losses.links.insert(index, (ends, Channel::new(link, seed)));
+            }
+        }
+        losses
+    }
+
+    /// Notes in a table of who hears whom which links [`Losses::lose`] must be asked about.
+    pub fn mark(&self, table: &mut [Vec<Hearer>]) {
+        for ((from, to), _) in &self.links {
+            let hearers = &mut table[from.index()];
+            if let Ok(index) = hearers.binary_search_by_key(to, |hearer| hearer.node) {
+                hearers[index].lossy = true;
+            }
+        }
+    }
+
+    /// True if the frame that `from` starts to send `now` is lost on its way to `to`. To be asked once a frame, in the
+    /// order of time.
+    ///
+    /// # Panics
+    /// If the link is not a lossy one.
+    pub fn lose(&mut self, now: Instant, from: NodeId, to: NodeId) -> bool {
+        match self.links.binary_search_by_key(&(from, to), |entry| entry.0) {
+            Ok(index) => self.links[index].1.loses(now),
+            Err(_) => panic!("{from:?} to {to:?} loses nothing"),
+        }
+    }
+}
+
+impl Channel {
+    fn new(link: &LinkLoss, seed: u64) -> Self {
+        let index = u64::from(link.from.0) << 32 | u64::from(link.to.0);
+        let mut stream = Stream::new(seed, "radio-loss", index);
+        // A link that loses all or nothing has no second kind of period.
+        let burst = link.burst.filter(|burst| !burst.is_zero() && link.loss > 0.0 && link.loss < 1.0);
+        let periods = burst.map(|burst| {
+            let bad = burst.as_secs_f64();
+            let means = [bad * (1.0 - link.loss) / link.loss, bad];
+            let bad = stream.unit() < link.loss;
+            // An exponential period has no memory: what is left of the first one is as long as a whole one.
+            let until = Instant::ZERO + Span::from_secs_f64(stream.exponential(means[usize::from(bad)]));
+            Periods { means, bad, until }
+        });
+        Self { loss: link.loss, stream, periods }
+    }
+
+    fn loses(&mut self, now: Instant) -> bool {
+        let Some(periods) = &mut self.periods else { return self.stream.unit() < self.loss };
+        while periods.until <= now {
+            periods.bad = !periods.bad;
+            let length = self.stream.exponential(periods.means[usize::from(periods.bad)]);
+            periods.until += Span::from_secs_f64(length).max(Span::NANOSECOND);
+        }
+        periods.bad
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ENDS: (NodeId, NodeId) = (NodeId(3), NodeId(7));
+
+    fn losses(loss: f64, burst_ms: Option<u64>, seed: u64) -> Losses {
+        let burst = burst_ms.map(Span::from_millis);
+        Losses::new(&[LinkLoss { from: ENDS.0, to: ENDS.1, loss, burst }], seed)
+    }
+
+    /// Fates of `n` frames, one every `us` microseconds.
+    fn fates(losses: &mut Losses, n: u64, us: u64) -> Vec<bool> {
+        let at = |i| Instant::ZERO + Span::from_micros(i * us);
+        (0..n).map(|i| losses.lose(at(i), ENDS.0, ENDS.1)).collect()
+    }
+
+    fn share(fates: &[bool]) -> f64 {
+        fates.iter().filter(|lost| **lost).count() as f64 / fates.len() as f64
+    }
+
+    /// Mean number of frames lost in a row.
+    fn mean_run(fates: &[bool]) -> f64 {
+        let lost = fates.iter().filter(|lost| **lost).count();
+        let runs = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+        lost as f64 / runs as f64
+    }
+
+    #[test]
+    fn the_share_and_the_runs_are_those_of_the_formula() {
+        for loss in [0.05, 0.3, 0.7] {
+            // Independent: a run ends with probability 1 - p.
+            let single = fates(&mut losses(loss, None, 1), 200_000, 2_000);
+            assert!((share(&single) - loss).abs() < 0.005, "{loss}: {}", share(&single));
+            assert!((mean_run(&single) * (1.0 - loss) - 1.0).abs() < 0.03, "{loss}: {}", mean_run(&single));
+            // Frames every 2 ms, bad periods of 20 ms.
+            let bursts = fates(&mut losses(loss, Some(20), 1), 1_000_000, 2_000);
+            assert!((share(&bursts) / loss - 1.0).abs() < 0.03, "{loss}: {}", share(&bursts));
+            let goes_on = loss + (1.0 - loss) * libm::exp(-2.0 / (20.0 * (1.0 - loss)));
+            let run = 1.0 / (1.0 - goes_on);
+            assert!((mean_run(&bursts) / run - 1.0).abs() < 0.03, "{loss}: {} {run}", mean_run(&bursts));
+        }
+    }
+
+    #[test]
+    fn all_or_nothing() {
+        for burst in [None, Some(5), Some(0)] {
+            assert!(fates(&mut losses(1.0, burst, 3), 1000, 777).iter().all(|lost| *lost));
+            assert!(fates(&mut losses(0.0, burst, 3), 1000, 777).iter().all(|lost| !*lost));
+        }
+    }
+
+    #[test]
+    fn links_and_directions_have_streams_of_their_own() {
+        let link = |from, to| LinkLoss { from: NodeId(from), to: NodeId(to), loss: 0.5, burst: None };
+        let table = [link(0, 1), link(1, 0), link(1, 2), LinkLoss { loss: 1.0, ..link(0, 1) }];
+        let mut losses = Losses::new(&table, 1);
+        let mut draw = |from, to| -> Vec<bool> {
+            (0..64).map(|_| losses.lose(Instant::ZERO, NodeId(from), NodeId(to))).collect()
+        };
+        let (there, back, on) = (draw(0, 1), draw(1, 0), draw(1, 2));
+        assert!(there != back && back != on && there != on);
+        assert!(there.contains(&false), "the first entry of a link counts");
+    }
+
+    #[test]
+    fn only_the_lossy_directions_are_marked() {
+        let hearer = |node| Hearer {
+            node: NodeId(node),
+            power: 1.0,
+            delay: Span::NANOSECOND,
+            decodable: true,
+            lossy: false,
+        };
+        let mut table = vec![vec![hearer(1), hearer(2)], vec![hearer(0), hearer(2)], vec![]];
+        let link = |from, to| LinkLoss { from: NodeId(from), to: NodeId(to), loss: 0.5, burst: None };
+        // 2 hears nobody (now): its links are marked when it does.
+        Losses::new(&[link(0, 2), link(1, 0), link(2, 0)], 1).mark(&mut table);
+        let lossy: Vec<Vec<bool>> = table.iter().map(|list| list.iter().map(|h| h.lossy).collect()).collect();
+        assert_eq!(lossy, [vec![false, true], vec![true, false], vec![]]);
+    }
+
+    proptest! {
+        /// Who asks seldom sees the same periods as who asks often.
+        #[test]
+        fn bursts_do_not_depend_on_what_is_sent(
+            loss in 0.01..0.99f64, burst in 1..100u64, seed: u64, asked in prop::collection::btree_set(0..500_000u64, 1..200),
+        ) {
+            let mut often = losses(loss, Some(burst), seed);
+            let mut seldom = losses(loss, Some(burst), seed);
+            let fates = fates(&mut often, 5_000, 100);
+            for us in asked {
+                let slot = us / 100;
+                let now = Instant::ZERO + Span::from_micros(slot * 100);
+                prop_assert_eq!(seldom.lose(now, ENDS.0, ENDS.1), fates[slot as usize]);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a station keeps for those who look closely: which frames it read, how long it found the medium busy.
+//!
+//! Nearly nobody asks, and a station that nobody asks keeps nothing. One that is watched looks at every frame by itself
+//! instead of taking undisturbed ones in one step; it stays as lazy in time, and does the same.
+
+use super::{Station, StationConfig, Transmitter};
+use meshpace_units::{Instant, NodeId, Span};
+
+/// The notes of a watched station.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Watch {
+    /// The frame for somebody else that was read last: its end and its transmitter. One is enough, since a station reads
+    /// one frame at a time, and its driver asks at the frame's end.
+    read: Option<(Instant, NodeId)>,
+    /// Up to when `busy` counts.
+    counted: Instant,
+    busy: Span,
+}
+
+impl Station {
+    /// From now on the station answers [`Station::overhear`] and [`Station::busy_time`].
+    pub fn watch(&mut self) {
+        self.watch.get_or_insert_default();
+        self.pending.one_by_one = true;
+    }
+
+    /// The last bit of a frame of `from` that is not meant for this node arrives now. True if the station read it.
+    /// To be asked at that very time; it changes nothing.
+    ///
+    /// # Panics
+    /// If nobody has asked to [watch](Station::watch).
+    pub fn overhear(&mut self, now: Instant, from: NodeId, config: &StationConfig) -> bool {
+        self.catch_up(now, config);
+        match &self.watch {
+            Some(watch) => watch.read == Some((now, from)),
+            None => panic!("{:?} is not watched", self.id),
+        }
+    }
+
+    /// For how long, since it has been watched, the medium has not been free for this station: something was received
+    /// or sensed, an own exchange was under way (its SIFS and time-outs included), or the NAV was set, by an overheard
+    /// reservation or an EIFS. The union: no time counts twice.
+    ///
+    /// # Panics
+    /// If nobody has asked to [watch](Station::watch).
+    pub fn busy_time(&mut self, now: Instant, config: &StationConfig) -> Span {
+        self.catch_up(now, config);
+        self.count_busy(now);
+        match &self.watch {
+            Some(watch) => watch.busy,
+            None => panic!("{:?} is not watched", self.id),
+        }
+    }
+
+    /// Accounts for the time up to `at`, before anything changes there that decides whether the medium is free.
+    #[inline]
+    pub(super) fn count_busy(&mut self, at: Instant) {
+        if self.watch.is_some() {
+            let exchange = self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some();
+            let busy_until = if exchange || self.reception.busy() { at } else { self.nav.min(at) };
+            if let Some(watch) = &mut self.watch {
+                watch.busy += busy_until.saturating_since(watch.counted);
+                watch.counted = watch.counted.max(at);
+            }
+        }
+    }
+
+    /// A frame of `from` for somebody else that ends at `end` was read.
+    #[inline]
+    pub(super) fn note_read(&mut self, end: Instant, from: NodeId) {
+        if let Some(watch) = &mut self.watch {
+            watch.read = Some((end, from));
+        }
+    }
+}
