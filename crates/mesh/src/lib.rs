@@ -42,4 +42,5 @@ pub use film::Film;
 pub use probe::{FlowSample, NoProbe, Probe};
 pub use result::{ENGINE, RunResult};
 pub use run::{check, run, run_with, schema};
+pub use schemes::{parameters, parameters_in_use};
 pub use series::Series;

@@ -6,6 +6,8 @@ use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, Scenario
 use meshpace_schemes::{Catalogue, Flow, Scheme, Setting, UnknownScheme, Value};
 use meshpace_tcp::{Config, RtoConfig, TickConfig};
 use meshpace_units::Span;
+use serde_json::json;
+use std::collections::BTreeMap;
 
 /// The schemes of one scenario.
 #[derive(Clone, Debug)]
@@ -29,16 +31,7 @@ impl ChosenSchemes {
     /// # Errors
     /// At a parameter that its scheme does not have or that is out of range, and at a scheme that does not exist.
     pub fn of(scenario: &Scenario) -> Result<Self, ScenarioError> {
-        let settings: Vec<_> = scenario
-            .scheme_settings
-            .iter()
-            .map(|s| Setting { scheme: s.scheme.clone(), key: s.key.clone(), value: Value::from(&s.value) })
-            .collect();
-        let catalogue = Catalogue::new(&settings).map_err(|refused| {
-            let at = &scenario.scheme_settings[refused.index].at;
-            at.error(refused.error.found, refused.error.allowed)
-        })?;
-        let unknown = |at: &Location, e: UnknownScheme| at.error(format!("{:?}", e.name), e.allowed);
+        let catalogue = catalogue(scenario)?;
         for (name, at) in scenario.scheme_uses() {
             catalogue.get(name).map_err(|e| unknown(at, e))?;
         }
@@ -55,6 +48,55 @@ impl ChosenSchemes {
                 .collect(),
         })
     }
+}
+
+/// Every scheme that a scenario uses, those of its flows and the mesh's, with every parameter as it acts: by name of the
+/// scheme, then by key.
+///
+/// # Errors
+/// As [`run`](crate::run).
+pub fn parameters_in_use(
+    scenario: &Scenario,
+) -> Result<BTreeMap<String, BTreeMap<&'static str, serde_json::Value>>, ScenarioError> {
+    let catalogue = catalogue(scenario)?;
+    let uses = scenario.scheme_uses();
+    uses.map(|(name, at)| {
+        let scheme = catalogue.get(name).map_err(|error| unknown(at, error))?;
+        Ok((name.to_owned(), parameters(scheme)))
+    })
+    .collect()
+}
+
+/// Every parameter of a scheme as it acts, by key.
+#[must_use]
+pub fn parameters(scheme: &Scheme) -> BTreeMap<&'static str, serde_json::Value> {
+    scheme.parameters().map(|(parameter, value)| (parameter.key, plain(&value))).collect()
+}
+
+fn plain(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Bool(value) => json!(value),
+        Value::Integer(value) => json!(value),
+        Value::Float(value) => json!(value),
+        Value::Text(value) => json!(value),
+        Value::List(items) => items.iter().map(plain).collect(),
+    }
+}
+
+fn catalogue(scenario: &Scenario) -> Result<Catalogue, ScenarioError> {
+    let settings: Vec<_> = scenario
+        .scheme_settings
+        .iter()
+        .map(|s| Setting { scheme: s.scheme.clone(), key: s.key.clone(), value: Value::from(&s.value) })
+        .collect();
+    Catalogue::new(&settings).map_err(|refused| {
+        let at = &scenario.scheme_settings[refused.index].at;
+        at.error(refused.error.found, refused.error.allowed)
+    })
+}
+
+fn unknown(at: &Location, error: UnknownScheme) -> ScenarioError {
+    at.error(format!("{:?}", error.name), error.allowed)
 }
 
 impl FlowScheme {
