@@ -13,7 +13,7 @@ import pytest
 
 from commanding import Cli
 
-COMMANDS = {"run", "study", "report", "schemes", "scenarios", "schema", "demo", "crosscheck", "validate"}
+COMMANDS = {"run", "study", "report", "schemes", "scenarios", "schema", "demo", "crosscheck", "validate", "store"}
 
 
 def test_version_and_help(cli: Cli) -> None:

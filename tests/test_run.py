@@ -17,6 +17,7 @@ RUN = {
     "schema": int, "engine": str, "scenario": str, "scenario_sha256": str, "scheme": str, "seed": int,
     "simulated_s": float, "measured_s": float, "wall_s": float, "events": int, "frames": int,
     "aggregate_goodput_bps": float, "log_utility": float, "flows": list, "links": list, "routing": dict,
+    "engine_fingerprint": str, "schemes": dict,
 }  # fmt: skip
 FLOW = {
     "id", "from", "to", "hops", "scheme", "app", "goodput_bps", "goodput_ci95_bps", "delivered_bytes", "segments_sent",
@@ -53,6 +54,22 @@ def test_json_is_one_object_with_the_contract(cli: Cli, chain: Path) -> None:
         ("n2", "n1"),
     }
     assert set(result["routing"]) == {"route_failures", "control_packets"}
+
+
+def test_a_result_says_what_made_it(cli: Cli, two_flows: Path) -> None:
+    settings = ["--set", "flow.1.scheme=slow", "--set", "scheme.slow.base=tcp-ap", "--set", "scheme.slow.alpha=0.9"]
+    result = json.loads(cli("run", two_flows, "--json", *settings).stdout)
+    assert re.fullmatch("[0-9a-f]{16}", result["engine_fingerprint"])
+    assert set(result["schemes"]) == {"newreno", "slow"}
+    assert (result["schemes"]["slow"]["alpha"], result["schemes"]["slow"]["congestion"]) == (0.9, "newreno")
+    table = {row["name"]: row["parameters"] for row in json.loads(cli("schemes", "--json").stdout)["schemes"]}
+    assert result["schemes"]["newreno"] == table["newreno"]
+    assert result["schemes"]["slow"] == {**table["tcp-ap"], "alpha": 0.9}
+    # The mesh's own scheme is in use even where no flow has it.
+    mesh = json.loads(
+        cli("run", two_flows, "--json", "--set", "flow.0.scheme=tahoe", "--set", "flow.1.scheme=tahoe").stdout
+    )
+    assert set(mesh["schemes"]) == {"tahoe", mesh["scheme"]}
 
 
 def test_what_does_not_apply_is_null(cli: Cli, chain: Path) -> None:

@@ -87,6 +87,8 @@ def test_list(cli: Cli) -> None:
     listed = json.loads(cli("study", "list", "--json").stdout)
     assert [study["name"] for study in listed["studies"]] == [study.name for study in registry.STUDIES]
     assert "Fig. 8" in listed["studies"][0]["figures"]
+    oracle = next(study for study in listed["studies"] if study["name"] == "gap-oracle-4")
+    assert oracle["runs"]["quick"] == len(tasks(registry.find(["gap-oracle-4"]), Effort.QUICK))
 
 
 def test_run_and_run_again(cli: Cli, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 import signal
 import subprocess
@@ -14,11 +16,16 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from commanding import Cli
+from meshpace import engine
 from meshpace.engine import Job
 from meshpace.project import scenario_directory
+from meshpace.study import record
+from meshpace.study.engines import UnknownEngineError, find_engine, others
 from meshpace.study.executors import UnknownExecutorError, Workers, workers
 from meshpace.study.model import Effort
-from meshpace.study.record import key_of, simulate
+from meshpace.study.outcome import load
+from meshpace.study.record import Maker, key_of, question_of, running, simulate
 from meshpace.study.runner import make, tasks
 from meshpace.study.store import Store
 from study_child import small
@@ -54,12 +61,23 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
+def wait_for_more(runs: Path, child: subprocess.Popen[str]) -> None:
+    """Until there is a file more, or the child has ended."""
+    before = len(list(runs.glob("*.parquet")))
+    until = time.monotonic() + 60
+    while len(list(runs.glob("*.parquet"))) == before and child.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+
+
 def test_ten_kills_lose_and_repeat_nothing(undisturbed: Path, tmp_path: Path) -> None:
     draw, seen, cut = random.Random(20071), set(), 0
-    for _ in range(10):
+    for attempt in range(10):
         child = start(tmp_path)
         assert child.stdout is not None
         assert child.stdout.readline() == "go\n"
+        if attempt % 3 == 1:
+            # However slow the machine: some are killed after they have stored something.
+            wait_for_more(tmp_path / "runs", child)
         time.sleep(draw.uniform(0.05, 0.3))
         cut += child.poll() is None
         child.kill()
@@ -112,7 +130,8 @@ def test_a_cluster_gives_the_same_bytes(undisturbed: Path, tmp_path: Path) -> No
 def test_an_interrupt_keeps_what_is_finished(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "meshpace", "study", "run", "gap-random", "--store", "s"]
     child = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(3)
+    wait_for_more(tmp_path / "s" / "runs", child)
+    time.sleep(0.5)
     child.send_signal(signal.SIGINT)
     began = time.monotonic()
     out, err = child.communicate(timeout=30)
@@ -179,7 +198,7 @@ def test_the_key_is_what_a_result_depends_on() -> None:
     job = _job()
     keys = [
         key_of(job),
-        key_of(job, version="9.9.9"),
+        key_of(job, fingerprint="0123456789abcdef"),
         key_of(job, series=True),
         key_of(replace(job, text=job.text + b"\n")),
         key_of(replace(job, overrides=())),
@@ -189,6 +208,119 @@ def test_the_key_is_what_a_result_depends_on() -> None:
     ]
     assert len(set(keys)) == len(keys)
     assert key_of(replace(job, name="elsewhere.toml")) == key_of(job)
+    assert key_of(replace(job, name="elsewhere.toml"), series=True) == key_of(job, series=True)
+
+
+def test_the_key_holds_the_schemes_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = _job()
+    keys = {key_of(job)}
+    for scheme, key, value in (("newreno", "rto_min", 0.3), ("newreno", "new", 1), ("other", "rto_min", 0.2)):
+        record._parameters.cache_clear()
+        found = engine.schemes_in_use(job)
+        found.setdefault(scheme, {})[key] = value
+        with monkeypatch.context() as patch:
+            patch.setattr(engine, "schemes_in_use", lambda _, found=found: found)
+            keys.add(key_of(job))
+    record._parameters.cache_clear()
+    assert len(keys) == 4
+
+
+def test_the_key_of_a_series_holds_the_code_that_bins_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = _job()
+    plain, series = key_of(job), key_of(job, series=True)
+    monkeypatch.setattr(record, "code_of", lambda _: "other")
+    assert key_of(job) == plain
+    assert key_of(job, series=True) != series
+
+
+def test_what_was_asked_does_not_depend_on_who_answers() -> None:
+    job = _job()
+    asked = [
+        question_of(job),
+        question_of(job, series=True),
+        *(
+            question_of(replace(job, **other))
+            for other in ({"text": b""}, {"overrides": ()}, {"scheme": None}, {"seed": 8})
+        ),
+    ]
+    assert len(set(asked)) == len(asked)
+    assert question_of(replace(job, name="elsewhere.toml")) == question_of(job)
+
+
+OLDER = "0123456789abcdef"
+
+
+def by_an_older_engine(job: Job, store: Path, fingerprint: str | None) -> None:
+    """Stores a run as an engine did of which only the fingerprint, or only the version, is known."""
+    made = simulate(job)
+    maker = Maker(made.maker.version, fingerprint)
+    key = hashlib.sha256(f"{fingerprint} {job.command()}".encode()).hexdigest()
+    Store(store).add([replace(made, key=key, maker=maker)])
+    if fingerprint is None:
+        # Such a file has no column for it.
+        for path in (store / "runs").glob("*.parquet"):
+            table = pq.read_table(path)
+            pq.write_table(table.drop_columns([name for name in table.column_names if name == "fingerprint"]), path)
+
+
+@pytest.mark.parametrize("fingerprint", [OLDER, None])
+def test_what_an_older_engine_made_is_kept_and_not_used(fingerprint: str | None, tmp_path: Path) -> None:
+    study = small(seeds=1, duration=2)
+    jobs = {job for _, job in study.jobs(Effort.QUICK)}
+    for job in jobs:
+        by_an_older_engine(job, tmp_path, fingerprint)
+    before = {path: path.read_bytes() for path in (tmp_path / "runs").glob("*.parquet")}
+    store = Store(tmp_path)
+    older = Maker(running().version, fingerprint)
+    assert (store.problems, store.makers()) == ([], {older: len(jobs)})
+    assert f"also holds {len(jobs)} runs of engine {older}: kept, and not used" in others(store)
+    (nothing,) = load(store, [study], Effort.QUICK)
+    assert nothing.missing == len(jobs)
+    with workers("threads", 1) as hands:
+        assert make(tasks([study], Effort.QUICK), store, hands).made == len(jobs)
+    assert {path: path.read_bytes() for path in before} == before
+    assert store.makers() == Store(tmp_path).makers() == {older: len(jobs), running(): len(jobs)}
+    # By its name the older engine's are found, and nobody else's.
+    chosen = find_engine(Store(tmp_path), older.name[:8] if fingerprint else older.name)
+    (outcome,) = load(Store(tmp_path), [study], Effort.QUICK, chosen)
+    assert outcome.complete
+    assert {record.maker for record in outcome.all_records()} == {older}
+    (ours,) = load(Store(tmp_path), [study], Effort.QUICK)
+    assert {record.maker for record in ours.all_records()} == {running()}
+
+
+def test_an_engine_is_named_by_the_beginning_of_its_fingerprint(tmp_path: Path) -> None:
+    for fingerprint in (OLDER, "0123ffffffffffff"):
+        by_an_older_engine(_job(), tmp_path, fingerprint)
+    store = Store(tmp_path)
+    assert find_engine(store, "01234").fingerprint == OLDER
+    assert find_engine(store, OLDER).fingerprint == OLDER
+    with pytest.raises(UnknownEngineError, match="2 engines begin with it"):
+        find_engine(store, "0123")
+    with pytest.raises(UnknownEngineError, match=f"no runs of it in .* which holds 1 runs of engine .*{OLDER}"):
+        find_engine(store, "ffff")
+
+
+def test_the_store_lists_its_engines(cli: Cli, tmp_path: Path) -> None:
+    by_an_older_engine(_job(), tmp_path / "s", OLDER)
+    Store(tmp_path / "s").add([simulate(_job()), simulate(replace(_job(), seed=2))])
+    listed = cli("store", "--store", "s")
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert [line.split()[1:3] for line in listed.stdout.splitlines() if "0.1" in line] == [
+        [running().fingerprint, "2"],
+        [OLDER, "1"],
+    ]
+    engines = json.loads(cli("store", "--store", "s", "--json").stdout)["engines"]
+    assert [(one["engine_fingerprint"], one["runs"], one["running"]) for one in engines] == [
+        (running().fingerprint, 2, True),
+        (OLDER, 1, False),
+    ]
+    nothing = cli("report", "--store", "s")
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert OLDER in nothing.stderr
+    wrong = cli("report", "--store", "s", "--engine", "zz")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "--engine zz: no runs of it in s, which holds 2 runs of engine" in wrong.stderr
 
 
 def test_an_error_in_a_run_keeps_the_others(tmp_path: Path) -> None:

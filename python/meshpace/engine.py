@@ -14,11 +14,13 @@ from meshpace._engine import ScenarioError
 from meshpace.results import RunResult
 
 __all__ = [
-    "Columns", "Job", "ScenarioError", "film", "resolve", "run_many", "run_many_json", "run_watched", "schema",
-    "schemes", "version",
+    "Columns", "Job", "ScenarioError", "film", "fingerprint", "resolve", "run_many", "run_many_json", "run_watched",
+    "schema", "schemes", "schemes_in_use", "version",
 ]  # fmt: skip
 
 version = _engine.version
+fingerprint = _engine.fingerprint
+"""Of the sources that the engine was built of: equal for engines whose results are equal."""
 
 Columns = dict[str, bytes | list[str]]
 """Numbers as bytes of little-endian 64-bit floats, names as lists."""
@@ -107,6 +109,16 @@ def resolve(job: Job) -> dict[str, Any]:
     """
     resolved: dict[str, Any] = json.loads(_engine.resolve(job._tuple()))
     return resolved
+
+
+def schemes_in_use(job: Job) -> dict[str, dict[str, Any]]:
+    """The schemes of the job's flows and of its mesh with every parameter as it acts, whatever the seed.
+
+    Raises:
+        ScenarioError: the scenario cannot be run.
+    """
+    found: dict[str, dict[str, Any]] = json.loads(_engine.schemes_in_use(job._tuple()))
+    return found
 
 
 def schemes() -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 _From = TypedDict("_From", {"from": str})
 
@@ -91,3 +91,5 @@ class RunResult(TypedDict):
     links: list[LinkResult]
     gateways: list[GatewayResult]
     routing: RoutingResult
+    engine_fingerprint: str
+    schemes: dict[str, dict[str, Any]]

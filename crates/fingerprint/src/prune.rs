@@ -156,7 +156,9 @@ impl VisitMut for Pruner {
         block.stmts.retain(|one| !is_test(statement(one)));
         visit_mut::visit_block_mut(self, block);
         // rustfmt ends these with a semicolon unless the block stands on one line.
-        if let Some(Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_), end)) = block.stmts.last_mut() {
+        if let Some(Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_), end)) =
+            block.stmts.last_mut()
+        {
             *end = None;
         }
     }

@@ -122,7 +122,8 @@ fn a_modules_file_may_lie_anywhere() {
     fs::rename(engine.join("law/deep.rs"), engine.join("law/deep/mod.rs")).expect("moved");
     let lib = engine.join("lib.rs");
     let text = fs::read_to_string(&lib).expect("a file");
-    let outside = text.replace("mod wheels {\n    pub const COUNT: u32 = 4;\n}", "#[path = \"other.rs\"]\nmod wheels;");
+    let outside =
+        text.replace("mod wheels {\n    pub const COUNT: u32 = 4;\n}", "#[path = \"other.rs\"]\nmod wheels;");
     assert_ne!(text, outside);
     fs::write(lib, outside).expect("a file");
     fs::write(engine.join("other.rs"), "pub const COUNT: u32 = 4;").expect("a file");
@@ -137,7 +138,8 @@ fn a_modules_file_may_lie_anywhere() {
 fn it_names_what_it_depends_on() {
     let folder = tree();
     let sources = taken(folder.path()).sources;
-    let read: Vec<_> = FILES.iter().map(|(name, _)| name).filter(|n| sources.contains(&folder.path().join(n))).collect();
+    let read: Vec<_> =
+        FILES.iter().map(|(name, _)| name).filter(|n| sources.contains(&folder.path().join(n))).collect();
     assert_eq!(read.len(), sources.len(), "{sources:?}");
     let unread: Vec<_> = FILES.iter().map(|(name, _)| *name).filter(|name| !read.contains(&name)).collect();
     assert_eq!(

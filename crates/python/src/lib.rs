@@ -5,9 +5,10 @@
 
 mod pool;
 mod resolved;
+mod stamp;
 mod tables;
 
-use meshpace_mesh::{Capture, ENGINE, Film, RunResult, Series, check, run, run_with};
+use meshpace_mesh::{Capture, ENGINE, Film, Series, check, parameters_in_use, run, run_with};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
 use meshpace_units::{Instant, Span};
 use pool::{Panicked, run_all};
@@ -80,7 +81,8 @@ impl Job {
 
 /// The result of a job as JSON.
 fn finish(job: &Job) -> Result<String, Failure> {
-    Ok(to_json(&run(&job.resolve()?)?))
+    let scenario = job.resolve()?;
+    Ok(stamp::to_json(&run(&scenario)?, &scenario)?)
 }
 
 /// A job that is watched while it runs: its time series wanted or not, and where a packet capture goes.
@@ -100,7 +102,7 @@ fn finish_watched(Watched(job, series, capture): &Watched) -> Result<(String, Op
     let result = run_with(&scenario, &mut probe)?;
     let (series, capture) = probe;
     capture.map(Capture::finish).transpose()?;
-    Ok((to_json(&result), series))
+    Ok((stamp::to_json(&result, &scenario)?, series))
 }
 
 /// A job that is filmed: from when, how long, how many frames at the most.
@@ -111,11 +113,7 @@ fn finish_filmed(Filmed(job, begin, length, frames): &Filmed) -> Result<(String,
     let scenario = job.resolve()?;
     let mut film = Film::new(&scenario, *begin, *length, *frames);
     let result = run_with(&scenario, &mut film)?;
-    Ok((to_json(&result), film.to_json().to_string()))
-}
-
-fn to_json(result: &RunResult) -> String {
-    serde_json::to_string(result).expect("a result has no map with keys other than strings")
+    Ok((stamp::to_json(&result, &scenario)?, film.to_json().to_string()))
 }
 
 /// Runs jobs in threads, with a look for signals and a word to `progress` in between.
@@ -152,6 +150,19 @@ mod _engine {
     #[pyfunction]
     fn version() -> &'static str {
         ENGINE
+    }
+
+    /// The engine's fingerprint: equal for engines whose results are equal.
+    #[pyfunction]
+    fn fingerprint() -> &'static str {
+        stamp::FINGERPRINT
+    }
+
+    /// Every scheme that a job uses with all its parameters as they act, as JSON; they do not depend on the seed.
+    #[pyfunction]
+    fn schemes_in_use(job: Job) -> PyResult<String> {
+        let found = parameters_in_use(&job.resolve()?).map_err(Failure::from)?;
+        Ok(serde_json::to_string(&found).expect("every key is a string"))
     }
 
     /// The JSON Schema of the scenario file.

@@ -100,11 +100,28 @@ def report(
     store: Annotated[Path, typer.Option(help="Where `meshpace study run` keeps results.")] = Path("store"),
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
     figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Write every figure as PDF here too.")] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="FINGERPRINT", help="Show what this engine made; `meshpace store` lists them."),
+    ] = None,
 ) -> None:
     """Write what the store holds as one HTML file: verdicts, figures, an animation, the data."""
     from meshpace.report.command import report as write_report
 
-    write_report(store, output, figures)
+    write_report(store, output, figures, engine)
 
 
-ALL = (run, schemes, scenarios, schema, demo, crosscheck, validate, report)
+@reports_failure
+def store(
+    directory: Annotated[Path, typer.Option("--store", help="Where `meshpace study run` keeps results.")] = Path(
+        "store"
+    ),
+    json: Json = False,
+) -> None:
+    """List the engines that made what a store holds."""
+    from meshpace.study.engines import print_store
+
+    print_store(directory, json)
+
+
+ALL = (run, schemes, scenarios, schema, demo, crosscheck, validate, report, store)

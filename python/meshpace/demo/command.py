@@ -10,7 +10,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as Grid
 
-from meshpace import engine
 from meshpace.cli.terminal import console
 from meshpace.cli.verdicts import print_verdicts
 from meshpace.demo.claims import CLAIMS
@@ -22,6 +21,7 @@ from meshpace.report.model import Claim, Report, Section
 from meshpace.report.page import render
 from meshpace.study.model import Effort, Study
 from meshpace.study.outcome import Outcome, by_name, run_now
+from meshpace.study.record import running
 from meshpace.study.runner import tasks
 from meshpace.study.verdicts import judge_all
 
@@ -59,7 +59,7 @@ def _report(
         lead="TCP over an 802.11 mesh with a gateway to the Internet: plain NewReno, TCP-AP (the sender spaces its "
         "packets) and TCP-GAP (sender and gateway do). Every number comes from this engine; every run can be repeated.",
         facts=(
-            ("engine", engine.version()),
+            ("engine", str(running())),
             ("runs", f"{len(runs):,}"),
             ("seeds a point", str(seeds)),
             ("simulated", f"{simulated / 3600:,.1f} hours"),

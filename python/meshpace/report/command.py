@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from meshpace import engine
 from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.report.errors import NothingToReportError
@@ -15,17 +14,22 @@ from meshpace.report.films import film_section
 from meshpace.report.model import Report
 from meshpace.report.page import render
 from meshpace.report.sections import study_section
+from meshpace.study.engines import described, find_engine
 from meshpace.study.model import Effort, Study
 from meshpace.study.outcome import Outcome, by_name, load
+from meshpace.study.record import Maker, running
 from meshpace.study.registry import STUDIES
 from meshpace.study.store import Store
 from meshpace.study.verdicts import judge_all
 
 
-def report(directory: Path, output: Path, figures: Path | None) -> None:
+def report(directory: Path, output: Path, figures: Path | None, made_by: str | None = None) -> None:
     """Writes the page, and the figures as PDF to the folder ``figures`` if one is given.
 
+    Of the engine with the fingerprint ``made_by``, or of the running one.
+
     Raises:
+        UnknownEngineError: the store holds no runs of that engine.
         NothingToReportError: the store holds nothing to report.
         MissingPackageError: an optional package is not installed.
         OSError: the store cannot be read or a file cannot be written.
@@ -34,17 +38,24 @@ def report(directory: Path, output: Path, figures: Path | None) -> None:
     for problem in store.problems:
         print(problem, file=sys.stderr)
     with replacing(output) as draft, Progress("report", 1 + len(STUDIES)) as progress:
-        outcomes = read(store, STUDIES)
+        maker = None if made_by is None else find_engine(store, made_by)
+        outcomes = read(store, STUDIES, maker)
         progress(1)
         if not outcomes:
-            raise NothingToReportError(
-                f"{directory} holds no runs of engine {engine.version()}: make some with `meshpace study run`"
-            )
-        draft.write_text(render(build(outcomes, progress)), encoding="utf-8")
+            raise NothingToReportError(_nothing(store, maker))
+        draft.write_text(render(build(outcomes, progress, maker)), encoding="utf-8")
         count = 0 if figures is None else _write_figures(figures, outcomes)
     print(f"Report: {output}")
     if figures is not None:
         print(f"Figures: {count} PDF files in {figures}")
+
+
+def _nothing(store: Store, maker: Maker | None) -> str:
+    if maker is not None:
+        return f"{store.directory} holds no runs of engine {maker} that a study of today asks for"
+    there = described(store)
+    kept = f"; it holds {there}: see `meshpace report --engine`" if there else ""
+    return f"{store.directory} holds no runs of engine {running()}: make some with `meshpace study run`{kept}"
 
 
 def _write_figures(folder: Path, outcomes: Sequence[Outcome]) -> int:
@@ -58,9 +69,12 @@ def _ignore(_: int) -> None:
     pass
 
 
-def read(store: Store, studies: Sequence[Study]) -> list[Outcome]:
-    """What the store holds of each study: the full plan's runs if they are complete, else what there is most of."""
-    plans = (load(store, studies, effort) for effort in (Effort.FULL, Effort.QUICK))
+def read(store: Store, studies: Sequence[Study], maker: Maker | None = None) -> list[Outcome]:
+    """What the store holds of each study: the full plan's runs if they are complete, else what there is most of.
+
+    Made by the engine ``maker``, or by the running one.
+    """
+    plans = (load(store, studies, effort, maker) for effort in (Effort.FULL, Effort.QUICK))
     best = (min(outcomes, key=_incomplete) for outcomes in zip(*plans, strict=True))
     return [outcome for outcome in best if _incomplete(outcome) < 1]
 
@@ -69,8 +83,9 @@ def _incomplete(outcome: Outcome) -> float:
     return outcome.missing / sum(map(len, outcome.records.values()))
 
 
-def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore) -> Report:
+def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore, maker: Maker | None = None) -> Report:
     """The page of these outcomes; ``progress`` gets one more than the sections that are done."""
+    maker = maker or running()
     claims = judge_all(by_name(outcomes))
     sections = [film_section()]
     for count, outcome in enumerate(outcomes, start=2):
@@ -84,7 +99,7 @@ def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore
         lead="The experiments of the TCP-GAP paper, run again: each claim with the paper's number, ours, and a verdict "
         "for each routing protocol and model of reception. Every number can be asked for the command that repeats it.",
         facts=(
-            ("engine", engine.version()),
+            ("engine", str(maker)),
             ("studies", str(len(outcomes))),
             ("verdicts", f"{judged:,}"),
             ("runs", f"{len(runs):,}"),
@@ -94,6 +109,7 @@ def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore
         claims=(),
         sections=tuple(sections),
         notes=(
+            *_older(maker),
             "Means over the seeds; bands, whiskers and ± are 95 % confidence intervals (Student's t). A verdict needs "
             "an interval that leaves no doubt; where it leaves some, the claim is undecided, not refuted.",
             "Delay runs from the first hand-over to the network layer until the first arrival at the receiver: the "
@@ -101,4 +117,14 @@ def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore
             "Charts by plotly.js (MIT licence), which this page carries; nothing is fetched.",
         ),
         interactive=True,
+    )
+
+
+def _older(maker: Maker) -> tuple[str, ...]:
+    mine = running()
+    if maker == mine:
+        return ()
+    return (
+        f"Every number here was made by engine {maker}. The animation and the drawings of topologies are "
+        f"those of engine {mine}, and the commands repeat the runs with whatever engine they are given to.",
     )

@@ -15,6 +15,7 @@ from meshpace.cli.verdicts import print_verdicts
 from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.study import registry
+from meshpace.study.engines import others
 from meshpace.study.executors import workers
 from meshpace.study.model import Effort, Study
 from meshpace.study.outcome import by_name, load, write_table
@@ -34,11 +35,16 @@ def print_studies(as_json: bool) -> None:
     for heading in ("runs\nquick", "runs\nfull"):
         table.add_column(heading, justify="right")
     for study in registry.STUDIES:
-        runs = (f"{len(tasks([study], effort)):,}" for effort in Effort)
+        runs = (f"{_count(study, effort):,}" for effort in Effort)
         table.add_row(study.name, ", ".join(study.figures), study.shows, *runs)
     terminal.print(table)
     groups = (f"{name} ({count})" for name, count in registry.groups().items())
     terminal.print(f"Groups: {', '.join(groups)}", highlight=False)
+
+
+def _count(study: Study, effort: Effort) -> int:
+    """How many runs that is: as many as :func:`tasks` lists, without the keys, which would cost seconds."""
+    return len({job for _, job in study.jobs(effort)})
 
 
 def _described(study: Study) -> dict[str, object]:
@@ -53,7 +59,7 @@ def _described(study: Study) -> dict[str, object]:
         "points": [point.label for point in study.axis.points],
         "schemes": study.schemes,
         "conditions": [{"routing": c.routing, "reception": c.reception} for c in study.conditions],
-        "runs": {effort: len(tasks([study], effort)) for effort in Effort},
+        "runs": {effort: _count(study, effort) for effort in Effort},
     }
 
 
@@ -73,6 +79,8 @@ def run_studies(
     for outcome in outcomes:
         write_table(directory, outcome)
     _print_tally(terminal, tally, directory)
+    if kept := others(store):
+        terminal.print(kept, highlight=False, soft_wrap=True)
     conditions = list(dict.fromkeys(cell.condition for outcome in outcomes for cell in outcome.records))
     judged = judge_all(by_name(outcomes))
     print_verdicts(terminal, judged, conditions)

@@ -9,14 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshpace.engine import run_many_json
+from meshpace.engine import Job, run_many_json
 from meshpace.files import replacing
 from meshpace.results import RunResult
 from meshpace.stats import Estimate, estimate
 from meshpace.study import quantities
 from meshpace.study.model import Cell, Condition, Effort, Study
 from meshpace.study.quantities import Quantity
-from meshpace.study.record import Record, key_of, of_result
+from meshpace.study.record import Maker, Record, key_of, of_result, question_of
 from meshpace.study.store import Store
 
 
@@ -60,18 +60,23 @@ class Outcome:
         return [found[key] for key in sorted(found)]
 
 
-def load(store: Store, studies: Sequence[Study], effort: Effort, version: str | None = None) -> list[Outcome]:
-    """The studies' runs that the store holds, made by the engine's ``version`` (the running one unless given).
+def load(store: Store, studies: Sequence[Study], effort: Effort, maker: Maker | None = None) -> list[Outcome]:
+    """The studies' runs that the store holds, made by the engine ``maker`` (the running one unless given).
 
     Runs that studies share are read once.
 
     Raises:
         OSError: the store is damaged.
     """
-    keys = [
-        _grouped((cell, key_of(job, series=study.series, version=version)) for cell, job in study.jobs(effort))
-        for study in studies
-    ]
+    made = None if maker is None else store.answers(maker)
+
+    def key(job: Job, series: bool) -> str:
+        if made is None:
+            return key_of(job, series=series)
+        asked = question_of(job, series=series)
+        return made.get(asked, asked)  # what was asked is no key: that run is missing
+
+    keys = [_grouped((cell, key(job, study.series)) for cell, job in study.jobs(effort)) for study in studies]
     found = store.get({key for mine in keys for group in mine.values() for key in group})
     return _outcomes(studies, effort, keys, found)
 
@@ -131,7 +136,8 @@ def to_table(outcome: Outcome) -> pa.Table:
                     "point": cell.point,
                     "value": point.value,
                     "seed": record.job.seed,
-                    "engine": record.version,
+                    "engine": record.maker.version,
+                    "fingerprint": record.maker.fingerprint,
                     "measured_s": run["measured_s"],
                     **{quantity.name: quantity(run) for quantity in quantities.ALL},
                     "command": record.job.command(),
@@ -148,6 +154,7 @@ _TABLE = pa.schema(
         ("value", pa.float64()),
         ("seed", pa.uint64()),
         ("engine", pa.string()),
+        ("fingerprint", pa.string()),
         ("measured_s", pa.float64()),
         *((quantity.name, pa.float64()) for quantity in quantities.ALL),
         ("command", pa.string()),

@@ -1,36 +1,82 @@
-"""A stored run: what repeats it, and what came out."""
+"""A stored run: what repeats it, what made it, and what came out."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from meshpace import engine
-from meshpace.engine import Columns, Job
+from meshpace.engine import Job
 from meshpace.results import RunResult
+from meshpace.study import bins
+from meshpace.study.code import code_of
 
-BIN_S = 1.0
-"""Width of the bins of a stored time series."""
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """An engine that makes results."""
+
+    version: str
+    fingerprint: str | None
+    """Of its sources; None of results from before engines had one."""
+
+    @property
+    def name(self) -> str:
+        """What ``meshpace report --engine`` takes."""
+        return self.fingerprint or self.version
+
+    def __str__(self) -> str:
+        return f"{self.version} ({self.fingerprint or 'without a fingerprint'})"
 
 
-def key_of(job: Job, *, series: bool = False, version: str | None = None) -> str:
-    """SHA-256 over what a result depends on: engine version, scenario text, overrides, scheme, seed.
+def running() -> Maker:
+    """The engine that runs here."""
+    return Maker(engine.version(), engine.fingerprint())
 
-    A run with a time series has a key of its own. ``version`` is the running engine's unless given.
+
+def key_of(job: Job, *, series: bool = False, fingerprint: str | None = None) -> str:
+    """SHA-256 over what a result depends on: engine, scenario, overrides, schemes, seed.
+
+    The engine is its fingerprint (the running one's unless given), a scheme is its name and every parameter as it acts.
+    A run with a time series has a key of its own, which holds the code that bins it.
+
+    Raises:
+        ScenarioError: the job cannot be run.
     """
     parts = {
-        "engine": version or engine.version(),
+        **_asked(job),
+        "engine": fingerprint or engine.fingerprint(),
+        "schemes": _parameters(replace(job, seed=1)),
+        "series": code_of(bins) if series else None,
+    }
+    return _digest(parts)
+
+
+def question_of(job: Job, *, series: bool = False) -> str:
+    """SHA-256 over what was asked, whoever answered: scenario, overrides, scheme, seed, whether with a time series."""
+    return _digest({**_asked(job), "series": series})
+
+
+def _asked(job: Job) -> dict[str, Any]:
+    return {
         "scenario": job.text.decode("utf-8", "surrogateescape"),
         "overrides": job.overrides,
         "scheme": job.scheme,
         "seed": job.seed,
-        "series": series,
     }
+
+
+def _digest(parts: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@functools.lru_cache(maxsize=4096)
+def _parameters(job: Job) -> dict[str, Any]:
+    """Of every scheme that the job uses; the same for every seed."""
+    return engine.schemes_in_use(job)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +85,7 @@ class Record:
 
     key: str
     job: Job
-    version: str
-    """Of the engine."""
+    maker: Maker
     result: str
     """The result's JSON without ``wall_s``: the same bytes on every machine."""
     series: str | None
@@ -57,8 +102,8 @@ class Record:
         """Goodput in bit/s by flow, one value a second from time 0; empty if none was kept."""
         if self.series is None:
             return {}
-        bins: dict[str, list[float]] = json.loads(self.series)["goodput_bps"]
-        return bins
+        by_flow: dict[str, list[float]] = json.loads(self.series)["goodput_bps"]
+        return by_flow
 
 
 def simulate(job: Job, *, series: bool = False, heartbeat: Any = None) -> Record:
@@ -73,7 +118,7 @@ def simulate(job: Job, *, series: bool = False, heartbeat: Any = None) -> Record
     if series:
         text, columns = engine.run_watched(job, series=True, capture=None, progress=heartbeat)
         assert columns is not None
-        kept = _binned(columns)
+        kept = bins.binned(columns)
     else:
         text = engine.run_many_json([job], 1, heartbeat)[0]
     return of_result(job, text, kept)
@@ -83,20 +128,7 @@ def of_result(job: Job, text: str, series: str | None = None) -> Record:
     """The record of a job whose result, as the engine gave it, is ``text``."""
     decoded = json.loads(text)
     wall_s = decoded.pop("wall_s")
+    maker = Maker(decoded["engine"], decoded["engine_fingerprint"])
     compact = json.dumps(decoded, separators=(",", ":"))
-    return Record(key_of(job, series=series is not None), job, decoded["engine"], compact, series, wall_s)
-
-
-def _binned(columns: Columns) -> str:
-    """Samples of 0.25 s as bins of a second."""
-    kinds, names = np.array(columns["kind"]), np.array(columns["name"])
-    times = np.frombuffer(columns["t_s"], dtype="<f8")  # type: ignore[arg-type]
-    goodput = np.frombuffer(columns["goodput_bps"], dtype="<f8")  # type: ignore[arg-type]
-    bins = {}
-    for name in dict.fromkeys(names[kinds == "flow"].tolist()):
-        mine = (kinds == "flow") & (names == name)
-        # A sample at t covers the quarter of a second that ends there.
-        index = np.ceil(times[mine] / BIN_S - 1e-9).astype(int) - 1
-        sums, counts = np.bincount(index, weights=goodput[mine]), np.bincount(index)
-        bins[name] = (sums / np.maximum(counts, 1)).tolist()
-    return json.dumps({"bin_s": BIN_S, "goodput_bps": bins}, separators=(",", ":"))
+    key = key_of(job, series=series is not None, fingerprint=maker.fingerprint)
+    return Record(key, job, maker, compact, series, wall_s)

@@ -2,7 +2,9 @@
 
 A file's name is the SHA-256 of the keys in it. It is written beside its place, flushed to the disk and renamed, so that
 after a power cut or ``kill -9`` a file is there whole or not at all. Opening a store passes over unfinished files and
-deletes nothing; a file that cannot be read is reported and left where it is.
+deletes nothing; a file that cannot be read is reported and left where it is. Results of other engines stay as well:
+their keys are others, so they are never taken for the running engine's (``fingerprint``; null in files from before
+engines had one).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import errno
 import fcntl
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +23,7 @@ import pyarrow.parquet as pq
 
 from meshpace.engine import Job
 from meshpace.files import replacing
-from meshpace.study.record import Record
+from meshpace.study.record import Maker, Record, question_of
 
 RUNS = "runs"
 _CLAIMS = ".claims"
@@ -29,6 +32,7 @@ _SCHEMA = pa.schema(
     [
         ("key", pa.string()),
         ("engine", pa.string()),
+        ("fingerprint", pa.string()),
         ("scenario", pa.string()),
         ("scenario_text", pa.binary()),
         ("overrides", pa.list_(pa.string())),
@@ -65,6 +69,9 @@ class Store:
         self.directory = directory
         self._runs = directory / RUNS
         self._where: dict[str, Path] = {}
+        self._makers: Counter[Maker] = Counter()
+        self._made: dict[Maker, set[Path]] = {}
+        """Files with results of each engine."""
         self._seen: set[str] = set()
         self._claims: int | None = None
         self.problems: list[Problem] = []
@@ -92,10 +99,35 @@ class Store:
                 continue
             path = self._runs / name
             try:
-                for key in pq.read_table(path, columns=["key"])["key"].to_pylist():
-                    self._where.setdefault(key, path)
+                for key, maker in _heads(path):
+                    self._take(key, maker, path)
             except (pa.ArrowException, OSError, KeyError) as error:
                 self.problems.append(Problem(path, " ".join(str(error).splitlines())))
+
+    def _take(self, key: str, maker: Maker, path: Path) -> None:
+        if key not in self._where:
+            self._where[key] = path
+            self._makers[maker] += 1
+            self._made.setdefault(maker, set()).add(path)
+
+    def makers(self) -> dict[Maker, int]:
+        """The engines that made what is there, and how many runs each."""
+        return dict(self._makers)
+
+    def answers(self, maker: Maker) -> dict[str, str]:
+        """What an engine made: the key of its run by what was asked (:func:`question_of`).
+
+        The keys of another engine cannot be computed: they hold its schemes' parameters.
+
+        Raises:
+            OSError: a file has vanished or is damaged since the store was opened.
+        """
+        found = {}
+        for path in sorted(self._made.get(maker, ())):
+            for record in _read(path):
+                if record.maker == maker:
+                    found[question_of(record.job, series=record.series is not None)] = record.key
+        return found
 
     def add(self, records: Sequence[Record]) -> None:
         """Writes the records as one file; they are safe on the disk when this returns.
@@ -113,7 +145,7 @@ class Store:
             pq.write_table(_to_table(rows), draft, compression="zstd", write_page_checksum=True)
         self._seen.add(path.name)
         for record in rows:
-            self._where.setdefault(record.key, path)
+            self._take(record.key, record.maker, path)
 
     def get(self, keys: Iterable[str]) -> dict[str, Record]:
         """The records of those keys that are there.
@@ -160,7 +192,8 @@ def _to_table(rows: Sequence[Record]) -> pa.Table:
         [
             {
                 "key": row.key,
-                "engine": row.version,
+                "engine": row.maker.version,
+                "fingerprint": row.maker.fingerprint,
                 "scenario": row.job.name,
                 "scenario_text": row.job.text,
                 "overrides": list(row.job.overrides),
@@ -187,4 +220,19 @@ def _read(path: Path) -> Iterator[Record]:
         raise OSError(errno.EIO, f"damaged ({reason}); delete it to have its runs made again", str(path)) from error
     for row in rows:
         job = Job(row["scenario"], row["scenario_text"], tuple(row["overrides"]), row["scheme"], row["seed"])
-        yield Record(row["key"], job, row["engine"], row["result"], row["series"], row["wall_s"])
+        maker = Maker(row["engine"], row.get("fingerprint"))
+        yield Record(row["key"], job, maker, row["result"], row["series"], row["wall_s"])
+
+
+def _heads(path: Path) -> list[tuple[str, Maker]]:
+    """The key and the engine of every row, without reading what came out.
+
+    Raises:
+        KeyError: a column is missing that every store has.
+    """
+    with pq.ParquetFile(path) as file:
+        there = set(file.schema_arrow.names)
+        columns = file.read([name for name in ("key", "engine", "fingerprint") if name in there])
+    keys, versions = columns["key"].to_pylist(), columns["engine"].to_pylist()
+    prints = columns["fingerprint"].to_pylist() if "fingerprint" in there else [None] * len(keys)
+    return [(key, Maker(*made)) for key, *made in zip(keys, versions, prints, strict=True)]

@@ -1,0 +1,29 @@
+//! A result as JSON together with what made it: the engine, and what every scheme's parameters were.
+
+use meshpace_mesh::{RunResult, parameters_in_use};
+use meshpace_scenario::{Scenario, ScenarioError};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The engine's fingerprint, taken of its sources when it was built (`build.rs`).
+pub const FINGERPRINT: &str = env!("MESHPACE_FINGERPRINT");
+
+/// A result's fields, then what made it. Not part of [`RunResult`]: the mesh is only one of the crates that the
+/// fingerprint is taken of, and what a run gives does not depend on how it is called.
+#[derive(Serialize)]
+struct Stamped<'a> {
+    #[serde(flatten)]
+    result: &'a RunResult,
+    engine_fingerprint: &'static str,
+    schemes: BTreeMap<String, BTreeMap<&'static str, serde_json::Value>>,
+}
+
+/// The JSON of a scenario's result.
+///
+/// # Errors
+/// As the run itself.
+pub fn to_json(result: &RunResult, scenario: &Scenario) -> Result<String, ScenarioError> {
+    let schemes = parameters_in_use(scenario)?;
+    let stamped = Stamped { result, engine_fingerprint: FINGERPRINT, schemes };
+    Ok(serde_json::to_string(&stamped).expect("a result has no map with keys other than strings"))
+}
