@@ -1,7 +1,7 @@
 //! The first half second of a scenario, if that is bounded work.
 
-use meshpace_mesh::packet::Packet;
 use meshpace_mesh::{Probe, run_with};
+use meshpace_packet::Packet;
 use meshpace_radio::Frame;
 use meshpace_scenario::{App, Plan, Scenario};
 use meshpace_units::{Bytes, Instant, Rate, Span};

@@ -1,5 +1,7 @@
 //! From a scenario to a world at time 0.
 
+use crate::addresses::AddressBook;
+use crate::ends::{Directory, FlowEnds};
 use crate::event::{Alarm, EventQueue};
 use crate::far_frames::FarFrames;
 use crate::flow::{Application, Flow, TcpFlow, Transport};
@@ -8,13 +10,13 @@ use crate::interface_queue::InterfaceQueue;
 use crate::measure::Meter;
 use crate::movement::Movement;
 use crate::node::{LinkCounters, Node};
-use crate::packet::{Host, Packets};
 use crate::probe::Probe;
 use crate::schemes::{ChosenSchemes, FlowScheme};
 use crate::topology::{WiredRoutes, nearest_gateways};
 use crate::wired::WiredLink;
 use crate::world::{LinkRates, World};
 use meshpace_gateway::{Counters, Gateway};
+use meshpace_packet::{Host, Packets};
 use meshpace_radio::reception::{Capture, ReceptionLimits, Sinr};
 use meshpace_radio::{Hearer, Links, Phy, Reception, Station, StationConfig};
 use meshpace_random::Stream;
@@ -56,8 +58,7 @@ impl<'a> World<'a> {
             .enumerate()
             .map(|(index, spec)| flow(index, spec, &schemes.flows[index], scenario))
             .collect();
-        let nearest = nearest_gateways(&hearers, gateways.iter().map(|gateway| gateway.node));
-        let gateway_of = flows.iter().map(|flow| nearest[flow.mesh_end()?.index()]).collect();
+        let gateway_of = nearest_gateways(&hearers, gateways.iter().map(|gateway| gateway.node));
         let mut world = Self {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
@@ -71,14 +72,13 @@ impl<'a> World<'a> {
             packets: Packets::default(),
             wired,
             wired_routes: WiredRoutes::new(&directions),
-            addresses: [
-                scenario.mesh.iter().map(|node| node.address).collect(),
-                scenario.wired.iter().map(|node| node.address).collect(),
-            ],
+            set_out: 0,
+            addresses: AddressBook::new(scenario),
             gateways,
             gateway_of,
             connection_alarms: vec![Alarm::default(); 2 * flows.len()],
             meter: Meter::new(&scenario.measure, flows.len()),
+            directory: Directory::new(scenario),
             flows,
             probe,
             frames: 0,
@@ -205,6 +205,7 @@ fn host(end: Endpoint) -> Host {
 }
 
 fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Scenario) -> Flow {
+    let ends = FlowEnds::new(scenario, index);
     let stream = |name| Stream::new(scenario.seed, name, index as u64);
     let transport = match spec.app {
         scenario::App::Cbr { udp_header, .. } | scenario::App::SelfSimilar { udp_header, .. } => {
@@ -212,7 +213,7 @@ fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Sce
         }
         _ => {
             let mut draw = stream("tcp");
-            let ports = Ports { local: 1024 + (index % 60_000) as u16, remote: 80 };
+            let ports = Ports { local: ends.sender.port(), remote: ends.receiver.port() };
             let (iss, peer_iss) = (Seq(draw.bits() as u32), Seq(draw.bits() as u32));
             let phase = draw.unit();
             Transport::Tcp(Box::new(TcpFlow {
@@ -226,6 +227,7 @@ fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Sce
         spec: spec.clone(),
         from: host(spec.from),
         to: host(spec.to),
+        ends,
         transport,
         application: Application::new(stream("traffic")),
     }

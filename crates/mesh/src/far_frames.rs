@@ -1,6 +1,6 @@
 //! Frames on their way to receivers farther off than 802.11's timeouts reckon with.
 
-use crate::packet::Packets;
+use meshpace_packet::Packets;
 use meshpace_radio::{Frame, MacPacket};
 use std::collections::BTreeMap;
 
@@ -14,10 +14,7 @@ pub struct FarFrames {
 impl FarFrames {
     /// Copies a frame and the packet in it; returns the copy's number.
     pub fn add(&mut self, mut frame: Frame, packets: &mut Packets) -> u32 {
-        frame.packet = frame.packet.map(|packet| {
-            let copy = packets.get(packet.handle).clone();
-            MacPacket { handle: packets.add(copy), ..packet }
-        });
+        frame.packet = frame.packet.map(|packet| MacPacket { handle: packets.copy(packet.handle), ..packet });
         let number = self.next;
         self.next = self.next.wrapping_add(1);
         self.on_the_way.insert(number, frame);

@@ -1,8 +1,9 @@
 //! A short stretch of a run frame by frame, for the animation of a report: who sends what to whom when, and where it
 //! is lost. Bounded in time and in frames, so that it fits into a page.
 
-use crate::packet::{Body, Class, Packet};
+use crate::ends::Directory;
 use crate::probe::Probe;
+use meshpace_packet::{Class, Packet};
 use meshpace_radio::{Frame, FrameKind, Outcome};
 use meshpace_scenario::Scenario;
 use meshpace_units::{Instant, NodeId, Span};
@@ -52,6 +53,7 @@ pub struct Film {
     /// Identifier, place and gateway or not, as [`Film::to_json`] gives them.
     nodes: Vec<Value>,
     flows: Vec<String>,
+    directory: Directory,
     shots: Vec<Shot>,
     losses: Vec<Loss>,
     /// Each node's latest frame, if it is in the film.
@@ -69,6 +71,7 @@ impl Film {
             limit,
             nodes: scenario.mesh.iter().map(node).collect(),
             flows: scenario.flows.iter().map(|flow| flow.id.clone()).collect(),
+            directory: Directory::new(scenario),
             shots: Vec::new(),
             losses: Vec::new(),
             latest: vec![None; scenario.mesh.len()],
@@ -150,17 +153,14 @@ impl Probe for Film {
         if !wanted {
             return;
         }
-        let flow = packet.and_then(|packet| match packet.body {
-            Body::Tcp { flow, .. } | Body::Udp { flow, .. } => Some(flow),
-            Body::Control(_) => None,
-        });
+        let flow = packet.and_then(|packet| self.directory.receiver_of(packet)).map(|(flow, _)| flow);
         self.shots.push(Shot {
             start: now - self.begin,
             airtime: frame.airtime,
             from: frame.from,
             to: frame.to,
             kind: frame.kind,
-            class: packet.map(Packet::class),
+            class: packet.map(|packet| packet.class),
             flow,
             retry: frame.retry,
         });

@@ -1,10 +1,11 @@
 //! A flow at run time.
 
-use crate::packet::Host;
+use crate::ends::FlowEnds;
+use meshpace_packet::Host;
 use meshpace_random::Stream;
 use meshpace_scenario as scenario;
 use meshpace_tcp::Connection;
-use meshpace_units::{Bytes, Instant, NodeId, Span};
+use meshpace_units::{Bytes, Instant, Span};
 
 /// One flow of the scenario, running.
 pub struct Flow {
@@ -14,6 +15,8 @@ pub struct Flow {
     pub from: Host,
     /// Where they go.
     pub to: Host,
+    /// Addresses and ports of both.
+    pub ends: FlowEnds,
     /// The transport.
     pub transport: Transport,
     /// The application.
@@ -67,14 +70,6 @@ impl Application {
 }
 
 impl Flow {
-    /// The mesh end of a flow between the mesh and the wired part.
-    pub fn mesh_end(&self) -> Option<NodeId> {
-        match (self.from, self.to) {
-            (Host::Mesh(node), Host::Wired(_)) | (Host::Wired(_), Host::Mesh(node)) => Some(node),
-            _ => None,
-        }
-    }
-
     /// Since when the flow has been active without interruption, for fairness; `None`: it is not active now.
     ///
     /// Web traffic is active through its pauses: how little it asks for is the same for all flows.

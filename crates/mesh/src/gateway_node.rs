@@ -1,8 +1,8 @@
 //! A node between mesh and wired part, and the scheme's machine in it.
 
 use crate::event::Alarm;
-use crate::packet::Packet;
 use meshpace_gateway::{Counters, Gateway};
+use meshpace_packet::Packet;
 use meshpace_units::NodeId;
 
 /// A gateway.

@@ -1,6 +1,6 @@
 //! The queue between the link layer and the MAC.
 
-use crate::packet::Handle;
+use meshpace_packet::Handle;
 use std::collections::VecDeque;
 
 /// What became of packets that did not fit.

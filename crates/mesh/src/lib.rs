@@ -6,8 +6,10 @@
 //! A packet's way: application ([`traffic`]) -> connection ([`transport`]) -> routing and interface queue
 //! ([`network`]) -> station and air ([`mac`]) -> ... -> gateway and wired links ([`wired_part`]) -> connection.
 
+mod addresses;
 mod build;
 pub mod capture;
+mod ends;
 mod event;
 mod far_frames;
 pub mod film;
@@ -21,7 +23,6 @@ mod measure;
 mod movement;
 mod network;
 mod node;
-pub mod packet;
 pub mod probe;
 mod probes;
 mod report;
@@ -38,6 +39,7 @@ mod wired_part;
 mod world;
 
 pub use capture::Capture;
+pub use ends::{Directory, FlowEnds, Role};
 pub use film::Film;
 pub use probe::{FlowSample, NoProbe, Probe};
 pub use result::{ENGINE, RunResult};

@@ -1,8 +1,8 @@
 //! The air: frames from transmitters to receivers, and the stations' actions.
 
 use crate::event::Event;
-use crate::packet::Class;
 use crate::world::World;
+use meshpace_packet::Class;
 use meshpace_radio::{Action, Arrival, Frame, MacPacket, Outcome};
 use meshpace_units::{NodeId, Span};
 
@@ -45,7 +45,7 @@ impl World<'_> {
         self.carry_out(node, &mut actions);
         self.mac_actions = actions;
         if let Some(packet) = frame.packet {
-            self.packets.take(packet.handle);
+            self.packets.remove(packet.handle);
         }
     }
 
@@ -144,9 +144,8 @@ impl World<'_> {
 
     /// The receiver gets a copy: the sender keeps its own until it is acknowledged.
     fn deliver(&mut self, node: u32, packet: &MacPacket, from: NodeId) {
-        let mut copy = self.packets.get(packet.handle).clone();
-        copy.travelled += 1;
-        let packet = self.packets.add(copy);
+        let packet = self.packets.copy(packet.handle);
+        self.packets.get_mut(packet).travelled += 1;
         let at = self.now() + LINK_LAYER_DELAY;
         self.queue.schedule(at, Event::NetworkInput { node, packet, from: from.0 });
     }
@@ -155,7 +154,7 @@ impl World<'_> {
         match packet.to {
             Some(to) => {
                 self.nodes[node as usize].links.toward(to).carried += 1;
-                self.packets.take(packet.handle);
+                self.packets.remove(packet.handle);
             }
             None => self.packets.sender_done(packet.handle),
         }
@@ -163,11 +162,11 @@ impl World<'_> {
 
     fn packet_given_up(&mut self, node: u32, packet: &MacPacket) {
         let to = packet.to.unwrap_or_else(|| panic!("a broadcast was given up: {packet:?}"));
-        let class = self.packets.get(packet.handle).class();
+        let class = self.packets.get(packet.handle).class;
         self.nodes[node as usize].links.toward(to).given_up(class);
         match class {
             // Routing learns nothing of its own packets (ns2-behaviour 3.8, 5.5).
-            Class::Control => drop(self.packets.take(packet.handle)),
+            Class::Control => self.packets.remove(packet.handle),
             Class::Data | Class::Ack => self.link_failed(node, to, packet.handle),
         }
     }

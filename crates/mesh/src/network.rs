@@ -3,10 +3,11 @@
 use crate::event::Event;
 use crate::interface_queue::Enqueued;
 use crate::mac::LINK_LAYER_DELAY;
-use crate::packet::{Body, Class, Handle, Host, Packet};
 use crate::world::World;
+use meshpace_packet::{Body, Class, Handle, Host, Packet};
 use meshpace_routing::{Action, Control, Protocol, Recipient};
 use meshpace_units::{Instant, NodeId, Span};
+use std::net::{IpAddr, Ipv4Addr};
 
 impl World<'_> {
     /// A packet that was received by radio reaches the network layer.
@@ -14,7 +15,7 @@ impl World<'_> {
         let packet = self.packets.get_mut(handle);
         if let Body::Control(message) = &packet.body {
             let (message, ttl) = (message.clone(), packet.ttl);
-            self.packets.take(handle);
+            self.packets.remove(handle);
             self.with_routing(node, |routing, now, out| routing.on_control(now, from, ttl, &message, out));
         } else if packet.exit == NodeId(node) {
             let packet = self.packets.take(handle);
@@ -72,7 +73,7 @@ impl World<'_> {
                     self.send_control(node, message, to, ttl, delay);
                 }
                 Action::PurgeQueue { next_hop } => self.purge(node, next_hop),
-                Action::Drop { packet, .. } => drop(self.packets.take(packet)),
+                Action::Drop { packet, .. } => self.packets.remove(packet),
             }
         }
         self.routing_actions = actions;
@@ -93,17 +94,17 @@ impl World<'_> {
             Recipient::Broadcast => None,
             Recipient::Unicast(next_hop) => Some(next_hop),
         };
-        let packet = self.packets.add(Packet {
-            source: Host::Mesh(here),
-            destination: Host::Mesh(next_hop.unwrap_or(here)),
-            entry: here,
-            exit: next_hop.unwrap_or(here),
-            travelled: 0,
-            ttl,
-            size: message.wire_length(),
-            next_hop,
-            body: Body::Control(message),
-        });
+        let address = |node| self.addresses.address(Host::Mesh(node));
+        let destination = next_hop.map_or(IpAddr::V4(Ipv4Addr::BROADCAST), address);
+        let (size, body) = (message.wire_length(), Body::Control(message));
+        let mut packet = Packet::new(address(here), destination, size, Class::Control, body);
+        packet.id = self.next_id();
+        packet.entry = here;
+        packet.exit = next_hop.unwrap_or(here);
+        packet.to = Host::Mesh(packet.exit);
+        packet.ttl = ttl;
+        packet.next_hop = next_hop;
+        let packet = self.packets.add(packet);
         self.queue.schedule(self.now() + delay + LINK_LAYER_DELAY, Event::Enqueue { node, packet });
     }
 
@@ -120,13 +121,13 @@ impl World<'_> {
                 || (errors_too && matches!(packet.body, Body::Control(Control::Rerr(_))))
         });
         for handle in purged {
-            self.packets.take(handle);
+            self.packets.remove(handle);
         }
     }
 
     /// A packet reaches the interface queue.
     pub(crate) fn enqueue(&mut self, node: u32, handle: Handle) {
-        let routing = self.packets.get(handle).class() == Class::Control;
+        let routing = self.packets.get(handle).class == Class::Control;
         let this = &mut self.nodes[node as usize];
         let free = this.station.accepts();
         // A packet that the MAC takes at once does not wait, whatever the limit.

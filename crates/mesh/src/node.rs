@@ -2,7 +2,7 @@
 
 use crate::event::Alarm;
 use crate::interface_queue::InterfaceQueue;
-use crate::packet::{Class, Handle};
+use meshpace_packet::{Class, Handle};
 use meshpace_radio::Station;
 use meshpace_routing::Protocol;
 use meshpace_units::NodeId;

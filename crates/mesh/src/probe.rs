@@ -1,6 +1,6 @@
 //! Who watches a run: packet captures and time series hang in here, and cost nothing where there are none.
 
-use crate::packet::Packet;
+use meshpace_packet::Packet;
 use meshpace_radio::{Frame, Outcome};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 

@@ -1,7 +1,7 @@
 //! Several probes at once: a pair watches with both, an option if there is one.
 
-use crate::packet::Packet;
 use crate::probe::{FlowSample, Probe};
+use meshpace_packet::Packet;
 use meshpace_radio::{Frame, Outcome};
 use meshpace_units::{Instant, NodeId};
 

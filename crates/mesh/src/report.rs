@@ -3,9 +3,9 @@
 use crate::flow::{Flow, Transport};
 use crate::gateway_node::GatewayNode;
 use crate::measure::{half_width_95, jain};
-use crate::packet::Host;
 use crate::result::{ENGINE, FlowResult, GatewayResult, LinkResult, RoutingResult, RunResult};
 use crate::world::World;
+use meshpace_packet::Host;
 use meshpace_scenario::{App, Plan, Scenario};
 use meshpace_units::{Instant, NodeId};
 use std::collections::BTreeMap;

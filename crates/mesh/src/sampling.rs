@@ -5,7 +5,9 @@ use crate::flow::{Flow, Transport};
 use crate::measure::{Baseline, SAMPLE_INTERVAL};
 use crate::probe::FlowSample;
 use crate::world::World;
+use meshpace_gateway::{Endpoint, FlowKey};
 use meshpace_units::{Bytes, Span};
+use std::net::SocketAddr;
 
 /// Bytes of TCP and IP header that a paced packet is taken to have when an interval is expressed as a rate.
 const HEADERS: Bytes = Bytes(40);
@@ -126,7 +128,10 @@ impl World<'_> {
             ..empty
         };
         if self.is_downward(flow) {
-            if let Some(paced) = self.paced_at_gateway(flow).filter(|stats| stats.paced) {
+            let ends = self.flows[flow].ends;
+            let end = |end: SocketAddr| Endpoint { address: end.ip(), port: end.port() };
+            let connection = FlowKey { wireless: end(ends.receiver), wired: end(ends.sender) };
+            if let Some(paced) = self.paced_at_gateway(&connection).filter(|stats| stats.paced) {
                 sample.khd = paced.k_hop_delay;
                 sample.pacing_interval = paced.interval;
             }

@@ -1,6 +1,6 @@
 //! Where packets enter and leave the mesh, and the ways through the wired part.
 
-use crate::packet::Host;
+use meshpace_packet::Host;
 use meshpace_radio::Hearer;
 use meshpace_units::NodeId;
 use std::collections::VecDeque;

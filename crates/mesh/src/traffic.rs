@@ -2,11 +2,11 @@
 
 use crate::event::Event;
 use crate::flow::{Flow, Transport};
-use crate::packet::{Body, Packet};
 use crate::world::World;
+use meshpace_packet::{Body, Class, Datagram, Packet, Stamp};
 use meshpace_scenario::App;
 use meshpace_tcp::WriteError;
-use meshpace_units::{Bytes, Instant, Rate, Span};
+use meshpace_units::{Bytes, Rate, Span};
 
 /// IP header without options.
 const IP_HEADER: Bytes = Bytes(20);
@@ -113,13 +113,16 @@ impl World<'_> {
 
     fn send_datagram(&mut self, flow: u32, payload: Bytes) {
         let now = self.now();
-        let Flow { from, to, transport, .. } = &mut self.flows[flow as usize];
+        let Flow { from, ends, transport, .. } = &mut self.flows[flow as usize];
         let Transport::Udp { sent, header } = transport else { unreachable!("flow {flow} runs over UDP") };
-        let number = *sent;
+        let stamp = Stamp { number: *sent, sent: now };
         *sent += 1;
-        let body = Body::Udp { flow, number, sent: now, payload };
-        let packet = Packet::new(*from, *to, payload + *header + IP_HEADER, body);
-        self.depart(packet);
+        let (source_port, destination_port) = (ends.sender.port(), ends.receiver.port());
+        let body = Body::Udp(Datagram { source_port, destination_port, payload, stamp });
+        let size = payload + *header + IP_HEADER;
+        let packet = Packet::new(ends.sender.ip(), ends.receiver.ip(), size, Class::Data, body);
+        let from = *from;
+        self.depart(from, packet);
     }
 
     /// The next packet follows when this one's payload has passed at the flow's rate.
@@ -143,19 +146,12 @@ impl World<'_> {
     }
 
     /// A datagram arrives; only the first copy of it counts.
-    pub(crate) fn datagram_arrives(
-        &mut self,
-        flow: u32,
-        number: u64,
-        sent: Instant,
-        payload: Bytes,
-        travelled: u32,
-    ) {
+    pub(crate) fn datagram_arrives(&mut self, flow: u32, datagram: &Datagram, travelled: u32) {
         let now = self.now();
         let meter = &mut self.meter.flows[flow as usize];
-        if meter.is_first_copy(number) {
-            meter.counts(now - sent, travelled);
-            self.count_delivery(flow, payload.0, 1);
+        if meter.is_first_copy(datagram.stamp.number) {
+            meter.counts(now - datagram.stamp.sent, travelled);
+            self.count_delivery(flow, datagram.payload.0, 1);
         }
     }
 }

@@ -1,23 +1,24 @@
 //! The ends of the flows: what arrives there, and what the connections send.
 
+use crate::ends::Role;
 use crate::event::Event;
 use crate::flow::{Flow, TcpFlow, Transport};
-use crate::packet::{Body, Host, Packet, Side};
 use crate::world::World;
 use meshpace_pacing::LinkRates;
+use meshpace_packet::{Body, Class, Host, Packet};
 use meshpace_tcp::{Arrival, Pacing, Segment, Transmit};
 
 impl World<'_> {
     /// A packet has come to the host that it is for.
-    pub(crate) fn arrive(&mut self, packet: Packet) {
+    pub(crate) fn arrive(&mut self, packet: &Packet) {
         let travelled = packet.travelled;
-        match packet.body {
-            Body::Udp { flow, number, sent, payload } => {
-                self.datagram_arrives(flow, number, sent, payload, travelled);
-            }
-            Body::Tcp { flow, to: Side::Receiver, segment } => self.receiver_input(flow, &segment, travelled),
-            Body::Tcp { flow, to: Side::Sender, segment } => self.sender_input(flow, &segment, travelled),
-            Body::Control(message) => unreachable!("routing packets end in the network layer: {message:?}"),
+        // A packet that nobody listens for ends here.
+        let Some((flow, role)) = self.directory.receiver_of(packet) else { return };
+        match (&packet.body, role) {
+            (Body::Udp(datagram), _) => self.datagram_arrives(flow, datagram, travelled),
+            (Body::Tcp(segment), Role::Receiver) => self.receiver_input(flow, segment, travelled),
+            (Body::Tcp(segment), Role::Sender) => self.sender_input(flow, segment, travelled),
+            (Body::Control(_) | Body::Opaque(_), _) => unreachable!("no end of a flow takes {packet:?}"),
         }
     }
 
@@ -65,7 +66,7 @@ impl World<'_> {
         }
         let exit = match to {
             Host::Mesh(node) => *node,
-            Host::Wired(_) => self.gateways[self.gateway_of[flow as usize]? as usize].node,
+            Host::Wired(_) => self.gateways[self.gateway_of[from.index()]? as usize].node,
         };
         self.rates_along(*from, exit)
     }
@@ -111,11 +112,12 @@ impl World<'_> {
             self.meter.flows[flow as usize].sent_first(now, transmit.offset);
         }
         let size = self.connection(flow, sender).wire_length(&transmit.segment);
-        let Flow { from, to, .. } = &self.flows[flow as usize];
-        let (source, destination, to) =
-            if sender { (*from, *to, Side::Receiver) } else { (*to, *from, Side::Sender) };
-        let body = Body::Tcp { flow, to, segment: transmit.segment };
-        self.depart(Packet::new(source, destination, size, body));
+        let Flow { from, to, ends, .. } = &self.flows[flow as usize];
+        let (here, source, destination) =
+            if sender { (*from, ends.sender, ends.receiver) } else { (*to, ends.receiver, ends.sender) };
+        let class = if sender || transmit.segment.payload > 0 { Class::Data } else { Class::Ack };
+        let body = Body::Tcp(transmit.segment);
+        self.depart(here, Packet::new(source.ip(), destination.ip(), size, class, body));
     }
 
     /// `bytes` of payload arrived in order; `packets` of them for the batches.

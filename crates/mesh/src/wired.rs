@@ -1,6 +1,6 @@
 //! The wired part: full-duplex links with rate, delay and a drop-tail queue a direction.
 
-use crate::packet::{Class, Handle, Host};
+use meshpace_packet::{Class, Handle, Host};
 use meshpace_units::{Bytes, Rate, Span};
 use std::collections::VecDeque;
 

@@ -1,57 +1,66 @@
 //! The wired part and the gateways in front of it.
 
 use crate::event::Event;
-use crate::flow::{Flow, Transport};
-use crate::packet::{Body, Host, Packet};
 use crate::topology::nearest_gateways;
 use crate::wired::Offered;
 use crate::world::World;
 use meshpace_gateway::{
-    Action, Departure, Endpoint, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Treatment, Verdict,
+    Action, Departure, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
+use meshpace_packet::{Body, Host, Packet, PacketId};
 use meshpace_units::{Bytes, NodeId, Span};
 use std::cell::OnceCell;
-use std::net::IpAddr;
 
 /// TCP-GAP's RTT option with its padding (schemes.md 3.2).
 const RTT_OPTION: Bytes = Bytes(8);
 
 impl World<'_> {
-    /// A packet of an endpoint sets out.
-    pub(crate) fn depart(&mut self, mut packet: Packet) {
-        match packet.source {
-            Host::Wired(_) => self.forward_wired(packet.source, packet),
-            Host::Mesh(node) => match self.mesh_exit(&packet) {
-                Some(exit) if exit == node => self.leaves_mesh(node.0, packet),
-                Some(exit) => {
-                    packet.exit = exit;
-                    self.enters_mesh(node.0, packet);
+    /// A packet of an endpoint at `from` sets out.
+    pub(crate) fn depart(&mut self, from: Host, mut packet: Packet) {
+        // Nobody has such an address, so nobody forwards it.
+        let Some(to) = self.addresses.host(packet.destination) else { return };
+        packet.to = to;
+        packet.id = self.next_id();
+        match from {
+            Host::Wired(_) => self.forward_wired(from, packet),
+            Host::Mesh(node) => {
+                packet.entry = node;
+                match self.mesh_exit(node, to) {
+                    Some(exit) if exit == node => self.leaves_mesh(node.0, packet),
+                    Some(exit) => {
+                        packet.exit = exit;
+                        self.enters_mesh(node.0, packet);
+                    }
+                    None => {} // no gateway within reach: nobody would forward it
                 }
-                None => {} // no gateway within reach: nobody would forward it
-            },
+            }
         }
     }
 
-    /// Where a packet leaves the mesh: its destination, or its flow's gateway.
-    fn mesh_exit(&self, packet: &Packet) -> Option<NodeId> {
-        match packet.destination {
+    /// The identity of a packet that sets out now.
+    pub(crate) fn next_id(&mut self) -> PacketId {
+        self.set_out += 1;
+        PacketId(self.set_out)
+    }
+
+    /// Where a packet from `node` leaves the mesh: its destination, or the node's gateway.
+    fn mesh_exit(&self, node: NodeId, to: Host) -> Option<NodeId> {
+        match to {
             Host::Mesh(node) => Some(node),
-            Host::Wired(_) => Some(self.gateways[self.gateway_of_flow(packet)? as usize].node),
+            Host::Wired(_) => self.gateway_node(node),
         }
     }
 
-    fn gateway_of_flow(&self, packet: &Packet) -> Option<u32> {
-        match &packet.body {
-            Body::Tcp { flow, .. } | Body::Udp { flow, .. } => self.gateway_of[*flow as usize],
-            Body::Control(_) => None,
-        }
+    /// The gateway between a mesh node and the wired part.
+    fn gateway_node(&self, node: NodeId) -> Option<NodeId> {
+        Some(self.gateways[self.gateway_of[node.index()]? as usize].node)
     }
 
     /// A packet has come to the node where it leaves the mesh.
     pub(crate) fn leaves_mesh(&mut self, node: u32, packet: Packet) {
-        if packet.destination == Host::Mesh(NodeId(node)) {
-            self.arrive(packet);
+        if packet.to == Host::Mesh(NodeId(node)) {
+            self.arrive(&packet);
         } else {
             self.pass_gateway(Side::Wireless, NodeId(node), packet);
         }
@@ -59,20 +68,20 @@ impl World<'_> {
 
     /// Sends a packet over the wired part, from `here` on.
     fn forward_wired(&mut self, here: Host, packet: Packet) {
-        let goal = match packet.destination {
-            Host::Wired(_) => packet.destination,
-            Host::Mesh(_) => match self.gateway_of_flow(&packet) {
-                Some(gateway) => Host::Mesh(self.gateways[gateway as usize].node),
+        let goal = match packet.to {
+            Host::Wired(_) => packet.to,
+            Host::Mesh(node) => match self.gateway_node(node) {
+                Some(gateway) => Host::Mesh(gateway),
                 None => return,
             },
         };
         let Some(link) = self.wired_routes.next(here, goal) else { return };
-        let (class, size) = (packet.class(), packet.size);
+        let (class, size) = (packet.class, packet.size);
         let handle = self.packets.add(packet);
         match self.wired[link as usize].offer(handle, class) {
             Offered::Started => self.start_sending(link, handle, size),
             Offered::Queued => {}
-            Offered::Dropped => drop(self.packets.take(handle)),
+            Offered::Dropped => self.packets.remove(handle),
         }
     }
 
@@ -94,10 +103,10 @@ impl World<'_> {
     pub(crate) fn wired_arrival(&mut self, link: u32, handle: u32) {
         let packet = self.packets.take(handle);
         let here = self.wired[link as usize].to;
-        if packet.destination == here {
-            return self.arrive(packet);
+        if packet.to == here {
+            return self.arrive(&packet);
         }
-        match (here, packet.destination) {
+        match (here, packet.to) {
             (Host::Mesh(gateway), Host::Mesh(_)) => self.pass_gateway(Side::Wired, gateway, packet),
             _ => self.forward_wired(here, packet),
         }
@@ -107,18 +116,15 @@ impl World<'_> {
     fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
         let now = self.now();
         let index = self.gateway_index(gateway);
-        let (source, destination) = (self.address(packet.source), self.address(packet.destination));
-        let segment = match &packet.body {
-            Body::Tcp { segment, .. } => *segment,
-            Body::Udp { .. } | Body::Control(_) => return self.pass_on(side, gateway, packet),
-        };
+        let Body::Tcp(segment) = packet.body else { return self.pass_on(side, gateway, packet) };
         let Some(mut machine) = self.gateways[index].machine.take() else {
             return self.pass_on(side, gateway, packet);
         };
         let mesh_end = match side {
-            Side::Wired => packet.destination,
-            Side::Wireless => packet.source,
+            Side::Wired => packet.to,
+            Side::Wireless => Host::Mesh(packet.entry),
         };
+        let (source, destination) = (packet.source, packet.destination);
         let header_length = segment.header_length();
         let view = TcpView { source, destination, segment: &segment, header_length, wire_len: packet.size };
         let route = |_| self.route_from(gateway, mesh_end);
@@ -132,7 +138,7 @@ impl World<'_> {
     }
 
     fn pass_on(&mut self, side: Side, gateway: NodeId, mut packet: Packet) {
-        match (side, packet.destination) {
+        match (side, packet.to) {
             (Side::Wireless, _) => self.forward_wired(Host::Mesh(gateway), packet),
             (Side::Wired, Host::Mesh(exit)) => {
                 packet.exit = exit;
@@ -176,14 +182,11 @@ impl World<'_> {
         this.alarm.arm(deadline, Event::Gateway(index as u32), &mut self.queue);
     }
 
-    /// What the flow's gateway knows of it, if a scheme acts there.
-    pub(crate) fn paced_at_gateway(&self, flow: usize) -> Option<FlowStats> {
-        let machine = self.gateways[self.gateway_of[flow]? as usize].machine.as_ref()?;
-        let Flow { from, to, transport: Transport::Tcp(tcp), .. } = &self.flows[flow] else { return None };
-        let ports = tcp.sender.ports();
-        let wired = Endpoint { address: self.address(*from), port: ports.local };
-        let wireless = Endpoint { address: self.address(*to), port: ports.remote };
-        machine.flow(&FlowKey { wireless, wired })
+    /// What the gateway of a connection's end in the mesh knows of it, if a scheme acts there.
+    pub(crate) fn paced_at_gateway(&self, connection: &FlowKey) -> Option<FlowStats> {
+        let Some(Host::Mesh(node)) = self.addresses.host(connection.wireless.address) else { return None };
+        let gateway = self.gateway_of[node.index()]?;
+        self.gateways[gateway as usize].machine.as_ref()?.flow(connection)
     }
 
     fn gateway_index(&self, node: NodeId) -> usize {
@@ -215,25 +218,20 @@ impl World<'_> {
         Some(LinkRates::PerLink(rates.into()))
     }
 
-    fn address(&self, host: Host) -> IpAddr {
-        let [mesh, wired] = &self.addresses;
-        IpAddr::V4(match host {
-            Host::Mesh(node) => mesh[node.index()],
-            Host::Wired(node) => wired[node as usize],
-        })
-    }
-
-    /// Every flow between mesh and wired part uses the gateway nearest to its mesh end; where nodes move, that
+    /// What goes between a mesh node and the wired part uses the gateway nearest to the node; where nodes move, that
     /// changes, and the new gateway builds its state from scratch (schemes.md 3.1).
     ///
     /// Nearest is what the routing table there says. If it knows no gateway, as AODV's after a break, the node would
     /// ask for one, and the first to answer is the nearest by the links as they are.
     pub(crate) fn reassign_gateways(&mut self) {
+        if self.gateways.is_empty() {
+            return;
+        }
         let now = self.now();
         let by_air = OnceCell::new();
-        for (flow, current) in self.flows.iter().zip(&mut self.gateway_of) {
-            let Some(node) = flow.mesh_end() else { continue };
-            let routing = &self.nodes[node.index()].routing;
+        for (index, current) in self.gateway_of.iter_mut().enumerate() {
+            let node = NodeId::from_index(index);
+            let routing = &self.nodes[index].routing;
             let hops =
                 |gateway: NodeId| if gateway == node { Some(0) } else { routing.hops_to(now, gateway) };
             let known = self.gateways.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
@@ -248,7 +246,7 @@ impl World<'_> {
 
 /// Adds, replaces or removes the RTT option, and corrects the packet's size.
 fn with_option(mut packet: Packet, option: RttOption) -> Packet {
-    let Body::Tcp { segment, .. } = &mut packet.body else { return packet };
+    let Body::Tcp(segment) = &mut packet.body else { return packet };
     let before = segment.options.rtt_wired;
     let after: Option<Span> = match option {
         RttOption::Keep => before,

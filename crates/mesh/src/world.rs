@@ -4,6 +4,8 @@
 //! interface queues, [`crate::wired_part`] the links and the gateways, [`crate::transport`] the endpoints,
 //! [`crate::traffic`] the applications, [`crate::measure`] what is counted.
 
+use crate::addresses::AddressBook;
+use crate::ends::Directory;
 use crate::event::{Alarm, Event, EventQueue};
 use crate::far_frames::FarFrames;
 use crate::flow::Flow;
@@ -11,14 +13,13 @@ use crate::gateway_node::GatewayNode;
 use crate::measure::Meter;
 use crate::movement::Movement;
 use crate::node::Node;
-use crate::packet::{Handle, Packets};
 use crate::probe::Probe;
 use crate::topology::WiredRoutes;
 use crate::wired::WiredLink;
+use meshpace_packet::{Handle, Packets};
 use meshpace_radio::{Action, Frame, Hearer, StationConfig};
 use meshpace_routing::Action as RoutingAction;
 use meshpace_units::{Instant, NodeId, Rate};
-use std::net::Ipv4Addr;
 
 /// One run's state.
 pub struct World<'a> {
@@ -46,12 +47,16 @@ pub struct World<'a> {
     pub wired: Vec<WiredLink>,
     /// The ways through them.
     pub wired_routes: WiredRoutes,
-    /// IPv4 addresses of the mesh nodes and of the wired nodes.
-    pub addresses: [Vec<Ipv4Addr>; 2],
+    /// Packets that have set out so far: the identity of the latest.
+    pub set_out: u64,
+    /// Who has which address.
+    pub addresses: AddressBook,
     /// The nodes between mesh and wired part, sorted by node.
     pub gateways: Vec<GatewayNode>,
-    /// For every flow the index in `gateways` of the gateway that it uses, if it leaves the mesh.
+    /// For every mesh node the index in `gateways` of the gateway between it and the wired part.
     pub gateway_of: Vec<Option<u32>>,
+    /// Whose packets are whose.
+    pub directory: Directory,
     /// The flows.
     pub flows: Vec<Flow>,
     /// Deadlines of the connections: sender and receiver of each flow.

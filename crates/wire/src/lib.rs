@@ -4,6 +4,7 @@
 //!   allocated, nothing but headers is touched, no input makes it panic.
 //! - [`set_rtt`], [`strip_rtt`] and [`clamp_mss`] change options of packets on their way. All checksums are updated, not
 //!   recomputed (RFC 1624), so a packet that was damaged before stays recognisable as damaged.
+//! - [`insert_ipv4_options`] and [`set_hop`] do to IP headers what a hop of the simulated network does.
 //! - [`build`] writes whole packets, [`checksum_ok`] judges them and [`parse_too_big`] reads what routers say of their
 //!   size: for those who are an end of the connection.
 //!
@@ -15,6 +16,7 @@ extern crate alloc;
 
 mod build;
 mod checksum;
+mod header;
 mod icmp;
 mod ip;
 mod options;
@@ -23,6 +25,7 @@ mod rewrite;
 mod tcp;
 
 pub use build::{IpHeader, build, write_tcp_header};
+pub use header::{insert_ipv4_options, set_hop};
 pub use icmp::{TooBig, parse_too_big};
 pub use ip::protocol;
 pub use options::{RTT_EXID, RTT_OPTION_LENGTH};

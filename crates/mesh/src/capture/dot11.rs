@@ -14,8 +14,10 @@ pub const DATA_OVERHEAD: u64 = 36;
 const BROADCAST: [u8; 6] = [0xff; 6];
 /// The network that all nodes belong to; no node has this address (nodes: 02:6d:70:00:..).
 const BSSID: [u8; 6] = [0x02, 0x6d, 0x70, 0xff, 0xff, 0xff];
-/// LLC with SNAP: an IPv4 packet follows (RFC 1042).
+/// LLC with SNAP (RFC 1042): an IPv4 packet follows.
 const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
+/// The same for an IPv6 packet.
+const LLC_SNAP_IPV6: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x86, 0xdd];
 
 /// First byte of frame control: version 0, type and subtype.
 const DATA: u8 = 0x08;
@@ -28,8 +30,8 @@ const RETRY: u8 = 0x08;
 /// The largest duration (9.2.4.2), us.
 const DURATION_MAX: u64 = 32_767;
 
-/// Everything before the IP packet; the whole frame but for the FCS if it carries none.
-pub fn header(out: &mut Vec<u8>, frame: &Frame, addresses: &Addresses) {
+/// Everything before the IP packet (of version 6 if `v6`); the whole frame but for the FCS if it carries none.
+pub fn header(out: &mut Vec<u8>, frame: &Frame, v6: bool, addresses: &Addresses) {
     let station = |node: NodeId| addresses.station(node);
     let receiver = frame.to.map_or(BROADCAST, station);
     let kind = match frame.kind {
@@ -50,7 +52,7 @@ pub fn header(out: &mut Vec<u8>, frame: &Frame, addresses: &Addresses) {
             out.extend(station(frame.from));
             out.extend(BSSID);
             out.extend(((frame.seq & 0xfff) << 4).to_le_bytes()); // fragment 0
-            out.extend(LLC_SNAP_IPV4);
+            out.extend(if v6 { LLC_SNAP_IPV6 } else { LLC_SNAP_IPV4 });
         }
     }
 }

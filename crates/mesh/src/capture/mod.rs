@@ -14,7 +14,11 @@
 //! - Datagrams of flows with less than 8 bytes of `udp_header` are IP protocol 253, for experiments.
 //! - Routing packets have the formats of RFC 3561 (UDP port 654), DSDV's are UDP to port 50001: longer than the sizes
 //!   of ns-2 that they have on the air; a comment gives both.
-//! - IP identification is derived from the packet: the same at each hop and attempt.
+//! - IP identification is the lower half of the packet's number in the order in which packets set out: the same at
+//!   each hop and attempt, another when an end point sends the same data again.
+//! - Shims are options 158 of the IPv4 header (for experiments: RFC 4727), the shim's kind first; where one does not fit,
+//!   it is in the packet's comment, and the packet that much shorter than on the air.
+//! - Packets of real hosts have their own bytes.
 
 mod addresses;
 mod control;
@@ -23,6 +27,7 @@ mod dot11;
 mod network;
 mod pcapng;
 mod radiotap;
+mod shims;
 mod tcp;
 #[cfg(test)]
 mod tests;
@@ -30,10 +35,10 @@ mod tests;
 mod tshark;
 mod udp;
 
-use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::result::ENGINE;
 use addresses::Addresses;
+use meshpace_packet::Packet;
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_scenario::{Radio, Scenario};
 use meshpace_units::Instant;
@@ -98,7 +103,8 @@ impl<W: Write> Probe for Capture<W> {
         self.frame.clear();
         radiotap::header(&mut self.frame, now, frame, &self.radio);
         let start = self.frame.len();
-        dot11::header(&mut self.frame, frame, &self.network.addresses);
+        let v6 = packet.is_some_and(|packet| packet.source.is_ipv6());
+        dot11::header(&mut self.frame, frame, v6, &self.network.addresses);
         let comment = match (frame.kind, packet) {
             (FrameKind::Data, Some(packet)) => self.network.write(&mut self.frame, packet),
             (FrameKind::Rts | FrameKind::Cts | FrameKind::Ack, None) => None,

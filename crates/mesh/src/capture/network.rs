@@ -1,19 +1,12 @@
-//! IP packets out of the simulator's packets. Payloads are zeros: the simulator has no bytes.
+//! IP packets out of the simulator's packets. Payloads are zeros: the simulator has no bytes, but for those of real
+//! hosts.
 
 use super::addresses::Addresses;
-use super::crc32::crc32;
-use super::{control, tcp, udp};
-use crate::packet::{Body, Packet};
+use super::{control, shims, tcp, udp};
+use meshpace_packet::{Body, Datagram, Opaque, Packet};
 use meshpace_routing::Control;
-use meshpace_tcp::Segment;
-use meshpace_units::{Bytes, Ecn};
-use meshpace_wire::{IpHeader, protocol};
-use std::net::Ipv4Addr;
-
-/// Source ports of UDP flows: this + the flow's index, as the TCP flows have it.
-const UDP_SOURCE: u16 = 1024;
-/// Destination port of UDP flows, out of the private range, where no dissector looks for a protocol.
-const UDP_DESTINATION: u16 = 50_000;
+use meshpace_units::Bytes;
+use meshpace_wire::{IpHeader, insert_ipv4_options, protocol, set_hop};
 
 /// Turns packets into bytes.
 pub struct Network {
@@ -29,58 +22,81 @@ impl Network {
 
     /// Appends the IP packet. What it says of itself beyond its bytes is the comment.
     pub fn write(&mut self, out: &mut Vec<u8>, packet: &Packet) -> Option<String> {
-        let destination = match packet.next_hop {
-            None => Ipv4Addr::BROADCAST,
-            Some(_) => self.addresses.host(packet.destination),
+        let start = out.len();
+        let written = shims::write(packet);
+        let shims = written.outside.as_ref().map_or(written.options.len() as u64, |outside| outside.1.0);
+        // What the rest of the packet has on the air.
+        let size = packet.size - Bytes(shims);
+        let own = match &packet.body {
+            Body::Opaque(opaque) => real(out, packet, opaque, size),
+            _ => self.simulated(out, packet, size),
         };
+        if !written.options.is_empty() {
+            insert_ipv4_options(out, start, &written.options);
+        }
+        match (own, written.outside) {
+            (Some(own), Some((named, _))) => Some(format!("{own}; {named}")),
+            (own, outside) => own.or(outside.map(|(named, _)| named)),
+        }
+    }
+
+    /// A packet that has no bytes until now.
+    fn simulated(&mut self, out: &mut Vec<u8>, packet: &Packet, size: Bytes) -> Option<String> {
         let mut header = IpHeader {
-            source: self.addresses.host(packet.source).into(),
-            destination: destination.into(),
+            source: packet.source,
+            destination: packet.destination,
             protocol: protocol::UDP,
             ttl: packet.ttl,
-            ecn: Ecn::NotEct,
-            identification: 0,
+            ecn: packet.ecn,
+            identification: packet.id.0 as u16,
         };
         let transport = &mut self.transport;
         transport.clear();
         match &packet.body {
-            Body::Tcp { segment, .. } => {
+            Body::Tcp(segment) => {
                 tcp::header(transport, segment);
                 header.protocol = protocol::TCP;
-                header.identification = departure(transport, segment);
                 transport.resize(transport.len() + segment.payload as usize, 0);
                 header.seal(transport);
-                assert_eq!(length(&header, transport), packet.size, "{segment:?}");
+                assert_eq!(length(&header, transport), size, "{segment:?}");
             }
-            Body::Udp { flow, number, payload, .. } => {
-                header.identification = *number as u16;
-                let above_ip = packet.size.0 - header.length() as u64;
+            Body::Udp(datagram) => {
+                let Datagram { source_port, destination_port, payload, .. } = *datagram;
+                let above_ip = size.0 - header.length() as u64;
                 if above_ip >= udp::HEADER + payload.0 {
-                    let source = UDP_SOURCE + (flow % 60_000) as u16;
-                    udp::datagram(transport, source, UDP_DESTINATION, |out| out.resize(above_ip as usize, 0));
+                    let fill = |out: &mut Vec<u8>| out.resize(above_ip as usize, 0);
+                    udp::datagram(transport, source_port, destination_port, fill);
                     header.seal(transport);
                 } else {
                     // `udp_header = 0`: ns-2's packets, which have no place for a port.
                     header.protocol = protocol::EXPERIMENTAL;
                     transport.resize(above_ip as usize, 0);
                 }
-                assert_eq!(length(&header, transport), packet.size, "UDP packet {number} of flow {flow}");
+                assert_eq!(length(&header, transport), size, "{datagram:?}");
             }
             Body::Control(message) => {
                 control::datagram(transport, message, &self.addresses);
-                header.identification = fold(crc32(transport));
                 header.seal(transport);
             }
+            Body::Opaque(opaque) => unreachable!("{opaque:?} has bytes"),
         }
         header.write(out, transport.len());
         out.extend_from_slice(transport);
-        let size = length(&header, transport);
         match &packet.body {
-            Body::Tcp { segment, .. } => tcp::beside_the_wire(segment),
-            Body::Udp { .. } => None,
-            Body::Control(message) => other_size(message, packet.size, size),
+            Body::Tcp(segment) => tcp::beside_the_wire(segment),
+            Body::Control(message) => other_size(message, size, length(&header, transport)),
+            Body::Udp(_) | Body::Opaque(_) => None,
         }
     }
+}
+
+/// A real host's packet: its own bytes, with the time to live that it has here.
+fn real(out: &mut Vec<u8>, packet: &Packet, opaque: &Opaque, size: Bytes) -> Option<String> {
+    let start = out.len();
+    out.extend_from_slice(&opaque.bytes);
+    set_hop(&mut out[start..], packet.ttl, packet.ecn);
+    let written = Bytes(opaque.bytes.len() as u64);
+    (size != written).then(|| format!("{} bytes at IP on the air, {} here", size.0, written.0))
 }
 
 fn length(header: &IpHeader, transport: &[u8]) -> Bytes {
@@ -96,14 +112,4 @@ fn other_size(message: &Control, air: Bytes, written: Bytes) -> Option<String> {
     (air != written).then(|| {
         format!("{} bytes at IP on the air (the size in ns-2), {} here ({format})", air.0, written.0)
     })
-}
-
-/// The same at every hop and in every attempt, another when the endpoint sends the segment again.
-fn departure(header: &[u8], segment: &Segment) -> u16 {
-    let sent = segment.ns2.map_or(0, |stamp| stamp.sent.as_nanos());
-    fold(crc32(header) ^ crc32(&sent.to_le_bytes()))
-}
-
-fn fold(crc: u32) -> u16 {
-    (crc >> 16 ^ crc) as u16
 }

@@ -4,12 +4,13 @@
 
 use super::control::DSDV_PORT;
 use super::tests::{Sent, capture, capture_packets, cbr, packet, scenario, segment, segment_packet};
-use crate::packet::{Body, Packet};
+use meshpace_packet::{Body, Class, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind};
 use meshpace_radio::FrameKind;
 use meshpace_routing::{Control, DsdvRoute, DsdvUpdate, Rerr, Rrep, Rreq};
 use meshpace_tcp::{Flags, Options, Timestamps};
-use meshpace_units::{Instant, NodeId, Seq, Span};
+use meshpace_units::{Bytes, Ecn, Instant, NodeId, Seq, Span};
 use std::io::{ErrorKind, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -174,7 +175,7 @@ fn tcp_over_static_routes() {
     let Some((rows, sent)) = check_run("static", &text, &fields) else { return };
     let mut segments = 0;
     for (row, sent) in rows.iter().zip(&sent) {
-        let Some(Packet { ttl, body: Body::Tcp { segment, .. }, .. }) = &sent.packet else { continue };
+        let Some(Packet { ttl, body: Body::Tcp(segment), .. }) = &sent.packet else { continue };
         let ack = if segment.flags.ack { segment.ack.0 } else { 0 };
         let source = if segment.source_port == 80 { "10.77.0.6" } else { "10.77.0.2" };
         let numbers = [
@@ -238,7 +239,7 @@ fn tcp_gap_with_its_option() {
     let Some((rows, sent)) = check_run("gap", &text, &fields) else { return };
     let mut options = 0;
     for (row, sent) in rows.iter().zip(&sent) {
-        let Some(Packet { body: Body::Tcp { segment, .. }, .. }) = &sent.packet else { continue };
+        let Some(Packet { body: Body::Tcp(segment), .. }) = &sent.packet else { continue };
         let rtt = segment.options.rtt_wired.map(|rtt| format!("{:04x}", rtt.as_nanos() / 1_000_000));
         assert_eq!(row[0], if rtt.is_some() { "0x4d50" } else { "" });
         assert_eq!(row[1], rtt.clone().unwrap_or_default());
@@ -296,7 +297,9 @@ fn dsdv_updates() {
 fn every_option_and_message_is_understood() {
     let control = |message: Control, to: Option<NodeId>| {
         let size = message.wire_length().0;
-        Packet { next_hop: to, ..packet(size, Body::Control(message)) }
+        let mut packet = packet(size, Body::Control(message));
+        packet.next_hop = to;
+        packet
     };
     let (a, b) = (NodeId(0), NodeId(1));
     let mut syn = segment();
@@ -373,4 +376,84 @@ fn every_option_and_message_is_understood() {
         }
     }
     assert_eq!(rows.len(), expected.len());
+}
+
+/// Four bytes of value in eight of an option.
+struct Fits;
+
+impl Shim for Fits {
+    const KIND: ShimKind = ShimKind::ExperimentA;
+    const NAME: &'static str = "fits";
+    const WIRE_LENGTH: Bytes = Bytes(8);
+
+    fn to_bytes(&self) -> ShimBytes {
+        ShimBytes::new(&[1, 2, 3, 4])
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        (bytes == [1, 2, 3, 4]).then_some(Self)
+    }
+}
+
+/// Three bytes of value that cost three on the air, as a paper may count them: no option is that short.
+struct Tight;
+
+impl Shim for Tight {
+    const KIND: ShimKind = ShimKind::ExperimentB;
+    const NAME: &'static str = "tight";
+    const WIRE_LENGTH: Bytes = Bytes(3);
+
+    fn to_bytes(&self) -> ShimBytes {
+        ShimBytes::new(&[5, 6, 7])
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        (bytes == [5, 6, 7]).then_some(Self)
+    }
+}
+
+#[test]
+fn shims_stand_beside_tcp() {
+    let mut data = segment();
+    data.payload = 100;
+    let mut marked = segment_packet(data);
+    marked.id = PacketId(0x1_0007);
+    marked.ecn = Ecn::Ce;
+    let mut fitting = marked.clone();
+    fitting.set_shim(&Fits);
+    let mut both = fitting.clone();
+    both.set_shim(&Tight);
+    let bytes = capture_packets(&scenario(&cbr(1, "")), &[marked, fitting, both]);
+    // tshark shows an experimental option as bytes only: type, length, kind, value, and the end of the list.
+    let option = [158, 7, 253, 1, 2, 3, 4, 0];
+    assert_eq!(bytes.windows(option.len()).filter(|window| *window == option).count(), 1);
+    let fields =
+        ["ip.id", "ip.dsfield.ecn", "ip.hdr_len", "ip.len", "tcp.srcport", "tcp.len", "frame.comment"];
+    let Some(rows) = decode("shims", &bytes, &fields) else { return };
+    let comment = "shim tight (kind 254), 3 bytes on the air, not here: 050607; shim fits (kind 253), 8 bytes on the air, not here: 01020304";
+    assert_eq!(rows[0].join("|"), "0x0007|3|20|140|1024|100|");
+    assert_eq!(rows[1].join("|"), "0x0007|3|28|148|1024|100|");
+    assert_eq!(rows[2].join("|"), format!("0x0007|3|20|140|1024|100|{comment}"));
+}
+
+#[test]
+fn packets_of_real_hosts_keep_their_bytes() {
+    let mut data = segment();
+    data.payload = 5;
+    let six = |last| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, last));
+    let four = |last| IpAddr::V4(Ipv4Addr::new(10, 77, 0, last));
+    let packets = [(four(2), four(3)), (six(2), six(3))].map(|(source, destination)| {
+        let bytes = meshpace_wire::build(source, destination, 64, &data, b"hello");
+        let size = Bytes(bytes.len() as u64);
+        let opaque = Opaque { protocol: 6, source_port: 1024, destination_port: 80, bytes: bytes.into() };
+        let mut packet = Packet::new(source, destination, size, Class::Data, Body::Opaque(opaque));
+        packet.next_hop = Some(NodeId(1));
+        packet.ttl = 29;
+        packet
+    });
+    let bytes = capture_packets(&scenario(&cbr(1, "")), &packets);
+    let fields = ["ip.ttl", "ipv6.hlim", "ip.dst", "ipv6.dst", "tcp.srcport", "tcp.payload"];
+    let Some(rows) = decode("real", &bytes, &fields) else { return };
+    assert_eq!(rows[0].join("|"), "29||10.77.0.3||1024|68656c6c6f");
+    assert_eq!(rows[1].join("|"), "|29||fd00::3|1024|68656c6c6f");
 }

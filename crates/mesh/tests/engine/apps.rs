@@ -1,7 +1,7 @@
 //! The applications.
 
 use crate::support::{chain, close, flow, link, measure, node, record, run, run_seed, scenario, wired};
-use meshpace_mesh::packet::Body;
+use meshpace_packet::Body;
 
 /// A wired pair: applications alone, without a mesh in the way.
 fn pair(measure: &str, flow: &str) -> String {
@@ -75,7 +75,7 @@ fn a_burst_keeps_its_rate_and_ends_with_what_is_left() {
     let sent: Vec<_> = record
         .data_from(0)
         .filter_map(|seen| match seen.packet.as_ref()?.body {
-            Body::Udp { sent, payload, .. } => Some((sent, payload.0)),
+            Body::Udp(datagram) => Some((datagram.stamp.sent, datagram.payload.0)),
             _ => None,
         })
         .collect();

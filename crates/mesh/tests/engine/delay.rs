@@ -1,7 +1,7 @@
 //! Delays against closed forms: one idle hop, wired links, queues; hop limits.
 
 use crate::support::{cbr, chain, close, delay, flow, link, measure, node, record, row, run, wired};
-use meshpace_mesh::packet::Body;
+use meshpace_packet::Body;
 use std::collections::BTreeSet;
 
 const HOP: &str = "[defaults]\nscheme = \"newreno\"\n";
@@ -28,7 +28,8 @@ fn an_idle_hop_takes_link_layer_access_and_exchange() {
     let mut slots = BTreeSet::new();
     let mut wait = 0.0;
     for seen in record.data_from(0) {
-        let Some(Body::Udp { sent, .. }) = seen.packet.as_ref().map(|p| p.body.clone()) else { continue };
+        let Some(Body::Udp(datagram)) = seen.packet.as_ref().map(|p| p.body.clone()) else { continue };
+        let sent = datagram.stamp.sent;
         let backoff = ((seen.at - sent).as_secs_f64() * 1e6 - before) / 20.0;
         assert!((backoff - backoff.round()).abs() < 0.01, "a backoff of {backoff} slots");
         slots.insert(backoff.round() as u32);

@@ -2,7 +2,7 @@
 
 use crate::support::{Record, cbr, chain, close, flow, measure, record, run};
 use meshpace_mesh::RunResult;
-use meshpace_mesh::packet::{Body, Packet};
+use meshpace_packet::{Body, Packet};
 use meshpace_units::Span;
 
 const GAP: &str = "[defaults]\nscheme = \"tcp-gap\"\n";
@@ -10,7 +10,7 @@ const GAP: &str = "[defaults]\nscheme = \"tcp-gap\"\n";
 /// The values of the RTT option on the air from `node`, and the sizes of the packets that carry it.
 fn options(record: &Record, node: u32) -> Vec<(Span, u64)> {
     let option = |packet: &Packet| match &packet.body {
-        Body::Tcp { segment, .. } => Some((segment.options.rtt_wired?, packet.size.0)),
+        Body::Tcp(segment) => Some((segment.options.rtt_wired?, packet.size.0)),
         _ => None,
     };
     record

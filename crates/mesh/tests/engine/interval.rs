@@ -1,15 +1,17 @@
 //! When things start and stop, and which part of a run counts.
 
 use crate::support::{cbr, chain, close, flow, measure, record, run, scenario};
-use meshpace_mesh::RunResult;
-use meshpace_mesh::packet::Body;
+use meshpace_mesh::{Directory, Role, RunResult};
+use meshpace_packet::{Body, Datagram};
 use meshpace_units::{Bytes, Instant, Span};
 
 /// Sending time and number of every datagram that node 0 puts on the air.
 fn datagrams(text: &str) -> Vec<(Instant, u64, Bytes, Bytes)> {
     let (_, record) = record(text);
     let sent = record.data_from(0).filter_map(|seen| match seen.packet.as_ref()?.body {
-        Body::Udp { sent, number, .. } => Some((sent, number, seen.packet.as_ref()?.size, seen.frame.size)),
+        Body::Udp(Datagram { stamp, .. }) => {
+            Some((stamp.sent, stamp.number, seen.packet.as_ref()?.size, seen.frame.size))
+        }
         _ => None,
     });
     sent.collect()
@@ -35,13 +37,16 @@ fn every_flow_starts_where_its_jitter_puts_it() {
     let keys = "app = \"cbr\"\nrate = 8000\npacket = 100\nstart = 1\nstart_jitter = 2\ncount = 20";
     let text = format!("{}{}[[flow]]\nfrom = \"n0\"\nto = \"n1\"\n{keys}\n", measure(5.0, 0.0), chain(1));
     let (_, record) = record(&text);
-    let flows = scenario(&text, 1).flows;
+    let scenario = scenario(&text, 1);
+    let directory = Directory::new(&scenario);
+    let flows = scenario.flows;
     let mut first: Vec<Option<Instant>> = vec![None; 20];
     for seen in record.data_from(0) {
-        let Some(Body::Udp { flow, sent, .. }) = seen.packet.as_ref().map(|p| p.body.clone()) else {
-            continue;
-        };
-        first[flow as usize].get_or_insert(sent);
+        let Some(packet) = &seen.packet else { continue };
+        let Body::Udp(datagram) = &packet.body else { continue };
+        let (flow, role) = directory.receiver_of(packet).expect("a packet of a flow");
+        assert_eq!(role, Role::Receiver);
+        first[flow as usize].get_or_insert(datagram.stamp.sent);
     }
     for (first, flow) in first.iter().zip(&flows) {
         assert_eq!(*first, Some(flow.start));

@@ -1,7 +1,7 @@
 //! Routes over the air: ties, the first discovery, what a lost frame does to them.
 
 use crate::support::{cbr, flow, measure, node, record, row, run};
-use meshpace_mesh::packet::Body;
+use meshpace_packet::Body;
 use meshpace_routing::Control;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -150,8 +150,8 @@ fn a_datagram_that_local_repair_sends_twice_counts_once() {
     let (result, record) = record(&format!("{NEWRENO}{}{radio}{topology}{flows}", measure(20.0, 0.0)));
     let mut copies: BTreeMap<u64, BTreeSet<u16>> = BTreeMap::new();
     for seen in record.data_from(4).filter(|seen| seen.frame.to.is_some_and(|to| to.0 == 5)) {
-        if let Some(Body::Udp { number, .. }) = seen.packet.as_ref().map(|packet| &packet.body) {
-            copies.entry(*number).or_default().insert(seen.frame.seq);
+        if let Some(Body::Udp(datagram)) = seen.packet.as_ref().map(|packet| &packet.body) {
+            copies.entry(datagram.stamp.number).or_default().insert(seen.frame.seq);
         }
     }
     let repeated = copies.values().filter(|frames| frames.len() > 1).count();

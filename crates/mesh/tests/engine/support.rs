@@ -1,8 +1,8 @@
 //! Scenarios as text, runs, and a probe that writes down what it sees.
 
-use meshpace_mesh::packet::{Body, Packet};
 use meshpace_mesh::result::{FlowResult, LinkResult};
 use meshpace_mesh::{FlowSample, Probe, RunResult};
+use meshpace_packet::{Body, Packet};
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
 use meshpace_units::Instant;
@@ -104,9 +104,9 @@ impl Seen {
     /// True if it carries a datagram, or a segment with payload, toward a flow's receiver.
     pub fn is_flow_data(&self) -> bool {
         self.packet.as_ref().is_some_and(|packet| match &packet.body {
-            Body::Udp { .. } => true,
-            Body::Tcp { segment, .. } => segment.payload > 0,
-            Body::Control(_) => false,
+            Body::Udp(_) => true,
+            Body::Tcp(segment) => segment.payload > 0,
+            Body::Control(_) | Body::Opaque(_) => false,
         })
     }
 

@@ -1,0 +1,110 @@
+//! The ends of the flows: their addresses and ports, and whose they are.
+
+use meshpace_packet::{Body, Packet};
+use meshpace_scenario::{App, Endpoint, Flow, Scenario};
+use meshpace_wire::protocol;
+use std::net::{IpAddr, SocketAddr};
+
+/// Ports of the ends that send the data: this + the flow's index.
+const SENDERS: u16 = 1024;
+/// The port of TCP's receivers: that of web servers.
+const TCP_RECEIVER: u16 = 80;
+/// The port of UDP's receivers, out of the private range, where no dissector looks for a protocol.
+const UDP_RECEIVER: u16 = 50_000;
+
+/// Which end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The end that sends the data.
+    Sender,
+    /// The end that receives them.
+    Receiver,
+}
+
+/// Where a flow's data come from and where they go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEnds {
+    /// Address and port of the sender.
+    pub sender: SocketAddr,
+    /// Address and port of the receiver.
+    pub receiver: SocketAddr,
+}
+
+/// Finds the end of a flow that a packet is for.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    /// Sorted by key.
+    ends: Vec<(Key, u32, Role)>,
+}
+
+/// An end as the packets for it name it. What differs most stands first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    ports: (u16, u16),
+    local: IpAddr,
+    remote: IpAddr,
+    protocol: u8,
+}
+
+impl FlowEnds {
+    /// The ends of the scenario's flow number `index`. The scenario bounds the number of flows (10,000), so that each has a
+    /// port of its own.
+    pub fn new(scenario: &Scenario, index: usize) -> Self {
+        let flow = &scenario.flows[index];
+        let receiver = if flow.app.is_tcp() { TCP_RECEIVER } else { UDP_RECEIVER };
+        let sender = u16::try_from(usize::from(SENDERS) + index);
+        let sender = sender.unwrap_or_else(|_| panic!("no port is left for flow {index}"));
+        Self {
+            sender: SocketAddr::new(address(scenario, flow.from), sender),
+            receiver: SocketAddr::new(address(scenario, flow.to), receiver),
+        }
+    }
+}
+
+fn address(scenario: &Scenario, end: Endpoint) -> IpAddr {
+    IpAddr::V4(match end {
+        Endpoint::Mesh(node) => scenario.mesh[node.index()].address,
+        Endpoint::Wired(node) => scenario.wired[node.index()].address,
+    })
+}
+
+impl Directory {
+    /// The ends of all flows of a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let mut ends = Vec::with_capacity(2 * scenario.flows.len());
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let FlowEnds { sender, receiver } = FlowEnds::new(scenario, index);
+            let protocol = protocol_of(flow);
+            ends.push((Key::new(protocol, sender, receiver), index as u32, Role::Sender));
+            ends.push((Key::new(protocol, receiver, sender), index as u32, Role::Receiver));
+        }
+        ends.sort_unstable_by_key(|end| end.0);
+        assert!(ends.windows(2).all(|pair| pair[0].0 < pair[1].0), "two flows have the same ends");
+        Self { ends }
+    }
+
+    /// The flow, and the end of it, that a packet is for.
+    pub fn receiver_of(&self, packet: &Packet) -> Option<(u32, Role)> {
+        let protocol = match packet.body {
+            Body::Tcp(_) => protocol::TCP,
+            Body::Udp(_) => protocol::UDP,
+            Body::Control(_) | Body::Opaque(_) => return None,
+        };
+        let key = Key::new(protocol, packet.destination_end(), packet.source_end());
+        let found = self.ends.binary_search_by_key(&key, |end| end.0);
+        found.ok().map(|index| (self.ends[index].1, self.ends[index].2))
+    }
+}
+
+impl Key {
+    fn new(protocol: u8, local: SocketAddr, remote: SocketAddr) -> Self {
+        Self { ports: (local.port(), remote.port()), local: local.ip(), remote: remote.ip(), protocol }
+    }
+}
+
+fn protocol_of(flow: &Flow) -> u8 {
+    match flow.app {
+        App::Ftp | App::Transfer { .. } | App::Http { .. } => protocol::TCP,
+        App::Cbr { .. } | App::SelfSimilar { .. } => protocol::UDP,
+    }
+}

@@ -1,0 +1,68 @@
+//! What a packet carries above IP.
+
+use meshpace_routing::Control;
+use meshpace_tcp::Segment;
+use meshpace_units::{Bytes, Instant};
+use std::sync::Arc;
+
+/// What is inside a packet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// A TCP segment.
+    Tcp(Segment),
+    /// A UDP datagram.
+    Udp(Datagram),
+    /// A routing packet.
+    Control(Control),
+    /// A packet of a real host.
+    Opaque(Opaque),
+}
+
+/// A UDP datagram of a simulated application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Source port.
+    pub source_port: u16,
+    /// Destination port.
+    pub destination_port: u16,
+    /// Bytes of payload.
+    pub payload: Bytes,
+    /// What the payload says.
+    pub stamp: Stamp,
+}
+
+/// What the sending application wrote into a datagram's payload. Only the receiving application reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The datagram's number, from 0.
+    pub number: u64,
+    /// When it was sent.
+    pub sent: Instant,
+}
+
+/// The bytes of a real host's packet. Nobody on the way looks into them; what the network has to know of them, their
+/// sender says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opaque {
+    /// The protocol number above IP.
+    pub protocol: u8,
+    /// Source port; 0 in protocols without ports.
+    pub source_port: u16,
+    /// Destination port; 0 in protocols without ports.
+    pub destination_port: u16,
+    /// The whole IP packet, as it entered the network.
+    pub bytes: Arc<[u8]>,
+}
+
+impl Body {
+    /// Source and destination port; 0 where there are none.
+    #[must_use]
+    pub fn ports(&self) -> (u16, u16) {
+        match self {
+            Self::Tcp(segment) => (segment.source_port, segment.destination_port),
+            Self::Udp(datagram) => (datagram.source_port, datagram.destination_port),
+            Self::Opaque(opaque) => (opaque.source_port, opaque.destination_port),
+            Self::Control(_) => (0, 0),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Packets of the simulated network.
+//!
+//! A [`Packet`] has what an IP packet has (addresses, ports, time to live, congestion notification, size), an identity
+//! that it keeps on its whole way, and what it carries: a TCP segment, a datagram, a routing message, or the bytes of a
+//! real host. No flow is named here: whoever sends and receives packets knows its ends by address and port.
+//!
+//! Relays and end points may put typed headers beside the transport's: [`Shim`].
+
+mod body;
+mod packet;
+mod shim;
+mod store;
+
+pub use body::{Body, Datagram, Opaque, Stamp};
+pub use packet::{Class, Host, Packet, PacketId};
+pub use shim::{Shim, ShimBytes, ShimKind, ShimView};
+pub use store::{Handle, Packets};

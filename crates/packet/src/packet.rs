@@ -1,0 +1,150 @@
+//! The packet.
+
+use crate::body::Body;
+use crate::shim::{Shim, ShimView, Shims};
+use meshpace_routing::PacketInfo;
+use meshpace_units::{Bytes, Ecn, NodeId};
+use std::net::{IpAddr, SocketAddr};
+
+/// A node of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Host {
+    /// A mesh node or gateway.
+    Mesh(NodeId),
+    /// A wired node, by its index.
+    Wired(u32),
+}
+
+/// Which packet it is, counted from 1 in the order in which packets set out.
+///
+/// A packet keeps it over all hops, in copies, and however often the MAC sends it; when an end point sends the same data
+/// again, that is another packet. A gateway that sends a copy from its cache sends the same packet again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PacketId(pub u64);
+
+impl PacketId {
+    /// Of a packet that has not set out yet.
+    pub const UNSENT: Self = Self(0);
+}
+
+/// What drops are counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// With payload.
+    Data,
+    /// A pure TCP acknowledgement.
+    Ack,
+    /// Routing.
+    Control,
+}
+
+/// A packet of the network layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packet {
+    /// Which one it is.
+    pub id: PacketId,
+    /// Address that it comes from; the port is in the body.
+    pub source: IpAddr,
+    /// Address that it goes to; the port is in the body.
+    pub destination: IpAddr,
+    /// The node that has the address `destination`: looked up once, when the packet sets out. A broadcast names its
+    /// sender.
+    pub to: Host,
+    /// Where it entered the mesh, and where it leaves it.
+    pub entry: NodeId,
+    /// See `entry`.
+    pub exit: NodeId,
+    /// The neighbour it is queued for; `None`: broadcast.
+    pub next_hop: Option<NodeId>,
+    /// Link receptions so far.
+    pub travelled: u32,
+    /// IP time to live.
+    pub ttl: u8,
+    /// Congestion notification in the IP header.
+    pub ecn: Ecn,
+    /// What drops of it are counted as: its sender knows best. A flow's first segment, its SYN, counts with the data, as
+    /// in ns-2, and so does whatever else the end that has the data sends.
+    pub class: Class,
+    /// Size with IP header, as sent, shims included.
+    pub size: Bytes,
+    shims: Shims,
+    /// What it carries.
+    pub body: Body,
+}
+
+impl Packet {
+    /// A packet as its source hands it to the network, which fills in identity, way and time to live.
+    #[must_use]
+    pub fn new(source: IpAddr, destination: IpAddr, size: Bytes, class: Class, body: Body) -> Self {
+        Self {
+            id: PacketId::UNSENT,
+            source,
+            destination,
+            to: Host::Mesh(NodeId(0)),
+            entry: NodeId(0),
+            exit: NodeId(0),
+            next_hop: None,
+            travelled: 0,
+            ttl: 0,
+            ecn: Ecn::NotEct,
+            class,
+            size,
+            shims: Shims::default(),
+            body,
+        }
+    }
+
+    /// Address and port that it comes from; port 0 where the protocol has none.
+    #[must_use]
+    pub fn source_end(&self) -> SocketAddr {
+        SocketAddr::new(self.source, self.body.ports().0)
+    }
+
+    /// Address and port that it goes to; port 0 where the protocol has none.
+    #[must_use]
+    pub fn destination_end(&self) -> SocketAddr {
+        SocketAddr::new(self.destination, self.body.ports().1)
+    }
+
+    /// What routing has to know.
+    #[must_use]
+    pub fn info(&self) -> PacketInfo {
+        PacketInfo { source: self.entry, destination: self.exit, travelled: self.travelled, ttl: self.ttl }
+    }
+
+    /// The shim of a kind, if the packet carries one.
+    #[must_use]
+    pub fn shim<T: Shim>(&self) -> Option<T> {
+        self.shims.get()
+    }
+
+    /// Puts a shim in, in place of one of its kind, and corrects the packet's size.
+    pub fn set_shim<T: Shim>(&mut self, shim: &T) {
+        if self.shims.set(shim).is_none() {
+            self.size += T::WIRE_LENGTH;
+        }
+    }
+
+    /// Takes a shim out and corrects the packet's size.
+    pub fn remove_shim<T: Shim>(&mut self) -> Option<T> {
+        let removed = self.shims.remove()?;
+        self.size = self.size - T::WIRE_LENGTH;
+        Some(removed)
+    }
+
+    /// All shims, those put in last first, for whoever shows them.
+    pub fn shims(&self) -> impl Iterator<Item = ShimView<'_>> {
+        self.shims.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_small() {
+        // A copy is made at every hop.
+        assert!(size_of::<Packet>() <= 240, "{} bytes", size_of::<Packet>());
+    }
+}
