@@ -20,13 +20,7 @@
 #define BE32(x) __builtin_bswap32(x)
 #else
 #define BE16(x) (x)
-#define BE32(x) (x)static int (*bpf_setsockopt)(void *socket, int level, int name, void *value, int length) = (void *)BPF_FUNC_setsockopt;
-static int (*bpf_getsockopt)(void *socket, int level, int name, void *value, int length) = (void *)BPF_FUNC_getsockopt;
-static int (*bpf_sock_ops_cb_flags_set)(struct bpf_sock_ops *ctx, int flags) = (void *)BPF_FUNC_sock_ops_cb_flags_set;
-static long (*bpf_load_hdr_opt)(struct bpf_sock_ops *ctx, void *option, __u32 length, __u64 flags) = (void *)BPF_FUNC_load_hdr_opt;
-static __u64 (*bpf_get_socket_cookie)(void *ctx) = (void *)BPF_FUNC_get_socket_cookie;
-static void *(*bpf_skc_to_tcp_sock)(void *sk) = (void *)BPF_FUNC_skc_to_tcp_sock;
-
+#define BE32(x) (x)
 #endif
 
 #define memcpy(to, from, n) __builtin_memcpy(to, from, n)

@@ -31,9 +31,6 @@ fn compile(clang: &std::ffi::OsStr, source: &Path, include: &Path, object: &Path
     // -g for the types that map definitions are made of (BTF); nothing depends on the running kernel's.
     command.args(["-target", target, "-O2", "-g", "-Wall", "-Wextra", "-Werror"]);
     command.arg("-I").arg(include);
-    // Debian keeps asm/types.h in a directory of the architecture that clang does not search for this target.
-    let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
-    command.arg("-idirafter").arg(format!("/usr/include/{arch}-linux-gnu"));
     command.arg("-c").arg(source).arg("-o").arg(object);
     match command.status() {
         Ok(status) if status.success() => {}

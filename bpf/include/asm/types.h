@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* BPF has the generic sizes on every machine. */
+#ifndef MESHPACE_ASM_TYPES_H
+#define MESHPACE_ASM_TYPES_H
+
+#include <asm-generic/types.h>
+
+#endif
