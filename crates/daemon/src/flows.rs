@@ -117,7 +117,7 @@ pub(crate) fn treatment(flow: &Flow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::example;
+    use crate::control::tests::example;
 
     #[test]
     fn a_flow_is_a_row_and_the_rest_is_counted() {

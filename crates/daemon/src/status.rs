@@ -168,7 +168,7 @@ fn troubles(out: &mut String, status: &Status) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::example;
+    use crate::control::tests::example;
 
     fn status(flows: Vec<crate::state::FlowReport>) -> Status {
         let config = crate::config::Config::parse(

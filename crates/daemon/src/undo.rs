@@ -78,7 +78,7 @@ fn remove_socket(socket: &Path) -> Result<Vec<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::example::wait_until_closed;
+    use crate::control::tests::example::wait_until_closed;
     use std::os::unix::net::UnixListener;
 
     #[test]

@@ -33,9 +33,7 @@ mod shortest_paths;
 mod static_routes;
 
 #[cfg(test)]
-mod harness;
-#[cfg(test)]
-mod random_graphs;
+mod tests;
 
 pub use action::{Action, DropReason, PacketInfo, Recipient};
 pub use aodv::{Ns2Aodv, Rfc3561Aodv};

@@ -13,13 +13,13 @@ pub mod command;
 mod connection;
 mod daemon;
 mod data;
-#[cfg(test)]
-pub(crate) mod example;
 mod flow_name;
 pub mod protocol;
 mod report;
 mod server;
 mod sort;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub(crate) use client::unexpected;
 pub use client::{Client, SocketArgs};

@@ -130,7 +130,7 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::example;
+    use crate::control::tests::example;
 
     #[test]
     fn numbers_come_largest_first_and_the_unknown_last() {

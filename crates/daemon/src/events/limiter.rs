@@ -18,20 +18,31 @@ impl Limiter {
         Self { spacing: Span::from_secs(1) / per_second, burst, full_at: Instant::ZERO, refused: 0 }
     }
 
-    /// True if one more line may be written at `now`.
+    /// True if one more line may be written at `now`; if not, it is counted as refused.
     pub fn admits(&mut self, now: Instant) -> bool {
-        let full_at = self.full_at.max(now);
-        if full_at.saturating_since(now) + self.spacing > self.spacing * self.burst {
-            self.refused += 1;
-            return false;
-        }
-        self.full_at = full_at + self.spacing;
-        true
+        let admitted = self.take_place(now);
+        self.refused += u64::from(!admitted);
+        admitted
     }
 
-    /// How many lines were refused since the last call, once one may be written again.
+    /// How many lines were refused since the last call, once a line that says so may be written.
     pub fn refused(&mut self, now: Instant) -> Option<u64> {
-        (self.refused > 0 && self.admits(now)).then(|| core::mem::take(&mut self.refused))
+        (self.refused > 0 && self.take_place(now)).then(|| self.take_refused())
+    }
+
+    /// Takes the place of a line, if there is one.
+    fn take_place(&mut self, now: Instant) -> bool {
+        let full_at = self.full_at.max(now);
+        let fits = full_at.saturating_since(now) + self.spacing <= self.spacing * self.burst;
+        if fits {
+            self.full_at = full_at + self.spacing;
+        }
+        fits
+    }
+
+    /// How many lines were refused since the last call, now: the log ends.
+    pub fn take_refused(&mut self) -> u64 {
+        core::mem::take(&mut self.refused)
     }
 }
 
@@ -48,7 +59,7 @@ mod tests {
         assert!(!limiter.admits(at(99)));
         assert!(limiter.admits(at(100)), "one more after a tenth of a second");
         assert_eq!(limiter.refused(at(150)), None, "not yet: the count is a line too");
-        assert_eq!(limiter.refused(at(200)), Some(4));
+        assert_eq!(limiter.refused(at(200)), Some(3), "of lines; asking counts nothing");
         assert_eq!(limiter.refused(at(1000)), None, "told once");
     }
 }

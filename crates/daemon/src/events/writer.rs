@@ -167,14 +167,23 @@ impl Writer {
                 }
                 Ok(Message::Reopen) => self.reopen(),
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(Message::Close) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Message::Close) | Err(RecvTimeoutError::Disconnected) => {
+                    let refused = self.flow_lines.take_refused();
+                    self.write_suppressed(refused);
+                    return;
+                }
             }
         }
     }
 
-    #[allow(clippy::disallowed_methods, reason = "a log line carries the wall clock's time")]
     fn tell_suppressed(&mut self, now: Instant) {
         let refused = self.flow_lines.refused(now).unwrap_or(0);
+        self.write_suppressed(refused);
+    }
+
+    /// Says that so many lines about flows, and all events that found the backlog full, are not in the log.
+    #[allow(clippy::disallowed_methods, reason = "a log line carries the wall clock's time")]
+    fn write_suppressed(&mut self, refused: u64) {
         let lines = refused + self.lost.swap(0, Ordering::Relaxed);
         if lines > 0 {
             self.write(SystemTime::now(), &Event::Suppressed { lines });

@@ -1,5 +1,5 @@
 use super::*;
-use crate::control::example;
+use crate::control::tests::example;
 
 #[test]
 fn the_formulas_come_with_their_numbers() {

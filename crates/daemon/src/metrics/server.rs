@@ -134,7 +134,7 @@ fn page(path: &str, daemon: &Daemon) -> (&'static str, &'static str, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::example;
+    use crate::control::tests::example;
     use std::io::Read;
 
     fn get(address: SocketAddr, text: &str) -> String {

@@ -196,7 +196,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::example;
+    use crate::control::tests::example;
 
     fn flows(names: &[&str]) -> Flows {
         let list: Vec<Flow> = names

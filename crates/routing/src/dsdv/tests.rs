@@ -1,6 +1,6 @@
 //! Convergence, loss of links, triggered updates.
 
-use crate::harness::{Network, What, chain, jitter, ms, n};
+use crate::tests::harness::{Network, What, chain, jitter, ms, n};
 use crate::{Control, DropReason, DsdvConfig, DsdvRoute, DsdvUpdate, Protocol};
 use meshpace_units::{Instant, Span};
 
@@ -21,7 +21,7 @@ fn use_mac() -> DsdvConfig {
 }
 
 fn updates(net: &Network, since: Instant) -> Vec<(Instant, u32, DsdvUpdate)> {
-    let update = |r: &crate::harness::Record| match &r.what {
+    let update = |r: &crate::tests::harness::Record| match &r.what {
         What::Control { message: Control::DsdvUpdate(update), .. } if r.at >= since => {
             Some((r.at, r.node.0, update.clone()))
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::control::example;
+use crate::control::tests::example;
 
 #[test]
 fn jains_index_is_over_active_flows_whose_goodput_is_known() {

@@ -3,7 +3,7 @@ use super::super::connection::REQUEST_MAX;
 use super::super::protocol::Request;
 use super::super::sort::SortKey;
 use super::*;
-use crate::control::example::{self, Running};
+use crate::control::tests::example::{self, Running};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::control::example;
+use crate::control::tests::example;
 
 fn events(differences: &mut Differences, snapshot: Snapshot) -> Vec<Event> {
     differences.since_last(&Arc::new(snapshot))

@@ -1,5 +1,5 @@
 use super::*;
-use crate::control::example;
+use crate::control::tests::example;
 use std::collections::BTreeSet;
 
 fn text(flows: Vec<FlowReport>) -> String {

@@ -1,6 +1,6 @@
 use super::*;
-use crate::control::example;
 use crate::control::protocol::Flows;
+use crate::control::tests::example;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};

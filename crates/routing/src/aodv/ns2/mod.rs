@@ -10,8 +10,6 @@ mod table;
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_repair;
 
 use super::seen::SeenRequests;
 use crate::action::refusal;

@@ -1,6 +1,8 @@
 //! Discovery, link failures near the source, expiry (schemes.md 18; ns2-behaviour 5 and 7).
 
-use crate::harness::{HOP, Network, Record, What, chain, is_rerr, is_rrep, is_rreq, ms, n};
+mod repair;
+
+use crate::tests::harness::{HOP, Network, Record, What, chain, is_rerr, is_rrep, is_rreq, ms, n};
 use crate::{Control, DropReason, Recipient, Rerr};
 use meshpace_units::{Instant, Span};
 
@@ -160,8 +162,9 @@ fn without_precursors_an_error_stops_after_one_hop() {
 #[test]
 fn four_searches_then_ten_seconds_of_silence() {
     // Node 2 does not exist for the others.
-    let mut net =
-        Network::with_nodes(3, &[(0, 1)], |me, _| crate::Protocol::aodv_ns2(me, crate::harness::jitter(me)));
+    let mut net = Network::with_nodes(3, &[(0, 1)], |me, _| {
+        crate::Protocol::aodv_ns2(me, crate::tests::harness::jitter(me))
+    });
     net.run(ms(1200));
     let packets: Vec<_> = (0..70).map(|_| net.send(0, 2)).collect();
     net.run(ms(31_000));
@@ -175,8 +178,9 @@ fn four_searches_then_ten_seconds_of_silence() {
         net.log.iter().find(|r| matches!(r.what, What::Dropped { reason: DropReason::NoRoute, .. }));
     assert_eq!(given_up.map(|r| r.at), Some(ms(20_000)));
     // Nothing is sent before the pause is over, not even for a new packet.
-    net =
-        Network::with_nodes(3, &[(0, 1)], |me, _| crate::Protocol::aodv_ns2(me, crate::harness::jitter(me)));
+    net = Network::with_nodes(3, &[(0, 1)], |me, _| {
+        crate::Protocol::aodv_ns2(me, crate::tests::harness::jitter(me))
+    });
     net.run(ms(1200));
     net.stream(0, 2, Span::from_millis(100), Span::from_secs(40));
     let times: Vec<_> = net.controls(Instant::ZERO, is_rreq).iter().filter(own).map(|r| r.0).collect();
@@ -215,7 +219,7 @@ fn every_forwarded_packet_keeps_the_route_to_its_destination_but_not_back() {
 
 #[test]
 fn a_packet_back_at_its_source_or_too_old_is_dropped() {
-    let mut node = crate::Protocol::aodv_ns2(n(0), crate::harness::jitter(n(0)));
+    let mut node = crate::Protocol::aodv_ns2(n(0), crate::tests::harness::jitter(n(0)));
     let mut out = Vec::new();
     let info =
         |source, travelled, ttl| crate::PacketInfo { source: n(source), destination: n(9), travelled, ttl };
@@ -233,7 +237,7 @@ fn a_packet_back_at_its_source_or_too_old_is_dropped() {
 /// Numbers are 32 bits wide in ns-2, too: one at the end of their range, heard from whomever, stops nobody.
 #[test]
 fn sequence_numbers_wrap() {
-    let mut node = crate::Protocol::aodv_ns2(n(0), crate::harness::jitter(n(0)));
+    let mut node = crate::Protocol::aodv_ns2(n(0), crate::tests::harness::jitter(n(0)));
     let request = |id, destination, seqno| {
         Control::Rreq(crate::Rreq {
             id,

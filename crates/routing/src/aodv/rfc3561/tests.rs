@@ -1,13 +1,13 @@
 //! Ring search, sequence numbers, errors, local repair (RFC 3561).
 
-use crate::harness::{Network, What, chain, is_rerr, is_rrep, is_rreq, ms, n};
+use crate::tests::harness::{Network, What, chain, is_rerr, is_rrep, is_rreq, ms, n};
 use crate::{Action, Control, DropReason, PacketInfo, Protocol, Recipient, Rerr, Rrep, Rreq};
 use meshpace_units::{Instant, NodeId, Span};
 
 const SECOND: Span = Span::from_secs(1);
 
 fn node(me: u32) -> Protocol<char> {
-    Protocol::aodv_rfc3561(n(me), crate::harness::jitter(n(me)))
+    Protocol::aodv_rfc3561(n(me), crate::tests::harness::jitter(n(me)))
 }
 
 fn established(hops: u32) -> Network {
@@ -26,8 +26,9 @@ fn originated(net: &Network, since: Instant, by: u32) -> Vec<(Instant, u8)> {
 
 #[test]
 fn rings_widen_and_then_the_waits_double() {
-    let mut net =
-        Network::with_nodes(3, &[(0, 1)], |me, _| Protocol::aodv_rfc3561(me, crate::harness::jitter(me)));
+    let mut net = Network::with_nodes(3, &[(0, 1)], |me, _| {
+        Protocol::aodv_rfc3561(me, crate::tests::harness::jitter(me))
+    });
     let packet = net.send(0, 2);
     net.run(ms(30_000));
     // RING_TRAVERSAL_TIME 80 ms * (TTL + 2), then NET_TRAVERSAL_TIME 2.8 s doubling.

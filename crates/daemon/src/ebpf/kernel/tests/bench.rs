@@ -1,5 +1,6 @@
 //! What the tests run the programs with.
 
+use super::INTERVAL;
 use crate::ebpf::engine::Order;
 use crate::ebpf::kernel::*;
 use crate::ebpf::layout::{Handling, KernelFlow, Pace, Settings, Told};
@@ -59,7 +60,7 @@ impl Bench {
     pub(super) fn act(&mut self, handling: Handling) {
         let settings = Settings {
             alive_until: monotonic_now() + Span::from_secs(60),
-            horizon: Span::from_secs(9),
+            horizon: INTERVAL * 1_000,
             handling,
         };
         self.kernel.set(settings).expect("bpf");

@@ -1,6 +1,6 @@
 //! Local repair: the defect that decides the goodput of long chains (schemes.md 18, items 7 and 8; ns2-behaviour 5.7).
 
-use crate::harness::{Network, What, chain, is_rerr, is_rreq, jitter, ms, n};
+use crate::tests::harness::{Network, What, chain, is_rerr, is_rreq, jitter, ms, n};
 use crate::{Action, Control, DropReason, PacketInfo, Protocol, Recipient, Rerr, Rrep, Rreq};
 use meshpace_units::{Instant, Span};
 

@@ -1,7 +1,7 @@
 //! Made-up flows and snapshots for tests.
 
-use super::protocol::{Detail, Flow, Law, Policy, Standing, Step};
 use crate::config::HopSource;
+use crate::control::protocol::{Detail, Flow, Law, Policy, Standing, Step};
 use crate::state::{DriverCounters, FlowReport, Snapshot, Traffic};
 use meshpace_gateway::{Counters, Endpoint, FlowKey, FlowStats, Goodput, RoundTrips, Treatment};
 use meshpace_linux::monotonic_now;
@@ -159,15 +159,15 @@ pub(crate) fn snapshot(flows: Vec<FlowReport>) -> Snapshot {
 }
 
 /// The status of a gateway with two flows, of which one gets a fifth of the mean.
-pub(crate) fn status() -> super::protocol::Status {
+pub(crate) fn status() -> crate::control::protocol::Status {
     let config = crate::config::Config::parse("test", b"mode = \"pace\"\n[mesh]\ninterfaces = [\"mesh0\"]");
-    super::status_of(&snapshot(vec![report(1, 900), report(2, 100)]), &config.expect("a right file"))
+    crate::control::status_of(&snapshot(vec![report(1, 900), report(2, 100)]), &config.expect("a right file"))
 }
 
 /// A daemon whose data thread is made up: it always tells the same flows, at the present time.
 pub(crate) struct Running {
-    daemon: std::sync::Arc<super::Daemon>,
-    data: super::DataThread,
+    daemon: std::sync::Arc<crate::control::Daemon>,
+    data: crate::control::DataThread,
     thread: std::sync::Mutex<Option<std::thread::JoinHandle<()>>>,
     directory: tempfile::TempDir,
 }
@@ -180,7 +180,7 @@ impl Running {
         std::fs::write(&file, "mode = \"pace\"\n[mesh]\ninterfaces = [\"mesh0\"]\n").expect("written");
         let config = crate::config::Config::load(&file).expect("a right file");
         let (requests, received) = std::sync::mpsc::channel();
-        let data = super::DataThread::new(requests, meshpace_linux::Waker::new().expect("eventfd"));
+        let data = crate::control::DataThread::new(requests, meshpace_linux::Waker::new().expect("eventfd"));
         let thread = std::thread::spawn(move || {
             for request in received {
                 // Whoever asked may be gone.
@@ -201,11 +201,11 @@ impl Running {
                 };
             }
         });
-        let daemon = super::Daemon::new(data.clone(), crate::events::Sink::nowhere(), file, config);
+        let daemon = crate::control::Daemon::new(data.clone(), crate::events::Sink::nowhere(), file, config);
         Self { daemon: daemon.into(), data, thread: Some(thread).into(), directory }
     }
 
-    pub(crate) fn daemon(&self) -> std::sync::Arc<super::Daemon> {
+    pub(crate) fn daemon(&self) -> std::sync::Arc<crate::control::Daemon> {
         self.daemon.clone()
     }
 

@@ -1,7 +1,7 @@
 //! Properties that hold on any graph: packets arrive where there is a way, none travels in a circle, and the same
 //! input gives the same run.
 
-use crate::harness::{Network, What, jitter, ms};
+use crate::tests::harness::{Network, What, jitter, ms};
 use crate::{DropReason, DsdvConfig, Protocol, ShortestPaths};
 use meshpace_units::{NodeId, Span};
 use proptest::prelude::*;
