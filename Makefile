@@ -56,18 +56,11 @@ demo: $(VENV)/.engine
 demo-gateway: target/release/meshpaced
 	$(BIN)/python bench/demo_gateway.py
 
-## Everything that can fail, lints included.
-test: setup
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	# The same cases of property tests every time, so that green does not depend on luck; `cargo test` draws new ones.
-	PROPTEST_RNG_SEED=1 cargo test --workspace --quiet
-	# The fuzz targets keep up with the crates. Checking links nothing, so libFuzzer itself is not built.
-	CUSTOM_LIBFUZZER_PATH=/nonexistent/libfuzzer.a cargo check --manifest-path fuzz/Cargo.toml --bins --quiet
-	$(BIN)/ruff format --check python tests bench validation
-	$(BIN)/ruff check python tests bench validation
-	$(BIN)/mypy
-	$(BIN)/pytest
+## Everything that can fail, lints included: every part runs, and what failed stands at the end. PARTS="clippy pytest" runs
+## those alone. What depends on the machine's clock is no part of it: `make soak`.
+PARTS ?=
+test:
+	@$(PYTHON) tests/everything.py $(PARTS)
 
 ## Beside `test`: what this machine's kernel may lack (sch_fq, netem), in Debian's kernel under QEMU without KVM. Root, for
 ## apt; fetches the kernel's package (70 MB) once; about two minutes.

@@ -1,0 +1,96 @@
+"""`make test` itself: one failure hides nothing, and the closing line counts right."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from everything import PARTS, Outcome, Part, main, read, run_all, summary
+
+CARGO = """
+running 3 tests
+..F
+failures:
+
+---- tests::of_a stdout ----
+thread 'tests::of_a' panicked
+
+failures:
+    tests::of_a
+
+test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
+
+error: test failed, to rerun pass `-p meshpace-units --lib`
+
+running 4 tests
+....
+test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s
+
+error: 1 target failed:
+    `-p meshpace-units --lib`
+"""
+PYTEST = """
+.F.s
+=========================== short test summary info ============================
+FAILED tests/test_a.py::test_b - assert 1 == 2
+ERROR tests/test_a.py::test_c - OSError
+1 failed, 2 passed, 1 skipped, 1 error in 3.21s
+"""
+
+
+def part(name: str, code: str, needs: str | None = None) -> Part:
+    return Part(name, (sys.executable, "-c", code), needs)
+
+
+def test_what_cargo_and_pytest_say_is_counted_and_named() -> None:
+    cargo = read("cargo test", CARGO, 101)
+    assert (cargo.passed, cargo.failed, cargo.skipped) == (5, 1, 1)
+    assert cargo.failures == ["tests::of_a", "-p meshpace-units --lib"]
+    pytest_ = read("pytest", PYTEST, 1)
+    assert (pytest_.passed, pytest_.failed, pytest_.skipped) == (2, 2, 1)
+    assert pytest_.failures == ["tests/test_a.py::test_b - assert 1 == 2", "tests/test_a.py::test_c - OSError"]
+
+
+def test_a_status_without_counts_is_one_check() -> None:
+    assert read("ruff", "All checks passed!\n", 0).passed == 1
+    assert read("ruff", "error\n", 1).failed == 1
+    # Tests that all passed, and a binary that did not build.
+    assert read("cargo test", "test result: ok. 3 passed; 0 failed; 0 ignored;\n", 101).failed == 1
+
+
+def test_everything_runs_whatever_failed_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mark = tmp_path / "ran"
+    outcomes = run_all(
+        [
+            part("first", "import sys; print('broken'); sys.exit(3)"),
+            Part("absent", ("/nonexistent/tool",)),
+            part("built on it", "raise AssertionError('must not run')", needs="first"),
+            part("last", f"open({str(mark)!r}, 'w')"),
+        ]
+    )
+    assert mark.exists()
+    assert "broken" in capsys.readouterr().out
+    assert [outcome.failed for outcome in outcomes] == [1, 1, 1, 0]
+    said = summary(outcomes).splitlines()
+    assert said[-1] == "meshpace: 1 passed, 3 failed, 0 skipped"
+    assert any("not run: first failed" in line for line in said)
+
+
+def test_nothing_failed_is_said_too() -> None:
+    assert summary([Outcome("a", passed=7, skipped=2)]).endswith("meshpace: 7 passed, 0 failed, 2 skipped")
+
+
+def test_parts_can_be_chosen_and_a_wrong_name_says_what_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["clipy"])
+    assert ended.value.code == 2
+    assert "'clipy' is no part; allowed: setup, format, clippy" in capsys.readouterr().err
+
+
+def test_what_a_part_needs_is_a_part_before_it() -> None:
+    seen: set[str] = set()
+    for each in PARTS:
+        assert each.needs is None or each.needs in seen
+        seen.add(each.name)
