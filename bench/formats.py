@@ -9,7 +9,7 @@ from cases import Case
 
 
 def write_toml(case: Case, folder: Path) -> Path:
-    """The scenario file of our engine (design.md section 5), with explicit nodes, links and start times."""
+    """The scenario file of our engine (docs/contract.md, section 3), with explicit nodes, links and start times."""
     lines = [
         "[scenario]",
         f'name = "{case.name}"',

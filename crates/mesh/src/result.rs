@@ -1,4 +1,4 @@
-//! The result of a run: the JSON contract of design.md section 4.
+//! The result of a run: the JSON contract of docs/contract.md, section 2.
 //!
 //! Times in seconds, rates in bit/s, sizes in bytes; a field that does not apply is null. Counters and rates cover the
 //! measured interval, except `wall_s`, `events`, `frames` and `simulated_s`, which cover the whole run.

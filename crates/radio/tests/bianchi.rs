@@ -1,4 +1,4 @@
-//! Saturation throughput against Bianchi's closed form (design.md 6): both numbers are printed, and the test fails
+//! Saturation throughput against Bianchi's closed form (docs/contract.md 4): both numbers are printed, and the test fails
 //! outside the stated tolerances. `cargo run --release --example bianchi` prints the same table as JSON lines.
 
 #[allow(dead_code, unused_imports, reason = "every test binary uses its own part of the harness")]

@@ -18,7 +18,7 @@
 //!
 //! | protocol | source |
 //! |---|---|
-//! | static | minimum hops, ties to the lowest node index (design.md 5) |
+//! | static | minimum hops, ties to the lowest node index (docs/contract.md 3) |
 //! | AODV, profile `ns2` | ns-2.35, its local-repair defect included (schemes.md 18, ns2-behaviour 5) |
 //! | AODV, profile `rfc3561` | RFC 3561 |
 //! | DSDV | ns-2.35, after Perkins and Bhagwat, SIGCOMM 1994 (schemes.md 18) |

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// All minimum-hop routes of one graph, computed by destination on first use: breadth-first search costs
 /// O(nodes + links) and 8 bytes a node for each destination ever asked for, so large meshes with few flows stay small.
 ///
-/// Several minimum-hop routes: the lowest node index as next hop wins (design.md, section 5).
+/// Several minimum-hop routes: the lowest node index as next hop wins (docs/contract.md, section 3).
 #[derive(Debug)]
 pub struct ShortestPaths {
     /// `neighbours[starts[v]..starts[v + 1]]` are the neighbours of `v`, ascending.

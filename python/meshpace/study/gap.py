@@ -1,4 +1,4 @@
-"""The experiments of the TCP-GAP paper, figure by figure (schemes.md 3.7 lists what it measured).
+"""The experiments of the TCP-GAP paper, figure by figure (docs/experiments/gap.md is its catalogue).
 
 Plans: ``full`` measures 55,000 packets in 11 batches as the paper did; ``quick`` a fixed time. Seeds and times of the
 quick plans are sized so that all of ``gap`` takes two to three minutes on two cores.

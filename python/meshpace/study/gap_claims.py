@@ -1,4 +1,4 @@
-"""The claims of the TCP-GAP paper (schemes.md 3.7), in our words, in the order of its figures."""
+"""The claims of the TCP-GAP paper (docs/experiments/gap.md), in our words, in the order of its figures."""
 
 from __future__ import annotations
 

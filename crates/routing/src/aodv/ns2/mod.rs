@@ -29,7 +29,7 @@ const REQUEST_MEMORY: Span = Span::from_secs(6);
 const PURGE_PERIOD: Span = Span::from_millis(500);
 /// ARP_DELAY: gap between packets released by a reply (schemes.md 18, item 10).
 const RELEASE_GAP: Span = Span::from_millis(10);
-/// ns-2 scripts start traffic at 1 s, this engine at 0 (design.md 5). Absolute time matters in one place only, the
+/// ns-2 scripts start traffic at 1 s, this engine at 0 (docs/contract.md 3). Absolute time matters in one place only, the
 /// delay of the local repair timer (schemes.md 18, item 8); the purge timer's multiples of 0.5 s are the same.
 const TRAFFIC_START: Span = Span::from_secs(1);
 

@@ -1,0 +1,166 @@
+"""docs/experiments: nothing that a paper printed gets lost. docs/schemes.md: what code cites is there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from meshpace.study import registry
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+OPEN: dict[str, Any] = tomllib.loads((DOCS / "experiments/open.toml").read_text(encoding="utf-8"))
+CATALOGUES = sorted(path.stem for path in (DOCS / "experiments").glob("*.md"))
+STUDIES = [study.name for study in registry.STUDIES]
+
+FULL_NAME = re.compile(r"\b(?:gap|byu|throttle|llap|we)-[a-z0-9-]*[a-z0-9-]")
+
+
+def rows(catalogue: str) -> Iterator[list[str]]:
+    """The cells of the checklist's rows; drawings are nothing to run."""
+    text = (DOCS / "experiments" / f"{catalogue}.md").read_text(encoding="utf-8")
+    checklist = re.split(r"^## \d+\. Checklist$", text, flags=re.MULTILINE)[1]
+    table = [line for line in checklist.splitlines() if line.startswith("|")][2:]
+    for line in table:
+        cells = [re.sub("[`*]", "", cell).strip() for cell in line.strip("|").split("|")]
+        if not cells[1].startswith("(drawings"):
+            yield cells
+
+
+def key(cells: list[str]) -> str:
+    return f"{cells[0]}: {cells[1]}"
+
+
+def exists(name: str) -> bool:
+    """Whether there is a study of that name, or that begins with it, as the command line has it."""
+    return any(study == name or study.startswith(name.rstrip("-") + "-") for study in STUDIES)
+
+
+def figures(text: str) -> set[str]:
+    """`Figs. 7, 8 and 9` as {Fig. 7, Fig. 8, Fig. 9}; a bare number is a figure, `1-4` a range."""
+    found = set()
+    for kind, numbers in re.findall(
+        r"(Figs?\.?|Tables?|)\s*((?:\d+(?:\.\d+)?(?:\([ab]\))?(?:-\d+)?(?:, | and |; )?)+)", text
+    ):
+        for number in re.findall(r"\d+(?:\.\d+)?(?:\([ab]\))?(?:-\d+)?", numbers):
+            first, _, last = number.partition("-")
+            each = [first] if not last else map(str, range(int(first), int(last) + 1))
+            found |= {f"{'Table' if kind.startswith('Table') else 'Fig.'} {one}" for one in each}
+    return found
+
+
+@pytest.mark.parametrize("catalogue", CATALOGUES)
+def test_every_row_of_a_checklist_has_its_studies_or_is_listed_as_open(catalogue: str) -> None:
+    listed = dict(OPEN[catalogue]["rows"])
+    assert OPEN[catalogue]["issue"].startswith("to come: ")
+    for cells in rows(catalogue):
+        names = FULL_NAME.findall(cells[1])
+        assert names, cells
+        why = listed.pop(key(cells), None)
+        absent = [name for name in names if not exists(name)]
+        if why == "missing":
+            assert absent, f"{key(cells)}: its studies exist now: take the row out of open.toml, or say how they differ"
+        else:
+            assert not absent, (
+                f"{key(cells)}: no study {', '.join(absent)}, and open.toml does not say that it is missing"
+            )
+            assert why is None or why.startswith("differs: "), f"{key(cells)}: {why!r}; allowed: missing, differs: ..."
+    assert not listed, f"open.toml has rows that the checklist of {catalogue}.md has not: {sorted(listed)}"
+
+
+def test_every_catalogue_is_in_the_list_and_the_other_way_round() -> None:
+    assert sorted(set(OPEN) - {"decisions"}) == CATALOGUES
+
+
+@pytest.mark.parametrize("catalogue", [name for name in CATALOGUES if name != "thesis"])
+def test_every_figure_and_table_with_a_section_of_its_own_is_in_the_checklist(catalogue: str) -> None:
+    text = (DOCS / "experiments" / f"{catalogue}.md").read_text(encoding="utf-8")
+    headings = [re.split(r" - |: ", heading)[0] for heading in re.findall(r"^### (.*)$", text, re.MULTILINE)]
+    described = set().union(*(figures(re.sub(r"\((?![ab]\)).*?\)", "", heading)) for heading in headings))
+    checked = set().union(
+        *(figures(cells[0]) for cells in rows(catalogue) if not cells[0].startswith(("text", "open", "section")))
+    )
+    assert described, headings
+    assert described <= checked, sorted(described - checked)
+
+
+def test_the_thesis_36_figures_and_2_tables_are_in_its_checklist() -> None:
+    checked = set().union(*(figures(cells[0]) for cells in rows("thesis")))
+    assert {f"Fig. 5.{number}" for number in range(1, 37)} | {"Table 5.1", "Table 5.2"} <= checked
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Every file under version control that a program is made of, and its text."""
+    words = [
+        "git",
+        "ls-files",
+        "crates",
+        "bpf",
+        "python",
+        "scenarios",
+        "bench",
+        "validation",
+        "tests",
+        "fuzz",
+        "packaging",
+    ]
+    listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        if name.endswith((".rs", ".py", ".c", ".h", ".toml", ".sh")) and (ROOT / name).is_file():
+            yield name, (ROOT / name).read_text(encoding="utf-8")
+
+
+def sections(document: str) -> set[str]:
+    """Numbers of headings, of numbered paragraphs and of equations."""
+    text = (DOCS / document).read_text(encoding="utf-8")
+    numbered = re.findall(r"^(?:#+ )?(\d+(?:\.\d+)?)\.? ", text, re.MULTILINE)
+    return {*numbered, *re.findall(r"\((\d+\.\d+)\)", text)}
+
+
+# `schemes.md 3.2`, `schemes.md, section 2`, `ns2-behaviour 5.7`.
+CITATION = re.compile(r"(schemes|ns2-behaviour|contract)(?:\.md)?,? (?:sections? )?(\d+(?:\.\d+)?)\b")
+
+
+def cited() -> dict[tuple[str, str], str]:
+    """Document and section, and one file that cites it."""
+    return {
+        (f"{document}.md", section): name for name, text in sources() for document, section in CITATION.findall(text)
+    }
+
+
+def test_sections_that_code_cites_exist() -> None:
+    known = {document: sections(document) for document in ("schemes.md", "ns2-behaviour.md", "contract.md")}
+    wrong = [
+        f"{name}: {document} {section}"
+        for (document, section), name in cited().items()
+        if section not in known[document]
+    ]
+    assert not wrong, wrong
+
+
+def test_documents_that_code_cites_exist() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    names = {Path(name).name for name in listed}
+    names |= {path.name for path in DOCS.glob("**/*.md")}
+    wrong = []
+    for name, text in sources():
+        if name.startswith(("tests/", "crates/endpoint/tests")):
+            continue  # files that tests write
+        wrong += [f"{name}: {each}" for each in re.findall(r"\b([A-Za-z0-9_-]+\.md)\b", text) if each not in names]
+    assert not wrong, wrong
+
+
+def test_every_decision_of_the_register_is_followed_and_cited_or_listed_as_open() -> None:
+    text = (DOCS / "schemes.md").read_text(encoding="utf-8")
+    register = re.split(r"^## 19\. .*$", text, flags=re.MULTILINE)[1].split("\n## ")[0]
+    numbers = re.findall(r"^\| (\d+) \|", register, re.MULTILINE)
+    assert list(OPEN["decisions"]) == numbers
+    known = {section for document, section in cited() if document == "schemes.md"}
+    for number, what in OPEN["decisions"].items():
+        assert what.startswith("open: ") or what in known, f"decision {number}: no code cites schemes.md {what}"
