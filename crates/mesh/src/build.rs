@@ -31,8 +31,11 @@ impl<'a> World<'a> {
     pub(crate) fn new(scenario: &Scenario, schemes: &ChosenSchemes, probe: &'a mut dyn Probe) -> Self {
         let radio = &scenario.radio;
         let links = links(scenario);
-        let positions: Vec<_> = scenario.mesh.iter().map(|node| node.position).collect();
-        let hearers = links.table(&positions);
+        let positions: Option<Vec<_>> = scenario.mesh.iter().map(|node| node.position).collect();
+        let hearers = match &positions {
+            Some(positions) => links.table(positions),
+            None => links.graph(scenario.mesh.len(), &links.listed),
+        };
         let config = station_config(radio, &links);
         let paths = Arc::new(ShortestPaths::new(&neighbours(&hearers)));
         let nodes = (0..scenario.mesh.len())
@@ -64,7 +67,7 @@ impl<'a> World<'a> {
             on_air: vec![None; scenario.mesh.len()],
             far: FarFrames::default(),
             nodes,
-            movement: Movement::new(&scenario.mobility, &positions, links),
+            movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),
             hearers,
             config,
             rates: link_rates(radio),
@@ -114,6 +117,7 @@ fn links(scenario: &Scenario) -> Links {
         ranges: (radio.tx_range, radio.cs_range),
         summed_interference: matches!(radio.reception, scenario::Reception::Sinr { .. }),
         seed: scenario.seed,
+        listed: scenario.radio_links.iter().map(|link| (link.from, link.to)).collect(),
     }
 }
 
@@ -134,7 +138,7 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
         retry_short: radio.retry_short,
         retry_long: radio.retry_long,
         backoff_range: radio.backoff_range,
-        propagation_allowance: Phy::NS2_PROPAGATION_ALLOWANCE,
+        propagation_allowance: radio.ack_timeout,
     };
     let (ratio_db, noise) = match radio.reception {
         scenario::Reception::Ns2Capture { capture_threshold_db } => (capture_threshold_db, 0.0),
@@ -149,9 +153,17 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
     StationConfig::new(phy, limits)
 }
 
-/// Who can decode whom, both ways.
+/// Who can decode whom, both ways: no exchange of frames succeeds over a link that has but one direction.
 fn neighbours(hearers: &[Vec<Hearer>]) -> Vec<Vec<NodeId>> {
-    hearers.iter().map(|list| list.iter().filter(|h| h.decodable).map(|h| h.node).collect()).collect()
+    let heard = |from: NodeId, to: NodeId| {
+        let found = hearers[from.index()].binary_search_by_key(&to, |h| h.node);
+        found.is_ok_and(|at| hearers[from.index()][at].decodable)
+    };
+    let both_ways = |(node, list): (usize, &Vec<Hearer>)| {
+        let here = NodeId::from_index(node);
+        list.iter().filter(|h| h.decodable && heard(h.node, here)).map(|h| h.node).collect()
+    };
+    hearers.iter().enumerate().map(both_ways).collect()
 }
 
 fn node(id: NodeId, scenario: &Scenario, config: &StationConfig, paths: &Arc<ShortestPaths>) -> Node {

@@ -64,12 +64,15 @@ impl Film {
     /// A film of a run of `scenario` from `begin` on, no longer than `length` and no more than `limit` frames.
     #[must_use]
     pub fn new(scenario: &Scenario, begin: Instant, length: Span, limit: usize) -> Self {
-        let node = |node: &meshpace_scenario::MeshNode| json!({ "id": node.id, "x": node.position.x, "y": node.position.y, "gateway": node.gateway });
+        let node = |(index, node): (usize, &meshpace_scenario::MeshNode)| {
+            let place = scenario.drawn_at(NodeId::from_index(index));
+            json!({ "id": node.id, "x": place.x, "y": place.y, "gateway": node.gateway })
+        };
         Self {
             begin,
             end: begin + length,
             limit,
-            nodes: scenario.mesh.iter().map(node).collect(),
+            nodes: scenario.mesh.iter().enumerate().map(node).collect(),
             flows: scenario.flows.iter().map(|flow| flow.id.clone()).collect(),
             directory: Directory::new(scenario),
             shots: Vec::new(),

@@ -73,7 +73,7 @@ fn nothing_is_left_where_nodes_move_apart_or_never_meet() {
 
 #[test]
 fn nothing_is_left_of_broadcasts_and_of_frames_from_far_away() {
-    let radio = "[radio]\nrts = \"never\"\ntx_range = 1000000\ncs_range = 1000000\n";
+    let radio = "[topology]\nkind = \"explicit\"\nconnected = false\n[radio]\nrts = \"never\"\ntx_range = 1000000\ncs_range = 1000000\n";
     let nodes = "[[node]]\nid = \"a\"\nx = 0\ny = 0\n[[node]]\nid = \"b\"\nx = 300000\ny = 0\n[[node]]\nid = \"c\"\nx = 100\ny = 0\n";
     let (packets, far, _) =
         left(&format!("{MEASURE}[defaults]\nscheme = \"newreno\"\n{radio}{nodes}{}", flows("a", "b")));

@@ -67,7 +67,8 @@ impl Movement {
     fn next_leg(&self, walker: &mut Walker, departs: Instant) {
         let draw = &mut walker.stream;
         walker.from = walker.to;
-        walker.to = Position { x: draw.uniform(0.0, self.area.0), y: draw.uniform(0.0, self.area.1) };
+        let (x, y) = (draw.uniform(0.0, self.area.0), draw.uniform(0.0, self.area.1));
+        walker.to = Position { x, y, ..walker.from };
         let speed = draw.uniform(self.speed.0, self.speed.1);
         walker.departs = departs;
         let takes = Span::from_secs_f64(walker.from.distance(walker.to) / speed);
@@ -97,6 +98,7 @@ impl Walker {
         Position {
             x: self.from.x + share * (self.to.x - self.from.x),
             y: self.from.y + share * (self.to.y - self.from.y),
+            z: self.from.z,
         }
     }
 }
@@ -126,7 +128,7 @@ mod tests {
 
     #[test]
     fn walkers_stay_in_the_area_and_keep_their_speed() {
-        let start: Vec<_> = (0..5).map(|i| Position { x: 10.0 * f64::from(i), y: 0.0 }).collect();
+        let start: Vec<_> = (0..5).map(|i| Position::flat(10.0 * f64::from(i), 0.0)).collect();
         let mobility = Mobility::RandomWaypoint {
             speed_min: 5.0,
             speed_max: 20.0,
@@ -140,6 +142,7 @@ mod tests {
             ranges: (250.0, 550.0),
             summed_interference: false,
             seed: 1,
+            listed: Vec::new(),
         };
         let mut movement = Movement::new(&mobility, &start, links).unwrap();
         let (mut now, mut farthest) = (Instant::ZERO, 0.0f64);

@@ -29,7 +29,8 @@ impl ChosenSchemes {
     /// Reads the scenario's `[scheme.NAME]` tables and finds the scheme of every flow.
     ///
     /// # Errors
-    /// At a parameter that its scheme does not have or that is out of range, and at a scheme that does not exist.
+    /// At a parameter that its scheme does not have or that is out of range, at a scheme that does not exist, and at
+    /// a missing `[mesh] scheme` if the flows' schemes differ in their relay or gateway parts.
     pub fn of(scenario: &Scenario) -> Result<Self, ScenarioError> {
         let catalogue = catalogue(scenario)?;
         for (name, at) in scenario.scheme_uses() {
@@ -39,6 +40,9 @@ impl ChosenSchemes {
             let found = catalogue.get(name);
             found.unwrap_or_else(|e| panic!("a scheme in use that was not checked: {e}")).clone()
         };
+        if let Some(at) = scenario.mesh_scheme_missing() {
+            agree_in_the_mesh(scenario, at, find)?;
+        }
         Ok(Self {
             gateway: find(&scenario.network_scheme).gateway,
             flows: scenario
@@ -113,6 +117,31 @@ impl FlowScheme {
     pub fn receiver(&self) -> Config {
         self.scheme.receiver(&self.flow)
     }
+}
+
+/// The mesh has one relay and one gateway part: flows that want different ones cannot both have them.
+fn agree_in_the_mesh(
+    scenario: &Scenario,
+    at: &Location,
+    find: impl Fn(&str) -> Scheme,
+) -> Result<(), ScenarioError> {
+    let Some(first) = scenario.flows.first() else { return Ok(()) };
+    let ours = find(&first.scheme);
+    for flow in scenario.flows.iter().filter(|flow| flow.scheme != first.scheme) {
+        let theirs = find(&flow.scheme);
+        let differs = match (ours.relay == theirs.relay, ours.gateway == theirs.gateway) {
+            (true, true) => continue,
+            (false, true) => "relay parts",
+            (true, false) => "gateway parts",
+            (false, false) => "relay and gateway parts",
+        };
+        let found = format!(
+            "nothing, though flow {:?} runs {} and flow {:?} {}, whose {differs} differ",
+            first.id, ours.name, flow.id, theirs.name
+        );
+        return Err(at.error(found, "the scheme whose relay and gateway parts the mesh has"));
+    }
+    Ok(())
 }
 
 fn flow(spec: &scenario::Flow, scenario: &Scenario) -> Flow {

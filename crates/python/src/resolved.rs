@@ -3,9 +3,10 @@
 //! Seconds, bit/s, metres, bytes; names as in the file, values in the words of the file.
 
 use meshpace_scenario::{
-    AodvProfile, App, BackoffRange, Endpoint, Flow, Measure, Mobility, Plan, Preamble, Propagation, Radio,
-    Reception, Routing, RtsThreshold, Scenario, Standard,
+    AodvProfile, App, BackoffRange, Endpoint, Flow, Measure, MeshNode, Mobility, Plan, Preamble, Propagation,
+    Radio, Reception, Routing, RtsThreshold, Scenario, Standard,
 };
+use meshpace_units::NodeId;
 use serde_json::{Map, Value, json};
 
 /// The whole scenario.
@@ -20,13 +21,12 @@ pub fn to_json(scenario: &Scenario) -> Value {
         "overrides": scenario.overrides,
         "measure": measure(&scenario.measure),
         "radio": radio(scenario),
-        "mesh": scenario.mesh.iter().map(|node| json!({
-            "id": node.id,
-            "x": node.position.x,
-            "y": node.position.y,
-            "gateway": node.gateway,
-            "address": node.address.to_string(),
-            "mac": mac(node.mac),
+        "mesh": mesh(scenario),
+        "radio_links": scenario.radio_links.iter().map(|link| json!({
+            "from": name(Endpoint::Mesh(link.from)),
+            "to": name(Endpoint::Mesh(link.to)),
+            "loss": link.loss,
+            "burst": link.burst,
         })).collect::<Vec<_>>(),
         "wired": scenario.wired.iter().map(|node| json!({
             "id": node.id,
@@ -50,6 +50,24 @@ pub fn to_json(scenario: &Scenario) -> Value {
             "value": meshpace_settings::schema::raw(&setting.value),
         })).collect::<Vec<_>>(),
     })
+}
+
+/// The mesh nodes; `placed` is false where a node has no place, and x and y are only where to draw it.
+fn mesh(scenario: &Scenario) -> Value {
+    let node = |(index, node): (usize, &MeshNode)| {
+        let place = scenario.drawn_at(NodeId::from_index(index));
+        json!({
+            "id": node.id,
+            "x": place.x,
+            "y": place.y,
+            "z": place.z,
+            "placed": node.position.is_some(),
+            "gateway": node.gateway,
+            "address": node.address.to_string(),
+            "mac": mac(node.mac),
+        })
+    };
+    scenario.mesh.iter().enumerate().map(node).collect()
 }
 
 fn mac(bytes: [u8; 6]) -> String {
@@ -115,6 +133,7 @@ fn radio(scenario: &Scenario) -> Value {
         "shadowing_db": shadowing,
         "tx_range_m": radio.tx_range,
         "cs_range_m": radio.cs_range,
+        "ack_timeout_s": radio.ack_timeout.as_secs_f64(),
         "backoff_range": match radio.backoff_range { BackoffRange::Ns2 => "ns2", BackoffRange::Standard => "standard" },
         "link_rates": radio.link_rates.iter().map(|exception| json!({
             "from": scenario.name_of(Endpoint::Mesh(exception.from)),
@@ -159,13 +178,19 @@ fn flow(scenario: &Scenario, flow: &Flow) -> Value {
     put("window", json!(flow.window));
     put("start_s", json!(flow.start.as_secs_f64()));
     put("stop_s", json!(flow.stop.map(|stop| stop.as_secs_f64())));
+    let pauses: Vec<_> =
+        flow.pauses.iter().map(|(from, to)| [from.as_secs_f64(), to.as_secs_f64()]).collect();
+    put("pauses_s", json!(pauses));
+    let id = |node: &NodeId| scenario.name_of(Endpoint::Mesh(*node));
+    put("path", json!(flow.path.as_ref().map(|path| path.iter().map(id).collect::<Vec<_>>())));
     let app = match flow.app {
         App::Ftp => "ftp",
         App::Transfer { bytes } => {
             put("bytes", json!(bytes.0));
             "transfer"
         }
-        App::Http { file_mean, file_shape, pause_mean } => {
+        App::Http { file_mean, file_shape, pause_mean, connection_per_file } => {
+            put("connection_per_file", json!(connection_per_file));
             put("file_mean", json!(file_mean.0));
             put("file_shape", json!(file_shape));
             put("pause_mean_s", json!(pause_mean.as_secs_f64()));

@@ -31,7 +31,7 @@ pub use frame::{Frame, FrameKind, MacPacket};
 pub use links::{Hearer, Links, Position};
 pub use loss::{LinkLoss, Losses};
 pub use phy::{BackoffRange, Phy, Preamble};
-pub use propagation::{Propagation, Thresholds};
+pub use propagation::{Propagation, Thresholds, delay};
 pub use reception::{Arrival, Outcome, Reception};
 pub use standard::Standard;
 pub use station::{Action, Sent, Station, StationConfig, StationStats};

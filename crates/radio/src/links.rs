@@ -1,6 +1,6 @@
 //! Who hears whom, how strongly, how late.
 
-use crate::propagation::{Propagation, SPEED_OF_LIGHT, Thresholds};
+use crate::propagation::{Propagation, Thresholds, delay};
 use meshpace_units::{NodeId, Span};
 
 /// A place, in metres.
@@ -10,9 +10,17 @@ pub struct Position {
     pub x: f64,
     /// North.
     pub y: f64,
+    /// Up. It lengthens the way to others and has no other effect.
+    pub z: f64,
 }
 
 impl Position {
+    /// A place on the ground.
+    #[must_use]
+    pub const fn flat(x: f64, y: f64) -> Self {
+        Self { x, y, z: 0.0 }
+    }
+
     /// Metres to `other`.
     #[must_use]
     pub fn distance(self, other: Self) -> f64 {
@@ -22,8 +30,8 @@ impl Position {
     /// The square of the distance to `other`, in m². Ranges are compared squared: no square root, no rounding of one.
     #[must_use]
     pub fn distance_squared(self, other: Self) -> f64 {
-        let (dx, dy) = (self.x - other.x, self.y - other.y);
-        dx * dx + dy * dy
+        let (dx, dy, dz) = (self.x - other.x, self.y - other.y, self.z - other.z);
+        dx * dx + dy * dy + dz * dz
     }
 }
 
@@ -56,6 +64,8 @@ pub struct Links {
     pub summed_interference: bool,
     /// The run's seed, for shadowing.
     pub seed: u64,
+    /// Links from one node to another that are there whatever the distance, as weak as can be decoded.
+    pub listed: Vec<(NodeId, NodeId)>,
 }
 
 impl Links {
@@ -72,7 +82,23 @@ impl Links {
     #[must_use]
     pub fn table(&self, positions: &[Position]) -> Vec<Vec<Hearer>> {
         let grid = Grid::new(positions, self.propagation.farthest(self.ranges, self.summed_interference));
-        (0..positions.len()).map(|node| self.hearers(node, positions, &grid)).collect()
+        let mut table: Vec<_> =
+            (0..positions.len()).map(|node| self.hearers(node, positions, &grid)).collect();
+        for (from, to) in &self.listed {
+            let distance = positions[from.index()].distance(positions[to.index()]);
+            self.list(&mut table[from.index()], *to, delay(distance));
+        }
+        table
+    }
+
+    /// Makes `to` one of the hearers that can decode.
+    fn list(&self, hearers: &mut Vec<Hearer>, to: NodeId, delay: Span) {
+        let power = self.thresholds().receive;
+        match hearers.binary_search_by_key(&to, |hearer| hearer.node) {
+            Ok(at) if hearers[at].decodable => {}
+            Ok(at) => hearers[at] = Hearer { power, decodable: true, ..hearers[at] },
+            Err(at) => hearers.insert(at, Hearer { node: to, power, delay, decodable: true, lossy: false }),
+        }
     }
 
     /// The receivers of every node where a list of directed links says who hears whom, in order of node.
@@ -117,7 +143,7 @@ impl Links {
                 (power >= floor).then(|| Hearer {
                     node: NodeId(other),
                     power,
-                    delay: Span::from_secs_f64(distance / SPEED_OF_LIGHT).max(Span::NANOSECOND),
+                    delay: delay(distance),
                     decodable: power >= thresholds.receive,
                     lossy: false,
                 })
@@ -126,7 +152,7 @@ impl Links {
     }
 }
 
-/// Nodes by square cell.
+/// Nodes by square cell of the ground: two nodes are at least as far apart as their places on it.
 struct Grid {
     cell: f64,
     origin: Position,
@@ -144,7 +170,7 @@ impl Grid {
             positions.iter().map(axis).fold(start, pick)
         };
         let origin =
-            Position { x: fold(f64::INFINITY, f64::min, |p| p.x), y: fold(f64::INFINITY, f64::min, |p| p.y) };
+            Position::flat(fold(f64::INFINITY, f64::min, |p| p.x), fold(f64::INFINITY, f64::min, |p| p.y));
         let width = fold(f64::NEG_INFINITY, f64::max, |p| p.x) - origin.x;
         let height = fold(f64::NEG_INFINITY, f64::max, |p| p.y) - origin.y;
         let cell = reach.max(width / MAX_CELLS).max(height / MAX_CELLS).max(1.0);
@@ -184,12 +210,13 @@ mod tests {
             ranges: (250.0, 550.0),
             summed_interference: false,
             seed: 1,
+            listed: Vec::new(),
         }
     }
 
     #[test]
     fn a_chain_decodes_one_hop_and_senses_two() {
-        let chain: Vec<_> = (0..8).map(|i| Position { x: 200.0 * f64::from(i), y: 0.0 }).collect();
+        let chain: Vec<_> = (0..8).map(|i| Position::flat(200.0 * f64::from(i), 0.0)).collect();
         let table = links().table(&chain);
         let of_4: Vec<_> = table[4].iter().map(|h| (h.node.0, h.decodable)).collect();
         assert_eq!(of_4, [(2, false), (3, true), (5, true), (6, false)]);
@@ -197,10 +224,30 @@ mod tests {
     }
 
     #[test]
+    fn height_lengthens_the_way() {
+        let tower = [Position::flat(0.0, 0.0), Position { x: 200.0, y: 0.0, z: 160.0 }];
+        let table = links().table(&tower);
+        assert_eq!((table[0][0].decodable, table[0][0].delay), (false, delay(libm::sqrt(65_600.0))));
+    }
+
+    #[test]
+    fn a_listed_link_is_there_whatever_the_distance() {
+        let chain: Vec<_> = (0..5).map(|i| Position::flat(300.0 * f64::from(i), 0.0)).collect();
+        let listed = vec![(NodeId(0), NodeId(1)), (NodeId(0), NodeId(4))];
+        let listing = Links { listed, ..links() };
+        let (plain, table) = (links().table(&chain), listing.table(&chain));
+        let of_0: Vec<_> = table[0].iter().map(|h| (h.node.0, h.decodable)).collect();
+        assert_eq!(of_0, [(1, true), (4, true)], "300 m was only sensed, 1,200 m not heard");
+        assert_eq!(table[0][1].delay, delay(1200.0));
+        assert!(table[0].iter().all(|hearer| hearer.power == links().thresholds().receive));
+        assert_eq!(table[1..], plain[1..], "the other way is not listed");
+    }
+
+    #[test]
     fn the_grid_finds_the_same_as_all_pairs() {
         let mut draw = Stream::new(3, "test", 0);
         let nodes: Vec<_> = (0..300)
-            .map(|_| Position { x: draw.uniform(0.0, 6000.0), y: draw.uniform(-900.0, 2000.0) })
+            .map(|_| Position::flat(draw.uniform(0.0, 6000.0), draw.uniform(-900.0, 2000.0)))
             .collect();
         let table = links().table(&nodes);
         for (i, here) in nodes.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Received power against distance, and the thresholds that make ranges of it.
 
 use meshpace_random::Stream;
+use meshpace_units::Span;
 
 /// Transmitted power, W: ns-2's default for the 914 MHz Lucent WaveLAN card (reference measurements).
 const TRANSMIT_POWER: f64 = 0.281_838_15;
@@ -9,7 +10,13 @@ const WAVELENGTH: f64 = SPEED_OF_LIGHT / 914e6;
 /// Antenna height, m.
 const ANTENNA_HEIGHT: f64 = 1.5;
 /// Speed of light as ns-2 has it, m/s.
-pub const SPEED_OF_LIGHT: f64 = 3e8;
+pub(crate) const SPEED_OF_LIGHT: f64 = 3e8;
+
+/// How long a frame travels over a distance in metres; at least 1 ns, so that what follows is later.
+#[must_use]
+pub fn delay(distance: f64) -> Span {
+    Span::from_secs_f64(distance / SPEED_OF_LIGHT).max(Span::NANOSECOND)
+}
 
 /// How power falls with distance.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,11 +3,11 @@
 use crate::keys::ROOT;
 use crate::overrides::Overrides;
 use crate::read::{
-    FlowSpec, LinkRateSpec, LinkSpec, MobilitySpec, Named, NodeSpec, Settings, Topology, network_scheme,
-    read_flows, read_links, read_measure, read_mobility, read_nodes, read_radio, read_routing, read_schemes,
-    read_topology,
+    FlowSpec, LinkSpec, MeshScheme, MobilitySpec, NodeSpec, RadioLinkSpec, RadioSpec, Settings, Topology,
+    read_flows, read_links, read_measure, read_mesh_scheme, read_mobility, read_nodes, read_radio,
+    read_radio_links, read_routing, read_schemes, read_topology,
 };
-use crate::{Measure, Radio, Routing, Scenario, ScenarioError, SchemeSetting};
+use crate::{Measure, Routing, Scenario, ScenarioError, SchemeSetting};
 use meshpace_settings::{Table, read};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -22,15 +22,15 @@ pub struct ScenarioFile {
     pub(crate) description: Option<String>,
     pub(crate) source: Option<String>,
     pub(crate) measure: Measure,
-    pub(crate) radio: Radio,
-    pub(crate) link_rates: Vec<LinkRateSpec>,
+    pub(crate) radio: RadioSpec,
+    pub(crate) radio_links: Vec<RadioLinkSpec>,
     pub(crate) topology: Topology,
     pub(crate) nodes: Vec<NodeSpec>,
     pub(crate) links: Vec<LinkSpec>,
     pub(crate) routing: Routing,
     pub(crate) mobility: Option<MobilitySpec>,
     pub(crate) flows: Vec<FlowSpec>,
-    pub(crate) network_scheme: Named,
+    pub(crate) mesh_scheme: MeshScheme,
     pub(crate) scheme_settings: Vec<SchemeSetting>,
 }
 
@@ -56,9 +56,10 @@ impl ScenarioFile {
         let root = Settings::root(file, &ROOT, table)?;
         let about = root.section("scenario")?;
         let measure = read_measure(&root.section("measure")?)?;
-        let (radio, link_rates) = read_radio(&root.section("radio")?)?;
+        let radio = read_radio(&root.section("radio")?)?;
+        let routing = read_routing(&root.section("routing")?)?;
         let defaults = root.section("defaults")?;
-        let flows = read_flows(&root, &defaults, &measure)?;
+        let flows = read_flows(&root, &defaults, &measure, routing)?;
         Ok(Self {
             scenario_sha256: hex(&Sha256::digest(text.as_bytes())),
             text,
@@ -67,17 +68,22 @@ impl ScenarioFile {
             description: about.given("description")?.map(|text| text.text()),
             source: about.given("source")?.map(|text| text.text()),
             measure,
+            radio_links: read_radio_links(&root, radio.radio.standard)?,
             radio,
-            link_rates,
             topology: read_topology(&root)?,
             nodes: read_nodes(&root)?,
             links: read_links(&root)?,
-            routing: read_routing(&root.section("routing")?)?,
+            routing,
             mobility: read_mobility(&root.section("mobility")?)?,
-            network_scheme: network_scheme(&flows, &defaults)?,
+            mesh_scheme: read_mesh_scheme(&root, &defaults, &flows)?,
             flows,
             scheme_settings: read_schemes(&root)?,
         })
+    }
+
+    /// The `[[flow]]` that each flow comes from, `count` expanded.
+    pub(crate) fn flow_specs(&self) -> impl Iterator<Item = &FlowSpec> {
+        self.flows.iter().flat_map(|spec| (0..spec.count).map(move |_| spec))
     }
 
     /// The scenario of the run with this seed: nodes placed, names resolved, start times drawn.

@@ -2,7 +2,7 @@
 
 use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
 use meshpace_settings::{Key, Kind, Section, Whole, above, bytes, real_number as real, whole};
-use meshpace_units::quantity::{DECIBEL, LENGTH, RATE, RATIO, SIZE, SPEED, TIME};
+use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, RATE, RATIO, SIZE, SPEED, TIME};
 
 /// Not zero; a millimetre is finer than any mesh needs.
 const LENGTH_ABOVE_0: Kind = real(&LENGTH, 1e-3, METRES);
@@ -16,6 +16,8 @@ static ONE_LENGTH: Kind = LENGTH_ABOVE_0;
 /// A fairness window: a shorter one would only cost events.
 static ONE_TIME: Kind = real(&TIME, 1e-3, MAX_SECONDS);
 static ONE_NAME: Kind = Kind::Text;
+static ONE_MOMENT: Kind = TIME_FROM_0;
+static ONE_PERIOD: Kind = Kind::List(&ONE_MOMENT, 2, 2);
 
 pub(crate) static ROOT: Section = Section {
     doc: "A meshpace scenario: what is simulated. Plain numbers are in seconds, bit/s, metres and bytes.",
@@ -26,10 +28,16 @@ pub(crate) static ROOT: Section = Section {
         Key::new("topology", Kind::Table(&TOPOLOGY), "A generator of nodes, and of the wired part."),
         Key::new("node", Kind::Tables(&NODE), "Explicit nodes, instead of or added to the generator's."),
         Key::new("link", Kind::Tables(&LINK), "Wired full-duplex links between wired nodes and gateways."),
+        Key::new(
+            "radio_link",
+            Kind::Tables(&RADIO_LINK),
+            "Radio links: who hears whom, how well; instead of positions, or on top of them.",
+        ),
         Key::new("routing", Kind::Table(&ROUTING), "The mesh's routing protocol."),
+        Key::new("mesh", Kind::Table(&MESH), "What all nodes of the mesh have in common."),
         Key::new("mobility", Kind::Table(&MOBILITY), "Which mesh nodes move, and how."),
         Key::new("defaults", Kind::Table(&DEFAULTS), "What flows take unless they say otherwise."),
-        Key::new("flow", Kind::Tables(&FLOW), "The flows.").required(),
+        Key::new("flow", Kind::Tables(&FLOW), "The flows."),
         Key::new(
             "scheme",
             Kind::Free("tables [scheme.NAME]"),
@@ -112,6 +120,12 @@ static RADIO: Section = Section {
         Key::new("cs_range", LENGTH_ABOVE_0, "How far a frame is sensed; at least tx_range.").default("\"550m\""),
         Key::new("backoff_range", Kind::Choice(&["ns2", "standard"]), "Slots of a backoff: 0..cw-1 (ns-2) or 0..cw.")
             .default("\"ns2\""),
+        Key::new(
+            "ack_timeout",
+            TIME_FROM_0,
+            "What a sender grants the way there and back when it waits for a CTS or an ACK; 4us, as ns-2 has it, reach 600 m.",
+        )
+        .default("\"4us\""),
         Key::new("link_rates", Kind::Tables(&LINK_RATE), "Exceptions from rate, per sender or per link."),
     ],
 };
@@ -160,7 +174,20 @@ static TOPOLOGY: Section = Section {
         Key::new(
             "gateway",
             Kind::Text,
-            "The node that the wired part hangs on: the last of a chain, IG, else the node nearest the centre.",
+            "The node that the wired part hangs on: its id, \"centre\" for the mesh node nearest the centre, \"random\" for one drawn; \
+             by default the last of a chain, IG, else the node nearest the centre.",
+        ),
+        Key::new(
+            "connected",
+            Kind::Flag,
+            "Every flow must be able to reach its end, and random nodes are redrawn until all reach each other; false allows both to fail.",
+        )
+        .default("true"),
+        Key::new("min_hops", whole(1, HOPS), "A flow's drawn end is at least so many hops from the nearest gateway.").default("2"),
+        Key::new(
+            "placement_seed",
+            whole(0, i64::MAX as u64),
+            "Seed of what is drawn about places: random nodes, a random gateway, flows' ends; by default that of the run.",
         ),
         Key::new("wired", Kind::Flag, "Add the wired part; by default, if a flow names a host of it that no [[node]] defines."),
         Key::new("wired_hops", whole(1, 100), "Links from the gateway to a host.").default("3"),
@@ -181,12 +208,38 @@ static NODE: Section = Section {
             "A node with a link to a wired node is a gateway anyway.",
         )
         .default("\"mesh\""),
-        Key::new("x", COORDINATE, "Metres east of the origin.").only("role", &["mesh", "gateway"]),
-        Key::new("y", COORDINATE, "Metres north of the origin.").only("role", &["mesh", "gateway"]),
+        Key::new("x", COORDINATE, "Metres east of the origin.").only("role", WITH_RADIO),
+        Key::new("y", COORDINATE, "Metres north of the origin.").only("role", WITH_RADIO),
+        Key::new("lat", real(&ANGLE, -85.0, 85.0), "Latitude, north positive; with lon, instead of x and y.")
+            .only("role", WITH_RADIO),
+        Key::new("lon", real(&ANGLE, -180.0, 180.0), "Longitude, east positive.").only("role", WITH_RADIO),
+        Key::new("height", COORDINATE, "Metres above the other nodes' ground; 0 by default.")
+            .only("role", WITH_RADIO),
         Key::new(
             "address",
             Kind::Text,
             "IPv4 address in captures and emulation; by default 10.77.(i div 250).(i mod 250 + 1).",
+        ),
+    ],
+};
+
+/// Roles of nodes that have a place.
+const WITH_RADIO: &[&str] = &["mesh", "gateway"];
+
+static RADIO_LINK: Section = Section {
+    doc: "A radio link between two mesh nodes. Where no node has a place these are all the links there are; where nodes have one, the two \
+          hear each other whatever their distance.",
+    keys: &[
+        Key::new("from", Kind::Text, "The transmitter's id.").required(),
+        Key::new("to", Kind::Text, "The receiver's id.").required(),
+        Key::new("loss", real(&RATIO, 0.0, 1.0), "Probability that a frame is lost that could be decoded.")
+            .default("0"),
+        Key::new("rate", ANY_RATE, "Rate of unicast data frames; by default that of [radio]."),
+        Key::new("symmetric", Kind::Flag, "The same holds the other way.").default("true"),
+        Key::new(
+            "burst",
+            real(&RATIO, 1.0, 1e6),
+            "Mean number of full data frames that a period of loss lasts; by default frames are lost independently.",
         ),
     ],
 };
@@ -219,6 +272,15 @@ static ROUTING: Section = Section {
         )
         .default("\"ns2\""),
     ],
+};
+
+static MESH: Section = Section {
+    doc: "What all nodes of the mesh have in common.",
+    keys: &[Key::new(
+        "scheme",
+        Kind::Text,
+        "The scheme whose relay and gateway parts the mesh has; needed where flows' schemes differ in them.",
+    )],
 };
 
 const WAYPOINT: &[&str] = &["random-waypoint"];
@@ -258,6 +320,7 @@ const WINDOW: Kind = whole(1, 1_000_000);
 const UDP: &[&str] = &["cbr", "self-similar"];
 const TCP: &[&str] = &["ftp", "http", "transfer"];
 const FILES: &[&str] = &["http", "self-similar"];
+const ENDLESS: &[&str] = &["ftp", "cbr", "self-similar"];
 
 static FLOW: Section = Section {
     doc: "One flow, or `count` like it.",
@@ -277,6 +340,17 @@ static FLOW: Section = Section {
             "stop",
             TIME_ABOVE_0,
             "When the application stops sending; by default at the end of the run.",
+        ),
+        Key::new(
+            "on",
+            Kind::List(&ONE_PERIOD, 1, 10_000),
+            "Periods [from, to] in which the application sends, instead of start and stop; a TCP connection stays open between them.",
+        )
+        .only("app", ENDLESS),
+        Key::new(
+            "path",
+            Kind::List(&ONE_NAME, 2, HOPS as usize + 2),
+            "Mesh nodes that the data pass, the ends included; what comes back takes the same way. Only with routing.protocol = static.",
         ),
         Key::new(
             "start_jitter",
@@ -299,6 +373,9 @@ static FLOW: Section = Section {
         Key::new("pause_mean", TIME_ABOVE_0, "Mean pause between files or bursts.")
             .default("1")
             .only("app", FILES),
+        Key::new("connection_per_file", Kind::Flag, "A new connection for every file, closed after it.")
+            .default("false")
+            .only("app", &["http"]),
         Key::new("bytes", bytes(1, 1_000_000_000_000_000), "Payload bytes to transfer (no default).")
             .only("app", &["transfer"]),
     ],

@@ -11,6 +11,8 @@ pub(crate) const HOPS: u64 = 1_000;
 pub(crate) const MAX_SECONDS: f64 = 1e6;
 /// Metres of any length or coordinate.
 pub(crate) const METRES: f64 = 1e6;
+/// Metres between nodes placed on the globe, east-west or north-south: further off, a plane is too wrong.
+pub(crate) const MESH_EXTENT: f64 = 1e5;
 /// Slowest rate, in bit/s.
 pub(crate) const MIN_RATE: f64 = 1e3;
 /// Fastest rate, in bit/s.

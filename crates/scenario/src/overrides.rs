@@ -14,7 +14,7 @@ pub struct Overrides {
 
 /// The option that sets one key.
 const SET: &str = "--set";
-/// The option that sets the scheme of every flow and of the network.
+/// The option that sets the scheme of every flow and of the mesh.
 const SCHEME: &str = "--scheme";
 /// Parts of a key; the deepest that exists has four.
 const DEPTH: usize = 16;
@@ -26,7 +26,7 @@ impl Overrides {
         Self::default()
     }
 
-    /// `--scheme NAME`: every flow and the gateway run this scheme. Applied before any assignment.
+    /// `--scheme NAME`: every flow and the mesh run this scheme. Applied before any assignment.
     #[must_use]
     pub fn with_scheme(mut self, name: impl Into<String>) -> Self {
         self.scheme = Some(name.into());
@@ -57,13 +57,15 @@ impl Overrides {
 
 fn set_scheme(root: &mut Table, name: &str) {
     let item = || Item { value: Value::Text(name.to_owned()), origin: Origin::Option(SCHEME.to_owned()) };
-    match root.get_mut("defaults").map(|defaults| &mut defaults.value) {
-        Some(Value::Table(defaults)) => defaults.insert("scheme", item()),
-        // Not a table: the check of the document says so.
-        Some(_) => {}
-        None => {
-            let entries = vec![("scheme".to_owned(), item())];
-            root.insert("defaults", Item { value: Value::Table(Table { entries }), ..item() });
+    for section in ["defaults", "mesh"] {
+        match root.get_mut(section).map(|section| &mut section.value) {
+            Some(Value::Table(section)) => section.insert("scheme", item()),
+            // Not a table: the check of the document says so.
+            Some(_) => {}
+            None => {
+                let entries = vec![("scheme".to_owned(), item())];
+                root.insert(section, Item { value: Value::Table(Table { entries }), ..item() });
+            }
         }
     }
     if let Some(Value::List(flows)) = root.get_mut("flow").map(|flows| &mut flows.value) {

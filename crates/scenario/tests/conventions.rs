@@ -29,8 +29,8 @@ fn mesh(scenario: &Scenario) -> Vec<String> {
         format!(
             "{} {},{}{}",
             node.id,
-            node.position.x,
-            node.position.y,
+            node.position.expect("a place").x,
+            node.position.expect("a place").y,
             if node.gateway { " gateway" } else { "" }
         )
     };
@@ -58,7 +58,7 @@ fn chain() {
 #[test]
 fn a_node_at_the_very_range_is_a_neighbour() {
     let scenario = topology("kind = \"chain\"\nhops = 3\nspacing = 250", &[("n0", "n3")]);
-    assert_eq!(scenario.mesh[3].position, Position { x: 750.0, y: 0.0 });
+    assert_eq!(scenario.mesh[3].position, Some(Position::flat(750.0, 0.0)));
 }
 
 #[test]
@@ -116,19 +116,20 @@ fn random_is_connected_drawn_from_its_seed_and_has_its_gateway_in_the_centre() {
         let scenario = file.resolve(seed).expect("a connected graph");
         assert_eq!(scenario, file.resolve(seed).expect("the same again"));
         let gateways: Vec<_> = scenario.mesh.iter().filter(|node| node.gateway).collect();
-        let centre = Position { x: 750.0, y: 500.0 };
+        let centre = Position::flat(750.0, 500.0);
+        let place = |node: &MeshNode| node.position.expect("a place");
         let nearest = scenario
             .mesh
             .iter()
-            .map(|node| node.position.distance_squared(centre))
+            .map(|node| place(node).distance_squared(centre))
             .min_by(f64::total_cmp)
             .expect("nodes");
         assert_eq!(gateways.len(), 1);
-        assert_eq!(gateways[0].position.distance_squared(centre), nearest);
+        assert_eq!(place(gateways[0]).distance_squared(centre), nearest);
         let mut ends: Vec<_> = scenario.flows.iter().map(|flow| flow.from).collect();
         for end in &ends {
             let Endpoint::Mesh(node) = end else { panic!("drew a wired node") };
-            let away = scenario.mesh[node.index()].position.distance_squared(gateways[0].position);
+            let away = place(&scenario.mesh[node.index()]).distance_squared(place(gateways[0]));
             assert!(away > 250.0 * 250.0, "{node:?} is a neighbour of the gateway");
         }
         ends.sort();
@@ -146,8 +147,8 @@ fn placement_and_starts_come_from_their_own_streams() {
                 start = \"2s\"\ncount = 2\n";
     let scenario = parse(text).resolve(7).expect("a scenario");
     let mut placement = Stream::new(7, "placement", 0);
-    assert_eq!(scenario.mesh[0].position.x, placement.uniform(0.0, 100.0));
-    assert_eq!(scenario.mesh[0].position.y, placement.uniform(0.0, 50.0));
+    let (x, y) = (placement.uniform(0.0, 100.0), placement.uniform(0.0, 50.0));
+    assert_eq!(scenario.mesh[0].position, Some(Position::flat(x, y)));
     for (index, flow) in scenario.flows.iter().enumerate() {
         let jitter = Stream::new(7, "flow-start", index as u64).uniform(0.0, 1.0);
         assert_eq!(flow.start, Instant::ZERO + Span::from_secs(2) + Span::from_secs_f64(jitter));
@@ -241,6 +242,7 @@ fn defaults_are_those_of_ns2() {
         tx_range: 250.0,
         cs_range: 550.0,
         backoff_range: BackoffRange::Ns2,
+        ack_timeout: Span::from_micros(4),
         link_rates: vec![],
     };
     assert_eq!(scenario.radio, radio);

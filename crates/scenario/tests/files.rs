@@ -88,6 +88,6 @@ fn the_schema_refuses_what_the_checker_refuses() {
         assert!(validator::validate(&file_schema(), &value, "file").is_err(), "{why}: {text}");
         assert!(ScenarioFile::parse("x.toml", text.as_bytes(), &Overrides::none()).is_err(), "{why}: {text}");
     }
-    let empty: Value = toml::from_str("").expect("TOML");
-    assert!(validator::validate(&file_schema(), &empty, "file").is_err(), "no flow");
+    let quiet: Value = toml::from_str("[[node]]\nid = \"a\"\nx = 0\ny = 0\n").expect("TOML");
+    validator::validate(&file_schema(), &quiet, "file").expect("a scenario needs no flow");
 }

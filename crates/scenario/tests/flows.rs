@@ -29,7 +29,7 @@ fn every_application_and_its_keys() {
     );
     assert_eq!(
         app("app = \"http\"\npause_mean = \"250ms\""),
-        App::Http { file_mean: Bytes(30_000), file_shape: 1.5, pause_mean }
+        App::Http { file_mean: Bytes(30_000), file_shape: 1.5, pause_mean, connection_per_file: false }
     );
     assert_eq!(
         app(
@@ -60,7 +60,11 @@ fn flows_inherit_and_override_the_defaults() {
     assert_eq!(flows[0].stop, Some(Instant::ZERO + Span::from_secs(9)));
     assert_eq!((flows[1].scheme.as_str(), flows[1].segment, flows[1].window), ("tcp-ap", Bytes(200), 4));
     assert_eq!(flows[2].from, Endpoint::Mesh(NodeId(4)));
-    assert_eq!(scenario.network_scheme, "newreno", "flows differ, so relays and gateways follow [defaults]");
+    assert_eq!(scenario.network_scheme, "newreno", "that of the first flow");
+    assert!(
+        scenario.mesh_scheme_missing().is_some(),
+        "whether tcp-ap may share the mesh is for others to say"
+    );
 }
 
 #[test]
@@ -140,7 +144,8 @@ fn overrides_set_keys_in_tables_and_lists() {
     assert_eq!(scenario.radio.tx_range, 300.0);
     assert_eq!(scenario.flows[0].scheme, "tcp-ap", "--scheme replaces a flow's own");
     assert_eq!((scenario.flows[1].scheme.as_str(), scenario.flows[0].window), ("newreno", 8));
-    assert_eq!(scenario.network_scheme, "tcp-ap", "--scheme sets the gateway too");
+    assert_eq!(scenario.network_scheme, "tcp-ap", "--scheme sets the mesh too");
+    assert_eq!(scenario.mesh_scheme_missing(), None);
     assert_eq!(scenario.measure.windows, [Span::from_secs(2), Span::from_secs(4)]);
     assert_eq!(scenario.scheme_settings[0].at.to_string(), "test.toml: --set scheme.tcp-ap.alpha");
     assert_eq!(scenario.name, "x");

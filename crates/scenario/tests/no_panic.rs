@@ -1,6 +1,7 @@
 //! Whatever the bytes, the answer is a scenario or an error, soon.
 
 use meshpace_scenario::{Overrides, ScenarioFile};
+use meshpace_units::NodeId;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -20,13 +21,16 @@ fn survives(bytes: &[u8], overrides: &Overrides) {
             assert!(!message.contains('\n') && message.len() < 4_000, "{message}");
         }
         Ok(scenario) => {
-            assert!(!scenario.flows.is_empty());
             for flow in &scenario.flows {
                 assert!(flow.from != flow.to && flow.stop.is_none_or(|stop| stop > flow.start));
+                let times = flow.pauses.iter().flat_map(|(from, to)| [*from, *to]);
+                assert!([flow.start].into_iter().chain(times).chain(flow.stop).is_sorted());
+                assert!(flow.path.iter().all(|path| !path.is_empty()));
             }
-            assert!(
-                scenario.mesh.iter().all(|node| node.position.x.is_finite() && node.position.y.is_finite())
-            );
+            for node in 0..scenario.mesh.len() {
+                let place = scenario.drawn_at(NodeId::from_index(node));
+                assert!(place.x.is_finite() && place.y.is_finite() && place.z.is_finite());
+            }
         }
     }
 }
@@ -67,6 +71,14 @@ const KEYS: &[&str] = &[
     "flow.0.start_jitter",
     "flow.0.rate",
     "flow.0.packet",
+    "radio_link",
+    "radio.ack_timeout",
+    "topology.connected",
+    "topology.min_hops",
+    "topology.placement_seed",
+    "flow.0.path",
+    "flow.0.on",
+    "mesh.scheme",
     "node",
     "link",
     "scheme.x.y",
@@ -116,6 +128,14 @@ const VALUES: &[&str] = &[
     "\u{0}",
     "é",
     "static",
+    "false",
+    "centre",
+    "[[0, 1], [2, 3]]",
+    "[[1, 0]]",
+    "[\"n0\", \"n1\"]",
+    "[{ id = \"a\" }, { id = \"b\", lat = 1, lon = 2 }]",
+    "[{ id = \"a\", lat = 80, lon = 170, height = 3 }]",
+    "[{ from = \"n0\", to = \"n1\", loss = 0.5, burst = 3 }]",
 ];
 
 proptest! {

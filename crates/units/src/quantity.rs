@@ -69,6 +69,14 @@ pub static SPEED: Unit = Unit {
 pub static DECIBEL: Unit =
     Unit { noun: "a ratio in dB", base: "dB", example: "\"10dB\"", suffixes: &[("dB", 1.0, 1.0)] };
 
+/// An angle in degrees.
+pub static ANGLE: Unit = Unit {
+    noun: "an angle",
+    base: "degrees",
+    example: "52.52",
+    suffixes: &[("deg", 1.0, 1.0), ("°", 1.0, 1.0)],
+};
+
 /// A number without unit.
 pub static RATIO: Unit = Unit { noun: "a number", base: "", example: "1.5", suffixes: &[] };
 
@@ -119,6 +127,7 @@ mod tests {
         assert_eq!(RATE.parse("10 Mb/s"), Some(1e7));
         assert_eq!(LENGTH.parse("-1m"), Some(-1.0));
         assert_eq!(SIZE.parse("30kB"), Some(30_000.0));
+        assert_eq!((ANGLE.parse("-13.4°"), ANGLE.parse("52deg")), (Some(-13.4), Some(52.0)));
         for wrong in ["", "s", "200", "200S", "2e3s", "1.2.3s", "nans", "infs", "1 m s", "--1s", "1s2"] {
             assert_eq!(TIME.parse(wrong), None, "{wrong}");
         }

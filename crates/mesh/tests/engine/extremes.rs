@@ -25,7 +25,7 @@ fn receivers_far_beyond_every_timeout_hear_what_was_sent() {
     // From 20 us to 3.3 ms of air. No CTS comes in time (from 300 km on, some in time for a later RTS), nor an ACK;
     // without RTS the datagrams arrive all the same, each up to seven times, of which six are duplicates.
     for km in [6.0, 17.0, 50.0, 100.0, 300.0, 1000.0] {
-        let radio = "[radio]\ntx_range = 1000000\ncs_range = 1000000\n";
+        let radio = "[topology]\nkind = \"explicit\"\nconnected = false\n[radio]\ntx_range = 1000000\ncs_range = 1000000\n";
         let nodes =
             format!("{}{}{}", node("a", 0.0, 0.0), node("b", km * 1e3, 0.0), node("c", km * 1e3, 100.0));
         for routing in ["static", "aodv", "dsdv"] {

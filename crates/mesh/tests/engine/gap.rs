@@ -6,6 +6,7 @@ use meshpace_packet::{Body, Packet};
 use meshpace_units::Span;
 
 const GAP: &str = "[defaults]\nscheme = \"tcp-gap\"\n";
+const MESH_GAP: &str = "[mesh]\nscheme = \"tcp-gap\"\n";
 
 /// The values of the RTT option on the air from `node`, and the sizes of the packets that carry it.
 fn options(record: &Record, node: u32) -> Vec<(Span, u64)> {
@@ -101,12 +102,12 @@ fn the_gateway_paces_what_comes_from_the_wired_part() {
 
 #[test]
 fn wired_senders_need_no_support() {
-    // The second flow makes the network's scheme that of [defaults].
     let flows = |scheme: &str| {
         let quiet = flow("n0", "B", "app = \"transfer\"\nbytes = 1000\nscheme = \"tahoe\"");
         format!("{}{quiet}", flow("B", "n0", &format!("scheme = \"{scheme}\"")))
     };
-    let at = |scheme: &str| run(&format!("{GAP}{}{}{}", measure(15.0, 5.0), chain(4), flows(scheme)));
+    let at =
+        |scheme: &str| run(&format!("{GAP}{MESH_GAP}{}{}{}", measure(15.0, 5.0), chain(4), flows(scheme)));
     let (plain, own) = (at("newreno"), at("tcp-gap"));
     assert_eq!((plain.scheme.as_str(), plain.flows[0].scheme.as_str()), ("tcp-gap", "newreno"));
     // The sender of tcp-gap in the wired part is NewReno: the same run.
@@ -120,9 +121,8 @@ fn wired_senders_need_no_support() {
 
 #[test]
 fn a_mesh_sender_without_support_runs_unpaced_through_the_gateway() {
-    let quiet = flow("B", "n0", "app = \"transfer\"\nbytes = 1000\nscheme = \"tcp-gap\"");
-    let network = format!("{GAP}{}{}", measure(15.0, 5.0), chain(4));
-    let (result, seen) = record(&format!("{network}{}{quiet}", flow("n0", "B", "scheme = \"newreno\"")));
+    let network = format!("{GAP}{MESH_GAP}{}{}", measure(15.0, 5.0), chain(4));
+    let (result, seen) = record(&format!("{network}{}", flow("n0", "B", "scheme = \"newreno\"")));
     let f = &result.flows[0];
     assert_eq!((f.pacing_interval_s, f.pacing_rate_bps), (None, None));
     assert!(!options(&seen, 4).is_empty(), "the gateway tells all the same");

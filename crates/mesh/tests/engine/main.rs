@@ -9,6 +9,7 @@ mod extremes;
 mod gap;
 mod golden;
 mod interval;
+mod links;
 mod mobility;
 mod models;
 mod random;

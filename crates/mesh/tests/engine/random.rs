@@ -43,7 +43,7 @@ fn radio() -> impl Strategy<Value = String> {
     let numbers = (1u32..60, 0u32..8, 0u32..8, 250u32..600);
     (standards, reception, propagation, rts, numbers).prop_map(|(standard, reception, propagation, rts, n)| {
         format!(
-            "[radio]\n{standard}\nreception = \"{reception}\"\n{propagation}\nrts = {rts}\nqueue = {}\nretry_short = {}\nretry_long = {}\ncs_range = {}\n",
+            "[radio]\nack_timeout = \"20us\"\n{standard}\nreception = \"{reception}\"\n{propagation}\nrts = {rts}\nqueue = {}\nretry_short = {}\nretry_long = {}\ncs_range = {}\n",
             n.0, n.1, n.2, n.3
         )
     })
@@ -94,7 +94,7 @@ fn text() -> impl Strategy<Value = String> {
     ];
     (topology(), radio(), flows, routing, mobility, plan).prop_map(
         |((topology, names), radio, flows, routing, mobility, plan)| {
-            let mut text = format!("[measure]\n{plan}\n[defaults]\nscheme = \"tcp-gap\"\nstart_jitter = 0.2\n");
+            let mut text = format!("[measure]\n{plan}\n[mesh]\nscheme = \"tcp-gap\"\n[defaults]\nscheme = \"tcp-gap\"\nstart_jitter = 0.2\n");
             text += &format!("{radio}{topology}wired = true\n[routing]\n{routing}\n{mobility}");
             for (from, to, app, scheme, count) in flows {
                 let from = from.get(&names);

@@ -1,6 +1,6 @@
 //! Every scheme of the table on every kind of path.
 
-use crate::support::{chain, flow, measure, run};
+use crate::support::{chain, flow, measure, run, scenario};
 use meshpace_mesh::RunResult;
 
 const UP: &str = "[topology]\nkind = \"chain\"\nhops = 4\n";
@@ -97,4 +97,38 @@ fn a_new_composition_and_its_parameters_are_used() {
     };
     let ratio = at("mine") / at("tcp-ap");
     assert!(ratio > 1.25, "nine hops apart instead of four: {ratio}");
+}
+
+#[test]
+fn flows_agree_on_what_the_mesh_does_or_the_file_says_it() {
+    let text = |mesh: &str, schemes: [&str; 2]| {
+        let flows = schemes.map(|scheme| flow("n0", "B", &format!("scheme = \"{scheme}\"")));
+        format!("[measure]\nduration = 3\nwarmup = 1\n{}{mesh}{}", chain(2), flows.concat())
+    };
+    let says = |mesh: &str, schemes| match meshpace_mesh::run(&scenario(&text(mesh, schemes), 1)) {
+        Ok(result) => result.scheme,
+        Err(error) => error.to_string(),
+    };
+    // These differ at sender and receiver only.
+    assert_eq!(says("", ["newreno", "tcp-ap"]), "newreno");
+    assert_eq!(says("", ["tcp-gap", "tcp-gap"]), "tcp-gap");
+    let refused = says("", ["newreno", "tcp-gap"]);
+    assert_eq!(
+        refused,
+        "test.toml:1: mesh.scheme: found nothing, though flow \"1\" runs newreno and flow \"2\" tcp-gap, whose gateway \
+         parts differ; allowed: the scheme whose relay and gateway parts the mesh has"
+    );
+    assert!(
+        says("", ["tcp-gap", "tcp-gap-nogc"]).contains("gateway parts differ"),
+        "a parameter is a difference too"
+    );
+    assert!(says("[defaults]\nscheme = \"tcp-gap\"\n", ["newreno", "tcp-gap"]).contains("mesh.scheme"));
+    assert_eq!(says("[mesh]\nscheme = \"tcp-gap\"\n", ["newreno", "tcp-gap"]), "tcp-gap");
+    assert!(
+        says("[mesh]\nscheme = \"tcp-gaap\"\n", ["newreno", "newreno"])
+            .contains("mesh.scheme: found \"tcp-gaap\"")
+    );
+    // Changed in one of its gateway parameters, a scheme is another for the mesh.
+    let mine = "[scheme.mine]\nbase = \"tcp-gap\"\ngc_interval = \"7s\"\n";
+    assert!(says(mine, ["mine", "tcp-gap"]).contains("gateway parts differ"));
 }

@@ -15,7 +15,7 @@ pub fn mbps(n: f64) -> Rate {
 
 /// Positions on a line, by their metres.
 pub fn line(metres: &[f64]) -> Vec<Position> {
-    metres.iter().map(|x| Position { x: *x, y: 0.0 }).collect()
+    metres.iter().map(|x| Position::flat(*x, 0.0)).collect()
 }
 
 /// Everything about the radio. [`Setup::dsss`] is ns-2.35's (schemes.md 17.1, 17.2).
@@ -74,7 +74,7 @@ impl Setup {
 
     pub fn links(&self) -> Links {
         let (propagation, ranges) = (self.propagation, self.ranges);
-        Links { propagation, ranges, summed_interference: self.sinr, seed: self.seed }
+        Links { propagation, ranges, summed_interference: self.sinr, seed: self.seed, listed: Vec::new() }
     }
 
     pub fn station_config(&self) -> StationConfig {

@@ -188,7 +188,7 @@ fn equal_draws_collide_and_the_smaller_one_wins() {
         for no_delay in [true, false] {
             let mut setup = Setup::dsss(11.0, false).seed(seed);
             setup.no_delay = no_delay;
-            let at_200_m = [(0.0, 0.0), (200.0, 0.0), (100.0, 0.0)].map(|(x, y)| Position { x, y });
+            let at_200_m = [(0.0, 0.0), (200.0, 0.0), (100.0, 0.0)].map(|(x, y)| Position::flat(x, y));
             let mut air = Air::new(&setup, &at_200_m).puppets(&[2]);
             let draws = [0, 1].map(|node| Draws::of(&setup, node).slots(31));
             for node in [0, 1] {

@@ -9,9 +9,9 @@ use meshpace_units::{NodeId, Span};
 /// Station 0 in the middle; puppets 1, 2, ... at these distances, in different directions.
 fn star(setup: &Setup, distances: &[f64]) -> Air {
     let directions = [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)];
-    let mut positions = vec![Position { x: 0.0, y: 0.0 }];
+    let mut positions = vec![Position::flat(0.0, 0.0)];
     let places = distances.iter().zip(directions);
-    positions.extend(places.map(|(d, (x, y))| Position { x: d * x, y: d * y }));
+    positions.extend(places.map(|(d, (x, y))| Position::flat(d * x, d * y)));
     let puppets: Vec<u32> = (1..positions.len() as u32).collect();
     Air::new(setup, &positions).puppets(&puppets)
 }

@@ -55,7 +55,7 @@ fn scenario(on_grid: bool) -> impl Strategy<Value = Scenario> {
             let mut setup = setup;
             setup.no_delay = on_grid && no_delay;
             let positions: Vec<_> =
-                places.into_iter().map(|(x, y)| Position { x: to_grid(x), y: to_grid(y) }).collect();
+                places.into_iter().map(|(x, y)| Position::flat(to_grid(x), to_grid(y))).collect();
             let n = positions.len() as u32;
             let rates = if setup.phy.standard == Standard::B {
                 [1.0, 2.0, 5.5, 11.0]

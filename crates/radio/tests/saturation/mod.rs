@@ -77,7 +77,7 @@ impl Case {
         let bits = Bytes(PACKET).bits() as f64;
         let length = Span::from_secs_f64(f64::from(packets) * bits / refined.throughput_bps);
 
-        let mut air = Air::new(&setup, &vec![Position { x: 0.0, y: 0.0 }; self.stations as usize]);
+        let mut air = Air::new(&setup, &vec![Position::flat(0.0, 0.0); self.stations as usize]);
         air.recording = false;
         for node in 0..self.stations {
             air.saturate(node, (node + 1) % self.stations, PACKET, setup.rate);

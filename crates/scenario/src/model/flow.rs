@@ -2,7 +2,7 @@
 
 use super::Endpoint;
 use crate::Location;
-use meshpace_units::{Bytes, Instant, Rate, Span};
+use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 
 /// One flow: an application at `from` that sends to `to`.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,11 @@ pub struct Flow {
     pub start: Instant,
     /// When the application stops sending; `None`: at the end of the run.
     pub stop: Option<Instant>,
+    /// From when until when the application pauses: one after the other, all between `start` and `stop`.
+    pub pauses: Vec<(Instant, Instant)>,
+    /// The mesh nodes that the data pass, in order, both ends included (a gateway, where an end is wired); what comes
+    /// back passes them the other way. `None`: as routing says.
+    pub path: Option<Vec<NodeId>>,
     /// Where the file defines it.
     pub at: Location,
 }
@@ -39,7 +44,7 @@ pub enum App {
         /// Payload bytes.
         bytes: Bytes,
     },
-    /// TCP: files with Pareto sizes over one connection, exponential pauses between (schemes.md 3.7).
+    /// TCP: files with Pareto sizes, exponential pauses between (schemes.md 3.7).
     Http {
         /// Mean file size.
         file_mean: Bytes,
@@ -47,6 +52,8 @@ pub enum App {
         file_shape: f64,
         /// Mean pause from the end of a file to the start of the next.
         pause_mean: Span,
+        /// Each file has a connection of its own, opened for it and closed after it; else one carries them all.
+        connection_per_file: bool,
     },
     /// UDP: one packet at the start, then one every `packet * 8 / rate`.
     Cbr {

@@ -8,10 +8,11 @@ mod radio;
 pub use flow::{App, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
-pub use network::{AodvProfile, Endpoint, Link, MeshNode, Mobility, Routing, WiredId, WiredNode};
+pub use network::{AodvProfile, Endpoint, Link, MeshNode, Mobility, RadioLink, Routing, WiredId, WiredNode};
 pub use radio::{LinkRate, Radio, Reception, RtsThreshold};
 
 use crate::{Location, RawValue, ScenarioError};
+use meshpace_units::NodeId;
 use std::sync::Arc;
 
 /// One run's complete description: a scenario file, its overrides and a seed, resolved.
@@ -41,17 +42,23 @@ pub struct Scenario {
     pub wired: Vec<WiredNode>,
     /// Wired links, full duplex.
     pub links: Vec<Link>,
+    /// The radio links that the file describes, in order of sender and receiver. Where mesh nodes have no positions
+    /// these are all there are.
+    pub radio_links: Vec<RadioLink>,
     /// The mesh's routing protocol.
     pub routing: Routing,
     /// Which mesh nodes move, and how.
     pub mobility: Mobility,
-    /// The scheme whose relay and gateway parts the mesh runs: the flows' scheme if they agree, else `[defaults] scheme`.
+    /// The scheme whose relay and gateway parts the mesh runs: `[mesh] scheme`; without it that of the first flow,
+    /// with which all flows must agree in these parts ([`Scenario::mesh_scheme_missing`]); without flows that of
+    /// `[defaults]`.
     pub network_scheme: String,
     /// The flows, `count` expanded.
     pub flows: Vec<Flow>,
     /// Every parameter of every `[scheme.NAME]` table, in file order; not interpreted here.
     pub scheme_settings: Vec<SchemeSetting>,
     pub(crate) scheme_uses: Vec<(String, Location)>,
+    pub(crate) mesh_scheme_missing: Option<Location>,
 }
 
 impl Scenario {
@@ -59,6 +66,25 @@ impl Scenario {
     /// with [`Location::error`]: the flows' schemes, then the network's.
     pub fn scheme_uses(&self) -> impl Iterator<Item = (&str, &Location)> {
         self.scheme_uses.iter().map(|(name, at)| (name.as_str(), at))
+    }
+
+    /// Where `[mesh] scheme` would stand if the file does not give it: then the flows' schemes must agree in their
+    /// relay and gateway parts, which the owner of the schemes knows.
+    #[must_use]
+    pub fn mesh_scheme_missing(&self) -> Option<&Location> {
+        self.mesh_scheme_missing.as_ref()
+    }
+
+    /// Where to draw a mesh node: at its position. Nodes without any stand on a circle in the order of the file, on
+    /// which neighbours are as far apart as radio reaches.
+    #[must_use]
+    pub fn drawn_at(&self, node: NodeId) -> Position {
+        self.mesh[node.index()].position.unwrap_or_else(|| {
+            let turn = std::f64::consts::TAU / self.mesh.len() as f64;
+            let radius = self.radio.tx_range / turn;
+            let angle = turn * f64::from(node.0);
+            Position::flat(radius * libm::cos(angle), radius * libm::sin(angle))
+        })
     }
 
     /// The file's name of an end of a flow or link.

@@ -9,8 +9,8 @@ use std::net::Ipv4Addr;
 pub struct MeshNode {
     /// The name that flows and links use.
     pub id: String,
-    /// Where it stands at time 0.
-    pub position: Position,
+    /// Where it stands at time 0; `None`: nowhere in particular, and radio links say who hears whom.
+    pub position: Option<Position>,
     /// True if it has a wired link, and so connects the mesh with the wired part.
     pub gateway: bool,
     /// Its IPv4 address in captures and emulation.
@@ -28,6 +28,19 @@ pub struct WiredNode {
     pub address: Ipv4Addr,
     /// Its MAC address in captures and emulation.
     pub mac: [u8; 6],
+}
+
+/// A directed radio link that the file describes: its receiver hears its sender, whatever their distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RadioLink {
+    /// The transmitter.
+    pub from: NodeId,
+    /// The receiver.
+    pub to: NodeId,
+    /// Probability that a frame is lost that could be decoded.
+    pub loss: f64,
+    /// Mean number of full data frames that a period of loss lasts; `None`: frames are lost independently.
+    pub burst: Option<f64>,
 }
 
 /// The index of a wired node, counted from 0 in file order among the wired nodes.

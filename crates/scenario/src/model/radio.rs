@@ -1,7 +1,7 @@
 //! The 802.11 parameters as written: values, not yet frame times or powers.
 
 use meshpace_radio::{BackoffRange, Preamble, Propagation, Standard};
-use meshpace_units::{Bytes, NodeId, Rate};
+use meshpace_units::{Bytes, NodeId, Rate, Span};
 
 /// The radio of every mesh node.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,9 @@ pub struct Radio {
     pub cs_range: f64,
     /// Slots of a backoff.
     pub backoff_range: BackoffRange,
-    /// Exceptions from `rate`.
+    /// What time-outs grant the way there and back.
+    pub ack_timeout: Span,
+    /// Exceptions from `rate`, those of `[[radio_link]]` included.
     pub link_rates: Vec<LinkRate>,
 }
 

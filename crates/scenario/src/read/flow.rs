@@ -2,7 +2,7 @@
 
 use super::{Named, Settings};
 use crate::limits::FLOWS;
-use crate::{App, Location, Measure, Plan, ScenarioError};
+use crate::{App, Location, Measure, Plan, Routing, ScenarioError};
 use meshpace_units::{Bytes, Span};
 
 /// A `[[flow]]`, its ends still names.
@@ -16,22 +16,28 @@ pub(crate) struct FlowSpec {
     pub scheme: Named,
     pub segment: Bytes,
     pub window: u32,
+    /// When the application sends: at least one period, one after the other.
+    pub on: Vec<Period>,
+    pub start_jitter: Span,
+    pub path: Option<Vec<Named>>,
+    pub count: u32,
+}
+
+/// A stretch of time in which an application sends; `None`: until the end of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Period {
     pub start: Span,
     pub stop: Option<Span>,
-    pub start_jitter: Span,
-    pub count: u32,
 }
 
 pub(crate) fn read_flows(
     root: &Settings<'_>,
     defaults: &Settings<'_>,
     measure: &Measure,
+    routing: Routing,
 ) -> Result<Vec<FlowSpec>, ScenarioError> {
-    let read = |settings: &Settings<'_>| read_flow(settings, defaults, measure);
+    let read = |settings: &Settings<'_>| read_flow(settings, defaults, measure, routing);
     let flows: Vec<_> = root.sections("flow")?.iter().map(read).collect::<Result<_, _>>()?;
-    if flows.is_empty() {
-        return Err(root.at("flow").error("no flow", "one table [[flow]] or more"));
-    }
     let mut total = 0;
     for flow in &flows {
         total += u64::from(flow.count);
@@ -46,6 +52,7 @@ fn read_flow(
     settings: &Settings<'_>,
     defaults: &Settings<'_>,
     measure: &Measure,
+    routing: Routing,
 ) -> Result<FlowSpec, ScenarioError> {
     let inherited = |name: &str| match settings.given(name)? {
         Some(given) => Ok(given),
@@ -61,35 +68,73 @@ fn read_flow(
         scheme: scheme.named("scheme")?,
         segment: inherited("segment")?.bytes(),
         window: inherited("window")?.count(),
-        start: settings.value("start")?.span(),
-        stop: settings.given("stop")?.map(|stop| stop.span()),
+        on: read_periods(settings)?,
         start_jitter: inherited("start_jitter")?.span(),
+        path: read_path(settings, routing)?,
         count: settings.value("count")?.count(),
     };
     check_times(settings, &flow, measure)?;
     Ok(flow)
 }
 
+fn read_path(settings: &Settings<'_>, routing: Routing) -> Result<Option<Vec<Named>>, ScenarioError> {
+    let Some(path) = settings.given("path")? else { return Ok(None) };
+    if routing != Routing::Static {
+        return Err(settings.at("path").error(settings.found("path"), "only with routing.protocol = static"));
+    }
+    let named = |name: String| Named { name, at: settings.at("path") };
+    Ok(Some(path.list().into_iter().map(|id| named(id.text())).collect()))
+}
+
+fn read_periods(settings: &Settings<'_>) -> Result<Vec<Period>, ScenarioError> {
+    let Some(on) = settings.given("on")? else {
+        let stop = settings.given("stop")?.map(|stop| stop.span());
+        return Ok(vec![Period { start: settings.value("start")?.span(), stop }]);
+    };
+    if let Some(other) = ["start", "stop"].into_iter().find(|other| settings.gives(other)) {
+        return Err(settings
+            .at("on")
+            .error(format!("on together with {other}"), "either on, or start and stop"));
+    }
+    let mut periods: Vec<Period> = Vec::new();
+    for pair in on.list() {
+        let [start, stop] =
+            <[_; 2]>::try_from(pair.list()).expect("the key's kind has pairs").map(|t| t.span());
+        let before = periods.last().and_then(|period| period.stop);
+        if start >= stop || before.is_some_and(|before| start < before) {
+            let found = format!("[{}, {}]", start.as_secs_f64(), stop.as_secs_f64());
+            let after =
+                before.map(|b| format!(", from not before {} s", b.as_secs_f64())).unwrap_or_default();
+            let allowed = format!("periods [from, to] one after the other, from before to{after}");
+            return Err(settings.at("on").error(found, allowed));
+        }
+        periods.push(Period { start, stop: Some(stop) });
+    }
+    Ok(periods)
+}
+
 /// A flow must have started before it stops and before the run ends, whatever its jitter.
 fn check_times(settings: &Settings<'_>, flow: &FlowSpec, measure: &Measure) -> Result<(), ScenarioError> {
-    let latest = flow.start + flow.start_jitter;
+    let (at_start, at_stop) = if settings.given("on")?.is_some() { ("on", "on") } else { ("start", "stop") };
+    let latest = flow.on[0].start + flow.start_jitter;
     let (key, end) = match measure.plan {
         Plan::Time { duration, .. } => ("measure.duration", duration),
         Plan::Batches { limit, .. } => ("measure.limit", limit),
     };
     if latest >= end {
         let found =
-            format!("{} with a jitter of {} s", settings.found("start"), flow.start_jitter.as_secs_f64());
+            format!("{} with a jitter of {} s", settings.found(at_start), flow.start_jitter.as_secs_f64());
         let allowed = format!("start + start_jitter before {key} = {} s", end.as_secs_f64());
-        return Err(settings.at("start").error(found, allowed));
+        return Err(settings.at(at_start).error(found, allowed));
     }
-    match flow.stop {
-        Some(stop) if stop <= latest => {
+    for period in &flow.on {
+        let latest = period.start + flow.start_jitter;
+        if period.stop.is_some_and(|stop| stop <= latest) {
             let allowed = format!("after start + start_jitter = {} s", latest.as_secs_f64());
-            Err(settings.at("stop").error(settings.found("stop"), allowed))
+            return Err(settings.at(at_stop).error(settings.found(at_stop), allowed));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 fn read_app(settings: &Settings<'_>) -> Result<App, ScenarioError> {
@@ -112,22 +157,10 @@ fn read_app(settings: &Settings<'_>) -> Result<App, ScenarioError> {
             file_mean: bytes("file_mean")?,
             file_shape: settings.value("file_shape")?.real(),
             pause_mean: settings.value("pause_mean")?.span(),
+            connection_per_file: settings.value("connection_per_file")?.flag(),
         },
         "transfer" => App::Transfer { bytes: bytes("bytes")? },
         "ftp" => App::Ftp,
         other => panic!("app lets {other} pass"),
     })
-}
-
-/// The scheme of relays and gateways: that of the flows if they agree, else that of `[defaults]`.
-pub(crate) fn network_scheme(flows: &[FlowSpec], defaults: &Settings<'_>) -> Result<Named, ScenarioError> {
-    let first = &flows[0].scheme;
-    let Some(other) = flows.iter().find(|flow| flow.scheme.name != first.name) else {
-        return Ok(first.clone());
-    };
-    if defaults.gives("scheme") {
-        return defaults.named("scheme");
-    }
-    let found = format!("nothing, though flows run {} and {}", first.name, other.scheme.name);
-    Err(defaults.at("scheme").error(found, "the scheme that relays and gateways run"))
 }

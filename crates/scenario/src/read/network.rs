@@ -12,8 +12,21 @@ pub(crate) struct NodeSpec {
     pub role: Role,
     /// Where its role is said, for the error that the role does not fit its links.
     pub role_at: Location,
-    pub position: Option<Position>,
+    pub place: Place,
+    /// Where its place is said, or would be.
+    pub place_at: Location,
     pub address: Option<(Ipv4Addr, Location)>,
+}
+
+/// Where the file says a node stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Place {
+    /// It does not say.
+    Nowhere,
+    /// In metres.
+    Flat(Position),
+    /// On the globe, in degrees, and metres above the ground.
+    Globe { lat: f64, lon: f64, height: f64 },
 }
 
 /// What the file says a node is.
@@ -52,11 +65,6 @@ pub(crate) fn read_nodes(root: &Settings<'_>) -> Result<Vec<NodeSpec>, ScenarioE
 fn read_node(settings: &Settings<'_>) -> Result<NodeSpec, ScenarioError> {
     let role = settings
         .choice("role", &[("mesh", Role::Mesh), ("gateway", Role::Gateway), ("wired", Role::Wired)])?;
-    let position = if role == Role::Wired {
-        None
-    } else {
-        Some(Position { x: settings.value("x")?.real(), y: settings.value("y")?.real() })
-    };
     let address = settings.given("address")?.map(|text| {
         let (text, at) = (text.text(), settings.at("address"));
         match text.parse::<Ipv4Addr>() {
@@ -68,9 +76,34 @@ fn read_node(settings: &Settings<'_>) -> Result<NodeSpec, ScenarioError> {
         id: settings.named("id")?,
         role,
         role_at: settings.at("role"),
-        position,
+        place: read_place(settings)?,
+        place_at: settings.at(if settings.gives("lat") { "lat" } else { "x" }),
         address: address.transpose()?,
     })
+}
+
+/// A place is x and y, or lat and lon; a wired node has none, since none of the keys applies to it.
+fn read_place(settings: &Settings<'_>) -> Result<Place, ScenarioError> {
+    const BOTH: &str = "x and y, or lat and lon";
+    let given = |names: [&'static str; 2]| names.into_iter().find(|name| settings.gives(name));
+    let height = settings.given("height")?.map(|height| height.real());
+    match (given(["x", "y"]), given(["lat", "lon"])) {
+        (Some(flat), Some(globe)) => {
+            Err(settings.at(globe).error(format!("{globe} together with {flat}"), BOTH))
+        }
+        (Some(_), None) => {
+            let (x, y) = (settings.value("x")?.real(), settings.value("y")?.real());
+            Ok(Place::Flat(Position { x, y, z: height.unwrap_or(0.0) }))
+        }
+        (None, Some(_)) => {
+            let (lat, lon) = (settings.value("lat")?.real(), settings.value("lon")?.real());
+            Ok(Place::Globe { lat, lon, height: height.unwrap_or(0.0) })
+        }
+        (None, None) if height.is_some() => {
+            Err(settings.at("height").error("a height without a place", format!("{BOTH}, beside it")))
+        }
+        (None, None) => Ok(Place::Nowhere),
+    }
 }
 
 pub(crate) fn read_links(root: &Settings<'_>) -> Result<Vec<LinkSpec>, ScenarioError> {

@@ -1,7 +1,9 @@
-//! `[radio]`.
+//! `[radio]` and `[[radio_link]]`.
 
 use super::{Named, Settings};
-use crate::{BackoffRange, Preamble, Propagation, Radio, Reception, RtsThreshold, ScenarioError, Standard};
+use crate::{
+    BackoffRange, Location, Preamble, Propagation, Radio, Reception, RtsThreshold, ScenarioError, Standard,
+};
 use meshpace_units::Rate;
 
 /// An exception from the common rate, its nodes still names.
@@ -12,8 +14,30 @@ pub(crate) struct LinkRateSpec {
     pub rate: Rate,
 }
 
-/// The radio, its `link_rates` still empty, and those as names.
-pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<(Radio, Vec<LinkRateSpec>), ScenarioError> {
+/// A `[[radio_link]]`, its nodes still names.
+#[derive(Clone, Debug)]
+pub(crate) struct RadioLinkSpec {
+    pub from: Named,
+    pub to: Named,
+    pub loss: f64,
+    pub rate: Option<Rate>,
+    pub symmetric: bool,
+    pub burst: Option<f64>,
+}
+
+/// The `[radio]` table.
+#[derive(Clone, Debug)]
+pub(crate) struct RadioSpec {
+    /// Its values; `link_rates` still empty.
+    pub radio: Radio,
+    pub link_rates: Vec<LinkRateSpec>,
+    /// Where the ranges and their model are given, if they are: nodes without places have no use for them.
+    pub by_distance: Option<Location>,
+    /// The error that the time-outs are too short for a hop of a flow.
+    pub ack_timeout: Named,
+}
+
+pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioError> {
     let standard = settings.choice(
         "standard",
         &[
@@ -43,9 +67,38 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<(Radio, Vec<LinkRate
         cs_range,
         backoff_range: settings
             .choice("backoff_range", &[("ns2", BackoffRange::Ns2), ("standard", BackoffRange::Standard)])?,
+        ack_timeout: settings.value("ack_timeout")?.span(),
         link_rates: Vec::new(),
     };
-    Ok((radio, read_link_rates(settings, standard)?))
+    let by_distance = ["propagation", "path_loss_exponent", "shadowing_db", "tx_range", "cs_range"];
+    Ok(RadioSpec {
+        radio,
+        link_rates: read_link_rates(settings, standard)?,
+        by_distance: by_distance.into_iter().find(|key| settings.gives(key)).map(|key| settings.at(key)),
+        ack_timeout: Named { name: settings.found("ack_timeout"), at: settings.at("ack_timeout") },
+    })
+}
+
+pub(crate) fn read_radio_links(
+    root: &Settings<'_>,
+    standard: Standard,
+) -> Result<Vec<RadioLinkSpec>, ScenarioError> {
+    let read = |entry: &Settings<'_>| {
+        let loss = entry.value("loss")?.real();
+        let burst = entry.given("burst")?.map(|burst| burst.real());
+        if burst.is_some() && loss == 0.0 {
+            return Err(entry.at("burst").error("bursts of no loss", "only with loss above 0"));
+        }
+        Ok(RadioLinkSpec {
+            from: entry.named("from")?,
+            to: entry.named("to")?,
+            loss,
+            rate: rate_of(entry, "rate", standard, &standard.data_rates())?,
+            symmetric: entry.value("symmetric")?.flag(),
+            burst,
+        })
+    };
+    root.sections("radio_link")?.iter().map(read).collect()
 }
 
 fn read_link_rates(settings: &Settings<'_>, standard: Standard) -> Result<Vec<LinkRateSpec>, ScenarioError> {

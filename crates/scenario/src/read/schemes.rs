@@ -1,9 +1,34 @@
-//! `[scheme.NAME]`: carried, not interpreted.
+//! `[scheme.NAME]`, carried, not interpreted; `[mesh] scheme`.
 
-use super::Settings;
+use super::{FlowSpec, Named, Settings};
 use crate::{Location, ScenarioError, SchemeSetting};
 use meshpace_settings::Value;
 use meshpace_settings::shown;
+
+/// The scheme of the mesh.
+#[derive(Clone, Debug)]
+pub(crate) struct MeshScheme {
+    /// That of `[mesh]`, else that of the first flow, else that of `[defaults]`.
+    pub scheme: Named,
+    /// Where `[mesh] scheme` would stand, if it is not given.
+    pub missing: Option<Location>,
+}
+
+pub(crate) fn read_mesh_scheme(
+    root: &Settings<'_>,
+    defaults: &Settings<'_>,
+    flows: &[FlowSpec],
+) -> Result<MeshScheme, ScenarioError> {
+    let mesh = root.section("mesh")?;
+    if mesh.gives("scheme") {
+        return Ok(MeshScheme { scheme: mesh.named("scheme")?, missing: None });
+    }
+    let scheme = match flows.first() {
+        Some(first) => first.scheme.clone(),
+        None => defaults.named("scheme")?,
+    };
+    Ok(MeshScheme { scheme, missing: Some(mesh.at("scheme")) })
+}
 
 pub(crate) fn read_schemes(root: &Settings<'_>) -> Result<Vec<SchemeSetting>, ScenarioError> {
     let at = root.at("scheme");

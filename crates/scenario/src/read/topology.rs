@@ -11,8 +11,14 @@ pub(crate) struct Topology {
     /// Where the table stands.
     pub at: Location,
     pub generator: Generator,
-    /// The node that the wired part hangs on, if the file chooses it.
+    /// The node that the wired part hangs on, if the file chooses it: an id, or how to find it.
     pub gateway: Option<Named>,
+    /// Flows must reach their ends, and random nodes each other.
+    pub connected: bool,
+    /// A drawn end of a flow is at least so many hops from the nearest gateway.
+    pub min_hops: u32,
+    /// What is drawn about places comes from this seed, not from the run's.
+    pub placement_seed: Option<u64>,
     pub wired: WiredPart,
 }
 
@@ -79,9 +85,12 @@ pub(crate) fn read_topology(root: &Settings<'_>) -> Result<Topology, ScenarioErr
     };
     let hosts = if matches!(generator, Generator::Cross { .. }) { 4 } else { 1 };
     Ok(Topology {
-        at: settings.here(),
+        at: root.at("topology"),
         generator,
         gateway: if settings.gives("gateway") { Some(settings.named("gateway")?) } else { None },
+        connected: settings.value("connected")?.flag(),
+        min_hops: settings.value("min_hops")?.count(),
+        placement_seed: settings.given("placement_seed")?.map(|seed| seed.whole()),
         wired: WiredPart {
             wanted: settings.given("wired")?.map(|wanted| wanted.flag()),
             hops: settings.value("wired_hops")?.count(),

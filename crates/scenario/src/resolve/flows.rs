@@ -1,10 +1,11 @@
 //! Flows: ends found or drawn, start times drawn.
 
-use super::graph::hops_from;
+use super::graph::Graph;
 use super::network::Network;
+use super::paths;
 use crate::file::ScenarioFile;
-use crate::read::{FlowSpec, Named};
-use crate::{Endpoint, Flow, Position, ScenarioError};
+use crate::read::{FlowSpec, Named, Period};
+use crate::{Endpoint, Flow, ScenarioError};
 use meshpace_random::Stream;
 use meshpace_settings::quoted;
 use meshpace_units::{Instant, NodeId, Span};
@@ -12,11 +13,23 @@ use std::collections::BTreeSet;
 
 /// The word for an end to be drawn, unless a node has that name.
 const RANDOM: &str = "random";
-/// A drawn end is at least so many hops from the nearest gateway.
-const LEAST_HOPS: u32 = 2;
 
-pub(crate) fn resolve(file: &ScenarioFile, network: &Network, seed: u64) -> Result<Vec<Flow>, ScenarioError> {
-    let mut ends = Ends::new(file, network, seed);
+/// What the draws come from.
+#[derive(Clone, Copy)]
+pub(crate) struct Seeds {
+    /// When flows start.
+    pub run: u64,
+    /// Where they are.
+    pub placement: u64,
+}
+
+pub(crate) fn resolve(
+    file: &ScenarioFile,
+    network: &Network,
+    graph: &Graph,
+    seeds: Seeds,
+) -> Result<Vec<Flow>, ScenarioError> {
+    let mut ends = Ends::new(file, network, graph, seeds.placement);
     let mut ids = BTreeSet::new();
     let mut flows = Vec::new();
     for spec in &file.flows {
@@ -38,7 +51,11 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network, seed: u64) -> Resu
                 let found = format!("a flow from {} to itself", quoted(&spec.from.name));
                 return Err(spec.to.at.error(found, "another node"));
             }
-            flows.push(flow(spec, id, [from, to], seed, index as u64));
+            let path = match &spec.path {
+                Some(path) => Some(paths::resolve(path, [from, to], network, graph)?),
+                None => None,
+            };
+            flows.push(Flow { path, ..flow(spec, id, [from, to], seeds.run, index as u64) });
         }
     }
     Ok(flows)
@@ -46,6 +63,11 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network, seed: u64) -> Resu
 
 fn flow(spec: &FlowSpec, id: String, [from, to]: [Endpoint; 2], seed: u64, index: u64) -> Flow {
     let jitter = Stream::new(seed, "flow-start", index).uniform(0.0, spec.start_jitter.as_secs_f64());
+    // One draw for all periods: flows that are on at the same times do not begin in step, and each keeps its rhythm.
+    let begins = |start: Span| Instant::ZERO + start + Span::from_secs_f64(jitter);
+    let ends = |stop: Option<Span>| stop.map(|stop| Instant::ZERO + stop);
+    let (first, last) = (spec.on[0], spec.on[spec.on.len() - 1]);
+    let pause = |pair: &[Period]| Some((ends(pair[0].stop)?, begins(pair[1].start)));
     Flow {
         id,
         from,
@@ -54,8 +76,10 @@ fn flow(spec: &FlowSpec, id: String, [from, to]: [Endpoint; 2], seed: u64, index
         scheme: spec.scheme.name.clone(),
         segment: spec.segment,
         window: spec.window,
-        start: Instant::ZERO + spec.start + Span::from_secs_f64(jitter),
-        stop: spec.stop.map(|stop| Instant::ZERO + stop),
+        start: begins(first.start),
+        stop: ends(last.stop),
+        pauses: spec.on.windows(2).filter_map(pause).collect(),
+        path: None,
         at: spec.at.clone(),
     }
 }
@@ -67,12 +91,14 @@ struct Ends<'a> {
     /// Mesh nodes that may still be drawn.
     free: Vec<NodeId>,
     eligible: usize,
+    min_hops: u32,
 }
 
 impl<'a> Ends<'a> {
-    fn new(file: &ScenarioFile, network: &'a Network, seed: u64) -> Self {
-        let free = eligible(file, network);
-        Self { network, stream: Stream::new(seed, "flow-ends", 0), eligible: free.len(), free }
+    fn new(file: &ScenarioFile, network: &'a Network, graph: &Graph, seed: u64) -> Self {
+        let free = eligible(file, network, graph);
+        let stream = Stream::new(seed, "flow-ends", 0);
+        Self { network, stream, eligible: free.len(), free, min_hops: file.topology.min_hops }
     }
 
     fn find(&mut self, named: &Named) -> Result<Endpoint, ScenarioError> {
@@ -81,7 +107,8 @@ impl<'a> Ends<'a> {
         }
         if self.free.is_empty() {
             let found = format!("more random ends than the {} nodes that can be one", self.eligible);
-            let allowed = format!("fewer, or more mesh nodes at least {LEAST_HOPS} hops from the gateway");
+            let allowed =
+                format!("fewer, or more mesh nodes at least {} hops from the gateway", self.min_hops);
             return Err(named.at.error(found, allowed));
         }
         let drawn = self.stream.below(self.free.len() as u32);
@@ -90,16 +117,19 @@ impl<'a> Ends<'a> {
 }
 
 /// Mesh nodes far enough from any gateway that no flow names.
-fn eligible(file: &ScenarioFile, network: &Network) -> Vec<NodeId> {
+fn eligible(file: &ScenarioFile, network: &Network, graph: &Graph) -> Vec<NodeId> {
     let ends = || file.flows.iter().flat_map(|flow| [&flow.from, &flow.to]);
     if network.has(RANDOM) || !ends().any(|end| end.name == RANDOM) {
         return Vec::new();
     }
     let named: BTreeSet<_> = ends().filter_map(|end| network.lookup(&end.name)).collect();
     let gateways: Vec<usize> = (0..network.mesh.len()).filter(|node| network.mesh[*node].gateway).collect();
-    let positions: Vec<Position> = network.mesh.iter().map(|node| node.position).collect();
-    let hops = hops_from(&positions, file.radio.tx_range, &gateways);
-    let far = |node: &usize| gateways.is_empty() || hops[*node].is_some_and(|hops| hops >= LEAST_HOPS);
+    let hops = graph.hops_from(&gateways);
+    let far = |node: &usize| match hops[*node] {
+        Some(hops) => hops >= file.topology.min_hops,
+        // Nobody is near a gateway that does not exist; one that cannot be reached will do if the file allows it.
+        None => gateways.is_empty() || !file.topology.connected,
+    };
     let nodes = (0..network.mesh.len()).filter(far).map(NodeId::from_index);
     nodes.filter(|node| !named.contains(&Endpoint::Mesh(*node))).collect()
 }

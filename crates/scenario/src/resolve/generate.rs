@@ -1,6 +1,6 @@
 //! The generated mesh nodes: names and positions by the conventions of the scenario file.
 
-use super::graph::connected;
+use super::graph::Graph;
 use crate::limits::PLACEMENTS;
 use crate::read::{Generator, Topology};
 use crate::{Position, ScenarioError};
@@ -19,7 +19,7 @@ pub(crate) struct Generated {
     pub area: Option<(f64, f64)>,
 }
 
-/// Makes the nodes; random ones are redrawn until the graph at `range` is connected.
+/// Makes the nodes; random ones are redrawn until the graph at `range` is connected, unless it need not be.
 pub(crate) fn generate(topology: &Topology, range: f64, seed: u64) -> Result<Generated, ScenarioError> {
     Ok(match topology.generator {
         Generator::Explicit => Generated::default(),
@@ -28,7 +28,8 @@ pub(crate) fn generate(topology: &Topology, range: f64, seed: u64) -> Result<Gen
         Generator::Cross { hops, spacing } => cross(hops, spacing),
         Generator::Grid { rows, cols, spacing, mobile } => grid([rows, cols], spacing, mobile, seed),
         Generator::Random { nodes, width, height } => {
-            let Some(positions) = place(nodes, (width, height), range, seed) else {
+            let Some(positions) = place(nodes, (width, height), topology.connected.then_some(range), seed)
+            else {
                 let found = format!(
                     "no connected graph of {nodes} nodes in {PLACEMENTS} placements with seed {seed}"
                 );
@@ -50,7 +51,7 @@ pub(crate) fn generate(topology: &Topology, range: f64, seed: u64) -> Result<Gen
 }
 
 fn at(x: f64, y: f64) -> Position {
-    Position { x, y }
+    Position::flat(x, y)
 }
 
 /// n0 .. nH along the x axis; nH is the gateway if there is one.
@@ -124,16 +125,17 @@ fn draw(stream: &mut Stream, (width, height): (f64, f64)) -> Position {
     at(x, stream.uniform(0.0, height))
 }
 
-/// Uniform positions, redrawn until connected; `None` after too many draws.
-fn place(nodes: u32, area: (f64, f64), range: f64, seed: u64) -> Option<Vec<Position>> {
+/// Uniform positions, redrawn until connected at a range, if one is given; `None` after too many draws.
+fn place(nodes: u32, area: (f64, f64), range: Option<f64>, seed: u64) -> Option<Vec<Position>> {
     let mut stream = placement_stream(seed);
     let mut placements =
         (0..PLACEMENTS).map(|_| (0..nodes).map(|_| draw(&mut stream, area)).collect::<Vec<_>>());
-    placements.find(|positions| connected(positions, range))
+    placements
+        .find(|positions| range.is_none_or(|range| Graph::of_places(positions.clone(), range).is_connected()))
 }
 
 /// The node nearest to `centre`, the first of several.
-fn nearest(positions: &[Position], centre: Position) -> Option<usize> {
+pub(crate) fn nearest(positions: &[Position], centre: Position) -> Option<usize> {
     let distance = |node: &usize| positions[*node].distance_squared(centre);
     (0..positions.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }

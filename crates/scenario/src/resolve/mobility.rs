@@ -2,7 +2,7 @@
 
 use super::network::Network;
 use crate::file::ScenarioFile;
-use crate::{Mobility, ScenarioError};
+use crate::{Mobility, Position, ScenarioError};
 use meshpace_units::NodeId;
 
 pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Mobility, ScenarioError> {
@@ -21,13 +21,18 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Mobility
             free.map(|(index, _)| NodeId::from_index(index)).collect()
         }
     };
+    let Some(positions) = network.positions() else {
+        return Err(spec
+            .at
+            .error("nodes that move, though none has a place", "\"static\", or x and y at every node"));
+    };
     let (width, height) = spec.area.or(network.area).unwrap_or_else(|| {
-        let reach = |side: fn(&crate::MeshNode) -> f64| network.mesh.iter().map(side).fold(0.0, f64::max);
-        (reach(|node| node.position.x), reach(|node| node.position.y))
+        let reach = |side: fn(&Position) -> f64| positions.iter().map(side).fold(0.0, f64::max);
+        (reach(|position| position.x), reach(|position| position.y))
     });
     for node in &nodes {
+        let Position { x, y, .. } = positions[node.index()];
         let node = &network.mesh[node.index()];
-        let (x, y) = (node.position.x, node.position.y);
         if !(0.0..=width).contains(&x) || !(0.0..=height).contains(&y) {
             let found = format!("{} at ({x}, {y}), outside the area of {width} m x {height} m", node.id);
             return Err(spec.at.error(found, "moving nodes that start in mobility.area"));

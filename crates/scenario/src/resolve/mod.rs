@@ -1,24 +1,43 @@
 //! From the checked file and a seed to the scenario of one run.
 
 mod flows;
+mod gateway;
 mod generate;
 mod graph;
 mod mobility;
 mod network;
+mod paths;
+mod places;
+mod radio_links;
 mod reach;
+mod timeouts;
 
 use crate::file::ScenarioFile;
-use crate::{LinkRate, Radio, Scenario, ScenarioError};
+use crate::{Propagation, Radio, Scenario, ScenarioError};
 use network::Network;
-use std::collections::BTreeSet;
 
 pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, ScenarioError> {
-    let network = Network::build(file, seed)?;
-    let radio = Radio { link_rates: link_rates(file, &network)?, ..file.radio.clone() };
+    let placement_seed = file.topology.placement_seed.unwrap_or(seed);
+    let network = Network::build(file, placement_seed)?;
+    let link_rates = radio_links::rates(file, &network)?;
+    let mut radio = Radio { link_rates, ..file.radio.radio.clone() };
+    if network.positions().is_none() {
+        // Without distances there is no power to tell frames apart by: a link is there or it is not.
+        radio.propagation = Propagation::Ranges;
+    }
     let mobility = mobility::resolve(file, &network)?;
-    let flows = flows::resolve(file, &network, seed)?;
-    reach::check(file, &network, &mobility, &flows)?;
-    let scheme_uses = file.flows.iter().map(|flow| &flow.scheme).chain([&file.network_scheme]);
+    let graph = network.graph(radio.tx_range);
+    let flows =
+        flows::resolve(file, &network, &graph, flows::Seeds { run: seed, placement: placement_seed })?;
+    if network.mesh.is_empty() && network.wired.is_empty() {
+        let allowed = "a generator's topology.kind, or one table [[node]] or more";
+        return Err(file.topology.at.error("no node", allowed));
+    }
+    if file.topology.connected {
+        reach::check(file, &network, &graph, &mobility, &flows)?;
+        timeouts::check(file, &network, &graph, &mobility, &flows, seed)?;
+    }
+    let scheme_uses = file.flows.iter().map(|flow| &flow.scheme).chain([&file.mesh_scheme.scheme]);
     Ok(Scenario {
         name: file.name.clone(),
         description: file.description.clone(),
@@ -31,32 +50,14 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
         radio,
         routing: file.routing,
         mobility,
-        network_scheme: file.network_scheme.name.clone(),
+        network_scheme: file.mesh_scheme.scheme.name.clone(),
+        mesh_scheme_missing: file.mesh_scheme.missing.clone(),
         flows,
         scheme_settings: file.scheme_settings.clone(),
         scheme_uses: scheme_uses.map(|named| (named.name.clone(), named.at.clone())).collect(),
         mesh: network.mesh,
         wired: network.wired,
         links: network.links,
+        radio_links: network.radio_links,
     })
-}
-
-fn link_rates(file: &ScenarioFile, network: &Network) -> Result<Vec<LinkRate>, ScenarioError> {
-    let mut seen = BTreeSet::new();
-    let mut rates = Vec::new();
-    for spec in &file.link_rates {
-        let from = network.mesh_node(&spec.from)?;
-        let to = spec.to.as_ref().map(|to| network.mesh_node(to)).transpose()?;
-        if to == Some(from) {
-            return Err(spec.from.at.error("a link from a node to itself", "two different nodes"));
-        }
-        if !seen.insert((from, to)) {
-            return Err(spec
-                .from
-                .at
-                .error("a second rate for the same sender and receiver", "one rate each"));
-        }
-        rates.push(LinkRate { from, to, rate: spec.rate });
-    }
-    Ok(rates)
 }

@@ -1,10 +1,14 @@
-//! Nodes and wired links: generated, then explicit, names resolved and roles checked.
+//! Nodes and links: generated, then explicit, names resolved and roles checked.
 
+use super::gateway::choose;
 use super::generate::{Generated, generate};
+use super::graph::Graph;
+use super::places::places;
+use super::radio_links;
 use crate::file::ScenarioFile;
 use crate::limits::NODES;
 use crate::read::{Named, Role, WiredPart};
-use crate::{Endpoint, Link, Location, MeshNode, Position, ScenarioError, WiredId, WiredNode};
+use crate::{Endpoint, Link, Location, MeshNode, Position, RadioLink, ScenarioError, WiredId, WiredNode};
 use meshpace_settings::{quoted, suggestion};
 use meshpace_units::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +20,7 @@ pub(crate) struct Network {
     pub mesh: Vec<MeshNode>,
     pub wired: Vec<WiredNode>,
     pub links: Vec<Link>,
+    pub radio_links: Vec<RadioLink>,
     /// Area that the generator filled.
     pub area: Option<(f64, f64)>,
     /// The generator's mobile nodes.
@@ -28,30 +33,38 @@ pub(crate) struct Network {
     addresses: BTreeMap<Ipv4Addr, String>,
 }
 
+/// What is added.
+#[derive(Clone, Copy)]
+enum Kind {
+    Mesh(Option<Position>),
+    Wired,
+}
+
 /// The papers' name for the gateway.
 const GATEWAY: &str = "IG";
 
 impl Network {
     pub(crate) fn build(file: &ScenarioFile, seed: u64) -> Result<Self, ScenarioError> {
-        let generated = generate(&file.topology, file.radio.tx_range, seed)?;
+        let generated = generate(&file.topology, file.radio.radio.tx_range, seed)?;
         let mut network = Self { area: generated.area, ..Self::default() };
         network.add_generated(file, generated)?;
         let hosts = wanted_hosts(file, &network);
         let routers = network.add_wired_nodes(file, &hosts)?;
         network.add_explicit(file)?;
         if let Some(gateway) = &file.topology.gateway {
-            network.gateway = Some(Endpoint::Mesh(network.mesh_node(gateway)?));
+            network.gateway = Some(Endpoint::Mesh(choose(&network, gateway, seed)?));
         }
         network.link_wired_part(file, &routers, &hosts)?;
         network.add_links(file)?;
         network.settle_roles(file)?;
+        network.radio_links = radio_links::resolve(file, &network)?;
         Ok(network)
     }
 
     fn add_generated(&mut self, file: &ScenarioFile, generated: Generated) -> Result<(), ScenarioError> {
         let mobile_from = generated.mobile_from.unwrap_or(usize::MAX);
         for (index, (id, position)) in generated.nodes.into_iter().enumerate() {
-            let end = self.add(&id, Some(position), None, &file.topology.at)?;
+            let end = self.add(&id, Kind::Mesh(Some(position)), None, &file.topology.at)?;
             if let (true, Endpoint::Mesh(node)) = (index >= mobile_from, end) {
                 self.mobile.push(node);
             }
@@ -69,23 +82,24 @@ impl Network {
         let routers = if hosts.is_empty() { 0 } else { file.topology.wired.hops - 1 };
         let routers: Vec<_> = (1..=routers).map(|i| format!("RT{i}")).collect();
         for id in routers.iter().chain(hosts) {
-            self.add(id, None, None, &file.topology.at)?;
+            self.add(id, Kind::Wired, None, &file.topology.at)?;
         }
         Ok(routers)
     }
 
     fn add_explicit(&mut self, file: &ScenarioFile) -> Result<(), ScenarioError> {
-        for node in &file.nodes {
-            self.add(&node.id.name, node.position, node.address.as_ref(), &node.id.at)?;
+        for (node, position) in file.nodes.iter().zip(places(file, !self.mesh.is_empty())?) {
+            let kind = if node.role == Role::Wired { Kind::Wired } else { Kind::Mesh(position) };
+            self.add(&node.id.name, kind, node.address.as_ref(), &node.id.at)?;
         }
         Ok(())
     }
 
-    /// Adds a mesh node if it has a position, else a wired node.
+    /// Adds a node.
     fn add(
         &mut self,
         id: &str,
-        position: Option<Position>,
+        kind: Kind,
         address: Option<&(Ipv4Addr, Location)>,
         at: &Location,
     ) -> Result<Endpoint, ScenarioError> {
@@ -107,12 +121,12 @@ impl Network {
         let [high, low] = number.to_be_bytes();
         let mac = [0x02, 0x6d, 0x70, 0x00, high, low];
         let id = id.to_owned();
-        let end = match position {
-            Some(position) => {
+        let end = match kind {
+            Kind::Mesh(position) => {
                 self.mesh.push(MeshNode { id: id.clone(), position, gateway: false, address, mac });
                 Endpoint::Mesh(NodeId::from_index(self.mesh.len() - 1))
             }
-            None => {
+            Kind::Wired => {
                 self.wired.push(WiredNode { id: id.clone(), address, mac });
                 Endpoint::Wired(WiredId(self.wired.len() as u32 - 1))
             }
@@ -203,6 +217,16 @@ impl Network {
             }
         }
         Ok(())
+    }
+
+    /// Where the mesh nodes stand; `None` if they have no places.
+    pub(crate) fn positions(&self) -> Option<Vec<Position>> {
+        self.mesh.iter().map(|node| node.position).collect()
+    }
+
+    /// Who hears whom at this range, and by the links that the file lists.
+    pub(crate) fn graph(&self, range: f64) -> Graph {
+        Graph::of_mesh(&self.mesh, range, &self.radio_links)
     }
 
     /// True if a node has this name.

@@ -1,25 +1,23 @@
 //! Can every flow reach its end?
 
-use super::graph::components;
+use super::graph::Graph;
 use super::network::Network;
 use crate::file::ScenarioFile;
-use crate::{Endpoint, Flow, Mobility, Position, ScenarioError};
+use crate::{Endpoint, Flow, Mobility, ScenarioError};
 use meshpace_settings::quoted;
 use std::collections::BTreeSet;
 
-/// Refuses a flow whose ends are not joined by links at `tx_range` and wired links. Nodes that move may meet, so then
+/// Refuses a flow whose ends are not joined by radio links and wired links. Nodes that move may meet, so then
 /// the mesh counts as connected.
 pub(crate) fn check(
     file: &ScenarioFile,
     network: &Network,
+    graph: &Graph,
     mobility: &Mobility,
     flows: &[Flow],
 ) -> Result<(), ScenarioError> {
     let mesh = match mobility {
-        Mobility::Static => {
-            let positions: Vec<Position> = network.mesh.iter().map(|node| node.position).collect();
-            components(&positions, file.radio.tx_range)
-        }
+        Mobility::Static => graph.components(),
         Mobility::RandomWaypoint { .. } => vec![0; network.mesh.len()],
     };
     let mut wired = WiredParts::new(network);
@@ -28,9 +26,22 @@ pub(crate) fn check(
         joined.insert((mesh[index], wired.part(index)));
     }
     let hosts = network.mesh.len();
-    let specs = file.flows.iter().flat_map(|spec| (0..spec.count).map(move |_| spec));
-    for (flow, spec) in flows.iter().zip(specs) {
-        let reached = match (flow.from, flow.to) {
+    for (flow, spec) in flows.iter().zip(file.flow_specs()) {
+        // A path is whole: what remains is the way between its gateway and a wired end.
+        let (from, to) = match &flow.path {
+            Some(path) => (Endpoint::Mesh(path[0]), Endpoint::Mesh(path[path.len() - 1])),
+            None => (flow.from, flow.to),
+        };
+        let reached = match (from, to) {
+            _ if flow.path.is_some() => {
+                let mut joined = |mesh: Endpoint, end: Endpoint| match (mesh, end) {
+                    (Endpoint::Mesh(gateway), Endpoint::Wired(host)) => {
+                        wired.part(gateway.index()) == wired.part(hosts + host.index())
+                    }
+                    _ => true,
+                };
+                joined(from, flow.from) && joined(to, flow.to)
+            }
             (Endpoint::Mesh(a), Endpoint::Mesh(b)) => mesh[a.index()] == mesh[b.index()],
             (Endpoint::Wired(a), Endpoint::Wired(b)) => {
                 wired.part(hosts + a.index()) == wired.part(hosts + b.index())
@@ -41,10 +52,11 @@ pub(crate) fn check(
         };
         if !reached {
             let found = format!("{}, which {} cannot reach", quoted(&spec.to.name), quoted(&spec.from.name));
-            let allowed = format!(
-                "a node joined to it by hops of radio.tx_range = {} m and links",
-                file.radio.tx_range
-            );
+            let hops = match network.positions() {
+                Some(_) => format!("hops of radio.tx_range = {} m", file.radio.radio.tx_range),
+                None => "radio links both ways".to_owned(),
+            };
+            let allowed = format!("a node joined to it by {hops} and links, or topology.connected = false");
             return Err(spec.to.at.error(found, allowed));
         }
     }

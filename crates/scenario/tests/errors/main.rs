@@ -1,6 +1,8 @@
 //! Broken files: each names its line, its key, what was found and what is allowed.
 
+mod flows;
 mod network;
+mod radio_links;
 
 use meshpace_scenario::{Origin, Overrides, ScenarioError, ScenarioFile};
 
@@ -14,12 +16,12 @@ fn error(bytes: &[u8], overrides: &Overrides) -> ScenarioError {
 
 /// Line, key, words of "found", words of "allowed", text. `FLOW` and `CHAIN` stand for a flow n0 -> n2 and a chain of 2
 /// hops on one line each, so that lines can be counted.
-type Case = (usize, &'static str, &'static str, &'static str, &'static str);
+type Case<'a> = (usize, &'a str, &'a str, &'a str, &'a str);
 
 const FLOW: &str = "flow = [{ from = \"n0\", to = \"n2\" }]";
 const CHAIN: &str = "topology = { kind = \"chain\", hops = 2 }";
 
-fn check(cases: &[Case]) {
+fn check(cases: &[Case<'_>]) {
     for (line, key, found, allowed, text) in cases {
         let text = text.replace("FLOW", FLOW).replace("CHAIN", CHAIN);
         let error = error(text.as_bytes(), &Overrides::none());
@@ -47,9 +49,8 @@ fn the_message_is_the_one_of_the_contract() {
 #[test]
 fn not_a_scenario_at_all() {
     check(&[
-        (1, "flow", "no flow", "[[flow]]", ""),
-        (1, "flow", "no flow", "[[flow]]", "CHAIN\n"),
-        (1, "flow", "no flow", "[[flow]]", "flow = []\n"),
+        (1, "topology", "no node", "[[node]]", ""),
+        (1, "topology", "no node", "[[node]]", "flow = []\n"),
         (2, "flow", "3", "tables [[flow]]", "\nflow = 3\n"),
         (1, "flow[1]", "2", "a table", "flow = [{ from = \"a\", to = \"b\" }, 2]\n"),
         (2, "radio", "a list of 1", "a table", "FLOW\n[[radio]]\nrate = 1\n"),
@@ -273,13 +274,6 @@ fn times_and_plans_that_contradict() {
             "\"4s\"",
             "after start + start_jitter = 6 s",
             "flow = [{ from = \"n0\", to = \"n2\", start = 5, stop = \"4s\" }]\n",
-        ),
-        (
-            1,
-            "defaults.scheme",
-            "flows run a and b",
-            "relays and gateways",
-            "flow = [{ from = \"n0\", to = \"n2\", scheme = \"a\" }, { from = \"n0\", to = \"n2\", scheme = \"b\" }]\n",
         ),
     ]);
 }

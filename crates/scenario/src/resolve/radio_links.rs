@@ -1,0 +1,62 @@
+//! The radio links that the file lists, and the rates of links.
+
+use super::network::Network;
+use crate::file::ScenarioFile;
+use crate::{LinkRate, RadioLink, ScenarioError};
+use meshpace_settings::quoted;
+use std::collections::BTreeSet;
+
+const TO_ITSELF: &str = "a link from a node to itself";
+const TWO_NODES: &str = "two different nodes";
+
+/// Every `[[radio_link]]`, one entry a direction, in order of sender and receiver.
+pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<RadioLink>, ScenarioError> {
+    let mut seen = BTreeSet::new();
+    let mut links = Vec::new();
+    for spec in &file.radio_links {
+        let (from, to) = (network.mesh_node(&spec.from)?, network.mesh_node(&spec.to)?);
+        if from == to {
+            return Err(spec.to.at.error(TO_ITSELF, TWO_NODES));
+        }
+        let back = spec.symmetric.then_some((to, from));
+        for (from, to) in [Some((from, to)), back].into_iter().flatten() {
+            if !seen.insert((from, to)) {
+                let id = |node: meshpace_units::NodeId| quoted(&network.mesh[node.index()].id);
+                let found = format!("a second radio link from {} to {}", id(from), id(to));
+                let allowed = "one a direction; symmetric = true, the default, makes both";
+                return Err(spec.to.at.error(found, allowed));
+            }
+            links.push(RadioLink { from, to, loss: spec.loss, burst: spec.burst });
+        }
+    }
+    links.sort_by_key(|link| (link.from, link.to));
+    Ok(links)
+}
+
+/// The exceptions from the common rate: those of `radio.link_rates`, then those of radio links.
+pub(crate) fn rates(file: &ScenarioFile, network: &Network) -> Result<Vec<LinkRate>, ScenarioError> {
+    let mut seen = BTreeSet::new();
+    let mut rates = Vec::new();
+    let exceptions =
+        file.radio.link_rates.iter().map(|spec| (&spec.from, spec.to.as_ref(), spec.rate, false));
+    let listed = file
+        .radio_links
+        .iter()
+        .filter_map(|spec| Some((&spec.from, Some(&spec.to), spec.rate?, spec.symmetric)));
+    for (from_named, to, rate, symmetric) in exceptions.chain(listed) {
+        let from = network.mesh_node(from_named)?;
+        let to = to.map(|to| network.mesh_node(to)).transpose()?;
+        if to == Some(from) {
+            return Err(from_named.at.error(TO_ITSELF, TWO_NODES));
+        }
+        let back = to.filter(|_| symmetric).map(|to| (to, Some(from)));
+        for (from, to) in [Some((from, to)), back].into_iter().flatten() {
+            if !seen.insert((from, to)) {
+                let found = "a second rate for the same sender and receiver";
+                return Err(from_named.at.error(found, "one rate each"));
+            }
+            rates.push(LinkRate { from, to, rate });
+        }
+    }
+    Ok(rates)
+}
