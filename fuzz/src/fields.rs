@@ -103,9 +103,6 @@ impl Fields {
         let sack = self.options.sack.map(|block| block.map(|(a, b)| (a.from(ack), b.from(ack))));
         let time = |us: u32| Instant::ZERO + Span::from_micros(u64::from(us));
         Segment {
-            source_port: ports.0,
-            destination_port: ports.1,
-            seq,
             ack,
             flags: self.kind.flags(),
             window: match self.window {
@@ -126,6 +123,7 @@ impl Fields {
                 rtt_wired: self.options.rtt_wired_ms.map(|ms| Span::from_millis(u64::from(ms))),
             },
             ns2: self.options.ns2.map(|(sent, echo)| Ns2Stamp { sent: time(sent), echo: echo.map(time) }),
+            ..Segment::new(ports.0, ports.1, seq)
         }
     }
 }

@@ -30,15 +30,11 @@ impl Streams {
         let next = FIRST.map(|first| first + 1);
         self.0.insert(flow % 8, [0, 1].map(|side| Stream { next: next[side], acked: next[1 - side] }));
         let segment = |side: usize, ack| Segment {
-            source_port: PORTS[side],
-            destination_port: PORTS[1 - side],
-            seq: FIRST[side],
             ack: if ack { next[1 - side] } else { Seq(0) },
             flags: Flags { syn: true, ack, ..Flags::default() },
             window: 60_000,
-            payload: 0,
             options: Options { mss: Some(1_460), window_scale: Some(2), ..Options::default() },
-            ns2: None,
+            ..Segment::new(PORTS[side], PORTS[1 - side], FIRST[side])
         };
         [segment(first, false), segment(second, true)]
     }

@@ -5,10 +5,10 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
-use meshpace_pacing::{AdaptiveConfig, LinkRates};
+use meshpace_pacing::{AdaptiveConfig, Route};
+use meshpace_tcp::control::{Agent, Fixed, Khd, NewReno, Paced, Rules, Tahoe, WirelessKhd};
 use meshpace_tcp::{
-    AckPolicy, Algorithm, Arrival, Config, Connection, Flags, KeepAlive, Options, Pacing, PacingLaw, Ports,
-    Segment, State,
+    AckPolicy, Arrival, Config, Connection, Control, Flags, KeepAlive, Options, Ports, Segment, State,
 };
 use meshpace_units::{Instant, Rate, Seq, Span};
 
@@ -61,7 +61,7 @@ enum PacingKind {
     Fixed(u16),
     Adaptive,
     Agent,
-    Wireless(u8),
+    Wireless,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -75,40 +75,41 @@ enum Step {
     WriteEndless,
     Read(u16),
     Mss(u16),
-    Hops(u8),
     Close,
     Abort,
 }
 
 impl Input {
     fn config(&self) -> Config {
-        let base = match self.profile {
-            Profile::Ns2 => Config::ns2(),
-            Profile::Rfc => Config::rfc(),
-            Profile::Linux => Config::linux(),
+        let (base, rules) = match self.profile {
+            Profile::Ns2 => (Config::ns2(), Rules::NS2),
+            Profile::Rfc => (Config::rfc(), Rules::RFC),
+            Profile::Linux => (Config::linux(), Rules::LINUX),
         };
-        let law = |law| PacingLaw { law, rates: LinkRates::Uniform(Rate::bits_per_sec(2_000_000)) };
         let keep_alive = KeepAlive { idle: Span::from_secs(60), interval: Span::from_secs(5), probes: 3 };
         let [scaling, timestamps, nagle, keeps_alive, rto_backoff, gives_up] = self.switches;
         let mss = u32::from(self.mss).max(SMALLEST_MSS);
+        let window: Box<dyn Control> = match self.congestion {
+            Congestion::Tahoe => Box::new(Tahoe::new(rules)),
+            Congestion::NewReno => Box::new(NewReno::new(rules)),
+        };
+        let pacing: Option<Box<dyn Control>> = match self.pacing {
+            PacingKind::None => None,
+            PacingKind::Fixed(us) => Some(Box::new(Fixed::new(Span::from_micros(1 + u64::from(us))))),
+            PacingKind::Adaptive => Some(Box::new(Khd::new(AdaptiveConfig::PAPER))),
+            PacingKind::Agent => Some(Box::new(Agent::new(AdaptiveConfig::NS2_2005))),
+            PacingKind::Wireless => Some(Box::new(WirelessKhd::new(AdaptiveConfig::PAPER))),
+        };
+        let control = match pacing {
+            Some(pacing) => Box::new(Paced::new(window, pacing)),
+            None => window,
+        };
         Config {
-            congestion: match self.congestion {
-                Congestion::Tahoe => Algorithm::Tahoe,
-                Congestion::NewReno => Algorithm::NewReno,
-            },
+            control,
             acknowledgements: match self.acknowledgements {
                 Acknowledgements::Every => AckPolicy::Every,
                 Acknowledgements::Delayed => AckPolicy::DELAYED,
                 Acknowledgements::DynamicDelayed => AckPolicy::DYNAMIC_DELAYED,
-            },
-            pacing: match self.pacing {
-                PacingKind::None => Pacing::None,
-                PacingKind::Fixed(us) => Pacing::Fixed(Span::from_micros(1 + u64::from(us))),
-                PacingKind::Adaptive => Pacing::Adaptive(law(AdaptiveConfig::PAPER)),
-                PacingKind::Agent => Pacing::Ns2Agent(law(AdaptiveConfig::NS2_2005)),
-                PacingKind::Wireless(hops) => {
-                    Pacing::Wireless { law: law(AdaptiveConfig::PAPER), hops: hops.into() }
-                }
             },
             mss,
             receive_buffer: (self.receive_buffer % (1 << 30)).max(2 * mss),
@@ -158,7 +159,6 @@ impl World {
             }
             Step::Read(bytes) => self.tcp.read(self.tcp.readable().min(bytes.into())),
             Step::Mss(mss) => self.tcp.set_mss(u32::from(mss).clamp(SMALLEST_MSS, self.tcp.config().mss)),
-            Step::Hops(hops) => self.tcp.set_path_hops(hops.into()),
             Step::Close => self.tcp.close(),
             Step::Abort => self.tcp.abort(),
         }
@@ -168,7 +168,9 @@ impl World {
     }
 
     fn arrive(&mut self, segment: &Segment, hops: Option<u8>) {
-        let received = self.tcp.handle_segment(self.now, segment, Arrival { hops: hops.map(u32::from) });
+        let rate = Rate::bits_per_sec(2_000_000);
+        let route = hops.map(|hops| Route::uniform(Some(hops.into()), rate));
+        let received = self.tcp.handle_segment(self.now, segment, &Arrival { route, feedback: None });
         if let Some(place) = received.payload {
             assert!(place.skip + place.length <= segment.payload, "{place:?} of {segment:?}");
             self.accept(place.offset, place.offset + u64::from(place.length));
@@ -244,15 +246,11 @@ fuzz_target!(|input: Input| {
         let flags = Flags { syn: true, ack: input.opens, ..Flags::default() };
         let options = Options { mss: Some(1_460), window_scale: Some(7), ..Options::default() };
         let syn = Segment {
-            source_port: PORTS.remote,
-            destination_port: PORTS.local,
-            seq: PEERS,
             ack: OURS + 1,
             flags,
             window: 60_000,
-            payload: 0,
             options,
-            ns2: None,
+            ..Segment::new(PORTS.remote, PORTS.local, PEERS)
         };
         world.arrive(&syn, None);
         world.drain();

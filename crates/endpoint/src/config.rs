@@ -1,9 +1,10 @@
 //! What an endpoint and its connections are made of.
 
 use crate::Secret;
-use meshpace_pacing::LinkRates;
+use meshpace_pacing::Route;
 use meshpace_schemes::{Flow, Scheme};
-use meshpace_tcp::{Config, Handshake, HeaderSize, KeepAlive, Reading, Rules};
+use meshpace_tcp::{Config, Handshake, HeaderSize, KeepAlive, Reading};
+use meshpace_units::Rate;
 use std::net::IpAddr;
 
 /// The default of [`StackConfig::mtu`]: Ethernet's.
@@ -38,23 +39,21 @@ impl StackConfig {
 }
 
 /// What a connection is made of.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct SocketOptions {
     /// The TCP. Its `mss`, `timestamp_offset` are set by the path.
     pub tcp: Config,
     /// Bytes that may be written ahead of the peer's acknowledgements.
     pub send_buffer: usize,
-    /// Wireless hops of the path, where somebody knows; the rate laws of TCP-AP and TCP-GAP ask for them (schemes.md 1.2).
-    pub hops: Option<u32>,
+    /// The wireless way, for the rate laws of TCP-AP and TCP-GAP (schemes.md 1.2); `None` if there is none.
+    pub route: Option<Route>,
 }
 
 /// What a scheme has to be told to run on a real path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveOptions {
-    /// MAC data rates of the wireless links, for the rate laws.
-    pub rates: LinkRates,
-    /// Wireless hops of the path.
-    pub hops: Option<u32>,
+    /// The wireless way, for the rate laws.
+    pub route: Route,
     /// The sender's own window limit in segments; `None` leaves it to the receiver's window.
     pub window: Option<u32>,
     /// Receive buffer in bytes.
@@ -77,8 +76,7 @@ impl Default for LiveOptions {
     /// Linux's defaults where it has one; hops unknown; a link of 11 Mbit/s.
     fn default() -> Self {
         Self {
-            rates: LinkRates::Uniform(meshpace_units::Rate::bits_per_sec(11_000_000)),
-            hops: None,
+            route: Route::uniform(None, Rate::bits_per_sec(11_000_000)),
             window: None,
             receive_buffer: 2 << 20,
             send_buffer: 2 << 20,
@@ -102,15 +100,10 @@ impl SocketOptions {
     pub fn from_scheme(scheme: &Scheme, live: &LiveOptions) -> Self {
         let rfc = Config::rfc();
         // The size of a segment is the path's business; the scheme only passes it on.
-        let flow = Flow {
-            segment: rfc.mss,
-            window: live.window.unwrap_or(u32::MAX),
-            rates: live.rates.clone(),
-            from_mesh: true,
-        };
+        let flow = Flow { segment: rfc.mss, window: live.window.unwrap_or(u32::MAX), from_mesh: true };
         let scheme = scheme.sender(&flow);
         let tcp = Config {
-            rules: Rules { duplicates_keep_window: true, ..scheme.rules },
+            duplicates_keep_window: true,
             handshake: Handshake::ThreeWay,
             headers: HeaderSize::Real,
             window: live.window,
@@ -127,14 +120,14 @@ impl SocketOptions {
             challenge_acks: rfc.challenge_acks,
             ..scheme
         };
-        Self { tcp, send_buffer: live.send_buffer, hops: live.hops }
+        Self { tcp, send_buffer: live.send_buffer, route: Some(live.route.clone()) }
     }
 }
 
 impl Default for SocketOptions {
     /// NewReno by the RFCs with Linux's timeouts.
     fn default() -> Self {
-        let LiveOptions { send_buffer, receive_buffer, hops, .. } = LiveOptions::default();
-        Self { tcp: Config { receive_buffer, sack: true, ..Config::linux() }, send_buffer, hops }
+        let LiveOptions { send_buffer, receive_buffer, .. } = LiveOptions::default();
+        Self { tcp: Config { receive_buffer, sack: true, ..Config::linux() }, send_buffer, route: None }
     }
 }

@@ -252,15 +252,9 @@ fn a_port_in_time_wait_is_reused_by_a_new_syn() {
 /// A SYN from a host that does not exist.
 fn forged(n: u32) -> Vec<u8> {
     let segment = Segment {
-        source_port: 1024 + (n % 50_000) as u16,
-        destination_port: 80,
-        seq: Seq(n),
-        ack: Seq(0),
         flags: meshpace_tcp::Flags { syn: true, ..Default::default() },
         window: 1000,
-        payload: 0,
-        options: Default::default(),
-        ns2: None,
+        ..Segment::new(1024 + (n % 50_000) as u16, 80, Seq(n))
     };
     build([172, 16, (n >> 8) as u8, n as u8].into(), common::address(SERVER), 60, &segment, &[])
 }

@@ -241,7 +241,6 @@ impl<P: Clone> Down<P> {
         now: Instant,
         ack: Seq,
         route: impl FnOnce() -> Route,
-        config: &Config,
         budget: &mut Budget,
     ) -> Acked {
         let Some(Covered { bytes, entries, .. }) = self.map.acknowledge(ack) else {
@@ -262,7 +261,7 @@ impl<P: Clone> Down<P> {
         budget.bytes = budget.bytes - freed;
         // The most recently sent segment (schemes.md 1.3, rule 3); if that passed twice, no sample (rule 2).
         let rtt = latest.filter(|&(_, again)| !again).map(|(at, _)| now.saturating_since(at));
-        if rtt.is_some_and(|rtt| self.wireless.on_round_trip(rtt, self.segment, route(), &config.law)) {
+        if rtt.is_some_and(|rtt| self.wireless.on_round_trip(rtt, self.segment, &route())) {
             self.apply_pace(now);
         }
         Acked { bytes, rtt }

@@ -391,7 +391,7 @@ impl<P: Clone> Gateway<P> {
             let duplicate = connection.is_duplicate_ack(segment);
             if let Some(down) = &mut connection.down {
                 let route = || route(incoming.view.source);
-                let acked = down.on_ack(now, segment.ack, route, &self.config, &mut self.budget);
+                let acked = down.on_ack(now, segment.ack, route, &mut self.budget);
                 acked.rtt.into_iter().for_each(|rtt| self.round_trips.wireless.record(rtt));
                 if let Some(goodput) = &mut self.goodput {
                     goodput.on_acked(slot, acked.bytes);

@@ -36,6 +36,7 @@ mod wireless;
 pub use config::{Config, DupAck};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
-pub use packet::{Action, Departure, Endpoint, FlowKey, Route, RttOption, Side, TcpView, Treatment, Verdict};
+pub use meshpace_pacing::Route;
+pub use packet::{Action, Departure, Endpoint, FlowKey, RttOption, Side, TcpView, Treatment, Verdict};
 pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic};
 pub use wireless::WirelessLaw;

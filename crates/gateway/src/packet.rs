@@ -1,7 +1,6 @@
 //! What goes into the gateway and what comes out.
 
 use core::net::IpAddr;
-use meshpace_pacing::LinkRates;
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Span};
 
@@ -74,15 +73,6 @@ impl FlowKey {
             Side::Wireless => Self { wireless: source, wired: destination },
         }
     }
-}
-
-/// The wireless way between the gateway and a host of the mesh.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
-    /// Wireless hops, if known (schemes.md 1.2).
-    pub hops: Option<u32>,
-    /// The links' rates; a list, if given, also tells the hops.
-    pub rates: LinkRates,
 }
 
 /// What to do with TCP-GAP's RTT option in a packet that leaves (schemes.md 3.2). Only the gateway writes it, so

@@ -1,7 +1,6 @@
 //! What the wireless round trips of a flow towards the mesh make of its pace.
 
-use crate::Route;
-use meshpace_pacing::{AdaptiveConfig, LawConfig, RateLaw};
+use meshpace_pacing::{AdaptiveConfig, RateLaw, Route};
 use meshpace_units::{Bytes, Span};
 
 /// A flow's rate law, and its smoothed wireless round trip.
@@ -19,25 +18,18 @@ impl WirelessLaw {
     /// A law without samples.
     #[must_use]
     pub fn new(config: &AdaptiveConfig) -> Self {
-        Self { law: RateLaw::new(LawConfig::Adaptive(*config)), smoothed: None }
+        Self { law: RateLaw::new(*config), smoothed: None }
     }
 
     /// Applies other parameters from the next round trip on; what those so far made stays.
     pub fn set_config(&mut self, config: &AdaptiveConfig) {
-        self.law.set_config(LawConfig::Adaptive(*config));
+        self.law.set_config(*config);
     }
 
     /// Takes a round trip of a `segment`'s payload over `route`; true if there is a new pace. A sample that the law rejects
     /// leaves the pace as it is; the law counts it.
-    pub fn on_round_trip(
-        &mut self,
-        rtt: Span,
-        segment: Bytes,
-        route: Route,
-        config: &AdaptiveConfig,
-    ) -> bool {
+    pub fn on_round_trip(&mut self, rtt: Span, segment: Bytes, route: &Route) -> bool {
         self.smoothed = Some(self.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
-        let path = config.path_over(route.hops.unwrap_or(0), segment, route.rates);
-        path.is_some_and(|path| self.law.on_sample(rtt, &path).is_ok())
+        self.law.on_round_trip(rtt, segment, route).is_ok()
     }
 }

@@ -232,6 +232,7 @@ fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Sce
                 sender: Connection::connect(scheme.sender(phase), ports, iss, spec.start),
                 receiver: Connection::listen(scheme.receiver(), ports.remote, peer_iss),
                 received: 0,
+                rates: meshpace_pacing::LinkRates::Uniform(scenario.radio.rate),
             }))
         }
     };

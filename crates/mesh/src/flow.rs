@@ -1,6 +1,7 @@
 //! A flow at run time.
 
 use crate::ends::FlowEnds;
+use meshpace_pacing::LinkRates;
 use meshpace_packet::Host;
 use meshpace_random::Stream;
 use meshpace_scenario as scenario;
@@ -44,6 +45,8 @@ pub struct TcpFlow {
     pub receiver: Connection,
     /// Stream bytes that the receiving application has.
     pub received: u64,
+    /// Rates of the wireless links ahead of a sender in the mesh, as routing knew them last.
+    pub rates: LinkRates,
 }
 
 /// What the application is doing.

@@ -1,7 +1,6 @@
 //! Which scheme each flow and each gateway of a scenario has.
 
 use meshpace_gateway as gateway;
-use meshpace_pacing::LinkRates;
 use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, ScenarioError};
 use meshpace_schemes::{Catalogue, Flow, Scheme, Setting, UnknownScheme, Value};
 use meshpace_tcp::{Config, RtoConfig, TickConfig};
@@ -48,7 +47,7 @@ impl ChosenSchemes {
             flows: scenario
                 .flows
                 .iter()
-                .map(|spec| FlowScheme { scheme: find(&spec.scheme), flow: flow(spec, scenario) })
+                .map(|spec| FlowScheme { scheme: find(&spec.scheme), flow: flow(spec) })
                 .collect(),
         })
     }
@@ -144,11 +143,10 @@ fn agree_in_the_mesh(
     Ok(())
 }
 
-fn flow(spec: &scenario::Flow, scenario: &Scenario) -> Flow {
+fn flow(spec: &scenario::Flow) -> Flow {
     Flow {
         segment: u32::try_from(spec.segment.0).unwrap_or_else(|_| panic!("a segment of {:?}", spec.segment)),
         window: spec.window,
-        rates: LinkRates::Uniform(scenario.radio.rate),
         from_mesh: matches!(spec.from, Endpoint::Mesh(_)),
     }
 }

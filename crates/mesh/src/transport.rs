@@ -4,9 +4,9 @@ use crate::ends::Role;
 use crate::event::Event;
 use crate::flow::{Flow, TcpFlow, Transport};
 use crate::world::World;
-use meshpace_pacing::LinkRates;
+use meshpace_pacing::{LinkRates, Route};
 use meshpace_packet::{Body, Class, Host, Packet};
-use meshpace_tcp::{Arrival, Pacing, Segment, Transmit};
+use meshpace_tcp::{Arrival, Segment, Transmit};
 
 impl World<'_> {
     /// A packet has come to the host that it is for.
@@ -26,7 +26,7 @@ impl World<'_> {
         let now = self.now();
         let index = flow as usize;
         let tcp = self.tcp(flow);
-        let received = tcp.receiver.handle_segment(now, segment, Arrival { hops: Some(travelled) });
+        let received = tcp.receiver.handle_segment(now, segment, &Arrival::default());
         tcp.received += received.delivered;
         let segment_size = self.flows[index].spec.segment.0.max(1);
         if let Some(placement) = received.payload {
@@ -46,22 +46,22 @@ impl World<'_> {
         let now = self.now();
         let rates = self.rates_of_flow(flow);
         let tcp = self.tcp(flow);
-        tcp.sender.set_path_hops(travelled);
         if let Some(rates) = rates {
-            tcp.sender.set_link_rates(rates);
+            tcp.rates = rates;
         }
-        tcp.sender.handle_segment(now, segment, Arrival { hops: Some(travelled) });
+        let route = Some(Route { hops: Some(travelled), rates: tcp.rates.clone() });
+        tcp.sender.handle_segment(now, segment, &Arrival { route, feedback: None });
         self.pump(flow, true);
     }
 
-    /// The rates of the wireless links ahead of a paced sender in the mesh, where links differ in rate.
+    /// The rates of the wireless links ahead of a sender in the mesh that asks for them, where links differ in rate.
     fn rates_of_flow(&self, flow: u32) -> Option<LinkRates> {
         let Flow { from: Host::Mesh(from), to, transport: Transport::Tcp(tcp), .. } =
             &self.flows[flow as usize]
         else {
             return None;
         };
-        if self.rates.exceptions.is_empty() || tcp.sender.config().pacing == Pacing::None {
+        if self.rates.exceptions.is_empty() || !tcp.sender.asks().route {
             return None;
         }
         let exit = match to {

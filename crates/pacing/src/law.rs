@@ -1,10 +1,10 @@
 //! Rate laws: from round-trip samples to a pacing interval.
 
 use crate::Path;
-use crate::path::LinkRates;
+use crate::path::{LinkRates, Route};
 use alloc::collections::VecDeque;
 use core::fmt;
-use meshpace_units::{Bytes, Rate, Span};
+use meshpace_units::{Bytes, Span};
 
 /// What `k` is on a path shorter than `n` hops (`ap_short_path`). Source: schemes.md section 2, "h < 4".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,27 +98,13 @@ impl AdaptiveConfig {
         ..Self::PAPER
     };
 
-    /// TCP-AP of 2011: packets `H_cs + 1` hops apart, `H_cs = ceil(carrier_sense_range / spacing)` (schemes.md 2.2;
-    /// the 4-hop rule is the case of 550 m and 200 m). `None` unless both lengths (metres) are positive.
+    /// The path of packets with this much payload over `route`, with this law's overhead; `None` over a list of no links.
     #[must_use]
-    pub fn oid(carrier_sense_range: f64, spacing: f64) -> Option<Self> {
-        let hops = libm::ceil(carrier_sense_range / spacing);
-        (carrier_sense_range > 0.0 && spacing > 0.0 && hops < f64::from(u32::MAX))
-            .then(|| Self { n: hops as u32 + 1, ..Self::PAPER })
-    }
-
-    /// The path of `hops` equal links (0: unknown) that packets with this much payload take, with this law's overhead.
-    #[must_use]
-    pub fn path(&self, hops: u32, payload: Bytes, rate: Rate) -> Path {
-        Path::uniform(hops, payload + self.overhead, self.overhead, rate)
-    }
-
-    /// The path over links of the given rates; for [`LinkRates::PerLink`] the list decides, for a uniform rate `hops`.
-    #[must_use]
-    pub fn path_over(&self, hops: u32, payload: Bytes, rates: LinkRates) -> Option<Path> {
-        match rates {
-            LinkRates::Uniform(rate) => Some(self.path(hops, payload, rate)),
-            LinkRates::PerLink(rates) => Path::per_link(payload + self.overhead, self.overhead, rates),
+    pub fn path(&self, payload: Bytes, route: &Route) -> Option<Path> {
+        let (data, ack) = (payload + self.overhead, self.overhead);
+        match &route.rates {
+            LinkRates::Uniform(rate) => Some(Path::uniform(route.hops.unwrap_or(0), data, ack, *rate)),
+            LinkRates::PerLink(rates) => Path::per_link(data, ack, rates.clone()),
         }
     }
 
@@ -133,27 +119,12 @@ impl AdaptiveConfig {
     }
 }
 
-/// Which law paces a flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LawConfig {
-    /// TCP-AP and its relatives: the smoothed k-hop delay, stretched by the variation.
-    Adaptive(AdaptiveConfig),
-    /// One packet an interval, whatever is measured.
-    Fixed(Span),
-}
-
-impl LawConfig {
-    /// A fixed rate in bit/s: one packet of `mtu` bytes an interval, regardless of the real packet size (BYU,
-    /// schemes.md 2.1). `None` at rate zero.
-    #[must_use]
-    pub fn fixed_rate(rate: Rate, mtu: Bytes) -> Option<Self> {
-        rate.time_to_send(mtu).map(Self::Fixed)
-    }
-}
-
 /// Why a sample was not used. A rejected sample touches neither the smoothed delay nor the history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rejected {
+    /// The route is a list of no links: there is no wireless path that the round trip could have been over. It is not
+    /// counted as a rejected sample.
+    NoLinks,
     /// The round-trip time is zero.
     NoDelay,
     /// The k-hop delay (seconds) is not above zero and below the bound (schemes.md 1.3, rule 4).
@@ -166,6 +137,7 @@ pub enum Rejected {
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NoLinks => f.write_str("the route has no links"),
             Self::NoDelay => f.write_str("the round-trip time is zero"),
             Self::OutOfBounds { k_hop_delay } => {
                 write!(f, "the k-hop delay of {k_hop_delay} s is outside the open interval (0, delaybound)")
@@ -196,7 +168,7 @@ pub struct Step {
 /// One flow's pacing interval and what it was computed from.
 #[derive(Clone, Debug)]
 pub struct RateLaw {
-    config: LawConfig,
+    config: AdaptiveConfig,
     smoothed: Option<f64>,
     queueing: f64,
     history: VecDeque<f64>,
@@ -214,23 +186,29 @@ const GAMMA: f64 = 0.5;
 impl RateLaw {
     /// A law without samples.
     #[must_use]
-    pub fn new(config: LawConfig) -> Self {
-        let interval = match config {
-            LawConfig::Adaptive(adaptive) => adaptive.initial_interval,
-            LawConfig::Fixed(interval) => Some(interval),
-        };
+    pub const fn new(config: AdaptiveConfig) -> Self {
         Self {
             config,
             smoothed: None,
             queueing: 0.0,
             history: VecDeque::new(),
             variation: 0.0,
-            interval,
+            interval: config.initial_interval,
             last: None,
             accepted: 0,
             rejected: 0,
             unreliable: 0,
         }
+    }
+
+    /// Takes a round trip of a segment with this much payload over `route`: what every sender and gateway does with one
+    /// that it has found to be of the law's part of the path.
+    ///
+    /// # Errors
+    /// [`Rejected`], as [`on_sample`](Self::on_sample); also over a route that lists no links.
+    pub fn on_round_trip(&mut self, rtt: Span, payload: Bytes, route: &Route) -> Result<Span, Rejected> {
+        let path = self.config.path(payload, route).ok_or(Rejected::NoLinks)?;
+        self.on_sample(rtt, &path)
     }
 
     /// Folds in the round-trip time of one segment over `path` and returns the new interval,
@@ -241,10 +219,7 @@ impl RateLaw {
     ///
     /// Source: schemes.md (2.1) to (2.4); which samples to offer: schemes.md 1.3.
     pub fn on_sample(&mut self, rtt: Span, path: &Path) -> Result<Span, Rejected> {
-        let config = match self.config {
-            LawConfig::Adaptive(config) => config,
-            LawConfig::Fixed(interval) => return Ok(interval),
-        };
+        let config = self.config;
         let mut queueing = path.queueing_delay(rtt);
         if config.clamp_queueing {
             queueing = queueing.max(0.0);
@@ -286,7 +261,7 @@ impl RateLaw {
     }
 
     /// Applies other parameters from the next sample on; what the samples so far made stays.
-    pub fn set_config(&mut self, config: LawConfig) {
+    pub const fn set_config(&mut self, config: AdaptiveConfig) {
         self.config = config;
     }
 
@@ -317,10 +292,7 @@ impl RateLaw {
     /// The coefficient of variation of the samples held, whatever measure the law uses.
     #[must_use]
     pub fn cov(&self) -> f64 {
-        match self.config {
-            LawConfig::Adaptive(config) => variation(&self.history, Variation::Cov, config.divisor),
-            LawConfig::Fixed(_) => 0.0,
-        }
+        variation(&self.history, Variation::Cov, self.config.divisor)
     }
 
     /// The sample that was accepted last, step by step.
@@ -355,7 +327,7 @@ impl RateLaw {
 
     /// What the law was made of.
     #[must_use]
-    pub const fn config(&self) -> &LawConfig {
+    pub const fn config(&self) -> &AdaptiveConfig {
         &self.config
     }
 }

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`Path`] | the wireless part of a route: hops, packet sizes, link rates; the k-hop delay of a round-trip time |
 //! | [`WirelessPart`] | which round trips are the wireless part's, at TCP-GAP's sender |
-//! | [`RateLaw`] | turns round-trip samples into a pacing interval: adaptive (TCP-AP, n-hop, OID) or fixed |
+//! | [`Route`] | hops and link rates, as a driver knows them |
+//! | [`RateLaw`] | turns round-trip samples into a pacing interval (TCP-AP and its relatives) |
 //! | [`Pacer`] | lets one packet through an interval, at once after idling |
 //! | [`FreeRunningTimer`] | the gate of the TCP-AP authors' agent: packets wait for the next tick |
 //! | [`GoodputControl`] | caps the fast downward flows at a gateway while that helps the slow ones |
@@ -24,7 +25,7 @@ mod wireless;
 
 pub use free_running::FreeRunningTimer;
 pub use goodput_control::{Aging, Direction, GoodputControl, GoodputControlConfig, Standing};
-pub use law::{AdaptiveConfig, Divisor, LawConfig, RateLaw, Rejected, Samples, ShortPath, Step, Variation};
+pub use law::{AdaptiveConfig, Divisor, RateLaw, Rejected, Samples, ShortPath, Step, Variation};
 pub use pacer::Pacer;
-pub use path::{LinkRates, Path};
+pub use path::{LinkRates, Path, Route};
 pub use wireless::{WirelessPart, WirelessSample};

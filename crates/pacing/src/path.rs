@@ -13,6 +13,24 @@ pub enum LinkRates {
     PerLink(Arc<[Rate]>),
 }
 
+/// The wireless way that a flow's packets take, as far as somebody knows it: the one way in which hops and rates reach
+/// a rate law.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Wireless hops, if known (schemes.md 1.2).
+    pub hops: Option<u32>,
+    /// The links' rates; a list, if given, also tells the hops.
+    pub rates: LinkRates,
+}
+
+impl Route {
+    /// `hops` links of one rate.
+    #[must_use]
+    pub const fn uniform(hops: Option<u32>, rate: Rate) -> Self {
+        Self { hops, rates: LinkRates::Uniform(rate) }
+    }
+}
+
 /// The wireless part of a path between the place that measures and the far end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {

@@ -3,7 +3,7 @@
 //!
 //! The logs were recorded with the unmodified ns-2.35; 2 Mbit/s, 4 and 8 hops, 1460-byte segments, RTS/CTS off.
 
-use meshpace_pacing::{AdaptiveConfig, FreeRunningTimer, LawConfig, RateLaw};
+use meshpace_pacing::{AdaptiveConfig, FreeRunningTimer, RateLaw, Route};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
 
@@ -38,13 +38,15 @@ fn rows(csv: &str) -> impl Iterator<Item = Row<'_>> {
 }
 
 fn path(hops: u32) -> meshpace_pacing::Path {
-    AdaptiveConfig::NS2_2005.path(hops, Bytes(1460), Rate::bits_per_sec(2_000_000))
+    AdaptiveConfig::NS2_2005
+        .path(Bytes(1460), &Route::uniform(Some(hops), Rate::bits_per_sec(2_000_000)))
+        .unwrap()
 }
 
 #[test]
 fn estimates_agree_with_the_agent() {
     for (name, log) in LOGS {
-        let mut law = RateLaw::new(LawConfig::Adaptive(AdaptiveConfig::NS2_2005));
+        let mut law = RateLaw::new(AdaptiveConfig::NS2_2005);
         let (mut acks, mut sends) = (0, 0);
         for row in rows(log) {
             let close = |what: &str, ours: f64| {
@@ -83,7 +85,7 @@ fn estimates_agree_with_the_agent() {
 fn departures_agree_with_the_agent() {
     for (name, log) in LOGS {
         let mut timer = FreeRunningTimer::new(Span::from_millis(50));
-        let mut law = RateLaw::new(LawConfig::Adaptive(AdaptiveConfig::NS2_2005));
+        let mut law = RateLaw::new(AdaptiveConfig::NS2_2005);
         let mut compared = 0;
         // Asked anew after every row: at the ACK that queues a segment, at the departure that leaves one queued. The
         // `tick` rows, where the agent's timer found nothing to send, are left to the timer.

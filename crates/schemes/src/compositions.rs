@@ -1,9 +1,10 @@
 //! The table of compositions.
 
+use crate::scheme::Algorithm;
 use crate::scheme::{FixedRate, Relay, Scheme, Sender, SenderPacing, TcpProfile};
 use meshpace_gateway as gateway;
 use meshpace_pacing::AdaptiveConfig;
-use meshpace_tcp::{AckPolicy, Algorithm};
+use meshpace_tcp::AckPolicy;
 use meshpace_units::{Bytes, Rate};
 
 /// One row: name, what it is, source, parts.

@@ -1,8 +1,9 @@
 //! A scheme and what it makes of an endpoint.
 
 use meshpace_gateway as gateway;
-use meshpace_pacing::{AdaptiveConfig, LinkRates};
-use meshpace_tcp::{AckPolicy, Algorithm, Config, Pacing, PacingLaw, Reading, RtoConfig, Rules};
+use meshpace_pacing::AdaptiveConfig;
+use meshpace_tcp::control::{Agent, Control, Fixed, Khd, NewReno, Paced, Rules, Tahoe, WirelessKhd};
+use meshpace_tcp::{AckPolicy, Config, Reading, RtoConfig};
 use meshpace_units::{Bytes, Rate};
 
 /// What the TCP of an endpoint follows besides its congestion control (`tcp_profile`; schemes.md 16).
@@ -12,6 +13,24 @@ pub enum TcpProfile {
     Ns2,
     /// The RFCs.
     Rfc,
+}
+
+/// The window part of the sender's control (`congestion`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Slow start from one segment after every loss.
+    Tahoe,
+    /// Fast recovery that survives several losses in one window (RFC 6582).
+    NewReno,
+}
+
+impl Algorithm {
+    fn control(self, rules: Rules) -> Box<dyn Control> {
+        match self {
+            Self::Tahoe => Box::new(Tahoe::new(rules)),
+            Self::NewReno => Box::new(NewReno::new(rules)),
+        }
+    }
 }
 
 /// One packet of `mtu` bytes every interval of `rate` (schemes.md 2.1).
@@ -88,8 +107,6 @@ pub struct Flow {
     pub segment: u32,
     /// Window limit in segments.
     pub window: u32,
-    /// MAC data rates of the wireless part of the path.
-    pub rates: LinkRates,
     /// Whether the sender is in the mesh.
     pub from_mesh: bool,
 }
@@ -107,9 +124,14 @@ impl TcpProfile {
     /// The profile's slow-start threshold before the first loss (schemes.md 16).
     #[must_use]
     pub fn initial_ssthresh(self) -> Option<f64> {
+        self.rules().initial_ssthresh
+    }
+
+    /// The profile's rules for the window (schemes.md 16).
+    const fn rules(self) -> Rules {
         match self {
-            Self::Ns2 => Rules::NS2.initial_ssthresh,
-            Self::Rfc => Rules::RFC.initial_ssthresh,
+            Self::Ns2 => Rules::NS2,
+            Self::Rfc => Rules::RFC,
         }
     }
 }
@@ -121,22 +143,18 @@ impl Scheme {
     /// If a fixed rate is zero.
     #[must_use]
     pub fn sender(&self, flow: &Flow) -> Config {
-        let law = |law: AdaptiveConfig| PacingLaw { law, rates: flow.rates.clone() };
-        let pacing = match self.sender.pacing {
-            SenderPacing::None => Pacing::None,
-            SenderPacing::Fixed(FixedRate { rate, mtu }) => Pacing::Fixed(
+        let endpoint = self.receiver(flow);
+        let pacing: Box<dyn Control> = match self.sender.pacing {
+            SenderPacing::Fixed(FixedRate { rate, mtu }) => Box::new(Fixed::new(
                 rate.time_to_send(mtu)
                     .unwrap_or_else(|| panic!("the fixed rate of {} is {rate:?}", self.name)),
-            ),
-            SenderPacing::KHop(config) => Pacing::Adaptive(law(config)),
-            SenderPacing::Agent(config) => Pacing::Ns2Agent(law(config)),
-            // The hops to the gateway change with the routes; whoever knows them tells the connection.
-            SenderPacing::WirelessKHop(config) if flow.from_mesh => {
-                Pacing::Wireless { law: law(config), hops: 0 }
-            }
-            SenderPacing::WirelessKHop(_) => Pacing::None,
+            )),
+            SenderPacing::KHop(law) => Box::new(Khd::new(law)),
+            SenderPacing::Agent(law) => Box::new(Agent::new(law)),
+            SenderPacing::WirelessKHop(law) if flow.from_mesh => Box::new(WirelessKhd::new(law)),
+            SenderPacing::None | SenderPacing::WirelessKHop(_) => return endpoint,
         };
-        Config { pacing, ..self.receiver(flow) }
+        Config { control: Box::new(Paced::new(endpoint.control, pacing)), ..endpoint }
     }
 
     /// The endpoint at the receiver of `flow`.
@@ -148,10 +166,12 @@ impl Scheme {
             TcpProfile::Rfc => (Config::rfc(), None),
         };
         Config {
-            congestion: self.sender.congestion,
+            control: self.sender.congestion.control(Rules {
+                initial_ssthresh: self.sender.initial_ssthresh,
+                ..self.sender.profile.rules()
+            }),
             rto: self.sender.rto,
             rto_backoff: self.sender.rto_backoff,
-            rules: Rules { initial_ssthresh: self.sender.initial_ssthresh, ..profile.rules },
             acknowledgements: self.receiver,
             mss: flow.segment,
             window,

@@ -1,12 +1,13 @@
 //! The table of compositions, its parameters, and what a scenario file makes of them.
 
 use meshpace_gateway::{Config as GatewayConfig, DupAck};
-use meshpace_pacing::{AdaptiveConfig, Aging, GoodputControlConfig, LinkRates, Variation};
+use meshpace_pacing::{AdaptiveConfig, Aging, GoodputControlConfig, Variation};
 use meshpace_schemes::{
     Catalogue, Flow, Kind, Scheme, SenderPacing, Setting, Value, lookup, names, parameters, schema,
 };
-use meshpace_tcp::{AckPolicy, Algorithm, Config, HeaderSize, Pacing, RtoConfig};
-use meshpace_units::{Rate, Span};
+use meshpace_tcp::control::{Agent, Fixed, Khd, PacingView, Rules, Tahoe, WirelessKhd};
+use meshpace_tcp::{AckPolicy, Config, HeaderSize, RtoConfig};
+use meshpace_units::Span;
 use proptest::prelude::*;
 
 fn scheme(name: &str) -> Scheme {
@@ -23,8 +24,12 @@ fn settings(lines: &[(&str, &str, Value)]) -> Vec<Setting> {
 }
 
 fn flow(from_mesh: bool) -> Flow {
-    let rates = LinkRates::Uniform(Rate::bits_per_sec(11_000_000));
-    Flow { segment: 1460, window: 64, rates, from_mesh }
+    Flow { segment: 1460, window: 64, from_mesh }
+}
+
+/// The parts of an endpoint, configuration and all. Nothing compares controls but tests.
+fn written(config: &Config) -> String {
+    format!("{config:?}")
 }
 
 #[test]
@@ -50,21 +55,28 @@ fn the_table() {
 #[test]
 fn the_papers_baseline_is_ns2s_newreno() {
     let newreno = scheme("newreno");
-    assert_eq!(newreno.sender(&flow(true)), Config::ns2());
-    assert_eq!(newreno.receiver(&flow(true)), Config::ns2());
+    assert_eq!(written(&newreno.sender(&flow(true))), written(&Config::ns2()));
+    assert_eq!(written(&newreno.receiver(&flow(true))), written(&Config::ns2()));
 }
 
 #[test]
 fn pacing_is_at_the_sender_that_the_scheme_means() {
-    let interval = |name: &str, from_mesh| scheme(name).sender(&flow(from_mesh)).pacing;
-    assert!(matches!(interval("tcp-gap", true), Pacing::Wireless { hops: 0, .. }));
-    assert_eq!(interval("tcp-gap", false), Pacing::None, "no change at wired hosts");
-    assert!(matches!(interval("tcp-ap", true), Pacing::Adaptive(_)));
-    assert!(matches!(interval("tcp-ap-ns2-2005", true), Pacing::Ns2Agent(_)));
+    let sender = |name: &str, from_mesh| written(&scheme(name).sender(&flow(from_mesh)));
+    let endpoint = |name: &str| scheme(name).receiver(&flow(true));
+    let gap = WirelessKhd::new(AdaptiveConfig::PAPER);
+    assert_eq!(sender("tcp-gap", true), written(&endpoint("tcp-gap").paced_by(gap)));
+    assert_eq!(sender("tcp-gap", false), written(&endpoint("tcp-gap")), "no change at wired hosts");
+    assert_eq!(
+        sender("tcp-ap", true),
+        written(&endpoint("tcp-ap").paced_by(Khd::new(AdaptiveConfig::PAPER)))
+    );
+    let agent = endpoint("tcp-ap-ns2-2005").paced_by(Agent::new(AdaptiveConfig::NS2_2005));
+    assert_eq!(sender("tcp-ap-ns2-2005", true), written(&agent));
     // 12,000 bit at 250 kbit/s.
-    assert_eq!(interval("fixed-rate", true), Pacing::Fixed(Span::from_millis(48)));
+    let fixed = endpoint("fixed-rate").paced_by(Fixed::new(Span::from_millis(48)));
+    assert_eq!(sender("fixed-rate", true), written(&fixed));
     for name in names() {
-        assert_eq!(scheme(name).receiver(&flow(true)).pacing, Pacing::None, "{name}");
+        assert_eq!(endpoint(name).control.pace(meshpace_units::Instant::ZERO), None, "{name}");
     }
 }
 
@@ -81,7 +93,8 @@ fn the_rfc_profile_has_real_headers_and_the_receivers_window() {
     let config = scheme("newreno-rfc").sender(&flow(true));
     assert_eq!((config.headers, config.window, config.receive_buffer), (HeaderSize::Real, None, 64 * 1460));
     assert!(matches!(config.rto, RtoConfig::Smoothed(_)) && config.timestamps);
-    assert_eq!(scheme("tahoe-rfc").sender(&flow(true)).congestion, Algorithm::Tahoe);
+    let tahoe = scheme("tahoe-rfc").sender(&flow(true)).control;
+    assert_eq!(format!("{tahoe:?}"), format!("{:?}", Tahoe::new(Rules::RFC)));
 }
 
 #[test]
@@ -143,7 +156,7 @@ fn settings_reach_the_parts() {
     };
     assert_eq!(gap.gateway, Some(gateway));
     assert!(matches!(gap.sender.rto, RtoConfig::Ticks(ticks) if ticks.min == Span::from_millis(300)));
-    assert_eq!(gap.sender(&flow(true)).rules.initial_ssthresh, Some(64.0));
+    assert_eq!(gap.sender(&flow(true)).control.ssthresh(), Some(64.0));
 
     let mut fixed = scheme("fixed-rate");
     for rate in [Value::Integer(500_000), Value::Float(5e5), "0.5Mbps".into()] {
@@ -354,7 +367,7 @@ proptest! {
             }
             for from_mesh in [false, true] {
                 prop_assert_eq!(scheme.sender(&flow(from_mesh)).mss, 1460);
-                prop_assert_eq!(scheme.receiver(&flow(from_mesh)).pacing, Pacing::None);
+                prop_assert_eq!(scheme.receiver(&flow(from_mesh)).control.pacing(), PacingView::default());
             }
             prop_assert!(!scheme.parts().is_empty());
         }

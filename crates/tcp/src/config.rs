@@ -1,10 +1,10 @@
 //! What an endpoint is made of.
 
-use crate::congestion::{Algorithm, Growth, InitialWindow, Rules};
-use crate::pace::Pacing;
+use crate::control::{Control, NewReno, Paced, Rules};
 use crate::receiver::AckPolicy;
 use crate::rto::{RtoConfig, SmoothedConfig, TickConfig};
 use crate::segment::Segment;
+use alloc::boxed::Box;
 use meshpace_units::{Bytes, Span};
 
 /// How a connection is opened.
@@ -59,18 +59,17 @@ pub struct KeepAlive {
 }
 
 /// What an endpoint is made of. [`Config::ns2`] (the default), [`Config::rfc`] and [`Config::linux`] are complete sets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Config {
-    /// Congestion control.
-    pub congestion: Algorithm,
-    /// What ns-2 and the RFCs do differently.
-    pub rules: Rules,
+    /// Window and pacing, as they are before a connection begins; every connection has a copy.
+    pub control: Box<dyn Control>,
+    /// Whether an acknowledgement that changes the peer's window is no duplicate (RFC 5681, section 2). ns-2's carry
+    /// no window.
+    pub duplicates_keep_window: bool,
     /// Retransmission timeout.
     pub rto: RtoConfig,
     /// Whether a timeout doubles the next one (`ap_rto_backoff`, schemes.md section 2).
     pub rto_backoff: bool,
-    /// Pacing of data segments.
-    pub pacing: Pacing,
     /// When the receiver acknowledges.
     pub acknowledgements: AckPolicy,
     /// Opening.
@@ -116,11 +115,10 @@ impl Config {
     #[must_use]
     pub fn ns2() -> Self {
         Self {
-            congestion: Algorithm::NewReno,
-            rules: Rules::NS2,
+            control: Box::new(NewReno::new(Rules::NS2)),
+            duplicates_keep_window: false,
             rto: RtoConfig::Ticks(TickConfig::NS2),
             rto_backoff: true,
-            pacing: Pacing::None,
             acknowledgements: AckPolicy::Every,
             handshake: Handshake::TwoWay,
             headers: HeaderSize::Flat,
@@ -141,6 +139,18 @@ impl Config {
         }
     }
 
+    /// The same with another control.
+    #[must_use]
+    pub fn controlled_by(self, control: impl Control + 'static) -> Self {
+        Self { control: Box::new(control), ..self }
+    }
+
+    /// The same with this pacing part beside the control that is there.
+    #[must_use]
+    pub fn paced_by(self, pacing: impl Control + 'static) -> Self {
+        Self { control: Box::new(Paced::new(self.control, Box::new(pacing))), ..self }
+    }
+
     /// A window of `segments` full segments: ns-2's sender limits itself, any other the receiver's buffer.
     #[must_use]
     pub fn with_window(self, segments: u32) -> Self {
@@ -152,7 +162,8 @@ impl Config {
     #[must_use]
     pub fn rfc() -> Self {
         Self {
-            rules: Rules::RFC,
+            control: Box::new(NewReno::new(Rules::RFC)),
+            duplicates_keep_window: true,
             rto: RtoConfig::Smoothed(SmoothedConfig::RFC),
             acknowledgements: AckPolicy::DELAYED,
             handshake: Handshake::ThreeWay,
@@ -171,12 +182,7 @@ impl Config {
     #[must_use]
     pub fn linux() -> Self {
         Self {
-            rules: Rules {
-                initial_window: InitialWindow::Rfc6928,
-                restart_window: Some(InitialWindow::Rfc6928),
-                growth: Growth::Bytes { limit: 2.0 },
-                ..Rules::RFC
-            },
+            control: Box::new(NewReno::new(Rules::LINUX)),
             rto: RtoConfig::Smoothed(SmoothedConfig::LINUX),
             ..Self::rfc()
         }

@@ -1,12 +1,16 @@
 //! What goes in and what comes out.
 
 use crate::Segment;
+use crate::control::Feedback;
+use meshpace_pacing::Route;
 
 /// What the network layer knows about an arriving segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Arrival {
-    /// Wireless links that the segment crossed (schemes.md 1.2); `None` if unknown.
-    pub hops: Option<u32>,
+    /// The wireless way between the ends: hops (schemes.md 1.2) and link rates; `None` if nobody knows of one.
+    pub route: Option<Route>,
+    /// What a receiver or a relay wrote into the packet for the sender's control.
+    pub feedback: Option<Feedback>,
 }
 
 /// A segment to send.

@@ -11,10 +11,8 @@
 //!
 //! | part | choices | chosen by |
 //! |---|---|---|
-//! | congestion control | Tahoe, NewReno | [`Algorithm`] |
-//! | what ns-2 and the RFCs do differently | [`Rules::NS2`], [`Rules::RFC`] | [`Rules`] |
+//! | sender control: window and pacing | Tahoe, NewReno; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
 //! | retransmission timeout | ns-2's ticks, RFC 6298 | [`RtoConfig`] |
-//! | pacing | none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender | [`Pacing`] |
 //! | acknowledgements | every, delayed, dynamic | [`AckPolicy`] |
 //! | opening, header sizes, buffers | | [`Config`] |
 //!
@@ -26,11 +24,10 @@ extern crate alloc;
 extern crate std;
 
 mod config;
-mod congestion;
 mod connection;
+pub mod control;
 mod event;
 mod measure;
-mod pace;
 mod position;
 mod receiver;
 mod rto;
@@ -42,11 +39,10 @@ mod sender;
 mod tests;
 
 pub use config::{Config, Handshake, HeaderSize, KeepAlive, Reading};
-pub use congestion::{Algorithm, Growth, InitialWindow, LossBasis, Rules};
 pub use connection::{Connection, Ports, State, reset_for};
+pub use control::{Control, PacingView};
 pub use event::{Arrival, Closing, Event, Placement, Received, Transmit, WriteError};
 pub use measure::Counters;
-pub use pace::{Pacing, PacingLaw, PacingView};
 pub use receiver::AckPolicy;
 pub use rto::{RtoConfig, SmoothedConfig, TickConfig};
 pub use segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};

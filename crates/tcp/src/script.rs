@@ -3,13 +3,15 @@
 //! [`Script::expect`] asserts everything that came out since the last call, so silence is asserted, not assumed.
 //! Times are milliseconds; data are stream offsets.
 
+use crate::control::Feedback;
 use crate::{
     Arrival, Config, Connection, Event, Flags, Ns2Stamp, Options, Ports, Received, Segment, Transmit,
 };
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
-use meshpace_units::{Instant, Seq, Span};
+use meshpace_pacing::{LinkRates, Route};
+use meshpace_units::{Instant, Rate, Seq, Span};
 
 /// Our initial sequence number: data wrap after 1,000 bytes.
 pub(crate) const ISS: Seq = Seq(u32::MAX - 1000);
@@ -101,6 +103,9 @@ pub(crate) struct Script {
     /// Options of injected segments.
     pub(crate) options: Options,
     pub(crate) hops: Option<u32>,
+    /// Of the links that its segments cross.
+    pub(crate) rates: LinkRates,
+    pub(crate) feedback: Option<Feedback>,
     /// Next sequence position of the peer: what injected pure acknowledgements carry.
     pub(crate) peer: u64,
     pub(crate) events: Vec<Event>,
@@ -115,6 +120,8 @@ impl Script {
             window: u16::MAX,
             options: Options::default(),
             hops: None,
+            rates: LinkRates::Uniform(Rate::bits_per_sec(2_000_000)),
+            feedback: None,
             peer: 0,
             events: Vec::new(),
         };
@@ -196,18 +203,16 @@ impl Script {
     pub(crate) fn raw_at(&mut self, at: Instant, shape: impl FnOnce(&mut Segment)) -> Received {
         self.advance(at);
         let mut segment = Segment {
-            source_port: 2,
-            destination_port: 1,
-            seq: PEER_ISS + self.peer as u32,
             ack: ISS + 1,
             flags: Flags { ack: true, ..Flags::default() },
             window: self.window,
-            payload: 0,
             options: self.options,
             ns2: Some(Ns2Stamp { sent: at, echo: None }),
+            ..Segment::new(2, 1, PEER_ISS + self.peer as u32)
         };
         shape(&mut segment);
-        let received = self.tcp.handle_segment(at, &segment, Arrival { hops: self.hops });
+        let route = Some(Route { hops: self.hops, rates: self.rates.clone() });
+        let received = self.tcp.handle_segment(at, &segment, &Arrival { route, feedback: self.feedback });
         self.drain();
         received
     }

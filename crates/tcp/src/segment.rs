@@ -70,6 +70,16 @@ pub struct Options {
 }
 
 impl Options {
+    /// No options.
+    pub const NONE: Self = Self {
+        mss: None,
+        window_scale: None,
+        sack_permitted: false,
+        timestamps: None,
+        sack: [None; 4],
+        rtt_wired: None,
+    };
+
     /// What `rtt_wired` can say of a round trip: whole milliseconds, rounded to the nearest, at most 65,535
     /// (schemes.md 3.2).
     #[must_use]
@@ -102,6 +112,23 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// A segment with ports and a sequence number: no flags, no payload, no options. What it is to have besides is named in
+    /// a literal around it: `Segment { ack, flags, ..Segment::new(..) }`.
+    #[must_use]
+    pub const fn new(source_port: u16, destination_port: u16, seq: Seq) -> Self {
+        Self {
+            source_port,
+            destination_port,
+            seq,
+            ack: Seq(0),
+            flags: Flags::NONE,
+            window: 0,
+            payload: 0,
+            options: Options::NONE,
+            ns2: None,
+        }
+    }
+
     /// Sequence space the segment occupies: payload plus one each for SYN and FIN (RFC 9293, section 3.4).
     #[must_use]
     pub fn sequence_length(&self) -> u32 {

@@ -41,15 +41,12 @@ fn parts(kind: Kind, v6: bool) -> ([IpAddr; 2], Segment, Vec<u8>) {
     }
     let syn = matches!(kind, Kind::Syn);
     let segment = Segment {
-        source_port: 40_000,
-        destination_port: 443,
-        seq: Seq(1_000),
         ack: Seq(if syn { 0 } else { 2_000 }),
         flags: Flags { syn, ack: !syn, ..Flags::default() },
         window: 501,
         payload: if matches!(kind, Kind::Data) { 1_448 } else { 0 },
         options,
-        ns2: None,
+        ..Segment::new(40_000, 443, Seq(1_000))
     };
     let payload = vec![0x5a; segment.payload as usize];
     let ends = if v6 { ["fd77::2", "2001:db8::1"] } else { ["10.77.0.2", "192.0.2.1"] };

@@ -47,9 +47,6 @@ pub fn segment(header: &[u8; HEADER], options: Options, payload: u32) -> Segment
     let word = |at| u32::from_be_bytes(array(header, at));
     let bits = header[13];
     Segment {
-        source_port: half(0),
-        destination_port: half(2),
-        seq: Seq(word(4)),
         ack: Seq(word(8)),
         flags: Flags {
             syn: bits & SYN != 0,
@@ -63,6 +60,6 @@ pub fn segment(header: &[u8; HEADER], options: Options, payload: u32) -> Segment
         window: half(14),
         payload,
         options,
-        ns2: None,
+        ..Segment::new(half(0), half(2), Seq(word(4)))
     }
 }

@@ -179,7 +179,7 @@ impl Engine {
             Told::Sample(rtt) => {
                 self.round_trips.wireless.record(rtt);
                 let route = judge.route(&event.key, event.ttl);
-                flow.wireless.on_round_trip(rtt, flow.segment, route, &self.config.law);
+                flow.wireless.on_round_trip(rtt, flow.segment, &route);
             }
             Told::WiredSample(rtt) => {
                 self.round_trips.wired.record(rtt);

@@ -5,7 +5,7 @@ use crate::Failure;
 use meshpace_endpoint::{
     Device, Endpoint, ImpairmentConfig, LiveOptions, MTU, MTU_MIN_V6, Prefix, SocketOptions,
 };
-use meshpace_pacing::LinkRates;
+use meshpace_pacing::Route;
 use meshpace_schemes::{Catalogue, Setting, Value};
 use meshpace_tcp::KeepAlive;
 use meshpace_units::quantity::{RATE, SIZE, TIME, Unit};
@@ -145,8 +145,7 @@ impl Options {
         Ok(SocketOptions::from_scheme(
             scheme,
             &LiveOptions {
-                rates: LinkRates::Uniform(self.rate),
-                hops: self.hops,
+                route: Route::uniform(self.hops, self.rate),
                 window: self.window,
                 receive_buffer: self.receive_buffer,
                 send_buffer: self.send_buffer as usize,
@@ -235,7 +234,7 @@ mod tests {
         let given =
             options("--scheme fixed-rate --set fixed_rate=12Mbps --set rto_min=0.3 --window 9 --no-delay");
         let tcp = given.socket().expect("a good scheme").tcp;
-        assert_eq!(tcp.pacing, meshpace_tcp::Pacing::Fixed(Span::from_millis(1)));
+        assert_eq!(tcp.control.pacing().interval, Some(Span::from_millis(1)));
         assert_eq!((tcp.window, tcp.nagle), (Some(9), false));
         let meshpace_tcp::RtoConfig::Ticks(rto) = tcp.rto else { panic!("{:?}", tcp.rto) };
         assert_eq!(rto.min, Span::from_millis(300));

@@ -7,7 +7,7 @@
 
 use super::layout::{Cookie, Ends, Order, Report, Told};
 use ipnet::IpNet;
-use meshpace_pacing::{AdaptiveConfig, LawConfig, RateLaw, WirelessPart, WirelessSample};
+use meshpace_pacing::{AdaptiveConfig, RateLaw, Route, WirelessPart, WirelessSample};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -70,7 +70,7 @@ impl Flow {
     fn new(report: &Report, adopted: bool, config: AdaptiveConfig, hops: u32) -> Self {
         // A connection in mid-flight is not slowed down to learn about it.
         let initial_interval = config.initial_interval.filter(|_| !adopted);
-        let law = RateLaw::new(LawConfig::Adaptive(AdaptiveConfig { initial_interval, ..config }));
+        let law = RateLaw::new(AdaptiveConfig { initial_interval, ..config });
         Self {
             ends: report.ends,
             since: report.at,
@@ -98,16 +98,16 @@ impl Flow {
         limit(self.mss, self.interval?)
     }
 
-    fn on_round_trip(&mut self, rtt: Span, rtt_wired: Option<Span>, config: &AdaptiveConfig, rate: Rate) {
+    fn on_round_trip(&mut self, rtt: Span, rtt_wired: Option<Span>, rate: Rate) {
         self.reports += 1;
         self.rtt = Some(rtt);
         self.rtt_wired = rtt_wired.or(self.rtt_wired);
         match self.part.on_ack(Some(rtt), rtt_wired) {
             WirelessSample::RoundTrip(wireless) => {
                 self.rtt_wireless = Some(wireless);
-                let path = config.path(self.hops, self.mss, rate);
+                let route = Route::uniform(Some(self.hops), rate);
                 // A rejected sample leaves the spacing as it is; the law counts it.
-                if let Ok(interval) = self.law.on_sample(wireless, &path) {
+                if let Ok(interval) = self.law.on_round_trip(wireless, self.mss, &route) {
                     self.interval = Some(interval);
                 }
             }
@@ -167,7 +167,7 @@ impl Flows {
         flow.active = report.at;
         flow.mss = report.mss;
         if let Told::Sample { rtt, rtt_wired } = report.told {
-            flow.on_round_trip(rtt, rtt_wired, &config, way.rate);
+            flow.on_round_trip(rtt, rtt_wired, way.rate);
         }
         let order = flow.order();
         if order != flow.ordered {

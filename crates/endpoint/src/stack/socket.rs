@@ -32,7 +32,8 @@ pub(super) struct Socket {
     pub(super) connection: Connection,
     pub(super) tuple: FourTuple,
     iss: Seq,
-    pub(super) hops: Option<u32>,
+    /// What is known of every segment's way.
+    arrival: Arrival,
     pub(super) sending: SendBuffer,
     receiving: ReceiveBuffer,
     /// Bytes written so far.
@@ -60,20 +61,17 @@ pub(super) struct Socket {
 
 impl Socket {
     pub(super) fn new(
-        mut connection: Connection,
+        connection: Connection,
         tuple: FourTuple,
         iss: Seq,
         options: &SocketOptions,
         listener: Option<ListenerId>,
     ) -> Self {
-        if let Some(hops) = options.hops {
-            connection.set_path_hops(hops);
-        }
         Self {
             connection,
             tuple,
             iss,
-            hops: options.hops,
+            arrival: Arrival { route: options.route.clone(), feedback: None },
             sending: SendBuffer::new(options.send_buffer),
             receiving: ReceiveBuffer::default(),
             written: 0,
@@ -101,7 +99,7 @@ impl Socket {
     pub(super) fn handle(&mut self, now: Instant, segment: &Segment, payload: &[u8]) -> bool {
         let looks = |tcp: &Connection| (tcp.readable(), tcp.acknowledged(), tcp.state());
         let before = looks(&self.connection);
-        let received = self.connection.handle_segment(now, segment, Arrival { hops: self.hops });
+        let received = self.connection.handle_segment(now, segment, &self.arrival);
         if let Some(placement) = received.payload {
             let start = placement.skip as usize;
             self.receiving.place(placement.offset, &payload[start..start + placement.length as usize]);

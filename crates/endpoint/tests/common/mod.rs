@@ -6,7 +6,8 @@ use meshpace_endpoint::{
     Impairment, ImpairmentConfig, LiveOptions, Secret, SocketError, SocketId, SocketOptions, Stack,
     StackConfig,
 };
-use meshpace_units::{Instant, Span};
+use meshpace_pacing::Route;
+use meshpace_units::{Instant, Rate, Span};
 use std::net::{IpAddr, SocketAddr};
 
 pub const CLIENT: &str = "10.0.0.1";
@@ -28,7 +29,13 @@ pub fn config(host: &str) -> StackConfig {
 /// What a scheme of the table makes of a connection.
 pub fn scheme(name: &str) -> SocketOptions {
     let scheme = meshpace_schemes::lookup(name).expect(name);
-    SocketOptions::from_scheme(&scheme, &LiveOptions { hops: Some(4), ..LiveOptions::default() })
+    SocketOptions::from_scheme(
+        &scheme,
+        &LiveOptions {
+            route: Route::uniform(Some(4), Rate::bits_per_sec(11_000_000)),
+            ..LiveOptions::default()
+        },
+    )
 }
 
 /// Byte number `offset` of a stream that tells positions apart.

@@ -227,15 +227,5 @@ fn address(side: Side, flow: u8) -> IpAddr {
 }
 
 fn segment(source_port: u16, destination_port: u16, seq: Seq, ack: Seq, payload: u32) -> Segment {
-    Segment {
-        source_port,
-        destination_port,
-        seq,
-        ack,
-        flags: ACK,
-        window: WINDOW,
-        payload,
-        options: Options::default(),
-        ns2: None,
-    }
+    Segment { ack, flags: ACK, window: WINDOW, payload, ..Segment::new(source_port, destination_port, seq) }
 }

@@ -113,15 +113,10 @@ pub fn segment_packet(segment: Segment) -> Packet {
 
 pub fn segment() -> Segment {
     Segment {
-        source_port: 1024,
-        destination_port: 80,
-        seq: Seq(0x0102_0304),
         ack: Seq(0x0506_0708),
         flags: Flags { ack: true, ..Flags::default() },
         window: 0xfafa,
-        payload: 0,
-        options: Options::default(),
-        ns2: None,
+        ..Segment::new(1024, 80, Seq(0x0102_0304))
     }
 }
 
@@ -381,17 +376,7 @@ proptest! {
     ) {
         let [syn, ack, fin, rst, psh, ece, cwr] = bits;
         let stamp = Ns2Stamp { sent: Instant::from_nanos(u64::from(fields.2)), echo: None };
-        let segment = Segment {
-            source_port: fields.0,
-            destination_port: fields.1,
-            seq: Seq(fields.2),
-            ack: Seq(fields.3),
-            flags: Flags { syn, ack, fin, rst, psh, ece, cwr },
-            window: fields.4,
-            payload,
-            options,
-            ns2: flat.then_some(stamp),
-        };
+        let segment = Segment { ack: Seq(fields.3), flags: Flags { syn, ack, fin, rst, psh, ece, cwr }, window: fields.4, payload, options, ns2: flat.then_some(stamp), ..Segment::new(fields.0, fields.1, Seq(fields.2)) };
         let bytes = capture_packets(&scenario(&cbr(1, "")), &[segment_packet(segment)]);
         let found = frames(&bytes);
         let tcp = transport(&found[0].2[32..]);

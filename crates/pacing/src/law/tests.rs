@@ -1,15 +1,16 @@
 use super::*;
 use alloc::vec::Vec;
+use meshpace_units::Rate;
 use proptest::prelude::*;
 
 const MBIT_2: Rate = Rate::bits_per_sec(2_000_000);
 
 fn law(config: AdaptiveConfig) -> RateLaw {
-    RateLaw::new(LawConfig::Adaptive(config))
+    RateLaw::new(config)
 }
 
 fn paper_path(hops: u32) -> Path {
-    AdaptiveConfig::PAPER.path(hops, Bytes(1460), MBIT_2)
+    AdaptiveConfig::PAPER.path(Bytes(1460), &Route::uniform(Some(hops), MBIT_2)).unwrap()
 }
 
 #[test]
@@ -45,14 +46,6 @@ fn short_paths() {
 }
 
 #[test]
-fn the_four_hop_rule_is_the_case_of_550_and_200_metres() {
-    assert_eq!(AdaptiveConfig::oid(550.0, 200.0), Some(AdaptiveConfig::PAPER));
-    assert_eq!(AdaptiveConfig::oid(550.0, 250.0).unwrap().n, 4);
-    assert_eq!(AdaptiveConfig::oid(500.0, 250.0).unwrap().n, 3);
-    assert_eq!(AdaptiveConfig::oid(550.0, 0.0), None);
-}
-
-#[test]
 fn a_round_trip_shorter_than_the_air_time_counts_as_no_queueing() {
     let mut law = law(AdaptiveConfig::PAPER);
     law.on_sample(Span::from_micros(1), &paper_path(4)).unwrap();
@@ -67,7 +60,8 @@ fn samples_out_of_bounds_change_nothing() {
     let before = (law.interval(), law.k_hop_delay(), law.history.clone());
     assert_eq!(law.on_sample(Span::ZERO, &paper_path(4)), Err(Rejected::NoDelay));
     assert!(matches!(law.on_sample(Span::from_secs(2), &paper_path(4)), Err(Rejected::OutOfBounds { .. })));
-    let dead_link = AdaptiveConfig::PAPER.path(4, Bytes(1460), Rate::bits_per_sec(0));
+    let dead_link =
+        AdaptiveConfig::PAPER.path(Bytes(1460), &Route::uniform(Some(4), Rate::bits_per_sec(0))).unwrap();
     assert!(matches!(law.on_sample(Span::from_millis(40), &dead_link), Err(Rejected::OutOfBounds { .. })));
     assert_eq!((law.interval(), law.k_hop_delay(), law.history.clone()), before);
     assert_eq!((law.samples(), law.rejected(), law.unreliable()), (1, 3, 0));
@@ -100,14 +94,18 @@ fn unknown_hops_are_counted() {
 }
 
 #[test]
-fn a_fixed_rate_ignores_samples() {
-    // schemes.md 2.1: 1500 bytes at 1,025,922 bit/s are 11.6968 ms.
-    let config = LawConfig::fixed_rate(Rate::bits_per_sec(1_025_922), Bytes(1500)).unwrap();
-    let mut law = RateLaw::new(config);
-    let interval = law.interval().unwrap();
-    assert_eq!(interval.as_micros(), 11_696);
-    assert_eq!(law.on_sample(Span::from_millis(400), &paper_path(4)), Ok(interval));
-    assert_eq!(LawConfig::fixed_rate(Rate::bits_per_sec(0), Bytes(1500)), None);
+fn a_round_trip_over_a_route_is_a_sample_of_its_path() {
+    let (rtt, payload) = (Span::from_micros(36_640), Bytes(1460));
+    let per_link = |rates: &[Rate]| Route { hops: Some(9), rates: LinkRates::PerLink(rates.into()) };
+    let mut a = law(AdaptiveConfig::PAPER);
+    assert_eq!(a.on_round_trip(rtt, payload, &Route::uniform(Some(4), MBIT_2)), Ok(Span::from_millis(30)));
+    // A list of links tells the hops, whatever else is said.
+    let mut b = law(AdaptiveConfig::PAPER);
+    assert_eq!(b.on_round_trip(rtt, payload, &per_link(&[MBIT_2; 4])), Ok(Span::from_millis(30)));
+    assert_eq!(b.on_round_trip(rtt, payload, &per_link(&[])), Err(Rejected::NoLinks));
+    assert_eq!((b.samples(), b.rejected(), b.unreliable()), (1, 0, 0));
+    b.on_round_trip(rtt, payload, &Route::uniform(None, MBIT_2)).unwrap();
+    assert_eq!(b.unreliable(), 1);
 }
 
 proptest! {

@@ -2,11 +2,12 @@
 
 use super::{Kind, Param};
 use crate::compositions::{FIXED_RATE, backs_off};
+use crate::scheme::Algorithm;
 use crate::scheme::{Relay, Scheme, SenderPacing, TcpProfile};
 use crate::value::Value;
 use meshpace_gateway as gateway;
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
-use meshpace_tcp::{AckPolicy, Algorithm};
+use meshpace_tcp::AckPolicy;
 
 /// The agent reads stamps that only ns-2's headers carry.
 const AGENT_NEEDS_NS2: &str = "tcp_profile = \"ns2\" together with profile = \"ns2-2005\"";

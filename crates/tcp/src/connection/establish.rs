@@ -2,7 +2,7 @@
 
 use super::{Connection, State};
 use crate::config::{Handshake, HeaderSize};
-use crate::event::{Closing, Event};
+use crate::event::{Arrival, Closing, Event};
 use crate::position;
 use crate::receiver::Receiver;
 use crate::segment::{Options, Segment};
@@ -98,7 +98,7 @@ impl Connection {
         }
     }
 
-    pub(super) fn on_syn_sent(&mut self, now: Instant, segment: &Segment, rtt_hops: Option<u32>) {
+    pub(super) fn on_syn_sent(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) {
         let flags = segment.flags;
         let ack = position::position(self.iss, self.sender.una, segment.ack);
         let acceptable = flags.ack && ack == Some(1) && self.sender.max > 0;
@@ -119,7 +119,7 @@ impl Connection {
         }
         self.on_peer_syn(now, segment);
         if flags.ack {
-            self.on_ack_of_syn(now, segment, rtt_hops);
+            self.on_ack_of_syn(now, segment, arrival);
             if let Some(receiver) =
                 self.receiver.as_mut().filter(|_| self.config.handshake == Handshake::ThreeWay)
             {
@@ -133,8 +133,8 @@ impl Connection {
     }
 
     /// An acceptable acknowledgement of our SYN arrived.
-    pub(super) fn on_ack_of_syn(&mut self, now: Instant, segment: &Segment, hops: Option<u32>) {
-        let event = self.ack_event(now, segment, 1, hops, false);
+    pub(super) fn on_ack_of_syn(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) {
+        let event = self.ack_event(now, segment, 1, arrival, false);
         self.sender.on_ack(&event);
         self.syn_due = false;
         self.on_connected();

@@ -13,7 +13,7 @@ const CHALLENGE_PERIOD: Span = Span::from_secs(1);
 impl Connection {
     /// Takes a segment that arrived for this connection. Whether it belongs here (addresses, ports) is the driver's
     /// business.
-    pub fn handle_segment(&mut self, now: Instant, segment: &Segment, arrival: Arrival) -> Received {
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
         self.now = now;
         match self.state {
             State::Closed => {
@@ -25,14 +25,14 @@ impl Connection {
                 Received::default()
             }
             State::SynSent => {
-                self.on_syn_sent(now, segment, arrival.hops);
+                self.on_syn_sent(now, segment, arrival);
                 Received::default()
             }
             _ => self.on_later_segment(now, segment, arrival),
         }
     }
 
-    fn on_later_segment(&mut self, now: Instant, segment: &Segment, arrival: Arrival) -> Received {
+    fn on_later_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let stamp = segment.options.timestamps.filter(|_| self.timestamps);
         let old = stamp.is_some_and(|stamp| receiver.is_old(now, stamp.value)) && !segment.flags.rst;
@@ -76,7 +76,7 @@ impl Connection {
     }
 
     /// Handles the acknowledgement; false if the segment goes no further.
-    fn on_ack(&mut self, now: Instant, segment: &Segment, arrival: Arrival) -> bool {
+    fn on_ack(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> bool {
         let ack = position::position(self.iss, self.sender.una, segment.ack);
         if self.state == State::SynReceived {
             if ack.is_none_or(|ack| ack == 0 || ack > self.sender.max) {
@@ -84,7 +84,7 @@ impl Connection {
                 return false;
             }
             self.set_peer_window(segment, 1);
-            self.on_ack_of_syn(now, segment, arrival.hops);
+            self.on_ack_of_syn(now, segment, arrival);
         }
         // RFC 5961, section 5.2: neither above what was sent nor below what any window could explain.
         let oldest = self.sender.una.saturating_sub(self.sender.max_window);
@@ -97,8 +97,8 @@ impl Connection {
             self.set_peer_window(segment, ack);
         }
         let window_held = before.0 == self.sender.edge;
-        let pure = segment.is_pure_ack() && (window_held || !self.config.rules.duplicates_keep_window);
-        let event = self.ack_event(now, segment, ack, arrival.hops, pure);
+        let pure = segment.is_pure_ack() && (window_held || !self.config.duplicates_keep_window);
+        let event = self.ack_event(now, segment, ack, arrival, pure);
         self.sender.on_ack(&event);
         if self.sender.una > before.1 {
             self.on_progress();
@@ -138,14 +138,14 @@ impl Connection {
         }
     }
 
-    pub(super) fn ack_event(
+    pub(super) fn ack_event<'a>(
         &self,
         now: Instant,
         segment: &Segment,
         ack: u64,
-        hops: Option<u32>,
+        arrival: &'a Arrival,
         pure: bool,
-    ) -> AckEvent {
+    ) -> AckEvent<'a> {
         let echo = segment.options.timestamps.filter(|stamp| self.timestamps && stamp.echo != 0);
         let timestamp = echo.and_then(|stamp| {
             let ms = self.clock(now).wrapping_sub(stamp.echo);
@@ -155,7 +155,14 @@ impl Connection {
         // The agent of 2005 lives on echoed departures. Off the simulator RFC 7323's are the nearest thing, in milliseconds.
         let exact = segment.ns2.and_then(|stamp| stamp.echo).and_then(|sent| now.checked_since(sent));
         let echoed = exact.or(timestamp);
-        AckEvent { now, ack, pure, hops, rtt_wired: segment.options.rtt_wired, echoed, timestamp }
+        let near = |seq| position::position(self.iss, self.sender.una, seq);
+        let sack = segment.options.sack.map(|block| {
+            let (left, right) = block?;
+            Some((near(left)?, near(right)?)).filter(|(left, right)| left < right)
+        });
+        let rtt_wired = segment.options.rtt_wired;
+        let (route, feedback) = (arrival.route.as_ref(), arrival.feedback.as_ref());
+        AckEvent { now, ack, pure, route, feedback, rtt_wired, echoed, timestamp, sack }
     }
 
     fn on_payload(&mut self, now: Instant, segment: &Segment, start: u64) -> Received {

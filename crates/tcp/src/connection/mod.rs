@@ -8,15 +8,14 @@ mod timers;
 pub use output::reset_for;
 
 use crate::config::Config;
+use crate::control::{Asks, PacingView};
 use crate::event::{Closing, Event, WriteError};
 use crate::measure::Counters;
-use crate::pace::PacingView;
 use crate::position;
 use crate::receiver::Receiver;
 use crate::segment::Segment;
 use crate::sender::Sender;
 use alloc::collections::VecDeque;
-use meshpace_pacing::LinkRates;
 use meshpace_units::{Bytes, Instant, Seq, Span};
 
 /// The ports of a connection.
@@ -234,15 +233,10 @@ impl Connection {
         }
     }
 
-    /// The wireless part of the path has this many links (0: unknown), whatever the acknowledgements' hops say. The
-    /// agent of 2005 has only those.
-    pub fn set_path_hops(&mut self, hops: u32) {
-        self.sender.gate.set_hops(hops);
-    }
-
-    /// The MAC data rates of the path's links have changed.
-    pub fn set_link_rates(&mut self, rates: LinkRates) {
-        self.sender.gate.set_rates(rates);
+    /// What its control asks its surroundings for.
+    #[must_use]
+    pub fn asks(&self) -> Asks {
+        self.sender.control.asks()
     }
 
     /// What the endpoint is made of.
@@ -269,16 +263,16 @@ impl Connection {
         &self.sender.counters
     }
 
-    /// The congestion window in segments, without what fast recovery adds.
+    /// The congestion window in segments, without what fast recovery adds; infinite if the control has none.
     #[must_use]
     pub fn cwnd(&self) -> f64 {
-        self.sender.congestion.cwnd()
+        self.sender.control.cwnd()
     }
 
     /// The slow-start threshold in segments; `None` until something sets one.
     #[must_use]
     pub fn ssthresh(&self) -> Option<f64> {
-        self.sender.congestion.ssthresh()
+        self.sender.control.ssthresh()
     }
 
     /// The latest round-trip sample of the retransmission timer's estimator; ns-2's sees whole ticks, at least one.
@@ -302,7 +296,7 @@ impl Connection {
     /// What pacing does.
     #[must_use]
     pub fn pacing(&self) -> PacingView {
-        self.sender.gate.view()
+        self.sender.control.pacing()
     }
 
     /// Payload of a full segment.

@@ -17,15 +17,9 @@ pub fn reset_for(segment: &Segment) -> Option<Segment> {
     }
     let (seq, ack) = if segment.flags.ack { (segment.ack, Seq(0)) } else { (Seq(0), segment.end()) };
     Some(Segment {
-        source_port: segment.destination_port,
-        destination_port: segment.source_port,
-        seq,
         ack,
         flags: Flags { rst: true, ack: !segment.flags.ack, ..Flags::default() },
-        window: 0,
-        payload: 0,
-        options: Options::default(),
-        ns2: None,
+        ..Segment::new(segment.destination_port, segment.source_port, seq)
     })
 }
 
@@ -138,15 +132,11 @@ impl Connection {
         let ns2 =
             (self.config.headers == HeaderSize::Flat).then_some(Ns2Stamp { sent: self.now, echo: self.echo });
         Segment {
-            source_port: self.ports.local,
-            destination_port: self.ports.remote,
-            seq: self.sequence(position),
             ack: ack.unwrap_or_default(),
             flags: Flags { ack: ack.is_some(), ..Flags::default() },
-            window: 0,
-            payload: 0,
-            options: Options { timestamps, ..Options::default() },
+            options: Options { timestamps, ..Options::NONE },
             ns2,
+            ..Segment::new(self.ports.local, self.ports.remote, self.sequence(position))
         }
     }
 

@@ -1,55 +1,56 @@
 //! What acknowledgements do to the sending half.
 
-use super::{Resend, Sender};
-use crate::congestion::Reaction;
-use crate::pace::{AckSample, Gate};
+use super::{Resend, RoundTrips, Sender};
+use crate::control::{Ack, AckKind, Discipline, Feedback, Reaction, SackRanges};
 use crate::rto::AckTiming;
+use meshpace_pacing::Route;
 use meshpace_units::{Instant, Span};
 
 /// An acknowledgement that passed the checks of RFC 9293, section 3.10.7.4.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AckEvent {
+pub(crate) struct AckEvent<'a> {
     pub(crate) now: Instant,
     /// The acknowledged position.
     pub(crate) ack: u64,
     /// It could be a duplicate: no data, SYN or FIN, and it left the peer's window as it was (RFC 5681, section 2).
     pub(crate) pure: bool,
-    /// Links that it crossed.
-    pub(crate) hops: Option<u32>,
+    /// The wireless way, as far as the driver knows it.
+    pub(crate) route: Option<&'a Route>,
+    /// What the packet brought for the control.
+    pub(crate) feedback: Option<&'a Feedback>,
     /// TCP-GAP's option.
     pub(crate) rtt_wired: Option<Span>,
-    /// Time since the departure that ns-2's timestamp echoes.
+    /// Time since the departure that ns-2's timestamp echoes; where there is none, RFC 7323's.
     pub(crate) echoed: Option<Span>,
     /// Time since the departure that RFC 7323's timestamp echoes.
     pub(crate) timestamp: Option<Span>,
+    /// Selectively acknowledged positions.
+    pub(crate) sack: SackRanges,
 }
 
 impl Sender {
     /// Handles an acknowledgement that is not above what was sent.
-    pub(crate) fn on_ack(&mut self, event: &AckEvent) {
+    pub(crate) fn on_ack(&mut self, event: &AckEvent<'_>) {
         if event.ack > self.una {
             self.on_new_ack(event);
             return;
         }
         let duplicate = event.ack == self.una && event.pure && self.outstanding() && self.una > 0;
-        if matches!(self.gate, Gate::Agent(_)) {
-            self.sample(event, None, None); // the agent samples duplicates, too
-        }
+        let kind = if duplicate { AckKind::Duplicate } else { AckKind::Other };
+        self.counters.duplicate_acks += u64::from(duplicate);
+        let reaction = self.tell(event, kind, 0, RoundTrips::default());
+        self.react(event.now, reaction);
         if duplicate {
-            self.counters.duplicate_acks += 1;
-            let reaction = self.congestion.on_duplicate(&self.state());
-            self.react(event.now, reaction);
-            self.burst = self.congestion.burst();
+            self.limit_burst(event.now);
         }
     }
 
-    fn on_new_ack(&mut self, event: &AckEvent) {
+    fn on_new_ack(&mut self, event: &AckEvent<'_>) {
         let now = event.now;
-        let acked = (event.ack - self.una) as f64 / f64::from(self.mss);
-        let partial = self.congestion.is_partial(event.ack);
+        let acked = event.ack - self.una;
         let trips = self.log.acknowledge(now, event.ack);
-        let segment = self.una > 0; // the SYN is no data segment: its round trip says nothing about a data packet's
-        self.sample(event, trips.oldest.filter(|_| segment), trips.newest.filter(|_| segment));
+        // The SYN is no data segment: its round trip says nothing about a data packet's.
+        let data_trips = if self.una > 0 { trips } else { RoundTrips::default() };
 
         self.una = event.ack;
         self.nxt = self.nxt.max(self.una);
@@ -57,9 +58,10 @@ impl Sender {
         self.retries = 0;
         self.resend = None;
         self.last_activity = now;
-        let reaction = self.congestion.on_new_ack(acked, &self.state());
+        let reaction = self.tell(event, AckKind::New, acked, data_trips);
         // ns-2 restarts the timer of a partial acknowledgement before the back-off may end, of any other after the
         // round-trip update (ns2-behaviour.md 6.5, 6.10).
+        let partial = matches!(reaction, Reaction::ResendHole { .. });
         self.react(now, reaction);
         let rtt = trips.oldest.or(event.timestamp);
         self.estimator.on_new_ack(&AckTiming { now, una: self.una, partial, rtt });
@@ -68,20 +70,37 @@ impl Sender {
         } else if !partial {
             self.restart_timer(now);
         }
-        self.burst = self.congestion.burst();
+        self.limit_burst(now);
     }
 
-    fn sample(&mut self, event: &AckEvent, oldest: Option<Span>, newest: Option<Span>) {
-        let sample = AckSample {
-            now: event.now,
+    /// Tells the control, and empties its queue if it has ceased to queue.
+    fn tell(&mut self, event: &AckEvent<'_>, kind: AckKind, acked: u64, trips: RoundTrips) -> Reaction {
+        let AckEvent { now, route, feedback, rtt_wired, echoed, timestamp, sack, .. } = *event;
+        let RoundTrips { oldest, newest } = trips;
+        let (out, mss) = (self.state(), self.mss);
+        let reaction = self.control.on_ack(&Ack {
+            now,
+            kind,
+            out,
+            acked,
+            mss,
             oldest,
             newest,
-            echoed: event.echoed,
-            hops: event.hops,
-            rtt_wired: event.rtt_wired,
-            mss: self.mss,
-        };
-        self.gate.on_ack(&sample);
+            echoed,
+            timestamp,
+            route,
+            rtt_wired,
+            sack,
+            feedback,
+        });
+        self.flush_queue(now);
+        reaction
+    }
+
+    /// A burst is limited where no permission is: what waits for its turn makes no burst.
+    fn limit_burst(&mut self, now: Instant) {
+        let permitted = self.control.pace(now).is_some_and(|pace| pace.discipline == Discipline::Permission);
+        self.burst = if permitted { None } else { self.control.burst() };
     }
 
     fn react(&mut self, now: Instant, reaction: Reaction) {
@@ -110,6 +129,5 @@ impl Sender {
         self.counters.fast_retransmits += 1;
         self.restart_timer(now);
         self.estimator.stop_timing();
-        self.gate.on_loss();
     }
 }

@@ -1,17 +1,20 @@
 //! The sending half: what may leave, what is outstanding, when it is given up as lost.
 
 mod ack;
+mod queue;
 mod sent;
 
 pub(crate) use ack::AckEvent;
 
 use crate::config::{Config, HeaderSize};
-use crate::congestion::{Congestion, Outstanding};
+use crate::control::{Allowance, Control, Departure, Discipline, Outstanding, Pace, Sent};
 use crate::measure::Counters;
-use crate::pace::Gate;
 use crate::rto::Estimator;
+use alloc::boxed::Box;
+use core::ops::Range;
 use meshpace_units::{Instant, Span};
-use sent::SentLog;
+use queue::SendQueue;
+use sent::{RoundTrips, SentLog};
 
 /// A piece of the stream to be sent: payload `[start, start + length)`, with the FIN behind it if `fin`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +70,8 @@ pub(crate) struct Sender {
     limited: u64,
     /// When the retransmission timer expires.
     pub(crate) timer: Option<Instant>,
-    /// When the pacer lets out what waits for nothing else; `None` if nothing does.
+    /// When the pace lets out what waits for nothing else; `None` if nothing does. Of a queue: the release that its first
+    /// waits for. A driver with a real clock comes after it, never at it.
     due: Option<Instant>,
     /// Timeouts in a row without progress.
     pub(crate) retries: u32,
@@ -77,19 +81,19 @@ pub(crate) struct Sender {
     nagle: bool,
     rto_backoff: bool,
     keeps_log: bool,
-    /// The driver's bytes are gone once they are acknowledged. ns-2 has none, and its agent sends again what was
-    /// acknowledged while it waited.
+    /// The driver's bytes are gone once they are acknowledged. ns-2 has none, and sends again what was acknowledged while
+    /// it was queued.
     forgets: bool,
     log: SentLog,
-    pub(crate) congestion: Congestion,
+    pub(crate) queue: SendQueue,
+    pub(crate) control: Box<dyn Control>,
     pub(crate) estimator: Estimator,
-    pub(crate) gate: Gate,
     pub(crate) counters: Counters,
 }
 
 impl Sender {
     pub(crate) fn new(config: &Config) -> Self {
-        let gate = Gate::new(&config.pacing);
+        let control = config.control.clone();
         Self {
             una: 0,
             nxt: 0,
@@ -112,12 +116,12 @@ impl Sender {
             limit: config.window,
             nagle: config.nagle,
             rto_backoff: config.rto_backoff,
-            keeps_log: matches!(gate, Gate::Law(_)) || matches!(config.rto, crate::RtoConfig::Smoothed(_)),
+            keeps_log: control.asks().round_trips || matches!(config.rto, crate::RtoConfig::Smoothed(_)),
             forgets: config.headers == HeaderSize::Real,
             log: SentLog::default(),
-            congestion: Congestion::new(config.congestion, config.rules),
+            queue: SendQueue::default(),
+            control,
             estimator: Estimator::new(config.rto),
-            gate,
             counters: Counters::default(),
         }
     }
@@ -136,28 +140,38 @@ impl Sender {
         let flight = self.nxt.saturating_sub(self.una).saturating_sub(self.limited);
         Outstanding {
             una: self.una,
+            nxt: self.nxt,
             max: self.max,
             flight: flight as f64 / f64::from(self.mss),
             limit: self.limit.map_or(f64::INFINITY, f64::from),
         }
     }
 
-    /// True if the retransmission timer must run. The agent of 2005 counts as sent what it only queued and perhaps
-    /// flushed, so for it `nxt` may be ahead of `max`.
+    /// True if the retransmission timer must run. What was queued and perhaps flushed counts as sent, so `nxt` may be
+    /// ahead of `max`.
     const fn needs_timer(&self) -> bool {
         self.una < self.max || self.una < self.nxt
     }
 
+    /// What the control allows to be outstanding, at least a segment.
+    fn allowance(&self, new_data: bool) -> Allowance {
+        let answer = self.control.window(self.mss, new_data);
+        answer.map_or(Allowance { bytes: u64::MAX, extension: 0 }, |allowance| Allowance {
+            bytes: allowance.bytes.max(u64::from(self.mss)),
+            ..allowance
+        })
+    }
+
     /// The position that the next segment must not pass by the sender's own rules (not the peer's).
     fn own_edge(&self) -> u64 {
-        let window = self.congestion.allowance(self.mss, self.nxt == self.max);
+        let window = self.allowance(self.nxt == self.max).bytes;
         let limit = self.limit.map_or(u64::MAX, |segments| u64::from(segments) * u64::from(self.mss));
         self.una.saturating_add(window.min(limit))
     }
 
     /// What the windows allow to be sent next, in order; `None` if they allow nothing or nothing waits.
     pub(crate) fn next_chunk(&self) -> Option<Chunk> {
-        if !self.gate.spaces_bursts() && self.burst == Some(0) {
+        if self.burst == Some(0) {
             return None;
         }
         let start = self.nxt;
@@ -190,12 +204,32 @@ impl Sender {
         Chunk { start, length, fin: self.fin && start + u64::from(length) == self.end }
     }
 
+    /// The first segment of `range`, as far as it was sent before.
+    fn sent_before(&self, range: &Range<u64>) -> Chunk {
+        let start = range.start.max(self.una);
+        let data = range.end.min(self.max).min(self.end).saturating_sub(start);
+        let length = data.min(u64::from(self.mss)) as u32;
+        let end = start + u64::from(length);
+        Chunk { start, length, fin: self.fin && self.max > self.end && end == self.end && range.end > end }
+    }
+
     /// The first unacknowledged segment, as far as it was sent before.
     fn first_unacknowledged(&self) -> Chunk {
-        let data = self.max.min(self.end).saturating_sub(self.una);
-        let length = data.min(u64::from(self.mss)) as u32;
-        let fin = self.fin && self.max > self.end && self.una + u64::from(length) == self.end;
-        Chunk { start: self.una, length, fin }
+        self.sent_before(&(self.una..u64::MAX))
+    }
+
+    /// The next segment of what the control wants sent again.
+    fn take_hole(&mut self) -> Option<Chunk> {
+        while let Some(range) = self.control.hole() {
+            let chunk = self.sent_before(&range);
+            let there = chunk.end() > chunk.start;
+            // What is not there to be sent, as what has been acknowledged since, is gone for the control, too.
+            self.control.on_hole_taken(range.start..if there { chunk.end() } else { range.end });
+            if there {
+                return Some(chunk);
+            }
+        }
+        None
     }
 
     /// Takes what may leave at `now`, retransmissions first.
@@ -211,39 +245,62 @@ impl Sender {
                 return Some(chunk);
             }
         }
-        if !matches!(&self.gate, Gate::Agent(agent) if agent.is_pacing()) {
-            if self.gate.ready(now) {
+        match self.control.pace(now) {
+            Some(pace) if pace.discipline == Discipline::Queue => self.take_queued(now, pace),
+            Some(pace) if pace.release > now => {
+                self.due = self.waits().then_some(pace.release);
+                self.take_bare_fin()
+            }
+            _ => {
                 let chunk = self.take_permitted(now);
                 self.due = self.due.filter(|_| chunk.is_some());
-                return chunk;
+                chunk
             }
-            self.due = self.release_at(now);
-            return self.take_bare_fin();
         }
+    }
+
+    /// Queues what the windows let out, and takes the first of the queue if its time has come.
+    fn take_queued(&mut self, now: Instant, pace: Pace) -> Option<Chunk> {
         while let Some(chunk) = self.take_permitted(now) {
-            if let Gate::Agent(agent) = &mut self.gate {
-                agent.push(chunk);
-            }
+            self.queue.push(chunk);
         }
-        let Gate::Agent(agent) = &mut self.gate else { return None };
         if self.forgets {
-            agent.drop_acknowledged(self.una);
+            self.queue.drop_acknowledged(self.una);
         }
-        agent.promise(now);
-        if agent.ready(now) { agent.pop() } else { None }
+        if self.queue.is_empty() {
+            self.due = None;
+            return None;
+        }
+        let due = *self.due.get_or_insert(pace.release);
+        if pace.release <= now || due <= now { self.queue.pop() } else { None }
+    }
+
+    /// A control that has ceased to queue leaves nothing behind in the queue.
+    fn flush_queue(&mut self, now: Instant) {
+        if !self.queue.is_empty() && !self.queues(now) {
+            self.queue.clear();
+            self.due = None;
+        }
+    }
+
+    fn queues(&self, now: Instant) -> bool {
+        self.control.pace(now).is_some_and(|pace| pace.discipline == Discipline::Queue)
     }
 
     fn take_permitted(&mut self, now: Instant) -> Option<Chunk> {
         if self.resend.take().is_some() {
             return Some(self.first_unacknowledged());
         }
+        if let Some(hole) = self.take_hole() {
+            return Some(hole);
+        }
         if !self.outstanding() && now.saturating_since(self.last_activity) >= self.estimator.rto() {
-            self.congestion.on_idle(self.mss);
+            self.control.on_idle(self.mss);
         }
         let new_data = self.nxt == self.max;
         let chunk = self.next_chunk()?;
-        let extension = u64::from(self.congestion.extension(new_data)) * u64::from(self.mss);
-        if chunk.end() + extension > self.una.saturating_add(self.congestion.allowance(self.mss, new_data)) {
+        let Allowance { bytes, extension } = self.allowance(new_data);
+        if chunk.end() + extension > self.una.saturating_add(bytes) {
             self.limited += u64::from(chunk.length);
         }
         self.burst = self.burst.map(|left| left.saturating_sub(1));
@@ -251,7 +308,7 @@ impl Sender {
         Some(chunk)
     }
 
-    /// A FIN with no data waits behind the data, not for the pacer.
+    /// A FIN with no data waits behind the data, not for the pace.
     fn take_bare_fin(&mut self) -> Option<Chunk> {
         let chunk = self.next_chunk().filter(|chunk| chunk.length == 0)?;
         self.nxt = chunk.end();
@@ -269,21 +326,25 @@ impl Sender {
             } else {
                 self.counters.retransmits += 1;
             }
-            // What waited for its time counts as sent then, lest the lateness of drivers add up (schemes.md 3.6). Not if
-            // that would let the next one out at once: there are no bursts (schemes.md 1.5).
-            let interval = self.gate.view().interval.unwrap_or(Span::ZERO);
-            let due = self.due.take().filter(|due| *due <= now && now.saturating_since(*due) < interval);
-            self.gate.on_departure(due.unwrap_or(now));
+            let sent = Sent::Data { start: chunk.start, length: chunk.length, first };
+            let token = self.token(now);
+            self.control.on_departure(&Departure { now, token, sent });
         }
         self.on_sequence_sent(now, chunk.start, end);
         first
     }
 
+    /// When what leaves now counts as sent: what waited for its time counts as sent then, lest the lateness of drivers add
+    /// up (schemes.md 3.6). Not if that would let the next one out at once: there are no bursts (schemes.md 1.5).
+    fn token(&mut self, now: Instant) -> Instant {
+        let Some(due) = self.due.take().filter(|due| *due <= now) else { return now };
+        let interval = self.control.pace(now).map_or(Span::ZERO, |pace| pace.interval);
+        if now.saturating_since(due) < interval { due } else { now }
+    }
+
     /// The SYN left.
     pub(crate) fn on_syn_departure(&mut self, now: Instant) {
-        if matches!(self.gate, Gate::Agent(_)) {
-            self.gate.on_departure(now);
-        }
+        self.control.on_departure(&Departure { now, token: now, sent: Sent::Syn });
         self.nxt = 1;
         self.on_sequence_sent(now, 0, 1);
     }
@@ -313,12 +374,13 @@ impl Sender {
         self.counters.timeouts += 1;
         self.retries += 1;
         self.syn_lost |= self.una == 0;
-        self.congestion.on_timeout(&self.state());
+        let out = self.state();
+        self.control.on_timeout(now, &out);
         if self.rto_backoff {
             self.estimator.back_off();
         }
         self.estimator.stop_timing();
-        self.gate.on_loss();
+        self.flush_queue(now);
         self.go_back();
         self.restart_timer(now);
     }
@@ -333,7 +395,7 @@ impl Sender {
 
     /// The handshake is complete.
     pub(crate) fn on_connected(&mut self) {
-        self.congestion.on_connected(self.syn_lost, self.mss);
+        self.control.on_connected(self.syn_lost, self.mss);
         self.estimator.on_connected(self.syn_lost);
     }
 
@@ -341,20 +403,27 @@ impl Sender {
     /// again at once without a congestion response (RFC 1191, section 6.5).
     pub(crate) fn set_mss(&mut self, mss: u32) {
         let old = core::mem::replace(&mut self.mss, mss);
-        self.congestion.on_mss_change(old, mss);
+        self.control.on_mss_change(old, mss);
         if mss < old && self.una > 0 && self.outstanding() {
             self.go_back();
         }
     }
 
-    /// When the pacer will let the next waiting segment out; `None` if nothing waits for it.
+    /// When the pace will let the next waiting segment out; `None` if nothing waits for it.
     pub(crate) fn release_at(&self, now: Instant) -> Option<Instant> {
-        if !self.gate.paces() {
-            return None;
-        }
-        let queued = matches!(&self.gate, Gate::Agent(agent) if agent.len() > 0);
-        let waits = queued || self.resend.is_some() || self.next_chunk().is_some();
-        waits.then(|| self.gate.release_at(now))
+        let pace = self.control.pace(now)?;
+        self.waits().then(|| match pace.discipline {
+            Discipline::Permission => pace.release,
+            Discipline::Queue => self.due.unwrap_or(pace.release).max(now),
+        })
+    }
+
+    /// True if something waits for nothing but the pace.
+    fn waits(&self) -> bool {
+        !self.queue.is_empty()
+            || self.resend.is_some()
+            || self.control.hole().is_some()
+            || self.next_chunk().is_some()
     }
 
     /// True if data wait for nothing but the peer's window.

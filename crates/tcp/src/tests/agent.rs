@@ -1,23 +1,20 @@
 //! TCP-AP as its authors' agent does it: replayed from a log of the agent itself, and its rules for losses.
 
-use crate::pace::Gate;
+use crate::control::Agent;
 use crate::script::{ISS, MSS, Out, Script, ms, segment};
-use crate::{Config, Ns2Stamp, Pacing, PacingLaw};
+use crate::{Config, Ns2Stamp};
 use alloc::vec::Vec;
-use meshpace_pacing::{AdaptiveConfig, LinkRates};
-use meshpace_units::{Instant, Rate, Span};
+use meshpace_pacing::AdaptiveConfig;
+use meshpace_units::{Instant, Span};
 
 const LOG: &str = include_str!("../../testdata/ns2_2005_h8.csv");
 
 fn config() -> Config {
-    let rates = LinkRates::Uniform(Rate::bits_per_sec(2_000_000));
-    let pacing = Pacing::Ns2Agent(PacingLaw { law: AdaptiveConfig::NS2_2005, rates });
-    Config { pacing, rto_backoff: false, ..Config::ns2() }
+    Config { rto_backoff: false, ..Config::ns2() }.paced_by(Agent::new(AdaptiveConfig::NS2_2005))
 }
 
 fn queued(s: &Script) -> usize {
-    let Gate::Agent(agent) = &s.tcp.sender().gate else { panic!("not the agent") };
-    agent.len()
+    s.tcp.sender().queue.len()
 }
 
 fn acknowledge(s: &mut Script, at: Instant, n: u64, rtt: Span) {

@@ -1,7 +1,8 @@
 //! Profile `ns2`: exact segment lists, after ns2-behaviour.md section 6 and schemes.md 16.
 
+use crate::Config;
+use crate::control::{Rules, Tahoe};
 use crate::script::{MSS, Out, Script, data, ms, segment, segments};
-use crate::{Algorithm, Config};
 use alloc::vec::Vec;
 use meshpace_units::Span;
 
@@ -241,7 +242,7 @@ fn the_first_segment_may_be_fast_retransmitted() {
 
 #[test]
 fn tahoe() {
-    let mut s = eight_outstanding(Config { congestion: Algorithm::Tahoe, ..Config::ns2() });
+    let mut s = eight_outstanding(Config::ns2().controlled_by(Tahoe::new(Rules::NS2)));
     s.ack_segment([300, 301], 6);
     s.expect_until(301, &[(300, segment(15)), (301, segment(16))]);
     s.ack_segment([302], 6);

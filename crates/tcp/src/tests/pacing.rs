@@ -1,16 +1,21 @@
 //! Pacing at the sender: spacing, what bypasses it, which acknowledgements are samples.
 
+use crate::control::{Fixed, Khd, Rules, Tahoe, WirelessKhd};
 use crate::script::{MSS, Script, data, ms, segment, segments};
-use crate::{Algorithm, Config, HeaderSize, Pacing, PacingLaw};
+use crate::{Config, Control, HeaderSize};
 use meshpace_pacing::{AdaptiveConfig, LinkRates};
 use meshpace_units::{Rate, Span};
 
-fn law() -> PacingLaw {
-    PacingLaw { law: AdaptiveConfig::PAPER, rates: LinkRates::Uniform(Rate::bits_per_sec(2_000_000)) }
+fn khd() -> Khd {
+    Khd::new(AdaptiveConfig::PAPER)
 }
 
-fn paced(pacing: Pacing) -> Script {
-    let mut s = Script::established(Config { pacing, ..Config::ns2() });
+fn fixed() -> Fixed {
+    Fixed::new(Span::from_millis(30))
+}
+
+fn paced(pacing: impl Control + 'static) -> Script {
+    let mut s = Script::established(Config::ns2().paced_by(pacing));
     s.hops = Some(4);
     s.write_endless(0);
     s
@@ -21,7 +26,7 @@ const RTT: Span = Span::from_micros(28_320);
 
 #[test]
 fn fixed_interval() {
-    let mut s = paced(Pacing::Fixed(Span::from_millis(30)));
+    let mut s = paced(fixed());
     s.expect_until(100, &[(0, segment(1)), (30, segment(2))]);
     // After idling one leaves at once, no more.
     s.ack_segment([150], 2);
@@ -31,7 +36,7 @@ fn fixed_interval() {
 
 #[test]
 fn a_late_driver_s_lateness_does_not_add_up() {
-    let mut s = paced(Pacing::Fixed(Span::from_millis(30)));
+    let mut s = paced(fixed());
     s.expect(0, &[segment(1)]);
     s.ack_segment([1], 1); // the window holds three
     s.out.clear();
@@ -52,7 +57,7 @@ fn a_late_driver_s_lateness_does_not_add_up() {
 
 #[test]
 fn before_the_first_sample() {
-    let mut s = paced(Pacing::Adaptive(law()));
+    let mut s = paced(khd());
     // The handshake's round trip is no data packet's: 50 ms stay.
     assert_eq!((s.tcp.pacing().samples, s.tcp.pacing().interval), (0, Some(Span::from_millis(50))));
     s.expect_until(90, &[(0, segment(1)), (50, segment(2))]);
@@ -60,7 +65,7 @@ fn before_the_first_sample() {
 
 #[test]
 fn a_sample_sets_the_interval() {
-    let mut s = paced(Pacing::Adaptive(law()));
+    let mut s = paced(khd());
     s.raw_at(ms(0) + RTT, |ack| ack.ack = crate::script::ISS + 1 + MSS as u32);
     let view = s.tcp.pacing();
     assert_eq!(
@@ -75,24 +80,24 @@ fn a_sample_sets_the_interval() {
 }
 
 #[test]
-fn hops_come_with_the_acknowledgement_or_from_the_driver() {
-    let mut s = paced(Pacing::Adaptive(law()));
+fn hops_and_rates_come_with_the_acknowledgement() {
+    let mut s = paced(khd());
     s.hops = Some(8);
     s.ack_segment([80], 1); // 2 * (80 / 8 + 5.84)
     assert_eq!(s.tcp.pacing().interval, Some(Span::from_micros(31_680)));
-    let mut s = paced(Pacing::Adaptive(law()));
-    s.tcp.set_path_hops(2); // 1 * (40 / 2 + 5.84)
+    let mut s = paced(khd());
+    s.hops = Some(2); // 1 * (40 / 2 + 5.84)
     s.ack_segment([40], 1);
     assert_eq!(s.tcp.pacing().interval, Some(Span::from_micros(25_840)));
-    let mut s = paced(Pacing::Adaptive(law()));
-    s.tcp.set_link_rates(LinkRates::Uniform(Rate::bits_per_sec(11_680_000))); // 2 * (40 / 4 + 1)
+    let mut s = paced(khd());
+    s.rates = LinkRates::Uniform(Rate::bits_per_sec(11_680_000)); // 2 * (40 / 4 + 1)
     s.ack_segment([40], 1);
     assert_eq!(s.tcp.pacing().interval, Some(Span::from_millis(22)));
 }
 
 #[test]
 fn the_most_recently_sent_segment_is_the_sample() {
-    let mut s = paced(Pacing::Adaptive(law()));
+    let mut s = paced(khd());
     s.advance(ms(60));
     s.ack_segment([90], 2); // 1 left at 0, 2 at 50
     assert_eq!(s.tcp.pacing().interval, Some(Span::from_micros(31_680)));
@@ -103,7 +108,7 @@ fn the_most_recently_sent_segment_is_the_sample() {
 
 /// Segments 1 to 4 have left, at 0, 30, 60 and 90; 1 is acknowledged, 2 is lost.
 fn losing_the_second() -> Script {
-    let mut s = paced(Pacing::Fixed(Span::from_millis(30)));
+    let mut s = paced(fixed());
     s.advance(ms(31));
     s.ack_segment([40], 1);
     s.advance(ms(100));
@@ -142,8 +147,8 @@ fn partial_acknowledgements_and_going_back_wait_for_the_pacer() {
 
 #[test]
 fn tahoe_sends_the_lost_segment_once() {
-    let pacing = Pacing::Fixed(Span::from_millis(30));
-    let mut s = Script::established(Config { pacing, congestion: Algorithm::Tahoe, ..Config::ns2() });
+    let tahoe = Config::ns2().controlled_by(Tahoe::new(Rules::NS2));
+    let mut s = Script::established(tahoe.paced_by(fixed()));
     s.write_endless(0);
     s.advance(ms(40));
     s.ack_segment([41], 1);
@@ -155,7 +160,7 @@ fn tahoe_sends_the_lost_segment_once() {
 
 #[test]
 fn karn_for_the_rate_law() {
-    let mut s = paced(Pacing::Adaptive(law()));
+    let mut s = paced(khd());
     s.expect_until(240, &[(0, segment(1)), (50, segment(2)), (200, segment(1))]);
     s.ack_segment([241], 1);
     assert_eq!(s.tcp.pacing().samples, 0, "1 left twice");
@@ -165,7 +170,7 @@ fn karn_for_the_rate_law() {
 
 #[test]
 fn without_back_off_if_so_configured() {
-    let config = Config { pacing: Pacing::Adaptive(law()), rto_backoff: false, ..Config::ns2() };
+    let config = Config { rto_backoff: false, ..Config::ns2() }.paced_by(khd());
     let mut s = Script::established(config);
     s.write_endless(0);
     s.out.clear();
@@ -174,7 +179,7 @@ fn without_back_off_if_so_configured() {
 
 #[test]
 fn the_fin_follows_the_data_and_waits_for_no_token() {
-    let mut s = Script::established(Config { pacing: Pacing::Fixed(Span::from_millis(30)), ..Config::ns2() });
+    let mut s = Script::established(Config::ns2().paced_by(fixed()));
     s.write(0, MSS + 10);
     s.expect_until(39, &[(0, segment(1)), (30, data(MSS..MSS + 10))]);
     s.app(40, crate::Connection::close);
@@ -182,9 +187,7 @@ fn the_fin_follows_the_data_and_waits_for_no_token() {
 }
 
 fn gap_sender() -> Script {
-    let mut s = paced(Pacing::Wireless { law: law(), hops: 4 });
-    s.hops = Some(9); // wireless and wired links of the acknowledgement's way: not this law's hops
-    s
+    paced(WirelessKhd::new(AdaptiveConfig::PAPER))
 }
 
 fn with_option(s: &mut Script, at: u64, n: u64, rtt_wired: Option<u64>) {

@@ -1,15 +1,18 @@
 //! Random networks and random peers.
 
+use crate::control::{Agent, Fixed, Khd, NewReno, Paced, Rules, Tahoe, WirelessKhd};
 use crate::script::ms;
 use crate::{
-    AckPolicy, Algorithm, Arrival, Config, Connection, Event, Flags, Ns2Stamp, Options, Pacing, PacingLaw,
-    Ports, Segment, State, Timestamps, Transmit,
+    AckPolicy, Arrival, Config, Connection, Control, Event, Flags, Ns2Stamp, Options, Ports, Segment, State,
+    Timestamps, Transmit,
 };
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use meshpace_pacing::{AdaptiveConfig, LinkRates};
+use meshpace_pacing::{AdaptiveConfig, Route};
 use meshpace_units::{Instant, Rate, Seq, Span};
 use proptest::prelude::*;
+use proptest::sample::select;
 
 /// What happens to one segment on the way: lost, or arriving once or twice after so many milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -27,29 +30,36 @@ fn fate() -> impl Strategy<Value = Fate> {
     })
 }
 
-fn pacing() -> impl Strategy<Value = Pacing> {
-    let rates = LinkRates::Uniform(Rate::bits_per_sec(2_000_000));
-    let paper = PacingLaw { law: AdaptiveConfig::PAPER, rates: rates.clone() };
-    let agent = PacingLaw { law: AdaptiveConfig::NS2_2005, rates };
-    prop_oneof![
-        Just(Pacing::None),
-        Just(Pacing::Fixed(Span::from_millis(7))),
-        Just(Pacing::Adaptive(paper.clone())),
-        Just(Pacing::Ns2Agent(agent)),
-        Just(Pacing::Wireless { law: paper, hops: 3 }),
-    ]
+fn control() -> impl Strategy<Value = Box<dyn Control>> {
+    let windows: [Box<dyn Control>; 4] = [
+        Box::new(Tahoe::new(Rules::NS2)),
+        Box::new(Tahoe::new(Rules::RFC)),
+        Box::new(NewReno::new(Rules::NS2)),
+        Box::new(NewReno::new(Rules::RFC)),
+    ];
+    let pacings: [Option<Box<dyn Control>>; 5] = [
+        None,
+        Some(Box::new(Fixed::new(Span::from_millis(7)))),
+        Some(Box::new(Khd::new(AdaptiveConfig::PAPER))),
+        Some(Box::new(Agent::new(AdaptiveConfig::NS2_2005))),
+        Some(Box::new(WirelessKhd::new(AdaptiveConfig::PAPER))),
+    ];
+    let (windows, pacings) = (select(windows.to_vec()), select(pacings.to_vec()));
+    (windows, pacings).prop_map(|(window, pacing)| match pacing {
+        Some(pacing) => Box::new(Paced::new(window, pacing)),
+        None => window,
+    })
 }
 
 fn config() -> impl Strategy<Value = Config> {
     let base = prop_oneof![Just(Config::ns2()), Just(Config::rfc()), Just(Config::linux())];
-    let algorithm = prop_oneof![Just(Algorithm::Tahoe), Just(Algorithm::NewReno)];
     let acknowledgements =
         prop_oneof![Just(AckPolicy::Every), Just(AckPolicy::DELAYED), Just(AckPolicy::DYNAMIC_DELAYED)];
-    (base, algorithm, acknowledgements, pacing(), 100u32..1500, 2_000u32..200_000, any::<bool>()).prop_map(
-        |(base, congestion, acknowledgements, pacing, mss, receive_buffer, rto_backoff)| Config {
-            congestion,
+    let control = prop::option::weighted(0.8, control());
+    (base, control, acknowledgements, 100u32..1500, 2_000u32..200_000, any::<bool>()).prop_map(
+        |(base, control, acknowledgements, mss, receive_buffer, rto_backoff)| Config {
+            control: control.unwrap_or_else(|| base.control.clone()),
             acknowledgements,
-            pacing,
             mss,
             receive_buffer: receive_buffer.max(2 * mss),
             rto_backoff,
@@ -58,6 +68,12 @@ fn config() -> impl Strategy<Value = Config> {
             ..base
         },
     )
+}
+
+/// Links of the wireless way.
+fn over(hops: u32) -> Arrival {
+    let route = Some(Route::uniform(Some(hops), Rate::bits_per_sec(2_000_000)));
+    Arrival { route, feedback: None }
 }
 
 /// One end with the bytes of its streams: byte `n` of either stream is `n mod 251`.
@@ -100,7 +116,7 @@ impl Network {
 
     fn arrive(&mut self, end: usize, transmit: &Transmit) {
         let this = &mut self.ends[end];
-        let received = this.tcp.handle_segment(self.now, &transmit.segment, Arrival { hops: Some(3) });
+        let received = this.tcp.handle_segment(self.now, &transmit.segment, &over(3));
         if let Some(place) = received.payload {
             assert_eq!(place.offset, transmit.offset + u64::from(place.skip), "misplaced");
             assert!(place.skip + place.length <= transmit.segment.payload);
@@ -241,9 +257,6 @@ fn any_segment() -> impl Strategy<Value = Segment> {
                 ns2,
             )| {
                 Segment {
-                    source_port: 2,
-                    destination_port: 1,
-                    seq,
                     ack,
                     flags: Flags { syn, ack: is_ack, fin, rst, ece, cwr, ..Flags::NONE },
                     window,
@@ -260,6 +273,7 @@ fn any_segment() -> impl Strategy<Value = Segment> {
                         sent: Instant::from_nanos(u64::from(sent)),
                         echo: echo.map(|at| Instant::from_nanos(u64::from(at))),
                     }),
+                    ..Segment::new(2, 1, seq)
                 }
             },
         )
@@ -311,20 +325,18 @@ proptest! {
         drain(&mut tcp, now);
         if greeted {
             let flags = Flags { syn: true, ack: opens, ..Flags::default() };
-            let mut segment = Segment {
-                source_port: 2, destination_port: 1, seq: Seq(PEER), ack: Seq(OUR_ISS) + 1, flags, window: 60_000,
-                payload: 0, options: Options::default(), ns2: None,
-            };
-            let _ = tcp.handle_segment(now, &segment, Arrival::default());
+            let mut segment =
+                Segment { ack: Seq(OUR_ISS) + 1, flags, window: 60_000, ..Segment::new(2, 1, Seq(PEER)) };
+            let _ = tcp.handle_segment(now, &segment, &Arrival::default());
             drain(&mut tcp, now);
             (segment.seq, segment.flags) = (segment.seq + 1, Flags { ack: true, ..Flags::default() });
-            let _ = tcp.handle_segment(now, &segment, Arrival::default());
+            let _ = tcp.handle_segment(now, &segment, &Arrival::default());
             drain(&mut tcp, now);
         }
         for step in steps {
             match step {
                 Step::Segment(segment) => {
-                    let received = tcp.handle_segment(now, &segment, Arrival { hops: Some(4) });
+                    let received = tcp.handle_segment(now, &segment, &over(4));
                     if let Some(place) = received.payload {
                         prop_assert!(place.skip + place.length <= segment.payload);
                     }

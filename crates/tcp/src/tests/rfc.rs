@@ -1,8 +1,8 @@
 //! Profile `rfc`: exact segment lists, after RFC 5681, 6582, 3042, 3390, 3465 and 6298.
 
-use crate::InitialWindow;
+use crate::Config;
+use crate::control::{Growth, InitialWindow, NewReno, Rules, Tahoe};
 use crate::script::{Out, Script, data};
-use crate::{Algorithm, Config, Growth, Rules};
 use alloc::vec::Vec;
 use meshpace_units::Span;
 
@@ -12,9 +12,12 @@ fn config() -> Config {
     Config { timestamps: false, rto, ..Config::rfc() }
 }
 
+fn rules(segments: f64) -> Rules {
+    Rules { initial_window: InitialWindow::Segments(segments), ..Rules::RFC }
+}
+
 fn with_window(segments: f64) -> Config {
-    let initial_window = InitialWindow::Segments(segments);
-    Config { rules: Rules { initial_window, ..Rules::RFC }, ..config() }
+    config().controlled_by(NewReno::new(rules(segments)))
 }
 
 /// Segments of 1,460 bytes, numbered from 1.
@@ -143,8 +146,8 @@ fn timestamps_end_the_back_off() {
 #[test]
 fn byte_counting() {
     // RFC 3465 with L = 2.
-    let rules = Rules { growth: Growth::Bytes { limit: 2.0 }, ..with_window(4.0).rules };
-    let mut s = Script::established(Config { rules, ..config() });
+    let rules = Rules { growth: Growth::Bytes { limit: 2.0 }, ..rules(4.0) };
+    let mut s = Script::established(config().controlled_by(NewReno::new(rules)));
     s.write_endless(0);
     s.ack_segment([100], 2);
     assert_eq!(s.tcp.cwnd(), 6.0);
@@ -166,7 +169,7 @@ fn byte_counting() {
 
 #[test]
 fn tahoe() {
-    let mut s = Script::established(Config { congestion: Algorithm::Tahoe, ..with_window(8.0) });
+    let mut s = Script::established(config().controlled_by(Tahoe::new(rules(8.0))));
     s.write_endless(0);
     s.ack_segment(100..104, 0);
     s.out.drain(..8);

@@ -2,22 +2,18 @@
 
 use crate::reference::words;
 use core::net::IpAddr;
-use meshpace_tcp::{Flags, Options, Segment};
+use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Bytes, Ecn, Seq};
 use meshpace_wire::{IpHeader, TooBig, build, parse_too_big, protocol};
 
 /// What an endpoint sent and a router could not pass on.
 fn sent(v6: bool) -> Vec<u8> {
     let segment = Segment {
-        source_port: 40_000,
-        destination_port: 80,
-        seq: Seq(0xfeed_beef),
         ack: Seq(1),
         flags: Flags { ack: true, ..Flags::default() },
         window: 1,
         payload: 1_000,
-        options: Options::default(),
-        ns2: None,
+        ..Segment::new(40_000, 80, Seq(0xfeed_beef))
     };
     let [here, there] = ends(v6);
     build(here, there, 60, &segment, &[7; 1_000])

@@ -93,7 +93,7 @@ fn segment() -> impl Strategy<Value = Segment> {
             // Without the flag the field is written as zero.
             let ack = Seq(if ack { number } else { 0 });
             let seq = Seq(seq);
-            Segment { source_port, destination_port, seq, ack, flags, window, payload: 0, options, ns2: None }
+            Segment { ack, flags, window, options, ..Segment::new(source_port, destination_port, seq) }
         })
         .prop_filter("40 bytes of options", |segment| segment.options_length() <= 40)
 }
@@ -102,17 +102,7 @@ fn segment() -> impl Strategy<Value = Segment> {
 fn syn() -> Vec<u8> {
     let flags = Flags { syn: true, ..Flags::default() };
     let options = Options { mss: Some(1460), ..Options::default() };
-    let segment = Segment {
-        source_port: 1024,
-        destination_port: 80,
-        seq: Seq(7),
-        ack: Seq(0),
-        flags,
-        window: 65_535,
-        payload: 0,
-        options,
-        ns2: None,
-    };
+    let segment = Segment { flags, window: 65_535, options, ..Segment::new(1024, 80, Seq(7)) };
     build([10, 77, 0, 2].into(), [192, 0, 2, 1].into(), 64, &segment, &[])
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::ebpf::layout::Half;
 use meshpace_gateway::{Endpoint, Gateway, RttOption, Side, TcpView, Verdict};
 use meshpace_pacing::{GoodputControlConfig, LinkRates};
-use meshpace_tcp::{Flags, Options, Segment};
+use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Rate, Seq};
 use proptest::prelude::*;
 use std::net::IpAddr;
@@ -227,15 +227,10 @@ impl Both {
     fn exchange(&mut self, flow: u16, rtt: Span) {
         let index = usize::from(flow);
         let bare = Segment {
-            source_port: 0,
-            destination_port: 0,
-            seq: Seq(self.sent[index]),
-            ack: Seq(0),
             flags: Flags { ack: true, ..Flags::default() },
             window: 512,
             payload: MSS,
-            options: Options::default(),
-            ns2: None,
+            ..Segment::new(0, 0, Seq(self.sent[index]))
         };
         let judge = &mut Everything(PACE);
         if self.sent[index] == 0 {

@@ -1,5 +1,5 @@
 use super::*;
-use meshpace_tcp::{Flags, Options, Segment};
+use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Seq, Span};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -61,15 +61,11 @@ impl World {
         let (ends, ports) =
             if down { ((INTERNET, MESH), (80, 5000)) } else { ((MESH, INTERNET), (5000, 80)) };
         let segment = Segment {
-            source_port: ports.0,
-            destination_port: ports.1,
-            seq: Seq(seq),
             ack: Seq(ack),
             flags,
             window: 60_000,
             payload,
-            options: Options::default(),
-            ns2: None,
+            ..Segment::new(ports.0, ports.1, Seq(seq))
         };
         meshpace_wire::build(ends.0, ends.1, 62, &segment, &vec![7; payload as usize])
     }

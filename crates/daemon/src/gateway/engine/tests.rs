@@ -62,15 +62,11 @@ impl World {
             Side::Wireless => (self.port, 80),
         };
         Segment {
-            source_port: ports.0,
-            destination_port: ports.1,
-            seq: Seq(seq),
             ack: Seq(ack),
             flags: ACK,
             window: 60_000,
             payload,
-            options: Options::default(),
-            ns2: None,
+            ..Segment::new(ports.0, ports.1, Seq(seq))
         }
     }
 

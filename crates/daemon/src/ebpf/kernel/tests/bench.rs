@@ -7,7 +7,7 @@ use crate::ebpf::layout::{Handling, KernelFlow, Pace, Settings, Told};
 use aya::programs::{TestRun, TestRunOptions};
 use meshpace_gateway::{Endpoint, FlowKey, Treatment};
 use meshpace_linux::monotonic_now;
-use meshpace_tcp::{Flags, Options, Segment};
+use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Instant, Seq, Span};
 use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt;
@@ -166,15 +166,5 @@ impl From<u32> for At {
 }
 
 pub(super) fn segment(seq: impl Into<At>, ack: impl Into<At>, payload: u32) -> Segment {
-    Segment {
-        source_port: 0,
-        destination_port: 0,
-        seq: seq.into().0,
-        ack: ack.into().0,
-        flags: ACK,
-        window: 1000,
-        payload,
-        options: Options::default(),
-        ns2: None,
-    }
+    Segment { ack: ack.into().0, flags: ACK, window: 1000, payload, ..Segment::new(0, 0, seq.into().0) }
 }

@@ -59,9 +59,6 @@ pub struct Rules {
     pub growth: Growth,
     /// Whether the window counts in whole segments (ns-2) or in bytes.
     pub whole_segments: bool,
-    /// Whether an acknowledgement that changes the peer's window is no duplicate (RFC 5681, section 2). ns-2's carry
-    /// no window.
-    pub duplicates_keep_window: bool,
     /// Whether the first two duplicates let a segment out each (RFC 3042; ns-2's `singledup_`).
     pub limited_transmit: bool,
     /// NewReno: new segments an acknowledgement may let out from the third duplicate to the end of recovery, and
@@ -84,7 +81,6 @@ impl Rules {
         loss_basis: LossBasis::Window,
         growth: Growth::PerAck,
         whole_segments: true,
-        duplicates_keep_window: false,
         limited_transmit: true,
         recovery_burst: Some(2),
         deflate_on_recovery_exit: false,
@@ -99,11 +95,18 @@ impl Rules {
         loss_basis: LossBasis::FlightSize,
         growth: Growth::PerAck,
         whole_segments: false,
-        duplicates_keep_window: true,
         limited_transmit: true,
         recovery_burst: None,
         deflate_on_recovery_exit: true,
         grows_on_recovery_exit: false,
         restart_window: Some(InitialWindow::Rfc3390),
+    };
+
+    /// As [`Rules::RFC`], with Linux's initial window (RFC 6928) and byte counting (RFC 3465).
+    pub const LINUX: Self = Self {
+        initial_window: InitialWindow::Rfc6928,
+        restart_window: Some(InitialWindow::Rfc6928),
+        growth: Growth::Bytes { limit: 2.0 },
+        ..Self::RFC
     };
 }

@@ -1,0 +1,147 @@
+//! What a control is told.
+
+use meshpace_pacing::Route;
+use meshpace_units::{Instant, Span};
+
+/// What an acknowledgement says to the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckKind {
+    /// It acknowledges something new.
+    New,
+    /// A duplicate (RFC 5681, section 2).
+    Duplicate,
+    /// Neither: an old one, or one that only tells the peer's window.
+    Other,
+}
+
+/// What is outstanding. Positions count the stream's bytes in 64 bits: 0 is the SYN, 1 the first byte of data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outstanding {
+    /// First unacknowledged position.
+    pub una: u64,
+    /// Next position to send; behind `max` while going back.
+    pub nxt: u64,
+    /// The position after the highest one ever sent.
+    pub max: u64,
+    /// Segments in flight: sent, not acknowledged, without those that limited transmit added (RFC 5681, section 3.2).
+    pub flight: f64,
+    /// The sender's own window limit in segments (ns-2's `window_`); infinite without one.
+    pub limit: f64,
+}
+
+/// Selectively acknowledged positions `[left, right)`, in the order of the segment (RFC 2018, section 4).
+pub type SackRanges = [Option<(u64, u64)>; 4];
+
+/// One acknowledgement and all that came with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    /// When it arrived.
+    pub now: Instant,
+    /// What it says.
+    pub kind: AckKind,
+    /// What is outstanding after it.
+    pub out: Outstanding,
+    /// Positions newly acknowledged: bytes, and one each for SYN and FIN.
+    pub acked: u64,
+    /// Payload of a full segment.
+    pub mss: u32,
+    /// Round trip of the oldest newly acknowledged data segment; `None` if it was sent twice (Karn), or if the control did
+    /// not ask for round trips.
+    pub oldest: Option<Span>,
+    /// The same of the most recently sent one among them.
+    pub newest: Option<Span>,
+    /// Time since the departure that ns-2's timestamp echoes; where there is none, RFC 7323's. Also on duplicates.
+    pub echoed: Option<Span>,
+    /// Time since the departure that RFC 7323's timestamp echoes, whole milliseconds.
+    pub timestamp: Option<Span>,
+    /// The wireless way, as far as the driver knows it.
+    pub route: Option<&'a Route>,
+    /// TCP-GAP's option: the wired part of the round trip (schemes.md 3.2).
+    pub rtt_wired: Option<Span>,
+    /// What the receiver holds above `out.una`.
+    pub sack: SackRanges,
+    /// What a receiver or a relay wrote into the packet for this control.
+    pub feedback: Option<&'a Feedback>,
+}
+
+impl Ack<'_> {
+    /// Newly acknowledged full segments.
+    #[must_use]
+    pub fn segments(&self) -> f64 {
+        self.acked as f64 / f64::from(self.mss)
+    }
+
+    /// True if it acknowledges something new.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.kind == AckKind::New
+    }
+}
+
+/// A few bytes that a receiver or a relay sends to a control, in a header beside TCP's. What they mean is between the two;
+/// the endpoint carries them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Feedback {
+    kind: u8,
+    length: u8,
+    bytes: [u8; Self::MAX],
+}
+
+impl Feedback {
+    /// The longest feedback, bytes.
+    pub const MAX: usize = 32;
+
+    /// Feedback of some kind; `None` if it is longer than [`Feedback::MAX`].
+    #[must_use]
+    pub fn new(kind: u8, bytes: &[u8]) -> Option<Self> {
+        let mut feedback = Self { kind, length: u8::try_from(bytes.len()).ok()?, bytes: [0; Self::MAX] };
+        feedback.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(feedback)
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub const fn kind(&self) -> u8 {
+        self.kind
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+impl core::fmt::Debug for Feedback {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Feedback").field("kind", &self.kind).field("bytes", &self.bytes()).finish()
+    }
+}
+
+/// A departure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When it leaves.
+    pub now: Instant,
+    /// When its permission counts as used: `now`, or the release that it waited for and a late driver missed, lest the
+    /// lateness of drivers add up (schemes.md 3.6).
+    pub token: Instant,
+    /// What leaves.
+    pub sent: Sent,
+}
+
+/// What leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// A SYN or SYN-ACK.
+    Syn,
+    /// Payload from position `start` on.
+    Data {
+        /// Its first position.
+        start: u64,
+        /// Its bytes.
+        length: u32,
+        /// Whether any of it leaves for the first time.
+        first: bool,
+    },
+}

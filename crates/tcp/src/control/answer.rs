@@ -1,0 +1,90 @@
+//! What a control answers.
+
+use meshpace_units::{Instant, Span};
+
+/// What the sender keeps for a control, because it costs something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Asks {
+    /// When each segment left: [`Ack::oldest`](crate::control::Ack::oldest), [`Ack::newest`](crate::control::Ack::newest).
+    pub round_trips: bool,
+    /// Hops and link rates with every acknowledgement: a driver that has to look for them looks only for those who ask.
+    pub route: bool,
+}
+
+impl Asks {
+    /// What either asks for.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self { round_trips: self.round_trips || other.round_trips, route: self.route || other.route }
+    }
+}
+
+/// What may be outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Bytes, from the first unacknowledged position on.
+    pub bytes: u64,
+    /// How many of them limited transmit added (RFC 3042): what leaves within them does not count as flight.
+    pub extension: u64,
+}
+
+/// When segments may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// The earliest departure, not before the time asked about.
+    pub release: Instant,
+    /// The spacing of the departures after it.
+    pub interval: Span,
+    /// What becomes of a segment until then.
+    pub discipline: Discipline,
+}
+
+/// How segments wait for their departure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    /// They do not: what leaves is chosen at the departure, retransmissions first (schemes.md 1.5).
+    Permission,
+    /// What the windows let out is queued there and then, leaves in that order, and counts as sent. The queue is emptied
+    /// when the control no longer answers this.
+    Queue,
+}
+
+/// What the sender has to do about an acknowledgement, besides sending what window and pace allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// Nothing.
+    Continue,
+    /// A loss: resend the first unacknowledged segment, past the pace, and go on from there (Tahoe).
+    GoBack,
+    /// A loss: resend the first unacknowledged segment, past the pace and ahead of everything else.
+    FastRetransmit,
+    /// A partial acknowledgement uncovered the next hole: resend it, by the pace.
+    ResendHole {
+        /// The retransmission timer restarts (on the first partial acknowledgement only; RFC 6582, section 3.2, the
+        /// "impatient" variant, and ns-2's `newreno_changes1_`).
+        restart_timer: bool,
+    },
+}
+
+impl Reaction {
+    /// True if a loss was found.
+    #[must_use]
+    pub const fn is_loss(self) -> bool {
+        matches!(self, Self::GoBack | Self::FastRetransmit)
+    }
+}
+
+/// What there is to see of a sender's pacing.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct PacingView {
+    /// The interval between departures; `None` if nothing is held back.
+    pub interval: Option<Span>,
+    /// The smoothed k-hop delay, seconds.
+    pub k_hop_delay: Option<f64>,
+    /// The measure of variation that the law uses.
+    pub variation: Option<f64>,
+    /// Round-trip samples that the law accepted.
+    pub samples: u64,
+    /// Samples it rejected.
+    pub rejected: u64,
+}

@@ -1,0 +1,154 @@
+//! Sender control: one part decides how much may be outstanding, when the next segment may leave, and what an
+//! acknowledgement or its absence makes the sender do.
+//!
+//! A sender has one [`Control`]. It is told everything at once, one [`Ack`] a time, and answers with a window
+//! ([`Allowance`]), a pace ([`Pace`]), or both; what it does not answer is not limited by it. The sender keeps what is
+//! the same for all: positions, the retransmission timer, the peer's window, the queue of a part that queues. What costs
+//! something to keep is kept only for those who ask ([`Asks`]). A part is one file that implements the trait, here or in
+//! another crate; [`Paced`] makes one control of a window part and a pacing part.
+//!
+//! | part | answers | file |
+//! |---|---|---|
+//! | [`Tahoe`] | window | `tahoe.rs` |
+//! | [`NewReno`] | window | `newreno.rs` |
+//! | [`Fixed`] | pace | `fixed.rs` |
+//! | [`Khd`]: TCP-AP | pace | `khd.rs` |
+//! | [`WirelessKhd`]: TCP-GAP's wireless sender | pace | `wireless_khd.rs` |
+//! | [`Agent`]: TCP-AP as its authors' agent of 2005 | pace, and queues | `agent.rs` |
+//! | [`Paced`]: two of these | both | `paced.rs` |
+//!
+//! What several window parts share: [`Rules`], [`Window`], [`Losses`], [`Recovery`]. Windows are real numbers of
+//! full-sized segments, as in ns-2.
+
+mod ack;
+mod agent;
+mod answer;
+mod fixed;
+mod khd;
+mod law_pacer;
+mod losses;
+mod newreno;
+mod paced;
+mod recovery;
+mod rules;
+mod tahoe;
+mod window;
+mod wireless_khd;
+
+pub use ack::{Ack, AckKind, Departure, Feedback, Outstanding, SackRanges, Sent};
+pub use agent::Agent;
+pub use answer::{Allowance, Asks, Discipline, Pace, PacingView, Reaction};
+pub use fixed::Fixed;
+pub use khd::Khd;
+pub use losses::Losses;
+pub use newreno::NewReno;
+pub use paced::Paced;
+pub use recovery::{Progress, Recovery};
+pub use rules::{Growth, InitialWindow, LossBasis, Rules};
+pub use tahoe::Tahoe;
+pub use window::Window;
+pub use wireless_khd::WirelessKhd;
+
+use alloc::boxed::Box;
+use core::fmt::Debug;
+use core::ops::Range;
+use meshpace_units::Instant;
+
+/// One sender's control. See the [module's page](self).
+///
+/// The sender clones the control of its [`Config`](crate::Config) when a connection begins. Equal calls must give equal
+/// answers: no clock, no random source.
+pub trait Control: CloneControl + Debug + Send + Sync {
+    /// What the sender has to keep for this control.
+    fn asks(&self) -> Asks {
+        Asks::default()
+    }
+
+    // What it is told.
+
+    /// The handshake is complete. `syn_lost`: its timer expired on the way; `mss`: payload of a full segment.
+    fn on_connected(&mut self, _syn_lost: bool, _mss: u32) {}
+
+    /// An acknowledgement arrived that is not above what was sent.
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction;
+
+    /// The window part beside this one took the acknowledgement just handled for a sign of loss. [`Paced`] tells its
+    /// pacing part; a control used alone knows it already.
+    fn on_loss(&mut self) {}
+
+    /// The retransmission timer expired: everything outstanding will be sent again, in order.
+    fn on_timeout(&mut self, _now: Instant, _out: &Outstanding) {}
+
+    /// Data leave after nothing was outstanding for a retransmission timeout (RFC 5681, section 4.1).
+    fn on_idle(&mut self, _mss: u32) {}
+
+    /// A SYN or a segment with payload leaves.
+    fn on_departure(&mut self, _departure: &Departure) {}
+
+    /// The payload of a full segment changed from `old` to `new` bytes.
+    fn on_mss_change(&mut self, _old: u32, _new: u32) {}
+
+    /// This much of what [`hole`](Self::hole) asked for is on its way, or is not there to be sent.
+    fn on_hole_taken(&mut self, _taken: Range<u64>) {}
+
+    // What it answers.
+
+    /// How much may be outstanding; `None` says nothing of the window. `new_data`: nothing already sent would be sent again.
+    /// Less than a segment counts as one: how far apart those are is the pace's business.
+    fn window(&self, _mss: u32, _new_data: bool) -> Option<Allowance> {
+        None
+    }
+
+    /// New segments that may follow the acknowledgement just handled; `None` sets no limit besides the window. A pace that
+    /// gives permissions takes its place.
+    fn burst(&self) -> Option<u32> {
+        None
+    }
+
+    /// When the next segment may leave; `None`: nothing is held back.
+    fn pace(&self, _now: Instant) -> Option<Pace> {
+        None
+    }
+
+    /// Positions sent before that are to leave next, ahead of new data, whatever the windows say. Asked each time
+    /// something may leave, a segment a time.
+    fn hole(&self) -> Option<Range<u64>> {
+        None
+    }
+
+    // What there is to see of it.
+
+    /// The congestion window in segments, without what fast recovery adds; infinite if it says nothing of the window.
+    fn cwnd(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// The slow-start threshold in segments; `None` until something sets one.
+    fn ssthresh(&self) -> Option<f64> {
+        None
+    }
+
+    /// Its pacing.
+    fn pacing(&self) -> PacingView {
+        PacingView::default()
+    }
+}
+
+/// Cloning behind the box; every [`Control`] that is [`Clone`] has it.
+pub trait CloneControl {
+    /// A copy in a box of its own.
+    fn clone_box(&self) -> Box<dyn Control>;
+}
+
+impl<T: Control + Clone + 'static> CloneControl for T {
+    fn clone_box(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Control> {
+    fn clone(&self) -> Self {
+        // Of what is in the box: the box itself is no control.
+        (**self).clone_box()
+    }
+}

@@ -1,0 +1,73 @@
+//! NewReno: fast recovery that survives several losses in one window.
+
+use super::{Ack, AckKind, Allowance, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window};
+use meshpace_units::Instant;
+
+/// NewReno (RFC 5681, RFC 6582; schemes.md 16).
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    window: Window,
+    recovery: Recovery,
+}
+
+impl NewReno {
+    /// By these rules.
+    #[must_use]
+    pub fn new(rules: Rules) -> Self {
+        Self { window: Window::new(rules), recovery: Recovery::default() }
+    }
+}
+
+impl Control for NewReno {
+    fn on_connected(&mut self, syn_lost: bool, mss: u32) {
+        self.window.open(syn_lost, mss);
+        self.recovery.on_connected();
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        match ack.kind {
+            AckKind::New => match self.recovery.on_new_ack(&mut self.window, ack) {
+                Progress::Open => self.window.grow(ack.segments()),
+                Progress::Recovered => {}
+                Progress::Partial(reaction) => return reaction,
+            },
+            AckKind::Duplicate => {
+                if self.recovery.on_duplicate(&ack.out) {
+                    let cwnd = self.window.cut_threshold(self.recovery.inflation(), &ack.out);
+                    return self.recovery.enter(&mut self.window, cwnd);
+                }
+            }
+            AckKind::Other => {}
+        }
+        Reaction::Continue
+    }
+
+    fn on_timeout(&mut self, _: Instant, out: &Outstanding) {
+        let again = self.recovery.on_timeout(out);
+        self.window.time_out(again, out);
+    }
+
+    fn on_idle(&mut self, mss: u32) {
+        self.window.restart(mss);
+    }
+
+    fn on_mss_change(&mut self, old: u32, new: u32) {
+        self.window.rescale(old, new);
+    }
+
+    fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
+        Some(self.recovery.allowance(&self.window, mss, new_data))
+    }
+
+    fn burst(&self) -> Option<u32> {
+        self.recovery.burst(self.window.rules())
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    fn ssthresh(&self) -> Option<f64> {
+        self.window.known_ssthresh()
+    }
+}

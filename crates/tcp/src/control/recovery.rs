@@ -1,0 +1,130 @@
+//! NewReno's fast recovery (RFC 6582; ns2-behaviour.md 6.4 to 6.6), for every part that recovers so.
+
+use super::losses::DUPLICATE_THRESHOLD;
+use super::{Ack, Allowance, Losses, Outstanding, Reaction, Rules, Window};
+
+/// Losses by duplicates, and fast recovery from them: the window is inflated by the segments known to have left the
+/// network. By how much a loss cuts the window is the part's business.
+#[derive(Clone, Debug, Default)]
+pub struct Recovery {
+    losses: Losses,
+    /// Segments added to the window (ns-2's `dupwnd_`); `None` outside recovery.
+    inflation: Option<f64>,
+    partial_seen: bool,
+}
+
+/// What an acknowledgement of something new means to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It opens.
+    Open,
+    /// Recovery has ended with it, and the window stays as that left it.
+    Recovered,
+    /// Recovery goes on: this is the reaction.
+    Partial(Reaction),
+}
+
+impl Recovery {
+    /// True while fast recovery has not ended.
+    #[must_use]
+    pub const fn active(&self) -> bool {
+        self.inflation.is_some()
+    }
+
+    /// Segments added to the window.
+    #[must_use]
+    pub fn inflation(&self) -> f64 {
+        self.inflation.unwrap_or(0.0)
+    }
+
+    /// The handshake is complete.
+    pub const fn on_connected(&mut self) {
+        self.losses.on_new_ack();
+    }
+
+    /// Something new was acknowledged.
+    pub fn on_new_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress {
+        let recovering = self.active();
+        if recovering && self.losses.is_partial(ack.out.una) {
+            return Progress::Partial(self.on_partial(window, ack.segments()));
+        }
+        self.losses.on_new_ack();
+        if recovering {
+            self.leave(window, &ack.out);
+            if !window.rules().grows_on_recovery_exit {
+                return Progress::Recovered;
+            }
+        }
+        Progress::Open
+    }
+
+    /// One more duplicate; true if it signals a loss, which is answered by cutting the window and [`enter`](Self::enter).
+    pub fn on_duplicate(&mut self, out: &Outstanding) -> bool {
+        if self.losses.on_duplicate(out) {
+            return true;
+        }
+        if self.losses.duplicates() > DUPLICATE_THRESHOLD {
+            // One more segment has left the network.
+            self.inflation = self.inflation.map(|inflation| inflation + 1.0);
+        }
+        false
+    }
+
+    /// Recovery begins with a window of `cwnd` segments.
+    pub fn enter(&mut self, window: &mut Window, cwnd: f64) -> Reaction {
+        window.set(cwnd);
+        self.inflation = Some(f64::from(DUPLICATE_THRESHOLD));
+        self.partial_seen = false;
+        Reaction::FastRetransmit
+    }
+
+    /// A partial acknowledgement: the window shrinks by what was acknowledged and grows by the segment that is
+    /// resent (RFC 6582, section 3.2, step 3; by one whole segment only if at least that much was acknowledged).
+    fn on_partial(&mut self, window: &mut Window, acked: f64) -> Reaction {
+        let inflation = self.inflation();
+        let added_back = if acked >= 1.0 { 1.0 } else { 0.0 };
+        if inflation > acked {
+            self.inflation = Some(inflation - acked + added_back);
+        } else {
+            window.set((window.cwnd() - (acked - inflation)).max(1.0));
+            self.inflation = Some(1.0);
+        }
+        let restart_timer = !self.partial_seen;
+        self.partial_seen = true;
+        Reaction::ResendHole { restart_timer }
+    }
+
+    fn leave(&mut self, window: &mut Window, out: &Outstanding) {
+        if window.rules().deflate_on_recovery_exit {
+            window.set(window.ssthresh().min(out.flight.max(1.0) + 1.0));
+        }
+        (self.inflation, self.partial_seen) = (None, false);
+    }
+
+    /// The retransmission timer expired; true if it did so for the same segment before.
+    pub fn on_timeout(&mut self, out: &Outstanding) -> bool {
+        (self.inflation, self.partial_seen) = (None, false);
+        self.losses.on_timeout(out)
+    }
+
+    /// The window with what recovery and limited transmit add to it.
+    #[must_use]
+    pub fn allowance(&self, window: &Window, mss: u32, new_data: bool) -> Allowance {
+        let extension = if self.active() { 0 } else { self.losses.extension(window.rules(), new_data) };
+        window.allowance(self.inflation(), extension, mss)
+    }
+
+    /// Segments that may follow the acknowledgement just handled; `None` sets no limit besides the window.
+    ///
+    /// ns-2's NewReno sends one for each of the first two duplicates and at most two from the third on
+    /// (ns2-behaviour.md 6.3 to 6.5).
+    #[must_use]
+    pub fn burst(&self, rules: &Rules) -> Option<u32> {
+        let limit = rules.recovery_burst?;
+        match self.losses.duplicates() {
+            0 => None,
+            n if n < DUPLICATE_THRESHOLD => Some(u32::from(rules.limited_transmit)),
+            _ => Some(limit),
+        }
+    }
+}

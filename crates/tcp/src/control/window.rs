@@ -1,0 +1,144 @@
+//! The congestion window and the slow-start threshold.
+
+use super::{Allowance, Growth, LossBasis, Outstanding, Rules};
+
+/// The smallest slow-start threshold, segments (RFC 5681, equation 4; ns-2).
+pub(super) const MINIMUM_THRESHOLD: f64 = 2.0;
+
+/// Congestion window and slow-start threshold by one profile's rules, in segments.
+#[derive(Clone, Debug)]
+pub struct Window {
+    rules: Rules,
+    cwnd: f64,
+    ssthresh: f64,
+    /// Segments acknowledged towards the next increase, with byte counting.
+    counted: f64,
+    /// Slow start follows a timeout: byte counting is limited to one segment (RFC 3465, section 2.3).
+    after_timeout: bool,
+}
+
+impl Window {
+    /// A connection that has yet to be opened: one segment, the SYN.
+    #[must_use]
+    pub fn new(rules: Rules) -> Self {
+        let ssthresh = rules.initial_ssthresh.unwrap_or(f64::INFINITY);
+        Self { rules, cwnd: 1.0, ssthresh, counted: 0.0, after_timeout: false }
+    }
+
+    /// The rules.
+    #[must_use]
+    pub const fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The congestion window.
+    #[must_use]
+    pub const fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// The slow-start threshold; infinite until something sets one.
+    #[must_use]
+    pub const fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    /// The slow-start threshold; `None` until something sets one.
+    #[must_use]
+    pub fn known_ssthresh(&self) -> Option<f64> {
+        self.ssthresh.is_finite().then_some(self.ssthresh)
+    }
+
+    /// The window, widened by `inflation` and by the segments of limited transmit. Truncation is meant: ns-2's window is
+    /// `int(cwnd)` segments.
+    #[must_use]
+    pub fn allowance(&self, inflation: f64, extension: u32, mss: u32) -> Allowance {
+        let size = u64::from(mss);
+        let segments = self.cwnd + (inflation + f64::from(extension));
+        let bytes = if self.rules.whole_segments {
+            segments as u64 * size
+        } else {
+            (segments * f64::from(mss)) as u64
+        };
+        Allowance { bytes, extension: u64::from(extension) * size }
+    }
+
+    /// The handshake is complete: the initial window opens, to one segment if the SYN was lost (RFC 5681, section 3.1;
+    /// ns2-behaviour.md 6.1).
+    pub fn open(&mut self, syn_lost: bool, mss: u32) {
+        self.cwnd = if syn_lost { 1.0 } else { self.rules.initial_window.segments(mss) };
+    }
+
+    /// `acked` segments were newly acknowledged: slow start below the threshold, congestion avoidance from it on.
+    pub fn grow(&mut self, acked: f64) {
+        let slow_start = self.cwnd < self.ssthresh;
+        match self.rules.growth {
+            Growth::PerAck if slow_start => self.cwnd += acked.min(1.0),
+            Growth::PerAck => self.cwnd += 1.0 / self.cwnd,
+            Growth::Bytes { limit } if slow_start => {
+                self.cwnd += acked.min(if self.after_timeout { 1.0 } else { limit });
+            }
+            Growth::Bytes { .. } => {
+                self.counted += acked;
+                if self.counted >= self.cwnd {
+                    self.counted -= self.cwnd;
+                    self.cwnd += 1.0;
+                }
+            }
+        }
+        if self.cwnd >= self.ssthresh {
+            self.after_timeout = false;
+        }
+    }
+
+    /// Sets the threshold to half of what the rules halve; `inflation` is what recovery had added to the window.
+    /// Returns the window for going on without slow start.
+    pub fn cut_threshold(&mut self, inflation: f64, out: &Outstanding) -> f64 {
+        match self.rules.loss_basis {
+            LossBasis::Window => {
+                let half = (self.cwnd + inflation).min(out.limit) / 2.0;
+                self.ssthresh = f64::from(half as u32).max(MINIMUM_THRESHOLD);
+                half.max(1.0)
+            }
+            LossBasis::FlightSize => {
+                self.ssthresh = (out.flight / 2.0).max(MINIMUM_THRESHOLD);
+                self.ssthresh
+            }
+        }
+    }
+
+    /// The window becomes `cwnd`.
+    pub const fn set(&mut self, cwnd: f64) {
+        self.cwnd = cwnd;
+        self.counted = 0.0;
+    }
+
+    /// The retransmission timer expired, `again` for the same segment: the threshold is cut, and slow start begins from one
+    /// segment, the loss window (RFC 5681, section 3.1).
+    pub fn time_out(&mut self, again: bool, out: &Outstanding) {
+        // RFC 5681, section 3.1: the threshold is held if the same segment times out again. ns-2 cuts every time.
+        let exempt = match self.rules.loss_basis {
+            LossBasis::Window => false,
+            LossBasis::FlightSize => again || out.una == 0,
+        };
+        if !exempt {
+            self.cut_threshold(0.0, out);
+        }
+        self.set(1.0);
+        self.after_timeout = true;
+    }
+
+    /// The connection was idle for a retransmission timeout (RFC 5681, section 4.1).
+    pub fn restart(&mut self, mss: u32) {
+        if let Some(window) = self.rules.restart_window {
+            self.cwnd = self.cwnd.min(window.segments(mss));
+        }
+    }
+
+    /// Keeps the window's bytes when the size of a segment changes.
+    pub fn rescale(&mut self, old: u32, new: u32) {
+        let factor = f64::from(old) / f64::from(new);
+        self.cwnd = (self.cwnd * factor).max(1.0);
+        self.ssthresh = (self.ssthresh * factor).max(MINIMUM_THRESHOLD);
+    }
+}

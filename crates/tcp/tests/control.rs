@@ -1,0 +1,237 @@
+//! Controls made outside the crate: whatever a part needs is public, and the sender does what it answers.
+
+use core::ops::Range;
+use meshpace_pacing::{LinkRates, Route};
+use meshpace_tcp::control::{
+    Ack, AckKind, Allowance, Departure, Discipline, Feedback, Fixed, NewReno, Outstanding, Pace, Paced,
+    Reaction, Rules, Sent,
+};
+use meshpace_tcp::{Arrival, Config, Connection, Control, Flags, Options, Ports, Segment};
+use meshpace_units::{Instant, Rate, Seq, Span};
+use std::sync::{Arc, Mutex};
+
+const ISS: Seq = Seq(7);
+const PEER: Seq = Seq(1_000);
+const MSS: u64 = 1460;
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Span::from_millis(n)
+}
+
+/// A connection that opened at time 0, with the start and length of what has left since, and when (ms).
+struct End {
+    tcp: Connection,
+    sent: Vec<(u64, u64, u32)>,
+}
+
+impl End {
+    fn new(control: impl Control + 'static) -> Self {
+        let config = Config { sack: true, ..Config::ns2() }.controlled_by(control);
+        let tcp = Connection::connect(config, Ports { local: 1, remote: 2 }, ISS, Instant::ZERO);
+        let mut end = Self { tcp, sent: Vec::new() };
+        end.drain(0);
+        end.segment(0, &Arrival::default(), |segment| {
+            segment.flags.syn = true;
+            segment.options = Options { mss: Some(1460), sack_permitted: true, ..Options::NONE };
+        });
+        end.sent.clear();
+        end
+    }
+
+    fn drain(&mut self, at: u64) {
+        while let Some(transmit) = self.tcp.poll_transmit(ms(at)) {
+            self.sent.push((at, transmit.offset, transmit.segment.payload));
+            assert!(self.sent.len() < 1_000, "no end");
+        }
+    }
+
+    fn segment(&mut self, at: u64, arrival: &Arrival, shape: impl FnOnce(&mut Segment)) {
+        self.until(at);
+        let flags = Flags { ack: true, ..Flags::default() };
+        let mut segment = Segment { ack: ISS + 1, flags, window: 60_000, ..Segment::new(2, 1, PEER) };
+        shape(&mut segment);
+        let _ = self.tcp.handle_segment(ms(at), &segment, arrival);
+        self.drain(at);
+    }
+
+    /// The peer has everything before `bytes`.
+    fn ack(&mut self, at: u64, bytes: u64) {
+        self.segment(at, &Arrival::default(), |segment| {
+            (segment.seq, segment.ack) = (PEER + 1, ISS + 1 + bytes as u32);
+        });
+    }
+
+    fn write(&mut self, at: u64, bytes: u64) {
+        self.tcp.write(bytes).expect("open");
+        self.drain(at);
+    }
+
+    fn until(&mut self, at: u64) {
+        while let Some(due) = self.tcp.poll_timeout().filter(|due| *due <= ms(at)) {
+            self.tcp.handle_timeout(due);
+            self.drain(due.as_nanos() / 1_000_000);
+        }
+    }
+}
+
+/// FeW's need: half a segment a round trip of 100 ms.
+#[derive(Clone, Debug, Default)]
+struct HalfWindow {
+    last: Option<Instant>,
+}
+
+impl Control for HalfWindow {
+    fn on_ack(&mut self, _: &Ack<'_>) -> Reaction {
+        Reaction::Continue
+    }
+
+    fn on_departure(&mut self, departure: &Departure) {
+        if matches!(departure.sent, Sent::Data { .. }) {
+            self.last = Some(departure.token);
+        }
+    }
+
+    fn window(&self, mss: u32, _: bool) -> Option<Allowance> {
+        Some(Allowance { bytes: u64::from(mss / 2), extension: 0 })
+    }
+
+    fn pace(&self, now: Instant) -> Option<Pace> {
+        let interval = Span::from_millis(200);
+        let release = self.last.map_or(now, |last| (last + interval).max(now));
+        Some(Pace { release, interval, discipline: Discipline::Permission })
+    }
+}
+
+#[test]
+fn half_a_segment_of_window_is_a_segment_every_other_round_trip() {
+    let mut end = End::new(HalfWindow::default());
+    end.write(0, 10 * MSS);
+    for n in 1..=3 {
+        end.ack(200 * n - 100, n * MSS);
+        end.until(200 * n);
+    }
+    let starts: Vec<_> = end.sent.iter().map(|(at, start, _)| (*at, start / MSS)).collect();
+    assert_eq!(starts, [(0, 0), (200, 1), (400, 2), (600, 3)]);
+    assert_eq!(end.tcp.cwnd(), f64::INFINITY, "it tells of no window in segments");
+}
+
+#[test]
+fn without_a_window_and_a_pace_only_the_peer_limits() {
+    #[derive(Clone, Debug)]
+    struct Nothing;
+    impl Control for Nothing {
+        fn on_ack(&mut self, _: &Ack<'_>) -> Reaction {
+            Reaction::Continue
+        }
+    }
+    let mut end = End::new(Nothing);
+    end.write(0, 100 * MSS);
+    assert_eq!(end.sent.len() as u64, 60_000 / MSS);
+}
+
+/// Sends again whatever lies below the highest selectively acknowledged position, once.
+#[derive(Clone, Debug, Default)]
+struct Mender {
+    hole: Option<Range<u64>>,
+    taken: Arc<Mutex<Vec<Range<u64>>>>,
+}
+
+impl Control for Mender {
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        if let (AckKind::Duplicate, [Some((left, _)), ..]) = (ack.kind, ack.sack) {
+            self.hole = Some(ack.out.una + MSS..left);
+        }
+        Reaction::Continue
+    }
+
+    fn hole(&self) -> Option<Range<u64>> {
+        self.hole.clone()
+    }
+
+    fn on_hole_taken(&mut self, taken: Range<u64>) {
+        self.hole = self.hole.take().filter(|hole| taken.end < hole.end).map(|hole| taken.end..hole.end);
+        self.taken.lock().expect("one thread").push(taken);
+    }
+}
+
+#[test]
+fn any_range_can_be_sent_again() {
+    let mender = Mender::default();
+    let taken = mender.taken.clone();
+    let mut end = End::new(mender);
+    end.write(0, 10 * MSS);
+    end.sent.clear();
+    // 2 and a half segments, in pieces of a segment; then the rest of a range that was acknowledged meanwhile.
+    let sack = |left: u64, right: u64| {
+        move |segment: &mut Segment| {
+            let at = |bytes: u64| ISS + 1 + bytes as u32;
+            segment.seq = PEER + 1;
+            segment.options.sack[0] = Some((at(left), at(right)));
+        }
+    };
+    end.segment(50, &Arrival::default(), sack(3 * MSS + 730, 10 * MSS));
+    let sent: Vec<_> = end.sent.drain(..).collect();
+    assert_eq!(sent, [(50, MSS, 1460), (50, 2 * MSS, 1460), (50, 3 * MSS, 730)]);
+    let spans = |ranges: &[Range<u64>]| ranges.iter().map(|r| (r.start - 1, r.end - 1)).collect::<Vec<_>>();
+    assert_eq!(spans(&taken.lock().unwrap()), [(MSS, 2 * MSS), (2 * MSS, 3 * MSS), (3 * MSS, 3 * MSS + 730)]);
+    // A block above everything sent: what was never sent is not sent by it.
+    end.segment(60, &Arrival::default(), sack(20 * MSS, 21 * MSS));
+    let ends: Vec<_> = end.sent.iter().map(|(_, start, length)| start + u64::from(*length)).collect();
+    assert_eq!(ends.last(), Some(&(10 * MSS)), "{ends:?}");
+}
+
+/// Notes what it is told.
+#[derive(Clone, Debug, Default)]
+struct Listener {
+    told: Arc<Mutex<Vec<String>>>,
+}
+
+impl Control for Listener {
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        let Ack { kind, acked, oldest, route, feedback, .. } = ack;
+        let hops = route.and_then(|route| route.hops);
+        let feedback = feedback.map(|feedback| (feedback.kind(), feedback.bytes()));
+        self.told.lock().unwrap().push(format!("{kind:?} {acked} {oldest:?} {hops:?} {feedback:?}"));
+        Reaction::Continue
+    }
+
+    fn on_timeout(&mut self, now: Instant, out: &Outstanding) {
+        self.told.lock().unwrap().push(format!("timeout {now:?} {} {} {}", out.una, out.nxt, out.max));
+    }
+}
+
+#[test]
+fn what_comes_with_an_acknowledgement_is_told() {
+    let listener = Listener::default();
+    let told = listener.told.clone();
+    let mut end = End::new(Paced::new(Box::new(listener), Box::new(Fixed::new(Span::from_millis(1_000)))));
+    told.lock().unwrap().clear();
+    end.write(0, 2 * MSS);
+    let rates = LinkRates::Uniform(Rate::bits_per_sec(2_000_000));
+    let feedback = Feedback::new(3, &[1, 2]);
+    assert_eq!(Feedback::new(3, &[0; 33]), None, "too long");
+    let arrival = Arrival { route: Some(Route { hops: Some(5), rates }), feedback };
+    end.segment(40, &arrival, |segment| (segment.seq, segment.ack) = (PEER + 1, ISS + 1 + MSS as u32));
+    end.ack(50, MSS);
+    // Nobody asked for round trips.
+    assert_eq!(
+        told.lock().unwrap().drain(..).collect::<Vec<_>>(),
+        ["New 1460 None Some(5) Some((3, [1, 2]))", "Other 0 None None None"]
+    );
+    assert_eq!(end.sent.len(), 1, "the pace is the other part's");
+    end.until(1_000);
+    assert_eq!(end.sent.len(), 2);
+    end.until(7_000);
+    // It waits for the pace after a timeout, too: the second finds it still to be sent.
+    let timeouts: Vec<_> = told.lock().unwrap().drain(..).collect();
+    assert!(timeouts[0].starts_with("timeout") && timeouts[0].ends_with("1461 2921 2921"), "{timeouts:?}");
+    assert!(timeouts[1].starts_with("timeout") && timeouts[1].ends_with("1461 1461 2921"), "{timeouts:?}");
+}
+
+#[test]
+fn of_two_answers_the_tighter_one_holds() {
+    let mut end = End::new(Paced::new(Box::new(NewReno::new(Rules::NS2)), Box::new(HalfWindow::default())));
+    end.write(0, 10 * MSS);
+    end.until(199);
+    assert_eq!((end.sent.len(), end.tcp.cwnd()), (1, 2.0), "half a segment of two");
+}
