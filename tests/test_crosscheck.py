@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commanding import CHAIN, Cli
 from meshpace import engine
-from meshpace.ns2.express import express
-from meshpace.ns2.model import NotExpressibleError, Ns2Scenario
+from meshpace.ns2.express import _agent, express
+from meshpace.ns2.keys import EXPRESSED, refuse_unknown
+from meshpace.ns2.model import NotExpressibleError, Ns2Scenario, Refusal
 from meshpace.ns2.parse import BrokenRunError, parse_run
 from meshpace.ns2.routes import Route, minimum_hop_route, within_range
 from meshpace.ns2.script import two_ray_power_w, write_script
@@ -45,7 +49,7 @@ packet = 500
 
 
 def resolve(text: str, *settings: str, scheme: str | None = None) -> Ns2Scenario:
-    return express(engine.resolve(engine.Job("test.toml", text.encode(), settings, scheme)))
+    return express(engine.Job("test.toml", text.encode(), settings, scheme))
 
 
 def test_thresholds_are_the_powers_at_the_ranges() -> None:
@@ -142,13 +146,18 @@ def test_wired_hosts_hang_on_the_gateways_ports() -> None:
         (("flow.0.app=transfer", "flow.0.bytes=1000"), None, "flow[0].app"),
         ((), "tcp-gap", "flow[0].scheme"),
         (("scheme.newreno.rto_min=1s",), None, "scheme.newreno.rto_min"),
+        (("scheme.newreno.ack_policy=dynamic-delayed",), None, "scheme.newreno.ack_policy"),
+        (("scheme.newreno.ack_policy=delayed", "scheme.newreno.ack_delay=50ms"), None, "scheme.newreno.ack_delay"),
+        (("scheme.mine.base=tcp-ap",), "mine", "scheme.mine.pacing"),
+        (("radio.retry_long=0",), None, "radio.retry_long"),
     ],
 )
 def test_what_ns2_cannot_express_is_named(settings: tuple[str, ...], scheme: str | None, key: str) -> None:
     with pytest.raises(NotExpressibleError) as refusal:
         resolve(CHAIN, *settings, scheme=scheme)
     assert refusal.value.key == key
-    assert refusal.value.reason
+    told = rf"test\.toml: {re.escape(key)} = .+: ns-2.35 cannot express it, .+; allowed: .+"
+    assert re.fullmatch(told, str(refusal.value))
 
 
 def test_batch_means_are_refused() -> None:
@@ -157,10 +166,121 @@ def test_batch_means_are_refused() -> None:
         resolve(batches)
 
 
+def test_a_scheme_is_expressed_by_its_parameters_whatever_its_name() -> None:
+    script = write_script(resolve(CHAIN))
+    assert write_script(resolve(CHAIN, "scheme.mine.base=newreno", scheme="mine")) == script
+    delayed = write_script(resolve(CHAIN, scheme="newreno-delack"))
+    assert "Agent/TCPSink/DelAck" in delayed
+    assert write_script(resolve(CHAIN, "scheme.newreno.ack_policy=delayed")) == delayed
+    assert write_script(resolve(CHAIN, "scheme.mine.base=tahoe", scheme="mine")) == write_script(
+        resolve(CHAIN, scheme="tahoe")
+    )
+
+
+def test_what_acts_at_the_gateway_is_refused_even_where_no_flow_has_it() -> None:
+    # The flow is NewReno's, but where flows disagree the mesh has the scheme of [defaults]: its gateway would pace.
+    text = GATEWAY.replace('scheme = "newreno"', 'scheme = "tcp-gap"')
+    with pytest.raises(NotExpressibleError, match=r'defaults\.scheme = "tcp-gap": .* gateway = ') as refusal:
+        resolve(text, "flow.0.scheme=newreno")
+    assert refusal.value.allowed == 'a scheme with gateway = "none"'
+    adhoc = text.replace('to = "B"', 'to = "n1"').replace('from = "B"', 'from = "n2"')
+    assert resolve(adhoc, "flow.0.scheme=newreno", "topology.wired=false").gateway is None
+
+
+SCHEMA = json.loads(engine.schema())
+
+
+def schema_keys(node: dict[str, Any] = SCHEMA, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every key of the scenario file as crosscheck's table writes it, with its schema."""
+    for name, inner in node.get("properties", {}).items():
+        yield from schema_keys(inner, f"{at}.{name}" if at else name)
+    if isinstance(named := node.get("additionalProperties"), dict):
+        yield from schema_keys(named, f"{at}.NAME")
+    items = node.get("items", {})
+    if "properties" in items:
+        yield from schema_keys(items, f"{at}[]")
+    elif "properties" not in node and not isinstance(node.get("additionalProperties"), dict):
+        yield at, node
+
+
+def test_every_key_of_the_schema_is_expressed_or_refused() -> None:
+    keys = {key for key, _ in schema_keys()}
+    assert len(keys) > 100
+    assert set(EXPRESSED) <= keys, "the table has keys that no scenario can have"
+    plain = engine.Job("test.toml", CHAIN.encode())
+    refuse_unknown(plain)
+    for key in sorted(keys - set(EXPRESSED)):
+        if key.startswith("scheme."):
+            continue
+        path = key.replace("[]", ".0")
+        with pytest.raises(Refusal) as refusal:
+            refuse_unknown(dataclasses.replace(plain, overrides=(f"{path}=1",)))
+        assert (refusal.value.key, refusal.value.found) == (key.replace("[]", "[0]"), "1")
+        table: Any = 1
+        for word in reversed(key.split(".")):
+            table = {word.removesuffix("[]"): [table] if word.endswith("[]") else table}
+        with pytest.raises(Refusal) as refusal:
+            refuse_unknown(dataclasses.replace(plain, text=toml(table).encode()))
+        assert refusal.value.key == key.replace("[]", "[0]")
+
+
+def toml(table: dict[str, Any]) -> str:
+    """A table on one line."""
+
+    def value(inner: Any) -> str:
+        if isinstance(inner, dict):
+            return "{" + ", ".join(f"{k} = {value(v)}" for k, v in inner.items()) + "}"
+        return "[" + ", ".join(map(value, inner)) + "]" if isinstance(inner, list) else str(inner)
+
+    return "\n".join(f"{k} = {value(v)}" for k, v in table.items())
+
+
+def test_every_parameter_of_a_scheme_is_expressed_or_refused() -> None:
+    table = {row["name"]: row["parameters"] for row in engine.schemes()}
+    every = sorted({key for parameters in table.values() for key in parameters})
+    assert len(every) > 30
+    for name in ("newreno", "newreno-delack", "tahoe"):
+        _agent("flow[0].scheme", name, table[name])
+        for key in every:
+            other = {**table[name], key: "other"}
+            with pytest.raises(Refusal) as refusal:
+                _agent("flow[0].scheme", name, other)
+            assert refusal.value.key == f"scheme.{name}.{key}"
+
+
+OTHERS = {
+    "measure.duration": "9s", "measure.warmup": "2s", "radio.rate": "2Mbps", "radio.basic_rate": "2Mbps",
+    "radio.preamble": "short", "radio.rts": "never", "radio.retry_short": "3", "radio.retry_long": "3",
+    "radio.queue": "9", "radio.capture_threshold_db": "7", "radio.tx_range": "240m", "radio.cs_range": "500m",
+    "topology.hops": "3", "topology.spacing": "190m", "topology.wired_rate": "9Mbps", "topology.wired_delay": "9ms",
+    "topology.wired_queue": "9", "topology.wired_hops": "2", "routing.protocol": "aodv", "defaults.segment": "1000",
+    "defaults.window": "9", "defaults.start_jitter": "0s", "defaults.scheme": "tahoe", "flow.0.segment": "999",
+    "flow.0.window": "8", "flow.0.start": "1s", "flow.0.stop": "3s", "flow.0.start_jitter": "2s", "flow.0.from": "n1",
+    "flow.0.scheme": "newreno-delack", "flow.0.count": "2", "flow.1.rate": "90kbps", "flow.1.packet": "400",
+    "flow.1.udp_header": "0", "flow.1.to": "n0", "scenario.name": "other",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), OTHERS.items())
+def test_what_is_expressed_is_in_the_script(key: str, value: str) -> None:
+    assert re.sub(r"\.\d+\.", "[].", key) in EXPRESSED
+    assert write_script(resolve(GATEWAY, f"{key}={value}")) != write_script(resolve(GATEWAY))
+
+
+def test_the_script_has_the_timers_of_the_schemes_it_stands_for() -> None:
+    script = write_script(resolve(CHAIN))
+    for name in ("newreno", "tahoe"):
+        parameters = next(row["parameters"] for row in engine.schemes() if row["name"] == name)
+        for ours, theirs in (("rto_min", "minrto_"), ("rto_max", "maxrto_"), ("rto_initial", "rtxcur_init_")):
+            (value,) = re.findall(rf"Agent/TCP set {theirs} (\S+)", script)
+            assert float(value) == parameters[ours]
+
+
 def test_refusals_on_the_command_line(cli: Cli, chain: Path) -> None:
     done = cli("crosscheck", chain, "--scheme", "tcp-gap", "--script", "s.tcl")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("flow[0].scheme: ns-2.35 cannot express it")
+    assert done.stderr.startswith(f'{chain}: flow[0].scheme = "tcp-gap": ns-2.35 cannot express it, ')
+    assert '; allowed: "newreno", "newreno-delack", "tahoe"' in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (chain.parent / "s.tcl").exists()
 

@@ -182,7 +182,7 @@ mod _engine {
     fn resolve(job: Job) -> PyResult<String> {
         let scenario = job.resolve()?;
         check(&scenario).map_err(Failure::from)?;
-        Ok(resolved::to_json(&scenario).to_string())
+        Ok(resolved::to_json(&scenario).map_err(Failure::from)?.to_string())
     }
 
     /// Runs jobs, as many at a time as `threads` (all cores if `None`); results as JSON in the order of the jobs.

@@ -2,17 +2,22 @@
 //!
 //! Seconds, bit/s, metres, bytes; names as in the file, values in the words of the file.
 
+use meshpace_mesh::parameters_in_use;
 use meshpace_scenario::{
     AodvProfile, App, BackoffRange, Endpoint, Flow, Measure, MeshNode, Mobility, Plan, Preamble, Propagation,
-    Radio, Reception, Routing, RtsThreshold, Scenario, Standard,
+    Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError, Standard,
 };
 use meshpace_units::NodeId;
 use serde_json::{Map, Value, json};
 
-/// The whole scenario.
-pub fn to_json(scenario: &Scenario) -> Value {
+/// The whole scenario, with every parameter of the schemes that it uses.
+///
+/// # Errors
+/// If it uses a scheme that does not exist, or gives a scheme a parameter that is not acceptable.
+pub fn to_json(scenario: &Scenario) -> Result<Value, ScenarioError> {
+    let schemes = parameters_in_use(scenario)?;
     let name = |end: Endpoint| scenario.name_of(end).to_owned();
-    json!({
+    Ok(json!({
         "name": scenario.name,
         "description": scenario.description,
         "source": scenario.source,
@@ -49,7 +54,8 @@ pub fn to_json(scenario: &Scenario) -> Value {
             "key": setting.key,
             "value": meshpace_settings::schema::raw(&setting.value),
         })).collect::<Vec<_>>(),
-    })
+        "schemes": schemes,
+    }))
 }
 
 /// The mesh nodes; `placed` is false where a node has no place, and x and y are only where to draw it.

@@ -86,10 +86,10 @@ def crosscheck(
     """Runs both and prints them side by side; with ``script`` only writes the Tcl file of seed 1."""
     if script is not None:
         with replacing(script) as draft:
-            draft.write_text(write_script(express(engine.resolve(job(scenario, settings, scheme)))))
+            draft.write_text(write_script(express(job(scenario, settings, scheme))))
         return
     jobs = job_of_each_seed(scenario, settings, scheme, seeds)
-    expressed = [express(engine.resolve(one)) for one in jobs]
+    expressed = [express(one) for one in jobs]
     find_ns()
     with Progress("meshpace", seeds) as progress:
         ours = engine.run_many(jobs, threads, progress)

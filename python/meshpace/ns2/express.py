@@ -1,31 +1,59 @@
-"""Turns a resolved scenario into what ns-2.35 can run, or says which key it cannot express and why."""
+"""Turns a scenario into what ns-2.35 can run, or says which key it cannot express and why."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from meshpace.ns2.model import App, Flow, MeshNode, NotExpressibleError, Ns2Scenario, Radio, Routing, WiredLink
+from meshpace import engine
+from meshpace.engine import Job
+from meshpace.ns2.keys import given, refuse_unknown
+from meshpace.ns2.model import (
+    App,
+    Flow,
+    MeshNode,
+    NotExpressibleError,
+    Ns2Scenario,
+    Radio,
+    Refusal,
+    Routing,
+    WiredLink,
+)  # fmt: skip
 from meshpace.ns2.routes import minimum_hop_route, within_range
 
-_AGENTS = {
-    "newreno": ("Agent/TCP/Newreno", False),
-    "newreno-delack": ("Agent/TCP/Newreno", True),
-    "tahoe": ("Agent/TCP", False),
-}
-"""Sending agent, and whether the sink delays its ACKs, of the schemes that ns-2.35 has."""
+_AGENTS = {"newreno": "Agent/TCP/Newreno", "tahoe": "Agent/TCP"}
+"""The sending agent of a congestion control: of a scheme of that name, with its parameters."""
+_SINKS = {"every": "newreno", "delayed": "newreno-delack"}
+"""The scheme whose parameters of the receiver (``ack_...``) ns-2's sinks have, by acknowledgement policy."""
+_CHOICES = ("congestion", "tcp_profile", "pacing", "ack_policy", "relay", "gateway")
+"""Parameters that choose a part: named before those of the part."""
 _DSSS_RATES = (1e6, 2e6, 5.5e6, 11e6)
 _MAC_OVERHEAD = 34
 
 Resolved = dict[str, Any]
 """A scenario as ``meshpace.engine.resolve`` returns it."""
+Parameters = dict[str, Any]
+"""Of a scheme, as they act."""
+Schemes = dict[str, Parameters]
 
 
-def express(resolved: Resolved) -> Ns2Scenario:
-    """The scenario in ns-2's terms.
+def express(job: Job) -> Ns2Scenario:
+    """The scenario of a job in ns-2's terms: all of it.
 
     Raises:
+        ScenarioError: the scenario cannot be run here.
         NotExpressibleError: names the first key that has no counterpart in ns-2.35, and the reason.
     """
+    resolved = engine.resolve(job)
+    try:
+        expressed = _express(resolved)
+        _check_mesh(resolved, job)
+        refuse_unknown(job)
+    except Refusal as refusal:
+        raise NotExpressibleError(job.name, refusal) from None
+    return expressed
+
+
+def _express(resolved: Resolved) -> Ns2Scenario:
     _check_static_parts(resolved)
     nodes = tuple(MeshNode(node["id"], node["x"], node["y"]) for node in resolved["mesh"])
     radio = _radio(resolved["radio"])
@@ -35,7 +63,7 @@ def express(resolved: Resolved) -> Ns2Scenario:
     )
     gateway = _gateway(resolved, links)
     names = {node.name for node in nodes}
-    flows = tuple(_flow(i, flow, names, resolved["scheme_settings"]) for i, flow in enumerate(resolved["flows"]))
+    flows = tuple(_flow(i, flow, names, resolved["schemes"]) for i, flow in enumerate(resolved["flows"]))
     static = routing is Routing.STATIC
     measure = resolved["measure"]
     return Ns2Scenario(
@@ -54,30 +82,37 @@ def express(resolved: Resolved) -> Ns2Scenario:
 
 def _check_static_parts(resolved: Resolved) -> None:
     if resolved["measure"]["kind"] != "time":
-        raise NotExpressibleError("measure.packets", "its scripts stop at a time; set measure.duration and warmup")
+        packets = resolved["measure"]["packets"]
+        raise Refusal("measure.packets", packets, "measure.duration, measure.warmup", "its scripts stop at a time")
     if resolved["mobility"]["model"] != "static":
-        raise NotExpressibleError("mobility.model", "its random waypoints are other draws, so the paths would differ")
+        model = resolved["mobility"]["model"]
+        raise Refusal(
+            "mobility.model", model, '"static"', "its random waypoints are other draws: the paths would differ"
+        )
 
 
 def _radio(radio: Resolved) -> Radio:
     def need(key: str, wanted: object, reason: str) -> None:
         if radio[key] != wanted:
-            raise NotExpressibleError(f"radio.{key}", f"{radio[key]!r} is not {wanted!r}: {reason}")
+            allowed = f'"{wanted}"' if isinstance(wanted, str) else str(wanted)
+            raise Refusal(f"radio.{key}", radio[key], allowed, reason)
 
     if radio["standard"] not in ("802.11b", "802.11g-ns2"):
-        raise NotExpressibleError("radio.standard", "its Mac/802_11 knows DSSS timing only (802.11b, 802.11g-ns2)")
+        allowed = '"802.11b", "802.11g-ns2"'
+        raise Refusal("radio.standard", radio["standard"], allowed, "its Mac/802_11 knows DSSS timing only")
     if radio["standard"] == "802.11b" and radio["rate_bps"] not in _DSSS_RATES:
-        raise NotExpressibleError("radio.rate", "not a DSSS rate")
+        allowed = ", ".join(f"{rate / 1e6:g} Mbit/s" for rate in _DSSS_RATES)
+        raise Refusal("radio.rate", radio["rate_bps"], allowed, "it has no such DSSS rate")
     need("propagation", "two-ray", "only the two-ray model draws nothing")
     need("reception", "ns2-capture", "it never sums interference")
     need("backoff_range", "ns2", "it draws from 0..cw-1")
     need("mac_overhead", _MAC_OVERHEAD, "ns-2.35 adds 34 bytes to a data frame")
     if radio["link_rates"]:
-        raise NotExpressibleError("radio.link_rates", "one data rate a MAC")
+        raise Refusal("radio.link_rates", f"{len(radio['link_rates'])} rates", "none", "a MAC has one data rate")
     rts = radio["rts"]
     if radio["retry_short"] == 0 or radio["retry_long"] == 0:
         key = "retry_short" if radio["retry_short"] == 0 else "retry_long"
-        raise NotExpressibleError(f"radio.{key}", "its retry counters act from 1 on")
+        raise Refusal(f"radio.{key}", 0, "1 and more", "its retry counters act from 1 on")
     return Radio(
         rate_bps=radio["rate_bps"],
         basic_rate_bps=radio["basic_rate_bps"],
@@ -95,7 +130,7 @@ def _radio(radio: Resolved) -> Radio:
 def _routing(routing: Resolved) -> Routing:
     protocol = Routing(routing["protocol"])
     if protocol is Routing.AODV and routing["profile"] != "ns2":
-        raise NotExpressibleError("routing.profile", f'its AODV is "ns2", not {routing["profile"]!r}')
+        raise Refusal("routing.profile", routing["profile"], '"ns2"', "its AODV is its own")
     return protocol
 
 
@@ -120,9 +155,7 @@ def _static_routes(
 def _gateway(resolved: Resolved, links: tuple[WiredLink, ...]) -> str | None:
     gateways = [str(node["id"]) for node in resolved["mesh"] if node["gateway"]]
     if len(gateways) > 1:
-        raise NotExpressibleError(
-            "link", f"{len(gateways)} gateways ({', '.join(gateways)}); wired hosts share one gateway's address here"
-        )
+        raise Refusal("link", ", ".join(gateways), "links at one gateway", "wired hosts share one gateway's address")
     if not gateways:
         return None
     mesh = {node["id"] for node in resolved["mesh"]}
@@ -133,15 +166,15 @@ def _gateway(resolved: Resolved, links: tuple[WiredLink, ...]) -> str | None:
         reached |= ends
     apart = [node["id"] for node in resolved["wired"] if node["id"] not in reached]
     if apart:
-        raise NotExpressibleError("node", f"wired node {apart[0]!r} has no path to the gateway")
+        raise Refusal("node", apart[0], "wired nodes that links join to the gateway", "the script begins there")
     assert reached & mesh == {gateways[0]}, (reached, mesh)
     return gateways[0]
 
 
-def _flow(index: int, flow: Resolved, mesh: set[str], settings: list[Resolved]) -> Flow:
+def _flow(index: int, flow: Resolved, mesh: set[str], schemes: Schemes) -> Flow:
     key = f"flow[{index}]"
     if flow["from"] not in mesh and flow["to"] not in mesh:
-        raise NotExpressibleError(f"{key}.to", "both ends are wired; nothing would pass the mesh")
+        raise Refusal(f"{key}.to", flow["to"], "an end in the mesh", "nothing would pass the mesh")
     if flow["app"] == "cbr":
         return Flow(
             id=flow["id"],
@@ -156,8 +189,8 @@ def _flow(index: int, flow: Resolved, mesh: set[str], settings: list[Resolved]) 
             udp_header=flow["udp_header"],
         )
     if flow["app"] != "ftp":
-        raise NotExpressibleError(f"{key}.app", f'{flow["app"]!r}: only "ftp" and "cbr" have the same meaning there')
-    agent, delayed = _agent(key, flow["scheme"], settings)
+        raise Refusal(f"{key}.app", flow["app"], '"ftp", "cbr"', "only these mean the same there")
+    agent, delayed = _agent(f"{key}.scheme", flow["scheme"], schemes[flow["scheme"]])
     return Flow(
         id=flow["id"],
         source=flow["from"],
@@ -173,17 +206,40 @@ def _flow(index: int, flow: Resolved, mesh: set[str], settings: list[Resolved]) 
     )
 
 
-def _agent(key: str, scheme: str, settings: list[Resolved]) -> tuple[str, bool]:
-    """The class of the sending agent, and whether the sink delays its ACKs."""
-    if scheme not in _AGENTS:
-        allowed = ", ".join(sorted(_AGENTS))
-        raise NotExpressibleError(f"{key}.scheme", f"{scheme!r}: ns-2.35 has {allowed}; try --scheme newreno")
-    agent, delayed = _AGENTS[scheme]
-    for setting in settings:
-        if setting["scheme"] != scheme:
-            continue
-        if setting["key"] == "ack_policy" and setting["value"] in ("every", "delayed"):
-            delayed = setting["value"] == "delayed"
-        else:
-            raise NotExpressibleError(f"scheme.{scheme}.{setting['key']}", "no counterpart in its TCP agents")
-    return agent, delayed
+def _agent(key: str, name: str, parameters: Parameters) -> tuple[str, bool]:
+    """The class of the sending agent, and whether the sink delays its ACKs, of a scheme with these parameters.
+
+    The agents and sinks have the parameters of the schemes that are called after them, all of them.
+    """
+    table = {row["name"]: row["parameters"] for row in engine.schemes()}
+    agent = parameters["congestion"] if parameters["congestion"] in _AGENTS else "newreno"
+    sink = _SINKS.get(parameters["ack_policy"], "newreno")
+    wanted = {k: v for k, v in table[agent].items() if not _of_receiver(k)}
+    wanted |= {k: v for k, v in table[sink].items() if _of_receiver(k)}
+    differing = [k for k in {**wanted, **parameters} if parameters.get(k) != wanted.get(k)]
+    if not differing:
+        return _AGENTS[agent], parameters["ack_policy"] == "delayed"
+    if parameters == table.get(name):
+        raise Refusal(key, name, '"newreno", "newreno-delack", "tahoe"', "it has no such agent; try --scheme newreno")
+    first = next((choice for choice in _CHOICES if choice in differing), differing[0])
+    allowed = f'"{wanted[first]}"' if isinstance(wanted.get(first), str) else str(wanted.get(first, "not to give it"))
+    raise Refusal(f"scheme.{name}.{first}", parameters.get(first), allowed, "its TCP agents do otherwise")
+
+
+def _of_receiver(parameter: str) -> bool:
+    return parameter.startswith("ack_")
+
+
+def _check_mesh(resolved: Resolved, job: Job) -> None:
+    """Its nodes have drop-tail queues and its gateways forward: a scheme of the mesh may do nothing else."""
+    name = resolved["network_scheme"]
+    plain = next(row["parameters"] for row in engine.schemes() if row["name"] == "newreno")
+    places = ("relay", "gateway") if any(node["gateway"] for node in resolved["mesh"]) else ("relay",)
+    for place in places:
+        if resolved["schemes"][name][place] != plain[place]:
+            there = {key for key, _, _ in given(job)}
+            key = next((key for key in ("mesh.scheme", "defaults.scheme") if key in there), "flow[0].scheme")
+            raise Refusal(
+                key, name, f'a scheme with {place} = "{plain[place]}"',
+                f"the mesh's nodes would have {place} = {resolved['schemes'][name][place]!r}",
+            )  # fmt: skip

@@ -106,10 +106,20 @@ class Ns2Scenario:
         return 0 if self.routing is Routing.AODV else 20
 
 
-class NotExpressibleError(MendableError):
-    """A scenario has no counterpart in ns-2.35; names the key and the reason."""
+class Refusal(Exception):  # noqa: N818 (caught where the file's name is known)
+    """A key or value that has no counterpart in ns-2.35."""
 
-    def __init__(self, key: str, reason: str) -> None:
-        super().__init__(f"{key}: ns-2.35 cannot express it: {reason}")
-        self.key = key
-        self.reason = reason
+    def __init__(self, key: str, found: object, allowed: str, reason: str) -> None:
+        super().__init__(key)
+        self.key, self.found, self.allowed, self.reason = key, found, allowed, reason
+
+
+class NotExpressibleError(MendableError):
+    """A scenario has no counterpart in ns-2.35; names file, key, what was found, what is allowed, and the reason."""
+
+    def __init__(self, file: str, refusal: Refusal) -> None:
+        found = f'"{refusal.found}"' if isinstance(refusal.found, str) else str(refusal.found)
+        super().__init__(
+            f"{file}: {refusal.key} = {found}: ns-2.35 cannot express it, {refusal.reason}; allowed: {refusal.allowed}"
+        )
+        self.key, self.found, self.allowed = refusal.key, refusal.found, refusal.allowed
