@@ -30,7 +30,7 @@ from meshpace.report.model import MeshNode, Topology
 from meshpace.report.page import render
 from meshpace.report.papers import write_figures, write_view
 from meshpace.report.topology import draw
-from meshpace.study.model import SCHEME_NAMES, Effort
+from meshpace.study.model import Effort, scheme_name
 from meshpace.study.outcome import Outcome, load, to_table
 from meshpace.study.quantities import GOODPUT
 from meshpace.study.registry import STUDIES
@@ -82,7 +82,7 @@ def test_every_point_of_every_chart_is_the_mean_of_what_the_store_holds(reported
             # From the stored text, by another way than the report's.
             runs = [json.loads(record.result) for record in records if record is not None]
             values = [value for value in map(quantity.take, runs) if value is not None]
-            drawn = by_place.pop((cell.condition.name, SCHEME_NAMES[cell.scheme], cell.point))
+            drawn = by_place.pop((cell.condition.name, scheme_name(cell.scheme), cell.point))
             if not values:
                 assert drawn[:3] == (None, None, None)
                 continue
@@ -113,7 +113,7 @@ def test_every_form_of_chart_carries_what_the_views_have(reported: Reported) -> 
 def test_seconds_are_means_over_the_seeds(reported: Reported) -> None:
     outcome = outcome_of(reported, "gap-responsiveness")
     chart = views(outcome)[0].charts[0]
-    cell = next(cell for cell in outcome.records if SCHEME_NAMES[cell.scheme] == chart.title)
+    cell = next(cell for cell in outcome.records if scheme_name(cell.scheme) == chart.title)
     kept = [record.goodput_series() for record in outcome.records[cell] if record is not None]
     assert len(kept) == SEEDS
     for series in chart.series:
@@ -131,7 +131,7 @@ def test_the_tables_show_the_same_numbers(reported: Reported) -> None:
     cells = list(outcome.records)
     assert len(rows) == len(cells)
     for cell, row in zip(cells, rows, strict=True):
-        assert SCHEME_NAMES[cell.scheme] in row
+        assert scheme_name(cell.scheme) in row
         numbers = [show(outcome.estimate(cell, q), (q.factor, q.decimals)) for q in outcome.study.quantities]
         assert row[-len(numbers) :] == numbers
 
@@ -246,7 +246,7 @@ def test_figures_are_pdfs_with_the_same_bytes_each_time(reported: Reported, tmp_
     # In a process of its own, whose sets and dictionaries have another order of hashes.
     code = (
         "import sys; from pathlib import Path; from meshpace.report.model import *; from meshpace.report import papers;"
-        "from meshpace.stats import Estimate; s = lambda n, c: Series(n, (Estimate(1, .1, 2), None), colour=c);"
+        "from meshpace.stats import Estimate; s = lambda n, c: Series(n, (Estimate(1, .1, 2), None), place=c);"
         "papers.write_view(Path(sys.argv[1]), View('v', (Chart('t', ('1', '2'), 'x', 'kbit/s', (s('a', 0), s('b', 2)),"
         "x=(1., 2.)), Chart('t', tuple('abcdefgh'), 'x', '', (Series('a', (Estimate(2, None, 1),) * 8),), bars=True))))"
     )

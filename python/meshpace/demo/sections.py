@@ -8,7 +8,7 @@ from meshpace.cli.tables import show
 from meshpace.demo.plan import CONDITIONS, SCHEMES
 from meshpace.report.model import Chart, Section, Series, Table, View
 from meshpace.study.gap import CASES
-from meshpace.study.model import ROUTING_NAMES, SCHEME_NAMES, Cell, Condition
+from meshpace.study.model import ROUTING_NAMES, Cell, Condition, scheme_name
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import DELAY, FLOWS, GOODPUT, JAIN_1S, JAIN_10S, JAIN_100S, Quantity
 
@@ -64,7 +64,7 @@ def _place(condition: Condition, way: str) -> str:
 def _over_hops(outcome: Outcome, condition: Condition, way: str, quantity: Quantity) -> Chart:
     points = [point.label for point in outcome.study.points(outcome.effort)]
     series = tuple(
-        Series(SCHEME_NAMES[s], tuple(outcome.estimate(Cell(condition, s, point), quantity) for point in points))
+        Series(scheme_name(s), tuple(outcome.estimate(Cell(condition, s, point), quantity) for point in points))
         for s in SCHEMES
     )
     title = f"{quantity.title.capitalize()}, {_place(condition, way)}"
@@ -76,7 +76,7 @@ def _beside(
 ) -> Chart:
     point, first = outcome.study.axis.points[0].label, next(iter(quantities.values()))
     series = tuple(
-        Series(SCHEME_NAMES[s], tuple(outcome.estimate(Cell(condition, s, point), q) for q in quantities.values()))
+        Series(scheme_name(s), tuple(outcome.estimate(Cell(condition, s, point), q) for q in quantities.values()))
         for s in SCHEMES
     )
     return Chart(
@@ -95,7 +95,7 @@ def _table(title: str, outcomes: Mapping[str, Outcome], along: tuple[str, ...]) 
                     estimates = (outcome.estimate(Cell(condition, scheme, point.label), q) for q in quantities)
                     cells = (show(e, (q.factor, q.decimals)) for e, q in zip(estimates, quantities, strict=True))
                     key = (condition.short, way, *([point.label] if along else []))
-                    rows.append((*key, SCHEME_NAMES[scheme], *cells))
+                    rows.append((*key, scheme_name(scheme), *cells))
     head = ("routing", "direction", *along, "scheme", *(_head(quantity) for quantity in quantities))
     return Table(title, head, tuple(rows), keys=len(head) - len(quantities))
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from html import escape
 
+from meshpace.report.looks import colour, pattern, style
 from meshpace.report.model import Chart
 from meshpace.stats import Estimate
 
@@ -91,28 +92,29 @@ def _grid(plot: _Plot, step: float) -> Iterator[str]:
         yield f'<text class="tick" x="{x:.1f}" y="{plot.bottom + 16:.0f}" text-anchor="middle">{rows}</text>'
 
 
-def _whisker(plot: _Plot, x: float, value: Estimate, colour: int) -> str:
+def _whisker(plot: _Plot, x: float, value: Estimate, place: int) -> str:
     if not value.half_width:
         return ""
     low, high = plot.y(value.mean - value.half_width), plot.y(value.mean + value.half_width)
     left = x - 3
     path = f"M{left:.1f} {high:.1f}h6M{x:.1f} {high:.1f}V{low:.1f}M{left:.1f} {low:.1f}h6"
-    return f'<path class="whisker s{colour}" d="{path}"/>'
+    return f'<path class="whisker {style(place)}" d="{path}"/>'
 
 
 def _lines(plot: _Plot) -> Iterator[str]:
     count = len(plot.chart.series)
-    for place, (colour, series) in enumerate(zip(plot.chart.colours(), plot.chart.series, strict=True)):
+    for index, (place, series) in enumerate(zip(plot.chart.places(), plot.chart.series, strict=True)):
         # A small shift keeps whiskers of equal values apart.
-        shift = (place - (count - 1) / 2) * min(0.06, 4 / plot.slot)
+        shift = (index - (count - 1) / 2) * min(0.06, 4 / plot.slot)
         points = [(i, plot.x(i, shift), v) for i, v in enumerate(series.values) if v is not None]
         path = " ".join(f"{x:.1f},{plot.y(value.mean):.1f}" for _, x, value in points)
-        yield f'<polyline class="line s{colour}" points="{path}"/>'
+        yield f'<polyline class="line {style(place)}" points="{path}"/>'
         if plot.chart.dense:
             continue
-        for index, x, value in points:
-            yield f'<g class="mark s{colour}">{plot.tip(series.name, index, value)}{_whisker(plot, x, value, colour)}'
-            yield f"{_marker(_MARKERS[colour % len(_MARKERS)], x, plot.y(value.mean))}</g>"
+        marker = _MARKERS[(colour(place) + pattern(place)) % len(_MARKERS)]
+        for at, x, value in points:
+            yield f'<g class="mark {style(place)}">{plot.tip(series.name, at, value)}{_whisker(plot, x, value, place)}'
+            yield f"{_marker(marker, x, plot.y(value.mean))}</g>"
 
 
 def _marker(kind: str, x: float, y: float) -> str:
@@ -125,13 +127,22 @@ def _marker(kind: str, x: float, y: float) -> str:
 def _bars(plot: _Plot) -> Iterator[str]:
     count = len(plot.chart.series)
     width = min(26.0, plot.slot * 0.8 / count)
-    for place, (colour, series) in enumerate(zip(plot.chart.colours(), plot.chart.series, strict=True)):
-        for index, value in enumerate(series.values):
+    for index, (place, series) in enumerate(zip(plot.chart.places(), plot.chart.series, strict=True)):
+        for at, value in enumerate(series.values):
             if value is None:
                 continue
-            x = plot.x(index) + (place - count / 2) * width
+            x = plot.x(at) + (index - count / 2) * width
             y = plot.y(value.mean)
-            yield f'<g class="bar s{colour}">{plot.tip(series.name, index, value)}'
-            height = plot.bottom - y
-            yield f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{width - 2:.1f}" height="{height:.1f}" rx="2"/>'
-            yield f"{_whisker(plot, x + width / 2, value, colour)}</g>"
+            yield f'<g class="bar {style(place)}">{plot.tip(series.name, at, value)}'
+            height, wide = plot.bottom - y, max(width - 2, 0.8)
+            yield f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{height:.1f}" rx="2"/>'
+            yield _hatch(pattern(place), x + 1, y, wide, height)
+            yield f"{_whisker(plot, x + width / 2, value, place)}</g>"
+
+
+def _hatch(kind: int, x: float, y: float, width: float, height: float) -> str:
+    """The lines of a pattern (:mod:`meshpace.report.looks`) over a bar."""
+    lie = "".join(f"M{x:.1f} {y + at * 4:.1f}h{width:.1f}" for at in range(1, int(height / 4) + 1))
+    stand = "".join(f"M{x + width * part:.1f} {y:.1f}v{height:.1f}" for part in (1 / 3, 2 / 3))
+    path = {1: lie, 2: stand, 3: lie + stand, 4: lie}.get(kind, "")
+    return f'<path class="hatch" d="{path}"/>' if path else ""

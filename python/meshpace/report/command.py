@@ -9,7 +9,7 @@ from pathlib import Path
 from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.report.errors import NothingToReportError
-from meshpace.report.figures import views
+from meshpace.report.figures import appearance, views
 from meshpace.report.films import film_section
 from meshpace.report.model import Report
 from meshpace.report.page import render
@@ -87,9 +87,9 @@ def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore
     """The page of these outcomes; ``progress`` gets one more than the sections that are done."""
     maker = maker or running()
     claims = judge_all(by_name(outcomes))
-    sections = [film_section()]
+    sections, order = [film_section()], appearance(outcomes)
     for count, outcome in enumerate(outcomes, start=2):
-        sections.append(study_section(outcome, claims.get(outcome.study.name, ())))
+        sections.append(study_section(outcome, claims.get(outcome.study.name, ()), order))
         progress(count)
     judged = sum(len(claim.findings) for group in claims.values() for claim in group)
     runs = {record.key: record for outcome in outcomes for record in outcome.all_records()}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from meshpace.report.errors import MissingPackageError
+from meshpace.report.looks import colour, dash, pattern
 from meshpace.report.model import Chart, Download
 
 Json = dict[str, Any]
@@ -71,13 +72,15 @@ def chart_json(chart: Chart, commands: Mapping[str, int]) -> Json:
         "series": [
             {
                 "name": series.name,
-                "colour": colour,
+                "colour": colour(place),
+                "pattern": pattern(place),
+                "dash": dash(place),
                 "mean": [None if v is None else v.mean for v in series.values],
                 "half": [None if v is None else v.half_width for v in series.values],
                 "runs": [None if v is None else v.count for v in series.values],
                 "commands": [commands[command] for command in series.commands],
             }
-            for series, colour in zip(chart.series, chart.colours(), strict=True)
+            for series, place in zip(chart.series, chart.places(), strict=True)
         ],
         "dense": chart.dense,
     }

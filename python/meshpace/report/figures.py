@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from meshpace.report.model import Chart, Series, View
 from meshpace.stats import Estimate, estimate
 from meshpace.study import quantities
-from meshpace.study.model import SCHEME_NAMES, Cell, Condition
+from meshpace.study.model import Cell, Condition, scheme_name
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import Quantity
 
@@ -15,20 +15,28 @@ _JAIN = (quantities.JAIN, quantities.JAIN_1S, quantities.JAIN_10S, quantities.JA
 _KBPS = 1e-3
 
 
-def views(outcome: Outcome) -> tuple[View, ...]:
-    """What the study shows, the most important first."""
+def appearance(outcomes: Iterable[Outcome]) -> list[str]:
+    """The schemes of several studies in the order in which they appear: a scheme looks the same in all of them."""
+    return list(dict.fromkeys(scheme for outcome in outcomes for scheme in outcome.study.schemes))
+
+
+def views(outcome: Outcome, order: Sequence[str] | None = None) -> tuple[View, ...]:
+    """What the study shows, the most important first; schemes look by their place in ``order``, else in the study."""
     study = outcome.study
+    order = study.schemes if order is None else order
     if len(study.axis.points) > 1:
-        return tuple(_over_axis(outcome, quantity) for quantity in study.quantities)
+        return tuple(_over_axis(outcome, quantity, order) for quantity in study.quantities)
     flows = [quantity for quantity in study.quantities if quantity in quantities.FLOWS]
     jain = [quantity for quantity in study.quantities if quantity in _JAIN]
     rest = [quantity for quantity in study.quantities if quantity not in flows and quantity not in jain]
-    found = [View(_capital(q.title), (_over_conditions(outcome, q),)) for q in rest]
+    found = [View(_capital(q.title), (_over_conditions(outcome, q, order),)) for q in rest]
     if jain:
-        found.insert(0, _beside(outcome, "Jain's index", jain, [q.title.removeprefix("Jain's index ") for q in jain]))
+        found.insert(
+            0, _beside(outcome, "Jain's index", jain, [q.title.removeprefix("Jain's index ") for q in jain], order)
+        )
     if flows:
         names = [f"flow {index + 1}" for index in range(len(flows))]
-        found.insert(0, _beside(outcome, "Goodput of each flow", flows, names))
+        found.insert(0, _beside(outcome, "Goodput of each flow", flows, names, order))
     return (*_over_time(outcome), *found)
 
 
@@ -50,7 +58,7 @@ def _top(quantity: Quantity) -> float | None:
     return None if quantity.top is None else quantity.top * quantity.factor
 
 
-def _over_axis(outcome: Outcome, quantity: Quantity) -> View:
+def _over_axis(outcome: Outcome, quantity: Quantity, order: Sequence[str]) -> View:
     """A chart a condition: the quantity over the axis."""
     axis, points = outcome.study.axis, outcome.study.points(outcome.effort)
     places = [point.value for point in points if point.value is not None]
@@ -58,7 +66,7 @@ def _over_axis(outcome: Outcome, quantity: Quantity) -> View:
 
     def chart(condition: Condition) -> Chart:
         series = tuple(
-            _series(outcome, scheme, [(Cell(condition, scheme, point.label), quantity) for point in points])
+            _series(outcome, scheme, [(Cell(condition, scheme, point.label), quantity) for point in points], order)
             for scheme in outcome.study.schemes
         )
         return Chart(
@@ -78,13 +86,15 @@ def _over_axis(outcome: Outcome, quantity: Quantity) -> View:
     return View(_capital(quantity.title), tuple(map(chart, conditions(outcome))), shared=True)
 
 
-def _beside(outcome: Outcome, name: str, beside: Sequence[Quantity], labels: Sequence[str]) -> View:
+def _beside(
+    outcome: Outcome, name: str, beside: Sequence[Quantity], labels: Sequence[str], order: Sequence[str]
+) -> View:
     """A chart a condition: several quantities of one kind side by side."""
     first, point = beside[0], outcome.study.axis.points[0].label
 
     def chart(condition: Condition) -> Chart:
         series = tuple(
-            _series(outcome, scheme, [(Cell(condition, scheme, point), quantity) for quantity in beside])
+            _series(outcome, scheme, [(Cell(condition, scheme, point), quantity) for quantity in beside], order)
             for scheme in outcome.study.schemes
         )
         return Chart(
@@ -95,11 +105,11 @@ def _beside(outcome: Outcome, name: str, beside: Sequence[Quantity], labels: Seq
     return View(name, tuple(map(chart, conditions(outcome))), shared=True)
 
 
-def _over_conditions(outcome: Outcome, quantity: Quantity) -> Chart:
+def _over_conditions(outcome: Outcome, quantity: Quantity, order: Sequence[str]) -> Chart:
     """The quantity under each condition."""
     point, under = outcome.study.axis.points[0].label, conditions(outcome)
     series = tuple(
-        _series(outcome, scheme, [(Cell(condition, scheme, point), quantity) for condition in under])
+        _series(outcome, scheme, [(Cell(condition, scheme, point), quantity) for condition in under], order)
         for scheme in outcome.study.schemes
     )
     axis = tuple(condition.name.replace(", ", "\n") for condition in under)
@@ -109,12 +119,12 @@ def _over_conditions(outcome: Outcome, quantity: Quantity) -> Chart:
     )  # fmt: skip
 
 
-def _series(outcome: Outcome, scheme: str, values: Sequence[tuple[Cell, Quantity]]) -> Series:
+def _series(outcome: Outcome, scheme: str, values: Sequence[tuple[Cell, Quantity]], order: Sequence[str]) -> Series:
     return Series(
-        SCHEME_NAMES[scheme],
+        scheme_name(scheme),
         tuple(outcome.estimate(cell, quantity) for cell, quantity in values),
         tuple(command(outcome, cell) for cell, _ in values),
-        colour=list(SCHEME_NAMES).index(scheme),
+        place=order.index(scheme),
     )
 
 
@@ -127,7 +137,7 @@ def _over_time(outcome: Outcome) -> tuple[View, ...]:
         View(
             f"Goodput over time: {condition.name}",
             tuple(
-                _seconds(outcome, Cell(condition, scheme, point), SCHEME_NAMES[scheme])
+                _seconds(outcome, Cell(condition, scheme, point), scheme_name(scheme))
                 for scheme in outcome.study.schemes
             ),
             shared=True,

@@ -53,8 +53,8 @@ class Series:
     values: tuple[Estimate | None, ...]
     commands: tuple[str, ...] = ()
     """What repeats each value: none, one for all, or as many as values."""
-    colour: int | None = None
-    """Which of the page's colours; by its place in the chart if None."""
+    place: int | None = None
+    """What it looks like (:mod:`meshpace.report.looks`): by its place in the chart if None."""
 
 
 _DENSE = 40
@@ -82,9 +82,9 @@ class Chart:
     log: bool = False
     """Whether distances on the axis are ratios."""
 
-    def colours(self) -> list[int]:
-        """The colour of each series."""
-        return [index if series.colour is None else series.colour for index, series in enumerate(self.series)]
+    def places(self) -> list[int]:
+        """The place of each series, which decides what it looks like."""
+        return [index if series.place is None else series.place for index, series in enumerate(self.series)]
 
     @property
     def dense(self) -> bool:

@@ -8,6 +8,7 @@ from html import escape
 from meshpace.report import embedded, topology, verdicts
 from meshpace.report.chart import draw
 from meshpace.report.embedded import chart_json
+from meshpace.report.looks import style
 from meshpace.report.model import Chart, Film, Report, Section, Table, View
 
 _LONG = 6
@@ -100,8 +101,8 @@ def _views(views: Sequence[View]) -> str:
 
 
 def _legend(chart: Chart) -> str:
-    pairs = zip(chart.colours(), chart.series, strict=True)
-    items = (f'<li class="s{colour}"><i></i>{escape(series.name)}</li>' for colour, series in pairs)
+    pairs = zip(chart.places(), chart.series, strict=True)
+    items = (f'<li class="{style(place)}"><i></i>{escape(series.name)}</li>' for place, series in pairs)
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from meshpace.files import replacing
 from meshpace.report.errors import MissingPackageError
-from meshpace.report.figures import views
+from meshpace.report.figures import appearance, views
+from meshpace.report.looks import colour, dash, pattern
 from meshpace.report.model import Chart, Series, View
 from meshpace.stats import Estimate
 from meshpace.study.outcome import Outcome
@@ -22,12 +23,16 @@ if TYPE_CHECKING:
 _COLOURS = ("#c2452d", "#8a6d00", "#0f6f8f", "#6b4fa0", "#1d7a46", "#a0346f")
 _MARKERS = ("o", "s", "D", "^", "P", "X")
 _DASHES = ("-", "--", ":", "-.", (0, (8, 2)), (0, (8, 2, 1, 2)))
+_HATCHES = ("", "---", "|||", "+++", "...")
 _PANEL_IN = (3.0, 2.2)
 _WIDE_IN = 6.0
 """Of a panel with names of two lines."""
 _COLUMNS = 3
 _KEY_IN = 1.9
 """Width of an entry of the legend, roughly."""
+_KEY_HIGH_IN = 0.17
+_KEYS = 5
+"""A legend of more rows than this makes the figure higher."""
 _MANY_BARS = 6
 """Names of more groups of bars than this stand beside bars that lie."""
 _STYLE: Any = {
@@ -51,9 +56,9 @@ def write_figures(folder: Path, outcomes: Sequence[Outcome], progress: Callable[
     """
     _require_matplotlib()
     folder.mkdir(parents=True, exist_ok=True)
-    count = 0
+    count, order = 0, appearance(outcomes)
     for outcome in outcomes:
-        for view in views(outcome):
+        for view in views(outcome, order):
             write_view(folder / f"{outcome.study.name}-{_slug(view.name)}.pdf", view)
             count += 1
             if progress is not None:
@@ -83,7 +88,8 @@ def write_view(path: Path, view: View) -> None:
     rows = math.ceil(len(view.charts) / columns)
     with mpl.rc_context(_STYLE):
         height = rows * _PANEL_IN[1] * (1.8 if any(map(_lies, view.charts)) else 1.0)
-        figure = Figure(figsize=(width, height + 0.3), layout="constrained")
+        keys = math.ceil(max((len(chart.series) for chart in view.charts), default=0) / int(width / _KEY_IN))
+        figure = Figure(figsize=(width, height + 0.3 + max(0, keys - _KEYS) * _KEY_HIGH_IN), layout="constrained")
         FigureCanvasPdf(figure)
         panels = figure.subplots(rows, columns, squeeze=False)
         peak = max((chart.peak() for chart in view.charts), default=0.0)
@@ -114,12 +120,12 @@ def _lies(chart: Chart) -> bool:
 
 def _draw(panel: Axes, chart: Chart, peak: float) -> None:
     panel.set_title(chart.title)
-    pairs = list(zip(chart.colours(), chart.series, strict=True))
+    pairs = list(zip(chart.places(), chart.series, strict=True))
     if chart.bars:
         _bars(panel, chart, pairs)
     else:
-        for colour, series in pairs:
-            _line(panel, chart, series, colour)
+        for place, series in pairs:
+            _line(panel, chart, series, place)
         panel.set_xlabel(chart.axis_title)
         if chart.log:
             panel.set_xscale("log")
@@ -135,15 +141,19 @@ def _draw(panel: Axes, chart: Chart, peak: float) -> None:
         panel.set_ylabel(chart.unit)
 
 
-def _line(panel: Axes, chart: Chart, series: Series, colour: int) -> None:
+def _line(panel: Axes, chart: Chart, series: Series, place: int) -> None:
     places = chart.x if chart.x is not None else tuple(map(float, range(len(chart.axis))))
     means = [math.nan if value is None else value.mean * chart.factor for value in series.values]
     halves = [_half(value) * chart.factor for value in series.values]
-    style: dict[str, Any] = {} if chart.dense else {"marker": _MARKERS[colour], "linestyle": _DASHES[colour]}
-    panel.plot(places, means, color=_COLOURS[colour], label=series.name, **style)
+    style: dict[str, Any] = (
+        {} if chart.dense else {"marker": _MARKERS[colour(place)], "linestyle": _DASHES[dash(place)]}
+    )
+    if pattern(place) % 2:
+        style["fillstyle"] = "none"
+    panel.plot(places, means, color=_COLOURS[colour(place)], label=series.name, **style)
     low = [mean - half for mean, half in zip(means, halves, strict=True)]
     high = [mean + half for mean, half in zip(means, halves, strict=True)]
-    panel.fill_between(places, low, high, color=_COLOURS[colour], alpha=0.15, linewidth=0)
+    panel.fill_between(places, low, high, color=_COLOURS[colour(place)], alpha=0.15, linewidth=0)
 
 
 def _half(value: Estimate | None) -> float:
@@ -154,11 +164,13 @@ def _bars(panel: Axes, chart: Chart, pairs: Sequence[tuple[int, Series]]) -> Non
     width = 0.8 / len(pairs)
     groups = range(len(chart.axis))
     lies = _lies(chart)
-    for place, (colour, series) in enumerate(pairs):
+    for index, (place, series) in enumerate(pairs):
         means = [0.0 if value is None else value.mean * chart.factor for value in series.values]
         halves = [_half(value) * chart.factor for value in series.values]
-        at = [group + (place - (len(pairs) - 1) / 2) * width for group in groups]
-        look: dict[str, Any] = {"color": _COLOURS[colour], "label": series.name, "error_kw": {"linewidth": 0.7}}
+        at = [group + (index - (len(pairs) - 1) / 2) * width for group in groups]
+        look: dict[str, Any] = {"color": _COLOURS[colour(place)], "label": series.name, "error_kw": {"linewidth": 0.7}}
+        if pattern(place):
+            look |= {"hatch": _HATCHES[pattern(place)], "edgecolor": "white", "linewidth": 0}
         if lies:
             panel.barh(at, means, width, xerr=halves, **look)
         else:

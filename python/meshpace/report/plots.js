@@ -5,6 +5,7 @@
   const views = carried.json("views");
   const symbols = ["circle", "square", "diamond", "triangle-up", "cross", "x"];
   const dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
+  const patterns = ["", "-", "|", "+", "."]; // looks.py
   const manyBars = 6; // names of more groups of bars than this stand beside bars that lie
   const finePointer = matchMedia("(hover: hover) and (pointer: fine)").matches;
   const drawn = new Map(); // plot element -> chart, peak, hidden series
@@ -21,7 +22,7 @@
   }
 
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const colour = (index) => css(`--s${index % 6}`);
+  const colour = (index) => css(`--s${index}`);
   const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/\n/g, "<br>");
 
   /** A value in the unit of the chart, as text. */
@@ -78,17 +79,17 @@
       if (chart.bars) {
         const half = series.half.map((width) => (width === null ? 0 : width * chart.factor));
         const whiskers = { type: "data", array: half, color: css("--ink"), thickness: 1.2, width: 3 };
-        const bar = { ...common, type: "bar", marker: { color: line } };
+        const bar = { ...common, type: "bar", marker: { color: line, pattern: { shape: patterns[series.pattern], fgcolor: css("--card"), size: 5 } } };
         if (!lies(chart)) return [{ ...bar, error_y: whiskers }];
         return [{ ...bar, x: common.y, y: places, orientation: "h", error_x: whiskers }];
       }
-      const dash = chart.dense ? "solid" : dashes[series.colour % dashes.length];
+      const dash = chart.dense ? "solid" : dashes[series.dash];
       return [
         band(chart, series, places, line),
         {
           ...common, type: "scatter", mode: chart.dense ? "lines" : "lines+markers",
           line: { color: line, width: chart.dense ? 1.5 : 2, dash },
-          marker: { color: line, size: 7, symbol: symbols[series.colour % symbols.length] },
+          marker: { color: line, size: 7, symbol: symbols[series.colour] + (series.pattern % 2 ? "-open" : "") },
         },
       ];
     });

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
@@ -14,12 +14,15 @@ from meshpace.cli.tables import show
 from meshpace.report.figures import command, views
 from meshpace.report.model import Claim, Download, Section, Table, Topology
 from meshpace.report.places import topology
-from meshpace.study.model import ROUTING_NAMES, SCHEME_NAMES
+from meshpace.study.model import ROUTING_NAMES, scheme_name
 from meshpace.study.outcome import Outcome, to_table
 
 
-def study_section(outcome: Outcome, claims: tuple[Claim, ...]) -> Section:
-    """The topology, the claims, the figures, the numbers, the commands, the data."""
+def study_section(outcome: Outcome, claims: tuple[Claim, ...], order: Sequence[str]) -> Section:
+    """The topology, the claims, the figures, the numbers, the commands, the data.
+
+    Schemes look by their place in ``order``.
+    """
     study, plan = outcome.study, outcome.study.plan(outcome.effort)
     length = ", ".join(f"{key.removeprefix('measure.')} {value}" for key, value in plan.measure)
     notes = [
@@ -34,7 +37,7 @@ def study_section(outcome: Outcome, claims: tuple[Claim, ...]) -> Section:
     return Section(
         title=_title(outcome),
         lead=study.shows,
-        views=views(outcome),
+        views=views(outcome, order),
         tables=(_numbers(outcome),),
         commands=tuple(dict.fromkeys(command(outcome, cell) for cell in outcome.records)),
         claims=claims,
@@ -84,7 +87,7 @@ def _numbers(outcome: Outcome) -> Table:
         place = [cell.point] if along else []
         values = (show(outcome.estimate(cell, q), (q.factor, q.decimals)) for q in study.quantities)
         condition = [ROUTING_NAMES[cell.condition.routing], cell.condition.reception]
-        rows.append((*condition, *place, SCHEME_NAMES[cell.scheme], *values))
+        rows.append((*condition, *place, scheme_name(cell.scheme), *values))
     return Table("Numbers", (*keys, *heads), tuple(rows), keys=len(keys), folded=True)
 
 

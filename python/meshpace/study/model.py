@@ -68,10 +68,16 @@ RFC3561 = Condition("rfc3561", "ns2-capture")
 
 PAPER_CONDITIONS = (AODV, STATIC, AODV_SINR, STATIC_SINR, RFC3561)
 
-SCHEME_NAMES = {
+_PRINTED = {
     "newreno": "NewReno", "tcp-ap": "TCP-AP", "tcp-gap": "TCP-GAP", "tcp-gap-nogc": "TCP-GAP without goodput control",
     "fixed-rate": "fixed interval",
 }  # fmt: skip
+"""How the papers print the names of schemes."""
+
+
+def scheme_name(scheme: str) -> str:
+    """A scheme's name for readers: as the papers print it, else as the engine's catalogue or the scenario calls it."""
+    return _PRINTED.get(scheme, scheme)
 
 
 @dataclass(frozen=True, slots=True)
