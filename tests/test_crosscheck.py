@@ -160,10 +160,11 @@ def test_what_ns2_cannot_express_is_named(settings: tuple[str, ...], scheme: str
     assert re.fullmatch(told, str(refusal.value))
 
 
-def test_batch_means_are_refused() -> None:
+def test_batch_means_are_refused_unless_a_duration_replaces_them() -> None:
     batches = CHAIN.replace('duration = "4s"\nwarmup = "1s"', "packets = 100")
-    with pytest.raises(NotExpressibleError, match=r"measure\.packets"):
+    with pytest.raises(NotExpressibleError, match=r"measure\.packets = 100"):
         resolve(batches)
+    assert write_script(resolve(batches, "measure.duration=4s", "measure.warmup=1s")) == write_script(resolve(CHAIN))
 
 
 def test_a_scheme_is_expressed_by_its_parameters_whatever_its_name() -> None:

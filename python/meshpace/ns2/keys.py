@@ -11,6 +11,7 @@ from meshpace.ns2.model import Refusal
 
 _NAMES = "names and texts, which no run depends on"
 _PLACES = "resolved: the script has the places of the nodes and the wired links"
+_REPLACED = "only where measure.duration replaces it"
 _TIMES = "resolved: the script has when each flow starts and stops"
 
 EXPRESSED = {
@@ -19,6 +20,9 @@ EXPRESSED = {
     "scenario.source": _NAMES,
     "measure.duration": "when the script stops",
     "measure.warmup": "when its counters begin",
+    "measure.packets": _REPLACED,
+    "measure.batches": _REPLACED,
+    "measure.limit": _REPLACED,
     "measure.windows": "our own index of fairness; 1, 10 and 100 s are compared",
     "radio.standard": "802.11b, 802.11g-ns2",
     "radio.rate": "dataRate_",
