@@ -150,6 +150,8 @@ def test_wired_hosts_hang_on_the_gateways_ports() -> None:
         (("scheme.newreno.ack_policy=delayed", "scheme.newreno.ack_delay=50ms"), None, "scheme.newreno.ack_delay"),
         (("scheme.mine.base=tcp-ap",), "mine", "scheme.mine.pacing"),
         (("radio.retry_long=0",), None, "radio.retry_long"),
+        (("radio.ack_timeout=100us",), None, "radio.ack_timeout"),
+        (('flow.0.path=["n0", "n1", "n2"]',), None, "flow[0].path"),
     ],
 )
 def test_what_ns2_cannot_express_is_named(settings: tuple[str, ...], scheme: str | None, key: str) -> None:
@@ -179,13 +181,13 @@ def test_a_scheme_is_expressed_by_its_parameters_whatever_its_name() -> None:
 
 
 def test_what_acts_at_the_gateway_is_refused_even_where_no_flow_has_it() -> None:
-    # The flow is NewReno's, but where flows disagree the mesh has the scheme of [defaults]: its gateway would pace.
-    text = GATEWAY.replace('scheme = "newreno"', 'scheme = "tcp-gap"')
-    with pytest.raises(NotExpressibleError, match=r'defaults\.scheme = "tcp-gap": .* gateway = ') as refusal:
-        resolve(text, "flow.0.scheme=newreno")
+    # The flows are NewReno's, but the mesh's gateway would pace them.
+    with pytest.raises(NotExpressibleError, match=r'mesh\.scheme = "tcp-gap": .* gateway = ') as refusal:
+        resolve(GATEWAY, "mesh.scheme=tcp-gap")
     assert refusal.value.allowed == 'a scheme with gateway = "none"'
-    adhoc = text.replace('to = "B"', 'to = "n1"').replace('from = "B"', 'from = "n2"')
-    assert resolve(adhoc, "flow.0.scheme=newreno", "topology.wired=false").gateway is None
+    assert write_script(resolve(GATEWAY, "mesh.scheme=tahoe")) == write_script(resolve(GATEWAY))
+    adhoc = GATEWAY.replace('to = "B"', 'to = "n1"').replace('from = "B"', 'from = "n2"')
+    assert resolve(adhoc, "mesh.scheme=tcp-gap", "topology.wired=false").gateway is None
 
 
 SCHEMA = json.loads(engine.schema())

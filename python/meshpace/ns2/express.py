@@ -146,7 +146,9 @@ def _static_routes(
         for source, sink in ((a, b), (b, a)):
             route = minimum_hop_route(neighbours, source, sink)
             if route is None:
-                raise AssertionError(f"a scenario whose flow {flow.id} has no route was resolved")
+                raise Refusal(
+                    "flow", f"flow {flow.id}, whose ends cannot reach each other", "ends within reach", "no route"
+                )
             if source != sink:
                 routes.add(route.nodes)
     return tuple(sorted(routes))

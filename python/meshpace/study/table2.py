@@ -12,7 +12,10 @@ DATA: dict[Link, int] = {
     ("IG", "RL4"): 40, ("RL4", "RL3"): 8, ("RL3", "RL2"): 90, ("RL2", "RL1"): 54, ("RL1", "A1"): 1,
     ("A2", "RL5"): 11, ("RL5", "RL6"): 128, ("RL6", "RL7"): 147, ("RL7", "RL8"): 141, ("RL8", "IG"): 102,
 }  # fmt: skip
-"""Data packets: the wired-to-wireless flow's on the upper chain, then the wireless-to-wired flow's (docs/experiments/gap.md, Table 2)."""
+"""Data packets: on the upper chain the wired-to-wireless flow's, then the wireless-to-wired flow's.
+
+Source: docs/experiments/gap.md, Table 2.
+"""
 ACKS: dict[Link, int] = {
     ("A1", "RL1"): 8, ("RL1", "RL2"): 146, ("RL2", "RL3"): 112, ("RL3", "RL4"): 12, ("RL4", "IG"): 40,
     ("IG", "RL8"): 14, ("RL8", "RL7"): 50, ("RL7", "RL6"): 127, ("RL6", "RL5"): 118, ("RL5", "A2"): 7,
