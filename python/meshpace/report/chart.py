@@ -15,6 +15,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 14, 40
 _MOST_TICKS = 12
 _LETTER = 6.4
 """Width of a letter, roughly."""
+_THIN = 6.0
+"""Bars thinner than this have no room for lines that stand."""
 _MARKERS = ("circle", "square", "diamond", "triangle")
 
 
@@ -105,7 +107,7 @@ def _lines(plot: _Plot) -> Iterator[str]:
     count = len(plot.chart.series)
     for index, (place, series) in enumerate(zip(plot.chart.places(), plot.chart.series, strict=True)):
         # A small shift keeps whiskers of equal values apart.
-        shift = (index - (count - 1) / 2) * min(0.06, 4 / plot.slot)
+        shift = (index - (count - 1) / 2) * min(0.06, 4 / plot.slot, 0.5 / count)
         points = [(i, plot.x(i, shift), v) for i, v in enumerate(series.values) if v is not None]
         path = " ".join(f"{x:.1f},{plot.y(value.mean):.1f}" for _, x, value in points)
         yield f'<polyline class="line {style(place)}" points="{path}"/>'
@@ -134,7 +136,7 @@ def _bars(plot: _Plot) -> Iterator[str]:
             x = plot.x(at) + (index - count / 2) * width
             y = plot.y(value.mean)
             yield f'<g class="bar {style(place)}">{plot.tip(series.name, at, value)}'
-            height, wide = plot.bottom - y, max(width - 2, 0.8)
+            height, wide = plot.bottom - y, max(width - 2, width * 0.7)
             yield f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{height:.1f}" rx="2"/>'
             yield _hatch(pattern(place), x + 1, y, wide, height)
             yield f"{_whisker(plot, x + width / 2, value, place)}</g>"
@@ -142,7 +144,14 @@ def _bars(plot: _Plot) -> Iterator[str]:
 
 def _hatch(kind: int, x: float, y: float, width: float, height: float) -> str:
     """The lines of a pattern (:mod:`meshpace.report.looks`) over a bar."""
-    lie = "".join(f"M{x:.1f} {y + at * 4:.1f}h{width:.1f}" for at in range(1, int(height / 4) + 1))
-    stand = "".join(f"M{x + width * part:.1f} {y:.1f}v{height:.1f}" for part in (1 / 3, 2 / 3))
-    path = {1: lie, 2: stand, 3: lie + stand, 4: lie}.get(kind, "")
+
+    def lie(step: float) -> str:
+        return "".join(f"M{x:.1f} {y + at * step:.1f}h{width:.1f}" for at in range(1, int(height / step) + 1))
+
+    if width < _THIN:
+        # Lines that stand would hide it: the distance of those that lie tells patterns apart.
+        path = lie({1: 4, 2: 10, 3: 2}.get(kind, 6)) if kind else ""
+    else:
+        stand = "".join(f"M{x + width * part:.1f} {y:.1f}v{height:.1f}" for part in (1 / 3, 2 / 3))
+        path = {1: lie(4), 2: stand, 3: lie(4) + stand, 4: lie(4)}.get(kind, "")
     return f'<path class="hatch" d="{path}"/>' if path else ""
