@@ -6,11 +6,13 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
 use meshpace_pacing::{AdaptiveConfig, Route};
-use meshpace_tcp::control::{Agent, Fixed, Khd, NewReno, Paced, Rules, Tahoe, WirelessKhd};
+use meshpace_tcp::control::{
+    Ack, Agent, Asks, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
+};
 use meshpace_tcp::{
     AckPolicy, Arrival, Config, Connection, Control, Flags, KeepAlive, Options, Ports, Segment, State,
 };
-use meshpace_units::{Instant, Rate, Seq, Span};
+use meshpace_units::{Ecn, Instant, Rate, Seq, Span};
 
 /// Initial sequence numbers, ours and the peer's: both wrap soon.
 const OURS: Seq = Seq(u32::MAX - 700);
@@ -29,7 +31,7 @@ struct Input {
     pacing: PacingKind,
     mss: u16,
     receive_buffer: u32,
-    switches: [bool; 6],
+    switches: [bool; 8],
     opens: bool,
     greeted: bool,
     steps: Vec<Step>,
@@ -46,6 +48,7 @@ enum Profile {
 enum Congestion {
     Tahoe,
     NewReno,
+    Sack,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -62,11 +65,14 @@ enum PacingKind {
     Adaptive,
     Agent,
     Wireless,
+    /// None, but it looks at delivery rates.
+    Rates,
 }
 
 #[derive(Arbitrary, Debug)]
 enum Step {
-    Segment(Fields, Option<u8>),
+    /// Hops, and the congestion notification.
+    Segment(Fields, Option<u8>, u8),
     /// Microseconds, then whatever is due.
     Wait(u32),
     /// Until the next timer.
@@ -87,11 +93,12 @@ impl Input {
             Profile::Linux => (Config::linux(), Rules::LINUX),
         };
         let keep_alive = KeepAlive { idle: Span::from_secs(60), interval: Span::from_secs(5), probes: 3 };
-        let [scaling, timestamps, nagle, keeps_alive, rto_backoff, gives_up] = self.switches;
+        let [scaling, timestamps, nagle, keeps_alive, rto_backoff, gives_up, sack, ecn] = self.switches;
         let mss = u32::from(self.mss).max(SMALLEST_MSS);
         let window: Box<dyn Control> = match self.congestion {
             Congestion::Tahoe => Box::new(Tahoe::new(rules)),
             Congestion::NewReno => Box::new(NewReno::new(rules)),
+            Congestion::Sack => Box::new(SackReno::new(rules)),
         };
         let pacing: Option<Box<dyn Control>> = match self.pacing {
             PacingKind::None => None,
@@ -99,6 +106,7 @@ impl Input {
             PacingKind::Adaptive => Some(Box::new(Khd::new(AdaptiveConfig::PAPER))),
             PacingKind::Agent => Some(Box::new(Agent::new(AdaptiveConfig::NS2_2005))),
             PacingKind::Wireless => Some(Box::new(WirelessKhd::new(AdaptiveConfig::PAPER))),
+            PacingKind::Rates => Some(Box::new(Rates::default())),
         };
         let control = match pacing {
             Some(pacing) => Box::new(Paced::new(window, pacing)),
@@ -118,9 +126,32 @@ impl Input {
             nagle,
             keep_alive: keeps_alive.then_some(keep_alive),
             rto_backoff,
+            sack,
+            ecn,
             retries: base.retries.filter(|_| gives_up),
             ..base
         }
+    }
+}
+
+/// Lets everything pass, and judges the samples of the delivery rate.
+#[derive(Clone, Debug, Default)]
+struct Rates {
+    delivered: u64,
+}
+
+impl Control for Rates {
+    fn asks(&self) -> Asks {
+        Asks { delivery_rate: true, ..Asks::default() }
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        if let Some(sample) = ack.rate {
+            self.delivered += sample.acked.0;
+            assert_eq!(sample.prior_delivered.0 + sample.delivered.0, self.delivered, "{sample:?}");
+            assert!(0 < sample.acked.0 && self.delivered < ack.out.max, "{sample:?} of {:?}", ack.out);
+        }
+        Reaction::Continue
     }
 }
 
@@ -140,10 +171,10 @@ struct World {
 impl World {
     fn step(&mut self, step: &Step) {
         match *step {
-            Step::Segment(ref fields, hops) => {
+            Step::Segment(ref fields, hops, ecn) => {
                 let seq = PEERS + (1 + self.tcp.delivered() as u32);
                 let ack = OURS + (1 + self.tcp.acknowledged() as u32);
-                self.arrive(&fields.segment(seq, ack, (PORTS.remote, PORTS.local)), hops);
+                self.arrive(&fields.segment(seq, ack, (PORTS.remote, PORTS.local)), hops, ecn);
             }
             Step::Wait(us) => self.now += Span::from_micros(u64::from(us)),
             Step::Sleep => self.now = self.now.max(self.tcp.poll_timeout().unwrap_or(self.now)),
@@ -167,10 +198,14 @@ impl World {
         self.check();
     }
 
-    fn arrive(&mut self, segment: &Segment, hops: Option<u8>) {
+    fn arrive(&mut self, segment: &Segment, hops: Option<u8>, ecn: u8) {
         let rate = Rate::bits_per_sec(2_000_000);
         let route = hops.map(|hops| Route::uniform(Some(hops.into()), rate));
-        let received = self.tcp.handle_segment(self.now, segment, &Arrival { route, feedback: None });
+        let received = self.tcp.handle_segment(
+            self.now,
+            segment,
+            &Arrival { route, ecn: Ecn::from_bits(ecn), ..Arrival::default() },
+        );
         if let Some(place) = received.payload {
             assert!(place.skip + place.length <= segment.payload, "{place:?} of {segment:?}");
             self.accept(place.offset, place.offset + u64::from(place.length));
@@ -200,6 +235,10 @@ impl World {
             assert!(sent <= BURST, "no end: {transmit:?}");
             let payload = u64::from(transmit.segment.payload);
             assert!(payload <= u64::from(self.tcp.config().mss), "{transmit:?}");
+            assert!(
+                transmit.ecn == Ecn::NotEct || (transmit.ecn == Ecn::Ect0 && payload > 0),
+                "{transmit:?}"
+            );
             assert!(transmit.offset + payload <= self.written, "{transmit:?} of {} bytes", self.written);
             self.sent = self.sent.max(transmit.offset + payload);
         }
@@ -243,8 +282,10 @@ fuzz_target!(|input: Input| {
     };
     world.drain();
     if input.greeted {
-        let flags = Flags { syn: true, ack: input.opens, ..Flags::default() };
-        let options = Options { mss: Some(1_460), window_scale: Some(7), ..Options::default() };
+        // As it takes it: whether selective acknowledgements and ECN are used is up to the connection.
+        let flags = Flags { syn: true, ack: input.opens, ece: true, cwr: !input.opens, ..Flags::NONE };
+        let options =
+            Options { mss: Some(1_460), window_scale: Some(7), sack_permitted: true, ..Options::NONE };
         let syn = Segment {
             ack: OURS + 1,
             flags,
@@ -252,10 +293,10 @@ fuzz_target!(|input: Input| {
             options,
             ..Segment::new(PORTS.remote, PORTS.local, PEERS)
         };
-        world.arrive(&syn, None);
+        world.arrive(&syn, None, 0);
         world.drain();
         let flags = Flags { ack: true, ..Flags::default() };
-        world.arrive(&Segment { seq: PEERS + 1, flags, options: Options::default(), ..syn }, None);
+        world.arrive(&Segment { seq: PEERS + 1, flags, options: Options::default(), ..syn }, None, 0);
         world.drain();
     }
     for step in &input.steps {

@@ -7,26 +7,27 @@ use crate::world::World;
 use meshpace_pacing::{LinkRates, Route};
 use meshpace_packet::{Body, Class, Host, Packet};
 use meshpace_tcp::{Arrival, Segment, Transmit};
+use meshpace_units::Ecn;
 
 impl World<'_> {
     /// A packet has come to the host that it is for.
     pub(crate) fn arrive(&mut self, packet: &Packet) {
-        let travelled = packet.travelled;
+        let Packet { travelled, ecn, .. } = *packet;
         // A packet that nobody listens for ends here.
         let Some((flow, role)) = self.directory.receiver_of(packet) else { return };
         match (&packet.body, role) {
             (Body::Udp(datagram), _) => self.datagram_arrives(flow, datagram, travelled),
-            (Body::Tcp(segment), Role::Receiver) => self.receiver_input(flow, segment, travelled),
-            (Body::Tcp(segment), Role::Sender) => self.sender_input(flow, segment, travelled),
+            (Body::Tcp(segment), Role::Receiver) => self.receiver_input(flow, segment, travelled, ecn),
+            (Body::Tcp(segment), Role::Sender) => self.sender_input(flow, segment, travelled, ecn),
             (Body::Control(_) | Body::Opaque(_), _) => unreachable!("no end of a flow takes {packet:?}"),
         }
     }
 
-    fn receiver_input(&mut self, flow: u32, segment: &Segment, travelled: u32) {
+    fn receiver_input(&mut self, flow: u32, segment: &Segment, travelled: u32, ecn: Ecn) {
         let now = self.now();
         let index = flow as usize;
         let tcp = self.tcp(flow);
-        let received = tcp.receiver.handle_segment(now, segment, &Arrival::default());
+        let received = tcp.receiver.handle_segment(now, segment, &Arrival { ecn, ..Arrival::default() });
         tcp.received += received.delivered;
         let segment_size = self.flows[index].spec.segment.0.max(1);
         if let Some(placement) = received.payload {
@@ -42,7 +43,7 @@ impl World<'_> {
         }
     }
 
-    fn sender_input(&mut self, flow: u32, segment: &Segment, travelled: u32) {
+    fn sender_input(&mut self, flow: u32, segment: &Segment, travelled: u32, ecn: Ecn) {
         let now = self.now();
         let rates = self.rates_of_flow(flow);
         let tcp = self.tcp(flow);
@@ -50,7 +51,7 @@ impl World<'_> {
             tcp.rates = rates;
         }
         let route = Some(Route { hops: Some(travelled), rates: tcp.rates.clone() });
-        tcp.sender.handle_segment(now, segment, &Arrival { route, feedback: None });
+        tcp.sender.handle_segment(now, segment, &Arrival { route, ecn, ..Arrival::default() });
         self.pump(flow, true);
     }
 
@@ -117,7 +118,9 @@ impl World<'_> {
             if sender { (*from, ends.sender, ends.receiver) } else { (*to, ends.receiver, ends.sender) };
         let class = if sender || transmit.segment.payload > 0 { Class::Data } else { Class::Ack };
         let body = Body::Tcp(transmit.segment);
-        self.depart(here, Packet::new(source.ip(), destination.ip(), size, class, body));
+        let mut packet = Packet::new(source.ip(), destination.ip(), size, class, body);
+        packet.ecn = transmit.ecn;
+        self.depart(here, packet);
     }
 
     /// `bytes` of payload arrived in order; `packets` of them for the batches.

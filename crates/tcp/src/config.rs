@@ -91,9 +91,12 @@ pub struct Config {
     pub window_scaling: bool,
     /// Offer timestamps and use them for round trips and against old duplicates (RFC 7323).
     pub timestamps: bool,
-    /// Offer selective acknowledgements and send them where the peer takes them (RFC 2018, section 4). Only the receiving
-    /// half: NewReno makes nothing of those that the peer sends.
+    /// Offer selective acknowledgements and send them where the peer takes them (RFC 2018, section 4). A control that asks
+    /// for what the peer has ([`Asks::reports`](crate::control::Asks::reports)) offers them, too; others make nothing of those
+    /// that the peer sends.
     pub sack: bool,
+    /// Offer explicit congestion notification, and use it where the peer offers it (RFC 3168).
+    pub ecn: bool,
     /// Zero of the timestamp clock, whose unit is a millisecond.
     pub timestamp_offset: u32,
     /// Hold back a small segment while data are outstanding (RFC 9293, section 3.7.4).
@@ -129,6 +132,7 @@ impl Config {
             window_scaling: true,
             timestamps: false,
             sack: false,
+            ecn: false,
             timestamp_offset: 0,
             nagle: false,
             retries: None,

@@ -3,6 +3,7 @@
 use crate::Segment;
 use crate::control::Feedback;
 use meshpace_pacing::Route;
+use meshpace_units::Ecn;
 
 /// What the network layer knows about an arriving segment.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -11,6 +12,8 @@ pub struct Arrival {
     pub route: Option<Route>,
     /// What a receiver or a relay wrote into the packet for the sender's control.
     pub feedback: Option<Feedback>,
+    /// Congestion notification of its IP header.
+    pub ecn: Ecn,
 }
 
 /// A segment to send.
@@ -22,6 +25,8 @@ pub struct Transmit {
     pub offset: u64,
     /// Whether any of the payload leaves for the first time; false without payload.
     pub first_transmission: bool,
+    /// Congestion notification that its IP header is to have.
+    pub ecn: Ecn,
 }
 
 /// Where the payload of an arrived segment belongs.

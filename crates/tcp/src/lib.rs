@@ -11,10 +11,10 @@
 //!
 //! | part | choices | chosen by |
 //! |---|---|---|
-//! | sender control: window and pacing | Tahoe, NewReno; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
+//! | sender control: window and pacing | Tahoe, NewReno, Reno with SACK; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
 //! | retransmission timeout | ns-2's ticks, RFC 6298 | [`RtoConfig`] |
 //! | acknowledgements | every, delayed, dynamic | [`AckPolicy`] |
-//! | opening, header sizes, buffers | | [`Config`] |
+//! | opening, header sizes, buffers, ECN | | [`Config`] |
 //!
 //! Every profile has its whole set: [`Config::ns2`], [`Config::rfc`], [`Config::linux`].
 #![no_std]
@@ -29,8 +29,10 @@ pub mod control;
 mod event;
 mod measure;
 mod position;
+mod ranges;
 mod receiver;
 mod rto;
+mod sacked;
 #[cfg(test)]
 mod script;
 mod segment;

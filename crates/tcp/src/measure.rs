@@ -17,6 +17,10 @@ pub struct Counters {
     pub pure_acks: u64,
     /// Duplicate acknowledgements received and counted by congestion control.
     pub duplicate_acks: u64,
+    /// Reductions of the window because of a mark (RFC 3168, section 6.1.2).
+    pub ecn_reductions: u64,
+    /// Segments with payload that arrived with the mark of congestion, on connections that have agreed on ECN.
+    pub marks: u64,
     /// Segments discarded as unacceptable: outside the window, or an old duplicate by its timestamp.
     pub discarded: u64,
 }

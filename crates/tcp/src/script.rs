@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 use meshpace_pacing::{LinkRates, Route};
-use meshpace_units::{Instant, Rate, Seq, Span};
+use meshpace_units::{Ecn, Instant, Rate, Seq, Span};
 
 /// Our initial sequence number: data wrap after 1,000 bytes.
 pub(crate) const ISS: Seq = Seq(u32::MAX - 1000);
@@ -32,6 +32,8 @@ pub(crate) struct Out {
     payload: Range<u64>,
     /// Bytes of the peer's stream acknowledged; the FIN counts as one.
     ack: Option<u64>,
+    /// Codepoint of its packet.
+    ecn: Ecn,
 }
 
 impl fmt::Debug for Out {
@@ -45,12 +47,16 @@ impl fmt::Debug for Out {
             flag(self.flags.rst, "RST ")
         )?;
         write!(f, "{:?}", self.payload)?;
+        write!(f, "{}{}", flag(self.flags.ece, " ECE"), flag(self.flags.cwr, " CWR"))?;
+        if self.ecn != Ecn::NotEct {
+            write!(f, " {:?}", self.ecn)?;
+        }
         self.ack.map_or(Ok(()), |ack| write!(f, " ack {ack}"))
     }
 }
 
 fn out(payload: Range<u64>) -> Out {
-    Out { flags: Flags { ack: true, ..Flags::default() }, payload, ack: None }
+    Out { flags: Flags { ack: true, ..Flags::default() }, payload, ack: None, ecn: Ecn::NotEct }
 }
 
 /// Data of the stream.
@@ -88,6 +94,23 @@ impl Out {
         self
     }
 
+    /// In a packet that may be marked.
+    pub(crate) fn ect(self) -> Self {
+        Self { ecn: Ecn::Ect0, ..self }
+    }
+
+    /// With the echo of a mark; SYNs: with what answers a request for ECN.
+    pub(crate) fn ece(mut self) -> Self {
+        self.flags.ece = true;
+        self
+    }
+
+    /// With the answer to an echo; SYNs, with the echo: with the request for ECN.
+    pub(crate) fn cwr(mut self) -> Self {
+        self.flags.cwr = true;
+        self
+    }
+
     pub(crate) fn acking(self, bytes: u64) -> Self {
         Self { ack: Some(bytes), ..self }
     }
@@ -106,6 +129,8 @@ pub(crate) struct Script {
     /// Of the links that its segments cross.
     pub(crate) rates: LinkRates,
     pub(crate) feedback: Option<Feedback>,
+    /// Codepoint of injected packets.
+    pub(crate) ecn: Ecn,
     /// Next sequence position of the peer: what injected pure acknowledgements carry.
     pub(crate) peer: u64,
     pub(crate) events: Vec<Event>,
@@ -122,6 +147,7 @@ impl Script {
             hops: None,
             rates: LinkRates::Uniform(Rate::bits_per_sec(2_000_000)),
             feedback: None,
+            ecn: Ecn::NotEct,
             peer: 0,
             events: Vec::new(),
         };
@@ -148,10 +174,12 @@ impl Script {
         script.options = Options {
             mss: Some(1460),
             window_scale: Some(2),
+            sack_permitted: script.tcp.config().sack || script.tcp.asks().reports(),
             timestamps: script.tcp.config().timestamps.then_some(crate::Timestamps { value: 0, echo: 0 }),
             ..Options::default()
         };
-        script.raw(0, |segment| segment.flags = Flags { syn: true, ack: true, ..Flags::default() });
+        let ece = script.tcp.config().ecn;
+        script.raw(0, |segment| segment.flags = Flags { syn: true, ack: true, ece, ..Flags::default() });
         script.options = Options::default();
         script.peer = 1;
         script.out.clear();
@@ -212,7 +240,8 @@ impl Script {
         };
         shape(&mut segment);
         let route = Some(Route { hops: self.hops, rates: self.rates.clone() });
-        let received = self.tcp.handle_segment(at, &segment, &Arrival { route, feedback: self.feedback });
+        let received =
+            self.tcp.handle_segment(at, &segment, &Arrival { route, feedback: self.feedback, ecn: self.ecn });
         self.drain();
         received
     }
@@ -231,6 +260,19 @@ impl Script {
         for at in at {
             self.ack(at, n * MSS);
         }
+    }
+
+    /// The peer acknowledges full segments up to number `n` and reports those of `blocks`, first and last numbers.
+    pub(crate) fn sack(&mut self, at: u64, n: u64, blocks: &[(u64, u64)]) {
+        let edge = |segments: u64| ISS + 1 + (segments * MSS) as u32;
+        let mut sack = crate::SackBlocks::default();
+        for (place, (first, last)) in sack.iter_mut().zip(blocks) {
+            *place = Some((edge(first - 1), edge(*last)));
+        }
+        self.raw(at, |segment| {
+            segment.ack = edge(n);
+            segment.options.sack = sack;
+        });
     }
 
     /// The peer sends these bytes of its stream and acknowledges `acked` of ours.
@@ -257,7 +299,9 @@ impl Script {
             && came.iter().zip(expected).all(|((at, came), (due, wanted))| {
                 // An expectation that names no acknowledgement does not care.
                 let ack = wanted.ack.is_none() || wanted.ack == came.ack;
-                *at == ms(*due) && came.flags == wanted.flags && came.payload == wanted.payload && ack
+                let same =
+                    (came.flags, &came.payload, came.ecn) == (wanted.flags, &wanted.payload, wanted.ecn);
+                *at == ms(*due) && same && ack
             });
         assert!(matches, "at {until} ms\nexpected {expected:?}\ncame     {came:?}");
     }
@@ -271,5 +315,5 @@ fn describe(transmit: &Transmit) -> Out {
     }
     let flags = Flags { psh: false, ..segment.flags };
     let acked = segment.ack.since(PEER_ISS + 1);
-    Out { flags, payload, ack: segment.flags.ack.then_some(u64::from(acked)) }
+    Out { flags, payload, ack: segment.flags.ack.then_some(u64::from(acked)), ecn: transmit.ecn }
 }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 use meshpace_pacing::{LinkRates, Route};
 use meshpace_tcp::control::{
-    Ack, AckKind, Allowance, Departure, Discipline, Feedback, Fixed, NewReno, Outstanding, Pace, Paced,
+    Ack, AckKind, Allowance, Asks, Departure, Discipline, Feedback, Fixed, NewReno, Outstanding, Pace, Paced,
     Reaction, Rules, Sent,
 };
 use meshpace_tcp::{Arrival, Config, Connection, Control, Flags, Options, Ports, Segment};
@@ -137,14 +137,18 @@ struct Mender {
 }
 
 impl Control for Mender {
+    fn asks(&self) -> Asks {
+        Asks { sack: true, ..Asks::default() }
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
-        if let (AckKind::Duplicate, [Some((left, _)), ..]) = (ack.kind, ack.sack) {
+        if let (AckKind::Duplicate, Some([Some((left, _)), ..])) = (ack.kind, ack.sack) {
             self.hole = Some(ack.out.una + MSS..left);
         }
         Reaction::Continue
     }
 
-    fn hole(&self) -> Option<Range<u64>> {
+    fn hole(&self, _: bool) -> Option<Range<u64>> {
         self.hole.clone()
     }
 
@@ -210,7 +214,7 @@ fn what_comes_with_an_acknowledgement_is_told() {
     let rates = LinkRates::Uniform(Rate::bits_per_sec(2_000_000));
     let feedback = Feedback::new(3, &[1, 2]);
     assert_eq!(Feedback::new(3, &[0; 33]), None, "too long");
-    let arrival = Arrival { route: Some(Route { hops: Some(5), rates }), feedback };
+    let arrival = Arrival { route: Some(Route { hops: Some(5), rates }), feedback, ..Arrival::default() };
     end.segment(40, &arrival, |segment| (segment.seq, segment.ack) = (PEER + 1, ISS + 1 + MSS as u32));
     end.ack(50, MSS);
     // Nobody asked for round trips.

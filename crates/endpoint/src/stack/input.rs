@@ -2,7 +2,7 @@
 
 use super::{FourTuple, Listener, ListenerId, RESETS_MAX, SocketId, Stack, path, socket::Socket};
 use meshpace_tcp::{Connection, Segment, State, reset_for};
-use meshpace_units::{Instant, Seq};
+use meshpace_units::{Ecn, Instant, Seq};
 use meshpace_wire::{NotTcp, Packet, TooBig, checksum_ok, parse, parse_too_big, protocol};
 use std::net::{IpAddr, SocketAddr};
 
@@ -36,18 +36,18 @@ impl Stack {
             self.counters.damaged += 1;
             return;
         };
-        let Packet { source, destination, segment, .. } = packet;
+        let (Packet { source, destination, segment, .. }, ecn) = (packet, packet.ecn());
         let tuple = FourTuple {
             local: SocketAddr::new(destination, segment.destination_port),
             remote: SocketAddr::new(source, segment.source_port),
         };
         match self.tuples.get(&tuple).copied() {
-            Some(id) => self.on_segment(now, id, &segment, payload),
+            Some(id) => self.on_segment(now, id, &segment, ecn, payload),
             None => self.on_stranger(now, tuple, &segment, None),
         }
     }
 
-    fn on_segment(&mut self, now: Instant, id: SocketId, segment: &Segment, payload: &[u8]) {
+    fn on_segment(&mut self, now: Instant, id: SocketId, segment: &Segment, ecn: Ecn, payload: &[u8]) {
         let Some(socket) = self.sockets.get(&id) else { return };
         if is_first_syn(segment) && begins_anew(socket, segment) {
             let (tuple, beyond) = (socket.tuple, socket.beyond());
@@ -58,7 +58,7 @@ impl Stack {
             }
         }
         let Some(socket) = self.sockets.get_mut(&id) else { return };
-        if socket.handle(now, segment, payload) {
+        if socket.handle(now, segment, ecn, payload) {
             self.announce(id);
         }
         self.settle(now, id);
@@ -86,7 +86,7 @@ impl Stack {
         let iss = after.map_or(clock, |after| clock.later(after + BEYOND_TIME_WAIT));
         let connection = Connection::listen(options.tcp.clone(), tuple.local.port(), iss);
         let mut socket = Socket::new(connection, tuple, iss, &options, Some(listening));
-        socket.handle(now, segment, &[]);
+        socket.handle(now, segment, Ecn::NotEct, &[]);
         let id = self.adopt(socket);
         if let Some(listener) = self.listeners.get_mut(&listening) {
             listener.half_open.push_back(id);

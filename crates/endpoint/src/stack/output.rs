@@ -12,7 +12,7 @@ impl Stack {
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> bool {
         let ttl = self.config.ttl;
         if let Some((source, destination, reset)) = self.resets.pop_front() {
-            packet(out, ttl, source, destination, &reset, [&[], &[]]);
+            packet(out, ttl, source, destination, Ecn::NotEct, &reset, [&[], &[]]);
             self.counters.packets_sent += 1;
             return true;
         }
@@ -29,7 +29,7 @@ impl Stack {
                 length => socket.sending.range(transmit.offset, length),
             };
             let (local, remote) = (socket.tuple.local.ip(), socket.tuple.remote.ip());
-            packet(out, ttl, local, remote, &transmit.segment, [first, second]);
+            packet(out, ttl, local, remote, transmit.ecn, &transmit.segment, [first, second]);
             self.counters.packets_sent += 1;
             self.ready.push_back(id);
             return true;
@@ -64,12 +64,12 @@ fn packet(
     ttl: u8,
     source: IpAddr,
     destination: IpAddr,
+    ecn: Ecn,
     segment: &Segment,
     payload: [&[u8]; 2],
 ) {
     out.clear();
-    let header =
-        IpHeader { source, destination, protocol: protocol::TCP, ttl, ecn: Ecn::NotEct, identification: 0 };
+    let header = IpHeader { source, destination, protocol: protocol::TCP, ttl, ecn, identification: 0 };
     let above = segment.header_length() as usize + segment.payload as usize;
     header.write(out, above);
     let start = out.len();

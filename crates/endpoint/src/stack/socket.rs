@@ -4,7 +4,7 @@ use super::{FourTuple, ListenerId, SocketError, path};
 use crate::SocketOptions;
 use crate::buffer::{ReceiveBuffer, SendBuffer};
 use meshpace_tcp::{Arrival, Closing, Connection, Event, Segment, State};
-use meshpace_units::{Instant, Seq, Span};
+use meshpace_units::{Ecn, Instant, Seq, Span};
 
 /// A released connection that makes no progress is given up after this time, as Linux does (`tcp_fin_timeout`): the
 /// peer may hold it in FIN-WAIT-2, or its window closed, for ever (RFC 9293, section 3.6, allows it).
@@ -71,7 +71,7 @@ impl Socket {
             connection,
             tuple,
             iss,
-            arrival: Arrival { route: options.route.clone(), feedback: None },
+            arrival: Arrival { route: options.route.clone(), ..Arrival::default() },
             sending: SendBuffer::new(options.send_buffer),
             receiving: ReceiveBuffer::default(),
             written: 0,
@@ -95,8 +95,10 @@ impl Socket {
         self.iss + (self.written as u32).wrapping_add(2)
     }
 
-    /// Takes a segment; true if the application has something new to look at.
-    pub(super) fn handle(&mut self, now: Instant, segment: &Segment, payload: &[u8]) -> bool {
+    /// Takes a segment, which came with this congestion notification; true if the application has something new to look
+    /// at.
+    pub(super) fn handle(&mut self, now: Instant, segment: &Segment, ecn: Ecn, payload: &[u8]) -> bool {
+        self.arrival.ecn = ecn;
         let looks = |tcp: &Connection| (tcp.readable(), tcp.acknowledged(), tcp.state());
         let before = looks(&self.connection);
         let received = self.connection.handle_segment(now, segment, &self.arrival);

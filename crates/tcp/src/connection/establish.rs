@@ -31,9 +31,14 @@ impl Connection {
         Options {
             mss: Some(u16::try_from(self.config.mss).unwrap_or(u16::MAX)),
             window_scale: scales.then(|| self.wanted_scale()),
-            sack_permitted: if offered { self.config.sack } else { self.sack },
+            sack_permitted: if offered { self.offers_sack() } else { self.sack },
             ..Options::default()
         }
+    }
+
+    /// True if the peer is offered, or asked for, selective acknowledgements.
+    fn offers_sack(&self) -> bool {
+        self.config.sack || self.asks().reports()
     }
 
     /// True if segments carry timestamps, or a first SYN offers them.
@@ -53,7 +58,8 @@ impl Connection {
     fn on_peer_syn(&mut self, now: Instant, segment: &Segment) {
         let options = &segment.options;
         self.timestamps = self.config.timestamps && options.timestamps.is_some();
-        self.sack = self.config.sack && options.sack_permitted;
+        self.sack = self.offers_sack() && options.sack_permitted;
+        self.ecn.on_peer_syn(segment.flags);
         let scaling = options.window_scale.filter(|_| self.config.window_scaling);
         self.scaling = scaling.is_some();
         self.peer_scale = scaling.unwrap_or(0).min(SCALE_MAX);
@@ -158,6 +164,7 @@ impl Connection {
             || (self.passive && self.config.handshake == Handshake::TwoWay && self.state.is_synchronized());
         if repeated && open && !segment.flags.ack {
             self.syn_due = true;
+            self.ecn.on_repeated_syn(segment.flags);
             self.echo = segment.ns2.map(|stamp| stamp.sent);
         } else if self.passive || self.config.handshake == Handshake::ThreeWay {
             // In the two-way handshake a repeated SYN-ACK needs no answer.

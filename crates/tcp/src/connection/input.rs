@@ -5,7 +5,7 @@ use crate::event::{Arrival, Closing, Event, Received};
 use crate::position;
 use crate::segment::Segment;
 use crate::sender::AckEvent;
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Ecn, Instant, Span};
 
 /// The span in which challenge acknowledgements are counted (RFC 5961, section 7).
 const CHALLENGE_PERIOD: Span = Span::from_secs(1);
@@ -72,7 +72,7 @@ impl Connection {
         if !self.on_ack(now, segment, arrival) {
             return Received::default();
         }
-        self.on_payload(now, segment, start)
+        self.on_payload(now, segment, start, arrival.ecn)
     }
 
     /// Handles the acknowledgement; false if the segment goes no further.
@@ -156,16 +156,19 @@ impl Connection {
         let exact = segment.ns2.and_then(|stamp| stamp.echo).and_then(|sent| now.checked_since(sent));
         let echoed = exact.or(timestamp);
         let near = |seq| position::position(self.iss, self.sender.una, seq);
-        let sack = segment.options.sack.map(|block| {
-            let (left, right) = block?;
-            Some((near(left)?, near(right)?)).filter(|(left, right)| left < right)
+        let sack = self.sack.then(|| {
+            segment.options.sack.map(|block| {
+                let (left, right) = block?;
+                Some((near(left)?, near(right)?)).filter(|(left, right)| left < right)
+            })
         });
+        let ecn_echo = self.ecn.is_echo(segment.flags);
         let rtt_wired = segment.options.rtt_wired;
         let (route, feedback) = (arrival.route.as_ref(), arrival.feedback.as_ref());
-        AckEvent { now, ack, pure, route, feedback, rtt_wired, echoed, timestamp, sack }
+        AckEvent { now, ack, pure, route, feedback, rtt_wired, echoed, timestamp, sack, ecn_echo }
     }
 
-    fn on_payload(&mut self, now: Instant, segment: &Segment, start: u64) -> Received {
+    fn on_payload(&mut self, now: Instant, segment: &Segment, start: u64, ecn: Ecn) -> Received {
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let receiving = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if segment.sequence_length() == 0 {
@@ -177,6 +180,9 @@ impl Connection {
             receiver.owe_alone();
             self.restart_time_wait(segment);
             return Received::default();
+        }
+        if segment.payload > 0 && self.ecn.on_data(segment.flags, ecn) {
+            self.sender.counters.marks += 1;
         }
         let taken = receiver.take(now, start, u64::from(segment.payload), segment.flags.fin);
         if taken.finished {

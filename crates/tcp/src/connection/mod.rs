@@ -1,5 +1,6 @@
 //! One end of a connection.
 
+mod ecn;
 mod establish;
 mod input;
 mod output;
@@ -77,6 +78,7 @@ pub struct Connection {
     timestamps: bool,
     /// The peer takes selective acknowledgements.
     sack: bool,
+    ecn: ecn::Notification,
     /// Payload of a full segment before options, as the handshake agreed on it.
     agreed_mss: u32,
     /// Both sides scale their windows.
@@ -116,6 +118,7 @@ impl Connection {
         let sender = Sender::new(&config);
         Self {
             agreed_mss: config.mss,
+            ecn: ecn::Notification::new(config.ecn),
             config,
             ports,
             state,

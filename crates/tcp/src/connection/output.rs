@@ -6,7 +6,7 @@ use crate::event::Transmit;
 use crate::receiver::Due;
 use crate::segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};
 use crate::sender::Chunk;
-use meshpace_units::{Instant, Seq};
+use meshpace_units::{Ecn, Instant, Seq};
 
 /// The reset that answers `segment` where there is no connection; `None` if it is a reset itself (RFC 9293, section
 /// 3.10.7.1).
@@ -75,7 +75,8 @@ impl Connection {
             None => u16::try_from(self.config.receive_buffer).unwrap_or(u16::MAX),
         };
         let mut segment = self.header(0);
-        segment.flags.syn = true;
+        let ecn = self.ecn.syn_flags(self.receiver.is_some());
+        segment.flags = Flags { syn: true, ack: segment.flags.ack, ..ecn };
         segment.window = window;
         let stamps = segment.options.timestamps;
         segment.options = Options { timestamps: stamps, ..self.syn_options() };
@@ -96,6 +97,7 @@ impl Connection {
 
     fn acknowledgement(&mut self, position: u64) -> Segment {
         let mut segment = self.header(position);
+        segment.flags.ece = self.ecn.echoing();
         if let Some(receiver) = &mut self.receiver {
             segment.window = receiver.advertise(false);
             if self.sack {
@@ -114,11 +116,14 @@ impl Connection {
         segment.payload = chunk.length;
         segment.flags.fin = chunk.fin;
         segment.flags.psh = chunk.length > 0 && chunk.start + u64::from(chunk.length) == self.sender.end;
+        let new_data = chunk.start >= self.sender.max && chunk.length > 0;
+        segment.flags.cwr = self.ecn.is_used() && new_data && self.sender.reductions.tell();
         let first = self.sender.on_departure(now, &chunk);
         Transmit {
             segment,
             offset: chunk.start.saturating_sub(1),
             first_transmission: first && chunk.length > 0,
+            ecn: self.ecn.codepoint(new_data),
         }
     }
 
@@ -148,5 +153,5 @@ impl Connection {
 }
 
 fn bare(segment: Segment) -> Transmit {
-    Transmit { segment, offset: 0, first_transmission: false }
+    Transmit { segment, offset: 0, first_transmission: false, ecn: Ecn::NotEct }
 }

@@ -85,6 +85,9 @@ impl Connection {
         }
         self.sender.on_timeout(now);
         self.syn_due |= opening;
+        if self.state == State::SynSent {
+            self.ecn.on_syn_timeout();
+        }
     }
 
     /// Called when nothing more can be sent: if only the peer's window is in the way, it is probed from time to time

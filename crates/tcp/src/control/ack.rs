@@ -1,5 +1,6 @@
 //! What a control is told.
 
+use crate::sender::RateSample;
 use meshpace_pacing::Route;
 use meshpace_units::{Instant, Span};
 
@@ -58,8 +59,15 @@ pub struct Ack<'a> {
     pub route: Option<&'a Route>,
     /// TCP-GAP's option: the wired part of the round trip (schemes.md 3.2).
     pub rtt_wired: Option<Span>,
-    /// What the receiver holds above `out.una`.
-    pub sack: SackRanges,
+    /// What the receiver reports to hold above `out.una`; `None` if it does not report, or the control did not ask.
+    pub sack: Option<SackRanges>,
+    /// The delivery rate, if the control asked for it and something was delivered.
+    pub rate: Option<RateSample>,
+    /// A packet was marked on its way to the receiver (RFC 3168, section 6.1.2): the window does not open.
+    pub ecn_echo: bool,
+    /// `ecn_echo` asks for an answer: in this window of data neither a loss nor another echo was answered. RFC 3168 wants
+    /// that of a loss, with nothing sent again.
+    pub ecn_signal: bool,
     /// What a receiver or a relay wrote into the packet for this control.
     pub feedback: Option<&'a Feedback>,
 }

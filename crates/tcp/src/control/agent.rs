@@ -37,7 +37,7 @@ impl Agent {
 
 impl Control for Agent {
     fn asks(&self) -> Asks {
-        Asks { round_trips: false, route: true }
+        Asks { route: true, ..Asks::default() }
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {

@@ -9,13 +9,29 @@ pub struct Asks {
     pub round_trips: bool,
     /// Hops and link rates with every acknowledgement: a driver that has to look for them looks only for those who ask.
     pub route: bool,
+    /// What the receiver has: [`Ack::sack`](crate::control::Ack::sack). The connection offers selective acknowledgements.
+    pub sack: bool,
+    /// [`Ack::rate`](crate::control::Ack::rate). The connection offers selective acknowledgements, without which nothing is
+    /// known to be delivered in recovery.
+    pub delivery_rate: bool,
 }
 
 impl Asks {
     /// What either asks for.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
-        Self { round_trips: self.round_trips || other.round_trips, route: self.route || other.route }
+        Self {
+            round_trips: self.round_trips || other.round_trips,
+            route: self.route || other.route,
+            sack: self.sack || other.sack,
+            delivery_rate: self.delivery_rate || other.delivery_rate,
+        }
+    }
+
+    /// True if the peer is to report what arrived out of order.
+    #[must_use]
+    pub const fn reports(self) -> bool {
+        self.sack || self.delivery_rate
     }
 }
 

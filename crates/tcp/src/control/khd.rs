@@ -21,7 +21,7 @@ impl Khd {
 
 impl Control for Khd {
     fn asks(&self) -> Asks {
-        Asks { round_trips: true, route: true }
+        Asks { round_trips: true, route: true, ..Asks::default() }
     }
 
     /// The sample is the most recently sent of the newly acknowledged segments (schemes.md 1.3, rule 3).

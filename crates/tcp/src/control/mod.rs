@@ -11,13 +11,15 @@
 //! |---|---|---|
 //! | [`Tahoe`] | window | `tahoe.rs` |
 //! | [`NewReno`] | window | `newreno.rs` |
+//! | [`SackReno`] | window, and what is sent again | `sack_reno.rs` |
 //! | [`Fixed`] | pace | `fixed.rs` |
 //! | [`Khd`]: TCP-AP | pace | `khd.rs` |
 //! | [`WirelessKhd`]: TCP-GAP's wireless sender | pace | `wireless_khd.rs` |
 //! | [`Agent`]: TCP-AP as its authors' agent of 2005 | pace, and queues | `agent.rs` |
 //! | [`Paced`]: two of these | both | `paced.rs` |
 //!
-//! What several window parts share: [`Rules`], [`Window`], [`Losses`], [`Recovery`]. Windows are real numbers of
+//! What several window parts share: [`Rules`], [`Window`], [`Losses`], [`Recovery`], [`SackRecovery`] with its
+//! [`Scoreboard`]. Windows are real numbers of
 //! full-sized segments, as in ns-2.
 
 mod ack;
@@ -31,10 +33,14 @@ mod newreno;
 mod paced;
 mod recovery;
 mod rules;
+mod sack_recovery;
+mod sack_reno;
+mod scoreboard;
 mod tahoe;
 mod window;
 mod wireless_khd;
 
+pub use crate::sender::RateSample;
 pub use ack::{Ack, AckKind, Departure, Feedback, Outstanding, SackRanges, Sent};
 pub use agent::Agent;
 pub use answer::{Allowance, Asks, Discipline, Pace, PacingView, Reaction};
@@ -45,6 +51,9 @@ pub use newreno::NewReno;
 pub use paced::Paced;
 pub use recovery::{Progress, Recovery};
 pub use rules::{Growth, InitialWindow, LossBasis, Rules};
+pub use sack_recovery::{SackProgress, SackRecovery};
+pub use sack_reno::SackReno;
+pub use scoreboard::{NextSeg, Scoreboard};
 pub use tahoe::Tahoe;
 pub use window::Window;
 pub use wireless_khd::WirelessKhd;
@@ -110,10 +119,17 @@ pub trait Control: CloneControl + Debug + Send + Sync {
         None
     }
 
-    /// Positions sent before that are to leave next, ahead of new data, whatever the windows say. Asked each time
-    /// something may leave, a segment a time.
-    fn hole(&self) -> Option<Range<u64>> {
+    /// Positions sent before that are to leave next, ahead of new data, whatever the windows say. Those who ask for `sack`
+    /// are asked each time something may leave, a segment a time. `unsent`: there are new data that the peer's window lets
+    /// out, so what is perhaps not lost can wait.
+    fn hole(&self, _unsent: bool) -> Option<Range<u64>> {
         None
+    }
+
+    /// The first part of `range` that the peer is not known to have, which may be empty: after a timeout or a fast
+    /// retransmit that goes back, only that is sent again. Those who ask for `sack` are asked.
+    fn missing(&self, range: Range<u64>) -> Range<u64> {
+        range
     }
 
     // What there is to see of it.

@@ -6,7 +6,7 @@ use meshpace_units::Instant;
 /// NewReno (RFC 5681, RFC 6582; schemes.md 16).
 #[derive(Clone, Debug)]
 pub struct NewReno {
-    window: Window,
+    pub(super) window: Window,
     recovery: Recovery,
 }
 
@@ -25,9 +25,10 @@ impl Control for NewReno {
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        self.window.heed_mark(ack);
         match ack.kind {
             AckKind::New => match self.recovery.on_new_ack(&mut self.window, ack) {
-                Progress::Open => self.window.grow(ack.segments()),
+                Progress::Open => self.window.grow(ack),
                 Progress::Recovered => {}
                 Progress::Partial(reaction) => return reaction,
             },

@@ -93,8 +93,12 @@ impl Control for Paced {
         }
     }
 
-    fn hole(&self) -> Option<Range<u64>> {
-        self.window.hole()
+    fn hole(&self, unsent: bool) -> Option<Range<u64>> {
+        self.window.hole(unsent)
+    }
+
+    fn missing(&self, range: Range<u64>) -> Range<u64> {
+        self.window.missing(range)
     }
 
     fn cwnd(&self) -> f64 {

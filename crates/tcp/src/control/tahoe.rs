@@ -25,10 +25,11 @@ impl Control for Tahoe {
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        self.window.heed_mark(ack);
         match ack.kind {
             AckKind::New => {
                 self.losses.on_new_ack();
-                self.window.grow(ack.segments());
+                self.window.grow(ack);
             }
             AckKind::Duplicate => {
                 if self.losses.on_duplicate(&ack.out) {

@@ -1,6 +1,6 @@
 //! The congestion window and the slow-start threshold.
 
-use super::{Allowance, Growth, LossBasis, Outstanding, Rules};
+use super::{Ack, Allowance, Growth, LossBasis, Outstanding, Rules};
 
 /// The smallest slow-start threshold, segments (RFC 5681, equation 4; ns-2).
 pub(super) const MINIMUM_THRESHOLD: f64 = 2.0;
@@ -15,6 +15,8 @@ pub struct Window {
     counted: f64,
     /// Slow start follows a timeout: byte counting is limited to one segment (RFC 3465, section 2.3).
     after_timeout: bool,
+    /// A mark was answered when this had been sent: the loss of something before it is not answered by another cut.
+    marked: Option<u64>,
 }
 
 impl Window {
@@ -22,7 +24,7 @@ impl Window {
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         let ssthresh = rules.initial_ssthresh.unwrap_or(f64::INFINITY);
-        Self { rules, cwnd: 1.0, ssthresh, counted: 0.0, after_timeout: false }
+        Self { rules, cwnd: 1.0, ssthresh, counted: 0.0, after_timeout: false, marked: None }
     }
 
     /// The rules.
@@ -69,8 +71,13 @@ impl Window {
         self.cwnd = if syn_lost { 1.0 } else { self.rules.initial_window.segments(mss) };
     }
 
-    /// `acked` segments were newly acknowledged: slow start below the threshold, congestion avoidance from it on.
-    pub fn grow(&mut self, acked: f64) {
+    /// Something new was acknowledged: slow start below the threshold, congestion avoidance from it on. Not if a mark is
+    /// reported with it (RFC 3168, section 6.1.2).
+    pub fn grow(&mut self, ack: &Ack<'_>) {
+        if ack.ecn_echo {
+            return;
+        }
+        let acked = ack.segments();
         let slow_start = self.cwnd < self.ssthresh;
         match self.rules.growth {
             Growth::PerAck if slow_start => self.cwnd += acked.min(1.0),
@@ -91,9 +98,22 @@ impl Window {
         }
     }
 
-    /// Sets the threshold to half of what the rules halve; `inflation` is what recovery had added to the window.
-    /// Returns the window for going on without slow start.
+    /// A mark reported with `ack` is answered as a loss would be, once a window of data, with nothing sent again (RFC 3168,
+    /// section 6.1.2).
+    pub fn heed_mark(&mut self, ack: &Ack<'_>) {
+        if ack.ecn_signal {
+            let cwnd = self.cut_threshold(0.0, &ack.out);
+            self.set(cwnd);
+            self.marked = Some(ack.out.max);
+        }
+    }
+
+    /// Sets the threshold to half of what the rules halve, unless a mark in the same window of data was answered so;
+    /// `inflation` is what recovery had added to the window. Returns the window for going on without slow start.
     pub fn cut_threshold(&mut self, inflation: f64, out: &Outstanding) -> f64 {
+        if self.marked.is_some_and(|marked| out.una < marked) {
+            return self.cwnd;
+        }
         match self.rules.loss_basis {
             LossBasis::Window => {
                 let half = (self.cwnd + inflation).min(out.limit) / 2.0;
@@ -121,6 +141,7 @@ impl Window {
             LossBasis::Window => false,
             LossBasis::FlightSize => again || out.una == 0,
         };
+        self.marked = None;
         if !exempt {
             self.cut_threshold(0.0, out);
         }

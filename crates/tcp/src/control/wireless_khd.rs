@@ -22,7 +22,7 @@ impl WirelessKhd {
 
 impl Control for WirelessKhd {
     fn asks(&self) -> Asks {
-        Asks { round_trips: true, route: true }
+        Asks { round_trips: true, route: true, ..Asks::default() }
     }
 
     /// The sample is the oldest newly acknowledged segment, the one that the gateway timed, too (schemes.md 3.2).

@@ -1,7 +1,6 @@
 //! The receiving half: what is expected, what arrived early, what window is on offer, when to acknowledge.
 
 mod policy;
-mod reassembly;
 
 pub use policy::AckPolicy;
 pub(crate) use policy::Due;
@@ -9,11 +8,11 @@ pub(crate) use policy::Due;
 use crate::config::{Config, Reading};
 use crate::event::Placement;
 use crate::position;
+use crate::ranges::Ranges;
 use crate::segment::SackBlocks;
 use alloc::collections::VecDeque;
 use meshpace_units::{Instant, Seq, Span};
 use policy::Acknowledging;
-use reassembly::Reassembly;
 
 /// A window change worth a segment of its own: this many full segments, or half the buffer (RFC 9293, section
 /// 3.8.6.2.2, asks for at least one).
@@ -45,7 +44,7 @@ pub(crate) struct Receiver {
     /// Delivered bytes that the application has not taken.
     unread: u64,
     reading: Reading,
-    early: Reassembly,
+    early: Ranges,
     /// Positions that arrived early, the latest first.
     latest: VecDeque<u64>,
     fin: Option<u64>,
@@ -72,7 +71,7 @@ impl Receiver {
             mss: u64::from(mss),
             unread: 0,
             reading: config.reading,
-            early: Reassembly::default(),
+            early: Ranges::default(),
             latest: VecDeque::new(),
             fin: None,
             acknowledging: Acknowledging::new(config.acknowledgements),

@@ -25,7 +25,9 @@ pub(crate) struct AckEvent<'a> {
     /// Time since the departure that RFC 7323's timestamp echoes.
     pub(crate) timestamp: Option<Span>,
     /// Selectively acknowledged positions.
-    pub(crate) sack: SackRanges,
+    pub(crate) sack: Option<SackRanges>,
+    /// It echoes a mark.
+    pub(crate) ecn_echo: bool,
 }
 
 impl Sender {
@@ -75,9 +77,13 @@ impl Sender {
 
     /// Tells the control, and empties its queue if it has ceased to queue.
     fn tell(&mut self, event: &AckEvent<'_>, kind: AckKind, acked: u64, trips: RoundTrips) -> Reaction {
-        let AckEvent { now, route, feedback, rtt_wired, echoed, timestamp, sack, .. } = *event;
+        let AckEvent { now, route, feedback, rtt_wired, echoed, timestamp, sack, ecn_echo, .. } = *event;
         let RoundTrips { oldest, newest } = trips;
         let (out, mss) = (self.state(), self.mss);
+        let rate = self.delivery.as_mut().and_then(|delivery| {
+            delivery.on_ack(now, out.una, sack.iter().flatten().copied().flatten(), mss)
+        });
+        let ecn_signal = ecn_echo && self.reductions.is_new(out.una);
         let reaction = self.control.on_ack(&Ack {
             now,
             kind,
@@ -90,9 +96,18 @@ impl Sender {
             timestamp,
             route,
             rtt_wired,
-            sack,
+            sack: sack.filter(|_| self.asks.sack),
+            rate,
+            ecn_echo,
+            ecn_signal,
             feedback,
         });
+        if ecn_signal {
+            self.counters.ecn_reductions += 1;
+        }
+        if ecn_signal || reaction.is_loss() {
+            self.reductions.on_reduction(self.max);
+        }
         self.flush_queue(now);
         reaction
     }

@@ -1,19 +1,24 @@
 //! The sending half: what may leave, what is outstanding, when it is given up as lost.
 
 mod ack;
+mod delivery;
 mod queue;
+mod reductions;
 mod sent;
 
 pub(crate) use ack::AckEvent;
+pub use delivery::RateSample;
 
 use crate::config::{Config, HeaderSize};
-use crate::control::{Allowance, Control, Departure, Discipline, Outstanding, Pace, Sent};
+use crate::control::{Allowance, Asks, Control, Departure, Discipline, Outstanding, Pace, Sent};
 use crate::measure::Counters;
 use crate::rto::Estimator;
 use alloc::boxed::Box;
 use core::ops::Range;
+use delivery::Delivery;
 use meshpace_units::{Instant, Span};
 use queue::SendQueue;
+use reductions::Reductions;
 use sent::{RoundTrips, SentLog};
 
 /// A piece of the stream to be sent: payload `[start, start + length)`, with the FIN behind it if `fin`.
@@ -85,6 +90,11 @@ pub(crate) struct Sender {
     /// it was queued.
     forgets: bool,
     log: SentLog,
+    /// What its control asks for.
+    asks: Asks,
+    /// Kept for those who ask for delivery rates.
+    delivery: Option<Box<Delivery>>,
+    pub(crate) reductions: Reductions,
     pub(crate) queue: SendQueue,
     pub(crate) control: Box<dyn Control>,
     pub(crate) estimator: Estimator,
@@ -94,6 +104,7 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(config: &Config) -> Self {
         let control = config.control.clone();
+        let asks = control.asks();
         Self {
             una: 0,
             nxt: 0,
@@ -116,9 +127,12 @@ impl Sender {
             limit: config.window,
             nagle: config.nagle,
             rto_backoff: config.rto_backoff,
-            keeps_log: control.asks().round_trips || matches!(config.rto, crate::RtoConfig::Smoothed(_)),
+            keeps_log: asks.round_trips || matches!(config.rto, crate::RtoConfig::Smoothed(_)),
             forgets: config.headers == HeaderSize::Real,
             log: SentLog::default(),
+            asks,
+            delivery: asks.delivery_rate.then(Box::default),
+            reductions: Reductions::default(),
             queue: SendQueue::default(),
             control,
             estimator: Estimator::new(config.rto),
@@ -163,8 +177,8 @@ impl Sender {
     }
 
     /// The position that the next segment must not pass by the sender's own rules (not the peer's).
-    fn own_edge(&self) -> u64 {
-        let window = self.allowance(self.nxt == self.max).bytes;
+    fn own_edge(&self, new_data: bool) -> u64 {
+        let window = self.allowance(new_data).bytes;
         let limit = self.limit.map_or(u64::MAX, |segments| u64::from(segments) * u64::from(self.mss));
         self.una.saturating_add(window.min(limit))
     }
@@ -174,15 +188,26 @@ impl Sender {
         if self.burst == Some(0) {
             return None;
         }
-        let start = self.nxt;
-        let waiting = self.end.saturating_sub(start);
+        let Range { start, end } = self.next_range();
+        let waiting = end.min(self.end).saturating_sub(start);
         if waiting == 0 {
             return (self.fin && start == self.end).then_some(Chunk { start, length: 0, fin: true });
         }
-        let mut length = waiting.min(u64::from(self.mss));
-        if start + length > self.own_edge() {
-            return None;
+        let length = waiting.min(u64::from(self.mss));
+        if start + length > self.own_edge(start == self.max) { None } else { self.fitting(start, length) }
+    }
+
+    /// Where the next segment in order is: going back, only what the peer is not known to have.
+    fn next_range(&self) -> Range<u64> {
+        if !self.asks.sack || self.nxt >= self.max {
+            return self.nxt..u64::MAX;
         }
+        let missing = self.control.missing(self.nxt..self.max);
+        if missing.is_empty() { self.max..u64::MAX } else { missing }
+    }
+
+    /// `length` bytes from `start` on, as far as the peer's window and Nagle's rule let them out.
+    fn fitting(&self, start: u64, mut length: u64) -> Option<Chunk> {
         // The first unacknowledged segment is resent even into a window that has closed since.
         let going_back = start == self.una && start < self.max;
         let usable = self.edge.saturating_sub(start);
@@ -218,9 +243,20 @@ impl Sender {
         self.sent_before(&(self.una..u64::MAX))
     }
 
+    /// True if there are new data that the peer's window lets out.
+    fn unsent(&self) -> bool {
+        let waiting = self.end.saturating_sub(self.nxt).min(u64::from(self.mss));
+        self.nxt == self.max && waiting > 0 && self.fitting(self.nxt, waiting).is_some()
+    }
+
+    /// What the control wants sent again.
+    fn hole(&self) -> Option<Range<u64>> {
+        if self.asks.sack { self.control.hole(self.unsent()) } else { None }
+    }
+
     /// The next segment of what the control wants sent again.
     fn take_hole(&mut self) -> Option<Chunk> {
-        while let Some(range) = self.control.hole() {
+        while let Some(range) = self.hole() {
             let chunk = self.sent_before(&range);
             let there = chunk.end() > chunk.start;
             // What is not there to be sent, as what has been acknowledged since, is gone for the control, too.
@@ -234,6 +270,26 @@ impl Sender {
 
     /// Takes what may leave at `now`, retransmissions first.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Chunk> {
+        let chunk = self.choose(now);
+        if chunk.is_none() && self.delivery.is_some() {
+            self.note_lack_of_data();
+        }
+        chunk
+    }
+
+    /// If it is the application that leaves the window open, the delivery rate is no measure of the path
+    /// (draft-cheng-iccrg-delivery-rate-estimation, section 3.4: less than a segment to send, nothing to send again).
+    fn note_lack_of_data(&mut self) {
+        let unsent = self.end.saturating_sub(self.nxt);
+        let idle = self.nxt == self.max && self.resend.is_none() && self.queue.is_empty();
+        if idle && unsent < u64::from(self.mss) && self.nxt < self.own_edge(true) && self.hole().is_none() {
+            if let Some(delivery) = &mut self.delivery {
+                delivery.on_app_limited();
+            }
+        }
+    }
+
+    fn choose(&mut self, now: Instant) -> Option<Chunk> {
         if self.resend == Some(Resend::Fast) {
             self.resend = None;
             let chunk = self.first_unacknowledged();
@@ -297,8 +353,8 @@ impl Sender {
         if !self.outstanding() && now.saturating_since(self.last_activity) >= self.estimator.rto() {
             self.control.on_idle(self.mss);
         }
-        let new_data = self.nxt == self.max;
         let chunk = self.next_chunk()?;
+        let new_data = chunk.start == self.max;
         let Allowance { bytes, extension } = self.allowance(new_data);
         if chunk.end() + extension > self.una.saturating_add(bytes) {
             self.limited += u64::from(chunk.length);
@@ -358,6 +414,9 @@ impl Sender {
         if self.keeps_log {
             self.log.record(now, start, end);
         }
+        if let Some(delivery) = self.delivery.as_mut().filter(|_| start > 0) {
+            delivery.on_sent(now, start, end);
+        }
         // ns-2 and RFC 6298, rule 5.1: the timer starts with the first outstanding segment and is left alone after.
         if idle || self.timer.is_none() {
             self.restart_timer(now);
@@ -376,6 +435,12 @@ impl Sender {
         self.syn_lost |= self.una == 0;
         let out = self.state();
         self.control.on_timeout(now, &out);
+        if self.una > 0 {
+            self.reductions.on_reduction(self.max);
+        }
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_timeout();
+        }
         if self.rto_backoff {
             self.estimator.back_off();
         }
@@ -422,7 +487,7 @@ impl Sender {
     fn waits(&self) -> bool {
         !self.queue.is_empty()
             || self.resend.is_some()
-            || self.control.hole().is_some()
+            || self.hole().is_some()
             || self.next_chunk().is_some()
     }
 

@@ -2,6 +2,7 @@
 
 mod acknowledging;
 mod agent;
+mod ecn;
 mod handshake;
 mod lifetime;
 mod ns2;
@@ -9,3 +10,4 @@ mod pacing;
 mod random;
 mod receiving;
 mod rfc;
+mod sack;

@@ -1,6 +1,8 @@
 //! Random networks and random peers.
 
-use crate::control::{Agent, Fixed, Khd, NewReno, Paced, Rules, Tahoe, WirelessKhd};
+use crate::control::{
+    Ack, Agent, Asks, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
+};
 use crate::script::ms;
 use crate::{
     AckPolicy, Arrival, Config, Connection, Control, Event, Flags, Ns2Stamp, Options, Ports, Segment, State,
@@ -10,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use meshpace_pacing::{AdaptiveConfig, Route};
-use meshpace_units::{Instant, Rate, Seq, Span};
+use meshpace_units::{Ecn, Instant, Rate, Seq, Span};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -20,29 +22,32 @@ struct Fate {
     lost: bool,
     delay: u64,
     copy: Option<u64>,
+    /// Some queue marks it if it may.
+    marked: bool,
 }
 
 fn fate() -> impl Strategy<Value = Fate> {
-    (0u32..100, 1u64..60, 0u32..100, 1u64..200).prop_map(|(loss, delay, duplicate, copy)| Fate {
-        lost: loss < 15,
-        delay,
-        copy: (duplicate < 5).then_some(copy),
+    (0u32..100, 1u64..60, 0u32..100, 1u64..200, 0u32..100).prop_map(|(loss, delay, duplicate, copy, mark)| {
+        Fate { lost: loss < 15, delay, copy: (duplicate < 5).then_some(copy), marked: mark < 10 }
     })
 }
 
 fn control() -> impl Strategy<Value = Box<dyn Control>> {
-    let windows: [Box<dyn Control>; 4] = [
+    let windows: [Box<dyn Control>; 6] = [
         Box::new(Tahoe::new(Rules::NS2)),
         Box::new(Tahoe::new(Rules::RFC)),
         Box::new(NewReno::new(Rules::NS2)),
         Box::new(NewReno::new(Rules::RFC)),
+        Box::new(SackReno::new(Rules::NS2)),
+        Box::new(SackReno::new(Rules::RFC)),
     ];
-    let pacings: [Option<Box<dyn Control>>; 5] = [
+    let pacings: [Option<Box<dyn Control>>; 6] = [
         None,
         Some(Box::new(Fixed::new(Span::from_millis(7)))),
         Some(Box::new(Khd::new(AdaptiveConfig::PAPER))),
         Some(Box::new(Agent::new(AdaptiveConfig::NS2_2005))),
         Some(Box::new(WirelessKhd::new(AdaptiveConfig::PAPER))),
+        Some(Box::new(Judge::default())),
     ];
     let (windows, pacings) = (select(windows.to_vec()), select(pacings.to_vec()));
     (windows, pacings).prop_map(|(window, pacing)| match pacing {
@@ -51,18 +56,42 @@ fn control() -> impl Strategy<Value = Box<dyn Control>> {
     })
 }
 
+/// Lets everything pass, and judges the samples of the delivery rate.
+#[derive(Clone, Debug, Default)]
+struct Judge {
+    delivered: u64,
+}
+
+impl Control for Judge {
+    fn asks(&self) -> Asks {
+        Asks { delivery_rate: true, ..Asks::default() }
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        if let Some(sample) = ack.rate {
+            self.delivered += sample.acked.0;
+            assert!(sample.acked.0 > 0 && sample.acked <= sample.delivered, "{sample:?}");
+            assert_eq!(sample.prior_delivered.0 + sample.delivered.0, self.delivered, "{sample:?}");
+            assert!(self.delivered < ack.out.max, "{sample:?} of {:?}", ack.out);
+        }
+        Reaction::Continue
+    }
+}
+
 fn config() -> impl Strategy<Value = Config> {
     let base = prop_oneof![Just(Config::ns2()), Just(Config::rfc()), Just(Config::linux())];
     let acknowledgements =
         prop_oneof![Just(AckPolicy::Every), Just(AckPolicy::DELAYED), Just(AckPolicy::DYNAMIC_DELAYED)];
     let control = prop::option::weighted(0.8, control());
-    (base, control, acknowledgements, 100u32..1500, 2_000u32..200_000, any::<bool>()).prop_map(
-        |(base, control, acknowledgements, mss, receive_buffer, rto_backoff)| Config {
+    (base, control, acknowledgements, 100u32..1500, 2_000u32..200_000, any::<[bool; 3]>()).prop_map(
+        |(base, control, acknowledgements, mss, receive_buffer, [rto_backoff, sack, ecn])| Config {
             control: control.unwrap_or_else(|| base.control.clone()),
             acknowledgements,
             mss,
             receive_buffer: receive_buffer.max(2 * mss),
             rto_backoff,
+            sack,
+            ecn,
             retries: None,
             syn_retries: None,
             ..base
@@ -73,7 +102,7 @@ fn config() -> impl Strategy<Value = Config> {
 /// Links of the wireless way.
 fn over(hops: u32) -> Arrival {
     let route = Some(Route::uniform(Some(hops), Rate::bits_per_sec(2_000_000)));
-    Arrival { route, feedback: None }
+    Arrival { route, ..Arrival::default() }
 }
 
 /// One end with the bytes of its streams: byte `n` of either stream is `n mod 251`.
@@ -97,11 +126,15 @@ struct Network {
 
 impl Network {
     fn drain(&mut self, end: usize) {
-        while let Some(transmit) = self.ends[end].tcp.poll_transmit(self.now) {
+        while let Some(mut transmit) = self.ends[end].tcp.poll_transmit(self.now) {
+            assert!(transmit.ecn == Ecn::NotEct || transmit.first_transmission, "{transmit:?}");
             let fate = self.fates[(self.departures as usize) % self.fates.len()];
             self.departures += 1;
             // Every third round all is well, so that every exchange ends.
             let calm = (self.departures as usize / self.fates.len()) % 3 == 2;
+            if fate.marked {
+                transmit.ecn = transmit.ecn.marked().unwrap_or_default();
+            }
             if !fate.lost || calm {
                 for delay in [Some(fate.delay), fate.copy].into_iter().flatten() {
                     let at = self.now + Span::from_millis(delay);
@@ -116,7 +149,8 @@ impl Network {
 
     fn arrive(&mut self, end: usize, transmit: &Transmit) {
         let this = &mut self.ends[end];
-        let received = this.tcp.handle_segment(self.now, &transmit.segment, &over(3));
+        let arrival = Arrival { ecn: transmit.ecn, ..over(3) };
+        let received = this.tcp.handle_segment(self.now, &transmit.segment, &arrival);
         if let Some(place) = received.payload {
             assert_eq!(place.offset, transmit.offset + u64::from(place.skip), "misplaced");
             assert!(place.skip + place.length <= transmit.segment.payload);
@@ -239,7 +273,7 @@ fn any_segment() -> impl Strategy<Value = Segment> {
     let stamp = any::<Option<(u32, Option<u32>)>>();
     (
         near(PEER),
-        near(OUR_ISS),
+        (near(OUR_ISS), [near(OUR_ISS), near(OUR_ISS), near(OUR_ISS), near(OUR_ISS)]),
         flags,
         any::<u16>(),
         prop_oneof![Just(0u32), 0u32..3_000, any::<u32>()],
@@ -249,7 +283,7 @@ fn any_segment() -> impl Strategy<Value = Segment> {
         .prop_map(
             |(
                 seq,
-                ack,
+                (ack, blocks),
                 [syn, is_ack, fin, rst, ece, cwr],
                 window,
                 payload,
@@ -266,7 +300,7 @@ fn any_segment() -> impl Strategy<Value = Segment> {
                         window_scale: scale,
                         sack_permitted: syn,
                         timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
-                        sack: [Some((seq, ack)), None, None, None],
+                        sack: [Some((blocks[0], blocks[1])), Some((blocks[2], blocks[3])), None, None],
                         rtt_wired: wired.map(|ms| Span::from_millis(u64::from(ms))),
                     },
                     ns2: ns2.map(|(sent, echo)| Ns2Stamp {
@@ -281,7 +315,7 @@ fn any_segment() -> impl Strategy<Value = Segment> {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Segment(Segment),
+    Segment(Segment, u8),
     Wait(u64),
     Write(u64),
     Read,
@@ -292,7 +326,7 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        12 => any_segment().prop_map(Step::Segment),
+        12 => (any_segment(), any::<u8>()).prop_map(|(segment, bits)| Step::Segment(segment, bits)),
         4 => (0u64..3_000).prop_map(Step::Wait),
         2 => (0u64..20_000).prop_map(Step::Write),
         2 => Just(Step::Read),
@@ -335,8 +369,9 @@ proptest! {
         }
         for step in steps {
             match step {
-                Step::Segment(segment) => {
-                    let received = tcp.handle_segment(now, &segment, &over(4));
+                Step::Segment(segment, bits) => {
+                    let arrival = Arrival { ecn: Ecn::from_bits(bits), ..over(4) };
+                    let received = tcp.handle_segment(now, &segment, &arrival);
                     if let Some(place) = received.payload {
                         prop_assert!(place.skip + place.length <= segment.payload);
                     }
