@@ -97,6 +97,34 @@ def test_ipv6_and_options_left_out(site: Site, tmp_path: Path, options: list[str
     assert sha256(tmp_path / "got") == sha256(file)
 
 
+@pytest.mark.parametrize("version", [4, 6])
+def test_marks_instead_of_losses(site: Site, tmp_path: Path, version: int) -> None:
+    # The kernel asks for ECN itself (1); it would agree if asked (2) without that.
+    site.sysctl("net.ipv4.tcp_ecn=1")
+    file = written(tmp_path / "file", 3_000_000)
+    words = ["--ecn", "--json", "--impair", "mark=1%,delay=1ms,seed=7"]
+    with site.listening(version) as door:
+        sender = site.endpoint("send", file, host(version), *words)
+        with accept(door) as connection:
+            assert digest_of(connection) == sha256(file)
+    report = sender.report()
+    assert report["impairment"]["out"]["marked"] > 5
+    assert 0 < report["tcp"]["ecn_reductions"] <= report["impairment"]["out"]["marked"]
+    assert report["tcp"]["retransmits"] == 0
+    receiver = site.endpoint("receive", tmp_path / "got", 7000, *words)
+    receiver.wait_for("listening")
+    with site.connect(7000, version) as connection:
+        connection.sendall(file.read_bytes())
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1) == b""
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    report = receiver.report()
+    assert sha256(tmp_path / "got") == sha256(file)
+    assert report["tcp"]["marks"] == report["impairment"]["in"]["marked"] > 5
+    # struct tcp_info: tcpi_options has TCPI_OPT_ECN, tcpi_total_retrans is 0.
+    assert info[5] & 8 and struct.unpack_from("=I", info, 100) == (0,)
+
+
 def test_a_kernel_without_options(site: Site, tmp_path: Path) -> None:
     site.sysctl("net.ipv4.tcp_window_scaling=0", "net.ipv4.tcp_timestamps=0", "net.ipv4.tcp_sack=0")
     file = written(tmp_path / "file", 3_000_000)

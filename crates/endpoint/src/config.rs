@@ -70,6 +70,8 @@ pub struct LiveOptions {
     pub window_scaling: bool,
     /// Offer and send selective acknowledgements.
     pub sack: bool,
+    /// Offer explicit congestion notification, whatever the scheme says.
+    pub ecn: bool,
 }
 
 impl Default for LiveOptions {
@@ -85,6 +87,7 @@ impl Default for LiveOptions {
             timestamps: true,
             window_scaling: true,
             sack: true,
+            ecn: false,
         }
     }
 }
@@ -112,6 +115,7 @@ impl SocketOptions {
             window_scaling: live.window_scaling,
             timestamps: live.timestamps,
             sack: live.sack,
+            ecn: live.ecn || scheme.ecn,
             nagle: live.nagle,
             retries: rfc.retries,
             syn_retries: rfc.syn_retries,

@@ -1,4 +1,4 @@
-//! A bad network in a box: loss, duplication, reordering, corruption and delay from a fixed seed.
+//! A bad network in a box: loss, duplication, reordering, corruption, marks of congestion and delay from a fixed seed.
 
 use meshpace_random::Stream;
 use meshpace_units::{Instant, Span};
@@ -19,6 +19,8 @@ pub struct ImpairmentConfig {
     pub reorder_by: Span,
     /// Probability that one bit is flipped.
     pub corrupt: f64,
+    /// Probability that a packet that may be marked is (RFC 3168).
+    pub mark: f64,
     /// Delay of every packet.
     pub delay: Span,
 }
@@ -33,6 +35,7 @@ impl Default for ImpairmentConfig {
             reorder: 0.0,
             reorder_by: Span::from_millis(2),
             corrupt: 0.0,
+            mark: 0.0,
             delay: Span::ZERO,
         }
     }
@@ -51,6 +54,8 @@ pub struct Impaired {
     pub reordered: u64,
     /// Damaged.
     pub corrupted: u64,
+    /// Marked.
+    pub marked: u64,
 }
 
 /// One direction of a bad network. Drain [`poll`](Self::poll) after every [`submit`](Self::submit) and at
@@ -59,6 +64,8 @@ pub struct Impaired {
 pub struct Impairment {
     config: ImpairmentConfig,
     draws: Stream,
+    /// Draws of marks.
+    marks: Stream,
     /// What is under way, by due time and order of arrival.
     held: BTreeMap<(Instant, u64), Vec<u8>>,
     arrived: u64,
@@ -70,20 +77,25 @@ impl Impairment {
     #[must_use]
     pub fn new(config: ImpairmentConfig, name: &str) -> Self {
         let draws = Stream::new(config.seed, name, 0);
-        Self { config, draws, held: BTreeMap::new(), arrived: 0, counters: Impaired::default() }
+        let marks = Stream::new(config.seed, &format!("{name} marks"), 0);
+        Self { config, draws, marks, held: BTreeMap::new(), arrived: 0, counters: Impaired::default() }
     }
 
     /// A packet enters.
     pub fn submit(&mut self, now: Instant, packet: &[u8]) {
         // Always the same number of draws a packet: what happens to one does not shift the others.
         let [lost, doubled, late, damaged, bit] = std::array::from_fn(|_| self.draws.unit());
-        let ImpairmentConfig { loss, duplicate, reorder, reorder_by, corrupt, delay, .. } = self.config;
+        let ImpairmentConfig { loss, duplicate, reorder, reorder_by, corrupt, mark, delay, .. } = self.config;
+        let marked = self.marks.unit() < mark;
         self.counters.packets += 1;
         if lost < loss {
             self.counters.lost += 1;
             return;
         }
         let mut packet = packet.to_vec();
+        if marked && meshpace_wire::mark(&mut packet) {
+            self.counters.marked += 1;
+        }
         if damaged < corrupt && !packet.is_empty() {
             self.counters.corrupted += 1;
             let bit = (bit * 8.0 * packet.len() as f64) as usize;

@@ -5,7 +5,7 @@ mod common;
 use common::{CLIENT, SERVER, Transfer, World, config, exchange, scheme, socket};
 use meshpace_endpoint::{BindError, ConnectError, ImpairmentConfig, SocketError, SocketOptions, StackConfig};
 use meshpace_tcp::{Closing, Config, KeepAlive, Segment, State};
-use meshpace_units::{Seq, Span};
+use meshpace_units::{Ecn, Seq, Span};
 use meshpace_wire::{build, parse};
 
 const MS: fn(u64) -> Span = Span::from_millis;
@@ -436,4 +436,32 @@ fn without_window_scale_and_timestamps() {
     assert!(
         options.into_iter().all(|options| options.timestamps.is_none() && options.window_scale.is_none())
     );
+}
+
+#[test]
+fn marks_slow_a_sender_down_without_a_retransmission() {
+    let network = ImpairmentConfig { delay: MS(10), mark: 0.05, ..ImpairmentConfig::default() };
+    let mut world = World::new(network);
+    let options = SocketOptions {
+        tcp: Config { ecn: true, ..SocketOptions::default().tcp },
+        ..SocketOptions::default()
+    };
+    world.logs = true;
+    let ends = world.connected(&options, options.clone());
+    let slowed = exchange(&mut world, ends, 3_000_000, 1, 50_000);
+    let counters = world.client.info(ends.0).expect("known").counters;
+    let marks = world.server.info(ends.1).expect("known").counters.marks;
+    assert!(counters.ecn_reductions > 5 && marks > counters.ecn_reductions, "{counters:?} {marks}");
+    assert_eq!((counters.retransmits, world.there.counters().marked), (0, marks));
+    for (_, bytes) in &world.log {
+        let packet = parse(bytes).expect("our own packet");
+        let data = packet.segment.payload > 0;
+        assert_eq!(packet.ecn(), if data { Ecn::Ect0 } else { Ecn::NotEct }, "{packet:?}");
+    }
+    // A peer without ECN: nothing may be marked.
+    let mut world = World::new(network);
+    let ends = world.connected(&options, SocketOptions::default());
+    let free = exchange(&mut world, ends, 3_000_000, 1, 50_000);
+    assert_eq!(world.there.counters().marked, 0);
+    assert!(free < slowed, "{free:?} {slowed:?}");
 }

@@ -4,6 +4,7 @@ mod common;
 
 use common::{World, config, exchange, scheme};
 use meshpace_endpoint::{ImpairmentConfig, SocketOptions, StackConfig};
+use meshpace_tcp::control::{Rules, SackReno};
 use meshpace_units::Span;
 use proptest::prelude::*;
 
@@ -23,15 +24,21 @@ proptest! {
         buffers in (2_000u32..200_000, 1_000usize..200_000),
         which in 0usize..8,
         mtus in (300u32..1600, 300u32..1600),
+        (mark, ecn, selective) in (0.0f64..0.2, any::<bool>(), any::<bool>()),
     ) {
         let network = ImpairmentConfig {
-            seed, loss, duplicate, reorder, corrupt, delay: Span::from_millis(delay), reorder_by: Span::from_millis(7),
+            seed, loss, duplicate, reorder, corrupt, mark, delay: Span::from_millis(delay),
+            reorder_by: Span::from_millis(7),
         };
         let names: Vec<&str> = meshpace_schemes::names().collect();
         let with = |name: &str| {
             let mut options = scheme(name);
             options.tcp.receive_buffer = buffers.0;
             options.tcp.time_wait = Span::from_secs(10);
+            options.tcp.ecn = ecn;
+            if selective {
+                options.tcp = options.tcp.clone().controlled_by(SackReno::new(Rules::RFC));
+            }
             SocketOptions { send_buffer: buffers.1, ..options }
         };
         let mtu = |mtu, host| StackConfig { mtu, ..config(host) };

@@ -2,7 +2,7 @@
 //!
 //! - [`parse`] reads a packet into a [`Segment`](meshpace_tcp::Segment), as fast as a gateway needs it: nothing is
 //!   allocated, nothing but headers is touched, no input makes it panic.
-//! - [`set_rtt`], [`strip_rtt`] and [`clamp_mss`] change options of packets on their way. All checksums are updated, not
+//! - [`set_rtt`], [`strip_rtt`], [`clamp_mss`] and [`mark`] change packets on their way. All checksums are updated, not
 //!   recomputed (RFC 1624), so a packet that was damaged before stays recognisable as damaged.
 //! - [`insert_ipv4_options`] and [`set_hop`] do to IP headers what a hop of the simulated network does.
 //! - [`build`] writes whole packets, [`checksum_ok`] judges them and [`parse_too_big`] reads what routers say of their
@@ -30,4 +30,4 @@ pub use icmp::{TooBig, parse_too_big};
 pub use ip::protocol;
 pub use options::{RTT_EXID, RTT_OPTION_LENGTH};
 pub use packet::{Malformed, NotTcp, Packet, checksum_ok, parse};
-pub use rewrite::{NoRoom, clamp_mss, set_rtt, strip_rtt};
+pub use rewrite::{NoRoom, clamp_mss, mark, set_rtt, strip_rtt};

@@ -1,16 +1,16 @@
-//! Changing options of a packet on its way.
+//! Changing a packet on its way: options, and the mark of congestion.
 //!
-//! All changes are one: a new string of options in place of the old. The checksums are updated by the difference, which
+//! All changes of options are one: a new string of options in place of the old. The checksums are updated by the difference, which
 //! keeps the error of a packet that came damaged.
 
 use crate::checksum::{Sum, update};
-use crate::ip::array;
+use crate::ip::{Ip, array};
 use crate::options::{NOP, RTT_OPTION_LENGTH, Stop, Walk, rtt_option};
 use crate::packet::Layout;
 use crate::tcp::{CHECKSUM, HEADER, OFFSET_AND_FLAGS, OPTIONS_MAX, is_syn};
 use alloc::vec::Vec;
 use core::fmt;
-use meshpace_units::Span;
+use meshpace_units::{Ecn, Span};
 
 /// The RTT option cannot be written where a reader would find it: the options have no room for 8 bytes more, the IP
 /// length has none, an option of impossible length comes first, or this is no whole TCP packet. The packet is unchanged.
@@ -158,4 +158,18 @@ pub fn clamp_mss(packet: &mut [u8], max: u16) -> bool {
         edit.overwrite(packet);
     }
     edit.is_some()
+}
+
+/// Marks an IP packet as having met congestion, if its transport reacts to that (RFC 3168, section 5). Returns whether it
+/// is marked now; if not, the signal is to drop it. The transport's checksum does not cover the mark.
+pub fn mark(packet: &mut [u8]) -> bool {
+    let Ok(ip) = Ip::walk(packet) else { return false };
+    let Some(ecn) = Ecn::from_bits(ip.traffic_class(packet)).marked() else { return false };
+    let old = u16::from_be_bytes(array(packet, 0));
+    let new = old | u16::from(ecn.bits()) << if ip.v6 { 4 } else { 0 };
+    packet[..2].copy_from_slice(&new.to_be_bytes());
+    if !ip.v6 {
+        patch_checksum(packet, 10, Sum::default().word(old), Sum::default().word(new));
+    }
+    true
 }

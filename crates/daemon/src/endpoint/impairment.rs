@@ -6,7 +6,7 @@ use meshpace_units::quantity::TIME;
 
 /// What the option takes, for messages.
 const ALLOWED: &str =
-    "loss, duplicate, reorder, corrupt (0.01 or 1%), delay, reorder-by (5ms), seed (a whole number)";
+    "loss, duplicate, reorder, corrupt, mark (0.01 or 1%), delay, reorder-by (5ms), seed (a whole number)";
 
 /// Reads `loss=1%,duplicate=1%,reorder=1%,delay=5ms,seed=7`.
 pub(super) fn parse(text: &str) -> Result<ImpairmentConfig, String> {
@@ -19,6 +19,7 @@ pub(super) fn parse(text: &str) -> Result<ImpairmentConfig, String> {
             "duplicate" => config.duplicate = probability(value).ok_or_else(wrong)?,
             "reorder" => config.reorder = probability(value).ok_or_else(wrong)?,
             "corrupt" => config.corrupt = probability(value).ok_or_else(wrong)?,
+            "mark" => config.mark = probability(value).ok_or_else(wrong)?,
             "delay" => config.delay = time(value).ok_or_else(wrong)?,
             "reorder-by" => config.reorder_by = time(value).ok_or_else(wrong)?,
             "seed" => config.seed = value.trim().parse().map_err(|_| wrong())?,
@@ -48,13 +49,14 @@ mod tests {
 
     #[test]
     fn reads_all_keys() {
-        let all = "loss=1%,duplicate=0.02,reorder=3 %,corrupt=0,delay=5ms,reorder-by=2 ms,seed=9";
+        let all = "loss=1%,duplicate=0.02,reorder=3 %,corrupt=0,mark=4%,delay=5ms,reorder-by=2 ms,seed=9";
         let expected = ImpairmentConfig {
             seed: 9,
             loss: 0.01,
             duplicate: 0.02,
             reorder: 0.03,
             corrupt: 0.0,
+            mark: 0.04,
             delay: Span::from_millis(5),
             reorder_by: Span::from_millis(2),
         };

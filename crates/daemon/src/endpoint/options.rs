@@ -67,10 +67,13 @@ pub(super) struct Options {
     /// Do not offer selective acknowledgements.
     #[arg(long)]
     no_sack: bool,
+    /// Offer explicit congestion notification.
+    #[arg(long)]
+    ecn: bool,
     /// Probe a silent peer after IDLE, then every INTERVAL, and give it up after PROBES unanswered ones.
     #[arg(long, value_name = "IDLE,INTERVAL,PROBES", value_parser = keep_alive)]
     keep_alive: Option<KeepAlive>,
-    /// A bad network between endpoint and device, both directions: loss, duplicate, reorder, corrupt (1%), delay,
+    /// A bad network between endpoint and device, both directions: loss, duplicate, reorder, corrupt, mark (1%), delay,
     /// reorder-by (5ms), seed.
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = impairment::parse)]
     impair: Option<ImpairmentConfig>,
@@ -154,6 +157,7 @@ impl Options {
                 timestamps: !self.no_timestamps,
                 window_scaling: !self.no_window_scale,
                 sack: !self.no_sack,
+                ecn: self.ecn,
             },
         ))
     }

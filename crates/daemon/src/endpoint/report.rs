@@ -47,6 +47,8 @@ impl Report<'_> {
                 "fast_retransmits": info.counters.fast_retransmits,
                 "duplicate_acks": info.counters.duplicate_acks,
                 "acks_sent": info.counters.pure_acks,
+                "ecn_reductions": info.counters.ecn_reductions,
+                "marks": info.counters.marks,
                 "discarded": info.counters.discarded,
                 "cwnd_segments": info.cwnd,
                 "ssthresh_segments": info.ssthresh,
@@ -123,5 +125,6 @@ fn impaired(impaired: &Impaired) -> Value {
         "duplicated": impaired.duplicated,
         "reordered": impaired.reordered,
         "corrupted": impaired.corrupted,
+        "marked": impaired.marked,
     })
 }

@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 use meshpace_tcp::{Flags, Options, Timestamps};
 use meshpace_units::{Bytes, Ecn, Seq, Span};
-use meshpace_wire::{IpHeader, build, checksum_ok, clamp_mss, parse, protocol, set_rtt, strip_rtt};
+use meshpace_wire::{IpHeader, build, checksum_ok, clamp_mss, mark, parse, protocol, set_rtt, strip_rtt};
 
 fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect("two digits")).collect()
@@ -219,15 +219,31 @@ fn congestion_notification_is_in_the_second_byte_of_ipv4_and_before_the_flow_lab
     {
         let written = |address: IpAddr| {
             let protocol = protocol::TCP;
-            let header =
-                IpHeader { source: address, destination: address, protocol, ttl: 9, ecn, identification: 0 };
-            let mut bytes = Vec::new();
-            header.write(&mut bytes, 20);
+            let header = |ecn| IpHeader {
+                source: address,
+                destination: address,
+                protocol,
+                ttl: 9,
+                ecn,
+                identification: 0,
+            };
+            let (mut bytes, mut expected) = (Vec::new(), Vec::new());
+            header(ecn).write(&mut bytes, 20);
             let start = bytes.len();
             bytes.extend([0; 12].into_iter().chain([0x50]).chain([0; 7]));
-            header.seal(&mut bytes[start..]);
+            header(ecn).seal(&mut bytes[start..]);
             assert!(checksum_ok(&bytes));
             assert_eq!(parse(&bytes).expect("TCP").ecn(), ecn);
+            // The mark, and nothing else, is what would have been built with it.
+            let mut marked = bytes.clone();
+            assert_eq!(mark(&mut marked), ecn.is_capable());
+            if mark(&mut marked) {
+                header(Ecn::Ce).write(&mut expected, 20);
+                expected.extend_from_slice(&bytes[start..]);
+                assert_eq!(marked, expected);
+            } else {
+                assert_eq!(marked, bytes);
+            }
             bytes
         };
         assert_eq!(written(v4)[..2], [0x45, in_v4]);
