@@ -69,7 +69,7 @@ def edit(path: Path, pattern: str, replacement: str) -> None:
 
 
 def test_the_engine_is_built_of_these_sources(fingerprint_of: Callable[[Path], str]) -> None:
-    assert engine.fingerprint() == fingerprint_of(ROOT)
+    assert engine.fingerprint() == fingerprint_of(ROOT), "the extension was built of other sources: make setup"
 
 
 def test_after_a_changed_default_nothing_is_reused(
