@@ -122,7 +122,8 @@ def test_marks_instead_of_losses(site: Site, tmp_path: Path, version: int) -> No
     assert sha256(tmp_path / "got") == sha256(file)
     assert report["tcp"]["marks"] == report["impairment"]["in"]["marked"] > 5
     # struct tcp_info: tcpi_options has TCPI_OPT_ECN, tcpi_total_retrans is 0.
-    assert info[5] & 8 and struct.unpack_from("=I", info, 100) == (0,)
+    assert info[5] & 8
+    assert struct.unpack_from("=I", info, 100) == (0,)
 
 
 def test_a_kernel_without_options(site: Site, tmp_path: Path) -> None:
