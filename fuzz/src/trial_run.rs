@@ -1,6 +1,7 @@
 //! The first half second of a scenario, if that is bounded work.
 
 use meshpace_mesh::{Probe, run_with};
+use meshpace_network::Watch;
 use meshpace_packet::Packet;
 use meshpace_radio::Frame;
 use meshpace_scenario::{App, Plan, Scenario};
@@ -30,7 +31,9 @@ struct Enough {
     frames: u32,
 }
 
-impl Probe for Enough {
+impl Probe for Enough {}
+
+impl Watch for Enough {
     fn frame(&mut self, _: Instant, _: &Frame, _: Option<&Packet>) {
         self.frames += 1;
         if self.frames > FRAMES {

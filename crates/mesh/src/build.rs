@@ -1,97 +1,36 @@
-//! From a scenario to a world at time 0.
+//! From a scenario to a simulation at time 0.
 
-use crate::addresses::AddressBook;
 use crate::ends::{Directory, FlowEnds};
-use crate::event::{Alarm, EventQueue};
-use crate::far_frames::FarFrames;
 use crate::flow::{Application, Flow, TcpFlow, Transport};
-use crate::gateway_node::GatewayNode;
-use crate::interface_queue::InterfaceQueue;
 use crate::measure::Meter;
-use crate::movement::Movement;
-use crate::node::{LinkCounters, Node};
 use crate::probe::Probe;
 use crate::schemes::{ChosenSchemes, FlowScheme};
-use crate::topology::{WiredRoutes, nearest_gateways};
-use crate::wired::WiredLink;
-use crate::world::{LinkRates, World};
-use meshpace_gateway::{Counters, Gateway};
-use meshpace_packet::{Host, Packets};
-use meshpace_radio::reception::{Capture, ReceptionLimits, Sinr};
-use meshpace_radio::{Hearer, Links, Phy, Reception, Station, StationConfig};
+use crate::simulation::Simulation;
+use meshpace_network::{Alarm, Network, host};
 use meshpace_random::Stream;
-use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
-use meshpace_scenario::{self as scenario, Endpoint, Scenario};
+use meshpace_scenario::{self as scenario, Scenario};
 use meshpace_tcp::{Connection, Ports};
-use meshpace_units::{Bytes, NodeId, Rate, Seq};
-use std::sync::Arc;
+use meshpace_units::Seq;
 
-impl<'a> World<'a> {
-    /// The world of a scenario, with everything scheduled that happens by itself.
+impl<'a> Simulation<'a> {
+    /// The simulation of a scenario, with everything scheduled that happens by itself.
     pub(crate) fn new(scenario: &Scenario, schemes: &ChosenSchemes, probe: &'a mut dyn Probe) -> Self {
-        let radio = &scenario.radio;
-        let links = links(scenario);
-        let positions: Option<Vec<_>> = scenario.mesh.iter().map(|node| node.position).collect();
-        let hearers = match &positions {
-            Some(positions) => links.table(positions),
-            None => links.graph(scenario.mesh.len(), &links.listed),
-        };
-        let config = station_config(radio, &links);
-        let paths = Arc::new(ShortestPaths::new(&neighbours(&hearers)));
-        let nodes = (0..scenario.mesh.len())
-            .map(|index| node(NodeId::from_index(index), scenario, &config, &paths))
-            .collect();
-        let wired = wired_links(scenario);
-        let directions: Vec<_> = wired.iter().map(|link| (link.from, link.to)).collect();
-        let gateways: Vec<_> = scenario
-            .mesh
-            .iter()
-            .enumerate()
-            .filter(|(_, node)| node.gateway)
-            .map(|(index, _)| GatewayNode {
-                node: NodeId::from_index(index),
-                machine: schemes.gateway.map(Gateway::new),
-                alarm: Alarm::default(),
-                before: Counters::default(),
-            })
-            .collect();
         let flows: Vec<_> = scenario
             .flows
             .iter()
             .enumerate()
             .map(|(index, spec)| flow(index, spec, &schemes.flows[index], scenario))
             .collect();
-        let gateway_of = nearest_gateways(&hearers, gateways.iter().map(|gateway| gateway.node));
-        let mut world = Self {
-            queue: EventQueue::new(scenario.mesh.len()),
-            on_air: vec![None; scenario.mesh.len()],
-            far: FarFrames::default(),
-            nodes,
-            movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),
-            hearers,
-            config,
-            rates: link_rates(radio),
-            queue_limit: radio.queue as usize,
-            packets: Packets::default(),
-            wired,
-            wired_routes: WiredRoutes::new(&directions),
-            set_out: 0,
-            addresses: AddressBook::new(scenario),
-            gateways,
-            gateway_of,
+        let mut simulation = Self {
+            network: Network::new(scenario, schemes.gateway),
             connection_alarms: vec![Alarm::default(); 2 * flows.len()],
             meter: Meter::new(&scenario.measure, flows.len()),
             directory: Directory::new(scenario),
             flows,
             probe,
-            frames: 0,
-            control_packets: 0,
-            failures_before: 0,
-            mac_actions: Vec::new(),
-            routing_actions: Vec::new(),
         };
-        world.start(scenario);
-        world
+        simulation.start(scenario);
+        simulation
     }
 
     fn start(&mut self, scenario: &Scenario) {
@@ -100,119 +39,10 @@ impl<'a> World<'a> {
             scenario::Plan::Batches { .. } => None,
         };
         self.schedule_measurement(warmup);
-        self.schedule_movement();
-        for node in 0..self.nodes.len() as u32 {
-            self.arm_routing(node);
-        }
+        self.network.start();
         for flow in 0..self.flows.len() as u32 {
             self.schedule_application(flow);
         }
-    }
-}
-
-fn links(scenario: &Scenario) -> Links {
-    let radio = &scenario.radio;
-    Links {
-        propagation: radio.propagation,
-        ranges: (radio.tx_range, radio.cs_range),
-        summed_interference: matches!(radio.reception, scenario::Reception::Sinr { .. }),
-        seed: scenario.seed,
-        listed: scenario.radio_links.iter().map(|link| (link.from, link.to)).collect(),
-    }
-}
-
-/// Thermal noise at 290 K over 20 MHz with a noise figure of 7 dB: -94 dBm. Only `sinr` has noise.
-const NOISE: f64 = 4e-13;
-
-fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
-    let phy = Phy {
-        standard: radio.standard,
-        preamble: radio.preamble,
-        basic_rate: radio.basic_rate,
-        mac_overhead: radio.mac_overhead,
-        rts_threshold: match radio.rts {
-            scenario::RtsThreshold::Always => Some(Bytes::ZERO),
-            scenario::RtsThreshold::Never => None,
-            scenario::RtsThreshold::From(size) => Some(size),
-        },
-        retry_short: radio.retry_short,
-        retry_long: radio.retry_long,
-        backoff_range: radio.backoff_range,
-        propagation_allowance: radio.ack_timeout,
-    };
-    let (ratio_db, noise) = match radio.reception {
-        scenario::Reception::Ns2Capture { capture_threshold_db } => (capture_threshold_db, 0.0),
-        scenario::Reception::Sinr { sinr_threshold_db } => (sinr_threshold_db, NOISE),
-    };
-    let limits = ReceptionLimits {
-        ratio: libm::pow(10.0, ratio_db / 10.0),
-        noise,
-        thresholds: links.thresholds(),
-        eifs: phy.eifs(),
-    };
-    StationConfig::new(phy, limits)
-}
-
-/// Who can decode whom, both ways: no exchange of frames succeeds over a link that has but one direction.
-fn neighbours(hearers: &[Vec<Hearer>]) -> Vec<Vec<NodeId>> {
-    let heard = |from: NodeId, to: NodeId| {
-        let found = hearers[from.index()].binary_search_by_key(&to, |h| h.node);
-        found.is_ok_and(|at| hearers[from.index()][at].decodable)
-    };
-    let both_ways = |(node, list): (usize, &Vec<Hearer>)| {
-        let here = NodeId::from_index(node);
-        list.iter().filter(|h| h.decodable && heard(h.node, here)).map(|h| h.node).collect()
-    };
-    hearers.iter().enumerate().map(both_ways).collect()
-}
-
-fn node(id: NodeId, scenario: &Scenario, config: &StationConfig, paths: &Arc<ShortestPaths>) -> Node {
-    let stream = |name| Stream::new(scenario.seed, name, u64::from(id.0));
-    let reception = match scenario.radio.reception {
-        scenario::Reception::Ns2Capture { .. } => Reception::Capture(Capture::default()),
-        scenario::Reception::Sinr { .. } => Reception::Sinr(Sinr::default()),
-    };
-    let routing = match scenario.routing {
-        scenario::Routing::Static => Protocol::static_routes(id, Arc::clone(paths)),
-        scenario::Routing::Aodv(scenario::AodvProfile::Ns2) => Protocol::aodv_ns2(id, stream("routing")),
-        scenario::Routing::Aodv(scenario::AodvProfile::Rfc3561) => {
-            Protocol::aodv_rfc3561(id, stream("routing"))
-        }
-        scenario::Routing::Dsdv => Protocol::dsdv(id, DsdvConfig::default(), Some(paths), stream("routing")),
-    };
-    Node {
-        station: Station::new(id, reception, stream("backoff"), config),
-        queue: InterfaceQueue::default(),
-        routing,
-        routing_alarm: Alarm::default(),
-        links: LinkCounters::default(),
-    }
-}
-
-fn link_rates(radio: &scenario::Radio) -> LinkRates {
-    let mut exceptions: Vec<(NodeId, Option<NodeId>, Rate)> = Vec::new();
-    for entry in &radio.link_rates {
-        // The first entry of a pair counts, as in `Radio::rate_between`.
-        if let Err(index) = exceptions.binary_search_by_key(&(entry.from, entry.to), |e| (e.0, e.1)) {
-            exceptions.insert(index, (entry.from, entry.to, entry.rate));
-        }
-    }
-    LinkRates { common: radio.rate, exceptions }
-}
-
-fn wired_links(scenario: &Scenario) -> Vec<WiredLink> {
-    let both = scenario.links.iter().flat_map(|link| {
-        let (a, b) = (host(link.a), host(link.b));
-        let direction = |from, to| WiredLink::new(from, to, link.rate, link.delay, link.queue);
-        [direction(a, b), direction(b, a)]
-    });
-    both.collect()
-}
-
-fn host(end: Endpoint) -> Host {
-    match end {
-        Endpoint::Mesh(node) => Host::Mesh(node),
-        Endpoint::Wired(node) => Host::Wired(node.0),
     }
 }
 

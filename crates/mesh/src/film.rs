@@ -3,6 +3,7 @@
 
 use crate::ends::Directory;
 use crate::probe::Probe;
+use meshpace_network::Watch;
 use meshpace_packet::{Class, Packet};
 use meshpace_radio::{Frame, FrameKind, Outcome};
 use meshpace_scenario::Scenario;
@@ -149,7 +150,9 @@ fn cause(outcome: Outcome) -> &'static str {
     }
 }
 
-impl Probe for Film {
+impl Probe for Film {}
+
+impl Watch for Film {
     fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
         let wanted = now >= self.begin && now < self.end && self.shots.len() < self.limit;
         self.latest[frame.from.index()] = wanted.then_some(self.shots.len());

@@ -1,8 +1,8 @@
 //! Every packet's way ends: once the applications are done and the network has calmed down, the store is empty.
 
-use crate::probe::NoProbe;
 use crate::schemes::ChosenSchemes;
-use crate::world::World;
+use crate::simulation::Simulation;
+use meshpace_network::NoWatch;
 use meshpace_scenario::{Overrides, ScenarioFile};
 use meshpace_units::{Instant, Span};
 
@@ -11,14 +11,14 @@ fn left(text: &str) -> (usize, usize, usize) {
     let file = ScenarioFile::parse("test.toml", text.as_bytes(), &Overrides::none());
     let scenario = file.and_then(|file| file.resolve(1)).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let schemes = ChosenSchemes::of(&scenario).unwrap_or_else(|error| panic!("{error}"));
-    let mut probe = NoProbe;
-    let mut world = World::new(&scenario, &schemes, &mut probe);
+    let mut probe = NoWatch;
+    let mut simulation = Simulation::new(&scenario, &schemes, &mut probe);
     let mut most = 0;
     for second in 1..=300 {
-        world.run(Instant::ZERO + Span::from_secs(second));
-        most = most.max(world.packets.count());
+        simulation.run(Instant::ZERO + Span::from_secs(second));
+        most = most.max(simulation.network.under_way());
     }
-    (world.packets.count(), world.far.count(), most)
+    (simulation.network.under_way(), simulation.network.far_frames(), most)
 }
 
 const MEASURE: &str = "[measure]\nduration = 300\nwarmup = 0\n";

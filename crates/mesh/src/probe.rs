@@ -1,8 +1,8 @@
-//! Who watches a run: packet captures and time series hang in here, and cost nothing where there are none.
+//! Who watches a run: what watches the network, and time series of flows, hang in here, and cost nothing where there are
+//! none.
 
-use meshpace_packet::Packet;
-use meshpace_radio::{Frame, Outcome};
-use meshpace_units::{Bytes, Instant, NodeId, Span};
+use meshpace_network::{Capture, NoWatch, Watch};
+use meshpace_units::{Bytes, Instant, Span};
 
 /// The state of a flow at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,29 +21,57 @@ pub struct FlowSample {
     pub rtt: Option<Span>,
 }
 
-/// Looks on. Nothing that a probe does can change a run.
-pub trait Probe {
-    /// A frame goes on the air; `packet` is what a data frame carries.
-    fn frame(&mut self, _now: Instant, _frame: &Frame, _packet: Option<&Packet>) {}
-
-    /// The last bit of a frame that was meant for `at` (a broadcast is meant for all in range) arrived there, and it
-    /// was lost to the overlap with others or to the node's own transmission.
-    fn lost(&mut self, _now: Instant, _at: NodeId, _frame: &Frame, _outcome: Outcome) {}
-
+/// Looks on, at the network ([`Watch`]) and at the flows. Nothing that a probe does can change a run.
+pub trait Probe: Watch {
     /// A flow, every 0.25 s.
     fn flow(&mut self, _now: Instant, _sample: &FlowSample) {}
+}
 
-    /// Packets that wait in a mesh node's interface queue, every 0.25 s.
-    fn queue(&mut self, _now: Instant, _node: usize, _waiting: usize) {}
+impl Probe for NoWatch {}
 
-    /// True if `queue` is wanted.
-    fn wants_queues(&self) -> bool {
-        false
+impl<A: Probe, B: Probe> Probe for (A, B) {
+    fn flow(&mut self, now: Instant, sample: &FlowSample) {
+        self.0.flow(now, sample);
+        self.1.flow(now, sample);
     }
 }
 
-/// Watches nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoProbe;
+impl<P: Probe> Probe for Option<P> {
+    fn flow(&mut self, now: Instant, sample: &FlowSample) {
+        if let Some(probe) = self {
+            probe.flow(now, sample);
+        }
+    }
+}
 
-impl Probe for NoProbe {}
+/// A capture watches the network only.
+impl<W: std::io::Write> Probe for Capture<W> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts samples.
+    #[derive(Default)]
+    struct Count(u32);
+
+    impl Watch for Count {}
+
+    impl Probe for Count {
+        fn flow(&mut self, _: Instant, _: &FlowSample) {
+            self.0 += 1;
+        }
+    }
+
+    #[test]
+    fn both_of_a_pair_see_every_sample() {
+        let mut pair = (Count::default(), (Some(Count::default()), None::<Count>));
+        let delivered = Bytes::ZERO;
+        let sample =
+            FlowSample { flow: 0, delivered, cwnd: None, khd: None, pacing_interval: None, rtt: None };
+        for _ in 0..3 {
+            pair.flow(Instant::ZERO, &sample);
+        }
+        assert_eq!((pair.0.0, pair.1.0.map(|count| count.0)), (3, Some(3)));
+    }
+}

@@ -1,22 +1,20 @@
 //! From the state at the end of a run to its result.
 
 use crate::flow::{Flow, Transport};
-use crate::gateway_node::GatewayNode;
 use crate::measure::{half_width_95, jain};
 use crate::result::{ENGINE, FlowResult, GatewayResult, LinkResult, RoutingResult, RunResult};
-use crate::world::World;
+use crate::simulation::Simulation;
+use meshpace_network::GatewayNode;
 use meshpace_packet::Host;
 use meshpace_scenario::{App, Plan, Scenario};
 use meshpace_units::{Instant, NodeId};
 use std::collections::BTreeMap;
 
-impl World<'_> {
+impl Simulation<'_> {
     /// The result. `end` is when the run would have ended by the clock.
     pub(crate) fn report(&mut self, scenario: &Scenario, end: Instant) -> RunResult {
         let stopped = if self.meter.is_complete() { self.now() } else { end };
-        for node in &mut self.nodes {
-            node.station.settle(stopped, &self.config);
-        }
+        self.network.settle(stopped);
         let began = self.meter.began().unwrap_or(stopped);
         let flows: Vec<_> =
             (0..self.flows.len()).map(|i| self.flow_result(i, scenario, began, stopped)).collect();
@@ -42,8 +40,8 @@ impl World<'_> {
             simulated_s: stopped.as_secs_f64(),
             measured_s: (stopped - began).as_secs_f64(),
             wall_s: 0.0,
-            events: self.queue.handled(),
-            frames: self.frames,
+            events: self.network.events(),
+            frames: self.network.frames(),
             aggregate_goodput_bps: flows.iter().map(|f| f.goodput_bps).sum(),
             jain: jain(flows.iter().map(|f| f.goodput_bps)),
             jain_windows: self.meter.windows.results().map(|(w, index)| (seconds(w), index)).collect(),
@@ -53,8 +51,8 @@ impl World<'_> {
             links: self.link_results(scenario),
             gateways: self.gateway_results(scenario),
             routing: RoutingResult {
-                route_failures: self.route_failures() - self.failures_before,
-                control_packets: self.control_packets,
+                route_failures: self.network.route_failures(),
+                control_packets: self.network.control_packets(),
             },
             flows,
         }
@@ -117,7 +115,7 @@ impl World<'_> {
     fn link_results(&self, scenario: &Scenario) -> Vec<LinkResult> {
         let mut radio: BTreeMap<(NodeId, NodeId), LinkResult> = BTreeMap::new();
         let name = |node: NodeId| scenario.mesh[node.index()].id.clone();
-        for (index, node) in self.nodes.iter().enumerate() {
+        for (index, node) in self.network.nodes().iter().enumerate() {
             let here = NodeId::from_index(index);
             for (to, count) in node.links.iter() {
                 let row = radio.entry((here, to)).or_insert_with(|| empty_row(name(here), name(to)));
@@ -136,7 +134,8 @@ impl World<'_> {
             }
         }
         for ((from, to), row) in &mut radio {
-            let sent = |by: &NodeId, to: &NodeId| self.nodes[by.index()].station.stats().sent_to(*to);
+            let sent =
+                |by: &NodeId, to: &NodeId| self.network.nodes()[by.index()].station.stats().sent_to(*to);
             let (there, back) = (sent(from, to), sent(to, from));
             row.attempts = Some(there.attempts);
             row.airtime_s = Some((there.airtime + back.answers).as_secs_f64());
@@ -145,7 +144,7 @@ impl World<'_> {
             Host::Mesh(node) => name(node),
             Host::Wired(node) => scenario.wired[node as usize].id.clone(),
         };
-        let wired = self.wired.iter().map(|link| LinkResult {
+        let wired = self.network.wired_links().iter().map(|link| LinkResult {
             data_drops: link.count.data_drops,
             ack_drops: link.count.ack_drops,
             queue_drops: link.count.data_drops + link.count.ack_drops,
@@ -167,7 +166,7 @@ impl World<'_> {
                 local_retransmits: since(now.retransmitted, before.retransmitted),
             })
         };
-        self.gateways.iter().filter_map(result).collect()
+        self.network.gateways().iter().filter_map(result).collect()
     }
 }
 

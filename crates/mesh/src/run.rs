@@ -1,9 +1,10 @@
 //! One run, from scenario to result.
 
-use crate::probe::{NoProbe, Probe};
+use crate::probe::Probe;
 use crate::result::RunResult;
 use crate::schemes::ChosenSchemes;
-use crate::world::World;
+use crate::simulation::Simulation;
+use meshpace_network::NoWatch;
 use meshpace_scenario::{Plan, Scenario, ScenarioError};
 use meshpace_units::Instant;
 
@@ -12,7 +13,7 @@ use meshpace_units::Instant;
 /// # Errors
 /// If it uses a scheme that does not exist, or gives a scheme a parameter that is not acceptable.
 pub fn run(scenario: &Scenario) -> Result<RunResult, ScenarioError> {
-    run_with(scenario, &mut NoProbe)
+    run_with(scenario, &mut NoWatch)
 }
 
 /// Runs a scenario while `probe` looks on.
@@ -31,9 +32,9 @@ pub fn run_with(scenario: &Scenario, probe: &mut dyn Probe) -> Result<RunResult,
         Plan::Batches { limit, .. } => limit,
     };
     let end = Instant::ZERO + length;
-    let mut world = World::new(scenario, &schemes, probe);
-    world.run(end);
-    let mut result = world.report(scenario, end);
+    let mut simulation = Simulation::new(scenario, &schemes, probe);
+    simulation.run(end);
+    let mut result = simulation.report(scenario, end);
     result.wall_s = started.elapsed().as_secs_f64();
     Ok(result)
 }

@@ -1,10 +1,9 @@
-//! Looking at the world at fixed times: samples of estimates, fairness windows, the start of the measured interval.
+//! Looking at the flows at fixed times: samples of estimates, fairness windows, the start of the measured interval.
 
-use crate::event::Event;
 use crate::flow::{Flow, Transport};
 use crate::measure::{Baseline, SAMPLE_INTERVAL};
 use crate::probe::FlowSample;
-use crate::world::World;
+use crate::simulation::{Simulation, Timer};
 use meshpace_gateway::{Endpoint, FlowKey};
 use meshpace_units::{Bytes, Span};
 use std::net::SocketAddr;
@@ -12,12 +11,12 @@ use std::net::SocketAddr;
 /// Bytes of TCP and IP header that a paced packet is taken to have when an interval is expressed as a rate.
 const HEADERS: Bytes = Bytes(40);
 
-impl World<'_> {
+impl Simulation<'_> {
     /// Schedules the sampling and, with a plan by time, the start of the measured interval.
     pub(crate) fn schedule_measurement(&mut self, warmup: Option<Span>) {
-        self.queue.schedule(self.now() + SAMPLE_INTERVAL, Event::Sample);
+        self.network.schedule(self.now() + SAMPLE_INTERVAL, Timer::Sample);
         if let Some(warmup) = warmup {
-            self.queue.schedule(self.now() + warmup, Event::MeasurementBegins);
+            self.network.schedule(self.now() + warmup, Timer::MeasurementBegins);
         }
     }
 
@@ -28,29 +27,10 @@ impl World<'_> {
         for index in 0..self.flows.len() {
             self.meter.flows[index].before = self.counters(index);
         }
-        for node in &mut self.nodes {
-            node.station.settle(now, &self.config);
-            node.station.reset_stats();
-            node.links.reset();
-        }
-        for link in &mut self.wired {
-            link.count = Default::default();
-        }
-        for gateway in &mut self.gateways {
-            if let Some(machine) = &gateway.machine {
-                gateway.before = *machine.counters();
-            }
-        }
-        self.control_packets = 0;
-        self.failures_before = self.route_failures();
+        self.network.begin_counting();
         for window in 0..self.meter.windows.count() {
             self.start_window(window);
         }
-    }
-
-    /// Link failures that routing has noticed since time 0.
-    pub(crate) fn route_failures(&self) -> u64 {
-        self.nodes.iter().map(|node| node.routing.route_failures()).sum()
     }
 
     /// What a flow's sender has counted since time 0.
@@ -73,7 +53,7 @@ impl World<'_> {
         let now = self.now();
         let bytes = self.meter.flows.iter().map(|flow| flow.delivered_bytes);
         let ends = self.meter.windows.start(window, now, bytes);
-        self.queue.schedule(ends, Event::WindowEnds(window as u32));
+        self.network.schedule(ends, Timer::WindowEnds(window as u32));
     }
 
     pub(crate) fn window_ends(&mut self, window: u32) {
@@ -106,13 +86,8 @@ impl World<'_> {
             }
             self.probe.flow(now, &sample);
         }
-        if self.probe.wants_queues() {
-            for (index, node) in self.nodes.iter().enumerate() {
-                let waiting = node.queue.len() + usize::from(!node.station.accepts());
-                self.probe.queue(now, index, waiting);
-            }
-        }
-        self.queue.schedule(now + SAMPLE_INTERVAL, Event::Sample);
+        self.network.show_queues(self.probe);
+        self.network.schedule(now + SAMPLE_INTERVAL, Timer::Sample);
     }
 
     fn flow_sample(&self, flow: usize) -> FlowSample {
@@ -131,7 +106,7 @@ impl World<'_> {
             let ends = self.flows[flow].ends;
             let end = |end: SocketAddr| Endpoint { address: end.ip(), port: end.port() };
             let connection = FlowKey { wireless: end(ends.receiver), wired: end(ends.sender) };
-            if let Some(paced) = self.paced_at_gateway(&connection).filter(|stats| stats.paced) {
+            if let Some(paced) = self.network.paced_at_gateway(&connection).filter(|stats| stats.paced) {
                 sample.khd = paced.k_hop_delay;
                 sample.pacing_interval = paced.interval;
             }

@@ -1,6 +1,7 @@
 //! The time series of a run as columns.
 
 use crate::probe::{FlowSample, Probe};
+use meshpace_network::Watch;
 use meshpace_scenario::Scenario;
 use meshpace_units::{Bytes, Instant, Span};
 
@@ -111,7 +112,9 @@ impl Probe for Series {
         let row = [Some(now.as_secs_f64()), goodput, sample.cwnd, sample.khd, interval, rate, rtt, None];
         self.add(Subject::Flow(sample.flow), row.map(|value| value.unwrap_or(f64::NAN)));
     }
+}
 
+impl Watch for Series {
     fn queue(&mut self, now: Instant, node: usize, waiting: usize) {
         let row = [Some(now.as_secs_f64()), None, None, None, None, None, None, Some(waiting as f64)];
         self.add(Subject::Node(node), row.map(|value| value.unwrap_or(f64::NAN)));

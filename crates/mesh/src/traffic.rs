@@ -1,8 +1,7 @@
 //! Applications: what is offered to the transport, and when.
 
-use crate::event::Event;
 use crate::flow::{Flow, Transport};
-use crate::world::World;
+use crate::simulation::{Simulation, Timer};
 use meshpace_packet::{Body, Class, Datagram, Packet, Stamp};
 use meshpace_scenario::App;
 use meshpace_tcp::WriteError;
@@ -11,7 +10,7 @@ use meshpace_units::{Bytes, Rate, Span};
 /// IP header without options.
 const IP_HEADER: Bytes = Bytes(20);
 
-impl World<'_> {
+impl Simulation<'_> {
     /// A flow's application has something to do: start, stop, the next packet or file.
     pub(crate) fn application(&mut self, flow: u32) {
         let now = self.now();
@@ -58,14 +57,14 @@ impl World<'_> {
     /// Schedules the start, and the stop if there is one.
     pub(crate) fn schedule_application(&mut self, flow: u32) {
         let spec = &self.flows[flow as usize].spec;
-        self.queue.schedule(spec.start, Event::Application(flow));
+        self.network.schedule(spec.start, Timer::Application(flow));
         if let Some(stop) = spec.stop {
-            self.queue.schedule(stop.max(spec.start), Event::Application(flow));
+            self.network.schedule(stop.max(spec.start), Timer::Application(flow));
         }
     }
 
     fn write_to_connection(&mut self, flow: u32) {
-        let now = self.queue.now();
+        let now = self.network.now();
         let Flow { spec, transport, application, .. } = &mut self.flows[flow as usize];
         let Transport::Tcp(tcp) = transport else { unreachable!("{} runs over TCP", spec.id) };
         let size = match spec.app {
@@ -90,7 +89,7 @@ impl World<'_> {
 
     /// The receiver has `received` bytes: a file may be complete.
     pub(crate) fn check_file(&mut self, flow: u32, received: u64) {
-        let now = self.queue.now();
+        let now = self.network.now();
         let Flow { spec, application, .. } = &mut self.flows[flow as usize];
         if received < application.written || application.size == 0 {
             return;
@@ -105,7 +104,7 @@ impl World<'_> {
                 }
                 application.size = 0;
                 let pause = application.stream.exponential(pause_mean.as_secs_f64());
-                self.queue.schedule(now + Span::from_secs_f64(pause), Event::Application(flow));
+                self.network.schedule(now + Span::from_secs_f64(pause), Timer::Application(flow));
             }
             App::Ftp | App::Cbr { .. } | App::SelfSimilar { .. } => {}
         }
@@ -122,7 +121,7 @@ impl World<'_> {
         let size = payload + *header + IP_HEADER;
         let packet = Packet::new(ends.sender.ip(), ends.receiver.ip(), size, Class::Data, body);
         let from = *from;
-        self.depart(from, packet);
+        self.network.send(from, packet);
     }
 
     /// The next packet follows when this one's payload has passed at the flow's rate.
@@ -142,7 +141,7 @@ impl World<'_> {
     }
 
     fn wake_application(&mut self, flow: u32, after: Span) {
-        self.queue.schedule(self.now() + after, Event::Application(flow));
+        self.network.schedule(self.now() + after, Timer::Application(flow));
     }
 
     /// A datagram arrives; only the first copy of it counts.

@@ -1,16 +1,15 @@
 //! The ends of the flows: what arrives there, and what the connections send.
 
 use crate::ends::Role;
-use crate::event::Event;
 use crate::flow::{Flow, TcpFlow, Transport};
-use crate::world::World;
+use crate::simulation::{Simulation, Timer};
 use meshpace_pacing::{LinkRates, Route};
 use meshpace_packet::{Body, Class, Host, Packet};
 use meshpace_tcp::{Arrival, Segment, Transmit};
 use meshpace_units::Ecn;
 
-impl World<'_> {
-    /// A packet has come to the host that it is for.
+impl Simulation<'_> {
+    /// A packet has come to its host.
     pub(crate) fn arrive(&mut self, packet: &Packet) {
         let Packet { travelled, ecn, .. } = *packet;
         // A packet that nobody listens for ends here.
@@ -57,19 +56,13 @@ impl World<'_> {
 
     /// The rates of the wireless links ahead of a sender in the mesh that asks for them, where links differ in rate.
     fn rates_of_flow(&self, flow: u32) -> Option<LinkRates> {
-        let Flow { from: Host::Mesh(from), to, transport: Transport::Tcp(tcp), .. } =
-            &self.flows[flow as usize]
-        else {
+        let Flow { from, ends, transport: Transport::Tcp(tcp), .. } = &self.flows[flow as usize] else {
             return None;
         };
-        if self.rates.exceptions.is_empty() || !tcp.sender.asks().route {
+        if !tcp.sender.asks().route {
             return None;
         }
-        let exit = match to {
-            Host::Mesh(node) => *node,
-            Host::Wired(_) => self.gateways[self.gateway_of[from.index()]? as usize].node,
-        };
-        self.rates_along(*from, exit)
+        self.network.rates_toward(*from, ends.receiver.ip())
     }
 
     pub(crate) fn connection_alarm(&mut self, index: u32) {
@@ -104,7 +97,7 @@ impl World<'_> {
         while connection.poll_event().is_some() {}
         let deadline = connection.poll_timeout();
         let index = 2 * flow + u32::from(!sender);
-        self.connection_alarms[index as usize].arm(deadline, Event::Connection(index), &mut self.queue);
+        self.network.arm(&mut self.connection_alarms[index as usize], deadline, Timer::Connection(index));
     }
 
     fn send_segment(&mut self, flow: u32, sender: bool, transmit: &Transmit) {
@@ -120,7 +113,7 @@ impl World<'_> {
         let body = Body::Tcp(transmit.segment);
         let mut packet = Packet::new(source.ip(), destination.ip(), size, class, body);
         packet.ecn = transmit.ecn;
-        self.depart(here, packet);
+        self.network.send(here, packet);
     }
 
     /// `bytes` of payload arrived in order; `packets` of them for the batches.

@@ -8,7 +8,8 @@ mod resolved;
 mod stamp;
 mod tables;
 
-use meshpace_mesh::{Capture, ENGINE, Film, Series, check, parameters_in_use, run, run_with};
+use meshpace_mesh::{ENGINE, Film, Series, check, parameters_in_use, run, run_with};
+use meshpace_network::Capture;
 use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
 use meshpace_units::{Instant, Span};
 use pool::{Panicked, run_all};

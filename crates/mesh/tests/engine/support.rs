@@ -2,6 +2,7 @@
 
 use meshpace_mesh::result::{FlowResult, LinkResult};
 use meshpace_mesh::{FlowSample, Probe, RunResult};
+use meshpace_network::Watch;
 use meshpace_packet::{Body, Packet};
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
@@ -143,12 +144,14 @@ impl Record {
 }
 
 impl Probe for Record {
-    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
-        self.frames.push(Seen { at: now, frame: *frame, packet: packet.cloned() });
-    }
-
     fn flow(&mut self, now: Instant, sample: &FlowSample) {
         self.samples.push((now, *sample));
+    }
+}
+
+impl Watch for Record {
+    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
+        self.frames.push(Seen { at: now, frame: *frame, packet: packet.cloned() });
     }
 
     fn queue(&mut self, _now: Instant, _node: usize, waiting: usize) {

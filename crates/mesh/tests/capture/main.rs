@@ -1,14 +1,16 @@
 //! The bytes of captures, read back by hand.
 
-use super::crc32::crc32;
-use super::*;
-use crate::run::{run, run_with};
+mod tshark;
+
+use meshpace_mesh::{Probe, run, run_with};
+use meshpace_network::{Capture, Watch};
 use meshpace_packet::{Body, Class, Packet};
-use meshpace_radio::MacPacket;
-use meshpace_scenario::{Overrides, ScenarioFile};
+use meshpace_radio::{Frame, FrameKind, MacPacket};
+use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
 use meshpace_tcp::{Flags, Ns2Stamp, Options, Segment, Timestamps};
-use meshpace_units::{Bytes, NodeId, Rate, Seq, Span};
+use meshpace_units::{Bytes, Instant, NodeId, Rate, Seq, Span};
 use proptest::prelude::*;
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// A scenario out of a file's text.
@@ -36,8 +38,11 @@ pub fn cbr(hops: u32, more: &str) -> String {
 
 /// A frame as the run had it.
 pub struct Sent {
+    /// When its first bit left.
     pub at: Instant,
+    /// The frame.
     pub frame: Frame,
+    /// What a data frame carries.
     pub packet: Option<Packet>,
 }
 
@@ -45,7 +50,9 @@ pub struct Sent {
 #[derive(Default)]
 pub struct Record(pub Vec<Sent>);
 
-impl Probe for Record {
+impl Probe for Record {}
+
+impl Watch for Record {
     fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
         self.0.push(Sent { at: now, frame: *frame, packet: packet.cloned() });
     }
@@ -111,6 +118,7 @@ pub fn segment_packet(segment: Segment) -> Packet {
     packet(u64::from(size), Body::Tcp(segment))
 }
 
+/// A pure acknowledgement.
 pub fn segment() -> Segment {
     Segment {
         ack: Seq(0x0506_0708),
@@ -118,6 +126,12 @@ pub fn segment() -> Segment {
         window: 0xfafa,
         ..Segment::new(1024, 80, Seq(0x0102_0304))
     }
+}
+
+/// The CRC of IEEE 802.11-2016, 9.2.4.8, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    let bit = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit))
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

@@ -1,10 +1,12 @@
 //! The air: frames from transmitters to receivers, and the stations' actions.
 
 use crate::event::Event;
-use crate::world::World;
+use crate::network::Network;
+use crate::watch::Watch;
 use meshpace_packet::Class;
 use meshpace_radio::{Action, Arrival, Frame, MacPacket, Outcome};
 use meshpace_units::{NodeId, Span};
+use std::fmt::Debug;
 
 /// A packet takes this long through the link layer, on its way up and on its way down (ns2-behaviour 4.1).
 pub const LINK_LAYER_DELAY: Span = Span::from_micros(25);
@@ -13,9 +15,9 @@ pub const LINK_LAYER_DELAY: Span = Span::from_micros(25);
 /// that takes DIFS after the end, 28 us at the least (schemes.md 17.3).
 const NEAR: Span = Span::from_micros(20);
 
-impl World<'_> {
+impl<T: Copy + Debug> Network<T> {
     /// The last bit of the frame that `from` sent arrives at `node`.
-    pub(crate) fn frame_ends(&mut self, node: u32, from: u32) {
+    pub(crate) fn frame_ends(&mut self, node: u32, from: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         let Some(frame) = &self.on_air[from as usize] else { panic!("node {from} sent nothing") };
         let broadcast = if frame.to.is_none() { frame.packet } else { None };
@@ -23,9 +25,9 @@ impl World<'_> {
         let station = &mut self.nodes[node as usize].station;
         let outcome = station.frame_ends(now, frame, &self.config, &mut actions);
         if outcome != Outcome::Read {
-            self.probe.lost(now, NodeId(node), frame, outcome);
+            watch.lost(now, NodeId(node), frame, outcome);
         }
-        self.carry_out(node, &mut actions);
+        self.carry_out(node, &mut actions, watch);
         self.mac_actions = actions;
         if let Some(packet) = broadcast {
             self.packets.reader_done(packet.handle);
@@ -33,16 +35,16 @@ impl World<'_> {
     }
 
     /// The last bit of a frame from far away arrives at `node`.
-    pub(crate) fn far_frame_ends(&mut self, node: u32, copy: u32) {
+    pub(crate) fn far_frame_ends(&mut self, node: u32, copy: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         let frame = self.far.take(copy);
         let mut actions = std::mem::take(&mut self.mac_actions);
         let station = &mut self.nodes[node as usize].station;
         let outcome = station.frame_ends(now, &frame, &self.config, &mut actions);
         if outcome != Outcome::Read {
-            self.probe.lost(now, NodeId(node), &frame, outcome);
+            watch.lost(now, NodeId(node), &frame, outcome);
         }
-        self.carry_out(node, &mut actions);
+        self.carry_out(node, &mut actions, watch);
         self.mac_actions = actions;
         if let Some(packet) = frame.packet {
             self.packets.remove(packet.handle);
@@ -50,7 +52,7 @@ impl World<'_> {
     }
 
     /// A station's deadline.
-    pub(crate) fn station_alarm(&mut self, node: u32) {
+    pub(crate) fn station_alarm(&mut self, node: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         let mut actions = std::mem::take(&mut self.mac_actions);
         let station = &mut self.nodes[node as usize].station;
@@ -59,21 +61,22 @@ impl World<'_> {
             // A bystander looked up and found the medium busy: by far the commonest case.
             self.queue.set_station(node, station.next_deadline(&self.config));
         } else {
-            self.carry_out(node, &mut actions);
+            self.carry_out(node, &mut actions, watch);
         }
         self.mac_actions = actions;
     }
 
     /// Carries out what a station asks for, hands it the next packet if it is free, and sets its alarm.
-    fn carry_out(&mut self, node: u32, actions: &mut Vec<Action>) {
-        for action in actions.drain(..) {
-            match action {
-                Action::Transmit(frame) => self.transmit(node, frame),
+    fn carry_out(&mut self, node: u32, actions: &mut Vec<Action>, watch: &mut (impl Watch + ?Sized)) {
+        for action in actions.iter() {
+            match *action {
+                Action::Transmit(frame) => self.transmit(node, frame, watch),
                 Action::Deliver { packet, from } => self.deliver(node, &packet, from),
                 Action::Sent(packet) => self.packet_sent(node, &packet),
                 Action::GaveUp(packet) => self.packet_given_up(node, &packet),
             }
         }
+        actions.clear();
         self.feed(node);
     }
 
@@ -98,10 +101,10 @@ impl World<'_> {
         self.queue.set_station(node, deadline);
     }
 
-    fn transmit(&mut self, node: u32, frame: Frame) {
+    fn transmit(&mut self, node: u32, frame: Frame, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         self.frames += 1;
-        self.probe.frame(now, &frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
+        watch.frame(now, &frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
         self.on_air[node as usize] = Some(frame);
         let at_transmitter = Arrival {
             start: now,

@@ -8,9 +8,10 @@ mod queue;
 pub use alarm::Alarm;
 pub use queue::EventQueue;
 
-/// Something that will happen, and to whom. Indices rather than references keep an entry small.
+/// Something that will happen, and to whom; `T` names the timers of whoever hangs on the network. Indices rather than
+/// references keep an entry small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum Event<T> {
     /// The last bit of the frame that `from` sent arrives at `node`, to which it is addressed.
     FrameEnds {
         /// Receiver.
@@ -54,18 +55,10 @@ pub enum Event {
         /// The packet.
         packet: u32,
     },
-    /// A TCP connection's deadline; the index is twice the flow, plus one for the receiving end.
-    Connection(u32),
-    /// A flow's application has something to do.
-    Application(u32),
     /// A gateway's deadline.
     Gateway(u32),
-    /// Time to sample estimates and queues.
-    Sample,
-    /// The warm-up is over.
-    MeasurementBegins,
-    /// A fairness window ends; the index is that of the window's length.
-    WindowEnds(u32),
     /// Nodes have moved.
     Movement,
+    /// A timer of whoever hangs on the network.
+    Timer(T),
 }

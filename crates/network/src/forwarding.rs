@@ -1,15 +1,16 @@
 //! The network layer of the mesh nodes: routing, forwarding, and the interface queue.
 
+use crate::air::LINK_LAYER_DELAY;
 use crate::event::Event;
 use crate::interface_queue::Enqueued;
-use crate::mac::LINK_LAYER_DELAY;
-use crate::world::World;
+use crate::network::Network;
 use meshpace_packet::{Body, Class, Handle, Host, Packet};
 use meshpace_routing::{Action, Control, Protocol, Recipient};
 use meshpace_units::{Instant, NodeId, Span};
+use std::fmt::Debug;
 use std::net::{IpAddr, Ipv4Addr};
 
-impl World<'_> {
+impl<T: Copy + Debug> Network<T> {
     /// A packet that was received by radio reaches the network layer.
     pub(crate) fn network_input(&mut self, node: u32, handle: Handle, from: NodeId) {
         let packet = self.packets.get_mut(handle);

@@ -1,11 +1,11 @@
-//! Several probes at once: a pair watches with both, an option if there is one.
+//! Several watchers at once: a pair watches with both, an option if there is one.
 
-use crate::probe::{FlowSample, Probe};
+use crate::watch::Watch;
 use meshpace_packet::Packet;
 use meshpace_radio::{Frame, Outcome};
 use meshpace_units::{Instant, NodeId};
 
-impl<A: Probe, B: Probe> Probe for (A, B) {
+impl<A: Watch, B: Watch> Watch for (A, B) {
     fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
         self.0.frame(now, frame, packet);
         self.1.frame(now, frame, packet);
@@ -14,11 +14,6 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
     fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, outcome: Outcome) {
         self.0.lost(now, at, frame, outcome);
         self.1.lost(now, at, frame, outcome);
-    }
-
-    fn flow(&mut self, now: Instant, sample: &FlowSample) {
-        self.0.flow(now, sample);
-        self.1.flow(now, sample);
     }
 
     fn queue(&mut self, now: Instant, node: usize, waiting: usize) {
@@ -31,33 +26,27 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
     }
 }
 
-impl<P: Probe> Probe for Option<P> {
+impl<P: Watch> Watch for Option<P> {
     fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
-        if let Some(probe) = self {
-            probe.frame(now, frame, packet);
+        if let Some(watch) = self {
+            watch.frame(now, frame, packet);
         }
     }
 
     fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, outcome: Outcome) {
-        if let Some(probe) = self {
-            probe.lost(now, at, frame, outcome);
-        }
-    }
-
-    fn flow(&mut self, now: Instant, sample: &FlowSample) {
-        if let Some(probe) = self {
-            probe.flow(now, sample);
+        if let Some(watch) = self {
+            watch.lost(now, at, frame, outcome);
         }
     }
 
     fn queue(&mut self, now: Instant, node: usize, waiting: usize) {
-        if let Some(probe) = self {
-            probe.queue(now, node, waiting);
+        if let Some(watch) = self {
+            watch.queue(now, node, waiting);
         }
     }
 
     fn wants_queues(&self) -> bool {
-        self.as_ref().is_some_and(Probe::wants_queues)
+        self.as_ref().is_some_and(Watch::wants_queues)
     }
 }
 
@@ -67,25 +56,21 @@ mod tests {
     use meshpace_radio::FrameKind;
     use meshpace_units::{Bytes, Rate, Span};
 
-    /// Counts what it sees: frames, flows, queues, losses.
+    /// Counts what it sees: frames, queues, losses.
     #[derive(Default)]
-    struct Count([u32; 4], bool);
+    struct Count([u32; 3], bool);
 
-    impl Probe for Count {
+    impl Watch for Count {
         fn frame(&mut self, _: Instant, _: &Frame, _: Option<&Packet>) {
             self.0[0] += 1;
         }
 
-        fn flow(&mut self, _: Instant, _: &FlowSample) {
+        fn queue(&mut self, _: Instant, _: usize, _: usize) {
             self.0[1] += 1;
         }
 
-        fn queue(&mut self, _: Instant, _: usize, _: usize) {
-            self.0[2] += 1;
-        }
-
         fn lost(&mut self, _: Instant, _: NodeId, _: &Frame, _: Outcome) {
-            self.0[3] += 1;
+            self.0[2] += 1;
         }
 
         fn wants_queues(&self) -> bool {
@@ -93,7 +78,7 @@ mod tests {
         }
     }
 
-    fn show(probe: &mut dyn Probe) {
+    fn show(watch: &mut dyn Watch) {
         let ack = Frame {
             kind: FrameKind::Ack,
             from: NodeId(0),
@@ -108,23 +93,12 @@ mod tests {
             protected: false,
             packet: None,
         };
-        let sample = FlowSample {
-            flow: 0,
-            delivered: Bytes(0),
-            cwnd: None,
-            khd: None,
-            pacing_interval: None,
-            rtt: None,
-        };
         for _ in 0..3 {
-            probe.frame(Instant::ZERO, &ack, None);
+            watch.frame(Instant::ZERO, &ack, None);
         }
-        for _ in 0..2 {
-            probe.flow(Instant::ZERO, &sample);
-        }
-        probe.queue(Instant::ZERO, 0, 0);
+        watch.queue(Instant::ZERO, 0, 0);
         for _ in 0..4 {
-            probe.lost(Instant::ZERO, NodeId(1), &ack, Outcome::Deaf);
+            watch.lost(Instant::ZERO, NodeId(1), &ack, Outcome::Deaf);
         }
     }
 
@@ -132,13 +106,13 @@ mod tests {
     fn both_of_a_pair_see_everything() {
         let mut pair = (Count::default(), Some(Count::default()));
         show(&mut pair);
-        assert_eq!(pair.0.0, [3, 2, 1, 4]);
-        assert_eq!(pair.1.map(|count| count.0), Some([3, 2, 1, 4]));
+        assert_eq!(pair.0.0, [3, 1, 4]);
+        assert_eq!(pair.1.map(|count| count.0), Some([3, 1, 4]));
     }
 
     #[test]
     fn queues_are_wanted_if_one_wants_them() {
-        let count = |wants| Count([0; 4], wants);
+        let count = |wants| Count([0; 3], wants);
         assert!((count(true), count(false)).wants_queues());
         assert!((count(false), Some(count(true))).wants_queues());
         assert!(!(count(false), Some(count(false))).wants_queues());

@@ -9,7 +9,7 @@ use meshpace_units::NodeId;
 /// AODV's port (RFC 3561, section 5).
 const AODV_PORT: u16 = 654;
 /// A port out of the private range for DSDV updates.
-pub const DSDV_PORT: u16 = 50_001;
+const DSDV_PORT: u16 = 50_001;
 
 const RREQ: u8 = 1;
 const RREP: u8 = 2;

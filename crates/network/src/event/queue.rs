@@ -5,6 +5,7 @@ use super::deadlines::Deadlines;
 use super::heap::Heap;
 use meshpace_units::{Instant, Span};
 use std::collections::VecDeque;
+use std::fmt::Debug;
 
 /// Events further ahead than this go into the heap; a long frame at 1 Mbit/s takes 12 ms.
 const NEAR: Span = Span::from_millis(5);
@@ -35,16 +36,16 @@ impl Key {
 ///
 /// Of the scheduled events nearly all are the ends of frames and steps through the link layer, at most a few
 /// milliseconds ahead: there are few at a time, mostly in order, so a sorted line of them beats a heap.
-pub struct EventQueue {
-    near: VecDeque<(Key, Event)>,
-    far: Heap<Key, Event>,
+pub struct EventQueue<T> {
+    near: VecDeque<(Key, Event<T>)>,
+    far: Heap<Key, Event<T>>,
     stations: Deadlines,
     order: u64,
     now: Instant,
     handled: u64,
 }
 
-impl EventQueue {
+impl<T: Copy + Debug> EventQueue<T> {
     /// An empty queue at time 0, for so many stations.
     pub fn new(stations: usize) -> Self {
         Self {
@@ -70,7 +71,7 @@ impl EventQueue {
 
     /// Schedules an event. Events are never cancelled; whoever scheduled one that no longer applies ignores it.
     #[inline]
-    pub fn schedule(&mut self, at: Instant, event: Event) {
+    pub fn schedule(&mut self, at: Instant, event: Event<T>) {
         assert!(at >= self.now, "{event:?} scheduled in the past: {at:?} < {:?}", self.now);
         self.order += 1;
         let key = Key::new(at, self.order);
@@ -102,7 +103,7 @@ impl EventQueue {
     ///
     /// A station's deadline stays where it is: whoever handles it sets the next one, or none.
     #[inline]
-    pub fn next(&mut self, end: Instant) -> Option<Event> {
+    pub fn next(&mut self, end: Instant) -> Option<Event<T>> {
         let near = self.near.front().map_or(Key::NEVER, |entry| entry.0);
         let far = self.far.first().unwrap_or(Key::NEVER);
         let scheduled = near.min(far);
@@ -137,27 +138,27 @@ mod tests {
     #[test]
     fn ties_go_to_whoever_was_scheduled_first() {
         let mut queue = EventQueue::new(4);
-        queue.schedule(at(5), Event::Application(1));
-        queue.schedule(at(3), Event::Application(2));
+        queue.schedule(at(5), Event::Timer(1));
+        queue.schedule(at(3), Event::Timer(2));
         queue.set_station(3, Some(at(5)));
-        queue.schedule(at(5), Event::Application(4));
-        queue.schedule(at(3), Event::Application(5));
+        queue.schedule(at(5), Event::Timer(4));
+        queue.schedule(at(3), Event::Timer(5));
         let order: Vec<_> = std::iter::from_fn(|| next(&mut queue)).collect();
-        let app = Event::Application;
+        let app = Event::Timer;
         assert_eq!(order, [app(2), app(5), app(1), app(4), Event::Station(3)]);
         assert_eq!(queue.now(), at(5));
     }
 
     #[test]
     fn nothing_is_handled_after_the_end() {
-        let mut queue = EventQueue::new(1);
-        queue.schedule(Instant::from_nanos(10), Event::Sample);
+        let mut queue = EventQueue::<u32>::new(1);
+        queue.schedule(Instant::from_nanos(10), Event::Movement);
         assert_eq!(queue.next(Instant::from_nanos(9)), None);
-        assert_eq!(queue.next(Instant::from_nanos(10)), Some(Event::Sample));
+        assert_eq!(queue.next(Instant::from_nanos(10)), Some(Event::Movement));
     }
 
     /// The next event; a station's deadline is taken away, as its handler would.
-    fn next(queue: &mut EventQueue) -> Option<Event> {
+    fn next(queue: &mut EventQueue<u32>) -> Option<Event<u32>> {
         let event = queue.next(at(1_000_000));
         if let Some(Event::Station(station)) = event {
             queue.set_station(station, None);
@@ -171,15 +172,15 @@ mod tests {
         fn the_queue_agrees_with_a_sorted_map(steps in prop::collection::vec((0u32..40, 0u64..9_000, 0u32..5), 0..300)) {
             let mut queue = EventQueue::new(40);
             // Time, stations after the others, order or station.
-            let mut model: BTreeMap<(Instant, bool, u64), Event> = BTreeMap::new();
+            let mut model: BTreeMap<(Instant, bool, u64), Event<u32>> = BTreeMap::new();
             for (number, (station, ahead, what)) in steps.into_iter().enumerate() {
                 let then = queue.now() + Span::from_micros(ahead);
                 let event = Event::Station(station);
                 let set = model.iter().find(|entry| *entry.1 == event).map(|entry| entry.0.0);
                 match what {
                     0 => {
-                        queue.schedule(then, Event::Application(station));
-                        model.insert((then, false, number as u64), Event::Application(station));
+                        queue.schedule(then, Event::Timer(station));
+                        model.insert((then, false, number as u64), Event::Timer(station));
                     }
                     1 | 2 => {
                         let deadline = (what == 1).then_some(then);

@@ -29,14 +29,9 @@ mod pcapng;
 mod radiotap;
 mod shims;
 mod tcp;
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-mod tshark;
 mod udp;
 
-use crate::probe::Probe;
-use crate::result::ENGINE;
+use crate::watch::Watch;
 use addresses::Addresses;
 use meshpace_packet::Packet;
 use meshpace_radio::{Frame, FrameKind};
@@ -44,6 +39,9 @@ use meshpace_scenario::{Radio, Scenario};
 use meshpace_units::Instant;
 use network::Network;
 use std::io::{self, BufWriter, Write};
+
+/// The version that the file names.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Writes a capture while a run goes on; [`Capture::finish`] it afterwards.
 #[must_use = "errors of the writer are reported by `finish`"]
@@ -95,7 +93,7 @@ impl<W: Write> Capture<W> {
     }
 }
 
-impl<W: Write> Probe for Capture<W> {
+impl<W: Write> Watch for Capture<W> {
     fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
         if self.outcome.is_err() {
             return;
@@ -128,7 +126,7 @@ fn file_header(out: &mut Vec<u8>, scenario: &Scenario) {
         dot11::DATA_OVERHEAD,
         scenario.radio.mac_overhead.0
     );
-    pcapng::section_header(out, &format!("meshpace {ENGINE}"), &repeat.concat());
+    pcapng::section_header(out, &format!("meshpace {VERSION}"), &repeat.concat());
     pcapng::interface(out, &run, &layout);
     let mesh = scenario.mesh.iter().map(|node| (node.address, node.id.as_str()));
     let wired = scenario.wired.iter().map(|node| (node.address, node.id.as_str()));

@@ -2,8 +2,7 @@
 //!
 //! Where tshark is not installed these tests check nothing and say so; with `MESHPACE_REQUIRE_TSHARK=1` they fail.
 
-use super::control::DSDV_PORT;
-use super::tests::{Sent, capture, capture_packets, cbr, packet, scenario, segment, segment_packet};
+use super::{Sent, capture, capture_packets, cbr, packet, scenario, segment, segment_packet};
 use meshpace_packet::{Body, Class, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind};
 use meshpace_radio::FrameKind;
 use meshpace_routing::{Control, DsdvRoute, DsdvUpdate, Rerr, Rrep, Rreq};
@@ -13,6 +12,9 @@ use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::process::{Command, Output};
+
+/// Where DSDV's updates go.
+const DSDV_PORT: u16 = 50_001;
 
 /// A file that goes when the test ends.
 struct Scratch(PathBuf);

@@ -1,119 +1,24 @@
-//! The wired part and the gateways in front of it.
+//! Gateways: what crosses them, who uses which, what their machines know.
 
 use crate::event::Event;
+use crate::network::Network;
 use crate::topology::nearest_gateways;
-use crate::wired::Offered;
-use crate::world::World;
 use meshpace_gateway::{
     Action, Departure, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
-use meshpace_packet::{Body, Host, Packet, PacketId};
+use meshpace_packet::{Body, Host, Packet};
 use meshpace_units::{Bytes, NodeId, Span};
 use std::cell::OnceCell;
+use std::fmt::Debug;
+use std::net::IpAddr;
 
 /// TCP-GAP's RTT option with its padding (schemes.md 3.2).
 const RTT_OPTION: Bytes = Bytes(8);
 
-impl World<'_> {
-    /// A packet of an endpoint at `from` sets out.
-    pub(crate) fn depart(&mut self, from: Host, mut packet: Packet) {
-        // Nobody has such an address, so nobody forwards it.
-        let Some(to) = self.addresses.host(packet.destination) else { return };
-        packet.to = to;
-        packet.id = self.next_id();
-        match from {
-            Host::Wired(_) => self.forward_wired(from, packet),
-            Host::Mesh(node) => {
-                packet.entry = node;
-                match self.mesh_exit(node, to) {
-                    Some(exit) if exit == node => self.leaves_mesh(node.0, packet),
-                    Some(exit) => {
-                        packet.exit = exit;
-                        self.enters_mesh(node.0, packet);
-                    }
-                    None => {} // no gateway within reach: nobody would forward it
-                }
-            }
-        }
-    }
-
-    /// The identity of a packet that sets out now.
-    pub(crate) fn next_id(&mut self) -> PacketId {
-        self.set_out += 1;
-        PacketId(self.set_out)
-    }
-
-    /// Where a packet from `node` leaves the mesh: its destination, or the node's gateway.
-    fn mesh_exit(&self, node: NodeId, to: Host) -> Option<NodeId> {
-        match to {
-            Host::Mesh(node) => Some(node),
-            Host::Wired(_) => self.gateway_node(node),
-        }
-    }
-
-    /// The gateway between a mesh node and the wired part.
-    fn gateway_node(&self, node: NodeId) -> Option<NodeId> {
-        Some(self.gateways[self.gateway_of[node.index()]? as usize].node)
-    }
-
-    /// A packet has come to the node where it leaves the mesh.
-    pub(crate) fn leaves_mesh(&mut self, node: u32, packet: Packet) {
-        if packet.to == Host::Mesh(NodeId(node)) {
-            self.arrive(&packet);
-        } else {
-            self.pass_gateway(Side::Wireless, NodeId(node), packet);
-        }
-    }
-
-    /// Sends a packet over the wired part, from `here` on.
-    fn forward_wired(&mut self, here: Host, packet: Packet) {
-        let goal = match packet.to {
-            Host::Wired(_) => packet.to,
-            Host::Mesh(node) => match self.gateway_node(node) {
-                Some(gateway) => Host::Mesh(gateway),
-                None => return,
-            },
-        };
-        let Some(link) = self.wired_routes.next(here, goal) else { return };
-        let (class, size) = (packet.class, packet.size);
-        let handle = self.packets.add(packet);
-        match self.wired[link as usize].offer(handle, class) {
-            Offered::Started => self.start_sending(link, handle, size),
-            Offered::Queued => {}
-            Offered::Dropped => self.packets.remove(handle),
-        }
-    }
-
-    fn start_sending(&mut self, link: u32, handle: u32, size: Bytes) {
-        let this = &self.wired[link as usize];
-        let sent = self.queue.now() + this.serialisation(size);
-        let arrives = sent + this.delay();
-        self.queue.schedule(sent, Event::WiredSent(link));
-        self.queue.schedule(arrives, Event::WiredArrival { link, packet: handle });
-    }
-
-    pub(crate) fn wired_sent(&mut self, link: u32) {
-        if let Some(next) = self.wired[link as usize].sent() {
-            let size = self.packets.get(next).size;
-            self.start_sending(link, next, size);
-        }
-    }
-
-    pub(crate) fn wired_arrival(&mut self, link: u32, handle: u32) {
-        let packet = self.packets.take(handle);
-        let here = self.wired[link as usize].to;
-        if packet.to == here {
-            return self.arrive(&packet);
-        }
-        match (here, packet.to) {
-            (Host::Mesh(gateway), Host::Mesh(_)) => self.pass_gateway(Side::Wired, gateway, packet),
-            _ => self.forward_wired(here, packet),
-        }
-    }
-
+impl<T: Copy + Debug> Network<T> {
     /// A packet crosses a gateway, from the given side to the other.
-    fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
+    pub(crate) fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
         let now = self.now();
         let index = self.gateway_index(gateway);
         let Body::Tcp(segment) = packet.body else { return self.pass_on(side, gateway, packet) };
@@ -183,10 +88,16 @@ impl World<'_> {
     }
 
     /// What the gateway of a connection's end in the mesh knows of it, if a scheme acts there.
-    pub(crate) fn paced_at_gateway(&self, connection: &FlowKey) -> Option<FlowStats> {
+    #[must_use]
+    pub fn paced_at_gateway(&self, connection: &FlowKey) -> Option<FlowStats> {
         let Some(Host::Mesh(node)) = self.addresses.host(connection.wireless.address) else { return None };
         let gateway = self.gateway_of[node.index()]?;
         self.gateways[gateway as usize].machine.as_ref()?.flow(connection)
+    }
+
+    /// The gateway between a mesh node and the wired part.
+    pub(crate) fn gateway_for(&self, node: NodeId) -> Option<NodeId> {
+        Some(self.gateways[self.gateway_of[node.index()]? as usize].node)
     }
 
     fn gateway_index(&self, node: NodeId) -> usize {
@@ -203,8 +114,23 @@ impl World<'_> {
         Route { hops: routing.hops_to(self.now(), end), rates: rates.unwrap_or(uniform) }
     }
 
+    /// The rates of the wireless links between a host of the mesh and the host that has an address, or the gateway on the
+    /// way there; `None` if all links have the same rate, or the way is not known.
+    #[must_use]
+    pub fn rates_toward(&self, from: Host, destination: IpAddr) -> Option<LinkRates> {
+        let Host::Mesh(from) = from else { return None };
+        if self.rates.exceptions.is_empty() {
+            return None;
+        }
+        let exit = match self.addresses.host(destination)? {
+            Host::Mesh(node) => node,
+            Host::Wired(_) => self.gateway_for(from)?,
+        };
+        self.rates_along(from, exit)
+    }
+
     /// The rates of the links from one node to another, if routing knows the whole way.
-    pub(crate) fn rates_along(&self, from: NodeId, to: NodeId) -> Option<LinkRates> {
+    fn rates_along(&self, from: NodeId, to: NodeId) -> Option<LinkRates> {
         let mut here = from;
         let mut rates = Vec::new();
         while here != to {

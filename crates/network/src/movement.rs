@@ -1,11 +1,12 @@
 //! Random-waypoint mobility: walk to a random place at a random speed, rest, and again.
 
 use crate::event::Event;
-use crate::world::World;
+use crate::network::Network;
 use meshpace_radio::{Hearer, Links, Position};
 use meshpace_random::Stream;
 use meshpace_scenario::Mobility;
 use meshpace_units::{Instant, NodeId, Span};
+use std::fmt::Debug;
 
 /// Who hears whom is worked out this often; at 30 m/s a node has moved 3 m in between.
 const REFRESH: Span = Span::from_millis(100);
@@ -103,7 +104,7 @@ impl Walker {
     }
 }
 
-impl World<'_> {
+impl<T: Copy + Debug> Network<T> {
     /// Schedules the next look at the moving nodes, if there are any.
     pub(crate) fn schedule_movement(&mut self) {
         if self.movement.is_some() {

@@ -2,6 +2,7 @@
 
 use super::{Event, EventQueue};
 use meshpace_units::Instant;
+use std::fmt::Debug;
 
 /// One pending wake-up of a state machine whose deadline moves: an earlier deadline schedules a new event, a later
 /// one waits for the old event to fire and is scheduled then.
@@ -12,7 +13,12 @@ pub struct Alarm {
 
 impl Alarm {
     /// Makes sure that `event` fires at `deadline`, or earlier.
-    pub fn arm(&mut self, deadline: Option<Instant>, event: Event, queue: &mut EventQueue) {
+    pub(crate) fn arm<T: Copy + Debug>(
+        &mut self,
+        deadline: Option<Instant>,
+        event: Event<T>,
+        queue: &mut EventQueue<T>,
+    ) {
         let Some(deadline) = deadline else { return };
         if self.set_for.is_none_or(|set| deadline < set) {
             let at = deadline.max(queue.now());
@@ -38,9 +44,9 @@ mod tests {
 
     #[test]
     fn an_alarm_rings_once_for_the_earliest_deadline() {
-        let (mut queue, mut alarm) = (EventQueue::new(0), Alarm::default());
+        let (mut queue, mut alarm) = (EventQueue::<u32>::new(0), Alarm::default());
         for us in [20, 30, 10] {
-            alarm.arm(Some(at(us)), Event::Sample, &mut queue);
+            alarm.arm(Some(at(us)), Event::Movement, &mut queue);
         }
         let mut rung = Vec::new();
         while queue.next(at(100)).is_some() {

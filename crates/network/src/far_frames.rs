@@ -22,7 +22,6 @@ impl FarFrames {
     }
 
     /// How many copies are on their way.
-    #[cfg(test)]
     pub fn count(&self) -> usize {
         self.on_the_way.len()
     }

@@ -1,0 +1,39 @@
+//! The simulated network: mesh nodes, the air, interface queues, routing, wired links, gateways, movement.
+//!
+//! It knows addresses, and no flow. Whoever hangs on it sends packets from a host ([`Network::send`]) and is told of those
+//! that arrive at one, and of its own timers, in one total order with everything else ([`Network::step`]): the simulation
+//! with its TCP end points, an emulator's real hosts, a script in a test.
+//!
+//! A packet's way: [`Network::send`] -> routing and interface queue (`forwarding`) -> station and air (`air`) -> ... ->
+//! gateway (`gateways`) and wired links (`wired_part`) -> [`Step::Arrival`].
+
+mod addresses;
+mod air;
+mod build;
+mod capture;
+mod counting;
+mod event;
+mod far_frames;
+mod forwarding;
+mod gateway_node;
+mod gateways;
+mod interface_queue;
+mod movement;
+mod network;
+mod node;
+mod rates;
+mod sending;
+mod topology;
+mod watch;
+mod watchers;
+mod wired;
+mod wired_part;
+
+pub use addresses::{AddressBook, host};
+pub use capture::Capture;
+pub use event::Alarm;
+pub use gateway_node::GatewayNode;
+pub use network::{Network, Step};
+pub use node::{LinkCount, LinkCounters, Node};
+pub use watch::{NoWatch, Watch};
+pub use wired::{WiredCount, WiredLink};

@@ -1,0 +1,158 @@
+//! The network, and the loop that drives it.
+//!
+//! Each concern adds its methods in a module of its own: [`crate::sending`] what sets out and where it leaves the mesh,
+//! [`crate::forwarding`] routing and the interface queues, [`crate::air`] frames, [`crate::wired_part`] the links,
+//! [`crate::gateways`] what crosses between both, [`crate::counting`] what is counted.
+
+use crate::addresses::AddressBook;
+use crate::event::{Alarm, Event, EventQueue};
+use crate::far_frames::FarFrames;
+use crate::gateway_node::GatewayNode;
+use crate::movement::Movement;
+use crate::node::Node;
+use crate::rates::RateTable;
+use crate::topology::WiredRoutes;
+use crate::watch::Watch;
+use crate::wired::WiredLink;
+use meshpace_packet::{Handle, Host, Packet, Packets};
+use meshpace_radio::{Action, Frame, Hearer, StationConfig};
+use meshpace_routing::Action as RoutingAction;
+use meshpace_units::{Instant, NodeId};
+use std::collections::VecDeque;
+use std::fmt::Debug;
+
+/// Nodes, air, queues, routing, wired links and gateways of one run.
+///
+/// `T` names the timers of whoever hangs on it, which happen in one total order with what happens here.
+pub struct Network<T> {
+    /// The event queue, and with it the time.
+    pub(crate) queue: EventQueue<T>,
+    /// What all stations share.
+    pub(crate) config: StationConfig,
+    /// The mesh nodes.
+    pub(crate) nodes: Vec<Node>,
+    /// The frame that each node sent last, for those who receive it.
+    pub(crate) on_air: Vec<Option<Frame>>,
+    /// Copies of frames, each with a packet of its own, on their way to receivers far away.
+    pub(crate) far: FarFrames,
+    /// Who hears whom.
+    pub(crate) hearers: Vec<Vec<Hearer>>,
+    /// Who moves.
+    pub(crate) movement: Option<Movement>,
+    /// Data rates.
+    pub(crate) rates: RateTable,
+    /// Packets in the interface queue at the most, the one in the MAC included.
+    pub(crate) queue_limit: usize,
+    /// All packets under way.
+    pub(crate) packets: Packets,
+    /// Packets that have come to the host that they are for, until they are fetched.
+    pub(crate) arrived: VecDeque<(Host, Packet)>,
+    /// Packets that have set out so far: the identity of the latest.
+    pub(crate) set_out: u64,
+    /// The wired links, each direction by itself.
+    pub(crate) wired: Vec<WiredLink>,
+    /// The ways through them.
+    pub(crate) wired_routes: WiredRoutes,
+    /// Who has which address.
+    pub(crate) addresses: AddressBook,
+    /// The nodes between mesh and wired part, sorted by node.
+    pub(crate) gateways: Vec<GatewayNode>,
+    /// For every mesh node the index in `gateways` of the gateway between it and the wired part.
+    pub(crate) gateway_of: Vec<Option<u32>>,
+    /// Frames sent.
+    pub(crate) frames: u64,
+    /// Routing packets sent since counting began.
+    pub(crate) control_packets: u64,
+    /// Link failures that routing had noticed when counting began.
+    pub(crate) failures_before: u64,
+    /// Scratch, to save allocations.
+    pub(crate) mac_actions: Vec<Action>,
+    pub(crate) routing_actions: Vec<RoutingAction<Handle>>,
+}
+
+/// What concerns whoever hangs on the network.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it is looked at once and never stored")]
+pub enum Step<T> {
+    /// A packet has come to the host that it is for.
+    Arrival(Host, Packet),
+    /// A timer that was [scheduled](Network::schedule) or [armed](Network::arm).
+    Timer(T),
+}
+
+impl<T: Copy + Debug> Network<T> {
+    /// The time.
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.queue.now()
+    }
+
+    /// Lets things happen, up to `end`, until one concerns whoever hangs on the network; `None` at the end. What it says
+    /// has to be dealt with before the next call. `watch` looks on.
+    pub fn step(&mut self, end: Instant, watch: &mut (impl Watch + ?Sized)) -> Option<Step<T>> {
+        loop {
+            if let Some((host, packet)) = self.arrived.pop_front() {
+                return Some(Step::Arrival(host, packet));
+            }
+            match self.queue.next(end)? {
+                Event::Timer(timer) => return Some(Step::Timer(timer)),
+                event => self.dispatch(event, watch),
+            }
+        }
+    }
+
+    fn dispatch(&mut self, event: Event<T>, watch: &mut (impl Watch + ?Sized)) {
+        match event {
+            Event::FrameEnds { node, from } => self.frame_ends(node, from, watch),
+            Event::FarFrameEnds { node, copy } => self.far_frame_ends(node, copy, watch),
+            Event::Station(node) => self.station_alarm(node, watch),
+            Event::NetworkInput { node, packet, from } => self.network_input(node, packet, NodeId(from)),
+            Event::Enqueue { node, packet } => self.enqueue(node, packet),
+            Event::Routing(node) => self.routing_alarm(node),
+            Event::WiredSent(link) => self.wired_sent(link),
+            Event::WiredArrival { link, packet } => self.wired_arrival(link, packet),
+            Event::Gateway(gateway) => self.gateway_alarm(gateway),
+            Event::Movement => self.nodes_move(),
+            Event::Timer(timer) => unreachable!("{timer:?} is not the network's"),
+        }
+    }
+
+    /// Schedules a timer. Timers are never cancelled; whoever scheduled one that no longer applies ignores it.
+    pub fn schedule(&mut self, at: Instant, timer: T) {
+        self.queue.schedule(at, Event::Timer(timer));
+    }
+
+    /// Makes sure that a timer fires at a deadline that moves, or earlier: ask [`Alarm::rings`] then.
+    pub fn arm(&mut self, alarm: &mut Alarm, deadline: Option<Instant>, timer: T) {
+        alarm.arm(deadline, Event::Timer(timer), &mut self.queue);
+    }
+
+    /// Who has which address.
+    #[must_use]
+    pub fn addresses(&self) -> &AddressBook {
+        &self.addresses
+    }
+
+    /// Frames on their way to receivers far away.
+    #[must_use]
+    pub fn far_frames(&self) -> usize {
+        self.far.count()
+    }
+
+    /// Packets under way. In a network that has come to rest there are none.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.packets.count()
+    }
+
+    /// Shows the interface queues to whoever wants to see them.
+    pub fn show_queues(&self, watch: &mut (impl Watch + ?Sized)) {
+        if watch.wants_queues() {
+            for (index, node) in self.nodes.iter().enumerate() {
+                let waiting = node.queue.len() + usize::from(!node.station.accepts());
+                watch.queue(self.now(), index, waiting);
+            }
+        }
+    }
+}

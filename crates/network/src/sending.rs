@@ -1,0 +1,57 @@
+//! Packets that set out, and where they leave the mesh.
+
+use crate::network::Network;
+use meshpace_gateway::Side;
+use meshpace_packet::{Host, Packet, PacketId};
+use meshpace_units::NodeId;
+use std::fmt::Debug;
+
+impl<T: Copy + Debug> Network<T> {
+    /// A packet sets out from a host, which has its source address. Its identity; `None` if nobody has the address that it
+    /// is for, and so nobody forwards it.
+    pub fn send(&mut self, from: Host, mut packet: Packet) -> Option<PacketId> {
+        let to = self.addresses.host(packet.destination)?;
+        let id = self.next_id();
+        packet.id = id;
+        packet.to = to;
+        match from {
+            _ if from == to => self.arrived.push_back((from, packet)),
+            Host::Wired(_) => self.forward_wired(from, packet),
+            Host::Mesh(node) => {
+                packet.entry = node;
+                match self.mesh_exit(node, to) {
+                    Some(exit) if exit == node => self.leaves_mesh(node.0, packet),
+                    Some(exit) => {
+                        packet.exit = exit;
+                        self.enters_mesh(node.0, packet);
+                    }
+                    None => {} // no gateway within reach: nobody would forward it
+                }
+            }
+        }
+        Some(id)
+    }
+
+    /// The identity of a packet that sets out now.
+    pub(crate) fn next_id(&mut self) -> PacketId {
+        self.set_out += 1;
+        PacketId(self.set_out)
+    }
+
+    /// Where a packet from `node` leaves the mesh: its destination, or the node's gateway.
+    fn mesh_exit(&self, node: NodeId, to: Host) -> Option<NodeId> {
+        match to {
+            Host::Mesh(node) => Some(node),
+            Host::Wired(_) => self.gateway_for(node),
+        }
+    }
+
+    /// A packet has come to the node where it leaves the mesh.
+    pub(crate) fn leaves_mesh(&mut self, node: u32, packet: Packet) {
+        if packet.to == Host::Mesh(NodeId(node)) {
+            self.arrived.push_back((packet.to, packet));
+        } else {
+            self.pass_gateway(Side::Wireless, NodeId(node), packet);
+        }
+    }
+}
