@@ -25,6 +25,8 @@ class FlowResult(_From):
     loss_ratio: float | None
     delay_mean_s: float | None
     delay_std_s: float | None
+    delay_p50_s: float | None
+    delay_p95_s: float | None
     srtt_s: float | None
     pacing_rate_bps: float | None
     pacing_interval_s: float | None

@@ -18,6 +18,14 @@ pub(crate) struct Outbound<P> {
     pub end: Seq,
     pub wire_len: Bytes,
     pub strip: bool,
+    pub arrived: Instant,
+}
+
+impl<P> Outbound<P> {
+    /// It leaves the queue, to do as `action` says.
+    pub fn departure(self, action: Action, due: Instant) -> Departure<P> {
+        Departure { packet: self.packet, action, due, held_since: Some(self.arrived) }
+    }
 }
 
 #[derive(Debug)]
@@ -182,7 +190,8 @@ impl<P: Clone> Down<P> {
         self.pacer.on_departure(charged);
         self.due = (!self.queue.is_empty()).then(|| self.pacer.release_at(charged));
         self.record(now, &packet, config, budget);
-        Some(Departure { packet: packet.packet, action: Action::Release { strip: packet.strip }, due })
+        let action = Action::Release { strip: packet.strip };
+        Some(packet.departure(action, due))
     }
 
     /// Takes the head of the queue whatever the pace, as a departure.
@@ -191,7 +200,8 @@ impl<P: Clone> Down<P> {
         let packet = self.pop(budget)?;
         self.pacer.on_departure(now);
         self.record(now, &packet, config, budget);
-        Some(Departure { packet: packet.packet, action: Action::Release { strip: packet.strip }, due: now })
+        let action = Action::Release { strip: packet.strip };
+        Some(packet.departure(action, now))
     }
 
     /// Takes the head of the queue whatever the pace.

@@ -71,7 +71,10 @@ impl<P: Clone> Gateway<P> {
             Some(slot) => self.on_segment(now, slot, incoming, route),
         };
         match verdict {
-            Verdict::Forward(..) => self.counters.forwarded += 1,
+            Verdict::Forward(_, option) => {
+                self.counters.forwarded += 1;
+                self.counters.options_written += u64::from(matches!(option, RttOption::Set(_)));
+            }
             Verdict::Held => self.counters.held += 1,
             Verdict::Consumed(_) => self.counters.consumed += 1,
             Verdict::Dropped(_) => self.counters.dropped += 1,
@@ -261,7 +264,7 @@ impl<P: Clone> Gateway<P> {
         }
         let queue = connection.down.as_mut().filter(|down| down.queue_len() > 0);
         if let (Side::Wired, Some(down)) = (incoming.side, queue) {
-            down.append(incoming.outbound(), &mut self.budget);
+            down.append(incoming.outbound(now), &mut self.budget);
             self.forget(now, slot, false);
             return Verdict::Held;
         }
@@ -361,7 +364,7 @@ impl<P: Clone> Gateway<P> {
             return Verdict::Forward(incoming.packet, option);
         };
         down.reconsider(self.ended, &self.config, &self.budget);
-        match down.on_arrival(now, segment, incoming.outbound(), &self.config, &mut self.budget) {
+        match down.on_arrival(now, segment, incoming.outbound(now), &self.config, &mut self.budget) {
             Arrival::Pass(packet) => Verdict::Forward(packet, option),
             Arrival::Held => Verdict::Held,
             Arrival::Dropped(packet) => Verdict::Dropped(packet),
@@ -409,7 +412,9 @@ impl<P: Clone> Gateway<P> {
             Answer::Forward => incoming.forward(),
             Answer::Suppress => Verdict::Consumed(incoming.packet),
             Answer::Repair(again) => {
-                self.urgent.push_back(Departure { packet: again, action: Action::Retransmit, due: now });
+                let again =
+                    Departure { packet: again, action: Action::Retransmit, due: now, held_since: None };
+                self.urgent.push_back(again);
                 Verdict::Consumed(incoming.packet)
             }
         }
@@ -450,7 +455,7 @@ impl<P: Clone> Gateway<P> {
             reschedule(&mut self.schedule, slot, down.due, None);
             while let Some(held) = down.pop(&mut self.budget) {
                 let action = if discard { Action::Discard } else { Action::Release { strip: held.strip } };
-                self.urgent.push_back(Departure { packet: held.packet, action, due: now });
+                self.urgent.push_back(held.departure(action, now));
             }
         }
         if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {

@@ -3,7 +3,7 @@
 use crate::down::Outbound;
 use crate::{RttOption, Side, TcpView, Treatment, Verdict};
 use meshpace_tcp::Segment;
-use meshpace_units::Seq;
+use meshpace_units::{Instant, Seq};
 
 /// A packet handed in.
 pub(crate) struct Incoming<'a, P> {
@@ -25,13 +25,14 @@ impl<P> Incoming<'_, P> {
         Verdict::Forward(self.packet, option)
     }
 
-    pub fn outbound(self) -> Outbound<P> {
+    pub fn outbound(self, now: Instant) -> Outbound<P> {
         let segment = self.view.segment;
         Outbound {
             start: segment.seq,
             end: segment.end(),
             wire_len: self.view.wire_len,
             strip: self.arrived_option() == RttOption::Strip,
+            arrived: now,
             packet: self.packet,
         }
     }

@@ -134,4 +134,6 @@ pub struct Departure<P> {
     pub action: Action,
     /// When its flow's pacer allowed it; the driver's lateness is now minus this.
     pub due: Instant,
+    /// When it joined its flow's queue; `None`: it was in none, a copy that is sent again.
+    pub held_since: Option<Instant>,
 }

@@ -27,6 +27,8 @@ pub struct Counters {
     pub discarded: u64,
     /// Packets sent again from a cache.
     pub retransmitted: u64,
+    /// RTT options written (schemes.md 3.2).
+    pub options_written: u64,
 }
 
 /// Upper bounds of the buckets of [`RoundTrips`].

@@ -296,3 +296,18 @@ fn goodput_and_round_trips_are_told_and_the_pace_is_explained() {
     assert_eq!(explanation.standing, None, "goodput control is off");
     assert!(s.gateway.explain(&key_of(9)).is_none());
 }
+
+#[test]
+fn who_was_held_says_since_when() {
+    let mut s = Script::established(config());
+    let base = s.sample(0, 40);
+    let data = s.down(base, MSS, 0);
+    s.forwards(Side::Wired, &data);
+    s.now += Span::from_millis(5);
+    let (arrived, data) = (s.now, s.down(base + MSS, MSS, 0));
+    s.holds(&data);
+    s.now = s.gateway.poll_timeout().expect("due");
+    let left = s.gateway.poll_transmit(s.now).expect("a departure");
+    assert_eq!(left.held_since, Some(arrived));
+    assert_eq!(s.now - arrived, INTERVAL - Span::from_millis(5), "an interval after the one before");
+}

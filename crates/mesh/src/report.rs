@@ -7,7 +7,7 @@ use crate::simulation::Simulation;
 use meshpace_network::GatewayNode;
 use meshpace_packet::Host;
 use meshpace_scenario::{App, Plan, Scenario};
-use meshpace_units::{Instant, NodeId};
+use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
 
 impl Simulation<'_> {
@@ -25,7 +25,7 @@ impl Simulation<'_> {
         };
         let utilities =
             flows.iter().map(|f| (f.goodput_bps > 0.0).then(|| libm::log(f.goodput_bps / 1000.0)));
-        let seconds = |window: meshpace_units::Span| {
+        let seconds = |window: Span| {
             let seconds = window.as_secs_f64();
             if seconds.fract() == 0.0 { format!("{seconds:.0}") } else { format!("{seconds}") }
         };
@@ -102,6 +102,8 @@ impl Simulation<'_> {
             loss_ratio: (sent > 0).then(|| (1.0 - meter.distinct_packets as f64 / sent as f64).max(0.0)),
             delay_mean_s: meter.delay.mean(),
             delay_std_s: meter.delay.standard_deviation(),
+            delay_p50_s: meter.delays.quantile(0.5).map(Span::as_secs_f64),
+            delay_p95_s: meter.delays.quantile(0.95).map(Span::as_secs_f64),
             srtt_s: meter.rtt.mean(),
             pacing_rate_bps: meter.pacing_rate.mean(),
             pacing_interval_s: meter.pacing_interval.mean(),

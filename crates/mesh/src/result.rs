@@ -93,6 +93,10 @@ pub struct FlowResult {
     pub delay_mean_s: Option<f64>,
     /// Standard deviation of the delay.
     pub delay_std_s: Option<f64>,
+    /// Median of the delay, to 1 % ([`meshpace_units::Quantiles`]).
+    pub delay_p50_s: Option<f64>,
+    /// What 95 % of the delays do not exceed, to 1 %.
+    pub delay_p95_s: Option<f64>,
     /// Time mean of the latest round-trip sample.
     pub srtt_s: Option<f64>,
     /// Time mean of the pacing rate: one packet of segment + 40 bytes an interval.

@@ -9,6 +9,7 @@
 //! | [`Seq`] | `u32` | a TCP sequence number; wraps, hence no `Ord` |
 //! | [`Ecn`] | two bits | the congestion notification of an IP header |
 //! | [`Histogram`] | counts | how often spans fell between fixed bounds |
+//! | [`Quantiles`] | counts | quantiles of spans, to 1 % |
 //! | [`NodeId`] | `u32` | the index of a mesh node, in file order |
 //!
 //! Unknown and unlimited are `Option`s, never 0 or `MAX`. Integer nanoseconds keep results identical on every
@@ -20,6 +21,7 @@ extern crate alloc;
 mod ecn;
 mod histogram;
 mod ids;
+mod quantiles;
 pub mod quantity;
 mod rate;
 mod seq;
@@ -28,6 +30,7 @@ mod time;
 pub use ecn::Ecn;
 pub use histogram::Histogram;
 pub use ids::NodeId;
+pub use quantiles::Quantiles;
 pub use rate::{Bytes, Rate};
 pub use seq::Seq;
 pub use time::{Instant, Span};

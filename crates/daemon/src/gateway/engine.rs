@@ -167,7 +167,8 @@ impl Engine {
     #[must_use = "the packet has left the engine"]
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
         loop {
-            let Departure { packet: Handle { id, bytes }, action, due } = self.gateway.poll_transmit(now)?;
+            let Departure { packet: Handle { id, bytes }, action, due, .. } =
+                self.gateway.poll_transmit(now)?;
             return Some(match (action, bytes) {
                 (Action::Release { strip }, bytes) => {
                     Output::Release { id, bytes: bytes.filter(|_| strip), due }

@@ -1,7 +1,7 @@
 //! Counters of one flow.
 
 use super::Moments;
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Instant, Quantiles, Span};
 use std::collections::BTreeMap;
 
 /// The sender's counters at some moment.
@@ -30,6 +30,8 @@ pub struct FlowMeter {
     pub distinct_packets: u64,
     /// Their delays, s.
     pub delay: Moments,
+    /// Their delays once more, for the median and the like.
+    pub delays: Quantiles,
     /// Their wireless hops: how many had so many.
     hops: Vec<u64>,
     /// The latest RTT sample every 0.25 s, s.
@@ -94,6 +96,7 @@ impl FlowMeter {
         }
         self.distinct_packets += 1;
         self.delay.add(delay.as_secs_f64());
+        self.delays.record(delay);
         let hops = hops as usize;
         if self.hops.len() <= hops {
             self.hops.resize(hops + 1, 0);

@@ -150,3 +150,22 @@ fn packets_live_for_as_many_hops_as_their_routing_gives_them() {
     assert_eq!(along("protocol = \"aodv\"", 29).hops, Some(29));
     assert_eq!(along("protocol = \"aodv\"", 40).hops, None);
 }
+
+#[test]
+fn percentiles_are_those_of_the_delays() {
+    // Ten packets a second over a wired link that is busy for ever longer: the n-th waits n times as long as the first.
+    let hosts = format!("{}{}{}", wired("a"), wired("b"), link("a", "b", "800kbps", "0s"));
+    let burst =
+        "app = \"self-similar\"\nrate = \"100Gbps\"\npacket = 972\nfile_mean = 100000000\nstop = 1e-5";
+    let text = format!("{HOP}{}{hosts}{}", measure(10.0, 0.0), flow("a", "b", burst));
+    let f = run(&text).flows[0].clone();
+    // 1,000 bytes with headers are 10 ms; the queue holds 50.
+    let packets = (f.delivered_bytes / 972) as f64;
+    assert_eq!(packets, 50.0, "{f:?}");
+    close("median", f.delay_p50_s.expect("packets"), 0.25, 0.01);
+    close("95 %", f.delay_p95_s.expect("packets"), 0.48, 0.01);
+    close("mean", delay(&f), 0.255, 0.001);
+    let silent =
+        run(&format!("{HOP}{}{hosts}{}", measure(10.0, 9.0), flow("a", "b", burst))).flows[0].clone();
+    assert_eq!((silent.delay_p50_s, silent.delay_p95_s), (None, None));
+}

@@ -1,0 +1,127 @@
+//! Quantiles of lengths of time, in little memory whatever their number.
+
+use crate::Span;
+use alloc::vec::Vec;
+
+/// How often spans of each length occurred, to a resolution of 1/64: buckets that are 16 ns wide up to 2 us, and from
+/// there on 64 to every doubling. A quantile is the middle of its bucket, so at most 1/128 off (0.8 %), and never
+/// outside what occurred.
+///
+/// The scheme of buckets is that of HdrHistogram (G. Tene, 2012). Spans up to an hour take at most 9 kB.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Quantiles {
+    counts: Vec<u32>,
+    count: u64,
+    extremes: Option<(Span, Span)>,
+}
+
+/// Buckets of a doubling.
+const PER_DOUBLING: u64 = 64;
+/// Width of the finest buckets, ns.
+const FINEST: u64 = 16;
+
+impl Quantiles {
+    /// Counts one span.
+    ///
+    /// # Panics
+    /// If a bucket has 2^32 spans already.
+    pub fn record(&mut self, span: Span) {
+        let bucket = bucket(span);
+        if self.counts.len() <= bucket {
+            // Room for some longer ones too: delays creep up.
+            self.counts.resize(bucket + PER_DOUBLING as usize, 0);
+        }
+        self.counts[bucket] = self.counts[bucket]
+            .checked_add(1)
+            .unwrap_or_else(|| panic!("{} spans of about {span:?} in one bucket", u32::MAX));
+        self.count += 1;
+        let (least, most) = self.extremes.unwrap_or((span, span));
+        self.extremes = Some((least.min(span), most.max(span)));
+    }
+
+    /// Spans counted.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The span that at least a share `quantile` (0 to 1) of all does not exceed (nearest rank), to the resolution;
+    /// `None` before the first.
+    #[must_use]
+    pub fn quantile(&self, quantile: f64) -> Option<Span> {
+        let (least, most) = self.extremes?;
+        let wanted = quantile * self.count as f64;
+        let mut seen = 0;
+        let bucket = self.counts.iter().position(|&n| {
+            seen += u64::from(n);
+            n > 0 && seen as f64 >= wanted
+        });
+        // A share beyond all of them: the longest.
+        Some(bucket.map_or(most, middle).clamp(least, most))
+    }
+}
+
+/// The bucket of a span: its finest buckets by number, or the highest seven bits of that and how far up they stand.
+fn bucket(span: Span) -> usize {
+    let fine = span.as_nanos() / FINEST;
+    let shift = fine.checked_ilog2().map_or(0, |bits| bits.saturating_sub(PER_DOUBLING.ilog2()));
+    (u64::from(shift) * PER_DOUBLING + (fine >> shift)) as usize
+}
+
+/// The middle of a bucket.
+fn middle(bucket: usize) -> Span {
+    let bucket = bucket as u64;
+    let shift = (bucket / PER_DOUBLING).saturating_sub(1);
+    let from = ((bucket - shift * PER_DOUBLING) << shift) * FINEST;
+    Span::from_nanos(from + (FINEST << shift) / 2)
+}
+
+/// A quantile of few spans, exactly: what [`Quantiles`] comes near.
+#[cfg(test)]
+fn nearest_rank(spans: &mut [Span], quantile: f64) -> Option<Span> {
+    spans.sort_unstable();
+    let rank = (quantile * spans.len() as f64).ceil().max(1.0) as usize;
+    spans.get(rank - 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nothing_has_no_quantile_and_one_is_every_quantile() {
+        let mut one = Quantiles::default();
+        assert_eq!((one.quantile(0.5), one.count()), (None, 0));
+        one.record(Span::from_micros(12_345));
+        for quantile in [0.0, 0.5, 1.0] {
+            assert_eq!(one.quantile(quantile), Some(Span::from_micros(12_345)), "exact, by the extremes");
+        }
+    }
+
+    #[test]
+    fn a_bucket_holds_what_falls_into_it() {
+        for bucket_number in 0..3_000 {
+            assert_eq!(bucket(middle(bucket_number)), bucket_number);
+        }
+        let hour = bucket(Span::from_secs(3600)) * size_of::<u32>();
+        assert!(hour < 9_000, "{hour} bytes");
+    }
+
+    proptest! {
+        #[test]
+        fn a_quantile_is_within_its_resolution(
+            spans in proptest::collection::vec((0..40u32, 0..1u64 << 20), 1..300),
+            quantile in 0.0..=1.0f64,
+        ) {
+            let mut spans: Vec<_> =
+                spans.into_iter().map(|(shift, n)| Span::from_nanos(n << shift >> 12)).collect();
+            let mut counted = Quantiles::default();
+            spans.iter().for_each(|span| counted.record(*span));
+            let exact = nearest_rank(&mut spans, quantile).unwrap().as_nanos() as f64;
+            let got = counted.quantile(quantile).unwrap().as_nanos() as f64;
+            prop_assert!((got - exact).abs() <= (exact / 128.0).max(8.0), "{got} for {exact}");
+            prop_assert_eq!(counted.count(), spans.len() as u64);
+        }
+    }
+}
