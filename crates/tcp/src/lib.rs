@@ -11,7 +11,7 @@
 //!
 //! | part | choices | chosen by |
 //! |---|---|---|
-//! | sender control: window and pacing | Tahoe, NewReno, Reno with SACK; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
+//! | sender control: window and pacing | Tahoe, NewReno, Reno with SACK, CUBIC; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
 //! | retransmission timeout | ns-2's ticks, RFC 6298 | [`RtoConfig`] |
 //! | acknowledgements | every, delayed, dynamic | [`AckPolicy`] |
 //! | opening, header sizes, buffers, ECN | | [`Config`] |

@@ -12,6 +12,7 @@
 //! | [`Tahoe`] | window | `tahoe.rs` |
 //! | [`NewReno`] | window | `newreno.rs` |
 //! | [`SackReno`] | window, and what is sent again | `sack_reno.rs` |
+//! | [`Cubic`] | window | `cubic.rs` |
 //! | [`Fixed`] | pace | `fixed.rs` |
 //! | [`Khd`]: TCP-AP | pace | `khd.rs` |
 //! | [`WirelessKhd`]: TCP-GAP's wireless sender | pace | `wireless_khd.rs` |
@@ -25,6 +26,7 @@
 mod ack;
 mod agent;
 mod answer;
+mod cubic;
 mod fixed;
 mod khd;
 mod law_pacer;
@@ -44,6 +46,7 @@ pub use crate::sender::RateSample;
 pub use ack::{Ack, AckKind, Departure, Feedback, Outstanding, SackRanges, Sent};
 pub use agent::Agent;
 pub use answer::{Allowance, Asks, Discipline, Pace, PacingView, Reaction};
+pub use cubic::Cubic;
 pub use fixed::Fixed;
 pub use khd::Khd;
 pub use losses::Losses;

@@ -127,6 +127,11 @@ impl Window {
         }
     }
 
+    /// The slow-start threshold becomes `ssthresh`.
+    pub const fn set_ssthresh(&mut self, ssthresh: f64) {
+        self.ssthresh = ssthresh;
+    }
+
     /// The window becomes `cwnd`.
     pub const fn set(&mut self, cwnd: f64) {
         self.cwnd = cwnd;
@@ -145,6 +150,11 @@ impl Window {
         if !exempt {
             self.cut_threshold(0.0, out);
         }
+        self.collapse();
+    }
+
+    /// One segment, the loss window, and slow start from there (RFC 5681, section 3.1).
+    pub const fn collapse(&mut self) {
         self.set(1.0);
         self.after_timeout = true;
     }

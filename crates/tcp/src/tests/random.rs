@@ -1,7 +1,7 @@
 //! Random networks and random peers.
 
 use crate::control::{
-    Ack, Agent, Asks, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
+    Ack, Agent, Asks, Cubic, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
 };
 use crate::script::ms;
 use crate::{
@@ -33,13 +33,14 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 fn control() -> impl Strategy<Value = Box<dyn Control>> {
-    let windows: [Box<dyn Control>; 6] = [
+    let windows: [Box<dyn Control>; 7] = [
         Box::new(Tahoe::new(Rules::NS2)),
         Box::new(Tahoe::new(Rules::RFC)),
         Box::new(NewReno::new(Rules::NS2)),
         Box::new(NewReno::new(Rules::RFC)),
         Box::new(SackReno::new(Rules::NS2)),
         Box::new(SackReno::new(Rules::RFC)),
+        Box::new(Cubic::new(Rules::RFC)),
     ];
     let pacings: [Option<Box<dyn Control>>; 6] = [
         None,

@@ -1,0 +1,328 @@
+//! CUBIC: after a loss the window grows by the time since then, in a cubic around the window at which it was lost.
+
+use super::window::MINIMUM_THRESHOLD;
+use super::{
+    Ack, AckKind, Allowance, Asks, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window,
+};
+use meshpace_units::{Instant, Span};
+
+/// Scale of the cubic, segments a cubic second (RFC 9438, section 5).
+const C: f64 = 0.4;
+/// What a loss leaves of the window (RFC 9438, section 4.6).
+const BETA: f64 = 0.7;
+
+/// CUBIC (RFC 9438) with NewReno's recovery: it recovers without selective acknowledgements. A spurious loss is not
+/// taken back (section 4.9 leaves that open). `Rules` give the initial window, slow start and fast recovery; what a loss
+/// cuts, and how congestion avoidance grows, is CUBIC's own.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    window: Window,
+    recovery: Recovery,
+    /// The window at the last loss, lowered if that came before the one before it was reached again (section 4.7).
+    w_max: Option<f64>,
+    /// The window before the last reduction.
+    cwnd_prior: Option<f64>,
+    epoch: Option<Epoch>,
+    /// What had been sent when a mark was answered: a loss below it is of the same window of data, and is not answered by
+    /// another cut (RFC 3168, section 6.1.2).
+    marked: Option<u64>,
+    /// Smoothed round trip (RFC 6298, section 2): the cubic is read one round trip ahead.
+    rtt: Option<Span>,
+}
+
+/// A stage of congestion avoidance (section 4.2).
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Instant,
+    /// Seconds from the start to the plateau (equation 2).
+    k: f64,
+    /// The plateau of the cubic.
+    plateau: f64,
+    /// What Reno's growth would have made of the window (section 4.3).
+    w_est: f64,
+}
+
+impl Cubic {
+    /// By these rules, besides CUBIC's own.
+    #[must_use]
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            window: Window::new(rules),
+            recovery: Recovery::default(),
+            w_max: None,
+            cwnd_prior: None,
+            epoch: None,
+            marked: None,
+            rtt: None,
+        }
+    }
+
+    /// A loss (sections 4.6 and 4.7); returns the window for going on without slow start.
+    fn cut(&mut self) -> f64 {
+        let cwnd = self.window.cwnd();
+        // Fast convergence: a flow that did not get back to where it was has company, and makes room.
+        let lower = self.w_max.is_some_and(|w_max| cwnd < w_max);
+        self.w_max = Some(if lower { cwnd * (1.0 + BETA) / 2.0 } else { cwnd });
+        self.cwnd_prior = Some(cwnd);
+        self.epoch = None;
+        let threshold = (cwnd * BETA).max(MINIMUM_THRESHOLD);
+        self.window.set_ssthresh(threshold);
+        threshold
+    }
+
+    /// Congestion avoidance (sections 4.2 to 4.5).
+    fn grow(&mut self, now: Instant, acked: f64) {
+        let cwnd = self.window.cwnd();
+        let w_max = self.w_max;
+        let epoch = self.epoch.get_or_insert_with(|| {
+            // Slow start that ends without a loss begins at the plateau (section 4.8).
+            let plateau = w_max.unwrap_or(cwnd).max(cwnd);
+            let k = libm::cbrt((plateau - cwnd) / C);
+            Epoch { start: now, k, plateau, w_est: cwnd }
+        });
+        // Reno's increase by as much as makes its mean window CUBIC's (equation 4), until it is back where it was.
+        let below = self.cwnd_prior.is_some_and(|prior| epoch.w_est < prior);
+        let alpha = if below { 3.0 * (1.0 - BETA) / (1.0 + BETA) } else { 1.0 };
+        epoch.w_est += alpha * acked / cwnd;
+        let t = now.saturating_since(epoch.start).as_secs_f64();
+        let cubic = |t: f64| {
+            let from_plateau = t - epoch.k;
+            C * from_plateau * from_plateau * from_plateau + epoch.plateau
+        };
+        let next = if cubic(t) < epoch.w_est {
+            epoch.w_est.max(cwnd)
+        } else {
+            let ahead = cubic(t + self.rtt.map_or(0.0, Span::as_secs_f64));
+            let target = ahead.clamp(cwnd, 1.5 * cwnd);
+            cwnd + (target - cwnd) / cwnd * acked
+        };
+        self.window.set(next);
+    }
+
+    fn on_new_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        if let Some(rtt) = ack.newest.or(ack.timestamp) {
+            self.rtt = Some(self.rtt.map_or(rtt, |old| (old * 7 + rtt) / 8));
+        }
+        match self.recovery.on_new_ack(&mut self.window, ack) {
+            Progress::Open => {}
+            Progress::Recovered => return Reaction::Continue,
+            Progress::Partial(reaction) => return reaction,
+        }
+        let acked = ack.segments();
+        if self.window.cwnd() < self.window.ssthresh() {
+            self.window.grow(ack);
+        } else if ack.ecn_echo {
+            // A marked window does not open (RFC 3168, section 6.1.2).
+            return Reaction::Continue;
+        } else if ack.out.flight + acked >= self.window.cwnd().min(ack.out.limit) - 1.0 {
+            // Only a window that was in use grows (section 5.8).
+            self.grow(ack.now, acked);
+        } else {
+            self.epoch = None;
+        }
+        Reaction::Continue
+    }
+}
+
+impl Control for Cubic {
+    fn asks(&self) -> Asks {
+        Asks { round_trips: true, ..Asks::default() }
+    }
+
+    fn on_connected(&mut self, syn_lost: bool, mss: u32) {
+        self.window.open(syn_lost, mss);
+        self.recovery.on_connected();
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        if ack.ecn_signal {
+            // As a loss, with nothing sent again (section 4.6; RFC 3168, section 6.1.2).
+            let cwnd = self.cut();
+            self.window.set(cwnd);
+            self.marked = Some(ack.out.max);
+        }
+        match ack.kind {
+            AckKind::New => return self.on_new_ack(ack),
+            AckKind::Duplicate => {
+                if self.recovery.on_duplicate(&ack.out) {
+                    let answered = self.marked.is_some_and(|marked| ack.out.una < marked);
+                    let cwnd = if answered { self.window.cwnd() } else { self.cut() };
+                    return self.recovery.enter(&mut self.window, cwnd);
+                }
+            }
+            AckKind::Other => {}
+        }
+        Reaction::Continue
+    }
+
+    /// Section 4.8: as a loss, but from one segment, and the cubic begins anew where slow start ends. The threshold is
+    /// held if the same segment times out again (RFC 5681, section 3.1).
+    fn on_timeout(&mut self, _: Instant, out: &Outstanding) {
+        if !self.recovery.on_timeout(out) && out.una > 0 {
+            self.cut();
+        }
+        (self.w_max, self.cwnd_prior, self.epoch) = (None, None, None);
+        self.window.collapse();
+    }
+
+    fn on_idle(&mut self, mss: u32) {
+        self.epoch = None; // the time since the last loss did not count while nothing was sent (section 4.2.1)
+        self.window.restart(mss);
+    }
+
+    fn on_mss_change(&mut self, old: u32, new: u32) {
+        let factor = f64::from(old) / f64::from(new);
+        self.w_max = self.w_max.map(|w_max| w_max * factor);
+        self.cwnd_prior = self.cwnd_prior.map(|prior| prior * factor);
+        self.epoch = None;
+        self.window.rescale(old, new);
+    }
+
+    fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
+        Some(self.recovery.allowance(&self.window, mss, new_data))
+    }
+
+    fn burst(&self) -> Option<u32> {
+        self.recovery.burst(self.window.rules())
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    fn ssthresh(&self) -> Option<f64> {
+        self.window.known_ssthresh()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1000;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(ms)
+    }
+
+    /// An acknowledgement of a segment while `flight` are out, after a round trip of 100 ms.
+    fn ack(now: Instant, kind: AckKind, una: u64, flight: f64) -> Ack<'static> {
+        let max = una + (flight * f64::from(MSS)) as u64;
+        Ack {
+            now,
+            kind,
+            out: Outstanding { una, nxt: max, max, flight, limit: f64::INFINITY },
+            acked: u64::from(MSS) * u64::from(kind == AckKind::New),
+            mss: MSS,
+            oldest: None,
+            newest: (kind == AckKind::New).then_some(Span::from_millis(100)),
+            echoed: None,
+            timestamp: None,
+            route: None,
+            rtt_wired: None,
+            sack: None,
+            rate: None,
+            ecn_echo: false,
+            ecn_signal: false,
+            feedback: None,
+        }
+    }
+
+    /// 100 segments, the first of them lost and repaired at `now`: 70 are left, and 100 are the plateau.
+    fn after_a_loss(now: Instant) -> (Cubic, u64) {
+        let mut cubic = Cubic::new(Rules::RFC);
+        cubic.window.set(100.0);
+        for _ in 0..3 {
+            cubic.on_ack(&ack(now, AckKind::Duplicate, 1001, 100.0));
+        }
+        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (70.0, Some(70.0)));
+        let una = 1001 + 100 * u64::from(MSS);
+        assert_eq!(cubic.on_ack(&ack(now, AckKind::New, una, 99.0)), Reaction::Continue);
+        assert!(!cubic.recovery.active());
+        assert_eq!(cubic.cwnd(), 70.0);
+        (cubic, una)
+    }
+
+    /// Acknowledges a window a round trip of 100 ms, for `seconds`.
+    fn run(cubic: &mut Cubic, una: &mut u64, from: u64, seconds: f64) {
+        let mut now = from as f64;
+        while now < from as f64 + 1e3 * seconds {
+            let cwnd = cubic.cwnd();
+            *una += u64::from(MSS);
+            cubic.on_ack(&ack(at(now as u64), AckKind::New, *una, cwnd - 1.0));
+            now += 100.0 / cwnd;
+        }
+    }
+
+    #[test]
+    fn the_cubic_is_back_at_the_plateau_after_k_seconds_and_beyond_it_after_twice_that() {
+        // K = cbrt(30 / 0.4) = 4.217 s (RFC 9438, equation 2).
+        let (mut cubic, mut una) = after_a_loss(at(0));
+        run(&mut cubic, &mut una, 0, 2.1086);
+        // Half-way, an eighth of the drop is left; the window follows the cubic one round trip ahead.
+        assert!((cubic.cwnd() - 96.25).abs() < 0.6, "{}", cubic.cwnd());
+        run(&mut cubic, &mut una, 2_109, 2.1086);
+        assert!((cubic.cwnd() - 100.0).abs() < 0.1, "{}", cubic.cwnd());
+        run(&mut cubic, &mut una, 4_217, 4.2172);
+        assert!((cubic.cwnd() - 130.0).abs() < 2.5, "{}", cubic.cwnd());
+    }
+
+    #[test]
+    fn where_reno_would_be_quicker_it_grows_as_reno() {
+        // 10 segments: K = 1.96 s, 20 round trips, in which Reno's estimate gains 0.53 each.
+        let mut cubic = Cubic::new(Rules::RFC);
+        cubic.window.set(10.0);
+        let cwnd = cubic.cut();
+        cubic.window.set(cwnd);
+        let mut una = 1001;
+        run(&mut cubic, &mut una, 0, 0.5);
+        assert!((cubic.cwnd() - (7.0 + 5.0 * 9.0 / 17.0)).abs() < 0.3, "{}", cubic.cwnd());
+    }
+
+    #[test]
+    fn fast_convergence_makes_room() {
+        let (mut cubic, _) = after_a_loss(at(0));
+        cubic.window.set(80.0);
+        assert_eq!(cubic.cut(), 56.0);
+        assert_eq!(cubic.w_max, Some(68.0), "80 * 1.7 / 2, since 100 was not reached again");
+        cubic.window.set(100.0);
+        assert_eq!((cubic.cut(), cubic.w_max), (70.0, Some(100.0)));
+    }
+
+    #[test]
+    fn a_mark_cuts_as_a_loss_and_an_echo_opens_nothing() {
+        let (mut cubic, una) = after_a_loss(at(0));
+        let marked = |ecn_signal, n: u64| {
+            let plain = ack(at(10), AckKind::New, una + n * u64::from(MSS), 70.0);
+            Ack { ecn_echo: true, ecn_signal, ..plain }
+        };
+        assert_eq!(cubic.on_ack(&marked(true, 1)), Reaction::Continue);
+        assert!((cubic.cwnd() - 49.0).abs() < 1e-9 && cubic.ssthresh() == Some(cubic.cwnd()));
+        let before = cubic.cwnd();
+        cubic.on_ack(&marked(false, 2));
+        assert_eq!(cubic.cwnd(), before);
+        // A loss in the marked window is mended without a second cut.
+        let duplicate = ack(at(20), AckKind::Duplicate, una + 2 * u64::from(MSS), 60.0);
+        let last = [duplicate; 3].map(|ack| cubic.on_ack(&ack))[2];
+        assert_eq!((last, cubic.cwnd()), (Reaction::FastRetransmit, before));
+    }
+
+    #[test]
+    fn a_window_that_is_not_in_use_does_not_grow() {
+        let (mut cubic, una) = after_a_loss(at(0));
+        for n in 1..100 {
+            cubic.on_ack(&ack(at(100 * n), AckKind::New, una + n * u64::from(MSS), 10.0));
+        }
+        assert_eq!(cubic.cwnd(), 70.0);
+    }
+
+    #[test]
+    fn a_timeout_starts_from_one_segment_and_is_answered_once_a_segment() {
+        let (mut cubic, una) = after_a_loss(at(0));
+        let out = ack(at(0), AckKind::Other, una, 70.0).out;
+        cubic.on_timeout(at(1_000), &out);
+        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (1.0, Some(49.0)));
+        cubic.on_timeout(at(3_000), &out);
+        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (1.0, Some(49.0)));
+    }
+}
