@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo demo-gateway test test-vm validate bench bench-gateway fuzz static clean
+.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static clean
 
 ## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
@@ -61,6 +61,12 @@ demo-gateway: target/release/meshpaced
 PARTS ?=
 test:
 	@$(PYTHON) tests/everything.py $(PARTS)
+
+## Beside `test`: exact times (lateness, start-up, fail-over), which take a quiet machine, then the suites SOAK_ROUNDS times,
+## every other time on busy processors, property tests with new cases. As root; an hour or two.
+SOAK_ROUNDS ?= 10
+soak: setup
+	@$(BIN)/python tests/soak.py --rounds $(SOAK_ROUNDS)
 
 ## Beside `test`: what this machine's kernel may lack (sch_fq, netem), in Debian's kernel under QEMU without KVM. Root, for
 ## apt; fetches the kernel's package (70 MB) once; about two minutes.

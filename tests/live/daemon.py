@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from clock import PATIENCE_S
 from net import MESHPACED, Net, wait_for
 
 CONFIG = """\
@@ -64,7 +65,7 @@ class Daemon:
             self.process = subprocess.Popen(words, stderr=errors, stdout=errors)
             before = errors.tell()
         # The socket answers before the rules are there; the line comes after.
-        wait_for(lambda: self.serves() and re.search(" (on queue|by eBPF on) ", self.said()[before:]), 20)
+        wait_for(lambda: self.serves() and re.search(" (on queue|by eBPF on) ", self.said()[before:]))
         return self
 
     def serves(self) -> bool:
@@ -83,7 +84,7 @@ class Daemon:
     def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
         """One question over the control socket."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as control:
-            control.settimeout(10)
+            control.settimeout(PATIENCE_S)
             control.connect(str(self.socket))
             control.sendall(json.dumps({"command": command, **arguments}).encode() + b"\n")
             answer = _line(control)
@@ -118,14 +119,14 @@ class Daemon:
         """SIGTERM; it must end in good order."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(timeout=20) == 0, self.said()
+        assert self.process.wait(timeout=PATIENCE_S) == 0, self.said()
         self.process = None
 
     def kill(self) -> None:
         """kill -9."""
         assert self.process is not None
         self.process.kill()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=PATIENCE_S)
         self.process = None
 
     def __enter__(self) -> Daemon:

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from clock import PATIENCE_S
 from net import FAMILY, MESHPACED, inside, run
 
 KERNEL = {4: "10.9.0.1", 6: "fd09::1"}
@@ -49,7 +50,7 @@ class Process:
                 self.said.append(line.decode())
                 self._heard.notify_all()
 
-    def wait_for(self, text: str, seconds: float = 20) -> None:
+    def wait_for(self, text: str, seconds: float = PATIENCE_S) -> None:
         """Waits until a line on standard error holds `text`."""
         with self._heard:
             found = self._heard.wait_for(lambda: any(text in line for line in self.said), seconds)
@@ -117,7 +118,7 @@ class Site:
         for process in self.started:
             with contextlib.suppress(ProcessLookupError):
                 process.process.kill()
-            process.process.wait(10)
+            process.process.wait(PATIENCE_S)
         for name in [self.near, self.far] if self.far_mtu else [self.near]:
             run("ip", "netns", "del", name, check=False)
 

@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clock import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / os.environ.get("MESHPACE_PROFILE", "release")
 MESHPACED = TARGET / "meshpaced"
@@ -53,7 +55,7 @@ def run(*words: object, check: bool = True) -> str:
     return done.stdout
 
 
-def wait_for(what: Any, seconds: float = 10.0, step: float = 0.02) -> Any:
+def wait_for(what: Any, seconds: float = PATIENCE_S, step: float = 0.02) -> Any:
     """Waits until `what()` is true and returns it."""
     end = time.monotonic() + seconds
     while True:
@@ -141,7 +143,7 @@ class Net:
         """Ends the relay, after which the logs are complete."""
         if self.relay is not None:
             self.relay.terminate()
-            out, _ = self.relay.communicate(timeout=10)
+            out, _ = self.relay.communicate(timeout=PATIENCE_S)
             self.relayed = [json.loads(line) for line in out.splitlines()]
             self.relay = None
 

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from clock import bound
 from daemon import Daemon
 from net import MESHPACED, Delays, Net, run, wait_for
 from traffic import Bulk, Transfers
@@ -37,15 +38,15 @@ def test_transfers_arrive_unharmed_and_are_measured(tmp_path: Path) -> None:
     with Net(tmp_path, Delays(wired=0.010, mesh=0.020), room="t") as net:
         with Daemon(net, "observe", top=EBPF) as daemon:
             with Bulk(net, down=True) as down, Bulk(net, down=False) as up:
-                wait_for(lambda: down.received > 400_000 and up.received > 400_000, 30)
+                wait_for(lambda: down.received > 400_000 and up.received > 400_000)
                 flow_down, flow_up = (daemon.flow(bulk.ends.ports[0]) for bulk in (down, up))
             assert len(Transfers(net, BOTH, 200_000).finish()) == 4
             status = daemon.status()
         assert "meshpace_" not in filters(net), "a clean end leaves no program"
     # The relay's delays, and what a busy machine adds to them.
-    assert flow_down["wireless_rtt_s"] == pytest.approx(0.040, abs=0.010)
+    assert 0.039 < flow_down["wireless_rtt_s"] < 0.040 + bound(0.010, busy=0.020)
     assert flow_down["interval_s"] is not None, "what pacing would do is told"
-    assert flow_up["wired_rtt_s"] == pytest.approx(0.020, abs=0.010)
+    assert 0.019 < flow_up["wired_rtt_s"] < 0.020 + bound(0.010, busy=0.040)
     assert status["flows"]["opened"] >= 6  # data in flight behind a RST count as another one
     assert status["traffic"]["held_total"] == 0
 
@@ -72,18 +73,18 @@ def test_a_reload_that_cannot_be_leaves_the_daemon_observing(tmp_path: Path) -> 
             daemon.write("pace")
             assert "sch_fq" in str(daemon.ask("reload"))
             assert daemon.status()["mode"] == "observe"
-            assert bulk.moves(0.5) > 0
+            assert bulk.goes_on()
 
 
 def test_a_killed_daemon_harms_no_connection(tmp_path: Path) -> None:
     with Net(tmp_path, room="t") as net, Bulk(net, down=True) as down, Bulk(net, down=False) as up:
         with Daemon(net, "observe", top=EBPF) as daemon:
-            wait_for(lambda: len(daemon.flows()) == 2, 20)
+            wait_for(lambda: len(daemon.flows()) == 2)
             daemon.kill()
-        assert down.moves(1.0) > 0
-        assert up.moves(1.0) > 0
+        assert down.goes_on()
+        assert up.goes_on()
         with Daemon(net, "observe", top=EBPF) as daemon:
             # Soft state: what goes on is known again at its next data.
-            wait_for(lambda: len(daemon.flows()) == 2, 20)
+            wait_for(lambda: len(daemon.flows()) == 2)
         run("ip", "netns", "exec", net.gw, MESHPACED, "undo", "--config", daemon.file)
         assert "meshpace_" not in filters(net)

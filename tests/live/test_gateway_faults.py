@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from clock import PATIENCE_S, bound
 from daemon import Daemon
 from net import MESHPACED, Net, run, wait_for
 from traffic import Bulk, Transfers
@@ -43,13 +44,15 @@ def test_kill_9_under_load_and_a_restart_break_no_connection(net: Net, daemon: D
         assert "meshpaced" in run("ip", "netns", "exec", net.gw, "iptables-save", check=False) + run(
             "ip", "netns", "exec", net.gw, "nft", "list", "ruleset"
         )
-        assert all(bulk.moves(1.5) > 0 for bulk in bulks), "no dip that lasts"
+        dip = bound(1.5, busy=PATIENCE_S)
+        then = [bulk.received for bulk in bulks]
+        wait_for(lambda: all(bulk.received > was for bulk, was in zip(bulks, then, strict=True)), seconds=dip)
         daemon.start()
-        wait_for(lambda: sum(flow["interval_s"] is not None for flow in daemon.flows()) >= 2, seconds=15)
+        wait_for(lambda: sum(flow["interval_s"] is not None for flow in daemon.flows()) >= 2)
         holding(daemon, 5)
         # What the killed daemon held is lost, and comes again as the senders find out.
         before = [bulk.received for bulk in bulks]
-        wait_for(lambda: all(bulk.received > then for bulk, then in zip(bulks, before, strict=True)), seconds=20)
+        wait_for(lambda: all(bulk.received > then for bulk, then in zip(bulks, before, strict=True)))
     daemon.stop()
 
 
@@ -59,11 +62,10 @@ def test_a_daemon_that_sleeps_lets_packets_pass_and_goes_on_when_woken(net: Net)
         time.sleep(1)
         daemon.signal(signal.SIGSTOP)
         time.sleep(1)
-        passed = bulk.moves(2)
+        assert bulk.goes_on(), "while the daemon sleeps"
         daemon.signal(signal.SIGCONT)
-        assert passed > 0, "the connection stands while the daemon sleeps"
         wait_for(daemon.serves)
-        assert bulk.moves(1.5) > 0
+        assert bulk.goes_on()
 
 
 def test_a_queue_that_overflows_loses_no_connection(net: Net) -> None:
@@ -79,11 +81,11 @@ def test_sigterm_releases_what_is_held_in_order_and_removes_the_rules(net: Net, 
         holding(daemon)
         started = time.monotonic()
         daemon.stop()
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < bound(10, busy=PATIENCE_S)
         rules = run("ip", "netns", "exec", net.gw, "nft", "list", "ruleset")
         assert "queue" not in rules
         assert "meshpaced" not in run("ip", "netns", "exec", net.gw, "iptables-legacy-save", check=False)
-        assert bulk.moves(1) > 0
+        assert bulk.goes_on()
         port, client_port = bulk.ends.ports
     sent = [seen.seq for seen in net.log("mesh") if (seen.sport, seen.dport) == (port, client_port) and seen.payload]
     # In order: a step back is a retransmission of the sender's, which a lost packet would have caused.
@@ -113,7 +115,7 @@ def test_reloads_under_load_drop_neither_flows_nor_packets(net: Net, daemon: Dae
         daemon.write("pace")
         daemon.signal(signal.SIGHUP)
         wait_for(lambda: "in force" in daemon.said())
-        assert bulk.moves(1) > 0
+        assert bulk.goes_on()
         assert daemon.status()["traffic"]["failed"] == 0
 
 
@@ -126,9 +128,9 @@ def test_an_interface_may_go_down_and_come_back(net: Net, daemon: Daemon, device
         run("ip", "-n", net.gw, "link", "set", device, "up")
         if device == "up0":
             run("ip", "-n", net.gw, "-6", "address", "replace", "fd01::1/64", "dev", device, "nodad", check=False)
-        wait_for(lambda: bulk.moves(0.5) > 0, seconds=20)
+        assert bulk.goes_on()
         # An interface's new life has its packets paced again.
-        wait_for(lambda: daemon.status()["traffic"]["held"] > 0, seconds=10)
+        wait_for(lambda: daemon.status()["traffic"]["held"] > 0)
         assert daemon.serves()
 
 
@@ -157,4 +159,4 @@ def test_two_daemons_do_not_share_a_queue(net: Net, daemon: Daemon) -> None:
     assert daemon.serves(), "and the first one's rules are untouched"
     with Bulk(net) as bulk:
         holding(daemon, 5)
-        assert bulk.moves(0.5) > 0
+        assert bulk.goes_on()

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from clock import bound
 from daemon import Daemon
 from net import CLIENT, SERVER, Net, run
 from traffic import Bulk, Open, Transfers
@@ -147,9 +148,10 @@ def test_optimistic_and_split_acks_set_no_pace(net: Net, daemon: Daemon) -> None
             raw.send(tcp(mesh, internet, number * 1_000_003, number * 2_000_003, window=65535))
         time.sleep(0.5)
         after = daemon.ask("flow", flow=name)["flow"]["flow"]
-        assert after["interval_s"] == pytest.approx(before["interval_s"], rel=0.5)
-        assert after["wireless_rtt_s"] == pytest.approx(before["wireless_rtt_s"], abs=5e-3)
-        assert bulk.moves(1) > 0
+        # What was never sent and is acknowledged at once would look like a short round trip and a fast pace.
+        assert after["interval_s"] > before["interval_s"] / 2
+        assert after["wireless_rtt_s"] > before["wireless_rtt_s"] - bound(5e-3, busy=20e-3)
+        assert bulk.goes_on()
     assert daemon.status()["traffic"]["failed"] == 0
 
 
@@ -168,7 +170,7 @@ def test_a_flood_of_syns_takes_no_place_from_flows_with_data(net: Net, daemon: D
         flow = daemon.flow(bulk.ends.ports[0])
         assert flow["age_s"] > 1, "the flow is still the one that was known before"
         assert daemon.status()["flows"]["evicted"] > 0
-        assert bulk.moves(1) > 0
+        assert bulk.goes_on()
 
 
 def test_blind_resets_end_no_connection_here(net: Net, daemon: Daemon) -> None:
@@ -179,7 +181,7 @@ def test_blind_resets_end_no_connection_here(net: Net, daemon: Daemon) -> None:
         down = Raw(net, net.srv)
         for number in range(1_000):
             down.send(tcp((SERVER[4], server_port), (CLIENT[4], client_port), number * 4_000_037, 0, RST))
-        assert bulk.moves(1) > 0
+        assert bulk.goes_on()
         assert daemon.flow(server_port)["age_s"] > age
 
 
@@ -214,7 +216,7 @@ def test_a_connection_whose_numbers_wrap_is_paced_through(net: Net, daemon: Daem
         up.send(tcp(host, server, 1, start + 1000 * (number + 1), window=65535))
         time.sleep(0.03)
     flow = daemon.flow(7_100)
-    assert flow["samples"] > 40, flow
+    assert flow["samples"] > bound(40, busy=10), flow
     assert flow["goodput_down_bps"] > 0
     seqs = [seen.seq for seen in net.log("mesh") if seen.sport == 7_100 and seen.payload]
     assert min(seqs) < 40_000

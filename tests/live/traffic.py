@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from net import CLIENT, SERVER, Net, Seen
+from net import CLIENT, SERVER, Net, Seen, wait_for
 
 SEGMENT = 64 << 10
 
@@ -173,6 +173,11 @@ class Bulk:
         before = self.received
         time.sleep(seconds)
         return self.received - before
+
+    def goes_on(self) -> bool:
+        """Waits until more has arrived than now; how long that takes is the senders' timers' affair."""
+        before = self.received
+        return bool(wait_for(lambda: self.received > before))
 
     def close(self) -> None:
         """Ends it; a connection that broke fails the test."""
