@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{Net, root, text, texts, udp};
+use common::{Net, PATIENCE, root, text, texts, udp};
 use meshpace_linux::{NfQueue, Options, PacketId, Poller, Received, Tun, interface};
-use meshpace_units::Span;
 use std::io;
 use std::net::IpAddr;
 
@@ -30,7 +29,7 @@ fn receive(queue: &mut NfQueue, count: usize) -> (Vec<(PacketId, String)>, Recei
     let (mut packets, mut total) = (Vec::new(), Received::default());
     while packets.len() < count {
         assert!(
-            poller.wait(Some(Span::from_secs(5))).expect("epoll_wait").count() > 0,
+            poller.wait(Some(PATIENCE)).expect("epoll_wait").count() > 0,
             "only {packets:?} came of {count}"
         );
         let received = queue.receive(|packet, _| packets.push((packet.id, text(packet.payload).to_string())));
@@ -104,7 +103,7 @@ fn a_packet_comes_with_its_interfaces_and_as_much_as_is_asked_for() {
         let [indev, outdev] = [near, far].map(|tun| net.within(|| interface::index(tun.name())));
         let mut poller = Poller::new().expect("epoll");
         poller.add(&queue, 0).expect("epoll_ctl");
-        assert_eq!(poller.wait(Some(Span::from_secs(5))).expect("epoll_wait").count(), 1);
+        assert_eq!(poller.wait(Some(PATIENCE)).expect("epoll_wait").count(), 1);
         let received = queue.receive(|packet, verdicts| {
             assert_eq!((packet.indev, packet.outdev, packet.mark), (Some(indev), Some(outdev), 0));
             assert_eq!(packet.length as usize, whole.len());

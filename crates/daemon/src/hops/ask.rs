@@ -40,6 +40,7 @@ pub(super) fn ask(at: SocketAddr, question: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::tests::example::wait_until_closed;
     use std::net::TcpListener;
     use std::thread;
 
@@ -56,6 +57,7 @@ mod tests {
         });
         assert_eq!(ask(at, "question"), Ok("answer".to_owned()));
         assert_eq!(server.join().unwrap(), "question");
+        wait_until_closed(|| TcpStream::connect(at));
         assert!(ask(at, "again").unwrap_err().contains("refused"));
     }
 }

@@ -145,6 +145,7 @@ fn merge<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::tests::example::PATIENCE;
     use std::io::{Read, Write};
     use std::net::TcpListener;
 
@@ -174,9 +175,9 @@ mod tests {
     }
 
     fn wait_until(what: impl Fn() -> bool) {
-        let end = monotonic_now() + meshpace_units::Span::from_secs(20);
+        let end = monotonic_now() + PATIENCE;
         while !what() {
-            assert!(monotonic_now() < end, "not within 20 s");
+            assert!(monotonic_now() < end, "not within {PATIENCE:?}");
             std::thread::yield_now();
         }
     }

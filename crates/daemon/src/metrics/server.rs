@@ -183,7 +183,7 @@ mod tests {
             stream.read_to_string(&mut answer).ok()?;
             answer.ends_with("ok\n").then_some(())
         };
-        let deadline = monotonic_now() + Span::from_secs(5);
+        let deadline = monotonic_now() + example::PATIENCE;
         while served().is_none() {
             assert!(monotonic_now() < deadline, "the places are given back");
         }

@@ -10,9 +10,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Long enough for a busy machine; only waited for when something is missing.
-const PATIENCE: Span = Span::from_secs(5);
+pub const PATIENCE: Span = Span::from_secs(60);
 /// How long silence is listened to.
-pub const SILENCE: Span = Span::from_millis(50);
+pub const SILENCE: Span = Span::from_millis(200);
 
 /// False, with the reason printed, where namespaces cannot be made.
 pub fn root() -> bool {

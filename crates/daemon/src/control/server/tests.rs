@@ -115,7 +115,7 @@ fn clients_beyond_the_bound_are_told_so() {
     let failure = ask(&control, &Request::Status {}).unwrap_err();
     assert!(failure.to_string().contains("32 clients are being served already"), "{failure}");
     drop(held);
-    let deadline = meshpace_linux::monotonic_now() + meshpace_units::Span::from_secs(5);
+    let deadline = meshpace_linux::monotonic_now() + example::PATIENCE;
     while ask(&control, &Request::Status {}).is_err() {
         assert!(meshpace_linux::monotonic_now() < deadline, "places are given back");
     }

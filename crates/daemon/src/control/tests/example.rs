@@ -8,10 +8,13 @@ use meshpace_linux::monotonic_now;
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::net::Ipv4Addr;
 
+/// How long a busy machine may take for what a quiet one does at once.
+pub(crate) const PATIENCE: Span = Span::from_secs(60);
+
 /// Waits until nobody accepts connections any more. A program that another test starts just now holds a copy of the closed
 /// socket until it has replaced itself.
 pub(crate) fn wait_until_closed<S>(connect: impl Fn() -> std::io::Result<S>) {
-    let end = monotonic_now() + Span::from_secs(10);
+    let end = monotonic_now() + PATIENCE;
     while connect().is_ok() {
         assert!(monotonic_now() < end, "somebody still listens");
     }
