@@ -95,7 +95,7 @@ impl<P> Dsdv<P> {
         node
     }
 
-    /// Node `me` at time 0 as after [`DUMPS_BEFORE_START`] dumps of all nodes over an unchanging graph: all routes
+    /// Node `me` at time 0 as after `DUMPS_BEFORE_START` dumps of all nodes over an unchanging graph: all routes
     /// are there, settling times have decayed, and the next dump comes somewhere within a period.
     ///
     /// # Panics
