@@ -169,36 +169,12 @@ def _users(graphs: Sequence[Graph], bans: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{user}: it uses {row['crate']}, which only {', '.join(wrappers)} may ({row['reason']})"
 
 
-LET_CHAINS = (1, 88)
-"""The oldest compiler that knows `if let A = a && let B = b` (Rust 1.88, edition 2024). Clippy's incompatible_msrv
-knows since when items of the standard library are stable, not features of the language."""
-
-
-def let_chain(code: str) -> int | None:
-    """The line of the first let chain: between `if` or `while` and its block, outside parentheses, `let` and `&&`."""
-    code = re.sub(r"//[^\n]*", "", code)
-    for start in re.finditer(r"\b(?:if|while)\s", code):
-        depth, condition = 0, ""
-        for character in code[start.end() :]:
-            depth += (character in "([") - (character in ")]")
-            if depth < 0 or (depth == 0 and character in "{;"):
-                break
-            condition += character if depth == 0 else ""
-        if re.search(r"\blet\b", condition) and re.search(r"\s&&\s", condition):
-            return code.count("\n", 0, start.start()) + 1
-    return None
-
-
 def _compilers(graphs: Sequence[Graph]) -> Iterator[str]:
     for graph in graphs:
         for package in graph.members:
             oldest = version(package["rust_version"])
             if oldest == (0, 0):
                 yield f"{package['name']}: it names no rust-version"
-            if oldest < LET_CHAINS:
-                for file in sorted(Path(package["manifest_path"]).parent.glob("**/*.rs")):
-                    if line := let_chain(file.read_text(encoding="utf-8")):
-                        yield f"{file}:{line}: a let chain takes 1.88, rust-version is {package['rust_version']}"
             for used in graph.built_from(package):
                 if version(used["rust_version"]) > oldest:
                     yield (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dependencies import Graph, allowed_licence, let_chain, problems
+from dependencies import Graph, allowed_licence, problems
 
 RULES: dict[str, Any] = {
     "licenses": {"allow": ["MIT", "Apache-2.0 WITH LLVM-exception"]},
@@ -23,7 +23,7 @@ def package(name: str, version: str = "1.0.0", **more: Any) -> dict[str, Any]:
         "source": "registry+https://registry",
         "rust_version": None,
     }
-    return {**made, "id": f"{name} {version}", "manifest_path": "/nonexistent/Cargo.toml", **more}
+    return {**made, "id": f"{name} {version}", **more}
 
 
 def graph(packages: list[dict[str, Any]], uses: dict[str, list[str]]) -> Graph:
@@ -110,18 +110,3 @@ def test_a_compiler_older_than_a_dependency_needs_is_not_promised() -> None:
 def test_a_key_that_is_not_read_is_refused() -> None:
     made = graph([package("ours", **OURS)], {})
     assert found(made, wildcards="deny")[0].startswith("deny.toml: bans.wildcards: not read")
-
-
-@pytest.mark.parametrize(
-    ("code", "line"),
-    [
-        ("fn f() {\n    if let Some(a) = b && a > 3 {\n    }\n}", 2),
-        ("if a\n    && let Some(b) = c\n{}", 1),
-        ("x\n} else if let Ok(a) = b(|c| c) && let Some(d) = a {}", 2),
-        ("if let Some(a) = b.filter(|c| c.d && c.e) {}", None),
-        ("if a && b {\n let c = d && e;\n}", None),
-        ("// if let Some(a) = b && c {\nwhile let Some(a) = b.pop() {}", None),
-    ],
-)
-def test_let_chains_are_found(code: str, line: int | None) -> None:
-    assert let_chain(code) == line
