@@ -9,8 +9,6 @@ mod build;
 mod ends;
 pub mod film;
 mod flow;
-#[cfg(test)]
-mod leaks;
 mod measure;
 pub mod probe;
 mod report;
@@ -20,6 +18,8 @@ mod sampling;
 mod schemes;
 pub mod series;
 mod simulation;
+#[cfg(test)]
+mod tests;
 mod traffic;
 mod transport;
 

@@ -33,8 +33,6 @@ mod ranges;
 mod receiver;
 mod rto;
 mod sacked;
-#[cfg(test)]
-mod script;
 mod segment;
 mod sender;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Acknowledgement policies.
 
-use crate::script::{Script, ack, ms};
+use super::script::{Script, ack, ms};
 use crate::{AckPolicy, Config};
 use meshpace_units::Span;
 
@@ -94,7 +94,7 @@ fn data_carry_acknowledgements() {
     let mut s = receiver(AckPolicy::DELAYED);
     arrive(&mut s, 0, 1);
     s.write(10, 500);
-    s.expect(10, &[crate::script::data(0..500).acking(1460)]);
+    s.expect(10, &[super::script::data(0..500).acking(1460)]);
     s.expect(199, &[]);
     // A duplicate goes alone: with data it would not count as one.
     s.ack(200, 500);

@@ -1,7 +1,7 @@
 //! TCP-AP as its authors' agent does it: replayed from a log of the agent itself, and its rules for losses.
 
+use super::script::{ISS, MSS, Out, Script, ms, segment};
 use crate::control::Agent;
-use crate::script::{ISS, MSS, Out, Script, ms, segment};
 use crate::{Config, Ns2Stamp};
 use alloc::vec::Vec;
 use meshpace_pacing::AdaptiveConfig;

@@ -1,7 +1,7 @@
 //! Explicit congestion notification: exact segment lists, after RFC 3168, section 6.1.
 
+use super::script::{MSS, Out, Script, ack, data, segment};
 use crate::control::{InitialWindow, NewReno, Rules, SackReno, Tahoe};
-use crate::script::{MSS, Out, Script, ack, data, segment};
 use crate::{Config, Control, Flags, Segment};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -30,7 +30,7 @@ fn new(range: RangeInclusive<u64>) -> Vec<Out> {
 /// The peer acknowledges full segments up to number `n` and echoes a mark.
 fn echo(s: &mut Script, at: u64, n: u64) {
     s.raw(at, |segment| {
-        segment.ack = crate::script::ISS + 1 + (n * MSS) as u32;
+        segment.ack = super::script::ISS + 1 + (n * MSS) as u32;
         segment.flags.ece = true;
     });
 }
@@ -125,8 +125,8 @@ fn a_mark_is_echoed_until_the_peer_has_reduced_its_window() {
     let with_cwr = |s: &mut Script, at, from: u64| {
         s.peer = 1 + from + MSS;
         s.raw(at, |segment| {
-            segment.seq = crate::script::PEER_ISS + 1 + from as u32;
-            (segment.payload, segment.ack, segment.flags.cwr) = (MSS as u32, crate::script::ISS + 101, true);
+            segment.seq = super::script::PEER_ISS + 1 + from as u32;
+            (segment.payload, segment.ack, segment.flags.cwr) = (MSS as u32, super::script::ISS + 101, true);
         });
     };
     with_cwr(&mut s, 17, 8760);

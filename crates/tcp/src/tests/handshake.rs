@@ -1,6 +1,6 @@
 //! Opening a connection.
 
-use crate::script::{ISS, MSS, Out, PEER_ISS, Script, ack, data, ms, segment, segments};
+use super::script::{ISS, MSS, Out, PEER_ISS, Script, ack, data, ms, segment, segments};
 use crate::{Config, Connection, Event, Flags, HeaderSize, Options, Segment, State, Timestamps};
 use meshpace_units::{Bytes, Seq};
 

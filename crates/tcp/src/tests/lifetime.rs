@@ -1,6 +1,6 @@
 //! Closing, resetting, probing.
 
-use crate::script::{ISS, Out, PEER_ISS, Script, ack, data, ms};
+use super::script::{ISS, Out, PEER_ISS, Script, ack, data, ms};
 use crate::{Closing, Config, Connection, Event, KeepAlive, State, WriteError, reset_for};
 use meshpace_units::Span;
 

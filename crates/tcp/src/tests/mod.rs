@@ -11,3 +11,4 @@ mod random;
 mod receiving;
 mod rfc;
 mod sack;
+mod script;

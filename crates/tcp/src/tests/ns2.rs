@@ -1,8 +1,8 @@
 //! Profile `ns2`: exact segment lists, after ns2-behaviour.md section 6 and schemes.md 16.
 
+use super::script::{MSS, Out, Script, data, ms, segment, segments};
 use crate::Config;
 use crate::control::{Rules, Tahoe};
-use crate::script::{MSS, Out, Script, data, ms, segment, segments};
 use alloc::vec::Vec;
 use meshpace_units::Span;
 

@@ -1,7 +1,7 @@
 //! Pacing at the sender: spacing, what bypasses it, which acknowledgements are samples.
 
+use super::script::{MSS, Script, data, ms, segment, segments};
 use crate::control::{Fixed, Khd, Rules, Tahoe, WirelessKhd};
-use crate::script::{MSS, Script, data, ms, segment, segments};
 use crate::{Config, Control, HeaderSize};
 use meshpace_pacing::{AdaptiveConfig, LinkRates};
 use meshpace_units::{Rate, Span};
@@ -66,7 +66,7 @@ fn before_the_first_sample() {
 #[test]
 fn a_sample_sets_the_interval() {
     let mut s = paced(khd());
-    s.raw_at(ms(0) + RTT, |ack| ack.ack = crate::script::ISS + 1 + MSS as u32);
+    s.raw_at(ms(0) + RTT, |ack| ack.ack = super::script::ISS + 1 + MSS as u32);
     let view = s.tcp.pacing();
     assert_eq!(
         (view.interval, view.samples, view.variation),

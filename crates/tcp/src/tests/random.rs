@@ -1,9 +1,9 @@
 //! Random networks and random peers.
 
+use super::script::ms;
 use crate::control::{
     Ack, Agent, Asks, Cubic, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
 };
-use crate::script::ms;
 use crate::{
     AckPolicy, Arrival, Config, Connection, Control, Event, Flags, Ns2Stamp, Options, Ports, Segment, State,
     Timestamps, Transmit,

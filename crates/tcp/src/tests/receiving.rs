@@ -1,6 +1,6 @@
 //! What is accepted, where it belongs, and the window on offer.
 
-use crate::script::{ISS, PEER_ISS, Script, ack, ms};
+use super::script::{ISS, PEER_ISS, Script, ack, ms};
 use crate::{Config, Event, Flags, Options, Placement, Reading, Received, Timestamps};
 
 fn config() -> Config {

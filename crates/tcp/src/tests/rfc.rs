@@ -1,8 +1,8 @@
 //! Profile `rfc`: exact segment lists, after RFC 5681, 6582, 3042, 3390, 3465 and 6298.
 
+use super::script::{Out, Script, data};
 use crate::Config;
 use crate::control::{Growth, InitialWindow, NewReno, Rules, Tahoe};
-use crate::script::{Out, Script, data};
 use alloc::vec::Vec;
 use meshpace_units::Span;
 

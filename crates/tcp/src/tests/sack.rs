@@ -1,7 +1,7 @@
 //! Recovery by selective acknowledgements: exact segment lists, after RFC 6675 and RFC 2018.
 
+use super::script::{MSS, Script, data, segment, segments};
 use crate::control::{InitialWindow, Rules, SackReno};
-use crate::script::{MSS, Script, data, segment, segments};
 use crate::{Config, Options};
 
 /// Segments of 1,460 bytes, no timestamps, a minimum timeout of 200 ms.

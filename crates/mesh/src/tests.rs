@@ -1,0 +1,3 @@
+//! What only the inside of the simulator shows.
+
+mod leaks;
