@@ -21,6 +21,7 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
         let now = self.now();
         let index = self.gateway_index(gateway);
+        // The machine reads segments: what is no TCP, and a real host's bytes, pass as they came.
         let Body::Tcp(segment) = packet.body else { return self.pass_on(side, gateway, packet) };
         let Some(mut machine) = self.gateways[index].machine.take() else {
             return self.pass_on(side, gateway, packet);

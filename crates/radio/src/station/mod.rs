@@ -121,7 +121,7 @@ pub struct Station {
     stream: Stream,
     stats: StationStats,
     /// `None`: nobody watches.
-    watch: Option<Watch>,
+    watch: Option<Box<Watch>>,
 }
 
 impl Station {
@@ -364,7 +364,7 @@ impl Station {
 
     fn overheard_ends(&mut self, config: &StationConfig) {
         let was_busy = self.reception.busy();
-        if let (true, Some((end, _))) = (self.watch.is_some(), self.reception.next_end()) {
+        if let (true, Some((end, _))) = (self.pending.one_by_one, self.reception.next_end()) {
             self.count_busy(end);
         }
         let (arrival, verdict) =

@@ -55,7 +55,8 @@ impl Station {
     /// Accounts for the time up to `at`, before anything changes there that decides whether the medium is free.
     #[inline]
     pub(super) fn count_busy(&mut self, at: Instant) {
-        if self.watch.is_some() {
+        // This flag lies where a station looks anyway.
+        if self.pending.one_by_one {
             let exchange = self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some();
             let busy_until = if exchange || self.reception.busy() { at } else { self.nav.min(at) };
             if let Some(watch) = &mut self.watch {
