@@ -3,7 +3,7 @@
 //! [`run`] is a pure function of a resolved scenario: the same engine, scenario and seed give the same result on every
 //! machine and beside any number of other runs (`wall_s` aside). Nothing in this crate is global.
 //!
-//! A packet's way: application ([`traffic`]) -> connection ([`transport`]) -> the network -> connection.
+//! A packet's way: application (`traffic`) -> connection (`transport`) -> the network -> connection.
 
 mod build;
 mod ends;

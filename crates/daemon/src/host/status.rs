@@ -48,7 +48,7 @@ pub const fn no_delays() -> Delay {
 /// The answer. Quantities carry their unit in the key: `_s` seconds, `_bps` bit/s.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// [`SCHEMA`].
+    /// Version of this layout.
     pub schema: u32,
     /// The daemon's version.
     pub version: String,
