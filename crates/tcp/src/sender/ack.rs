@@ -104,9 +104,9 @@ impl Sender {
         });
         if ecn_signal {
             self.counters.ecn_reductions += 1;
-        }
-        if ecn_signal || reaction.is_loss() {
             self.reductions.on_reduction(self.max);
+        } else if reaction.is_loss() {
+            self.reductions.on_loss(out.una, self.max);
         }
         self.flush_queue(now);
         reaction

@@ -327,8 +327,10 @@ mod tests {
         let sample = ack(&mut delivery, 80, 0, &[(1, 4)]).unwrap();
         assert_eq!((sample.acked, sample.losses), (Bytes(2 * MSS), Bytes(MSS)), "segment 0 is lost by now");
         send(&mut delivery, 81, 0);
+        let sample = ack(&mut delivery, 90, 0, &[(1, 5)]).unwrap();
+        assert_eq!((sample.acked, sample.losses), (Bytes(MSS), Bytes(0)), "segment 0 counts once");
         let sample = ack(&mut delivery, 131, 5, &[]).unwrap();
-        assert_eq!((sample.acked, sample.losses), (Bytes(2 * MSS), Bytes(0)), "0 and 4");
+        assert_eq!((sample.acked, sample.losses), (Bytes(MSS), Bytes(0)), "segment 0");
         // Segment 0 was sent last: what was delivered since 81 ms.
         assert_eq!((sample.prior_delivered, sample.interval), (Bytes(3 * MSS), Span::from_millis(51)));
     }

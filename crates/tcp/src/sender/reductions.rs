@@ -23,6 +23,14 @@ impl Reductions {
         self.untold = true;
     }
 
+    /// A loss was found when everything before `max` had been sent and `una` was missing. If that was sent before the latest
+    /// reduction, it is not answered by another.
+    pub(crate) fn on_loss(&mut self, una: u64, max: u64) {
+        if self.latest.is_none_or(|latest| una >= latest) {
+            self.on_reduction(max);
+        }
+    }
+
     /// The first new data leave: true if they are to tell the peer.
     pub(crate) const fn tell(&mut self) -> bool {
         core::mem::replace(&mut self.untold, false)

@@ -215,12 +215,19 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_resent() {
         s.write_endless(0);
         s.ack_segment([100], 1);
         echo(&mut s, 101, 2);
+        echo(&mut s, 102, 6);
         s.out.clear();
         assert_eq!(s.tcp.cwnd(), 5.0);
         for n in 0..3 {
-            if sack { s.sack(102 + n, 2, &[(4, 4 + n)]) } else { s.ack_segment([102 + n], 2) }
+            if sack {
+                s.sack(103 + n, 6, &[(8, 8 + n)]);
+            } else {
+                s.ack_segment([103 + n], 6);
+            }
         }
-        s.expect(104, &[segment(3)]);
+        // Six are outstanding: another cut would be to 3. Three of seven have arrived, so one more may leave.
+        let resent = (105, segment(7));
+        s.expect_until(105, &[(104, segment(13).ect().cwr()), resent, (105, segment(14).ect())]);
         assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (5.0, Some(5.0)));
     }
 }
