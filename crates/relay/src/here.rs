@@ -1,0 +1,123 @@
+//! What a relay may ask of its node, and do to packets.
+
+use meshpace_packet::{Handle, Host, Packet, Packets};
+use meshpace_radio::Frame;
+use meshpace_units::{Instant, NodeId, Rate, Span};
+use std::fmt;
+
+/// The queue that a relay is to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueConfig {
+    /// Where it is.
+    pub place: Place,
+    /// Packets at the most, the one in the MAC or on the wire included, as ns-2.35 counts (schemes.md 17.2).
+    pub limit: usize,
+    /// The run's seed, for relays that draw: from streams of their own, named after the relay and the place.
+    pub seed: u64,
+}
+
+/// Where a queue is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// Between link layer and MAC of a mesh node.
+    Radio {
+        /// The node.
+        node: NodeId,
+        /// True if it is a gateway.
+        gateway: bool,
+        /// Data rate of its links where no exception applies.
+        rate: Rate,
+    },
+    /// At one end of a wired link.
+    Wired {
+        /// The end.
+        from: Host,
+        /// The other end.
+        to: Host,
+        /// Rate of the link.
+        rate: Rate,
+    },
+}
+
+/// What a relay can learn of its mesh node.
+pub trait NodeView {
+    /// For how long since time 0 the medium has not been free: sensed busy, reserved, or used by the node itself; the
+    /// union, so that no time counts twice ([`meshpace_radio::Station::busy_time`]).
+    ///
+    /// # Panics
+    /// If the relay does not ask for it ([`Asks::busy_time`](crate::Asks)).
+    fn busy_time(&mut self) -> Span;
+
+    /// Data rate of the link to a neighbour.
+    fn rate_to(&self, neighbour: NodeId) -> Rate;
+
+    /// Hops to a node of the mesh as the routing table has them.
+    fn hops_to(&self, node: NodeId) -> Option<u32>;
+}
+
+/// The surroundings of one call.
+pub struct Here<'a> {
+    /// The time.
+    pub now: Instant,
+    /// The store: what waits can be looked at, marked and rewritten there.
+    pub packets: &'a mut Packets,
+    free: bool,
+    node: Option<&'a mut dyn NodeView>,
+    dropped: &'a mut Vec<Handle>,
+}
+
+impl<'a> Here<'a> {
+    /// For one call `now`. `free` says whether the transmitter would take a packet; `node` is `None` at wired links;
+    /// `dropped` collects what the relay drops, which the driver has to free.
+    pub fn new(
+        now: Instant,
+        packets: &'a mut Packets,
+        free: bool,
+        node: Option<&'a mut dyn NodeView>,
+        dropped: &'a mut Vec<Handle>,
+    ) -> Self {
+        Self { now, packets, free, node, dropped }
+    }
+
+    /// True if the transmitter is free and takes a packet at once.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.free
+    }
+
+    /// The mesh node; `None` at a wired link.
+    pub fn node(&mut self) -> Option<&mut (dyn NodeView + 'a)> {
+        self.node.as_deref_mut()
+    }
+
+    /// What a data frame carries: of a frame that is being [heard](crate::Heard), the packet as its sender has it.
+    #[must_use]
+    pub fn carried(&self, frame: &Frame) -> Option<&Packet> {
+        frame.packet.map(|packet| self.packets.get(packet.handle))
+    }
+
+    /// Drops a packet. It stays in the store until the call is over.
+    pub fn drop(&mut self, packet: Handle) {
+        self.dropped.push(packet);
+    }
+
+    /// Marks a packet instead of dropping it; false if its transport does not react to marks (RFC 3168, section 5).
+    #[must_use]
+    pub fn mark(&mut self, packet: Handle) -> bool {
+        let packet = self.packets.get_mut(packet);
+        let marked = packet.ecn.marked();
+        packet.ecn = marked.unwrap_or(packet.ecn);
+        marked.is_some()
+    }
+}
+
+impl fmt::Debug for Here<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { now, free, dropped, .. } = self;
+        f.debug_struct("Here")
+            .field("now", now)
+            .field("free", free)
+            .field("dropped", dropped)
+            .finish_non_exhaustive()
+    }
+}

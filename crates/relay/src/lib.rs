@@ -1,0 +1,39 @@
+//! The joint at every queue: what waits for a transmitter, in which order it goes, what is dropped, marked, held back or
+//! rewritten.
+//!
+//! Every mesh node has a [`Relay`] between link layer and MAC, every direction of a wired link has one in front of the
+//! wire. It is a state machine without clock, transmitter or store of its own: whoever drives it tells it what happens and
+//! asks for the next packet whenever the transmitter is free.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`relay`] | the contract |
+//! | [`here`] | what a relay may ask of its node, and do to packets |
+//! | [`report`] | what the MAC tells those who ask: granted, retries, sent, given up, with times |
+//! | [`drop_tail`] | first in, first out, routing packets at the head (ns-2's `PriQueue`) |
+//! | [`fq_codel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
+//!
+//! A new relay is a file like `drop_tail.rs` and a row of [`RELAYS`]. What it says of itself stands in its file.
+
+pub mod codel;
+pub mod drop_tail;
+pub mod fq_codel;
+pub mod here;
+pub mod relay;
+pub mod report;
+#[cfg(test)]
+mod tests;
+
+pub use drop_tail::DropTail;
+pub use fq_codel::FqCodel;
+pub use here::{Here, NodeView, Place, QueueConfig};
+pub use relay::{Asks, Heard, Relay};
+pub use report::{Exchange, ExchangeLog, Report};
+
+use meshpace_keys::{Part, Values};
+
+/// How a relay is built from the values of its keys, for one queue.
+pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
+
+/// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
+pub static RELAYS: &[&RelayPart] = &[&drop_tail::PART, &fq_codel::PART];

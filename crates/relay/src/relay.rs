@@ -1,0 +1,82 @@
+//! The contract.
+
+use crate::here::Here;
+use crate::report::Report;
+use meshpace_packet::{Handle, Packet};
+use meshpace_radio::Frame;
+use meshpace_units::Instant;
+use std::fmt;
+
+/// What a relay wants to be told beside its packets. It is asked once; what nobody asks for costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asks {
+    /// Every frame that the node's station reads: [`Relay::heard`]. Listening costs an event for every frame in range.
+    pub frames: bool,
+    /// What becomes of the packets at the MAC: [`Relay::reported`].
+    pub reports: bool,
+    /// How long the medium was busy: [`NodeView::busy_time`](crate::NodeView::busy_time).
+    pub busy_time: bool,
+}
+
+/// A frame that the node's station has read to its last bit, just now.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard<'a> {
+    /// The frame; [`Here::carried`] has what is in it.
+    pub frame: &'a Frame,
+    /// True if it was for this node alone or for everybody, false if it was overheard. A data frame for this node may be a
+    /// repetition that the MAC drops.
+    pub mine: bool,
+}
+
+/// A queue in front of a transmitter, and whatever else acts between link layer and MAC. At a wired link the transmitter
+/// is the wire; there is no MAC that reports, and nothing to overhear.
+///
+/// The driver's side of the contract:
+/// - Whenever the transmitter is free and something may have changed (a packet came, one is through, a deadline has
+///   passed, a frame was heard), it asks [`dequeue`](Self::dequeue), and sends what it gets.
+/// - After each call it frees the packets given to [`Here::drop`], then reads [`poll_timeout`](Self::poll_timeout), and
+///   calls [`handle_timeout`](Self::handle_timeout) at that time. Early or repeated calls are harmless.
+///
+/// The relay's side: every packet that it was given comes out exactly once, by `dequeue` or by [`Here::drop`]; what
+/// [`purge`](Self::purge) names is dropped. A packet that waits may be changed ([`Here::packets`]), its `next_hop` not: purges and
+/// counters go by it.
+pub trait Relay: fmt::Debug + Send {
+    /// What it wants to be told.
+    fn asks(&self) -> Asks {
+        Asks::default()
+    }
+
+    /// A packet is to wait. If [`Here::is_free`], the driver asks for a packet right afterwards: one that is given out then
+    /// never waits, so it is to be taken however short the queue.
+    fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle);
+
+    /// The packet to send now; `None`: nothing waits, or what waits is held back until a deadline or a report.
+    #[must_use]
+    fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle>;
+
+    /// Routing takes these packets back, for example because their next hop is gone: they are to be dropped, in the order
+    /// in which they would have gone out as far as that is known.
+    fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool);
+
+    /// Packets that wait, held back or not.
+    fn len(&self) -> usize;
+
+    /// True if none waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Something happened at the MAC to a packet that was given out, if [`Asks::reports`].
+    fn reported(&mut self, _here: &mut Here<'_>, _report: &Report) {}
+
+    /// A frame was read, if [`Asks::frames`].
+    fn heard(&mut self, _here: &mut Here<'_>, _heard: &Heard<'_>) {}
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called next.
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// A deadline has come, or may have.
+    fn handle_timeout(&mut self, _here: &mut Here<'_>) {}
+}

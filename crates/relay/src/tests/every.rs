@@ -1,0 +1,113 @@
+//! What every relay that schemes can choose must hold to.
+
+use super::{Bench, at, packet, radio};
+use crate::RELAYS;
+use meshpace_packet::{Class, Handle};
+use meshpace_units::{Ecn, NodeId, Span};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Milliseconds later a packet of a flow comes, to a next hop; one in eight is routing's.
+    Put(u64, u16, u32, u64, bool, u8),
+    /// The transmitter asks so many times.
+    Get(u8),
+    /// A next hop is gone.
+    Purge(u32),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0..40u64, 0..5u16, 0..3u32, 40..1500u64, any::<bool>(), any::<u8>())
+            .prop_map(|(ms, flow, hop, size, free, kind)| Step::Put(ms, flow, hop, size, free, kind)),
+        4 => (0..4u8).prop_map(Step::Get),
+        1 => (0..3u32).prop_map(Step::Purge),
+    ]
+}
+
+proptest! {
+    /// Every packet comes out once, or is dropped once; at most `limit - 1` wait; a flow's packets keep their order; a
+    /// purge takes what it names and nothing else; who is not capable of marks is not marked.
+    #[test]
+    fn packets_go_out_once_in_order_or_are_dropped(limit in 0..20usize, steps in vec(step(), 1..300)) {
+        for part in RELAYS {
+            let mut bench = Bench::new(part.about.word, &radio(limit));
+            // What waits: handle to flow and next hop.
+            let mut waiting: BTreeMap<Handle, (u16, u32)> = BTreeMap::new();
+            let mut deaf: BTreeSet<Handle> = BTreeSet::new();
+            let mut came: BTreeMap<Handle, usize> = BTreeMap::new();
+            let mut latest: BTreeMap<u16, usize> = BTreeMap::new();
+            for (number, step) in steps.iter().enumerate() {
+                bench.dropped.clear();
+                let mut out = Vec::new();
+                match *step {
+                    Step::Put(ms, flow, hop, size, free, kind) => {
+                        bench.now += Span::from_millis(ms);
+                        let mut packet = packet(flow, hop, size);
+                        packet.class = if kind % 8 == 0 { Class::Control } else { Class::Data };
+                        packet.ecn = if kind & 16 == 0 { Ecn::NotEct } else { Ecn::Ect0 };
+                        // A transmitter that is free has taken whatever the relay gives out.
+                        bench.free = free && bench.relay.is_empty();
+                        let routing = packet.class == Class::Control;
+                        let handle = bench.put(packet);
+                        waiting.insert(handle, (if routing { u16::MAX } else { flow }, hop));
+                        came.insert(handle, number);
+                        if kind & 16 == 0 { deaf.insert(handle); } else { deaf.remove(&handle); }
+                        if bench.free {
+                            prop_assert!(bench.dropped.is_empty(), "{}: dropped before a free transmitter", part.about.word);
+                            out.extend(bench.get());
+                            prop_assert_eq!(&out, &[handle]);
+                        }
+                        bench.free = false;
+                    }
+                    Step::Get(times) => {
+                        for _ in 0..times {
+                            out.extend(bench.get());
+                        }
+                    }
+                    Step::Purge(hop) => {
+                        bench.purge(|packet| packet.next_hop == Some(NodeId(hop)));
+                        let mut gone = bench.dropped.clone();
+                        gone.sort_unstable();
+                        let named: Vec<_> = waiting.iter().filter(|(_, (_, to))| *to == hop).map(|(h, _)| *h).collect();
+                        prop_assert_eq!(gone, named);
+                    }
+                }
+                for handle in &out {
+                    let (flow, _) = waiting.remove(handle).expect("it waited");
+                    if flow != u16::MAX {
+                        let before = latest.insert(flow, came[handle]);
+                        prop_assert!(before.is_none_or(|before| before < came[handle]), "flow {flow} out of order");
+                    }
+                }
+                for handle in &bench.dropped {
+                    prop_assert!(waiting.remove(handle).is_some(), "{handle} dropped, and was not there");
+                }
+                for handle in out.into_iter().chain(bench.dropped.clone()) {
+                    let was = bench.packets.take(handle);
+                    prop_assert_eq!(was.ecn == Ecn::NotEct, deaf.contains(&handle));
+                }
+                prop_assert_eq!(bench.relay.len(), waiting.len(), "{}", part.about.word);
+                prop_assert!(waiting.len() <= limit.saturating_sub(1));
+                prop_assert_eq!(bench.packets.count(), waiting.len());
+            }
+            bench.dropped.clear();
+            bench.now = at(1_000_000);
+            let left = bench.drain().len() + bench.dropped.len();
+            prop_assert_eq!(left, waiting.len(), "{}", part.about.word);
+        }
+    }
+}
+
+#[test]
+fn relays_describe_themselves() {
+    for (place, part) in RELAYS.iter().enumerate() {
+        let words = RELAYS.iter().filter(|other| other.about.word == part.about.word);
+        assert_eq!(words.count(), 1, "{}", part.about.word);
+        assert!(!part.about.doc.is_empty() && !part.about.source.is_empty());
+        assert!(!Bench::new(part.about.word, &radio(50)).relay.asks().frames, "none of these listens");
+        assert_eq!(place == 0, part.about.word == "drop-tail", "the first is everybody's default");
+    }
+}

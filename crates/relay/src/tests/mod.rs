@@ -1,0 +1,100 @@
+//! Relays driven by hand.
+
+mod drop_tail;
+mod every;
+mod fq_codel;
+mod report;
+
+use crate::{Here, Place, QueueConfig, Relay};
+use meshpace_keys::Values;
+use meshpace_packet::{Body, Class, Datagram, Handle, Host, Packet, Packets, Stamp};
+use meshpace_units::{Bytes, Ecn, Instant, NodeId, Rate, Span};
+use std::net::{IpAddr, Ipv4Addr};
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Span::from_millis(ms)
+}
+
+fn radio(limit: usize) -> QueueConfig {
+    let place = Place::Radio { node: NodeId(3), gateway: false, rate: Rate::bits_per_sec(11_000_000) };
+    QueueConfig { place, limit, seed: 1 }
+}
+
+fn wired(limit: usize) -> QueueConfig {
+    let rate = Rate::bits_per_sec(10_000_000);
+    QueueConfig { place: Place::Wired { from: Host::Wired(0), to: Host::Wired(1), rate }, limit, seed: 1 }
+}
+
+/// A packet of a flow, which its source port names.
+fn packet(flow: u16, next_hop: u32, size: u64) -> Packet {
+    let address = |last| IpAddr::V4(Ipv4Addr::new(10, 77, 0, last));
+    let stamp = Stamp { number: 0, sent: Instant::ZERO };
+    let body = Body::Udp(Datagram {
+        source_port: flow,
+        destination_port: 9,
+        payload: Bytes(size.saturating_sub(28)),
+        stamp,
+    });
+    let mut packet = Packet::new(address(2), address(9), Bytes(size), Class::Data, body);
+    packet.next_hop = Some(NodeId(next_hop));
+    packet
+}
+
+/// A relay with a store around it.
+struct Bench {
+    relay: Box<dyn Relay>,
+    packets: Packets,
+    now: Instant,
+    /// The transmitter is free.
+    free: bool,
+    dropped: Vec<Handle>,
+}
+
+impl Bench {
+    fn new(word: &str, queue: &QueueConfig) -> Self {
+        let part = crate::RELAYS.iter().find(|part| part.about.word == word).expect("a relay of that name");
+        let relay = (part.build)(&Values::defaults(part.about.keys()), queue);
+        Self { relay, packets: Packets::default(), now: Instant::ZERO, free: false, dropped: Vec::new() }
+    }
+
+    fn call<R>(&mut self, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
+        let mut here = Here::new(self.now, &mut self.packets, self.free, None, &mut self.dropped);
+        call(self.relay.as_mut(), &mut here)
+    }
+
+    fn put(&mut self, packet: Packet) -> Handle {
+        let handle = self.packets.add(packet);
+        self.call(|relay, here| relay.enqueue(here, handle));
+        handle
+    }
+
+    fn data(&mut self) -> Handle {
+        self.put(packet(1, 1, 1000))
+    }
+
+    fn routing(&mut self) -> Handle {
+        let mut routing = packet(1, 1, 60);
+        routing.class = Class::Control;
+        self.put(routing)
+    }
+
+    /// A packet whose transport reacts to marks.
+    fn capable(&mut self, flow: u16) -> Handle {
+        let mut capable = packet(flow, 1, 1000);
+        capable.ecn = Ecn::Ect0;
+        self.put(capable)
+    }
+
+    fn get(&mut self) -> Option<Handle> {
+        self.call(|relay, here| relay.dequeue(here))
+    }
+
+    /// Takes everything out.
+    fn drain(&mut self) -> Vec<Handle> {
+        std::iter::from_fn(|| self.get()).collect()
+    }
+
+    fn purge(&mut self, mut wanted: impl FnMut(&Packet) -> bool) {
+        self.call(|relay, here| relay.purge(here, &mut wanted));
+    }
+}

@@ -1,0 +1,78 @@
+//! The log of a station's exchanges.
+
+use crate::{ExchangeLog, Report};
+use meshpace_radio::{Frame, FrameKind, MacPacket};
+use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+
+const SIFS: Span = Span::from_micros(10);
+
+fn at(us: u64) -> Instant {
+    Instant::ZERO + Span::from_micros(us)
+}
+
+fn packet(to: Option<u32>) -> MacPacket {
+    let rate = Rate::bits_per_sec(11_000_000);
+    MacPacket { handle: 7, to: to.map(NodeId), size: Bytes(1500), rate }
+}
+
+fn frame(kind: FrameKind, us: u64, protected: bool) -> Frame {
+    let packet = packet(Some(1));
+    Frame {
+        kind,
+        from: NodeId(0),
+        to: packet.to,
+        airtime: Span::from_micros(us),
+        duration: Span::ZERO,
+        rate: packet.rate,
+        size: packet.size,
+        data_rate: packet.rate,
+        seq: 1,
+        retry: false,
+        protected,
+        packet: (kind == FrameKind::Data).then_some(packet),
+    }
+}
+
+/// ```text
+/// 100 offered | 500 RTS (no CTS) | 1500 RTS, CTS, 2186 DATA 1308 (no ACK) | 4000 RTS, CTS, 4676 DATA, ACK
+/// ```
+#[test]
+fn an_exchange_with_rts_is_followed_to_its_end() {
+    let mut log = ExchangeLog::new(SIFS);
+    let (rts, data) = (frame(FrameKind::Rts, 352, true), frame(FrameKind::Data, 1308, true));
+    log.offered(at(100), &packet(Some(1)));
+    // An answer to somebody else is none of the packet's business.
+    assert_eq!(log.transmits(at(200), &frame(FrameKind::Cts, 304, false)), None);
+    let Some(Report::Granted(granted)) = log.transmits(at(500), &rts) else { panic!("the medium is won") };
+    assert_eq!(
+        (granted.packet, granted.attempts, granted.access_delay()),
+        (7, 1, Some(Span::from_micros(400)))
+    );
+    assert!(
+        matches!(log.transmits(at(1500), &rts), Some(Report::Retry(e)) if e.attempts == 2 && e.data_frames == 0)
+    );
+    assert_eq!(log.transmits(at(2186), &data), None);
+    assert!(matches!(log.transmits(at(4000), &rts), Some(Report::Retry(e)) if e.data_frames == 1));
+    assert_eq!(log.transmits(at(4676), &data), None);
+    let Report::Sent(sent) = log.ended(true) else { panic!("it was sent") };
+    assert_eq!((sent.attempts, sent.data_frames), (3, 2));
+    assert_eq!(sent.airtime, Span::from_micros(3 * 352 + 2 * 1308));
+    assert_eq!((sent.granted, sent.cts_ended), (Some(at(500)), Some(at(4666))));
+    assert_eq!(sent.data_ended, Some(at(4676 + 1308)));
+}
+
+#[test]
+fn without_rts_every_data_frame_is_an_attempt() {
+    let mut log = ExchangeLog::new(SIFS);
+    let data = frame(FrameKind::Data, 1308, false);
+    log.offered(at(0), &packet(Some(1)));
+    assert!(matches!(log.transmits(at(70), &data), Some(Report::Granted(_))));
+    assert!(matches!(log.transmits(at(2000), &data), Some(Report::Retry(_))));
+    let Report::GivenUp(lost) = log.ended(false) else { panic!("it was given up") };
+    assert_eq!((lost.attempts, lost.data_frames, lost.cts_ended), (2, 2, None));
+    // The next packet starts afresh.
+    log.offered(at(5000), &packet(None));
+    assert!(
+        matches!(log.ended(true), Report::Sent(e) if e.attempts == 0 && e.next_hop.is_none() && e.offered == at(5000))
+    );
+}
