@@ -10,7 +10,8 @@ use meshpace_tcp::control::{
     Ack, Agent, Asks, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
 };
 use meshpace_tcp::{
-    AckPolicy, Arrival, Config, Connection, Control, Flags, KeepAlive, Options, Ports, Segment, State,
+    Arrival, Config, Connection, Control, Delayed, DynamicDelayed, Every, Flags, KeepAlive, Options, Ports,
+    Segment, State,
 };
 use meshpace_units::{Ecn, Instant, Rate, Seq, Span};
 
@@ -115,9 +116,9 @@ impl Input {
         Config {
             control,
             acknowledgements: match self.acknowledgements {
-                Acknowledgements::Every => AckPolicy::Every,
-                Acknowledgements::Delayed => AckPolicy::DELAYED,
-                Acknowledgements::DynamicDelayed => AckPolicy::DYNAMIC_DELAYED,
+                Acknowledgements::Every => Box::new(Every),
+                Acknowledgements::Delayed => Box::new(Delayed::SECOND),
+                Acknowledgements::DynamicDelayed => Box::new(DynamicDelayed::PAPER),
             },
             mss,
             receive_buffer: (self.receive_buffer % (1 << 30)).max(2 * mss),

@@ -2,7 +2,7 @@
 
 use crate::Secret;
 use meshpace_pacing::Route;
-use meshpace_schemes::{Flow, Scheme};
+use meshpace_schemes::{FlowEnd, Scheme};
 use meshpace_tcp::{Config, Handshake, HeaderSize, KeepAlive, Reading};
 use meshpace_units::Rate;
 use std::net::IpAddr;
@@ -103,7 +103,7 @@ impl SocketOptions {
     pub fn from_scheme(scheme: &Scheme, live: &LiveOptions) -> Self {
         let rfc = Config::rfc();
         // The size of a segment is the path's business; the scheme only passes it on.
-        let flow = Flow { segment: rfc.mss, window: live.window.unwrap_or(u32::MAX), from_mesh: true };
+        let flow = FlowEnd { segment: rfc.mss, window: live.window.unwrap_or(u32::MAX), from_mesh: true };
         let scheme = scheme.sender(&flow);
         let tcp = Config {
             duplicates_keep_window: true,

@@ -1,20 +1,22 @@
 //! Parameters of the gateway.
 
+use meshpace_keys::words;
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
 use meshpace_units::{Bytes, Span};
 
 /// The receiver's window before any was seen: the largest without scaling.
 const WINDOW_UNSEEN: Bytes = Bytes(65_535);
 
-/// What the gateway does with duplicate ACKs from the wireless side (`gap_dupack`). Source: schemes.md 3.3.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DupAck {
-    /// Repair the hole from the cache, at most twice, and keep the duplicates from the sender meanwhile.
-    Snoop,
-    /// The paper's flow chart to the letter: resend at every duplicate, forward none.
-    Literal,
-    /// Forward every duplicate; nothing is cached.
-    Off,
+words! {
+    /// What the gateway does with duplicate ACKs from the wireless side (`gap_dupack`). Source: schemes.md 3.3.
+    pub enum DupAck {
+        /// Repair the hole from the cache, at most twice, and keep the duplicates from the sender meanwhile.
+        Snoop = "snoop",
+        /// The paper's flow chart to the letter: resend at every duplicate, forward none.
+        Literal = "literal",
+        /// Forward every duplicate; nothing is cached.
+        Off = "off",
+    }
 }
 
 /// Parameters of a [`crate::Gateway`].

@@ -64,6 +64,25 @@ impl<B> Part<B> {
     }
 }
 
+/// The parts of a place, a row each: declares the module of that name and puts its `PART` into the table, so that a part
+/// is a file and a row.
+///
+/// ```ignore
+/// meshpace_keys::parts! {
+///     /// When a receiver acknowledges.
+///     pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed];
+/// }
+/// ```
+#[macro_export]
+macro_rules! parts {
+    ($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = [$($module:ident),+ $(,)?];) => {
+        $(mod $module;)+
+
+        $(#[$meta])*
+        $vis static $name: &[&$type] = &[$(&$module::PART),+];
+    };
+}
+
 impl Choice {
     /// Its parameters.
     pub fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {

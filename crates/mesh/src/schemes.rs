@@ -2,10 +2,10 @@
 
 use meshpace_gateway as gateway;
 use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, ScenarioError};
-use meshpace_schemes::{Catalogue, Flow, Scheme, Setting, UnknownScheme, Value};
+use meshpace_schemes::{Catalogue, FlowEnd, Scheme, SchemeSetting, UnknownScheme};
+use meshpace_settings::schema::plain;
 use meshpace_tcp::{Config, RtoConfig, TickConfig};
 use meshpace_units::Span;
-use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The schemes of one scenario.
@@ -21,7 +21,7 @@ pub struct ChosenSchemes {
 #[derive(Clone, Debug)]
 pub struct FlowScheme {
     scheme: Scheme,
-    flow: Flow,
+    flow: FlowEnd,
 }
 
 impl ChosenSchemes {
@@ -43,7 +43,7 @@ impl ChosenSchemes {
             agree_in_the_mesh(scenario, at, find)?;
         }
         Ok(Self {
-            gateway: find(&scenario.network_scheme).gateway,
+            gateway: find(&scenario.network_scheme).gateway(),
             flows: scenario
                 .flows
                 .iter()
@@ -73,24 +73,14 @@ pub fn parameters_in_use(
 /// Every parameter of a scheme as it acts, by key.
 #[must_use]
 pub fn parameters(scheme: &Scheme) -> BTreeMap<&'static str, serde_json::Value> {
-    scheme.parameters().map(|(parameter, value)| (parameter.key, plain(&value))).collect()
-}
-
-fn plain(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Bool(value) => json!(value),
-        Value::Integer(value) => json!(value),
-        Value::Float(value) => json!(value),
-        Value::Text(value) => json!(value),
-        Value::List(items) => items.iter().map(plain).collect(),
-    }
+    scheme.parameters().map(|(parameter, value)| (parameter.name, plain(&value))).collect()
 }
 
 fn catalogue(scenario: &Scenario) -> Result<Catalogue, ScenarioError> {
     let settings: Vec<_> = scenario
         .scheme_settings
         .iter()
-        .map(|s| Setting { scheme: s.scheme.clone(), key: s.key.clone(), value: Value::from(&s.value) })
+        .map(|s| SchemeSetting { scheme: s.scheme.clone(), key: s.key.clone(), value: s.value.clone() })
         .collect();
     Catalogue::new(&settings).map_err(|refused| {
         let at = &scenario.scheme_settings[refused.index].at;
@@ -128,7 +118,11 @@ fn agree_in_the_mesh(
     let ours = find(&first.scheme);
     for flow in scenario.flows.iter().filter(|flow| flow.scheme != first.scheme) {
         let theirs = find(&flow.scheme);
-        let differs = match (ours.relay == theirs.relay, ours.gateway == theirs.gateway) {
+        let same = |place| {
+            let part = |scheme: &Scheme| (scheme.choice(place).word, scheme.values(scheme.choice(place)));
+            part(&ours) == part(&theirs)
+        };
+        let differs = match (same("relay"), same("gateway")) {
             (true, true) => continue,
             (false, true) => "relay parts",
             (true, false) => "gateway parts",
@@ -143,8 +137,8 @@ fn agree_in_the_mesh(
     Ok(())
 }
 
-fn flow(spec: &scenario::Flow) -> Flow {
-    Flow {
+fn flow(spec: &scenario::Flow) -> FlowEnd {
+    FlowEnd {
         segment: u32::try_from(spec.segment.0).unwrap_or_else(|_| panic!("a segment of {:?}", spec.segment)),
         window: spec.window,
         from_mesh: matches!(spec.from, Endpoint::Mesh(_)),

@@ -1,18 +1,12 @@
 //! Goodput control: fairness between the flows that cross a gateway.
 
+mod config;
+
+pub use config::{Aging, GoodputControlConfig, KEYS as GOODPUT_CONTROL_KEYS};
+
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use meshpace_units::{Bytes, Instant, Span};
-
-/// How a cap is relaxed every interval (`gc_aging`). The paper's "R(i) + 1.1 * deviation(i)" adds a pure number to
-/// a rate; both readings that make sense are offered (schemes.md 3.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aging {
-    /// `cap += factor * deviation` packets a second: a slow probe.
-    Additive,
-    /// `cap *= factor`.
-    Multiplicative,
-}
 
 /// Where a packet of data goes. A connection is one flow here, with the data of both directions: the requests of a
 /// download are not a starving flow beside it.
@@ -22,38 +16,6 @@ pub enum Direction {
     Up,
     /// Wired to wireless, paced at the gateway.
     Down,
-}
-
-/// Parameters of goodput control. Source of every default: schemes.md 3.5.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GoodputControlConfig {
-    /// Time between two runs (`gc_interval`), above zero.
-    pub interval: Span,
-    /// Deviation from the mean goodput above which a flow is throttled (`gc_threshold`).
-    pub threshold: f64,
-    /// How caps are relaxed (`gc_aging`).
-    pub aging: Aging,
-    /// The factor of the aging formula (`gc_aging_factor`).
-    pub aging_factor: f64,
-    /// Growth of the slow flows' mean goodput that counts as improvement (`gc_improvement`).
-    pub improvement: f64,
-    /// Runs for which a flow is left alone after its first useless throttling (`gc_hold_off`); doubles with each.
-    pub hold_off: u32,
-    /// Most runs a flow is left alone (`gc_hold_off_max`).
-    pub hold_off_max: u32,
-}
-
-impl GoodputControlConfig {
-    /// The paper's interval and threshold, and the decisions of schemes.md 3.5 for what it leaves open.
-    pub const PAPER: Self = Self {
-        interval: Span::from_secs(5),
-        threshold: 1.1,
-        aging: Aging::Additive,
-        aging_factor: 1.1,
-        improvement: 1.05,
-        hold_off: 3,
-        hold_off_max: 12,
-    };
 }
 
 /// Caps the pace of wired-to-wireless flows that get more than their share, as long as that helps the slow flows.

@@ -16,6 +16,7 @@
 
 extern crate alloc;
 
+mod adaptive;
 mod free_running;
 mod goodput_control;
 mod law;
@@ -23,9 +24,12 @@ mod pacer;
 mod path;
 mod wireless;
 
+pub use adaptive::{AdaptiveConfig, Divisor, Samples, ShortPath, Variation};
 pub use free_running::FreeRunningTimer;
-pub use goodput_control::{Aging, Direction, GoodputControl, GoodputControlConfig, Standing};
-pub use law::{AdaptiveConfig, Divisor, RateLaw, Rejected, Samples, ShortPath, Step, Variation};
+pub use goodput_control::{
+    Aging, Direction, GOODPUT_CONTROL_KEYS, GoodputControl, GoodputControlConfig, Standing,
+};
+pub use law::{RateLaw, Rejected, Step};
 pub use pacer::Pacer;
 pub use path::{LinkRates, Path, Route};
 pub use wireless::{WirelessPart, WirelessSample};

@@ -1,8 +1,8 @@
 //! The schemes of one scenario: the built-in ones, changed and added to by its `[scheme.NAME]` tables.
 
 use crate::compositions::{lookup, names};
-use crate::params::ParamError;
-use crate::{Scheme, Value};
+use crate::{ParamError, Scheme};
+use meshpace_keys::RawValue;
 use std::collections::BTreeMap;
 
 /// The key that names what a new scheme is made from.
@@ -10,13 +10,13 @@ const BASE: &str = "base";
 
 /// One line of a `[scheme.NAME]` table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub struct SchemeSetting {
     /// The NAME.
     pub scheme: String,
     /// The parameter.
     pub key: String,
     /// Its value.
-    pub value: Value,
+    pub value: RawValue,
 }
 
 /// A setting that is not acceptable.
@@ -54,11 +54,11 @@ impl Catalogue {
     /// # Errors
     /// [`SettingError`] at the first setting that names no parameter of its scheme or is out of range, at a `base`
     /// that does not exist or leads back to itself, and at a new scheme without one.
-    pub fn new(settings: &[Setting]) -> Result<Self, SettingError> {
+    pub fn new(settings: &[SchemeSetting]) -> Result<Self, SettingError> {
         let mut schemes: BTreeMap<String, Scheme> =
             names().filter_map(lookup).map(|scheme| (scheme.name.clone(), scheme)).collect();
         // (index, setting) by scheme, in the order given.
-        let mut tables: BTreeMap<&str, Vec<(usize, &Setting)>> = BTreeMap::new();
+        let mut tables: BTreeMap<&str, Vec<(usize, &SchemeSetting)>> = BTreeMap::new();
         for (index, setting) in settings.iter().enumerate() {
             tables.entry(&setting.scheme).or_default().push((index, setting));
         }
@@ -115,30 +115,23 @@ fn list(schemes: &BTreeMap<String, Scheme>) -> String {
     schemes.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-fn base_of<'a>(name: &str, table: &[(usize, &'a Setting)]) -> Result<(usize, &'a str), SettingError> {
+fn base_of<'a>(name: &str, table: &[(usize, &'a SchemeSetting)]) -> Result<(usize, &'a str), SettingError> {
     let allowed = format!("the name of another scheme: {}", names().collect::<Vec<_>>().join(", "));
     let wrong = |index, found| {
         let error = ParamError { key: BASE.to_owned(), found, allowed };
         Err(SettingError { index, scheme: name.to_owned(), error })
     };
     match table.iter().find(|(_, setting)| setting.key == BASE) {
-        Some((index, Setting { value: Value::Text(base), .. })) => Ok((*index, base)),
+        Some((index, SchemeSetting { value: RawValue::Text(base), .. })) => Ok((*index, base)),
         Some((index, setting)) => wrong(*index, setting.value.to_string()),
         None => wrong(table.first().map_or(0, |(index, _)| *index), "no base".to_owned()),
     }
 }
 
-/// Applies settings, those that choose parts before those of the parts.
-fn apply(scheme: &mut Scheme, table: &[(usize, &Setting)]) -> Result<(), SettingError> {
-    let mut ordered: Vec<_> = table.to_vec();
-    ordered.sort_by_key(|(_, setting)| crate::params::rank(&setting.key));
-    for (index, setting) in ordered {
-        let name = scheme.name.clone();
-        scheme.set(&setting.key, &setting.value).map_err(|error| SettingError {
-            index,
-            scheme: name,
-            error,
-        })?;
-    }
-    Ok(())
+fn apply(scheme: &mut Scheme, table: &[(usize, &SchemeSetting)]) -> Result<(), SettingError> {
+    let settings = table.iter().map(|(_, setting)| (setting.key.as_str(), &setting.value));
+    scheme.set_all(settings).map_err(|(number, error)| {
+        let index = table.get(number).map_or(0, |(index, _)| *index);
+        SettingError { index, scheme: scheme.name.clone(), error }
+    })
 }

@@ -1,26 +1,32 @@
-//! Schemes as data: a scheme is a named composition of parts at the four places where a mesh can act.
+//! Schemes as data: a scheme is a named composition of parts at the places where a mesh can act.
 //!
-//! | place | parts | key |
+//! | place | key | parts |
 //! |---|---|---|
-//! | sender | congestion control and its profile; pacing | `congestion`, `tcp_profile`, `pacing`, `profile` |
-//! | receiver | acknowledgement policy | `ack_policy` |
-//! | relay | queue discipline of every mesh node | `relay` |
-//! | gateway | nothing, pacing, pacing and goodput control | `gateway` |
+//! | sender and receiver | `tcp_profile` | what their TCP follows: ns-2.35, the RFCs |
+//! | sender | `congestion` | congestion control: the window |
+//! | sender | `pacing` | when the next segment may leave |
+//! | receiver | `ack_policy` | when to acknowledge |
+//! | relay | `relay` | the queue of every mesh node and wired link |
+//! | gateway | `gateway` | what crosses between mesh and Internet |
 //!
-//! A new scheme is a line in the table of compositions, or a table `[scheme.NAME]` of a scenario file, which
-//! names a `base` and what differs from it. Every parameter of every part is a row of one table ([`parameters`]):
-//! its key, type, range, unit and source; the checker, the JSON Schema and the lists all read that table.
+//! A part describes itself in its own file, in the crate that implements it ([`meshpace_keys::Part`]); here it is a row of
+//! the table of its place. A new scheme is a row of the table of compositions, or a table `[scheme.NAME]` of a
+//! scenario file, which names a `base` and what differs from it. Checker, JSON Schema, lists and documentation are made
+//! of what the parts say.
 
 mod catalogue;
 mod compositions;
-mod params;
+mod place;
+mod places;
+mod profiles;
 mod schema;
 mod scheme;
-mod value;
+mod set;
 
-pub use catalogue::{Catalogue, Setting, SettingError, UnknownScheme};
+pub use catalogue::{Catalogue, SchemeSetting, SettingError, UnknownScheme};
 pub use compositions::{lookup, names};
-pub use params::{Kind, Param, ParamError, parameters};
+pub use place::Place;
+pub use places::places;
 pub use schema::schema;
-pub use scheme::{FixedRate, Flow, Relay, Scheme, Sender, SenderPacing, TcpProfile};
-pub use value::Value;
+pub use scheme::{FlowEnd, Scheme};
+pub use set::{ParamError, parameters};

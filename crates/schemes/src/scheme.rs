@@ -1,88 +1,15 @@
-//! A scheme and what it makes of an endpoint.
+//! A scheme, and what it makes of an endpoint, a queue and a gateway.
 
+use crate::places::{PLACES, Parts};
 use meshpace_gateway as gateway;
-use meshpace_pacing::AdaptiveConfig;
-use meshpace_tcp::control::{Agent, Control, Fixed, Khd, NewReno, Paced, Rules, Tahoe, WirelessKhd};
-use meshpace_tcp::{AckPolicy, Config, Reading, RtoConfig};
-use meshpace_units::{Bytes, Rate};
-
-/// What the TCP of an endpoint follows besides its congestion control (`tcp_profile`; schemes.md 16).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TcpProfile {
-    /// ns-2.35.
-    Ns2,
-    /// The RFCs.
-    Rfc,
-}
-
-/// The window part of the sender's control (`congestion`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Slow start from one segment after every loss.
-    Tahoe,
-    /// Fast recovery that survives several losses in one window (RFC 6582).
-    NewReno,
-}
-
-impl Algorithm {
-    fn control(self, rules: Rules) -> Box<dyn Control> {
-        match self {
-            Self::Tahoe => Box::new(Tahoe::new(rules)),
-            Self::NewReno => Box::new(NewReno::new(rules)),
-        }
-    }
-}
-
-/// One packet of `mtu` bytes every interval of `rate` (schemes.md 2.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FixedRate {
-    /// Above zero.
-    pub rate: Rate,
-    /// Size that every packet counts as.
-    pub mtu: Bytes,
-}
-
-/// How a sender spaces its segments (`pacing`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SenderPacing {
-    /// Not at all.
-    None,
-    /// At a fixed rate.
-    Fixed(FixedRate),
-    /// By the k-hop delay of the whole path (TCP-AP, `profile = "paper"`).
-    KHop(AdaptiveConfig),
-    /// The TCP-AP authors' agent (`profile = "ns2-2005"`).
-    Agent(AdaptiveConfig),
-    /// By the k-hop delay of the wireless part, as the gateway's option tells it; at wireless senders only (TCP-GAP).
-    WirelessKHop(AdaptiveConfig),
-}
-
-/// The sender's parts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sender {
-    /// Congestion control.
-    pub congestion: Algorithm,
-    /// What else its TCP follows.
-    pub profile: TcpProfile,
-    /// Retransmission timeout.
-    pub rto: RtoConfig,
-    /// Whether a timeout doubles the next one.
-    pub rto_backoff: bool,
-    /// The slow-start threshold before the first loss, segments; `None` is arbitrarily high (RFC 5681, section 3.1).
-    pub initial_ssthresh: Option<f64>,
-    /// Pacing.
-    pub pacing: SenderPacing,
-}
-
-/// The relays' part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relay {
-    /// First in, first out; what does not fit is dropped.
-    DropTail,
-}
+use meshpace_keys::{Choice, Setting, Values};
+use meshpace_relay::Relay;
+use meshpace_tcp::control::Paced;
+use meshpace_tcp::{Config, RTO_BACKOFF, Reading, Surroundings};
+use std::collections::BTreeMap;
 
 /// A named composition of parts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Scheme {
     /// Its name.
     pub name: String,
@@ -90,19 +17,14 @@ pub struct Scheme {
     pub summary: String,
     /// Where it is defined.
     pub source: String,
-    /// The sender.
-    pub sender: Sender,
-    /// When the receiver acknowledges.
-    pub receiver: AckPolicy,
-    /// What relays do.
-    pub relay: Relay,
-    /// What the gateway does, if it does anything.
-    pub gateway: Option<gateway::Config>,
+    pub(crate) parts: Parts,
+    /// What somebody said of keys that a chosen part has; the others have their part's default.
+    pub(crate) said: BTreeMap<&'static str, Setting>,
 }
 
 /// What a flow brings to its scheme.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Flow {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEnd {
     /// Payload bytes of a full segment.
     pub segment: u32,
     /// Window limit in segments.
@@ -111,85 +33,110 @@ pub struct Flow {
     pub from_mesh: bool,
 }
 
-impl TcpProfile {
-    /// The profile's retransmission timeout.
-    #[must_use]
-    pub fn rto(self) -> RtoConfig {
-        match self {
-            Self::Ns2 => Config::ns2().rto,
-            Self::Rfc => Config::rfc().rto,
-        }
-    }
-
-    /// The profile's slow-start threshold before the first loss (schemes.md 16).
-    #[must_use]
-    pub fn initial_ssthresh(self) -> Option<f64> {
-        self.rules().initial_ssthresh
-    }
-
-    /// The profile's rules for the window (schemes.md 16).
-    const fn rules(self) -> Rules {
-        match self {
-            Self::Ns2 => Rules::NS2,
-            Self::Rfc => Rules::RFC,
-        }
+impl PartialEq for Scheme {
+    /// The same parts with the same parameters under the same name, however that was said.
+    fn eq(&self, other: &Self) -> bool {
+        let about = |scheme: &Self| (scheme.name.clone(), scheme.summary.clone(), scheme.source.clone());
+        about(self) == about(other) && self.settings() == other.settings()
     }
 }
 
 impl Scheme {
-    /// The endpoint at the sender of `flow`. Its application takes what it receives at once.
-    ///
-    /// # Panics
-    /// If a fixed rate is zero.
-    #[must_use]
-    pub fn sender(&self, flow: &Flow) -> Config {
-        let endpoint = self.receiver(flow);
-        let pacing: Box<dyn Control> = match self.sender.pacing {
-            SenderPacing::Fixed(FixedRate { rate, mtu }) => Box::new(Fixed::new(
-                rate.time_to_send(mtu)
-                    .unwrap_or_else(|| panic!("the fixed rate of {} is {rate:?}", self.name)),
-            )),
-            SenderPacing::KHop(law) => Box::new(Khd::new(law)),
-            SenderPacing::Agent(law) => Box::new(Agent::new(law)),
-            SenderPacing::WirelessKHop(law) if flow.from_mesh => Box::new(WirelessKhd::new(law)),
-            SenderPacing::None | SenderPacing::WirelessKHop(_) => return endpoint,
-        };
-        Config { control: Box::new(Paced::new(endpoint.control, pacing)), ..endpoint }
+    /// The parts chosen, in the order of the places.
+    pub fn choices(&self) -> impl Iterator<Item = (&'static str, &'static Choice)> {
+        PLACES.iter().map(|place| (place.key, (place.chosen)(&self.parts)))
     }
 
-    /// The endpoint at the receiver of `flow`.
+    /// The part chosen at a place.
+    ///
+    /// # Panics
+    /// If there is no such place.
     #[must_use]
-    pub fn receiver(&self, flow: &Flow) -> Config {
-        let (profile, window) = match self.sender.profile {
-            TcpProfile::Ns2 => (Config::ns2(), Some(flow.window)),
-            // A real sender has no limit of its own: the receiver's buffer is the limit.
-            TcpProfile::Rfc => (Config::rfc(), None),
-        };
-        Config {
-            control: self.sender.congestion.control(Rules {
-                initial_ssthresh: self.sender.initial_ssthresh,
-                ..self.sender.profile.rules()
-            }),
-            rto: self.sender.rto,
-            rto_backoff: self.sender.rto_backoff,
-            acknowledgements: self.receiver,
+    pub fn choice(&self, place: &str) -> &'static Choice {
+        let found = PLACES.iter().find(|known| known.key == place);
+        (found.unwrap_or_else(|| panic!("no place {place}")).chosen)(&self.parts)
+    }
+
+    /// The settings of a part's keys: what was said of them, else the part's defaults.
+    #[must_use]
+    pub fn values(&self, part: &Choice) -> Values {
+        let defaults = Values::defaults(part.keys());
+        let settings =
+            defaults.iter().map(|(key, default)| (key, self.said.get(key).unwrap_or(default).clone()));
+        Values::new(settings)
+    }
+
+    /// Every key that a chosen part has, with its setting; a key that several parts have once, as the first of them has it.
+    fn settings(&self) -> Vec<(&'static str, Setting)> {
+        let mut settings: Vec<(&'static str, Setting)> = Vec::new();
+        for (place, choice) in self.choices() {
+            settings.push((place, Setting::Text(choice.word.to_owned())));
+        }
+        for (_, choice) in self.choices() {
+            for (key, setting) in self.values(choice).iter() {
+                if settings.iter().all(|(known, _)| *known != key) {
+                    settings.push((key, setting.clone()));
+                }
+            }
+        }
+        settings
+    }
+
+    /// The endpoint at the sender of a flow. Its application takes what it receives at once.
+    #[must_use]
+    pub fn sender(&self, flow: &FlowEnd) -> Config {
+        let (config, surroundings) = self.endpoint(flow);
+        let Parts { pacing, .. } = self.parts;
+        match (pacing.build)(&self.values(&pacing.about), &surroundings) {
+            Some(pacing) => Config { control: Box::new(Paced::new(config.control, pacing)), ..config },
+            None => config,
+        }
+    }
+
+    /// The endpoint at the receiver of a flow: its own data, if it has any, are not paced.
+    #[must_use]
+    pub fn receiver(&self, flow: &FlowEnd) -> Config {
+        self.endpoint(flow).0
+    }
+
+    fn endpoint(&self, flow: &FlowEnd) -> (Config, Surroundings) {
+        let Parts { profile, congestion, pacing, acknowledgements, .. } = self.parts;
+        let base = (profile.build)(&self.values(&profile.about));
+        let surroundings =
+            Surroundings { rules: base.rules, segment: flow.segment, from_mesh: flow.from_mesh };
+        let config = Config {
+            control: (congestion.build)(&self.values(&congestion.about), &surroundings),
+            acknowledgements: (acknowledgements.build)(&self.values(&acknowledgements.about)),
+            rto_backoff: self.values(&pacing.about).flag(RTO_BACKOFF),
             mss: flow.segment,
-            window,
+            // A real sender has no limit of its own: the receiver's buffer is the limit.
+            window: base.config.window.map(|_| flow.window),
             receive_buffer: flow.window.saturating_mul(flow.segment),
             reading: Reading::AtOnce,
-            ..profile
-        }
+            ..base.config
+        };
+        (config, surroundings)
+    }
+
+    /// The queue of a mesh node or of a direction of a wired link.
+    #[must_use]
+    pub fn relay(&self, queue: &meshpace_relay::QueueConfig) -> Box<dyn Relay> {
+        let part = self.parts.relay;
+        (part.build)(&self.values(&part.about), queue)
+    }
+
+    /// What the gateway does, if it does anything.
+    #[must_use]
+    pub fn gateway(&self) -> Option<gateway::Config> {
+        let part = self.parts.gateway;
+        (part.build)(&self.values(&part.about))
     }
 
     /// The parts in the order of the places: `newreno, wireless-khd; every; drop-tail; pacing+goodput-control`.
     #[must_use]
     pub fn parts(&self) -> String {
-        let part = |key| match self.get(key) {
-            Some(crate::Value::Text(word)) => word,
-            other => panic!("every scheme has a {key}, not {other:?}"),
-        };
         let [congestion, pacing, ack, relay, gateway] =
-            ["congestion", "pacing", "ack_policy", "relay", "gateway"].map(part);
+            ["congestion", "pacing", "ack_policy", "relay", "gateway"].map(|place| self.choice(place).word);
         format!("{congestion}, {pacing}; {ack}; {relay}; {gateway}")
     }
 }

@@ -1,21 +1,24 @@
 //! The table of compositions, its parameters, and what a scenario file makes of them.
 
 use meshpace_gateway::{Config as GatewayConfig, DupAck};
+use meshpace_keys::{Kind, RawValue, Setting, Values};
 use meshpace_pacing::{AdaptiveConfig, Aging, GoodputControlConfig, Variation};
 use meshpace_schemes::{
-    Catalogue, Flow, Kind, Scheme, SenderPacing, Setting, Value, lookup, names, parameters, schema,
+    Catalogue, FlowEnd, Scheme, SchemeSetting, lookup, names, parameters, places, schema,
 };
+use meshpace_settings::default_setting;
 use meshpace_tcp::control::{Agent, Fixed, Khd, PacingView, Rules, Tahoe, WirelessKhd};
-use meshpace_tcp::{AckPolicy, Config, HeaderSize, RtoConfig};
+use meshpace_tcp::{Config, DynamicDelayed, HeaderSize, RtoConfig};
 use meshpace_units::Span;
 use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn scheme(name: &str) -> Scheme {
     lookup(name).unwrap_or_else(|| panic!("there is no scheme {name}"))
 }
 
-fn settings(lines: &[(&str, &str, Value)]) -> Vec<Setting> {
-    let setting = |(scheme, key, value): &(&str, &str, Value)| Setting {
+fn settings(lines: &[(&str, &str, RawValue)]) -> Vec<SchemeSetting> {
+    let setting = |(scheme, key, value): &(&str, &str, RawValue)| SchemeSetting {
         scheme: (*scheme).to_owned(),
         key: (*key).to_owned(),
         value: value.clone(),
@@ -23,8 +26,8 @@ fn settings(lines: &[(&str, &str, Value)]) -> Vec<Setting> {
     lines.iter().map(setting).collect()
 }
 
-fn flow(from_mesh: bool) -> Flow {
-    Flow { segment: 1460, window: 64, from_mesh }
+fn flow(from_mesh: bool) -> FlowEnd {
+    FlowEnd { segment: 1460, window: 64, from_mesh }
 }
 
 /// The parts of an endpoint, configuration and all. Nothing compares controls but tests.
@@ -40,11 +43,13 @@ fn the_table() {
         ("newreno", "newreno, none; every; drop-tail; none"),
         ("tahoe-rfc", "tahoe, none; delayed; drop-tail; none"),
         ("newreno-rfc", "newreno, none; delayed; drop-tail; none"),
+        ("sack-rfc", "sack, none; delayed; drop-tail; none"),
+        ("cubic", "cubic, none; delayed; drop-tail; none"),
         ("newreno-delack", "newreno, none; delayed; drop-tail; none"),
         ("newreno-dynack", "newreno, none; dynamic-delayed; drop-tail; none"),
         ("fixed-rate", "newreno, fixed; every; drop-tail; none"),
         ("tcp-ap", "newreno, khd; every; drop-tail; none"),
-        ("tcp-ap-ns2-2005", "newreno, khd; every; drop-tail; none"),
+        ("tcp-ap-ns2-2005", "newreno, agent; every; drop-tail; none"),
         ("tcp-gap", "newreno, wireless-khd; every; drop-tail; pacing+goodput-control"),
         ("tcp-gap-nogc", "newreno, wireless-khd; every; drop-tail; pacing"),
     ];
@@ -103,45 +108,85 @@ fn every_parameter_of_every_scheme_takes_its_own_value() {
         let before = scheme(name);
         let mut after = before.clone();
         for (param, value) in before.parameters() {
-            after.set(param.key, &value).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(after.get(param.key), Some(value), "{name}: {}", param.key);
+            after.set(param.name, &param.kind.raw(&value)).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(after.get(param.name), Some(value), "{name}: {}", param.name);
         }
         assert_eq!(after, before);
     }
 }
 
+/// What the rest relies on, of every part there is.
 #[test]
-fn keys_are_unique_and_every_one_belongs_to_a_scheme() {
-    let mut keys: Vec<_> = parameters().map(|param| param.key).collect();
-    for key in &keys {
-        assert!(names().any(|name| scheme(name).get(key).is_some()), "no scheme has {key}");
+fn every_part_keeps_to_the_tables() {
+    let mut known: BTreeMap<&str, String> = BTreeMap::new();
+    for place in places() {
+        let words: Vec<_> = place.choices().iter().map(|choice| choice.word).collect();
+        let distinct: BTreeSet<_> = words.iter().collect();
+        assert_eq!(distinct.len(), words.len(), "{}: {words:?}", place.key);
+        for choice in place.choices() {
+            let at = format!("{} = {:?}", place.key, choice.word);
+            assert!(choice.doc.ends_with('.') && !choice.source.is_empty(), "{at}");
+            for key in choice.keys() {
+                let default =
+                    default_setting(key).unwrap_or_else(|| panic!("{at}: {} has no default", key.name));
+                assert_eq!(
+                    Values::defaults(choice.keys()).get(key.name),
+                    Some(&default),
+                    "{at}: {}",
+                    key.name
+                );
+                // A key that several parts have is one parameter of a scheme: it means the same everywhere.
+                let meaning = format!("{:?} {}", key.kind, key.doc);
+                assert_eq!(
+                    *known.entry(key.name).or_insert_with(|| meaning.clone()),
+                    meaning,
+                    "{at}: {}",
+                    key.name
+                );
+            }
+            for need in choice.needs {
+                let other = places().iter().find(|place| place.key == need.key).expect(need.key).choices();
+                assert!(
+                    need.words.iter().all(|word| other.iter().any(|choice| choice.word == *word)),
+                    "{at}: {need:?}"
+                );
+            }
+            let mut scheme = scheme("newreno");
+            let needed = choice.needs.iter().map(|need| (need.key, RawValue::from(need.words[0])));
+            let settings: Vec<_> = needed.chain([(place.key, RawValue::from(choice.word))]).collect();
+            let set = scheme.set_all(settings.iter().map(|(key, value)| (*key, value)));
+            set.unwrap_or_else(|(_, error)| panic!("{at}: {error}"));
+            assert_eq!(scheme.choice(place.key).word, choice.word);
+            let ends =
+                [scheme.sender(&flow(true)), scheme.sender(&flow(false)), scheme.receiver(&flow(true))];
+            assert!(ends.iter().all(|end| end.mss == 1460), "{at}");
+            assert_eq!(scheme.gateway().is_none(), scheme.choice("gateway").word == "none", "{at}");
+        }
     }
-    keys.sort_unstable();
-    let count = keys.len();
-    keys.dedup();
-    assert_eq!(keys.len(), count);
+    let keys: BTreeSet<_> = parameters().map(|param| param.name).collect();
+    assert_eq!(keys.len(), parameters().count(), "a parameter stands once");
 }
 
 #[test]
 fn settings_reach_the_parts() {
     let mut gap = scheme("tcp-gap");
     for (key, value) in [
-        ("alpha", Value::Float(0.5)),
-        ("n", Value::Integer(3)),
+        ("alpha", RawValue::Float(0.5)),
+        ("n", RawValue::Integer(3)),
         ("ap_variation", "mad".into()),
         ("initial_interval", "20ms".into()),
-        ("gc_interval", Value::Integer(10)),
+        ("gc_interval", RawValue::Integer(10)),
         ("gc_aging", "multiplicative".into()),
         ("gap_dupack", "literal".into()),
         ("gap_buffer_total", "1MiB".into()),
-        ("rto_min", Value::Float(0.3)),
-        ("initial_ssthresh", Value::Integer(64)),
+        ("rto_min", RawValue::Float(0.3)),
+        ("initial_ssthresh", RawValue::Integer(64)),
     ] {
         gap.set(key, &value).unwrap_or_else(|error| panic!("{error}"));
     }
     let law = AdaptiveConfig { alpha: 0.5, n: 3, variation: Variation::Mad, ..AdaptiveConfig::PAPER };
     let sender_law = AdaptiveConfig { initial_interval: Some(Span::from_millis(20)), ..law };
-    assert_eq!(gap.sender.pacing, SenderPacing::WirelessKHop(sender_law));
+    assert_eq!(AdaptiveConfig::from_values(&gap.values(gap.choice("pacing"))), sender_law);
     let control = GoodputControlConfig {
         interval: Span::from_secs(10),
         aging: Aging::Multiplicative,
@@ -154,26 +199,29 @@ fn settings_reach_the_parts() {
         buffer_total: meshpace_units::Bytes(1 << 20),
         ..GatewayConfig::PAPER
     };
-    assert_eq!(gap.gateway, Some(gateway));
-    assert!(matches!(gap.sender.rto, RtoConfig::Ticks(ticks) if ticks.min == Span::from_millis(300)));
+    assert_eq!(gap.gateway(), Some(gateway));
+    assert!(
+        matches!(gap.sender(&flow(true)).rto, RtoConfig::Ticks(ticks) if ticks.min == Span::from_millis(300))
+    );
     assert_eq!(gap.sender(&flow(true)).control.ssthresh(), Some(64.0));
 
     let mut fixed = scheme("fixed-rate");
-    for rate in [Value::Integer(500_000), Value::Float(5e5), "0.5Mbps".into()] {
+    for rate in [RawValue::Integer(500_000), RawValue::Float(5e5), "0.5Mbps".into()] {
         fixed.set("fixed_rate", &rate).unwrap();
-        assert_eq!(fixed.get("fixed_rate"), Some(Value::Integer(500_000)));
+        assert_eq!(fixed.get("fixed_rate"), Some(Setting::Whole(500_000)));
     }
 
     let mut acks = scheme("newreno-dynack");
-    acks.set("ack_thresholds", &Value::List([3, 6, 12].map(Value::Integer).into())).unwrap();
+    acks.set("ack_thresholds", &RawValue::List([3, 6, 12].map(RawValue::Integer).into())).unwrap();
     acks.set("ack_delay", &"40ms".into()).unwrap();
     let delay = Span::from_millis(40);
-    assert_eq!(acks.receiver, AckPolicy::DynamicDelayed { thresholds: [3, 6, 12], delay });
+    let policy = DynamicDelayed { thresholds: [3, 6, 12], delay };
+    assert_eq!(format!("{:?}", acks.receiver(&flow(true)).acknowledgements), format!("{policy:?}"));
 }
 
 #[test]
 fn errors_say_what_was_found_and_what_is_allowed() {
-    let error = |name: &str, key: &str, value: Value| {
+    let error = |name: &str, key: &str, value: RawValue| {
         let mut scheme = scheme(name);
         let before = scheme.clone();
         let error = scheme.set(key, &value).expect_err("not acceptable");
@@ -181,55 +229,56 @@ fn errors_say_what_was_found_and_what_is_allowed() {
         error.to_string()
     };
     assert_eq!(
-        error("tcp-gap", "alpha", Value::Float(1.5)),
-        "alpha: found 1.5; allowed: a number from 0 to 0.999"
+        error("tcp-gap", "alpha", RawValue::Float(1.5)),
+        "alpha: found 1.5; allowed: a number from 0 to 0.999, such as 1.5"
     );
     assert_eq!(
         error("tcp-gap", "gc_interval", "5 m".into()),
-        "gc_interval: found \"5 m\"; allowed: a time from 0.000001 s to 3600 s, in s or as text such as \"200s\""
+        "gc_interval: found \"5 m\"; allowed: a time from 0.000001 s to 3600 s, such as \"200s\""
     );
     assert_eq!(
         error("tcp-gap", "gap_dupack", "Snoop".into()),
-        "gap_dupack: found \"Snoop\"; allowed: \"snoop\", \"literal\", \"off\""
+        "gap_dupack: found \"Snoop\"; allowed: snoop, literal, off"
     );
     assert_eq!(
-        error("tcp-gap", "history", Value::Float(2.5)),
+        error("tcp-gap", "history", RawValue::Float(2.5)),
         "history: found 2.5; allowed: a whole number from 1 to 10000"
     );
     assert_eq!(
-        error("newreno", "gc_interval", Value::Integer(5)),
+        error("newreno", "gc_interval", RawValue::Integer(5)),
         "gc_interval: found a parameter of other schemes; allowed: the parameters of newreno: congestion, tcp_profile, \
-         pacing, ack_policy, relay, gateway, rto_initial, rto_min, rto_max, ap_rto_backoff, initial_ssthresh"
+         pacing, ack_policy, relay, gateway, rto_initial, rto_min, rto_max, initial_ssthresh, ecn, ap_rto_backoff"
     );
     assert!(
-        error("newreno", "windw", Value::Integer(5)).starts_with("windw: found no such parameter; allowed:")
+        error("newreno", "windw", RawValue::Integer(5))
+            .starts_with("windw: found no such parameter; allowed:")
     );
     let message = error("tcp-ap-ns2-2005", "tcp_profile", "rfc".into());
     assert_eq!(
         message,
-        "tcp_profile: found \"rfc\"; allowed: tcp_profile = \"ns2\" together with profile = \"ns2-2005\""
+        "tcp_profile: found pacing = \"agent\" beside tcp_profile = \"rfc\"; allowed: tcp_profile = \"ns2\" beside it"
     );
     assert!(
-        error("newreno-dynack", "ack_thresholds", Value::List(vec![Value::Integer(3)]))
-            .contains("3 whole numbers")
+        error("newreno-dynack", "ack_thresholds", RawValue::List(vec![RawValue::Integer(3)]))
+            .contains("a list of 3, ascending")
     );
 }
 
 #[test]
 fn a_scenario_changes_a_scheme_and_makes_new_ones_in_any_order() {
     let catalogue = Catalogue::new(&settings(&[
-        ("slower", "alpha", Value::Float(0.9)),
+        ("slower", "alpha", RawValue::Float(0.9)),
         ("slower", "base", "mine".into()),
         ("mine", "gc_interval", "2s".into()),
         ("mine", "base", "tcp-gap".into()),
-        ("tcp-gap", "history", Value::Integer(20)),
+        ("tcp-gap", "history", RawValue::Integer(20)),
     ]))
     .unwrap();
     let slower = catalogue.get("slower").unwrap();
-    assert_eq!(slower.get("alpha"), Some(Value::Float(0.9)));
-    assert_eq!(slower.get("gc_interval"), Some(Value::Float(2.0)));
-    assert_eq!(slower.get("history"), Some(Value::Integer(20)), "from the changed built-in scheme");
-    assert_eq!(catalogue.get("tcp-gap").unwrap().get("gc_interval"), Some(Value::Float(5.0)));
+    assert_eq!(slower.get("alpha"), Some(Setting::Real(0.9)));
+    assert_eq!(slower.get("gc_interval"), Some(Setting::Real(2.0)));
+    assert_eq!(slower.get("history"), Some(Setting::Whole(20)), "from the changed built-in scheme");
+    assert_eq!(catalogue.get("tcp-gap").unwrap().get("gc_interval"), Some(Setting::Real(5.0)));
     assert_eq!(catalogue.iter().count(), names().count() + 2);
     let unknown = catalogue.get("tcp-gab").unwrap_err().to_string();
     assert!(unknown.contains("found scheme \"tcp-gab\"") && unknown.contains("tcp-gap-nogc"), "{unknown}");
@@ -238,8 +287,8 @@ fn a_scenario_changes_a_scheme_and_makes_new_ones_in_any_order() {
 #[test]
 fn a_new_composition_chooses_its_parts_first_whatever_the_order() {
     let catalogue = Catalogue::new(&settings(&[
-        ("mine", "gc_threshold", Value::Float(1.3)),
-        ("mine", "alpha", Value::Float(0.8)),
+        ("mine", "gc_threshold", RawValue::Float(1.3)),
+        ("mine", "alpha", RawValue::Float(0.8)),
         ("mine", "gateway", "pacing+goodput-control".into()),
         ("mine", "pacing", "wireless-khd".into()),
         ("mine", "congestion", "tahoe".into()),
@@ -248,36 +297,38 @@ fn a_new_composition_chooses_its_parts_first_whatever_the_order() {
     .unwrap();
     let mine = catalogue.get("mine").unwrap();
     assert_eq!(mine.parts(), "tahoe, wireless-khd; every; drop-tail; pacing+goodput-control");
-    assert_eq!(mine.gateway.unwrap().law.alpha, 0.8);
-    assert_eq!(mine.get("gc_threshold"), Some(Value::Float(1.3)));
+    assert_eq!(mine.gateway().unwrap().law.alpha, 0.8);
+    assert_eq!(mine.get("gc_threshold"), Some(Setting::Real(1.3)));
 }
 
 #[test]
 fn the_profile_brings_its_whole_law() {
     let catalogue = Catalogue::new(&settings(&[
         ("mine", "base", "tcp-ap".into()),
-        ("mine", "alpha", Value::Float(0.6)),
+        ("mine", "alpha", RawValue::Float(0.6)),
         ("mine", "profile", "ns2-2005".into()),
     ]))
     .unwrap();
     let law = AdaptiveConfig { alpha: 0.6, ..AdaptiveConfig::NS2_2005 };
-    assert_eq!(catalogue.get("mine").unwrap().sender.pacing, SenderPacing::Agent(law));
+    let mine = catalogue.get("mine").unwrap();
+    assert_eq!(mine.choice("pacing").word, "agent");
+    assert_eq!(AdaptiveConfig::from_values(&mine.values(mine.choice("pacing"))), law);
     let mut back = scheme("tcp-ap-ns2-2005");
     back.set("profile", &"paper".into()).unwrap();
-    assert_eq!(back.sender, scheme("tcp-ap").sender);
+    assert_eq!(written(&back.sender(&flow(true))), written(&scheme("tcp-ap").sender(&flow(true))));
 }
 
 #[test]
 fn a_wrong_setting_is_named_by_its_place() {
-    let at = |lines: &[(&str, &str, Value)]| {
+    let at = |lines: &[(&str, &str, RawValue)]| {
         let error = Catalogue::new(&settings(lines)).unwrap_err();
         (error.index, error.to_string())
     };
     let (index, message) =
-        at(&[("tcp-gap", "alpha", Value::Float(0.5)), ("tcp-gap", "alfa", Value::Float(0.5))]);
+        at(&[("tcp-gap", "alpha", RawValue::Float(0.5)), ("tcp-gap", "alfa", RawValue::Float(0.5))]);
     assert_eq!(index, 1);
     assert!(message.starts_with("[scheme.tcp-gap]: alfa: found no such parameter"), "{message}");
-    let (index, message) = at(&[("tcp-ap", "n", Value::Integer(3)), ("mine", "n", Value::Integer(3))]);
+    let (index, message) = at(&[("tcp-ap", "n", RawValue::Integer(3)), ("mine", "n", RawValue::Integer(3))]);
     assert_eq!(index, 1);
     assert!(
         message.contains("base: found no base; allowed: the name of another scheme: tahoe, "),
@@ -286,7 +337,7 @@ fn a_wrong_setting_is_named_by_its_place() {
     let (index, message) = at(&[("a", "base", "b".into()), ("b", "base", "a".into())]);
     assert_eq!(index, 0);
     assert!(message.contains("found \"b\"; allowed: a scheme that does not depend on this one"), "{message}");
-    let (_, message) = at(&[("a", "base", Value::Integer(1))]);
+    let (_, message) = at(&[("a", "base", RawValue::Integer(1))]);
     assert!(message.contains("base: found 1"), "{message}");
     let (_, message) = at(&[("tcp-gap", "base", "newreno".into())]);
     assert!(message.contains("base: found no such parameter"), "a built-in scheme is what it is: {message}");
@@ -298,11 +349,11 @@ fn the_schema_has_every_parameter_with_its_range_and_default() {
     let properties = schema["properties"].as_object().unwrap();
     assert_eq!(properties.len(), parameters().count() + 1);
     for param in parameters() {
-        let property = &properties[param.key];
+        let property = &properties[param.name];
         assert!(
             property["description"].as_str().is_some_and(|text| text.starts_with(param.doc)),
             "{}",
-            param.key
+            param.name
         );
         if let Kind::Choice(words) = param.kind {
             assert_eq!(property["enum"].as_array().map(Vec::len), Some(words.len()));
@@ -317,24 +368,24 @@ fn the_schema_has_every_parameter_with_its_range_and_default() {
     );
 }
 
-fn any_value() -> impl Strategy<Value = Value> {
+fn any_value() -> impl Strategy<Value = RawValue> {
     let leaf = prop_oneof![
-        any::<bool>().prop_map(Value::Bool),
-        any::<i64>().prop_map(Value::Integer),
-        (-5i64..200).prop_map(Value::Integer),
-        any::<f64>().prop_map(Value::Float),
-        (0.0f64..3.0).prop_map(Value::Float),
-        "[0-9.]{1,6}(ms|s|B|kB|Mbps|)".prop_map(Value::Text),
+        any::<bool>().prop_map(RawValue::Bool),
+        any::<i64>().prop_map(RawValue::Integer),
+        (-5i64..200).prop_map(RawValue::Integer),
+        any::<f64>().prop_map(RawValue::Float),
+        (0.0f64..3.0).prop_map(RawValue::Float),
+        "[0-9.]{1,6}(ms|s|B|kB|Mbps|)".prop_map(RawValue::Text),
         proptest::sample::select(vec![
             "cov", "mad", "off", "rfc", "ns2-2005", "khd", "none", "pacing", "fixed"
         ])
-        .prop_map(Value::from),
-        ".{0,80}".prop_map(Value::Text),
+        .prop_map(RawValue::from),
+        ".{0,80}".prop_map(RawValue::Text),
     ];
     prop_oneof![
         leaf.clone(),
-        proptest::collection::vec((0i64..50).prop_map(Value::Integer), 0..5).prop_map(Value::List),
-        proptest::collection::vec(leaf, 0..4).prop_map(Value::List),
+        proptest::collection::vec((0i64..50).prop_map(RawValue::Integer), 0..5).prop_map(RawValue::List),
+        proptest::collection::vec(leaf, 0..4).prop_map(RawValue::List),
     ]
 }
 
@@ -350,7 +401,7 @@ proptest! {
     ) {
         let mut scheme = scheme(start);
         for (index, value) in sets {
-            let key = parameters().nth(index).map_or("", |param| param.key);
+            let key = parameters().nth(index).map_or("", |param| param.name);
             let before = scheme.clone();
             match scheme.set(key, &value) {
                 Err(error) => {
@@ -361,7 +412,8 @@ proptest! {
                     let read = scheme.get(key);
                     prop_assert!(read.is_some());
                     let mut again = scheme.clone();
-                    again.set(key, &read.unwrap()).unwrap();
+                    let kind = parameters().find(|param| param.name == key).unwrap().kind;
+                    again.set(key, &kind.raw(&read.unwrap())).unwrap();
                     prop_assert_eq!(&again, &scheme);
                 }
             }

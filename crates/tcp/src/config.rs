@@ -1,7 +1,7 @@
 //! What an endpoint is made of.
 
 use crate::control::{Control, NewReno, Paced, Rules};
-use crate::receiver::AckPolicy;
+use crate::receiver::{AckPolicy, Delayed, Every};
 use crate::rto::{RtoConfig, SmoothedConfig, TickConfig};
 use crate::segment::Segment;
 use alloc::boxed::Box;
@@ -71,7 +71,7 @@ pub struct Config {
     /// Whether a timeout doubles the next one (`ap_rto_backoff`, schemes.md section 2).
     pub rto_backoff: bool,
     /// When the receiver acknowledges.
-    pub acknowledgements: AckPolicy,
+    pub acknowledgements: Box<dyn AckPolicy>,
     /// Opening.
     pub handshake: Handshake,
     /// Length of headers.
@@ -122,7 +122,7 @@ impl Config {
             duplicates_keep_window: false,
             rto: RtoConfig::Ticks(TickConfig::NS2),
             rto_backoff: true,
-            acknowledgements: AckPolicy::Every,
+            acknowledgements: Box::new(Every),
             handshake: Handshake::TwoWay,
             headers: HeaderSize::Flat,
             mss: 1460,
@@ -169,7 +169,7 @@ impl Config {
             control: Box::new(NewReno::new(Rules::RFC)),
             duplicates_keep_window: true,
             rto: RtoConfig::Smoothed(SmoothedConfig::RFC),
-            acknowledgements: AckPolicy::DELAYED,
+            acknowledgements: Box::new(Delayed::SECOND),
             handshake: Handshake::ThreeWay,
             headers: HeaderSize::Real,
             window: None,

@@ -29,6 +29,7 @@ pub mod control;
 mod event;
 mod measure;
 mod position;
+mod profile;
 mod ranges;
 mod receiver;
 mod rto;
@@ -40,9 +41,12 @@ mod tests;
 
 pub use config::{Config, Handshake, HeaderSize, KeepAlive, Reading};
 pub use connection::{Connection, Ports, State, reset_for};
-pub use control::{Control, PacingView};
+pub use control::{Control, PACINGS, PacingPart, PacingView, RTO_BACKOFF, Surroundings, WINDOWS, WindowPart};
 pub use event::{Arrival, Closing, Event, Placement, Received, Transmit, WriteError};
 pub use measure::Counters;
-pub use receiver::AckPolicy;
+pub use profile::{PROFILES, Profile, ProfilePart};
+pub use receiver::{
+    ACK_POLICIES, AckPolicy, AckPolicyPart, CloneAckPolicy, Delayed, DynamicDelayed, Every, InOrder, When,
+};
 pub use rto::{RtoConfig, SmoothedConfig, TickConfig};
 pub use segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};

@@ -1,7 +1,9 @@
 //! `[law]` and `[gateway]`: parameters of the scheme tcp-gap, under the names that schemes.md and scenario files use.
 
-use meshpace_schemes::{Param, ParamError, Scheme, SenderPacing, Value, lookup, parameters};
-use meshpace_settings::{FileError, Location, Settings, Value as Toml, quoted, shown, suggestion};
+use meshpace_schemes::{ParamError, Scheme, lookup, parameters};
+use meshpace_settings::{
+    FileError, Key, Location, RawValue, Setting, Settings, Value as Toml, quoted, shown, suggestion,
+};
 
 /// Keys of `[law]`, in the order in which they are documented.
 const LAW: [&str; 11] = [
@@ -51,7 +53,7 @@ pub(super) struct Parameter {
     /// Its name in the file.
     pub key: &'static str,
     /// The scheme's parameter that it sets.
-    param: &'static Param,
+    param: &'static Key,
     /// Its words in the file and in the scheme, where they differ.
     words: Option<[(Toml, &'static str); 2]>,
     /// What it is.
@@ -79,7 +81,7 @@ impl Parameter {
             ),
             _ => (key, None, None),
         };
-        let param = parameters().find(|param| param.key == name);
+        let param = parameters().find(|param| param.name == name);
         let param = param.unwrap_or_else(|| panic!("no scheme has a parameter {name}"));
         Self { key, param, words, doc: doc.unwrap_or(param.doc) }
     }
@@ -94,10 +96,10 @@ impl Parameter {
 
     /// Its value in a scheme, in TOML's notation; `None` if the scheme has no such part.
     pub(super) fn value_in(&self, scheme: &Scheme) -> Option<String> {
-        let value = self.param.value_in(scheme)?;
+        let value = scheme.get(self.param.name)?;
         Some(match &self.words {
             Some(words) => {
-                let word = words.iter().find(|(_, meant)| value == Value::from(*meant));
+                let word = words.iter().find(|(_, meant)| value == Setting::Text((*meant).to_owned()));
                 word.unwrap_or_else(|| panic!("{} has no word for {value}", self.key)).0.toml()
             }
             None => value.to_string(),
@@ -110,11 +112,11 @@ impl Parameter {
         let value = match &self.words {
             Some(words) => {
                 let meant = words.iter().find(|(word, _)| word.toml() == value.toml());
-                Value::from(meant.ok_or_else(refused)?.1)
+                RawValue::from(meant.ok_or_else(refused)?.1)
             }
-            None => Value::from(&value.raw().ok_or_else(refused)?),
+            None => value.raw().ok_or_else(refused)?,
         };
-        scheme.set(self.param.key, &value).map_err(|error| ParamError {
+        scheme.set(self.param.name, &value).map_err(|error| ParamError {
             key: self.key.to_owned(),
             allowed: match self.value_in(scheme) {
                 Some(_) => error.allowed,
@@ -128,7 +130,7 @@ impl Parameter {
 /// The scheme of a live gateway before the file is read.
 pub(super) fn defaults() -> Scheme {
     let mut scheme = lookup("tcp-gap").expect("the table of schemes has tcp-gap");
-    let set = scheme.set("gap_held_max", &Value::Integer(HELD_MAX));
+    let set = scheme.set("gap_held_max", &RawValue::Integer(HELD_MAX));
     set.unwrap_or_else(|error| panic!("the default: {error}"));
     scheme
 }
@@ -165,10 +167,7 @@ pub(super) fn read(root: &Settings<'_>) -> Result<Scheme, FileError> {
 
 /// The law of a wireless sender in the scheme.
 pub(super) fn sender_law(scheme: &Scheme) -> meshpace_pacing::AdaptiveConfig {
-    match scheme.sender.pacing {
-        SenderPacing::WirelessKHop(law) => law,
-        other => panic!("tcp-gap's sender paces by {other:?}"),
-    }
+    meshpace_pacing::AdaptiveConfig::from_values(&scheme.values(scheme.choice("pacing")))
 }
 
 #[cfg(test)]
@@ -189,10 +188,10 @@ mod tests {
             "initial_ssthresh",
         ];
         let keys: Vec<_> =
-            TABLES.iter().flat_map(|(_, keys)| *keys).map(|key| Parameter::named(key).param.key).collect();
+            TABLES.iter().flat_map(|(_, keys)| *keys).map(|key| Parameter::named(key).param.name).collect();
         for (param, _) in defaults().parameters() {
-            let foreign = others.iter().any(|other| param.key.starts_with(other));
-            assert_eq!(keys.contains(&param.key), !foreign, "{}", param.key);
+            let foreign = others.iter().any(|other| param.name.starts_with(other));
+            assert_eq!(keys.contains(&param.name), !foreign, "{}", param.name);
         }
     }
 }

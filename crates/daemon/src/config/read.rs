@@ -27,7 +27,7 @@ pub(super) fn settings<'a>(
 /// The configuration that they make.
 pub(super) fn read(root: &Settings<'_>) -> Result<Config, FileError> {
     let scheme = parameters::read(root)?;
-    let gateway = scheme.gateway.unwrap_or_else(|| panic!("{} has no gateway", scheme.name));
+    let gateway = scheme.gateway().unwrap_or_else(|| panic!("{} has no gateway", scheme.name));
     let mesh = read_mesh(&root.section("mesh")?)?;
     let hops = read_hops(&root.section("hops")?)?;
     let host = root.section("host")?;

@@ -6,7 +6,8 @@ use meshpace_endpoint::{
     Device, Endpoint, ImpairmentConfig, LiveOptions, MTU, MTU_MIN_V6, Prefix, SocketOptions,
 };
 use meshpace_pacing::Route;
-use meshpace_schemes::{Catalogue, Setting, Value};
+use meshpace_schemes::{Catalogue, SchemeSetting};
+use meshpace_settings::RawValue;
 use meshpace_tcp::KeepAlive;
 use meshpace_units::quantity::{RATE, SIZE, TIME, Unit};
 use meshpace_units::{Rate, Span};
@@ -168,15 +169,15 @@ fn user(key: &str, found: &str, allowed: &str) -> Failure {
 }
 
 /// `key=value`, the value as in the scenario file: TOML, else a string.
-fn setting(scheme: &str, text: &str) -> Result<Setting, Failure> {
+fn setting(scheme: &str, text: &str) -> Result<SchemeSetting, Failure> {
     let Some((key, value)) = text.split_once('=') else {
         return Err(user("--set", &format!("{text:?}"), "KEY=VALUE with a parameter of the scheme"));
     };
     let value = match meshpace_settings::Value::parse(value).and_then(|value| value.raw()) {
-        Some(raw) => Value::from(&raw),
-        None => Value::from(value),
+        Some(raw) => raw,
+        None => RawValue::from(value),
     };
-    Ok(Setting { scheme: scheme.to_owned(), key: key.trim().to_owned(), value })
+    Ok(SchemeSetting { scheme: scheme.to_owned(), key: key.trim().to_owned(), value })
 }
 
 /// A number with its unit.

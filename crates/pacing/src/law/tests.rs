@@ -1,4 +1,5 @@
 use super::*;
+use crate::{ShortPath, path::LinkRates};
 use alloc::vec::Vec;
 use meshpace_units::Rate;
 use proptest::prelude::*;

@@ -5,9 +5,25 @@
 //! pacing off until the next acknowledgement. In one thing this differs: the agent stalls until the retransmission
 //! timeout if the three duplicates find its queue empty; here it leaves pacing mode then, too.
 
+use super::khd::INITIAL_INTERVAL;
+use super::part::{KEEPS_RTO, PacingPart};
+use alloc::boxed::Box;
+use meshpace_keys::{Key, Need};
 use super::{Ack, Asks, Control, Departure, Discipline, Outstanding, Pace, PacingView, Reaction, law_pacer};
 use meshpace_pacing::{AdaptiveConfig, FreeRunningTimer, RateLaw};
 use meshpace_units::{Bytes, Instant, Span};
+
+pub(super) static PART: PacingPart = PacingPart::new(
+    "agent",
+    "As TCP-AP's authors' ns-2 agent of 2005 does it.",
+    "schemes.md 2, profile ns2-2005",
+    |values, _| Some(Box::new(Agent::new(AdaptiveConfig::from_values(values)))),
+)
+// It reads stamps that only ns-2's headers carry.
+.needs(&[Need { key: "tcp_profile", words: &["ns2"] }])
+.keys(&[&LAW, &INITIAL_INTERVAL, &KEEPS_RTO]);
+
+static LAW: [Key; AdaptiveConfig::KEYS] = AdaptiveConfig::NS2_2005.keys();
 
 /// TCP-AP exactly as its authors' agent does it. It takes its round trips from [`Segment::ns2`](crate::Segment::ns2)
 /// stamps, hence [`HeaderSize::Flat`](crate::HeaderSize::Flat), or, where there are none, from timestamps, to the

@@ -1,10 +1,19 @@
 //! CUBIC: after a loss the window grows by the time since then, in a cubic around the window at which it was lost.
 
+use super::part::WindowPart;
+use alloc::boxed::Box;
 use super::window::MINIMUM_THRESHOLD;
 use super::{
     Ack, AckKind, Allowance, Asks, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window,
 };
 use meshpace_units::{Instant, Span};
+
+pub(super) static PART: WindowPart = WindowPart::new(
+    "cubic",
+    "The window grows as a cubic function of the time since the last loss.",
+    "RFC 9438",
+    |_, surroundings| Box::new(Cubic::new(surroundings.rules)),
+);
 
 /// Scale of the cubic, segments a cubic second (RFC 9438, section 5).
 const C: f64 = 0.4;

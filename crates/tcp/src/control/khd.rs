@@ -1,9 +1,24 @@
 //! TCP-AP: the k-hop delay of the whole path.
 
+use super::part::{KEEPS_RTO, PacingPart};
+use alloc::boxed::Box;
+use meshpace_keys::Key;
 use super::law_pacer::LawPacer;
 use super::{Ack, Asks, Control, Departure, Pace, PacingView, Reaction};
 use meshpace_pacing::AdaptiveConfig;
 use meshpace_units::Instant;
+
+pub(super) static PART: PacingPart = PacingPart::new(
+    "khd",
+    "By the k-hop delay of the whole path (TCP-AP).",
+    "schemes.md 2, profile paper; ElRakabawy, Klemm, Lindemann 2005",
+    |values, _| Some(Box::new(Khd::new(AdaptiveConfig::from_values(values)))),
+)
+.keys(&[&LAW, &INITIAL_INTERVAL, &KEEPS_RTO]);
+
+/// The keys of the law as the papers have it.
+pub(super) static LAW: [Key; AdaptiveConfig::KEYS] = AdaptiveConfig::PAPER.keys();
+pub(super) static INITIAL_INTERVAL: [Key; 1] = [AdaptiveConfig::INITIAL_INTERVAL_KEY];
 
 /// TCP-AP on the whole path; the hops come with the acknowledgements (schemes.md section 2, profile `paper`).
 #[derive(Clone, Debug)]

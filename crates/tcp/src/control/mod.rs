@@ -24,23 +24,26 @@
 //! full-sized segments, as in ns-2.
 
 mod ack;
-mod agent;
 mod answer;
-mod cubic;
-mod fixed;
-mod khd;
 mod law_pacer;
 mod losses;
-mod newreno;
 mod paced;
+mod part;
 mod recovery;
 mod rules;
 mod sack_recovery;
-mod sack_reno;
 mod scoreboard;
-mod tahoe;
 mod window;
-mod wireless_khd;
+
+meshpace_keys::parts! {
+    /// The window parts.
+    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic];
+}
+
+meshpace_keys::parts! {
+    /// The pacing parts.
+    pub static PACINGS: PacingPart = [unpaced, fixed, khd, agent, wireless_khd];
+}
 
 pub use crate::sender::RateSample;
 pub use ack::{Ack, AckKind, Departure, Feedback, Outstanding, SackRanges, Sent};
@@ -52,6 +55,7 @@ pub use khd::Khd;
 pub use losses::Losses;
 pub use newreno::NewReno;
 pub use paced::Paced;
+pub use part::{PacingPart, RTO_BACKOFF, Surroundings, WindowPart};
 pub use recovery::{Progress, Recovery};
 pub use rules::{Growth, InitialWindow, LossBasis, Rules};
 pub use sack_recovery::{SackProgress, SackRecovery};

@@ -1,7 +1,16 @@
 //! NewReno: fast recovery that survives several losses in one window.
 
+use super::part::WindowPart;
+use alloc::boxed::Box;
 use super::{Ack, AckKind, Allowance, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window};
 use meshpace_units::Instant;
+
+pub(super) static PART: WindowPart = WindowPart::new(
+    "newreno",
+    "Fast recovery that survives several losses in one window.",
+    "schemes.md 16; RFC 5681, RFC 6582",
+    |_, surroundings| Box::new(NewReno::new(surroundings.rules)),
+);
 
 /// NewReno (RFC 5681, RFC 6582; schemes.md 16).
 #[derive(Clone, Debug)]

@@ -1,11 +1,20 @@
 //! Reno with recovery by selective acknowledgements.
 
+use super::part::WindowPart;
 use super::{
     Ack, Allowance, Asks, Control, Departure, NewReno, Outstanding, Reaction, Rules, SackProgress,
     SackRecovery,
 };
+use alloc::boxed::Box;
 use core::ops::Range;
 use meshpace_units::Instant;
+
+pub(super) static PART: WindowPart = WindowPart::new(
+    "sack",
+    "Reno with recovery by selective acknowledgements: all holes of a window in one round trip.",
+    "RFC 5681, RFC 6675",
+    |_, surroundings| Box::new(SackReno::new(surroundings.rules)),
+);
 
 /// Reno with SACK-based recovery (RFC 5681, RFC 6675): all holes of a window are repaired in one round trip. With a peer
 /// that reports nothing it is [`NewReno`].

@@ -1,7 +1,16 @@
 //! Tahoe: every loss starts again from one segment.
 
+use super::part::WindowPart;
+use alloc::boxed::Box;
 use super::{Ack, AckKind, Allowance, Control, Losses, Outstanding, Reaction, Rules, Window};
 use meshpace_units::Instant;
+
+pub(super) static PART: WindowPart = WindowPart::new(
+    "tahoe",
+    "Slow start from one segment after every loss.",
+    "schemes.md 16",
+    |_, surroundings| Box::new(Tahoe::new(surroundings.rules)),
+);
 
 /// Tahoe: slow start from one segment after every loss (schemes.md 16).
 #[derive(Clone, Debug)]

@@ -1,9 +1,23 @@
 //! TCP-GAP's wireless sender: the k-hop delay of what the gateway's option leaves of a round trip.
 
+use super::khd::{INITIAL_INTERVAL, LAW};
+use super::part::{BACKS_OFF, PacingPart};
+use alloc::boxed::Box;
 use super::law_pacer::LawPacer;
 use super::{Ack, Asks, Control, Departure, Pace, PacingView, Reaction};
 use meshpace_pacing::{AdaptiveConfig, WirelessPart, WirelessSample};
 use meshpace_units::Instant;
+
+pub(super) static PART: PacingPart = PacingPart::new(
+    "wireless-khd",
+    "By the k-hop delay of the wireless part, as the gateway's option tells it; at senders in the mesh only (TCP-GAP).",
+    "schemes.md 3.2; ElRakabawy, Klemm, Lindemann 2007",
+    |values, surroundings| {
+        let law = AdaptiveConfig::from_values(values);
+        surroundings.from_mesh.then(|| Box::new(WirelessKhd::new(law)) as Box<dyn Control>)
+    },
+)
+.keys(&[&LAW, &INITIAL_INTERVAL, &BACKS_OFF]);
 
 /// TCP-GAP's wireless sender: round trips less the gateway's measured wired part (schemes.md 3.2).
 #[derive(Clone, Debug)]

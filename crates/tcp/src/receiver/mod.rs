@@ -2,8 +2,16 @@
 
 mod policy;
 
-pub use policy::AckPolicy;
+meshpace_keys::parts! {
+    /// The acknowledgement policies.
+    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed];
+}
+
+pub use delayed::Delayed;
+pub use dynamic_delayed::DynamicDelayed;
+pub use every::Every;
 pub(crate) use policy::Due;
+pub use policy::{AckPolicy, AckPolicyPart, CloneAckPolicy, InOrder, When};
 
 use crate::config::{Config, Reading};
 use crate::event::Placement;
@@ -74,7 +82,7 @@ impl Receiver {
             early: Ranges::default(),
             latest: VecDeque::new(),
             fin: None,
-            acknowledging: Acknowledging::new(config.acknowledgements),
+            acknowledging: Acknowledging::new(config.acknowledgements.clone()),
             scale,
             recent: None,
             last_ack: 0,
@@ -178,12 +186,14 @@ impl Receiver {
 
     fn owe(&mut self, now: Instant, taken: &Taken, had_gap: bool, in_window: bool) {
         if taken.finished || (had_gap && taken.delivered > 0) {
+            self.acknowledging.on_disorder(now);
             self.acknowledging.due_now();
         } else if taken.delivered > 0 && in_window {
             // The number of the segment in full segments since the start, 1 for the first.
             let number = self.delivered().div_ceil(self.mss);
             self.acknowledging.on_in_order(now, number);
         } else {
+            self.acknowledging.on_disorder(now);
             self.acknowledging.due_alone();
         }
     }
@@ -216,7 +226,7 @@ impl Receiver {
     }
 
     /// An acknowledgement left: nothing is owed any more.
-    pub(crate) const fn on_ack_sent(&mut self) {
+    pub(crate) fn on_ack_sent(&mut self) {
         self.acknowledging.on_sent();
         self.last_ack = self.nxt;
     }

@@ -1,46 +1,67 @@
-//! When the receiver acknowledges.
+//! When the receiver acknowledges: the joint, and the bookkeeping that every policy shares.
 
+use alloc::boxed::Box;
+use core::fmt::Debug;
+use meshpace_keys::{Part, Values};
 use meshpace_units::{Instant, Span};
 
-/// Acknowledgement policies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AckPolicy {
-    /// Every segment at once (ns-2's `TCPSink`).
-    Every,
-    /// Every `segments`th in-order segment, or `delay` after the first unacknowledged one (RFC 1122, section 4.2.3.2;
-    /// 2 and 100 ms are ns-2's delayed-acknowledgement sink).
-    Delayed {
-        /// In-order segments for one acknowledgement.
-        segments: u32,
-        /// The longest wait.
-        delay: Span,
-    },
-    /// One to four segments for an acknowledgement, more as the connection ages (Altman and Jimenez; schemes.md 7.1).
-    DynamicDelayed {
-        /// Segment numbers from which on 2, 3 and 4 segments share an acknowledgement.
-        thresholds: [u64; 3],
-        /// The longest wait.
-        delay: Span,
-    },
+/// When a receiver acknowledges data that arrived in order.
+///
+/// What arrives out of order, fills a gap, is old or lies outside the window is acknowledged at once whatever the policy
+/// says (RFC 5681, section 4.2); the policy is told of it. A policy is one file that implements the trait, and its part.
+/// Equal calls must give equal answers: no clock, no random source.
+pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
+    /// A segment arrived in order and left no gap behind it: is an acknowledgement due?
+    fn on_in_order(&mut self, arrived: &InOrder) -> When;
+
+    /// A segment arrived that is acknowledged at once.
+    fn on_disorder(&mut self, _now: Instant) {}
+
+    /// An acknowledgement left, alone or with data.
+    fn on_ack_sent(&mut self) {}
 }
 
-impl AckPolicy {
-    /// Every second segment, 100 ms.
-    pub const DELAYED: Self = Self::Delayed { segments: 2, delay: Span::from_millis(100) };
-    /// The original paper's thresholds, 2, 5 and 9 packets, and 100 ms (schemes.md 7.1).
-    pub const DYNAMIC_DELAYED: Self =
-        Self::DynamicDelayed { thresholds: [2, 5, 9], delay: Span::from_millis(100) };
+/// A segment that arrived in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InOrder {
+    /// The time.
+    pub now: Instant,
+    /// Its number within the connection, from 1.
+    pub number: u64,
+    /// In-order segments that no acknowledgement has answered yet, this one included.
+    pub waiting: u32,
+}
 
-    /// In-order segments that share an acknowledgement when segment number `n` (from 1) arrives, and the longest wait.
-    const fn share(&self, n: u64) -> (u32, Span) {
-        match *self {
-            Self::Every => (1, Span::ZERO),
-            Self::Delayed { segments, delay } => (segments, delay),
-            Self::DynamicDelayed { thresholds: [l1, l2, l3], delay } => {
-                let share = 1 + (n >= l1) as u32 + (n >= l2) as u32 + (n >= l3) as u32;
-                (share, delay)
-            }
-        }
+/// What a policy answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// An acknowledgement is due; data may carry it.
+    Now,
+    /// At the latest so long after the first segment that waits.
+    AfterFirst(Span),
+    /// At the latest so long after this segment, whatever was said before.
+    AfterThis(Span),
+}
+
+/// How a policy is built from the values of its keys.
+pub type AckPolicyPart = Part<fn(&Values) -> Box<dyn AckPolicy>>;
+
+/// Cloning behind the box; every [`AckPolicy`] that is [`Clone`] has it.
+pub trait CloneAckPolicy {
+    /// A copy in a box of its own.
+    fn clone_box(&self) -> Box<dyn AckPolicy>;
+}
+
+impl<T: AckPolicy + Clone + 'static> CloneAckPolicy for T {
+    fn clone_box(&self) -> Box<dyn AckPolicy> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn AckPolicy> {
+    fn clone(&self) -> Self {
+        // Of what is in the box: the box itself is no policy.
+        (**self).clone_box()
     }
 }
 
@@ -58,14 +79,14 @@ pub(crate) enum Due {
 /// Counts what is unacknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct Acknowledging {
-    policy: AckPolicy,
+    policy: Box<dyn AckPolicy>,
     waiting: u32,
     deadline: Option<Instant>,
     due: Due,
 }
 
 impl Acknowledging {
-    pub(super) const fn new(policy: AckPolicy) -> Self {
+    pub(super) const fn new(policy: Box<dyn AckPolicy>) -> Self {
         Self { policy, waiting: 0, deadline: None, due: Due::Nothing }
     }
 
@@ -79,13 +100,17 @@ impl Acknowledging {
 
     /// Segment number `n` arrived in order and left no gap behind it.
     pub(super) fn on_in_order(&mut self, now: Instant, n: u64) {
-        let (share, delay) = self.policy.share(n);
         self.waiting += 1;
-        if self.waiting >= share {
-            self.due_now();
-        } else if self.deadline.is_none() {
-            self.deadline = now.checked_add(delay);
+        match self.policy.on_in_order(&InOrder { now, number: n, waiting: self.waiting }) {
+            When::Now => self.due_now(),
+            When::AfterFirst(wait) => self.deadline = self.deadline.or_else(|| now.checked_add(wait)),
+            When::AfterThis(wait) => self.deadline = now.checked_add(wait),
         }
+    }
+
+    /// A segment arrived that is acknowledged at once.
+    pub(super) fn on_disorder(&mut self, now: Instant) {
+        self.policy.on_disorder(now);
     }
 
     /// An acknowledgement is due at once: a gap was filled, a SYN or a FIN arrived.
@@ -107,7 +132,8 @@ impl Acknowledging {
     }
 
     /// An acknowledgement left.
-    pub(super) const fn on_sent(&mut self) {
+    pub(super) fn on_sent(&mut self) {
         (self.waiting, self.deadline, self.due) = (0, None, Due::Nothing);
+        self.policy.on_ack_sent();
     }
 }

@@ -1,11 +1,12 @@
 //! Acknowledgement policies.
 
 use super::script::{Script, ack, ms};
-use crate::{AckPolicy, Config};
+use crate::{AckPolicy, Config, Delayed, DynamicDelayed, Every};
+use alloc::boxed::Box;
 use meshpace_units::Span;
 
-fn receiver(acknowledgements: AckPolicy) -> Script {
-    Script::established(Config { acknowledgements, ..Config::ns2() })
+fn receiver(policy: impl AckPolicy + 'static) -> Script {
+    Script::established(Config { acknowledgements: Box::new(policy), ..Config::ns2() })
 }
 
 fn arrive(s: &mut Script, at: u64, n: u64) {
@@ -14,7 +15,7 @@ fn arrive(s: &mut Script, at: u64, n: u64) {
 
 #[test]
 fn every_segment() {
-    let mut s = receiver(AckPolicy::Every);
+    let mut s = receiver(Every);
     for (at, n, acked) in [(1, 1, 1), (2, 3, 1), (3, 4, 1), (4, 2, 4), (5, 2, 4)] {
         arrive(&mut s, at, n);
         s.expect(at, &[ack(1460 * acked)]);
@@ -24,7 +25,7 @@ fn every_segment() {
 
 #[test]
 fn delayed() {
-    let mut s = receiver(AckPolicy::DELAYED);
+    let mut s = receiver(Delayed::SECOND);
     arrive(&mut s, 0, 1);
     s.expect(0, &[]);
     arrive(&mut s, 40, 2);
@@ -45,7 +46,7 @@ fn delayed() {
 
 #[test]
 fn the_timer_is_not_restarted() {
-    let policy = AckPolicy::Delayed { segments: 4, delay: Span::from_millis(100) };
+    let policy = Delayed { segments: 4, delay: Span::from_millis(100) };
     let mut s = receiver(policy);
     arrive(&mut s, 0, 1);
     arrive(&mut s, 90, 2);
@@ -54,7 +55,7 @@ fn the_timer_is_not_restarted() {
 
 #[test]
 fn a_connection_that_is_gone_waits_for_no_timer() {
-    let mut s = receiver(AckPolicy::DELAYED);
+    let mut s = receiver(Delayed::SECOND);
     arrive(&mut s, 0, 1);
     assert_eq!(s.tcp.poll_timeout(), Some(ms(100)));
     s.app(10, crate::Connection::abort);
@@ -63,7 +64,7 @@ fn a_connection_that_is_gone_waits_for_no_timer() {
 
 #[test]
 fn part_of_a_gap_filled_counts_as_filling() {
-    let mut s = receiver(AckPolicy::DELAYED);
+    let mut s = receiver(Delayed::SECOND);
     arrive(&mut s, 0, 2);
     arrive(&mut s, 1, 4);
     s.out.clear();
@@ -74,7 +75,7 @@ fn part_of_a_gap_filled_counts_as_filling() {
 #[test]
 fn dynamic_delayed() {
     // schemes.md 21, item 7.
-    let mut s = receiver(AckPolicy::DYNAMIC_DELAYED);
+    let mut s = receiver(DynamicDelayed::PAPER);
     for n in 1..=18 {
         arrive(&mut s, n, n);
     }
@@ -91,7 +92,7 @@ fn dynamic_delayed() {
 
 #[test]
 fn data_carry_acknowledgements() {
-    let mut s = receiver(AckPolicy::DELAYED);
+    let mut s = receiver(Delayed::SECOND);
     arrive(&mut s, 0, 1);
     s.write(10, 500);
     s.expect(10, &[super::script::data(0..500).acking(1460)]);

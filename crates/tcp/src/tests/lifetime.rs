@@ -2,10 +2,11 @@
 
 use super::script::{ISS, Out, PEER_ISS, Script, ack, data, ms};
 use crate::{Closing, Config, Connection, Event, KeepAlive, State, WriteError, reset_for};
+use alloc::boxed::Box;
 use meshpace_units::Span;
 
 fn config() -> Config {
-    Config { timestamps: false, acknowledgements: crate::AckPolicy::Every, nagle: false, ..Config::rfc() }
+    Config { timestamps: false, acknowledgements: Box::new(crate::Every), nagle: false, ..Config::rfc() }
 }
 
 fn established() -> Script {

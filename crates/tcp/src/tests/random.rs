@@ -5,8 +5,8 @@ use crate::control::{
     Ack, Agent, Asks, Cubic, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
 };
 use crate::{
-    AckPolicy, Arrival, Config, Connection, Control, Event, Flags, Ns2Stamp, Options, Ports, Segment, State,
-    Timestamps, Transmit,
+    AckPolicy, Arrival, Config, Connection, Control, Delayed, DynamicDelayed, Event, Every, Flags, Ns2Stamp,
+    Options, Ports, Segment, State, Timestamps, Transmit,
 };
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -79,10 +79,14 @@ impl Control for Judge {
     }
 }
 
+fn policy(policy: impl AckPolicy + 'static) -> Box<dyn AckPolicy> {
+    Box::new(policy)
+}
+
 fn config() -> impl Strategy<Value = Config> {
     let base = prop_oneof![Just(Config::ns2()), Just(Config::rfc()), Just(Config::linux())];
     let acknowledgements =
-        prop_oneof![Just(AckPolicy::Every), Just(AckPolicy::DELAYED), Just(AckPolicy::DYNAMIC_DELAYED)];
+        prop_oneof![Just(policy(Every)), Just(policy(Delayed::SECOND)), Just(policy(DynamicDelayed::PAPER))];
     let control = prop::option::weighted(0.8, control());
     (base, control, acknowledgements, 100u32..1500, 2_000u32..200_000, any::<[bool; 3]>()).prop_map(
         |(base, control, acknowledgements, mss, receive_buffer, [rto_backoff, sack, ecn])| Config {

@@ -2,11 +2,12 @@
 
 use super::script::{ISS, PEER_ISS, Script, ack, ms};
 use crate::{Config, Event, Flags, Options, Placement, Reading, Received, Timestamps};
+use alloc::boxed::Box;
 
 fn config() -> Config {
     Config {
         timestamps: false,
-        acknowledgements: crate::AckPolicy::Every,
+        acknowledgements: Box::new(crate::Every),
         receive_buffer: 10_000,
         ..Config::rfc()
     }

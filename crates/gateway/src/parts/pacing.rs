@@ -1,0 +1,87 @@
+//! TCP-GAP's gateway without goodput control, and what it shares with the one that has it.
+
+use super::GatewayPart;
+use crate::{Config, DupAck};
+use meshpace_keys::{Key, Preset, Values, real};
+use meshpace_pacing::AdaptiveConfig;
+use meshpace_units::Span;
+use meshpace_units::quantity::TIME;
+
+pub(super) static PART: GatewayPart = GatewayPart::new(
+    "pacing",
+    "The gateway tells the wireless from the wired part of each round trip and paces what goes into the mesh.",
+    "schemes.md 3.1 to 3.4; ElRakabawy, Klemm, Lindemann 2007",
+    |values| Some(config(values)),
+)
+.keys(&[&LAW, &KEYS]);
+
+const PAPER: Config = Config::PAPER;
+
+/// The keys of the rate law: the sender's and the gateway's are one, as in the paper.
+pub(super) static LAW: [Key; AdaptiveConfig::KEYS] = AdaptiveConfig::PAPER.keys();
+
+/// The keys of the gateway itself.
+pub(super) static KEYS: [Key; 9] = [
+    Key::word(
+        "gap_dupack",
+        DupAck::WORDS,
+        PAPER.dupack.word(),
+        "Duplicate ACKs from the mesh: repair from the cache, the paper to the letter, or forward (schemes.md 3.3).",
+    ),
+    Key::count(
+        "gap_buffer_windows",
+        (1, 1_000),
+        PAPER.buffer_windows as u64,
+        "Buffer of a flow in receiver windows, queue and cache together (schemes.md 3.1).",
+    ),
+    Key::size(
+        "gap_buffer_total",
+        (0, 1 << 50),
+        PAPER.buffer_total,
+        "Bytes in all queues and caches (schemes.md 3.1).",
+    ),
+    Key::count("gap_held_max", (0, 1 << 32), PAPER.held_max as u64, "Packets in all queues."),
+    Key::count("gap_flows_max", (0, 1 << 31), PAPER.flows_max as u64, "Connections known."),
+    Key::count(
+        "gap_segments_max",
+        (0, 1 << 31),
+        PAPER.segments_max as u64,
+        "Segments remembered of one flow.",
+    ),
+    Key::count(
+        "gap_segments_total",
+        (0, 1 << 40),
+        PAPER.segments_total as u64,
+        "Segments remembered of all flows.",
+    ),
+    Key::time(
+        "gap_idle",
+        Span::from_secs(1_000_000),
+        PAPER.idle,
+        "Silence after which a flow is forgotten (schemes.md 3.1).",
+    ),
+    Key::new(
+        "gap_late_tolerance",
+        real(&TIME, 0.0, 1.0),
+        "Lateness of a departure that the next one makes up for (schemes.md 3.6).",
+    )
+    .preset(Preset::Time(PAPER.late_tolerance)),
+];
+
+/// The gateway that the values of these keys describe, without goodput control.
+pub(super) fn config(values: &Values) -> Config {
+    Config {
+        // Unlimited until the first sample (schemes.md 1.5, last row).
+        law: AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::from_values(values) },
+        goodput_control: None,
+        dupack: values.word("gap_dupack"),
+        buffer_windows: values.count("gap_buffer_windows"),
+        buffer_total: values.bytes("gap_buffer_total"),
+        held_max: values.size("gap_held_max"),
+        flows_max: values.size("gap_flows_max"),
+        segments_max: values.size("gap_segments_max"),
+        segments_total: values.size("gap_segments_total"),
+        idle: values.span("gap_idle"),
+        late_tolerance: values.span("gap_late_tolerance"),
+    }
+}

@@ -1,0 +1,16 @@
+//! TCP-GAP's gateway.
+
+use super::GatewayPart;
+use super::pacing::{KEYS, LAW, config};
+use crate::Config;
+use meshpace_pacing::{GOODPUT_CONTROL_KEYS, GoodputControlConfig};
+
+pub(super) static PART: GatewayPart = GatewayPart::new(
+    "pacing+goodput-control",
+    "As pacing, and downward flows that take more than their share are capped while that helps the slow ones.",
+    "schemes.md 3.1 to 3.5; ElRakabawy, Klemm, Lindemann 2007",
+    |values| {
+        Some(Config { goodput_control: Some(GoodputControlConfig::from_values(values)), ..config(values) })
+    },
+)
+.keys(&[&LAW, &GOODPUT_CONTROL_KEYS, &KEYS]);

@@ -1,0 +1,224 @@
+//! The adaptive law's parameters, and their keys.
+
+use crate::Path;
+use crate::path::{LinkRates, Route};
+use meshpace_keys::{Key, Values, words};
+use meshpace_units::{Bytes, Span};
+
+words! {
+    /// What `k` is on a path shorter than `n` hops (`ap_short_path`). Source: schemes.md section 2, "h < 4".
+    pub enum ShortPath {
+        /// `k = min(n, h)` (the TCP-GAP paper).
+        HHop = "h-hop",
+        /// `k = 1` if `h < n` (the authors' published agent).
+        OneHop = "one-hop",
+        /// `k = n` always (the BYU thesis).
+        NHop = "n-hop",
+    }
+}
+
+words! {
+    /// The measure of variation that slows the pace (`ap_variation`). Source: schemes.md section 2, "cov estimator".
+    pub enum Variation {
+        /// Standard deviation over mean.
+        Cov = "cov",
+        /// Mean absolute deviation over mean.
+        Mad = "mad",
+    }
+}
+
+words! {
+    /// What the sums of squared or absolute deviations are divided by (`ap_divisor`), N' being the samples held.
+    pub enum Divisor {
+        /// N' - 1 (schemes.md 2.3).
+        SamplesLessOne = "n-1",
+        /// N' (the authors' agent, WiFu).
+        Samples = "n",
+    }
+}
+
+words! {
+    /// What the history holds (`ap_samples`).
+    pub enum Samples {
+        /// Round-trip times (schemes.md 2.3).
+        RoundTrip = "rtt",
+        /// K-hop delays (the authors' agent).
+        KHopDelay = "khd",
+    }
+}
+
+/// A sender's interval before its first sample (schemes.md section 2, "Constants").
+const INITIAL_INTERVAL: Span = Span::from_millis(50);
+
+/// Parameters of the adaptive law. Source of names and defaults: schemes.md section 2, "Constants".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptiveConfig {
+    /// Weight of the old smoothed delay, in `[0, 1)`.
+    pub alpha: f64,
+    /// Hops between consecutive packets of a flow, at least 1: 4 with a carrier-sensing range of 2.75 hops.
+    pub n: u32,
+    /// Samples held for the variation, at least 1.
+    pub history: usize,
+    /// Rule for paths shorter than `n`.
+    pub short_path: ShortPath,
+    /// Measure of variation.
+    pub variation: Variation,
+    /// Divisor of the variation.
+    pub divisor: Divisor,
+    /// What the variation is taken of.
+    pub samples: Samples,
+    /// Whether a negative queueing delay counts as zero (schemes.md 1.3, rule 5).
+    pub clamp_queueing: bool,
+    /// Samples whose k-hop delay reaches this are rejected (`delaybound`).
+    pub delay_bound: Span,
+    /// The interval before the first sample; `None` does not pace until then (a gateway, schemes.md 1.5).
+    pub initial_interval: Option<Span>,
+    /// Header bytes added to the payload on the air; also the size of a pure ACK (`ap_overhead_bytes`, schemes.md 1.1).
+    pub overhead: Bytes,
+}
+
+impl AdaptiveConfig {
+    /// The profile `paper` of TCP-AP (schemes.md section 2, "Profiles").
+    pub const PAPER: Self = Self {
+        alpha: 0.7,
+        n: 4,
+        history: 50,
+        short_path: ShortPath::HHop,
+        variation: Variation::Cov,
+        divisor: Divisor::SamplesLessOne,
+        samples: Samples::RoundTrip,
+        clamp_queueing: true,
+        delay_bound: Span::from_millis(500),
+        initial_interval: Some(INITIAL_INTERVAL),
+        overhead: Bytes(68),
+    };
+
+    /// The profile `ns2-2005`: what the authors' agent computes (schemes.md section 2, "Profiles").
+    pub const NS2_2005: Self = Self {
+        short_path: ShortPath::OneHop,
+        variation: Variation::Mad,
+        divisor: Divisor::Samples,
+        samples: Samples::KHopDelay,
+        clamp_queueing: false,
+        overhead: Bytes(112),
+        ..Self::PAPER
+    };
+
+    /// The path of packets with this much payload over `route`, with this law's overhead; `None` over a list of no links.
+    #[must_use]
+    pub fn path(&self, payload: Bytes, route: &Route) -> Option<Path> {
+        let (data, ack) = (payload + self.overhead, self.overhead);
+        match &route.rates {
+            LinkRates::Uniform(rate) => Some(Path::uniform(route.hops.unwrap_or(0), data, ack, *rate)),
+            LinkRates::PerLink(rates) => Path::per_link(data, ack, rates.clone()),
+        }
+    }
+
+    pub(crate) fn k(&self, hops: u32) -> u32 {
+        let n = self.n.max(1);
+        match self.short_path {
+            _ if hops >= n => n,
+            ShortPath::HHop => hops,
+            ShortPath::OneHop => 1,
+            ShortPath::NHop => n,
+        }
+    }
+}
+
+/// The keys. Sender and gateway declare the same ones: in a scheme that has both, the law is one, as in the paper.
+impl AdaptiveConfig {
+    /// How many keys there are.
+    pub const KEYS: usize = 10;
+
+    /// The keys of all but the initial interval, with these values as defaults.
+    #[must_use]
+    pub const fn keys(&self) -> [Key; Self::KEYS] {
+        [
+            Key::number(
+                "alpha",
+                (0.0, 0.999),
+                self.alpha,
+                "Weight of the old smoothed k-hop delay (schemes.md 2.2).",
+            ),
+            Key::count(
+                "n",
+                (1, 64),
+                self.n as u64,
+                "Hops between a flow's packets: 4 for a carrier sensing range of 2.75 hops, H_cs + 1 in general (schemes.md 1.4, 2.2).",
+            ),
+            Key::count(
+                "history",
+                (1, 10_000),
+                self.history as u64,
+                "Samples for the variation (schemes.md 2, \"Constants\").",
+            ),
+            Key::word(
+                "ap_short_path",
+                ShortPath::WORDS,
+                self.short_path.word(),
+                "The k-hop delay on a path of h < n hops: k = h, 1 or n (schemes.md 2, \"h < 4\").",
+            ),
+            Key::word(
+                "ap_variation",
+                Variation::WORDS,
+                self.variation.word(),
+                "Standard or mean absolute deviation, over the mean (schemes.md 2, \"cov estimator\").",
+            ),
+            Key::word(
+                "ap_divisor",
+                Divisor::WORDS,
+                self.divisor.word(),
+                "Divisor of the deviation, n being the samples held (schemes.md 2, \"cov estimator\").",
+            ),
+            Key::word(
+                "ap_samples",
+                Samples::WORDS,
+                self.samples.word(),
+                "What the variation is of: round trips or k-hop delays (schemes.md 2, \"cov estimator\").",
+            ),
+            Key::flag(
+                "ap_clamp_queueing",
+                self.clamp_queueing,
+                "Whether a negative queueing delay counts as zero (schemes.md 1.3, rule 5).",
+            ),
+            Key::time(
+                "delaybound",
+                Span::from_secs(60),
+                self.delay_bound,
+                "Samples with a k-hop delay from here on are rejected (schemes.md 1.3, rule 4).",
+            ),
+            Key::size(
+                "ap_overhead_bytes",
+                (0, 10_000),
+                self.overhead,
+                "Header bytes on the air, also the size of a pure ACK (schemes.md 1.1).",
+            ),
+        ]
+    }
+
+    /// The key of a sender's interval before its first sample, which is the same in every profile.
+    pub const INITIAL_INTERVAL_KEY: Key = Key::time(
+        "initial_interval",
+        Span::from_secs(60),
+        INITIAL_INTERVAL,
+        "The sender's interval before the first sample (schemes.md 1.5).",
+    );
+
+    /// The law that the values of these keys describe; without an initial interval where none is declared.
+    #[must_use]
+    pub fn from_values(values: &Values) -> Self {
+        Self {
+            alpha: values.real("alpha"),
+            n: values.count("n"),
+            history: values.size("history"),
+            short_path: values.word("ap_short_path"),
+            variation: values.word("ap_variation"),
+            divisor: values.word("ap_divisor"),
+            samples: values.word("ap_samples"),
+            clamp_queueing: values.flag("ap_clamp_queueing"),
+            delay_bound: values.span("delaybound"),
+            initial_interval: values.get("initial_interval").map(|setting| setting.clone().span()),
+            overhead: values.bytes("ap_overhead_bytes"),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! How controls are built from the values of their keys.
+
+use super::{Control, Rules};
+use alloc::boxed::Box;
+use meshpace_keys::{Key, Part, Values};
+
+/// What a control is built into.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surroundings {
+    /// The rules of the TCP profile around it.
+    pub rules: Rules,
+    /// Payload of a full segment, bytes.
+    pub segment: u32,
+    /// Whether the sender is in the mesh: some parts act only there.
+    pub from_mesh: bool,
+}
+
+/// How a window part (`congestion`) is built.
+pub type WindowPart = Part<fn(&Values, &Surroundings) -> Box<dyn Control>>;
+
+/// How a pacing part (`pacing`) is built; `None`: it does not act in these surroundings. Every one has a key
+/// [`RTO_BACKOFF`], since pacing decides whether a timeout doubles the next.
+pub type PacingPart = Part<fn(&Values, &Surroundings) -> Option<Box<dyn Control>>>;
+
+/// The key by which a pacing part says whether a timeout doubles the next one.
+pub const RTO_BACKOFF: &str = "ap_rto_backoff";
+
+/// Most do.
+pub(super) static BACKS_OFF: [Key; 1] = [rto_backoff(true)];
+/// TCP-AP does not (schemes.md section 2, "RTO back-off").
+pub(super) static KEEPS_RTO: [Key; 1] = [rto_backoff(false)];
+
+const fn rto_backoff(default: bool) -> Key {
+    Key::flag(
+        RTO_BACKOFF,
+        default,
+        "Whether a timeout doubles the next; not in TCP-AP (schemes.md 2, \"RTO back-off\").",
+    )
+}

@@ -1,0 +1,59 @@
+//! What the TCP of both ends follows besides its parts: complete sets, and what may be changed about them.
+
+use crate::config::Config;
+use crate::control::Rules;
+use crate::rto::{RtoConfig, SmoothedConfig, TickConfig};
+use meshpace_keys::{Key, Part, Values};
+use meshpace_units::Span;
+
+/// A profile as built: the endpoint, and the rules of its congestion control.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// The endpoint, with NewReno.
+    pub config: Config,
+    /// The rules that any congestion control follows in it.
+    pub rules: Rules,
+}
+
+/// How a profile (`tcp_profile`) is built.
+pub type ProfilePart = Part<fn(&Values) -> Profile>;
+
+meshpace_keys::parts! {
+    /// The profiles.
+    pub static PROFILES: ProfilePart = [ns2, rfc];
+}
+
+/// The keys of the retransmission timeout's limits.
+const fn rto_keys(initial: Span, min: Span, max: Span) -> [Key; 3] {
+    [
+        Key::time(
+            "rto_initial",
+            Span::from_secs(60),
+            initial,
+            "Retransmission timeout before the first round trip (schemes.md 16).",
+        ),
+        Key::time(
+            "rto_min",
+            Span::from_secs(60),
+            min,
+            "Least retransmission timeout, before back-off (schemes.md 16).",
+        ),
+        Key::time("rto_max", Span::from_secs(3600), max, "Largest retransmission timeout (schemes.md 16)."),
+    ]
+}
+
+/// Explicit congestion notification, off in every profile as in ns-2 and by the RFCs' default.
+static ECN: [Key; 1] = [Key::flag(
+    "ecn",
+    false,
+    "Explicit congestion notification: data are marked where they would be dropped (RFC 3168).",
+)];
+
+/// The estimator with the limits that the values say.
+fn with_limits(rto: RtoConfig, values: &Values) -> RtoConfig {
+    let [initial, min, max] = ["rto_initial", "rto_min", "rto_max"].map(|key| values.span(key));
+    match rto {
+        RtoConfig::Ticks(rto) => RtoConfig::Ticks(TickConfig { initial, min, max, ..rto }),
+        RtoConfig::Smoothed(rto) => RtoConfig::Smoothed(SmoothedConfig { initial, min, max, ..rto }),
+    }
+}

@@ -1,0 +1,33 @@
+//! ns-2.35.
+
+use super::{ECN, Profile, ProfilePart, rto_keys, with_limits};
+use crate::config::Config;
+use crate::control::Rules;
+use crate::rto::TickConfig;
+use meshpace_keys::Key;
+
+pub(super) static PART: ProfilePart = ProfilePart::new(
+    "ns2",
+    "ns-2.35: flat headers, coarse timeouts, a handshake of two segments.",
+    "schemes.md 16, \"Profile ns2 in full\"",
+    |values| {
+        let config = Config::ns2();
+        Profile {
+            rules: Rules { initial_ssthresh: Some(values.real("initial_ssthresh")), ..Rules::NS2 },
+            config: Config { rto: with_limits(config.rto, values), ecn: values.flag("ecn"), ..config },
+        }
+    },
+)
+.keys(&[&RTO, &THRESHOLD, &ECN]);
+
+static RTO: [Key; 3] = rto_keys(TickConfig::NS2.initial, TickConfig::NS2.min, TickConfig::NS2.max);
+
+static THRESHOLD: [Key; 1] = [Key::number(
+    "initial_ssthresh",
+    (2.0, 1e6),
+    match Rules::NS2.initial_ssthresh {
+        Some(segments) => segments,
+        None => f64::INFINITY,
+    },
+    "Slow-start threshold before the first loss, segments; with tcp_profile = \"rfc\" there is none (schemes.md 16).",
+)];
