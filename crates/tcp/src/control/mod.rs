@@ -20,8 +20,7 @@
 //! | [`Paced`]: two of these | both | `paced.rs` |
 //!
 //! What several window parts share: [`Rules`], [`Window`], [`Losses`], [`Recovery`], [`SackRecovery`] with its
-//! [`Scoreboard`]. Windows are real numbers of
-//! full-sized segments, as in ns-2.
+//! [`Scoreboard`]. Windows are real numbers of full-sized segments, as in ns-2.
 
 mod ack;
 mod answer;

@@ -2,6 +2,7 @@
 
 mod ack;
 mod delivery;
+mod next;
 mod queue;
 mod reductions;
 mod sent;
@@ -10,11 +11,10 @@ pub(crate) use ack::AckEvent;
 pub use delivery::RateSample;
 
 use crate::config::{Config, HeaderSize};
-use crate::control::{Allowance, Asks, Control, Departure, Discipline, Outstanding, Pace, Sent};
+use crate::control::{Asks, Control, Departure, Discipline, Outstanding, Sent};
 use crate::measure::Counters;
 use crate::rto::Estimator;
 use alloc::boxed::Box;
-use core::ops::Range;
 use delivery::Delivery;
 use meshpace_units::{Instant, Span};
 use queue::SendQueue;
@@ -165,210 +165,6 @@ impl Sender {
     /// ahead of `max`.
     const fn needs_timer(&self) -> bool {
         self.una < self.max || self.una < self.nxt
-    }
-
-    /// What the control allows to be outstanding, at least a segment.
-    fn allowance(&self, new_data: bool) -> Allowance {
-        let answer = self.control.window(self.mss, new_data);
-        answer.map_or(Allowance { bytes: u64::MAX, extension: 0 }, |allowance| Allowance {
-            bytes: allowance.bytes.max(u64::from(self.mss)),
-            ..allowance
-        })
-    }
-
-    /// The position that the next segment must not pass by the sender's own rules (not the peer's).
-    fn own_edge(&self, new_data: bool) -> u64 {
-        let window = self.allowance(new_data).bytes;
-        let limit = self.limit.map_or(u64::MAX, |segments| u64::from(segments) * u64::from(self.mss));
-        self.una.saturating_add(window.min(limit))
-    }
-
-    /// What the windows allow to be sent next, in order; `None` if they allow nothing or nothing waits.
-    pub(crate) fn next_chunk(&self) -> Option<Chunk> {
-        if self.burst == Some(0) {
-            return None;
-        }
-        let Range { start, end } = self.next_range();
-        let waiting = end.min(self.end).saturating_sub(start);
-        if waiting == 0 {
-            return (self.fin && start == self.end).then_some(Chunk { start, length: 0, fin: true });
-        }
-        let length = waiting.min(u64::from(self.mss));
-        if start + length > self.own_edge(start == self.max) { None } else { self.fitting(start, length) }
-    }
-
-    /// Where the next segment in order is: going back, only what the peer is not known to have.
-    fn next_range(&self) -> Range<u64> {
-        if !self.asks.sack || self.nxt >= self.max {
-            return self.nxt..u64::MAX;
-        }
-        let missing = self.control.missing(self.nxt..self.max);
-        if missing.is_empty() { self.max..u64::MAX } else { missing }
-    }
-
-    /// `length` bytes from `start` on, as far as the peer's window and Nagle's rule let them out.
-    fn fitting(&self, start: u64, mut length: u64) -> Option<Chunk> {
-        // The first unacknowledged segment is resent even into a window that has closed since.
-        let going_back = start == self.una && start < self.max;
-        let usable = self.edge.saturating_sub(start);
-        if usable < length && !going_back {
-            // Silly window avoidance: half the largest window is worth a segment (RFC 9293, section 3.8.6.2.1).
-            if usable == 0 || usable < self.max_window.div_ceil(2) {
-                return None;
-            }
-            length = usable;
-        }
-        let small_and_new = length < u64::from(self.mss) && start == self.max;
-        if self.nagle && small_and_new && self.outstanding() && !self.fin {
-            return None;
-        }
-        Some(self.chunk(start, length as u32))
-    }
-
-    fn chunk(&self, start: u64, length: u32) -> Chunk {
-        Chunk { start, length, fin: self.fin && start + u64::from(length) == self.end }
-    }
-
-    /// The first segment of `range`, as far as it was sent before.
-    fn sent_before(&self, range: &Range<u64>) -> Chunk {
-        let start = range.start.max(self.una);
-        let data = range.end.min(self.max).min(self.end).saturating_sub(start);
-        let length = data.min(u64::from(self.mss)) as u32;
-        let end = start + u64::from(length);
-        Chunk { start, length, fin: self.fin && self.max > self.end && end == self.end && range.end > end }
-    }
-
-    /// The first unacknowledged segment, as far as it was sent before.
-    fn first_unacknowledged(&self) -> Chunk {
-        self.sent_before(&(self.una..u64::MAX))
-    }
-
-    /// True if there are new data that the peer's window lets out.
-    fn unsent(&self) -> bool {
-        let waiting = self.end.saturating_sub(self.nxt).min(u64::from(self.mss));
-        self.nxt == self.max && waiting > 0 && self.fitting(self.nxt, waiting).is_some()
-    }
-
-    /// What the control wants sent again.
-    fn hole(&self) -> Option<Range<u64>> {
-        if self.asks.sack { self.control.hole(self.unsent()) } else { None }
-    }
-
-    /// The next segment of what the control wants sent again.
-    fn take_hole(&mut self) -> Option<Chunk> {
-        while let Some(range) = self.hole() {
-            let chunk = self.sent_before(&range);
-            let there = chunk.end() > chunk.start;
-            // What is not there to be sent, as what has been acknowledged since, is gone for the control, too.
-            self.control.on_hole_taken(range.start..if there { chunk.end() } else { range.end });
-            if there {
-                return Some(chunk);
-            }
-        }
-        None
-    }
-
-    /// Takes what may leave at `now`, retransmissions first.
-    pub(crate) fn take(&mut self, now: Instant) -> Option<Chunk> {
-        let chunk = self.choose(now);
-        if chunk.is_none() && self.delivery.is_some() {
-            self.note_lack_of_data();
-        }
-        chunk
-    }
-
-    /// If it is the application that leaves the window open, the delivery rate is no measure of the path
-    /// (draft-cheng-iccrg-delivery-rate-estimation, section 3.4: less than a segment to send, nothing to send again).
-    fn note_lack_of_data(&mut self) {
-        let unsent = self.end.saturating_sub(self.nxt);
-        let idle = self.nxt == self.max && self.resend.is_none() && self.queue.is_empty();
-        if idle && unsent < u64::from(self.mss) && self.nxt < self.own_edge(true) && self.hole().is_none() {
-            if let Some(delivery) = &mut self.delivery {
-                delivery.on_app_limited();
-            }
-        }
-    }
-
-    fn choose(&mut self, now: Instant) -> Option<Chunk> {
-        if self.resend == Some(Resend::Fast) {
-            self.resend = None;
-            let chunk = self.first_unacknowledged();
-            self.nxt = self.nxt.max(chunk.end());
-            return Some(chunk);
-        }
-        if core::mem::take(&mut self.forced) {
-            if let Some(chunk) = self.forced_chunk() {
-                return Some(chunk);
-            }
-        }
-        match self.control.pace(now) {
-            Some(pace) if pace.discipline == Discipline::Queue => self.take_queued(now, pace),
-            Some(pace) if pace.release > now => {
-                self.due = self.waits().then_some(pace.release);
-                self.take_bare_fin()
-            }
-            _ => {
-                let chunk = self.take_permitted(now);
-                self.due = self.due.filter(|_| chunk.is_some());
-                chunk
-            }
-        }
-    }
-
-    /// Queues what the windows let out, and takes the first of the queue if its time has come.
-    fn take_queued(&mut self, now: Instant, pace: Pace) -> Option<Chunk> {
-        while let Some(chunk) = self.take_permitted(now) {
-            self.queue.push(chunk);
-        }
-        if self.forgets {
-            self.queue.drop_acknowledged(self.una);
-        }
-        if self.queue.is_empty() {
-            self.due = None;
-            return None;
-        }
-        let due = *self.due.get_or_insert(pace.release);
-        if pace.release <= now || due <= now { self.queue.pop() } else { None }
-    }
-
-    /// A control that has ceased to queue leaves nothing behind in the queue.
-    fn flush_queue(&mut self, now: Instant) {
-        if !self.queue.is_empty() && !self.queues(now) {
-            self.queue.clear();
-            self.due = None;
-        }
-    }
-
-    fn queues(&self, now: Instant) -> bool {
-        self.control.pace(now).is_some_and(|pace| pace.discipline == Discipline::Queue)
-    }
-
-    fn take_permitted(&mut self, now: Instant) -> Option<Chunk> {
-        if self.resend.take().is_some() {
-            return Some(self.first_unacknowledged());
-        }
-        if let Some(hole) = self.take_hole() {
-            return Some(hole);
-        }
-        if !self.outstanding() && now.saturating_since(self.last_activity) >= self.estimator.rto() {
-            self.control.on_idle(self.mss);
-        }
-        let chunk = self.next_chunk()?;
-        let new_data = chunk.start == self.max;
-        let Allowance { bytes, extension } = self.allowance(new_data);
-        if chunk.end() + extension > self.una.saturating_add(bytes) {
-            self.limited += u64::from(chunk.length);
-        }
-        self.burst = self.burst.map(|left| left.saturating_sub(1));
-        self.nxt = chunk.end();
-        Some(chunk)
-    }
-
-    /// A FIN with no data waits behind the data, not for the pace.
-    fn take_bare_fin(&mut self) -> Option<Chunk> {
-        let chunk = self.next_chunk().filter(|chunk| chunk.length == 0)?;
-        self.nxt = chunk.end();
-        Some(chunk)
     }
 
     /// `chunk` leaves now. True if any of it leaves for the first time.
