@@ -7,9 +7,9 @@
 
 use super::khd::INITIAL_INTERVAL;
 use super::part::{KEEPS_RTO, PacingPart};
+use super::{Ack, Asks, Control, Departure, Discipline, Outstanding, Pace, PacingView, Reaction, law_pacer};
 use alloc::boxed::Box;
 use meshpace_keys::{Key, Need};
-use super::{Ack, Asks, Control, Departure, Discipline, Outstanding, Pace, PacingView, Reaction, law_pacer};
 use meshpace_pacing::{AdaptiveConfig, FreeRunningTimer, RateLaw};
 use meshpace_units::{Bytes, Instant, Span};
 

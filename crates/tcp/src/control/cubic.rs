@@ -1,11 +1,11 @@
 //! CUBIC: after a loss the window grows by the time since then, in a cubic around the window at which it was lost.
 
 use super::part::WindowPart;
-use alloc::boxed::Box;
 use super::window::MINIMUM_THRESHOLD;
 use super::{
     Ack, AckKind, Allowance, Asks, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window,
 };
+use alloc::boxed::Box;
 use meshpace_units::{Instant, Span};
 
 pub(super) static PART: WindowPart = WindowPart::new(

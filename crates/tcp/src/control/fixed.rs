@@ -1,10 +1,10 @@
 //! One segment every interval, whatever is measured.
 
+use super::law_pacer::{permission, take_token};
 use super::part::{BACKS_OFF, PacingPart};
+use super::{Ack, Control, Departure, Pace, PacingView, Reaction};
 use alloc::boxed::Box;
 use meshpace_keys::Key;
-use super::law_pacer::{permission, take_token};
-use super::{Ack, Control, Departure, Pace, PacingView, Reaction};
 use meshpace_pacing::Pacer;
 use meshpace_units::{Bytes, Instant, Rate, Span};
 

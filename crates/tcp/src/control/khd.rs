@@ -1,10 +1,10 @@
 //! TCP-AP: the k-hop delay of the whole path.
 
+use super::law_pacer::LawPacer;
 use super::part::{KEEPS_RTO, PacingPart};
+use super::{Ack, Asks, Control, Departure, Pace, PacingView, Reaction};
 use alloc::boxed::Box;
 use meshpace_keys::Key;
-use super::law_pacer::LawPacer;
-use super::{Ack, Asks, Control, Departure, Pace, PacingView, Reaction};
 use meshpace_pacing::AdaptiveConfig;
 use meshpace_units::Instant;
 

@@ -1,8 +1,8 @@
 //! NewReno: fast recovery that survives several losses in one window.
 
 use super::part::WindowPart;
-use alloc::boxed::Box;
 use super::{Ack, AckKind, Allowance, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window};
+use alloc::boxed::Box;
 use meshpace_units::Instant;
 
 pub(super) static PART: WindowPart = WindowPart::new(

@@ -1,8 +1,8 @@
 //! Tahoe: every loss starts again from one segment.
 
 use super::part::WindowPart;
-use alloc::boxed::Box;
 use super::{Ack, AckKind, Allowance, Control, Losses, Outstanding, Reaction, Rules, Window};
+use alloc::boxed::Box;
 use meshpace_units::Instant;
 
 pub(super) static PART: WindowPart = WindowPart::new(

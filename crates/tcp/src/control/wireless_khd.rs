@@ -1,10 +1,10 @@
 //! TCP-GAP's wireless sender: the k-hop delay of what the gateway's option leaves of a round trip.
 
 use super::khd::{INITIAL_INTERVAL, LAW};
-use super::part::{BACKS_OFF, PacingPart};
-use alloc::boxed::Box;
 use super::law_pacer::LawPacer;
+use super::part::{BACKS_OFF, PacingPart};
 use super::{Ack, Asks, Control, Departure, Pace, PacingView, Reaction};
+use alloc::boxed::Box;
 use meshpace_pacing::{AdaptiveConfig, WirelessPart, WirelessSample};
 use meshpace_units::Instant;
 
