@@ -344,7 +344,7 @@ def test_many_connections_and_files(site: Site, tmp_path: Path) -> None:
     with ThreadPoolExecutor(24) as pool:
         for body in pool.map(fetch, range(60)):
             assert body == file.read_bytes()
-    # A connection's line comes when its end is acknowledged: later than its client has everything, if that packet is lost.
+    # A connection's line comes when its end is acknowledged, which may be after its client has everything.
     assert server.process.stdout is not None
     ended = [server.process.stdout.readline() for _ in range(60)]
     lines = [json.loads(line) for line in [*ended, *interrupt(server).splitlines()]]
