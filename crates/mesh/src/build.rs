@@ -6,7 +6,7 @@ use crate::measure::Meter;
 use crate::probe::Probe;
 use crate::schemes::{ChosenSchemes, FlowScheme};
 use crate::simulation::Simulation;
-use meshpace_network::{Alarm, Network, host};
+use meshpace_network::{Alarm, Network, RelayFactory, host};
 use meshpace_random::Stream;
 use meshpace_scenario::{self as scenario, Scenario};
 use meshpace_tcp::{Connection, Ports};
@@ -14,7 +14,12 @@ use meshpace_units::Seq;
 
 impl<'a> Simulation<'a> {
     /// The simulation of a scenario, with everything scheduled that happens by itself.
-    pub(crate) fn new(scenario: &Scenario, schemes: &ChosenSchemes, probe: &'a mut dyn Probe) -> Self {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        schemes: &ChosenSchemes,
+        relays: &RelayFactory<'_>,
+        probe: &'a mut dyn Probe,
+    ) -> Self {
         let flows: Vec<_> = scenario
             .flows
             .iter()
@@ -22,7 +27,7 @@ impl<'a> Simulation<'a> {
             .map(|(index, spec)| flow(index, spec, &schemes.flows[index], scenario))
             .collect();
         let mut simulation = Self {
-            network: Network::new(scenario, schemes.gateway),
+            network: Network::new(scenario, schemes.gateway, relays),
             connection_alarms: vec![Alarm::default(); 2 * flows.len()],
             meter: Meter::new(&scenario.measure, flows.len()),
             directory: Directory::new(scenario),

@@ -25,8 +25,9 @@ mod transport;
 
 pub use ends::{Directory, FlowEnds, Role};
 pub use film::Film;
+pub use meshpace_network::RelayFactory;
 pub use probe::{FlowSample, Probe};
 pub use result::{ENGINE, RunResult};
-pub use run::{check, run, run_with, schema};
+pub use run::{check, run, run_with, run_with_relays, schema};
 pub use schemes::{parameters, parameters_in_use};
 pub use series::Series;

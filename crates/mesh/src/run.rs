@@ -4,7 +4,7 @@ use crate::probe::Probe;
 use crate::result::RunResult;
 use crate::schemes::ChosenSchemes;
 use crate::simulation::Simulation;
-use meshpace_network::NoWatch;
+use meshpace_network::{NoWatch, RelayFactory};
 use meshpace_scenario::{Plan, Scenario, ScenarioError};
 use meshpace_units::Instant;
 
@@ -21,22 +21,43 @@ pub fn run(scenario: &Scenario) -> Result<RunResult, ScenarioError> {
 /// # Errors
 /// As [`run`]; the probe has then seen nothing.
 pub fn run_with(scenario: &Scenario, probe: &mut dyn Probe) -> Result<RunResult, ScenarioError> {
+    let schemes = ChosenSchemes::of(scenario)?;
+    Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), probe))
+}
+
+/// Runs a scenario with relays of the caller's at all queues, in place of the scheme's.
+///
+/// # Errors
+/// As [`run`]; the probe has then seen nothing.
+pub fn run_with_relays(
+    scenario: &Scenario,
+    relays: &RelayFactory<'_>,
+    probe: &mut dyn Probe,
+) -> Result<RunResult, ScenarioError> {
+    Ok(run_chosen(scenario, &ChosenSchemes::of(scenario)?, relays, probe))
+}
+
+fn run_chosen(
+    scenario: &Scenario,
+    schemes: &ChosenSchemes,
+    relays: &RelayFactory<'_>,
+    probe: &mut dyn Probe,
+) -> RunResult {
     #[allow(
         clippy::disallowed_methods,
         reason = "the wall time of a run is reported, and nothing else uses it"
     )]
     let started = std::time::Instant::now();
-    let schemes = ChosenSchemes::of(scenario)?;
     let length = match scenario.measure.plan {
         Plan::Time { duration, .. } => duration,
         Plan::Batches { limit, .. } => limit,
     };
     let end = Instant::ZERO + length;
-    let mut simulation = Simulation::new(scenario, &schemes, probe);
+    let mut simulation = Simulation::new(scenario, schemes, relays, probe);
     simulation.run(end);
     let mut result = simulation.report(scenario, end);
     result.wall_s = started.elapsed().as_secs_f64();
-    Ok(result)
+    result
 }
 
 /// The JSON Schema of the scenario file, the parameters of schemes included.

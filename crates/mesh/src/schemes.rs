@@ -1,6 +1,7 @@
 //! Which scheme each flow and each gateway of a scenario has.
 
 use meshpace_gateway as gateway;
+use meshpace_relay::{QueueConfig, Relay};
 use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, ScenarioError};
 use meshpace_schemes::{Catalogue, FlowEnd, Scheme, SchemeSetting, UnknownScheme};
 use meshpace_settings::schema::plain;
@@ -13,6 +14,8 @@ use std::collections::BTreeMap;
 pub struct ChosenSchemes {
     /// What the gateways do.
     pub gateway: Option<gateway::Config>,
+    /// Whose relays and gateways the mesh has.
+    mesh: Scheme,
     /// What the ends of each flow do.
     pub flows: Vec<FlowScheme>,
 }
@@ -44,6 +47,7 @@ impl ChosenSchemes {
         }
         Ok(Self {
             gateway: find(&scenario.network_scheme).gateway(),
+            mesh: find(&scenario.network_scheme),
             flows: scenario
                 .flows
                 .iter()
@@ -90,6 +94,13 @@ fn catalogue(scenario: &Scenario) -> Result<Catalogue, ScenarioError> {
 
 fn unknown(at: &Location, error: UnknownScheme) -> ScenarioError {
     at.error(format!("{:?}", error.name), error.allowed)
+}
+
+impl ChosenSchemes {
+    /// The relay at a queue of the mesh or of its wired part.
+    pub fn relay(&self, queue: &QueueConfig) -> Box<dyn Relay> {
+        self.mesh.relay(queue)
+    }
 }
 
 impl FlowScheme {

@@ -5,6 +5,7 @@ use crate::network::Network;
 use crate::watch::Watch;
 use meshpace_packet::Class;
 use meshpace_radio::{Action, Arrival, Frame, MacPacket, Outcome};
+use meshpace_relay::Heard;
 use meshpace_units::{NodeId, Span};
 use std::fmt::Debug;
 
@@ -22,10 +23,13 @@ impl<T: Copy + Debug> Network<T> {
         let Some(frame) = &self.on_air[from as usize] else { panic!("node {from} sent nothing") };
         let broadcast = if frame.to.is_none() { frame.packet } else { None };
         let mut actions = std::mem::take(&mut self.mac_actions);
-        let station = &mut self.nodes[node as usize].station;
-        let outcome = station.frame_ends(now, frame, &self.config, &mut actions);
+        let this = &mut self.nodes[node as usize];
+        let outcome = this.station.frame_ends(now, frame, &self.config, &mut actions);
         if outcome != Outcome::Read {
             watch.lost(now, NodeId(node), frame, outcome);
+        } else if this.listens {
+            let frame = *frame;
+            self.tell_heard(node, &Heard { frame: &frame, mine: true });
         }
         self.carry_out(node, &mut actions, watch);
         self.mac_actions = actions;
@@ -39,15 +43,40 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         let frame = self.far.take(copy);
         let mut actions = std::mem::take(&mut self.mac_actions);
-        let station = &mut self.nodes[node as usize].station;
-        let outcome = station.frame_ends(now, &frame, &self.config, &mut actions);
+        let this = &mut self.nodes[node as usize];
+        let outcome = this.station.frame_ends(now, &frame, &self.config, &mut actions);
         if outcome != Outcome::Read {
             watch.lost(now, NodeId(node), &frame, outcome);
+        } else if this.listens {
+            self.tell_heard(node, &Heard { frame: &frame, mine: true });
         }
         self.carry_out(node, &mut actions, watch);
         self.mac_actions = actions;
         if let Some(packet) = frame.packet {
             self.packets.remove(packet.handle);
+        }
+    }
+
+    /// The last bit of a frame that `from` sent for somebody else arrives at `node`, which listens.
+    pub(crate) fn overheard(&mut self, node: u32, from: u32) {
+        let Some(frame) = self.on_air[from as usize] else { panic!("node {from} sent nothing") };
+        self.overhear(node, &frame);
+    }
+
+    /// The last bit of a frame from far away that is for somebody else arrives at `node`, which listens.
+    pub(crate) fn far_overheard(&mut self, node: u32, copy: u32) {
+        let frame = self.far.take(copy);
+        self.overhear(node, &frame);
+        if let Some(packet) = frame.packet {
+            self.packets.remove(packet.handle);
+        }
+    }
+
+    fn overhear(&mut self, node: u32, frame: &Frame) {
+        let now = self.now();
+        if self.nodes[node as usize].station.overhear(now, frame.from, &self.config) {
+            self.tell_heard(node, &Heard { frame, mine: false });
+            self.wake(node);
         }
     }
 
@@ -83,9 +112,8 @@ impl<T: Copy + Debug> Network<T> {
     /// Hands the station its next packet, if it takes one, and sets its alarm.
     pub(crate) fn feed(&mut self, node: u32) {
         let now = self.now();
-        let this = &mut self.nodes[node as usize];
-        if this.station.accepts() {
-            if let Some(handle) = this.queue.pop() {
+        if self.nodes[node as usize].station.accepts() {
+            if let Some(handle) = self.dequeue(node) {
                 let packet = self.packets.get(handle);
                 let rate = packet.next_hop.map(|to| self.rates.between(NodeId(node), to));
                 let offered = MacPacket {
@@ -94,10 +122,14 @@ impl<T: Copy + Debug> Network<T> {
                     size: packet.size,
                     rate: rate.unwrap_or(self.config.phy.basic_rate),
                 };
+                let this = &mut self.nodes[node as usize];
+                if let Some(exchanges) = &mut this.exchanges {
+                    exchanges.offered(now, &offered);
+                }
                 this.station.offer(now, offered, &self.config);
             }
         }
-        let deadline = this.station.next_deadline(&self.config);
+        let deadline = self.nodes[node as usize].station.next_deadline(&self.config);
         self.queue.set_station(node, deadline);
     }
 
@@ -106,6 +138,11 @@ impl<T: Copy + Debug> Network<T> {
         self.frames += 1;
         watch.frame(now, &frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
         self.on_air[node as usize] = Some(frame);
+        if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
+            if let Some(report) = exchanges.transmits(now, &frame) {
+                self.report_to_relay(node, &report);
+            }
+        }
         let at_transmitter = Arrival {
             start: now,
             end: now + frame.airtime,
@@ -119,12 +156,14 @@ impl<T: Copy + Debug> Network<T> {
         };
         for hearer in &self.hearers[node as usize] {
             let unicast = frame.to == Some(hearer.node);
-            let mine = hearer.decodable && (unicast || frame.to.is_none());
+            let lost = hearer.lossy && hearer.decodable && self.losses.lose(now, frame.from, hearer.node);
+            let decodable = hearer.decodable && !lost;
+            let mine = decodable && (unicast || frame.to.is_none());
             let arrival = Arrival {
                 start: at_transmitter.start + hearer.delay,
                 end: at_transmitter.end + hearer.delay,
                 power: hearer.power,
-                decodable: hearer.decodable,
+                decodable,
                 mine,
                 unicast,
                 ..at_transmitter
@@ -137,6 +176,14 @@ impl<T: Copy + Debug> Network<T> {
             } else if mine {
                 let copy = self.far.add(frame, &mut self.packets);
                 self.queue.schedule(arrival.end, Event::FarFrameEnds { node: hearer.node.0, copy });
+            } else if self.listening && decodable && self.nodes[hearer.node.index()].listens {
+                let listener = hearer.node.0;
+                let event = if hearer.delay < NEAR {
+                    Event::Overheard { node: listener, from: node }
+                } else {
+                    Event::FarOverheard { node: listener, copy: self.far.add(frame, &mut self.packets) }
+                };
+                self.queue.schedule(arrival.end, event);
             }
             let station = &mut self.nodes[hearer.node.index()].station;
             if let Some(not_before) = station.hear(now, arrival, &self.config) {
@@ -154,6 +201,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     fn packet_sent(&mut self, node: u32, packet: &MacPacket) {
+        self.exchange_ended(node, true);
         match packet.to {
             Some(to) => {
                 self.nodes[node as usize].links.toward(to).carried += 1;
@@ -165,6 +213,7 @@ impl<T: Copy + Debug> Network<T> {
 
     fn packet_given_up(&mut self, node: u32, packet: &MacPacket) {
         let to = packet.to.unwrap_or_else(|| panic!("a broadcast was given up: {packet:?}"));
+        self.exchange_ended(node, false);
         let class = self.packets.get(packet.handle).class;
         self.nodes[node as usize].links.toward(to).given_up(class);
         match class {

@@ -4,7 +4,6 @@ use crate::addresses::{AddressBook, host};
 use crate::event::{Alarm, EventQueue};
 use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
-use crate::interface_queue::InterfaceQueue;
 use crate::movement::Movement;
 use crate::network::Network;
 use crate::node::{LinkCounters, Node};
@@ -14,33 +13,36 @@ use crate::wired::WiredLink;
 use meshpace_gateway::{self as gateway, Counters, Gateway};
 use meshpace_packet::Packets;
 use meshpace_radio::reception::{Capture, ReceptionLimits, Sinr};
-use meshpace_radio::{Hearer, Links, Phy, Reception, Station, StationConfig};
+use meshpace_radio::{Hearer, LinkLoss, Links, Losses, Phy, Reception, Station, StationConfig};
 use meshpace_random::Stream;
+use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
 use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
 use meshpace_scenario::{self as scenario, Scenario};
-use meshpace_units::{Bytes, NodeId};
+use meshpace_units::{Bytes, NodeId, Span};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 impl<T: Copy + Debug> Network<T> {
     /// The network of a scenario, whose flows do not matter here. `gateway` says what the gateways do; `None`: they pass
-    /// packets on. Nothing happens before [`start`](Self::start).
+    /// packets on; `relays` makes the queues. Nothing happens before [`start`](Self::start).
     #[must_use]
-    pub fn new(scenario: &Scenario, gateway: Option<gateway::Config>) -> Self {
+    pub fn new(scenario: &Scenario, gateway: Option<gateway::Config>, relays: &RelayFactory<'_>) -> Self {
         let radio = &scenario.radio;
         let links = links(scenario);
         let positions: Option<Vec<_>> = scenario.mesh.iter().map(|node| node.position).collect();
-        let hearers = match &positions {
+        let mut hearers = match &positions {
             Some(positions) => links.table(positions),
             None => links.graph(scenario.mesh.len(), &links.listed),
         };
         let config = station_config(radio, &links);
+        let losses = losses(scenario, &config.phy);
+        losses.mark(&mut hearers);
         let paths = Arc::new(ShortestPaths::new(&neighbours(&hearers)));
-        let nodes = (0..scenario.mesh.len())
-            .map(|index| node(NodeId::from_index(index), scenario, &config, &paths))
+        let nodes: Vec<_> = (0..scenario.mesh.len())
+            .map(|index| node(NodeId::from_index(index), scenario, &config, &paths, relays))
             .collect();
-        let wired = wired_links(scenario);
+        let wired = wired_links(scenario, relays);
         let directions: Vec<_> = wired.iter().map(|link| (link.from, link.to)).collect();
         let gateways: Vec<_> = scenario
             .mesh
@@ -59,12 +61,13 @@ impl<T: Copy + Debug> Network<T> {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
             far: FarFrames::default(),
+            listening: nodes.iter().any(|node: &Node| node.listens),
             nodes,
             movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),
             hearers,
             config,
             rates: RateTable::new(radio),
-            queue_limit: radio.queue as usize,
+            losses,
             packets: Packets::default(),
             arrived: VecDeque::new(),
             set_out: 0,
@@ -77,6 +80,7 @@ impl<T: Copy + Debug> Network<T> {
             control_packets: 0,
             failures_before: 0,
             mac_actions: Vec::new(),
+            dropped: Vec::new(),
             routing_actions: Vec::new(),
         }
     }
@@ -99,6 +103,20 @@ fn links(scenario: &Scenario) -> Links {
         seed: scenario.seed,
         listed: scenario.radio_links.iter().map(|link| (link.from, link.to)).collect(),
     }
+}
+
+/// The largest packet that the network carries: what a burst of losses is counted in.
+const FULL_PACKET: Bytes = Bytes(1500);
+
+/// The links that lose frames. A burst lasts as long as so many full data frames at the link's rate, one after another.
+fn losses(scenario: &Scenario, phy: &Phy) -> Losses {
+    let links = scenario.radio_links.iter().filter(|link| link.loss > 0.0).map(|link| {
+        let rate = scenario.radio.rate_between(link.from, link.to);
+        let frame = phy.airtime(phy.mpdu(FULL_PACKET), rate).as_secs_f64();
+        let burst = link.burst.map(|frames| Span::from_secs_f64(frames * frame));
+        LinkLoss { from: link.from, to: link.to, loss: link.loss, burst }
+    });
+    Losses::new(&links.collect::<Vec<_>>(), scenario.seed)
 }
 
 /// Thermal noise at 290 K over 20 MHz with a noise figure of 7 dB: -94 dBm. Only `sinr` has noise.
@@ -146,7 +164,16 @@ fn neighbours(hearers: &[Vec<Hearer>]) -> Vec<Vec<NodeId>> {
     hearers.iter().enumerate().map(both_ways).collect()
 }
 
-fn node(id: NodeId, scenario: &Scenario, config: &StationConfig, paths: &Arc<ShortestPaths>) -> Node {
+/// What makes the relay of a queue.
+pub type RelayFactory<'a> = dyn Fn(&QueueConfig) -> Box<dyn Relay> + 'a;
+
+fn node(
+    id: NodeId,
+    scenario: &Scenario,
+    config: &StationConfig,
+    paths: &Arc<ShortestPaths>,
+    relays: &RelayFactory<'_>,
+) -> Node {
     let stream = |name| Stream::new(scenario.seed, name, u64::from(id.0));
     let reception = match scenario.radio.reception {
         scenario::Reception::Ns2Capture { .. } => Reception::Capture(Capture::default()),
@@ -160,19 +187,34 @@ fn node(id: NodeId, scenario: &Scenario, config: &StationConfig, paths: &Arc<Sho
         }
         scenario::Routing::Dsdv => Protocol::dsdv(id, DsdvConfig::default(), Some(paths), stream("routing")),
     };
+    let place =
+        Place::Radio { node: id, gateway: scenario.mesh[id.index()].gateway, rate: scenario.radio.rate };
+    let relay = relays(&QueueConfig { place, limit: scenario.radio.queue as usize, seed: scenario.seed });
+    let asks = relay.asks();
+    let mut station = Station::new(id, reception, stream("backoff"), config);
+    if asks.frames || asks.busy_time {
+        station.watch();
+    }
     Node {
-        station: Station::new(id, reception, stream("backoff"), config),
-        queue: InterfaceQueue::default(),
+        station,
+        relay,
+        relay_alarm: Alarm::default(),
+        listens: asks.frames,
+        exchanges: asks.reports.then(|| Box::new(ExchangeLog::new(config.intervals.sifs))),
         routing,
         routing_alarm: Alarm::default(),
         links: LinkCounters::default(),
     }
 }
 
-fn wired_links(scenario: &Scenario) -> Vec<WiredLink> {
+fn wired_links(scenario: &Scenario, relays: &RelayFactory<'_>) -> Vec<WiredLink> {
     let both = scenario.links.iter().flat_map(|link| {
         let (a, b) = (host(link.a), host(link.b));
-        let direction = |from, to| WiredLink::new(from, to, link.rate, link.delay, link.queue);
+        let direction = |from, to| {
+            let place = Place::Wired { from, to, rate: link.rate };
+            let queue = QueueConfig { place, limit: link.queue as usize, seed: scenario.seed };
+            WiredLink::new(from, to, link.rate, link.delay, relays(&queue))
+        };
         [direction(a, b), direction(b, a)]
     });
     both.collect()

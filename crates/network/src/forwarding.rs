@@ -1,8 +1,7 @@
-//! The network layer of the mesh nodes: routing, forwarding, and the interface queue.
+//! The network layer of the mesh nodes: routing and forwarding.
 
 use crate::air::LINK_LAYER_DELAY;
 use crate::event::Event;
-use crate::interface_queue::Enqueued;
 use crate::network::Network;
 use meshpace_packet::{Body, Class, Handle, Host, Packet};
 use meshpace_routing::{Action, Control, Protocol, Recipient};
@@ -113,36 +112,11 @@ impl<T: Copy + Debug> Network<T> {
     ///
     /// ns-2 queues a RERR with next hop 0, so a purge for node 0 takes the waiting RERRs along (ns2-behaviour 4.5).
     fn purge(&mut self, node: u32, next_hop: NodeId) {
-        let packets = &self.packets;
-        let this = &mut self.nodes[node as usize];
-        let errors_too = next_hop == NodeId(0) && matches!(this.routing, Protocol::AodvNs2(_));
-        let purged = this.queue.remove(|handle| {
-            let packet = packets.get(handle);
+        let routing = &self.nodes[node as usize].routing;
+        let errors_too = next_hop == NodeId(0) && matches!(routing, Protocol::AodvNs2(_));
+        self.purge_relay(node, &mut |packet| {
             packet.next_hop == Some(next_hop)
                 || (errors_too && matches!(packet.body, Body::Control(Control::Rerr(_))))
         });
-        for handle in purged {
-            self.packets.remove(handle);
-        }
-    }
-
-    /// A packet reaches the interface queue.
-    pub(crate) fn enqueue(&mut self, node: u32, handle: Handle) {
-        let routing = self.packets.get(handle).class == Class::Control;
-        let this = &mut self.nodes[node as usize];
-        let free = this.station.accepts();
-        // A packet that the MAC takes at once does not wait, whatever the limit.
-        let limit = if free { self.queue_limit.max(2) } else { self.queue_limit };
-        let dropped = this.queue.push(handle, routing, limit);
-        if let Enqueued::Dropped(handle) = dropped {
-            let packet = self.packets.take(handle);
-            if let Some(next_hop) = packet.next_hop {
-                self.nodes[node as usize].links.toward(next_hop).queue_drops += 1;
-            }
-        }
-        // A busy station's deadline stays: it may have been postponed since the station was looked at last.
-        if free {
-            self.feed(node);
-        }
     }
 }

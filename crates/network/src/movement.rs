@@ -116,6 +116,7 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         if let Some(movement) = &mut self.movement {
             self.hearers = movement.advance(now);
+            self.losses.mark(&mut self.hearers);
         }
         self.reassign_gateways();
         self.schedule_movement();

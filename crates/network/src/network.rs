@@ -15,7 +15,7 @@ use crate::topology::WiredRoutes;
 use crate::watch::Watch;
 use crate::wired::WiredLink;
 use meshpace_packet::{Handle, Host, Packet, Packets};
-use meshpace_radio::{Action, Frame, Hearer, StationConfig};
+use meshpace_radio::{Action, Frame, Hearer, Losses, StationConfig};
 use meshpace_routing::Action as RoutingAction;
 use meshpace_units::{Instant, NodeId};
 use std::collections::VecDeque;
@@ -41,8 +41,10 @@ pub struct Network<T> {
     pub(crate) movement: Option<Movement>,
     /// Data rates.
     pub(crate) rates: RateTable,
-    /// Packets in the interface queue at the most, the one in the MAC included.
-    pub(crate) queue_limit: usize,
+    /// Links that lose frames.
+    pub(crate) losses: Losses,
+    /// True if any node's relay listens.
+    pub(crate) listening: bool,
     /// All packets under way.
     pub(crate) packets: Packets,
     /// Packets that have come to the host that they are for, until they are fetched.
@@ -67,6 +69,7 @@ pub struct Network<T> {
     pub(crate) failures_before: u64,
     /// Scratch, to save allocations.
     pub(crate) mac_actions: Vec<Action>,
+    pub(crate) dropped: Vec<Handle>,
     pub(crate) routing_actions: Vec<RoutingAction<Handle>>,
 }
 
@@ -106,6 +109,10 @@ impl<T: Copy + Debug> Network<T> {
         match event {
             Event::FrameEnds { node, from } => self.frame_ends(node, from, watch),
             Event::FarFrameEnds { node, copy } => self.far_frame_ends(node, copy, watch),
+            Event::Overheard { node, from } => self.overheard(node, from),
+            Event::FarOverheard { node, copy } => self.far_overheard(node, copy),
+            Event::Relay(node) => self.relay_alarm(node),
+            Event::WiredRelay(link) => self.wired_relay_alarm(link),
             Event::Station(node) => self.station_alarm(node, watch),
             Event::NetworkInput { node, packet, from } => self.network_input(node, packet, NodeId(from)),
             Event::Enqueue { node, packet } => self.enqueue(node, packet),
@@ -150,7 +157,7 @@ impl<T: Copy + Debug> Network<T> {
     pub fn show_queues(&self, watch: &mut (impl Watch + ?Sized)) {
         if watch.wants_queues() {
             for (index, node) in self.nodes.iter().enumerate() {
-                let waiting = node.queue.len() + usize::from(!node.station.accepts());
+                let waiting = node.relay.len() + usize::from(!node.station.accepts());
                 watch.queue(self.now(), index, waiting);
             }
         }

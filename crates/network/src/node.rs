@@ -1,9 +1,9 @@
-//! A mesh node: its station, interface queue and routing.
+//! A mesh node: its station, relay and routing.
 
 use crate::event::Alarm;
-use crate::interface_queue::InterfaceQueue;
 use meshpace_packet::{Class, Handle};
 use meshpace_radio::Station;
+use meshpace_relay::{ExchangeLog, Relay};
 use meshpace_routing::Protocol;
 use meshpace_units::NodeId;
 
@@ -11,8 +11,14 @@ use meshpace_units::NodeId;
 pub struct Node {
     /// Its 802.11 station.
     pub station: Station,
-    /// Packets that wait for the station.
-    pub queue: InterfaceQueue,
+    /// Where packets wait for the station.
+    pub relay: Box<dyn Relay>,
+    /// When the relay wants to be called.
+    pub relay_alarm: Alarm,
+    /// True if the relay listens to all that the station can read.
+    pub listens: bool,
+    /// What the station's exchanges come to, if the relay asks.
+    pub exchanges: Option<Box<ExchangeLog>>,
     /// Its routing.
     pub routing: Protocol<Handle>,
     /// When routing wants to be called.

@@ -2,10 +2,8 @@
 
 use crate::event::Event;
 use crate::network::Network;
-use crate::wired::Offered;
 use meshpace_gateway::Side;
-use meshpace_packet::{Host, Packet};
-use meshpace_units::Bytes;
+use meshpace_packet::{Handle, Host, Packet};
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
@@ -19,17 +17,15 @@ impl<T: Copy + Debug> Network<T> {
             },
         };
         let Some(link) = self.wired_routes.next(here, goal) else { return };
-        let (class, size) = (packet.class, packet.size);
         let handle = self.packets.add(packet);
-        match self.wired[link as usize].offer(handle, class) {
-            Offered::Started => self.start_sending(link, handle, size),
-            Offered::Queued => {}
-            Offered::Dropped => self.packets.remove(handle),
-        }
+        self.enqueue_wired(link, handle);
     }
 
-    fn start_sending(&mut self, link: u32, handle: u32, size: Bytes) {
-        let this = &self.wired[link as usize];
+    /// A packet's first bit leaves.
+    pub(crate) fn start_sending(&mut self, link: u32, handle: Handle) {
+        let size = self.packets.get(handle).size;
+        let this = &mut self.wired[link as usize];
+        this.sending = true;
         let sent = self.queue.now() + this.serialisation(size);
         let arrives = sent + this.delay();
         self.queue.schedule(sent, Event::WiredSent(link));
@@ -37,10 +33,10 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     pub(crate) fn wired_sent(&mut self, link: u32) {
-        if let Some(next) = self.wired[link as usize].sent() {
-            let size = self.packets.get(next).size;
-            self.start_sending(link, next, size);
-        }
+        let this = &mut self.wired[link as usize];
+        this.sending = false;
+        this.count.carried += 1;
+        self.send_wired(link);
     }
 
     pub(crate) fn wired_arrival(&mut self, link: u32, handle: u32) {

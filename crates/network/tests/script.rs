@@ -28,7 +28,7 @@ fn scenario(text: &str) -> Scenario {
 type Scripted = Network<u32>;
 
 fn network(scenario: &Scenario) -> Scripted {
-    let mut network = Network::new(scenario, None);
+    let mut network = Network::new(scenario, None, &|queue| Box::new(meshpace_relay::DropTail::new(queue)));
     network.start();
     network
 }

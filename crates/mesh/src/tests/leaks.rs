@@ -12,7 +12,7 @@ fn left(text: &str) -> (usize, usize, usize) {
     let scenario = file.and_then(|file| file.resolve(1)).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let schemes = ChosenSchemes::of(&scenario).unwrap_or_else(|error| panic!("{error}"));
     let mut probe = NoWatch;
-    let mut simulation = Simulation::new(&scenario, &schemes, &mut probe);
+    let mut simulation = Simulation::new(&scenario, &schemes, &|queue| schemes.relay(queue), &mut probe);
     let mut most = 0;
     for second in 1..=300 {
         simulation.run(Instant::ZERO + Span::from_secs(second));

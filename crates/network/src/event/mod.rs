@@ -26,6 +26,20 @@ pub enum Event<T> {
         /// The receiver's own copy of the frame, by its number.
         copy: u32,
     },
+    /// The last bit of the frame that `from` sent for somebody else arrives at `node`, whose relay listens.
+    Overheard {
+        /// Who listens.
+        node: u32,
+        /// Transmitter.
+        from: u32,
+    },
+    /// The same for a listener far away.
+    FarOverheard {
+        /// Who listens.
+        node: u32,
+        /// The listener's own copy of the frame, by its number.
+        copy: u32,
+    },
     /// A station's deadline.
     Station(u32),
     /// A received packet has passed the link layer and reaches the network layer.
@@ -44,6 +58,10 @@ pub enum Event<T> {
         /// The packet; its next hop is noted in it.
         packet: u32,
     },
+    /// The deadline of a mesh node's relay.
+    Relay(u32),
+    /// The deadline of the relay of a directed wired link.
+    WiredRelay(u32),
     /// A routing machine's deadline.
     Routing(u32),
     /// A wired link has sent a packet.

@@ -1,0 +1,85 @@
+//! Radio links that lose frames.
+
+use crate::support::{Record, cbr, close, json, measure, node, record, row, run, run_seed};
+use meshpace_radio::FrameKind;
+
+/// Two nodes 200 m apart whose link loses frames in both directions, or as `keys` say.
+fn lossy(keys: &str, rest: &str) -> String {
+    let nodes = format!("{}{}", node("a", 0.0, 0.0), node("b", 200.0, 0.0));
+    let link = format!("[[radio_link]]\nfrom = \"a\"\nto = \"b\"\n{keys}\n");
+    format!("[defaults]\nscheme = \"newreno\"\n[routing]\nprotocol = \"static\"\n{rest}{nodes}{link}")
+}
+
+fn datagrams(keys: &str, seconds: f64) -> String {
+    let head = format!("{}[radio]\nrts = \"never\"\n", measure(seconds, 0.0));
+    format!("{}{}", lossy(keys, &head), cbr("a", "b", 1e6, 1000))
+}
+
+/// Attempts of the packets, in the order of time: true for a repetition.
+fn repetitions(record: &Record) -> Vec<bool> {
+    record
+        .frames
+        .iter()
+        .filter(|seen| seen.frame.kind == FrameKind::Data)
+        .map(|seen| seen.frame.retry)
+        .collect()
+}
+
+#[test]
+fn every_frame_of_a_lossy_link_is_lost_with_its_probability() {
+    // One way: only the data frames are lost; both ways: an exchange works if the data and the ACK do.
+    for (keys, success) in [("loss = 0.3\nsymmetric = false", 0.7), ("loss = 0.3", 0.49), ("loss = 0", 1.0)] {
+        let result = run(&datagrams(keys, 100.0));
+        let link = row(&result, "a", "b").expect("a row");
+        let delivered = result.flows[0].delivered_bytes as f64 / 1000.0;
+        let attempts = link.attempts.expect("a radio link") as f64;
+        // A datagram is an exchange that worked, unless its seventh attempt lost only the ACK (0.51^6 * 0.21, 0.4 %).
+        close(keys, delivered / attempts, success, 0.025);
+        assert_eq!(link.collisions, 0, "{keys}: a loss is no collision");
+    }
+}
+
+#[test]
+fn losses_in_bursts_come_together() {
+    let follows = |keys: &str| {
+        let (_, record) = record(&datagrams(keys, 200.0));
+        let repeated = repetitions(&record);
+        let again = repeated.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64;
+        let share = repeated.iter().filter(|repeated| **repeated).count() as f64;
+        // Shares of repetitions: of all data frames, and of those that follow a repetition.
+        (share / repeated.len() as f64, again / share)
+    };
+    let (single, single_again) = follows("loss = 0.2\nsymmetric = false");
+    let (_, burst_again) = follows("loss = 0.2\nburst = 20\nsymmetric = false");
+    assert!((single - single_again).abs() < 0.02, "independent: {single} {single_again}");
+    assert!(burst_again > 0.7, "{burst_again}");
+}
+
+/// Runs are paired: bad periods come at the same times whatever is sent.
+#[test]
+fn other_traffic_meets_the_same_bad_periods() {
+    let text = |rate: f64, packet: u32| {
+        let head = format!("{}[radio]\nrts = \"never\"\n", measure(60.0, 0.0));
+        format!(
+            "{}{}",
+            lossy("loss = 0.3\nburst = 400\nsymmetric = false", &head),
+            cbr("a", "b", rate, packet)
+        )
+    };
+    // Quarters of a second in which something was repeated.
+    let bad = |text: &str| {
+        let (_, record) = record(text);
+        let mut quarters = [false; 240];
+        for seen in record.frames.iter().filter(|seen| seen.frame.retry) {
+            quarters[((seen.us() / 0.25e6) as usize).min(239)] = true;
+        }
+        quarters
+    };
+    let (busy, other) = (bad(&text(1e6, 1000)), bad(&text(4e5, 500)));
+    let agree = busy.iter().zip(&other).filter(|(a, b)| a == b).count();
+    let share = busy.iter().filter(|bad| **bad).count();
+    assert!((30..200).contains(&share), "{share}");
+    assert!(agree > 225, "{agree} of 240");
+    // Another seed, other periods.
+    assert_ne!(json(run_seed(&text(1e6, 1000), 1)), json(run_seed(&text(1e6, 1000), 2)));
+}

@@ -1,0 +1,167 @@
+//! The relays: the queue of every mesh node and of every direction of a wired link, and what drives them.
+
+use crate::event::Event;
+use crate::network::Network;
+use crate::rates::RateTable;
+use meshpace_packet::{Class, Handle, Packet};
+use meshpace_radio::{Station, StationConfig};
+use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
+use meshpace_routing::Protocol;
+use meshpace_units::{Instant, NodeId, Rate, Span};
+use std::fmt::Debug;
+
+/// A mesh node as its relay sees it.
+struct View<'a> {
+    now: Instant,
+    node: NodeId,
+    station: &'a mut Station,
+    routing: &'a Protocol<Handle>,
+    config: &'a StationConfig,
+    rates: &'a RateTable,
+}
+
+impl NodeView for View<'_> {
+    fn busy_time(&mut self) -> Span {
+        self.station.busy_time(self.now, self.config)
+    }
+
+    fn rate_to(&self, neighbour: NodeId) -> Rate {
+        self.rates.between(self.node, neighbour)
+    }
+
+    fn hops_to(&self, node: NodeId) -> Option<u32> {
+        if node == self.node { Some(0) } else { self.routing.hops_to(self.now, node) }
+    }
+}
+
+impl<T: Copy + Debug> Network<T> {
+    /// A packet reaches the queue of a mesh node.
+    pub(crate) fn enqueue(&mut self, node: u32, packet: Handle) {
+        self.with_relay(node, |relay, here| relay.enqueue(here, packet));
+        self.count_dropped(node);
+        // A busy station's deadline stays: it may have been postponed since the station was looked at last.
+        if self.nodes[node as usize].station.accepts() {
+            self.feed(node);
+        }
+    }
+
+    /// The packet that a mesh node sends next.
+    pub(crate) fn dequeue(&mut self, node: u32) -> Option<Handle> {
+        let packet = self.with_relay(node, |relay, here| relay.dequeue(here));
+        self.count_dropped(node);
+        packet
+    }
+
+    /// Drops the waiting packets that routing names.
+    pub(crate) fn purge_relay(&mut self, node: u32, wanted: &mut dyn FnMut(&Packet) -> bool) {
+        self.with_relay(node, |relay, here| relay.purge(here, wanted));
+        for handle in self.dropped.drain(..) {
+            self.packets.remove(handle);
+        }
+    }
+
+    pub(crate) fn relay_alarm(&mut self, node: u32) {
+        if self.nodes[node as usize].relay_alarm.rings(self.queue.now()) {
+            self.with_relay(node, |relay, here| relay.handle_timeout(here));
+            self.count_dropped(node);
+            self.wake(node);
+        }
+    }
+
+    /// A mesh node has read a frame, and its relay listens.
+    pub(crate) fn tell_heard(&mut self, node: u32, heard: &Heard<'_>) {
+        self.with_relay(node, |relay, here| relay.heard(here, heard));
+        self.count_dropped(node);
+    }
+
+    /// The packet in the MAC is through, sent or given up.
+    pub(crate) fn exchange_ended(&mut self, node: u32, sent: bool) {
+        if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
+            let report = exchanges.ended(sent);
+            self.report_to_relay(node, &report);
+        }
+    }
+
+    pub(crate) fn report_to_relay(&mut self, node: u32, report: &Report) {
+        self.with_relay(node, |relay, here| relay.reported(here, report));
+        self.count_dropped(node);
+    }
+
+    /// A relay may let go now what it held back.
+    pub(crate) fn wake(&mut self, node: u32) {
+        let this = &self.nodes[node as usize];
+        if this.station.accepts() && !this.relay.is_empty() {
+            self.feed(node);
+        }
+    }
+
+    /// Calls the relay of a mesh node, and sets its alarm. What it drops is in `dropped` afterwards.
+    #[inline]
+    fn with_relay<R>(&mut self, node: u32, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
+        let now = self.queue.now();
+        let this = &mut self.nodes[node as usize];
+        let free = this.station.accepts();
+        let mut view = View {
+            now,
+            node: NodeId(node),
+            station: &mut this.station,
+            routing: &this.routing,
+            config: &self.config,
+            rates: &self.rates,
+        };
+        let mut here = Here::new(now, &mut self.packets, free, Some(&mut view), &mut self.dropped);
+        let answer = call(this.relay.as_mut(), &mut here);
+        this.relay_alarm.arm(this.relay.poll_timeout(), Event::Relay(node), &mut self.queue);
+        answer
+    }
+
+    /// Frees the packets that the relay of a mesh node has dropped, and counts them by their next hop.
+    #[inline]
+    fn count_dropped(&mut self, node: u32) {
+        while let Some(handle) = self.dropped.pop() {
+            if let Some(next_hop) = self.packets.take(handle).next_hop {
+                self.nodes[node as usize].links.toward(next_hop).queue_drops += 1;
+            }
+        }
+    }
+
+    /// A packet reaches the queue of a directed wired link.
+    pub(crate) fn enqueue_wired(&mut self, link: u32, packet: Handle) {
+        self.with_wired_relay(link, |relay, here| relay.enqueue(here, packet));
+        self.send_wired(link);
+    }
+
+    /// Puts the next packet on a wired link, if it is free.
+    pub(crate) fn send_wired(&mut self, link: u32) {
+        if self.wired[link as usize].sending {
+            return;
+        }
+        if let Some(packet) = self.with_wired_relay(link, |relay, here| relay.dequeue(here)) {
+            self.start_sending(link, packet);
+        }
+    }
+
+    pub(crate) fn wired_relay_alarm(&mut self, link: u32) {
+        if self.wired[link as usize].relay_alarm.rings(self.queue.now()) {
+            self.with_wired_relay(link, |relay, here| relay.handle_timeout(here));
+            self.send_wired(link);
+        }
+    }
+
+    /// Calls the relay of a wired link, frees and counts what it drops, and sets its alarm.
+    fn with_wired_relay<R>(&mut self, link: u32, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
+        let now = self.queue.now();
+        let this = &mut self.wired[link as usize];
+        let mut here = Here::new(now, &mut self.packets, !this.sending, None, &mut self.dropped);
+        let answer = call(this.relay.as_mut(), &mut here);
+        while let Some(handle) = self.dropped.pop() {
+            match self.packets.take(handle).class {
+                Class::Data => this.count.data_drops += 1,
+                Class::Ack => this.count.ack_drops += 1,
+                Class::Control => {}
+            }
+        }
+        this.relay_alarm.arm(this.relay.poll_timeout(), Event::WiredRelay(link), &mut self.queue);
+        answer
+    }
+}
