@@ -14,6 +14,8 @@ pub struct Section {
     pub doc: &'static str,
     /// In the order in which messages list them.
     pub keys: &'static [Key],
+    /// More keys, which stand in files of their own.
+    pub more: &'static [&'static Key],
 }
 
 /// One key.
@@ -131,10 +133,15 @@ pub struct Real {
 }
 
 impl Section {
+    /// Every key.
+    pub fn all(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.keys.iter().chain(self.more.iter().copied())
+    }
+
     /// The key of that name.
     #[must_use]
     pub fn key(&self, name: &str) -> Option<&'static Key> {
-        self.keys.iter().find(|key| key.name == name)
+        self.all().find(|key| key.name == name)
     }
 }
 

@@ -10,14 +10,12 @@
 //! | [`relay`] | the contract |
 //! | [`here`] | what a relay may ask of its node, and do to packets |
 //! | [`report`] | what the MAC tells those who ask: granted, retries, sent, given up, with times |
-//! | [`drop_tail`] | first in, first out, routing packets at the head (ns-2's `PriQueue`) |
-//! | [`fq_codel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
+//! | [`DropTail`] | first in, first out, routing packets at the head (ns-2's `PriQueue`) |
+//! | [`FqCodel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
 //!
 //! A new relay is a file like `drop_tail.rs` and a row of [`RELAYS`]. What it says of itself stands in its file.
 
 pub mod codel;
-pub mod drop_tail;
-pub mod fq_codel;
 pub mod here;
 pub mod relay;
 pub mod report;
@@ -35,5 +33,7 @@ use meshpace_keys::{Part, Values};
 /// How a relay is built from the values of its keys, for one queue.
 pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
-/// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
-pub static RELAYS: &[&RelayPart] = &[&drop_tail::PART, &fq_codel::PART];
+meshpace_keys::parts! {
+    /// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel];
+}

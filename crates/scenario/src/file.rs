@@ -1,5 +1,6 @@
 //! A scenario file, parsed and checked; resolving it with a seed makes a [`Scenario`].
 
+use crate::extra::Extra;
 use crate::keys::ROOT;
 use crate::overrides::Overrides;
 use crate::read::{
@@ -32,6 +33,7 @@ pub struct ScenarioFile {
     pub(crate) flows: Vec<FlowSpec>,
     pub(crate) mesh_scheme: MeshScheme,
     pub(crate) scheme_settings: Vec<SchemeSetting>,
+    pub(crate) extras: Vec<Extra>,
 }
 
 impl ScenarioFile {
@@ -78,6 +80,7 @@ impl ScenarioFile {
             mesh_scheme: read_mesh_scheme(&root, &defaults, &flows)?,
             flows,
             scheme_settings: read_schemes(&root)?,
+            extras: crate::extra::read(&root)?,
         })
     }
 

@@ -1,5 +1,6 @@
 //! The keys of the scenario file (design of the scenario file, section 5). Defaults reproduce ns-2.35's 802.11.
 
+use crate::extra;
 use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
 use meshpace_settings::{Key, Kind, Section, Whole, above, bytes, real_number as real, whole};
 use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, RATE, RATIO, SIZE, SPEED, TIME};
@@ -21,6 +22,7 @@ static ONE_PERIOD: Kind = Kind::List(&ONE_MOMENT, 2, 2);
 
 pub(crate) static ROOT: Section = Section {
     doc: "A meshpace scenario: what is simulated. Plain numbers are in seconds, bit/s, metres and bytes.",
+    more: &[],
     keys: &[
         Key::new("scenario", Kind::Table(&SCENARIO), "What this file is."),
         Key::new("measure", Kind::Table(&MEASURE), "How long to run and what counts."),
@@ -48,6 +50,7 @@ pub(crate) static ROOT: Section = Section {
 
 static SCENARIO: Section = Section {
     doc: "What this file is.",
+    more: &[],
     keys: &[
         Key::new("name", Kind::Text, "Its name in results; by default the file's stem."),
         Key::new("description", Kind::Prose, "What it shows."),
@@ -57,6 +60,7 @@ static SCENARIO: Section = Section {
 
 static MEASURE: Section = Section {
     doc: "Either duration and warmup, or packets and batches. Time 0 is the nominal start of traffic.",
+    more: extra::MEASURE,
     keys: &[
         Key::new("duration", TIME_ABOVE_0, "End of the run, from time 0.").default("\"200s\""),
         Key::new("warmup", TIME_FROM_0, "End of the discarded part, from time 0.").default("\"20s\""),
@@ -76,6 +80,7 @@ static MEASURE: Section = Section {
 
 static RADIO: Section = Section {
     doc: "802.11 at every mesh node. The defaults are ns-2.35's.",
+    more: extra::RADIO,
     keys: &[
         Key::new("standard", Kind::Choice(&["802.11b", "802.11a", "802.11g", "802.11g-ns2"]), "Frame timing and rates.")
             .default("\"802.11b\""),
@@ -118,8 +123,6 @@ static RADIO: Section = Section {
             .only("propagation", &["log-distance"]),
         Key::new("tx_range", LENGTH_ABOVE_0, "How far a frame can be decoded.").default("\"250m\""),
         Key::new("cs_range", LENGTH_ABOVE_0, "How far a frame is sensed; at least tx_range.").default("\"550m\""),
-        Key::new("backoff_range", Kind::Choice(&["ns2", "standard"]), "Slots of a backoff: 0..cw-1 (ns-2) or 0..cw.")
-            .default("\"ns2\""),
         Key::new(
             "ack_timeout",
             TIME_FROM_0,
@@ -132,6 +135,7 @@ static RADIO: Section = Section {
 
 static LINK_RATE: Section = Section {
     doc: "An exception from radio.rate; one with `to` goes before one without.",
+    more: &[],
     keys: &[
         Key::new("from", Kind::Text, "The sender's id.").required(),
         Key::new("to", Kind::Text, "The receiver's id; every receiver by default."),
@@ -149,6 +153,7 @@ const MESH_16: &str = "mesh-16";
 
 static TOPOLOGY: Section = Section {
     doc: "A generator of nodes, and of the papers' wired part IG - RT1 - RT2 - B.",
+    more: extra::TOPOLOGY,
     keys: &[
         Key::new("kind", Kind::Choice(&[CHAIN, PARALLEL, ASYMMETRIC, CROSS, GRID, RANDOM, MESH_16, "explicit"]), "The generator.")
             .required(),
@@ -200,6 +205,7 @@ static TOPOLOGY: Section = Section {
 
 static NODE: Section = Section {
     doc: "One node.",
+    more: &[],
     keys: &[
         Key::new("id", Kind::Text, "Its name.").required(),
         Key::new(
@@ -229,6 +235,7 @@ const WITH_RADIO: &[&str] = &["mesh", "gateway"];
 static RADIO_LINK: Section = Section {
     doc: "A radio link between two mesh nodes. Where no node has a place these are all the links there are; where nodes have one, the two \
           hear each other whatever their distance.",
+    more: &[],
     keys: &[
         Key::new("from", Kind::Text, "The transmitter's id.").required(),
         Key::new("to", Kind::Text, "The receiver's id.").required(),
@@ -246,6 +253,7 @@ static RADIO_LINK: Section = Section {
 
 static LINK: Section = Section {
     doc: "A wired full-duplex link, one queue a direction.",
+    more: &[],
     keys: &[
         Key::new("a", Kind::Text, "One end's id.").required(),
         Key::new("b", Kind::Text, "The other end's id.").required(),
@@ -258,6 +266,7 @@ static LINK: Section = Section {
 
 static ROUTING: Section = Section {
     doc: "The mesh's routing protocol.",
+    more: extra::ROUTING,
     keys: &[
         Key::new(
             "protocol",
@@ -276,6 +285,7 @@ static ROUTING: Section = Section {
 
 static MESH: Section = Section {
     doc: "What all nodes of the mesh have in common.",
+    more: &[],
     keys: &[Key::new(
         "scheme",
         Kind::Text,
@@ -287,6 +297,7 @@ const WAYPOINT: &[&str] = &["random-waypoint"];
 
 static MOBILITY: Section = Section {
     doc: "Which mesh nodes move, and how.",
+    more: &[],
     keys: &[
         Key::new("model", Kind::Choice(&["static", "random-waypoint"]), "The model.").default("\"static\""),
         Key::new("speed_min", above(&SPEED, 0.0, 1000.0), "Lowest speed.").default("1").only("model", WAYPOINT),
@@ -305,6 +316,7 @@ static MOBILITY: Section = Section {
 
 static DEFAULTS: Section = Section {
     doc: "What flows take unless they say otherwise.",
+    more: &[],
     keys: &[
         Key::new("scheme", Kind::Text, "Scheme.").default("\"tcp-gap\""),
         Key::new("segment", SEGMENT, "TCP payload bytes a segment.").default("1460"),
@@ -324,6 +336,7 @@ const ENDLESS: &[&str] = &["ftp", "cbr", "self-similar"];
 
 static FLOW: Section = Section {
     doc: "One flow, or `count` like it.",
+    more: &[],
     keys: &[
         Key::new("id", Kind::Text, "Its name in results; by default its number, from 1."),
         Key::new("from", Kind::Text, "The sender's id, or \"random\".").required(),

@@ -9,6 +9,7 @@
 //! Names and parameters of schemes are carried with their locations ([`Scenario::scheme_uses`],
 //! [`Scenario::scheme_settings`]) for whoever knows the schemes.
 
+mod extra;
 mod file;
 mod keys;
 mod limits;

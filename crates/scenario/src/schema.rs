@@ -23,8 +23,8 @@ pub fn schema(scheme: Value) -> Value {
 }
 
 fn table(section: &Section) -> Value {
-    let properties: Map<_, _> = section.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
-    let required: Vec<_> = section.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    let properties: Map<_, _> = section.all().map(|key| (key.name.to_owned(), property(key))).collect();
+    let required: Vec<_> = section.all().filter(|key| key.required).map(|key| key.name).collect();
     let mut out = json!({
         "type": "object",
         "description": section.doc,
@@ -34,7 +34,7 @@ fn table(section: &Section) -> Value {
     if !required.is_empty() {
         out["required"] = json!(required);
     }
-    let conditions: Vec<_> = section.keys.iter().filter_map(|key| condition(section, key)).collect();
+    let conditions: Vec<_> = section.all().filter_map(|key| condition(section, key)).collect();
     if !conditions.is_empty() {
         out["allOf"] = json!(conditions);
     }

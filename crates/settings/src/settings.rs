@@ -44,7 +44,7 @@ impl<'a> Settings<'a> {
     }
 
     fn unknown(&self, name: &str, item: &Item) -> FileError {
-        let names = || self.section.keys.iter().map(|key| key.name);
+        let names = || self.section.all().map(|key| key.name);
         let found = format!("the unknown key {}{}", quoted(name), suggestion(name, names()));
         self.locate(name, &item.origin).error(found, names().collect::<Vec<_>>().join(", "))
     }

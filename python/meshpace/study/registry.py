@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from importlib import import_module
 
 from meshpace.errors import MendableError
-from meshpace.study import gap, gap_beyond
 from meshpace.study.model import Study
 
-STUDIES: tuple[Study, ...] = (*gap.STUDIES, *gap_beyond.STUDIES)
+#: The modules of this package that hold studies, each a tuple ``STUDIES``: a new one is a file and a row.
+MODULES = (
+    "gap",
+    "gap_beyond",
+)
+
+STUDIES: tuple[Study, ...] = tuple(
+    study for module in MODULES for study in import_module(f"meshpace.study.{module}").STUDIES
+)
 
 
 class UnknownStudyError(MendableError):

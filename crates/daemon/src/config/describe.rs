@@ -54,7 +54,7 @@ fn tables() -> Vec<Table> {
         let (_, keys) = TABLES.iter().find(|(table, _)| *table == name)?;
         Some(keys.iter().map(|key| Entry::of_parameter(&Parameter::named(key))).collect())
     };
-    for key in ROOT.keys {
+    for key in ROOT.all() {
         match key.kind {
             Kind::Table(section) => {
                 tables.push(Table { name: key.name, many: false, doc: section.doc, keys: entries(section) });
@@ -75,7 +75,7 @@ fn tables() -> Vec<Table> {
 
 fn entries(section: &'static Section) -> Vec<Entry> {
     let is_value = |key: &&Key| !matches!(key.kind, Kind::Table(_) | Kind::Tables(_) | Kind::Free(_));
-    section.keys.iter().filter(is_value).map(Entry::of_key).collect()
+    section.all().filter(is_value).map(Entry::of_key).collect()
 }
 
 impl Entry {

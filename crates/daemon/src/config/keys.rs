@@ -18,6 +18,7 @@ const SHARE: Kind = real(&RATIO, 0.0, 1.0);
 
 pub(super) static ROOT: Section = Section {
     doc: "meshpaced: adaptive pacing for TCP over wireless meshes. Plain numbers are in seconds, bit/s and bytes.",
+    more: &[],
     keys: &[
         Key::new(
             "mode",
@@ -59,6 +60,7 @@ static MESH: Section = Section {
     doc: "A packet crosses the gateway if exactly one of its sides is mesh: it comes from or goes to one of the interfaces, \
           or its address lies in one of the subnets. All others are forwarded unread. `meshpaced gateway` needs at least \
           one interface or subnet.",
+    more: &[],
     keys: &[
         Key::new("interfaces", Kind::List(&ONE_NAME, 0, MANY), "Network interfaces toward the mesh, such as [\"mesh0\"].")
             .default("[]"),
@@ -86,6 +88,7 @@ static MESH: Section = Section {
 static HOPS: Section = Section {
     doc: "The number of wireless hops between gateway and mesh host, the h of the rate law. [hops.static] maps prefixes to \
           hops, as in \"10.1.2.0/24\" = 3; the longest prefix counts.",
+    more: &[],
     keys: &[
         Key::new(
             "sources",
@@ -109,6 +112,7 @@ static HOPS: Section = Section {
 
 static NFQUEUE: Section = Section {
     doc: "Used with datapath = \"nfqueue\".",
+    more: &[],
     keys: &[
         Key::new("queue", whole(0, 65_535), "Number of the queue; no other program may use it.").default("19792"),
         Key::new(
@@ -136,6 +140,7 @@ static NFQUEUE: Section = Section {
 
 static CONTROL: Section = Section {
     doc: "One JSON request a line, one JSON answer.",
+    more: &[],
     keys: &[
         Key::new("socket", Kind::Text, "Its path.").default("\"/run/meshpaced/control.sock\""),
         Key::new(
@@ -148,11 +153,13 @@ static CONTROL: Section = Section {
 
 static METRICS: Section = Section {
     doc: "Served over HTTP without authentication: keep them on loopback.",
+    more: &[],
     keys: &[Key::new("listen", Kind::Text, "Address and port, or \"off\".").default("\"127.0.0.1:9733\"")],
 };
 
 static EVENTS: Section = Section {
     doc: "Start, mode changes, flows opened, closed and throttled, queue overflow, lateness.",
+    more: &[],
     keys: &[Key::new(
         "file",
         Kind::Text,
@@ -163,6 +170,7 @@ static EVENTS: Section = Section {
 
 static HOST: Section = Section {
     doc: "`meshpaced host` paces what a mesh host sends, by the RTT option that the gateway writes and by [law].",
+    more: &[],
     keys: &[
         Key::new(
             "cgroup",
@@ -184,6 +192,7 @@ static HOST: Section = Section {
 
 static SUBNET: Section = Section {
     doc: "Any number of [[subnet]] tables. Where prefixes overlap, each key is taken from the longest that gives it.",
+    more: &[],
     keys: &[
         Key::new("prefix", Kind::Text, "The mesh hosts that this is about, such as \"10.1.2.0/24\".")
             .required(),

@@ -65,8 +65,7 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
         propagation: read_propagation(settings)?,
         tx_range,
         cs_range,
-        backoff_range: settings
-            .choice("backoff_range", &[("ns2", BackoffRange::Ns2), ("standard", BackoffRange::Standard)])?,
+        backoff_range: BackoffRange::Ns2, // `extra::backoff_range` may say otherwise
         ack_timeout: settings.value("ack_timeout")?.span(),
         link_rates: Vec::new(),
     };

@@ -12,6 +12,7 @@ mod radio_links;
 mod reach;
 mod timeouts;
 
+use crate::extra;
 use crate::file::ScenarioFile;
 use crate::{Propagation, Radio, Scenario, ScenarioError};
 use network::Network;
@@ -38,7 +39,7 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
         timeouts::check(file, &network, &graph, &mobility, &flows, seed)?;
     }
     let scheme_uses = file.flows.iter().map(|flow| &flow.scheme).chain([&file.mesh_scheme.scheme]);
-    Ok(Scenario {
+    let scenario = Scenario {
         name: file.name.clone(),
         description: file.description.clone(),
         source: file.source.clone(),
@@ -59,5 +60,6 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
         wired: network.wired,
         links: network.links,
         radio_links: network.radio_links,
-    })
+    };
+    extra::apply(&file.extras, scenario)
 }

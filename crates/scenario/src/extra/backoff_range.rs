@@ -1,0 +1,17 @@
+//! `radio.backoff_range`: the slots that a backoff is drawn from.
+
+use crate::{BackoffRange, Scenario};
+use meshpace_settings::{Key, Kind, Preset, Setting};
+
+pub(super) static KEY: Key = Key::new(
+    "backoff_range",
+    Kind::Choice(&["ns2", "standard"]),
+    "Slots of a backoff: 0..cw-1 (ns-2) or 0..cw.",
+)
+.preset(Preset::Word("ns2"));
+
+pub(super) fn apply(scenario: &mut Scenario, setting: &Setting) -> Result<(), String> {
+    let standard = setting.clone().text() == "standard";
+    scenario.radio.backoff_range = if standard { BackoffRange::Standard } else { BackoffRange::Ns2 };
+    Ok(())
+}
