@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from meshpace.report.model import Claim as Judged
-from meshpace.study import gap_claims, gap_claims_beyond
+from meshpace.study import registry
 from meshpace.study.claims import Claim, judge
 from meshpace.study.outcome import Outcome
 
-CLAIMS: tuple[Claim, ...] = (*gap_claims.CLAIMS, *gap_claims_beyond.CLAIMS)
+#: Where claims stand: beside their studies, or, where both are many, in modules of their own.
+_MODULES = ("gap_claims", "gap_claims_beyond", *registry.MODULES)
+
+CLAIMS: tuple[Claim, ...] = tuple(
+    claim for module in _MODULES for claim in getattr(import_module(f"meshpace.study.{module}"), "CLAIMS", ())
+)
 
 
 def judge_all(evidence: Mapping[str, Outcome], claims: Sequence[Claim] = CLAIMS) -> dict[str, tuple[Judged, ...]]:
