@@ -3,12 +3,12 @@
 use crate::Error;
 use crate::prune::{self, is_test};
 use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use syn::{Expr, ExprLit, Item, ItemMod, Lit, LitStr, Meta, MetaNameValue};
+use syn::{Expr, ExprLit, Ident, Item, ItemMacro, ItemMod, Lit, LitStr, Meta, MetaNameValue, parse_quote};
 
 /// Reads files and remembers which.
 #[derive(Default)]
@@ -54,6 +54,14 @@ impl Reader {
     /// Puts the content of modules that have files of their own into their place.
     fn expand(&mut self, items: &mut [Item], file: &Path, children: &Path) -> Result<(), Error> {
         for item in items {
+            if let Item::Macro(call) = &item
+                && let Some(names) = declared_parts(call)
+            {
+                let mut modules: Vec<Item> = names.iter().map(|name| parse_quote!(mod #name;)).collect();
+                self.expand(&mut modules, file, children)?;
+                *item = Item::Verbatim(quote!(#item #(#modules)*));
+                continue;
+            }
             let Item::Mod(module) = item else { continue };
             let below = children.join(unraw(module));
             if let Some((_, items)) = &mut module.content {
@@ -120,6 +128,25 @@ fn malformed(path: &Path, reason: &str) -> Error {
 
 fn unraw(module: &ItemMod) -> String {
     module.ident.to_string().trim_start_matches("r#").to_owned()
+}
+
+/// The modules that `parts! { ... = [one, other]; }` of crates/keys declares: a module a row of its table.
+fn declared_parts(call: &ItemMacro) -> Option<Vec<Ident>> {
+    if call.mac.path.segments.last().is_none_or(|name| name.ident != "parts") {
+        return None;
+    }
+    let mut after_equals = call
+        .mac
+        .tokens
+        .clone()
+        .into_iter()
+        .skip_while(|token| !matches!(token, TokenTree::Punct(mark) if mark.as_char() == '='));
+    let Some(TokenTree::Group(table)) = after_equals.nth(1) else { return None };
+    let names = table.stream().into_iter().filter_map(|token| match token {
+        TokenTree::Ident(name) => Some(name),
+        _ => None,
+    });
+    Some(names.collect())
 }
 
 /// What `#[path = "..."]` says.
