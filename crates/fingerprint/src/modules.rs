@@ -130,23 +130,27 @@ fn unraw(module: &ItemMod) -> String {
     module.ident.to_string().trim_start_matches("r#").to_owned()
 }
 
-/// The modules that `parts! { ... = [one, other]; }` of crates/keys declares: a module a row of its table.
+/// The macros whose tables declare a module a row, `TABLE = [one, other];`: `parts!` of crates/keys and `extras!` of
+/// crates/scenario. `every_file_of_this_engine_is_read` notices one that is not here.
+const TABLES: [&str; 2] = ["parts", "extras"];
+
+/// The modules that such a macro declares.
 fn declared_parts(call: &ItemMacro) -> Option<Vec<Ident>> {
-    if call.mac.path.segments.last().is_none_or(|name| name.ident != "parts") {
-        return None;
+    let name = &call.mac.path.segments.last()?.ident;
+    TABLES.iter().find(|table| name == **table)?;
+    let (mut names, mut after_equals) = (Vec::new(), false);
+    for token in call.mac.tokens.clone() {
+        if let TokenTree::Group(table) = &token
+            && after_equals
+        {
+            names.extend(table.stream().into_iter().filter_map(|token| match token {
+                TokenTree::Ident(name) => Some(name),
+                _ => None,
+            }));
+        }
+        after_equals = matches!(token, TokenTree::Punct(mark) if mark.as_char() == '=');
     }
-    let mut after_equals = call
-        .mac
-        .tokens
-        .clone()
-        .into_iter()
-        .skip_while(|token| !matches!(token, TokenTree::Punct(mark) if mark.as_char() == '='));
-    let Some(TokenTree::Group(table)) = after_equals.nth(1) else { return None };
-    let names = table.stream().into_iter().filter_map(|token| match token {
-        TokenTree::Ident(name) => Some(name),
-        _ => None,
-    });
-    Some(names.collect())
+    Some(names)
 }
 
 /// What `#[path = "..."]` says.

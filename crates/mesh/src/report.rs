@@ -42,12 +42,13 @@ impl Simulation<'_> {
             wall_s: 0.0,
             events: self.network.events(),
             frames: self.network.frames(),
-            aggregate_goodput_bps: flows.iter().map(|f| f.goodput_bps).sum(),
+            // From +0: an empty `sum` of floats is -0, which would be printed.
+            aggregate_goodput_bps: flows.iter().fold(0.0, |sum, flow| sum + flow.goodput_bps),
             jain: jain(flows.iter().map(|f| f.goodput_bps)),
             jain_windows: self.meter.windows.results().map(|(w, index)| (seconds(w), index)).collect(),
             jain_per_hop: by_hops(|goodput, hops| goodput / hops),
             jain_times_hops: by_hops(|goodput, hops| goodput * hops),
-            log_utility: utilities.sum::<Option<f64>>().unwrap_or(0.0),
+            log_utility: utilities.sum::<Option<f64>>().map_or(0.0, |sum| 0.0 + sum),
             links: self.link_results(scenario),
             gateways: self.gateway_results(scenario),
             routing: RoutingResult {
