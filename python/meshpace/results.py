@@ -59,6 +59,11 @@ class GatewayResult(TypedDict):
     buffer_drops: int
     local_retransmits: int
     options_written: int
+    wait_p50_s: float | None
+    wait_p95_s: float | None
+    queue_max: int
+    aqm_drops: int
+    aqm_marks: int
 
 
 class RoutingResult(TypedDict):

@@ -29,6 +29,10 @@ pub struct Counters {
     pub retransmitted: u64,
     /// RTT options written (schemes.md 3.2).
     pub options_written: u64,
+    /// Packets that active management of a pacing queue dropped: none while the queues are first in, first out.
+    pub aqm_drops: u64,
+    /// Packets that it marked instead (RFC 3168).
+    pub aqm_marks: u64,
 }
 
 /// Upper bounds of the buckets of [`RoundTrips`].

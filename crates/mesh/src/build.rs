@@ -1,16 +1,14 @@
 //! From a scenario to a simulation at time 0.
 
 use crate::ends::{Directory, FlowEnds};
-use crate::flow::{Application, Flow, TcpFlow, Transport};
-use crate::measure::Meter;
+use crate::flow::{Application, ConnectionSource, Flow, TcpFlow, Transport};
+use crate::measure::{Baseline, Meter};
 use crate::probe::Probe;
 use crate::schemes::{ChosenSchemes, FlowScheme};
 use crate::simulation::Simulation;
 use meshpace_network::{Alarm, Network, RelayFactory, host};
 use meshpace_random::Stream;
 use meshpace_scenario::{self as scenario, Scenario};
-use meshpace_tcp::{Connection, Ports};
-use meshpace_units::Seq;
 
 impl<'a> Simulation<'a> {
     /// The simulation of a scenario, with everything scheduled that happens by itself.
@@ -45,6 +43,12 @@ impl<'a> Simulation<'a> {
         };
         self.schedule_measurement(warmup);
         self.network.start();
+        for flow in &mut self.flows {
+            flow.paths = flow.spec.path.clone().map(|there| {
+                let back = there.iter().rev().copied().collect();
+                [self.network.add_path(there), self.network.add_path(back)]
+            });
+        }
         for flow in 0..self.flows.len() as u32 {
             self.schedule_application(flow);
         }
@@ -59,13 +63,13 @@ fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Sce
             Transport::Udp { sent: 0, header: udp_header }
         }
         _ => {
-            let mut draw = stream("tcp");
-            let ports = Ports { local: ends.sender.port(), remote: ends.receiver.port() };
-            let (iss, peer_iss) = (Seq(draw.bits() as u32), Seq(draw.bits() as u32));
-            let phase = draw.unit();
+            let past = Baseline::default();
+            let mut source = ConnectionSource { scheme: scheme.clone(), draw: stream("tcp"), past };
+            let [sender, receiver] = source.open(&ends, spec.start);
             Transport::Tcp(Box::new(TcpFlow {
-                sender: Connection::connect(scheme.sender(phase), ports, iss, spec.start),
-                receiver: Connection::listen(scheme.receiver(), ports.remote, peer_iss),
+                sender,
+                receiver,
+                source,
                 received: 0,
                 rates: meshpace_pacing::LinkRates::Uniform(scenario.radio.rate),
             }))
@@ -76,6 +80,7 @@ fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Sce
         from: host(spec.from),
         to: host(spec.to),
         ends,
+        paths: None,
         transport,
         application: Application::new(stream("traffic")),
     }

@@ -35,6 +35,8 @@ pub struct FlowEnds {
 pub struct Directory {
     /// Sorted by key.
     ends: Vec<(Key, u32, Role)>,
+    /// The port that the next connection of a flow that opens several gets, if it is free.
+    next_port: u16,
 }
 
 /// An end as the packets for it name it. What differs most stands first.
@@ -61,6 +63,12 @@ impl FlowEnds {
     }
 }
 
+/// The first port that no flow begins with.
+fn first_free(flows: usize) -> u16 {
+    u16::try_from(usize::from(SENDERS) + flows)
+        .unwrap_or_else(|_| panic!("no port is left for {flows} flows"))
+}
+
 fn address(scenario: &Scenario, end: Endpoint) -> IpAddr {
     IpAddr::V4(match end {
         Endpoint::Mesh(node) => scenario.mesh[node.index()].address,
@@ -80,7 +88,27 @@ impl Directory {
         }
         ends.sort_unstable_by_key(|end| end.0);
         assert!(ends.windows(2).all(|pair| pair[0].0 < pair[1].0), "two flows have the same ends");
-        Self { ends }
+        Self { ends, next_port: first_free(scenario.flows.len()) }
+    }
+
+    /// Other ends for a flow over TCP, which opens a new connection: a port that it does not have at the sender.
+    pub fn renew(&mut self, flow: u32, flows: usize, old: FlowEnds) -> FlowEnds {
+        self.ends.retain(|end| end.1 != flow);
+        loop {
+            let port = self.next_port;
+            self.next_port = port.checked_add(1).unwrap_or_else(|| first_free(flows));
+            let sender = SocketAddr::new(old.sender.ip(), port);
+            let new = FlowEnds { sender, ..old };
+            let back = Key::new(protocol::TCP, sender, old.receiver);
+            // More than 50,000 ports for at most 10,000 flows: there is a free one.
+            if let Err(at) = self.ends.binary_search_by_key(&back, |end| end.0) {
+                self.ends.insert(at, (back, flow, Role::Sender));
+                let there = Key::new(protocol::TCP, old.receiver, sender);
+                let at = self.ends.partition_point(|end| end.0 < there);
+                self.ends.insert(at, (there, flow, Role::Receiver));
+                return new;
+            }
+        }
     }
 
     /// The flow, and the end of it, that a packet is for.

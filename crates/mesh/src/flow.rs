@@ -1,12 +1,14 @@
 //! A flow at run time.
 
 use crate::ends::FlowEnds;
+use crate::measure::Baseline;
+use crate::schemes::FlowScheme;
 use meshpace_pacing::LinkRates;
-use meshpace_packet::Host;
+use meshpace_packet::{Host, PathId};
 use meshpace_random::Stream;
 use meshpace_scenario as scenario;
-use meshpace_tcp::Connection;
-use meshpace_units::{Bytes, Instant, Span};
+use meshpace_tcp::{Connection, Ports};
+use meshpace_units::{Bytes, Instant, Seq, Span};
 
 /// One flow of the scenario, running.
 pub struct Flow {
@@ -18,6 +20,8 @@ pub struct Flow {
     pub to: Host,
     /// Addresses and ports of both.
     pub ends: FlowEnds,
+    /// What its packets pass in the mesh, and what those that come back do; `None`: as routing says.
+    pub paths: Option<[PathId; 2]>,
     /// The transport.
     pub transport: Transport,
     /// The application.
@@ -47,6 +51,29 @@ pub struct TcpFlow {
     pub received: u64,
     /// Rates of the wireless links ahead of a sender in the mesh, as routing knew them last.
     pub rates: LinkRates,
+    /// Where further connections come from.
+    pub source: ConnectionSource,
+}
+
+/// What a flow's connections are made of.
+pub struct ConnectionSource {
+    /// The scheme.
+    pub scheme: FlowScheme,
+    /// Initial sequence numbers and clock phases.
+    pub draw: Stream,
+    /// What the senders of earlier connections counted.
+    pub past: Baseline,
+}
+
+impl ConnectionSource {
+    /// Both ends of a connection that opens at `now`.
+    pub fn open(&mut self, ends: &FlowEnds, now: Instant) -> [Connection; 2] {
+        let ports = Ports { local: ends.sender.port(), remote: ends.receiver.port() };
+        let (iss, peer_iss) = (Seq(self.draw.bits() as u32), Seq(self.draw.bits() as u32));
+        let phase = self.draw.unit();
+        let sender = Connection::connect(self.scheme.sender(phase), ports, iss, now);
+        [sender, Connection::listen(self.scheme.receiver(), ports.remote, peer_iss)]
+    }
 }
 
 /// What the application is doing.
@@ -63,12 +90,28 @@ pub struct Application {
     pub size: u64,
     /// When a finite transfer was complete.
     pub completed: Option<Instant>,
+    /// Pauses of the scenario that are over.
+    pub pauses_over: usize,
+    /// When the next packet is due; a wake-up at another time is left over from before a pause.
+    pub wakes: Option<Instant>,
+    /// The next file waits for the connection of the one before to close.
+    pub waits_for_close: bool,
 }
 
 impl Application {
     /// An application that has not started.
     pub fn new(stream: Stream) -> Self {
-        Self { stream, stopped: false, written: 0, started: Instant::ZERO, size: 0, completed: None }
+        Self {
+            stream,
+            stopped: false,
+            written: 0,
+            started: Instant::ZERO,
+            size: 0,
+            completed: None,
+            pauses_over: 0,
+            wakes: None,
+            waits_for_close: false,
+        }
     }
 }
 
@@ -78,7 +121,9 @@ impl Flow {
     /// Web traffic is active through its pauses: how little it asks for is the same for all flows.
     pub fn active_since(&self, now: Instant) -> Option<Instant> {
         let over = self.application.completed.is_some() || self.spec.stop.is_some_and(|stop| stop < now);
-        (!over && self.spec.start <= now).then_some(self.spec.start)
+        let begun = self.spec.pauses.iter().rev().find(|(from, _)| *from < now);
+        let since = begun.map_or(self.spec.start, |(_, to)| *to);
+        (!over && since <= now).then_some(since)
     }
 
     /// The time over which a finite transfer is measured: within `[from, to]`, from its start to its end.

@@ -7,7 +7,8 @@
 
 mod build;
 mod ends;
-pub mod film;
+pub mod file_connections;
+mod film;
 mod flow;
 mod measure;
 pub mod probe;

@@ -19,6 +19,8 @@ pub struct FlowSample {
     pub pacing_interval: Option<Span>,
     /// Latest round-trip sample.
     pub rtt: Option<Span>,
+    /// Packets in its pacing queue at the gateway.
+    pub queue: Option<usize>,
 }
 
 /// Looks on, at the network ([`Watch`]) and at the flows. Nothing that a probe does can change a run.
@@ -67,8 +69,15 @@ mod tests {
     fn both_of_a_pair_see_every_sample() {
         let mut pair = (Count::default(), (Some(Count::default()), None::<Count>));
         let delivered = Bytes::ZERO;
-        let sample =
-            FlowSample { flow: 0, delivered, cwnd: None, khd: None, pacing_interval: None, rtt: None };
+        let sample = FlowSample {
+            flow: 0,
+            delivered,
+            cwnd: None,
+            khd: None,
+            pacing_interval: None,
+            rtt: None,
+            queue: None,
+        };
         for _ in 0..3 {
             pair.flow(Instant::ZERO, &sample);
         }

@@ -161,12 +161,21 @@ impl Simulation<'_> {
     fn gateway_results(&self, scenario: &Scenario) -> Vec<GatewayResult> {
         let measured = self.meter.began().is_some();
         let since = |count: u64, before: u64| if measured { count - before } else { 0 };
+        let wait = |gateway: &GatewayNode, share| {
+            gateway.waits.quantile(share).filter(|_| measured).map(Span::as_secs_f64)
+        };
         let result = |gateway: &GatewayNode| {
             let (now, before) = (gateway.machine.as_ref()?.counters(), gateway.before);
             Some(GatewayResult {
                 node: scenario.mesh[gateway.node.index()].id.clone(),
                 buffer_drops: since(now.dropped, before.dropped),
                 local_retransmits: since(now.retransmitted, before.retransmitted),
+                options_written: since(now.options_written, before.options_written),
+                wait_p50_s: wait(gateway, 0.5),
+                wait_p95_s: wait(gateway, 0.95),
+                queue_max: if measured { gateway.queue_max as u64 } else { 0 },
+                aqm_drops: since(now.aqm_drops, before.aqm_drops),
+                aqm_marks: since(now.aqm_marks, before.aqm_marks),
             })
         };
         self.network.gateways().iter().filter_map(result).collect()

@@ -152,6 +152,19 @@ pub struct GatewayResult {
     pub buffer_drops: u64,
     /// Packets retransmitted from the gateway's cache.
     pub local_retransmits: u64,
+    /// RTT options written (schemes.md 3.2).
+    pub options_written: u64,
+    /// Median of the time that packets with data for the mesh waited in the pacing queues, those that were let through at
+    /// once included; to 1 %.
+    pub wait_p50_s: Option<f64>,
+    /// What 95 % of these times do not exceed.
+    pub wait_p95_s: Option<f64>,
+    /// The most packets that the pacing queues held.
+    pub queue_max: u64,
+    /// Packets dropped by active management of the pacing queues.
+    pub aqm_drops: u64,
+    /// Packets marked by it.
+    pub aqm_marks: u64,
 }
 
 /// Routing.

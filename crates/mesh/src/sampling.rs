@@ -37,15 +37,7 @@ impl Simulation<'_> {
     pub(crate) fn counters(&self, flow: usize) -> Baseline {
         match &self.flows[flow].transport {
             Transport::Udp { sent, .. } => Baseline { segments: *sent, ..Baseline::default() },
-            Transport::Tcp(tcp) => {
-                let counters = tcp.sender.counters();
-                Baseline {
-                    segments: counters.data_segments,
-                    retransmits: counters.retransmits,
-                    timeouts: counters.timeouts,
-                    fast_retransmits: counters.fast_retransmits,
-                }
-            }
+            Transport::Tcp(tcp) => tcp.source.past.and(&Baseline::of(&tcp.sender)),
         }
     }
 
@@ -92,7 +84,15 @@ impl Simulation<'_> {
 
     fn flow_sample(&self, flow: usize) -> FlowSample {
         let delivered = Bytes(self.meter.flows[flow].delivered_bytes);
-        let empty = FlowSample { flow, delivered, cwnd: None, khd: None, pacing_interval: None, rtt: None };
+        let empty = FlowSample {
+            flow,
+            delivered,
+            cwnd: None,
+            khd: None,
+            pacing_interval: None,
+            rtt: None,
+            queue: None,
+        };
         let Transport::Tcp(tcp) = &self.flows[flow].transport else { return empty };
         let sender = &tcp.sender;
         let mut sample = FlowSample {
@@ -105,10 +105,13 @@ impl Simulation<'_> {
         if self.is_downward(flow) {
             let ends = self.flows[flow].ends;
             let end = |end: SocketAddr| Endpoint { address: end.ip(), port: end.port() };
+            let path = self.flows[flow].paths.map(|[there, _]| there);
             let connection = FlowKey { wireless: end(ends.receiver), wired: end(ends.sender) };
-            if let Some(paced) = self.network.paced_at_gateway(&connection).filter(|stats| stats.paced) {
+            if let Some(paced) = self.network.paced_at_gateway(&connection, path).filter(|stats| stats.paced)
+            {
                 sample.khd = paced.k_hop_delay;
                 sample.pacing_interval = paced.interval;
+                sample.queue = Some(paced.queued);
             }
         }
         sample

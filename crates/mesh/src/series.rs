@@ -85,8 +85,8 @@ impl Series {
     }
 
     /// The columns of numbers with their names: time; of flows the goodput since the sample before, window in
-    /// segments, k-hop delay, pacing interval, the rate that it means, latest round-trip time; of nodes the packets
-    /// that wait in the interface queue, the one in the MAC included.
+    /// segments, k-hop delay, pacing interval, the rate that it means, latest round-trip time, packets in its pacing
+    /// queue at the gateway; of nodes the packets that wait in the interface queue, the one in the MAC included.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
         NAMES.into_iter().zip(self.columns.iter().map(Vec::as_slice))
     }
@@ -109,7 +109,8 @@ impl Probe for Series {
         // No interval between packets is no pacing: there is no rate then.
         let rate = interval.filter(|s| *s > 0.0).map(|s| self.packet_bits[sample.flow] / s);
         let rtt = sample.rtt.map(Span::as_secs_f64);
-        let row = [Some(now.as_secs_f64()), goodput, sample.cwnd, sample.khd, interval, rate, rtt, None];
+        let queue = sample.queue.map(|queue| queue as f64);
+        let row = [Some(now.as_secs_f64()), goodput, sample.cwnd, sample.khd, interval, rate, rtt, queue];
         self.add(Subject::Flow(sample.flow), row.map(|value| value.unwrap_or(f64::NAN)));
     }
 }
@@ -163,6 +164,7 @@ mod tests {
             khd: None,
             pacing_interval: None,
             rtt: None,
+            queue: None,
         };
         series.flow(at(250), &none);
         let all = FlowSample {
@@ -171,6 +173,7 @@ mod tests {
             khd: Some(0.02),
             pacing_interval: Some(Span::from_millis(12)),
             rtt: Some(Span::from_millis(80)),
+            queue: Some(4),
             ..none
         };
         series.flow(at(500), &all);
@@ -185,7 +188,7 @@ mod tests {
             ("pacing_interval_s", [nan, 0.012, 0.0, nan]),
             ("pacing_rate_bps", [nan, 1e6, nan, nan]),
             ("rtt_s", [nan, 0.08, 0.08, nan]),
-            ("queue", [nan, nan, nan, 7.0]),
+            ("queue", [nan, 4.0, 4.0, 7.0]),
         ];
         for ((name, column), (expected_name, expected)) in series.columns().zip(expected) {
             assert_eq!(name, expected_name);

@@ -26,7 +26,12 @@ impl Simulation<'_> {
             }
             return;
         }
-        match this.spec.app {
+        if self.rests(flow) {
+            return;
+        }
+        let app = self.flows[flow as usize].spec.app;
+        match app {
+            App::Http { connection_per_file: true, .. } if !self.connection_for_file(flow) => {}
             App::Ftp | App::Transfer { .. } | App::Http { .. } => {
                 self.write_to_connection(flow);
                 self.pump(flow, true);
@@ -36,7 +41,7 @@ impl Simulation<'_> {
                 self.next_datagram(flow, packet, rate);
             }
             App::SelfSimilar { rate, packet, burst_mean, shape, .. } => {
-                let application = &mut this.application;
+                let application = &mut self.flows[flow as usize].application;
                 if application.size == 0 {
                     let drawn = application.stream.pareto(pareto_scale(burst_mean.0 as f64, shape), shape);
                     application.size = whole_bytes(drawn);
@@ -54,10 +59,35 @@ impl Simulation<'_> {
         }
     }
 
-    /// Schedules the start, and the stop if there is one.
+    /// True if there is nothing to do now: the application pauses, or this wake-up is left over from before a pause.
+    fn rests(&mut self, flow: u32) -> bool {
+        let now = self.now();
+        let Flow { spec, transport, application, .. } = &mut self.flows[flow as usize];
+        match spec.pauses.get(application.pauses_over) {
+            Some((_, until)) if *until <= now => {
+                application.pauses_over += 1;
+                return false;
+            }
+            Some((from, _)) if *from <= now => {
+                // What was sent is delivered, and nothing follows it for now.
+                if let Transport::Tcp(tcp) = transport {
+                    tcp.sender.write_no_more();
+                }
+                return true;
+            }
+            _ => {}
+        }
+        application.wakes.is_some_and(|wakes| wakes != now)
+    }
+
+    /// Schedules the start, the pauses, and the stop if there is one.
     pub(crate) fn schedule_application(&mut self, flow: u32) {
         let spec = &self.flows[flow as usize].spec;
         self.network.schedule(spec.start, Timer::Application(flow));
+        for (from, until) in &spec.pauses {
+            self.network.schedule(*from, Timer::Application(flow));
+            self.network.schedule(*until, Timer::Application(flow));
+        }
         if let Some(stop) = spec.stop {
             self.network.schedule(stop.max(spec.start), Timer::Application(flow));
         }
@@ -82,7 +112,7 @@ impl Simulation<'_> {
         application.size = size;
         application.written += size;
         writable(tcp.sender.write(size));
-        if matches!(spec.app, App::Transfer { .. }) {
+        if matches!(spec.app, App::Transfer { .. } | App::Http { connection_per_file: true, .. }) {
             tcp.sender.close();
         }
     }
@@ -112,14 +142,15 @@ impl Simulation<'_> {
 
     fn send_datagram(&mut self, flow: u32, payload: Bytes) {
         let now = self.now();
-        let Flow { from, ends, transport, .. } = &mut self.flows[flow as usize];
+        let Flow { from, ends, paths, transport, .. } = &mut self.flows[flow as usize];
         let Transport::Udp { sent, header } = transport else { unreachable!("flow {flow} runs over UDP") };
         let stamp = Stamp { number: *sent, sent: now };
         *sent += 1;
         let (source_port, destination_port) = (ends.sender.port(), ends.receiver.port());
         let body = Body::Udp(Datagram { source_port, destination_port, payload, stamp });
         let size = payload + *header + IP_HEADER;
-        let packet = Packet::new(ends.sender.ip(), ends.receiver.ip(), size, Class::Data, body);
+        let mut packet = Packet::new(ends.sender.ip(), ends.receiver.ip(), size, Class::Data, body);
+        packet.path = paths.map(|[there, _]| there);
         let from = *from;
         self.network.send(from, packet);
     }
@@ -141,7 +172,9 @@ impl Simulation<'_> {
     }
 
     fn wake_application(&mut self, flow: u32, after: Span) {
-        self.network.schedule(self.now() + after, Timer::Application(flow));
+        let at = self.now() + after;
+        self.flows[flow as usize].application.wakes = Some(at);
+        self.network.schedule(at, Timer::Application(flow));
     }
 
     /// A datagram arrives; only the first copy of it counts.

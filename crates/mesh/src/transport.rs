@@ -40,6 +40,7 @@ impl Simulation<'_> {
             self.count_delivery(flow, received.delivered, received.delivered.div_ceil(segment_size));
             self.check_file(flow, total);
         }
+        self.after_file(flow);
     }
 
     fn sender_input(&mut self, flow: u32, segment: &Segment, travelled: u32, ecn: Ecn) {
@@ -52,15 +53,20 @@ impl Simulation<'_> {
         let route = Some(Route { hops: Some(travelled), rates: tcp.rates.clone() });
         tcp.sender.handle_segment(now, segment, &Arrival { route, ecn, ..Arrival::default() });
         self.pump(flow, true);
+        self.after_file(flow);
     }
 
     /// The rates of the wireless links ahead of a sender in the mesh that asks for them, where links differ in rate.
     fn rates_of_flow(&self, flow: u32) -> Option<LinkRates> {
-        let Flow { from, ends, transport: Transport::Tcp(tcp), .. } = &self.flows[flow as usize] else {
+        let Flow { from, ends, paths, transport: Transport::Tcp(tcp), .. } = &self.flows[flow as usize]
+        else {
             return None;
         };
         if !tcp.sender.asks().route {
             return None;
+        }
+        if let (Host::Mesh(_), Some([there, _])) = (from, paths) {
+            return self.network.rates_on(*there);
         }
         self.network.rates_toward(*from, ends.receiver.ip())
     }
@@ -73,6 +79,7 @@ impl Simulation<'_> {
         let (flow, sender) = (index / 2, index % 2 == 0);
         self.connection(flow, sender).handle_timeout(now);
         self.pump(flow, sender);
+        self.after_file(flow);
     }
 
     fn tcp(&mut self, flow: u32) -> &mut TcpFlow {
@@ -106,13 +113,14 @@ impl Simulation<'_> {
             self.meter.flows[flow as usize].sent_first(now, transmit.offset);
         }
         let size = self.connection(flow, sender).wire_length(&transmit.segment);
-        let Flow { from, to, ends, .. } = &self.flows[flow as usize];
+        let Flow { from, to, ends, paths, .. } = &self.flows[flow as usize];
         let (here, source, destination) =
             if sender { (*from, ends.sender, ends.receiver) } else { (*to, ends.receiver, ends.sender) };
         let class = if sender || transmit.segment.payload > 0 { Class::Data } else { Class::Ack };
         let body = Body::Tcp(transmit.segment);
         let mut packet = Packet::new(source.ip(), destination.ip(), size, class, body);
         packet.ecn = transmit.ecn;
+        packet.path = paths.map(|[there, back]| if sender { there } else { back });
         self.network.send(here, packet);
     }
 

@@ -7,6 +7,7 @@ use crate::gateway_node::GatewayNode;
 use crate::movement::Movement;
 use crate::network::Network;
 use crate::node::{LinkCounters, Node};
+use crate::paths::Paths;
 use crate::rates::RateTable;
 use crate::topology::{WiredRoutes, nearest_gateways};
 use crate::wired::WiredLink;
@@ -18,7 +19,7 @@ use meshpace_random::Stream;
 use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
 use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
 use meshpace_scenario::{self as scenario, Scenario};
-use meshpace_units::{Bytes, NodeId, Span};
+use meshpace_units::{Bytes, NodeId, Quantiles, Span};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -54,6 +55,8 @@ impl<T: Copy + Debug> Network<T> {
                 machine: gateway.map(Gateway::new),
                 alarm: Alarm::default(),
                 before: Counters::default(),
+                waits: Quantiles::default(),
+                queue_max: 0,
             })
             .collect();
         let gateway_of = nearest_gateways(&hearers, gateways.iter().map(|gateway| gateway.node));
@@ -76,6 +79,7 @@ impl<T: Copy + Debug> Network<T> {
             addresses: AddressBook::new(scenario),
             gateways,
             gateway_of,
+            paths: Paths::default(),
             frames: 0,
             control_packets: 0,
             failures_before: 0,

@@ -4,7 +4,7 @@ use crate::gateway_node::GatewayNode;
 use crate::network::Network;
 use crate::node::Node;
 use crate::wired::WiredLink;
-use meshpace_units::Instant;
+use meshpace_units::{Instant, Quantiles};
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
@@ -22,6 +22,8 @@ impl<T: Copy + Debug> Network<T> {
         for gateway in &mut self.gateways {
             if let Some(machine) = &gateway.machine {
                 gateway.before = *machine.counters();
+                gateway.queue_max = machine.held();
+                gateway.waits = Quantiles::default();
             }
         }
         self.control_packets = 0;

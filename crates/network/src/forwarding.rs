@@ -36,6 +36,9 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     fn route(&mut self, node: u32, handle: Handle) {
+        if let Some(path) = self.packets.get(handle).path {
+            return self.follow(node, handle, path);
+        }
         let info = self.packets.get(handle).info();
         self.with_routing(node, |routing, now, out| routing.route(now, handle, &info, out));
     }

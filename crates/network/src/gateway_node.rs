@@ -3,7 +3,7 @@
 use crate::event::Alarm;
 use meshpace_gateway::{Counters, Gateway};
 use meshpace_packet::Packet;
-use meshpace_units::NodeId;
+use meshpace_units::{NodeId, Quantiles};
 
 /// A gateway.
 pub struct GatewayNode {
@@ -15,4 +15,9 @@ pub struct GatewayNode {
     pub alarm: Alarm,
     /// The machine's counters when the measured interval began.
     pub before: Counters,
+    /// How long packets with data waited in the machine's queues on their way into the mesh since then; 0 for those
+    /// that it let through at once.
+    pub waits: Quantiles,
+    /// The most packets that were in these queues.
+    pub queue_max: usize,
 }

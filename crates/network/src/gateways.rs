@@ -7,7 +7,7 @@ use meshpace_gateway::{
     Action, Departure, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
-use meshpace_packet::{Body, Host, Packet};
+use meshpace_packet::{Body, Host, Packet, PathId};
 use meshpace_units::{Bytes, NodeId, Span};
 use std::cell::OnceCell;
 use std::fmt::Debug;
@@ -33,9 +33,15 @@ impl<T: Copy + Debug> Network<T> {
         let (source, destination) = (packet.source, packet.destination);
         let header_length = segment.header_length();
         let view = TcpView { source, destination, segment: &segment, header_length, wire_len: packet.size };
-        let route = |_| self.route_from(gateway, mesh_end);
+        let path = packet.path;
+        let route = |_| self.route_from(gateway, mesh_end, path);
         let verdict = machine.handle(now, side, &view, Treatment::Pace, route, packet);
-        self.gateways[index].machine = Some(machine);
+        let this = &mut self.gateways[index];
+        this.queue_max = this.queue_max.max(machine.held());
+        this.machine = Some(machine);
+        if let (Side::Wired, Verdict::Forward(..), 1..) = (side, &verdict, segment.payload) {
+            this.waits.record(Span::ZERO);
+        }
         match verdict {
             Verdict::Forward(packet, option) => self.pass_on(side, gateway, with_option(packet, option)),
             Verdict::Held | Verdict::Consumed(_) | Verdict::Dropped(_) => {}
@@ -69,11 +75,14 @@ impl<T: Copy + Debug> Network<T> {
     fn run_gateway(&mut self, index: usize) {
         let now = self.now();
         let node = self.gateways[index].node;
-        while let Some(Departure { mut packet, action, .. }) =
+        while let Some(Departure { mut packet, action, held_since, .. }) =
             self.gateways[index].machine.as_mut().and_then(|machine| machine.poll_transmit(now))
         {
             match action {
                 Action::Release { strip } => {
+                    if let Some(since) = held_since {
+                        self.gateways[index].waits.record(now - since);
+                    }
                     if strip {
                         packet = with_option(packet, RttOption::Strip);
                     }
@@ -88,12 +97,16 @@ impl<T: Copy + Debug> Network<T> {
         this.alarm.arm(deadline, Event::Gateway(index as u32), &mut self.queue);
     }
 
-    /// What the gateway of a connection's end in the mesh knows of it, if a scheme acts there.
+    /// What the gateway of a connection's end in the mesh knows of it, if a scheme acts there. `path` is what its data take
+    /// from a gateway on, if they take one.
     #[must_use]
-    pub fn paced_at_gateway(&self, connection: &FlowKey) -> Option<FlowStats> {
+    pub fn paced_at_gateway(&self, connection: &FlowKey, path: Option<PathId>) -> Option<FlowStats> {
         let Some(Host::Mesh(node)) = self.addresses.host(connection.wireless.address) else { return None };
-        let gateway = self.gateway_of[node.index()]?;
-        self.gateways[gateway as usize].machine.as_ref()?.flow(connection)
+        let gateway = match path {
+            Some(path) => self.gateway_index(self.paths.nodes(path)[0]),
+            None => self.gateway_of[node.index()]? as usize,
+        };
+        self.gateways[gateway].machine.as_ref()?.flow(connection)
     }
 
     /// The gateway between a mesh node and the wired part.
@@ -106,9 +119,13 @@ impl<T: Copy + Debug> Network<T> {
         found.unwrap_or_else(|_| panic!("{node:?} is no gateway"))
     }
 
-    /// The wireless way between a gateway and a mesh node, as its routing table has it.
-    fn route_from(&self, gateway: NodeId, end: Host) -> Route {
+    /// The wireless way between a gateway and a mesh node, as its routing table has it, or as the packets' path is.
+    fn route_from(&self, gateway: NodeId, end: Host, path: Option<PathId>) -> Route {
         let uniform = LinkRates::Uniform(self.rates.common);
+        if let Some(path) = path {
+            let hops = self.paths.nodes(path).len() as u32 - 1;
+            return Route { hops: Some(hops), rates: self.rates_on(path).unwrap_or(uniform) };
+        }
         let Host::Mesh(end) = end else { return Route { hops: None, rates: uniform } };
         let routing = &self.nodes[gateway.index()].routing;
         let rates = if self.rates.exceptions.is_empty() { None } else { self.rates_along(gateway, end) };

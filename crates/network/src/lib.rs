@@ -20,6 +20,7 @@ mod gateways;
 mod movement;
 mod network;
 mod node;
+mod paths;
 mod rates;
 mod relays;
 mod sending;

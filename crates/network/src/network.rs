@@ -10,6 +10,7 @@ use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
 use crate::movement::Movement;
 use crate::node::Node;
+use crate::paths::Paths;
 use crate::rates::RateTable;
 use crate::topology::WiredRoutes;
 use crate::watch::Watch;
@@ -61,6 +62,8 @@ pub struct Network<T> {
     pub(crate) gateways: Vec<GatewayNode>,
     /// For every mesh node the index in `gateways` of the gateway between it and the wired part.
     pub(crate) gateway_of: Vec<Option<u32>>,
+    /// Paths that packets may name.
+    pub(crate) paths: Paths,
     /// Frames sent.
     pub(crate) frames: u64,
     /// Routing packets sent since counting began.

@@ -19,7 +19,7 @@ impl<T: Copy + Debug> Network<T> {
             Host::Wired(_) => self.forward_wired(from, packet),
             Host::Mesh(node) => {
                 packet.entry = node;
-                match self.mesh_exit(node, to) {
+                match self.mesh_exit(node, &packet) {
                     Some(exit) if exit == node => self.leaves_mesh(node.0, packet),
                     Some(exit) => {
                         packet.exit = exit;
@@ -38,9 +38,12 @@ impl<T: Copy + Debug> Network<T> {
         PacketId(self.set_out)
     }
 
-    /// Where a packet from `node` leaves the mesh: its destination, or the node's gateway.
-    fn mesh_exit(&self, node: NodeId, to: Host) -> Option<NodeId> {
-        match to {
+    /// Where a packet from `node` leaves the mesh: its destination, or the gateway of its path or of the node.
+    fn mesh_exit(&self, node: NodeId, packet: &Packet) -> Option<NodeId> {
+        if let Some((_, last)) = self.paths.ends(packet) {
+            return Some(last);
+        }
+        match packet.to {
             Host::Mesh(node) => Some(node),
             Host::Wired(_) => self.gateway_for(node),
         }

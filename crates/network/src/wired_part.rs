@@ -4,6 +4,7 @@ use crate::event::Event;
 use crate::network::Network;
 use meshpace_gateway::Side;
 use meshpace_packet::{Handle, Host, Packet};
+use meshpace_units::NodeId;
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
@@ -11,7 +12,7 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn forward_wired(&mut self, here: Host, packet: Packet) {
         let goal = match packet.to {
             Host::Wired(_) => packet.to,
-            Host::Mesh(node) => match self.gateway_for(node) {
+            Host::Mesh(node) => match self.way_into_mesh(node, &packet) {
                 Some(gateway) => Host::Mesh(gateway),
                 None => return,
             },
@@ -19,6 +20,16 @@ impl<T: Copy + Debug> Network<T> {
         let Some(link) = self.wired_routes.next(here, goal) else { return };
         let handle = self.packets.add(packet);
         self.enqueue_wired(link, handle);
+    }
+
+    /// The gateway through which a packet goes to a mesh node: that of its path, or of the node.
+    fn way_into_mesh(&self, node: NodeId, packet: &Packet) -> Option<NodeId> {
+        self.paths.ends(packet).map(|(first, _)| first).or_else(|| self.gateway_for(node))
+    }
+
+    /// False if the packet's path begins at another gateway.
+    fn enters_here(&self, gateway: NodeId, packet: &Packet) -> bool {
+        self.paths.ends(packet).is_none_or(|(first, _)| first == gateway)
     }
 
     /// A packet's first bit leaves.
@@ -46,7 +57,9 @@ impl<T: Copy + Debug> Network<T> {
             return self.arrived.push_back((here, packet));
         }
         match (here, packet.to) {
-            (Host::Mesh(gateway), Host::Mesh(_)) => self.pass_gateway(Side::Wired, gateway, packet),
+            (Host::Mesh(gateway), Host::Mesh(_)) if self.enters_here(gateway, &packet) => {
+                self.pass_gateway(Side::Wired, gateway, packet);
+            }
             _ => self.forward_wired(here, packet),
         }
     }

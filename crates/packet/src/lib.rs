@@ -12,6 +12,6 @@ mod shim;
 mod store;
 
 pub use body::{Body, Datagram, Opaque, Stamp};
-pub use packet::{Class, Host, Packet, PacketId};
+pub use packet::{Class, Host, Packet, PacketId, PathId};
 pub use shim::{Shim, ShimBytes, ShimKind, ShimView};
 pub use store::{Handle, Packets};

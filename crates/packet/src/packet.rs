@@ -5,6 +5,7 @@ use crate::shim::{Shim, ShimView, Shims};
 use meshpace_routing::PacketInfo;
 use meshpace_units::{Bytes, Ecn, NodeId};
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 
 /// A node of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +27,10 @@ impl PacketId {
     /// Of a packet that has not set out yet.
     pub const UNSENT: Self = Self(0);
 }
+
+/// A list of mesh nodes that a packet passes one after the other, as the network keeps it under this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathId(pub NonZeroU32);
 
 /// What drops are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +59,8 @@ pub struct Packet {
     pub entry: NodeId,
     /// See `entry`.
     pub exit: NodeId,
+    /// The nodes that it passes in the mesh; `None`: routing decides.
+    pub path: Option<PathId>,
     /// The neighbour it is queued for; `None`: broadcast.
     pub next_hop: Option<NodeId>,
     /// Link receptions so far.
@@ -83,6 +90,7 @@ impl Packet {
             to: Host::Mesh(NodeId(0)),
             entry: NodeId(0),
             exit: NodeId(0),
+            path: None,
             next_hop: None,
             travelled: 0,
             ttl: 0,

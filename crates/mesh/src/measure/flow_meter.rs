@@ -1,6 +1,7 @@
 //! Counters of one flow.
 
 use super::Moments;
+use meshpace_tcp::Connection;
 use meshpace_units::{Instant, Quantiles, Span};
 use std::collections::BTreeMap;
 
@@ -15,6 +16,29 @@ pub struct Baseline {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
+}
+
+impl Baseline {
+    /// The counters of a connection that sends.
+    pub fn of(sender: &Connection) -> Self {
+        let counters = sender.counters();
+        Self {
+            segments: counters.data_segments,
+            retransmits: counters.retransmits,
+            timeouts: counters.timeouts,
+            fast_retransmits: counters.fast_retransmits,
+        }
+    }
+
+    /// Both together.
+    pub fn and(self, other: &Self) -> Self {
+        Self {
+            segments: self.segments + other.segments,
+            retransmits: self.retransmits + other.retransmits,
+            timeouts: self.timeouts + other.timeouts,
+            fast_retransmits: self.fast_retransmits + other.fast_retransmits,
+        }
+    }
 }
 
 /// What is known of one flow.

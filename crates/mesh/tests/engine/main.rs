@@ -6,6 +6,7 @@ mod delay;
 mod determinism;
 mod ends;
 mod extremes;
+mod features;
 mod gap;
 mod golden;
 mod interval;

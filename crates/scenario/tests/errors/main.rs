@@ -322,7 +322,11 @@ fn overrides_are_named_instead_of_a_line() {
         "x.toml: --set radio.rate: found \"7Mbps\"; allowed: 1Mbps, 2Mbps, 5.5Mbps, 11Mbps for 802.11b";
     assert_eq!(message("radio.rate=7Mbps"), rate);
     for (assignment, start, end) in [
-        ("radio.raet=1", "x.toml: --set radio.raet: found the unknown key \"raet\" (did you", "backoff_range"),
+        (
+            "radio.raet=1",
+            "x.toml: --set radio.raet: found the unknown key \"raet\" (did you",
+            "backoff_range",
+        ),
         ("flow.0.app=cbrr", "x.toml: --set flow.0.app: found \"cbrr\"", "cbr, http, self-similar, transfer"),
         ("flow[0].to=n9", "x.toml: --set flow[0].to: found the unknown node \"n9\"", "n0, n1, n2"),
         ("flow.1.to=n0", "x.toml: --set flow.1.to: found index 1", "index 0"),

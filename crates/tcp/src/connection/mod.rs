@@ -176,6 +176,13 @@ impl Connection {
         Ok(())
     }
 
+    /// The stream has an end after all: what was sent so far. It stays open, and may be written to again.
+    pub fn write_no_more(&mut self) {
+        if core::mem::take(&mut self.sender.endless) {
+            self.sender.end = self.sender.max.max(self.sender.nxt).max(1);
+        }
+    }
+
     /// No more data: a FIN follows what was written, or, of an endless stream, what was sent.
     pub fn close(&mut self) {
         match self.state {
@@ -192,9 +199,7 @@ impl Connection {
         if self.state == State::Closed {
             return;
         }
-        if core::mem::take(&mut self.sender.endless) {
-            self.sender.end = self.sender.max.max(self.sender.nxt).max(1);
-        }
+        self.write_no_more();
         self.sender.fin = true;
     }
 

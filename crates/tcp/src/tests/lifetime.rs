@@ -162,6 +162,24 @@ fn closing_an_endless_stream_ends_it_at_what_was_sent() {
 }
 
 #[test]
+fn an_endless_stream_may_rest_and_go_on() {
+    let mut s = Script::established(Config::ns2());
+    s.write_endless(0);
+    s.out.clear();
+    s.tcp.write_no_more();
+    s.ack(20, 2920);
+    s.expect(20, &[]);
+    assert_eq!((s.tcp.state(), s.tcp.unsent()), (State::Established, Some(0)));
+    s.write_endless(500);
+    // After the rest the window starts anew, as ns-2's does.
+    s.expect(500, &[data(2920..4380)]);
+    assert_eq!(s.tcp.unsent(), None);
+    s.tcp.write_no_more();
+    s.tcp.write_no_more();
+    assert_eq!(s.tcp.state(), State::Established);
+}
+
+#[test]
 fn resets_are_exact() {
     // RFC 5961, section 3.2.
     let mut s = established();
