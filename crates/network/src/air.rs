@@ -109,28 +109,44 @@ impl<T: Copy + Debug> Network<T> {
         self.feed(node);
     }
 
-    /// Hands the station its next packet, if it takes one, and sets its alarm.
+    /// Hands the station, which has been brought up to now, its next packet if it takes one, and sets its alarm.
     pub(crate) fn feed(&mut self, node: u32) {
-        let now = self.now();
-        if self.nodes[node as usize].station.accepts() {
-            if let Some(handle) = self.dequeue(node) {
-                let packet = self.packets.get(handle);
-                let rate = packet.next_hop.map(|to| self.rates.between(NodeId(node), to));
-                let offered = MacPacket {
-                    handle,
-                    to: packet.next_hop,
-                    size: packet.size,
-                    rate: rate.unwrap_or(self.config.phy.basic_rate),
-                };
-                let this = &mut self.nodes[node as usize];
-                if let Some(exchanges) = &mut this.exchanges {
-                    exchanges.offered(now, &offered);
-                }
-                this.station.offer(now, offered, &self.config);
-            }
-        }
+        self.offer(node);
         let deadline = self.nodes[node as usize].station.next_deadline(&self.config);
         self.queue.set_station(node, deadline);
+    }
+
+    /// Hands the station its next packet, if it takes one and there is one; then sets its alarm. Without a packet its alarm
+    /// stays: it may have been postponed since the station was looked at last.
+    pub(crate) fn wake(&mut self, node: u32) {
+        if self.offer(node) {
+            let deadline = self.nodes[node as usize].station.next_deadline(&self.config);
+            self.queue.set_station(node, deadline);
+        }
+    }
+
+    /// Hands the station its next packet; false if it takes none, or its relay gives none.
+    fn offer(&mut self, node: u32) -> bool {
+        let this = &self.nodes[node as usize];
+        if !this.station.accepts() || this.relay.is_empty() {
+            return false;
+        }
+        let Some(handle) = self.dequeue(node) else { return false };
+        let packet = self.packets.get(handle);
+        let rate = packet.next_hop.map(|to| self.rates.between(NodeId(node), to));
+        let offered = MacPacket {
+            handle,
+            to: packet.next_hop,
+            size: packet.size,
+            rate: rate.unwrap_or(self.config.phy.basic_rate),
+        };
+        let now = self.now();
+        let this = &mut self.nodes[node as usize];
+        if let Some(exchanges) = &mut this.exchanges {
+            exchanges.offered(now, &offered);
+        }
+        this.station.offer(now, offered, &self.config);
+        true
     }
 
     fn transmit(&mut self, node: u32, frame: Frame, watch: &mut (impl Watch + ?Sized)) {

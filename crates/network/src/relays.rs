@@ -39,10 +39,7 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn enqueue(&mut self, node: u32, packet: Handle) {
         self.with_relay(node, |relay, here| relay.enqueue(here, packet));
         self.count_dropped(node);
-        // A busy station's deadline stays: it may have been postponed since the station was looked at last.
-        if self.nodes[node as usize].station.accepts() {
-            self.feed(node);
-        }
+        self.wake(node);
     }
 
     /// The packet that a mesh node sends next.
@@ -87,14 +84,6 @@ impl<T: Copy + Debug> Network<T> {
         self.count_dropped(node);
     }
 
-    /// A relay may let go now what it held back.
-    pub(crate) fn wake(&mut self, node: u32) {
-        let this = &self.nodes[node as usize];
-        if this.station.accepts() && !this.relay.is_empty() {
-            self.feed(node);
-        }
-    }
-
     /// Calls the relay of a mesh node, and sets its alarm. What it drops is in `dropped` afterwards.
     #[inline]
     fn with_relay<R>(&mut self, node: u32, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
@@ -111,7 +100,8 @@ impl<T: Copy + Debug> Network<T> {
         };
         let mut here = Here::new(now, &mut self.packets, free, Some(&mut view), &mut self.dropped);
         let answer = call(this.relay.as_mut(), &mut here);
-        this.relay_alarm.arm(this.relay.poll_timeout(), Event::Relay(node), &mut self.queue);
+        let deadline = this.relay.poll_timeout().filter(|at| *at > now);
+        this.relay_alarm.arm(deadline, Event::Relay(node), &mut self.queue);
         answer
     }
 
@@ -161,7 +151,8 @@ impl<T: Copy + Debug> Network<T> {
                 Class::Control => {}
             }
         }
-        this.relay_alarm.arm(this.relay.poll_timeout(), Event::WiredRelay(link), &mut self.queue);
+        let deadline = this.relay.poll_timeout().filter(|at| *at > now);
+        this.relay_alarm.arm(deadline, Event::WiredRelay(link), &mut self.queue);
         answer
     }
 }

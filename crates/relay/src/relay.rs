@@ -72,7 +72,8 @@ pub trait Relay: fmt::Debug + Send {
     /// A frame was read, if [`Asks::frames`].
     fn heard(&mut self, _here: &mut Here<'_>, _heard: &Heard<'_>) {}
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called next.
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called next. A time that is not ahead is none: what is due now
+    /// is done now, and what waits for the transmitter is asked for when that is free.
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }

@@ -13,21 +13,23 @@ pub(super) static PART: GatewayPart = GatewayPart::new(
     "schemes.md 3.1 to 3.4; ElRakabawy, Klemm, Lindemann 2007",
     |values| Some(config(values)),
 )
-.keys(&[&LAW, &KEYS]);
+.keys(&[&LAW, &REPAIR, &KEYS]);
 
 const PAPER: Config = Config::PAPER;
 
 /// The keys of the rate law: the sender's and the gateway's are one, as in the paper.
 pub(super) static LAW: [Key; AdaptiveConfig::KEYS] = AdaptiveConfig::PAPER.keys();
 
+/// What becomes of duplicate ACKs. A part without this key repairs nothing.
+pub(super) static REPAIR: [Key; 1] = [Key::word(
+    "gap_dupack",
+    DupAck::WORDS,
+    PAPER.dupack.word(),
+    "Duplicate ACKs from the mesh: repair from the cache, the paper to the letter, or forward (schemes.md 3.3).",
+)];
+
 /// The keys of the gateway itself.
-pub(super) static KEYS: [Key; 9] = [
-    Key::word(
-        "gap_dupack",
-        DupAck::WORDS,
-        PAPER.dupack.word(),
-        "Duplicate ACKs from the mesh: repair from the cache, the paper to the letter, or forward (schemes.md 3.3).",
-    ),
+pub(super) static KEYS: [Key; 8] = [
     Key::count(
         "gap_buffer_windows",
         (1, 1_000),
@@ -74,7 +76,7 @@ pub(super) fn config(values: &Values) -> Config {
         // Unlimited until the first sample (schemes.md 1.5, last row).
         law: AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::from_values(values) },
         goodput_control: None,
-        dupack: values.word("gap_dupack"),
+        dupack: if values.get("gap_dupack").is_some() { values.word("gap_dupack") } else { DupAck::Off },
         buffer_windows: values.count("gap_buffer_windows"),
         buffer_total: values.bytes("gap_buffer_total"),
         held_max: values.size("gap_held_max"),

@@ -1,7 +1,7 @@
 //! TCP-GAP's gateway.
 
 use super::GatewayPart;
-use super::pacing::{KEYS, LAW, config};
+use super::pacing::{KEYS, LAW, REPAIR, config};
 use crate::Config;
 use meshpace_pacing::{GOODPUT_CONTROL_KEYS, GoodputControlConfig};
 
@@ -13,4 +13,4 @@ pub(super) static PART: GatewayPart = GatewayPart::new(
         Some(Config { goodput_control: Some(GoodputControlConfig::from_values(values)), ..config(values) })
     },
 )
-.keys(&[&LAW, &GOODPUT_CONTROL_KEYS, &KEYS]);
+.keys(&[&LAW, &GOODPUT_CONTROL_KEYS, &REPAIR, &KEYS]);

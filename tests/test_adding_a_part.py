@@ -1,0 +1,218 @@
+"""docs/adding-a-part.md: all its examples in one copy of the tree, built once, each run; the files touched are counted.
+
+The copy and its build stay in target/adding-a-part, so that only the first time is long.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from documents import ROOT
+
+TEXT = (ROOT / "docs" / "adding-a-part.md").read_text(encoding="utf-8")
+WORK = ROOT / "target" / "adding-a-part"
+TREE = WORK / "tree"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A block of a section, and the file that the line before it names."""
+
+    section: str
+    kind: str
+    path: str
+    text: str
+
+
+def steps() -> list[Step]:
+    """Every file and every row that the document shows."""
+    found = []
+    for section in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]:
+        title = section.splitlines()[0]
+        pattern = r"^A (new file|row)[^\n`]*`([^`]+)`:\n\n```[^\n]*\n(.*?)^```$"
+        for kind, path, text in re.findall(pattern, section, flags=re.MULTILINE | re.DOTALL):
+            found.append(Step(title, kind, path, text))
+    return found
+
+
+STEPS = steps()
+SECTIONS = list(dict.fromkeys(step.section for step in STEPS))
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_each_example_is_a_new_file_and_a_line_of_another(section: str) -> None:
+    mine = [step for step in STEPS if step.section == section]
+    assert [step.kind for step in mine] == ["new file", "row"], section
+    new, row = mine
+    assert not (ROOT / new.path).exists()
+    assert (ROOT / row.path).exists()
+    added = [line for line in row.text.splitlines() if line.startswith("+")]
+    removed = [line for line in row.text.splitlines() if line.startswith("-")]
+    assert len(added) == 1, row.text
+    assert len(removed) <= 1, row.text
+
+
+def test_every_place_has_an_example() -> None:
+    for place in ("Sender control", "Acknowledgement", "overhears", "Queue", "Gateway", "Study", "Scenario key"):
+        assert any(place in section for section in SECTIONS), place
+
+
+def _merged(before: str, row: Step) -> str:
+    """The file with the row in it. Where two examples change one row, both are in it."""
+    lines = row.text.splitlines()
+    (added,) = (line[1:] for line in lines if line.startswith("+"))
+    removed = [line[1:] for line in lines if line.startswith("-")]
+    if not removed:
+        context = lines[0][1:]
+        assert before.count(context + "\n") == 1, f"{row.path}: {context!r}"
+        return before.replace(context + "\n", f"{context}\n{added}\n")
+    # The new item is what stands in the added list and not in the removed one.
+    items = [re.search(r"= \[(.*)\];", line)[1] for line in (removed[0], added)]  # type: ignore[index]
+    (item,) = set(re.findall(r"\w+", items[1])) - set(re.findall(r"\w+", items[0]))
+    head = removed[0].split("= [")[0]
+    here = re.search(re.escape(head) + r"= \[([^\]]*)\];", before)
+    assert here, f"{row.path} has no line {removed[0]!r}"
+    assert before[here.start() :].startswith(removed[0]) or item_list_grew(here[1], items[0]), removed[0]
+    return before.replace(here[0], f"{head}= [{', '.join(filter(None, [here[1], item]))}];")
+
+
+def item_list_grew(now: str, then: str) -> bool:
+    """Whether an earlier example has added to the list already."""
+    return now.startswith(then)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Writes what is not there yet: a file that stays the same is not built again."""
+    if not path.exists() or path.read_bytes() != content:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+@pytest.fixture(scope="module")
+def tree() -> Path:
+    """A copy of the tree with all the examples, its engine built."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    files = {name: (ROOT / name).read_bytes() for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()}
+    for step in STEPS:
+        if step.kind == "new file":
+            files[step.path] = step.text.encode()
+        else:
+            files[step.path] = _merged(files[step.path].decode(), step).encode()
+    for name, content in files.items():
+        _write(TREE / name, content)
+    kept = {str(TREE / name) for name in files}
+    for path in [path for path in TREE.rglob("*") if path.is_file() and str(path) not in kept]:
+        if path.suffix != ".so" and "__pycache__" not in path.parts:
+            path.unlink()
+    environment = {
+        **os.environ,
+        "CARGO_TARGET_DIR": str(WORK / "target"),
+        "CARGO_PROFILE_RELEASE_LTO": "off",
+        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
+        "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
+        "CARGO_PROFILE_RELEASE_DEBUG": "0",
+        "PYO3_PYTHON": sys.executable,
+    }
+    command = ["cargo", "build", "--release", "--quiet", "-p", "meshpace-python"]
+    built = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr[-4000:]
+    shutil.copyfile(WORK / "target" / "release" / "lib_engine.so", TREE / "python" / "meshpace" / "_engine.abi3.so")
+    return TREE
+
+
+def _meshpace(tree: Path, *arguments: str, store: Path | None = None) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
+    more = ["--store", str(store)] if store else []
+    command = [sys.executable, "-m", "meshpace", *arguments, *more]
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
+def _run(tree: Path, scheme: str, *settings: str, scenario: str = "demo-chain.toml") -> dict[str, Any]:
+    measure = ("measure.duration=20s", "measure.warmup=5s")
+    pairs = [part for setting in (*measure, *settings) for part in ("--set", setting)]
+    output = _meshpace(tree, "run", f"scenarios/{scenario}", "--scheme", scheme, "--json", *pairs)
+    result: dict[str, Any] = json.loads(output)
+    return result
+
+
+def _says(result: dict[str, Any], scheme: str, key: str) -> Any:
+    return result["schemes"][scheme][key]
+
+
+def test_the_window_part_acts(tree: Path) -> None:
+    plain = _run(tree, "newreno")
+    gentle = _run(tree, "newreno", "scheme.newreno.congestion=aimd", "scheme.newreno.aimd_decrease=0.95")
+    assert _says(gentle, "newreno", "congestion") == "aimd"
+    assert _says(gentle, "newreno", "aimd_increase") == 1.0
+    assert plain["aggregate_goodput_bps"] != gentle["aggregate_goodput_bps"] > 1e5
+    # As AIMD(1, 1/2) it is NewReno but for the rounding of the window.
+    half = _run(tree, "newreno", "scheme.newreno.congestion=aimd")
+    assert half["aggregate_goodput_bps"] == pytest.approx(plain["aggregate_goodput_bps"], rel=0.2)
+
+
+def test_the_acknowledgement_policy_acts(tree: Path) -> None:
+    plain, patient = _run(tree, "newreno"), _run(tree, "newreno", "scheme.newreno.ack_policy=patient")
+    # Fewer acknowledgements on the way back: fewer exchanges a delivered byte.
+    frames = [run["frames"] / run["aggregate_goodput_bps"] for run in (plain, patient)]
+    assert frames[1] < 0.95 * frames[0], frames
+
+
+def test_the_relay_overhears_counts_and_spaces(tree: Path, tmp_path: Path) -> None:
+    courteous = ("scheme.newreno.relay=courteous",)
+    run = _run(tree, "newreno", *courteous)
+    slow = _run(tree, "newreno", *courteous, "scheme.newreno.courtesy=10ms")
+    assert run["aggregate_goodput_bps"] > 1.5 * slow["aggregate_goodput_bps"] > 0
+    capture = tmp_path / "air.pcapng"
+    _meshpace(
+        tree, "run", "scenarios/demo-chain.toml", "--scheme", "newreno", "--pcap", str(capture), "--json",
+        "--set", "measure.duration=2s", "--set", "measure.warmup=1s", "--set", courteous[0],
+    )  # fmt: skip
+    # An option of IPv4: type 158, length 7, kind 253, four bytes (crates/network/src/capture/shims.rs).
+    assert bytes([158, 7, 253]) in capture.read_bytes()
+
+
+def test_the_queue_discipline_acts(tree: Path) -> None:
+    full = ("radio.queue=5", "flow.0.from=B", "flow.0.to=n0")
+    plain, head = _run(tree, "newreno", *full), _run(tree, "newreno", *full, "scheme.newreno.relay=drop-head")
+    drops = [sum(link["queue_drops"] for link in run["links"]) for run in (plain, head)]
+    assert all(drops), drops
+    assert drops[0] != drops[1], drops
+
+
+def test_the_gateway_part_acts(tree: Path) -> None:
+    down = ("flow.0.from=B", "flow.0.to=n0")
+    run = _run(tree, "tcp-gap", *down, "scheme.tcp-gap.gateway=pacing-only")
+    assert _says(run, "tcp-gap", "gateway") == "pacing-only"
+    assert "gap_dupack" not in run["schemes"]["tcp-gap"]
+    assert run["gateways"][0]["local_retransmits"] == 0
+    assert run["aggregate_goodput_bps"] > 1e5
+
+
+def test_the_study_and_its_claim_are_there(tree: Path, tmp_path: Path) -> None:
+    verdicts = tmp_path / "verdicts.md"
+    store = tmp_path / "store"
+    _meshpace(tree, "study", "run", "own-decrease", "--quick", "--output", str(verdicts), store=store)
+    text = verdicts.read_text(encoding="utf-8")
+    assert "AIMD delivers something" in text
+    assert "holds" in text
+
+
+def test_the_scenario_key_acts(tree: Path) -> None:
+    assert _run(tree, "newreno")["flows"][0]["hops"] == 4
+    assert _run(tree, "newreno", "topology.squeeze=0.5")["flows"][0]["hops"] == 2
+    schema = json.loads(_meshpace(tree, "schema"))
+    assert schema["properties"]["topology"]["properties"]["squeeze"]["maximum"] == 1.0
