@@ -390,3 +390,55 @@ fn fq_codel_spares_a_sparse_flow_the_queue() {
     assert!(fair.flows[1].loss_ratio.is_some_and(|loss| loss < 0.02));
     close("the medium is as full", fair.flows[0].goodput_bps, tail.flows[0].goodput_bps, 0.1);
 }
+
+/// Drop-tail that lets a packet go only so long after the one before, listening or not.
+#[derive(Debug)]
+struct Spaced {
+    queue: DropTail,
+    gap: Span,
+    free_at: Instant,
+}
+
+impl Relay for Spaced {
+    fn asks(&self) -> Asks {
+        Asks { frames: true, ..Asks::default() }
+    }
+
+    fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {
+        self.queue.enqueue(here, packet);
+    }
+
+    fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle> {
+        let packet = (here.now >= self.free_at).then(|| self.queue.dequeue(here)).flatten()?;
+        self.free_at = here.now + self.gap;
+        Some(packet)
+    }
+
+    fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
+        self.queue.purge(here, wanted);
+    }
+
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Past while the transmitter is busy: such a deadline is none.
+    fn poll_timeout(&self) -> Option<Instant> {
+        (!self.queue.is_empty()).then_some(self.free_at)
+    }
+}
+
+/// A station that its relay leaves without a packet has a backoff going, and frames of others that it has not looked at.
+#[test]
+fn a_relay_that_holds_back_leaves_the_station_its_deadlines() {
+    let text = format!("{}{}{}", chain(4), flow("n0", "n4", ""), flow("n4", "n0", ""));
+    let rate = |micros: u64| {
+        let spaced = move |queue: &QueueConfig| -> Box<dyn Relay> {
+            let (queue, gap) = (DropTail::new(queue), Span::from_micros(micros));
+            Box::new(Spaced { queue, gap, free_at: Instant::ZERO })
+        };
+        with_relays(&text, &spaced).aggregate_goodput_bps
+    };
+    let (free, little, much) = (rate(0), rate(400), rate(20_000));
+    assert!(free > 1e5 && little > 0.5 * free && much < 0.7 * free && much > 0.0, "{free} {little} {much}");
+}
