@@ -442,3 +442,18 @@ fn a_relay_that_holds_back_leaves_the_station_its_deadlines() {
     let (free, little, much) = (rate(0), rate(400), rate(20_000));
     assert!(free > 1e5 && little > 0.5 * free && much < 0.7 * free && much > 0.0, "{free} {little} {much}");
 }
+
+/// RFC 3168 from end to end: a relay marks, the receiver echoes, the sender slows down, and nothing is lost or resent.
+#[test]
+fn fq_codel_marks_what_it_would_drop_if_the_ends_agreed() {
+    let text = |ecn: bool| {
+        let scheme = format!("[scheme.newreno-rfc]\nrelay = \"fq-codel\"\necn = {ecn}\n");
+        let flow = flow("B", "n0", "scheme = \"newreno-rfc\"");
+        format!("{}{}{flow}{scheme}", measure(60.0, 5.0), chain(2))
+    };
+    let drops = |result: &RunResult| -> u64 { result.links.iter().map(|link| link.queue_drops).sum() };
+    let (dropped, marked) = (run(&text(false)), run(&text(true)));
+    assert!(drops(&dropped) > 0 && dropped.flows[0].retransmits > Some(0), "{:?}", dropped.flows[0]);
+    assert_eq!((drops(&marked), marked.flows[0].retransmits), (0, Some(0)), "{:?}", marked.flows[0]);
+    close("goodput", marked.flows[0].goodput_bps, dropped.flows[0].goodput_bps, 0.1);
+}
