@@ -29,7 +29,6 @@ BROKEN = {
     "no such scheme": ('"newreno"', '"cubick"', "cubick"),
     "no such parameter": ("[[flow]]", '[scheme.tcp-ap]\nalfa = 0.5\n[[flow]]', "alfa"),
     "parameter out of range": ("[[flow]]", "[scheme.tcp-ap]\nalpha = 7.0\n[[flow]]", "alpha"),
-    "no flows": ('[[flow]]\nfrom = "n0"\nto = "n2"\n', "", "flow"),
     "flow to itself": ('to = "n2"', 'to = "n0"', "flow[0]"),
     "duplicate id": ("[[flow]]", '[[node]]\nid = "n1"\nx = 0\ny = 9\n[[flow]]', "n1"),
     "no such app": ('to = "n2"', 'to = "n2"\napp = "torrent"', "flow[0].app"),

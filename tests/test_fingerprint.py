@@ -75,7 +75,7 @@ def test_the_engine_is_built_of_these_sources(fingerprint_of: Callable[[Path], s
 def test_after_a_changed_default_nothing_is_reused(
     tree: Path, store: Path, fingerprint_of: Callable[[Path], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    edit(tree / "crates/pacing/src/law.rs", r"\balpha: 0\.7,", "alpha: 0.8,")
+    edit(tree / "crates/pacing/src/adaptive.rs", r"\balpha: 0\.7,", "alpha: 0.8,")
     edited = fingerprint_of(tree)
     assert edited != engine.fingerprint()
     monkeypatch.setattr(engine, "fingerprint", lambda: edited)

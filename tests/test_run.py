@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from commanding import Cli
+from commanding import CHAIN, Cli
 
 RUN = {
     "schema": int, "engine": str, "scenario": str, "scenario_sha256": str, "scheme": str, "seed": int,
@@ -154,3 +154,16 @@ def test_json_starts_without_the_heavy_modules(chain: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == ""
     json.loads(done.stdout)
+
+
+def test_a_scenario_without_flows_has_sums_of_zero(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "nobody.toml"
+    path.write_text(CHAIN.replace('[[flow]]\nfrom = "n0"\nto = "n2"\n', ""))
+    done = cli("run", path, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"aggregate_goodput_bps":0.0,' in done.stdout
+    assert '"log_utility":0.0,' in done.stdout
+    assert json.loads(done.stdout)["flows"] == []
+    table = cli("run", path)
+    assert table.returncode == 0
+    assert re.search(r"aggregate goodput +0\.0 +kbit/s", table.stdout)

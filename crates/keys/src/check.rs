@@ -1,10 +1,12 @@
 //! Does a value fit its key?
 
+use crate::text::quoted;
 use crate::value::{RawValue, Setting};
 use crate::{Kind, Real, Whole};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
+use meshpace_units::quantity::Unit;
 
 impl Kind {
     /// The value of a scalar or of a list of scalars; `None` if it does not fit.
@@ -98,7 +100,10 @@ impl Whole {
     fn allowed(self) -> String {
         let Self { min, max, unit } = self;
         match unit {
-            Some(unit) => format!("a whole number of {} from {min} to {max}", unit.base),
+            Some(unit) => {
+                let example = example(unit, |value| (min as f64..=max as f64).contains(&value), None);
+                format!("a whole number of {} from {min} to {max}{example}", unit.base)
+            }
             None => format!("a whole number from {min} to {max}"),
         }
     }
@@ -126,8 +131,22 @@ impl Real {
     fn allowed(&self) -> String {
         let Self { unit, min, max, above } = self;
         let from = if *above { "above" } else { "from" };
+        let example = example(unit, |value| (*min..=*max).contains(&value), Some(*max));
         let (min, max) = (unit.show(*min), unit.show(*max));
-        format!("{} {from} {min} to {max}, such as {}", unit.noun, unit.example)
+        format!("{} {from} {min} to {max}{example}", unit.noun)
+    }
+}
+
+/// ", such as" and how a value with its unit is written: the unit's example, or `other` if that one is out of bounds. A
+/// plain number needs no example.
+fn example(unit: &Unit, fits: impl Fn(f64) -> bool, other: Option<f64>) -> String {
+    let written = unit.example.trim_matches('"');
+    let of_range =
+        || other.map(|value| format!("{value}{}", unit.base)).filter(|text| unit.parse(text).is_some());
+    match unit.parse(written).or_else(|| written.parse().ok()) {
+        _ if unit.base.is_empty() => String::new(),
+        Some(value) if fits(value) => format!(", such as {}", unit.example),
+        _ => of_range().map_or_else(String::new, |text| format!(", such as {}", quoted(&text))),
     }
 }
 
@@ -147,6 +166,8 @@ mod tests {
         for value in [RawValue::Float(2.5), RawValue::Float(f64::NAN), "2".into(), RawValue::Integer(0)] {
             assert_eq!(kind.accept(&value), None, "{value}");
         }
+        assert_eq!(kind.allowed(), "a whole number of bytes from 1 to 1048576, such as \"30kB\"");
+        assert_eq!(bytes(0, 100).allowed(), "a whole number of bytes from 0 to 100");
         assert_eq!(whole(1, 5).accept(&RawValue::Float(2.0)), None, "a count is written without a point");
     }
 
@@ -155,7 +176,9 @@ mod tests {
         let kind = real(&TIME, 1e-6, 60.0);
         assert_eq!(kind.accept(&"50ms".into()), Some(Setting::Real(0.05)));
         assert_eq!(kind.accept(&RawValue::Float(60.5)), None);
-        assert_eq!(kind.allowed(), "a time from 0.000001 s to 60 s, such as \"200s\"");
+        assert_eq!(kind.allowed(), "a time from 0.000001 s to 60 s, such as \"60s\"");
+        assert_eq!(real(&TIME, 0.0, 300.0).allowed(), "a time from 0 s to 300 s, such as \"200s\"");
+        assert_eq!(real(&RATIO, 0.0, 0.999).allowed(), "a number from 0 to 0.999");
         assert_eq!(crate::above(&RATIO, 1.0, 2.0).accept(&RawValue::Integer(1)), None);
     }
 

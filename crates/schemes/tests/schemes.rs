@@ -230,7 +230,7 @@ fn errors_say_what_was_found_and_what_is_allowed() {
     };
     assert_eq!(
         error("tcp-gap", "alpha", RawValue::Float(1.5)),
-        "alpha: found 1.5; allowed: a number from 0 to 0.999, such as 1.5"
+        "alpha: found 1.5; allowed: a number from 0 to 0.999"
     );
     assert_eq!(
         error("tcp-gap", "gc_interval", "5 m".into()),

@@ -180,6 +180,7 @@ mod tests {
         let others = [
             "congestion",
             "tcp_profile",
+            "ecn",
             "pacing",
             "ack_policy",
             "relay",
