@@ -162,6 +162,13 @@ def test_what_ns2_cannot_express_is_named(settings: tuple[str, ...], scheme: str
     assert re.fullmatch(told, str(refusal.value))
 
 
+def test_a_refusal_shows_values_as_files_have_them() -> None:
+    with pytest.raises(NotExpressibleError, match=r"newreno\.ecn = true: .+; allowed: false$"):
+        resolve(CHAIN, "scheme.newreno.ecn=true")
+    with pytest.raises(NotExpressibleError, match=r'newreno\.relay = "fq-codel": .+; allowed: "drop-tail"$'):
+        resolve(CHAIN, "scheme.newreno.relay=fq-codel")
+
+
 def test_batch_means_are_refused_unless_a_duration_replaces_them() -> None:
     batches = CHAIN.replace('duration = "4s"\nwarmup = "1s"', "packets = 100")
     with pytest.raises(NotExpressibleError, match=r"measure\.packets = 100"):

@@ -17,6 +17,7 @@ from meshpace.ns2.model import (
     Refusal,
     Routing,
     WiredLink,
+    as_written,
 )  # fmt: skip
 from meshpace.ns2.routes import minimum_hop_route, within_range
 
@@ -224,7 +225,7 @@ def _agent(key: str, name: str, parameters: Parameters) -> tuple[str, bool]:
     if parameters == table.get(name):
         raise Refusal(key, name, '"newreno", "newreno-delack", "tahoe"', "it has no such agent; try --scheme newreno")
     first = next((choice for choice in _CHOICES if choice in differing), differing[0])
-    allowed = f'"{wanted[first]}"' if isinstance(wanted.get(first), str) else str(wanted.get(first, "not to give it"))
+    allowed = as_written(wanted[first]) if first in wanted else "not to give it"
     raise Refusal(f"scheme.{name}.{first}", parameters.get(first), allowed, "its TCP agents do otherwise")
 
 

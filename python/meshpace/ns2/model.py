@@ -106,6 +106,16 @@ class Ns2Scenario:
         return 0 if self.routing is Routing.AODV else 20
 
 
+def as_written(value: object) -> str:
+    """A value as a scenario file has it."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f'"{value}"'
+    return str(value)
+
+
 class Refusal(Exception):  # noqa: N818 (caught where the file's name is known)
     """A key or value that has no counterpart in ns-2.35."""
 
@@ -118,8 +128,8 @@ class NotExpressibleError(MendableError):
     """A scenario has no counterpart in ns-2.35; names file, key, what was found, what is allowed, and the reason."""
 
     def __init__(self, file: str, refusal: Refusal) -> None:
-        found = f'"{refusal.found}"' if isinstance(refusal.found, str) else str(refusal.found)
         super().__init__(
-            f"{file}: {refusal.key} = {found}: ns-2.35 cannot express it, {refusal.reason}; allowed: {refusal.allowed}"
+            f"{file}: {refusal.key} = {as_written(refusal.found)}: ns-2.35 cannot express it, {refusal.reason}; "
+            f"allowed: {refusal.allowed}"
         )
         self.key, self.found, self.allowed = refusal.key, refusal.found, refusal.allowed
