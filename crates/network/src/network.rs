@@ -98,8 +98,9 @@ impl<T: Copy + Debug> Network<T> {
     /// has to be dealt with before the next call. `watch` looks on.
     pub fn step(&mut self, end: Instant, watch: &mut (impl Watch + ?Sized)) -> Option<Step<T>> {
         loop {
-            if let Some((host, packet)) = self.arrived.pop_front() {
-                return Some(Step::Arrival(host, packet));
+            // A packet is some hundred bytes: it is moved only if there is one.
+            if !self.arrived.is_empty() {
+                return self.arrived.pop_front().map(|(host, packet)| Step::Arrival(host, packet));
             }
             match self.queue.next(end)? {
                 Event::Timer(timer) => return Some(Step::Timer(timer)),

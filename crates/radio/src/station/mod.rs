@@ -84,35 +84,37 @@ impl StationConfig {
     }
 }
 
-/// Arrivals noted but not yet looked at; beyond this many the station catches up at once, so that a node that
-/// nothing happens to does not collect them.
-const LAZY_ARRIVALS: usize = 24;
-
 /// The DCF of one node.
+///
+/// Every frame is heard by dozens of stations that have nothing to do with it. What they read and write then lies in the
+/// first two cache lines of 64 bytes.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Station {
-    id: NodeId,
-    reception: Reception,
     pending: Pending,
+    /// When the SIFS before an answer, or before data after a CTS, is over.
+    sifs_ends_at: Option<Instant>,
+    /// Until when the own frame is on the air.
+    on_air_until: Instant,
+    transmitter: Transmitter,
+    /// Somebody asks what `watch` knows: each arrival is looked at by itself, undisturbed or not.
+    watched: bool,
+    /// The packet's RTS has not been answered yet.
+    needs_rts: bool,
+    retry: bool,
+    cw: u32,
+    backoff: Option<Backoff>,
     /// Network allocation vector.
     nav: Instant,
     /// When the receiver last became idle.
     receiver_idle_since: Instant,
-    transmitter: Transmitter,
     transmitter_idle_since: Instant,
-    /// Until when the own frame is on the air.
-    on_air_until: Instant,
+    reception: Reception,
     /// When the transmitter's state times out.
     times_out_at: Option<Instant>,
-    /// When the SIFS before an answer, or before data after a CTS, is over.
-    sifs_ends_at: Option<Instant>,
+    id: NodeId,
     answer: Option<Answer>,
     packet: Option<MacPacket>,
-    /// The packet's RTS has not been answered yet.
-    needs_rts: bool,
-    retry: bool,
-    backoff: Option<Backoff>,
-    cw: u32,
     short_retries: u32,
     long_retries: u32,
     seq: u16,
@@ -132,6 +134,7 @@ impl Station {
             id,
             reception,
             pending: Pending::default(),
+            watched: false,
             nav: Instant::ZERO,
             receiver_idle_since: Instant::ZERO,
             transmitter: Transmitter::Idle,
@@ -184,9 +187,8 @@ impl Station {
     /// will be interrupted by this frame. Moving the deadline there spares the driver a vain call.
     #[inline]
     pub fn hear(&mut self, now: Instant, arrival: Arrival, config: &StationConfig) -> Option<Instant> {
-        if self.pending.len() >= LAZY_ARRIVALS {
-            self.catch_up(now, config);
-            self.pending.compact();
+        if self.pending.is_full() {
+            self.make_room(now, config);
         }
         self.pending.push(arrival);
         let only_backoff = self.transmitter == Transmitter::Idle && self.sifs_ends_at.is_none();
@@ -195,6 +197,14 @@ impl Station {
         }
         let idle = self.reception.busy_until_at_least(&arrival, &config.limits)?;
         Some(idle + config.intervals.difs)
+    }
+
+    /// Apart from [`Station::hear`], which then stays small enough for the loop over all who hear a frame.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, now: Instant, config: &StationConfig) {
+        self.catch_up(now, config);
+        self.pending.make_room();
     }
 
     /// When [`Station::timer`] wants to be called next, at the latest. May be earlier than anything happens.
@@ -304,51 +314,74 @@ impl Station {
     ///
     /// An end comes before a start at the same time, and a start at `now` itself is not looked at: a backoff that
     /// runs out in that very moment does not notice it.
+    #[inline]
     fn catch_up(&mut self, now: Instant, config: &StationConfig) {
+        if self.watched {
+            self.catch_up_if::<true>(now, config);
+        } else {
+            self.catch_up_if::<false>(now, config);
+        }
+    }
+
+    #[inline(never)]
+    fn catch_up_if<const WATCHED: bool>(&mut self, now: Instant, config: &StationConfig) {
         loop {
-            if self.overhear_at_once(now, config) {
-                continue;
+            if !WATCHED {
+                self.overhear_undisturbed(now, config);
             }
             let start = self.pending.first().map(|a| a.start).filter(|start| *start < now);
             let end = self.reception.next_end().filter(|(end, mine)| *end <= now && !mine).map(|e| e.0);
             match (start, end) {
                 (None, None) => break,
-                (Some(start), Some(end)) if start < end => self.arrival_begins(config),
-                (Some(_), None) => self.arrival_begins(config),
-                (_, Some(_)) => self.overheard_ends(config),
+                (Some(start), Some(end)) if start < end => self.arrival_begins::<WATCHED>(config),
+                (Some(_), None) => self.arrival_begins::<WATCHED>(config),
+                (_, Some(_)) => self.overheard_ends::<WATCHED>(config),
             }
         }
     }
 
-    /// The commonest case in one step: a frame for somebody else that nothing overlapped, begun and ended by `now`, at a
+    /// The commonest case in one step each: frames for somebody else that nothing overlapped, begun and ended by `now`, at a
     /// station that nobody watches.
     #[inline]
-    fn overhear_at_once(&mut self, now: Instant, config: &StationConfig) -> bool {
-        let Some(arrival) = self.pending.first() else { return false };
-        let undisturbed = !arrival.mine
-            && arrival.end <= now
-            && arrival.start >= self.on_air_until
-            && self.reception.is_silent()
-            && self.pending.second().is_none_or(|next| next.start >= arrival.end)
-            && !self.pending.one_by_one;
-        if !undisturbed {
-            return false;
+    fn overhear_undisturbed(&mut self, now: Instant, config: &StationConfig) {
+        if !self.reception.is_silent() {
+            return;
         }
-        let (start, end) = (arrival.start, arrival.end);
-        let silence = if arrival.decodable { arrival.duration } else { config.limits.eifs };
-        self.pending.pop();
-        if self.transmitter == Transmitter::Idle {
-            self.medium_turns_busy(start, config);
+        let counts_down = self.transmitter == Transmitter::Idle;
+        let (mut nav, mut receiver_idle_since) = (self.nav, self.receiver_idle_since);
+        let mut waiting = self.pending.waiting();
+        while let [arrival, rest @ ..] = waiting {
+            let undisturbed = !arrival.mine
+                && arrival.end <= now
+                && arrival.start >= self.on_air_until
+                && rest.first().is_none_or(|next| next.start >= arrival.end);
+            if !undisturbed {
+                break;
+            }
+            if let (true, Some(backoff)) = (counts_down, &mut self.backoff) {
+                let idle_since = receiver_idle_since.max(self.transmitter_idle_since).max(nav);
+                if idle_since < arrival.start {
+                    backoff.interrupt(idle_since, arrival.start, &config.intervals);
+                }
+            }
+            let silence = if arrival.decodable { arrival.duration } else { config.limits.eifs };
+            nav = nav.max(arrival.end + silence);
+            receiver_idle_since = receiver_idle_since.max(arrival.end);
+            waiting = rest;
         }
-        self.nav = self.nav.max(end + silence);
-        self.receiver_idle_since = self.receiver_idle_since.max(end);
-        true
+        let taken = self.pending.waiting().len() - waiting.len();
+        if taken > 0 {
+            (self.nav, self.receiver_idle_since) = (nav, receiver_idle_since);
+            self.pending.take(taken);
+        }
     }
 
-    fn arrival_begins(&mut self, config: &StationConfig) {
+    fn arrival_begins<const WATCHED: bool>(&mut self, config: &StationConfig) {
         let arrival = self.pending.pop().unwrap_or_else(|| panic!("{:?}: no arrival begins", self.id));
         let was_busy = self.reception.busy();
-        self.count_busy(arrival.start);
+        if WATCHED {
+            self.count_busy(arrival.start);
+        }
         let transmitting = arrival.start < self.on_air_until;
         let begun = self.reception.begins(arrival, transmitting, &config.limits);
         if !was_busy && self.reception.busy() && self.transmitter == Transmitter::Idle {
@@ -362,9 +395,9 @@ impl Station {
         }
     }
 
-    fn overheard_ends(&mut self, config: &StationConfig) {
+    fn overheard_ends<const WATCHED: bool>(&mut self, config: &StationConfig) {
         let was_busy = self.reception.busy();
-        if let (true, Some((end, _))) = (self.pending.one_by_one, self.reception.next_end()) {
+        if let (true, Some((end, _))) = (WATCHED, self.reception.next_end()) {
             self.count_busy(end);
         }
         let (arrival, verdict) =
@@ -372,7 +405,9 @@ impl Station {
         match verdict {
             Verdict::Good if arrival.end >= self.on_air_until => {
                 self.nav = self.nav.max(arrival.end + arrival.duration);
-                self.note_read(arrival.end, arrival.from);
+                if WATCHED {
+                    self.note_read(arrival.end, arrival.from);
+                }
             }
             Verdict::Good | Verdict::Energy => {}
             Verdict::Bad | Verdict::Collided => self.bad_end(&arrival, verdict, config),

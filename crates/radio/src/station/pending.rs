@@ -7,14 +7,17 @@ use crate::reception::Arrival;
 pub(super) struct Pending {
     arrivals: Vec<Arrival>,
     taken: usize,
-    /// True: each is looked at by itself, undisturbed or not. (Here, where it lies beside what is read at every frame.)
-    pub one_by_one: bool,
 }
 
+/// So many fit in, taken ones included, before the station has to look at them: a node that nothing happens to does not
+/// collect them.
+pub(super) const ROOM: usize = 24;
+
 impl Pending {
+    /// The arrivals that have not been taken.
     #[inline]
-    pub fn len(&self) -> usize {
-        self.arrivals.len() - self.taken
+    pub fn waiting(&self) -> &[Arrival] {
+        &self.arrivals[self.taken..]
     }
 
     #[inline]
@@ -22,9 +25,17 @@ impl Pending {
         self.arrivals.get(self.taken)
     }
 
+    /// True if [`push`](Self::push) wants [`make_room`](Self::make_room) first. Both ask the vector for its capacity: it is
+    /// compared once.
     #[inline]
-    pub fn second(&self) -> Option<&Arrival> {
-        self.arrivals.get(self.taken + 1)
+    pub fn is_full(&self) -> bool {
+        self.arrivals.len() == self.arrivals.capacity()
+    }
+
+    /// How many fit in.
+    #[cfg(test)]
+    pub fn room(&self) -> usize {
+        self.arrivals.capacity()
     }
 
     #[inline]
@@ -47,17 +58,26 @@ impl Pending {
     #[inline]
     pub fn pop(&mut self) -> Option<Arrival> {
         let first = *self.arrivals.get(self.taken)?;
-        self.taken += 1;
+        self.take(1);
+        Some(first)
+    }
+
+    /// Takes the first `count`, all of which are there.
+    #[inline]
+    pub fn take(&mut self, count: usize) {
+        self.taken += count;
         if self.taken == self.arrivals.len() {
             self.arrivals.clear();
             self.taken = 0;
         }
-        Some(first)
     }
 
-    /// Forgets what was taken, so that a queue that never runs empty does not grow.
-    pub fn compact(&mut self) {
+    /// Forgets what was taken, so that a queue that never runs empty does not grow; it grows if more are waiting.
+    pub fn make_room(&mut self) {
         self.arrivals.drain(..self.taken);
         self.taken = 0;
+        if self.arrivals.len() >= ROOM / 2 || self.arrivals.capacity() < ROOM {
+            self.arrivals.reserve_exact(ROOM);
+        }
     }
 }

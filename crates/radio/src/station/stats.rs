@@ -9,6 +9,8 @@ use meshpace_units::{NodeId, Span};
 pub struct StationStats {
     collisions: Vec<(NodeId, [u64; 4])>,
     sent: Vec<(NodeId, Sent)>,
+    /// Where in `sent` the neighbour of the last frame is: frames of one exchange follow each other.
+    latest: usize,
 }
 
 /// What a station sent to one neighbour, as sent: whether it arrived or not. Broadcasts are to nobody.
@@ -31,14 +33,21 @@ impl StationStats {
             FrameKind::Data => 2,
             FrameKind::Ack => 3,
         };
-        entry(&mut self.collisions, lost.from)[kind] += 1;
+        let place = place(&mut self.collisions, lost.from);
+        self.collisions[place].1[kind] += 1;
     }
 
     /// A frame starts.
     #[inline]
     pub(super) fn transmits(&mut self, frame: &Frame) {
         let Some(to) = frame.to else { return };
-        let sent = entry(&mut self.sent, to);
+        let sent = match self.sent.get_mut(self.latest) {
+            Some((latest, sent)) if *latest == to => sent,
+            _ => {
+                self.latest = place(&mut self.sent, to);
+                &mut self.sent[self.latest].1
+            }
+        };
         match frame.kind {
             FrameKind::Rts | FrameKind::Data => {
                 sent.attempts += u64::from(frame.kind == FrameKind::Rts || !frame.protected);
@@ -66,15 +75,10 @@ impl StationStats {
     }
 }
 
-/// The entry of a neighbour in a sorted list.
-#[inline]
-fn entry<T: Default>(list: &mut Vec<(NodeId, T)>, node: NodeId) -> &mut T {
-    let index = match list.binary_search_by_key(&node, |entry| entry.0) {
-        Ok(index) => index,
-        Err(index) => {
-            list.insert(index, (node, T::default()));
-            index
-        }
-    };
-    &mut list[index].1
+/// Where a neighbour's entry is in a sorted list. It is made if there is none.
+fn place<T: Default>(list: &mut Vec<(NodeId, T)>, node: NodeId) -> usize {
+    list.binary_search_by_key(&node, |entry| entry.0).unwrap_or_else(|place| {
+        list.insert(place, (node, T::default()));
+        place
+    })
 }

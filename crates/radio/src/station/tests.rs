@@ -1,5 +1,6 @@
 //! The contract's edges; what stations do on the air is tested in `tests/dcf`.
 
+use super::pending::ROOM;
 use super::*;
 use crate::phy::{BackoffRange, Preamble};
 use crate::propagation::Propagation;
@@ -73,7 +74,8 @@ fn a_bystander_does_not_collect_arrivals() {
             unicast: false,
         };
         assert_eq!(station.hear(start, arrival, &config), None);
-        assert!(station.pending.len() <= LAZY_ARRIVALS);
+        assert!(station.pending.waiting().len() <= ROOM);
+        assert_eq!(station.pending.room(), ROOM);
     }
     assert_eq!(station.next_deadline(&config), None);
 }

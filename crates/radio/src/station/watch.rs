@@ -21,7 +21,7 @@ impl Station {
     /// From now on the station answers [`Station::overhear`] and [`Station::busy_time`].
     pub fn watch(&mut self) {
         self.watch.get_or_insert_default();
-        self.pending.one_by_one = true;
+        self.watched = true;
     }
 
     /// The last bit of a frame of `from` that is not meant for this node arrives now. True if the station read it.
@@ -55,8 +55,7 @@ impl Station {
     /// Accounts for the time up to `at`, before anything changes there that decides whether the medium is free.
     #[inline]
     pub(super) fn count_busy(&mut self, at: Instant) {
-        // This flag lies where a station looks anyway.
-        if self.pending.one_by_one {
+        if self.watched {
             let exchange = self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some();
             let busy_until = if exchange || self.reception.busy() { at } else { self.nav.min(at) };
             if let Some(watch) = &mut self.watch {
