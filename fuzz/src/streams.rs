@@ -39,11 +39,33 @@ impl Streams {
         [segment(first, false), segment(second, true)]
     }
 
+    /// The next bytes of a connection's data from its wired or its wireless side: as many quarters of a full segment.
+    pub fn data(&mut self, flow: u8, wired: bool, quarters: u8) -> Segment {
+        let [own, _] = self.of(flow, wired);
+        let segment = Segment { payload: 365 * u32::from(quarters), ..bare(*own, wired) };
+        own.next = segment.end();
+        segment
+    }
+
+    /// An acknowledgement of so many 255ths of what the other side has sent since the latest: mostly of parts of segments.
+    pub fn acknowledgement(&mut self, flow: u8, wired: bool, part: u8) -> Segment {
+        let [own, other] = self.of(flow, wired);
+        let outstanding = u64::from(other.next.since(own.acked));
+        own.acked += (outstanding * u64::from(part) / 255) as u32;
+        bare(*own, wired)
+    }
+
+    /// A connection's streams from one side: its own and the other's.
+    fn of(&mut self, flow: u8, wired: bool) -> [&mut Stream; 2] {
+        let start = [0, 1].map(|side| Stream { next: FIRST[side], acked: FIRST[1 - side] });
+        let [first, second] = self.0.entry(flow % 8).or_insert(start);
+        if wired { [first, second] } else { [second, first] }
+    }
+
     /// The next segment of a connection from its wired or its wireless side.
     pub fn segment(&mut self, flow: u8, wired: bool, fields: &Fields) -> Segment {
+        let [stream, _] = self.of(flow, wired);
         let side = usize::from(!wired);
-        let start = [0, 1].map(|side| Stream { next: FIRST[side], acked: FIRST[1 - side] });
-        let stream = &mut self.0.entry(flow % 8).or_insert(start)[side];
         let segment = fields.segment(stream.next, stream.acked, (PORTS[side], PORTS[1 - side]));
         // Strays do not lead the stream away.
         let near = |a: Seq, b: Seq| a.since(b).min(b.since(a)) < 1 << 20;
@@ -54,6 +76,18 @@ impl Streams {
             stream.acked = segment.ack;
         }
         segment
+    }
+}
+
+/// An acknowledgement from where a stream is.
+fn bare(stream: Stream, wired: bool) -> Segment {
+    let side = usize::from(!wired);
+    let flags = Flags { ack: true, ..Flags::default() };
+    Segment {
+        ack: stream.acked,
+        flags,
+        window: 60_000,
+        ..Segment::new(PORTS[side], PORTS[1 - side], stream.next)
     }
 }
 

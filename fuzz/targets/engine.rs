@@ -6,6 +6,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
 use meshpace_fuzz::streams::{Streams, ends};
+use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Span};
 use meshpace_wire::{Packet, build, checksum_ok, parse, strip_rtt};
 use meshpaced::config::{Config, Mode};
@@ -36,6 +37,18 @@ enum Step {
     Open {
         flow: u8,
         wired: bool,
+    },
+    /// Data of one of them, in sequence.
+    Data {
+        flow: u8,
+        wired: bool,
+        quarters: u8,
+    },
+    /// A part of what is outstanding is acknowledged.
+    Acknowledge {
+        flow: u8,
+        wired: bool,
+        part: u8,
     },
     /// Any bytes between any interfaces.
     Bytes {
@@ -127,9 +140,16 @@ impl World {
             Step::Open { flow, wired } => {
                 let segments = self.streams.open(flow, wired);
                 for (segment, wired) in segments.iter().zip([wired, !wired]) {
-                    let [source, destination] = ends(flow, wired);
-                    self.hand_in(false, false, build(source, destination, 60, segment, &[]));
+                    self.hand_in_segment(flow, wired, segment);
                 }
+            }
+            Step::Data { flow, wired, quarters } => {
+                let segment = self.streams.data(flow, wired, quarters % 5);
+                self.hand_in_segment(flow, wired, &segment);
+            }
+            Step::Acknowledge { flow, wired, part } => {
+                let segment = self.streams.acknowledgement(flow, wired, part);
+                self.hand_in_segment(flow, wired, &segment);
             }
             Step::Bytes { from_mesh, to_mesh, ref bytes } => self.hand_in(from_mesh, to_mesh, bytes.clone()),
             Step::Wait(us) => self.wait_until(self.now + Span::from_micros(u64::from(us))),
@@ -161,9 +181,7 @@ impl World {
         if segment.options_length() > 40 {
             segment.options.sack = Default::default();
         }
-        let payload: Vec<u8> = (0..segment.payload).map(|at| (segment.seq + at).0 as u8).collect();
-        let [source, destination] = ends(flow, wired);
-        let mut bytes = build(source, destination, ttl, &segment, &payload);
+        let mut bytes = whole(flow, wired, ttl, &segment);
         match damage {
             Damage::None => {}
             Damage::Cut(length) => bytes.truncate(length.into()),
@@ -173,6 +191,10 @@ impl World {
             }
         }
         bytes
+    }
+
+    fn hand_in_segment(&mut self, flow: u8, wired: bool, segment: &Segment) {
+        self.hand_in(false, false, whole(flow, wired, 60, segment));
     }
 
     fn hand_in(&mut self, from_mesh: bool, to_mesh: bool, bytes: Vec<u8>) {
@@ -287,6 +309,13 @@ impl World {
             assert_eq!((engine.held(), engine.buffered()), (0, Bytes::ZERO), "kept while it is watched");
         }
     }
+}
+
+/// The packet of a segment; its payload follows from the sequence numbers.
+fn whole(flow: u8, wired: bool, ttl: u8, segment: &Segment) -> Vec<u8> {
+    let payload: Vec<u8> = (0..segment.payload).map(|at| (segment.seq + at).0 as u8).collect();
+    let [source, destination] = ends(flow, wired);
+    build(source, destination, ttl, segment, &payload)
 }
 
 /// A packet that goes on changed has another RTT option or none, and is otherwise what it was.

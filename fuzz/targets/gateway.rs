@@ -34,12 +34,16 @@ enum Step {
     Segment { flow: u8, wired: bool, fields: Fields, hops: Option<u8>, rate_kbps: u16 },
     /// The first two packets of one of them.
     Open { flow: u8, wired: bool },
+    /// Data of one of them, in sequence.
+    Data { flow: u8, wired: bool, quarters: u8 },
+    /// A part of what is outstanding is acknowledged.
+    Acknowledge { flow: u8, wired: bool, part: u8 },
     /// Microseconds, then whatever is due by the end of them.
     Wait(u32),
     /// Until the next timer.
     Sleep,
-    /// All flows are only watched from now on, or paced again.
-    Treat { observe: bool },
+    /// A flow, or every one, is only watched from its next packet on, or paced again.
+    Treat { flow: Option<u8>, observe: bool },
 }
 
 impl Input {
@@ -69,7 +73,7 @@ impl Input {
 struct World {
     config: Config,
     gateway: Gateway<u32>,
-    treatment: Treatment,
+    treatments: [Treatment; 8],
     now: Instant,
     streams: Streams,
     /// By packet, whether it has come out.
@@ -90,14 +94,22 @@ impl World {
             Step::Open { flow, wired } => {
                 let segments = self.streams.open(flow, wired);
                 for (segment, wired) in segments.iter().zip([wired, !wired]) {
-                    let route =
-                        Route { hops: None, rates: LinkRates::Uniform(Rate::bits_per_sec(2_000_000)) };
-                    self.hand_in(flow, wired, segment, route);
+                    self.hand_in(flow, wired, segment, unknown_route());
                 }
             }
+            Step::Data { flow, wired, quarters } => {
+                let segment = self.streams.data(flow, wired, quarters % 5);
+                self.hand_in(flow, wired, &segment, unknown_route());
+            }
+            Step::Acknowledge { flow, wired, part } => {
+                let segment = self.streams.acknowledgement(flow, wired, part);
+                self.hand_in(flow, wired, &segment, unknown_route());
+            }
             Step::Wait(us) => self.wait_until(self.now + Span::from_micros(u64::from(us))),
-            Step::Treat { observe } => {
-                self.treatment = if observe { Treatment::Observe } else { Treatment::Pace };
+            Step::Treat { flow, observe } => {
+                let treatment = if observe { Treatment::Observe } else { Treatment::Pace };
+                let which = flow.map_or(0..8, |flow| usize::from(flow % 8)..usize::from(flow % 8) + 1);
+                self.treatments[which].fill(treatment);
             }
             Step::Sleep => self.wait_until(self.gateway.poll_timeout().unwrap_or(self.now).max(self.now)),
         }
@@ -107,6 +119,7 @@ impl World {
     fn hand_in(&mut self, flow: u8, wired: bool, segment: &Segment, route: Route) {
         let side = if wired { Side::Wired } else { Side::Wireless };
         let [source, destination] = ends(flow, wired);
+        let treatment = self.treatments[usize::from(flow % 8)];
         let packet = self.out.len() as u32;
         self.out.push(false);
         let view = TcpView {
@@ -116,7 +129,7 @@ impl World {
             header_length: segment.header_length(),
             wire_len: Bytes(u64::from(20 + segment.header_length() + segment.payload)),
         };
-        match self.gateway.handle(self.now, side, &view, self.treatment, |_| route, packet) {
+        match self.gateway.handle(self.now, side, &view, treatment, |_| route, packet) {
             Verdict::Forward(packet, _) | Verdict::Consumed(packet) | Verdict::Dropped(packet) => {
                 self.leave(packet)
             }
@@ -166,13 +179,17 @@ impl World {
     }
 }
 
+fn unknown_route() -> Route {
+    Route { hops: None, rates: LinkRates::Uniform(Rate::bits_per_sec(2_000_000)) }
+}
+
 fuzz_target!(|input: Input| {
     let config = input.config();
     let gateway = Gateway::new(config);
     let mut world = World {
         config,
         gateway,
-        treatment: Treatment::Pace,
+        treatments: [Treatment::Pace; 8],
         now: Instant::ZERO,
         streams: Streams::default(),
         out: Vec::new(),

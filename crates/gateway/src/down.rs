@@ -59,7 +59,7 @@ pub(crate) struct Down<P> {
     queue: VecDeque<Outbound<P>>,
     queued: Bytes,
     cached: Bytes,
-    /// No packet before this one is cached.
+    /// No packet that ends here or before is cached.
     cached_from: Seq,
     pub wireless: WirelessLaw,
     pub cap: Option<Span>,
@@ -225,7 +225,7 @@ impl<P: Clone> Down<P> {
     fn drop_cache(&mut self, budget: &mut Budget) {
         budget.bytes = budget.bytes - self.cached;
         self.cached = Bytes::ZERO;
-        for entry in self.map.starting_from(self.cached_from) {
+        for entry in self.map.ending_after(self.cached_from) {
             self.cached_from = entry.end;
             entry.keep = None;
         }
@@ -329,7 +329,7 @@ impl<P: Clone> Down<P> {
             return true;
         }
         if self.cached > Bytes::ZERO {
-            for entry in self.map.starting_from(self.cached_from) {
+            for entry in self.map.ending_after(self.cached_from) {
                 self.cached_from = entry.end;
                 if let Some(cached) = entry.keep.take() {
                     self.cached = self.cached - cached.wire_len;

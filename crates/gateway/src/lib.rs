@@ -32,6 +32,7 @@ mod segment_map;
 mod stats;
 mod table;
 mod up;
+mod windows;
 mod wireless;
 
 pub use config::{Config, DupAck};
@@ -41,4 +42,5 @@ pub use meshpace_pacing::Route;
 pub use packet::{Action, Departure, Endpoint, FlowKey, RttOption, Side, TcpView, Treatment, Verdict};
 pub use parts::{GATEWAYS, GatewayPart};
 pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic};
+pub use windows::{Judgement, Windows};
 pub use wireless::WirelessLaw;

@@ -127,9 +127,10 @@ impl<T> SegmentMap<T> {
         self.entries.get_mut(index).filter(|e| e.start.at_or_before(seq))
     }
 
-    /// The entries that start at `from` or after it, in order of sequence.
-    pub fn starting_from(&mut self, from: Seq) -> impl Iterator<Item = &mut Passed<T>> {
-        let index = self.entries.partition_point(|e| e.start.before(from));
+    /// The entries that end after `from`, in order of sequence: the one that holds the byte there, of which an
+    /// acknowledgement may have taken a part, and those behind it.
+    pub fn ending_after(&mut self, from: Seq) -> impl Iterator<Item = &mut Passed<T>> {
+        let index = self.entries.partition_point(|e| e.end.at_or_before(from));
         self.entries.range_mut(index..)
     }
 }

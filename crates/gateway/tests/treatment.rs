@@ -118,6 +118,25 @@ fn a_flow_that_is_no_longer_paced_gets_all_it_held_at_once_in_order() {
 }
 
 #[test]
+fn a_cached_packet_acknowledged_in_part_is_given_back_with_the_treatment() {
+    let mut s = Script::established(config());
+    let data = s.down(0, MSS, 0);
+    s.forwards(Side::Wired, &data);
+    let partial = s.ack(MSS / 2);
+    s.forwards(Side::Wireless, &partial);
+    assert_eq!(s.gateway.buffered(), Bytes(u64::from(MSS) + 40), "it may still have to be sent again");
+    s.treatment = Treatment::Observe;
+    let more = s.ack(MSS / 2 + 100);
+    s.forwards(Side::Wireless, &more);
+    s.forwards(Side::Wireless, &more);
+    assert_eq!(s.gateway.buffered(), Bytes::ZERO);
+    s.now = ms(40);
+    let whole = s.ack(MSS);
+    s.forwards(Side::Wireless, &whole);
+    assert_eq!((s.gateway.buffered(), s.gateway.segments(), s.departures()), (Bytes::ZERO, 0, vec![]));
+}
+
+#[test]
 fn an_ack_alone_frees_the_queue_too() {
     let (mut s, _, held) = with_held(config(), 2);
     s.treatment = Treatment::Observe;

@@ -324,7 +324,7 @@ impl Datapath {
     fn counters(&self, seen: &KernelCounters, held: usize) -> Counters {
         Counters {
             opened: self.engine.opened(),
-            untracked: seen.untracked,
+            untracked: seen.untracked + self.engine.untracked(),
             held: seen.delayed,
             forwarded: seen.forwarded,
             dropped: seen.dropped,

@@ -13,7 +13,7 @@ use super::layout::{Event, Handling, KernelFlow, Pace, Told};
 use meshpace_gateway::{
     Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment, WirelessLaw,
 };
-use meshpace_pacing::{Direction, GoodputControl};
+use meshpace_pacing::{Direction, GoodputControl, RateLaw};
 use meshpace_units::{Bytes, Instant, Span};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -77,8 +77,9 @@ impl Counted {
 pub struct Flow {
     /// What the kernel was told to do with it.
     pub handling: Handling,
-    /// Its law, and its smoothed wireless round trip.
-    pub wireless: WirelessLaw,
+    /// Its law, and its smoothed wireless round trip; `None` before the first of them. Large, so that flows which are never
+    /// acknowledged (a flood) have none.
+    wireless: Option<Box<WirelessLaw>>,
     /// Latest wired round trip.
     pub wired: Option<Span>,
     /// Goodput control's cap.
@@ -95,6 +96,8 @@ pub struct Flow {
     goodput_up: Goodput,
     /// Goodput control knows it.
     controlled: bool,
+    /// When it was met, until a round trip of it is known.
+    unmeasured_since: Option<Instant>,
     /// The kernel's table had it in the look that is under way, or it was heard of since.
     present: bool,
     /// The latest orders given.
@@ -102,10 +105,10 @@ pub struct Flow {
 }
 
 impl Flow {
-    fn new(now: Instant, config: &Config, handling: Handling) -> Self {
+    fn new(now: Instant, handling: Handling) -> Self {
         Self {
             handling,
-            wireless: WirelessLaw::new(&config.law),
+            wireless: None,
             wired: None,
             cap: None,
             segment: Bytes::ZERO,
@@ -114,6 +117,7 @@ impl Flow {
             goodput_down: Goodput::new(now),
             goodput_up: Goodput::new(now),
             controlled: false,
+            unmeasured_since: Some(now),
             present: true,
             ordered: None,
         }
@@ -121,7 +125,11 @@ impl Flow {
 
     /// The spacing in force: the slower of the law's and the cap's (schemes.md 3.4).
     pub fn interval(&self) -> Option<Span> {
-        self.wireless.law.interval().max(self.cap)
+        self.law().and_then(RateLaw::interval).max(self.cap)
+    }
+
+    fn law(&self) -> Option<&RateLaw> {
+        self.wireless.as_ref().map(|wireless| &wireless.law)
     }
 
     fn is_paced(&self) -> bool {
@@ -144,9 +152,12 @@ pub struct Engine {
     goodput: Option<GoodputControl<FlowKey>>,
     /// Flows whose orders may have changed. A round trip a packet is one order a batch.
     changed: BTreeSet<FlowKey>,
+    /// Flows without a round trip, by when they were met: the first to make way when all places are taken.
+    unmeasured: BTreeSet<(Instant, FlowKey)>,
     gone: VecDeque<Order>,
     next_scan: Instant,
     opened: u64,
+    untracked: u64,
     round_trips: RoundTrips,
 }
 
@@ -158,9 +169,11 @@ impl Engine {
             flows: BTreeMap::new(),
             goodput: config.goodput_control.map(GoodputControl::new),
             changed: BTreeSet::new(),
+            unmeasured: BTreeSet::new(),
             gone: VecDeque::new(),
             next_scan: now + SCAN,
             opened: 0,
+            untracked: 0,
             round_trips: RoundTrips::default(),
         }
     }
@@ -171,15 +184,25 @@ impl Engine {
             self.end(&event.key);
             return;
         }
-        let flow = adopt(&mut self.flows, event.at, &self.config, &event.key, judge, &mut self.opened);
+        self.make_room(&event.key);
+        self.adopt(event.at, &event.key, judge);
+        let Some(flow) = self.flows.get_mut(&event.key) else {
+            return;
+        };
         flow.present = true;
         flow.segment = flow.segment.max(event.segment);
         flow.window = flow.window.max(event.window);
+        if matches!(event.told, Told::Sample(_) | Told::WiredSample(_)) {
+            if let Some(since) = flow.unmeasured_since.take() {
+                self.unmeasured.remove(&(since, event.key));
+            }
+        }
         match event.told {
             Told::Sample(rtt) => {
                 self.round_trips.wireless.record(rtt);
                 let route = judge.route(&event.key, event.ttl);
-                flow.wireless.on_round_trip(rtt, flow.segment, &route);
+                let law = || Box::new(WirelessLaw::new(&self.config.law));
+                flow.wireless.get_or_insert_with(law).on_round_trip(rtt, flow.segment, &route);
             }
             Told::WiredSample(rtt) => {
                 self.round_trips.wired.record(rtt);
@@ -201,7 +224,10 @@ impl Engine {
         if known.ignored {
             return;
         }
-        let flow = adopt(&mut self.flows, now, &self.config, key, judge, &mut self.opened);
+        self.adopt(now, key, judge);
+        let Some(flow) = self.flows.get_mut(key) else {
+            return;
+        };
         flow.present = true;
         flow.segment = flow.segment.max(known.segment);
         flow.window = flow.window.max(known.window);
@@ -242,7 +268,7 @@ impl Engine {
             return;
         };
         let flows = &self.flows;
-        if goodput.handle_timeout(now, |key| flows.get(&key)?.wireless.law.interval()) {
+        if goodput.handle_timeout(now, |key| flows.get(&key)?.law()?.interval()) {
             for (key, flow) in &mut self.flows {
                 flow.cap = goodput.cap(*key).filter(|_| flow.is_paced());
                 self.changed.insert(*key);
@@ -261,7 +287,9 @@ impl Engine {
                 continue;
             };
             flow.handling = judge.handling(&key);
-            flow.wireless.set_config(&self.config.law);
+            if let Some(wireless) = &mut flow.wireless {
+                wireless.set_config(&self.config.law);
+            }
             if uncontrolled {
                 flow.controlled = false;
                 flow.cap = None;
@@ -311,16 +339,16 @@ impl Engine {
             up: known.up.begun,
             down: known.down.begun,
             interval: interval.filter(|_| known.down.begun),
-            k_hop_delay: flow.wireless.law.k_hop_delay(),
-            variation: flow.wireless.law.variation(),
+            k_hop_delay: flow.law().and_then(RateLaw::k_hop_delay),
+            variation: flow.law().map_or(0.0, RateLaw::variation),
             cap: flow.cap,
             paced: known.down.begun && flow.is_paced(),
             queued: usize::try_from(queued).unwrap_or(usize::MAX),
             buffered: (flow.segment + HEADERS) * queued,
             drops: known.drops,
             local_retransmissions: 0,
-            samples: (flow.wireless.law.samples(), flow.wireless.law.rejected()),
-            wireless_rtt: flow.wireless.smoothed,
+            samples: flow.law().map_or((0, 0), |law| (law.samples(), law.rejected())),
+            wireless_rtt: flow.wireless.as_ref().and_then(|wireless| wireless.smoothed),
             wired_rtt: known.wired_rtt.or(flow.wired),
             options_written: known.options,
             goodput_down: known.down.begun.then_some(flow.goodput_down),
@@ -331,9 +359,8 @@ impl Engine {
     /// Why a flow has its pace.
     pub fn explain(&self, key: &FlowKey) -> Option<Explanation> {
         let flow = self.flows.get(key)?;
-        let measured = flow.wireless.law.samples() + flow.wireless.law.rejected() > 0;
         Some(Explanation {
-            law: measured.then(|| flow.wireless.law.clone()),
+            law: flow.law().cloned(),
             standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(*key)),
         })
     }
@@ -346,6 +373,36 @@ impl Engine {
     /// Flows met since the beginning.
     pub const fn opened(&self) -> u64 {
         self.opened
+    }
+
+    /// Flows for which there was no place since the beginning.
+    pub const fn untracked(&self) -> u64 {
+        self.untracked
+    }
+
+    /// Takes back the place of the flow that has been without a round trip the longest, if none is left for this one. The
+    /// kernel goes on measuring it: its first round trip makes it known again.
+    fn make_room(&mut self, key: &FlowKey) {
+        if self.flows.len() < self.config.flows_max || self.flows.contains_key(key) {
+            return;
+        }
+        if let Some((_, oldest)) = self.unmeasured.pop_first() {
+            self.end(&oldest);
+        }
+    }
+
+    /// Makes a flow known, if there is a place.
+    fn adopt(&mut self, now: Instant, key: &FlowKey, judge: &impl Judge) {
+        if self.flows.contains_key(key) {
+            return;
+        }
+        if self.flows.len() >= self.config.flows_max {
+            self.untracked += 1;
+            return;
+        }
+        self.opened += 1;
+        self.unmeasured.insert((now, *key));
+        self.flows.insert(*key, Flow::new(now, judge.handling(key)));
     }
 
     /// Goodput control counts paced flows only, from their first data on.
@@ -376,26 +433,14 @@ impl Engine {
         self.changed.remove(key);
         let flow = self.flows.remove(key);
         let known = flow.is_some();
+        if let Some(since) = flow.as_ref().and_then(|flow| flow.unmeasured_since) {
+            self.unmeasured.remove(&(since, *key));
+        }
         if let Some(goodput) = self.goodput.as_mut().filter(|_| flow.is_some_and(|flow| flow.controlled)) {
             goodput.on_flow_ended(*key);
         }
         known
     }
-}
-
-/// The flow of that key; a new one if it is not known.
-fn adopt<'a>(
-    flows: &'a mut BTreeMap<FlowKey, Flow>,
-    now: Instant,
-    config: &Config,
-    key: &FlowKey,
-    judge: &impl Judge,
-    opened: &mut u64,
-) -> &'a mut Flow {
-    flows.entry(*key).or_insert_with(|| {
-        *opened += 1;
-        Flow::new(now, config, judge.handling(key))
-    })
 }
 
 #[cfg(test)]

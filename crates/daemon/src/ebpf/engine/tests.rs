@@ -91,7 +91,7 @@ fn several_samples_of_a_batch_are_one_order() {
         engine.handle_event(&event(ms(n), 1, Told::Sample(Span::from_millis(40 + n))), &mut judge);
     }
     assert_eq!(orders(&mut engine).len(), 1);
-    assert_eq!(engine.flow(&key(1)).map(|flow| flow.wireless.law.samples()), Some(20));
+    assert_eq!(engine.flow(&key(1)).map(|flow| flow.law().map(RateLaw::samples)), Some(Some(20)));
 }
 
 #[test]
@@ -162,6 +162,35 @@ fn a_flow_ends_when_the_kernel_says_so_or_no_longer_has_it_or_it_is_silent() {
     engine.handle_timeout(late);
     assert_eq!(orders(&mut engine), [Order::Evict(key(2)), Order::Forget(key(4))]);
     assert!(engine.flow_count() == 1 && engine.flow(&key(3)).is_some());
+}
+
+#[test]
+fn a_flood_takes_no_more_places_than_there_are_and_none_of_a_flow_that_is_measured() {
+    let config = Config { flows_max: 100, ..Config::PAPER };
+    let (mut engine, mut judge) = (Engine::new(ms(0), config), Everything(PACE));
+    engine.handle_event(&event(ms(0), 1, Told::Sample(Span::from_millis(40))), &mut judge);
+    engine.handle_event(&event(ms(0), 2, Told::WiredSample(Span::from_millis(40))), &mut judge);
+    orders(&mut engine);
+    for n in 10..5_010 {
+        engine.handle_event(&event(ms(u64::from(n)), n, Told::Opened), &mut judge);
+        orders(&mut engine);
+    }
+    assert_eq!((engine.flow_count(), engine.unmeasured.len()), (100, 98));
+    assert!(engine.flow(&key(1)).is_some() && engine.flow(&key(2)).is_some(), "both are measured");
+    assert!(engine.flow(&key(5_009)).is_some() && engine.flow(&key(4_911)).is_none(), "the latest stay");
+    assert_eq!(engine.untracked(), 0);
+    // What the kernel's table has beside them waits for a round trip.
+    engine.handle_flow(ms(5_010), &key(9), &known(ms(5_010), 1, 0), &mut judge);
+    assert_eq!((engine.flow_count(), engine.untracked(), orders(&mut engine)), (100, 1, vec![]));
+    engine.handle_event(&event(ms(5_011), 9, Told::Sample(Span::from_millis(40))), &mut judge);
+    assert!(matches!(orders(&mut engine)[..], [Order::Forget(_), Order::Pace(_, _)]));
+    assert_eq!((engine.flow_count(), engine.unmeasured.len()), (100, 97));
+    // All of them measured: no place is taken back.
+    for n in 4_912..5_010 {
+        engine.handle_event(&event(ms(6_000), n, Told::Sample(Span::from_millis(40))), &mut judge);
+    }
+    engine.handle_event(&event(ms(6_001), 6_000, Told::Opened), &mut judge);
+    assert!(engine.flow_count() == 100 && engine.flow(&key(6_000)).is_none() && engine.untracked() > 1);
 }
 
 #[test]
