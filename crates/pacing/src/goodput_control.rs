@@ -2,11 +2,14 @@
 
 mod config;
 
-pub use config::{Aging, GoodputControlConfig, KEYS as GOODPUT_CONTROL_KEYS};
+pub use config::{Aging, GoodputControlConfig, KEYS as GOODPUT_CONTROL_KEYS, Order, Reset};
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use meshpace_units::{Bytes, Instant, Span};
+
+/// Bits of a kbit, as [`Aging::AdditiveKbit`] adds them a second.
+const KBIT: f64 = 1e3;
 
 /// Where a packet of data goes. A connection is one flow here, with the data of both directions: the requests of a
 /// download are not a starving flow beside it.
@@ -28,7 +31,7 @@ pub enum Direction {
 pub struct GoodputControl<Id> {
     config: GoodputControlConfig,
     flows: BTreeMap<Id, Flow>,
-    /// Whether a flow started or ended since the last run.
+    /// Whether a flow started or ended since the last run, as far as that resets.
     membership_changed: bool,
     last_run: Instant,
     next_run: Option<Instant>,
@@ -80,6 +83,11 @@ impl Traffic {
     fn is_active(self) -> bool {
         self.down + self.up > Bytes::ZERO
     }
+
+    /// Wired to wireless.
+    fn is_downward(self) -> bool {
+        self.down > self.up
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +105,8 @@ struct HoldOff {
 /// The flows below the mean when others were throttled, and their mean goodput then.
 #[derive(Clone, Debug)]
 struct Probe<Id> {
+    /// The run that throttled.
+    run: u64,
     slow: Vec<Id>,
     goodput_before: f64,
 }
@@ -145,7 +155,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             hold_off: None,
         };
         self.flows.insert(id, flow);
-        self.membership_changed = true;
+        self.membership_changed |= self.config.reset == Reset::StartEnd;
     }
 
     /// A connection ended; without any left nothing is scheduled.
@@ -239,21 +249,36 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             .filter(|(_, flow)| flow.interval.is_active())
             .map(|(&id, flow)| (id, flow.interval.acked.bits() as f64 / elapsed))
             .collect();
-        let mean =
-            if goodput.is_empty() { 0.0 } else { goodput.values().sum::<f64>() / goodput.len() as f64 };
         self.active = goodput.len();
-        self.mean = (!goodput.is_empty()).then_some(mean);
+        self.mean = (!goodput.is_empty()).then(|| goodput.values().sum::<f64>() / goodput.len() as f64);
         if self.membership_changed {
             self.forget_all();
+        } else if let Some(mean) = self.mean.filter(|&mean| mean > 0.0 && self.can_compare(&goodput)) {
+            let probe = self.probe.take();
+            match self.config.order {
+                Order::JudgeFirst => {
+                    self.judge(probe, &goodput);
+                    self.throttle(&goodput, mean);
+                }
+                Order::Figure => {
+                    self.throttle(&goodput, mean);
+                    self.judge(probe, &goodput);
+                }
+            }
+            self.age(|id| goodput.get(&id).map_or(0.0, |own| own / mean), pace);
         } else {
-            self.judge(&goodput);
-            self.throttle(&goodput, mean);
-            self.age(&goodput, mean, pace);
+            self.age(|_| 1.0, pace);
         }
         for (id, flow) in &mut self.flows {
             flow.goodput = goodput.get(id).copied();
             flow.interval = Traffic::default();
         }
+    }
+
+    /// Two flows at least, and one that could be throttled: with less nothing is throttled or judged, but aging goes on,
+    /// or a cap would outlive its reason (schemes.md 3.5).
+    fn can_compare(&self, goodput: &BTreeMap<Id, f64>) -> bool {
+        goodput.len() >= 2 && goodput.keys().any(|id| self.flows[id].interval.is_downward())
     }
 
     /// A connection started or ended: every cap and all throttle state goes.
@@ -266,11 +291,11 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         }
     }
 
-    /// One full interval after a throttling: without improvement of the flows that were slow then, the cap was
-    /// useless (there is no shared bottleneck) and is removed, and the flow is left alone for a while. This comes
-    /// before throttling anew: a flow above the mean would otherwise be capped again before it is ever judged.
-    fn judge(&mut self, goodput: &BTreeMap<Id, f64>) {
-        let Some(probe) = self.probe.take() else {
+    /// In the first run that can tell after a throttling: without improvement of the flows that were slow then, the cap
+    /// was useless (there is no shared bottleneck) and is removed, and the flow is left alone for a while. A cap that
+    /// this run set anew is not judged.
+    fn judge(&mut self, probe: Option<Probe<Id>>, goodput: &BTreeMap<Id, f64>) {
+        let Some(probe) = probe else {
             return;
         };
         let total: f64 = probe.slow.iter().filter_map(|id| goodput.get(id)).sum();
@@ -278,7 +303,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         // Flows that got nothing before must get something: 0 is no improvement on 0.
         let improved =
             after >= self.config.improvement * probe.goodput_before && after > probe.goodput_before;
-        let judged = |cap: &Cap| cap.since_run + 1 == self.runs;
+        let judged = |cap: &Cap| cap.since_run == probe.run;
         for flow in self.flows.values_mut().filter(|flow| flow.cap.as_ref().is_some_and(judged)) {
             if improved {
                 flow.hold_off = None;
@@ -292,38 +317,41 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
     }
 
     fn throttle(&mut self, goodput: &BTreeMap<Id, f64>, mean: f64) {
-        if goodput.len() < 2 || mean <= 0.0 {
+        let slow: Vec<Id> = goodput.iter().filter(|&(_, &own)| own < mean).map(|(&id, _)| id).collect();
+        // A mean of equal goodputs may be rounded to below them: then nobody is slow, and nobody is helped.
+        if slow.is_empty() {
             return;
         }
         let mut throttled = false;
         for (id, own) in goodput {
             let flow = self.flows.get_mut(id).expect("goodput is of known flows");
+            // Never one whose cap this very run cancelled, however short the hold-off.
             let held_off = flow.hold_off.is_some_and(|hold_off| self.runs <= hold_off.until_run);
-            let downwards = flow.interval.down > flow.interval.up;
-            if downwards && !held_off && own / mean > self.config.threshold {
+            if flow.interval.is_downward() && !held_off && own / mean > self.config.threshold {
                 let packets_per_sec = mean / flow.segment.bits() as f64;
                 flow.cap = Some(Cap { packets_per_sec, since_run: self.runs });
                 throttled = true;
             }
         }
         if throttled {
-            let slow: Vec<Id> = goodput.iter().filter(|&(_, &own)| own < mean).map(|(&id, _)| id).collect();
-            assert!(!slow.is_empty(), "a flow is above the mean goodput {mean}, so one is below");
             let goodput_before = slow.iter().map(|id| goodput[id]).sum::<f64>() / slow.len() as f64;
-            self.probe = Some(Probe { slow, goodput_before });
+            self.probe = Some(Probe { run: self.runs, slow, goodput_before });
         }
     }
 
     /// Relaxes the caps set in earlier runs, and drops those that no longer bind.
-    fn age(&mut self, goodput: &BTreeMap<Id, f64>, mean: f64, pace: impl Fn(Id) -> Option<Span>) {
+    fn age(&mut self, deviation: impl Fn(Id) -> f64, pace: impl Fn(Id) -> Option<Span>) {
         for (&id, flow) in &mut self.flows {
             let Some(cap) = flow.cap.as_mut().filter(|cap| cap.since_run < self.runs) else {
                 continue;
             };
-            let deviation = goodput.get(&id).filter(|_| mean > 0.0).map_or(0.0, |own| own / mean);
+            let factor = self.config.aging_factor;
             match self.config.aging {
-                Aging::Additive => cap.packets_per_sec += self.config.aging_factor * deviation,
-                Aging::Multiplicative => cap.packets_per_sec *= self.config.aging_factor,
+                Aging::Additive => cap.packets_per_sec += factor * deviation(id),
+                Aging::AdditiveKbit => {
+                    cap.packets_per_sec += factor * deviation(id) * KBIT / flow.segment.bits() as f64;
+                }
+                Aging::Multiplicative => cap.packets_per_sec *= factor,
             }
             if pace(id).is_some_and(|own| cap.packets_per_sec * own.as_secs_f64() >= 1.0) {
                 flow.cap = None;

@@ -154,11 +154,17 @@ fn parameters_of_goodput_control_are_heeded() {
     let bytes = |r: &RunResult| [r.flows[0].delivered_bytes, r.flows[1].delivered_bytes];
     assert_eq!(bytes(&none), bytes(&high));
     let base = bytes(&mixed("tcp-gap", ""));
-    for keys in
-        ["gc_interval = 1", "gc_aging = \"multiplicative\"", "gc_aging_factor = 20", "gc_improvement = 5"]
-    {
+    for keys in [
+        "gc_interval = 1",
+        "gc_aging = \"multiplicative\"",
+        "gc_aging = \"additive-kbit\"",
+        "gc_aging_factor = 20",
+        "gc_improvement = 5",
+    ] {
         assert_ne!(bytes(&mixed("tcp-gap", keys)), base, "{keys} changes nothing");
     }
+    let often = |order: &str| mixed("tcp-gap", &format!("gc_interval = 1\ngc_order = \"{order}\""));
+    assert_ne!(bytes(&often("figure")), bytes(&often("judge-first")));
 }
 
 /// A downward flow over a chain that loses packets: datagrams disturb it, and stations give up early.
