@@ -6,7 +6,7 @@ use crate::watch::Watch;
 use meshpace_packet::Class;
 use meshpace_radio::{Action, Arrival, Frame, MacPacket, Outcome};
 use meshpace_relay::Heard;
-use meshpace_units::{NodeId, Span};
+use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
 
 /// A packet takes this long through the link layer, on its way up and on its way down (ns2-behaviour 4.1).
@@ -98,11 +98,11 @@ impl<T: Copy + Debug> Network<T> {
     /// Carries out what a station asks for, hands it the next packet if it is free, and sets its alarm.
     fn carry_out(&mut self, node: u32, actions: &mut Vec<Action>, watch: &mut (impl Watch + ?Sized)) {
         for action in actions.iter() {
-            match *action {
+            match action {
                 Action::Transmit(frame) => self.transmit(node, frame, watch),
-                Action::Deliver { packet, from } => self.deliver(node, &packet, from),
-                Action::Sent(packet) => self.packet_sent(node, &packet),
-                Action::GaveUp(packet) => self.packet_given_up(node, &packet),
+                Action::Deliver { packet, from } => self.deliver(node, packet, *from),
+                Action::Sent(packet) => self.packet_sent(node, packet),
+                Action::GaveUp(packet) => self.packet_given_up(node, packet),
             }
         }
         actions.clear();
@@ -126,11 +126,15 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// Hands the station its next packet; false if it takes none, or its relay gives none.
+    #[inline]
     fn offer(&mut self, node: u32) -> bool {
         let this = &self.nodes[node as usize];
-        if !this.station.accepts() || this.relay.is_empty() {
-            return false;
-        }
+        this.station.accepts() && !this.relay.is_empty() && self.hand_over(node)
+    }
+
+    /// Apart from [`Network::offer`], which mostly finds the station occupied.
+    #[inline(never)]
+    fn hand_over(&mut self, node: u32) -> bool {
         let Some(handle) = self.dequeue(node) else { return false };
         let packet = self.packets.get(handle);
         let rate = packet.next_hop.map(|to| self.rates.between(NodeId(node), to));
@@ -149,16 +153,26 @@ impl<T: Copy + Debug> Network<T> {
         true
     }
 
-    fn transmit(&mut self, node: u32, frame: Frame, watch: &mut (impl Watch + ?Sized)) {
+    fn transmit(&mut self, node: u32, frame: &Frame, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         self.frames += 1;
-        watch.frame(now, &frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
-        self.on_air[node as usize] = Some(frame);
+        watch.frame(now, frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
+        self.on_air[node as usize] = Some(*frame);
         if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
-            if let Some(report) = exchanges.transmits(now, &frame) {
+            if let Some(report) = exchanges.transmits(now, frame) {
                 self.report_to_relay(node, &report);
             }
         }
+        if self.listening || self.losses.any() {
+            self.spread::<false>(now, node, frame);
+        } else {
+            self.spread::<true>(now, node, frame);
+        }
+    }
+
+    /// Every station in range hears a frame. `PLAIN` says that no relay listens and no link loses frames: a loop without these
+    /// questions is shorter.
+    fn spread<const PLAIN: bool>(&mut self, now: Instant, node: u32, frame: &Frame) {
         let at_transmitter = Arrival {
             start: now,
             end: now + frame.airtime,
@@ -172,7 +186,8 @@ impl<T: Copy + Debug> Network<T> {
         };
         for hearer in &self.hearers[node as usize] {
             let unicast = frame.to == Some(hearer.node);
-            let lost = hearer.lossy && hearer.decodable && self.losses.lose(now, frame.from, hearer.node);
+            let lost =
+                !PLAIN && hearer.lossy && hearer.decodable && self.losses.lose(now, frame.from, hearer.node);
             let decodable = hearer.decodable && !lost;
             let mine = decodable && (unicast || frame.to.is_none());
             let arrival = Arrival {
@@ -190,14 +205,14 @@ impl<T: Copy + Debug> Network<T> {
                 }
                 self.queue.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, from: node });
             } else if mine {
-                let copy = self.far.add(frame, &mut self.packets);
+                let copy = self.far.add(*frame, &mut self.packets);
                 self.queue.schedule(arrival.end, Event::FarFrameEnds { node: hearer.node.0, copy });
-            } else if self.listening && decodable && self.nodes[hearer.node.index()].listens {
+            } else if !PLAIN && decodable && self.nodes[hearer.node.index()].listens {
                 let listener = hearer.node.0;
                 let event = if hearer.delay < NEAR {
                     Event::Overheard { node: listener, from: node }
                 } else {
-                    Event::FarOverheard { node: listener, copy: self.far.add(frame, &mut self.packets) }
+                    Event::FarOverheard { node: listener, copy: self.far.add(*frame, &mut self.packets) }
                 };
                 self.queue.schedule(arrival.end, event);
             }

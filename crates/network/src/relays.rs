@@ -72,6 +72,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The packet in the MAC is through, sent or given up.
+    #[inline]
     pub(crate) fn exchange_ended(&mut self, node: u32, sent: bool) {
         if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
             let report = exchanges.ended(sent);
@@ -108,6 +109,13 @@ impl<T: Copy + Debug> Network<T> {
     /// Frees the packets that the relay of a mesh node has dropped, and counts them by their next hop.
     #[inline]
     fn count_dropped(&mut self, node: u32) {
+        if !self.dropped.is_empty() {
+            self.free_dropped(node);
+        }
+    }
+
+    #[cold]
+    fn free_dropped(&mut self, node: u32) {
         while let Some(handle) = self.dropped.pop() {
             if let Some(next_hop) = self.packets.take(handle).next_hop {
                 self.nodes[node as usize].links.toward(next_hop).queue_drops += 1;
@@ -123,7 +131,8 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Puts the next packet on a wired link, if it is free.
     pub(crate) fn send_wired(&mut self, link: u32) {
-        if self.wired[link as usize].sending {
+        let this = &self.wired[link as usize];
+        if this.sending || this.relay.is_empty() {
             return;
         }
         if let Some(packet) = self.with_wired_relay(link, |relay, here| relay.dequeue(here)) {

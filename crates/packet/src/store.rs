@@ -8,12 +8,13 @@ pub type Handle = u32;
 /// Packets by handle. A handle is freed exactly once, by whoever holds it when the packet's way ends.
 #[derive(Default)]
 pub struct Packets {
-    slots: Vec<Option<Slot>>,
+    slots: Vec<Slot>,
     free: Vec<Handle>,
 }
 
+/// A place, and who waits for what is there. The packet alone is optional, so that it is moved once, in or out.
 struct Slot {
-    packet: Packet,
+    packet: Option<Packet>,
     /// Receivers of a broadcast that have not had it yet: it is over for its sender before it is for them.
     awaited: u32,
     /// The sender is done with it.
@@ -23,14 +24,15 @@ struct Slot {
 impl Packets {
     /// Stores a packet.
     pub fn add(&mut self, packet: Packet) -> Handle {
-        let slot = Some(Slot { packet, awaited: 0, done: false });
         match self.free.pop() {
             Some(handle) => {
-                self.slots[handle as usize] = slot;
+                let slot = &mut self.slots[handle as usize];
+                (slot.awaited, slot.done) = (0, false);
+                slot.packet = Some(packet);
                 handle
             }
             None => {
-                self.slots.push(slot);
+                self.slots.push(Slot { packet: Some(packet), awaited: 0, done: false });
                 (self.slots.len() - 1) as Handle
             }
         }
@@ -41,11 +43,10 @@ impl Packets {
     /// # Panics
     /// If it is gone already, or a reader of it is awaited.
     pub fn take(&mut self, handle: Handle) -> Packet {
-        let slot =
-            self.slots[handle as usize].take().unwrap_or_else(|| panic!("packet {handle} is gone already"));
-        assert!(slot.awaited == 0, "{:?} is awaited by {} receivers", slot.packet, slot.awaited);
+        let slot = self.ended(handle);
+        let packet = slot.packet.take();
         self.free.push(handle);
-        slot.packet
+        packet.unwrap_or_else(|| gone(handle))
     }
 
     /// Forgets a packet.
@@ -53,15 +54,19 @@ impl Packets {
     /// # Panics
     /// As [`take`](Self::take).
     pub fn remove(&mut self, handle: Handle) {
-        let slot = &mut self.slots[handle as usize];
-        match slot {
-            Some(slot) => {
-                assert!(slot.awaited == 0, "{:?} is awaited by {} receivers", slot.packet, slot.awaited);
-            }
-            None => panic!("packet {handle} is gone already"),
+        let slot = self.ended(handle);
+        if slot.packet.is_none() {
+            gone(handle);
         }
-        *slot = None;
+        slot.packet = None;
         self.free.push(handle);
+    }
+
+    /// The place of a packet whose way ends.
+    fn ended(&mut self, handle: Handle) -> &mut Slot {
+        let slot = &mut self.slots[handle as usize];
+        assert!(slot.awaited == 0, "{:?} is awaited by {} receivers", slot.packet, slot.awaited);
+        slot
     }
 
     /// Stores a copy of a packet.
@@ -103,7 +108,11 @@ impl Packets {
     }
 
     fn slot(&mut self, handle: Handle) -> &mut Slot {
-        self.slots[handle as usize].as_mut().unwrap_or_else(|| panic!("packet {handle} is gone"))
+        let slot = &mut self.slots[handle as usize];
+        if slot.packet.is_none() {
+            gone(handle);
+        }
+        slot
     }
 
     /// Looks at a packet.
@@ -112,14 +121,16 @@ impl Packets {
     /// If it is gone.
     #[must_use]
     pub fn get(&self, handle: Handle) -> &Packet {
-        match &self.slots[handle as usize] {
-            Some(slot) => &slot.packet,
-            None => panic!("packet {handle} is gone"),
-        }
+        self.slots[handle as usize].packet.as_ref().unwrap_or_else(|| gone(handle))
     }
 
     /// Changes a packet.
     pub fn get_mut(&mut self, handle: Handle) -> &mut Packet {
-        &mut self.slot(handle).packet
+        self.slots[handle as usize].packet.as_mut().unwrap_or_else(|| gone(handle))
     }
+}
+
+#[cold]
+fn gone(handle: Handle) -> ! {
+    panic!("packet {handle} is gone")
 }

@@ -69,6 +69,13 @@ impl Losses {
         losses
     }
 
+    /// True if any link loses frames.
+    #[inline]
+    #[must_use]
+    pub fn any(&self) -> bool {
+        !self.links.is_empty()
+    }
+
     /// Notes in a table of who hears whom which links [`Losses::lose`] must be asked about.
     pub fn mark(&self, table: &mut [Vec<Hearer>]) {
         for ((from, to), _) in &self.links {

@@ -6,7 +6,10 @@ use meshpace_units::Instant;
 /// 1,000 nodes 16 makes no difference.
 const BLOCK: usize = 8;
 
-/// The deadline of a station that has none.
+/// Numbers that are compared side by side. Lists are filled up with [`NEVER`] to a multiple of it.
+const STRANDS: usize = 4;
+
+/// The deadline of a station that has none: later than every event.
 const NEVER: u64 = u64::MAX;
 
 /// Deadlines of stations, in nanoseconds, with the earliest of every block of stations and of all.
@@ -15,7 +18,7 @@ const NEVER: u64 = u64::MAX;
 /// a block, or of the blocks, is found without branches.
 pub struct Deadlines {
     at: Vec<[u64; BLOCK]>,
-    /// The earliest of each block.
+    /// The earliest of each block, filled up.
     blocks: Vec<u64>,
     earliest: u64,
 }
@@ -24,13 +27,17 @@ impl Deadlines {
     /// So many stations, none with a deadline.
     pub fn new(stations: usize) -> Self {
         let blocks = stations.div_ceil(BLOCK);
-        Self { at: vec![[NEVER; BLOCK]; blocks], blocks: vec![NEVER; blocks], earliest: NEVER }
+        Self {
+            at: vec![[NEVER; BLOCK]; blocks],
+            blocks: vec![NEVER; blocks.next_multiple_of(STRANDS)],
+            earliest: NEVER,
+        }
     }
 
-    /// The earliest.
+    /// The earliest; if there is none, a time later than every event.
     #[inline]
-    pub fn earliest(&self) -> Option<Instant> {
-        (self.earliest != NEVER).then(|| Instant::from_nanos(self.earliest))
+    pub fn earliest(&self) -> Instant {
+        Instant::from_nanos(self.earliest)
     }
 
     /// Whose deadline is the earliest; the lowest index, if it is several stations'.
@@ -71,17 +78,18 @@ impl Deadlines {
     }
 }
 
-/// The smallest, in four strands that do not wait for each other.
+/// The smallest of a list that is filled up, in strands that do not wait for each other.
 #[inline]
 fn minimum(values: &[u64]) -> u64 {
-    let fours = values.chunks_exact(4);
-    let mut least = fours.remainder().iter().fold([NEVER; 4], |least, value| least.map(|l| l.min(*value)));
-    for four in fours {
+    let Some((first, rest)) = values.as_chunks::<STRANDS>().0.split_first() else { return NEVER };
+    let mut least = *first;
+    for four in rest {
         for (least, value) in least.iter_mut().zip(four) {
             *least = (*least).min(*value);
         }
     }
-    least.into_iter().fold(NEVER, u64::min)
+    let [a, b, c, d] = least;
+    a.min(b).min(c.min(d))
 }
 
 /// Where `value` stands first.

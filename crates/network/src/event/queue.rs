@@ -106,18 +106,18 @@ impl<T: Copy + Debug> EventQueue<T> {
     pub fn next(&mut self, end: Instant) -> Option<Event<T>> {
         let near = self.near.front().map_or(Key::NEVER, |entry| entry.0);
         let far = self.far.first().unwrap_or(Key::NEVER);
-        let scheduled = near.min(far);
-        let deadline = self.stations.earliest();
-        let at = deadline.map_or(scheduled.at(), |deadline| deadline.min(scheduled.at()));
-        if at > end || (deadline.is_none() && scheduled == Key::NEVER) {
+        let near_first = near < far;
+        let scheduled = if near_first { near.at() } else { far.at() };
+        let at = scheduled.min(self.stations.earliest());
+        if at > end || at == Key::NEVER.at() {
             return None;
         }
         assert!(at >= self.now, "time goes back from {:?} to {at:?}", self.now);
         self.now = at;
         self.handled += 1;
-        if scheduled.at() != at {
+        if scheduled != at {
             Some(Event::Station(self.stations.first()))
-        } else if near < far {
+        } else if near_first {
             self.near.pop_front().map(|entry| entry.1)
         } else {
             self.far.pop()

@@ -316,7 +316,9 @@ impl Station {
     /// runs out in that very moment does not notice it.
     #[inline]
     fn catch_up(&mut self, now: Instant, config: &StationConfig) {
-        if self.watched {
+        if self.reception.is_silent() && self.pending.first().is_none_or(|arrival| arrival.start >= now) {
+            // Nothing is being received, and nothing has begun.
+        } else if self.watched {
             self.catch_up_if::<true>(now, config);
         } else {
             self.catch_up_if::<false>(now, config);

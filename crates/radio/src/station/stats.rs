@@ -9,8 +9,9 @@ use meshpace_units::{NodeId, Span};
 pub struct StationStats {
     collisions: Vec<(NodeId, [u64; 4])>,
     sent: Vec<(NodeId, Sent)>,
-    /// Where in `sent` the neighbour of the last frame is: frames of one exchange follow each other.
-    latest: usize,
+    /// Where in `sent` the neighbours of the last RTS or data frame and of the last answer are: what passes through a node
+    /// comes from one neighbour and goes to another.
+    latest: [usize; 2],
 }
 
 /// What a station sent to one neighbour, as sent: whether it arrived or not. Broadcasts are to nobody.
@@ -41,20 +42,26 @@ impl StationStats {
     #[inline]
     pub(super) fn transmits(&mut self, frame: &Frame) {
         let Some(to) = frame.to else { return };
-        let sent = match self.sent.get_mut(self.latest) {
+        let answer = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack);
+        let sent = match self.sent.get_mut(self.latest[usize::from(answer)]) {
             Some((latest, sent)) if *latest == to => sent,
-            _ => {
-                self.latest = place(&mut self.sent, to);
-                &mut self.sent[self.latest].1
-            }
+            _ => self.find(to, answer),
         };
-        match frame.kind {
-            FrameKind::Rts | FrameKind::Data => {
-                sent.attempts += u64::from(frame.kind == FrameKind::Rts || !frame.protected);
-                sent.airtime += frame.airtime;
-            }
-            FrameKind::Cts | FrameKind::Ack => sent.answers += frame.airtime,
+        if answer {
+            sent.answers += frame.airtime;
+        } else {
+            sent.attempts += u64::from(frame.kind == FrameKind::Rts || !frame.protected);
+            sent.airtime += frame.airtime;
         }
+    }
+
+    /// Apart from [`StationStats::transmits`]: most frames are for the neighbour that the one before was for.
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, to: NodeId, answer: bool) -> &mut Sent {
+        let place = place(&mut self.sent, to);
+        self.latest[usize::from(answer)] = place;
+        &mut self.sent[place].1
     }
 
     /// Frames lost to overlap by transmitter, in order: RTS, CTS, data, ACK.
