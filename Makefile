@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static clean
+.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages clean
 
 ## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
@@ -29,10 +29,10 @@ $(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
 # ns-2, the judge of `meshpace crosscheck`; tshark and Chromium, which the tests of packet captures and of the report
 # use; clang for the eBPF programs; what the live tests put network namespaces together with. Only root can install them.
 DEBIAN := ns2 tshark chromium
-DEBIAN_LIVE := clang llvm libbpf-dev bpftool iproute2 nftables iptables iperf3 ethtool tcpdump kmod procps
+DEBIAN_LIVE := clang llvm libbpf-dev bpftool iproute2 nftables iptables iperf3 ethtool tcpdump kmod procps mmdebstrap
 $(VENV)/.debian: Makefile | $(VENV)/.tools
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! ( for c in ns tshark chromium clang llc bpftool ip nft \
-	    iptables iperf3 ethtool tcpdump kmod sysctl; do command -v $$c || exit 1; done ) >/dev/null; then \
+	    iptables iperf3 ethtool tcpdump kmod sysctl mmdebstrap; do command -v $$c || exit 1; done ) >/dev/null; then \
 	    echo "installing $(DEBIAN) $(DEBIAN_LIVE)"; \
 	    apt-get update -qq; \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN_LIVE) >/dev/null \
@@ -95,23 +95,37 @@ fuzz:
 	fuzz/run.sh $(FUZZ_SECONDS)
 
 ## meshpaced as one static file, target/static/meshpaced, for this machine's processor or for STATIC_TARGET. With musl where
-## rustup can fetch it, else with glibc. STATIC_FEATURES=--no-default-features leaves the eBPF programs, and clang, out.
+## its standard library is installed or rustup can fetch it, else with glibc, for this processor only. STATIC_FEATURES leaves parts out:
+## "--no-default-features --features ebpf" `meshpaced top`, --no-default-features the eBPF programs, and clang, too.
+## STATIC_PROFILE=small makes it small where packets do not come through.
 STATIC_TARGET ?= $(shell uname -m)-unknown-linux-musl
 STATIC_FEATURES ?=
+STATIC_PROFILE ?= release
+# For another processor than this machine's; LLVM's, which comes with Rust, links for all.
+STATIC_LINKER ?= rust-lld
 static:
 	@mkdir -p target/static
-	@export CARGO_PROFILE_RELEASE_STRIP=symbols; \
-	if rustup target add $(STATIC_TARGET) 2>/dev/null; then \
-	    cargo build --release --target-dir target -p meshpace-daemon --bin meshpaced $(STATIC_FEATURES) --target $(STATIC_TARGET) \
-	      && cp target/$(STATIC_TARGET)/release/meshpaced target/static/meshpaced; \
-	else \
-	    gnu=$$(rustc -vV | sed -n 's/^host: //p'); \
-	    echo "no $(STATIC_TARGET) to be had: static with glibc for $$gnu"; \
-	    RUSTFLAGS='-C target-feature=+crt-static' \
-	      cargo build --release --target-dir target -p meshpace-daemon --bin meshpaced $(STATIC_FEATURES) --target $$gnu \
-	      && cp target/$$gnu/release/meshpaced target/static/meshpaced; \
-	fi
+	@target=$(STATIC_TARGET); \
+	if ! [ -d "$$(rustc --print target-libdir --target $$target 2>/dev/null)" ] && ! rustup target add $$target 2>/dev/null; then \
+	    here=$$(rustc -vV | sed -n 's/^host: //p'); \
+	    [ "$${target%%-*}" = "$${here%%-*}" ] || { echo "no standard library for $$target to be had" >&2; exit 1; }; \
+	    echo "no $$target to be had: static with glibc for $$here"; \
+	    target=$$here; \
+	fi; \
+	case $$target in $$(uname -m)-*) ;; \
+	    *) export CARGO_TARGET_$$(echo $$target | tr a-z- A-Z_)_LINKER=$(STATIC_LINKER) ;; \
+	esac; \
+	CARGO_PROFILE_RELEASE_STRIP=symbols RUSTFLAGS='-C target-feature=+crt-static' \
+	    cargo build --profile $(STATIC_PROFILE) --target-dir target -p meshpace-daemon --bin meshpaced $(STATIC_FEATURES) --target $$target \
+	  && cp target/$$target/$(STATIC_PROFILE)/meshpaced target/static/meshpaced
 	@ls -l target/static/meshpaced
+
+## The Debian package of that file, target/packages/meshpaced_VERSION_PROCESSOR.deb. For another processor man pages and completions come
+## from target/release/meshpaced. tests/live/test_package.py installs, runs, upgrades, removes and purges one in a clean Debian.
+packages: static
+	@here=target/static/meshpaced; \
+	$$here --version >/dev/null 2>&1 || { $(MAKE) target/release/meshpaced && here=target/release/meshpaced; }; \
+	packaging/deb/build.sh target/static/meshpaced $$here target/packages
 
 clean:
 	rm -rf $(VENV) target fuzz/target python/meshpace/_engine.abi3.so .mypy_cache .ruff_cache .pytest_cache report.html

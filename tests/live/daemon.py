@@ -50,6 +50,7 @@ class Daemon:
         self.errors = stem.with_suffix(".err")
         self.keys: dict[str, Any] = {"hops": hops, "rate": rate, "top": top, "more": more}
         self.process: subprocess.Popen[bytes] | None = None
+        self.under: list[str] = []  # a command that runs it, with its arguments
         self.write(mode)
 
     def write(self, mode: str, **keys: Any) -> None:
@@ -60,7 +61,7 @@ class Daemon:
     def start(self) -> Daemon:
         """Starts it and waits until it serves."""
         assert MESHPACED.exists(), f"{MESHPACED} is missing: make setup builds it"
-        words = ["ip", "netns", "exec", self.net.gw, MESHPACED, "gateway", "--config", self.file]
+        words = ["ip", "netns", "exec", self.net.gw, *self.under, MESHPACED, "gateway", "--config", self.file]
         with self.errors.open("ab") as errors:
             self.process = subprocess.Popen(words, stderr=errors, stdout=errors)
             before = errors.tell()

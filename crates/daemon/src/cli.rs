@@ -2,7 +2,11 @@
 
 #[cfg(feature = "ebpf")]
 use crate::host;
-use crate::{Failure, config, control, doctor, endpoint, explain, flows, gateway, manual, status, top, undo};
+#[cfg(feature = "top")]
+use crate::top;
+use crate::{
+    Failure, config, control, doctor, endpoint, explain, flows, gateway, init, manual, status, undo,
+};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -22,7 +26,9 @@ enum Command {
     #[cfg(feature = "ebpf")]
     Host(host::Args),
     /// Send, receive and serve with a TCP of our own on a TUN device.
-    Endpoint(endpoint::Args),
+    Endpoint(Box<endpoint::Args>),
+    /// Write a first configuration file, from what is found on this machine.
+    Init(init::Args),
     /// Check a configuration file and print what is in force.
     Check(config::Args),
     /// Remove everything that a daemon may have left behind: firewall rules, eBPF programs, sockets.
@@ -36,6 +42,7 @@ enum Command {
     /// Tell why a flow has its rate.
     Explain(explain::Args),
     /// Show the flows live.
+    #[cfg(feature = "top")]
     Top(top::Args),
     /// Have the daemon read its configuration again; flows are kept.
     Reload(control::command::ReloadArgs),
@@ -58,12 +65,14 @@ impl Cli {
             #[cfg(feature = "ebpf")]
             Command::Host(args) => host::run(&args),
             Command::Endpoint(args) => endpoint::run(&args),
+            Command::Init(args) => init::run(&args),
             Command::Check(args) => config::run(&args),
             Command::Undo(args) => undo::run(&args),
             Command::Doctor(args) => doctor::run(&args),
             Command::Status(args) => status::run(&args),
             Command::Flows(args) => flows::run(&args),
             Command::Explain(args) => explain::run(&args),
+            #[cfg(feature = "top")]
             Command::Top(args) => top::run(&args),
             Command::Reload(args) => control::command::reload(&args),
             Command::Mode(args) => control::command::mode(&args),

@@ -1,8 +1,8 @@
 //! `meshpaced explain FLOW`: why this rate, with the formulas of schemes.md and their numbers.
 
 use crate::Failure;
-use crate::control::protocol::{Answer, Detail, Flow, Law, Request, Standing, Step};
-use crate::control::{Client, SocketArgs, unexpected};
+use crate::control::protocol::{Answer, Detail, Flow, Flows, Law, Line, Request, Standing, Step};
+use crate::control::{Client, Filter, SocketArgs, SortKey, unexpected};
 use crate::text::{bit_rate, count, digits, or_unknown, time};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -13,7 +13,8 @@ const LISTED: usize = 10;
 /// Arguments of `meshpaced explain`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The flow, as 10.1.2.3:5001-93.184.216.34:443 (mesh end first), or a part of that which only it has.
+    /// The flow, as 10.1.2.3:5001-93.184.216.34:443 (mesh end first), or a part of that which only it has. An address,
+    /// a prefix or a port (:443) of several lists them.
     flow: String,
     /// Print the daemon's answer as JSON, with units in the keys.
     #[arg(long)]
@@ -27,16 +28,36 @@ pub struct Args {
 /// # Errors
 /// A name that fits no flow or several, or what is wrong with reaching the daemon.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let line = Client::ask_once(&args.socket, &Request::Flow { flow: args.flow.clone() })?;
+    let mut client = Client::connect(&args.socket.socket)?;
+    let line = match several(&mut client, &args.flow)? {
+        Some(list) => list,
+        None => client.ask(&Request::Flow { flow: args.flow.clone() })?,
+    };
     if args.json {
         crate::text::print_json(&line)?;
         return Ok(ExitCode::SUCCESS);
     }
     match &line.answer {
         Answer::Flow(detail) => crate::text::print(&render(detail))?,
+        Answer::Flows(flows) => crate::text::print(&choice(flows))?,
         other => return Err(unexpected(other)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The list of flows that `name` means, if it is what flows are filtered by and several fit.
+fn several(client: &mut Client, name: &str) -> Result<Option<Line>, Failure> {
+    if Filter::parse(name).is_err() {
+        return Ok(None);
+    }
+    let (filter, sort) = (Some(name.to_owned()), SortKey::default());
+    let line = client.ask(&Request::Flows { filter, sort, reverse: false, limit: None })?;
+    Ok(matches!(&line.answer, Answer::Flows(flows) if flows.matching > 1).then_some(line))
+}
+
+fn choice(flows: &Flows) -> String {
+    let list = crate::flows::render(flows);
+    format!("{list}\n{} flows fit: explain one of them by its name.\n", flows.matching)
 }
 
 /// The explanation as text.

@@ -65,7 +65,8 @@ const COLUMNS: [Column; 9] = [
     Column { head: "treatment", right: false },
 ];
 
-fn render(flows: &Flows) -> String {
+/// The flows as a table, and how many are not in it.
+pub(crate) fn render(flows: &Flows) -> String {
     let rows: Vec<_> = flows.list.iter().map(row).collect();
     let mut out = if rows.is_empty() { String::new() } else { table(&COLUMNS, &rows) };
     let known = count(flows.known as u64);

@@ -18,8 +18,10 @@ pub mod gateway;
 pub mod hops;
 #[cfg(feature = "ebpf")]
 pub mod host;
+pub mod init;
 pub mod manual;
 pub mod metrics;
+pub mod rights;
 pub mod rules;
 #[cfg(feature = "ebpf")]
 mod shared_bytes;
@@ -27,6 +29,7 @@ pub mod state;
 pub mod status;
 mod text;
 mod tool;
+#[cfg(feature = "top")]
 pub mod top;
 pub mod undo;
 

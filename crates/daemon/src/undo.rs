@@ -37,6 +37,7 @@ const PARTS: &[Undo] = &[
 /// # Errors
 /// [`Failure::Operational`] if something is there and cannot be removed; everything else is removed nevertheless.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    crate::rights::Rights::here().require_net_admin("undo")?;
     let config = Config::load(&args.config).unwrap_or_else(|failure| {
         if args.config.exists() {
             eprintln!("meshpaced: {failure}; going by the defaults");

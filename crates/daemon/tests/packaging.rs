@@ -78,6 +78,192 @@ fn a_value_that_the_daemon_does_not_like_is_named_by_check() {
     }
 }
 
+/// Every key that the daemon knows can be given as a UCI option, with its default or example: as a number, a word or a list.
+#[test]
+fn every_key_maps_and_is_accepted() {
+    let text = std::fs::read_to_string(packaging().join("meshpaced.toml")).unwrap();
+    let (mut table, mut keys) = (String::new(), 0);
+    let directory = tempfile::tempdir().unwrap();
+    for line in text.lines() {
+        if let Some(name) = line.trim_start_matches('#').strip_prefix('[') {
+            name.trim_matches(['[', ']']).clone_into(&mut table);
+            continue;
+        }
+        let assignment = line.strip_prefix('#').filter(|rest| !rest.starts_with(' '));
+        let Some((key, value)) = assignment.and_then(|rest| rest.split_once(" = ")) else { continue };
+        if key == "static" {
+            continue; // sections of their own, in the sample
+        }
+        let kind = if table.is_empty() { "meshpaced" } else { &table };
+        let mut uci = format!("config {kind}\n");
+        if kind == "subnet" && key != "prefix" {
+            uci += "\toption prefix '10.1.2.0/24'\n";
+        }
+        if key == "fallback_rate" {
+            uci += "\toption rate 'nl80211'\n";
+        }
+        let bare = |value: &str| value.trim().trim_matches('"').to_owned();
+        match value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(items) => {
+                let items = items.split(',').map(bare).filter(|item| !item.is_empty());
+                items.for_each(|item| uci += &format!("\tlist {key} '{item}'\n"));
+            }
+            None => uci += &format!("\toption {key} '{}'\n", bare(value)),
+        }
+        let (file, toml) = (directory.path().join("uci"), directory.path().join("meshpaced.toml"));
+        std::fs::write(&file, &uci).unwrap();
+        let mapped = Command::new(packaging().join("openwrt/test/run.sh")).arg(&file).output().unwrap();
+        assert!(mapped.status.success(), "{uci}\n{}", said(&mapped));
+        std::fs::write(&toml, &mapped.stdout).unwrap();
+        let checked = Command::new(MESHPACED).arg("check").arg(&toml).output().unwrap();
+        let mapped = said(&mapped);
+        assert!(checked.status.success(), "{uci}\nis mapped to\n{mapped}\n{}", said(&checked));
+        let is_there = mapped.lines().any(|line| line.starts_with(&format!("{key} = ")));
+        assert!(is_there || value == "[]", "{key} is not in\n{mapped}");
+        keys += 1;
+    }
+    assert!(keys > 50, "{keys} keys");
+}
+
+/// The procd script, with procd's functions played: what is started, with which file, and that a wrong one changes nothing.
+#[test]
+fn the_procd_script_starts_reloads_and_keeps_a_right_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let uci = folder.path().join("uci");
+    // The daemon's check, and a note of everything else that is asked of it.
+    let program = folder.path().join("meshpaced");
+    let script = format!("#!/bin/sh\n[ \"$1\" = check ] && exec {MESHPACED} \"$@\"\necho \"called $*\"\n");
+    std::fs::write(&program, script).unwrap();
+    Command::new("chmod").arg("755").arg(&program).status().unwrap();
+    let run = |functions: &[&str], running: &str| {
+        let init = packaging().join("openwrt/test/init.sh");
+        let words = [folder.path(), &uci, &program];
+        let output = Command::new(init).args(words).args(functions).env("RUNNING", running).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    };
+    let write = |enabled: u8, mode: &str| {
+        let text = format!(
+            "config meshpaced 'main'\n\toption enabled '{enabled}'\n\toption mode '{mode}'\n\
+             config mesh 'mesh'\n\tlist interfaces 'mesh0'\n"
+        );
+        std::fs::write(&uci, text).unwrap();
+    };
+    let file = folder.path().join("var/etc/meshpaced.toml");
+    write(0, "observe");
+    assert_eq!(run(&["start_service"], "0"), "", "not enabled");
+    assert!(!file.exists());
+    write(1, "observe");
+    let started = run(&["start_service", "service_triggers"], "0");
+    let command = format!("command {} gateway --config {}", program.display(), file.display());
+    let lines: Vec<&str> = started.lines().collect();
+    assert_eq!((lines[0], lines[1], lines.last()), ("open", command.as_str(), Some(&"trigger meshpaced")));
+    assert!(lines.contains(&"respawn") && lines.contains(&"close"), "{started}");
+    assert!(folder.path().join("var/run/meshpaced").is_dir());
+    let right = std::fs::read_to_string(&file).unwrap();
+    assert!(right.contains("mode = \"observe\""), "{right}");
+    write(1, "pace");
+    assert_eq!(run(&["reload_service"], "1"), "called reload\n");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("mode = \"pace\""));
+    assert_eq!(run(&["reload_service"], "0"), "restart\n", "it does not run");
+    write(1, "fast");
+    let refused = run(&["reload_service"], "1");
+    assert!(
+        refused.contains("mode: found \"fast\"") && refused.contains("failed: reload_service"),
+        "{refused}"
+    );
+    assert!(std::fs::read_to_string(&file).unwrap().contains("mode = \"pace\""), "the earlier file stays");
+    write(0, "pace");
+    assert_eq!(run(&["reload_service"], "1"), "restart\n", "which starts nothing");
+}
+
+/// The package's Makefile under a stand-in for the SDK: what lands where.
+#[test]
+fn the_openwrt_package_has_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let (build, root) = (folder.path().join("build"), folder.path().join("root"));
+    let place = |name: &str, path: &Path| format!("{name}={}", path.display());
+    let output = Command::new("make")
+        .arg("-C")
+        .arg(packaging().join("openwrt"))
+        .arg(place("TOPDIR", &packaging().join("openwrt/test/sdk")))
+        .arg(place("BUILD_DIR", &build))
+        .arg(place("DESTINATION", &root))
+        .arg(place("MESHPACED_BINARY", Path::new(MESHPACED)))
+        .output()
+        .unwrap();
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(text.contains(&format!("meshpaced {version}: /etc/config/meshpaced")), "{text}");
+    let mode = |path: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::metadata(root.join(path)).map(|found| found.permissions().mode() & 0o777).ok()
+    };
+    for (path, expected) in [
+        ("usr/sbin/meshpaced", 0o755),
+        ("etc/init.d/meshpaced", 0o755),
+        ("usr/lib/meshpaced/uci-to-toml.sh", 0o644),
+        ("etc/config/meshpaced", 0o600),
+    ] {
+        assert_eq!(mode(path), Some(expected), "{path}");
+    }
+}
+
+/// A directive's words in a unit, of all its lines.
+fn directive(unit: &str, name: &str) -> Vec<String> {
+    let values = unit.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    values.flat_map(str::split_whitespace).map(str::to_owned).collect()
+}
+
+/// What the gateway may do, whether or not systemd is there to judge it.
+#[test]
+fn the_gateways_unit_gives_what_it_takes_and_no_more() {
+    let unit = std::fs::read_to_string(packaging().join("systemd/meshpaced.service")).unwrap();
+    let is = |name: &str, expected: &[&str]| assert_eq!(directive(&unit, name), expected, "{name}");
+    is("User", &["meshpaced"]);
+    is("Group", &["meshpaced"]);
+    is("SupplementaryGroups", &["root"]);
+    is("CapabilityBoundingSet", &["CAP_NET_ADMIN", "CAP_NET_RAW"]);
+    is("AmbientCapabilities", &["CAP_NET_ADMIN", "CAP_NET_RAW"]);
+    is("NoNewPrivileges", &["yes"]);
+    is("ProtectSystem", &["strict"]);
+    is("ReadWritePaths", &[]);
+    is("RuntimeDirectory", &["meshpaced"]);
+    is("RuntimeDirectoryMode", &["0711"]);
+    is("LogsDirectoryMode", &["0750"]);
+    is("UMask", &["0077"]);
+    is("MemoryMax", &["50%"]);
+    // Real-time scheduling without CAP_SYS_NICE, at the priority that is asked for; locked memory without CAP_IPC_LOCK.
+    is("LimitRTPRIO", &["50"]);
+    is("LimitMEMLOCK", &["infinity"]);
+    let users = std::fs::read_to_string(packaging().join("systemd/meshpaced.sysusers")).unwrap();
+    assert!(users.lines().any(|line| line.starts_with("u meshpaced - ")), "{users}");
+    let ebpf = std::fs::read_to_string(packaging().join("systemd/meshpaced-ebpf.conf")).unwrap();
+    assert_eq!(directive(&ebpf, "AmbientCapabilities"), ["CAP_BPF", "CAP_PERFMON"]);
+}
+
+#[test]
+fn systemd_finds_little_exposed() {
+    if Command::new("systemd-analyze").arg("--version").output().is_err() {
+        return; // nothing to ask on a machine without systemd
+    }
+    let analyze = |unit: &Path| {
+        let security = ["security", "--offline=yes", "--no-pager", "--threshold=20"];
+        let output = Command::new("systemd-analyze").args(security).arg(unit).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+    };
+    let unit = packaging().join("systemd/meshpaced.service");
+    analyze(&unit);
+    // And with the rights of the eBPF data path.
+    let directory = tempfile::tempdir().unwrap();
+    let drop_ins = directory.path().join("meshpaced.service.d");
+    std::fs::create_dir(&drop_ins).unwrap();
+    std::fs::copy(&unit, directory.path().join("meshpaced.service")).unwrap();
+    std::fs::copy(packaging().join("systemd/meshpaced-ebpf.conf"), drop_ins.join("ebpf.conf")).unwrap();
+    analyze(&directory.path().join("meshpaced.service"));
+}
+
 #[test]
 fn systemd_understands_the_units() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {

@@ -10,6 +10,7 @@
 //! | [`RawSender`] | `raw(7)`, `ipv6(7)` |
 //! | [`Namespace`] | `setns(2)`, `network_namespaces(7)` |
 //! | [`interface`] | `netdevice(7)` |
+//! | [`Peer`], [`effective_user`] | `unix(7)`: `SO_PEERCRED`; `geteuid(2)` |
 //! | [`realtime`](realtime()) | `sched(7)`, `mlockall(2)`, `PR_SET_TIMERSLACK(2const)` |
 //!
 //! # Threads and namespaces
@@ -25,6 +26,7 @@ pub mod interface;
 mod namespace;
 mod netlink;
 mod nfqueue;
+mod peer;
 mod poller;
 mod raw;
 mod realtime;
@@ -36,6 +38,7 @@ pub use clock::{monotonic_now, thread_cpu_time};
 pub use deadline::Deadline;
 pub use namespace::Namespace;
 pub use nfqueue::{NfQueue, Options, PacketId, Queued, Received, Statistics, Verdicts};
+pub use peer::{Peer, effective_user};
 pub use poller::Poller;
 pub use raw::RawSender;
 pub use realtime::{Realtime, lift_memory_lock_limit, realtime};

@@ -3,7 +3,7 @@
 use meshpace_units::Span;
 use nix::sys::mman::{MlockAllFlags, mlockall};
 use nix::sys::prctl::set_timerslack;
-use nix::sys::resource::{RLIM_INFINITY, Resource, setrlimit};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
 use std::fmt;
 use std::io;
 
@@ -40,7 +40,7 @@ impl fmt::Display for Realtime {
                 write!(
                     f,
                     "ordinary scheduling with {} ns of timer slack: SCHED_FIFO was refused ({refused}; it takes \
-                     CAP_SYS_NICE, and a cgroup with real-time time where the kernel groups it), so departures may be \
+                     CAP_SYS_NICE or an RLIMIT_RTPRIO, and a cgroup with real-time time where the kernel groups it), so departures may be \
                      milliseconds late when the processors are busy",
                     SLACK.as_nanos()
                 )
@@ -86,9 +86,11 @@ pub fn lift_memory_lock_limit() -> io::Result<()> {
 
 /// Keeps the process's pages in memory, those of later allocations included, once they have been used.
 fn lock_memory() -> io::Result<()> {
-    // Without the capability the call may succeed within RLIMIT_MEMLOCK, and then allocations past it fail (mlockall(2)).
-    if !has_capability(CAP_IPC_LOCK)? {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it takes CAP_IPC_LOCK"));
+    // Within a limit the call may succeed, and then allocations past it fail (mlockall(2)).
+    let limited = getrlimit(Resource::RLIMIT_MEMLOCK)?.0 != RLIM_INFINITY;
+    if limited && !has_capability(CAP_IPC_LOCK)? {
+        let takes = "it takes CAP_IPC_LOCK, or no limit on locked memory (RLIMIT_MEMLOCK)";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, takes));
     }
     // ONFAULT: the stacks of threads are megabytes that nobody touches.
     let onfault = MlockAllFlags::from_bits_retain(libc::MCL_ONFAULT);

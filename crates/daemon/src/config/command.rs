@@ -1,6 +1,6 @@
 //! `meshpaced check`.
 
-use super::{Config, DEFAULT_FILE, contents, describe, read};
+use super::{Config, DEFAULT_FILE, Memory, contents, describe, read};
 use crate::Failure;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,17 +38,18 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Some(Document::Reference) => print!("{}", describe::reference()),
         None => {
             let file = args.config.as_ref().unwrap_or(&args.file);
-            print!("{}", check(&file.display().to_string(), &contents(file)?)?);
+            print!("{}", check(Memory::here(), &file.display().to_string(), &contents(file)?)?);
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(name: &str, bytes: &[u8]) -> Result<String, Failure> {
+fn check(memory: Option<Memory>, name: &str, bytes: &[u8]) -> Result<String, Failure> {
     let (_, table) = meshpace_settings::read(&name.into(), bytes)?;
     let root = read::settings(name, &table)?;
-    let config: Config = read::read(&root)?;
-    let mut out = format!("# {name}: no mistake found. In force:\n{}", describe::in_force(&root, &config)?);
+    let config: Config = read::read(&root, memory)?;
+    let in_force = describe::in_force(&root, &config, memory)?;
+    let mut out = format!("# {name}: no mistake found. In force:\n{in_force}");
     if config.mesh.interfaces.is_empty() && config.mesh.subnets.is_empty() {
         out.push_str(
             "\n# `meshpaced gateway` will refuse this file: no mesh.interfaces and no mesh.subnets.\n",
@@ -77,7 +78,7 @@ gap_held_max = 100
 prefix = "10.1.2.0/24"
 paced_share = 0.5
 "#;
-        let printed = check("a.toml", text).unwrap();
+        let printed = check(None, "a.toml", text).unwrap();
         assert!(
             printed.contains("gap_held_max = 100                                       # line 10"),
             "{printed}"
@@ -90,6 +91,25 @@ paced_share = 0.5
         let again = Config::parse("b.toml", printed.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{printed}"));
         assert_eq!(again, Config::parse("a.toml", text).unwrap());
         assert!(!printed.contains("refuse"));
-        assert!(check("a.toml", b"").unwrap().contains("refuse"));
+        assert!(check(None, "a.toml", b"").unwrap().contains("refuse"));
+    }
+
+    /// A router with 128 MiB: a sixteenth of the limits, unless the file says otherwise.
+    #[test]
+    fn limits_follow_the_memory_and_say_so() {
+        let memory = Some(Memory::of(meshpace_units::Bytes(128 << 20)));
+        let printed = check(memory, "a.toml", b"[gateway]\ngap_flows_max = 9000\n").unwrap();
+        let has = |assignment: &str, origin: &str| {
+            let line = printed.lines().find(|line| line.starts_with(&format!("{assignment} ")));
+            let line = line.unwrap_or_else(|| panic!("{assignment} is not in\n{printed}"));
+            assert!(line.ends_with(&format!("# {origin}")), "{line}");
+        };
+        has("gap_buffer_total = 16777216", "default with 128 MiB of memory");
+        has("gap_held_max = 1024", "default with 128 MiB of memory");
+        has("gap_segments_total = 65536", "default with 128 MiB of memory");
+        has("gap_flows_max = 9000", "line 2");
+        has("length = 2048", "default");
+        let again = Config::parse("b.toml", printed.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{printed}"));
+        assert_eq!(again, Config::parse_for(memory, "a.toml", b"[gateway]\ngap_flows_max = 9000\n").unwrap());
     }
 }

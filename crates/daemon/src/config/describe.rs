@@ -2,8 +2,8 @@
 //! that the checker reads.
 
 use super::keys::ROOT;
-use super::parameters::{Parameter, TABLES, defaults};
-use super::{Config, parameters};
+use super::parameters::{OF_MEMORY, Parameter, TABLES, defaults};
+use super::{Config, Memory, parameters};
 use meshpace_settings::{FileError, Item, Key, Kind, Origin, Section, Settings, Value, basic_string};
 use std::fmt::Write;
 
@@ -32,8 +32,9 @@ struct Entry {
 }
 
 /// Values for keys that have no default, so that the default file shows their form.
-const EXAMPLES: [(&str, &str); 10] = [
+const EXAMPLES: [(&str, &str); 11] = [
     ("control.group", "\"netadmin\""),
+    ("nfqueue.length", "65536"),
     ("mesh.fallback_rate", "\"5.5Mbps\""),
     ("host.cgroup", "\"/sys/fs/cgroup/system.slice\""),
     ("host.hops", "3"),
@@ -46,7 +47,9 @@ const EXAMPLES: [(&str, &str); 10] = [
 ];
 
 const LAW: &str = "The rate law of gateway and host (schemes.md 2 and 3.4).";
-const GATEWAY: &str = "The gateway's parts and limits (schemes.md 3).";
+const GATEWAY: &str = "The gateway's parts and limits (schemes.md 3). gap_buffer_total, gap_held_max, gap_flows_max and gap_segments_total have \
+     these defaults with 2 GiB of memory and more, and less in proportion with less, of the machine or of four times what its \
+     control group leaves the daemon; `meshpaced check` shows them.";
 
 fn tables() -> Vec<Table> {
     let mut tables = vec![Table { name: "", many: false, doc: ROOT.doc, keys: entries(&ROOT) }];
@@ -93,7 +96,7 @@ impl Entry {
             name: parameter.key,
             doc: parameter.doc.to_owned(),
             allowed: parameter.allowed(),
-            default: parameter.value_in(&defaults()),
+            default: parameter.value_in(&defaults(None)),
         }
     }
 }
@@ -131,6 +134,26 @@ pub(super) fn default_file() -> String {
     }
     out.truncate(out.trim_end().len());
     out.push('\n');
+    out
+}
+
+/// The default file under a comment of its own, with `values` in force: TOML by key, such as `mesh.rate`.
+pub(crate) fn commented_file(head: &str, values: &[(&str, String)]) -> String {
+    let mut out = String::new();
+    comment(&mut out, head);
+    let mut table = String::new();
+    for line in default_file().lines() {
+        writeln!(out, "{line}").expect("a String takes all");
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            name.clone_into(&mut table);
+        }
+        let key = line.strip_prefix('#').and_then(|rest| rest.split_once(" = "));
+        let key = key.map(|(key, _)| path(&table, key));
+        if let Some((key, value)) = values.iter().find(|(name, _)| key.as_deref() == Some(name)) {
+            let name = key.rsplit('.').next().unwrap_or(key);
+            writeln!(out, "{name} = {value}").expect("a String takes all");
+        }
+    }
     out
 }
 
@@ -175,8 +198,13 @@ pub(super) fn reference() -> String {
 ///
 /// # Errors
 /// As [`Config::parse`].
-pub(super) fn in_force(root: &Settings<'_>, config: &Config) -> Result<String, FileError> {
-    let scheme = parameters::read(root)?;
+pub(super) fn in_force(
+    root: &Settings<'_>,
+    config: &Config,
+    memory: Option<Memory>,
+) -> Result<String, FileError> {
+    let scheme = parameters::read(root, memory)?;
+    let of_memory = memory.filter(|memory| memory.is_short());
     let mut out = String::new();
     for table in tables() {
         if table.many {
@@ -204,7 +232,15 @@ pub(super) fn in_force(root: &Settings<'_>, config: &Config) -> Result<String, F
                 }
             };
             match value {
-                Some(value) => line(&mut out, entry.name, &value, &item.map_or("default".to_owned(), origin)),
+                Some(value) => {
+                    let default = || match of_memory {
+                        Some(memory) if OF_MEMORY.contains(&entry.name) => {
+                            format!("default with {memory} of memory")
+                        }
+                        _ => "default".to_owned(),
+                    };
+                    line(&mut out, entry.name, &value, &item.map_or_else(default, origin));
+                }
                 None => line(&mut out, &format!("#{}", entry.name), "", "not set"),
             }
         }
@@ -245,6 +281,7 @@ fn derived(path: &str, config: &Config) -> Option<String> {
         "mesh.fallback_rate" if config.mesh.rate_source == super::RateSource::Nl80211 => {
             Some(config.mesh.rate.as_bits_per_sec().to_string())
         }
+        "nfqueue.length" => Some(config.nfqueue.length.to_string()),
         "host.rate" => Some(config.host.rate.as_bits_per_sec().to_string()),
         _ => None,
     }

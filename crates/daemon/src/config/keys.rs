@@ -73,8 +73,8 @@ static MESH: Section = Section {
         Key::new(
             "rate",
             Kind::ChoiceOrWhole(&["nl80211"], LINK_RATE),
-            "MAC data rate of the mesh's links, the b of the rate law; \"nl80211\" asks the driver for the present bitrate \
-             toward the first hop.",
+            "MAC data rate of the mesh's links, the b of the rate law; \"nl80211\" asks the driver: for the mean of a path's \
+             links, where 802.11s knows its air time, else for the present bitrate toward the first hop.",
         )
         .default("\"11Mbps\""),
         Key::new(
@@ -119,9 +119,8 @@ static NFQUEUE: Section = Section {
             "length",
             whole(2, 1_000_000),
             "Packets that the kernel holds for the daemon; when it is full, packets pass unpaced. More than \
-             gateway.gap_held_max, so that this stays the emergency exit.",
-        )
-        .default("32768"),
+             gateway.gap_held_max, so that this stays the emergency exit; by default twice that.",
+        ),
         Key::new(
             "socket_buffer",
             bytes(4_096, 1 << 30),
@@ -146,7 +145,8 @@ static CONTROL: Section = Section {
         Key::new(
             "group",
             Kind::Text,
-            "Name or number of a group whose members may use it too, reload and stop included; by default only root.",
+            "Name or number of a group whose members may look too (status, flows, explain, top); mode, reload and stop are \
+             for root and the daemon's own user. By default nobody else may look. The daemon's user must be in that group.",
         ),
     ],
 };
@@ -160,12 +160,21 @@ static METRICS: Section = Section {
 static EVENTS: Section = Section {
     doc: "Start, mode changes, flows opened, closed and throttled, queue overflow, lateness.",
     more: &[],
-    keys: &[Key::new(
-        "file",
-        Kind::Text,
-        "The file that they are appended to, \"-\" for standard output, or \"off\".",
-    )
-    .default("\"off\"")],
+    keys: &[
+        Key::new(
+            "file",
+            Kind::Text,
+            "The file that they are appended to, \"-\" for standard output, or \"off\".",
+        )
+        .default("\"off\""),
+        Key::new(
+            "max_size",
+            bytes(4_096, 1 << 40),
+            "A file that would get longer is renamed to FILE.1, and a new one begun.",
+        )
+        .default("\"10MiB\""),
+        Key::new("keep", whole(0, 100), "So many renamed files are kept: FILE.1 is the latest.").default("4"),
+    ],
 };
 
 static HOST: Section = Section {

@@ -7,11 +7,14 @@
 mod command;
 mod describe;
 mod keys;
+mod memory;
 mod model;
 mod parameters;
 mod read;
 
 pub use command::{Args, run};
+pub(crate) use describe::commented_file;
+pub use memory::Memory;
 pub use model::*;
 
 use crate::Failure;
@@ -25,21 +28,29 @@ pub const DEFAULT_FILE: &str = "/etc/meshpaced.toml";
 pub const DEFAULT_SOCKET: &str = "/run/meshpaced/control.sock";
 
 impl Config {
-    /// Reads the configuration from the bytes of a file called `name`.
+    /// Reads the configuration from the bytes of a file called `name`, for a machine with plenty of memory.
     ///
     /// # Errors
     /// If the text is not TOML, has a key that does not exist, or a value that is not allowed.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, FileError> {
-        let (_, table) = meshpace_settings::read(&name.into(), bytes)?;
-        read::read(&read::settings(name, &table)?)
+        Self::parse_for(None, name, bytes)
     }
 
-    /// Reads a file.
+    /// As [`Config::parse`], for a machine with so much memory.
+    ///
+    /// # Errors
+    /// As [`Config::parse`].
+    pub fn parse_for(memory: Option<Memory>, name: &str, bytes: &[u8]) -> Result<Self, FileError> {
+        let (_, table) = meshpace_settings::read(&name.into(), bytes)?;
+        read::read(&read::settings(name, &table)?, memory)
+    }
+
+    /// Reads a file for this machine.
     ///
     /// # Errors
     /// [`Failure::User`] if it cannot be read, or as [`Config::parse`].
     pub fn load(file: &Path) -> Result<Self, Failure> {
-        Ok(Self::parse(&file.display().to_string(), &contents(file)?)?)
+        Ok(Self::parse_for(Memory::here(), &file.display().to_string(), &contents(file)?)?)
     }
 
     /// Reads a file for a gateway, which must know what is mesh.
@@ -50,7 +61,7 @@ impl Config {
         let name = file.display().to_string();
         let (_, table) = meshpace_settings::read(&name.as_str().into(), &contents(file)?)?;
         let root = read::settings(&name, &table)?;
-        let config = read::read(&root)?;
+        let config = read::read(&root, Memory::here())?;
         if config.mesh.interfaces.is_empty() && config.mesh.subnets.is_empty() {
             return Err(read::nothing_is_mesh(&root).into());
         }
@@ -67,7 +78,13 @@ impl Default for Config {
 }
 
 fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(file).map_err(|error| Failure::User(format!("{}: {error}", file.display())))
+    std::fs::read(file).map_err(|error| {
+        let advice = match error.kind() {
+            std::io::ErrorKind::NotFound => "; `meshpaced init` makes one",
+            _ => "",
+        };
+        Failure::User(format!("{}: {error}{advice}", file.display()))
+    })
 }
 
 impl From<FileError> for Failure {

@@ -182,6 +182,10 @@ pub struct Metrics {
 pub struct Events {
     /// The file that they are appended to, `-` for standard output; `None` writes none.
     pub file: Option<PathBuf>,
+    /// A file that would get longer is put away.
+    pub max_size: Bytes,
+    /// Files put away that are kept.
+    pub keep: u32,
 }
 
 /// `[host]`: pacing on a wireless host.

@@ -1,5 +1,6 @@
 //! `[law]` and `[gateway]`: parameters of the scheme tcp-gap, under the names that schemes.md and scenario files use.
 
+use super::Memory;
 use meshpace_schemes::{ParamError, Scheme, lookup, parameters};
 use meshpace_settings::{
     FileError, Key, Location, RawValue, Setting, Settings, Value as Toml, quoted, shown, suggestion,
@@ -21,11 +22,13 @@ const LAW: [&str; 11] = [
 ];
 
 /// Keys of `[gateway]`.
-const GATEWAY: [&str; 17] = [
+const GATEWAY: [&str; 19] = [
     "goodput_control",
     "local_retransmission",
     "gc_interval",
     "gc_threshold",
+    "gc_order",
+    "gc_reset",
     "gc_aging",
     "gc_aging_factor",
     "gc_improvement",
@@ -47,6 +50,10 @@ pub(super) const TABLES: [(&str, &[&str]); 2] = [("law", &LAW), ("gateway", &GAT
 /// The packets that wait in all queues of a live gateway, unless the file says otherwise: at two kilobytes of kernel
 /// memory each, as much as a small router can spare.
 const HELD_MAX: i64 = 16_384;
+
+/// Limits that follow the machine's memory where the file does not give them.
+pub(super) const OF_MEMORY: [&str; 4] =
+    ["gap_buffer_total", "gap_held_max", "gap_flows_max", "gap_segments_total"];
 
 /// A key of one of the tables.
 pub(super) struct Parameter {
@@ -127,17 +134,24 @@ impl Parameter {
     }
 }
 
-/// The scheme of a live gateway before the file is read.
-pub(super) fn defaults() -> Scheme {
+/// The scheme of a live gateway with so much memory, before the file is read.
+pub(super) fn defaults(memory: Option<Memory>) -> Scheme {
     let mut scheme = lookup("tcp-gap").expect("the table of schemes has tcp-gap");
     let set = scheme.set("gap_held_max", &RawValue::Integer(HELD_MAX));
     set.unwrap_or_else(|error| panic!("the default: {error}"));
+    let Some(memory) = memory.filter(|memory| memory.is_short()) else { return scheme };
+    for key in OF_MEMORY {
+        let limit = scheme.get(key).unwrap_or_else(|| panic!("tcp-gap has no {key}")).whole();
+        let scaled = i64::try_from(memory.scaled(limit)).unwrap_or(i64::MAX);
+        let set = scheme.set(key, &RawValue::Integer(scaled));
+        set.unwrap_or_else(|error| panic!("{memory} of memory: {error}"));
+    }
     scheme
 }
 
 /// The scheme with what the file says.
-pub(super) fn read(root: &Settings<'_>) -> Result<Scheme, FileError> {
-    let mut scheme = defaults();
+pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Scheme, FileError> {
+    let mut scheme = defaults(memory);
     for (table, keys) in TABLES {
         let at = root.at(table);
         let entries = match root.item(table).map(|item| &item.value) {
@@ -190,7 +204,7 @@ mod tests {
         ];
         let keys: Vec<_> =
             TABLES.iter().flat_map(|(_, keys)| *keys).map(|key| Parameter::named(key).param.name).collect();
-        for (param, _) in defaults().parameters() {
+        for (param, _) in defaults(None).parameters() {
             let foreign = others.iter().any(|other| param.name.starts_with(other));
             assert_eq!(keys.contains(&param.name), !foreign, "{}", param.name);
         }

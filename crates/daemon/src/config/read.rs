@@ -2,8 +2,8 @@
 
 use super::keys::{MAX_HOPS, ROOT};
 use super::{
-    Config, Control, Datapath, Events, HopSource, Hops, Host, Mesh, Metrics, Mode, Nfqueue, RateSource,
-    Subnet, parameters,
+    Config, Control, Datapath, Events, HopSource, Hops, Host, Memory, Mesh, Metrics, Mode, Nfqueue,
+    RateSource, Subnet, parameters,
 };
 use ipnet::IpNet;
 use meshpace_settings::{FileError, Item, Location, Setting, Settings, Value, quoted, shown};
@@ -24,9 +24,9 @@ pub(super) fn settings<'a>(
     Settings::root(&Arc::from(file), &ROOT, table)
 }
 
-/// The configuration that they make.
-pub(super) fn read(root: &Settings<'_>) -> Result<Config, FileError> {
-    let scheme = parameters::read(root)?;
+/// The configuration that they make on a machine with so much memory.
+pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config, FileError> {
+    let scheme = parameters::read(root, memory)?;
     let gateway = scheme.gateway().unwrap_or_else(|| panic!("{} has no gateway", scheme.name));
     let mesh = read_mesh(&root.section("mesh")?)?;
     let hops = read_hops(&root.section("hops")?)?;
@@ -40,7 +40,7 @@ pub(super) fn read(root: &Settings<'_>) -> Result<Config, FileError> {
         nfqueue: read_nfqueue(&root.section("nfqueue")?, gateway.held_max)?,
         control: read_control(&root.section("control")?)?,
         metrics: Metrics { listen: unless_off(&root.section("metrics")?, "listen", socket_address)? },
-        events: Events { file: unless_off(&root.section("events")?, "file", path)? },
+        events: read_events(&root.section("events")?)?,
         host: Host {
             cgroup: host.gives("cgroup").then(|| path(&host, "cgroup")).transpose()?,
             hops: host.given("hops")?.map(Setting::count),
@@ -55,6 +55,14 @@ pub(super) fn read(root: &Settings<'_>) -> Result<Config, FileError> {
 
 fn read_control(settings: &Settings<'_>) -> Result<Control, FileError> {
     Ok(Control { socket: path(settings, "socket")?, group: settings.given("group")?.map(Setting::text) })
+}
+
+fn read_events(settings: &Settings<'_>) -> Result<Events, FileError> {
+    Ok(Events {
+        file: unless_off(settings, "file", path)?,
+        max_size: settings.value("max_size")?.bytes(),
+        keep: settings.value("keep")?.count(),
+    })
 }
 
 const MODES: [(&str, Mode); 3] = [("off", Mode::Off), ("observe", Mode::Observe), ("pace", Mode::Pace)];
@@ -198,7 +206,9 @@ fn longest_first<T>(
 }
 
 fn read_nfqueue(settings: &Settings<'_>, held_max: usize) -> Result<Nfqueue, FileError> {
-    let length = settings.value("length")?.count();
+    let length = settings.given("length")?.map(Setting::count);
+    // Room for as many again on their way to a decision.
+    let length = length.unwrap_or_else(|| u32::try_from(held_max).unwrap_or(u32::MAX).saturating_mul(2));
     if length as usize <= held_max {
         let found = settings.found("length");
         return Err(settings

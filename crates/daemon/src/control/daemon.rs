@@ -7,9 +7,10 @@ use super::report;
 use super::sort::{Filter, SortKey};
 use crate::Failure;
 use crate::config::{Config, Mode, Subnet};
-use crate::events::{Event, Sink};
+use crate::events::{By, Event, Sink};
 use crate::state;
 use ipnet::IpNet;
+use meshpace_linux::{Peer, effective_user};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +24,8 @@ pub struct Daemon {
     file: PathBuf,
     /// In force; held while it is being changed, so that changes come one after the other.
     config: Mutex<Arc<Config>>,
+    /// The user that the daemon runs as, who besides root may change something.
+    owner: u32,
 }
 
 /// What a successful reload tells.
@@ -32,7 +35,7 @@ impl Daemon {
     /// A daemon that runs with `config`, read from `file`.
     #[must_use]
     pub fn new(data: DataThread, events: Sink, file: PathBuf, config: Config) -> Self {
-        Self { data, events, file, config: Mutex::new(Arc::new(config)) }
+        Self { data, events, file, config: Mutex::new(Arc::new(config)), owner: effective_user() }
     }
 
     /// The data thread.
@@ -47,18 +50,33 @@ impl Daemon {
         Arc::clone(&self.config.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Carries out a request.
+    /// True for root and the daemon's own user; others that the socket's permissions let in may look.
     #[must_use]
-    pub fn answer(&self, request: Request) -> Answer {
+    pub const fn may_change(&self, peer: Peer) -> bool {
+        peer.uid == 0 || peer.uid == self.owner
+    }
+
+    /// Carries out a request of `peer`.
+    #[must_use]
+    pub fn answer(&self, request: Request, peer: Peer) -> Answer {
+        let by = By::from(peer);
+        if let Some(command) = request.changes().filter(|_| !self.may_change(peer)) {
+            self.events.emit(Event::ChangeDenied { command, by });
+            let (owner, uid) = (self.owner, peer.uid);
+            let message = format!(
+                "{command}: only root and the daemon's user (uid {owner}) may change something; uid {uid} may look"
+            );
+            return Answer::Error(Refusal { mendable: false, message });
+        }
         let answer = match request {
             Request::Status {} => self.status(),
             Request::Flows { filter, sort, reverse, limit } => {
                 self.flows(filter.as_deref(), sort, reverse, limit)
             }
             Request::Flow { flow } => self.flow(&flow),
-            Request::Reload {} => self.reload().map(Answer::Done),
-            Request::Mode { mode, subnet } => self.set_mode(&mode, subnet).map(Answer::Done),
-            Request::Stop {} => self.stop("control socket").map(Answer::Done),
+            Request::Reload {} => self.reload(Some(by)).map(Answer::Done),
+            Request::Mode { mode, subnet } => self.set_mode(&mode, subnet, by).map(Answer::Done),
+            Request::Stop {} => self.stop("control socket", Some(by)).map(Answer::Done),
         };
         answer.unwrap_or_else(Answer::Error)
     }
@@ -101,11 +119,11 @@ impl Daemon {
     }
 
     /// Reads the file again and puts it in force; flows are kept. Modes set at run time are the file's again. The event
-    /// log is opened anew, for rotation.
+    /// log is opened anew, for rotation. `by` is who asked; `None` for a signal.
     ///
     /// # Errors
     /// What is wrong with the file, or why the data thread keeps the earlier configuration.
-    pub fn reload(&self) -> Result<Reloaded, Refusal> {
+    pub fn reload(&self, by: Option<By>) -> Result<Reloaded, Refusal> {
         let file = self.file.display().to_string();
         let read = Config::load_for_gateway(&self.file).map_err(|failure| match failure {
             Failure::User(message) => mendable(message),
@@ -123,18 +141,18 @@ impl Daemon {
             })
         });
         match &reloaded {
-            Ok(_) => self.events.emit(Event::Reloaded { file }),
-            Err(refusal) => self.events.emit(Event::ReloadRefused { message: refusal.message.clone() }),
+            Ok(_) => self.events.emit(Event::Reloaded { file, by }),
+            Err(refusal) => self.events.emit(Event::ReloadRefused { message: refusal.message.clone(), by }),
         }
         reloaded
     }
 
     /// Changes the mode of the mesh hosts of `subnet`, or of all that no subnet says otherwise about, until the next
-    /// reload.
+    /// reload, as `by` asked.
     ///
     /// # Errors
     /// If there is no such mode, or the data thread keeps the earlier one.
-    pub fn set_mode(&self, mode: &str, subnet: Option<IpNet>) -> Result<String, Refusal> {
+    pub fn set_mode(&self, mode: &str, subnet: Option<IpNet>, by: By) -> Result<String, Refusal> {
         let known = [Mode::Off, Mode::Observe, Mode::Pace].into_iter().find(|known| known.name() == mode);
         let mode = known.ok_or_else(|| {
             mendable(format!("\"{mode}\" is no mode; allowed: \"off\", \"observe\", \"pace\""))
@@ -144,17 +162,17 @@ impl Daemon {
         self.put_in_force(&mut current, config)?;
         let subnet = subnet.map(|subnet| subnet.to_string());
         let whose = subnet.as_ref().map_or_else(|| "all".to_owned(), String::clone);
-        self.events.emit(Event::ModeChanged { mode: mode.name(), subnet });
+        self.events.emit(Event::ModeChanged { mode: mode.name(), subnet, by });
         Ok(format!("{whose}: {}, until the next reload", mode.name()))
     }
 
-    /// Ends the daemon: what is held is released, in order.
+    /// Ends the daemon: what is held is released, in order. `by` is who asked; `None` for a signal.
     ///
     /// # Errors
     /// If the data thread has ended already.
-    pub fn stop(&self, reason: &'static str) -> Result<String, Refusal> {
+    pub fn stop(&self, reason: &'static str, by: Option<By>) -> Result<String, Refusal> {
         self.data.tell(state::Request::Stop)?;
-        self.events.emit(Event::Stopped { reason });
+        self.events.emit(Event::Stopped { reason, by });
         Ok("stopping: what is held leaves now".into())
     }
 

@@ -50,6 +50,19 @@ pub enum Request {
     Stop {},
 }
 
+impl Request {
+    /// The command's name if it changes something, which only root and the daemon's own user may; `None` if it only looks.
+    #[must_use]
+    pub const fn changes(&self) -> Option<&'static str> {
+        match self {
+            Self::Status {} | Self::Flows { .. } | Self::Flow { .. } => None,
+            Self::Reload {} => Some("reload"),
+            Self::Mode { .. } => Some("mode"),
+            Self::Stop {} => Some("stop"),
+        }
+    }
+}
+
 /// A line from the daemon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {

@@ -5,6 +5,7 @@ use super::daemon::Daemon;
 use super::protocol::{Answer, Line, Refusal, SCHEMA};
 use crate::Failure;
 use crate::config::Control;
+use meshpace_linux::Peer;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
@@ -17,6 +18,8 @@ use std::time::Duration;
 
 /// Clients served at the same time; further ones are told so.
 const CLIENTS_MAX: usize = 32;
+/// Of these, those who may only look: they cannot keep out who may change something.
+const LOOKERS_MAX: usize = 24;
 
 /// The listening socket and its threads.
 #[derive(Debug)]
@@ -99,7 +102,8 @@ fn bind(config: &Control) -> io::Result<UnixListener> {
         let listener = UnixListener::bind(&socket)?;
         let mut mode = 0o600;
         if let Some(group) = &config.group {
-            std::os::unix::fs::chown(&socket, None, Some(group_number(group)?))?;
+            std::os::unix::fs::chown(&socket, None, Some(group_number(group)?))
+                .map_err(not_a_member(group))?;
             mode = 0o660;
         }
         fs::set_permissions(&socket, fs::Permissions::from_mode(mode))?;
@@ -108,6 +112,19 @@ fn bind(config: &Control) -> io::Result<UnixListener> {
     })();
     fs::remove_dir_all(&private)?;
     bound
+}
+
+/// Only root may give a socket to a group that it is not in itself (chown(2)).
+fn not_a_member(group: &str) -> impl Fn(io::Error) -> io::Error {
+    move |why| match why.kind() {
+        ErrorKind::PermissionDenied => io::Error::new(
+            ErrorKind::PermissionDenied,
+            format!(
+                "control.group: {why}: the daemon's user is not in the group \"{group}\" (SupplementaryGroups= in the service)"
+            ),
+        ),
+        _ => why,
+    }
 }
 
 /// The number of a group, by name from the system's file of groups: looking further (LDAP and the like) is not for a
@@ -153,20 +170,21 @@ fn pause() {
 }
 
 fn admit(mut stream: UnixStream, daemon: &Arc<Daemon>, clients: &Arc<AtomicUsize>) {
-    let place = Place::take(clients);
+    let Ok(peer) = Peer::of(&stream) else { return };
+    let most = if daemon.may_change(peer) { CLIENTS_MAX } else { LOOKERS_MAX };
     let daemon = Arc::clone(daemon);
-    let served = place.and_then(|place| {
+    let served = Place::take(clients, most).and_then(|place| {
         let stream = stream.try_clone().ok()?;
         let client = move || {
             let _place = place;
             // A client that goes in the middle of its answer is none of the daemon's trouble.
-            let _ = serve(&stream, |request| line(answer(&daemon, request)));
+            let _ = serve(&stream, |request| line(answer(&daemon, peer, request)));
         };
         std::thread::Builder::new().name("client".into()).spawn(client).ok()
     });
     if served.is_none() {
         let refusal =
-            Refusal { mendable: false, message: format!("{CLIENTS_MAX} clients are being served already") };
+            Refusal { mendable: false, message: format!("{most} clients are being served already") };
         let mut busy = line(Answer::Error(refusal));
         busy.push(b'\n');
         // Never waits: a few bytes fit into the fresh socket's buffer.
@@ -178,8 +196,8 @@ fn admit(mut stream: UnixStream, daemon: &Arc<Daemon>, clients: &Arc<AtomicUsize
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
-    fn take(clients: &Arc<AtomicUsize>) -> Option<Self> {
-        let free = |n: usize| (n < CLIENTS_MAX).then_some(n + 1);
+    fn take(clients: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
+        let free = |n: usize| (n < most).then_some(n + 1);
         clients.fetch_update(Ordering::AcqRel, Ordering::Acquire, free).ok()?;
         Some(Self(Arc::clone(clients)))
     }
@@ -191,12 +209,12 @@ impl Drop for Place {
     }
 }
 
-fn answer(daemon: &Daemon, request: Result<&[u8], &str>) -> Answer {
+fn answer(daemon: &Daemon, peer: Peer, request: Result<&[u8], &str>) -> Answer {
     let refuse = |message: String| Answer::Error(Refusal { mendable: true, message });
     match request {
         Err(message) => refuse(message.to_owned()),
         Ok(text) => match serde_json::from_slice(text) {
-            Ok(request) => daemon.answer(request),
+            Ok(request) => daemon.answer(request, peer),
             Err(why) => refuse(format!("not a request: {why}")),
         },
     }

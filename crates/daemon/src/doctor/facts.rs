@@ -2,11 +2,15 @@
 
 use crate::config::HopSource;
 use crate::hops::SourceReport;
+use crate::rights::Rights;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Everything the checks look at.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
+    /// The configuration's file, if there is none: what is judged are the defaults.
+    pub missing_file: Option<PathBuf>,
     /// The kernel.
     pub kernel: Kernel,
     /// Capabilities of this process.
@@ -73,23 +77,6 @@ pub struct Kernel {
     pub cgroup2: Option<String>,
 }
 
-/// Capabilities of this process (capabilities(7)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Rights {
-    /// CAP_NET_ADMIN.
-    pub net_admin: bool,
-    /// CAP_NET_RAW.
-    pub net_raw: bool,
-    /// CAP_BPF.
-    pub bpf: bool,
-    /// CAP_PERFMON.
-    pub perfmon: bool,
-    /// CAP_SYS_NICE.
-    pub sys_nice: bool,
-    /// CAP_IPC_LOCK.
-    pub ipc_lock: bool,
-}
-
 /// A network interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
@@ -97,6 +84,8 @@ pub struct Interface {
     pub name: String,
     /// The kind of a virtual interface: `wireguard`, `bridge`, `batadv`.
     pub kind: Option<String>,
+    /// The interface that it is a part of: a bridge, batman-adv's.
+    pub master: Option<String>,
     /// It is up.
     pub up: bool,
     /// Its MTU.
@@ -156,6 +145,14 @@ impl Facts {
     #[must_use]
     pub fn hop_source(&self, source: HopSource) -> Option<&SourceReport> {
         self.hop_sources.iter().find(|report| report.source == source)
+    }
+}
+
+impl Interface {
+    /// True if it is a part of another one of which that holds.
+    #[must_use]
+    pub fn master_is(&self, what: impl Fn(&str) -> bool) -> bool {
+        self.master.as_deref().is_some_and(what)
     }
 }
 

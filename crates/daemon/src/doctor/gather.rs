@@ -3,6 +3,7 @@
 use super::facts::{Daemon, Facts, Part, Presence};
 use super::{kernel, network};
 use crate::config::Config;
+use crate::rights::Rights;
 use crate::tool::is_installed;
 use crate::{hops, rules};
 use std::fs;
@@ -22,8 +23,9 @@ pub(super) fn facts(config: &Config, daemon: Option<Daemon>) -> Facts {
         kernel.parts.insert(Part::NftQueue, if can { Presence::Present } else { Presence::Absent });
     }
     Facts {
+        missing_file: None,
         kernel,
-        rights: kernel::rights(),
+        rights: Rights::here(),
         tools: TOOLS.into_iter().map(|name| (name, is_installed(name))).collect(),
         interfaces: network::interfaces(&config.mesh.interfaces),
         forwards_v4: network::switch("ipv4/ip_forward"),

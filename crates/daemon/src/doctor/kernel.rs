@@ -1,6 +1,6 @@
-//! Facts about the kernel, the clock and this process's rights.
+//! Facts about the kernel and the clock.
 
-use super::facts::{Kernel, Part, Presence, Rights};
+use super::facts::{Kernel, Part, Presence};
 use crate::tool::run;
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,10 +40,6 @@ pub(super) fn kernel() -> Kernel {
         clock_source: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         cgroup2: fs::read_to_string("/proc/mounts").ok().and_then(|mounts| cgroup2(&mounts)),
     }
-}
-
-pub(super) fn rights() -> Rights {
-    fs::read_to_string("/proc/thread-self/status").map(|status| capabilities(&status)).unwrap_or_default()
 }
 
 /// A file's text without the spaces around it.
@@ -108,21 +104,6 @@ fn cgroup2(mounts: &str) -> Option<String> {
     mounts.lines().find_map(mount)
 }
 
-/// Bits of CapEff (linux/capability.h).
-fn capabilities(status: &str) -> Rights {
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let bits = line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or_default();
-    let has = |bit: u32| bits >> bit & 1 == 1;
-    Rights {
-        net_admin: has(12),
-        net_raw: has(13),
-        ipc_lock: has(14),
-        sys_nice: has(23),
-        perfmon: has(38),
-        bpf: has(39),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,11 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn capabilities_and_mounts() {
-        let rights = capabilities("Name:\tx\nCapEff:\t0000008000801000\n");
-        let expected = Rights { net_admin: true, sys_nice: true, bpf: true, ..Rights::default() };
-        assert_eq!(rights, expected);
-        assert_eq!(capabilities(""), Rights::default());
+    fn mounts_and_versions() {
         let mounts = "proc /proc proc rw 0 0\ncgroup /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
         assert_eq!(cgroup2(mounts).as_deref(), Some("/sys/fs/cgroup/unified"));
         assert_eq!(

@@ -10,8 +10,9 @@ mod kernel;
 mod network;
 mod running;
 
-pub use facts::{Daemon, Facts, FlowOffload, Interface, Kernel, Part, Presence, Rights};
+pub use facts::{Daemon, Facts, FlowOffload, Interface, Kernel, Part, Presence};
 pub use finding::{Finding, Severity};
+pub(crate) use network::interfaces;
 
 use crate::Failure;
 use crate::config::{Config, DEFAULT_FILE};
@@ -21,7 +22,7 @@ use std::process::ExitCode;
 /// Arguments of `meshpaced doctor`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The configuration file.
+    /// The configuration file; where there is none, the defaults are judged.
     #[arg(long, default_value = DEFAULT_FILE)]
     config: PathBuf,
     /// Print one JSON object.
@@ -34,9 +35,11 @@ pub struct Args {
 /// # Errors
 /// [`Failure::User`] if the configuration cannot be used.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let config = Config::load(&args.config)?;
+    let missing = (!args.config.exists()).then(|| args.config.clone());
+    let config = if missing.is_some() { Config::default() } else { Config::load(&args.config)? };
     let daemon = running::ask(&config.control.socket);
-    let findings = checks::all(&config, &gather::facts(&config, daemon));
+    let facts = Facts { missing_file: missing, ..gather::facts(&config, daemon) };
+    let findings = checks::all(&config, &facts);
     print!("{}", if args.json { json(&findings) } else { text(&findings) });
     Ok(if serious(&findings) == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -14,7 +14,7 @@ const OFFLOADS: [&str; 4] = [
 ];
 
 /// Every interface; ethtool and iw are asked about those in `mesh`.
-pub(super) fn interfaces(mesh: &[String]) -> Option<Vec<Interface>> {
+pub(crate) fn interfaces(mesh: &[String]) -> Option<Vec<Interface>> {
     let listed = run("ip", &["-json", "-details", "link", "show"]).ok()?;
     let strict_everywhere = is_strict("all");
     let complete = |mut interface: Interface| {
@@ -58,6 +58,7 @@ fn links(listed: &str) -> Option<Vec<Interface>> {
         Some(Interface {
             name: text(&link["ifname"])?,
             kind: text(&link["linkinfo"]["info_kind"]),
+            master: text(&link["master"]),
             up: link["flags"].as_array().is_some_and(|flags| flags.iter().any(|flag| flag == "UP")),
             mtu: number(link, "mtu").unwrap_or_default(),
             qdisc: text(&link["qdisc"]),
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn links_of_ip() {
         let listed = r#"[{"ifname":"lo","flags":["LOOPBACK","UP"],"mtu":65536,"qdisc":"noqueue"},
-            {"ifname":"wg0","flags":["POINTOPOINT"],"mtu":1420,"linkinfo":{"info_kind":"wireguard"},"gso_max_segs":65535}]"#;
+            {"ifname":"wg0","flags":["POINTOPOINT"],"mtu":1420,"master":"br0","linkinfo":{"info_kind":"wireguard"},"gso_max_segs":65535}]"#;
         let links = links(listed).unwrap();
         assert_eq!((links[0].name.as_str(), links[0].up, links[0].kind.as_deref()), ("lo", true, None));
         let wg0 = &links[1];
@@ -119,6 +120,7 @@ mod tests {
             (wg0.up, wg0.mtu, wg0.kind.as_deref(), wg0.gso_max_segs),
             (false, 1420, Some("wireguard"), Some(65_535))
         );
+        assert!(wg0.master_is(|master| master == "br0") && !links[0].master_is(|_| true));
         assert_eq!(super::links("Device \"x\" does not exist."), None);
     }
 

@@ -1,6 +1,22 @@
 //! What can happen.
 
+use meshpace_linux::Peer;
 use serde::Serialize;
+
+/// Who asked for something over the control socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct By {
+    /// The user.
+    pub uid: u32,
+    /// The process.
+    pub pid: u32,
+}
+
+impl From<Peer> for By {
+    fn from(Peer { uid, pid }: Peer) -> Self {
+        Self { uid, pid }
+    }
+}
 
 /// Something worth a line in the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,8 +33,11 @@ pub enum Event {
     },
     /// The daemon ends in good order.
     Stopped {
-        /// Who asked for it.
+        /// How it was asked to.
         reason: &'static str,
+        /// Who asked; `None` for a signal.
+        #[serde(flatten)]
+        by: Option<By>,
     },
     /// An operator changed the mode at run time.
     ModeChanged {
@@ -26,16 +45,33 @@ pub enum Event {
         mode: &'static str,
         /// The subnet it is for; `None`: the whole file's.
         subnet: Option<String>,
+        /// Who asked.
+        #[serde(flatten)]
+        by: By,
     },
     /// The configuration was read again and is in force.
     Reloaded {
         /// The file.
         file: String,
+        /// Who asked; `None` for a signal.
+        #[serde(flatten)]
+        by: Option<By>,
     },
     /// The configuration was read again and cannot be used; the earlier one stays in force.
     ReloadRefused {
         /// Why.
         message: String,
+        /// Who asked; `None` for a signal.
+        #[serde(flatten)]
+        by: Option<By>,
+    },
+    /// Somebody who may only look asked for a change.
+    ChangeDenied {
+        /// The command.
+        command: &'static str,
+        /// Who asked.
+        #[serde(flatten)]
+        by: By,
     },
     /// A flow was seen for the first time.
     FlowOpened(FlowOpened),
@@ -135,15 +171,16 @@ pub struct FlowClosed {
 }
 
 impl Event {
-    /// True for events about single flows, of which there can be any number.
+    /// True for events that others can cause in any number: those about single flows, and denied requests.
     #[must_use]
-    pub const fn is_of_a_flow(&self) -> bool {
+    pub const fn is_limited(&self) -> bool {
         matches!(
             self,
             Self::FlowOpened(_)
                 | Self::FlowClosed(_)
                 | Self::FlowThrottled { .. }
                 | Self::FlowReleased { .. }
+                | Self::ChangeDenied { .. }
         )
     }
 }

@@ -2,17 +2,19 @@
 //!
 //! Whoever has something to tell calls [`Sink::emit`], which never waits; a thread of its own writes. Events about
 //! single flows are limited to a rate, and what was left out is counted in a line of its own, so that a SYN flood
-//! fills no disk. After a rotation (the file was renamed) [`Sink::reopen`], done at every reload, starts a new file.
+//! fills no disk. A file that gets too long is put away, and of those so many are kept. After a rotation by others (the file
+//! was renamed) [`Sink::reopen`], done at every reload, starts a new file.
 //!
 //! Each line is an object with `schema` (1), `time` (UTC), `event` and that event's own keys; docs/meshpaced.md lists
 //! them.
 
 mod event;
 mod limiter;
+mod target;
 mod watch;
 mod writer;
 
-pub use event::{Event, FlowClosed, FlowOpened};
+pub use event::{By, Event, FlowClosed, FlowOpened};
 pub use watch::{Differences, Watch};
 pub use writer::{Log, Sink};
 

@@ -1,14 +1,12 @@
 //! Writing the log.
 
 use super::limiter::Limiter;
+use super::target::Target;
 use super::{Event, SCHEMA};
 use crate::Failure;
+use crate::config::Events;
 use meshpace_units::Instant;
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -17,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 /// Events that may wait for the writer.
 const BACKLOG: usize = 4096;
-/// Lines about single flows: this many a second, and this many at once.
+/// Lines that others can cause in any number: this many a second, and this many at once.
 const FLOW_LINES_PER_SECOND: u64 = 100;
 const FLOW_LINES_BURST: u64 = 1_000;
 
@@ -70,15 +68,18 @@ pub struct Log {
 }
 
 impl Log {
-    /// Opens the log; `-` is standard output, `None` no log at all.
+    /// Opens the log, if the configuration wants one.
     ///
     /// # Errors
     /// [`Failure::Operational`] if the file cannot be opened for appending.
-    pub fn open(file: Option<&Path>) -> Result<Self, Failure> {
-        let Some(path) = file else {
+    pub fn open(config: &Events) -> Result<Self, Failure> {
+        let target = Target::open(config).map_err(|why| {
+            let file = config.file.as_deref().unwrap_or_else(|| "event log".as_ref());
+            Failure::operational(file.display(), why)
+        })?;
+        let Some(target) = target else {
             return Ok(Self { sink: Sink::nowhere(), thread: None });
         };
-        let target = Target::open(path).map_err(|why| Failure::operational(path.display(), why))?;
         let (messages, received) = sync_channel(BACKLOG);
         let lost = Arc::new(AtomicU64::new(0));
         let mut writer = Writer {
@@ -109,34 +110,6 @@ impl Log {
     }
 }
 
-#[derive(Debug)]
-enum Target {
-    File(PathBuf, File),
-    Stdout,
-}
-
-impl Target {
-    fn open(path: &Path) -> io::Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Self::Stdout);
-        }
-        // Addresses of the network's users are in it.
-        let file = OpenOptions::new().create(true).append(true).mode(0o640).open(path)?;
-        Ok(Self::File(path.to_owned(), file))
-    }
-
-    fn write(&mut self, line: &[u8]) -> io::Result<()> {
-        match self {
-            Self::File(_, file) => file.write_all(line),
-            Self::Stdout => {
-                let mut out = io::stdout().lock();
-                out.write_all(line)?;
-                out.flush()
-            }
-        }
-    }
-}
-
 struct Writer {
     target: Target,
     flow_lines: Limiter,
@@ -161,7 +134,7 @@ impl Writer {
             self.tell_suppressed(now);
             match message {
                 Ok(Message::Event(time, event)) => {
-                    if !event.is_of_a_flow() || self.flow_lines.admits(now) {
+                    if !event.is_limited() || self.flow_lines.admits(now) {
                         self.write(time, &event);
                     }
                 }
@@ -206,13 +179,8 @@ impl Writer {
     }
 
     fn reopen(&mut self) {
-        if let Target::File(path, _) = &self.target {
-            match Target::open(path) {
-                Ok(target) => self.target = target,
-                Err(why) => {
-                    eprintln!("meshpaced: event log {}: {why}; the old file stays open", path.display());
-                }
-            }
+        if let Err(why) = self.target.reopen() {
+            eprintln!("meshpaced: event log: {why}; the old file stays open");
         }
     }
 }

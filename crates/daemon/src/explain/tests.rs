@@ -88,3 +88,23 @@ fn a_round_trip_below_the_air_time_is_told() {
     let text = render(&detail);
     assert!(text.contains("= -692 us < 0: the round trip is shorter than the air time, so 0"), "{text}");
 }
+
+#[test]
+fn a_host_with_several_flows_lists_them_and_one_with_a_single_flow_is_explained() {
+    let flows = vec![example::report(1, 900), example::report(2, 100)];
+    let running = example::Running::start(flows);
+    let control =
+        crate::config::Control { socket: running.directory().join("run/control.sock"), group: None };
+    let server = crate::control::Server::start(&control, running.daemon()).unwrap();
+    let mut client = Client::connect(&control.socket).unwrap();
+    let line = several(&mut client, "192.0.2.1").unwrap().expect("both go there");
+    let Answer::Flows(list) = &line.answer else { panic!("{line:?}") };
+    let text = choice(list);
+    for part in ["10.1.2.1:5001-192.0.2.1:443", "10.1.2.2:5001-192.0.2.1:443", "2 flows fit: explain one"] {
+        assert!(text.contains(part), "{text}");
+    }
+    for name in ["10.1.2.1", "10.9.9.9", "10.1.2.1:5001-192.0.2.1:443", "5001-"] {
+        assert_eq!(several(&mut client, name).unwrap(), None, "{name} is asked for as one flow");
+    }
+    server.stop();
+}

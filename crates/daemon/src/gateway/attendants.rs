@@ -25,7 +25,7 @@ impl Attendants {
     /// # Errors
     /// [`Failure`] if the socket, the metrics' address or the log cannot be had.
     pub fn start(config: &Config, file: &Path, worker: &Worker) -> Result<Self, Failure> {
-        let log = Log::open(config.events.file.as_deref())?;
+        let log = Log::open(&config.events)?;
         let (requests, waker) = worker.handle();
         let data = DataThread::new(requests, waker);
         let daemon =

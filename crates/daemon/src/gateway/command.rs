@@ -9,6 +9,7 @@ use crate::config::{self, Config, Datapath};
 #[cfg(feature = "ebpf")]
 use crate::ebpf;
 use crate::hops::{Directory, Refresher};
+use crate::rights::Rights;
 use meshpace_linux::{Poller, Signal, Signals, monotonic_now};
 use meshpace_units::Span;
 use std::io;
@@ -37,6 +38,7 @@ pub struct Args {
 /// [`Failure::User`] for a configuration that cannot be used, [`Failure::Operational`] where the kernel refuses.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let config = Arc::new(Config::load_for_gateway(&args.config)?);
+    Rights::here().require_net_admin("gateway")?;
     // Before any other thread: signals are blocked in those that start later.
     let signals = Signals::new().map_err(|why| Failure::operational("signals", why))?;
     let hops =
@@ -70,6 +72,7 @@ fn start(config: &Arc<Config>, hops: Directory) -> Result<Worker, Failure> {
         }
         #[cfg(feature = "ebpf")]
         Datapath::Ebpf => {
+            Rights::here().require_bpf()?;
             let opened = ebpf::open(config)?;
             Worker::start(move |channel| ebpf::Datapath::new(opened, kept, hops, channel)?.run())
         }
@@ -110,8 +113,8 @@ fn supervise(
         }
         while let Some(signal) = signals.next().map_err(broken)? {
             match signal {
-                Signal::Terminate | Signal::Interrupt => drop(attendants.daemon.stop("signal")),
-                Signal::Hangup => match attendants.daemon.reload() {
+                Signal::Terminate | Signal::Interrupt => drop(attendants.daemon.stop("signal", None)),
+                Signal::Hangup => match attendants.daemon.reload(None) {
                     Ok(said) => eprintln!("meshpaced: {said}"),
                     Err(refusal) => {
                         eprintln!("meshpaced: the earlier configuration stays in force: {}", refusal.message);

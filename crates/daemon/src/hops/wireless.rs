@@ -50,11 +50,13 @@ impl Interface {
         self.links.iter().filter_map(|(prefix, mac)| Some((prefix, hops(mac)?))).collect()
     }
 
-    /// Bitrates toward the first hop on the way to them.
+    /// Rates of the links on the way to them: the mean over an 802.11s path, where its metric tells that; else the bitrate
+    /// toward the first hop.
     pub(super) fn rates(&self) -> Vec<(IpNet, Rate)> {
         let rate = |mac: Mac| {
-            let first_hop = self.path(mac).map_or(mac, |path| path.next_hop);
-            self.bitrates.get(&first_hop).copied()
+            let path = self.path(mac);
+            let first_hop = path.map_or(mac, |path| path.next_hop);
+            path.and_then(MeshPath::mean_rate).or_else(|| self.bitrates.get(&first_hop).copied())
         };
         self.links.iter().filter_map(|(prefix, mac)| Some((prefix, rate(mac)?))).collect()
     }
@@ -90,7 +92,7 @@ mod tests {
             ),
             paths: iw::paths(
                 "02:00:00:00:00:01 02:00:00:00:00:01 mesh0 1 1 0 0 0 0 0x5 1 1\n\
-                 02:00:00:00:00:04 02:00:00:00:00:01 mesh0 1 1 0 0 0 0 0x5 3 1\n",
+                 02:00:00:00:00:04 02:00:00:00:00:01 mesh0 1 1671 0 0 0 0 0x5 3 1\n",
             ),
             proxies: iw::proxies("02:00:00:00:00:09 02:00:00:00:00:04 mesh0\n"),
             bitrates: iw::bitrates("Station 02:00:00:00:00:01 (on mesh0)\n\ttx bitrate:\t11.0 MBit/s\n"),
@@ -100,8 +102,19 @@ mod tests {
         };
         let expected = [("10.1.0.1/32", 1), ("10.1.0.4/32", 3), ("10.1.0.9/32", 3), ("10.4.0.0/16", 3)];
         assert_eq!(interface.hops(), nets(&expected));
-        let rates: Vec<_> = interface.rates().iter().map(|(prefix, _)| prefix.to_string()).collect();
-        assert_eq!(rates, expected.map(|(prefix, _)| prefix));
+        // The neighbour's bitrate, as its path's metric says nothing; the others' by theirs: 3 * 8192 bit / 1668 us.
+        let rates: Vec<_> = interface
+            .rates()
+            .iter()
+            .map(|(prefix, rate)| (prefix.to_string(), rate.as_bits_per_sec()))
+            .collect();
+        let expected = [
+            ("10.1.0.1/32", 11_000_000),
+            ("10.1.0.4/32", 14_733_812),
+            ("10.1.0.9/32", 14_733_812),
+            ("10.4.0.0/16", 14_733_812),
+        ];
+        assert_eq!(rates, expected.map(|(prefix, rate)| (prefix.to_owned(), rate)));
         assert!(!interface.hides_hops());
     }
 }

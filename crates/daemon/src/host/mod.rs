@@ -72,7 +72,7 @@ pub struct Args {
     #[arg(long, value_name = "INTERFACE")]
     one_segment_bursts: Option<String>,
     /// Where the status is asked for.
-    #[arg(long, value_name = "PATH", default_value = "/run/meshpaced/host.sock")]
+    #[arg(long, value_name = "PATH", default_value = "/run/meshpaced-host/host.sock")]
     socket: PathBuf,
     /// Ask a running `meshpaced host` what it does, and end.
     #[arg(long)]
@@ -105,6 +105,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Some(file) => Config::load(file)?,
         None => Config::default(),
     };
+    crate::rights::Rights::here().require_net_admin("host")?;
     let cgroup = Cgroup::open(args.cgroup.as_deref().or(config.host.cgroup.as_deref()))?;
     let pin = program::pin_path(&args.bpffs, &cgroup);
     let memory = memory(&args.socket, &cgroup);

@@ -5,6 +5,7 @@
 
 mod exporter;
 mod http;
+mod places;
 mod server;
 
 pub use exporter::Exporter;

@@ -2,22 +2,25 @@
 
 use super::exporter::Exporter;
 use super::http::{answer, read};
+use super::places::{Place, Places};
 use crate::Failure;
 use crate::control::Daemon;
 use meshpace_linux::monotonic_now;
-use meshpace_units::Span;
-use std::io::{self, Write};
+use meshpace_units::{Instant, Span};
+use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Connections served at the same time; further ones are hung up on.
+/// Connections served at the same time; for further ones somebody loses their place.
 const CONNECTIONS_MAX: usize = 8;
-/// Time for a read or a write, and for the whole head of a request.
+/// Time for a read, and for the whole head of a request.
 const PATIENCE: Duration = Duration::from_secs(5);
 const HEAD: Span = Span::from_secs(5);
+/// Time for the whole answer, however it is taken.
+const ANSWER: Span = Span::from_secs(10);
 const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// The listening socket and its threads.
@@ -63,7 +66,7 @@ impl Server {
 }
 
 fn accept(listener: &TcpListener, daemon: &Arc<Daemon>, stop: &AtomicBool) {
-    let served = Arc::new(AtomicUsize::new(0));
+    let places = Places::new(CONNECTIONS_MAX);
     for stream in listener.incoming() {
         if stop.load(Ordering::Acquire) {
             return;
@@ -72,16 +75,12 @@ fn accept(listener: &TcpListener, daemon: &Arc<Daemon>, stop: &AtomicBool) {
             pause();
             continue;
         };
-        if served.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS_MAX {
-            served.fetch_sub(1, Ordering::AcqRel);
-            continue;
-        }
-        let (daemon, place) = (Arc::clone(daemon), Place(Arc::clone(&served)));
+        let Some(place) = places.take(&stream) else { continue };
+        let daemon = Arc::clone(daemon);
         // Without a thread the connection is hung up on, and the place given back.
         let _ = std::thread::Builder::new().name("scrape".into()).spawn(move || {
-            let _place = place;
             // A scraper that goes in the middle of its answer is none of the daemon's trouble.
-            let _ = serve(stream, &daemon);
+            let _ = serve(stream, &place, &daemon);
         });
     }
 }
@@ -94,26 +93,38 @@ fn pause() {
     std::thread::sleep(Duration::from_millis(100));
 }
 
-struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-fn serve(mut stream: TcpStream, daemon: &Daemon) -> io::Result<()> {
+fn serve(mut stream: TcpStream, place: &Place, daemon: &Daemon) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
     let begun = monotonic_now();
-    let bytes = match read(&mut stream, || monotonic_now().saturating_since(begun) > HEAD)? {
+    let asked = read(&mut stream, || monotonic_now().saturating_since(begun) > HEAD)?;
+    place.asked();
+    let bytes = match asked {
         Err(refused) => answer(refused.status(), PLAIN, "", false),
         Ok(asked) => {
             let (status, content_type, body) = page(&asked.path, daemon);
             answer(status, content_type, &body, asked.head_only)
         }
     };
-    stream.write_all(&bytes)
+    write_until(&mut stream, &bytes, monotonic_now() + ANSWER)
+}
+
+/// Writes all of it, or as much as is taken until then.
+fn write_until(stream: &mut TcpStream, bytes: &[u8], end: Instant) -> io::Result<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let left = end.saturating_since(monotonic_now());
+        if left == Span::ZERO {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        stream.set_write_timeout(Some(Duration::from_nanos(left.as_nanos())))?;
+        match stream.write(rest) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => rest = &rest[written..],
+            Err(why) if why.kind() == ErrorKind::Interrupted => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(())
 }
 
 fn page(path: &str, daemon: &Daemon) -> (&'static str, &'static str, String) {
@@ -167,26 +178,32 @@ mod tests {
     }
 
     #[test]
-    fn connections_beyond_the_bound_are_hung_up_on_and_later_ones_served() {
+    fn those_that_hold_places_without_asking_keep_no_scraper_out() {
         let daemon = example::Running::start(Vec::new());
         let server = Server::start("127.0.0.1:0".parse().unwrap(), daemon.daemon()).unwrap();
         let address = server.address();
-        let silent: Vec<_> = (0..CONNECTIONS_MAX).map(|_| TcpStream::connect(address).unwrap()).collect();
-        let mut beyond = TcpStream::connect(address).unwrap();
-        let hung_up = beyond.read(&mut [0; 1]).map_or(true, |n| n == 0);
-        assert!(hung_up);
-        drop(silent);
-        let served = || {
-            let mut stream = TcpStream::connect(address).ok()?;
-            stream.write_all(b"GET /healthz HTTP/1.1\r\n\r\n").ok()?;
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer).ok()?;
-            answer.ends_with("ok\n").then_some(())
-        };
-        let deadline = monotonic_now() + example::PATIENCE;
-        while served().is_none() {
-            assert!(monotonic_now() < deadline, "the places are given back");
+        let mut slow: Vec<_> =
+            (0..3 * CONNECTIONS_MAX).map(|_| TcpStream::connect(address).unwrap()).collect();
+        for stream in &mut slow {
+            // Those that lost their place already take nothing any more.
+            let _ = stream.write_all(b"GET /met");
+        }
+        for _ in 0..2 * CONNECTIONS_MAX {
+            assert!(get(address, "GET /healthz HTTP/1.1\r\n\r\n").ends_with("ok\n"));
         }
         server.stop();
+    }
+
+    #[test]
+    fn an_answer_that_nobody_takes_ends_at_its_deadline() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let reader = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut writer, _) = listener.accept().unwrap();
+        let begun = monotonic_now();
+        // More than the kernel buffers for both ends.
+        let why = write_until(&mut writer, &vec![0; 64 << 20], begun + Span::from_millis(200)).unwrap_err();
+        assert!(matches!(why.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock), "{why}");
+        assert!(monotonic_now().saturating_since(begun) >= Span::from_millis(200));
+        drop(reader);
     }
 }

@@ -53,3 +53,33 @@ fn answers_survive_the_wire() {
         assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line, "{text}");
     }
 }
+
+/// Scripts read these; new ones may appear beside them (docs/meshpaced.md).
+#[test]
+fn status_keeps_its_keys() {
+    let status = serde_json::to_value(example::status()).unwrap();
+    assert_eq!(status["pid"], std::process::id());
+    let has = |of: &str, keys: &[&str]| {
+        for key in keys {
+            assert!(status[of][key].is_number(), "{of}.{key}: {}", status[of]);
+        }
+    };
+    has("flows", &["known", "paced", "observed", "capped", "bypassing", "opened"]);
+    let counted = [
+        "packets",
+        "bytes",
+        "untracked",
+        "held_total",
+        "held",
+        "buffered_bytes",
+        "dropped",
+        "retransmitted",
+        "duplicate_acks_kept",
+        "queue_overflows",
+        "socket_overflows",
+        "held_limit",
+        "failed",
+    ];
+    has("traffic", &counted);
+    assert!(status["traffic"]["unread"].is_object());
+}

@@ -4,6 +4,9 @@ use super::super::protocol::Request;
 use super::super::sort::SortKey;
 use super::*;
 use crate::control::tests::example::{self, Running};
+use crate::events::Log;
+use meshpace_linux::effective_user;
+use meshpace_units::Bytes;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 
@@ -137,6 +140,61 @@ fn only_the_owner_may_connect_and_a_group_if_configured() {
     let failure = Server::start(&control, running.daemon()).unwrap_err();
     assert!(failure.to_string().contains("no group \"no such group\""), "{failure}");
     assert_eq!(fs::read_dir(control.socket.parent().unwrap()).unwrap().count(), 0, "nothing is left behind");
+}
+
+/// Everybody whom the socket lets in may look; root and the daemon's user may change something, and whoever does is named.
+#[test]
+fn who_may_look_and_who_may_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("events.jsonl");
+    let log = crate::config::Events { file: Some(file.clone()), max_size: Bytes(1 << 20), keep: 0 };
+    let log = Log::open(&log).unwrap();
+    let running = Running::telling(vec![example::report(1, 900)], log.sink());
+    let daemon = running.daemon();
+    let looker = Peer { uid: effective_user() + 4_711, pid: 77 };
+    let owner = Peer { uid: effective_user(), pid: 78 };
+    let root = Peer { uid: 0, pid: 79 };
+    let flows = Request::Flows { filter: None, sort: SortKey::Name, reverse: false, limit: None };
+    for look in [Request::Status {}, flows, Request::Flow { flow: "10.1.2.1".into() }] {
+        assert!(!matches!(daemon.answer(look.clone(), looker), Answer::Error(_)), "{look:?}");
+    }
+    let mode = Request::Mode { mode: "observe".into(), subnet: None };
+    for change in [mode.clone(), Request::Reload {}, Request::Stop {}] {
+        let Answer::Error(refusal) = daemon.answer(change.clone(), looker) else { panic!("{change:?}") };
+        assert!(!refusal.mendable && refusal.message.contains("uid 4711 may look") == (owner.uid == 0));
+        assert!(refusal.message.contains("only root and the daemon's user"), "{}", refusal.message);
+    }
+    assert_eq!(daemon.config().mode, crate::config::Mode::Pace, "nothing has changed");
+    for (peer, change) in [(owner, mode), (root, Request::Reload {}), (root, Request::Stop {})] {
+        assert!(matches!(daemon.answer(change.clone(), peer), Answer::Done(_)), "{change:?}");
+    }
+    log.close();
+    let text = fs::read_to_string(file).unwrap();
+    let told: Vec<(String, u64)> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|event| (event["event"].as_str().unwrap().to_owned(), event["pid"].as_u64().unwrap()))
+        .collect();
+    let expected = [
+        ("change_denied", 77),
+        ("change_denied", 77),
+        ("change_denied", 77),
+        ("mode_changed", 78),
+        ("reloaded", 79),
+        ("stopped", 79),
+    ];
+    assert_eq!(told, expected.map(|(event, pid)| (event.to_owned(), pid)), "{text}");
+}
+
+#[test]
+fn those_who_may_only_look_leave_places_for_others() {
+    let clients = Arc::new(AtomicUsize::new(0));
+    let lookers: Vec<_> = (0..CLIENTS_MAX).map_while(|_| Place::take(&clients, LOOKERS_MAX)).collect();
+    assert_eq!(lookers.len(), LOOKERS_MAX);
+    let others: Vec<_> = (0..CLIENTS_MAX).map_while(|_| Place::take(&clients, CLIENTS_MAX)).collect();
+    assert_eq!(others.len(), CLIENTS_MAX - LOOKERS_MAX);
+    drop((lookers, others));
+    assert_eq!(clients.load(Ordering::Acquire), 0);
 }
 
 #[test]

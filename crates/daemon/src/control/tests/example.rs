@@ -177,6 +177,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(flows: Vec<FlowReport>) -> Self {
+        Self::telling(flows, crate::events::Sink::nowhere())
+    }
+
+    /// One that tells its events there.
+    pub(crate) fn telling(flows: Vec<FlowReport>, events: crate::events::Sink) -> Self {
         use crate::state::{FlowDetail, Request};
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("meshpaced.toml");
@@ -204,7 +209,7 @@ impl Running {
                 };
             }
         });
-        let daemon = crate::control::Daemon::new(data.clone(), crate::events::Sink::nowhere(), file, config);
+        let daemon = crate::control::Daemon::new(data.clone(), events, file, config);
         Self { daemon: daemon.into(), data, thread: Some(thread).into(), directory }
     }
 

@@ -27,7 +27,11 @@ const LEAST_IPV6: u32 = 1_280;
 /// Largest packet that an 802.11 frame carries (IEEE 802.11: maximum MSDU size).
 const MSDU: u32 = 2_304;
 
-pub(super) fn is_configured(config: &Config, _: &Facts) -> Vec<Finding> {
+pub(super) fn is_configured(config: &Config, facts: &Facts) -> Vec<Finding> {
+    if let Some(file) = &facts.missing_file {
+        let found = format!("{} does not exist: these are the defaults, and nothing is mesh", file.display());
+        return vec![Finding::serious("configuration", found, "meshpaced init writes one")];
+    }
     if !config.mesh.interfaces.is_empty() || !config.mesh.subnets.is_empty() {
         return Vec::new();
     }

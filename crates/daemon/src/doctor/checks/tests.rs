@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::config::HopSource;
-use crate::doctor::facts::{Daemon, FlowOffload, Interface, Part, Presence, Rights};
+use crate::doctor::facts::{Daemon, FlowOffload, Interface, Part, Presence};
 use crate::doctor::finding::Severity::{self, Good, Note, Serious, Warning};
 use crate::hops::SourceReport;
+use crate::rights::Rights;
 
 fn config(text: &str) -> Config {
     Config::parse("a.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
@@ -20,6 +21,7 @@ fn good() -> Facts {
         Rights { net_admin: true, net_raw: true, bpf: true, perfmon: true, sys_nice: true, ipc_lock: true };
     let known = SourceReport { source: HopSource::Mpath, entries: 3, answered: None, problem: None };
     Facts {
+        missing_file: None,
         kernel: crate::doctor::Kernel {
             release: "6.18.1".to_owned(),
             parts: parts.map(|part| (part, Presence::Present)).into(),
@@ -119,13 +121,16 @@ fn verdicts_of_old_kernels() {
     expect(MESH, release("7.0.0"), "verdict search", Good, "quickly");
     let few = "[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_held_max = 1000\n";
     expect(few, release("5.10.1"), "verdict search", Good, "suits");
-    let tight = "[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_held_max = 30000\n";
+    let tight =
+        "[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_held_max = 30000\n[nfqueue]\nlength = 32768\n";
     expect(tight, |_| {}, "queue length", Warning, "set nfqueue.length = 60000");
 }
 
 #[test]
 fn interfaces_and_forwarding() {
     expect("", |_| {}, "configuration", Serious, "nothing is mesh");
+    let none = |f: &mut Facts| f.missing_file = Some("/etc/meshpaced.toml".into());
+    expect("", none, "configuration", Serious, "meshpaced init writes one");
     expect("[mesh]\ninterfaces = [\"mesh9\"]\n", |_| {}, "mesh interface", Serious, "mesh9 does not exist");
     expect(MESH, |f| mesh0(f).up = false, "mesh interface", Warning, "ip link set mesh0 up");
     expect(MESH, |f| mesh0(f).mtu = 1_000, "mesh interface", Warning, "IPv6 needs 1280");

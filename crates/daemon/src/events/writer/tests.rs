@@ -1,5 +1,7 @@
 use super::*;
-use crate::events::FlowOpened;
+use crate::events::{By, FlowOpened};
+use meshpace_units::Bytes;
+use std::path::Path;
 
 fn opened(n: u32) -> Event {
     Event::FlowOpened(FlowOpened {
@@ -8,6 +10,15 @@ fn opened(n: u32) -> Event {
         hops: Some(3),
         hop_source: "ttl",
     })
+}
+
+/// A log in a file that is put away when it has `max_size` bytes.
+fn bounded(path: &Path, max_size: u64, keep: u32) -> Events {
+    Events { file: Some(path.to_owned()), max_size: Bytes(max_size), keep }
+}
+
+fn open(path: &Path) -> Result<Log, Failure> {
+    Log::open(&bounded(path, 1 << 20, 4))
 }
 
 /// The lines of a log that is closed.
@@ -25,9 +36,13 @@ fn has_a_line(path: &Path) -> bool {
 fn a_line_has_schema_time_event_and_its_keys() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("events.jsonl");
-    let log = Log::open(Some(&path)).unwrap();
+    let log = open(&path).unwrap();
     log.sink().emit(opened(5001));
-    log.sink().emit(Event::ModeChanged { mode: "pace", subnet: Some("10.0.0.0/24".into()) });
+    log.sink().emit(Event::ModeChanged {
+        mode: "pace",
+        subnet: Some("10.0.0.0/24".into()),
+        by: By { uid: 7, pid: 4711 },
+    });
     log.close();
     let lines = lines(&path);
     assert_eq!(lines.len(), 2);
@@ -37,13 +52,14 @@ fn a_line_has_schema_time_event_and_its_keys() {
     let time = lines[0]["time"].as_str().unwrap();
     assert!(humantime::parse_rfc3339(time).is_ok() && time.ends_with('Z'), "{time}");
     assert_eq!((&lines[1]["event"], &lines[1]["subnet"]), (&"mode_changed".into(), &"10.0.0.0/24".into()));
+    assert_eq!((&lines[1]["uid"], &lines[1]["pid"]), (&7.into(), &4711.into()), "who asked");
 }
 
 #[test]
 fn a_flood_of_flows_is_cut_and_counted_but_other_events_are_not() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("events.jsonl");
-    let log = Log::open(Some(&path)).unwrap();
+    let log = open(&path).unwrap();
     let sink = log.sink();
     let begun = meshpace_linux::monotonic_now();
     const FLOOD: u32 = 3_000;
@@ -51,7 +67,7 @@ fn a_flood_of_flows_is_cut_and_counted_but_other_events_are_not() {
     for n in 0..FLOOD {
         sink.emit(opened(n));
     }
-    sink.emit(Event::Stopped { reason: "test" });
+    sink.emit(Event::Stopped { reason: "test", by: None });
     drop(sink);
     log.close();
     let passed = meshpace_linux::monotonic_now() - begun;
@@ -69,7 +85,7 @@ fn a_flood_of_flows_is_cut_and_counted_but_other_events_are_not() {
 fn after_a_rotation_lines_go_to_the_new_file() {
     let directory = tempfile::tempdir().unwrap();
     let (path, old) = (directory.path().join("events.jsonl"), directory.path().join("events.jsonl.1"));
-    let log = Log::open(Some(&path)).unwrap();
+    let log = open(&path).unwrap();
     let sink = log.sink();
     sink.emit(opened(1));
     while !has_a_line(&path) {
@@ -86,13 +102,58 @@ fn after_a_rotation_lines_go_to_the_new_file() {
 
 #[test]
 fn a_log_that_cannot_be_opened_is_an_operational_failure_that_names_it() {
-    let failure = Log::open(Some(Path::new("/nonexistent/events.jsonl"))).unwrap_err();
+    let failure = open(Path::new("/nonexistent/events.jsonl")).unwrap_err();
     assert!(matches!(&failure, Failure::Operational(text) if text.contains("/nonexistent/events.jsonl")));
 }
 
 #[test]
 fn without_a_log_nothing_is_kept() {
-    let log = Log::open(None).unwrap();
+    let log = Log::open(&Events { file: None, max_size: Bytes(1), keep: 0 }).unwrap();
     log.sink().emit(opened(1));
     log.close();
+}
+
+/// Lengths of the log and of what it had before, latest first, and all names in its folder.
+fn sizes(path: &Path) -> (Vec<u64>, usize) {
+    let folder = path.parent().expect("a folder");
+    let name = |n: u32| if n == 0 { path.to_owned() } else { folder.join(format!("events.jsonl.{n}")) };
+    let sizes = (0..100).map_while(|n| Some(std::fs::metadata(name(n)).ok()?.len())).collect();
+    (sizes, std::fs::read_dir(folder).expect("readable").count())
+}
+
+#[test]
+fn a_file_that_gets_too_long_is_put_away_and_so_many_are_kept() {
+    const LIMIT: u64 = 4_096;
+    for keep in [0, 1, 3] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("events.jsonl");
+        let log = Log::open(&bounded(&path, LIMIT, keep)).unwrap();
+        for n in 0..400 {
+            log.sink().emit(opened(n));
+        }
+        log.close();
+        let (sizes, files) = sizes(&path);
+        assert_eq!((sizes.len(), files), (keep as usize + 1, keep as usize + 1), "keep {keep}: {sizes:?}");
+        assert!(sizes.iter().all(|size| *size <= LIMIT), "keep {keep}: {sizes:?}");
+        assert!(sizes[1..].iter().all(|size| *size > LIMIT - 200), "full when put away: {sizes:?}");
+        assert!(
+            lines(&path).last().unwrap()["flow"].as_str().unwrap().contains(":399-"),
+            "the latest is there"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_put_away_does_not_grow() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("events.jsonl");
+    // A folder of that name that is not empty: no file can take its place.
+    std::fs::create_dir_all(directory.path().join("events.jsonl.1/in the way")).unwrap();
+    let log = Log::open(&bounded(&path, 4_096, 1)).unwrap();
+    for n in 0..400 {
+        log.sink().emit(opened(n));
+    }
+    log.close();
+    let length = std::fs::metadata(&path).unwrap().len();
+    assert!((3_800..=4_096).contains(&length), "{length}");
 }

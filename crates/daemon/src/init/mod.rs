@@ -1,0 +1,144 @@
+//! `meshpaced init`: a first configuration file, made of what is found on this machine.
+
+mod find;
+
+use crate::Failure;
+use crate::config::{DEFAULT_FILE, commented_file};
+use find::{Evidence, Found};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `meshpaced init`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file to write; one that exists is left as it is.
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
+    config: PathBuf,
+    /// An interface toward the mesh, instead of those that are found; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    interface: Vec<String>,
+    /// Print the file instead of writing it.
+    #[arg(long, conflicts_with = "config")]
+    print: bool,
+}
+
+/// Writes a commented configuration file that names the mesh's interfaces.
+///
+/// # Errors
+/// [`Failure::User`] if no mesh is found, or the file exists; [`Failure::Operational`] if it cannot be written.
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let found = if args.interface.is_empty() { search()? } else { told(&args.interface) };
+    let text = file(&found)?;
+    if args.print {
+        crate::text::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    write(&args.config, &text)?;
+    let next = "it only watches at first. Next: meshpaced doctor, then systemctl enable --now meshpaced";
+    crate::text::print(&format!("{} written for {}; {next}\n", args.config.display(), listed(&found)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn told(names: &[String]) -> Vec<Found> {
+    names.iter().map(|name| Found { name: name.clone(), evidence: Evidence::Told }).collect()
+}
+
+/// What is found; an error that names the interfaces there are if nothing is.
+fn search() -> Result<Vec<Found>, Failure> {
+    let machine = find::look()?;
+    let found = machine.mesh();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let names = match machine.names() {
+        names if names.is_empty() => "none".to_owned(),
+        names => names.join(", "),
+    };
+    Err(Failure::User(format!(
+        "no mesh found: no 802.11s or ad hoc interface, no batman-adv, no Babel route; interfaces here: {names}. Name the \
+         one toward the mesh: meshpaced init --interface NAME"
+    )))
+}
+
+/// `mesh0 (802.11s mesh point), bat0 (batman-adv)`.
+fn listed(found: &[Found]) -> String {
+    let words = found.iter().map(|found| format!("{} ({})", found.name, found.evidence.words()));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// The default file with the mesh's interfaces filled in.
+fn file(found: &[Found]) -> Result<String, Failure> {
+    let names: Vec<_> = found.iter().map(|found| format!("\"{}\"", found.name)).collect();
+    let mut values = vec![("mesh.interfaces", format!("[{}]", names.join(", ")))];
+    if found.iter().any(|found| found.evidence.has_bitrates()) {
+        values.push(("mesh.rate", "\"nl80211\"".to_owned()));
+    }
+    let mut head = format!("Made by `meshpaced init`. Toward the mesh: {}.", listed(found));
+    if found.iter().any(|found| found.evidence == Evidence::Batman) {
+        head.push_str(" batman-adv forwards below IP and tells no hops: write them in [hops.static].");
+    }
+    let text = commented_file(&head, &values);
+    crate::config::Config::parse("--interface", text.as_bytes())?;
+    Ok(text)
+}
+
+/// Writes a file that is not there yet.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = opened.map_err(|why| match why.kind() {
+        ErrorKind::AlreadyExists => Failure::User(format!(
+            "{} exists and stays as it is: `meshpaced check` tells what it says, --config names another, --print \
+             prints",
+            path.display()
+        )),
+        ErrorKind::PermissionDenied => Failure::Operational(format!(
+            "{}: {why}: run this as root, or with --print or --config",
+            path.display()
+        )),
+        _ => Failure::operational(path.display(), why),
+    })?;
+    file.write_all(text.as_bytes()).map_err(|why| Failure::operational(path.display(), why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, RateSource};
+
+    fn mesh(name: &str, evidence: Evidence) -> Found {
+        Found { name: name.to_owned(), evidence }
+    }
+
+    #[test]
+    fn the_file_names_what_was_found_and_explains_every_key() {
+        let found = [mesh("mesh0", Evidence::MeshPoint), mesh("bat0", Evidence::Batman)];
+        let text = file(&found).unwrap();
+        let first = text.lines().take_while(|line| line.starts_with('#')).collect::<Vec<_>>().join(" ");
+        assert!(first.contains("mesh0 (802.11s mesh point), bat0 (batman-adv)"), "{first}");
+        assert!(first.contains("[hops.static]"), "{first}");
+        assert!(text.contains("#gap_idle = "), "every key is there: {text}");
+        let config = Config::parse("a.toml", text.as_bytes()).unwrap();
+        assert_eq!(config.mesh.interfaces, ["mesh0", "bat0"]);
+        assert_eq!(config.mesh.rate_source, RateSource::Nl80211);
+        let wired = file(&[mesh("br0", Evidence::Told)]).unwrap();
+        let wired = Config::parse("a.toml", wired.as_bytes()).unwrap();
+        let only = Config::parse("b.toml", b"[mesh]\ninterfaces = [\"br0\"]\n").unwrap();
+        assert_eq!(wired, only, "nothing else is changed");
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_refused_and_a_file_that_exists_is_kept() {
+        let refused = file(&told(&["a b".to_owned()])).unwrap_err();
+        assert!(matches!(&refused, Failure::User(said) if said.contains("mesh.interfaces")), "{refused}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("meshpaced.toml");
+        write(&path, "one").unwrap();
+        let refused = write(&path, "two").unwrap_err();
+        assert!(matches!(&refused, Failure::User(said) if said.contains("stays as it is")), "{refused}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
+        let nowhere = write(&folder.path().join("none/m.toml"), "x").unwrap_err();
+        assert!(matches!(nowhere, Failure::Operational(_)), "{nowhere}");
+    }
+}
