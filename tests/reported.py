@@ -35,7 +35,7 @@ def studies() -> list[Study]:
     """One of each form, short: over an axis of numbers, at one point, over time, over an axis of names."""
 
     def short(name: str, measure: tuple[tuple[str, str], ...], points: tuple[str, ...] | None = None) -> Study:
-        (study,) = registry.find([name])
+        study = next(study for study in registry.STUDIES if study.name == name)
         plan = Plan(seeds=SEEDS, measure=measure, points=points)
         return dataclasses.replace(study, quick=plan, conditions=(AODV, STATIC))
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from meshpace.study import registry
+from meshpace.study.verdicts import CLAIMS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -72,6 +73,37 @@ def test_every_row_of_a_checklist_has_its_studies_or_is_listed_as_open(catalogue
             )
             assert why is None or why.startswith("differs: "), f"{key(cells)}: {why!r}; allowed: missing, differs: ..."
     assert not listed, f"open.toml has rows that the checklist of {catalogue}.md has not: {sorted(listed)}"
+
+
+# A claim of a catalogue: `- 8.1 ...`, `- 18.1, 19.1, 20.1 ...`, `- A1 (...`, `- T2.3 ...`; and `Claims 11.1 to 11.5`.
+LISTED = re.compile(r"^- ((?:(?:T?\d+\.\d+|A\d+)(?:, )?)+)[ .]", re.MULTILINE)
+RANGE = re.compile(r"Claims (\d+)\.(\d+) to \1\.(\d+) = ")
+TESTS_NOT_STUDIES = {"A14"}
+"""Of which the catalogue says so."""
+
+
+def stated(catalogue: str) -> set[str]:
+    """The claims that a catalogue numbers."""
+    text = (DOCS / "experiments" / f"{catalogue}.md").read_text(encoding="utf-8")
+    text = re.split(r"^## 5\. ", text, flags=re.MULTILINE)[0]
+    found = {one for row in LISTED.findall(text) for one in row.split(", ")}
+    for figure, first, last in RANGE.findall(text):
+        found |= {f"{figure}.{number}" for number in range(int(first), int(last) + 1)}
+    return (found | set(re.findall(r"\b(A14) \(", text))) - TESTS_NOT_STUDIES
+
+
+def test_every_claim_of_the_tcp_gap_paper_is_judged_and_no_other() -> None:
+    judged = {claim.id for claim in CLAIMS if re.fullmatch(r"T?\d+\.\d+|A\d+", claim.id)}
+    assert len(stated("gap")) == 68 + 13, "as the catalogue counts them"
+    assert judged == stated("gap"), sorted(judged ^ stated("gap"))
+
+
+def test_the_checklist_counts_the_claims_of_each_figure() -> None:
+    for cells in rows("gap"):
+        figures_ = re.findall(r"Table 2|\d+", cells[0]) if not cells[0].startswith(("A", "O")) else []
+        if figures_:
+            prefixes = tuple("T2." if figure == "Table 2" else f"{figure}." for figure in figures_)
+            assert sum(one.startswith(prefixes) for one in stated("gap")) == int(cells[2]), cells
 
 
 def test_every_catalogue_is_in_the_list_and_the_other_way_round() -> None:

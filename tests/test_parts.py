@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from meshpace import progress
 from meshpace.files import replacing
-from meshpace.stats import estimate, jain_index, jain_over_windows, t975
+from meshpace.stats import estimate, jain_index, jain_over_windows, student_t
 
 SHARES = st.lists(st.floats(0, 1e9), min_size=1, max_size=20)
 
 
 def test_confidence_interval_of_a_textbook_sample() -> None:
-    found = estimate([10.0, 12.0, 14.0])  # mean 12, s 2, t(2) 4.3027
+    found = estimate([10.0, 12.0, 14.0])  # mean 12, s 2, t(2) 4.302653
     assert found is not None
     assert (found.mean, found.count) == (12.0, 3)
-    assert found.half_width == pytest.approx(4.3027 * 2 / 3**0.5)
+    assert found.half_width == pytest.approx(4.302653 * 2 / 3**0.5)
 
 
 def test_one_value_has_no_interval_and_none_no_estimate() -> None:
@@ -30,10 +30,10 @@ def test_one_value_has_no_interval_and_none_no_estimate() -> None:
 
 
 def test_students_t_falls_to_the_normal_quantile() -> None:
-    quantiles = [t975(degrees) for degrees in range(1, 200)]
+    quantiles = [student_t(degrees) for degrees in range(1, 200)]
     assert quantiles == sorted(quantiles, reverse=True)
-    assert t975(60) == pytest.approx(2.0003, abs=5e-4)  # printed tables
-    assert t975(120) == pytest.approx(1.9799, abs=5e-4)
+    assert student_t(60) == pytest.approx(2.0003, abs=5e-4)  # printed tables
+    assert student_t(120) == pytest.approx(1.9799, abs=5e-4)
 
 
 @given(SHARES)

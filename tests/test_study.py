@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shlex
@@ -33,11 +34,42 @@ def test_every_study_can_be_run() -> None:
 def test_the_paper_is_run_as_it_was() -> None:
     """55,000 packets, 11 batches, its schemes, its routing and static routes, both models of reception."""
     for study in registry.find(["gap-chain", "gap-parallel", "gap-54mbps", "gap-cross", "gap-random", "gap-http"]):
-        assert set(study.schemes) == {"newreno", "tcp-ap", "tcp-gap", "tcp-gap-nogc"}
+        assert set(study.schemes) - {"tcp-gap-nogc"} == {"newreno", "tcp-gap"}
         pairs = {(condition.routing, condition.reception) for condition in study.conditions}
         assert pairs >= {(r, m) for r in ("aodv", "static") for m in ("ns2-capture", "sinr")}
         for _, job in study.jobs(Effort.FULL):
             assert {"measure.packets=55000", "measure.batches=11"} <= set(job.overrides)
+
+
+DIRECTIONS = {
+    "gap-responsiveness": ["B>A1", "B>A2", "B>A2"],
+    "gap-54mbps-ofdm": ["B>A1", "B>A2"],
+    "gap-parallel-mix": ["B>A1", "A2>B"],
+    "gap-link-drops": ["B>A1", "A2>B"],
+    "gap-cross-mix": ["A1>B1", "B2>A2", "A3>B3", "B4>A4"],
+    "gap-http-parallel": ["B>A1", "B>A2"],
+}
+
+
+@pytest.mark.parametrize(("name", "flows"), DIRECTIONS.items())
+def test_flows_go_the_way_that_is_printed(name: str, flows: list[str]) -> None:
+    study = next(study for study in registry.STUDIES if study.name == name)
+    resolved = engine.resolve(study.job(next(study.cells(Effort.FULL)), 1, Effort.FULL))
+    assert [f"{flow['from']}>{flow['to']}" for flow in resolved["flows"]] == flows
+
+
+def test_random_meshes_draw_the_gateway_and_four_flows_each_way() -> None:
+    gateways = set()
+    for name, down, up in (("gap-random", 4, 4), ("gap-http-random", 4, 0)):
+        study = next(study for study in registry.STUDIES if study.name == name)
+        for seed in range(1, 4):
+            resolved = engine.resolve(study.job(next(study.cells(Effort.FULL)), seed, Effort.FULL))
+            ways = [(flow["from"] == "B", flow["to"] == "B") for flow in resolved["flows"]]
+            assert ways == [(True, False)] * down + [(False, True)] * up
+            ends = {flow["to"] if flow["from"] == "B" else flow["from"] for flow in resolved["flows"]}
+            assert len(ends) == down + up, "all different"
+            gateways |= {node["id"] for node in resolved["mesh"] if node["gateway"]}
+    assert len(gateways) > 1, gateways
 
 
 def test_a_job_carries_condition_and_point() -> None:
@@ -67,14 +99,23 @@ def test_schemes_that_the_axis_does_not_concern_run_once() -> None:
 
 
 def test_studies_share_runs() -> None:
-    drops, mix = registry.find(["gap-link-drops", "gap-parallel-mix"])
-    together = tasks([drops, mix], Effort.QUICK)
-    assert len(together) == len(tasks([mix], Effort.QUICK)) == len({task.key for task in together})
+    one, other = registry.find(["gap-oracle"])
+    shared = dataclasses.replace(one, name="other")
+    assert len(tasks([one, shared], Effort.QUICK)) == len(tasks([one], Effort.QUICK))
+    assert len(tasks([one, other], Effort.QUICK)) == sum(len(tasks([study], Effort.QUICK)) for study in (one, other))
+
+
+def test_a_study_of_others_brings_them() -> None:
+    found = [study.name for study in registry.find(["gap-overall"])]
+    assert found[-1] == "gap-overall"
+    assert {"gap-chain-up", "gap-random", "gap-http-parallel"} < set(found)
+    assert not any("switches" in name for name in found)
 
 
 def test_names_and_beginnings_of_names() -> None:
     assert [study.name for study in registry.find(["gap-chain", "gap-chain-up"])] == ["gap-chain-up", "gap-chain-down"]
     assert registry.find(["gap"]) == registry.STUDIES
+    assert registry.find(["all"]) == registry.STUDIES
     assert registry.groups()["gap"] == len(registry.STUDIES)
     with pytest.raises(registry.UnknownStudyError):
         registry.find(["gap-c"])
@@ -86,7 +127,9 @@ def test_list(cli: Cli) -> None:
     assert all(study.name in done.stdout for study in registry.STUDIES)
     listed = json.loads(cli("study", "list", "--json").stdout)
     assert [study["name"] for study in listed["studies"]] == [study.name for study in registry.STUDIES]
-    assert "Fig. 8" in listed["studies"][0]["figures"]
+    first = listed["studies"][0]
+    assert (first["paper"], first["figures"]) == ("gap", ["Fig. 8"])
+    assert {"8.1", "8.2", "8.3", "8.4"} <= set(first["claims"])
     oracle = next(study for study in listed["studies"] if study["name"] == "gap-oracle-4")
     assert oracle["runs"]["quick"] == len(tasks(registry.find(["gap-oracle-4"]), Effort.QUICK))
 
@@ -94,21 +137,21 @@ def test_list(cli: Cli) -> None:
 def test_run_and_run_again(cli: Cli, tmp_path: Path) -> None:
     done = cli("study", "run", "gap-oracle-4", "--quick", "--store", "s")
     assert done.returncode == 0
-    assert "72 runs made, 0 were in s" in done.stdout
+    assert "96 runs made, 0 were in s" in done.stdout
     assert "Over 4 hops no fixed interval" in done.stdout
     path = tmp_path / "s" / "tables" / "gap-oracle-4-quick.parquet"
     before, stored = path.read_bytes(), sorted((tmp_path / "s" / "runs").iterdir())
     rows = pq.read_table(path).to_pylist()
-    assert len(rows) == 2 * 4 * 9 * 3  # conditions, schemes, rates, seeds
+    assert len(rows) == 2 * 4 * 9 * 4  # conditions, schemes, rates, seeds
     assert all(row["goodput"] > 0 for row in rows)
     again = cli("study", "run", "gap-oracle-4", "--store", "s", "--output", "verdicts.md")
-    assert "0 runs made, 72 were in s" in again.stdout
+    assert "0 runs made, 96 were in s" in again.stdout
     assert again.stdout.splitlines()[1:] == done.stdout.splitlines()[1:]
     assert (path.read_bytes(), sorted((tmp_path / "s" / "runs").iterdir())) == (before, stored)
     page = (tmp_path / "verdicts.md").read_text()
     assert "`meshpace study run gap-oracle-4 --quick`" in page
-    (row,) = (line for line in page.splitlines() if line.startswith("| Over 4 hops no fixed interval"))
-    measured = re.findall(r"\+[0-9.]+ ± [0-9.]+ %", row)
+    (row,) = (line for line in page.splitlines() if "| Over 4 hops no fixed interval" in line)
+    measured = re.findall(r"[+-][0-9.]+ ± [0-9.]+ %", row)
     assert len(measured) == 2
     assert all(number in done.stdout for number in measured), "the page says what the terminal says"
 
@@ -119,6 +162,8 @@ def test_run_and_run_again(cli: Cli, tmp_path: Path) -> None:
         (("gap-chian-up",), "no study 'gap-chian-up': did you mean gap-chain-up"),
         (("zzz",), "no study 'zzz': meshpace study list shows them all"),
         (("gap", "--quick", "--full"), "--quick and --full exclude each other"),
+        (("gap", "--budget", "2h"), "--budget is for --decide"),
+        (("gap", "--decide", "--budget", "soon"), "--budget: found 'soon'; allowed: a number and s, min or h"),
         (("gap", "--executor", "magic"), "no executor 'magic'; there are threads, processes, dask://HOST:PORT"),
     ],
 )

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-# 97.5 % quantiles of Student's t for 1..30 degrees of freedom (any table of the distribution).
-_T975 = (
-    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
-    2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
-    2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
-)  # fmt: skip
-_Z975 = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +17,31 @@ class Estimate:
     count: int
 
 
-def t975(degrees: int) -> float:
-    """The 97.5 % quantile of Student's t; beyond 30 degrees by two terms of its expansion (Fisher and Cornish)."""
-    if degrees <= len(_T975):
-        return _T975[degrees - 1]
-    z = _Z975
-    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+@functools.lru_cache(maxsize=4096)
+def student_t(degrees: int, confidence: float = 0.95) -> float:
+    """How many standard errors an interval of that confidence reaches to each side, by Student's t.
+
+    For whole degrees of freedom the distribution is a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+    """
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _inside(middle, degrees) < confidence else (low, middle)
+    return math.sqrt(degrees) * math.tan(high)
 
 
-def estimate(values: Sequence[float]) -> Estimate | None:
+def _inside(angle: float, degrees: int) -> float:
+    """The probability of a value within +- sqrt(degrees) tan(angle)."""
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = degrees % 2
+    term, total = (cosine if odd else 1.0), 0.0
+    for k in range(1 + odd, degrees, 2):
+        total += term
+        term *= cosine * cosine * k / (k + 1)
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total
+
+
+def estimate(values: Sequence[float], confidence: float = 0.95) -> Estimate | None:
     """Mean and confidence half-width of independent values; None without values."""
     count = len(values)
     if count == 0:
@@ -41,7 +50,25 @@ def estimate(values: Sequence[float]) -> Estimate | None:
     if count == 1:
         return Estimate(mean, None, 1)
     variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    return Estimate(mean, t975(count - 1) * math.sqrt(variance / count), count)
+    return Estimate(mean, student_t(count - 1, confidence) * math.sqrt(variance / count), count)
+
+
+def median_estimate(values: Sequence[float], confidence: float = 0.95) -> Estimate | None:
+    """Median and the farther end of its interval between order statistics (David and Nagaraja, Order Statistics, 7.1).
+
+    Below six values no such interval has 95 %: then it has none.
+    """
+    ordered, count = sorted(values), len(values)
+    if count == 0:
+        return None
+    middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+    tail, rank = 0.0, 0
+    while rank < count // 2 and tail + math.comb(count, rank) / 2**count <= (1 - confidence) / 2:
+        tail += math.comb(count, rank) / 2**count
+        rank += 1
+    if rank == 0:
+        return Estimate(middle, None, count)
+    return Estimate(middle, max(middle - ordered[rank - 1], ordered[count - rank] - middle), count)
 
 
 def jain_index(values: Sequence[float]) -> float | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from meshpace.cli.arguments import Threads
+from meshpace.cli.arguments import Json, Threads
 from meshpace.cli.failure import InputError, reports_failure
 
 app = typer.Typer(
@@ -39,11 +40,32 @@ def run(
     threads: Threads = None,
     executor: Annotated[str, typer.Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the verdicts as Markdown, too.")] = None,
+    decide: Annotated[bool, typer.Option("--decide", help="Add seeds where a verdict is undecided.")] = False,
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="For --decide: 90s, 20min, 2h; 1h by default.")
+    ] = None,
+    json: Json = False,
 ) -> None:
     """Make the runs that the store does not hold yet, write the tables, print the verdicts."""
     if quick and full:
         raise InputError("--quick and --full exclude each other")
+    if budget is not None and not decide:
+        raise InputError("--budget is for --decide")
+    budget_s = _seconds(_BUDGET if budget is None else budget) if decide else None
     from meshpace.study.command import run_studies
     from meshpace.study.model import Effort
 
-    run_studies(names, Effort.FULL if full else Effort.QUICK, store, threads, executor, output)
+    effort = Effort.FULL if full else Effort.QUICK
+    run_studies(names, effort, store, threads, executor, output, budget_s=budget_s, as_json=json)
+
+
+_BUDGET = "1h"
+_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def _seconds(text: str) -> float:
+    """Raises InputError where that is no time."""
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|h)\s*", text)
+    if found is None:
+        raise InputError(f"--budget: found {text!r}; allowed: a number and s, min or h, such as 20min")
+    return float(found[1]) * _UNITS[found[2]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
@@ -11,8 +10,12 @@ from rich.table import Table
 
 from meshpace.report.model import Claim, Verdict
 from meshpace.study.model import Condition
+from meshpace.study.telling import beside, tally
 
-_STYLES = {Verdict.HOLDS: "green", Verdict.PART: "yellow", Verdict.FAILS: "red", Verdict.OPEN: "cyan"}
+_STYLES = {
+    Verdict.HOLDS: "green", Verdict.PART: "yellow", Verdict.FAILS: "red", Verdict.OPEN: "cyan",
+    Verdict.BORDER: "cyan",
+}  # fmt: skip
 _COLUMN = 23
 """Characters of a condition's column: five fit the console."""
 
@@ -28,20 +31,18 @@ def print_verdicts(terminal: Console, by_study: Mapping[str, Sequence[Claim]], c
         for claim in group:
             _print_claim(terminal, claim, conditions)
     _print_analysis(terminal, claims)
-    counts = Counter(finding.verdict for claim in claims for finding in claim.findings)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    terminal.print(f"{len(claims)} claims, {sum(counts.values())} verdicts: {told}", highlight=False)
+    terminal.print(tally(claims), highlight=False)
 
 
 def _print_claim(terminal: Console, claim: Claim, conditions: Sequence[Condition]) -> None:
     printed = f" [dim]Paper: {escape(claim.printed)}.[/]" if claim.printed else ""
-    terminal.print(f"[bold]{escape(claim.statement)}[/]{printed}", highlight=False, soft_wrap=True)
+    terminal.print(f"[bold]{escape(claim.id)}[/] {escape(claim.statement)}{printed}", highlight=False, soft_wrap=True)
     found = {finding.condition: finding for finding in claim.findings}
     cells = []
     for condition in conditions:
         finding = found.get(condition.name)
         style = "" if finding is None else _STYLES[finding.verdict]
-        cells.append("" if finding is None else f"[{style}]{finding.verdict}[/]\n{finding.measured}")
+        cells.append("" if finding is None else f"[{style}]{finding.told}[/]\n{beside(finding)}")
     terminal.print(_row(cells))
 
 

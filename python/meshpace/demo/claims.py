@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from meshpace.study.claims import Claim
-from meshpace.study.gap_claims import chains, same_way
 from meshpace.study.gap_claims_beyond import delay, fairness
+from meshpace.study.gap_claims_chain import chains
+from meshpace.study.gap_claims_parallel import same_way
 
 CLAIMS: tuple[Claim, ...] = (
     *chains("demo"),

@@ -69,11 +69,11 @@ def _report(
         claims=claims,
         sections=sections,
         notes=(
-            "A difference counts as one where its 95 % confidence interval (Student's t, paired by seed) leaves out "
-            'zero. "Up to x %" holds if the largest gain reaches half of x and no point loses; a claim that holds at '
-            "some of its points only holds in part. Where the intervals allow both, a claim is undecided: more seeds "
-            "are needed, and nothing is refuted. Intervals are for one point each, not corrected for their number, and "
-            "the largest of several gains is partly luck: look at its interval.",
+            "A verdict needs a 95 % confidence interval (Student's t, differences paired by seed) that leaves no "
+            'doubt. "Up to x %" is judged on both sides, at a point chosen on the odd seeds and estimated on the even '
+            "ones: ten points more than x are beyond it, ten less short of it. Where the intervals allow both, a claim "
+            "is undecided: more seeds are needed, and nothing is refuted. That a claim holds at some of several points "
+            "only is judged with intervals corrected for their number (Bonferroni). × is ours over the paper's number.",
             "TCP-AP was made for paths without a wired part: it takes the whole round-trip time, 240 ms of it wired "
             "here, for wireless, and so paces far too slowly. It is shown for what the gateway adds, not as a fair "
             "contest.",

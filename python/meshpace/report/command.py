@@ -14,6 +14,7 @@ from meshpace.report.films import film_section
 from meshpace.report.model import Report
 from meshpace.report.page import render
 from meshpace.report.sections import study_section
+from meshpace.study.decide import noted
 from meshpace.study.engines import described, find_engine
 from meshpace.study.model import Effort, Study
 from meshpace.study.outcome import Outcome, by_name, load
@@ -43,7 +44,8 @@ def report(directory: Path, output: Path, figures: Path | None, made_by: str | N
         progress(1)
         if not outcomes:
             raise NothingToReportError(_nothing(store, maker))
-        draft.write_text(render(build(outcomes, progress, maker)), encoding="utf-8")
+        ended = any(noted(directory, effort, maker or running())[1] for effort in _BEST_FIRST)
+        draft.write_text(render(build(outcomes, progress, maker, ended=ended)), encoding="utf-8")
         count = 0 if figures is None else _write_figures(figures, outcomes)
     print(f"Report: {output}")
     if figures is not None:
@@ -76,19 +78,35 @@ def read(store: Store, studies: Sequence[Study], maker: Maker | None = None) -> 
     """
     if (maker or running()) not in store.makers():
         return []  # at once: the keys of all that could be there take seconds
-    plans = (load(store, studies, effort, maker) for effort in (Effort.FULL, Effort.QUICK))
-    best = (min(outcomes, key=_incomplete) for outcomes in zip(*plans, strict=True))
-    return [outcome for outcome in best if _incomplete(outcome) < 1]
+    plans = (
+        load(store, studies, effort, maker, noted(store.directory, effort, maker or running())[0])
+        for effort in _BEST_FIRST
+    )
+    best = [min(outcomes, key=_incomplete) for outcomes in zip(*plans, strict=True)]
+    there = {outcome.study.name for outcome in best if outcome.records and _incomplete(outcome) < 1}
+    there |= {outcome.study.name for outcome in best if not outcome.records and there.issuperset(outcome.study.reads)}
+    return [outcome for outcome in best if outcome.study.name in there]
+
+
+_BEST_FIRST = (Effort.FULL, Effort.QUICK)
 
 
 def _incomplete(outcome: Outcome) -> float:
-    return outcome.missing / sum(map(len, outcome.records.values()))
+    """The part of its runs that is missing; nothing of one that has none of its own."""
+    return outcome.missing / max(1, sum(map(len, outcome.records.values())))
 
 
-def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore, maker: Maker | None = None) -> Report:
-    """The page of these outcomes; ``progress`` gets one more than the sections that are done."""
+def build(
+    outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore, maker: Maker | None = None, *,
+    ended: bool = False,
+) -> Report:  # fmt: skip
+    """The page of these outcomes; ``progress`` gets one more than the sections that are done.
+
+    ``ended`` says that a budget for more seeds was spent before every verdict was decided.
+    """
     maker = maker or running()
-    claims = judge_all(by_name(outcomes))
+    claims = judge_all(by_name(outcomes), ended=ended)
+    outcomes = [outcome for outcome in outcomes if outcome.records or outcome.study.name in claims]
     sections, order = [film_section()], appearance(outcomes)
     for count, outcome in enumerate(outcomes, start=2):
         sections.append(study_section(outcome, claims.get(outcome.study.name, ()), order))
@@ -113,7 +131,8 @@ def build(outcomes: Sequence[Outcome], progress: Callable[[int], None] = _ignore
         notes=(
             *_older(maker),
             "Means over the seeds; bands, whiskers and ± are 95 % confidence intervals (Student's t). A verdict needs "
-            "an interval that leaves no doubt; where it leaves some, the claim is undecided, not refuted.",
+            "an interval that leaves no doubt; where it leaves some, the claim is undecided, not refuted. × is ours "
+            "over the paper's number. Which intervals are corrected for the number of comparisons: docs/studies.md.",
             "Delay runs from the first hand-over to the network layer until the first arrival at the receiver: the "
             "wait in the sender's own pacing queue is outside, that in the gateway's is inside.",
             "Charts by plotly.js (MIT licence), which this page carries; nothing is fetched.",

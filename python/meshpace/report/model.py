@@ -17,6 +17,8 @@ class Verdict(StrEnum):
     FAILS = "does not hold"
     OPEN = "undecided"
     """The confidence intervals allow both: more seeds are needed. Not the same as refuted."""
+    BORDER = "at the border"
+    """Undecided still when the budget for more seeds was spent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,11 @@ class Claim:
     """What counts as holding."""
     analysis: tuple[str, ...] = ()
     """Why it does not hold where it does not, a paragraph each."""
+    id: str = ""
+    """As in the paper's catalogue."""
+    figure: str = ""
+    value: float | None = None
+    """The paper's number in the unit of the findings' values, if it prints one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,21 @@ class Finding:
     reason: str
     measured: str = ""
     """Our number beside the printed one."""
+    note: str = ""
+    """Of what holds in part: how."""
+    value: Estimate | None = None
+    """Our number as one: the one nearest to what would refute the claim, where there are several."""
+    ratio: float | None = None
+    """Ours over the paper's, if it prints one."""
+    seeds: int = 0
+    """Behind the value."""
+    seeds_to_decide: int | None = None
+    """How many it would take in all, if that can be told and it is not decided."""
+
+    @property
+    def told(self) -> str:
+        """The verdict with how it holds in part."""
+        return f"{self.verdict}, {self.note}" if self.note else str(self.verdict)
 
 
 @dataclass(frozen=True, slots=True)

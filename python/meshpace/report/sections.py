@@ -37,16 +37,21 @@ def study_section(outcome: Outcome, claims: tuple[Claim, ...], order: Sequence[s
     return Section(
         title=_title(outcome),
         lead=study.shows,
-        views=views(outcome, order),
-        tables=(_numbers(outcome),),
+        views=views(outcome, order) if outcome.records else (),
+        tables=(_numbers(outcome),) if outcome.records else (),
         commands=tuple(dict.fromkeys(command(outcome, cell) for cell in outcome.records)),
         claims=claims,
-        topology=_topology(outcome),
-        downloads=(
-            Download(f"{study.name}-means.csv", "Means with confidence intervals as CSV", _means(outcome)),
-            Download(f"{study.name}-runs.csv", "Every run as CSV", _runs(outcome)),
-        ),
+        topology=_topology(outcome) if outcome.records else None,
+        downloads=_downloads(outcome) if outcome.records else (),
         notes=tuple(notes),
+    )
+
+
+def _downloads(outcome: Outcome) -> tuple[Download, ...]:
+    name = outcome.study.name
+    return (
+        Download(f"{name}-means.csv", "Means with confidence intervals as CSV", _means(outcome)),
+        Download(f"{name}-runs.csv", "Every run as CSV", _runs(outcome)),
     )
 
 

@@ -8,8 +8,12 @@ from html import escape
 
 from meshpace.report.model import Claim, Finding, Section, Verdict
 
-_CLASS = {Verdict.HOLDS: "holds", Verdict.PART: "part", Verdict.FAILS: "fails", Verdict.OPEN: "open"}
-_SIGN = {Verdict.HOLDS: "✓", Verdict.PART: "◐", Verdict.FAILS: "✗", Verdict.OPEN: "?"}
+_LOOKS = {
+    Verdict.HOLDS: ("holds", "✓"), Verdict.PART: ("part", "◐"), Verdict.FAILS: ("fails", "✗"),
+    Verdict.OPEN: ("open", "?"),
+    Verdict.BORDER: ("open", "?"),
+}  # fmt: skip
+"""Class and sign."""
 
 
 def in_full(claims: Iterable[Claim]) -> str:
@@ -19,26 +23,32 @@ def in_full(claims: Iterable[Claim]) -> str:
 
 def _claim(claim: Claim) -> str:
     findings = "".join(
-        f"<li>{_chip(f.verdict)} <span class=condition>{escape(f.condition)}:</span> <span>{_reason(f)}</span></li>"
+        f"<li>{_chip(f)} <span class=condition>{escape(f.condition)}:</span> <span>{_reason(f)}</span></li>"
         for f in claim.findings
     )
     analysis = "".join(f"<p class=analysis>{escape(paragraph)}</p>" for paragraph in claim.analysis)
     tolerance = f" Tolerance: {escape(claim.tolerance)}." if claim.tolerance else ""
-    statement = f"<p>{escape(claim.statement)} <small>{escape(claim.source)}.{_printed(claim)}{tolerance}</small></p>"
+    statement = f"<p>{_name(claim)} <small>{escape(claim.source)}.{_printed(claim)}{tolerance}</small></p>"
     return f'<article class="claim">{statement}<ul>{findings}</ul>{analysis}</article>'
+
+
+def _name(claim: Claim) -> str:
+    return f"<b>{escape(claim.id)}</b> {escape(claim.statement)}" if claim.id else escape(claim.statement)
 
 
 def _printed(claim: Claim) -> str:
     return f" <b class=printed>Paper: {escape(claim.printed)}</b>" if claim.printed else ""
 
 
-def _chip(verdict: Verdict) -> str:
-    sign = f'<i aria-hidden="true">{_SIGN[verdict]}</i>'
-    return f'<span class="verdict {_CLASS[verdict]}">{sign} {escape(verdict.capitalize())}</span>'
+def _chip(finding: Finding) -> str:
+    verdict = finding.verdict
+    sign = f'<i aria-hidden="true">{_LOOKS[verdict][1]}</i>'
+    return f'<span class="verdict {_LOOKS[verdict][0]}">{sign} {escape(finding.told.capitalize())}</span>'
 
 
 def _number(finding: Finding) -> str:
-    return f"<b>{escape(finding.measured)}</b> " if finding.measured else ""
+    ratio = "" if finding.ratio is None else f" ×{finding.ratio:.2f}"
+    return f"<b>{escape(finding.measured)}</b>{ratio} " if finding.measured else ""
 
 
 def _reason(finding: Finding) -> str:
@@ -81,14 +91,14 @@ def _row(claim: Claim, conditions: Sequence[str]) -> str:
             cells.append('<td class="empty"></td>')
             continue
         tip = escape(finding.reason, quote=True)
-        cells.append(f'<td data-condition="{label}" title="{tip}">{_chip(finding.verdict)} {_number(finding)}</td>')
-    return f'<tr><th scope="row"><p>{escape(claim.statement)}{_printed(claim)}</p></th>{"".join(cells)}</tr>'
+        cells.append(f'<td data-condition="{label}" title="{tip}">{_chip(finding)} {_number(finding)}</td>')
+    return f'<tr><th scope="row"><p>{_name(claim)}{_printed(claim)}</p></th>{"".join(cells)}</tr>'
 
 
 def _tally(findings: Sequence[Finding]) -> str:
     counts = Counter(finding.verdict for finding in findings)
     parts = "".join(
-        f'<li class="{_CLASS[verdict]}" style="flex-grow:{counts[verdict]}">'
+        f'<li class="{_LOOKS[verdict][0]}" style="flex-grow:{counts[verdict]}">'
         f"<b>{counts[verdict]}</b> {escape(verdict)}</li>"
         for verdict in Verdict
         if counts[verdict]

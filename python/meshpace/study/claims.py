@@ -1,167 +1,230 @@
-"""Claims as data, and the ingredients behind those that do not hold."""
+"""Claims as data: what a paper states, what that asks of which numbers, and how the numbers answer."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
-from meshpace.report.model import Claim as Judged
-from meshpace.report.model import Finding, Verdict
-from meshpace.stats import Estimate, estimate
-from meshpace.study.model import AS_IS, Condition, Point
+from meshpace.report.model import Verdict
+from meshpace.stats import Estimate, estimate, median_estimate
+from meshpace.study.measures import Measure, Values, paired
+from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
-from meshpace.study.rules import bounds
+from meshpace.study.rules import Answer, Rule, Show
 
 Evidence = Mapping[str, Outcome]
 """What came out, by the study's name."""
-Statistic = Callable[[Outcome, Condition, str], list[float | None]]
-"""A claim's number at a point of a study, by seed."""
+
+
+class Role(Enum):
+    """What an answer does to the verdict."""
+
+    CLAIM = auto()
+    """It is the claim."""
+    GUARD = auto()
+    """Without it a claim that holds holds in part only."""
+    BESIDE = auto()
+    """Nothing: it is told beside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A number of another study, seed by seed, that a number is held against."""
+
+    study: str
+    point: str
+    measure: Measure
+    compare: Callable[[float, float], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One thing that a claim asks: a number, where, and the rule for it."""
+
+    measure: Measure
+    rule: Rule
+    show: Show
+    what: str
+    """The number in words: ``Against NewReno``."""
+    studies: tuple[str, ...]
+    points: tuple[str, ...] | None = None
+    """Labels; every point that is run if None."""
+    unit: str = ""
+    """Of the points: `` hops``."""
+    best: bool = False
+    """Only the greatest of the places counts, chosen on the odd seeds of the plan and estimated on all others."""
+    role: Role = Role.CLAIM
+    against: Against | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement, where it stands, and what it asks."""
+
+    id: str
+    """As in the paper's catalogue: ``8.1``."""
+    statement: str
+    figure: str
+    source: str
+    printed: str
+    """What the paper says, in words or a number."""
+    asks: tuple[Ask, ...]
+    """The first is the one whose number stands beside the paper's."""
+    value: float | None = None
+    """The paper's number in the unit of the first one asked, if it prints one."""
+    cause: str | None = None
+    """The study of switches in which to look for the ingredient behind a failure."""
+    told_with: str = ""
+    """The study beside whose figures it is told; that of the first one asked if empty."""
+    otherwise: str = ""
+    """Why there is nothing to judge, if no run has what the claim speaks of."""
+
+    @property
+    def studies(self) -> tuple[str, ...]:
+        """What it needs."""
+        needed = [name for ask in self.asks for name in ask.studies]
+        needed += [ask.against.study for ask in self.asks if ask.against is not None]
+        return tuple(dict.fromkeys([*([self.told_with] if self.told_with else []), *needed]))
+
+    @property
+    def study(self) -> str:
+        """Where it is told."""
+        return self.studies[0]
+
+    @property
+    def tolerance(self) -> str:
+        """What counts as holding, in words."""
+        parts = [f"{ask.what}: {ask.rule.asks(ask.show)}" for ask in self.asks if ask.role is not Role.BESIDE]
+        return "; ".join(dict.fromkeys(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A number at a place, what it says, and the runs behind it."""
+
+    ask: Ask
+    label: str
+    values: Values
+    cells: tuple[tuple[str, Cell], ...]
+    """Study and cell."""
+    excluded: frozenset[int] = frozenset()
+    """Places in ``values`` that chose this reading among others and so must not estimate it."""
+
+    def numbers(self) -> list[float]:
+        """Those that count."""
+        found = enumerate(self.values)
+        return [value for index, value in found if value is not None and index not in self.excluded]
+
+    def estimate(self, comparisons: int = 1) -> Estimate | None:
+        """Mean (or median) with the interval that is right for the ``comparisons`` together (Bonferroni)."""
+        confidence = 1 - 0.05 / comparisons
+        return (median_estimate if self.ask.measure.median else estimate)(self.numbers(), confidence)
+
+    def answer(self, comparisons: int = 1) -> Answer:
+        """What the number says."""
+        value = self.estimate(comparisons)
+        return Answer.OPEN if value is None else self.ask.rule.answer(value)
+
+    def seeds_to_decide(self, comparisons: int = 1) -> int | None:
+        """Seeds in all that would decide it; None if no number would."""
+        value = self.estimate(comparisons)
+        runs = None if value is None else self.ask.rule.runs_to_decide(value)
+        return None if runs is None else runs + len(self.excluded)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What the numbers say about a claim under one condition."""
 
+    claim: Claim
+    condition: Condition
     verdict: Verdict
-    measured: str
-    """Our number, to stand beside the printed one."""
-    reason: str
-    """The numbers that the verdict comes from."""
+    note: str
+    """Of what holds in part: ``short``, ``beyond``, ``at 3 of 7``."""
+    readings: tuple[Reading, ...]
+    comparisons: int
+    """Over how many the intervals behind the verdict are corrected."""
 
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """How to look for the ingredient behind a claim that does not hold."""
-
-    switches: str
-    """The study that changes one ingredient at a time."""
-    statistic: Statistic
-    show: Callable[[Estimate], str]
-    low: float = -math.inf
-    """From here on the statistic is as in the paper; the paper's own number where it prints one."""
-    high: float = math.inf
-    """Up to here."""
-
-    def remaining(self, value: Estimate) -> float:
-        """How far the mean lies from where the paper has it."""
-        return max(self.low - value.mean, value.mean - self.high, 0.0)
-
-    def asked(self) -> str:
-        """Where the paper has the statistic, in words."""
-        low, high = (self.show(Estimate(edge, None, 1)) for edge in (self.low, self.high))
-        if math.isinf(self.high):
-            return f"at least {low}"
-        return f"at most {high}" if math.isinf(self.low) else f"{low} to {high}"
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A statement, where it stands, and how numbers judge it."""
-
-    name: str
-    statement: str
-    source: str
-    printed: str
-    """The paper's number, or what its text says."""
-    tolerance: str
-    """What counts as holding."""
-    studies: tuple[str, ...]
-    """What it needs; it is told with the first."""
-    judge: Callable[[Evidence, Condition], Judgement | None]
-    """None where there is nothing to judge by."""
-    cause: Cause | None = None
-
-
-def judge(claim: Claim, evidence: Evidence) -> Judged | None:
-    """The claim with its findings under every condition that its studies share; None if a study is not there."""
-    if not all(name in evidence and evidence[name].complete for name in claim.studies):
-        return None
-    findings, analysis = [], []
-    for condition in _shared_conditions([evidence[name] for name in claim.studies]):
-        found = claim.judge(evidence, condition)
-        if found is None:
-            nothing = "Nothing was delivered to compare with."
-            findings.append(Finding(condition.name, Verdict.OPEN, nothing))
-            continue
-        findings.append(Finding(condition.name, found.verdict, found.reason, found.measured))
-        if found.verdict in {Verdict.FAILS, Verdict.PART}:
-            why = _analysis(claim, evidence, condition)
-            if why is not None:
-                analysis.append(why)
-    return Judged(
-        claim.statement, claim.source, tuple(findings), claim.printed, claim.tolerance, tuple(analysis)
-    )  # fmt: skip
-
-
-def _shared_conditions(outcomes: Sequence[Outcome]) -> list[Condition]:
-    first, *others = [{cell.condition: None for cell in outcome.records} for outcome in outcomes]
-    return [condition for condition in first if all(condition in other for other in others)]
-
-
-def _analysis(claim: Claim, evidence: Evidence, condition: Condition) -> str | None:
-    cause = claim.cause
-    if cause is None or cause.switches not in evidence or not evidence[cause.switches].complete:
-        return None
-    found = blame(cause, evidence[cause.switches], condition)
-    return None if found is None else f"{condition.name}: {found}"
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """What a switch does to a statistic: the value with it, and the change, paired by seed."""
-
-    point: Point
-    value: Estimate
-    change: Estimate
+    def of(self, *roles: Role) -> list[Reading]:
+        """The readings that play these roles."""
+        return [reading for reading in self.readings if reading.ask.role in roles]
 
     @property
-    def certain(self) -> bool:
-        """Whether the interval of the change leaves out zero."""
-        low, high = bounds(self.change)
-        return low > 0 or high < 0
+    def open(self) -> list[Reading]:
+        """The readings that keep it undecided."""
+        if self.verdict is not Verdict.OPEN:
+            return []
+        return [r for r in self.of(Role.CLAIM, Role.GUARD) if r.answer(self.comparisons) is Answer.OPEN]
+
+    @property
+    def seeds_to_decide(self) -> int | None:
+        """Seeds in all that would decide it, if means and spreads stay; None if it is decided, or none would."""
+        asked = [reading.seeds_to_decide(self.comparisons) for reading in self.open]
+        known = [seeds for seeds in asked if seeds is not None]
+        return max(known) if known and len(known) == len(asked) else None
 
 
-def moves(cause: Cause, outcome: Outcome, condition: Condition) -> tuple[Estimate, list[Move]] | None:
-    """The statistic as it is, and what each switch that changes something does to it."""
-    before = cause.statistic(outcome, condition, AS_IS)
-    as_is = estimate([value for value in before if value is not None])
-    if as_is is None:
-        return None
-    found = []
-    for point in outcome.study.points(outcome.effort):
-        if not point.settings and point.condition(condition) == condition:
-            continue
-        after = cause.statistic(outcome, condition, point.label)
-        pairs = [(a, b) for a, b in zip(before, after, strict=True) if a is not None and b is not None]
-        value, change = estimate([b for _, b in pairs]), estimate([b - a for a, b in pairs])
-        if value is not None and change is not None:
-            found.append(Move(point, value, change))
-    return as_is, found
+def judge(claim: Claim, evidence: Evidence, condition: Condition) -> Judgement | None:
+    """What the evidence says under a condition; None if nothing was delivered to compare with."""
+    readings = tuple(reading for ask in claim.asks for reading in _readings(ask, evidence, condition))
+    main = [reading for reading in readings if reading.ask.role is Role.CLAIM]
+    guards = [reading for reading in readings if reading.ask.role is Role.GUARD]
+    if not any(reading.numbers() for reading in main):
+        return Judgement(claim, condition, Verdict.FAILS, "no case", readings, 1) if claim.otherwise else None
+    comparisons = 1
+    verdict, note = combine([r.answer() for r in main], [r.answer() for r in guards])
+    if verdict is Verdict.PART and len({reading.answer() for reading in main}) > 1:
+        # That all of several hold, or none, needs no correction (intersection-union test); that only some do, does.
+        comparisons = len(main)
+        verdict, note = combine(*([r.answer(comparisons) for r in group] for group in (main, guards)))
+    return Judgement(claim, condition, verdict, note, readings, comparisons)
 
 
-def blame(cause: Cause, outcome: Outcome, condition: Condition) -> str | None:
-    """Which ingredient makes the difference, in words; None if the study does not have this condition."""
-    measured = moves(cause, outcome, condition)
-    if measured is None or not measured[1]:
-        return None
-    as_is, found = measured
-    show, remaining = cause.show, cause.remaining
-    here = f"{show(as_is)} as it is ({outcome.study.title.split(': ')[-1]}), {cause.asked()} asked"
-    if remaining(as_is) == 0:
-        return f"{here}: here the claim holds, so no ingredient explains where it does not."
-    ranked = sorted(found, key=lambda move: (remaining(move.value), -abs(move.change.mean)))
-    nearer = [move for move in ranked if move.certain and remaining(move.value) < remaining(as_is)]
-    if not nearer:
-        text = f"{here}. None of {len(found)} changes of one ingredient moves it there for certain"
-        nearest = ranked[0]
-        if remaining(nearest.value) < remaining(as_is):
-            text += f"; nearest comes {nearest.point.label} with {show(nearest.value)}"
-        return text + "."
-    best, *others = nearer
-    covered = 1 - remaining(best.value) / remaining(as_is)
-    text = f"{here}. Of {len(found)} changes of one ingredient, {best.point.label} moves it most: {show(best.value)}"
-    text += ", all the way" if covered == 1 else f", {100 * covered:.0f} % of the way"
-    if others:
-        text += "; then " + ", ".join(f"{move.point.label} ({show(move.value)})" for move in others[:2])
-    return text + "."
+def combine(main: Sequence[Answer], guards: Sequence[Answer] = ()) -> tuple[Verdict, str]:
+    """The verdict that every completion of the open answers would give; undecided if they differ."""
+    found = set(main)
+    if Answer.OPEN in found and found - {Answer.OPEN} in (set(), {Answer.HOLDS}, {Answer.FAILS}):
+        return Verdict.OPEN, ""
+    if found == {Answer.FAILS}:
+        return Verdict.FAILS, ""
+    if found in ({Answer.SHORT}, {Answer.BEYOND}):
+        return Verdict.PART, "short" if Answer.SHORT in found else "beyond"
+    if found != {Answer.HOLDS}:
+        return Verdict.PART, f"at {sum(answer is Answer.HOLDS for answer in main)} of {len(main)}"
+    if all(answer is Answer.HOLDS for answer in guards):
+        return Verdict.HOLDS, ""
+    certain = any(answer not in {Answer.HOLDS, Answer.OPEN} for answer in guards)
+    return (Verdict.PART, "not at every point") if certain else (Verdict.OPEN, "")
+
+
+def _readings(ask: Ask, evidence: Evidence, condition: Condition) -> list[Reading]:
+    found = list(_places(ask, evidence, condition))
+    if not ask.best or not found:
+        return found
+    chosen = []
+    for reading, seeds in ((reading, evidence[reading.cells[0][0]].plan_seeds) for reading in found):
+        odd = [value for value in reading.values[:seeds:2] if value is not None]
+        if odd:
+            used = frozenset(range(0, seeds, 2))
+            chosen.append((sum(odd) / len(odd), Reading(ask, reading.label, reading.values, reading.cells, used)))
+    return [max(chosen, key=lambda pair: pair[0])[1]] if chosen else []
+
+
+def _places(ask: Ask, evidence: Evidence, condition: Condition) -> Iterator[Reading]:
+    for name in ask.studies:
+        outcome = evidence[name]
+        where = outcome.study.title if len(ask.studies) > 1 else ""
+        labels = [point.label for point in outcome.study.points(outcome.effort)]
+        wanted = [label for label in labels if ask.points is None or label in ask.points]
+        for label in wanted[:1] if ask.measure.once else wanted:
+            values = ask.measure.take(outcome, condition, label)
+            cells = [(name, cell) for cell in ask.measure.cells(outcome, condition, label)]
+            if ask.against is not None:
+                other = evidence[ask.against.study]
+                theirs = ask.against.measure.take(other, condition, ask.against.point)
+                values = paired(values, theirs, ask.against.compare)
+                there = ask.against.measure.cells(other, condition, ask.against.point)
+                cells += [(ask.against.study, cell) for cell in there]
+            point = "" if ask.measure.once or not label else f"{label}{ask.unit}"
+            yield Reading(ask, " ".join(filter(None, (where, point))), values, tuple(cells))

@@ -15,14 +15,17 @@ from meshpace.cli.verdicts import print_verdicts
 from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.study import registry
+from meshpace.study.decide import Decision, decide, save
 from meshpace.study.engines import others
 from meshpace.study.executors import workers
 from meshpace.study.model import Effort, Study
 from meshpace.study.outcome import by_name, load, write_table
-from meshpace.study.page import page
+from meshpace.study.page import Campaign, page
+from meshpace.study.record import running
 from meshpace.study.runner import Tally, make, tasks
 from meshpace.study.store import Store
-from meshpace.study.verdicts import judge_all
+from meshpace.study.telling import claims_as_json
+from meshpace.study.verdicts import CLAIMS, judge_all
 
 
 def print_studies(as_json: bool) -> None:
@@ -31,15 +34,23 @@ def print_studies(as_json: bool) -> None:
         print(json.dumps({"schema": 1, "studies": [_described(study) for study in registry.STUDIES]}))
         return
     terminal = console()
-    table = Grid("study", "figures", "what it shows", box=box.SIMPLE_HEAD)
-    for heading in ("runs\nquick", "runs\nfull"):
+    table = Grid(box=box.SIMPLE_HEAD)
+    table.add_column("study", no_wrap=True)
+    table.add_column("figures")
+    table.add_column("what it shows")
+    for heading in ("claims", "runs\nquick", "runs\nfull"):
         table.add_column(heading, justify="right")
     for study in registry.STUDIES:
         runs = (f"{_count(study, effort):,}" for effort in Effort)
-        table.add_row(study.name, ", ".join(study.figures), study.shows, *runs)
+        table.add_row(study.name, ", ".join(study.figures), study.shows, str(len(_claims(study)) or ""), *runs)
     terminal.print(table)
     groups = (f"{name} ({count})" for name, count in registry.groups().items())
     terminal.print(f"Groups: {', '.join(groups)}", highlight=False)
+
+
+def _claims(study: Study) -> list[str]:
+    """The claims that are told with it."""
+    return [claim.id for claim in CLAIMS if claim.study == study.name]
 
 
 def _count(study: Study, effort: Effort) -> int:
@@ -51,7 +62,9 @@ def _described(study: Study) -> dict[str, object]:
     return {
         "name": study.name,
         "title": study.title,
+        "paper": study.paper,
         "figures": study.figures,
+        "claims": _claims(study),
         "source": study.source,
         "shows": study.shows,
         "scenario": study.scenario,
@@ -64,29 +77,82 @@ def _described(study: Study) -> dict[str, object]:
 
 
 def run_studies(
-    names: Sequence[str], effort: Effort, directory: Path, threads: int | None, executor: str, output: Path | None
-) -> None:
-    """Makes what is missing, writes the tables, prints the verdicts and writes them to ``output``."""
+    names: Sequence[str], effort: Effort, directory: Path, threads: int | None = None, executor: str = "threads",
+    output: Path | None = None, *, budget_s: float | None = None, as_json: bool = False,
+) -> None:  # fmt: skip
+    """Makes what is missing, writes the tables, prints the verdicts and writes them to ``output``.
+
+    With a budget it adds seeds until verdicts are decided.
+    """
     studies = registry.find(names)
     store = Store(directory)
     terminal, errors = console(), Console(stderr=True)
     for problem in store.problems:
         errors.print(str(problem), highlight=False, soft_wrap=True)
     wanted = tasks(studies, effort)
-    with workers(executor, threads) as hands, Progress(f"{' '.join(names)} ({effort})", len(wanted)) as progress:
-        tally = make(wanted, store, hands, progress)
-    outcomes = load(store, studies, effort)
+    decision = None
+    with workers(executor, threads) as hands:
+        with Progress(f"{' '.join(names)} ({effort})", len(wanted)) as progress:
+            tally = make(wanted, store, hands, progress)
+        outcomes = load(store, studies, effort)
+        if budget_s is not None:
+            with Progress("deciding, seconds of the budget", max(1, round(budget_s))) as progress:
+                evidence = by_name(outcomes)
+                decision = decide(
+                    evidence, CLAIMS, effort, store, hands, budget_s,
+                    lambda so_far: progress(round(so_far.spent_s), so_far.spent_s / max(budget_s, 1e-9)),
+                )  # fmt: skip
+            save(directory, effort, running(), decision)
     for outcome in outcomes:
         write_table(directory, outcome)
-    _print_tally(terminal, tally, directory)
-    if kept := others(store):
-        terminal.print(kept, highlight=False, soft_wrap=True)
     conditions = list(dict.fromkeys(cell.condition for outcome in outcomes for cell in outcome.records))
-    judged = judge_all(by_name(outcomes))
-    print_verdicts(terminal, judged, conditions)
+    judged = judge_all(by_name(outcomes), ended=decision is not None and decision.ended)
+    if as_json:
+        runs = {"made": tally.made, "stored": tally.stored, "others": tally.others}
+        print(json.dumps({
+            "schema": 1, "effort": effort, "engine_fingerprint": running().fingerprint, "runs": runs,
+            "claims": claims_as_json(judged), "decide": None if decision is None else _decided(decision),
+        }))  # fmt: skip
+    else:
+        _print_tally(terminal, tally, directory)
+        if kept := others(store):
+            terminal.print(kept, highlight=False, soft_wrap=True)
+        print_verdicts(terminal, judged, conditions)
+        if decision is not None:
+            terminal.print(tell(decision), highlight=False, soft_wrap=True)
     if output is not None:
+        command = f"meshpace study run {' '.join(names)} --{effort}"
+        plans = {study.name: study.plan(effort) for study in studies}
+        campaign = Campaign(command, plans, tuple(conditions), None if decision is None else tell(decision))
         with replacing(output) as draft:
-            draft.write_text(page(f"meshpace study run {' '.join(names)} --{effort}", judged, conditions))
+            draft.write_text(page(campaign, judged))
+
+
+def _decided(decision: Decision) -> dict[str, object]:
+    return {
+        "runs": decision.runs,
+        "spent_s": decision.spent_s,
+        "ended": decision.ended,
+        "undecided": decision.undecided,
+        "left_runs": sum(decision.left.values()),
+        "left_s": decision.left_s,
+    }
+
+
+def tell(decision: Decision) -> str:
+    """What was added, and what the rest would cost."""
+    text = f"{decision.runs:,} runs added to decide, {_hours(decision.spent_s)}"
+    text += ": the budget ended it." if decision.ended else "."
+    if decision.undecided:
+        text += (
+            f" {decision.undecided} verdicts are not decided; if means and spreads stay, that would take "
+            f"{sum(decision.left.values()):,} more runs, {_hours(decision.left_s)}."
+        )
+    return text
+
+
+def _hours(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if seconds < 600 else f"{seconds / 3600:,.1f} h"
 
 
 def _print_tally(terminal: Console, tally: Tally, directory: Path) -> None:

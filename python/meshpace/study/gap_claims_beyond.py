@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from meshpace.stats import Estimate
-from meshpace.study.claims import Cause, Claim, Evidence, Judgement
+from meshpace.study.claims import Ask, Claim
 from meshpace.study.gap import CASES, LONG
-from meshpace.study.judges import everywhere
-from meshpace.study.model import Condition
+from meshpace.study.measures import difference, gain
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN_1S, JAIN_10S, JAIN_100S, RESENT
-from meshpace.study.rules import above, below, combine, number, percent
-from meshpace.study.statistics import at_points, difference, gain
+from meshpace.study.rules import FAIRER, NO_GAIN, Rule, order
+from meshpace.study.words import count, percent
+from meshpace.study.words import difference as signed
 
 _OWN = "Not in the paper"
 _FROM_THE_BEST = 0.16
@@ -22,25 +19,21 @@ _QUEUES = {"up": "the sender's own pacing queue excluded", "down": "the gateway'
 _WINDOWS = {"1s": ("1 s", JAIN_1S), "10s": ("10 s", JAIN_10S), "100s": ("100 s", JAIN_100S)}
 
 
-def _lower(switches: str) -> Cause:
-    return Cause(switches, gain(DELAY), percent, high=0.0)
-
-
 def delay(way: str, prefix: str = "gap") -> list[Claim]:
     """What pacing does to the delay on PREFIX-chain-WAY and PREFIX-parallel-WAY."""
-    sooner = partial(
-        everywhere, source=_OWN, printed="", tolerance="the difference is below zero", statistic=gain(DELAY),
-        answer=lambda v: below(v, 0.0), show=percent, what="One-way delay against NewReno",
-    )  # fmt: skip
-    chain, parallel, where = f"{prefix}-chain-{way}", f"{prefix}-parallel-{way}", f"{CASES[way]}, {_QUEUES[way]}"
+    where, sooner = f"{CASES[way]}, {_QUEUES[way]}", order(NO_GAIN, rises=False)
+
+    def ask(study: str, points: tuple[str, ...] | None = None) -> tuple[Ask, ...]:
+        return (Ask(gain(DELAY), sooner, percent, "One-way delay against NewReno", (study,), points, " hops"),)
+
     return [
-        sooner(
-            f"{chain}-delay", f"Over 4 hops and more packets of TCP-GAP arrive sooner, {where}.", studies={chain: ""},
-            points=LONG, unit=" hops", cause=_lower(f"gap-switches-chain-{way}"),
+        Claim(
+            f"delay-chain-{way}", f"Over 4 hops and more packets of TCP-GAP arrive sooner, {where}.", "", _OWN, "",
+            ask(f"{prefix}-chain-{way}", LONG), cause=f"gap-switches-chain-{way}",
         ),
-        sooner(
-            f"{parallel}-delay", f"On parallel chains packets of TCP-GAP arrive sooner, {where}.",
-            studies={parallel: ""}, cause=_lower(f"gap-switches-parallel-{way}"),
+        Claim(
+            f"delay-parallel-{way}", f"On parallel chains packets of TCP-GAP arrive sooner, {where}.", "", _OWN, "",
+            ask(f"{prefix}-parallel-{way}"), cause=f"gap-switches-parallel-{way}",
         ),
     ]  # fmt: skip
 
@@ -48,52 +41,44 @@ def delay(way: str, prefix: str = "gap") -> list[Claim]:
 def fairness(window: str, prefix: str = "gap") -> Claim:
     """How equally the chains of PREFIX-parallel-... share the gateway, window by window."""
     title, quantity = _WINDOWS[window]
-    return everywhere(
-        f"{prefix}-parallel-jain-{window}",
-        f"On parallel chains TCP-GAP is fairer than NewReno over windows of {title}.",
-        source=_OWN, printed="", studies={f"{prefix}-parallel-{way}": CASES[way] for way in CASES},
-        tolerance="the difference of Jain's index is above zero in each case", statistic=difference(quantity),
-        answer=lambda v: above(v, 0.0), show=number, what="Jain's index less NewReno's",
-        cause=Cause("gap-switches-parallel-mix", difference(quantity), number, low=0.0),
+    studies = tuple(f"{prefix}-parallel-{way}" for way in CASES)
+    return Claim(
+        f"jain-{window}", f"On parallel chains TCP-GAP is fairer than NewReno over windows of {title}.", "", _OWN, "",
+        (Ask(difference(quantity), FAIRER, signed, "Jain's index less NewReno's", studies),),
+        cause="gap-switches-parallel-mix",
     )  # fmt: skip
 
 
-def _per_1000(value: Estimate) -> str:
-    return f"{value.mean:+.1f}"
-
-
-def _resent() -> Claim:
-    return everywhere(
-        "gap-chain-resent", "Over 4 hops and more TCP-GAP resends less than NewReno.", source=_OWN, printed="",
-        studies={f"gap-chain-{way}": f"{CASES[way]}," for way in ("up", "down")}, points=LONG, unit=" hops",
-        tolerance="the difference is below zero at each hop count", statistic=difference(RESENT),
-        answer=lambda v: below(v, 0.0), show=_per_1000, what="Resent per 1,000, less NewReno's",
-        cause=Cause("gap-switches-chain-up", difference(RESENT), _per_1000, high=0.0),
-    )  # fmt: skip
+_RESENDS = Claim(
+    "resent", "Over 4 hops and more TCP-GAP resends less than NewReno.", "", _OWN, "",
+    (
+        Ask(
+            difference(RESENT), order(rises=False), count, "Resent per 1,000, less NewReno's",
+            ("gap-chain-up", "gap-chain-down"), LONG, " hops",
+        ),
+    ),
+    cause="gap-switches-chain-up",
+)  # fmt: skip
 
 
 def _oracle(hops: int) -> Claim:
-    study = f"gap-oracle-{hops}"
-
-    def judge(evidence: Evidence, condition: Condition) -> Judgement | None:
-        gains = at_points(evidence[study], condition, gain(GOODPUT, "fixed-rate", "tcp-gap"), unit=" kbit/s")
-        if not gains:
-            return None
-        label, best = max(gains, key=lambda g: g[1].mean)
-        verdict = combine([below(best, _FROM_THE_BEST)])
-        return Judgement(verdict, percent(best), f"The best fixed rate, {label}, against TCP-GAP: {percent(best)}.")
-
     return Claim(
-        f"{study}-near",
+        f"oracle-{hops}",
         f"Over {hops} hops no fixed interval delivers {100 * _FROM_THE_BEST:.0f} % more than TCP-GAP finds by itself.",
-        _OWN, "", f"the best fixed interval delivers less than {100 * _FROM_THE_BEST:.0f} % more", (study,), judge,
+        "", _OWN, "",
+        (
+            Ask(
+                gain(GOODPUT, "fixed-rate", "tcp-gap"), Rule("VALUE", high=_FROM_THE_BEST), percent,
+                "The best fixed rate against TCP-GAP", (f"gap-oracle-{hops}",), unit=" kbit/s", best=True,
+            ),
+        ),
     )  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (
     *delay("up"),
     *delay("down"),
-    _resent(),
+    _RESENDS,
     *map(fairness, _WINDOWS),
     _oracle(4),
     _oracle(8),

@@ -7,7 +7,7 @@ in the store what is already there.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -137,6 +137,11 @@ class Cell:
     """The point's label."""
 
 
+More = Mapping[tuple[str, Cell], int]
+"""Seeds beyond the plan by study and cell."""
+NOTHING_MORE: More = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Study:
     """A figure or table of a paper, or a question beyond it."""
@@ -163,8 +168,12 @@ class Study:
     """Schemes that the axis does not concern: run once, the same at every point."""
     series: bool = False
     """Whether the goodput of every flow second by second is kept."""
+    paper: str = ""
+    """Its catalogue's name in docs/experiments, if it is one of a paper's."""
     notes: str = ""
     """Assumptions where the paper does not say."""
+    reads: tuple[str, ...] = ()
+    """Studies whose runs its claims are about, beside its own."""
 
     def plan(self, effort: Effort) -> Plan:
         """How much ``effort`` runs."""
@@ -204,10 +213,10 @@ class Study:
         overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))
         return Job(name, text, overrides, cell.scheme, seed)
 
-    def jobs(self, effort: Effort) -> Iterator[tuple[Cell, Job]]:
-        """Every run; those of ``level`` schemes are given for each point anew."""
+    def jobs(self, effort: Effort, more: More = NOTHING_MORE) -> Iterator[tuple[Cell, Job]]:
+        """Every run, with ``more`` seeds than planned for some; those of ``level`` schemes for each point anew."""
         for cell in self.cells(effort):
-            for seed in range(1, self.plan(effort).seeds + 1):
+            for seed in range(1, self.plan(effort).seeds + more.get((self.name, cell), 0) + 1):
                 yield cell, self.job(cell, seed, effort)
 
 

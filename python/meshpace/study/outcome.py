@@ -14,7 +14,7 @@ from meshpace.files import replacing
 from meshpace.results import RunResult
 from meshpace.stats import Estimate, estimate
 from meshpace.study import quantities
-from meshpace.study.model import Cell, Condition, Effort, Study
+from meshpace.study.model import NOTHING_MORE, Cell, Effort, More, Study
 from meshpace.study.quantities import Quantity
 from meshpace.study.record import Maker, Record, key_of, of_result, question_of
 from meshpace.study.store import Store
@@ -35,6 +35,11 @@ class Outcome:
         return sum(record is None for group in self.records.values() for record in group)
 
     @property
+    def plan_seeds(self) -> int:
+        """How many seeds every cell has at least; those beyond were added to decide."""
+        return self.study.plan(self.effort).seeds
+
+    @property
     def complete(self) -> bool:
         """Whether every run is there."""
         return self.missing == 0
@@ -47,23 +52,18 @@ class Outcome:
         """Mean and 95 % confidence over the seeds in which the quantity applies."""
         return estimate([value for value in self.values(cell, quantity) if value is not None])
 
-    def paired(
-        self, condition: Condition, point: str, quantity: Quantity, scheme: str, over: str
-    ) -> list[tuple[float | None, float | None]]:
-        """A quantity of two schemes at a point, seed by seed."""
-        ours, theirs = (self.values(Cell(condition, name, point), quantity) for name in (scheme, over))
-        return list(zip(ours, theirs, strict=True))
-
     def all_records(self) -> list[Record]:
         """Every run that is there, once, sorted by key."""
         found = {record.key: record for group in self.records.values() for record in group if record is not None}
         return [found[key] for key in sorted(found)]
 
 
-def load(store: Store, studies: Sequence[Study], effort: Effort, maker: Maker | None = None) -> list[Outcome]:
+def load(
+    store: Store, studies: Sequence[Study], effort: Effort, maker: Maker | None = None, more: More = NOTHING_MORE
+) -> list[Outcome]:
     """The studies' runs that the store holds, made by the engine ``maker`` (the running one unless given).
 
-    Runs that studies share are read once.
+    Runs that studies share are read once. ``more`` says which cells have more seeds than the plan.
 
     Raises:
         OSError: the store is damaged.
@@ -76,7 +76,7 @@ def load(store: Store, studies: Sequence[Study], effort: Effort, maker: Maker | 
         asked = question_of(job, series=series)
         return made.get(asked, asked)  # what was asked is no key: that run is missing
 
-    keys = [_grouped((cell, key(job, study.series)) for cell, job in study.jobs(effort)) for study in studies]
+    keys = [_grouped((cell, key(job, study.series)) for cell, job in study.jobs(effort, more)) for study in studies]
     found = store.get({key for mine in keys for group in mine.values() for key in group})
     return _outcomes(studies, effort, keys, found)
 

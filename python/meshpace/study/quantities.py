@@ -29,6 +29,10 @@ class Quantity:
         return self.take(run)
 
 
+SEGMENT = 1460
+"""Payload bytes of a packet in the papers' scenarios."""
+
+
 def _smallest_share(run: RunResult) -> float | None:
     total = run["aggregate_goodput_bps"]
     return min(flow["goodput_bps"] for flow in run["flows"]) / total if total else None
@@ -56,6 +60,28 @@ def _timeouts(run: RunResult) -> float:
 
 def _given_up(run: RunResult) -> float:
     return 100 * sum(link["retry_drops"] for link in run["links"]) / run["measured_s"]
+
+
+def _dropped(run: RunResult) -> float | None:
+    """Per 1,000 packets delivered."""
+    delivered = sum(flow["delivered_bytes"] for flow in run["flows"]) / SEGMENT
+    return (
+        1000 * sum(link["data_drops"] + link["ack_drops"] for link in run["links"]) / delivered if delivered else None
+    )
+
+
+def _control(run: RunResult) -> float | None:
+    packets = run["routing"]["control_packets"]
+    return None if packets is None else 100 * packets / run["measured_s"]
+
+
+def _queued(run: RunResult) -> float | None:
+    return max((float(gateway["queue_max"]) for gateway in run["gateways"]), default=None)
+
+
+def _lead(run: RunResult) -> float | None:
+    first, second = (flow["goodput_bps"] for flow in run["flows"][:2])
+    return (first - second) / (first + second) if first + second else None
 
 
 def _route_failures(run: RunResult) -> float | None:
@@ -91,9 +117,14 @@ RESENT = Quantity("resent", "segments resent", "per 1,000", _resent, decimals=1)
 TIMEOUTS = Quantity("timeouts", "timeouts", "per 100 s", _timeouts, decimals=1)
 GIVEN_UP = Quantity("given_up", "packets given up by the MAC", "per 100 s", _given_up)
 ROUTE_FAILURES = Quantity("route_failures", "route failures", "per 100 s", _route_failures)
+DROPS = Quantity("drops", "TCP packets given up by the MAC", "per 1,000 delivered", _dropped)
+CONTROL = Quantity("control", "routing packets", "per 100 s", _control, decimals=0)
+QUEUE_MAX = Quantity("queue_max", "most packets in the gateway's pacing queues", "", _queued, decimals=0)
+LEAD = Quantity("lead", "first flow less the second, of both", "%", _lead, factor=100.0)
 FLOWS = tuple(map(flow_goodput, range(8)))
 
 ALL = (
-    GOODPUT, JAIN, JAIN_1S, JAIN_10S, JAIN_100S, SHARE, DELAY, RTT, RESENT, TIMEOUTS, GIVEN_UP, ROUTE_FAILURES, *FLOWS,
+    GOODPUT, JAIN, JAIN_1S, JAIN_10S, JAIN_100S, SHARE, DELAY, RTT, RESENT, TIMEOUTS, GIVEN_UP, DROPS, ROUTE_FAILURES,
+    CONTROL, QUEUE_MAX, *FLOWS,
 )  # fmt: skip
 """The columns of a study's table."""

@@ -1,4 +1,7 @@
-"""Studies by name. A name also stands for every study that it is the beginning of: ``gap-chain``, ``gap``."""
+"""Studies by name. A name also stands for every study that it is the beginning of: ``gap-chain``, ``gap``.
+
+``all`` stands for all.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,17 @@ from meshpace.study.model import Study
 #: The modules of this package that hold studies, each a tuple ``STUDIES``: a new one is a file and a row.
 MODULES = (
     "gap",
+    "gap_web",
+    "gap_text",
     "gap_beyond",
+    "gap_switches",
 )
 
 STUDIES: tuple[Study, ...] = tuple(
     study for module in MODULES for study in import_module(f"meshpace.study.{module}").STUDIES
 )
+ALL = "all"
+"""Stands for every study."""
 
 
 class UnknownStudyError(MendableError):
@@ -36,14 +44,15 @@ def groups() -> dict[str, int]:
 
 
 def find(names: Iterable[str]) -> tuple[Study, ...]:
-    """The studies of those names, each once, in the order of the list.
+    """The studies of those names and those that their claims are about, each once, in the order of the list.
 
     Raises:
         UnknownStudyError: a name stands for none.
     """
     chosen = set()
     for name in names:
-        mine = {study.name for study in STUDIES if study.name == name or study.name.startswith(f"{name}-")}
+        mine = {study.name for study in STUDIES if study.name.startswith(f"{name}-") or name in {study.name, ALL}}
+        mine |= {read for study in STUDIES if study.name in mine for read in study.reads}
         if not mine:
             known = [*groups(), *(study.name for study in STUDIES)]
             near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)

@@ -1,89 +1,170 @@
-"""The rules by which numbers judge a claim, the same for every claim.
+"""What a claim may ask of a number, the same words for every paper (docs/experiments/gap.md, section 1, "Judging").
 
-A statement about one point is true or false only if the point's 95 % confidence interval (paired by seed where two
-schemes are compared) says so; else it is open. A claim about several points holds if it is true at all of them, holds
-in part if true at some only, does not hold if false somewhere and true nowhere, and is undecided otherwise: more seeds
-are needed. "Up to x %" holds if the largest gain reaches half of x, some point gains and none loses.
+A rule is a band in which a claim holds, and the value that would be no effect. A number lies in the band, short of it,
+beyond it, or where the sign is wrong or nothing happens; which, only its 95 % interval says, and if that straddles a
+border, nothing is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
 
-from meshpace.report.model import Verdict
 from meshpace.stats import Estimate
 
-Labelled = tuple[str, Estimate]
-"""A point's label and what was found there."""
+Show = Callable[[Estimate], str]
+
+
+class Answer(Enum):
+    """Where a number lies, seen from what is asked."""
+
+    HOLDS = auto()
+    SHORT = auto()
+    """The sign agrees, the band is not reached."""
+    BEYOND = auto()
+    """The sign agrees, the band is passed."""
+    FAILS = auto()
+    OPEN = auto()
+    """The interval straddles a border, or there is none."""
 
 
 def bounds(value: Estimate) -> tuple[float, float]:
-    """The confidence interval; a single run is taken at its word."""
+    """The confidence interval; of a single run that run."""
     width = value.half_width or 0.0
     return value.mean - width, value.mean + width
 
 
-def above(value: Estimate, threshold: float) -> bool | None:
-    """Whether the value lies above the threshold; None if its interval allows both."""
-    low, high = bounds(value)
-    return True if low > threshold else False if high <= threshold else None
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A band, and what is no effect."""
+
+    word: str
+    """Of the vocabulary: ``VALUE``."""
+    low: float = -math.inf
+    high: float = math.inf
+    neutral: float | None = None
+    """No effect. It lies at or outside the band: from here towards the band the sign agrees."""
+    margin: float = 0.0
+    """A number no farther than this from ``neutral`` is no effect; where the band begins at ``neutral``, so that a
+    sign is all that is asked, only if its sign is not certain either."""
+
+    def answer(self, value: Estimate) -> Answer:
+        """Where the number lies."""
+        if value.half_width is None:
+            return Answer.OPEN
+        low, high = bounds(value)
+        if self.neutral is not None:
+            near = self.neutral - self.margin <= low and high <= self.neutral + self.margin
+            if near and (low <= self.neutral <= high or self.neutral not in (self.low, self.high)):
+                return Answer.FAILS
+            if (low >= self.neutral) if self._falls else (high <= self.neutral):
+                return Answer.FAILS
+        if self.low <= low and high <= self.high:
+            return Answer.HOLDS
+        under, over = high < self.low, low > self.high
+        if self.neutral is None:
+            return Answer.FAILS if under or over else Answer.OPEN
+        if self._falls:
+            under, over = over and high < self.neutral, under
+        else:
+            under = under and low > self.neutral
+        return Answer.SHORT if under else Answer.BEYOND if over else Answer.OPEN
+
+    @property
+    def _falls(self) -> bool:
+        """Whether the effect lies below ``neutral``."""
+        return self.neutral is not None and self.high <= self.neutral
+
+    def runs_to_decide(self, value: Estimate) -> int | None:
+        """How many runs the number would take to be decided, its mean and spread staying.
+
+        An interval shrinks as one over the root of their number. None if no number would do,
+        or nothing tells the spread.
+        """
+        if value.half_width is None:
+            return None
+        if self.answer(value) is not Answer.OPEN:
+            return value.count
+        for half_width in sorted(self._distances(value.mean), reverse=True):
+            smaller = half_width * (1 - 1e-9)
+            if smaller > 0 and self.answer(Estimate(value.mean, smaller, value.count)) is not Answer.OPEN:
+                return math.ceil(value.count * (value.half_width / smaller) ** 2)
+        return None
+
+    def _distances(self, mean: float) -> Iterator[float]:
+        neutral = () if self.neutral is None else (-self.margin, 0.0, self.margin)
+        edges = [self.low, self.high, *((self.neutral or 0.0) + shift for shift in neutral)]
+        yield from (abs(mean - edge) for edge in edges if math.isfinite(edge))
+
+    def misses(self, mean: float) -> float:
+        """How far a mean lies outside the band; 0 within."""
+        return max(self.low - mean, mean - self.high, 0.0)
+
+    def slack(self, mean: float) -> float:
+        """How near a mean lies to the band's nearer edge, negative outside."""
+        return min(mean - self.low, self.high - mean)
+
+    def asks(self, show: Show) -> str:
+        """The band in words."""
+        low, high = (show(Estimate(edge, None, 1)) for edge in (self.low, self.high))
+        if math.isinf(self.high):
+            return f"above {low}" if self.low == self.neutral else f"at least {low}"
+        if math.isinf(self.low):
+            return f"below {high}" if self.high == self.neutral else f"at most {high}"
+        return f"{low} to {high}"
 
 
-def below(value: Estimate, threshold: float) -> bool | None:
-    """Whether the value lies below the threshold; None if its interval allows both."""
-    low, high = bounds(value)
-    return True if high < threshold else False if low >= threshold else None
+NO_GAIN = 0.02
+"""A goodput that changes by less is the same: what a differently placed seed does."""
+NO_FAIRNESS = 0.01
+"""A Jain's index that changes by less is the same: for two flows near 1, shares of 45:55."""
+MOST_FTP = 0.42
+"""No FTP figure may exceed it (A1)."""
+
+EQUAL = Rule("EQUAL", low=0.98)
+"""Jain's index of "equal" and "optimal": for two flows 43:57 at worst."""
+NEARLY = Rule("NEARLY", low=0.95)
+"""Of "nearly optimal"."""
+STARVES = Rule("STARVES", high=0.05)
+"""A flow's share of the aggregate over the whole run."""
+SLIGHTLY_LESS = Rule("SLIGHTLY", -0.10, 0.0, neutral=0.0, margin=NO_GAIN)
+"""0 to 10 % less."""
+MUCH_FAIRER = Rule("MUCH", low=0.05, neutral=0.0, margin=NO_FAIRNESS)
+"""Of a difference of Jain's index."""
+MUCH_MORE = Rule("MUCH", 0.10, MOST_FTP, neutral=0.0, margin=NO_GAIN)
+"""Of a goodput; no FTP figure exceeds what A1 prints."""
+MORE = Rule("ORDER", 0.0, MOST_FTP, neutral=0.0, margin=NO_GAIN)
+"""A goodput above another, by no more than A1 prints."""
+FAIRER = Rule("ORDER", low=0.0, neutral=0.0, margin=NO_FAIRNESS)
+"""A Jain's index above another."""
+NO_LOSS = Rule("ORDER", low=-NO_GAIN)
+"""The points beside the best of an UP-TO."""
 
 
-def within(value: Estimate, low: float, high: float) -> bool | None:
-    """Whether the value lies from ``low`` to ``high``; None if its interval allows both."""
-    least, most = bounds(value)
-    if low <= least and most <= high:
-        return True
-    return False if most < low or least > high else None
+def up_to(printed: float, tolerance: float) -> Rule:
+    """The largest gain is as printed, on both sides."""
+    return Rule("UP-TO", printed - tolerance, printed + tolerance, neutral=0.0, margin=NO_GAIN)
 
 
-def combine(answers: Sequence[bool | None]) -> Verdict:
-    """The verdict on a claim from the answers at its points."""
-    if all(answers):
-        return Verdict.HOLDS
-    if any(answers):
-        return Verdict.PART
-    return Verdict.FAILS if False in answers else Verdict.OPEN
+def about(low: float, high: float, neutral: float | None = None, margin: float = 0.0) -> Rule:
+    """A printed value with its tolerance as a band."""
+    return Rule("VALUE", low, high, neutral, margin)
 
 
-def up_to(gains: Sequence[Estimate], printed: float) -> Verdict:
-    """The verdict on a gain of "up to" so much."""
-    wins, losses = [above(gain, 0.0) for gain in gains], [below(gain, 0.0) for gain in gains]
-    if max(gain.mean for gain in gains) >= printed / 2 and True in wins and True not in losses:
-        return Verdict.HOLDS
-    if True in wins:
-        return Verdict.PART
-    # Refuted only if no point can reach what is asked, even at the upper end of its interval.
-    return Verdict.FAILS if max(bounds(gain)[1] for gain in gains) < printed / 2 else Verdict.OPEN
+def equality(low: float, high: float) -> Rule:
+    """No difference: within a margin of equivalence."""
+    return Rule("EQUALITY", low, high)
 
 
-def percent(value: Estimate, *, signed: bool = True) -> str:
-    """``+12.3 ± 1.0 %``."""
-    width = "" if value.half_width is None else f" ± {value.half_width * 100:.1f}"
-    return f"{value.mean * 100:{'+' if signed else ''}.1f}{width} %"
+def order(margin: float = 0.0, *, rises: bool = True) -> Rule:
+    """A paired difference above zero, or below."""
+    low, high = (0.0, math.inf) if rises else (-math.inf, 0.0)
+    return Rule("ORDER", low, high, 0.0, margin)
 
 
-def number(value: Estimate) -> str:
-    """``0.934 ± 0.010``."""
-    width = "" if value.half_width is None else f" ± {value.half_width:.3f}"
-    return f"{value.mean:.3f}{width}"
-
-
-def megabits(value: Estimate) -> str:
-    """Bit/s as ``4.81 ± 0.05 Mbit/s``."""
-    width = "" if value.half_width is None else f" ± {value.half_width / 1e6:.2f}"
-    return f"{value.mean / 1e6:.2f}{width} Mbit/s"
-
-
-def extremes(points: Sequence[Labelled]) -> str:
-    """The best and the worst of several gains."""
-    best, worst = max(points, key=lambda p: p[1].mean), min(points, key=lambda p: p[1].mean)
-    if len(points) == 1:
-        return f"{percent(best[1])} at {best[0]}"
-    return f"best {percent(best[1])} at {best[0]}, worst {percent(worst[1])} at {worst[0]}"
+def trend(margin: float, *, rises: bool) -> Rule:
+    """As :func:`order`, of a number that says whether a curve rises."""
+    found = order(margin, rises=rises)
+    return Rule("TREND", found.low, found.high, found.neutral, found.margin)

@@ -1,12 +1,13 @@
-"""Table 2 of the TCP-GAP paper: what links gave up in 1,000 s, and how alike ours is."""
+"""Table 2 of the TCP-GAP paper: what links gave up in 1,000 s, and what ours did."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from meshpace.results import RunResult
 
 Link = tuple[str, str]
+Take = Callable[[RunResult], float | None]
 
 DATA: dict[Link, int] = {
     ("IG", "RL4"): 40, ("RL4", "RL3"): 8, ("RL3", "RL2"): 90, ("RL2", "RL1"): 54, ("RL1", "A1"): 1,
@@ -41,6 +42,39 @@ def _drops(run: RunResult, links: dict[Link, int], kind: str) -> dict[Link, floa
     return {link: counted.get(link, 0) * _SECONDS / run["measured_s"] for link in links}
 
 
+def _both(run: RunResult, link: Link) -> float:
+    return data_drops(run).get(link, 0.0) + ack_drops(run).get(link, 0.0)
+
+
+def ratio(more: Link, less: Link) -> Take:
+    """How many times as many packets one link gives up as another, half a drop added to both (Haldane 1956)."""
+    return lambda run: (_both(run, more) + 0.5) / (_both(run, less) + 0.5)
+
+
+def agreeing(run: RunResult) -> float:
+    """How many of the table's 20 numbers the run has: within a factor of 1.5 where 20 and more are printed, else 15."""
+    ours = {**data_drops(run), **ack_drops(run)}
+    printed = {**DATA, **ACKS}
+    return float(sum(_agrees(ours[link], printed[link]) for link in printed))
+
+
+def _agrees(ours: float, printed: int) -> bool:
+    return printed / 1.5 <= ours <= printed * 1.5 if printed >= 20 else abs(ours - printed) <= 15
+
+
+def timeouts_lead(run: RunResult) -> float | None:
+    """Timeouts of the wireless-to-wired flow less the other's, of both."""
+    first, second = (flow["timeouts"] or 0 for flow in run["flows"][:2])
+    return (second - first) / (first + second) if first + second else None
+
+
+def collisions_lead(run: RunResult) -> float | None:
+    """Collisions at the gateway of frames from RL8 less those from RL4, of both."""
+    found = {link["from"]: link["collisions"] for link in run["links"] if link["to"] == "IG"}
+    lower, upper = found.get("RL8", 0), found.get("RL4", 0)
+    return (lower - upper) / (lower + upper) if lower + upper else None
+
+
 def upward_share(run: RunResult) -> float | None:
     """Of the data packets given up, the part of the wireless-to-wired flow's."""
     drops = data_drops(run)
@@ -49,23 +83,3 @@ def upward_share(run: RunResult) -> float | None:
 
 
 PRINTED_UPWARD_SHARE = sum(DATA[link] for link in UPWARD) / sum(DATA.values())
-
-
-def likeness(run: RunResult) -> float | None:
-    """Spearman's rank correlation between the table's 20 numbers and the run's; None if nothing was given up."""
-    ours = [*data_drops(run).values(), *ack_drops(run).values()]
-    return spearman([*DATA.values(), *ACKS.values()], ours)
-
-
-def spearman(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Spearman's rank correlation, ties at their mean rank; None where one side is constant."""
-    x, y = _ranks(a), _ranks(b)
-    middle = (len(x) + 1) / 2
-    across = sum((p - middle) * (q - middle) for p, q in zip(x, y, strict=True))
-    own = sum((p - middle) ** 2 for p in x) * sum((q - middle) ** 2 for q in y)
-    return across / float(own**0.5) if own else None
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    order = sorted(values)
-    return [order.index(value) + (order.count(value) + 1) / 2 for value in values]

@@ -1,0 +1,195 @@
+"""Adds seeds where a verdict is undecided, until it is decided or a budget is spent.
+
+Each step gives one claim under one condition a block of seeds, at the points that keep it undecided: the one that
+looks cheapest to decide. What a step does follows from results and plans alone, so a larger budget goes on where a
+smaller one stopped, and a store that holds the runs already goes the same way without making any.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from meshpace.files import replacing
+from meshpace.report.model import Verdict
+from meshpace.study.claims import Claim, Judgement
+from meshpace.study.executors import Workers
+from meshpace.study.model import Cell, Condition, Effort, More
+from meshpace.study.outcome import Outcome
+from meshpace.study.record import Maker, key_of
+from meshpace.study.runner import Task, make
+from meshpace.study.store import Store
+from meshpace.study.verdicts import judgements
+
+BLOCK = 4
+"""Seeds that a step adds to a cell: as many odd ones as even ones."""
+
+Place = tuple[str, Cell]
+"""A study and a cell of it."""
+
+
+@dataclass(slots=True)
+class Decision:
+    """What was added, and what is left."""
+
+    evidence: dict[str, Outcome]
+    more: dict[Place, int] = field(default_factory=dict)
+    runs: int = 0
+    """Added, whether made now or found in the store."""
+    spent_s: float = 0.0
+    """Of the budget: what those runs took, over the workers."""
+    ended: bool = False
+    """Whether the budget ended it."""
+    left: dict[Place, int] = field(default_factory=dict)
+    """Seeds beyond what is there that would decide the rest, where that can be told."""
+    left_s: float = 0.0
+    """What they would take, over the workers."""
+    undecided: int = 0
+    """Verdicts."""
+
+
+Told = Callable[[Decision], None]
+
+
+def decide(
+    evidence: dict[str, Outcome], claims: Sequence[Claim], effort: Effort, store: Store, workers: Workers,
+    budget_s: float,
+    told: Told = lambda _: None,
+) -> Decision:  # fmt: skip
+    """Adds runs to the outcomes of ``evidence``, in place. The budget counts what runs took, not what was waited.
+
+    Raises:
+        ScenarioError: a run cannot be made.
+        OSError: the store cannot be written.
+        KeyboardInterrupt: Ctrl-C; what is finished is stored.
+    """
+    decision = Decision(evidence)
+    standing = _judged(evidence, claims)
+    while step := _cheapest(standing, evidence, effort):
+        cells = list(_wanted(step, evidence))
+        expected = sum(BLOCK * _took(evidence, place) for place in cells) / workers.count
+        if decision.spent_s + expected > budget_s:
+            decision.ended = True
+            break
+        _extend(decision, cells, effort, store, workers)
+        touched = {name for name, _ in cells}
+        affected = [claim for claim in claims if touched & set(claim.studies)]
+        standing.update(_judged(evidence, affected))
+        told(decision)
+    _count_the_rest(decision, list(standing.values()), workers)
+    return decision
+
+
+Standing = dict[tuple[str, str, Condition], Judgement]
+
+
+def _judged(evidence: dict[str, Outcome], claims: Sequence[Claim]) -> Standing:
+    return {
+        (claim.study, claim.id, condition): judgement
+        for claim, condition, judgement in judgements(evidence, claims)
+        if judgement is not None
+    }
+
+
+def _wanted(judgement: Judgement, evidence: dict[str, Outcome]) -> dict[Place, int]:
+    """The cells that keep it undecided, each with the seeds that it takes to decide; none if nothing would."""
+    found: dict[Place, int] = {}
+    for reading in judgement.open:
+        if not reading.numbers():
+            continue
+        value, seeds = reading.estimate(judgement.comparisons), reading.seeds_to_decide(judgement.comparisons)
+        if seeds is None and value is not None and value.half_width is not None:
+            continue
+        for place in reading.cells:
+            have = len(evidence[place[0]].records[place[1]])
+            found[place] = max(found.get(place, 0), have + BLOCK if seeds is None else seeds)
+    return found
+
+
+def _cheapest(standing: Standing, evidence: dict[str, Outcome], effort: Effort) -> Judgement | None:
+    """The one that would take the least processor time by the plans' estimates; the first of equals."""
+    best, least = None, math.inf
+    for judgement in standing.values():
+        if judgement.verdict is Verdict.OPEN and (wanted := _wanted(judgement, evidence)):
+            cost = sum(
+                max(BLOCK, seeds - len(evidence[name].records[cell])) * evidence[name].study.plan(effort).core_s
+                for (name, cell), seeds in wanted.items()
+            )
+            if cost < least:
+                best, least = judgement, cost
+    return best
+
+
+def _took(evidence: dict[str, Outcome], place: Place) -> float:
+    """Processor time of a run of that cell."""
+    found = [record.wall_s for record in evidence[place[0]].records[place[1]] if record is not None]
+    return sum(found) / len(found)
+
+
+def _extend(decision: Decision, cells: Sequence[Place], effort: Effort, store: Store, workers: Workers) -> None:
+    wanted: dict[str, Task] = {}
+    keys: dict[Place, list[str]] = {}
+    for name, cell in cells:
+        outcome = decision.evidence[name]
+        have = len(outcome.records[cell])
+        jobs = [outcome.study.job(cell, seed, effort) for seed in range(have + 1, have + BLOCK + 1)]
+        keys[name, cell] = [key_of(job, series=outcome.study.series) for job in jobs]
+        weight = outcome.study.plan(effort).core_s
+        for key, job in zip(keys[name, cell], jobs, strict=True):
+            wanted[key] = Task(key, job, outcome.study.series, weight)
+    make(list(wanted.values()), store, workers)
+    found = store.get(wanted)
+    for (name, cell), mine in keys.items():
+        outcome = decision.evidence[name]
+        outcome.records[cell] += [found[key] for key in mine]
+        outcome.results[cell] += [found[key].run() for key in mine]
+        decision.more[name, cell] = decision.more.get((name, cell), 0) + BLOCK
+    decision.runs += len(wanted)
+    decision.spent_s += sum(record.wall_s for record in found.values()) / workers.count
+
+
+def _count_the_rest(decision: Decision, standing: Sequence[Judgement], workers: Workers) -> None:
+    for judgement in standing:
+        if judgement.verdict is not Verdict.OPEN:
+            continue
+        decision.undecided += 1
+        for place, seeds in _wanted(judgement, decision.evidence).items():
+            lacking = seeds - len(decision.evidence[place[0]].records[place[1]])
+            decision.left[place] = max(decision.left.get(place, 0), lacking)
+    decision.left_s = sum(n * _took(decision.evidence, place) for place, n in decision.left.items()) / workers.count
+
+
+def _path(directory: Path, effort: Effort) -> Path:
+    return directory / f"decided-{effort}.json"
+
+
+def save(directory: Path, effort: Effort, maker: Maker, decision: Decision) -> None:
+    """Notes beside the runs which cells have more seeds than planned, for reports.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    rows = [
+        [name, cell.condition.routing, cell.condition.reception, cell.scheme, cell.point, seeds]
+        for (name, cell), seeds in decision.more.items()
+    ]
+    with replacing(_path(directory, effort), durable=True) as draft:
+        draft.write_text(json.dumps({"engine": maker.name, "ended": decision.ended, "more": rows}), encoding="utf-8")
+
+
+def noted(directory: Path, effort: Effort, maker: Maker) -> tuple[More, bool]:
+    """What :func:`save` noted of that engine: seeds beyond the plan, and whether a budget ended it."""
+    path = _path(directory, effort)
+    if not path.exists():
+        return {}, False
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    if kept["engine"] != maker.name:
+        return {}, False
+    more = {
+        (name, Cell(Condition(*condition), scheme, point)): seeds
+        for name, *condition, scheme, point, seeds in kept["more"]
+    }
+    return more, bool(kept["ended"])

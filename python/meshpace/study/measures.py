@@ -1,0 +1,149 @@
+"""The numbers that claims are about, by seed, at a point of a study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from meshpace.study.model import Cell, Condition
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import Quantity
+
+Values = list[float | None]
+"""By seed, from 1; None where a run is missing or the number does not apply."""
+Take = Callable[[Outcome, Condition, str], Values]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number of every seed at a point."""
+
+    schemes: tuple[str, ...]
+    """Whose runs it takes."""
+    take: Take
+    quantity: Quantity | None = None
+    """What it compares or is, to tell the absolute values beside it."""
+    along: tuple[str, ...] | None = None
+    """The points of the axis that it takes together, those that are run (all: empty); its own point if None."""
+    once: bool = False
+    """Whether it says one thing of the whole axis."""
+    median: bool = False
+    """Whether runs, topologies for example, are summed up by their median."""
+
+    def cells(self, outcome: Outcome, condition: Condition, point: str) -> list[Cell]:
+        """Whose runs it takes when it is asked for that point."""
+        points = [point] if self.along is None else _run(outcome, self.along)
+        return [Cell(condition, scheme, label) for scheme in self.schemes for label in points]
+
+
+def _run(outcome: Outcome, points: Sequence[str]) -> list[str]:
+    """Those of the points that this effort runs."""
+    return [point.label for point in outcome.study.points(outcome.effort) if not points or point.label in points]
+
+
+def of(quantity: Quantity, scheme: str) -> Measure:
+    """A quantity of one scheme."""
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        return outcome.values(Cell(condition, scheme, point), quantity)
+
+    return Measure((scheme,), take, quantity)
+
+
+def gain(quantity: Quantity, scheme: str = "tcp-gap", over: str = "newreno") -> Measure:
+    """Relative difference of a quantity between two schemes, paired by seed."""
+    return _two(quantity, scheme, over, lambda a, b: a / b - 1 if b else None)
+
+
+def difference(quantity: Quantity, scheme: str = "tcp-gap", over: str = "newreno") -> Measure:
+    """Absolute difference of a quantity between two schemes, paired by seed."""
+    return _two(quantity, scheme, over, lambda a, b: a - b)
+
+
+def _two(quantity: Quantity, scheme: str, over: str, compare: Callable[[float, float], float | None]) -> Measure:
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        ours, theirs = (outcome.values(Cell(condition, name, point), quantity) for name in (scheme, over))
+        return paired(ours, theirs, compare)
+
+    return Measure((over, scheme), take, quantity)
+
+
+def paired(a: Values, b: Values, compare: Callable[[float, float], float | None]) -> Values:
+    """Two lists seed by seed, as far as both go."""
+    pairs = zip(a, b, strict=False)
+    return [compare(x, y) if x is not None and y is not None else None for x, y in pairs]
+
+
+def from_series(take: Callable[[dict[str, list[float]]], float | None], scheme: str) -> Measure:
+    """A number read off the time series of one scheme's runs."""
+
+    def by_seed(outcome: Outcome, condition: Condition, point: str) -> Values:
+        records = outcome.records.get(Cell(condition, scheme, point), [])
+        return [None if record is None else take(record.goodput_series()) for record in records]
+
+    return Measure((scheme,), by_seed)
+
+
+def median(measure: Measure) -> Measure:
+    """The same number, the median of which is asked for."""
+    return replace(measure, median=True)
+
+
+def _along(measure: Measure, points: tuple[str, ...], sum_up: Callable[[list[float]], float | None]) -> Measure:
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        columns = [measure.take(outcome, condition, point) for point in _run(outcome, points)]
+        rows = (list(row) for row in zip(*columns, strict=False))
+        return [None if None in row else sum_up([value for value in row if value is not None]) for row in rows]
+
+    return Measure(measure.schemes, take, measure.quantity, along=points, once=True)
+
+
+def mean_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
+    """The mean over points of the axis, all if none is named."""
+    return _along(measure, points, lambda values: math.fsum(values) / len(values))
+
+
+def rank_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
+    """Spearman's correlation of the number with the axis."""
+    return _along(measure, points, lambda values: spearman(range(len(values)), values))
+
+
+def rise_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
+    """The last point less the first, as a part of the mean over the axis."""
+
+    def rise(values: list[float]) -> float | None:
+        middle = math.fsum(values) / len(values)
+        return (values[-1] - values[0]) / middle if middle else None
+
+    return _along(measure, points, rise)
+
+
+def change_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
+    """The last point less the first."""
+    return _along(measure, points, lambda values: values[-1] - values[0])
+
+
+def from_the_mean(measure: Measure) -> Measure:
+    """At each point how far the number is from its mean over the axis, as a part of that."""
+    middle = mean_along(measure)
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        here, mean = measure.take(outcome, condition, point), middle.take(outcome, condition, point)
+        return paired(here, mean, lambda a, b: a / b - 1 if b else None)
+
+    return Measure(measure.schemes, take, measure.quantity, along=())
+
+
+def spearman(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """Spearman's rank correlation, ties at their mean rank; None where one side is constant."""
+    x, y = _ranks(a), _ranks(b)
+    middle = (len(x) + 1) / 2
+    across = sum((p - middle) * (q - middle) for p, q in zip(x, y, strict=True))
+    own = sum((p - middle) ** 2 for p in x) * sum((q - middle) ** 2 for q in y)
+    return across / float(own**0.5) if own else None
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    order = sorted(values)
+    return [order.index(value) + (order.count(value) + 1) / 2 for value in values]

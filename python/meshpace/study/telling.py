@@ -1,0 +1,52 @@
+"""Verdicts as JSON, and as the words that every table has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from meshpace.report.model import Claim, Finding, Verdict
+
+
+def claims_as_json(by_study: Mapping[str, Sequence[Claim]]) -> list[dict[str, object]]:
+    """A claim and condition each: numbers in the claim's own unit, ``ci95`` the half-width; what is not there None."""
+    return [
+        {
+            "id": claim.id,
+            "study": study,
+            "figure": claim.figure,
+            "statement": claim.statement,
+            "condition": finding.condition,
+            "asked": claim.tolerance,
+            "printed": claim.value,
+            "printed_text": claim.printed,
+            "value": None if finding.value is None else finding.value.mean,
+            "ci95": None if finding.value is None else finding.value.half_width,
+            "ratio": finding.ratio,
+            "verdict": str(finding.verdict),
+            "note": finding.note,
+            "seeds": finding.seeds,
+            "seeds_to_decide": finding.seeds_to_decide,
+        }
+        for study, claims in by_study.items()
+        for claim in claims
+        for finding in claim.findings
+    ]
+
+
+def beside(finding: Finding) -> str:
+    """Our number, its ratio to the paper's, and what it would take to decide."""
+    parts = [finding.measured] if finding.measured else []
+    if finding.ratio is not None:
+        parts.append(f"×{finding.ratio:.2f}")
+    if finding.seeds_to_decide is not None:
+        parts.append(f"{finding.seeds_to_decide:,} seeds to decide")
+    return ", ".join(parts)
+
+
+def tally(claims: Iterable[Claim]) -> str:
+    """How many claims, verdicts, and verdicts of each kind."""
+    found = list(claims)
+    counts = Counter(finding.verdict for claim in found for finding in claim.findings)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    return f"{len(found)} claims, {sum(counts.values())} verdicts: {told}"

@@ -1,0 +1,26 @@
+"""How numbers are written in verdicts."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from meshpace.stats import Estimate
+
+
+def _written(value: Estimate, factor: float, decimals: int, unit: str, signed: bool) -> str:
+    width = "" if value.half_width is None else f" ± {value.half_width * factor:.{decimals}f}"
+    return f"{value.mean * factor:{'+' if signed else ''}.{decimals}f}{width}{unit}"
+
+
+percent = partial(_written, factor=100, decimals=1, unit=" %", signed=True)
+"""``+12.3 ± 1.0 %``: of a difference."""
+share = partial(_written, factor=100, decimals=1, unit=" %", signed=False)
+"""``12.3 ± 1.0 %``: of a part."""
+number = partial(_written, factor=1, decimals=3, unit="", signed=False)
+"""``0.934 ± 0.010``."""
+difference = partial(_written, factor=1, decimals=3, unit="", signed=True)
+"""``+0.034 ± 0.010``."""
+count = partial(_written, factor=1, decimals=1, unit="", signed=False)
+"""``12.3 ± 1.0``."""
+megabits = partial(_written, factor=1e-6, decimals=2, unit=" Mbit/s", signed=False)
+"""Bit/s as ``4.81 ± 0.05 Mbit/s``."""

@@ -1,0 +1,150 @@
+"""Seeds that are added until verdicts are decided: which, in what order, and what a budget does."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from commanding import Cli
+from meshpace.report.model import Verdict
+from meshpace.study.claims import Ask, Claim
+from meshpace.study.decide import BLOCK, Decision, decide, noted, save
+from meshpace.study.executors import workers
+from meshpace.study.measures import gain
+from meshpace.study.model import AODV, Effort, Plan, Study
+from meshpace.study.outcome import Outcome, load
+from meshpace.study.quantities import GOODPUT
+from meshpace.study.record import Maker, running
+from meshpace.study.rules import Rule, order
+from meshpace.study.runner import make, tasks
+from meshpace.study.store import Store
+from meshpace.study.verdicts import judge_all
+from meshpace.study.words import percent
+from study_child import small
+
+EFFORT = Effort.QUICK
+
+
+def study() -> Study:
+    plan = Plan(2, (("measure.duration", "6s"), ("measure.warmup", "1s")), core_s=0.01)
+    return dataclasses.replace(small(), conditions=(AODV,), quick=plan)
+
+
+def claim(rule: Rule, points: tuple[str, ...]) -> Claim:
+    ask = Ask(gain(GOODPUT), rule, percent, "Against NewReno", ("small",), points)
+    return Claim(f"of {points}", "A statement.", "", "tests", "", (ask,))
+
+
+CERTAIN = claim(Rule("VALUE", low=-0.99), ("2",))
+"""Two seeds decide it, or a few more."""
+HARD = claim(order(), ("3",))
+
+
+def start(store: Store) -> dict[str, Outcome]:
+    with workers("threads", 2) as hands:
+        make(tasks([study()], EFFORT), store, hands)
+    return {"small": load(store, [study()], EFFORT)[0]}
+
+
+def decided(store: Store, *claims: Claim, budget_s: float) -> Decision:
+    with workers("threads", 2) as hands:
+        return decide(start(store), claims, EFFORT, store, hands, budget_s)
+
+
+def seeds(evidence: dict[str, Outcome]) -> dict[tuple[str, str], list[int]]:
+    found = evidence["small"].records.items()
+    return {(cell.scheme, cell.point): [r.job.seed for r in records if r is not None] for cell, records in found}
+
+
+def test_only_what_keeps_a_verdict_undecided_gets_seeds_in_whole_blocks(tmp_path: Path) -> None:
+    never = claim(Rule("VALUE", low=-0.9999, high=1e6), ("2",))
+    decision = decided(Store(tmp_path / "s"), never, HARD, budget_s=0.2)
+    have = seeds(decision.evidence)
+    assert have["newreno", "4"] == [1, 2], "no claim is about it"
+    for (_, point), found in have.items():
+        assert found == list(range(1, len(found) + 1))
+        assert (len(found) - 2) % BLOCK == 0
+        assert point != "3" or found == have["newreno", "3"]
+    assert sum(len(found) for found in have.values()) - 12 == decision.runs == sum(decision.more.values())
+
+
+def test_it_ends_when_everything_is_decided_and_the_verdict_is_so(tmp_path: Path) -> None:
+    decision = decided(Store(tmp_path / "s"), CERTAIN, budget_s=60)
+    assert (decision.ended, decision.undecided, decision.left) == (False, 0, {})
+    (found,) = judge_all(decision.evidence, [CERTAIN])["small"]
+    assert {finding.verdict for finding in found.findings} == {Verdict.HOLDS}
+
+
+def test_a_larger_budget_goes_on_where_a_smaller_one_stopped(tmp_path: Path) -> None:
+    orders = []
+    for name, budget_s in (("a", 0.05), ("b", 0.15)):
+        added: list[dict[object, int]] = []
+        store = Store(tmp_path / name)
+        with workers("threads", 2) as hands:
+            told = decide(
+                start(store),
+                [HARD, CERTAIN],
+                EFFORT,
+                store,
+                hands,
+                budget_s,
+                lambda d: added.append(dict(d.more)),  # noqa: B023
+            )
+        assert told.ended or told.undecided == 0
+        orders.append(added)
+    short, long = sorted(orders, key=len)
+    assert long[: len(short)] == short
+
+
+def test_the_same_store_goes_the_same_way_without_a_run(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    first = decided(store, HARD, budget_s=0.1)
+    before = len(store)
+    again = decided(Store(tmp_path / "s"), HARD, budget_s=0.1)
+    assert len(Store(tmp_path / "s")) == before
+    assert (again.more, again.spent_s, again.ended) == (first.more, pytest.approx(first.spent_s), first.ended)
+
+
+def test_a_spent_budget_leaves_it_at_the_border_with_what_the_rest_would_cost(tmp_path: Path) -> None:
+    on_the_border = claim(Rule("EQUALITY", -1e-9, 1e-9), ("2", "3", "4"))
+    decision = decided(Store(tmp_path / "s"), on_the_border, HARD, budget_s=0.0)
+    assert (decision.ended, decision.runs, decision.more) == (True, 0, {})
+    assert decision.undecided > 0
+    assert sum(decision.left.values()) > 0
+    assert decision.left_s > 0
+    judged = judge_all(decision.evidence, [HARD], ended=True)["small"]
+    assert {finding.verdict for claim in judged for finding in claim.findings} == {Verdict.BORDER}
+
+
+def test_what_was_added_is_noted_for_reports(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    decision = decided(store, HARD, budget_s=0.1)
+    assert decision.more
+    save(store.directory, EFFORT, running(), decision)
+    more, ended = noted(store.directory, EFFORT, running())
+    assert (more, ended) == (decision.more, decision.ended)
+    (again,) = load(store, [study()], EFFORT, more=more)
+    assert seeds({"small": again}) == seeds(decision.evidence)
+    assert again.complete
+    assert noted(store.directory, EFFORT, Maker("0", "another")) == ({}, False)
+    assert noted(tmp_path / "none", EFFORT, running()) == ({}, False)
+
+
+def test_the_command(cli: Cli) -> None:
+    done = cli("study", "run", "gap-oracle-4", "--store", "s", "--decide", "--budget", "1s", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert set(told) == {"schema", "effort", "engine_fingerprint", "runs", "claims", "decide"}
+    assert told["runs"] == {"made": 96, "stored": 0, "others": 0}
+    assert set(told["claims"][0]) >= {
+        "id", "study", "figure", "condition", "printed", "value", "ci95", "ratio", "verdict", "seeds",
+        "seeds_to_decide",
+    }  # fmt: skip
+    assert {found["verdict"] for found in told["claims"]} <= set(map(str, Verdict))
+    assert told["decide"]["spent_s"] <= 1.5
+    plain = json.loads(cli("study", "run", "gap-oracle-4", "--store", "s", "--json").stdout)
+    assert plain["decide"] is None
+    assert plain["runs"]["made"] == 0
