@@ -78,8 +78,9 @@ def test_without_rights_a_command_says_so(tmp_path: Path) -> None:
 
 def test_explain_lists_the_flows_of_a_host_that_has_several(tmp_path: Path) -> None:
     with Net(tmp_path, room="f") as net, Daemon(net, "observe") as daemon, Bulk(net, 4, down=True):
-        wait_for(lambda: len(daemon.flows()) == 1)
         socket = ("--socket", daemon.socket)
+        # Known by its SYN; its direction, and with it a rate, by its first data.
+        wait_for(lambda: len(daemon.flows()) == 1 and daemon.flows()[0]["direction"] == "down")
         assert "Rate to the mesh" in meshpaced(net, "explain", "10.77.0.2", *socket)
         with Bulk(net, 4, down=True):
             wait_for(lambda: len(daemon.flows()) == 2)
