@@ -17,7 +17,7 @@ WAYS = {
     "iptables-nft": ["ip", "iw", "iptables-nft", "iptables-nft-save", "iptables-nft-restore"],
     "iptables-legacy": ["ip", "iw", "iptables-legacy", "iptables-legacy-save", "iptables-legacy-restore"],
 }
-FOREIGN = ["FORWARD", "-p", "tcp", "--tcp-flags", "SYN,RST", "SYN", "-j", "TCPMSS", "--clamp-mss-to-pmtu"]
+FOREIGN = ["FORWARD", "-p", "tcp", "--tcp-flags", "SYN,RST", "SYN", "-j", "CONNMARK", "--set-mark", "1"]
 
 
 def tools(folder: Path, names: list[str]) -> str:
@@ -78,7 +78,7 @@ def saved(net: Net, way: str) -> str:
     lines = [
         line
         for six in ("", "6")
-        for line in run("ip", "netns", "exec", net.gw, f"ip{six}{way[2:]}-save", "-t", "mangle").splitlines()
+        for line in run("ip", "netns", "exec", net.gw, f"ip{six}{way[2:]}-save", "-t", "security").splitlines()
         if line.startswith("-A")
     ]
     return "\n".join(lines)
@@ -88,7 +88,7 @@ def saved(net: Net, way: str) -> str:
 def test_each_way_through_kill_restart_and_undo(tmp_path: Path, way: str) -> None:
     with Net(tmp_path, None, room="c") as net:
         for six in ("", "6"):
-            run("ip", "netns", "exec", net.gw, f"ip{six}{way[2:]}", "-t", "mangle", "-A", *FOREIGN)
+            run("ip", "netns", "exec", net.gw, f"ip{six}{way[2:]}", "-t", "security", "-A", *FOREIGN)
         before = saved(net, way)
         gateway = Gateway(net, tools(tmp_path, WAYS[way])).start()
         assert f"rules by {way}" in gateway.daemon.said()
@@ -105,8 +105,8 @@ def test_each_way_through_kill_restart_and_undo(tmp_path: Path, way: str) -> Non
         gateway.kill()
         *rules, socket = gateway.undo().splitlines()
         assert rules == [
-            f"removed {way}: 3 rules of table mangle",
-            f"removed {way.replace('iptables', 'ip6tables')}: 3 rules of table mangle",
+            f"removed {way}: 4 rules of table security",
+            f"removed {way.replace('iptables', 'ip6tables')}: 4 rules of table security",
         ]
         assert socket.startswith("removed the control socket ")
         assert saved(net, way) == before

@@ -3,6 +3,7 @@
 use crate::config::HopSource;
 use crate::hops::SourceReport;
 use crate::rights::Rights;
+use crate::rules::Found;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -25,8 +26,8 @@ pub struct Facts {
     pub forwards_v6: Option<bool>,
     /// Rules that take flows past the FORWARD hook.
     pub flow_offloads: Vec<FlowOffload>,
-    /// Whether our rules are in force; `None` if none of the ways to make them could be asked.
-    pub rules: Option<bool>,
+    /// Whether our rules are in force, and how; `None` if none of the ways to make them could be asked.
+    pub rules: Option<Found>,
     /// Netlink port that has bound our queue.
     pub queue_owner: Option<u32>,
     /// How the sources of hop counts answered.
@@ -54,6 +55,8 @@ pub enum Part {
     Nfqueue,
     /// The queue target of iptables.
     XtNfqueue,
+    /// The old iptables' table behind its filter.
+    SecurityTable,
     /// The queue expression of nftables.
     NftQueue,
     /// The queueing discipline that departs packets on time.

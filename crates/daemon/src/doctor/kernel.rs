@@ -7,9 +7,10 @@ use std::fs;
 use std::path::Path;
 
 /// Each part with its configuration option and its module.
-const PARTS: [(Part, &str, &str); 6] = [
+const PARTS: [(Part, &str, &str); 7] = [
     (Part::Nfqueue, "CONFIG_NETFILTER_NETLINK_QUEUE", "nfnetlink_queue"),
     (Part::XtNfqueue, "CONFIG_NETFILTER_XT_TARGET_NFQUEUE", "xt_NFQUEUE"),
+    (Part::SecurityTable, "CONFIG_IP_NF_SECURITY", "iptable_security"),
     (Part::NftQueue, "CONFIG_NFT_QUEUE", "nft_queue"),
     (Part::SchFq, "CONFIG_NET_SCH_FQ", "sch_fq"),
     (Part::Bpf, "CONFIG_BPF_SYSCALL", ""),

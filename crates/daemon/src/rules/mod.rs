@@ -1,17 +1,24 @@
 //! The firewall rules that hand packets to the daemon: TCP of both IP versions, at the FORWARD hook, with bypass, so
 //! that packets pass untouched while no daemon listens.
 //!
+//! They stand behind the firewall's filter: what it drops takes no place in the flow table. What the connection tracker
+//! calls invalid goes on as it came. Where the kernel lacks a part for that, the next best [`Form`] is taken.
+//!
 //! nft where the kernel has its queue expression, else iptables on nftables, else the old iptables (a kernel may have
 //! any of them). Everything of ours is in a table or chain of its own called `meshpaced`, or bears the comment
 //! `meshpaced`: it is found again after a crash, replaced in one transaction, and removed without touching anybody
 //! else's rules.
 
+mod form;
 mod nft;
 mod plan;
+mod trouble;
 mod xtables;
 
+pub use form::{Form, Hook};
 pub use nft::nft_can_queue;
 pub use plan::{Match, Plan, lock_of};
+pub use trouble::Trouble;
 
 use crate::Failure;
 use crate::tool::is_installed;
@@ -40,6 +47,10 @@ pub enum Backend {
 pub struct Installed {
     /// By which way.
     pub backend: Backend,
+    /// Where they stand and what they spare.
+    pub form: Form,
+    /// What the kernel refused of a better form, and why.
+    pub lacking: Option<String>,
     /// Why the ways before it did not work.
     pub refused: Vec<String>,
     /// What was found of an earlier daemon and replaced or removed.
@@ -67,17 +78,49 @@ impl Backend {
         }
     }
 
-    /// Installs or replaces the rules in one transaction an IP version; true if there were some.
-    fn install(self, plan: &Plan) -> Result<bool, String> {
-        let Some(xtables) = self.xtables(plan.lock()) else { return nft::install(plan) };
+    /// Installs or replaces the rules in one transaction an IP version, in the best form that the kernel takes.
+    fn install(self, plan: &Plan) -> Result<Installed, Trouble> {
+        let (mut best, mut refused) = (None, None);
+        for form in self.forms() {
+            match self.install_as(plan, form) {
+                Ok(found) => {
+                    let replaced =
+                        found.then(|| format!("{}: earlier rules", self.name())).into_iter().collect();
+                    let installed =
+                        Installed { backend: self, form, lacking: best, refused: Vec::new(), replaced };
+                    return Ok(installed);
+                }
+                // Another form would fare no better, or would be taken for want of patience.
+                Err(trouble @ Trouble::Passing(_)) => return Err(trouble),
+                Err(Trouble::Lasting(why)) => {
+                    best.get_or_insert_with(|| format!("{form} refused: {why}"));
+                    refused = Some(why);
+                }
+            }
+        }
+        // The plainest form's reason is the one that keeps all of them from being made.
+        Err(Trouble::Lasting(refused.expect("there are forms")))
+    }
+
+    /// The forms that it knows, the best first.
+    fn forms(self) -> impl Iterator<Item = Form> {
+        // A chain of nftables has any priority; only iptables has tables that may be missing.
+        Form::all().filter(move |form| self != Self::Nft || form.hook == Hook::AfterFilter)
+    }
+
+    /// Installs or replaces the rules; true if there were some.
+    fn install_as(self, plan: &Plan, form: Form) -> Result<bool, Trouble> {
+        let Some(xtables) = self.xtables(plan.lock()) else { return nft::install(plan, form) };
         let mut replaced = false;
         for family in Family::present() {
-            match xtables.install(family, plan) {
+            match xtables.install(family, plan, form) {
                 Ok(found) => replaced |= found,
                 Err(why) => {
                     // Half a set of rules would pace one IP version only, without saying so.
-                    let undone = xtables.remove(Family::V4);
-                    return Err(undone.err().map_or(why.clone(), |more| format!("{why}; {more}")));
+                    return Err(match xtables.remove(Family::V4) {
+                        Ok(_) => why,
+                        Err(more) => why.and(&more),
+                    });
                 }
             }
         }
@@ -85,7 +128,7 @@ impl Backend {
     }
 
     /// Removes whatever is ours; what it was, in words.
-    fn remove(self, lock: &Path) -> Result<Vec<String>, String> {
+    fn remove(self, lock: &Path) -> Result<Vec<String>, Trouble> {
         let Some(xtables) = self.xtables(lock) else { return nft::remove() };
         let mut removed = Vec::new();
         for family in Family::present() {
@@ -94,10 +137,10 @@ impl Backend {
         Ok(removed)
     }
 
-    /// `Ok` if exactly the rules of the plan are in force.
-    fn verify(self, plan: &Plan) -> Result<(), String> {
-        let Some(xtables) = self.xtables(plan.lock()) else { return nft::verify(plan) };
-        Family::present().try_for_each(|family| xtables.verify(family, plan))
+    /// `Ok` if exactly the rules of the plan are in force, in that form.
+    fn verify(self, plan: &Plan, form: Form) -> Result<(), Trouble> {
+        let Some(xtables) = self.xtables(plan.lock()) else { return nft::verify(plan, form) };
+        Family::present().try_for_each(|family| xtables.verify(family, plan, form))
     }
 
     fn xtables(self, lock: &Path) -> Option<Xtables> {
@@ -115,55 +158,66 @@ impl Backend {
 /// any; those that it made by another way are removed afterwards.
 ///
 /// # Errors
-/// [`Failure::Operational`] with the reasons of all ways.
-pub fn install(plan: &Plan) -> Result<Installed, Failure> {
+/// [`Trouble::Passing`] if a way could not be tried now, so that a worse one is not taken for it; [`Trouble::Lasting`] with
+/// the reasons of all ways.
+pub fn install(plan: &Plan) -> Result<Installed, Trouble> {
     let mut refused = Vec::new();
     for backend in Backend::installed() {
         match backend.install(plan) {
-            Ok(found) => {
-                let mut replaced: Vec<_> =
-                    found.then(|| format!("{}: earlier rules", backend.name())).into_iter().collect();
+            Ok(mut installed) => {
                 for other in Backend::installed().filter(|other| *other != backend) {
-                    let removed = other.remove(plan.lock());
-                    replaced
-                        .extend(removed.map_err(|why| Failure::operational("removing earlier rules", why))?);
+                    installed.replaced.extend(other.remove(plan.lock())?);
                 }
-                return Ok(Installed { backend, refused, replaced });
+                installed.refused = refused;
+                return Ok(installed);
             }
-            Err(why) => refused.push(format!("{}: {why}", backend.name())),
+            Err(Trouble::Passing(why)) => return Err(Trouble::Passing(format!("{}: {why}", backend.name()))),
+            Err(Trouble::Lasting(why)) => refused.push(format!("{}: {why}", backend.name())),
         }
     }
-    let why = if refused.is_empty() {
+    Err(Trouble::Lasting(if refused.is_empty() {
         "neither nft nor iptables is installed".to_owned()
     } else {
         refused.join(" | ")
-    };
-    Err(Failure::operational("no way to queue packets for the daemon", why))
+    }))
 }
 
 /// Tells whether the rules that were installed are still in force: another program may have reloaded the firewall.
 ///
 /// # Errors
-/// What is missing.
-pub fn verify(plan: &Plan, installed: &Installed) -> Result<(), String> {
-    installed.backend.verify(plan)
+/// [`Trouble::Lasting`] with what is missing; [`Trouble::Passing`] if it cannot be told now.
+pub fn verify(plan: &Plan, installed: &Installed) -> Result<(), Trouble> {
+    installed.backend.verify(plan, installed.form)
 }
 
 /// What was removed where rules cannot be listed: nothing, since a way that the kernel does not have made none; unless it
-/// is this process that may not look.
-fn nothing_unless_forbidden(why: String) -> Result<Vec<String>, String> {
-    let forbidden = ["Operation not permitted", "Permission denied"].iter().any(|words| why.contains(words));
-    if forbidden { Err(why) } else { Ok(Vec::new()) }
+/// is this process that may not look, or cannot look now.
+fn nothing_unless_forbidden(trouble: Trouble) -> Result<Vec<String>, Trouble> {
+    let forbidden =
+        |why: &str| ["Operation not permitted", "Permission denied"].iter().any(|words| why.contains(words));
+    match trouble {
+        Trouble::Lasting(why) if !forbidden(&why) => Ok(Vec::new()),
+        other => Err(other),
+    }
+}
+
+/// What was found of the plan's rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// They are in force, in this form.
+    InForce(Form),
+    /// They are not there, or not as planned.
+    Otherwise,
 }
 
 /// Whether exactly the plan's rules are in force, by whatever way they were made; `None` if no way is installed.
 #[must_use]
-pub fn in_force(plan: &Plan) -> Option<bool> {
-    let mut found = None;
-    for backend in Backend::installed() {
-        *found.get_or_insert(false) |= backend.verify(plan).is_ok();
-    }
-    found
+pub fn in_force(plan: &Plan) -> Option<Found> {
+    let mut backends = Backend::installed().peekable();
+    backends.peek()?;
+    let mut ways = backends.flat_map(|backend| backend.forms().map(move |form| (backend, form)));
+    let found = ways.find(|(backend, form)| backend.verify(plan, *form).is_ok());
+    Some(found.map_or(Found::Otherwise, |(_, form)| Found::InForce(form)))
 }
 
 /// Removes all rules that any daemon of ours made, by whatever way; says what it removed. `lock` is as in [`Plan`].
@@ -182,7 +236,10 @@ pub fn remove(lock: &Path) -> Result<Vec<String>, Failure> {
 impl fmt::Display for Installed {
     /// One line: the way, and why not the ones before.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rules by {}", self.backend.name())?;
+        write!(f, "rules by {}, {}", self.backend.name(), self.form)?;
+        if let Some(lacking) = &self.lacking {
+            write!(f, " ({lacking})")?;
+        }
         if !self.refused.is_empty() {
             write!(f, " (not by {})", self.refused.join(", not by "))?;
         }

@@ -1,23 +1,23 @@
 //! The rules as a table of nftables of their own.
 
 use super::plan::{Match, Plan};
-use super::{TAG, nothing_unless_forbidden};
+use super::{Form, TAG, Trouble, nothing_unless_forbidden};
 use crate::tool::{ToolError, run, run_with};
 use ipnet::IpNet;
 use std::fmt::Write;
 
-/// After the mangle chains of others (priority mangle is -150), so that what they change is what is measured.
-const PRIORITY: &str = "mangle + 1";
+/// Behind the firewall's filter (priority 0; firewalld's is 10): `security` is 50.
+const PRIORITY: &str = "security + 1";
 
 /// Replaces the table, or makes it; true if there was one.
-pub(super) fn install(plan: &Plan) -> Result<bool, String> {
+pub(super) fn install(plan: &Plan, form: Form) -> Result<bool, Trouble> {
     let found = exists()?;
-    load(&script(plan, &queue(plan)))?;
+    load(&script(plan, form, &queue(plan)))?;
     Ok(found)
 }
 
 /// Removes the table.
-pub(super) fn remove() -> Result<Vec<String>, String> {
+pub(super) fn remove() -> Result<Vec<String>, Trouble> {
     match exists() {
         Ok(true) => {
             load(&format!("delete table inet {TAG}\n"))?;
@@ -28,16 +28,30 @@ pub(super) fn remove() -> Result<Vec<String>, String> {
     }
 }
 
-/// `Ok` if the table has the plan's rules.
-pub(super) fn verify(plan: &Plan) -> Result<(), String> {
+/// `Ok` if the table has the plan's rules in that form.
+pub(super) fn verify(plan: &Plan, form: Form) -> Result<(), Trouble> {
     let listed = run("nft", &["-n", "list", "table", "inet", TAG]).map_err(in_words)?;
     let number = plan.queue().to_string();
     let queues = listed.lines().filter(|line| {
         let mut words = line.split_whitespace().skip_while(|word| *word != "queue");
         words.next().is_some() && words.any(|word| word == number)
     });
+    let lasting = |what: String| Err(Trouble::Lasting(format!("nft: {what} table inet {TAG}")));
     let (found, wanted) = (queues.count(), plan.matches().count());
-    if found == wanted { Ok(()) } else { Err(format!("nft: {found} of {wanted} rules in table inet {TAG}")) }
+    if found != wanted {
+        return lasting(format!("{found} of {wanted} rules in"));
+    }
+    // nft prints `ct state invalid`, with -n `ct state 0x1`, where the state is known by its bit.
+    let spares = listed.lines().any(|line| line.trim_start().starts_with("ct state "));
+    if spares != form.spares_invalid || !stands_at(&listed) {
+        return lasting(format!("not {form}:"));
+    }
+    Ok(())
+}
+
+/// Whether the chain has our priority, which nft prints in its own words, with -n as a number.
+fn stands_at(listed: &str) -> bool {
+    listed.contains(&format!("priority {PRIORITY};")) || listed.contains("priority 51;")
 }
 
 /// Whether the kernel takes nft's queue statement: it is shown one, without putting it in force. `None` if it cannot be
@@ -54,13 +68,13 @@ pub fn nft_can_queue() -> Option<bool> {
     Some(chain("queue num 0 bypass").is_ok())
 }
 
-fn exists() -> Result<bool, String> {
+fn exists() -> Result<bool, Trouble> {
     let tables = run("nft", &["list", "tables"]).map_err(in_words)?;
     Ok(tables.lines().any(|line| line.trim() == format!("table inet {TAG}")))
 }
 
 /// One transaction: all or nothing, and nobody sees the table missing.
-fn load(script: &str) -> Result<(), String> {
+fn load(script: &str) -> Result<(), Trouble> {
     run_with("nft", &["-f", "-"], script, None).map(|_| ()).map_err(in_words)
 }
 
@@ -69,12 +83,15 @@ fn queue(plan: &Plan) -> String {
 }
 
 /// The script that replaces the table, with `statement` as what is done to the packets.
-pub(super) fn script(plan: &Plan, statement: &str) -> String {
+pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
     // Making the table first lets the deletion succeed whether there was one or not.
     let mut out =
         format!("add table inet {TAG}\ndelete table inet {TAG}\ntable inet {TAG} {{\n\tchain forward {{\n");
     writeln!(out, "\t\ttype filter hook forward priority {PRIORITY}; policy accept;")
         .expect("a String takes all");
+    if form.spares_invalid {
+        writeln!(out, "\t\tct state invalid accept comment \"{TAG}\"").expect("a String takes all");
+    }
     for rule in plan.matches() {
         let condition = match rule {
             Match::From(name) => format!("iifname \"{name}\""),
@@ -97,12 +114,9 @@ const fn family(prefix: IpNet) -> &'static str {
 }
 
 /// nft repeats the offending line of the script; the first message is enough.
-fn in_words(error: ToolError) -> String {
-    match error {
-        ToolError::Refused { message, .. } => {
-            let first = message.split("; ").next().unwrap_or_default();
-            first.rsplit("Error: ").next().unwrap_or(first).to_owned()
-        }
-        other => other.to_string(),
-    }
+fn in_words(error: ToolError) -> Trouble {
+    Trouble::of(error, |message| {
+        let first = message.split("; ").next().unwrap_or_default();
+        first.rsplit("Error: ").next().unwrap_or(first).to_owned()
+    })
 }

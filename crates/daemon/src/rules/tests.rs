@@ -28,58 +28,66 @@ fn sh(line: &str) -> String {
     run("sh", &["-c", line]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn saved(backend: Backend) -> String {
+fn saved(backend: Backend, table: &str) -> String {
     ["", "6"]
-        .map(|six| sh(&format!("ip{six}tables{}-save -t mangle | grep -v '^[#:]'", &backend.name()[8..])))
+        .map(|six| sh(&format!("ip{six}tables{}-save -t {table} | grep -v '^[#:]'", &backend.name()[8..])))
         .concat()
 }
 
 const IPTABLES: [Backend; 2] = [Backend::IptablesNft, Backend::IptablesLegacy];
+const BEST: Form = Form { hook: Hook::AfterFilter, spares_invalid: true };
+const FORMS: [Form; 2] = [BEST, Form { hook: Hook::BeforeFilter, spares_invalid: false }];
 
 #[test]
 fn iptables_of_both_kinds_install_verify_replace_and_remove() {
-    for backend in IPTABLES {
+    for (backend, form) in IPTABLES.into_iter().flat_map(|backend| FORMS.map(|form| (backend, form))) {
         in_namespace(move || {
             let lock = std::env::temp_dir().join("xtables.lock");
+            let (table, rules) = if form == BEST { ("security", 10) } else { ("mangle", 9) };
             // Somebody else's rules: one that must stay first, one with a comment that only looks like ours.
             let name = backend.name();
             sh(&format!(
-                "{name} -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+                "{name} -t {table} -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j CONNMARK --set-mark 1"
             ));
             sh(&format!(
-                "{name} -t mangle -A FORWARD -s 192.0.2.1 -m comment --comment 'not meshpaced' -j ACCEPT"
+                "{name} -t {table} -A FORWARD -s 192.0.2.1 -m comment --comment 'not meshpaced' -j ACCEPT"
             ));
-            let before = saved(backend);
-            assert_eq!(backend.install(&plan(7)), Ok(false));
-            assert_eq!(backend.verify(&plan(7)), Ok(()));
-            assert!(backend.verify(&plan(8)).unwrap_err().contains("is not as it was made"));
-            let rules = saved(backend);
-            assert_eq!(rules.matches("--queue-bypass").count(), 14, "{rules}");
-            let jump = rules.find("-j meshpaced").unwrap();
-            assert!(rules.find("TCPMSS").unwrap() < jump, "{rules}");
-            // Again, as after a crash, with another queue; a rule of somebody else has come behind the jump meanwhile.
-            sh(&format!("{name} -t mangle -A FORWARD -s 192.0.2.2 -j ACCEPT"));
-            assert_eq!(backend.install(&plan(8)), Ok(true));
-            assert_eq!(backend.verify(&plan(8)), Ok(()));
-            let rules = saved(backend);
-            assert!(!rules.contains("--queue-num 7 "), "{rules}");
+            let before = saved(backend, table);
+            assert_eq!(backend.install_as(&plan(7), form), Ok(false));
+            assert_eq!(backend.verify(&plan(7), form), Ok(()));
+            assert!(backend.verify(&plan(8), form).unwrap_err().why().contains("is not as it was made"));
+            let text = saved(backend, table);
+            assert_eq!(text.matches("--queue-bypass").count(), 14, "{text}");
             assert_eq!(
-                rules.matches("-A FORWARD -p tcp -m comment --comment meshpaced -j meshpaced").count(),
-                2,
-                "{rules}"
+                text.matches("--ctstate INVALID").count(),
+                if form.spares_invalid { 2 } else { 0 },
+                "{text}"
             );
-            assert!(rules.find("192.0.2.2").unwrap() < rules.find("-j meshpaced").unwrap(), "{rules}");
+            let jump = text.find("-j meshpaced").unwrap();
+            assert!(text.find("CONNMARK").unwrap() < jump, "{text}");
+            // Again, as after a crash, with another queue; a rule of somebody else has come behind the jump meanwhile.
+            sh(&format!("{name} -t {table} -A FORWARD -s 192.0.2.2 -j ACCEPT"));
+            assert_eq!(backend.install_as(&plan(8), form), Ok(true));
+            assert_eq!(backend.verify(&plan(8), form), Ok(()));
+            let text = saved(backend, table);
+            assert!(!text.contains("--queue-num 7 "), "{text}");
+            assert_eq!(
+                text.matches("-A FORWARD -p tcp -m comment --comment meshpaced -j meshpaced").count(),
+                2,
+                "{text}"
+            );
+            assert!(text.find("192.0.2.2").unwrap() < text.find("-j meshpaced").unwrap(), "{text}");
             // A firewall reload by somebody else is noticed.
-            sh(&format!("{name} -t mangle -D FORWARD -p tcp -m comment --comment meshpaced -j meshpaced"));
-            assert!(backend.verify(&plan(8)).unwrap_err().contains("does not jump"));
+            sh(&format!("{name} -t {table} -D FORWARD -p tcp -m comment --comment meshpaced -j meshpaced"));
+            assert!(backend.verify(&plan(8), form).unwrap_err().why().contains("does not jump"));
             // A stray rule with our comment goes too; everything else stays.
             sh(&format!(
-                "{name} -t mangle -A FORWARD -p tcp -m comment --comment meshpaced -j NFQUEUE --queue-num 3"
+                "{name} -t {table} -A FORWARD -p tcp -m comment --comment meshpaced -j NFQUEUE --queue-num 3"
             ));
             let removed = backend.remove(&lock).unwrap();
             assert_eq!(removed.len(), 2, "{removed:?}");
-            assert_eq!(removed[0], format!("{name}: 9 rules of table mangle"));
-            let after = saved(backend);
+            assert_eq!(removed[0], format!("{name}: {rules} rules of table {table}"));
+            let after = saved(backend, table);
             assert_eq!(
                 after,
                 before.replace("-j ACCEPT\n", "-j ACCEPT\n-A FORWARD -s 192.0.2.2/32 -j ACCEPT\n")
@@ -89,19 +97,40 @@ fn iptables_of_both_kinds_install_verify_replace_and_remove() {
     }
 }
 
+/// An earlier version's rules were in the table `mangle`.
+#[test]
+fn rules_move_to_the_table_of_their_form() {
+    for backend in IPTABLES {
+        in_namespace(move || {
+            let [after, before] = FORMS;
+            assert_eq!(backend.install_as(&plan(7), before), Ok(false));
+            assert_eq!(backend.install_as(&plan(7), after), Ok(true));
+            assert!(!saved(backend, "mangle").contains("meshpaced"));
+            assert_eq!(backend.verify(&plan(7), after), Ok(()));
+            assert!(backend.verify(&plan(7), before).is_err());
+            assert_eq!(in_force(&plan(7)), Some(Found::InForce(after)));
+            assert_eq!(in_force(&plan(8)), Some(Found::Otherwise));
+        });
+    }
+}
+
 #[test]
 fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
     in_namespace(|| {
-        assert_eq!(Backend::IptablesLegacy.install(&plan(7)), Ok(false));
+        assert_eq!(Backend::IptablesLegacy.install_as(&plan(7), BEST), Ok(false));
         let installed = install(&plan(9)).unwrap();
         assert_eq!(verify(&plan(9), &installed), Ok(()));
+        assert_eq!((installed.form, &installed.lacking), (BEST, &None));
         // Which way that is depends on the kernel; what was tried before it says why it failed.
         assert_ne!(installed.backend, Backend::IptablesLegacy);
         assert_eq!(installed.refused.len(), usize::from(installed.backend == Backend::IptablesNft));
         let text = installed.to_string();
-        assert!(text.starts_with(&format!("rules by {}", installed.backend.name())), "{text}");
+        assert!(
+            text.starts_with(&format!("rules by {}, behind the firewall's filter", installed.backend.name())),
+            "{text}"
+        );
         let cleared =
-            ["iptables-legacy: 9 rules of table mangle", "ip6tables-legacy: 7 rules of table mangle"];
+            ["iptables-legacy: 10 rules of table security", "ip6tables-legacy: 8 rules of table security"];
         assert_eq!(installed.replaced, cleared);
         let removed = remove(plan(9).lock()).unwrap();
         assert!(!removed.is_empty());
@@ -109,15 +138,34 @@ fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
     });
 }
 
+/// A lock that somebody else holds must lead neither to a worse form nor to another way.
+#[test]
+fn a_taken_lock_is_a_passing_trouble() {
+    in_namespace(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = folder.path().join("xtables.lock");
+        let held = std::fs::File::create(&lock).unwrap();
+        held.lock().unwrap();
+        let xtables = Xtables::locking("-legacy", lock);
+        let trouble = xtables.install(Family::V4, &plan(7), BEST).unwrap_err();
+        assert!(matches!(&trouble, Trouble::Passing(why) if why.contains("xtables lock")), "{trouble:?}");
+        drop(held);
+        assert_eq!(xtables.install(Family::V4, &plan(7), BEST), Ok(false));
+    });
+}
+
 #[test]
 fn only_a_lack_of_rights_keeps_rules_from_being_gone() {
     // What nft and iptables-nft say on a kernel without nf_tables, and to a user without rights.
     let lacking = "netlink: Error: cache initialization failed: Protocol not supported";
-    assert_eq!(nothing_unless_forbidden(lacking.to_owned()), Ok(Vec::new()));
+    assert_eq!(nothing_unless_forbidden(Trouble::Lasting(lacking.to_owned())), Ok(Vec::new()));
+    let passing = Trouble::Passing("another app holds the xtables lock".to_owned());
+    assert_eq!(nothing_unless_forbidden(passing.clone()), Err(passing));
     for forbidden in
         ["Operation not permitted (you must be root)", "Fatal: can't open lock file: Permission denied"]
     {
-        assert_eq!(nothing_unless_forbidden(forbidden.to_owned()), Err(forbidden.to_owned()));
+        let trouble = Trouble::Lasting(forbidden.to_owned());
+        assert_eq!(nothing_unless_forbidden(trouble.clone()), Err(trouble));
     }
 }
 
@@ -125,7 +173,7 @@ fn only_a_lack_of_rights_keeps_rules_from_being_gone() {
 #[test]
 fn nft_takes_the_table() {
     in_namespace(|| {
-        let script = nft::script(&plan(7), "counter");
+        let script = nft::script(&plan(7), BEST, "counter");
         for _ in 0..2 {
             run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
         }
@@ -136,14 +184,15 @@ fn nft_takes_the_table() {
                 && listed.contains("ip6 daddr fd00:1::/48"),
             "{listed}"
         );
-        assert!(nft::verify(&plan(7)).unwrap_err().contains("0 of 10 rules"));
+        assert!(nft::verify(&plan(7), BEST).unwrap_err().why().contains("0 of 10 rules"));
+        assert!(listed.contains("ct state invalid") && listed.contains("priority security + 1"), "{listed}");
         sh("nft add table inet other");
         assert_eq!(nft::remove().unwrap(), ["nft: table inet meshpaced"]);
         assert_eq!(sh("nft list tables"), "table inet other\n");
         assert_eq!(nft::remove().unwrap(), Vec::<String>::new());
     });
     assert!(
-        nft::script(&plan(7), "queue num 7 bypass")
+        nft::script(&plan(7), BEST, "queue num 7 bypass")
             .contains("oifname \"mesh0\" meta l4proto tcp queue num 7 bypass comment")
     );
 }

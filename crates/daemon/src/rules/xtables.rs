@@ -1,12 +1,13 @@
-//! The rules as a chain of the mangle table of iptables, old or on nftables: `FORWARD` jumps to the chain `meshpaced`.
+//! The rules as a chain of a table of iptables, old or on nftables: `FORWARD` jumps to the chain `meshpaced`. The table is
+//! `security`, which stands behind the filter, or `mangle`.
 //!
 //! iptables-restore puts a whole set of changes in force at once, which is what makes replacing seamless. A queued packet
 //! that the daemon accepts goes on behind the whole chain `FORWARD` (nf_reinject in net/netfilter/nfnetlink_queue.c), so the
 //! jump is kept last: rules of others there, such as MSS clamping, come first.
 
 use super::plan::{Match, Plan};
-use super::{TAG, nothing_unless_forbidden};
-use crate::tool::{ToolError, is_installed, run_with};
+use super::{Form, Hook, TAG, Trouble, nothing_unless_forbidden};
+use crate::tool::{is_installed, run_with};
 use ipnet::IpNet;
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -60,11 +61,18 @@ impl Xtables {
         Self { variant, lock: needed.then(|| lock.to_owned()) }
     }
 
+    /// With a lock file of the test's own.
+    #[cfg(test)]
+    pub(super) const fn locking(variant: &'static str, lock: PathBuf) -> Self {
+        Self { variant, lock: Some(lock) }
+    }
+
     /// Fills the chain and sees to it that FORWARD ends with a jump to it; true if something of ours was there.
-    pub(super) fn install(&self, family: Family, plan: &Plan) -> Result<bool, String> {
-        let saved = self.save(family)?;
-        let mut script = format!("*mangle\n:{TAG} - [0:0]\n");
-        for rule in chain(family, plan) {
+    pub(super) fn install(&self, family: Family, plan: &Plan, form: Form) -> Result<bool, Trouble> {
+        let table = table(form.hook);
+        let saved = self.save(family, table)?;
+        let mut script = format!("*{table}\n:{TAG} - [0:0]\n");
+        for rule in chain(family, plan, form) {
             writeln!(script, "{rule}").expect("a String takes all");
         }
         let stale = tagged_elsewhere(&saved);
@@ -73,27 +81,36 @@ impl Xtables {
         }
         writeln!(script, "{}\nCOMMIT", jump()).expect("a String takes all");
         self.restore(family, &script)?;
-        Ok(!stale.is_empty() || saved.lines().any(is_chain))
+        let mut found = !stale.is_empty() || saved.lines().any(is_chain);
+        for other in TABLES.into_iter().filter(|other| *other != table) {
+            found |= self.remove_from(family, other)?.is_some();
+        }
+        Ok(found)
     }
 
-    /// Removes chain and jump, and any other rule of this table with our comment.
-    pub(super) fn remove(&self, family: Family) -> Result<Vec<String>, String> {
-        if self.nothing_there(family)
+    /// Removes chain and jump, and any other rule with our comment.
+    pub(super) fn remove(&self, family: Family) -> Result<Vec<String>, Trouble> {
+        let removed = TABLES.map(|table| self.remove_from(family, table).transpose());
+        removed.into_iter().flatten().collect()
+    }
+
+    fn remove_from(&self, family: Family, table: &str) -> Result<Option<String>, Trouble> {
+        if self.nothing_there(family, table)
             || !is_installed(&format!("{}tables{}-save", family.word(), self.variant))
         {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let saved = match self.save(family) {
+        let saved = match self.save(family, table) {
             Ok(saved) => saved,
-            Err(why) => return nothing_unless_forbidden(why),
+            Err(trouble) => return nothing_unless_forbidden(trouble).map(|_| None),
         };
         let stale = tagged_elsewhere(&saved);
         let has_chain = saved.lines().any(is_chain);
         let rules = stale.len() + saved.lines().filter(|line| is_in_chain(line)).count();
         if !has_chain && stale.is_empty() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let mut script = "*mangle\n".to_owned();
+        let mut script = format!("*{table}\n");
         for rule in &stale {
             writeln!(script, "{}", deletion(rule)).expect("a String takes all");
         }
@@ -102,53 +119,62 @@ impl Xtables {
         }
         script.push_str("COMMIT\n");
         self.restore(family, &script)?;
-        Ok(vec![format!("{}tables{}: {rules} rules of table mangle", family.word(), self.variant)])
+        Ok(Some(format!("{}tables{}: {rules} rules of table {table}", family.word(), self.variant)))
     }
 
     /// `Ok` if the chain is as planned and jumped to.
-    pub(super) fn verify(&self, family: Family, plan: &Plan) -> Result<(), String> {
+    pub(super) fn verify(&self, family: Family, plan: &Plan, form: Form) -> Result<(), Trouble> {
         let name = format!("{}tables{}", family.word(), self.variant);
-        if self.nothing_there(family) {
-            return Err(format!("{name}: no table mangle"));
+        let table = table(form.hook);
+        let changed = |what: String| Err(Trouble::Lasting(format!("{name}: {what}")));
+        if self.nothing_there(family, table) {
+            return changed(format!("no table {table}"));
         }
-        let saved = self.save(family)?;
+        let saved = self.save(family, table)?;
         let found: Vec<_> = saved.lines().filter(|line| is_in_chain(line)).collect();
-        if found != chain(family, plan) {
-            return Err(format!("{name}: chain {TAG} of table mangle is not as it was made"));
+        if found != chain(family, plan, form) {
+            return changed(format!("chain {TAG} of table {table} is not as it was made"));
         }
         if tagged_elsewhere(&saved) != [jump()] {
-            return Err(format!("{name}: FORWARD of table mangle does not jump to {TAG}"));
+            return changed(format!("FORWARD of table {table} does not jump to {TAG}"));
         }
         Ok(())
     }
 
-    /// True if the old iptables has no mangle table here; asking it would make one.
-    fn nothing_there(&self, family: Family) -> bool {
+    /// True if the old iptables does not have that table here; asking it would make one.
+    fn nothing_there(&self, family: Family, table: &str) -> bool {
         let names = format!("/proc/thread-self/net/{}_tables_names", family.word());
         self.variant == "-legacy"
-            && !fs::read_to_string(names).is_ok_and(|tables| tables.lines().any(|table| table == "mangle"))
+            && !fs::read_to_string(names).is_ok_and(|tables| tables.lines().any(|name| name == table))
     }
 
-    fn save(&self, family: Family) -> Result<String, String> {
-        self.call(family, "-save", &["-t", "mangle"], "")
+    fn save(&self, family: Family, table: &str) -> Result<String, Trouble> {
+        self.call(family, "-save", &["-t", table], "")
     }
 
-    fn restore(&self, family: Family, script: &str) -> Result<(), String> {
+    fn restore(&self, family: Family, script: &str) -> Result<(), Trouble> {
         self.call(family, "-restore", &["--noflush", "--wait", "5"], script).map(|_| ())
     }
 
-    fn call(&self, family: Family, command: &str, args: &[&str], input: &str) -> Result<String, String> {
+    fn call(&self, family: Family, command: &str, args: &[&str], input: &str) -> Result<String, Trouble> {
         let program = format!("{}tables{}{command}", family.word(), self.variant);
         let lock = self.lock.as_deref().map(|lock| (LOCK_VARIABLE, OsStr::new(lock)));
-        run_with(&program, args, input, lock).map_err(|error| match error {
-            ToolError::Refused { message, .. } => message,
-            other => other.to_string(),
-        })
+        run_with(&program, args, input, lock).map_err(|error| Trouble::of(error, str::to_owned))
+    }
+}
+
+/// The tables that rules of ours may be in.
+const TABLES: [&str; 2] = [table(Hook::AfterFilter), table(Hook::BeforeFilter)];
+
+const fn table(hook: Hook) -> &'static str {
+    match hook {
+        Hook::AfterFilter => "security",
+        Hook::BeforeFilter => "mangle",
     }
 }
 
 /// The rules of the chain, in the words that iptables-save uses, so that they can be compared.
-fn chain(family: Family, plan: &Plan) -> Vec<String> {
+fn chain(family: Family, plan: &Plan, form: Form) -> Vec<String> {
     let condition = |rule: &Match| match rule {
         Match::From(name) => format!("-i {name}"),
         Match::To(name) => format!("-o {name}"),
@@ -161,7 +187,11 @@ fn chain(family: Family, plan: &Plan) -> Vec<String> {
             "-A {TAG} {condition} -p tcp -m comment --comment {TAG} -j NFQUEUE --queue-num {queue} --queue-bypass"
         )
     };
-    plan.matches().filter(|rule| rule.prefix().is_none_or(|prefix| family.is_of(prefix))).map(line).collect()
+    let spared = form
+        .spares_invalid
+        .then(|| format!("-A {TAG} -m conntrack --ctstate INVALID -m comment --comment {TAG} -j RETURN"));
+    let of_family = plan.matches().filter(|rule| rule.prefix().is_none_or(|prefix| family.is_of(prefix)));
+    spared.into_iter().chain(of_family.map(line)).collect()
 }
 
 fn jump() -> String {

@@ -3,6 +3,7 @@
 use crate::config::{Config, Datapath, HopSource};
 use crate::doctor::facts::Facts;
 use crate::doctor::finding::Finding;
+use crate::rules::{Form, Found, Hook};
 
 pub(super) fn hop_sources(config: &Config, facts: &Facts) -> Vec<Finding> {
     let subject = "hop counts";
@@ -78,14 +79,14 @@ pub(super) fn rules(config: &Config, facts: &Facts) -> Vec<Finding> {
         return Vec::new();
     }
     match (facts.rules, &facts.daemon) {
-        (Some(true), Some(_)) => vec![Finding::good(subject, "in force")],
-        (Some(false), Some(_)) if !config.is_off() => {
+        (Some(Found::InForce(form)), Some(_)) => vec![of_form(form)],
+        (Some(Found::Otherwise), Some(_)) if !config.is_off() => {
             let found =
                 "a daemon runs, but the rules that queue packets for it are not as this file wants them";
             let remedy = "another program may have reloaded the firewall: restart meshpaced";
             vec![Finding::serious(subject, found, remedy)]
         }
-        (Some(true), None) => {
+        (Some(Found::InForce(_)), None) => {
             vec![Finding::note(
                 subject,
                 "left by a daemon that is gone; packets pass them (`meshpaced undo` removes them)",
@@ -93,6 +94,23 @@ pub(super) fn rules(config: &Config, facts: &Facts) -> Vec<Finding> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Where the rules stand is what they are worth against floods.
+fn of_form(form: Form) -> Finding {
+    let subject = "rules";
+    let found = format!("in force, {form}");
+    if form.hook == Hook::BeforeFilter {
+        let found = format!("{found}: what the firewall drops takes places in the table of flows");
+        let remedy = "nft or iptables-nft, or a kernel with CONFIG_IP_NF_SECURITY and CONFIG_IP6_NF_SECURITY; until then \
+                      drop floods before: in the table raw, or mangle PREROUTING";
+        return Finding::warning(subject, found, remedy);
+    }
+    if !form.spares_invalid {
+        let remedy = "a kernel with connection tracking (CONFIG_NFT_CT, CONFIG_NETFILTER_XT_MATCH_CONNTRACK)";
+        return Finding::warning(subject, found, remedy);
+    }
+    Finding::good(subject, found)
 }
 
 pub(super) fn asymmetric_routing(_: &Config, facts: &Facts) -> Vec<Finding> {

@@ -64,6 +64,16 @@ pub(super) fn queueing(config: &Config, facts: &Facts) -> Vec<Finding> {
     let by_iptables = iptables && may(facts.part(Part::XtNfqueue));
     let found = match (by_nft, by_iptables) {
         (true, _) => Finding::good(subject, "nfnetlink_queue, rules by nft"),
+        (false, true)
+            if !facts.has_tool("iptables-nft") && facts.part(Part::SecurityTable) == Presence::Absent =>
+        {
+            Finding::warning(
+                subject,
+                "the old iptables makes the rules, and has no table `security`: they stand before the firewall's filter, and \
+                 what it drops takes places in the table of flows",
+                "a kernel with CONFIG_IP_NF_SECURITY and CONFIG_IP6_NF_SECURITY, or iptables-nft",
+            )
+        }
         (false, true) => Finding::note(
             subject,
             "nft cannot queue here (no CONFIG_NFT_QUEUE, or no nft): iptables makes the rules",

@@ -6,6 +6,7 @@ use crate::doctor::facts::{Daemon, FlowOffload, Interface, Part, Presence};
 use crate::doctor::finding::Severity::{self, Good, Note, Serious, Warning};
 use crate::hops::SourceReport;
 use crate::rights::Rights;
+use crate::rules::{Form, Found, Hook};
 
 fn config(text: &str) -> Config {
     Config::parse("a.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
@@ -43,7 +44,7 @@ fn good() -> Facts {
         forwards_v4: Some(true),
         forwards_v6: Some(true),
         flow_offloads: Vec::new(),
-        rules: Some(true),
+        rules: Some(Found::InForce(Form { hook: Hook::AfterFilter, spares_invalid: true })),
         queue_owner: Some(4711),
         hop_sources: vec![known],
         daemon: Some(Daemon { flows: 10, ..Daemon::default() }),
@@ -198,7 +199,17 @@ fn hop_counts() {
 #[test]
 fn queue_and_rules() {
     expect(MESH, |f| f.daemon = None, "queue", Serious, "queue 19792 is bound by netlink port 4711");
-    expect(MESH, |f| f.rules = Some(false), "rules", Serious, "reloaded the firewall");
+    expect(MESH, |f| f.rules = Some(Found::Otherwise), "rules", Serious, "reloaded the firewall");
+    let stand = |hook, spares_invalid| {
+        move |f: &mut Facts| f.rules = Some(Found::InForce(Form { hook, spares_invalid }))
+    };
+    expect(MESH, stand(Hook::BeforeFilter, true), "rules", Warning, "places in the table of flows");
+    expect(MESH, stand(Hook::AfterFilter, false), "rules", Warning, "invalid packets too");
+    let old_iptables = |f: &mut Facts| {
+        f.kernel.parts.extend([Part::NftQueue, Part::SecurityTable].map(|part| (part, Presence::Absent)));
+        f.tools.extend([("iptables-nft", false), ("iptables-legacy", true)]);
+    };
+    expect(MESH, old_iptables, "packet queue", Warning, "no table `security`");
     expect(MESH, |f| f.daemon = None, "rules", Note, "meshpaced undo");
     expect(MESH, |f| f.daemon = None, "asymmetric routing", Note, "no daemon answers");
 }

@@ -1,0 +1,40 @@
+//! Where the rules stand and what they spare: as good as the kernel allows.
+
+use std::fmt;
+
+/// A place on a packet's way through the FORWARD hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hook {
+    /// Behind the firewall's filter: iptables' table `security`, or as late in nftables.
+    AfterFilter,
+    /// Before it: iptables' table `mangle`, which every kernel has. What the firewall is about to drop is queued too.
+    BeforeFilter,
+}
+
+/// See the module's description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Where the rules stand.
+    pub hook: Hook,
+    /// They leave alone what the connection tracker calls invalid.
+    pub spares_invalid: bool,
+}
+
+impl Form {
+    /// The best one first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        [Hook::AfterFilter, Hook::BeforeFilter]
+            .into_iter()
+            .flat_map(|hook| [true, false].map(|spares_invalid| Self { hook, spares_invalid }))
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.hook {
+            Hook::AfterFilter => "behind the firewall's filter",
+            Hook::BeforeFilter => "before the firewall's filter",
+        })?;
+        f.write_str(if self.spares_invalid { "" } else { ", invalid packets too" })
+    }
+}
