@@ -1,7 +1,7 @@
 //! From a scenario to a simulation at time 0.
 
 use crate::ends::{Directory, FlowEnds};
-use crate::flow::{Application, ConnectionSource, Flow, TcpFlow, Transport};
+use crate::flow::{Application, ConnectionSource, RunningFlow, TcpFlow, Transport};
 use crate::measure::{Baseline, Meter};
 use crate::probe::Probe;
 use crate::schemes::{ChosenSchemes, FlowScheme};
@@ -55,7 +55,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Scenario) -> Flow {
+fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Scenario) -> RunningFlow {
     let ends = FlowEnds::new(scenario, index);
     let stream = |name| Stream::new(scenario.seed, name, index as u64);
     let transport = match spec.app {
@@ -75,7 +75,7 @@ fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Sce
             }))
         }
     };
-    Flow {
+    RunningFlow {
         spec: spec.clone(),
         from: host(spec.from),
         to: host(spec.to),

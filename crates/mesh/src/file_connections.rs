@@ -4,7 +4,7 @@
 //! opens the next connection from another port: handshake, slow start and all. A file that is due while the connection
 //! before it still closes waits for that.
 
-use crate::flow::{Flow, Transport};
+use crate::flow::{RunningFlow, Transport};
 use crate::measure::Baseline;
 use crate::simulation::Simulation;
 use meshpace_scenario::App;
@@ -21,7 +21,8 @@ impl Simulation<'_> {
         if !self.opens_per_file(flow) {
             return;
         }
-        let Flow { transport: Transport::Tcp(tcp), application, .. } = &mut self.flows[flow as usize] else {
+        let RunningFlow { transport: Transport::Tcp(tcp), application, .. } = &mut self.flows[flow as usize]
+        else {
             unreachable!("flow {flow} has files and no connection")
         };
         let waits = application.waits_for_close;

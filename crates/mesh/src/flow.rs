@@ -11,7 +11,7 @@ use meshpace_tcp::{Connection, Ports};
 use meshpace_units::{Bytes, Instant, Seq, Span};
 
 /// One flow of the scenario, running.
-pub struct Flow {
+pub struct RunningFlow {
     /// What the scenario says.
     pub spec: scenario::Flow,
     /// Where the data come from.
@@ -115,7 +115,7 @@ impl Application {
     }
 }
 
-impl Flow {
+impl RunningFlow {
     /// Since when the flow has been active without interruption, for fairness; `None`: it is not active now.
     ///
     /// Web traffic is active through its pauses: how little it asks for is the same for all flows.

@@ -1,6 +1,6 @@
 //! From the state at the end of a run to its result.
 
-use crate::flow::{Flow, Transport};
+use crate::flow::{RunningFlow, Transport};
 use crate::measure::{half_width_95, jain};
 use crate::result::{ENGINE, FlowResult, GatewayResult, LinkResult, RoutingResult, RunResult};
 use crate::simulation::Simulation;
@@ -61,7 +61,7 @@ impl Simulation<'_> {
 
     fn flow_result(&self, index: usize, scenario: &Scenario, began: Instant, stopped: Instant) -> FlowResult {
         let (flow, meter) = (&self.flows[index], &self.meter.flows[index]);
-        let Flow { spec, transport, application, .. } = flow;
+        let RunningFlow { spec, transport, application, .. } = flow;
         let (now, before) = (self.counters(index), meter.before);
         let tcp = matches!(transport, Transport::Tcp(_));
         let measured = self.meter.began().is_some();

@@ -1,6 +1,6 @@
 //! Looking at the flows at fixed times: samples of estimates, fairness windows, the start of the measured interval.
 
-use crate::flow::{Flow, Transport};
+use crate::flow::{RunningFlow, Transport};
 use crate::measure::{Baseline, SAMPLE_INTERVAL};
 use crate::probe::FlowSample;
 use crate::simulation::{Simulation, Timer};
@@ -61,7 +61,7 @@ impl Simulation<'_> {
         let now = self.now();
         for index in 0..self.flows.len() {
             let sample = self.flow_sample(index);
-            let Flow { spec, .. } = &self.flows[index];
+            let RunningFlow { spec, .. } = &self.flows[index];
             let meter = &mut self.meter.flows[index];
             if meter.is_measuring() {
                 if let Some(rtt) = sample.rtt {

@@ -4,7 +4,7 @@
 //! applications, [`crate::sampling`] and [`crate::measure`] what is measured, [`crate::report`] what comes of it.
 
 use crate::ends::Directory;
-use crate::flow::Flow;
+use crate::flow::RunningFlow;
 use crate::measure::Meter;
 use crate::probe::Probe;
 use meshpace_network::{Alarm, Network, Step};
@@ -17,7 +17,7 @@ pub struct Simulation<'a> {
     /// Whose packets are whose.
     pub directory: Directory,
     /// The flows.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<RunningFlow>,
     /// Deadlines of the connections: sender and receiver of each flow.
     pub connection_alarms: Vec<Alarm>,
     /// What is measured.

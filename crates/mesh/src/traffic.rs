@@ -1,6 +1,6 @@
 //! Applications: what is offered to the transport, and when.
 
-use crate::flow::{Flow, Transport};
+use crate::flow::{RunningFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_packet::{Body, Class, Datagram, Packet, Stamp};
 use meshpace_scenario::App;
@@ -62,7 +62,7 @@ impl Simulation<'_> {
     /// True if there is nothing to do now: the application pauses, or this wake-up is left over from before a pause.
     fn rests(&mut self, flow: u32) -> bool {
         let now = self.now();
-        let Flow { spec, transport, application, .. } = &mut self.flows[flow as usize];
+        let RunningFlow { spec, transport, application, .. } = &mut self.flows[flow as usize];
         match spec.pauses.get(application.pauses_over) {
             Some((_, until)) if *until <= now => {
                 application.pauses_over += 1;
@@ -95,7 +95,7 @@ impl Simulation<'_> {
 
     fn write_to_connection(&mut self, flow: u32) {
         let now = self.network.now();
-        let Flow { spec, transport, application, .. } = &mut self.flows[flow as usize];
+        let RunningFlow { spec, transport, application, .. } = &mut self.flows[flow as usize];
         let Transport::Tcp(tcp) = transport else { unreachable!("{} runs over TCP", spec.id) };
         let size = match spec.app {
             App::Ftp => {
@@ -120,7 +120,7 @@ impl Simulation<'_> {
     /// The receiver has `received` bytes: a file may be complete.
     pub(crate) fn check_file(&mut self, flow: u32, received: u64) {
         let now = self.network.now();
-        let Flow { spec, application, .. } = &mut self.flows[flow as usize];
+        let RunningFlow { spec, application, .. } = &mut self.flows[flow as usize];
         if received < application.written || application.size == 0 {
             return;
         }
@@ -142,7 +142,7 @@ impl Simulation<'_> {
 
     fn send_datagram(&mut self, flow: u32, payload: Bytes) {
         let now = self.now();
-        let Flow { from, ends, paths, transport, .. } = &mut self.flows[flow as usize];
+        let RunningFlow { from, ends, paths, transport, .. } = &mut self.flows[flow as usize];
         let Transport::Udp { sent, header } = transport else { unreachable!("flow {flow} runs over UDP") };
         let stamp = Stamp { number: *sent, sent: now };
         *sent += 1;
@@ -161,7 +161,7 @@ impl Simulation<'_> {
     }
 
     fn pause_burst(&mut self, flow: u32, payload: Bytes, rate: Rate) {
-        let Flow { spec, application, .. } = &mut self.flows[flow as usize];
+        let RunningFlow { spec, application, .. } = &mut self.flows[flow as usize];
         let App::SelfSimilar { shape, pause_mean, .. } = spec.app else {
             unreachable!("{} has bursts", spec.id)
         };

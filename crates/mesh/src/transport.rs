@@ -1,7 +1,7 @@
 //! The ends of the flows: what arrives there, and what the connections send.
 
 use crate::ends::Role;
-use crate::flow::{Flow, TcpFlow, Transport};
+use crate::flow::{RunningFlow, TcpFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_pacing::{LinkRates, Route};
 use meshpace_packet::{Body, Class, Host, Packet};
@@ -58,7 +58,8 @@ impl Simulation<'_> {
 
     /// The rates of the wireless links ahead of a sender in the mesh that asks for them, where links differ in rate.
     fn rates_of_flow(&self, flow: u32) -> Option<LinkRates> {
-        let Flow { from, ends, paths, transport: Transport::Tcp(tcp), .. } = &self.flows[flow as usize]
+        let RunningFlow { from, ends, paths, transport: Transport::Tcp(tcp), .. } =
+            &self.flows[flow as usize]
         else {
             return None;
         };
@@ -113,7 +114,7 @@ impl Simulation<'_> {
             self.meter.flows[flow as usize].sent_first(now, transmit.offset);
         }
         let size = self.connection(flow, sender).wire_length(&transmit.segment);
-        let Flow { from, to, ends, paths, .. } = &self.flows[flow as usize];
+        let RunningFlow { from, to, ends, paths, .. } = &self.flows[flow as usize];
         let (here, source, destination) =
             if sender { (*from, ends.sender, ends.receiver) } else { (*to, ends.receiver, ends.sender) };
         let class = if sender || transmit.segment.payload > 0 { Class::Data } else { Class::Ack };

@@ -34,7 +34,7 @@ impl Way {
 
 /// One connection.
 #[derive(Debug)]
-pub struct Flow {
+pub struct Connection {
     /// Its ends.
     pub ends: Ends,
     /// Since when it is followed.
@@ -66,7 +66,7 @@ pub struct Flow {
     ordered: Order,
 }
 
-impl Flow {
+impl Connection {
     fn new(report: &Report, adopted: bool, config: AdaptiveConfig, hops: u32) -> Self {
         // A connection in mid-flight is not slowed down to learn about it.
         let initial_interval = config.initial_interval.filter(|_| !adopted);
@@ -134,7 +134,7 @@ fn limit(mss: Bytes, interval: Span) -> Option<Rate> {
 pub struct Flows {
     config: AdaptiveConfig,
     way: Way,
-    flows: BTreeMap<Cookie, Flow>,
+    flows: BTreeMap<Cookie, Connection>,
     /// What the kernel has not been told yet; of several orders for a connection the latest.
     orders: BTreeMap<Cookie, Order>,
 }
@@ -163,7 +163,7 @@ impl Flows {
         let flow = self
             .flows
             .entry(report.cookie)
-            .or_insert_with(|| Flow::new(report, adopted, config, way.hops(report.ends.local.ip())));
+            .or_insert_with(|| Connection::new(report, adopted, config, way.hops(report.ends.local.ip())));
         flow.active = report.at;
         flow.mss = report.mss;
         if let Told::Sample { rtt, rtt_wired } = report.told {
@@ -189,7 +189,7 @@ impl Flows {
     }
 
     /// All connections, in the order of their cookies.
-    pub fn iter(&self) -> impl Iterator<Item = (Cookie, &Flow)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Cookie, &Connection)> {
         self.flows.iter().map(|(cookie, flow)| (*cookie, flow))
     }
 }

@@ -17,7 +17,7 @@ mod layout;
 mod program;
 mod status;
 
-pub use flows::{Flow, Flows, Way};
+pub use flows::{Connection, Flows, Way};
 pub use layout::{Cookie, Ends, Order, Report, Told};
 pub use status::Status;
 

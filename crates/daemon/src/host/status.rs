@@ -1,6 +1,6 @@
 //! What `meshpaced host --status` shows: a Unix socket that answers every connection with one JSON line.
 
-use super::flows::{Flow, Flows};
+use super::flows::{Connection, Flows};
 use super::layout::Cookie;
 use crate::Failure;
 use crate::text;
@@ -159,7 +159,7 @@ impl Status {
 }
 
 impl FlowStatus {
-    fn new(flow: &Flow, in_force: Option<Rate>, now: Instant) -> Self {
+    fn new(flow: &Connection, in_force: Option<Rate>, now: Instant) -> Self {
         let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
         Self {
             local: flow.ends.local.to_string(),
