@@ -273,8 +273,33 @@ INLINE bool opens(const struct context *c)
 	return !c->flow && c->packet.payload && !(c->packet.flags & (TCP_SYN | TCP_RST));
 }
 
+/* Takes places among the packets that wait, until `due`. False if there are none left. */
+INLINE bool take_places(__u64 now, __u64 due, __u32 packets, __u32 places)
+{
+	__u32 zero = 0;
+	struct waiting *known = bpf_map_lookup_elem(&waiting, &zero);
+	__u64 taken = 0;
+
+	if (!known)
+		return false;
+	for (int i = 0; i < SLOTS; i++) {
+		if (known->slots[i].time >= now >> SLOT_SHIFT)
+			taken += known->slots[i].packets;
+	}
+	if (taken + packets > places)
+		return false;
+	struct slot *slot = &known->slots[due >> SLOT_SHIFT & (SLOTS - 1)];
+
+	if (slot->time != due >> SLOT_SHIFT) {
+		slot->time = due >> SLOT_SHIFT;
+		slot->packets = 0;
+	}
+	__sync_fetch_and_add(&slot->packets, packets);
+	return true;
+}
+
 /* Gives data towards the mesh their departure. Returns it, or 0 if too much waits already. */
-INLINE __u64 schedule(struct context *c, const struct pace *pace, __u64 horizon)
+INLINE __u64 schedule(struct context *c, const struct pace *pace, const struct settings *settings)
 {
 	struct flow *flow = c->flow;
 	__u64 interval = pace && c->treatment == PACE ? pace->interval : 0;
@@ -287,9 +312,19 @@ INLINE __u64 schedule(struct context *c, const struct pace *pace, __u64 horizon)
 	if (due < flow->departure)
 		due = flow->departure;
 	__u64 wait = due - c->now;
-	if (wait > horizon || (interval && wait > (__u64)pace->packets * interval)) {
+	if (wait > settings->horizon || (interval && wait > (__u64)pace->packets * interval)) {
 		flow->drops++;
 		return 0;
+	}
+	if (wait && !take_places(c->now, due, c->skb->gso_segs > 1 ? c->skb->gso_segs : 1, settings->places)) {
+		/* Others hold what there is: it goes on unpaced, unless it would overtake its own. */
+		if (flow->departure > c->now) {
+			flow->drops++;
+			return 0;
+		}
+		add(OVERFLOWED, 1);
+		due = c->now;
+		wait = 0;
 	}
 	flow->departure = due;
 	if (c->skb->gso_segs > 1) {
@@ -363,6 +398,10 @@ INLINE bool receive(struct context *c)
 	if (!c->options)
 		return false;
 	read_options(c->skb, &c->packet, c->options);
+	if (c->options->is_signed) {
+		add(SIGNED, 1);
+		return false;
+	}
 	return true;
 }
 
@@ -414,7 +453,7 @@ int meshpace_down(struct __sk_buff *skb)
 		tell(WIRED_SAMPLE, c.now, wired_rtt, &c.key, c.flow);
 	}
 	if (occupies(&c.packet)) {
-		__u64 due = schedule(&c, pace, settings->horizon);
+		__u64 due = schedule(&c, pace, settings);
 
 		if (!due) {
 			add(DROPPED, 1);

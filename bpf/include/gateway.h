@@ -89,10 +89,11 @@ struct settings {
 	__u64 alive_until;
 	__u64 horizon;   /* farthest departure ahead; sch_fq drops beyond its own, 10 s by default */
 	__u32 treatment; /* of packets whose connection has no `pace` (yet) */
-	__u32 unused;
+	__u32 places;    /* most packets of all connections that may wait for their departure */
 };
 _Static_assert(sizeof(struct settings) == 24, "settings");
 _Static_assert(offsetof(struct settings, treatment) == 16, "settings.treatment");
+_Static_assert(offsetof(struct settings, places) == 20, "settings.places");
 
 enum event_kind {
 	OPENED = 0, /* first data of a connection */
@@ -126,10 +127,12 @@ enum counter {
 	MALFORMED,
 	NOT_CROSSING,
 	OFF_PACKETS,
+	SIGNED,          /* by TCP-MD5 or TCP-AO */
 	UNTRACKED,       /* data of connections for which there was no place */
 	FORWARDED,       /* at once */
 	DELAYED,         /* given a departure in the future */
 	DROPPED,
+	OVERFLOWED,      /* sent on unpaced, as all places were taken */
 	SUPER_PACKETS,   /* unsegmented packets towards the mesh: paced as bursts */
 	OPTIONS,         /* RTT options written */
 	STRIPPED,        /* foreign ones removed */
@@ -138,6 +141,6 @@ enum counter {
 	UNTIMED,         /* acknowledgements whose segment's departure is not known */
 	COUNTERS,
 };
-_Static_assert(COUNTERS == 18, "counters");
+_Static_assert(COUNTERS == 20, "counters");
 
 #endif

@@ -79,6 +79,25 @@ struct {
 	TYPE(value, __u64);
 } counters SEC(".maps");
 
+/* How many packets wait in sch_fq: departures that lie ahead, by slots of time. Two processors that begin a slot at once
+ * may lose each other's first packets. */
+#define SLOT_SHIFT 28 /* 268 ms */
+#define SLOTS 64      /* 17 s: farther than the horizon */
+
+struct waiting {
+	struct slot {
+		__u64 time; /* >> SLOT_SHIFT */
+		__u64 packets;
+	} slots[SLOTS];
+};
+
+struct {
+	NUMBER(type, BPF_MAP_TYPE_ARRAY);
+	NUMBER(max_entries, 1);
+	TYPE(key, __u32);
+	TYPE(value, struct waiting);
+} waiting SEC(".maps");
+
 /* A new connection is a copy of this; too large for the stack beside the rest. */
 struct {
 	NUMBER(type, BPF_MAP_TYPE_ARRAY);

@@ -7,11 +7,15 @@
 #include "kernel.h"
 #include <linux/if_ether.h>
 #include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/tcp.h>
 
 #define IP_OFFSET_AND_MORE 0x3fff /* RFC 791: fragment offset and "more fragments" */
+#define TAGS_MAX 2                 /* 802.1ad's two VLAN tags */
+/* RFC 8200, section 4.1: one of each, destination options twice. Whoever sends more goes on unread. */
+#define EXTENSIONS_MAX 6
 
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
@@ -36,18 +40,60 @@ struct packet {
 	__u8 version;
 };
 
-/* Reads the headers of `skb`, whose IP header is at `ip`. Returns COUNTERS, or the counter of why it was not read. */
+/* Walks through VLAN tags that stand in the frame at `ip` (IEEE 802.1Q, clause 9; the ones that the kernel took out do
+ * not), and past them. The protocol behind them; 0 if the frame ends before. */
+INLINE __be16 skip_tags(struct __sk_buff *skb, __u32 *ip)
+{
+	__be16 protocol = skb->protocol;
+
+	for (int tags = 0; tags < TAGS_MAX; tags++) {
+		__be16 tag[2]; /* control information, and what comes behind */
+
+		if (protocol != BE16(ETH_P_8021Q) && protocol != BE16(ETH_P_8021AD))
+			break;
+		if (bpf_skb_load_bytes(skb, *ip, tag, sizeof(tag)))
+			return 0;
+		protocol = tag[1];
+		*ip += sizeof(tag);
+	}
+	return protocol;
+}
+
+/* Walks through IPv6 extension headers from *at, as crates/wire does: hop-by-hop options, routing, destination options. An
+ * authentication header is none of them: what it covers must not be rewritten. COUNTERS if TCP comes at *at. */
+INLINE enum counter skip_extensions(struct __sk_buff *skb, __u8 next, __u32 *at, __u32 end)
+{
+	for (int headers = 0; headers < EXTENSIONS_MAX; headers++) {
+		__u8 head[2]; /* what comes behind; its own length, in units of eight bytes behind the first eight */
+
+		if (next != IPPROTO_HOPOPTS && next != IPPROTO_ROUTING && next != IPPROTO_DSTOPTS)
+			break;
+		if (bpf_skb_load_bytes(skb, *at, head, sizeof(head)))
+			return TRUNCATED;
+		next = head[0];
+		*at += (head[1] + 1) * 8;
+		if (*at > end)
+			return MALFORMED;
+	}
+	if (next == IPPROTO_FRAGMENT)
+		return FRAGMENTS;
+	return next == IPPROTO_TCP ? COUNTERS : OTHER_PROTOCOL;
+}
+
+/* Reads the headers of `skb`, whose link-layer header ends at `ip`, but for VLAN tags. Returns COUNTERS, or the counter of
+ * why it was not read. */
 INLINE enum counter parse(struct __sk_buff *skb, __u32 ip, struct packet *packet)
 {
 	struct tcphdr tcp;
 	__u32 length;
+	__be16 protocol = skip_tags(skb, &ip);
 
 	packet->ip = ip;
 	if (skb->len < ip)
 		return TRUNCATED;
 	/* A super-packet's length may not fit the header's field, so the skb's counts; Ethernet padding is cut below. */
 	packet->ip_length = skb->len - ip;
-	if (skb->protocol == BE16(ETH_P_IP)) {
+	if (protocol == BE16(ETH_P_IP)) {
 		struct iphdr header;
 
 		if (bpf_skb_load_bytes(skb, ip, &header, sizeof(header)))
@@ -68,25 +114,25 @@ INLINE enum counter parse(struct __sk_buff *skb, __u32 ip, struct packet *packet
 		packet->destination[0] = packet->destination[1] = 0;
 		packet->destination[2] = BE32(0xffff);
 		packet->destination[3] = header.daddr;
-	} else if (skb->protocol == BE16(ETH_P_IPV6)) {
+	} else if (protocol == BE16(ETH_P_IPV6)) {
 		struct ipv6hdr header;
 
 		if (bpf_skb_load_bytes(skb, ip, &header, sizeof(header)))
 			return TRUNCATED;
 		if (header.version != 6)
 			return MALFORMED;
-		if (header.nexthdr == 44) /* RFC 8200, section 4.5 */
-			return FRAGMENTS;
-		if (header.nexthdr != IPPROTO_TCP)
-			return OTHER_PROTOCOL;
 		length = BE16(header.payload_len) + sizeof(header);
 		packet->version = 6;
 		packet->ttl = header.hop_limit;
-		packet->tcp = ip + sizeof(header);
+		__u32 at = ip + sizeof(header);
+		enum counter unread = skip_extensions(skb, header.nexthdr, &at, ip + (skb->gso_size ? packet->ip_length : length));
+		if (unread != COUNTERS)
+			return unread;
+		packet->tcp = at;
 		memcpy(packet->source, &header.saddr, 16);
 		memcpy(packet->destination, &header.daddr, 16);
 	} else {
-		return OTHER_PROTOCOL;
+		return protocol ? OTHER_PROTOCOL : TRUNCATED;
 	}
 	if (!skb->gso_size) {
 		if (length > packet->ip_length)

@@ -12,6 +12,8 @@
 #define OPTION_END 0
 #define OPTION_NOP 1
 #define OPTION_WINDOW_SCALE 3
+#define OPTION_MD5 19 /* RFC 2385 */
+#define OPTION_AO 29  /* RFC 5925 */
 #define RTT_WRITTEN 8         /* with its NOPs */
 #define TCP_HEADER_MAX 60
 #define TCP_CHECKSUM 16       /* offset in the header */
@@ -26,7 +28,7 @@ struct options {
 	__u8 has_scale;
 	__u8 scale;
 	__u8 whole;         /* read to the end: neither an end mark nor a malformed one hides what is behind */
-	__u8 unused;
+	__u8 is_signed;     /* by TCP-MD5 or TCP-AO: nothing of it may be changed */
 };
 
 /* Reads the options of a segment into the memory of a map. What the loop remembers is there and is read back, so that
@@ -59,6 +61,8 @@ INLINE void read_options(struct __sk_buff *skb, const struct packet *packet, str
 		if (length < 2 || at + length > end)
 			return;
 		seen->positions[7] = at + length;
+		if (head[0] == OPTION_MD5 || head[0] == OPTION_AO)
+			seen->is_signed = true;
 		if (length == 3 && head[0] == OPTION_WINDOW_SCALE) {
 			seen->has_scale = true;
 			bpf_skb_load_bytes(skb, at + 2, &options->scale, 1);

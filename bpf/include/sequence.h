@@ -23,6 +23,15 @@ enum passage {
 	STALE, /* acknowledged already, or implausible */
 };
 
+/* Forgets late bytes that are acknowledged. Kept, they would lie ahead again once numbers have gone half around. */
+INLINE void forget_late(struct half *half)
+{
+	if (!after(half->late_to, half->una))
+		half->late_from = half->late_to = half->una;
+	else if (after(half->una, half->late_from))
+		half->late_from = half->una;
+}
+
 /* Notes the passage of [start, end). The late bytes are kept as one range that only grows until all of it is
  * acknowledged: where crates/gateway keeps a mark a segment, this errs towards no sample. */
 INLINE enum passage pass(struct half *half, __u32 start, __u32 end)
@@ -33,8 +42,7 @@ INLINE enum passage pass(struct half *half, __u32 start, __u32 end)
 		half->end = end;
 		return FRESH;
 	}
-	bool outstanding = half->late_from != half->late_to && after(half->late_to, half->una);
-	if (!outstanding) {
+	if (half->late_from == half->late_to) {
 		half->late_from = start;
 		half->late_to = end;
 	} else {
@@ -65,6 +73,7 @@ INLINE void acknowledge(struct half *half, __u32 ack)
 {
 	half->acked += ack - half->una;
 	half->una = ack;
+	forget_late(half);
 }
 
 #endif

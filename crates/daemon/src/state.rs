@@ -40,6 +40,8 @@ pub struct Unread {
     pub not_crossing: u64,
     /// Of a subnet whose mode is off.
     pub off: u64,
+    /// Signed by TCP-MD5 (RFC 2385) or TCP-AO (RFC 5925).
+    pub signed: u64,
 }
 
 /// What the driver of the data path counted since it began.

@@ -76,6 +76,7 @@ pub(crate) fn unread(snapshot: &Snapshot) -> impl Iterator<Item = (&'static str,
         ("oversized", unread.oversized),
         ("not_crossing", unread.not_crossing),
         ("off", unread.off),
+        ("signed", unread.signed),
     ])
     .into_iter()
 }

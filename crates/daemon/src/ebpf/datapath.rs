@@ -1,7 +1,7 @@
 //! The data thread of `datapath = "ebpf"`: the kernel's programs on one side, the engine on the other. Packets never come
 //! here; if this thread dies or hangs, the programs let everything pass within seconds.
 
-use super::engine::{Engine, Judge};
+use super::engine::{Engine, Judge, places};
 use super::kernel::{Kernel, KernelCounters, Sizes};
 use super::layout::{Handling, KernelFlow, Settings};
 use super::qdisc;
@@ -24,8 +24,6 @@ const ALIVE: Span = Span::from_secs(5);
 const SIGN: Span = Span::from_secs(1);
 /// The farthest departure ahead: short of where sch_fq drops (its `horizon`, 10 s).
 const HORIZON: Span = Span::from_secs(9);
-/// sch_fq holds packets of this size, for `gap_buffer_total`.
-const PACKET: u64 = 1500;
 /// Events taken before questions get their turn.
 const TURN: usize = 4096;
 
@@ -103,8 +101,8 @@ fn prepare(config: &Config) -> Result<(), Failure> {
     if !paces(config) {
         return Ok(());
     }
-    let packets = (config.gateway.held_max as u64).min(config.gateway.buffer_total.0 / PACKET);
-    let packets = u32::try_from(packets).unwrap_or(u32::MAX);
+    // What takes no place passes through it as well.
+    let packets = places(&config.gateway).saturating_mul(2);
     for interface in &config.mesh.interfaces {
         if let Err(failure) = qdisc::install(interface, packets) {
             unprepare(&config.mesh.interfaces);
@@ -208,7 +206,12 @@ impl Datapath {
     /// Renews the programs' leave to act.
     fn give_sign(&mut self, now: Instant) -> io::Result<()> {
         let alive_until = if self.passes { Instant::ZERO } else { now + ALIVE };
-        let settings = Settings { alive_until, horizon: HORIZON, handling: self.chosen.by_default() };
+        let settings = Settings {
+            alive_until,
+            horizon: HORIZON,
+            handling: self.chosen.by_default(),
+            places: places(&self.chosen.config.gateway),
+        };
         self.kernel.set(settings)?;
         self.sign = now + SIGN;
         Ok(())
@@ -346,12 +349,13 @@ fn driver_counters(seen: &KernelCounters) -> DriverCounters {
             oversized: 0,
             not_crossing: seen.not_crossing,
             off: seen.off,
+            signed: seen.signed,
         },
         verdict_batches: 0,
         kernel_dropped: 0,
         socket_dropped: 0,
         failed: 0,
-        overflowed: seen.dropped,
+        overflowed: seen.overflowed,
         lateness: no_lateness(),
     }
 }

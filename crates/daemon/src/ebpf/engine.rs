@@ -22,6 +22,17 @@ const HEADERS: Bytes = Bytes(40);
 /// Time between two looks at the kernel's table if goodput control does not ask for one earlier.
 const SCAN: Span = Span::from_secs(5);
 
+/// sch_fq holds packets of this size, for `gap_buffer_total`.
+const PACKET: u64 = 1500;
+/// One flow takes at most this part of all places, whatever window its receiver announces.
+const FLOWS_THAT_FILL_ALL: u32 = 4;
+
+/// Most packets that may wait in all.
+pub fn places(config: &Config) -> u32 {
+    let packets = (config.held_max as u64).min(config.buffer_total.0 / PACKET);
+    u32::try_from(packets).unwrap_or(u32::MAX)
+}
+
 /// What the kernel is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -139,7 +150,8 @@ impl Flow {
     fn orders(&self, config: &Config) -> Pace {
         let packets = config.flow_limit(self.window).0 / (self.segment + HEADERS).0;
         // One packet may always wait, or a flow whose window is below a segment would never be sent anything.
-        let packets = u32::try_from(packets.max(1)).unwrap_or(u32::MAX);
+        let most = (places(config) / FLOWS_THAT_FILL_ALL).max(1);
+        let packets = u32::try_from(packets.max(1)).unwrap_or(u32::MAX).min(most);
         Pace { interval: self.interval(), packets, handling: self.handling }
     }
 }

@@ -59,6 +59,8 @@ pub struct KernelCounters {
     pub not_crossing: u64,
     /// Packets of flows whose mode is off.
     pub off: u64,
+    /// Packets signed by TCP-MD5 or TCP-AO.
+    pub signed: u64,
     /// Data of connections for which there was no place.
     pub untracked: u64,
     /// Packets passed on at once.
@@ -67,6 +69,8 @@ pub struct KernelCounters {
     pub delayed: u64,
     /// Packets dropped because too many would wait.
     pub dropped: u64,
+    /// Packets sent on unpaced, as all places were taken.
+    pub overflowed: u64,
     /// Unsegmented packets towards the mesh.
     pub super_packets: u64,
     /// RTT options written.
@@ -92,10 +96,12 @@ impl KernelCounters {
             malformed,
             not_crossing,
             off,
+            signed,
             untracked,
             forwarded,
             delayed,
             dropped,
+            overflowed,
             super_packets,
             options,
             stripped,
@@ -112,10 +118,12 @@ impl KernelCounters {
             malformed,
             not_crossing,
             off,
+            signed,
             untracked,
             forwarded,
             delayed,
             dropped,
+            overflowed,
             super_packets,
             options,
             stripped,

@@ -12,7 +12,7 @@ pub const PACE: usize = 16;
 pub const SETTINGS: usize = 24;
 pub const EVENT: usize = 64;
 /// Entries of `counters`.
-pub const COUNTERS: usize = 18;
+pub const COUNTERS: usize = 20;
 
 const HALF: usize = 64;
 const HALF_PACKETS: usize = 16;
@@ -27,6 +27,7 @@ const FLOW_IGNORED: usize = 197;
 const PACE_PACKETS: usize = 8;
 const PACE_TREATMENT: usize = 12;
 const SETTINGS_TREATMENT: usize = 16;
+const SETTINGS_PLACES: usize = 20;
 const EVENT_KEY: usize = 16;
 const EVENT_SEGMENT: usize = 52;
 const EVENT_KIND: usize = 60;
@@ -82,6 +83,8 @@ pub struct Settings {
     pub horizon: Span,
     /// For packets of flows that have no orders yet.
     pub handling: Handling,
+    /// Most packets of all flows that may wait.
+    pub places: u32,
 }
 
 impl Settings {
@@ -91,6 +94,7 @@ impl Settings {
         bytes[8..16].copy_from_slice(&self.horizon.as_nanos().to_ne_bytes());
         bytes[SETTINGS_TREATMENT..SETTINGS_TREATMENT + 4]
             .copy_from_slice(&self.handling.code().to_ne_bytes());
+        bytes[SETTINGS_PLACES..].copy_from_slice(&self.places.to_ne_bytes());
         bytes
     }
 }
@@ -291,6 +295,7 @@ mod tests {
             ("offsetof(struct pace, treatment)", PACE_TREATMENT),
             ("sizeof(struct settings)", SETTINGS),
             ("offsetof(struct settings, treatment)", SETTINGS_TREATMENT),
+            ("offsetof(struct settings, places)", SETTINGS_PLACES),
             ("sizeof(struct event)", EVENT),
             ("offsetof(struct event, key)", EVENT_KEY),
             ("offsetof(struct event, segment)", EVENT_SEGMENT),

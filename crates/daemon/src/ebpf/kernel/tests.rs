@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "the kernel's clock has to advance")]
 
 mod bench;
+mod reading;
 
 use super::*;
 use crate::ebpf::layout::{Handling, Pace, Told};
@@ -81,6 +82,54 @@ fn acknowledgements_tell_round_trips_and_retransmissions_none() {
     bench.down(&segment(START + 5000, 1, 1000));
     bench.up(&segment(1, START + 6000, 0));
     assert_eq!((bench.told(), bench.flow().map(|flow| flow.down.acked)), (vec![], Some(Bytes(5000))));
+}
+
+#[test]
+fn late_bytes_are_forgotten_once_acknowledged() {
+    let Some(mut bench) = bench() else { return };
+    // The largest window: the next segment may lie far ahead, and half of all numbers are soon behind.
+    let ack = |upto: Seq| Segment { window: u16::MAX, ..segment(1, upto, 0) };
+    let mut at = START;
+    bench.down(&segment(at, 1, 1000));
+    bench.down(&segment(at, 1, 1000));
+    for _ in 0..3 {
+        bench.up(&ack(at + 1000));
+        at += 0x3000_0000;
+        bench.down(&segment(at, 1, 1000));
+    }
+    bench.up(&ack(at + 1000));
+    bench.told();
+    // Late ones again, which are acknowledged; from then on it measures.
+    bench.down(&segment(at + 1000, 1, 1000));
+    bench.down(&segment(at + 1000, 1, 1000));
+    bench.up(&ack(at + 2000));
+    assert_eq!(bench.told(), []);
+    bench.down(&segment(at + 2000, 1, 1000));
+    bench.up(&ack(at + 3000));
+    assert!(matches!(bench.told()[..], [Told::Sample(_)]));
+}
+
+#[test]
+fn where_all_places_are_taken_others_go_on_unpaced() {
+    let Some(mut bench) = bench() else { return };
+    bench.places = 3;
+    bench.act(Handling::Treat(Treatment::Pace));
+    bench.order(Some(INTERVAL), 100, Treatment::Pace);
+    let verdicts = |bench: &mut Bench, n: u32| -> Vec<(u32, bool)> {
+        let ran = (0..n).map(|n| bench.down(&segment(START + n * 1000, 1, 1000)));
+        ran.map(|ran| (ran.verdict, ran.departure.is_some())).collect()
+    };
+    let (at_once, later, dropped) = ((NEXT, false), (NEXT, true), (SHOT, false));
+    assert_eq!(verdicts(&mut bench, 5), [at_once, later, later, later, dropped]);
+    // Another connection.
+    bench.v6 = true;
+    bench.order(Some(INTERVAL), 100, Treatment::Pace);
+    assert_eq!(verdicts(&mut bench, 4), [at_once; 4]);
+    let seen = bench.counters();
+    assert_eq!((seen.delayed, seen.dropped, seen.overflowed), (3, 1, 3));
+    bench.places = 5;
+    bench.act(Handling::Treat(Treatment::Pace));
+    assert_eq!(verdicts(&mut bench, 4), [later, later, dropped, dropped], "as places are there again");
 }
 
 /// The rewritten ACK of `ack` after up data `1..=1000` passed 2 ms before, or longer on a busy machine: at most as long as
@@ -181,6 +230,7 @@ fn nothing_is_touched_without_orders_or_a_crossing() {
         alive_until: monotonic_now(),
         horizon: Span::from_secs(9),
         handling: Handling::Treat(Treatment::Pace),
+        places: 1_000,
     };
     bench.kernel.set(stale).expect("bpf");
     untouched(&mut bench);

@@ -268,6 +268,7 @@ fn what_does_not_cross_or_cannot_be_read_passes_and_is_counted() {
         oversized: 0,
         not_crossing: 2,
         off: 0,
+        signed: 0,
     };
     assert_eq!((w.engine.counted().unread, w.engine.counted().packets), (unread, 7));
     assert!(w.engine.flows().is_empty());

@@ -31,6 +31,9 @@ pub(super) struct Bench {
     pub(super) v6: bool,
     pub(super) wired_ifindex: u32,
     pub(super) gso: Option<(u32, u32)>,
+    /// VLAN tags in front of the packet, by their types.
+    pub(super) tags: &'static [u16],
+    pub(super) places: u32,
 }
 
 pub(super) struct Ran {
@@ -51,7 +54,7 @@ pub(super) fn bench() -> Option<Bench> {
         Err(error) => panic!("{error}"),
     };
     kernel.interfaces.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
-    let mut bench = Bench { kernel, v6: false, wired_ifindex: WIRED, gso: None };
+    let mut bench = Bench { kernel, v6: false, wired_ifindex: WIRED, gso: None, tags: &[], places: 1_000 };
     bench.act(Handling::Treat(Treatment::Pace));
     Some(bench)
 }
@@ -62,6 +65,7 @@ impl Bench {
             alive_until: monotonic_now() + Span::from_secs(60),
             horizon: INTERVAL * 1_000,
             handling,
+            places: self.places,
         };
         self.kernel.set(settings).expect("bpf");
     }
@@ -87,7 +91,12 @@ impl Bench {
     pub(super) fn run_bytes(&mut self, program_name: &str, ip: &[u8]) -> Ran {
         let ether_type: u16 = if self.v6 { 0x86dd } else { 0x0800 };
         let mut frame = vec![2; 12];
+        for tag in self.tags {
+            frame.extend(tag.to_be_bytes());
+            frame.extend(7u16.to_be_bytes());
+        }
         frame.extend(ether_type.to_be_bytes());
+        let header = frame.len();
         frame.extend(ip);
         let mut context = [0; SK_BUFF];
         let mut put = |at: usize, value: u32| context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
@@ -111,7 +120,7 @@ impl Bench {
         let stamp = u64::from_ne_bytes(context_out[TSTAMP..TSTAMP + 8].try_into().expect("8 bytes"));
         Ran {
             verdict: result.return_value,
-            packet: out.split_off(ETHERNET_HEADER as usize),
+            packet: out.split_off(header),
             departure: (stamp > 0).then(|| Instant::from_nanos(stamp)),
         }
     }
