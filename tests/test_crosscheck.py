@@ -141,6 +141,8 @@ def test_wired_hosts_hang_on_the_gateways_ports() -> None:
         (("radio.propagation=ranges",), None, "radio.propagation"),
         (("radio.mac_overhead=28",), None, "radio.mac_overhead"),
         (("radio.backoff_range=standard",), None, "radio.backoff_range"),
+        (("radio.arp=false",), None, "radio.arp"),
+        (("radio.preamble=short",), None, "radio.preamble"),
         (("routing.protocol=aodv", "routing.profile=rfc3561"), None, "routing.profile"),
         (("mobility.model=random-waypoint",), None, "mobility.model"),
         (("flow.0.app=transfer", "flow.0.bytes=1000"), None, "flow[0].app"),
@@ -274,7 +276,8 @@ OTHERS = {
 @pytest.mark.parametrize(("key", "value"), OTHERS.items())
 def test_what_is_expressed_is_in_the_script(key: str, value: str) -> None:
     assert re.sub(r"\.\d+\.", "[].", key) in EXPRESSED
-    assert write_script(resolve(GATEWAY, f"{key}={value}")) != write_script(resolve(GATEWAY))
+    base = ("radio.basic_rate=2Mbps",) if key == "radio.preamble" else ()
+    assert write_script(resolve(GATEWAY, *base, f"{key}={value}")) != write_script(resolve(GATEWAY, *base))
 
 
 def test_the_script_has_the_timers_of_the_schemes_it_stands_for() -> None:
@@ -320,6 +323,7 @@ finished
         "D 122.000000000 _0_ MAC  RET 7 tcp 1558 [13a 1 0 800] ",
         "D 122.100000000 _0_ MAC  RET 0 RTS 44 [79a 1 0 0] ",
         "D 122.500000000 _2_ IFQ  --- 8 ack 40 [0 0 1 800] ",
+        "D 122.600000000 _0_ IFQ  ARP 9 tcp 1500 [0 0 1 800] ",
         "D 125.000000000 _1_ MAC  COL 0 RTS 44 [79a 1 0 0] ",
     ]
     figures = parse_run(scenario, output, drops)
@@ -328,6 +332,7 @@ finished
     assert flow.goodput_bps == pytest.approx(200 * 1460 * 8 / 3)
     assert (flow.segments_sent, flow.retransmits, flow.timeouts, flow.srtt_s) == (208, 3, 1, 0.3)
     assert (figures.collisions, figures.data_drops, figures.ack_drops, figures.queue_drops) == (1, 1, 0, 1)
+    assert figures.arp_drops == 1
     assert figures.jain is None
 
 

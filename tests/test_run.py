@@ -24,7 +24,10 @@ FLOW = {
     "retransmits", "timeouts", "fast_retransmits", "loss_ratio", "delay_mean_s", "delay_std_s", "delay_p50_s",
     "delay_p95_s", "srtt_s", "pacing_rate_bps",
 }  # fmt: skip
-LINK = {"from", "to", "data_drops", "ack_drops", "retry_drops", "queue_drops", "collisions", "attempts", "airtime_s"}
+LINK = {
+    "from", "to", "data_drops", "ack_drops", "retry_drops", "queue_drops", "arp_drops", "collisions", "attempts",
+    "airtime_s",
+}  # fmt: skip
 
 
 def without_wall(text: str) -> str:

@@ -43,6 +43,7 @@ class LinkResult(_From):
     ack_drops: int
     retry_drops: int
     queue_drops: int
+    arp_drops: int
     collisions: int
     collisions_rts: int
     collisions_cts: int

@@ -116,7 +116,7 @@ impl Directory {
         let protocol = match packet.body {
             Body::Tcp(_) => protocol::TCP,
             Body::Udp(_) => protocol::UDP,
-            Body::Control(_) | Body::Opaque(_) => return None,
+            Body::Control(_) | Body::Arp(_) | Body::Opaque(_) => return None,
         };
         let key = Key::new(protocol, packet.destination_end(), packet.source_end());
         let found = self.ends.binary_search_by_key(&key, |end| end.0);

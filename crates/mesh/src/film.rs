@@ -138,6 +138,7 @@ fn kind(shot: &Shot) -> &'static str {
         (FrameKind::Ack, _) => "ack",
         (FrameKind::Data, Some(Class::Ack)) => "tcp-ack",
         (FrameKind::Data, Some(Class::Control)) => "routing",
+        (FrameKind::Data, Some(Class::Arp)) => "arp",
         (FrameKind::Data, _) => "data",
     }
 }

@@ -126,6 +126,7 @@ impl Simulation<'_> {
                 row.ack_drops = count.ack_drops;
                 row.retry_drops = count.retry_drops;
                 row.queue_drops = count.queue_drops;
+                row.arp_drops = count.arp_drops;
             }
             for (from, [rts, cts, data, ack]) in node.station.stats().collisions() {
                 let row = radio.entry((from, here)).or_insert_with(|| empty_row(name(from), name(here)));
@@ -191,6 +192,7 @@ fn empty_row(from: String, to: String) -> LinkResult {
         ack_drops: 0,
         retry_drops: 0,
         queue_drops: 0,
+        arp_drops: 0,
         collisions: 0,
         collisions_rts: 0,
         collisions_cts: 0,

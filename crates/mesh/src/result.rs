@@ -126,6 +126,8 @@ pub struct LinkResult {
     pub retry_drops: u64,
     /// Packets that found the queue full.
     pub queue_drops: u64,
+    /// Packets that waited for the receiver's MAC address and gave way to a later one, or failed since nobody answered.
+    pub arp_drops: u64,
     /// Frames lost to overlap at the receiver.
     pub collisions: u64,
     /// Of these RTS.

@@ -18,7 +18,9 @@ impl Simulation<'_> {
             (Body::Udp(datagram), _) => self.datagram_arrives(flow, datagram, travelled),
             (Body::Tcp(segment), Role::Receiver) => self.receiver_input(flow, segment, travelled, ecn),
             (Body::Tcp(segment), Role::Sender) => self.sender_input(flow, segment, travelled, ecn),
-            (Body::Control(_) | Body::Opaque(_), _) => unreachable!("no end of a flow takes {packet:?}"),
+            (Body::Control(_) | Body::Arp(_) | Body::Opaque(_), _) => {
+                unreachable!("no end of a flow takes {packet:?}")
+            }
         }
     }
 

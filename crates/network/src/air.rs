@@ -1,16 +1,14 @@
 //! The air: frames from transmitters to receivers, and the stations' actions.
 
 use crate::event::Event;
+use crate::link_layer::LINK_LAYER_DELAY;
 use crate::network::Network;
 use crate::watch::Watch;
-use meshpace_packet::Class;
+use meshpace_packet::{Body, Class};
 use meshpace_radio::{Action, Arrival, Frame, MacPacket, Outcome};
 use meshpace_relay::Heard;
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
-
-/// A packet takes this long through the link layer, on its way up and on its way down (ns2-behaviour 4.1).
-pub const LINK_LAYER_DELAY: Span = Span::from_micros(25);
 
 /// A receiver nearer than this (6 km) has read a frame before its transmitter sends another or gives its packet up:
 /// that takes DIFS after the end, 28 us at the least (schemes.md 17.3).
@@ -225,6 +223,9 @@ impl<T: Copy + Debug> Network<T> {
 
     /// The receiver gets a copy: the sender keeps its own until it is acknowledged.
     fn deliver(&mut self, node: u32, packet: &MacPacket, from: NodeId) {
+        if let Body::Arp(message) = self.packets.get(packet.handle).body {
+            return self.arp_input(node, message);
+        }
         let packet = self.packets.copy(packet.handle);
         self.packets.get_mut(packet).travelled += 1;
         let at = self.now() + LINK_LAYER_DELAY;
@@ -249,7 +250,7 @@ impl<T: Copy + Debug> Network<T> {
         self.nodes[node as usize].links.toward(to).given_up(class);
         match class {
             // Routing learns nothing of its own packets (ns2-behaviour 3.8, 5.5).
-            Class::Control => self.packets.remove(packet.handle),
+            Class::Control | Class::Arp => self.packets.remove(packet.handle),
             Class::Data | Class::Ack => self.link_failed(node, to, packet.handle),
         }
     }

@@ -1,6 +1,7 @@
 //! From a scenario to a network at time 0.
 
 use crate::addresses::{AddressBook, host};
+use crate::arp::ArpTable;
 use crate::event::{Alarm, EventQueue};
 use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
@@ -207,6 +208,7 @@ fn node(
         exchanges: asks.reports.then(|| Box::new(ExchangeLog::new(config.intervals.sifs))),
         routing,
         routing_alarm: Alarm::default(),
+        arp: scenario.radio.arp.then(ArpTable::default),
         links: LinkCounters::default(),
     }
 }

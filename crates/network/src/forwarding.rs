@@ -1,6 +1,5 @@
 //! The network layer of the mesh nodes: routing and forwarding.
 
-use crate::air::LINK_LAYER_DELAY;
 use crate::event::Event;
 use crate::network::Network;
 use meshpace_packet::{Body, Class, Handle, Host, Packet};
@@ -70,7 +69,7 @@ impl<T: Copy + Debug> Network<T> {
             match action {
                 Action::SendData { packet, next_hop, delay } => {
                     self.packets.get_mut(packet).next_hop = Some(next_hop);
-                    self.queue.schedule(now + delay + LINK_LAYER_DELAY, Event::Enqueue { node, packet });
+                    self.send_down(node, packet, delay);
                 }
                 Action::SendControl { message, to, ttl, delay } => {
                     self.send_control(node, message, to, ttl, delay);
@@ -108,18 +107,19 @@ impl<T: Copy + Debug> Network<T> {
         packet.ttl = ttl;
         packet.next_hop = next_hop;
         let packet = self.packets.add(packet);
-        self.queue.schedule(self.now() + delay + LINK_LAYER_DELAY, Event::Enqueue { node, packet });
+        self.send_down(node, packet, delay);
     }
 
     /// Drops the waiting packets for a neighbour: data, acknowledgements and unicast replies alike.
     ///
-    /// ns-2 queues a RERR with next hop 0, so a purge for node 0 takes the waiting RERRs along (ns2-behaviour 4.5).
+    /// ns-2 queues a RERR with next hop 0, so a purge for node 0 takes the waiting RERRs along (ns2-behaviour 4.5); packets of
+    /// address resolution likewise, whoever they are for.
     fn purge(&mut self, node: u32, next_hop: NodeId) {
         let routing = &self.nodes[node as usize].routing;
         let errors_too = next_hop == NodeId(0) && matches!(routing, Protocol::AodvNs2(_));
         self.purge_relay(node, &mut |packet| {
             packet.next_hop == Some(next_hop)
-                || (errors_too && matches!(packet.body, Body::Control(Control::Rerr(_))))
+                || (errors_too && matches!(packet.body, Body::Control(Control::Rerr(_)) | Body::Arp(_)))
         });
     }
 }

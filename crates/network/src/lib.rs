@@ -9,6 +9,7 @@
 
 mod addresses;
 mod air;
+mod arp;
 mod build;
 mod capture;
 mod counting;
@@ -17,6 +18,7 @@ mod far_frames;
 mod forwarding;
 mod gateway_node;
 mod gateways;
+mod link_layer;
 mod movement;
 mod network;
 mod node;

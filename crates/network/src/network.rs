@@ -1,10 +1,11 @@
 //! The network, and the loop that drives it.
 //!
 //! Each concern adds its methods in a module of its own: [`crate::sending`] what sets out and where it leaves the mesh,
-//! [`crate::forwarding`] routing and the interface queues, [`crate::air`] frames, [`crate::wired_part`] the links,
+//! [`crate::forwarding`] routing and forwarding, [`crate::link_layer`] address resolution, [`crate::air`] frames, [`crate::wired_part`] the links,
 //! [`crate::gateways`] what crosses between both, [`crate::counting`] what is counted.
 
 use crate::addresses::AddressBook;
+use crate::arp::ArpTable;
 use crate::event::{Alarm, Event, EventQueue};
 use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
@@ -18,7 +19,7 @@ use crate::wired::WiredLink;
 use meshpace_packet::{Handle, Host, Packet, Packets};
 use meshpace_radio::{Action, Frame, Hearer, Losses, StationConfig};
 use meshpace_routing::Action as RoutingAction;
-use meshpace_units::{Instant, NodeId};
+use meshpace_units::{Instant, NodeId, Span};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
@@ -121,6 +122,7 @@ impl<T: Copy + Debug> Network<T> {
             Event::WiredRelay(link) => self.wired_relay_alarm(link),
             Event::Station(node) => self.station_alarm(node, watch),
             Event::NetworkInput { node, packet, from } => self.network_input(node, packet, NodeId(from)),
+            Event::SendDown { node, packet } => self.send_down(node, packet, Span::ZERO),
             Event::Enqueue { node, packet } => self.enqueue(node, packet),
             Event::Routing(node) => self.routing_alarm(node),
             Event::WiredSent(link) => self.wired_sent(link),
@@ -153,10 +155,17 @@ impl<T: Copy + Debug> Network<T> {
         self.far.count()
     }
 
-    /// Packets under way. In a network that has come to rest there are none.
+    /// Packets under way. In a network that has come to rest there are none but those that wait for an
+    /// [address](Self::unresolved).
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.packets.count()
+    }
+
+    /// Packets that wait for an address: for ever, if nobody answers and no other packet comes.
+    #[must_use]
+    pub fn unresolved(&self) -> usize {
+        self.nodes.iter().filter_map(|node| node.arp.as_ref()).map(ArpTable::waiting).sum()
     }
 
     /// Shows the interface queues to whoever wants to see them.

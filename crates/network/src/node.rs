@@ -1,5 +1,6 @@
 //! A mesh node: its station, relay and routing.
 
+use crate::arp::ArpTable;
 use crate::event::Alarm;
 use meshpace_packet::{Class, Handle};
 use meshpace_radio::Station;
@@ -23,6 +24,8 @@ pub struct Node {
     pub routing: Protocol<Handle>,
     /// When routing wants to be called.
     pub routing_alarm: Alarm,
+    /// The addresses of its neighbours, if it has to ask for them.
+    pub(crate) arp: Option<ArpTable>,
     /// What happened to the packets for each neighbour.
     pub links: LinkCounters,
 }
@@ -38,6 +41,8 @@ pub struct LinkCount {
     pub retry_drops: u64,
     /// Packets for this neighbour that found the interface queue full.
     pub queue_drops: u64,
+    /// Packets for this neighbour that waited for its address and gave way to a later one, or failed since nobody answered.
+    pub arp_drops: u64,
     /// Packets that were acknowledged.
     pub carried: u64,
 }
@@ -79,7 +84,7 @@ impl LinkCount {
         match class {
             Class::Data => self.data_drops += 1,
             Class::Ack => self.ack_drops += 1,
-            Class::Control => {}
+            Class::Control | Class::Arp => {}
         }
     }
 }

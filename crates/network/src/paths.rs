@@ -1,11 +1,9 @@
 //! Paths that packets take whatever routing says.
 
-use crate::air::LINK_LAYER_DELAY;
-use crate::event::Event;
 use crate::network::Network;
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Handle, Packet, PathId};
-use meshpace_units::NodeId;
+use meshpace_units::{NodeId, Span};
 use std::fmt::Debug;
 use std::num::NonZeroU32;
 
@@ -55,7 +53,7 @@ impl<T: Copy + Debug> Network<T> {
         let here = nodes.iter().position(|on_path| on_path.0 == node);
         let next = here.and_then(|here| nodes.get(here + 1));
         packet.next_hop = Some(*next.unwrap_or_else(|| panic!("node {node} is not on the way of {nodes:?}")));
-        self.queue.schedule(self.queue.now() + LINK_LAYER_DELAY, Event::Enqueue { node, packet: handle });
+        self.send_down(node, handle, Span::ZERO);
     }
 
     /// The rates of a path's links; `None` if all links have the same rate.

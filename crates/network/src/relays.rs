@@ -157,7 +157,7 @@ impl<T: Copy + Debug> Network<T> {
             match self.packets.take(handle).class {
                 Class::Data => this.count.data_drops += 1,
                 Class::Ack => this.count.ack_drops += 1,
-                Class::Control => {}
+                Class::Control | Class::Arp => {}
             }
         }
         let deadline = this.relay.poll_timeout().filter(|at| *at > now);

@@ -1,5 +1,6 @@
 //! What a packet carries above IP.
 
+use crate::arp::Arp;
 use meshpace_routing::Control;
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant};
@@ -14,6 +15,8 @@ pub enum Body {
     Udp(Datagram),
     /// A routing packet.
     Control(Control),
+    /// A packet of address resolution. It has no IP header, and no hop but one.
+    Arp(Arp),
     /// A packet of a real host.
     Opaque(Opaque),
 }
@@ -62,7 +65,7 @@ impl Body {
             Self::Tcp(segment) => (segment.source_port, segment.destination_port),
             Self::Udp(datagram) => (datagram.source_port, datagram.destination_port),
             Self::Opaque(opaque) => (opaque.source_port, opaque.destination_port),
-            Self::Control(_) => (0, 0),
+            Self::Control(_) | Self::Arp(_) => (0, 0),
         }
     }
 }

@@ -6,11 +6,13 @@
 //!
 //! Relays and end points may put typed headers beside the transport's: [`Shim`].
 
+mod arp;
 mod body;
 mod packet;
 mod shim;
 mod store;
 
+pub use arp::{Arp, ArpOperation};
 pub use body::{Body, Datagram, Opaque, Stamp};
 pub use packet::{Class, Host, Packet, PacketId, PathId};
 pub use shim::{Shim, ShimBytes, ShimKind, ShimView};

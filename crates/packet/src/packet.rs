@@ -41,6 +41,8 @@ pub enum Class {
     Ack,
     /// Routing.
     Control,
+    /// Address resolution: nothing that queues let pass, unlike routing.
+    Arp,
 }
 
 /// A packet of the network layer.

@@ -139,6 +139,7 @@ fn radio(scenario: &Scenario) -> Value {
         "shadowing_db": shadowing,
         "tx_range_m": radio.tx_range,
         "cs_range_m": radio.cs_range,
+        "arp": radio.arp,
         "ack_timeout_s": radio.ack_timeout.as_secs_f64(),
         "backoff_range": match radio.backoff_range { BackoffRange::Ns2 => "ns2", BackoffRange::Standard => "standard" },
         "link_rates": radio.link_rates.iter().map(|exception| json!({

@@ -260,6 +260,8 @@ fn protocol(packet: &Packet) -> u8 {
         meshpace_packet::Body::Opaque(opaque) => opaque.protocol,
         // AODV and DSDV run over UDP.
         meshpace_packet::Body::Control(_) => 17,
+        // None: a queue of its own for each pair of nodes.
+        meshpace_packet::Body::Arp(_) => 0,
     }
 }
 

@@ -124,6 +124,11 @@ static RADIO: Section = Section {
         Key::new("tx_range", LENGTH_ABOVE_0, "How far a frame can be decoded.").default("\"250m\""),
         Key::new("cs_range", LENGTH_ABOVE_0, "How far a frame is sensed; at least tx_range.").default("\"550m\""),
         Key::new(
+            "arp",
+            Kind::Flag,
+            "A node asks for a neighbour's address before it first sends to it, as in ns-2; true by default with reception = \"ns2-capture\".",
+        ),
+        Key::new(
             "ack_timeout",
             TIME_FROM_0,
             "What a sender grants the way there and back when it waits for a CTS or an ACK; 4us, as ns-2 has it, reach 600 m.",

@@ -242,6 +242,7 @@ fn defaults_are_those_of_ns2() {
         tx_range: 250.0,
         cs_range: 550.0,
         backoff_range: BackoffRange::Ns2,
+        arp: true,
         ack_timeout: Span::from_micros(4),
         link_rates: vec![],
     };
@@ -289,6 +290,10 @@ fn every_radio_key_is_read() {
     assert_eq!((radio.retry_short, radio.retry_long, radio.queue), (0, 9, 25));
     assert_eq!((radio.tx_range, radio.cs_range, radio.mac_overhead), (300.0, 600.0, Bytes(28)));
     assert_eq!(radio.backoff_range, BackoffRange::Standard);
+    assert!(!radio.arp, "only ns-2's reception brings ns-2's address resolution by itself");
+    assert!(
+        resolve(&format!("{}{}", text.replace("queue", "arp = true\nqueue"), flow("n0", "n1"))).radio.arp
+    );
     assert_eq!(radio.basic_rate, mbps(2.0));
     assert_eq!(radio.rate_between(n0, n1), mbps(2.0));
     assert_eq!(radio.rate_between(n1, n0), mbps(5.5));

@@ -73,6 +73,7 @@ const KEYS: &[&str] = &[
     "flow.0.packet",
     "radio_link",
     "radio.ack_timeout",
+    "radio.arp",
     "topology.connected",
     "topology.min_hops",
     "topology.placement_seed",

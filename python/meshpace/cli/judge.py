@@ -71,6 +71,7 @@ _NETWORK: tuple[tuple[str, str, Callable[[RunResult], float | None], Callable[[F
     ("collisions", "", _links(lambda link: link["collisions"]), lambda b: b.collisions),
     ("collisions of RTS", "", _links(lambda link: link["collisions_rts"]), lambda b: b.collisions_rts),
     ("full-queue drops", "", _links(lambda link: link["queue_drops"]), lambda b: b.queue_drops),
+    ("drops while an address was asked for", "", _links(lambda link: link["arp_drops"]), lambda b: b.arp_drops),
 )
 
 

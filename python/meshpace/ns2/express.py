@@ -29,6 +29,8 @@ _CHOICES = ("congestion", "tcp_profile", "pacing", "ack_policy", "relay", "gatew
 """Parameters that choose a part: named before those of the part."""
 _DSSS_RATES = (1e6, 2e6, 5.5e6, 11e6)
 _MAC_OVERHEAD = 34
+_LONG_PREAMBLE_BPS = 1e6
+"""Frames at this rate have the long preamble, whatever the network's (IEEE 802.11-2016, 16.2.2.3)."""
 
 Resolved = dict[str, Any]
 """A scenario as ``meshpace.engine.resolve`` returns it."""
@@ -95,8 +97,7 @@ def _check_static_parts(resolved: Resolved) -> None:
 def _radio(radio: Resolved) -> Radio:
     def need(key: str, wanted: object, reason: str) -> None:
         if radio[key] != wanted:
-            allowed = f'"{wanted}"' if isinstance(wanted, str) else str(wanted)
-            raise Refusal(f"radio.{key}", radio[key], allowed, reason)
+            raise Refusal(f"radio.{key}", radio[key], as_written(wanted), reason)
 
     if radio["standard"] not in ("802.11b", "802.11g-ns2"):
         allowed = '"802.11b", "802.11g-ns2"'
@@ -107,9 +108,14 @@ def _radio(radio: Resolved) -> Radio:
     need("propagation", "two-ray", "only the two-ray model draws nothing")
     need("reception", "ns2-capture", "it never sums interference")
     need("backoff_range", "ns2", "it draws from 0..cw-1")
+    need("arp", True, "its nodes ask for every address")
     need("mac_overhead", _MAC_OVERHEAD, "ns-2.35 adds 34 bytes to a data frame")
     if radio["link_rates"]:
         raise Refusal("radio.link_rates", f"{len(radio['link_rates'])} rates", "none", "a MAC has one data rate")
+    if radio["preamble"] == "short" and min(radio["rate_bps"], radio["basic_rate_bps"]) <= _LONG_PREAMBLE_BPS:
+        allowed = '"long", or rate and basic_rate above 1 Mbit/s'
+        reason = "it would shorten frames at 1 Mbit/s too, which keep the long one"
+        raise Refusal("radio.preamble", "short", allowed, reason)
     rts = radio["rts"]
     if radio["retry_short"] == 0 or radio["retry_long"] == 0:
         key = "retry_short" if radio["retry_short"] == 0 else "retry_long"

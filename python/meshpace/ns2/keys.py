@@ -39,6 +39,7 @@ EXPRESSED = {
     "radio.tx_range": "RXThresh_",
     "radio.cs_range": "CSThresh_",
     "radio.backoff_range": "ns2",
+    "radio.arp": "true",
     "topology.kind": _PLACES,
     "topology.hops": _PLACES,
     "topology.hops_short": _PLACES,

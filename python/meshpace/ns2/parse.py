@@ -40,6 +40,7 @@ class Figures:
     collisions: int
     collisions_rts: int
     queue_drops: int
+    arp_drops: int
 
     @property
     def aggregate_goodput_bps(self) -> float:
@@ -100,6 +101,7 @@ def parse_run(scenario: Ns2Scenario, output: str, drops: Iterable[str]) -> Figur
         collisions=sum(n for (reason, _), n in counts.items() if reason == "COL"),
         collisions_rts=counts["COL", "RTS"],
         queue_drops=sum(n for (reason, _), n in counts.items() if reason in ("queue", "wired")),
+        arp_drops=sum(n for (reason, _), n in counts.items() if reason == "address"),
     )
 
 
@@ -135,8 +137,8 @@ def _count_drops(lines: Iterable[str], begin: float, end: float) -> Counter[tupl
     """Drops by (reason, packet type) in [begin, end].
 
     Wireless lines: ``D time _node_ layer reason uid type size [...]``; wired: ``d time from to type size ...``.
-    A full interface queue gives no reason: ``IFQ ---``. Collisions of broadcasts, which ns-2 logs at each of their
-    receivers, are left out: a result counts frames addressed to one.
+    A full interface queue gives no reason: ``IFQ ---``; what waits for an address in vain is ``IFQ ARP``. Collisions of
+    broadcasts, which ns-2 logs at each of their receivers, are left out: a result counts frames addressed to one.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for line in lines:
@@ -149,6 +151,8 @@ def _count_drops(lines: Iterable[str], begin: float, end: float) -> Counter[tupl
             counts[words[4], words[6]] += 1
         elif words[3:5] == ["IFQ", "---"]:
             counts["queue", words[6]] += 1
+        elif words[3:5] == ["IFQ", "ARP"]:
+            counts["address", words[6]] += 1
     return counts
 
 

@@ -8,6 +8,7 @@ const frameKinds = {
   "tcp-ack": { name: "DATA with a TCP ACK", colour: "--tcp-ack", shape: "frame" },
   ack: { name: "ACK", colour: "--ack", shape: "circle" },
   routing: { name: "routing", colour: "--routing", shape: "ring" },
+  arp: { name: "address resolution", colour: "--routing", shape: "diamond" },
 };
 const lossKinds = {
   collision: { name: "lost to an overlapping frame", colour: "--bad", shape: "cross" },

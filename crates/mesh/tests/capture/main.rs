@@ -23,11 +23,12 @@ fn seeded(text: &str, seed: u64) -> Scenario {
     file.and_then(|file| file.resolve(seed)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A chain with static routes and one CBR flow from end to end.
+/// A chain with static routes and one CBR flow from end to end; nobody asks for addresses.
 pub fn cbr(hops: u32, more: &str) -> String {
     format!(
         r#"
         measure = {{ duration = "200ms", warmup = "0s" }}
+        radio = {{ arp = false }}
         topology = {{ kind = "chain", hops = {hops}, spacing = "200m" }}
         routing = {{ protocol = "static" }}
         defaults = {{ start_jitter = "100ms" }}

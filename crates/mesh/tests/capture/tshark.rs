@@ -459,3 +459,26 @@ fn packets_of_real_hosts_keep_their_bytes() {
     assert_eq!(rows[0].join("|"), "29||10.77.0.3||1024|68656c6c6f");
     assert_eq!(rows[1].join("|"), "|29||fd00::3|1024|68656c6c6f");
 }
+
+#[test]
+fn address_resolution() {
+    let text = tcp("1s", "static", "", "newreno", "n4", "");
+    let fields = ["arp.opcode", "arp.src.hw_mac", "arp.src.proto_ipv4", "arp.dst.proto_ipv4", "frame.len"];
+    let Some((rows, sent)) = check_run("arp", &text, &fields) else { return };
+    let mut seen = [0; 2];
+    for (row, sent) in rows.iter().zip(&sent) {
+        let Some(Packet { body: Body::Arp(arp), .. }) = &sent.packet else {
+            assert_eq!(row[0], "");
+            continue;
+        };
+        let address = |node: NodeId| format!("10.77.0.{}", node.0 + 2);
+        let operation = if sent.frame.to.is_none() { 1 } else { 2 };
+        seen[operation - 1] += 1;
+        let mac = format!("02:6d:70:00:00:{:02x}", arp.sender.0 + 1);
+        // 22 bytes of radiotap, 36 of 802.11 in captures, and the packet.
+        let expected =
+            [operation.to_string(), mac, address(arp.sender), address(arp.target), "86".to_owned()];
+        assert_eq!(*row, expected);
+    }
+    assert!(seen[0] >= 4 && seen[1] >= 4, "{seen:?}: four hops, asked for from one side at least");
+}

@@ -10,8 +10,12 @@ fn newreno(text: &str) -> String {
 
 #[test]
 fn every_datagram_of_an_overloaded_hop_is_accounted_for() {
-    let network =
-        format!("{}[radio]\nqueue = 20\n{}{}", measure(2.0, 0.0), chain(1), cbr("n0", "n1", 2e7, 1000));
+    let network = format!(
+        "{}[radio]\narp = false\nqueue = 20\n{}{}",
+        measure(2.0, 0.0),
+        chain(1),
+        cbr("n0", "n1", 2e7, 1000)
+    );
     let result = run(&newreno(&network));
     let f = &result.flows[0];
     let link = row(&result, "n0", "n1").expect("it carried something");
@@ -27,7 +31,7 @@ fn every_datagram_of_an_overloaded_hop_is_accounted_for() {
 
 #[test]
 fn a_relay_drops_toward_its_own_next_hop() {
-    let radio = "[radio]\nqueue = 10\nlink_rates = [{ from = \"n1\", rate = \"1Mbps\" }]\n";
+    let radio = "[radio]\narp = false\nqueue = 10\nlink_rates = [{ from = \"n1\", rate = \"1Mbps\" }]\n";
     let flows = format!("{}{}", cbr("n0", "n2", 4e5, 1000), cbr("n1", "n2", 3e6, 1000));
     let result = run(&newreno(&format!("{}{radio}{}{flows}", measure(3.0, 0.0), chain(2))));
     let (first, second) =
@@ -44,7 +48,8 @@ fn a_relay_drops_toward_its_own_next_hop() {
 /// Two stations that do not hear each other send to the one between them.
 fn hidden(rts: &str) -> String {
     let nodes = format!("{}{}{}", node("a", 0.0, 0.0), node("m", 200.0, 0.0), node("b", 400.0, 0.0));
-    let radio = format!("[radio]\ncs_range = 250\nrts = \"{rts}\"\n[routing]\nprotocol = \"static\"\n");
+    let radio =
+        format!("[radio]\narp = false\ncs_range = 250\nrts = \"{rts}\"\n[routing]\nprotocol = \"static\"\n");
     let flows = format!("{}{}", cbr("a", "m", 1.5e6, 1000), cbr("b", "m", 1.5e6, 1000));
     newreno(&format!("{}{radio}{nodes}{flows}", measure(3.0, 0.0)))
 }
@@ -86,7 +91,7 @@ fn retries_end_at_their_limits() {
     for (rts, limit, kind) in [("never", 7, FrameKind::Data), ("always", 7, FrameKind::Rts)] {
         // The receiver is gone: out of range although the static route, made at 250 m, had it. It moves at 1000 m/s.
         let nodes = format!("{}{}", node("a", 0.0, 0.0), node("b", 100.0, 0.0));
-        let radio = format!("[radio]\nrts = \"{rts}\"\n[routing]\nprotocol = \"static\"\n");
+        let radio = format!("[radio]\narp = false\nrts = \"{rts}\"\n[routing]\nprotocol = \"static\"\n");
         let walk = "[mobility]\nmodel = \"random-waypoint\"\nspeed_min = 999\nspeed_max = 1000\narea = [100000, 100000]\nnodes = [\"b\"]\n";
         let keys = "app = \"cbr\"\nrate = 8000\npacket = 100\nstart = 20\nstop = 29.5";
         let text = newreno(&format!("{}{radio}{walk}{nodes}{}", measure(31.0, 0.0), flow("a", "b", keys)));
@@ -155,7 +160,8 @@ fn what_does_not_apply_is_null() {
         flow("n0", "n1", "app = \"http\""),
         flow("n0", "n1", "app = \"transfer\"\nbytes = 1000\nstart = 3.5"),
     ];
-    let result = run(&newreno(&format!("{}{}{}", measure(4.0, 1.0), chain(1), flows.concat())));
+    let radio = "[radio]\narp = false\n"; // of two packets that come at once the first would wait 3 s
+    let result = run(&newreno(&format!("{}{radio}{}{}", measure(4.0, 1.0), chain(1), flows.concat())));
     let value = serde_json::to_value(&result).expect("JSON");
     let null = |flow: usize| -> Vec<String> {
         let fields = value["flows"][flow].as_object().expect("an object").iter();

@@ -13,7 +13,7 @@ const AIR_US: f64 = 200.0 / 299.792_458;
 fn an_idle_hop_takes_link_layer_access_and_exchange() {
     // Every 20.1 ms: the backoff after the last packet is long over, and times fall anywhere in a slot.
     let text = format!(
-        "{HOP}{}{}{}",
+        "{HOP}{}[radio]\narp = false\n{}{}",
         measure(60.1, 0.0),
         chain(1),
         flow(

@@ -43,7 +43,12 @@ fn every_flow_uses_the_gateway_nearest_to_its_mesh_end() {
         flow(4, "W2", "g1"),
         flow(5, "m1", "g2"),
     ];
-    let result = run(&format!("{STATIC}{}{}{}", measure(60.0, 0.0), two_gateways(), flows.concat()));
+    let result = run(&format!(
+        "{STATIC}{}[radio]\narp = false\n{}{}",
+        measure(60.0, 0.0),
+        two_gateways(),
+        flows.concat()
+    ));
     let wire = 0.8e-3;
     // One idle hop at 11 Mb/s with its mean backoff: see delay.rs.
     let hop = |payload: f64| {

@@ -55,7 +55,7 @@ fn the_smallest_windows_segments_and_queues_still_deliver() {
     assert_eq!((result.flows[0].delivered_bytes, result.flows[0].segments_sent), (300, 300));
     for scheme in ["newreno", "tcp-gap", "newreno-rfc", "tcp-ap-ns2-2005"] {
         let head = format!(
-            "[defaults]\nscheme = \"{scheme}\"\n{}[radio]\nqueue = 2\nretry_short = 0\nretry_long = 0\n",
+            "[defaults]\nscheme = \"{scheme}\"\n{}[radio]\narp = false\nqueue = 2\nretry_short = 0\nretry_long = 0\n",
             measure(20.0, 0.0)
         );
         let topology = "[topology]\nkind = \"chain\"\nhops = 3\nwired_queue = 1\nwired_delay = 0\n[routing]\nprotocol = \"static\"\n";

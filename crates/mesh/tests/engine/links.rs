@@ -33,7 +33,7 @@ fn without_places_the_links_are_the_way() {
 fn a_link_is_sensed_and_decoded_and_nothing_else_is() {
     // a and c both send to b and do not hear each other. With places 400 m apart each would sense the other.
     let both = [cbr("a", "b", 2e6, 1000), cbr("c", "b", 2e6, 1000)].concat();
-    let head = format!("{STATIC}[radio]\nrts = \"never\"\n{}", measure(5.0, 0.0));
+    let head = format!("{STATIC}[radio]\narp = false\nrts = \"never\"\n{}", measure(5.0, 0.0));
     let lost = |mesh: &str| {
         let result = run(&format!("{head}{mesh}{both}"));
         row(&result, "a", "b").expect("a row").collisions + row(&result, "c", "b").expect("a row").collisions

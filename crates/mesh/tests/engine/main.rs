@@ -2,6 +2,7 @@
 
 mod accounting;
 mod apps;
+mod arp;
 mod delay;
 mod determinism;
 mod ends;

@@ -145,7 +145,8 @@ impl Relay for Witness {
 /// ```
 #[test]
 fn a_node_overhears_its_neighbour_forward_its_packets_and_knows_them_again() {
-    let text = format!("{}{}{}", measure(4.0, 0.0), chain(2), cbr("n0", "n2", 2e5, 1000));
+    let text =
+        format!("{}[radio]\narp = false\n{}{}", measure(4.0, 0.0), chain(2), cbr("n0", "n2", 2e5, 1000));
     let notes = Notes::default();
     let result =
         with_relays(&format!("[defaults]\nscheme = \"newreno\"\n{text}"), &|queue| match queue.place {
@@ -192,8 +193,7 @@ fn a_node_overhears_its_neighbour_forward_its_packets_and_knows_them_again() {
 #[test]
 fn reports_tell_of_retries_and_of_packets_given_up() {
     // Nobody is at the other end of the link that is heard one way only.
-    let text =
-        "[defaults]\nscheme = \"newreno\"\n[radio]\ncs_range = 250\n[routing]\nprotocol = \"static\"\n";
+    let text = "[defaults]\nscheme = \"newreno\"\n[radio]\narp = false\ncs_range = 250\n[routing]\nprotocol = \"static\"\n";
     let nodes = format!("{}{}{}", node("a", 0.0, 0.0), node("m", 200.0, 0.0), node("b", 400.0, 0.0));
     let flows = format!("{}{}", cbr("a", "m", 1.5e6, 1000), cbr("b", "m", 1.5e6, 1000));
     let notes = Notes::default();

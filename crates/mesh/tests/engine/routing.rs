@@ -106,7 +106,7 @@ fn the_gateway_searches_for_mesh_nodes_itself() {
 /// A chain so crowded that stations give up frames.
 fn crowded(routing: &str) -> String {
     let topology = format!("[topology]\nkind = \"chain\"\nhops = 8\n[routing]\n{routing}\n");
-    format!("{NEWRENO}{}[radio]\nrate = \"2Mbps\"\n{topology}{}", measure(30.0, 0.0), flow("n0", "n8", ""))
+    format!("{NEWRENO}{}[radio]\nrate = \"2Mbps\"\n{topology}{}", measure(60.0, 0.0), flow("n0", "n8", ""))
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use super::addresses::Addresses;
 use super::crc32::crc32;
+use meshpace_packet::{Body, Packet};
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_units::{NodeId, Span};
 
@@ -14,10 +15,31 @@ pub const DATA_OVERHEAD: u64 = 36;
 const BROADCAST: [u8; 6] = [0xff; 6];
 /// The network that all nodes belong to; no node has this address (nodes: 02:6d:70:00:..).
 const BSSID: [u8; 6] = [0x02, 0x6d, 0x70, 0xff, 0xff, 0xff];
-/// LLC with SNAP (RFC 1042): an IPv4 packet follows.
-const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
-/// The same for an IPv6 packet.
-const LLC_SNAP_IPV6: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x86, 0xdd];
+/// LLC with SNAP (RFC 1042), but for the type of what follows.
+const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
+
+/// What a data frame carries (IEEE Std 802 numbers, as in RFC 1042).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum EtherType {
+    /// An IPv4 packet.
+    Ipv4 = 0x0800,
+    /// A packet of address resolution.
+    Arp = 0x0806,
+    /// An IPv6 packet.
+    Ipv6 = 0x86dd,
+}
+
+impl EtherType {
+    /// That of a packet.
+    pub fn of(packet: &Packet) -> Self {
+        match packet.body {
+            Body::Arp(_) => Self::Arp,
+            _ if packet.source.is_ipv6() => Self::Ipv6,
+            _ => Self::Ipv4,
+        }
+    }
+}
 
 /// First byte of frame control: version 0, type and subtype.
 const DATA: u8 = 0x08;
@@ -30,8 +52,8 @@ const RETRY: u8 = 0x08;
 /// The largest duration (9.2.4.2), us.
 const DURATION_MAX: u64 = 32_767;
 
-/// Everything before the IP packet (of version 6 if `v6`); the whole frame but for the FCS if it carries none.
-pub fn header(out: &mut Vec<u8>, frame: &Frame, v6: bool, addresses: &Addresses) {
+/// Everything before what the frame carries, which is of type `carries`; the whole frame but for the FCS if it carries nothing.
+pub fn header(out: &mut Vec<u8>, frame: &Frame, carries: EtherType, addresses: &Addresses) {
     let station = |node: NodeId| addresses.station(node);
     let receiver = frame.to.map_or(BROADCAST, station);
     let kind = match frame.kind {
@@ -52,7 +74,8 @@ pub fn header(out: &mut Vec<u8>, frame: &Frame, v6: bool, addresses: &Addresses)
             out.extend(station(frame.from));
             out.extend(BSSID);
             out.extend(((frame.seq & 0xfff) << 4).to_le_bytes()); // fragment 0
-            out.extend(if v6 { LLC_SNAP_IPV6 } else { LLC_SNAP_IPV4 });
+            out.extend(LLC_SNAP);
+            out.extend((carries as u16).to_be_bytes());
         }
     }
 }

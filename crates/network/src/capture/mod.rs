@@ -21,6 +21,7 @@
 //! - Packets of real hosts have their own bytes.
 
 mod addresses;
+mod arp;
 mod control;
 mod crc32;
 mod dot11;
@@ -33,6 +34,7 @@ mod udp;
 
 use crate::watch::Watch;
 use addresses::Addresses;
+use dot11::EtherType;
 use meshpace_packet::Packet;
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_scenario::{Radio, Scenario};
@@ -101,8 +103,8 @@ impl<W: Write> Watch for Capture<W> {
         self.frame.clear();
         radiotap::header(&mut self.frame, now, frame, &self.radio);
         let start = self.frame.len();
-        let v6 = packet.is_some_and(|packet| packet.source.is_ipv6());
-        dot11::header(&mut self.frame, frame, v6, &self.network.addresses);
+        let carries = packet.map_or(EtherType::Ipv4, EtherType::of);
+        dot11::header(&mut self.frame, frame, carries, &self.network.addresses);
         let comment = match (frame.kind, packet) {
             (FrameKind::Data, Some(packet)) => self.network.write(&mut self.frame, packet),
             (FrameKind::Rts | FrameKind::Cts | FrameKind::Ack, None) => None,

@@ -2,7 +2,7 @@
 //! hosts.
 
 use super::addresses::Addresses;
-use super::{control, shims, tcp, udp};
+use super::{arp, control, shims, tcp, udp};
 use meshpace_packet::{Body, Datagram, Opaque, Packet};
 use meshpace_routing::Control;
 use meshpace_units::Bytes;
@@ -20,7 +20,7 @@ impl Network {
         Self { addresses, transport: Vec::new() }
     }
 
-    /// Appends the IP packet. What it says of itself beyond its bytes is the comment.
+    /// Appends the IP packet, or what is in its place. What it says of itself beyond its bytes is the comment.
     pub fn write(&mut self, out: &mut Vec<u8>, packet: &Packet) -> Option<String> {
         let start = out.len();
         let written = shims::write(packet);
@@ -29,6 +29,10 @@ impl Network {
         let size = packet.size - Bytes(shims);
         let own = match &packet.body {
             Body::Opaque(opaque) => real(out, packet, opaque, size),
+            Body::Arp(message) => {
+                arp::packet(out, message, &self.addresses);
+                None
+            }
             _ => self.simulated(out, packet, size),
         };
         if !written.options.is_empty() {
@@ -78,14 +82,14 @@ impl Network {
                 control::datagram(transport, message, &self.addresses);
                 header.seal(transport);
             }
-            Body::Opaque(opaque) => unreachable!("{opaque:?} has bytes"),
+            Body::Arp(_) | Body::Opaque(_) => unreachable!("{packet:?} is written elsewhere"),
         }
         header.write(out, transport.len());
         out.extend_from_slice(transport);
         match &packet.body {
             Body::Tcp(segment) => tcp::beside_the_wire(segment),
             Body::Control(message) => other_size(message, size, length(&header, transport)),
-            Body::Udp(_) | Body::Opaque(_) => None,
+            Body::Udp(_) | Body::Arp(_) | Body::Opaque(_) => None,
         }
     }
 }

@@ -51,6 +51,13 @@ pub enum Event<T> {
         /// The previous hop.
         from: u32,
     },
+    /// A packet that routing held back comes to the link layer, which did not know the address of its next hop then.
+    SendDown {
+        /// Sender.
+        node: u32,
+        /// The packet; its next hop is noted in it.
+        packet: u32,
+    },
     /// A packet has passed the link layer on its way down and reaches the interface queue.
     Enqueue {
         /// Sender.

@@ -34,6 +34,8 @@ pub struct Radio {
     pub cs_range: f64,
     /// Slots of a backoff.
     pub backoff_range: BackoffRange,
+    /// Nodes ask for a neighbour's address before they send to it.
+    pub arp: bool,
     /// What time-outs grant the way there and back.
     pub ack_timeout: Span,
     /// Exceptions from `rate`, those of `[[radio_link]]` included.

@@ -51,6 +51,8 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
         rate_of(settings, "rate", standard, &standard.data_rates())?.unwrap_or(standard.default_rate());
     let basic_rate = rate_of(settings, "basic_rate", standard, standard.basic_rates())?;
     let (tx_range, cs_range) = read_ranges(settings)?;
+    let reception = read_reception(settings)?;
+    let by_default = matches!(reception, Reception::Ns2Capture { .. });
     let radio = Radio {
         standard,
         rate,
@@ -61,11 +63,12 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
         retry_long: settings.value("retry_long")?.count(),
         queue: settings.value("queue")?.count(),
         mac_overhead: settings.given("mac_overhead")?.map_or(standard.mac_overhead(), |given| given.bytes()),
-        reception: read_reception(settings)?,
+        reception,
         propagation: read_propagation(settings)?,
         tx_range,
         cs_range,
         backoff_range: BackoffRange::Ns2, // `extra::backoff_range` may say otherwise
+        arp: settings.given("arp")?.map_or(by_default, |given| given.flag()),
         ack_timeout: settings.value("ack_timeout")?.span(),
         link_rates: Vec::new(),
     };
