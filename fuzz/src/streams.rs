@@ -55,6 +55,13 @@ impl Streams {
         bare(*own, wired)
     }
 
+    /// Both sides go on with other numbers, as another connection between the same ports does.
+    pub fn renumber(&mut self, flow: u8, by: u32) {
+        let [wired, wireless] = self.of(flow, true);
+        *wired = Stream { next: wired.next + by, acked: wired.acked + by.rotate_left(16) };
+        *wireless = Stream { next: wireless.next + by.rotate_left(16), acked: wireless.acked + by };
+    }
+
     /// A connection's streams from one side: its own and the other's.
     fn of(&mut self, flow: u8, wired: bool) -> [&mut Stream; 2] {
         let start = [0, 1].map(|side| Stream { next: FIRST[side], acked: FIRST[1 - side] });

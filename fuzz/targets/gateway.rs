@@ -6,7 +6,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
 use meshpace_fuzz::streams::{Streams, ends};
-use meshpace_gateway::{Action, Config, DupAck, Gateway, Route, Side, TcpView, Treatment, Verdict};
+use meshpace_gateway::{Action, Config, DupAck, FlowKey, Gateway, Route, Side, TcpView, Treatment, Verdict};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Rate, Span};
@@ -38,6 +38,8 @@ enum Step {
     Data { flow: u8, wired: bool, quarters: u8 },
     /// A part of what is outstanding is acknowledged.
     Acknowledge { flow: u8, wired: bool, part: u8 },
+    /// Both ends of one of them go on with other numbers.
+    Renumber { flow: u8, by: u32 },
     /// Microseconds, then whatever is due by the end of them.
     Wait(u32),
     /// Until the next timer.
@@ -105,6 +107,7 @@ impl World {
                 let segment = self.streams.acknowledgement(flow, wired, part);
                 self.hand_in(flow, wired, &segment, unknown_route());
             }
+            Step::Renumber { flow, by } => self.streams.renumber(flow, by),
             Step::Wait(us) => self.wait_until(self.now + Span::from_micros(u64::from(us))),
             Step::Treat { flow, observe } => {
                 let treatment = if observe { Treatment::Observe } else { Treatment::Pace };
@@ -129,7 +132,16 @@ impl World {
             header_length: segment.header_length(),
             wire_len: Bytes(u64::from(20 + segment.header_length() + segment.payload)),
         };
-        match self.gateway.handle(self.now, side, &view, treatment, |_| route, packet) {
+        let key = FlowKey::new(side, &view);
+        let (implausible, known) = (self.gateway.counters().implausible, self.gateway.flow(&key));
+        let kept = (self.gateway.held(), self.gateway.buffered(), self.gateway.segments());
+        let verdict = self.gateway.handle(self.now, side, &view, treatment, |_| route, packet);
+        if self.gateway.counters().implausible > implausible {
+            assert!(matches!(verdict, Verdict::Forward(..)), "{verdict:?} of {segment:?}");
+            assert_eq!(self.gateway.flow(&key), known, "believed {segment:?}");
+            assert_eq!((self.gateway.held(), self.gateway.buffered(), self.gateway.segments()), kept);
+        }
+        match verdict {
             Verdict::Forward(packet, _) | Verdict::Consumed(packet) | Verdict::Dropped(packet) => {
                 self.leave(packet)
             }

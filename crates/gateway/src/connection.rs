@@ -3,34 +3,36 @@
 use crate::budget::Budget;
 use crate::down::Down;
 use crate::up::Up;
-use crate::{FlowKey, Side, TcpView, Traffic, Treatment};
+use crate::{FlowKey, Side, TcpView, Traffic, Treatment, Windows};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq};
 
 /// Window scale assumed if the handshake was not seen (schemes.md 3.6).
 const SCALE_UNSEEN: u8 = 7;
-/// Largest window scale (RFC 7323, section 2.3).
-const SCALE_MAX: u8 = 14;
-/// How far a RST may lie from the sequence numbers its side uses. A blind one misses this window 65,535 times of
-/// 65,536 and forgets no connection (the idea of RFC 5961, section 3; the gateway does not know the exact window).
-const RST_WINDOW: u32 = 1 << 15;
-
 /// What is known of one side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
-    isn: Option<Seq>,
-    /// From its SYN: the window scale it offered, if any.
-    offered_scale: Option<u8>,
-    /// The next sequence number it uses.
-    next: Option<Seq>,
     /// The sequence number after its FIN.
     fin: Option<Seq>,
     fin_acked: bool,
 }
 
+/// In which order places are taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// It carried no data yet, or nobody has answered: anybody can make as many of these as there are ports.
+    Unanswered,
+    /// Both sides were heard, and there was data.
+    Answered,
+    /// Packets wait in it: its place is not taken.
+    Holding,
+}
+
 #[derive(Debug)]
 pub(crate) struct Connection<P> {
     pub key: FlowKey,
+    /// What a segment of it can be like.
+    pub windows: Windows,
     halves: [Half; 2],
     /// Acknowledgement number and window field of the wireless side's latest ACK.
     latest_ack: Option<(Seq, u16)>,
@@ -50,9 +52,10 @@ pub(crate) struct Connection<P> {
 }
 
 impl<P: Clone> Connection<P> {
-    pub fn new(key: FlowKey, treatment: Treatment, now: Instant) -> Self {
+    pub fn new(key: FlowKey, windows: Windows, treatment: Treatment, now: Instant) -> Self {
         Self {
             key,
+            windows,
             halves: [Half::default(); 2],
             latest_ack: None,
             window: None,
@@ -75,33 +78,15 @@ impl<P: Clone> Connection<P> {
         }
     }
 
-    /// True if `segment` opens another connection with the same addresses and ports.
-    pub fn is_reopened_by(&self, side: Side, segment: &Segment) -> bool {
-        segment.flags.syn && !segment.flags.ack && self.halves[side.index()].isn != Some(segment.seq)
-    }
-
-    /// True if the RST `segment` can be one of this connection.
-    pub fn believes_reset(&self, side: Side, segment: &Segment) -> bool {
-        self.halves[side.index()]
-            .next
-            .is_none_or(|next| (segment.seq + RST_WINDOW).since(next) < 2 * RST_WINDOW)
-    }
-
     /// Notes size, sequence numbers, SYN, FIN and what is acknowledged of the other side's FIN.
     pub fn note(&mut self, side: Side, view: &TcpView<'_>) {
         let traffic = &mut self.traffic[side.index()];
         traffic.packets += 1;
         traffic.bytes += view.wire_len;
         let segment = view.segment;
-        let half = &mut self.halves[side.index()];
-        let end = segment.end();
-        half.next = Some(half.next.map_or(end, |next| next.later(end)));
-        if segment.flags.syn {
-            half.isn = Some(segment.seq);
-            half.offered_scale = segment.options.window_scale;
-        }
+        self.windows.note(side, segment);
         if segment.flags.fin {
-            half.fin = Some(end);
+            self.halves[side.index()].fin = Some(segment.end());
         }
         let other = &mut self.halves[side.other().index()];
         if segment.flags.ack && other.fin.is_some_and(|fin| segment.ack.at_or_after(fin)) {
@@ -114,21 +99,22 @@ impl<P: Clone> Connection<P> {
         self.halves.iter().all(|half| half.fin_acked)
     }
 
-    /// Both SYNs were seen.
-    fn handshake_seen(&self) -> bool {
-        self.halves.iter().all(|half| half.isn.is_some())
+    /// How soon its place is taken back.
+    pub fn rank(&self) -> Rank {
+        if self.down.as_ref().is_some_and(|down| down.queue_len() > 0) {
+            Rank::Holding
+        } else if self.carries_data && self.windows.both_heard() {
+            Rank::Answered
+        } else {
+            Rank::Unanswered
+        }
     }
 
     /// Notes the window that a segment of the wireless side announces (RFC 7323, section 2.2: never scaled in a SYN, scaled
     /// only if both offered it).
     pub fn note_window(&mut self, segment: &Segment) {
-        let [wired, wireless] = &self.halves;
-        let scale = match (wired.offered_scale, wireless.offered_scale) {
-            _ if segment.flags.syn => 0,
-            _ if !self.handshake_seen() => SCALE_UNSEEN,
-            (Some(_), Some(scale)) => scale.min(SCALE_MAX),
-            _ => 0,
-        };
+        let scale =
+            if segment.flags.syn { 0 } else { self.windows.scale(Side::Wireless).unwrap_or(SCALE_UNSEEN) };
         self.window = self.window.max(Some(Bytes(u64::from(segment.window) << scale)));
         if let Some(down) = &mut self.down {
             down.window = self.window;
@@ -142,9 +128,9 @@ impl<P: Clone> Connection<P> {
     pub fn is_duplicate_ack(&mut self, segment: &Segment) -> bool {
         let named = (segment.ack, segment.window);
         let repeats = self.latest_ack.replace(named) == Some(named);
-        let next = self.halves[Side::Wireless.index()].next;
+        let next = self.windows.next(Side::Wireless);
         repeats
-            && self.handshake_seen()
+            && self.windows.scale(Side::Wireless).is_some()
             && segment.is_pure_ack()
             && next.is_none_or(|next| segment.seq.at_or_after(next))
             && self.down.as_ref().is_some_and(|down| down.una() == segment.ack && down.outstanding())

@@ -7,17 +7,14 @@ use crate::incoming::{Incoming, Sack, lowest_sack};
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Activity, Config, Counters, Departure, Explanation, FlowKey, FlowStats, RoundTrips, Route,
-    RttOption, Side, TcpView, Treatment, Verdict,
+    Action, Activity, Config, Counters, Departure, Explanation, FlowKey, FlowStats, Judgement, RoundTrips,
+    Route, RttOption, Side, TcpView, Treatment, Verdict, Windows,
 };
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_pacing::{Direction, GoodputControl};
 use meshpace_units::{Bytes, Instant};
-
-/// How many of the most silent connections are looked at for one without held packets when a place is needed.
-const EVICTION_TRIES: usize = 8;
 
 /// The gateway between a mesh and the Internet. `P` is a packet or a handle of one.
 #[derive(Debug)]
@@ -223,31 +220,40 @@ impl<P: Clone> Gateway<P> {
         self.budget.segments
     }
 
-    /// The connection of a packet; a SYN or data makes a new one. `None` if it has none or there is no place.
+    /// The connection of a packet; a SYN or data makes a new one. `None` if it has none, cannot be one of it, or there is
+    /// no place.
     fn admit(&mut self, now: Instant, side: Side, view: &TcpView<'_>, treatment: Treatment) -> Option<Slot> {
         let (key, segment) = (FlowKey::new(side, view), view.segment);
+        let mut windows = Windows::default();
         if let Some(slot) = self.table.find(&key) {
-            if !self.table.get(slot).is_reopened_by(side, segment) {
-                return Some(slot);
+            let known = &mut self.table.get_mut(slot).windows;
+            match known.judge(side, segment) {
+                Judgement::Plausible => return Some(slot),
+                Judgement::Implausible => {
+                    self.counters.implausible += 1;
+                    return None;
+                }
+                Judgement::Anew => windows = known.anew(side),
             }
             self.forget(now, slot, false);
-        }
-        let opens = segment.flags.syn && !segment.flags.ack;
-        if segment.flags.rst || !(opens || segment.payload > 0) {
-            return None;
+        } else {
+            let opens = segment.flags.syn && !segment.flags.ack;
+            if segment.flags.rst || !(opens || segment.payload > 0) {
+                return None;
+            }
         }
         if self.table.len() >= self.config.flows_max && !self.evict(now) {
             self.counters.untracked += 1;
             return None;
         }
         self.counters.opened += 1;
-        Some(self.table.insert(now, Connection::new(key, treatment, now)))
+        Some(self.table.insert(now, Connection::new(key, windows, treatment, now)))
     }
 
-    /// Forgets a connection that has been silent for long and holds no packet; those without data go first.
+    /// Forgets the connection that has been silent for longest, of those that hold no packet; those without data or
+    /// without an answer go first.
     fn evict(&mut self, now: Instant) -> bool {
-        let holds = |slot: Slot| self.table.get(slot).down.as_ref().is_some_and(|down| down.queue_len() > 0);
-        let Some(slot) = self.table.by_silence().take(EVICTION_TRIES).find(|&slot| !holds(slot)) else {
+        let Some(slot) = self.table.dispensable() else {
             return false;
         };
         self.forget(now, slot, false);
@@ -255,13 +261,10 @@ impl<P: Clone> Gateway<P> {
         true
     }
 
-    /// A RST ends the connection if it can be one of it. From the wired side it follows the held data, all at once;
+    /// A RST ends the connection. From the wired side it follows the held data, all at once;
     /// from the wireless side the receiver is gone and the held data with it.
     fn on_reset(&mut self, now: Instant, slot: Slot, incoming: Incoming<'_, P>) -> Verdict<P> {
         let connection = self.table.get_mut(slot);
-        if !connection.believes_reset(incoming.side, incoming.view.segment) {
-            return incoming.forward();
-        }
         let queue = connection.down.as_mut().filter(|down| down.queue_len() > 0);
         if let (Side::Wired, Some(down)) = (incoming.side, queue) {
             down.append(incoming.outbound(now), &mut self.budget);
@@ -299,7 +302,6 @@ impl<P: Clone> Gateway<P> {
                 goodput.on_payload(slot, direction, Bytes(u64::from(segment.payload)));
             }
         }
-        self.table.touch(now, slot);
         let verdict = match side {
             Side::Wired => self.on_wired(now, slot, incoming),
             Side::Wireless => self.on_wireless(now, slot, incoming, route),
@@ -307,6 +309,7 @@ impl<P: Clone> Gateway<P> {
         let connection = self.table.get_mut(slot);
         let due = connection.down.as_ref().and_then(|down| down.due);
         reschedule(&mut self.schedule, slot, due_before, due);
+        self.table.touch(now, slot);
         self.hurry(now, slot);
         if self.table.get(slot).is_closed() {
             self.forget(now, slot, true);
@@ -338,6 +341,7 @@ impl<P: Clone> Gateway<P> {
         if let Some(down) = connection.down.as_mut().filter(|_| watched) {
             reschedule(&mut self.schedule, slot, down.due, None);
             self.urgent.extend(core::iter::from_fn(|| down.hurry(now, &self.config, &mut self.budget)));
+            self.table.refresh_rank(slot);
         }
     }
 
@@ -427,6 +431,7 @@ impl<P: Clone> Gateway<P> {
         let down = down.unwrap_or_else(|| panic!("flow {slot} is scheduled for {due:?} without a queue"));
         let departure = down.depart(now, &self.config, &mut self.budget);
         reschedule(&mut self.schedule, slot, None, down.due);
+        self.table.refresh_rank(slot);
         departure
     }
 

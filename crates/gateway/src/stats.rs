@@ -13,6 +13,8 @@ pub struct Counters {
     pub evicted: u64,
     /// Packets of connections for which there was no place; they were forwarded unpaced.
     pub untracked: u64,
+    /// Packets whose sequence numbers cannot be of their connection; they were forwarded, and nothing in them was believed.
+    pub implausible: u64,
     /// Packets held in a pacing queue.
     pub held: u64,
     /// Packets forwarded at once.

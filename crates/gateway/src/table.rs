@@ -1,7 +1,7 @@
 //! The connections, by name and by how long they have been silent.
 
 use crate::FlowKey;
-use crate::connection::Connection;
+use crate::connection::{Connection, Rank};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use meshpace_units::{Instant, Span};
@@ -12,8 +12,8 @@ pub(crate) type Slot = u32;
 /// Activity is noted at most this often in the order of silence; the exact time stays with the connection.
 const GRAIN: Span = Span::from_secs(1);
 
-/// Connections that never carried data come first, each group by time: the order in which places are taken back.
-type Silence = (bool, Instant, Slot);
+/// By rank, each by time: the order in which places are taken back.
+type Silence = (Rank, Instant, Slot);
 
 #[derive(Debug)]
 pub(crate) struct Table<P> {
@@ -23,7 +23,7 @@ pub(crate) struct Table<P> {
     by_silence: BTreeSet<Silence>,
 }
 
-impl<P> Table<P> {
+impl<P: Clone> Table<P> {
     pub const fn new() -> Self {
         Self { slots: Vec::new(), free: Vec::new(), by_key: BTreeMap::new(), by_silence: BTreeSet::new() }
     }
@@ -64,7 +64,7 @@ impl<P> Table<P> {
             self.slots.push(None);
             Slot::try_from(self.slots.len() - 1).expect("fewer connections than addresses and ports")
         });
-        let silence = (connection.carries_data, now, slot);
+        let silence = (connection.rank(), now, slot);
         self.by_key.insert(connection.key, slot);
         self.by_silence.insert(silence);
         self.slots[slot as usize] = Some((connection, silence));
@@ -84,15 +84,24 @@ impl<P> Table<P> {
     pub fn touch(&mut self, now: Instant, slot: Slot) {
         let (connection, silence) = self.entry(slot);
         connection.last_activity = now;
-        if now.saturating_since(silence.1) >= GRAIN || silence.0 != connection.carries_data {
+        if now.saturating_since(silence.1) >= GRAIN || silence.0 != connection.rank() {
             self.refresh(slot);
         }
     }
 
-    /// Puts a connection whose activity was only noted coarsely where it belongs in the order of silence.
+    /// Notes that a connection may hold packets now, or none any more.
+    pub fn refresh_rank(&mut self, slot: Slot) {
+        let (connection, silence) = self.entry(slot);
+        if silence.0 != connection.rank() {
+            self.refresh(slot);
+        }
+    }
+
+    /// Puts a connection where it belongs in the order of silence: its activity was only noted coarsely, or its rank has
+    /// changed.
     pub fn refresh(&mut self, slot: Slot) {
         let (connection, silence) = self.entry(slot);
-        let place = (connection.carries_data, connection.last_activity, slot);
+        let place = (connection.rank(), connection.last_activity, slot);
         let before = core::mem::replace(silence, place);
         self.by_silence.remove(&before);
         self.by_silence.insert(place);
@@ -105,15 +114,15 @@ impl<P> Table<P> {
         }
     }
 
-    /// The connections in the order in which their places are taken back.
-    pub fn by_silence(&self) -> impl Iterator<Item = Slot> {
-        self.by_silence.iter().map(|&(_, _, slot)| slot)
+    /// The connection whose place is taken back first, unless all hold packets.
+    pub fn dispensable(&self) -> Option<Slot> {
+        self.by_silence.first().filter(|&&(rank, ..)| rank != Rank::Holding).map(|&(_, _, slot)| slot)
     }
 
     /// The connection to look at first when looking for silent ones, and since when it may have been silent.
     pub fn most_silent(&self) -> Option<(Instant, Slot)> {
-        let without_data = self.by_silence.first();
-        let with_data = self.by_silence.range((true, Instant::ZERO, 0)..).next();
-        without_data.into_iter().chain(with_data).map(|&(_, since, slot)| (since, slot)).min()
+        let first_of = |rank| self.by_silence.range((rank, Instant::ZERO, 0)..).next();
+        let firsts = [Rank::Unanswered, Rank::Answered, Rank::Holding].into_iter().filter_map(first_of);
+        firsts.map(|&(_, since, slot)| (since, slot)).min()
     }
 }

@@ -6,7 +6,19 @@
 //! ones of what its peer can have acknowledged (RFC 5961, section 3), and a SYN is none (RFC 5961, section 4). Where a
 //! number is not known yet (a connection met in its middle), it bounds nothing.
 //!
-//! `bpf/include/plausible.h` does the same in the kernel; a test holds both against each other.
+//! The whole rule, as a data path of another make has to follow it. A segment of a side whose numbers are `next` (behind the
+//! highest byte it sent), `edge` (as far as the other side's acknowledgements and windows let it send) and `acked` (its
+//! bytes acknowledged), the other side's being `other.next` and so on:
+//!
+//! - SYN without ACK: only the one that is not acknowledged yet, once more (`end = next`, no `acked`);
+//! - RST: `acked <= seq <= next`; of a side that sent nothing yet, `seq = acked`, or before that an acknowledgement of what
+//!   the other side sent;
+//! - all others: `seq <= edge`, `end >= next - max(other's largest window, 66,000)`, and with ACK `ack <= other.next` and
+//!   `ack >= other.next - max(own largest window, 66,000)`.
+//!
+//! What fails is passed on and changes nothing, but that the latest one of each side is kept beside the connection: if the
+//! other side acknowledges it, and that fails too, the connection begins anew with these numbers. So nobody who hears only
+//! one side can end it.
 
 use crate::Side;
 use meshpace_tcp::Segment;
@@ -48,7 +60,16 @@ struct Half {
     /// The scale that its SYN offered, if one was seen; `None` in it for none.
     offered: Option<Option<u8>>,
     /// What it sent last that was implausible.
-    stray: Option<(Seq, Seq)>,
+    stray: Option<Stray>,
+}
+
+/// A segment, or several in a row, that no one believed.
+#[derive(Clone, Copy, Debug)]
+struct Stray {
+    from: Seq,
+    to: Seq,
+    /// If it is a SYN: the scale that it offers.
+    offers: Option<Option<u8>>,
 }
 
 impl Half {
@@ -56,15 +77,20 @@ impl Half {
         self.window.max(SLACK)
     }
 
-    /// Whether a RST with this number can be one of it: its peer discards any that is not the next byte that it expects.
-    fn can_reset(&self, seq: Seq) -> bool {
-        let reached = self.next.is_none_or(|next| seq.at_or_before(next));
-        let lowest = match (self.acked, self.next) {
-            (Some(acked), _) => Some(acked),
-            (None, Some(next)) => Some(Seq(next.0.wrapping_sub(RESET_SLACK))),
-            (None, None) => None,
+    /// Whether a RST can be one of it: its peer discards any whose number is not the next byte that it expects, and as
+    /// long as it has heard nothing, any that acknowledges nothing of its own (RFC 9293, section 3.10.7.3).
+    fn can_reset(&self, other: &Self, segment: &Segment) -> bool {
+        let within = |lowest: Seq, highest: Seq, number: Seq| {
+            number.at_or_after(lowest) && number.at_or_before(highest)
         };
-        reached && lowest.is_none_or(|lowest| seq.at_or_after(lowest))
+        let below = |number: Seq| Seq(number.0.wrapping_sub(RESET_SLACK));
+        match (self.acked, self.next) {
+            (Some(acked), next) => within(acked, next.unwrap_or(acked).later(acked), segment.seq),
+            (None, Some(next)) => within(below(next), next, segment.seq),
+            (None, None) => other.next.is_none_or(|next| {
+                segment.flags.ack && within(other.acked.unwrap_or(below(next)), next, segment.ack)
+            }),
+        }
     }
 }
 
@@ -76,26 +102,43 @@ pub struct Windows {
 
 impl Windows {
     /// Judges a segment that came from `side`. One that is [`Judgement::Plausible`] is to be [noted](Self::note) once it is
-    /// believed.
+    /// believed; one that is [`Judgement::Anew`] belongs to [other windows](Self::anew).
     pub fn judge(&mut self, side: Side, segment: &Segment) -> Judgement {
         let (own, other) = (self.halves[side.index()], self.halves[side.other().index()]);
         if segment.flags.rst {
-            return if own.can_reset(segment.seq) { Judgement::Plausible } else { Judgement::Implausible };
+            let can_reset = own.can_reset(&other, segment);
+            return if can_reset { Judgement::Plausible } else { Judgement::Implausible };
         }
         if fits(&own, &other, segment) {
             return Judgement::Plausible;
         }
-        let agreed =
-            other.stray.is_some_and(|(from, to)| segment.ack.after(from) && segment.ack.at_or_before(to));
+        let agreed = other
+            .stray
+            .is_some_and(|stray| segment.ack.after(stray.from) && segment.ack.at_or_before(stray.to));
         if segment.flags.ack && agreed {
             return Judgement::Anew;
         }
         let (start, end) = (segment.seq, segment.end());
         if start != end {
-            let from = own.stray.filter(|&(_, to)| to == start).map_or(start, |(from, _)| from);
-            self.halves[side.index()].stray = Some((from, end));
+            let before = own.stray.filter(|stray| stray.to == start && !segment.flags.syn);
+            let offers = segment.flags.syn.then_some(segment.options.window_scale);
+            let first = before.unwrap_or(Stray { from: start, to: start, offers });
+            self.halves[side.index()].stray = Some(Stray { to: end, ..first });
         }
         Judgement::Implausible
+    }
+
+    /// The windows of the connection of which a segment from `side` was judged [`Judgement::Anew`]: what the other side
+    /// sent of it is known.
+    #[must_use]
+    pub fn anew(&self, side: Side) -> Self {
+        let mut anew = Self::default();
+        if let Some(stray) = self.halves[side.other().index()].stray {
+            let other = &mut anew.halves[side.other().index()];
+            other.next = Some(stray.to);
+            other.offered = stray.offers;
+        }
+        anew
     }
 
     /// Notes what a plausible segment from `side` tells. A RST tells nothing.
@@ -106,7 +149,7 @@ impl Windows {
         if segment.flags.syn {
             self.offer(side, segment.options.window_scale);
         }
-        let scale = if segment.flags.syn { 0 } else { self.scale(side) };
+        let scale = if segment.flags.syn { 0 } else { self.scale(side).unwrap_or(SCALE_MAX) };
         let own = &mut self.halves[side.index()];
         let end = segment.end();
         own.next = Some(own.next.map_or(end, |next| next.later(end)));
@@ -128,19 +171,30 @@ impl Windows {
         self.halves[side.index()].offered = Some(scale);
     }
 
-    /// By how much the windows of `side` are scaled (RFC 7323, section 2.2: only if both offered it).
-    fn scale(&self, side: Side) -> u8 {
-        match (self.halves[side.index()].offered, self.halves[side.other().index()].offered) {
-            (Some(Some(scale)), Some(Some(_))) => scale.min(SCALE_MAX),
-            (Some(_), Some(_)) => 0,
-            _ => SCALE_MAX,
-        }
+    /// The next sequence number that `side` uses, as far as is known.
+    #[must_use]
+    pub const fn next(&self, side: Side) -> Option<Seq> {
+        self.halves[side.index()].next
+    }
+
+    /// Both sides were heard.
+    #[must_use]
+    pub fn both_heard(&self) -> bool {
+        self.halves.iter().all(|half| half.next.is_some())
+    }
+
+    /// By how much the windows of `side` are scaled (RFC 7323, section 2.2: only if both offered it); `None` unless both
+    /// SYNs were seen.
+    #[must_use]
+    pub fn scale(&self, side: Side) -> Option<u8> {
+        let (own, other) = (self.halves[side.index()].offered?, self.halves[side.other().index()].offered?);
+        Some(own.filter(|_| other.is_some()).map_or(0, |scale| scale.min(SCALE_MAX)))
     }
 }
 
 fn fits(own: &Half, other: &Half, segment: &Segment) -> bool {
     if segment.flags.syn && !segment.flags.ack {
-        return false;
+        return own.acked.is_none() && own.next == Some(segment.end());
     }
     let below = |number: Seq, distance: u32| Seq(number.0.wrapping_sub(distance));
     let limit = own.edge.or(own.next.map(|next| next + WINDOW_MAX));
@@ -246,9 +300,31 @@ mod tests {
         let mut unknown = Windows::default();
         assert_eq!(unknown.judge(Wireless, &reset(CLIENT)), Plausible, "nothing speaks against it");
         unknown.note(Wireless, &segment(CLIENT, SERVER, 0));
+        assert_eq!(unknown.judge(Wired, &reset(SERVER)), Plausible, "a host that has forgotten it");
+        assert_eq!(unknown.judge(Wired, &reset(SERVER + 1)), Implausible);
         assert_eq!(unknown.judge(Wireless, &reset(Seq(CLIENT.0.wrapping_sub(RESET_SLACK)))), Plausible);
         assert_eq!(unknown.judge(Wireless, &reset(Seq(CLIENT.0.wrapping_sub(RESET_SLACK + 1)))), Implausible);
         assert_eq!(unknown.judge(Wired, &reset(Seq(SERVER.0.wrapping_sub(1)))), Implausible, "acknowledged");
+    }
+
+    #[test]
+    fn a_syn_is_repeated_until_it_is_acknowledged() {
+        let mut windows = Windows::default();
+        windows.note(Wireless, &syn(CLIENT, None, Some(3)));
+        assert_eq!(pass(&mut windows, Wireless, &syn(CLIENT, None, Some(3))), Plausible);
+        assert_eq!(windows.judge(Wireless, &syn(CLIENT + 1, None, Some(3))), Implausible);
+        assert_eq!(connected(Some(3)).judge(Wireless, &syn(CLIENT, None, Some(3))), Implausible);
+    }
+
+    #[test]
+    fn a_refusal_acknowledges_the_syn() {
+        let mut windows = Windows::default();
+        windows.note(Wireless, &syn(CLIENT, None, None));
+        let refusal =
+            |ack| Segment { flags: Flags { rst: true, ack: true, ..Flags::NONE }, ..segment(Seq(0), ack, 0) };
+        assert_eq!(windows.judge(Wired, &reset(Seq(0))), Implausible, "acknowledges nothing");
+        assert_eq!(windows.judge(Wired, &refusal(CLIENT + 2)), Implausible);
+        assert_eq!(windows.judge(Wired, &refusal(CLIENT + 1)), Plausible);
     }
 
     #[test]
@@ -263,7 +339,13 @@ mod tests {
             Implausible,
             "of another SYN"
         );
-        assert_eq!(windows.judge(Wired, &syn(Seq(5), Some(Seq(9_000_100)), None)), Anew);
+        let answer = syn(Seq(5), Some(Seq(9_000_100)), Some(1));
+        assert_eq!(windows.judge(Wired, &answer), Anew);
+        let mut windows = windows.anew(Wired);
+        windows.note(Wired, &answer);
+        assert_eq!((windows.scale(Wireless), windows.scale(Wired)), (Some(0), Some(0)), "one offers none");
+        assert_eq!(windows.judge(Wireless, &segment(Seq(9_000_100), Seq(6), 10)), Plausible);
+        assert_eq!(windows.judge(Wireless, &segment(CLIENT + 1, SERVER + 1001, 0)), Implausible);
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use meshpace_gateway::{Action, Config, RttOption, Side, Verdict};
 use meshpace_pacing::GoodputControlConfig;
-use meshpace_tcp::{Options, Segment};
+use meshpace_tcp::{Flags, Options, Segment};
 use meshpace_units::{Bytes, Seq, Span};
 
 /// An established flow with a pace and one held packet of 1460 bytes at `base + MSS`.
@@ -91,14 +91,78 @@ fn a_silent_connection_is_forgotten_after_180_seconds() {
 
 #[test]
 fn the_same_ports_used_again_are_a_new_connection() {
-    let (mut s, _, held) = with_held();
+    let (mut s, base, held) = with_held();
     let repeated = Segment { flags: SYN, seq: Seq(WIRELESS_ISN), ..s.up(0, 0, 0) };
     s.forwards(Side::Wireless, &repeated);
     assert_eq!(s.gateway.held(), 1, "a repeated SYN is none");
     let syn = Segment { seq: Seq(0x1234_5678), ..repeated };
     s.forwards(Side::Wireless, &syn);
+    assert_eq!(s.gateway.held(), 1, "nobody has answered");
+    let options = Options { window_scale: Some(SCALE), ..Options::default() };
+    let answer = Segment { flags: SYN_ACK, ack: Seq(0x1234_5679), options, ..s.down(base, 0, 0) };
+    s.forwards(Side::Wired, &answer);
     s.releases(&[held]);
     assert!(!s.stats().down);
+    let data = Segment { seq: Seq(0x1234_5679), ack: answer.end(), ..s.up(0, 100, 0) };
+    s.forwards(Side::Wireless, &data);
+    assert!(s.stats().up);
+    assert_eq!(s.gateway.counters().opened, 2);
+}
+
+/// Packets from either side by somebody who knows addresses and ports, and no numbers.
+fn blind(s: &Script) -> Vec<(Side, Segment)> {
+    let far = |seq: Seq, n: u32| seq + (1 << 20) + n * 77_777_777;
+    let kinds = |segment: Segment, n: u32| {
+        let segment = Segment { seq: far(segment.seq, n), ack: far(segment.ack, n), ..segment };
+        [SYN, SYN_ACK, ACK, FIN_ACK, RST, Flags { rst: true, ..ACK }].map(move |flags| {
+            let payload = if flags == ACK { MSS } else { 0 };
+            Segment { flags, payload, ..segment }
+        })
+    };
+    let numbers = 0..40;
+    let of =
+        |side, segment: Segment| numbers.clone().flat_map(move |n| kinds(segment, n)).map(move |s| (side, s));
+    of(Side::Wired, s.down(0, 0, 0)).chain(of(Side::Wireless, s.up(0, 0, 0))).collect()
+}
+
+#[test]
+fn what_cannot_be_of_a_connection_is_forwarded_and_changes_nothing() {
+    let (mut s, base, held) = with_held();
+    let before = (s.stats(), s.gateway.held(), s.gateway.buffered(), s.gateway.segments());
+    let blind = blind(&s);
+    // In this order no two of them agree.
+    let (wired, wireless): (Vec<_>, Vec<_>) = blind.into_iter().partition(|&(side, _)| side == Side::Wired);
+    for (side, segment) in wired.into_iter().chain(wireless) {
+        s.now += Span::from_micros(1);
+        s.forwards(side, &segment);
+    }
+    let after = (s.stats(), s.gateway.held(), s.gateway.buffered(), s.gateway.segments());
+    assert_eq!(after, before);
+    assert_eq!(s.gateway.counters().implausible, 480);
+    assert_eq!(s.gateway.flow_count(), 1);
+    // Those that are of it still wait in their order.
+    let next = s.down(base + 2 * MSS, MSS, 0);
+    let next = s.holds(&next);
+    let left: Vec<_> = s.run_until(ms(1_000)).into_iter().map(|(_, packet)| packet).collect();
+    assert_eq!(left, [held, next]);
+}
+
+#[test]
+fn spoofed_data_takes_no_place_in_the_queue_from_genuine_data() {
+    let (mut s, base, held) = with_held();
+    let mut genuine = vec![held];
+    let places = 65_536 * 2 / 1500 - 2;
+    for n in 2..40 {
+        for spoofed in 0..places {
+            let data = s.down(1 << 24 | spoofed * MSS, MSS, 0);
+            s.forwards(Side::Wired, &data);
+        }
+        let data = s.down(base + n * MSS, MSS, 0);
+        genuine.push(s.holds(&data));
+    }
+    assert_eq!(s.stats().drops, 0);
+    let left: Vec<_> = s.run_until(ms(10_000)).into_iter().map(|(_, packet)| packet).collect();
+    assert_eq!(left, genuine);
 }
 
 #[test]
@@ -113,7 +177,7 @@ fn a_new_gateway_takes_over_in_the_middle() {
 
 #[test]
 fn a_window_without_scale_options_is_not_scaled() {
-    // The buffer limit shows the window: 512 bytes unscaled, twice that a flow; no packet of 1500 fits.
+    // The buffer limit shows the window: 512 bytes unscaled, twice that a flow; no packet of 1100 fits.
     let mut s = Script::new(config());
     let syn = Segment { flags: SYN, seq: Seq(WIRELESS_ISN), window: WINDOW, ..s.up(0, 0, 0) };
     s.forwards(Side::Wireless, &syn);
@@ -122,7 +186,8 @@ fn a_window_without_scale_options_is_not_scaled() {
     s.forwards(Side::Wired, &syn_ack);
     let base = s.sample(0, 40);
     assert_eq!(s.gateway.buffered(), Bytes::ZERO);
-    let (first, second) = (s.down(base, MSS, 0), s.down(base + MSS, MSS, 0));
+    s.overhead = 1000;
+    let (first, second) = (s.down(base, 100, 0), s.down(base + 100, 100, 0));
     s.forwards(Side::Wired, &first);
     s.drops(&second);
 }
@@ -158,6 +223,42 @@ fn flows_that_hold_packets_are_not_evicted_and_others_pass_untracked() {
     assert_eq!((small.gateway.counters().untracked, small.gateway.flow_count()), (1, 1));
     s.now = ms(400);
     s.releases(&[held]);
+}
+
+#[test]
+fn ten_silent_flows_that_hold_packets_are_no_obstacle() {
+    let mut s = Script::new(Config { flows_max: 20, ..config() });
+    for flow in 1..=20 {
+        s.flow = flow;
+        s.handshake();
+        let base = s.sample(0, 400);
+        s.now += Span::from_secs(1);
+        let (first, second) = (s.down(base, MSS, 0), s.down(base + MSS, MSS, 0));
+        s.forwards(Side::Wired, &first);
+        if flow <= 10 {
+            s.holds(&second);
+        }
+    }
+    s.flow = 21;
+    s.handshake();
+    assert_eq!((s.gateway.counters().evicted, s.gateway.counters().untracked), (1, 0));
+    assert!(s.gateway.flow(&key_of(10)).is_some(), "it holds a packet");
+    assert!(s.gateway.flow(&key_of(11)).is_none(), "the most silent one that holds none");
+}
+
+#[test]
+fn data_that_nobody_answers_takes_no_place_from_flows_with_answers() {
+    let mut s = Script::established(Config { flows_max: 10, ..config() });
+    let base = s.sample(0, 40);
+    let wired = s.down(0, MSS, 0);
+    for port in 0..1_000 {
+        s.now += Span::from_millis(10);
+        let data = Segment { source_port: port + 1_000, ..wired };
+        s.forwards(Side::Wired, &data);
+    }
+    let data = s.down(base, MSS, 0);
+    s.forwards(Side::Wired, &data);
+    assert_eq!(s.stats().samples, (1, 0), "the established flow is still known");
 }
 
 #[test]

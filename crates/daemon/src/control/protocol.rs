@@ -197,6 +197,9 @@ pub struct Totals {
     pub unread: std::collections::BTreeMap<String, u64>,
     /// Packets of connections without a place in the table.
     pub untracked: u64,
+    /// Packets whose sequence numbers cannot be of their connection; they were passed on.
+    #[serde(default)]
+    pub implausible: u64,
     /// Packets held in a pacing queue, all in all.
     pub held_total: u64,
     /// Packets waiting now.

@@ -45,6 +45,7 @@ pub(crate) fn status(snapshot: &Snapshot, config: &Config) -> Status {
             bytes: driver.bytes.0,
             unread: unread(snapshot).map(|(reason, n)| (reason.to_owned(), n)).collect(),
             untracked: counters.untracked,
+            implausible: counters.implausible,
             held_total: counters.held,
             held: snapshot.held,
             buffered_bytes: snapshot.buffered.0,

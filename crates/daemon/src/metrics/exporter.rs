@@ -104,6 +104,8 @@ impl Exporter {
         let reasons = unread(&self.snapshot).map(|(reason, n)| ([("reason", reason)], n));
         out.counters("unread_packets", "Packets passed on unread.", reasons)?;
         out.counter("untracked_packets", "Packets of connections without a place.", counters.untracked)?;
+        let help = "Packets whose sequence numbers cannot be of their connection, passed on unpaced.";
+        out.counter("implausible_packets", help, counters.implausible)?;
         let verdicts = [
             ("forwarded", counters.forwarded),
             ("held", counters.held),

@@ -78,7 +78,13 @@ impl Script {
     pub fn handshake(&mut self) {
         let scale = Options { window_scale: Some(SCALE), ..Options::default() };
         let syn = Segment { flags: SYN, seq: Seq(WIRELESS_ISN), options: scale, ..self.up(0, 0, 0) };
-        let syn_ack = Segment { flags: SYN_ACK, seq: Seq(WIRED_ISN), options: scale, ..self.down(0, 0, 0) };
+        let syn_ack = Segment {
+            flags: SYN_ACK,
+            seq: Seq(WIRED_ISN),
+            window: u16::MAX, // a window is not scaled in a SYN
+            options: scale,
+            ..self.down(0, 0, 0)
+        };
         let ack = self.up(0, 0, 0);
         self.forwards(Side::Wireless, &syn);
         self.forwards(Side::Wired, &syn_ack);

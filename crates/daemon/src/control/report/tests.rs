@@ -69,6 +69,7 @@ fn status_keeps_its_keys() {
         "packets",
         "bytes",
         "untracked",
+        "implausible",
         "held_total",
         "held",
         "buffered_bytes",
