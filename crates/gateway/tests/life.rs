@@ -154,7 +154,7 @@ fn spoofed_data_takes_no_place_in_the_queue_from_genuine_data() {
     let places = 65_536 * 2 / 1500 - 2;
     for n in 2..40 {
         for spoofed in 0..places {
-            let data = s.down(1 << 24 | spoofed * MSS, MSS, 0);
+            let data = s.down((1 << 24) + spoofed * MSS, MSS, 0);
             s.forwards(Side::Wired, &data);
         }
         let data = s.down(base + n * MSS, MSS, 0);

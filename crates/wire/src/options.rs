@@ -13,6 +13,8 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+/// A signature over header and payload (RFC 2385), and its successor (RFC 5925).
+const SIGNATURES: [u8; 2] = [19, 29];
 const EXPERIMENTAL: u8 = 253;
 
 /// By which TCP-GAP's option is known among the experimental ones (RFC 6994; not registered; schemes.md 3.2).
@@ -105,20 +107,23 @@ impl<'a> Iterator for Walk<'a> {
     }
 }
 
-/// What a header's options say. Those of a wrong length say nothing; of two of a kind the last counts, as in Linux,
-/// but the first of TCP-GAP's: that is what `bpf_load_hdr_opt` finds.
+/// What a header's options say, and whether the segment is signed. Those of a wrong length say nothing; of two of a kind
+/// the last counts, as in Linux, but the first of TCP-GAP's: that is what `bpf_load_hdr_opt` finds. A signature is one
+/// whatever its length.
 #[inline]
-pub fn read(options: &[u8]) -> Options {
+pub fn read(options: &[u8]) -> (Options, bool) {
     let mut read = Options::default();
+    let mut signed = false;
     // Most segments have timestamps alone, laid out as RFC 7323, appendix A recommends.
     if let [NOP, NOP, TIMESTAMPS, 10, rest @ ..] = options {
         if rest.len() == 8 {
             read.timestamps = Some(timestamps(rest));
-            return read;
+            return (read, false);
         }
     }
     for found in Walk::new(options) {
         match *found.bytes {
+            [kind, ..] if SIGNATURES.contains(&kind) => signed = true,
             [MSS, ..] => read.mss = found.mss().or(read.mss),
             [WINDOW_SCALE, 3, shift] => read.window_scale = Some(shift),
             [SACK_PERMITTED, 2] => read.sack_permitted = true,
@@ -131,7 +136,7 @@ pub fn read(options: &[u8]) -> Options {
             _ => {}
         }
     }
-    read
+    (read, signed)
 }
 
 #[inline]

@@ -21,6 +21,9 @@ pub struct Packet {
     pub traffic_class: u8,
     /// The TCP header; the length of the payload is the one that the IP header tells.
     pub segment: Segment,
+    /// It carries TCP's MD5 signature (RFC 2385) or its authentication option (RFC 5925): a change of its header or
+    /// payload would be noticed.
+    pub signed: bool,
     /// Where the TCP header begins.
     pub tcp_offset: usize,
     /// Bytes of the TCP header with its options.
@@ -131,12 +134,14 @@ pub fn parse(bytes: &[u8]) -> Result<Packet, NotTcp> {
     let (Layout { ip, header }, fixed, options) = Layout::of(bytes)?;
     let (source, destination) = ip.addresses(bytes);
     let payload = (ip.length - ip.transport - header) as u32;
+    let (options, signed) = options::read(options);
     Ok(Packet {
         source,
         destination,
         ttl: ip.ttl(bytes),
         traffic_class: ip.traffic_class(bytes),
-        segment: tcp::segment(fixed, options::read(options), payload),
+        segment: tcp::segment(fixed, options, payload),
+        signed,
         tcp_offset: ip.transport,
         header_length: header as u32,
         wire_len: Bytes(ip.length as u64),

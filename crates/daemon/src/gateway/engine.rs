@@ -145,6 +145,10 @@ impl Engine {
             unread.off += 1;
             return Decision::Accept;
         };
+        if packet.signed {
+            unread.signed += 1;
+            return Decision::Accept;
+        }
         let whole = packet.wire_len <= Bytes(bytes.len() as u64);
         let keeps = whole && treatment == Treatment::Pace && self.keeps(side, &packet);
         let handle = Handle { id, bytes: keeps.then(|| without_option(bytes, &packet)) };

@@ -28,6 +28,7 @@ pub fn reading(bytes: &[u8]) {
     let end = bytes.len() - anatomy.behind.len();
     assert_eq!(packet.wire_len.0 as usize, end);
     assert_eq!(packet.segment.options, anatomy.read());
+    assert_eq!(packet.signed, anatomy.is_signed());
     let number = |at: usize, n| anatomy.fixed[at..at + n].iter().fold(0, |sum, b| sum << 8 | u64::from(*b));
     let Segment { source_port, destination_port, seq, ack, flags, window, .. } = packet.segment;
     let halves = [source_port, destination_port, window].map(u64::from);

@@ -132,6 +132,11 @@ impl Anatomy {
         read
     }
 
+    /// Whether an MD5 signature or an authentication option is among them.
+    pub fn is_signed(&self) -> bool {
+        self.options.iter().any(|piece| matches!(piece, Piece::Option(bytes) if [19, 29].contains(&bytes[0])))
+    }
+
     /// The options as bytes.
     pub fn option_bytes(&self) -> Vec<u8> {
         let bytes = |piece: &Piece| match piece {

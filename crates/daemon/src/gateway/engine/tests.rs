@@ -274,6 +274,52 @@ fn what_does_not_cross_or_cannot_be_read_passes_and_is_counted() {
     assert!(w.engine.flows().is_empty());
 }
 
+/// A packet with an option in front of whatever options it has; its length is a multiple of four.
+fn with_option(packet: &[u8], option: &[u8]) -> Vec<u8> {
+    let tcp = parse(packet).unwrap().tcp_offset;
+    let mut bytes = [&packet[..tcp + 20], option, &packet[tcp + 20..]].concat();
+    let length = bytes.len();
+    if bytes[0] >> 4 == 4 {
+        bytes[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+    } else {
+        bytes[4..6].copy_from_slice(&(length as u16 - 40).to_be_bytes());
+    }
+    bytes[tcp + 12] += (option.len() as u8 / 4) << 4;
+    bytes
+}
+
+#[test]
+fn signed_packets_pass_as_they_are() {
+    let md5 = [&[1, 1, 19, 18][..], &[0xa5; 16]].concat();
+    let authentication = [&[29, 16, 1, 2][..], &[0x5a; 12]].concat();
+    for (option, v6) in [(&md5, false), (&md5, true), (&authentication, false), (&authentication, true)] {
+        let mut w = World::new(PACE);
+        w.v6 = v6;
+        let forged = Options { rtt_wired: Some(Span::from_millis(1)), ..Options::default() };
+        let ack = |side, seq, ack| Segment { options: forged, ..w.segment(side, seq, ack, 0) };
+        let packets = [
+            w.up(1, 1, MSS),
+            w.packet(Side::Wired, &ack(Side::Wired, 1, 1 + MSS)),
+            w.down(1, MSS),
+            w.up(1 + MSS, 1 + MSS, 0),
+            w.down(1 + MSS, MSS),
+            w.down(1 + 2 * MSS, MSS),
+            w.packet(Side::Wireless, &ack(Side::Wireless, 1 + MSS, 1 + MSS)),
+            w.packet(Side::Wireless, &ack(Side::Wireless, 1 + MSS, 1 + MSS)),
+        ];
+        for (n, packet) in packets.iter().enumerate() {
+            let now = ms(20 * n as u64);
+            assert_eq!(w.hand_in(now, &with_option(packet, option)), Out::Accept, "packet {n}");
+            assert_eq!(w.outputs(now), []);
+        }
+        assert_eq!((w.engine.flows().len(), w.engine.counted().unread.signed), (0, 8));
+        // The same without it is read.
+        let mut w = World::new(PACE);
+        w.v6 = v6;
+        assert!(packets.iter().any(|packet| w.hand_in(ms(0), packet) != Out::Accept));
+    }
+}
+
 #[test]
 fn a_packet_that_is_cut_off_is_measured_but_never_rewritten() {
     let mut w = World::new(PACE);
