@@ -19,10 +19,12 @@ pub mod hops;
 #[cfg(feature = "ebpf")]
 pub mod host;
 pub mod init;
+pub mod lease;
 pub mod manual;
 pub mod metrics;
 pub mod rights;
 pub mod rules;
+pub mod service_manager;
 #[cfg(feature = "ebpf")]
 mod shared_bytes;
 pub mod state;

@@ -19,6 +19,8 @@ pub enum Request {
     /// Put another configuration in force; flows are kept. Answers what the operator should know about it, or why the
     /// earlier one stays in force.
     Reload(Box<Config>, Sender<Result<String, String>>),
+    /// Give a sign of life now ([`crate::gateway::Pulse`]), then answer.
+    Sign(Sender<()>),
     /// Release what is held, in order, and end.
     Stop,
 }

@@ -213,6 +213,7 @@ impl Datapath {
             places: places(&self.chosen.config.gateway),
         };
         self.kernel.set(settings)?;
+        self.channel.pulse.beat(now);
         self.sign = now + SIGN;
         Ok(())
     }
@@ -242,6 +243,10 @@ impl Datapath {
                 Request::Snapshot(answer) => drop(answer.send(self.snapshot(now)?)),
                 Request::Flow(key, answer) => drop(answer.send(self.detail(now, &key).map(Box::new))),
                 Request::Reload(config, answer) => drop(answer.send(self.reload(now, *config))),
+                Request::Sign(answer) => {
+                    self.give_sign(now)?;
+                    let _ = answer.send(());
+                }
                 Request::Stop => {
                     self.passes = true;
                     self.give_sign(now)?;

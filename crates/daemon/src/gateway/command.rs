@@ -2,6 +2,7 @@
 
 use super::attendants::Attendants;
 use super::datapath;
+use super::pulse::Pulse;
 use super::standing_rules::StandingRules;
 use super::worker::Worker;
 use crate::Failure;
@@ -9,7 +10,9 @@ use crate::config::{self, Config, Datapath};
 #[cfg(feature = "ebpf")]
 use crate::ebpf;
 use crate::hops::{Directory, Refresher};
+use crate::lease::{Beacon, Ports};
 use crate::rights::Rights;
+use crate::service_manager::ServiceManager;
 use meshpace_linux::{Poller, Signal, Signals, monotonic_now};
 use meshpace_units::Span;
 use std::io;
@@ -43,15 +46,21 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let signals = Signals::new().map_err(|why| Failure::operational("signals", why))?;
     let hops =
         Refresher::start(Arc::clone(&config)).map_err(|why| Failure::operational("thread for hops", why))?;
-    let worker = start(&config, hops.directory().clone())?;
-    let mut rules = StandingRules::none();
+    let manager =
+        ServiceManager::of_environment().map_err(|why| Failure::operational("NOTIFY_SOCKET", why))?;
+    let (beacon, ports) = beacon(&config);
+    let worker = start(&config, hops.directory().clone(), Pulse::new(beacon, manager.clone()))?;
+    let mut rules = StandingRules::none(ports);
     let attendants = Attendants::start(&config, &args.config, &worker);
     let (outcome, attendants) = match attendants {
         Ok(attendants) => {
-            (supervise(&config, &signals, &worker, &attendants, &mut rules, &hops), Some(attendants))
+            let site =
+                Site { worker: &worker, attendants: &attendants, hops: &hops, manager: manager.as_ref() };
+            (supervise(&config, &signals, &site, &mut rules), Some(attendants))
         }
         Err(failure) => (Err(failure), None),
     };
+    tell(manager.as_ref(), ServiceManager::stopping);
     // Whatever happened: what is held leaves, no rule leads to a queue that nobody serves, nothing queued is lost.
     worker.stop();
     let removed = rules.remove(&config);
@@ -62,19 +71,49 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     outcome.and(ended).and(removed).map(|()| ExitCode::SUCCESS)
 }
 
+/// Who renews the lease of the packet queue, and from which ports; nobody where there is no queue, or no loopback interface.
+fn beacon(config: &Config) -> (Option<Beacon>, Option<Ports>) {
+    if config.datapath != Datapath::Nfqueue {
+        return (None, None);
+    }
+    let opened = Beacon::open().and_then(|beacon| beacon.ports().map(|ports| (beacon, ports)));
+    match opened {
+        Ok((beacon, ports)) => (Some(beacon), Some(ports)),
+        Err(why) => {
+            eprintln!("meshpaced: no lease of the queue: no sockets on the loopback interface: {why}");
+            (None, None)
+        }
+    }
+}
+
+/// Tells the service manager, if there is one. One that does not listen is no reason to end.
+fn tell(manager: Option<&ServiceManager>, what: impl FnOnce(&ServiceManager) -> io::Result<()>) {
+    if let Some(Err(why)) = manager.map(what) {
+        eprintln!("meshpaced: NOTIFY_SOCKET: {why}");
+    }
+}
+
+/// Those whom the supervision keeps in step.
+struct Site<'a> {
+    worker: &'a Worker,
+    attendants: &'a Attendants,
+    hops: &'a Refresher,
+    manager: Option<&'a ServiceManager>,
+}
+
 /// Starts the data thread of the data path that the configuration names.
-fn start(config: &Arc<Config>, hops: Directory) -> Result<Worker, Failure> {
+fn start(config: &Arc<Config>, hops: Directory, pulse: Pulse) -> Result<Worker, Failure> {
     let kept = Arc::clone(config);
     match config.datapath {
         Datapath::Nfqueue => {
             let queue = datapath::open(config).map_err(|why| Failure::Operational(why.to_string()))?;
-            Worker::start(move |channel| datapath::Datapath::new(queue, kept, hops, channel)?.run())
+            Worker::start(pulse, move |channel| datapath::Datapath::new(queue, kept, hops, channel)?.run())
         }
         #[cfg(feature = "ebpf")]
         Datapath::Ebpf => {
             Rights::here().require_bpf()?;
             let opened = ebpf::open(config)?;
-            Worker::start(move |channel| ebpf::Datapath::new(opened, kept, hops, channel)?.run())
+            Worker::start(pulse, move |channel| ebpf::Datapath::new(opened, kept, hops, channel)?.run())
         }
         #[cfg(not(feature = "ebpf"))]
         Datapath::Ebpf => Err(Failure::User(
@@ -87,18 +126,20 @@ fn start(config: &Arc<Config>, hops: Directory) -> Result<Worker, Failure> {
 fn supervise(
     config: &Arc<Config>,
     signals: &Signals,
-    worker: &Worker,
-    attendants: &Attendants,
+    site: &Site<'_>,
     rules: &mut StandingRules,
-    hops: &Refresher,
 ) -> Result<(), Failure> {
+    let Site { worker, attendants, hops, manager } = *site;
     let broken = |why: io::Error| Failure::operational("supervision", why);
     let mut poller = Poller::new().map_err(broken)?;
     poller.add(signals, SIGNALS).map_err(broken)?;
     poller.add(&worker.stopping, STOPPING).map_err(broken)?;
     poller.add(&worker.ended, ENDED).map_err(broken)?;
-    rules.follow(monotonic_now(), config)?;
+    if rules.follow(monotonic_now(), config)? {
+        begin_lease(worker);
+    }
     attendants.announce(config);
+    tell(manager, ServiceManager::ready);
     match config.datapath {
         Datapath::Nfqueue => eprintln!("meshpaced: {} on queue {}", config.mode.name(), config.nfqueue.queue),
         Datapath::Ebpf => {
@@ -127,7 +168,16 @@ fn supervise(
             config = present;
             hops.reload(Arc::clone(&config));
         }
-        rules.follow(monotonic_now(), &config)?;
-        rules.verify(monotonic_now(), &config)?;
+        let now = monotonic_now();
+        if rules.follow(now, &config)? || rules.verify(now, &config)? {
+            begin_lease(worker);
+        }
+    }
+}
+
+/// Has the data thread, and nobody else, begin the lease of rules that were just made.
+fn begin_lease(worker: &Worker) {
+    if !worker.sign() {
+        eprintln!("meshpaced: the data thread gives no sign of life: packets pass unqueued");
     }
 }

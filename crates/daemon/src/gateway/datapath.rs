@@ -5,6 +5,7 @@
 //! flows takes over: all state is soft (schemes.md 3.1).
 
 use super::decider::Decider;
+use super::pulse::Pulse;
 use crate::config::Config;
 use crate::hops::Directory;
 use crate::state::{Request, Snapshot};
@@ -33,6 +34,8 @@ pub struct Channel {
     pub stopping: Waker,
     /// Set once no rule leads packets to it any more: the last word.
     pub finish: Arc<AtomicBool>,
+    /// To be beaten while the thread gets on.
+    pub pulse: Pulse,
 }
 
 /// See the module's description.
@@ -100,7 +103,9 @@ impl Datapath {
             if !left && self.channel.finish.load(Ordering::Acquire) && self.queue.statistics()?.waiting == 0 {
                 return Ok(());
             }
-            self.deadline.set(self.decider.poll_timeout())?;
+            self.channel.pulse.on_time(monotonic_now());
+            let due = [self.decider.poll_timeout(), self.channel.pulse.due()].into_iter().flatten().min();
+            self.deadline.set(due)?;
         }
     }
 
@@ -148,6 +153,10 @@ impl Datapath {
                     self.decider.reload(now, Arc::from(config), self.queue.verdicts());
                     let kept = self.decider.engine().flow_count();
                     drop(answer.send(Ok(format!("in force; {kept} flows kept"))));
+                }
+                Request::Sign(answer) => {
+                    self.channel.pulse.beat(now);
+                    let _ = answer.send(());
                 }
                 Request::Stop => {
                     self.decider.let_pass(now, self.queue.verdicts());

@@ -1,6 +1,7 @@
 //! The data thread's life: how it is started, told things and ended.
 
 use super::datapath::Channel;
+use super::pulse::Pulse;
 use crate::Failure;
 use crate::state::Request;
 use meshpace_linux::Waker;
@@ -9,6 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long the data thread may take for a sign of life.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The data thread.
 #[derive(Debug)]
@@ -35,11 +40,12 @@ impl Drop for Bell {
 }
 
 impl Worker {
-    /// Starts the thread, which does `data_path` until its channel says that it is to end.
+    /// Starts the thread, whose signs of life `pulse` gives and which does `data_path` until its channel says that it is to end.
     ///
     /// # Errors
     /// [`Failure::Operational`] if the system has no thread or descriptor left.
     pub fn start(
+        pulse: Pulse,
         data_path: impl FnOnce(Channel) -> io::Result<()> + Send + 'static,
     ) -> Result<Self, Failure> {
         let broken = |why: io::Error| Failure::operational("data thread", why);
@@ -52,6 +58,7 @@ impl Worker {
             waker: waker.clone(),
             stopping: stopping.clone(),
             finish: Arc::clone(&finish),
+            pulse,
         };
         let bell = Bell(ended.clone());
         let work = move || {
@@ -65,6 +72,16 @@ impl Worker {
     /// Where requests to it go, and what to ring after one.
     pub fn handle(&self) -> (Sender<Request>, Waker) {
         (self.requests.clone(), self.waker.clone())
+    }
+
+    /// Asks it for a sign of life and waits for that; false if it gives none in time.
+    #[must_use]
+    pub fn sign(&self) -> bool {
+        let (answer, answered) = channel();
+        if self.requests.send(Request::Sign(answer)).is_ok() {
+            self.ring();
+        }
+        answered.recv_timeout(PATIENCE).is_ok()
     }
 
     /// Asks it to let everything pass, on its way to its end; it may have ended already.

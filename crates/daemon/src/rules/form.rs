@@ -16,6 +16,8 @@ pub enum Hook {
 pub struct Form {
     /// Where the rules stand.
     pub hook: Hook,
+    /// They queue only while the data thread renews a lease ([`crate::lease`]).
+    pub leased: bool,
     /// They leave alone what the connection tracker calls invalid.
     pub spares_invalid: bool,
 }
@@ -23,9 +25,11 @@ pub struct Form {
 impl Form {
     /// The best one first.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Hook::AfterFilter, Hook::BeforeFilter]
-            .into_iter()
-            .flat_map(|hook| [true, false].map(|spares_invalid| Self { hook, spares_invalid }))
+        let hooks = [Hook::AfterFilter, Hook::BeforeFilter].into_iter();
+        let leased = hooks.flat_map(|hook| [true, false].map(|leased| (hook, leased)));
+        leased.flat_map(|(hook, leased)| {
+            [true, false].map(|spares_invalid| Self { hook, leased, spares_invalid })
+        })
     }
 }
 
@@ -35,6 +39,7 @@ impl fmt::Display for Form {
             Hook::AfterFilter => "behind the firewall's filter",
             Hook::BeforeFilter => "before the firewall's filter",
         })?;
+        f.write_str(if self.leased { "" } else { ", without a lease" })?;
         f.write_str(if self.spares_invalid { "" } else { ", invalid packets too" })
     }
 }

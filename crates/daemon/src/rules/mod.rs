@@ -1,6 +1,9 @@
 //! The firewall rules that hand packets to the daemon: TCP of both IP versions, at the FORWARD hook, with bypass, so
 //! that packets pass untouched while no daemon listens.
 //!
+//! They lead to the queue only while the data thread gets on ([`crate::lease`]): bypass alone would leave packets to a
+//! thread that hangs.
+//!
 //! They stand behind the firewall's filter: what it drops takes no place in the flow table. What the connection tracker
 //! calls invalid goes on as it came. Where the kernel lacks a part for that, the next best [`Form`] is taken.
 //!
@@ -81,7 +84,7 @@ impl Backend {
     /// Installs or replaces the rules in one transaction an IP version, in the best form that the kernel takes.
     fn install(self, plan: &Plan) -> Result<Installed, Trouble> {
         let (mut best, mut refused) = (None, None);
-        for form in self.forms() {
+        for form in self.forms().filter(|form| !form.leased || plan.ports().is_some()) {
             match self.install_as(plan, form) {
                 Ok(found) => {
                     let replaced =

@@ -2,12 +2,17 @@
 
 use super::plan::{Match, Plan};
 use super::{Form, TAG, Trouble, nothing_unless_forbidden};
+use crate::lease::{LEASE, Ports};
 use crate::tool::{ToolError, run, run_with};
 use ipnet::IpNet;
 use std::fmt::Write;
 
 /// Behind the firewall's filter (priority 0; firewalld's is 10): `security` is 50.
 const PRIORITY: &str = "security + 1";
+
+/// The set that holds the lease, as its only element: nothing of a packet, so that it is found with any.
+const LEASES: &str = "lease";
+const NOTHING: &str = "meta mark and 0";
 
 /// Replaces the table, or makes it; true if there was one.
 pub(super) fn install(plan: &Plan, form: Form) -> Result<bool, Trouble> {
@@ -43,7 +48,11 @@ pub(super) fn verify(plan: &Plan, form: Form) -> Result<(), Trouble> {
     }
     // nft prints `ct state invalid`, with -n `ct state 0x1`, where the state is known by its bit.
     let spares = listed.lines().any(|line| line.trim_start().starts_with("ct state "));
-    if spares != form.spares_invalid || !stands_at(&listed) {
+    let beacon =
+        plan.ports().map_or_else(String::new, |ports| format!("udp sport {0} udp dport {0} ", ports.v4));
+    let leased =
+        listed.contains(&format!("{beacon}update @{LEASES}")) && listed.contains(&format!("!= @{LEASES}"));
+    if spares != form.spares_invalid || leased != form.leased || !stands_at(&listed) {
         return lasting(format!("not {form}:"));
     }
     Ok(())
@@ -85,10 +94,25 @@ fn queue(plan: &Plan) -> String {
 /// The script that replaces the table, with `statement` as what is done to the packets.
 pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
     // Making the table first lets the deletion succeed whether there was one or not.
-    let mut out =
-        format!("add table inet {TAG}\ndelete table inet {TAG}\ntable inet {TAG} {{\n\tchain forward {{\n");
+    let mut out = format!("add table inet {TAG}\ndelete table inet {TAG}\ntable inet {TAG} {{\n");
+    let ports = plan.ports().filter(|_| form.leased);
+    if let Some(Ports { v4: port, .. }) = ports {
+        let ms = LEASE.as_nanos() / 1_000_000;
+        write!(
+            out,
+            "\tset {LEASES} {{\n\t\ttype mark; size 1; flags dynamic,timeout; timeout {ms}ms;\n\t}}\n\
+             \tchain beacon {{\n\t\ttype filter hook output priority {PRIORITY}; policy accept;\n\
+             \t\tip saddr 127.0.0.1 ip daddr 127.0.0.1 udp sport {port} udp dport {port} \
+             update @{LEASES} {{ {NOTHING} timeout {ms}ms }} comment \"{TAG}\"\n\t}}\n"
+        )
+        .expect("a String takes all");
+    }
+    out.push_str("\tchain forward {\n");
     writeln!(out, "\t\ttype filter hook forward priority {PRIORITY}; policy accept;")
         .expect("a String takes all");
+    if ports.is_some() {
+        writeln!(out, "\t\t{NOTHING} != @{LEASES} accept comment \"{TAG}\"").expect("a String takes all");
+    }
     if form.spares_invalid {
         writeln!(out, "\t\tct state invalid accept comment \"{TAG}\"").expect("a String takes all");
     }

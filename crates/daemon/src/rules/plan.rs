@@ -1,6 +1,7 @@
 //! Which packets go to which queue.
 
 use crate::config::Config;
+use crate::lease::Ports;
 use ipnet::IpNet;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,7 @@ pub struct Plan {
     matches: Vec<Match>,
     queue: u16,
     lock: PathBuf,
+    ports: Option<Ports>,
 }
 
 impl Plan {
@@ -35,7 +37,19 @@ impl Plan {
             .flat_map(|name| [Match::From(name.clone()), Match::To(name.clone())])
             .chain(subnets.flat_map(|prefix| [Match::Source(*prefix), Match::Destination(*prefix)]))
             .collect();
-        Self { matches, queue: config.nfqueue.queue, lock: lock_of(config) }
+        Self { matches, queue: config.nfqueue.queue, lock: lock_of(config), ports: None }
+    }
+
+    /// The same, with a lease that is renewed from these ports. Without, a plan's rules are found whatever the ports are, and
+    /// made without a lease.
+    #[must_use]
+    pub fn leased(self, ports: Option<Ports>) -> Self {
+        Self { ports, ..self }
+    }
+
+    /// The ports that the lease is renewed from.
+    pub(super) const fn ports(&self) -> Option<Ports> {
+        self.ports
     }
 
     pub(super) fn matches(&self) -> impl Iterator<Item = &Match> {

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::config::Config;
+use crate::lease::{Beacon, LEASE, Ports};
 use crate::tool::{run, run_with};
 use nix::sched::{CloneFlags, unshare};
+use std::net::UdpSocket;
 use std::thread;
 
 fn plan(queue: u16) -> Plan {
@@ -13,6 +15,7 @@ fn plan(queue: u16) -> Plan {
         std::env::temp_dir().display()
     );
     Plan::of(&Config::parse("a.toml", text.as_bytes()).unwrap())
+        .leased(Some(Ports { v4: 40_001, v6: Some(40_002) }))
 }
 
 /// In a network namespace of its own; it takes CAP_SYS_ADMIN.
@@ -35,15 +38,15 @@ fn saved(backend: Backend, table: &str) -> String {
 }
 
 const IPTABLES: [Backend; 2] = [Backend::IptablesNft, Backend::IptablesLegacy];
-const BEST: Form = Form { hook: Hook::AfterFilter, spares_invalid: true };
-const FORMS: [Form; 2] = [BEST, Form { hook: Hook::BeforeFilter, spares_invalid: false }];
+const BEST: Form = Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true };
+const FORMS: [Form; 2] = [BEST, Form { hook: Hook::BeforeFilter, leased: false, spares_invalid: false }];
 
 #[test]
 fn iptables_of_both_kinds_install_verify_replace_and_remove() {
     for (backend, form) in IPTABLES.into_iter().flat_map(|backend| FORMS.map(|form| (backend, form))) {
         in_namespace(move || {
             let lock = std::env::temp_dir().join("xtables.lock");
-            let (table, rules) = if form == BEST { ("security", 10) } else { ("mangle", 9) };
+            let (table, rules) = if form == BEST { ("security", 12) } else { ("mangle", 9) };
             // Somebody else's rules: one that must stay first, one with a comment that only looks like ours.
             let name = backend.name();
             sh(&format!(
@@ -79,7 +82,7 @@ fn iptables_of_both_kinds_install_verify_replace_and_remove() {
             assert!(text.find("192.0.2.2").unwrap() < text.find("-j meshpaced").unwrap(), "{text}");
             // A firewall reload by somebody else is noticed.
             sh(&format!("{name} -t {table} -D FORWARD -p tcp -m comment --comment meshpaced -j meshpaced"));
-            assert!(backend.verify(&plan(8), form).unwrap_err().why().contains("does not jump"));
+            assert!(backend.verify(&plan(8), form).unwrap_err().why().contains("lacks -A FORWARD"));
             // A stray rule with our comment goes too; everything else stays.
             sh(&format!(
                 "{name} -t {table} -A FORWARD -p tcp -m comment --comment meshpaced -j NFQUEUE --queue-num 3"
@@ -130,7 +133,7 @@ fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
             "{text}"
         );
         let cleared =
-            ["iptables-legacy: 10 rules of table security", "ip6tables-legacy: 8 rules of table security"];
+            ["iptables-legacy: 12 rules of table security", "ip6tables-legacy: 10 rules of table security"];
         assert_eq!(installed.replaced, cleared);
         let removed = remove(plan(9).lock()).unwrap();
         assert!(!removed.is_empty());
@@ -195,4 +198,36 @@ fn nft_takes_the_table() {
         nft::script(&plan(7), BEST, "queue num 7 bypass")
             .contains("oifname \"mesh0\" meta l4proto tcp queue num 7 bypass comment")
     );
+}
+
+/// The kernel itself, with a counter in place of the queue: packets are counted while signs of life come, and no longer.
+#[test]
+fn nfts_lease_ends_without_signs_of_life() {
+    in_namespace(|| {
+        sh("ip link set lo up");
+        let beacon = Beacon::open().unwrap();
+        let leased = plan(7).leased(Some(beacon.ports().unwrap()));
+        // A look at the same lease from a chain that this namespace's own packets pass.
+        let script = nft::script(&leased, BEST, "counter")
+            + "add chain inet meshpaced look { type filter hook input priority 0; }\n\
+             add rule inet meshpaced look meta mark and 0 @lease counter\n";
+        run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
+        let counted = || {
+            let listed = sh("nft list chain inet meshpaced look");
+            let words: Vec<_> = listed.split_whitespace().collect();
+            let at = words.iter().position(|word| *word == "packets").unwrap();
+            words[at + 1].parse::<u64>().unwrap()
+        };
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let send = || stranger.send_to(b"x", "127.0.0.1:9").map(drop).unwrap();
+        send();
+        assert_eq!(counted(), 0, "nobody has given a sign");
+        beacon.give().unwrap();
+        send();
+        assert!(counted() > 0);
+        sh(&format!("sleep {}.3", LEASE.as_nanos() / 1_000_000_000));
+        let before = counted();
+        send();
+        assert_eq!(counted(), before, "the lease is over");
+    });
 }

@@ -7,6 +7,7 @@
 
 use super::plan::{Match, Plan};
 use super::{Form, Hook, TAG, Trouble, nothing_unless_forbidden};
+use crate::lease::{LEASE, Ports};
 use crate::tool::{is_installed, run_with};
 use ipnet::IpNet;
 use std::ffi::OsStr;
@@ -48,6 +49,17 @@ impl Family {
         }
     }
 
+    /// The loopback interface's address as a mask of nothing, and as iptables-save prints it; `None` if it has none of this
+    /// version, as where IPv6 is switched off: nothing is forwarded then either.
+    fn loopback(self) -> Option<(&'static str, &'static str)> {
+        let disabled = "/proc/sys/net/ipv6/conf/lo/disable_ipv6";
+        match self {
+            Self::V4 => Some(("127.0.0.1/32", "0.0.0.0")),
+            Self::V6 if fs::read_to_string(disabled).is_ok_and(|text| text.trim() != "0") => None,
+            Self::V6 => Some(("::1/128", "::")),
+        }
+    }
+
     const fn is_of(self, prefix: IpNet) -> bool {
         matches!((self, prefix), (Self::V4, IpNet::V4(_)) | (Self::V6, IpNet::V6(_)))
     }
@@ -79,7 +91,10 @@ impl Xtables {
         for rule in &stale {
             writeln!(script, "{}", deletion(rule)).expect("a String takes all");
         }
-        writeln!(script, "{}\nCOMMIT", jump()).expect("a String takes all");
+        for rule in elsewhere(family, plan, form) {
+            writeln!(script, "{rule}").expect("a String takes all");
+        }
+        script.push_str("COMMIT\n");
         self.restore(family, &script)?;
         let mut found = !stale.is_empty() || saved.lines().any(is_chain);
         for other in TABLES.into_iter().filter(|other| *other != table) {
@@ -135,8 +150,15 @@ impl Xtables {
         if found != chain(family, plan, form) {
             return changed(format!("chain {TAG} of table {table} is not as it was made"));
         }
-        if tagged_elsewhere(&saved) != [jump()] {
-            return changed(format!("FORWARD of table {table} does not jump to {TAG}"));
+        let (found, wanted) = (tagged_elsewhere(&saved), elsewhere(family, plan, form));
+        let anyhow = |line: &str| if plan.ports().is_some() { line.to_owned() } else { without_ports(line) };
+        if let Some(missing) =
+            wanted.iter().find(|rule| !found.iter().any(|line| anyhow(line) == anyhow(rule)))
+        {
+            return changed(format!("table {table} lacks {missing}"));
+        }
+        if found.len() != wanted.len() {
+            return changed(format!("table {table} has rules of an earlier daemon"));
         }
         Ok(())
     }
@@ -187,11 +209,47 @@ fn chain(family: Family, plan: &Plan, form: Form) -> Vec<String> {
             "-A {TAG} {condition} -p tcp -m comment --comment {TAG} -j NFQUEUE --queue-num {queue} --queue-bypass"
         )
     };
+    let leased = family.loopback().filter(|_| form.leased).map(|(_, mask)| {
+        let seconds = LEASE.as_nanos() / 1_000_000_000;
+        format!(
+            "-A {TAG} -m recent ! --rcheck --seconds {seconds} --name {TAG} --mask {mask} --rsource -m comment --comment {TAG} \
+             -j RETURN"
+        )
+    });
     let spared = form
         .spares_invalid
         .then(|| format!("-A {TAG} -m conntrack --ctstate INVALID -m comment --comment {TAG} -j RETURN"));
     let of_family = plan.matches().filter(|rule| rule.prefix().is_none_or(|prefix| family.is_of(prefix)));
-    spared.into_iter().chain(of_family.map(line)).collect()
+    leased.into_iter().chain(spared).chain(of_family.map(line)).collect()
+}
+
+/// The rules in chains of others: the jump, and the note of a sign of life. The note's key is the packet's address under a mask
+/// of nothing, so that it is found with any packet.
+fn elsewhere(family: Family, plan: &Plan, form: Form) -> Vec<String> {
+    let port = |Ports { v4, v6 }| match family {
+        Family::V4 => v4,
+        Family::V6 => v6.unwrap_or(v4),
+    };
+    let note = family.loopback().filter(|_| form.leased).map(|(address, mask)| {
+        // A plan without ports is one to look for, and those are left out of the comparison.
+        let port = plan.ports().map_or(0, port);
+        format!(
+            "-A OUTPUT -s {address} -d {address} -p udp -m udp --sport {port} --dport {port} -m recent --set --name {TAG} \
+             --mask {mask} --rsource -m comment --comment {TAG}"
+        )
+    });
+    std::iter::once(jump()).chain(note).collect()
+}
+
+/// The rule whatever its ports.
+fn without_ports(rule: &str) -> String {
+    let mut words: Vec<_> = rule.split_whitespace().collect();
+    for at in 1..words.len() {
+        if ["--sport", "--dport"].contains(&words[at - 1]) {
+            words[at] = "";
+        }
+    }
+    words.join(" ")
 }
 
 fn jump() -> String {

@@ -205,6 +205,7 @@ impl Running {
                         answer.send(report.map(|report| Box::new(FlowDetail { report, explanation }))).is_ok()
                     }
                     Request::Reload(_, answer) => answer.send(Ok("in force".into())).is_ok(),
+                    Request::Sign(answer) => answer.send(()).is_ok(),
                     Request::Stop => return,
                 };
             }

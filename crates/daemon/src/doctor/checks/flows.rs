@@ -106,6 +106,13 @@ fn of_form(form: Form) -> Finding {
                       drop floods before: in the table raw, or mangle PREROUTING";
         return Finding::warning(subject, found, remedy);
     }
+    if !form.leased {
+        let found = format!(
+            "{found}: should the daemon hang, nothing but the service manager's watchdog lets packets pass"
+        );
+        let remedy = "CONFIG_NETFILTER_XT_MATCH_RECENT (OpenWrt: iptables-mod-conntrack-extra), or nft; and the loopback interface up";
+        return Finding::warning(subject, found, remedy);
+    }
     if !form.spares_invalid {
         let remedy = "a kernel with connection tracking (CONFIG_NFT_CT, CONFIG_NETFILTER_XT_MATCH_CONNTRACK)";
         return Finding::warning(subject, found, remedy);

@@ -44,7 +44,7 @@ fn good() -> Facts {
         forwards_v4: Some(true),
         forwards_v6: Some(true),
         flow_offloads: Vec::new(),
-        rules: Some(Found::InForce(Form { hook: Hook::AfterFilter, spares_invalid: true })),
+        rules: Some(Found::InForce(Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true })),
         queue_owner: Some(4711),
         hop_sources: vec![known],
         daemon: Some(Daemon { flows: 10, ..Daemon::default() }),
@@ -200,11 +200,12 @@ fn hop_counts() {
 fn queue_and_rules() {
     expect(MESH, |f| f.daemon = None, "queue", Serious, "queue 19792 is bound by netlink port 4711");
     expect(MESH, |f| f.rules = Some(Found::Otherwise), "rules", Serious, "reloaded the firewall");
-    let stand = |hook, spares_invalid| {
-        move |f: &mut Facts| f.rules = Some(Found::InForce(Form { hook, spares_invalid }))
-    };
-    expect(MESH, stand(Hook::BeforeFilter, true), "rules", Warning, "places in the table of flows");
-    expect(MESH, stand(Hook::AfterFilter, false), "rules", Warning, "invalid packets too");
+    let stand = |form| move |f: &mut Facts| f.rules = Some(Found::InForce(form));
+    let best = Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true };
+    let early = Form { hook: Hook::BeforeFilter, ..best };
+    expect(MESH, stand(early), "rules", Warning, "places in the table of flows");
+    expect(MESH, stand(Form { leased: false, ..best }), "rules", Warning, "the service manager's watchdog");
+    expect(MESH, stand(Form { spares_invalid: false, ..best }), "rules", Warning, "invalid packets too");
     let old_iptables = |f: &mut Facts| {
         f.kernel.parts.extend([Part::NftQueue, Part::SecurityTable].map(|part| (part, Presence::Absent)));
         f.tools.extend([("iptables-nft", false), ("iptables-legacy", true)]);
