@@ -106,8 +106,9 @@ def test_each_way_through_kill_restart_and_undo(tmp_path: Path, way: str) -> Non
         gateway.kill()
         *rules, socket = gateway.undo().splitlines()
         assert rules == [
-            f"removed {way}: 6 rules of table security",
-            f"removed {way.replace('iptables', 'ip6tables')}: 6 rules of table security",
+            f"removed {program}: {rules} of table {table}"
+            for program in (way, way.replace("iptables", "ip6tables"))
+            for table, rules in (("security", "6 rules"), ("raw", "1 rule"))
         ]
         assert socket.startswith("removed the control socket ")
         assert saved(net, way) == before

@@ -8,6 +8,7 @@ use super::decider::Decider;
 use super::pulse::Pulse;
 use crate::config::Config;
 use crate::hops::Directory;
+use crate::rules::REPAIR_MARK;
 use crate::state::{Request, Snapshot};
 use meshpace_linux::{Deadline, NfQueue, Options, Poller, RawSender, Waker, monotonic_now, realtime};
 use meshpace_units::Instant;
@@ -48,6 +49,8 @@ pub struct Datapath {
     channel: Channel,
     decider: Decider,
     started: Instant,
+    /// It was said that repairs are refused.
+    refused: bool,
 }
 
 /// Binds the queue. To be done before rules lead packets to it.
@@ -75,12 +78,21 @@ impl Datapath {
         poller.add(&queue, QUEUE)?;
         poller.add(&deadline, DEADLINE)?;
         poller.add(&channel.waker, WAKER)?;
-        let sender = RawSender::open(None)?;
+        let sender = RawSender::open(Some(REPAIR_MARK))?;
         if config.nfqueue.realtime {
             eprintln!("meshpaced: data thread: {}", realtime());
         }
         let decider = Decider::new(config, hops);
-        Ok(Self { queue, sender, poller, deadline, channel, decider, started: monotonic_now() })
+        Ok(Self {
+            queue,
+            sender,
+            poller,
+            deadline,
+            channel,
+            decider,
+            started: monotonic_now(),
+            refused: false,
+        })
     }
 
     /// Runs until it is stopped and nothing is left in the queue.
@@ -134,8 +146,16 @@ impl Datapath {
             self.decider.sent(before, monotonic_now(), count);
         }
         for repair in self.decider.repairs() {
-            // A repair is a favour: one that cannot be sent (no route, a full buffer) is a loss like any on the air.
-            let _ = self.sender.send(&repair);
+            // A repair is a favour: one that cannot be sent (no route, a full buffer) is a loss like any on the air. But a
+            // firewall that drops all of them is worth a word.
+            if let Err(why) = self.sender.send(&repair)
+                && why.kind() == io::ErrorKind::PermissionDenied
+                && !std::mem::replace(&mut self.refused, true)
+            {
+                eprintln!(
+                    "meshpaced: the firewall's OUTPUT drops what is sent again from the cache (mark {REPAIR_MARK:#x})"
+                );
+            }
         }
         Ok(())
     }

@@ -20,6 +20,9 @@ pub struct Form {
     pub leased: bool,
     /// They leave alone what the connection tracker calls invalid.
     pub spares_invalid: bool,
+    /// They keep the connection tracker, and with it address translation, from what the gateway sends again: it would take
+    /// that for a connection of its own and give it another port.
+    pub repairs_untracked: bool,
 }
 
 impl Form {
@@ -27,8 +30,9 @@ impl Form {
     pub fn all() -> impl Iterator<Item = Self> {
         let hooks = [Hook::AfterFilter, Hook::BeforeFilter].into_iter();
         let leased = hooks.flat_map(|hook| [true, false].map(|leased| (hook, leased)));
-        leased.flat_map(|(hook, leased)| {
-            [true, false].map(|spares_invalid| Self { hook, leased, spares_invalid })
+        let spared = leased.flat_map(|(hook, leased)| [true, false].map(|spared| (hook, leased, spared)));
+        spared.flat_map(|(hook, leased, spares_invalid)| {
+            [true, false].map(|repairs_untracked| Self { hook, leased, spares_invalid, repairs_untracked })
         })
     }
 }
@@ -40,6 +44,7 @@ impl fmt::Display for Form {
             Hook::BeforeFilter => "before the firewall's filter",
         })?;
         f.write_str(if self.leased { "" } else { ", without a lease" })?;
-        f.write_str(if self.spares_invalid { "" } else { ", invalid packets too" })
+        f.write_str(if self.spares_invalid { "" } else { ", invalid packets too" })?;
+        f.write_str(if self.repairs_untracked { "" } else { ", repairs tracked" })
     }
 }

@@ -29,6 +29,10 @@ use std::fmt;
 use std::path::Path;
 use xtables::{Family, Xtables};
 
+/// What the gateway sends again bears this mark (SO_MARK), by which the rules know it. One bit, high up: rules for routing by mark,
+/// which look at low bits or at whole small numbers, take it for no mark.
+pub const REPAIR_MARK: u32 = 0x4000_0000;
+
 /// Name of the table, of the chain, and of the comment on rules elsewhere.
 const TAG: &str = "meshpaced";
 

@@ -1,7 +1,7 @@
 //! The rules as a table of nftables of their own.
 
 use super::plan::{Match, Plan};
-use super::{Form, TAG, Trouble, nothing_unless_forbidden};
+use super::{Form, REPAIR_MARK, TAG, Trouble, nothing_unless_forbidden};
 use crate::lease::{LEASE, Ports};
 use crate::tool::{ToolError, run, run_with};
 use ipnet::IpNet;
@@ -52,7 +52,9 @@ pub(super) fn verify(plan: &Plan, form: Form) -> Result<(), Trouble> {
         plan.ports().map_or_else(String::new, |ports| format!("udp sport {0} udp dport {0} ", ports.v4));
     let leased =
         listed.contains(&format!("{beacon}update @{LEASES}")) && listed.contains(&format!("!= @{LEASES}"));
-    if spares != form.spares_invalid || leased != form.leased || !stands_at(&listed) {
+    let untracked = listed.lines().any(|line| line.contains(" notrack"));
+    let found = (spares, leased, untracked);
+    if found != (form.spares_invalid, form.leased, form.repairs_untracked) || !stands_at(&listed) {
         return lasting(format!("not {form}:"));
     }
     Ok(())
@@ -104,6 +106,14 @@ pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
              \tchain beacon {{\n\t\ttype filter hook output priority {PRIORITY}; policy accept;\n\
              \t\tip saddr 127.0.0.1 ip daddr 127.0.0.1 udp sport {port} udp dport {port} \
              update @{LEASES} {{ {NOTHING} timeout {ms}ms }} comment \"{TAG}\"\n\t}}\n"
+        )
+        .expect("a String takes all");
+    }
+    if form.repairs_untracked {
+        write!(
+            out,
+            "\tchain repairs {{\n\t\ttype filter hook output priority raw; policy accept;\n\
+             \t\tmeta mark {REPAIR_MARK:#x} meta l4proto tcp notrack comment \"{TAG}\"\n\t}}\n"
         )
         .expect("a String takes all");
     }

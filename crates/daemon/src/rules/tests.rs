@@ -38,8 +38,10 @@ fn saved(backend: Backend, table: &str) -> String {
 }
 
 const IPTABLES: [Backend; 2] = [Backend::IptablesNft, Backend::IptablesLegacy];
-const BEST: Form = Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true };
-const FORMS: [Form; 2] = [BEST, Form { hook: Hook::BeforeFilter, leased: false, spares_invalid: false }];
+const BEST: Form =
+    Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true, repairs_untracked: true };
+const FORMS: [Form; 2] =
+    [BEST, Form { hook: Hook::BeforeFilter, leased: false, spares_invalid: false, repairs_untracked: false }];
 
 #[test]
 fn iptables_of_both_kinds_install_verify_replace_and_remove() {
@@ -88,8 +90,11 @@ fn iptables_of_both_kinds_install_verify_replace_and_remove() {
                 "{name} -t {table} -A FORWARD -p tcp -m comment --comment meshpaced -j NFQUEUE --queue-num 3"
             ));
             let removed = backend.remove(&lock).unwrap();
-            assert_eq!(removed.len(), 2, "{removed:?}");
             assert_eq!(removed[0], format!("{name}: {rules} rules of table {table}"));
+            if form == BEST {
+                assert_eq!(removed[1], format!("{name}: 1 rule of table raw"));
+            }
+            assert_eq!(removed.len(), if form == BEST { 4 } else { 2 }, "{removed:?}");
             let after = saved(backend, table);
             assert_eq!(
                 after,
@@ -132,8 +137,12 @@ fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
             text.starts_with(&format!("rules by {}, behind the firewall's filter", installed.backend.name())),
             "{text}"
         );
-        let cleared =
-            ["iptables-legacy: 12 rules of table security", "ip6tables-legacy: 10 rules of table security"];
+        let cleared = [
+            "iptables-legacy: 12 rules of table security",
+            "iptables-legacy: 1 rule of table raw",
+            "ip6tables-legacy: 10 rules of table security",
+            "ip6tables-legacy: 1 rule of table raw",
+        ];
         assert_eq!(installed.replaced, cleared);
         let removed = remove(plan(9).lock()).unwrap();
         assert!(!removed.is_empty());

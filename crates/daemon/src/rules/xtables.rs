@@ -6,7 +6,7 @@
 //! jump is kept last: rules of others there, such as MSS clamping, come first.
 
 use super::plan::{Match, Plan};
-use super::{Form, Hook, TAG, Trouble, nothing_unless_forbidden};
+use super::{Form, Hook, REPAIR_MARK, TAG, Trouble, nothing_unless_forbidden};
 use crate::lease::{LEASE, Ports};
 use crate::tool::{is_installed, run_with};
 use ipnet::IpNet;
@@ -81,23 +81,24 @@ impl Xtables {
 
     /// Fills the chain and sees to it that FORWARD ends with a jump to it; true if something of ours was there.
     pub(super) fn install(&self, family: Family, plan: &Plan, form: Form) -> Result<bool, Trouble> {
-        let table = table(form.hook);
-        let saved = self.save(family, table)?;
-        let mut script = format!("*{table}\n:{TAG} - [0:0]\n");
-        for rule in chain(family, plan, form) {
-            writeln!(script, "{rule}").expect("a String takes all");
+        let mut found = false;
+        let mut script = String::new();
+        for (table, wanted) in wanted(family, plan, form) {
+            let saved = self.save(family, table)?;
+            let stale = tagged_elsewhere(&saved);
+            found |= !stale.is_empty() || saved.lines().any(is_chain);
+            writeln!(script, "*{table}").expect("a String takes all");
+            if wanted.iter().any(|rule| is_in_chain(rule)) {
+                writeln!(script, ":{TAG} - [0:0]").expect("a String takes all");
+            }
+            for rule in stale.into_iter().map(deletion).chain(wanted) {
+                writeln!(script, "{rule}").expect("a String takes all");
+            }
+            script.push_str("COMMIT\n");
         }
-        let stale = tagged_elsewhere(&saved);
-        for rule in &stale {
-            writeln!(script, "{}", deletion(rule)).expect("a String takes all");
-        }
-        for rule in elsewhere(family, plan, form) {
-            writeln!(script, "{rule}").expect("a String takes all");
-        }
-        script.push_str("COMMIT\n");
         self.restore(family, &script)?;
-        let mut found = !stale.is_empty() || saved.lines().any(is_chain);
-        for other in TABLES.into_iter().filter(|other| *other != table) {
+        let tables: Vec<_> = wanted(family, plan, form).into_iter().map(|(table, _)| table).collect();
+        for other in TABLES.into_iter().filter(|other| !tables.contains(other)) {
             found |= self.remove_from(family, other)?.is_some();
         }
         Ok(found)
@@ -134,31 +135,33 @@ impl Xtables {
         }
         script.push_str("COMMIT\n");
         self.restore(family, &script)?;
-        Ok(Some(format!("{}tables{}: {rules} rules of table {table}", family.word(), self.variant)))
+        let rules = if rules == 1 { "1 rule".to_owned() } else { format!("{rules} rules") };
+        Ok(Some(format!("{}tables{}: {rules} of table {table}", family.word(), self.variant)))
     }
 
-    /// `Ok` if the chain is as planned and jumped to.
+    /// `Ok` if the rules are as planned.
     pub(super) fn verify(&self, family: Family, plan: &Plan, form: Form) -> Result<(), Trouble> {
         let name = format!("{}tables{}", family.word(), self.variant);
-        let table = table(form.hook);
         let changed = |what: String| Err(Trouble::Lasting(format!("{name}: {what}")));
-        if self.nothing_there(family, table) {
-            return changed(format!("no table {table}"));
-        }
-        let saved = self.save(family, table)?;
-        let found: Vec<_> = saved.lines().filter(|line| is_in_chain(line)).collect();
-        if found != chain(family, plan, form) {
-            return changed(format!("chain {TAG} of table {table} is not as it was made"));
-        }
-        let (found, wanted) = (tagged_elsewhere(&saved), elsewhere(family, plan, form));
         let anyhow = |line: &str| if plan.ports().is_some() { line.to_owned() } else { without_ports(line) };
-        if let Some(missing) =
-            wanted.iter().find(|rule| !found.iter().any(|line| anyhow(line) == anyhow(rule)))
-        {
-            return changed(format!("table {table} lacks {missing}"));
-        }
-        if found.len() != wanted.len() {
-            return changed(format!("table {table} has rules of an earlier daemon"));
+        for (table, wanted) in wanted(family, plan, form) {
+            if self.nothing_there(family, table) {
+                return changed(format!("no table {table}"));
+            }
+            let saved = self.save(family, table)?;
+            let in_chain: Vec<_> = saved.lines().filter(|line| is_in_chain(line)).collect();
+            let (chain, elsewhere): (Vec<_>, Vec<_>) = wanted.iter().partition(|rule| is_in_chain(rule));
+            if in_chain != chain {
+                return changed(format!("chain {TAG} of table {table} is not as it was made"));
+            }
+            let found = tagged_elsewhere(&saved);
+            let is_there = |rule: &&&String| found.iter().any(|line| anyhow(line) == anyhow(rule));
+            if let Some(missing) = elsewhere.iter().find(|rule| !is_there(rule)) {
+                return changed(format!("table {table} lacks {missing}"));
+            }
+            if found.len() != elsewhere.len() {
+                return changed(format!("table {table} has rules of an earlier daemon"));
+            }
         }
         Ok(())
     }
@@ -186,7 +189,19 @@ impl Xtables {
 }
 
 /// The tables that rules of ours may be in.
-const TABLES: [&str; 2] = [table(Hook::AfterFilter), table(Hook::BeforeFilter)];
+const TABLES: [&str; 3] = [table(Hook::AfterFilter), table(Hook::BeforeFilter), RAW];
+/// The table before the connection tracker.
+const RAW: &str = "raw";
+
+/// All rules, by table; those of our chain first.
+fn wanted(family: Family, plan: &Plan, form: Form) -> Vec<(&'static str, Vec<String>)> {
+    let queueing = chain(family, plan, form).into_iter().chain(elsewhere(family, plan, form)).collect();
+    let repairs = format!(
+        "-A OUTPUT -p tcp -m mark --mark {REPAIR_MARK:#x} -m comment --comment {TAG} -j CT --notrack"
+    );
+    let repairs = form.repairs_untracked.then(|| (RAW, vec![repairs]));
+    std::iter::once((table(form.hook), queueing)).chain(repairs).collect()
+}
 
 const fn table(hook: Hook) -> &'static str {
     match hook {

@@ -113,6 +113,14 @@ fn of_form(form: Form) -> Finding {
         let remedy = "CONFIG_NETFILTER_XT_MATCH_RECENT (OpenWrt: iptables-mod-conntrack-extra), or nft; and the loopback interface up";
         return Finding::warning(subject, found, remedy);
     }
+    if !form.repairs_untracked {
+        let found = format!(
+            "{found}: where addresses are translated, what the gateway sends again gets another port"
+        );
+        let remedy = "CONFIG_IP_NF_RAW, CONFIG_IP6_NF_RAW and CONFIG_NETFILTER_XT_TARGET_CT (OpenWrt: iptables-mod-conntrack-extra), or nft; \
+                      or local_retransmission = \"off\" in [gateway]";
+        return Finding::warning(subject, found, remedy);
+    }
     if !form.spares_invalid {
         let remedy = "a kernel with connection tracking (CONFIG_NFT_CT, CONFIG_NETFILTER_XT_MATCH_CONNTRACK)";
         return Finding::warning(subject, found, remedy);

@@ -12,6 +12,9 @@ fn config(text: &str) -> Config {
     Config::parse("a.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
+const BEST: Form =
+    Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true, repairs_untracked: true };
+
 const MESH: &str = "[mesh]\ninterfaces = [\"mesh0\"]\n";
 
 /// A machine on which everything is as it should be.
@@ -44,7 +47,7 @@ fn good() -> Facts {
         forwards_v4: Some(true),
         forwards_v6: Some(true),
         flow_offloads: Vec::new(),
-        rules: Some(Found::InForce(Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true })),
+        rules: Some(Found::InForce(BEST)),
         queue_owner: Some(4711),
         hop_sources: vec![known],
         daemon: Some(Daemon { flows: 10, ..Daemon::default() }),
@@ -201,10 +204,11 @@ fn queue_and_rules() {
     expect(MESH, |f| f.daemon = None, "queue", Serious, "queue 19792 is bound by netlink port 4711");
     expect(MESH, |f| f.rules = Some(Found::Otherwise), "rules", Serious, "reloaded the firewall");
     let stand = |form| move |f: &mut Facts| f.rules = Some(Found::InForce(form));
-    let best = Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true };
+    let best = BEST;
     let early = Form { hook: Hook::BeforeFilter, ..best };
     expect(MESH, stand(early), "rules", Warning, "places in the table of flows");
     expect(MESH, stand(Form { leased: false, ..best }), "rules", Warning, "the service manager's watchdog");
+    expect(MESH, stand(Form { repairs_untracked: false, ..best }), "rules", Warning, "another port");
     expect(MESH, stand(Form { spares_invalid: false, ..best }), "rules", Warning, "invalid packets too");
     let old_iptables = |f: &mut Facts| {
         f.kernel.parts.extend([Part::NftQueue, Part::SecurityTable].map(|part| (part, Presence::Absent)));
