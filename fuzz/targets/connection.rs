@@ -5,13 +5,13 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
-use meshpace_pacing::{AdaptiveConfig, Route};
+use meshpace_pacing::{AdaptiveConfig, HopSource, Route};
 use meshpace_tcp::control::{
     Ack, Agent, Asks, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
 };
 use meshpace_tcp::{
     Arrival, Config, Connection, Control, Delayed, DynamicDelayed, Every, Flags, KeepAlive, Options, Ports,
-    Segment, State,
+    SackOffer, Segment, State,
 };
 use meshpace_units::{Ecn, Instant, Rate, Seq, Span};
 
@@ -106,7 +106,7 @@ impl Input {
             PacingKind::Fixed(us) => Some(Box::new(Fixed::new(Span::from_micros(1 + u64::from(us))))),
             PacingKind::Adaptive => Some(Box::new(Khd::new(AdaptiveConfig::PAPER))),
             PacingKind::Agent => Some(Box::new(Agent::new(AdaptiveConfig::NS2_2005))),
-            PacingKind::Wireless => Some(Box::new(WirelessKhd::new(AdaptiveConfig::PAPER))),
+            PacingKind::Wireless => Some(Box::new(WirelessKhd::new(AdaptiveConfig::PAPER, HopSource::Ack))),
             PacingKind::Rates => Some(Box::new(Rates::default())),
         };
         let control = match pacing {
@@ -127,7 +127,7 @@ impl Input {
             nagle,
             keep_alive: keeps_alive.then_some(keep_alive),
             rto_backoff,
-            sack,
+            sack: if sack { SackOffer::Always } else { SackOffer::IfAsked },
             ecn,
             retries: base.retries.filter(|_| gives_up),
             ..base

@@ -3,7 +3,7 @@
 use crate::Secret;
 use meshpace_pacing::Route;
 use meshpace_schemes::{FlowEnd, Scheme};
-use meshpace_tcp::{Config, Handshake, HeaderSize, KeepAlive, Reading};
+use meshpace_tcp::{Config, Handshake, HeaderSize, KeepAlive, Reading, SackOffer};
 use meshpace_units::Rate;
 use std::net::IpAddr;
 
@@ -68,8 +68,8 @@ pub struct LiveOptions {
     pub timestamps: bool,
     /// Offer window scaling.
     pub window_scaling: bool,
-    /// Offer and send selective acknowledgements.
-    pub sack: bool,
+    /// Whether to offer and send selective acknowledgements.
+    pub sack: SackOffer,
     /// Offer explicit congestion notification, whatever the scheme says.
     pub ecn: bool,
 }
@@ -86,7 +86,7 @@ impl Default for LiveOptions {
             keep_alive: None,
             timestamps: true,
             window_scaling: true,
-            sack: true,
+            sack: SackOffer::Always,
             ecn: false,
         }
     }
@@ -132,6 +132,10 @@ impl Default for SocketOptions {
     /// NewReno by the RFCs with Linux's timeouts.
     fn default() -> Self {
         let LiveOptions { send_buffer, receive_buffer, .. } = LiveOptions::default();
-        Self { tcp: Config { receive_buffer, sack: true, ..Config::linux() }, send_buffer, route: None }
+        Self {
+            tcp: Config { receive_buffer, sack: SackOffer::Always, ..Config::linux() },
+            send_buffer,
+            route: None,
+        }
     }
 }

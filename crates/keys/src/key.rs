@@ -108,6 +108,9 @@ pub enum Kind {
     Free(&'static str),
 }
 
+/// The word of a [`Key::limit`] that limits nothing.
+const NO_LIMIT: &str = "none";
+
 /// Bounds of a whole number; with a unit it may also be text with a suffix.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole {
@@ -197,6 +200,13 @@ impl Key {
     #[must_use]
     pub const fn count(name: &'static str, range: (u64, u64), default: u64, doc: &'static str) -> Self {
         Self::new(name, whole(range.0, range.1), doc).preset(Preset::Whole(default))
+    }
+
+    /// A count from `min` to `max`, or the word `none`: no limit, the default.
+    #[must_use]
+    pub const fn limit(name: &'static str, range: (u64, u64), doc: &'static str) -> Self {
+        let count = Whole { min: range.0, max: range.1, unit: None };
+        Self::new(name, Kind::ChoiceOrWhole(&[NO_LIMIT], count), doc).preset(Preset::Word(NO_LIMIT))
     }
 
     /// A number without unit from `min` to `max`.

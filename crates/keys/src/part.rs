@@ -155,6 +155,15 @@ impl Values {
         self.setting(key).count()
     }
 
+    /// A count that limits something; `None` if nothing does.
+    #[must_use]
+    pub fn limit(&self, key: &str) -> Option<u32> {
+        match self.setting(key) {
+            Setting::Text(_) => None, // the key has no word but that for no limit
+            count => Some(count.count()),
+        }
+    }
+
     /// A number of things that memory holds.
     #[must_use]
     pub fn size(&self, key: &str) -> usize {
@@ -191,6 +200,7 @@ impl Values {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RawValue;
 
     crate::words! {
         enum End {
@@ -199,10 +209,11 @@ mod tests {
         }
     }
 
-    static KEYS: [Key; 3] = [
+    static KEYS: [Key; 4] = [
         Key::count("slots", (1, 9), 4, "How many."),
         Key::time("wait", Span::from_secs(1), Span::from_millis(20), "How long."),
         Key::word("end", End::WORDS, End::Tail.word(), "Which."),
+        Key::limit("tries", (1, 9), "At most how often."),
     ];
     type Toy = Part<fn(&Values) -> (u32, Span, End)>;
     static PART: Toy = Toy::new("toy", "A toy.", "nowhere", |values: &Values| {
@@ -218,6 +229,17 @@ mod tests {
             (name, if name == "end" { Setting::Text("head".into()) } else { setting.clone() })
         }));
         assert_eq!((PART.build)(&said).2, End::Head);
+    }
+
+    #[test]
+    fn a_limit_is_a_count_or_none() {
+        let defaults = Values::defaults(KEYS.iter());
+        assert_eq!(defaults.limit("tries"), None);
+        let said = [("tries", KEYS[3].kind.accept(&RawValue::Integer(9)).unwrap())];
+        assert_eq!(Values::new(said).limit("tries"), Some(9));
+        for refused in [RawValue::Integer(0), RawValue::Integer(10), "never".into()] {
+            assert_eq!(KEYS[3].kind.accept(&refused), None, "{refused:?}");
+        }
     }
 
     #[test]

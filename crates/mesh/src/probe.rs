@@ -19,6 +19,8 @@ pub struct FlowSample {
     pub pacing_interval: Option<Span>,
     /// Latest round-trip sample.
     pub rtt: Option<Span>,
+    /// The round trip as the sender's estimator has smoothed it.
+    pub srtt: Option<Span>,
     /// Packets in its pacing queue at the gateway.
     pub queue: Option<usize>,
 }
@@ -76,6 +78,7 @@ mod tests {
             khd: None,
             pacing_interval: None,
             rtt: None,
+            srtt: None,
             queue: None,
         };
         for _ in 0..3 {

@@ -91,6 +91,7 @@ impl Simulation<'_> {
             khd: None,
             pacing_interval: None,
             rtt: None,
+            srtt: None,
             queue: None,
         };
         let Transport::Tcp(tcp) = &self.flows[flow].transport else { return empty };
@@ -98,6 +99,7 @@ impl Simulation<'_> {
         let mut sample = FlowSample {
             cwnd: Some(sender.cwnd()),
             rtt: sender.latest_rtt(),
+            srtt: sender.srtt(),
             khd: sender.pacing().k_hop_delay,
             pacing_interval: sender.pacing().interval,
             ..empty

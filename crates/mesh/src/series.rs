@@ -33,8 +33,17 @@ pub struct Series {
 /// TCP and IP, which the pacing rate of a result counts too.
 const HEADERS: Bytes = Bytes(40);
 
-const NAMES: [&str; 8] =
-    ["t_s", "goodput_bps", "cwnd", "khd_s", "pacing_interval_s", "pacing_rate_bps", "rtt_s", "queue"];
+const NAMES: [&str; 9] = [
+    "t_s",
+    "goodput_bps",
+    "cwnd",
+    "khd_s",
+    "pacing_interval_s",
+    "pacing_rate_bps",
+    "rtt_s",
+    "srtt_s",
+    "queue",
+];
 
 impl Series {
     /// Nothing yet, of a run of `scenario`.
@@ -85,7 +94,7 @@ impl Series {
     }
 
     /// The columns of numbers with their names: time; of flows the goodput since the sample before, window in
-    /// segments, k-hop delay, pacing interval, the rate that it means, latest round-trip time, packets in its pacing
+    /// segments, k-hop delay, pacing interval, the rate that it means, latest round trip and the smoothed one, packets in its pacing
     /// queue at the gateway; of nodes the packets that wait in the interface queue, the one in the MAC included.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
         NAMES.into_iter().zip(self.columns.iter().map(Vec::as_slice))
@@ -108,16 +117,17 @@ impl Probe for Series {
         let interval = sample.pacing_interval.map(Span::as_secs_f64);
         // No interval between packets is no pacing: there is no rate then.
         let rate = interval.filter(|s| *s > 0.0).map(|s| self.packet_bits[sample.flow] / s);
-        let rtt = sample.rtt.map(Span::as_secs_f64);
+        let [rtt, srtt] = [sample.rtt, sample.srtt].map(|rtt| rtt.map(Span::as_secs_f64));
         let queue = sample.queue.map(|queue| queue as f64);
-        let row = [Some(now.as_secs_f64()), goodput, sample.cwnd, sample.khd, interval, rate, rtt, queue];
+        let row =
+            [Some(now.as_secs_f64()), goodput, sample.cwnd, sample.khd, interval, rate, rtt, srtt, queue];
         self.add(Subject::Flow(sample.flow), row.map(|value| value.unwrap_or(f64::NAN)));
     }
 }
 
 impl Watch for Series {
     fn queue(&mut self, now: Instant, node: usize, waiting: usize) {
-        let row = [Some(now.as_secs_f64()), None, None, None, None, None, None, Some(waiting as f64)];
+        let row = [Some(now.as_secs_f64()), None, None, None, None, None, None, None, Some(waiting as f64)];
         self.add(Subject::Node(node), row.map(|value| value.unwrap_or(f64::NAN)));
     }
 
@@ -164,6 +174,7 @@ mod tests {
             khd: None,
             pacing_interval: None,
             rtt: None,
+            srtt: None,
             queue: None,
         };
         series.flow(at(250), &none);
@@ -173,6 +184,7 @@ mod tests {
             khd: Some(0.02),
             pacing_interval: Some(Span::from_millis(12)),
             rtt: Some(Span::from_millis(80)),
+            srtt: Some(Span::from_millis(60)),
             queue: Some(4),
             ..none
         };
@@ -188,6 +200,7 @@ mod tests {
             ("pacing_interval_s", [nan, 0.012, 0.0, nan]),
             ("pacing_rate_bps", [nan, 1e6, nan, nan]),
             ("rtt_s", [nan, 0.08, 0.08, nan]),
+            ("srtt_s", [nan, 0.06, 0.06, nan]),
             ("queue", [nan, 4.0, 4.0, 7.0]),
         ];
         for ((name, column), (expected_name, expected)) in series.columns().zip(expected) {
@@ -221,6 +234,8 @@ mod tests {
             assert!((mean - result.goodput_bps).abs() < 1e-3, "{mean}, {}", result.goodput_bps);
         }
         assert!(column(&series, "pacing_rate_bps").iter().any(|rate| *rate > 0.0), "tcp-ap paces");
+        let smoothed = |series: &Series| column(series, "srtt_s").iter().filter(|rtt| **rtt > 0.0).count();
+        assert!(smoothed(&series) > 5, "the estimator of tcp-ap has samples");
         assert!(column(&series, "queue").iter().any(|queue| *queue > 0.0));
     }
 }

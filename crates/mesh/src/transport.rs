@@ -47,15 +47,25 @@ impl Simulation<'_> {
 
     fn sender_input(&mut self, flow: u32, segment: &Segment, travelled: u32, ecn: Ecn) {
         let now = self.now();
+        let route = Some(self.route_of_flow(flow, travelled));
+        self.tcp(flow).sender.handle_segment(now, segment, &Arrival { route, ecn, ..Arrival::default() });
+        self.pump(flow, true);
+        self.after_file(flow);
+    }
+
+    /// The wireless way as the sender of a flow has it, of an acknowledgement that came over so many links.
+    fn route_of_flow(&mut self, flow: u32, travelled: u32) -> Route {
+        let RunningFlow { from, paths, .. } = &self.flows[flow as usize];
+        let (from, path) = (*from, paths.map(|[_, back]| back));
+        if self.tcp(flow).sender.asks().gateway_route {
+            return self.network.route_at_gateway(from, path);
+        }
         let rates = self.rates_of_flow(flow);
         let tcp = self.tcp(flow);
         if let Some(rates) = rates {
             tcp.rates = rates;
         }
-        let route = Some(Route { hops: Some(travelled), rates: tcp.rates.clone() });
-        tcp.sender.handle_segment(now, segment, &Arrival { route, ecn, ..Arrival::default() });
-        self.pump(flow, true);
-        self.after_file(flow);
+        Route { hops: Some(travelled), rates: tcp.rates.clone() }
     }
 
     /// The rates of the wireless links ahead of a sender in the mesh that asks for them, where links differ in rate.

@@ -119,6 +119,21 @@ impl<T: Copy + Debug> Network<T> {
         found.unwrap_or_else(|_| panic!("{node:?} is no gateway"))
     }
 
+    /// The wireless way to a host of the mesh from its gateway, as that has it (schemes.md 1.2). `path` is what packets to the
+    /// host take from the gateway on, if they take one. Without a gateway nobody knows a way.
+    #[must_use]
+    pub fn route_at_gateway(&self, host: Host, path: Option<PathId>) -> Route {
+        let gateway = match (path, host) {
+            (Some(path), _) => Some(self.paths.nodes(path)[0]),
+            (None, Host::Mesh(node)) => self.gateway_for(node),
+            (None, Host::Wired(_)) => None,
+        };
+        match gateway {
+            Some(gateway) => self.route_from(gateway, host, path),
+            None => Route { hops: None, rates: LinkRates::Uniform(self.rates.common) },
+        }
+    }
+
     /// The wireless way between a gateway and a mesh node, as its routing table has it, or as the packets' path is.
     fn route_from(&self, gateway: NodeId, end: Host, path: Option<PathId>) -> Route {
         let uniform = LinkRates::Uniform(self.rates.common);

@@ -1,6 +1,7 @@
 //! The wireless part of a path and its k-hop propagation delay.
 
 use alloc::sync::Arc;
+use meshpace_keys::words;
 use meshpace_units::{Bytes, Rate, Span};
 
 /// The MAC data rates of a path's links. The time that preambles, RTS/CTS, backoff and MAC acknowledgements take
@@ -11,6 +12,17 @@ pub enum LinkRates {
     Uniform(Rate),
     /// One rate a link, in order along the path.
     PerLink(Arc<[Rate]>),
+}
+
+words! {
+    /// How a TCP-GAP sender learns the hops between itself and the gateway (`gap_h`). The paper says "from the routing
+    /// protocol" at the gateway, but not how they get to the sender (schemes.md 1.2).
+    pub enum HopSource {
+        /// From the acknowledgement: the links over which it came.
+        Ack = "ack",
+        /// From the gateway's routing table, as it is when the acknowledgement comes.
+        Route = "route",
+    }
 }
 
 /// The wireless way that a flow's packets take, as far as somebody knows it: the one way in which hops and rates reach

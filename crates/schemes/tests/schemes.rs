@@ -2,7 +2,7 @@
 
 use meshpace_gateway::{Config as GatewayConfig, DupAck};
 use meshpace_keys::{Kind, RawValue, Setting, Values};
-use meshpace_pacing::{AdaptiveConfig, Aging, GoodputControlConfig, Variation};
+use meshpace_pacing::{AdaptiveConfig, Aging, GoodputControlConfig, HopSource, Variation};
 use meshpace_schemes::{
     Catalogue, FlowEnd, Scheme, SchemeSetting, lookup, names, parameters, places, schema,
 };
@@ -68,7 +68,7 @@ fn the_papers_baseline_is_ns2s_newreno() {
 fn pacing_is_at_the_sender_that_the_scheme_means() {
     let sender = |name: &str, from_mesh| written(&scheme(name).sender(&flow(from_mesh)));
     let endpoint = |name: &str| scheme(name).receiver(&flow(true));
-    let gap = WirelessKhd::new(AdaptiveConfig::PAPER);
+    let gap = WirelessKhd::new(AdaptiveConfig::PAPER, HopSource::Ack);
     assert_eq!(sender("tcp-gap", true), written(&endpoint("tcp-gap").paced_by(gap)));
     assert_eq!(sender("tcp-gap", false), written(&endpoint("tcp-gap")), "no change at wired hosts");
     assert_eq!(
@@ -247,7 +247,8 @@ fn errors_say_what_was_found_and_what_is_allowed() {
     assert_eq!(
         error("newreno", "gc_interval", RawValue::Integer(5)),
         "gc_interval: found a parameter of other schemes; allowed: the parameters of newreno: congestion, tcp_profile, \
-         pacing, ack_policy, relay, gateway, rto_initial, rto_min, rto_max, initial_ssthresh, ecn, ap_rto_backoff"
+         pacing, ack_policy, relay, gateway, rto_initial, rto_min, rto_max, rto_backoff_max, \
+         initial_ssthresh, window_cut, ecn, ap_rto_backoff"
     );
     assert!(
         error("newreno", "windw", RawValue::Integer(5))

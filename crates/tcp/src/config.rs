@@ -47,6 +47,18 @@ pub enum Reading {
     Application,
 }
 
+/// When selective acknowledgements are offered. A control that does not ask for what the peer has makes nothing of those
+/// that the peer sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SackOffer {
+    /// Never: a control that asks for them goes without, as with a peer that has none.
+    Never,
+    /// If the control asks for what the peer has ([`Asks::reports`](crate::control::Asks::reports)).
+    IfAsked,
+    /// Always.
+    Always,
+}
+
 /// Probing of a silent peer (RFC 9293, section 3.8.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeepAlive {
@@ -91,10 +103,8 @@ pub struct Config {
     pub window_scaling: bool,
     /// Offer timestamps and use them for round trips and against old duplicates (RFC 7323).
     pub timestamps: bool,
-    /// Offer selective acknowledgements and send them where the peer takes them (RFC 2018, section 4). A control that asks
-    /// for what the peer has ([`Asks::reports`](crate::control::Asks::reports)) offers them, too; others make nothing of those
-    /// that the peer sends.
-    pub sack: bool,
+    /// Whether to offer selective acknowledgements, and to send them where the peer takes them (RFC 2018, section 4).
+    pub sack: SackOffer,
     /// Offer explicit congestion notification, and use it where the peer offers it (RFC 3168).
     pub ecn: bool,
     /// Zero of the timestamp clock, whose unit is a millisecond.
@@ -131,7 +141,7 @@ impl Config {
             reading: Reading::AtOnce,
             window_scaling: true,
             timestamps: false,
-            sack: false,
+            sack: SackOffer::IfAsked,
             ecn: false,
             timestamp_offset: 0,
             nagle: false,

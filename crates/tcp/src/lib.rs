@@ -39,7 +39,7 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Handshake, HeaderSize, KeepAlive, Reading};
+pub use config::{Config, Handshake, HeaderSize, KeepAlive, Reading, SackOffer};
 pub use connection::{Connection, Ports, State, reset_for};
 pub use control::{Control, PACINGS, PacingPart, PacingView, RTO_BACKOFF, Surroundings, WINDOWS, WindowPart};
 pub use event::{Arrival, Closing, Event, Placement, Received, Transmit, WriteError};

@@ -6,7 +6,7 @@ use meshpace_tcp::control::{
     Ack, AckKind, Allowance, Asks, Departure, Discipline, Feedback, Fixed, NewReno, Outstanding, Pace, Paced,
     Reaction, Rules, Sent,
 };
-use meshpace_tcp::{Arrival, Config, Connection, Control, Flags, Options, Ports, Segment};
+use meshpace_tcp::{Arrival, Config, Connection, Control, Flags, Options, Ports, SackOffer, Segment};
 use meshpace_units::{Instant, Rate, Seq, Span};
 use std::sync::{Arc, Mutex};
 
@@ -26,7 +26,7 @@ struct End {
 
 impl End {
     fn new(control: impl Control + 'static) -> Self {
-        let config = Config { sack: true, ..Config::ns2() }.controlled_by(control);
+        let config = Config { sack: SackOffer::Always, ..Config::ns2() }.controlled_by(control);
         let tcp = Connection::connect(config, Ports { local: 1, remote: 2 }, ISS, Instant::ZERO);
         let mut end = Self { tcp, sent: Vec::new() };
         end.drain(0);

@@ -8,7 +8,7 @@ use meshpace_endpoint::{
 use meshpace_pacing::Route;
 use meshpace_schemes::{Catalogue, SchemeSetting};
 use meshpace_settings::RawValue;
-use meshpace_tcp::KeepAlive;
+use meshpace_tcp::{KeepAlive, SackOffer};
 use meshpace_units::quantity::{RATE, SIZE, TIME, Unit};
 use meshpace_units::{Rate, Span};
 use std::net::IpAddr;
@@ -65,7 +65,7 @@ pub(super) struct Options {
     /// Do not offer window scaling.
     #[arg(long)]
     no_window_scale: bool,
-    /// Do not offer selective acknowledgements.
+    /// Do not offer selective acknowledgements, whatever the scheme asks for.
     #[arg(long)]
     no_sack: bool,
     /// Offer explicit congestion notification.
@@ -157,7 +157,7 @@ impl Options {
                 keep_alive: self.keep_alive,
                 timestamps: !self.no_timestamps,
                 window_scaling: !self.no_window_scale,
-                sack: !self.no_sack,
+                sack: if self.no_sack { SackOffer::Never } else { SackOffer::Always },
                 ecn: self.ecn,
             },
         ))
@@ -243,6 +243,17 @@ mod tests {
         assert_eq!((tcp.window, tcp.nagle), (Some(9), false));
         let meshpace_tcp::RtoConfig::Ticks(rto) = tcp.rto else { panic!("{:?}", tcp.rto) };
         assert_eq!(rto.min, Span::from_millis(300));
+    }
+
+    #[test]
+    fn no_sack_is_no_sack_whatever_the_scheme_asks_for() {
+        for (arguments, offer) in [
+            ("--scheme sack-rfc --no-sack", SackOffer::Never),
+            ("--scheme sack-rfc", SackOffer::Always),
+            ("--scheme newreno-rfc", SackOffer::Always),
+        ] {
+            assert_eq!(options(arguments).socket().expect(arguments).tcp.sack, offer, "{arguments}");
+        }
     }
 
     #[test]

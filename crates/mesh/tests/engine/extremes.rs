@@ -199,6 +199,9 @@ fn parameters_of_schemes_at_their_ends_run() {
         "rto_min = \"1us\"",
         "rto_initial = \"1us\"",
         "rto_max = \"1us\"",
+        "rto_max = 100000",
+        "rto_backoff_max = 1",
+        "window_cut = \"integer\"",
         "ap_rto_backoff = false",
     ];
     for setting in settings {

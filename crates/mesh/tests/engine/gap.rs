@@ -2,6 +2,7 @@
 
 use crate::support::{Record, cbr, chain, close, flow, measure, record, run};
 use meshpace_mesh::RunResult;
+use meshpace_mesh::result::FlowResult;
 use meshpace_packet::{Body, Packet};
 use meshpace_units::Span;
 
@@ -71,6 +72,30 @@ fn the_sender_paces_by_the_wireless_part_alone() {
     let busy = &run(&text(64)).flows[0];
     assert!(busy.goodput_bps < 1.02 * 1460.0 * 8.0 / busy.pacing_interval_s.expect("paced"));
     assert_eq!(busy.timeouts, Some(0));
+}
+
+#[test]
+fn hops_from_the_gateways_table_are_the_acknowledgements_on_a_chain() {
+    // schemes.md 1.2: equal on chains, not under AODV.
+    let at = |seconds: f64, hops: &str, network: &str| {
+        let scheme = format!("[scheme.tcp-gap]\ngap_h = \"{hops}\"\n");
+        let result = run(&format!("{scheme}{GAP}{}{network}", measure(seconds, 5.0)));
+        let numbers = |f: &FlowResult| (f.delivered_bytes, f.pacing_interval_s.map(f64::to_bits));
+        result.flows.iter().map(numbers).collect::<Vec<_>>()
+    };
+    let static_chain = format!("{}{}", chain(4), flow("n0", "B", ""));
+    let alike = at(20.0, "ack", &static_chain);
+    assert!(alike[0].1.is_some() && alike[0].0 > 100_000, "{alike:?}");
+    assert_eq!(alike, at(20.0, "route", &static_chain));
+    let random = "[topology]\nkind = \"random\"\nnodes = 30\nwidth = 1000\nheight = 1000\n";
+    let walk =
+        "[mobility]\nmodel = \"random-waypoint\"\nspeed_min = 50\nspeed_max = 100\narea = [1000, 1000]\n";
+    let moving = format!("{random}{walk}{}{}", flow("n0", "B", ""), flow("n1", "B", ""));
+    assert_ne!(
+        at(200.0, "ack", &moving),
+        at(200.0, "route", &moving),
+        "the table has another route, or none, at times"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The handshake.
 
 use super::{Connection, State};
-use crate::config::{Handshake, HeaderSize};
+use crate::config::{Handshake, HeaderSize, SackOffer};
 use crate::event::{Arrival, Closing, Event};
 use crate::position;
 use crate::receiver::Receiver;
@@ -38,7 +38,11 @@ impl Connection {
 
     /// True if the peer is offered, or asked for, selective acknowledgements.
     fn offers_sack(&self) -> bool {
-        self.config.sack || self.asks().reports()
+        match self.config.sack {
+            SackOffer::Never => false,
+            SackOffer::IfAsked => self.asks().reports(),
+            SackOffer::Always => true,
+        }
     }
 
     /// True if segments carry timestamps, or a first SYN offers them.

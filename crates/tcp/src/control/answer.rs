@@ -9,6 +9,8 @@ pub struct Asks {
     pub round_trips: bool,
     /// Hops and link rates with every acknowledgement: a driver that has to look for them looks only for those who ask.
     pub route: bool,
+    /// That way as the gateway's routing table has it, not as the acknowledgement came.
+    pub gateway_route: bool,
     /// What the receiver has: [`Ack::sack`](crate::control::Ack::sack). The connection offers selective acknowledgements.
     pub sack: bool,
     /// [`Ack::rate`](crate::control::Ack::rate). The connection offers selective acknowledgements, without which nothing is
@@ -23,6 +25,7 @@ impl Asks {
         Self {
             round_trips: self.round_trips || other.round_trips,
             route: self.route || other.route,
+            gateway_route: self.gateway_route || other.gateway_route,
             sack: self.sack || other.sack,
             delivery_rate: self.delivery_rate || other.delivery_rate,
         }

@@ -56,7 +56,7 @@ pub use newreno::NewReno;
 pub use paced::Paced;
 pub use part::{PacingPart, RTO_BACKOFF, Surroundings, WindowPart};
 pub use recovery::{Progress, Recovery};
-pub use rules::{Growth, InitialWindow, LossBasis, Rules};
+pub use rules::{Growth, InitialWindow, LossBasis, Rules, WindowCut};
 pub use sack_recovery::{SackProgress, SackRecovery};
 pub use sack_reno::SackReno;
 pub use scoreboard::{NextSeg, Scoreboard};

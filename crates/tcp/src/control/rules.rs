@@ -1,5 +1,7 @@
 //! The rules that ns-2 and the RFCs give differently, as data.
 
+use meshpace_keys::words;
+
 /// The congestion window when the handshake is complete.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InitialWindow {
@@ -24,12 +26,22 @@ impl InitialWindow {
     }
 }
 
+words! {
+    /// The window as it is halved on a loss (`window_cut`; ns-2's `precisionReduce_`, schemes.md 16).
+    pub enum WindowCut {
+        /// A real number.
+        Real = "real",
+        /// In whole segments, and so is its half: ns-2's default before 24 January 2006.
+        Integer = "integer",
+    }
+}
+
 /// What is halved on a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossBasis {
     /// The window, `min(cwnd + inflation, window_)`: `ssthresh = max(2, floor(half))`, `cwnd = max(1, half)`
     /// (ns2-behaviour.md 6.4).
-    Window,
+    Window(WindowCut),
     /// What is in flight: `ssthresh = max(flight / 2, 2)`, `cwnd = ssthresh` (RFC 5681, equation 4).
     FlightSize,
 }
@@ -78,7 +90,7 @@ impl Rules {
     pub const NS2: Self = Self {
         initial_window: InitialWindow::Segments(2.0),
         initial_ssthresh: Some(20.0),
-        loss_basis: LossBasis::Window,
+        loss_basis: LossBasis::Window(WindowCut::Real),
         growth: Growth::PerAck,
         whole_segments: true,
         limited_transmit: true,

@@ -1,6 +1,6 @@
 //! The congestion window and the slow-start threshold.
 
-use super::{Ack, Allowance, Growth, LossBasis, Outstanding, Rules};
+use super::{Ack, Allowance, Growth, LossBasis, Outstanding, Rules, WindowCut};
 
 /// The smallest slow-start threshold, segments (RFC 5681, equation 4; ns-2).
 pub(super) const MINIMUM_THRESHOLD: f64 = 2.0;
@@ -115,8 +115,12 @@ impl Window {
             return self.cwnd;
         }
         match self.rules.loss_basis {
-            LossBasis::Window => {
-                let half = (self.cwnd + inflation).min(out.limit) / 2.0;
+            LossBasis::Window(cut) => {
+                let window = (self.cwnd + inflation).min(out.limit);
+                let half = match cut {
+                    WindowCut::Real => window / 2.0,
+                    WindowCut::Integer => f64::from(window as u32 / 2),
+                };
                 self.ssthresh = f64::from(half as u32).max(MINIMUM_THRESHOLD);
                 half.max(1.0)
             }
@@ -143,7 +147,7 @@ impl Window {
     pub fn time_out(&mut self, again: bool, out: &Outstanding) {
         // RFC 5681, section 3.1: the threshold is held if the same segment times out again. ns-2 cuts every time.
         let exempt = match self.rules.loss_basis {
-            LossBasis::Window => false,
+            LossBasis::Window(_) => false,
             LossBasis::FlightSize => again || out.una == 0,
         };
         self.marked = None;

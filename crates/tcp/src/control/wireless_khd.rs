@@ -5,7 +5,8 @@ use super::law_pacer::LawPacer;
 use super::part::{BACKS_OFF, PacingPart};
 use super::{Ack, Asks, Control, Departure, Pace, PacingView, Reaction};
 use alloc::boxed::Box;
-use meshpace_pacing::{AdaptiveConfig, WirelessPart, WirelessSample};
+use meshpace_keys::Key;
+use meshpace_pacing::{AdaptiveConfig, HopSource, WirelessPart, WirelessSample};
 use meshpace_units::Instant;
 
 pub(super) static PART: PacingPart = PacingPart::new(
@@ -14,29 +15,40 @@ pub(super) static PART: PacingPart = PacingPart::new(
     "schemes.md 3.2; ElRakabawy, Klemm, Lindemann 2007",
     |values, surroundings| {
         let law = AdaptiveConfig::from_values(values);
-        surroundings.from_mesh.then(|| Box::new(WirelessKhd::new(law)) as Box<dyn Control>)
+        let hops = values.word("gap_h");
+        surroundings.from_mesh.then(|| Box::new(WirelessKhd::new(law, hops)) as Box<dyn Control>)
     },
 )
-.keys(&[&LAW, &INITIAL_INTERVAL, &BACKS_OFF]);
+.keys(&[&LAW, &INITIAL_INTERVAL, &HOPS, &BACKS_OFF]);
+
+static HOPS: [Key; 1] = [Key::word(
+    "gap_h",
+    HopSource::WORDS,
+    HopSource::Ack.word(),
+    "Where a sender in the mesh has its hops to the gateway from: counted by the acknowledgement, or the gateway's routing table \
+     (schemes.md 1.2). A live endpoint is told them.",
+)];
 
 /// TCP-GAP's wireless sender: round trips less the gateway's measured wired part (schemes.md 3.2).
 #[derive(Clone, Debug)]
 pub struct WirelessKhd {
     pacer: LawPacer,
     part: WirelessPart,
+    hops: HopSource,
 }
 
 impl WirelessKhd {
-    /// With this law.
+    /// With this law, and the hops from there.
     #[must_use]
-    pub fn new(law: AdaptiveConfig) -> Self {
-        Self { pacer: LawPacer::new(law), part: WirelessPart::default() }
+    pub fn new(law: AdaptiveConfig, hops: HopSource) -> Self {
+        Self { pacer: LawPacer::new(law), part: WirelessPart::default(), hops }
     }
 }
 
 impl Control for WirelessKhd {
     fn asks(&self) -> Asks {
-        Asks { round_trips: true, route: true, ..Asks::default() }
+        let gateway_route = self.hops == HopSource::Route;
+        Asks { round_trips: true, route: true, gateway_route, ..Asks::default() }
     }
 
     /// The sample is the oldest newly acknowledged segment, the one that the gateway timed, too (schemes.md 3.2).

@@ -23,8 +23,8 @@ meshpace_keys::parts! {
     pub static PROFILES: ProfilePart = [ns2, rfc];
 }
 
-/// The keys of the retransmission timeout's limits.
-const fn rto_keys(initial: Span, min: Span, max: Span) -> [Key; 3] {
+/// The keys of the retransmission timeout's limits. `rto_max` takes the 100,000 s that ns-2 had before 2007.
+const fn rto_keys(initial: Span, min: Span, max: Span) -> [Key; 4] {
     [
         Key::time(
             "rto_initial",
@@ -38,7 +38,17 @@ const fn rto_keys(initial: Span, min: Span, max: Span) -> [Key; 3] {
             min,
             "Least retransmission timeout, before back-off (schemes.md 16).",
         ),
-        Key::time("rto_max", Span::from_secs(3600), max, "Largest retransmission timeout (schemes.md 16)."),
+        Key::time(
+            "rto_max",
+            Span::from_secs(100_000),
+            max,
+            "Largest retransmission timeout (schemes.md 16).",
+        ),
+        Key::limit(
+            "rto_backoff_max",
+            (1, 1 << 31),
+            "Largest factor of the timeout's back-off; \"none\": it doubles up to rto_max (schemes.md 16).",
+        ),
     ]
 }
 
@@ -52,8 +62,11 @@ static ECN: [Key; 1] = [Key::flag(
 /// The estimator with the limits that the values say.
 fn with_limits(rto: RtoConfig, values: &Values) -> RtoConfig {
     let [initial, min, max] = ["rto_initial", "rto_min", "rto_max"].map(|key| values.span(key));
+    let backoff_max = values.limit("rto_backoff_max");
     match rto {
-        RtoConfig::Ticks(rto) => RtoConfig::Ticks(TickConfig { initial, min, max, ..rto }),
-        RtoConfig::Smoothed(rto) => RtoConfig::Smoothed(SmoothedConfig { initial, min, max, ..rto }),
+        RtoConfig::Ticks(rto) => RtoConfig::Ticks(TickConfig { initial, min, max, backoff_max, ..rto }),
+        RtoConfig::Smoothed(rto) => {
+            RtoConfig::Smoothed(SmoothedConfig { initial, min, max, backoff_max, ..rto })
+        }
     }
 }

@@ -20,5 +20,5 @@ pub(super) static PART: ProfilePart = ProfilePart::new(
 )
 .keys(&[&RTO, &ECN]);
 
-static RTO: [Key; 3] =
+static RTO: [Key; 4] =
     rto_keys(SmoothedConfig::RFC.initial, SmoothedConfig::RFC.min, SmoothedConfig::RFC.max);

@@ -11,6 +11,8 @@ pub struct SmoothedConfig {
     pub min: Span,
     /// The largest timeout, at least 60 s (rule 2.5).
     pub max: Span,
+    /// The largest back-off factor; `None`: it doubles until the timeout is at `max`.
+    pub backoff_max: Option<u32>,
     /// Clock granularity G: the least that the variation adds.
     pub granularity: Span,
 }
@@ -21,6 +23,7 @@ impl SmoothedConfig {
         initial: Span::from_secs(1),
         min: Span::from_secs(1),
         max: Span::from_secs(60),
+        backoff_max: None,
         granularity: Span::from_millis(1),
     };
 
@@ -81,8 +84,10 @@ impl Smoothed {
         let base = self.estimate.map_or(self.initial, |Estimate { srtt, rttvar }| {
             (srtt + (rttvar * 4).max(self.config.granularity)).max(self.config.min)
         });
-        let doubled = u128::from(base.as_nanos()) << self.doublings.min(63);
-        Span::from_nanos(doubled.min(u128::from(self.config.max.as_nanos())) as u64)
+        let factor =
+            (1_u64 << self.doublings.min(63)).min(self.config.backoff_max.map_or(u64::MAX, u64::from));
+        let backed_off = u128::from(base.as_nanos()) * u128::from(factor);
+        Span::from_nanos(backed_off.min(u128::from(self.config.max.as_nanos())) as u64)
     }
 
     pub(super) const fn latest(&self) -> Option<Span> {
@@ -132,6 +137,11 @@ mod tests {
             rto.back_off();
         }
         assert_eq!(rto.rto(), Span::from_secs(120));
+        let mut rto = Smoothed::new(SmoothedConfig { backoff_max: Some(6), ..SmoothedConfig::LINUX });
+        for _ in 0..100 {
+            rto.back_off();
+        }
+        assert_eq!(rto.rto(), Span::from_secs(6), "1 s, at most six times");
         let mut rto = Smoothed::new(SmoothedConfig::RFC);
         rto.back_off();
         rto.on_connected(true);

@@ -16,6 +16,9 @@ pub struct TickConfig {
     pub min: Span,
     /// `maxrto_`.
     pub max: Span,
+    /// The largest back-off factor: 64 in ns-2 before some time in 2007 (schemes.md 16); `None`: it doubles until the timeout
+    /// is at `max`.
+    pub backoff_max: Option<u32>,
 }
 
 impl TickConfig {
@@ -26,6 +29,7 @@ impl TickConfig {
         initial: Span::from_secs(3),
         min: Span::from_millis(200),
         max: Span::from_secs(60),
+        backoff_max: None,
     };
 }
 
@@ -98,7 +102,7 @@ impl Ticks {
 
     pub(super) fn back_off(&mut self) {
         if self.backoff < FREE_BACKOFF || self.rto() < self.config.max {
-            self.backoff = self.backoff.saturating_mul(2);
+            self.backoff = self.backoff.saturating_mul(2).min(self.config.backoff_max.unwrap_or(u32::MAX));
         }
         if self.backoff > CLOBBER_BACKOFF {
             self.rttvar += self.srtt >> 3;
@@ -179,6 +183,27 @@ mod tests {
         // The next sample starts anew: RTO = 3 x rtt.
         sample(&mut ticks, ms(0), ms(200));
         assert_eq!((ticks.srtt, ticks.rttvar, ticks.rto()), (160, 40, Span::from_millis(600)));
+    }
+
+    #[test]
+    fn the_factor_has_a_limit_where_one_is_set() {
+        // ns-2 before 28 March 2007: 64 times 6 s before the first round trip (schemes.md 16).
+        let old = TickConfig {
+            initial: Span::from_secs(6),
+            max: Span::from_secs(100_000),
+            backoff_max: Some(64),
+            ..TickConfig::NS2
+        };
+        let mut ticks = Ticks::new(old);
+        for _ in 0..20 {
+            ticks.back_off();
+        }
+        assert_eq!(ticks.rto(), Span::from_secs(384));
+        let mut ticks = Ticks::new(TickConfig { backoff_max: None, ..old });
+        for _ in 0..20 {
+            ticks.back_off();
+        }
+        assert_eq!(ticks.rto(), Span::from_secs(100_000));
     }
 
     #[test]

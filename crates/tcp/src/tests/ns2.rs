@@ -2,7 +2,7 @@
 
 use super::script::{MSS, Out, Script, data, ms, segment, segments};
 use crate::Config;
-use crate::control::{Rules, Tahoe};
+use crate::control::{LossBasis, NewReno, Rules, Tahoe, WindowCut};
 use alloc::vec::Vec;
 use meshpace_units::Span;
 
@@ -90,6 +90,19 @@ fn fast_retransmit_and_recovery() {
     let counters = s.tcp.counters();
     assert_eq!((counters.fast_retransmits, counters.retransmits, counters.timeouts), (2, 2, 0));
     assert_eq!((counters.data_segments, counters.distinct_segments), (25, 23));
+}
+
+#[test]
+fn a_window_is_cut_as_it_is_or_in_whole_segments() {
+    // ns2-behaviour.md 6.4; precisionReduce_ 0 until 24 January 2006 (schemes.md 16).
+    for (cut, cwnd) in [(WindowCut::Real, 4.5), (WindowCut::Integer, 4.0)] {
+        let rules = Rules { loss_basis: LossBasis::Window(cut), ..Rules::NS2 };
+        let mut s = eight_outstanding(Config::ns2().controlled_by(NewReno::new(rules)));
+        s.ack_segment([300], 7);
+        assert_eq!(s.tcp.cwnd(), 9.0);
+        s.ack_segment([301, 302, 303], 7);
+        assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (cwnd, Some(4.0)), "{cut:?}");
+    }
 }
 
 #[test]

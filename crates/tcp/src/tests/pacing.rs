@@ -3,7 +3,7 @@
 use super::script::{MSS, Script, data, ms, segment, segments};
 use crate::control::{Fixed, Khd, Rules, Tahoe, WirelessKhd};
 use crate::{Config, Control, HeaderSize};
-use meshpace_pacing::{AdaptiveConfig, LinkRates};
+use meshpace_pacing::{AdaptiveConfig, HopSource, LinkRates};
 use meshpace_units::{Rate, Span};
 
 fn khd() -> Khd {
@@ -187,7 +187,7 @@ fn the_fin_follows_the_data_and_waits_for_no_token() {
 }
 
 fn gap_sender() -> Script {
-    paced(WirelessKhd::new(AdaptiveConfig::PAPER))
+    paced(WirelessKhd::new(AdaptiveConfig::PAPER, HopSource::Ack))
 }
 
 fn with_option(s: &mut Script, at: u64, n: u64, rtt_wired: Option<u64>) {

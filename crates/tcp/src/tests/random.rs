@@ -6,12 +6,12 @@ use crate::control::{
 };
 use crate::{
     AckPolicy, Arrival, Config, Connection, Control, Delayed, DynamicDelayed, Event, Every, Flags, Ns2Stamp,
-    Options, Ports, Segment, State, Timestamps, Transmit,
+    Options, Ports, SackOffer, Segment, State, Timestamps, Transmit,
 };
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use meshpace_pacing::{AdaptiveConfig, Route};
+use meshpace_pacing::{AdaptiveConfig, HopSource, Route};
 use meshpace_units::{Ecn, Instant, Rate, Seq, Span};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -47,7 +47,7 @@ fn control() -> impl Strategy<Value = Box<dyn Control>> {
         Some(Box::new(Fixed::new(Span::from_millis(7)))),
         Some(Box::new(Khd::new(AdaptiveConfig::PAPER))),
         Some(Box::new(Agent::new(AdaptiveConfig::NS2_2005))),
-        Some(Box::new(WirelessKhd::new(AdaptiveConfig::PAPER))),
+        Some(Box::new(WirelessKhd::new(AdaptiveConfig::PAPER, HopSource::Ack))),
         Some(Box::new(Judge::default())),
     ];
     let (windows, pacings) = (select(windows.to_vec()), select(pacings.to_vec()));
@@ -95,7 +95,7 @@ fn config() -> impl Strategy<Value = Config> {
             mss,
             receive_buffer: receive_buffer.max(2 * mss),
             rto_backoff,
-            sack,
+            sack: if sack { SackOffer::Always } else { SackOffer::IfAsked },
             ecn,
             retries: None,
             syn_retries: None,

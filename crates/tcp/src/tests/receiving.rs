@@ -1,7 +1,7 @@
 //! What is accepted, where it belongs, and the window on offer.
 
 use super::script::{ISS, PEER_ISS, Script, ack, ms};
-use crate::{Config, Event, Flags, Options, Placement, Reading, Received, Timestamps};
+use crate::{Config, Event, Flags, Options, Placement, Reading, Received, SackOffer, Timestamps};
 use alloc::boxed::Box;
 
 fn config() -> Config {
@@ -98,7 +98,7 @@ fn after_the_fin_nobody_hears_of_room() {
 
 /// A connection whose peer permits selective acknowledgements or not.
 fn selective(permitted: bool, timestamps: bool) -> Script {
-    let mut s = Script::connect(Config { sack: true, timestamps, ..config() });
+    let mut s = Script::connect(Config { sack: SackOffer::Always, timestamps, ..config() });
     assert!(s.out.pop().unwrap().1.segment.options.sack_permitted);
     s.options.timestamps = timestamps.then_some(Timestamps { value: 1, echo: 0 });
     s.options.sack_permitted = permitted;

@@ -2,7 +2,7 @@
 
 use super::script::{MSS, Script, data, segment, segments};
 use crate::control::{InitialWindow, Rules, SackReno};
-use crate::{Config, Options};
+use crate::{Config, Options, SackOffer};
 
 /// Segments of 1,460 bytes, no timestamps, a minimum timeout of 200 ms.
 fn established(window: f64) -> Script {
@@ -18,6 +18,30 @@ fn it_asks_for_what_it_lives_on() {
     let mut s = Script::connect(Config::rfc().controlled_by(SackReno::new(Rules::RFC)));
     assert!(s.out.remove(0).1.segment.options.sack_permitted);
     assert!(!Script::connect(Config::rfc()).out.remove(0).1.segment.options.sack_permitted);
+}
+
+#[test]
+fn what_is_never_offered_a_control_does_not_get() {
+    let config = Config { sack: SackOffer::Never, ..Config::rfc() }.controlled_by(SackReno::new(Rules::RFC));
+    assert!(!Script::connect(config.clone()).out.remove(0).1.segment.options.sack_permitted);
+    // It recovers as with a peer that reports nothing: what the peer reports all the same is not looked at.
+    let rules = Rules { initial_window: InitialWindow::Segments(6.0), ..Rules::RFC };
+    let mut s = Script::established(
+        Config { timestamps: false, ..config.clone() }.controlled_by(SackReno::new(rules)),
+    );
+    s.write_endless(0);
+    s.expect(0, &segments(1..=6));
+    for (at, last) in [(101, 4), (102, 5), (103, 6)] {
+        s.sack(at, 1, &[(3, last)]);
+    }
+    let reno = |s: &Script| (s.tcp.cwnd(), s.tcp.ssthresh());
+    let mut plain = Script::established(
+        Config { timestamps: false, ..config }.controlled_by(crate::control::NewReno::new(rules)),
+    );
+    plain.write_endless(0);
+    plain.expect(0, &segments(1..=6));
+    plain.ack_segment([101, 102, 103], 1);
+    assert_eq!(reno(&s), reno(&plain));
 }
 
 #[test]

@@ -170,11 +170,12 @@ impl Script {
     /// A connection that opened at time 0 in no time; the window field has two bits of scaling where it scales.
     pub(crate) fn established(config: Config) -> Self {
         let mut script = Self::connect(config);
+        let offered = script.out.pop().is_some_and(|(_, syn)| syn.segment.options.sack_permitted);
         script.out.clear();
         script.options = Options {
             mss: Some(1460),
             window_scale: Some(2),
-            sack_permitted: script.tcp.config().sack || script.tcp.asks().reports(),
+            sack_permitted: offered,
             timestamps: script.tcp.config().timestamps.then_some(crate::Timestamps { value: 0, echo: 0 }),
             ..Options::default()
         };
