@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- scenario overrides connection gateway routing wire options engine
+[ $# -gt 0 ] || set -- scenario overrides connection gateway routing wire options engine configuration control hops kernel
 
 # Plain libFuzzer needs no nightly compiler; the sanitizers would, and the crates forbid unsafe code.
 cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz@0.13.2
@@ -15,6 +15,8 @@ cargo fuzz build --sanitizer none
 mkdir -p fuzz/corpus
 words=fuzz/corpus/words.dict
 grep -rhoE '"[A-Za-z0-9][A-Za-z0-9_.-]{1,30}"' crates/scenario/src/keys crates/schemes/src | sort -u >"$words"
+configuration=fuzz/corpus/configuration.dict
+grep -rhoE '"[A-Za-z0-9][A-Za-z0-9_.-]{1,30}"' crates/daemon/src/config crates/pacing/src crates/gateway/src | sort -u >"$configuration"
 
 for target in "$@"; do
     corpus=fuzz/corpus/$target
@@ -22,6 +24,8 @@ for target in "$@"; do
     case $target in
     scenario) set -- "$corpus" fuzz/seeds/scenario scenarios -- -dict="$words" ;;
     overrides) set -- "$corpus" fuzz/seeds/overrides -- -dict="$words" -max_len=1024 ;;
+    configuration) set -- "$corpus" fuzz/seeds/configuration packaging/meshpaced.toml -- -dict="$configuration" ;;
+    control | hops | kernel) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=4096 ;;
     wire | options) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=512 ;;
     *) set -- "$corpus" -- -max_len=8192 ;;
     esac

@@ -14,6 +14,8 @@ pub mod events;
 pub mod explain;
 pub mod failure;
 pub mod flows;
+#[cfg(feature = "foreign")]
+pub mod foreign;
 pub mod gateway;
 pub mod hops;
 #[cfg(feature = "ebpf")]

@@ -1,6 +1,6 @@
 //! Interfaces by name and by index, in the calling thread's network namespace.
 
-mod segments;
+pub(crate) mod segments;
 
 pub use segments::{gso_max_segments, set_gso_max_segments};
 

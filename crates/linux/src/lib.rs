@@ -22,6 +22,8 @@
 mod address;
 mod clock;
 mod deadline;
+#[cfg(feature = "foreign")]
+pub mod foreign;
 pub mod interface;
 mod namespace;
 mod netlink;

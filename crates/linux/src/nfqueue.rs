@@ -6,9 +6,9 @@
 //!
 //! Source: include/uapi/linux/netfilter/nfnetlink_queue.h and net/netfilter/nfnetlink_queue.c in the kernel.
 
-mod message;
+pub(crate) mod message;
 mod socket;
-mod statistics;
+pub(crate) mod statistics;
 #[cfg(test)]
 mod tests;
 mod verdicts;

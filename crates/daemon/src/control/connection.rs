@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// Longest request. The longest that makes sense is a few hundred bytes.
-pub(super) const REQUEST_MAX: usize = 16 * 1024;
+pub(crate) const REQUEST_MAX: usize = 16 * 1024;
 /// A client that asks nothing for this long is let go. `top` asks every second.
 const IDLE: Duration = Duration::from_secs(60);
 /// Time for the rest of a line once its first byte has come.
@@ -17,7 +17,7 @@ const WRITE: Duration = Duration::from_secs(10);
 
 /// Why no line came.
 #[derive(Debug)]
-pub(super) enum NoLine {
+pub(crate) enum NoLine {
     /// The client is done, or gone, or says nothing.
     Closed,
     /// It sent more than [`REQUEST_MAX`] bytes without a line's end.
@@ -28,7 +28,7 @@ pub(super) enum NoLine {
 
 /// Reads lines from anything that times out by itself.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
 }

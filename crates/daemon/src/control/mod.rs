@@ -10,7 +10,7 @@
 
 mod client;
 pub mod command;
-mod connection;
+pub(crate) mod connection;
 mod daemon;
 mod data;
 mod flow_name;

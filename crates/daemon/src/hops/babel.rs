@@ -21,7 +21,7 @@ pub(super) fn routes(at: SocketAddr) -> Result<Vec<(IpNet, u32)>, String> {
     parse(&ask(at, DUMP)?).map_err(|problem| format!("{at}: {problem}"))
 }
 
-fn parse(answer: &str) -> Result<Vec<(IpNet, u32)>, String> {
+pub(crate) fn parse(answer: &str) -> Result<Vec<(IpNet, u32)>, String> {
     if !answer.starts_with("BABEL ") {
         return Err("answers, but not like babeld".to_owned());
     }

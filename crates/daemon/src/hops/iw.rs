@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// An 802.11s path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MeshPath {
+pub(crate) struct MeshPath {
     /// The neighbour that forwards.
     pub next_hop: Mac,
     /// `None`: this iw or kernel does not tell (NL80211_MPATH_INFO_HOP_COUNT is younger than 802.11s in Linux).
@@ -22,7 +22,7 @@ impl MeshPath {
     /// Linux's airtime metric of a link is 1 + 8192 bit / rate in microseconds, over the share of frames that arrive
     /// (airtime_link_metric_get in net/mac80211/mesh_hwmp.c), so frames sent again count as a slower link. Where the rate
     /// control tells an expected throughput, the kernel takes that for the rate.
-    pub(super) fn mean_rate(&self) -> Option<Rate> {
+    pub(crate) fn mean_rate(&self) -> Option<Rate> {
         let (hops, metric) = (u64::from(self.hops?), u64::from(self.metric));
         let air_us = metric.checked_sub(hops).filter(|air| *air > 0)?;
         Some(Rate::bits_per_sec(hops * TEST_FRAME_BITS * 1_000_000 / air_us)).filter(|rate| *rate >= SLOWEST)
@@ -36,7 +36,7 @@ const SLOWEST: Rate = Rate::bits_per_sec(100_000);
 
 /// `iw dev IF mpath dump`: a line a destination, `DEST NEXT IFACE SN METRIC QLEN EXPTIME DTIM DRET FLAGS [HOPS CHANGES]`.
 /// Paths without next hop, being looked for, are left out.
-pub(super) fn paths(text: &str) -> BTreeMap<Mac, MeshPath> {
+pub(crate) fn paths(text: &str) -> BTreeMap<Mac, MeshPath> {
     let path = |line: &str| {
         let mut words = line.split_whitespace();
         let destination: Mac = words.next()?.parse().ok()?;
@@ -52,7 +52,7 @@ pub(super) fn paths(text: &str) -> BTreeMap<Mac, MeshPath> {
 }
 
 /// `iw dev IF mpp dump`: hosts behind mesh nodes, `DEST PROXY IFACE`.
-pub(super) fn proxies(text: &str) -> BTreeMap<Mac, Mac> {
+pub(crate) fn proxies(text: &str) -> BTreeMap<Mac, Mac> {
     let proxy = |line: &str| {
         let mut words = line.split_whitespace();
         Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
@@ -61,7 +61,7 @@ pub(super) fn proxies(text: &str) -> BTreeMap<Mac, Mac> {
 }
 
 /// `iw dev IF station dump`: the present bitrate toward each neighbour, from the line `tx bitrate: 65.0 MBit/s MCS 7`.
-pub(super) fn bitrates(text: &str) -> BTreeMap<Mac, Rate> {
+pub(crate) fn bitrates(text: &str) -> BTreeMap<Mac, Rate> {
     let mut rates = BTreeMap::new();
     let mut station = None;
     for line in text.lines() {

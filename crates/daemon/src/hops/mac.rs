@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// An Ethernet or 802.11 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Mac([u8; 6]);
+pub(crate) struct Mac([u8; 6]);
 
 impl Mac {
     /// What a path without next hop has.

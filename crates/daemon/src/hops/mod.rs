@@ -7,12 +7,12 @@
 //! Source of the choice of h: schemes.md 1.2.
 
 mod ask;
-mod babel;
-mod iw;
+pub(crate) mod babel;
+pub(crate) mod iw;
 mod knowledge;
 mod links;
 mod mac;
-mod olsr;
+pub(crate) mod olsr;
 mod prefix_map;
 mod refresher;
 mod table;

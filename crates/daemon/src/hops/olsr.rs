@@ -29,7 +29,7 @@ pub(super) fn olsrd2(at: SocketAddr) -> Result<Vec<(IpNet, u32)>, String> {
 }
 
 /// Routes of jsoninfo: `metric` is the number of hops (`rtp_metric.hops`), whatever metric chose the route.
-fn parse_jsoninfo(answer: &str) -> Option<Vec<(IpNet, u32)>> {
+pub(crate) fn parse_jsoninfo(answer: &str) -> Option<Vec<(IpNet, u32)>> {
     let document = object(answer)?;
     let route = |route: &Value| {
         let address: IpAddr = route.get("destination")?.as_str()?.parse().ok()?;
@@ -40,7 +40,7 @@ fn parse_jsoninfo(answer: &str) -> Option<Vec<(IpNet, u32)>> {
 }
 
 /// Routes of olsrv2info: `domain_path_hops`.
-fn parse_olsrv2info(answer: &str) -> Option<Vec<(IpNet, u32)>> {
+pub(crate) fn parse_olsrv2info(answer: &str) -> Option<Vec<(IpNet, u32)>> {
     let document = object(answer)?;
     let route = |route: &Value| {
         let text = route.get("route_dst")?.as_str()?;

@@ -7,7 +7,7 @@ const HEAD_MAX: usize = 8 * 1024;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// The path, without query.
     pub path: String,
     /// The answer's headers only.
@@ -16,7 +16,7 @@ pub(super) struct Asked {
 
 /// Why a request is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(crate) enum Refused {
     /// It is no HTTP request.
     Bad,
     /// It has more than [`HEAD_MAX`] bytes.
@@ -39,7 +39,7 @@ impl Refused {
 ///
 /// # Errors
 /// What the source says, or that it ended early.
-pub(super) fn read(
+pub(crate) fn read(
     source: &mut impl Read,
     out_of_time: impl Fn() -> bool,
 ) -> io::Result<Result<Asked, Refused>> {

@@ -4,7 +4,7 @@
 //! no bound, and a time series for each would drown any store. Flows are counted, and summed by configured subnet.
 
 mod exporter;
-mod http;
+pub(crate) mod http;
 mod places;
 mod server;
 

@@ -27,10 +27,20 @@ const ALIGNMENT: usize = 4;
 /// If there is no such interface, or a kernel that does not tell.
 pub fn gso_max_segments(name: &str) -> io::Result<u32> {
     let answer = ask(RTM_GETLINK, 0, index(name)?, &[])?;
-    let attributes = answer.get(HEADER + LINK..).unwrap_or(&[]);
-    let found =
-        find(attributes, IFLA_GSO_MAX_SEGS).and_then(|value| value.try_into().ok()).map(u32::from_ne_bytes);
-    found.ok_or_else(|| io::Error::other(format!("interface {name}: the kernel does not tell gso_max_segs")))
+    told(&answer)
+        .ok_or_else(|| io::Error::other(format!("interface {name}: the kernel does not tell gso_max_segs")))
+}
+
+/// The number in the kernel's answer.
+fn told(answer: &[u8]) -> Option<u32> {
+    let value = find(answer.get(HEADER + LINK..)?, IFLA_GSO_MAX_SEGS)?;
+    Some(u32::from_ne_bytes(value.try_into().ok()?))
+}
+
+/// What an answer says: the number, if it has one, or the error number.
+#[cfg(feature = "foreign")]
+pub(crate) fn read(answer: &[u8]) -> Result<Option<u32>, i32> {
+    error(answer).filter(|errno| *errno != 0).map_or_else(|| Ok(told(answer)), Err)
 }
 
 /// Sets `gso_max_segs` of interface `name`, at least 1. Connections that exist keep what they found.

@@ -45,7 +45,7 @@ pub struct Queued<'a> {
 
 /// Everything of a [`Queued`] but its payload, which is a place in the datagram.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(crate) struct Head {
     pub(super) id: PacketId,
     indev: Option<u32>,
     outdev: Option<u32>,
@@ -56,7 +56,7 @@ pub(super) struct Head {
 
 impl Head {
     /// The packet with its payload out of the datagram that it was found in.
-    pub(super) fn with_payload(self, datagram: &mut [u8]) -> Queued<'_> {
+    pub(crate) fn with_payload(self, datagram: &mut [u8]) -> Queued<'_> {
         // The payload was found within 16 bits' worth of attribute.
         let length = self.length.unwrap_or(self.payload.len() as u32);
         let payload = &mut datagram[self.payload];
@@ -66,7 +66,7 @@ impl Head {
 
 /// What a message from the kernel says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Message {
+pub(crate) enum Message {
     /// A packet was queued.
     Packet(Head),
     /// The answer to one of our messages: 0 or an error number, and whether it was a configuration or a verdict.
@@ -77,22 +77,22 @@ pub(super) enum Message {
 
 /// The bytes are not what the kernel's headers describe.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Malformed;
+pub(crate) struct Malformed;
 
 /// Walks through the messages of a datagram. The datagram is an argument of each step, so that a packet can be changed in
 /// place between two of them.
 #[derive(Debug)]
-pub(super) struct Messages {
+pub(crate) struct Messages {
     at: usize,
 }
 
 impl Messages {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { at: 0 }
     }
 
     /// The next message of `datagram`, the same as in the calls before; ends after one that is malformed.
-    pub(super) fn next(&mut self, datagram: &[u8]) -> Option<Result<Message, Malformed>> {
+    pub(crate) fn next(&mut self, datagram: &[u8]) -> Option<Result<Message, Malformed>> {
         if self.at >= datagram.len() {
             return None;
         }

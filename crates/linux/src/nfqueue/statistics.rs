@@ -41,7 +41,7 @@ pub(super) fn read(file: &File, number: u16) -> io::Result<Statistics> {
 
 /// The line of queue `number`: queue, port, waiting, copy mode, copy range, dropped by the queue, dropped by the socket, last
 /// id, 1 (seq_show in nfnetlink_queue.c).
-pub(super) fn find(text: &str, number: u16) -> Option<Statistics> {
+pub(crate) fn find(text: &str, number: u16) -> Option<Statistics> {
     text.lines().find_map(|line| {
         let fields: Result<Vec<u32>, _> = line.split_whitespace().map(str::parse).collect();
         match fields.ok()?[..] {
