@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
 use meshpace_fuzz::streams::{Streams, ends};
 use meshpace_tcp::Segment;
-use meshpace_units::{Bytes, Instant, Span};
+use meshpace_units::{Bytes, Ecn, Instant, Span};
 use meshpace_wire::{Packet, build, checksum_ok, parse, strip_rtt};
 use meshpaced::config::{Config, Mode};
 use meshpaced::gateway::{Arrival, Decision, Engine, Output};
@@ -332,6 +332,10 @@ fn rewritten(before: &Packet, bytes: &[u8], after: &[u8]) {
     let mut expected = *before;
     expected.segment.options.rtt_wired = packet.segment.options.rtt_wired;
     (expected.header_length, expected.wire_len) = (packet.header_length, packet.wire_len);
+    if before.ecn().is_capable() && packet.ecn() == Ecn::Ce {
+        expected.traffic_class = packet.traffic_class;
+        assert_eq!(before.traffic_class | Ecn::Ce.bits(), packet.traffic_class);
+    }
     assert_eq!(packet, expected);
     assert_eq!(packet.payload(after), before.payload(bytes));
     assert_eq!(checksum_ok(after), checksum_ok(bytes));

@@ -6,10 +6,12 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
 use meshpace_fuzz::streams::{Streams, ends};
-use meshpace_gateway::{Action, Config, DupAck, FlowKey, Gateway, Route, Side, TcpView, Treatment, Verdict};
+use meshpace_gateway::{
+    Action, CodelConfig, Config, DupAck, FlowKey, Gateway, Route, Side, TcpView, Treatment, Verdict,
+};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
 use meshpace_tcp::Segment;
-use meshpace_units::{Bytes, Instant, Rate, Span};
+use meshpace_units::{Bytes, Ecn, Instant, Rate, Span};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -18,6 +20,7 @@ struct Input {
     paced_from_the_start: bool,
     buffer_windows: u8,
     late_tolerance_us: u16,
+    codel: bool,
     steps: Vec<Step>,
 }
 
@@ -60,6 +63,7 @@ impl Input {
                 Duplicates::Literal => DupAck::Literal,
                 Duplicates::Off => DupAck::Off,
             },
+            codel: self.codel.then_some(CodelConfig::RFC),
             buffer_windows: self.buffer_windows.into(),
             buffer_total: Bytes(20 * 1500),
             held_max: 12,
@@ -131,6 +135,7 @@ impl World {
             segment,
             header_length: segment.header_length(),
             wire_len: Bytes(u64::from(20 + segment.header_length() + segment.payload)),
+            ecn: Ecn::from_bits(flow),
         };
         let key = FlowKey::new(side, &view);
         let (implausible, known) = (self.gateway.counters().implausible, self.gateway.flow(&key));
@@ -160,7 +165,7 @@ impl World {
         while let Some(departure) = self.gateway.poll_transmit(self.now) {
             assert!(departure.due <= self.now, "{departure:?} at {:?}", self.now);
             match departure.action {
-                Action::Release { .. } | Action::Discard => self.leave(departure.packet),
+                Action::Release { .. } | Action::Discard(_) => self.leave(departure.packet),
                 Action::Retransmit => {
                     repairs += 1;
                     assert!(repairs <= self.config.segments_total, "no end: {departure:?}");

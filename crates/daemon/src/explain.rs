@@ -117,11 +117,15 @@ fn head(out: &mut String, Detail { flow, policy, .. }: &Detail) {
         count(flow.samples),
         count(flow.samples_rejected)
     );
-    if flow.queued > 0 || flow.drops > 0 || flow.local_retransmissions > 0 {
+    if flow.wait_s.is_some() || flow.drops > 0 || flow.local_retransmissions > 0 {
         say!(
             out,
-            "  queue     {} packets wait; {} dropped at a full buffer; {} sent again from the cache",
+            "  queue     {} packets wait, for {} (smoothed); {} dropped and {} marked as too long there, {} dropped at a full \
+             buffer; {} sent again from the cache",
             count(flow.queued as u64),
+            or_unknown(flow.wait_s, time),
+            count(flow.aqm_drops),
+            count(flow.aqm_marks),
             count(flow.drops),
             count(flow.local_retransmissions)
         );

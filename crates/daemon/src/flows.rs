@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 10] = [
     Column { head: "flow", right: false },
     Column { head: "data", right: false },
     Column { head: "hops", right: true },
@@ -62,6 +62,7 @@ const COLUMNS: [Column; 9] = [
     Column { head: "goodput", right: true },
     Column { head: "rate", right: true },
     Column { head: "queue", right: true },
+    Column { head: "wait", right: true },
     Column { head: "treatment", right: false },
 ];
 
@@ -93,6 +94,7 @@ fn row(flow: &Flow) -> Vec<String> {
         } else {
             format!("{} ({})", flow.queued, size(flow.buffered_bytes as f64))
         },
+        or_unknown(flow.wait_s, time),
         treatment(flow),
     ]
 }
@@ -130,7 +132,7 @@ mod tests {
         assert_eq!(lines.len(), 4, "{text}");
         assert_eq!(
             lines[1].split_whitespace().collect::<Vec<_>>().join(" "),
-            "10.1.2.3:5001-93.184.216.34:443 down 4 40 ms - 262 kbit/s 265 kbit/s 3 (4.5 kB) pace"
+            "10.1.2.3:5001-93.184.216.34:443 down 4 40 ms - 262 kbit/s 265 kbit/s 3 (4.5 kB) 21 ms pace"
         );
         assert!(lines[2].contains("(265 kbit/s)") && lines[2].ends_with("observe"), "{text}");
         assert_eq!(lines[3], "and 3 more; 1,200 flows known (--all, --limit)");

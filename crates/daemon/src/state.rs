@@ -5,7 +5,7 @@ pub use meshpace_gateway::Traffic;
 
 use crate::config::Config;
 use crate::gateway::{Lateness, Treatment, no_lateness};
-use meshpace_gateway::{Counters, Explanation, FlowKey, FlowStats, RoundTrips};
+use meshpace_gateway::{Counters, Explanation, FlowKey, FlowStats, RoundTrips, Waits};
 use meshpace_units::{Bytes, Instant, Rate};
 use std::sync::mpsc::Sender;
 
@@ -134,6 +134,8 @@ pub struct Snapshot {
     pub driver: DriverCounters,
     /// All round trips measured.
     pub round_trips: RoundTrips,
+    /// How long packets have waited for their turn; `None` if the data path does not know.
+    pub waits: Option<Waits>,
     /// Packets held now.
     pub held: usize,
     /// Bytes in queues and caches now.

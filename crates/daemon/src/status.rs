@@ -1,7 +1,7 @@
 //! `meshpaced status`: the daemon at a glance, and who is starving.
 
 use crate::Failure;
-use crate::control::protocol::{Answer, Request, Share, Status};
+use crate::control::protocol::{Answer, Request, Share, Status, Wait};
 use crate::control::{Client, SocketArgs, unexpected};
 use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
 use std::fmt::Write;
@@ -102,6 +102,27 @@ fn summary(out: &mut String, status: &Status) {
         ),
     };
     line(out, "departures", late);
+    line(out, "waits", waits(&status.wait));
+}
+
+/// How long packets wait for their turn, and what that cost.
+fn waits(wait: &Wait) -> String {
+    let told = match (wait.packets, wait.p50_s, wait.longest_now_s) {
+        (None, _, None) => "unknown: packets wait in the kernel".to_owned(),
+        (None, _, Some(now)) => format!("of the flows now at most {}", time(now)),
+        (_, None, _) => "none yet".to_owned(),
+        (_, Some(p50), now) => format!(
+            "for their turn at most {} (half of the packets), {} (95 %), {} (all); of the flows now at most {}",
+            time(p50),
+            or_unknown(wait.p95_s, time),
+            or_unknown(wait.max_s, time),
+            or_unknown(now, time)
+        ),
+    };
+    match (wait.aqm_drops, wait.aqm_marks) {
+        (0, 0) => told,
+        (drops, marks) => format!("{told}; {} dropped, {} marked as too long", count(drops), count(marks)),
+    }
 }
 
 fn fairness(out: &mut String, status: &Status) {

@@ -15,6 +15,18 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
+    /// A packet joins a queue.
+    pub fn joins(&mut self, bytes: Bytes) {
+        self.bytes += bytes;
+        self.held += 1;
+    }
+
+    /// A packet leaves a queue.
+    pub fn leaves(&mut self, bytes: Bytes) {
+        self.bytes = self.bytes - bytes;
+        self.held -= 1;
+    }
+
     pub fn has_room_for(&self, config: &Config, bytes: Bytes) -> bool {
         self.bytes + bytes <= config.buffer_total
     }

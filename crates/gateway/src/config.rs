@@ -1,5 +1,6 @@
 //! Parameters of the gateway.
 
+use crate::CodelConfig;
 use meshpace_keys::words;
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
 use meshpace_units::{Bytes, Span};
@@ -19,6 +20,17 @@ words! {
     }
 }
 
+words! {
+    /// Which packet of a flow's pacing queue leaves next, and which do not leave (`gap_queue`). Source: schemes.md 3.3.
+    pub enum Discipline {
+        /// The paper's: first in, first out, up to the limit of the buffer.
+        Fifo = "fifo",
+        /// First in, first out, kept short by CoDel (RFC 8289): packets that have waited too long for too long are marked
+        /// where ECN was negotiated (RFC 3168) and else dropped, one at a time.
+        Codel = "codel",
+    }
+}
+
 /// Parameters of a [`crate::Gateway`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -28,6 +40,8 @@ pub struct Config {
     pub goodput_control: Option<GoodputControlConfig>,
     /// Duplicate ACKs.
     pub dupack: DupAck,
+    /// The pacing queues' discipline (`gap_queue`): CoDel with these parameters; `None`: the paper's FIFO.
+    pub codel: Option<CodelConfig>,
     /// Buffer a flow may fill, queue and cache together, in receiver windows (`gap_buffer_windows`).
     pub buffer_windows: u32,
     /// Most bytes in all queues and caches (`gap_buffer_total`).
@@ -54,6 +68,7 @@ impl Config {
         law: AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::PAPER },
         goodput_control: Some(GoodputControlConfig::PAPER),
         dupack: DupAck::Snoop,
+        codel: None,
         buffer_windows: 2,
         buffer_total: Bytes(256 << 20),
         held_max: 65_536,

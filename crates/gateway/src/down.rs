@@ -3,30 +3,13 @@
 use crate::budget::Budget;
 use crate::goodput::{Acked, Goodput};
 use crate::hole::{Duplicate, Hole};
+use crate::pacing_queue::{Outbound, PacingQueue};
 use crate::segment_map::{Covered, Recorded, SegmentMap};
-use crate::{Action, Config, Departure, DupAck, Route, Treatment, WirelessLaw};
-use alloc::collections::VecDeque;
+use crate::{Config, Departure, DiscardReason, DupAck, Route, Treatment, WirelessLaw};
+use alloc::vec::Vec;
 use meshpace_pacing::Pacer;
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq, Span};
-
-/// A packet on its way to the mesh.
-#[derive(Debug)]
-pub(crate) struct Outbound<P> {
-    pub packet: P,
-    pub start: Seq,
-    pub end: Seq,
-    pub wire_len: Bytes,
-    pub strip: bool,
-    pub arrived: Instant,
-}
-
-impl<P> Outbound<P> {
-    /// It leaves the queue, to do as `action` says.
-    pub fn departure(self, action: Action, due: Instant) -> Departure<P> {
-        Departure { packet: self.packet, action, due, held_since: Some(self.arrived) }
-    }
-}
 
 #[derive(Debug)]
 struct Cached<P> {
@@ -56,8 +39,7 @@ pub(crate) enum Answer<P> {
 #[derive(Debug)]
 pub(crate) struct Down<P> {
     map: SegmentMap<Option<Cached<P>>>,
-    queue: VecDeque<Outbound<P>>,
-    queued: Bytes,
+    queue: PacingQueue<P>,
     cached: Bytes,
     /// No packet that ends here or before is cached.
     cached_from: Seq,
@@ -77,6 +59,10 @@ pub(crate) struct Down<P> {
     hole: Option<Hole>,
     pub goodput: Goodput,
     pub drops: u64,
+    pub aqm_drops: u64,
+    pub aqm_marks: u64,
+    /// How long packets wait for their turn, smoothed by an eighth of each; `None` before the first that was paced.
+    pub wait: Option<Span>,
     pub repairs: u64,
 }
 
@@ -94,8 +80,7 @@ impl<P: Clone> Down<P> {
         let pacer = Pacer::new(wireless.law.interval());
         Self {
             map: SegmentMap::new(first.seq),
-            queue: VecDeque::new(),
-            queued: Bytes::ZERO,
+            queue: PacingQueue::new(),
             cached: Bytes::ZERO,
             cached_from: first.seq,
             wireless,
@@ -109,6 +94,9 @@ impl<P: Clone> Down<P> {
             hole: None,
             goodput: Goodput::new(now),
             drops: 0,
+            aqm_drops: 0,
+            aqm_marks: 0,
+            wait: None,
             repairs: 0,
         }
     }
@@ -140,13 +128,18 @@ impl<P: Clone> Down<P> {
         }
     }
 
+    /// A packet waited so long for its turn.
+    fn waited(&mut self, wait: Span) {
+        self.wait = Some(self.wait.map_or(wait, |old| (old * 7 + wait) / 8));
+    }
+
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
 
     /// Bytes in queue and cache.
     pub fn buffered(&self) -> Bytes {
-        self.queued + self.cached
+        self.queue.bytes() + self.cached
     }
 
     /// A packet with data, or the FIN behind held data, arrives from the wired side.
@@ -160,6 +153,9 @@ impl<P: Clone> Down<P> {
     ) -> Arrival<P> {
         self.segment = self.segment.max(Bytes(u64::from(segment.payload)));
         if self.queue.is_empty() && (!self.is_paced() || self.pacer.ready(now)) {
+            if self.is_paced() {
+                self.waited(Span::ZERO);
+            }
             self.pacer.on_departure(now);
             self.record(now, &packet, config, budget);
             return Arrival::Pass(packet.packet);
@@ -180,18 +176,31 @@ impl<P: Clone> Down<P> {
         Arrival::Held
     }
 
-    /// Takes the head of the queue, which was due at `self.due`.
-    pub fn depart(&mut self, now: Instant, config: &Config, budget: &mut Budget) -> Option<Departure<P>> {
+    /// Takes the packet whose turn it is, due at `self.due`. What was dropped before it goes to `gone`.
+    pub fn depart(
+        &mut self,
+        now: Instant,
+        config: &Config,
+        budget: &mut Budget,
+        gone: &mut impl Extend<Departure<P>>,
+    ) -> Option<Departure<P>> {
         let due = self.due?;
-        let packet = self.pop(budget)?;
+        let codel = config.codel.map(|codel| codel.at(self.interval()));
+        let mut dropped = Vec::new();
+        let packet = self.queue.dequeue(now, codel.as_ref(), &mut dropped);
+        dropped.iter().chain(&packet).for_each(|packet| budget.leaves(packet.wire_len));
+        self.aqm_drops += dropped.len() as u64;
+        gone.extend(dropped.into_iter().map(|packet| packet.discard(DiscardReason::Waited, now)));
+        let packet = packet?;
+        self.aqm_marks += u64::from(packet.mark);
+        self.waited(now.saturating_since(packet.arrived));
         let tolerance = self.interval().map_or(Span::ZERO, |i| config.late_tolerance.min(i / 2));
         let late = now.saturating_since(due).saturating_sub(tolerance);
         let charged = due + late;
         self.pacer.on_departure(charged);
         self.due = (!self.queue.is_empty()).then(|| self.pacer.release_at(charged));
         self.record(now, &packet, config, budget);
-        let action = Action::Release { strip: packet.strip };
-        Some(packet.departure(action, due))
+        Some(packet.release(due))
     }
 
     /// Takes the head of the queue whatever the pace, as a departure.
@@ -200,25 +209,20 @@ impl<P: Clone> Down<P> {
         let packet = self.pop(budget)?;
         self.pacer.on_departure(now);
         self.record(now, &packet, config, budget);
-        let action = Action::Release { strip: packet.strip };
-        Some(packet.departure(action, now))
+        Some(packet.release(now))
     }
 
     /// Takes the head of the queue whatever the pace.
     pub fn pop(&mut self, budget: &mut Budget) -> Option<Outbound<P>> {
-        let packet = self.queue.pop_front()?;
-        self.queued = self.queued - packet.wire_len;
-        budget.bytes = budget.bytes - packet.wire_len;
-        budget.held -= 1;
+        let packet = self.queue.pop()?;
+        budget.leaves(packet.wire_len);
         Some(packet)
     }
 
     /// Appends a packet to the queue whatever the limits.
     pub fn append(&mut self, packet: Outbound<P>, budget: &mut Budget) {
-        self.queued += packet.wire_len;
-        budget.bytes += packet.wire_len;
-        budget.held += 1;
-        self.queue.push_back(packet);
+        budget.joins(packet.wire_len);
+        self.queue.push(packet);
     }
 
     /// Gives the cached packets back.
@@ -325,7 +329,7 @@ impl<P: Clone> Down<P> {
         let limit = config.flow_limit(self.window);
         let fits =
             |kept: Bytes, budget: &Budget| kept + wire_len <= limit && budget.can_hold(config, wire_len);
-        if fits(self.queued + self.cached, budget) {
+        if fits(self.queue.bytes() + self.cached, budget) {
             return true;
         }
         if self.cached > Bytes::ZERO {
@@ -334,7 +338,7 @@ impl<P: Clone> Down<P> {
                 if let Some(cached) = entry.keep.take() {
                     self.cached = self.cached - cached.wire_len;
                     budget.bytes = budget.bytes - cached.wire_len;
-                    if fits(self.queued + self.cached, budget) {
+                    if fits(self.queue.bytes() + self.cached, budget) {
                         return true;
                     }
                 }
@@ -348,7 +352,7 @@ impl<P: Clone> Down<P> {
         let wire_len = packet.wire_len;
         let caches = self.is_paced()
             && config.dupack != DupAck::Off
-            && self.queued + self.cached + wire_len <= config.flow_limit(self.window)
+            && self.queue.bytes() + self.cached + wire_len <= config.flow_limit(self.window)
             && budget.has_room_for(config, wire_len);
         let keep = caches.then(|| Cached { packet: packet.packet.clone(), wire_len });
         let room = budget.can_record(config, self.map.len());

@@ -7,14 +7,14 @@ use crate::incoming::{Incoming, Sack, lowest_sack};
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Activity, Config, Counters, Departure, Explanation, FlowKey, FlowStats, Judgement, RoundTrips,
-    Route, RttOption, Side, TcpView, Treatment, Verdict, Windows,
+    Action, Activity, Config, Counters, Departure, DiscardReason, Explanation, FlowKey, FlowStats, Judgement,
+    RoundTrips, Route, RttOption, Side, TcpView, Treatment, Verdict, Waits, Windows,
 };
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_pacing::{Direction, GoodputControl};
-use meshpace_units::{Bytes, Instant};
+use meshpace_units::{Bytes, Instant, Span};
 
 /// The gateway between a mesh and the Internet. `P` is a packet or a handle of one.
 #[derive(Debug)]
@@ -31,6 +31,7 @@ pub struct Gateway<P> {
     ended: u64,
     counters: Counters,
     round_trips: RoundTrips,
+    waits: Waits,
 }
 
 impl<P: Clone> Gateway<P> {
@@ -47,6 +48,7 @@ impl<P: Clone> Gateway<P> {
             ended: 0,
             counters: Counters::default(),
             round_trips: RoundTrips::default(),
+            waits: Waits::default(),
         }
     }
 
@@ -84,9 +86,13 @@ impl<P: Clone> Gateway<P> {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Departure<P>> {
         let departure = self.urgent.pop_front().or_else(|| self.next_due(now))?;
         match departure.action {
-            Action::Release { .. } => self.counters.released += 1,
+            Action::Release { mark, .. } => {
+                self.counters.released += 1;
+                self.counters.aqm_marks += u64::from(mark);
+            }
             Action::Retransmit => self.counters.retransmitted += 1,
-            Action::Discard => self.counters.discarded += 1,
+            Action::Discard(DiscardReason::Closed) => self.counters.discarded += 1,
+            Action::Discard(DiscardReason::Waited) => self.counters.aqm_drops += 1,
         }
         Some(departure)
     }
@@ -161,6 +167,12 @@ impl<P: Clone> Gateway<P> {
     #[must_use]
     pub const fn round_trips(&self) -> &RoundTrips {
         &self.round_trips
+    }
+
+    /// How long packets have waited for their turn since the beginning.
+    #[must_use]
+    pub const fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// Why a connection has its pace; `None` if it is not known.
@@ -369,7 +381,12 @@ impl<P: Clone> Gateway<P> {
         };
         down.reconsider(self.ended, &self.config, &self.budget);
         match down.on_arrival(now, segment, incoming.outbound(now), &self.config, &mut self.budget) {
-            Arrival::Pass(packet) => Verdict::Forward(packet, option),
+            Arrival::Pass(packet) => {
+                if down.is_paced() {
+                    self.waits.0.record(Span::ZERO);
+                }
+                Verdict::Forward(packet, option)
+            }
             Arrival::Held => Verdict::Held,
             Arrival::Dropped(packet) => Verdict::Dropped(packet),
         }
@@ -429,10 +446,14 @@ impl<P: Clone> Gateway<P> {
         self.schedule.pop_first();
         let down = self.table.get_mut(slot).down.as_mut();
         let down = down.unwrap_or_else(|| panic!("flow {slot} is scheduled for {due:?} without a queue"));
-        let departure = down.depart(now, &self.config, &mut self.budget);
+        let departure = down.depart(now, &self.config, &mut self.budget, &mut self.urgent);
         reschedule(&mut self.schedule, slot, None, down.due);
         self.table.refresh_rank(slot);
-        departure
+        let waited = departure.as_ref().and_then(|departure| departure.held_since);
+        waited.into_iter().for_each(|since| self.waits.0.record(now.saturating_since(since)));
+        // Behind what was dropped before it, in the order of the queue.
+        self.urgent.extend(departure);
+        self.urgent.pop_front()
     }
 
     fn run_goodput_control(&mut self, now: Instant) {
@@ -459,8 +480,11 @@ impl<P: Clone> Gateway<P> {
         if let Some(down) = &mut connection.down {
             reschedule(&mut self.schedule, slot, down.due, None);
             while let Some(held) = down.pop(&mut self.budget) {
-                let action = if discard { Action::Discard } else { Action::Release { strip: held.strip } };
-                self.urgent.push_back(held.departure(action, now));
+                self.urgent.push_back(if discard {
+                    held.discard(DiscardReason::Closed, now)
+                } else {
+                    held.release(now)
+                });
             }
         }
         if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {

@@ -1,6 +1,6 @@
 //! A packet handed in, and what it says.
 
-use crate::down::Outbound;
+use crate::pacing_queue::Outbound;
 use crate::{RttOption, Side, TcpView, Treatment, Verdict};
 use meshpace_tcp::Segment;
 use meshpace_units::{Instant, Seq};
@@ -32,6 +32,8 @@ impl<P> Incoming<'_, P> {
             end: segment.end(),
             wire_len: self.view.wire_len,
             strip: self.arrived_option() == RttOption::Strip,
+            ecn: self.view.ecn,
+            mark: false,
             arrived: now,
             packet: self.packet,
         }

@@ -26,6 +26,7 @@ mod gateway;
 mod goodput;
 mod hole;
 mod incoming;
+mod pacing_queue;
 mod packet;
 mod parts;
 mod segment_map;
@@ -35,12 +36,15 @@ mod up;
 mod windows;
 mod wireless;
 
-pub use config::{Config, DupAck};
+pub use config::{Config, Discipline, DupAck};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
 pub use meshpace_pacing::Route;
-pub use packet::{Action, Departure, Endpoint, FlowKey, RttOption, Side, TcpView, Treatment, Verdict};
+pub use pacing_queue::CodelConfig;
+pub use packet::{
+    Action, Departure, DiscardReason, Endpoint, FlowKey, RttOption, Side, TcpView, Treatment, Verdict,
+};
 pub use parts::{GATEWAYS, GatewayPart};
-pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic};
+pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic, Waits};
 pub use windows::{Judgement, Windows};
 pub use wireless::WirelessLaw;

@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 use meshpace_tcp::Segment;
-use meshpace_units::{Bytes, Instant, Span};
+use meshpace_units::{Bytes, Ecn, Instant, Span};
 
 /// Where a packet comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct TcpView<'a> {
     pub header_length: u32,
     /// Length of the whole IP packet.
     pub wire_len: Bytes,
+    /// Whether the packet may be marked in place of being dropped; [`Ecn::NotEct`] also where the driver cannot mark it.
+    pub ecn: Ecn,
 }
 
 /// One end of a connection.
@@ -114,15 +116,27 @@ pub enum Verdict<P> {
 /// What to do with a packet that comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Pass on the packet that was held, first removing the RTT option if `strip`.
+    /// Pass on the packet that was held, first removing the RTT option if `strip` and marking it if `mark`.
     Release {
         /// Whether it carries an RTT option, to be removed.
         strip: bool,
+        /// Whether it waited too long and is to tell so: congestion experienced (RFC 3168, section 5). Only packets whose
+        /// [`TcpView::ecn`] allows it are marked.
+        mark: bool,
     },
     /// Send this copy of an earlier packet again, towards the mesh.
     Retransmit,
-    /// Drop the packet that was held: its connection is over.
-    Discard,
+    /// Drop the packet that was held.
+    Discard(DiscardReason),
+}
+
+/// Why a packet that was held is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiscardReason {
+    /// Its connection is over.
+    Closed,
+    /// Packets of its flow waited too long (CoDel), and it may not be marked.
+    Waited,
 }
 
 /// A packet that leaves the gateway's care.

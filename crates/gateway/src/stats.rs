@@ -31,14 +31,14 @@ pub struct Counters {
     pub retransmitted: u64,
     /// RTT options written (schemes.md 3.2).
     pub options_written: u64,
-    /// Packets that active management of a pacing queue dropped: none while the queues are first in, first out.
+    /// Packets that active management of a pacing queue dropped (CoDel): none while the queues are first in, first out.
     pub aqm_drops: u64,
     /// Packets that it marked instead (RFC 3168).
     pub aqm_marks: u64,
 }
 
-/// Upper bounds of the buckets of [`RoundTrips`].
-static RTT_BOUNDS: [Span; 14] = [
+/// Upper bounds of the buckets of [`RoundTrips`] and [`Waits`].
+static TIME_BOUNDS: [Span; 14] = [
     Span::from_millis(1),
     Span::from_millis(2),
     Span::from_millis(5),
@@ -66,7 +66,18 @@ pub struct RoundTrips {
 
 impl Default for RoundTrips {
     fn default() -> Self {
-        Self { wireless: Histogram::new(&RTT_BOUNDS), wired: Histogram::new(&RTT_BOUNDS) }
+        Self { wireless: Histogram::new(&TIME_BOUNDS), wired: Histogram::new(&TIME_BOUNDS) }
+    }
+}
+
+/// How long packets waited in the pacing queues before they left for the mesh: all data packets of paced flows, those that left
+/// at once included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits(pub Histogram<14>);
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self(Histogram::new(&TIME_BOUNDS))
     }
 }
 
@@ -144,6 +155,13 @@ pub struct FlowStats {
     pub buffered: Bytes,
     /// Packets dropped at a full buffer.
     pub drops: u64,
+    /// Packets dropped from the queue because packets waited too long (CoDel).
+    pub aqm_drops: u64,
+    /// Packets marked for the same reason.
+    pub aqm_marks: u64,
+    /// How long packets wait for their turn, smoothed by an eighth of each (those that leave at once wait for no time); `None`
+    /// while none was paced, or where the data path does not know.
+    pub wait: Option<Span>,
     /// Packets sent again from the cache.
     pub local_retransmissions: u64,
     /// Wireless round-trip samples accepted and rejected.
@@ -175,6 +193,9 @@ impl FlowStats {
             queued: down.map_or(0, |d| d.queue_len()),
             buffered: down.map_or(Bytes::ZERO, |d| d.buffered()),
             drops: down.map_or(0, |d| d.drops),
+            aqm_drops: down.map_or(0, |d| d.aqm_drops),
+            aqm_marks: down.map_or(0, |d| d.aqm_marks),
+            wait: down.and_then(|d| d.wait),
             local_retransmissions: down.map_or(0, |d| d.repairs),
             samples: down.map_or((0, 0), |d| (d.wireless.law.samples(), d.wireless.law.rejected())),
             wireless_rtt: down.and_then(|d| d.wireless.smoothed),

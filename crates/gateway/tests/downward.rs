@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use meshpace_gateway::{Action, Config, RttOption, Side};
+use meshpace_gateway::{Action, Config, DiscardReason, RttOption, Side};
 use meshpace_pacing::{AdaptiveConfig, LinkRates};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Rate, Span};
@@ -187,7 +187,7 @@ fn a_held_packet_loses_a_foreign_option_when_it_leaves() {
     let forged = Options { rtt_wired: Some(Span::from_millis(1)), ..Options::default() };
     let held = s.holds(&Segment { options: forged, ..data[1] });
     s.now = ms(200);
-    assert_eq!(s.departures(), [(held, Action::Release { strip: true })]);
+    assert_eq!(s.departures(), [(held, Action::Release { strip: true, mark: false })]);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_full_buffer_drops_at_the_tail_and_refuses_new_flows() {
     s.flow = 1;
     let reset = Segment { flags: RST, ..s.ack(0) };
     s.forwards(Side::Wireless, &reset);
-    let discarded: Vec<_> = held.iter().map(|&p| (p, Action::Discard)).collect();
+    let discarded: Vec<_> = held.iter().map(|&p| (p, Action::Discard(DiscardReason::Closed))).collect();
     assert_eq!(s.departures(), discarded);
     assert_eq!(s.gateway.buffered(), Bytes::ZERO);
     s.flow = 2;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use meshpace_gateway::{Action, Config, RttOption, Side, Verdict};
+use meshpace_gateway::{Action, Config, DiscardReason, RttOption, Side, Verdict};
 use meshpace_pacing::GoodputControlConfig;
 use meshpace_tcp::{Flags, Options, Segment};
 use meshpace_units::{Bytes, Seq, Span};
@@ -62,7 +62,7 @@ fn a_reset_from_the_mesh_discards_the_held_data() {
     let (mut s, _, held) = with_held();
     let reset = Segment { flags: RST, ..s.up(0, 0, 0) };
     s.forwards(Side::Wireless, &reset);
-    assert_eq!(s.departures(), [(held, Action::Discard)]);
+    assert_eq!(s.departures(), [(held, Action::Discard(DiscardReason::Closed))]);
     assert_eq!(s.gateway.flow_count(), 0);
 }
 

@@ -189,7 +189,7 @@ impl World {
                         self.ledger.last.insert(key, self.s.now);
                     }
                 }
-                Action::Discard => self.ledger.out(departure.packet, "discarded"),
+                Action::Discard(_) => self.ledger.out(departure.packet, "discarded"),
             }
             let first = self.ledger.waiting.get_mut(&flow).map(|w| w.remove(0));
             assert_eq!(first, Some(departure.packet), "first in, first out");

@@ -32,7 +32,8 @@ impl<T: Copy + Debug> Network<T> {
         };
         let (source, destination) = (packet.source, packet.destination);
         let header_length = segment.header_length();
-        let view = TcpView { source, destination, segment: &segment, header_length, wire_len: packet.size };
+        let (wire_len, ecn) = (packet.size, packet.ecn);
+        let view = TcpView { source, destination, segment: &segment, header_length, wire_len, ecn };
         let path = packet.path;
         let route = |_| self.route_from(gateway, mesh_end, path);
         let verdict = machine.handle(now, side, &view, Treatment::Pace, route, packet);
@@ -79,17 +80,20 @@ impl<T: Copy + Debug> Network<T> {
             self.gateways[index].machine.as_mut().and_then(|machine| machine.poll_transmit(now))
         {
             match action {
-                Action::Release { strip } => {
+                Action::Release { strip, mark } => {
                     if let Some(since) = held_since {
                         self.gateways[index].waits.record(now - since);
                     }
                     if strip {
                         packet = with_option(packet, RttOption::Strip);
                     }
+                    if mark {
+                        packet.ecn = packet.ecn.marked().unwrap_or(packet.ecn);
+                    }
                     self.pass_on(Side::Wired, node, packet);
                 }
                 Action::Retransmit => self.pass_on(Side::Wired, node, packet),
-                Action::Discard => {}
+                Action::Discard(_) => {}
             }
         }
         let this = &mut self.gateways[index];

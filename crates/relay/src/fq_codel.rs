@@ -4,10 +4,11 @@
 //! Routing packets are no flow: they wait apart and go before all others, as they do in drop-tail. The limit of the queue
 //! is the node's, in packets; where it is reached, the longest queue loses its first packet (RFC 8290, section 4.1).
 
-use crate::codel::{Codel, CodelConfig};
+use crate::codel::Codel;
 use crate::here::Here;
 use crate::relay::Relay;
 use crate::{QueueConfig, RelayPart};
+use meshpace_codel::Config as CodelConfig;
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Class, Handle, Packet};
 use meshpace_units::{Bytes, Span};

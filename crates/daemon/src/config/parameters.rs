@@ -22,7 +22,7 @@ const LAW: [&str; 11] = [
 ];
 
 /// Keys of `[gateway]`.
-const GATEWAY: [&str; 19] = [
+const GATEWAY: [&str; 22] = [
     "goodput_control",
     "local_retransmission",
     "gc_interval",
@@ -34,6 +34,9 @@ const GATEWAY: [&str; 19] = [
     "gc_improvement",
     "gc_hold_off",
     "gc_hold_off_max",
+    "gap_queue",
+    "gap_queue_target",
+    "gap_queue_interval",
     "gap_buffer_windows",
     "gap_buffer_total",
     "gap_held_max",
@@ -138,6 +141,9 @@ impl Parameter {
 pub(super) fn defaults(memory: Option<Memory>) -> Scheme {
     let mut scheme = lookup("tcp-gap").expect("the table of schemes has tcp-gap");
     let set = scheme.set("gap_held_max", &RawValue::Integer(HELD_MAX));
+    set.unwrap_or_else(|error| panic!("the default: {error}"));
+    // A live gateway that let packets wait for seconds would be switched off; the paper's queue is there to be compared with.
+    let set = scheme.set("gap_queue", &RawValue::from("codel"));
     set.unwrap_or_else(|error| panic!("the default: {error}"));
     let Some(memory) = memory.filter(|memory| memory.is_short()) else { return scheme };
     for key in OF_MEMORY {

@@ -13,7 +13,9 @@ fn parse(text: &str) -> Config {
 fn an_empty_file_observes_and_has_the_papers_parameters() {
     let config = parse("");
     assert_eq!((config.mode, config.datapath, config.paced_share), (Mode::Observe, Datapath::Nfqueue, 1.0));
-    let gateway = meshpace_gateway::Config { held_max: 16_384, ..meshpace_gateway::Config::PAPER };
+    // A live gateway keeps its queues short and holds fewer packets; all else is the paper's.
+    let codel = Some(meshpace_gateway::CodelConfig::RFC);
+    let gateway = meshpace_gateway::Config { held_max: 16_384, codel, ..meshpace_gateway::Config::PAPER };
     assert_eq!(config.gateway, gateway);
     assert_eq!(config.host.law, meshpace_pacing::AdaptiveConfig::PAPER);
     assert_eq!((config.host.hops, config.host.rate), (None, Rate::bits_per_sec(11_000_000)));
@@ -36,6 +38,10 @@ fn law_and_gateway_take_the_names_of_schemes_md() {
     assert_eq!(config.gateway.dupack, meshpace_gateway::DupAck::Off);
     assert_eq!(config.gateway.goodput_control.unwrap().interval, Span::from_secs(2));
     assert_eq!(parse("[gateway]\ngoodput_control = false").gateway.goodput_control, None);
+    assert_eq!(parse("[gateway]\ngap_queue = \"fifo\"").gateway.codel, None);
+    let codel =
+        parse("[gateway]\ngap_queue_target = \"50ms\"\ngap_queue_interval = 0.2").gateway.codel.unwrap();
+    assert_eq!((codel.target, codel.interval), (Span::from_millis(50), Span::from_millis(200)));
 }
 
 #[test]

@@ -124,6 +124,8 @@ pub struct Status {
     pub traffic: Totals,
     /// Departures of paced packets.
     pub lateness: Lateness,
+    /// How long packets to the mesh waited for their turn.
+    pub wait: Wait,
 }
 
 /// What is in force for a subnet.
@@ -235,6 +237,26 @@ pub struct Lateness {
     pub max_s: Option<f64>,
 }
 
+/// How long data packets of paced flows waited at the gateway for their turn, since the daemon began; those that left at once
+/// waited for no time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wait {
+    /// Packets; `None` if the data path does not know how long they waited.
+    pub packets: Option<u64>,
+    /// Half of them waited at most this long.
+    pub p50_s: Option<f64>,
+    /// 95 % of them waited at most this long.
+    pub p95_s: Option<f64>,
+    /// The longest of all.
+    pub max_s: Option<f64>,
+    /// The longest of the flows' smoothed waits now.
+    pub longest_now_s: Option<f64>,
+    /// Packets dropped because packets waited too long.
+    pub aqm_drops: u64,
+    /// Packets marked for the same reason.
+    pub aqm_marks: u64,
+}
+
 /// A list of flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flows {
@@ -289,8 +311,14 @@ pub struct Flow {
     pub queued: usize,
     /// Bytes in queue and cache.
     pub buffered_bytes: u64,
+    /// How long its packets wait for their turn, smoothed.
+    pub wait_s: Option<f64>,
     /// Packets dropped at its full buffer.
     pub drops: u64,
+    /// Packets dropped because they waited too long (CoDel).
+    pub aqm_drops: u64,
+    /// Packets marked for the same reason.
+    pub aqm_marks: u64,
     /// Packets sent again from the cache.
     pub local_retransmissions: u64,
     /// RTT options written into ACKs to its mesh end.

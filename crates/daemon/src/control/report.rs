@@ -3,7 +3,7 @@
 use super::flow_name::{end_name, flow_name};
 use super::protocol::{
     Detail, Fairness, Flow, FlowCounts, Lateness, Law, Policy, Share, Standing, Status, Step, SubnetMode,
-    Totals,
+    Totals, Wait,
 };
 use crate::config::Config;
 use crate::state::{FlowDetail, FlowReport, Snapshot};
@@ -63,6 +63,22 @@ pub(crate) fn status(snapshot: &Snapshot, config: &Config) -> Status {
             p99_s: driver.lateness.quantile(0.99).map(Span::as_secs_f64),
             max_s: (driver.lateness.count() > 0).then(|| driver.lateness.max().as_secs_f64()),
         },
+        wait: wait(snapshot),
+    }
+}
+
+fn wait(snapshot: &Snapshot) -> Wait {
+    let waits = snapshot.waits.as_ref().map(|waits| &waits.0);
+    let quantile = |share| waits.and_then(|waits| waits.quantile(share)).map(Span::as_secs_f64);
+    let now = snapshot.flows.iter().filter_map(|flow| flow.stats.wait).max();
+    Wait {
+        packets: waits.map(meshpace_units::Histogram::count),
+        p50_s: quantile(0.5),
+        p95_s: quantile(0.95),
+        max_s: quantile(1.0),
+        longest_now_s: now.map(Span::as_secs_f64),
+        aqm_drops: snapshot.counters.aqm_drops,
+        aqm_marks: snapshot.counters.aqm_marks,
     }
 }
 
@@ -161,7 +177,10 @@ pub(super) fn flow(report: &FlowReport, at: Instant) -> Flow {
         variation: stats.variation,
         queued: stats.queued,
         buffered_bytes: stats.buffered.0,
+        wait_s: stats.wait.map(Span::as_secs_f64),
         drops: stats.drops,
+        aqm_drops: stats.aqm_drops,
+        aqm_marks: stats.aqm_marks,
         local_retransmissions: stats.local_retransmissions,
         options_written: stats.options_written,
         samples: stats.samples.0,

@@ -23,6 +23,8 @@ pub enum SortKey {
     Rate,
     /// Packets waiting.
     Queue,
+    /// How long packets wait.
+    Wait,
     /// Wireless hops.
     Hops,
     /// Bytes carried.
@@ -33,7 +35,7 @@ pub enum SortKey {
 
 impl SortKey {
     /// All of them, in the order of `top`'s columns.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Name,
         Self::Hops,
         Self::Wireless,
@@ -41,6 +43,7 @@ impl SortKey {
         Self::Goodput,
         Self::Rate,
         Self::Queue,
+        Self::Wait,
         Self::Bytes,
         Self::Age,
     ];
@@ -55,6 +58,7 @@ impl SortKey {
             Self::Wired => "wired",
             Self::Rate => "rate",
             Self::Queue => "queue",
+            Self::Wait => "wait",
             Self::Hops => "hops",
             Self::Bytes => "bytes",
             Self::Age => "age",
@@ -85,6 +89,7 @@ impl SortKey {
             Self::Wired => flow.wired_rtt_s,
             Self::Rate => flow.rate_bps.map(|bps| bps as f64),
             Self::Queue => Some(flow.queued as f64),
+            Self::Wait => flow.wait_s,
             Self::Hops => flow.hops.map(f64::from),
             Self::Bytes => Some((flow.down_bytes + flow.up_bytes) as f64),
             Self::Age => Some(flow.age_s),

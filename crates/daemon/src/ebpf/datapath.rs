@@ -322,6 +322,7 @@ impl Datapath {
             counters: self.counters(&seen, held),
             driver: DriverCounters { failed: self.refused + seen.lost_events, ..driver_counters(&seen) },
             round_trips: *self.engine.round_trips(),
+            waits: None, // packets wait in sch_fq, which tells nobody
             held,
             buffered,
             flows,

@@ -190,7 +190,7 @@ impl Datapath {
 
     fn snapshot(&self, now: Instant) -> Snapshot {
         let engine = self.decider.engine();
-        let (counters, round_trips) = engine.totals();
+        let (counters, round_trips, waits) = engine.totals();
         let mut driver = self.decider.counters();
         if let Ok(statistics) = self.queue.statistics() {
             driver.kernel_dropped += u64::from(statistics.queue_dropped);
@@ -202,6 +202,7 @@ impl Datapath {
             counters: *counters,
             driver,
             round_trips: *round_trips,
+            waits: Some(*waits),
             held: engine.held(),
             buffered: engine.buffered(),
             flows: engine.flows(),

@@ -14,7 +14,7 @@ use meshpace_gateway::{
     Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
-use meshpace_units::{Bytes, Instant};
+use meshpace_units::{Bytes, Ecn, Instant};
 use meshpace_wire::{NotTcp, Packet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -139,6 +139,7 @@ impl Engine {
             segment: &packet.segment,
             header_length: packet.header_length,
             wire_len: packet.wire_len,
+            ecn: Ecn::NotEct,
         };
         let key = FlowKey::new(side, &view);
         let Some(treatment) = share::treatment(&self.config, &key) else {
@@ -151,6 +152,8 @@ impl Engine {
         }
         let whole = packet.wire_len <= Bytes(bytes.len() as u64);
         let keeps = whole && treatment == Treatment::Pace && self.keeps(side, &packet);
+        // Without its bytes it cannot be marked.
+        let view = TcpView { ecn: if keeps { packet.ecn() } else { Ecn::NotEct }, ..view };
         let handle = Handle { id, bytes: keeps.then(|| without_option(bytes, &packet)) };
         let (hops, ttls) = (&self.hops, &mut self.ttls);
         let route = |host: IpAddr| {
@@ -174,10 +177,13 @@ impl Engine {
             let Departure { packet: Handle { id, bytes }, action, due, .. } =
                 self.gateway.poll_transmit(now)?;
             return Some(match (action, bytes) {
-                (Action::Release { strip }, bytes) => {
+                (Action::Release { mark: true, .. }, Some(bytes)) => {
+                    Output::Release { id, bytes: Some(marked(bytes)), due }
+                }
+                (Action::Release { strip, .. }, bytes) => {
                     Output::Release { id, bytes: bytes.filter(|_| strip), due }
                 }
-                (Action::Discard, _) => Output::Drop { id },
+                (Action::Discard(_), _) => Output::Drop { id },
                 (Action::Retransmit, Some(bytes)) => Output::Send(bytes),
                 // It was cut off, or came before a reload that switched repairs on: the sender repairs it, as soon as
                 // the gateway's attempts are used up and duplicate ACKs pass again.
@@ -241,8 +247,10 @@ impl Engine {
 
     /// The state machine's totals.
     #[must_use]
-    pub const fn totals(&self) -> (&meshpace_gateway::Counters, &meshpace_gateway::RoundTrips) {
-        (self.gateway.counters(), self.gateway.round_trips())
+    pub const fn totals(
+        &self,
+    ) -> (&meshpace_gateway::Counters, &meshpace_gateway::RoundTrips, &meshpace_gateway::Waits) {
+        (self.gateway.counters(), self.gateway.round_trips(), self.gateway.waits())
     }
 
     /// What was counted here.
@@ -294,11 +302,13 @@ impl Engine {
     }
 
     /// True if the gateway may need the bytes of the packet after its verdict: for a repair, or to take an option out of
-    /// it when it leaves its queue.
+    /// it or to mark it when it leaves its queue.
     fn keeps(&self, side: Side, packet: &Packet) -> bool {
         let occupies = packet.segment.sequence_length() > 0 && !packet.segment.flags.syn;
         let caches = self.config.gateway.dupack != DupAck::Off;
-        side == Side::Wired && ((occupies && caches) || packet.segment.options.rtt_wired.is_some())
+        let may_be_marked = occupies && self.config.gateway.codel.is_some() && packet.ecn().is_capable();
+        side == Side::Wired
+            && ((occupies && caches) || may_be_marked || packet.segment.options.rtt_wired.is_some())
     }
 
     /// Writes the option into a whole packet, or takes it out.
@@ -320,6 +330,13 @@ impl Engine {
 
 fn strip(bytes: &mut [u8]) -> Decision<'_> {
     if meshpace_wire::strip_rtt(bytes) { Decision::Rewrite(bytes) } else { Decision::Accept }
+}
+
+/// The packet as having met congestion. Its copy in the cache stays as it was.
+fn marked(mut bytes: Rc<[u8]>) -> Rc<[u8]> {
+    let capable = meshpace_wire::mark(Rc::make_mut(&mut bytes));
+    assert!(capable, "only what may be marked is: {bytes:02x?}");
+    bytes
 }
 
 /// A copy of a packet without an RTT option: on its way to the mesh it may not carry one.

@@ -128,6 +128,13 @@ impl Exporter {
         ];
         let overflows = overflows.map(|(place, n)| ([("place", place)], n));
         out.counters("overflows", "Packets that found no room, by where.", overflows)?;
+        let signals = [("drop", counters.aqm_drops), ("mark", counters.aqm_marks)];
+        let signals = signals.map(|(signal, n)| ([("signal", signal)], n));
+        out.counters(
+            "queue_signals",
+            "Packets dropped or marked since packets waited too long (CoDel).",
+            signals,
+        )?;
         out.counter("failed_packets", "Packets whose handling failed inside.", driver.failed)?;
         out.gauge("held_packets", "Packets waiting.", None, Some(*held as f64))?;
         out.gauge("buffered", "Bytes in queues and caches.", Some(&Unit::Bytes), Some(buffered.0 as f64))
@@ -136,6 +143,13 @@ impl Exporter {
     fn times(&self, out: &mut Writer<'_>) -> fmt::Result {
         let Snapshot { driver, round_trips, .. } = &*self.snapshot;
         out.histogram("departure_lateness", "How late paced packets left.", &driver.lateness)?;
+        if let Some(waits) = &self.snapshot.waits {
+            out.histogram(
+                "queue_wait",
+                "How long data packets waited for their turn, at a gateway that paces them.",
+                &waits.0,
+            )?;
+        }
         out.histogram("wireless_rtt", "Gateway to mesh host and back.", &round_trips.wireless)?;
         out.histogram("wired_rtt", "Gateway to Internet host and back.", &round_trips.wired)
     }

@@ -54,7 +54,7 @@ fn header(model: &Model) -> Text<'static> {
     let Some(status) = &model.status else {
         return Text::from("asking the daemon");
     };
-    let Status { flows, fairness, traffic, lateness, .. } = status;
+    let Status { flows, fairness, traffic, lateness, wait, .. } = status;
     let jain = or_unknown(fairness.jain, |jain| format!("{jain:.2}"));
     let first = format!(
         "meshpaced {}  mode {}  up {}  flows {} ({} paced, {} observed)",
@@ -66,9 +66,10 @@ fn header(model: &Model) -> Text<'static> {
         count(flows.observed as u64),
     );
     let second = format!(
-        "Jain {jain}  mean {}  waiting {}  late 99 % {}  lost {}",
+        "Jain {jain}  mean {}  waiting {}  for {}  late 99 % {}  lost {}",
         or_unknown(fairness.mean_bps, bit_rate),
         count(traffic.held as u64),
+        or_unknown(wait.longest_now_s, time),
         or_unknown(lateness.p99_s, time),
         count(traffic.dropped + traffic.queue_overflows + traffic.socket_overflows),
     );
@@ -112,12 +113,13 @@ fn columns(width: u16) -> Vec<Column> {
         column(SortKey::Wireless, "wireless", 9, |f| or_unknown(f.wireless_rtt_s, time)),
         column(SortKey::Goodput, "goodput", 8, |f| or_unknown(f.goodput_bps, short)),
         column(SortKey::Rate, "rate", 8, rate),
-        column(SortKey::Queue, "queue", 6, |f| f.queued.to_string()),
+        column(SortKey::Wait, "wait", 8, |f| or_unknown(f.wait_s, time)),
         Column { key: None, head: "treatment", width: 12, cell: treatment },
     ];
     if width >= WIDE {
         columns.insert(2, column(SortKey::Wired, "wired", 9, |f| or_unknown(f.wired_rtt_s, time)));
         columns.insert(4, Column { key: None, head: "cap", width: 8, cell: cap });
+        columns.insert(6, column(SortKey::Queue, "queue", 6, |f| f.queued.to_string()));
         columns.push(column(SortKey::Age, "age", 12, |f| time(f.age_s)));
     }
     columns

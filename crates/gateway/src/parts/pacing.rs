@@ -1,7 +1,7 @@
 //! TCP-GAP's gateway without goodput control, and what it shares with the one that has it.
 
 use super::GatewayPart;
-use crate::{Config, DupAck};
+use crate::{CodelConfig, Config, Discipline, DupAck};
 use meshpace_keys::{Key, Preset, Values, real};
 use meshpace_pacing::AdaptiveConfig;
 use meshpace_units::Span;
@@ -29,7 +29,26 @@ pub(super) static REPAIR: [Key; 1] = [Key::word(
 )];
 
 /// The keys of the gateway itself.
-pub(super) static KEYS: [Key; 8] = [
+pub(super) static KEYS: [Key; 11] = [
+    Key::word(
+        "gap_queue",
+        Discipline::WORDS,
+        Discipline::Fifo.word(),
+        "Pacing queues: first in, first out as in the paper, or kept short by CoDel (RFC 8289; marks where ECN was negotiated).",
+    ),
+    Key::time(
+        "gap_queue_target",
+        Span::from_secs(10),
+        CodelConfig::RFC.target,
+        "With gap_queue = \"codel\": the standing wait that is acceptable, at least two spacings of the pace (RFC 8289, section 4.4).",
+    ),
+    Key::time(
+        "gap_queue_interval",
+        Span::from_secs(100),
+        CodelConfig::RFC.interval,
+        "With gap_queue = \"codel\": how long it may stand, about the longest round trip, at least two targets (RFC 8289, section \
+         4.3).",
+    ),
     Key::count(
         "gap_buffer_windows",
         (1, 1_000),
@@ -77,6 +96,13 @@ pub(super) fn config(values: &Values) -> Config {
         law: AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::from_values(values) },
         goodput_control: None,
         dupack: if values.get("gap_dupack").is_some() { values.word("gap_dupack") } else { DupAck::Off },
+        codel: match values.word("gap_queue") {
+            Discipline::Fifo => None,
+            Discipline::Codel => Some(CodelConfig {
+                target: values.span("gap_queue_target"),
+                interval: values.span("gap_queue_interval"),
+            }),
+        },
         buffer_windows: values.count("gap_buffer_windows"),
         buffer_total: values.bytes("gap_buffer_total"),
         held_max: values.size("gap_held_max"),

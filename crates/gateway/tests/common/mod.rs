@@ -10,7 +10,7 @@ use meshpace_gateway::{
 };
 use meshpace_pacing::LinkRates;
 use meshpace_tcp::{Flags, Options, Segment};
-use meshpace_units::{Bytes, Instant, Rate, Seq, Span};
+use meshpace_units::{Bytes, Ecn, Instant, Rate, Seq, Span};
 
 /// Packets are their numbers.
 pub type Packet = u32;
@@ -51,6 +51,7 @@ pub struct Script {
     pub rates: Option<LinkRates>,
     pub overhead: u32,
     pub treatment: Treatment,
+    pub ecn: Ecn,
 }
 
 impl Script {
@@ -64,6 +65,7 @@ impl Script {
             rates: None,
             overhead: 40,
             treatment: Treatment::Pace,
+            ecn: Ecn::NotEct,
         }
     }
 
@@ -128,6 +130,7 @@ impl Script {
             segment,
             header_length: segment.header_length(),
             wire_len: Bytes(u64::from(segment.payload + self.overhead)),
+            ecn: self.ecn,
         };
         let (hops, rates) = (self.hops, self.rates.clone());
         let route = |to| {
@@ -175,7 +178,8 @@ impl Script {
 
     #[track_caller]
     pub fn releases(&mut self, packets: &[Packet]) {
-        let expected: Vec<_> = packets.iter().map(|&p| (p, Action::Release { strip: false })).collect();
+        let expected: Vec<_> =
+            packets.iter().map(|&p| (p, Action::Release { strip: false, mark: false })).collect();
         assert_eq!(self.departures(), expected, "at {:?}", self.now);
     }
 

@@ -3,7 +3,7 @@
 use crate::config::HopSource;
 use crate::control::protocol::{Detail, Flow, Law, Policy, Standing, Step};
 use crate::state::{DriverCounters, FlowReport, Snapshot, Traffic};
-use meshpace_gateway::{Counters, Endpoint, FlowKey, FlowStats, Goodput, RoundTrips, Treatment};
+use meshpace_gateway::{Counters, Endpoint, FlowKey, FlowStats, Goodput, RoundTrips, Treatment, Waits};
 use meshpace_linux::monotonic_now;
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::net::Ipv4Addr;
@@ -44,6 +44,9 @@ pub(crate) fn flow() -> Flow {
         queued: 3,
         buffered_bytes: 4_500,
         drops: 0,
+        wait_s: Some(0.021),
+        aqm_drops: 2,
+        aqm_marks: 1,
         local_retransmissions: 1,
         options_written: 0,
         samples: 120,
@@ -126,6 +129,9 @@ pub(crate) fn report(host: u8, kbit_s: u64) -> FlowReport {
             queued: 0,
             buffered: Bytes::ZERO,
             drops: 0,
+            aqm_drops: 0,
+            aqm_marks: 0,
+            wait: Some(Span::from_millis(12)),
             local_retransmissions: 0,
             samples: (7, 0),
             wireless_rtt: Some(Span::from_millis(40)),
@@ -155,6 +161,7 @@ pub(crate) fn snapshot(flows: Vec<FlowReport>) -> Snapshot {
         counters: Counters { opened: flows.len() as u64, ..Counters::default() },
         driver: DriverCounters::default(),
         round_trips: RoundTrips::default(),
+        waits: Some(Waits::default()),
         held: 0,
         buffered: Bytes::ZERO,
         flows,

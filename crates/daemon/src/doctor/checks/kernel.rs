@@ -45,6 +45,16 @@ pub(super) fn rights(config: &Config, facts: &Facts) -> Vec<Finding> {
     found
 }
 
+/// What the pacing queues' discipline cannot do on this data path.
+pub(super) fn waits(config: &Config, _: &Facts) -> Vec<Finding> {
+    if config.datapath == Datapath::Nfqueue || config.gateway.codel.is_none() {
+        return Vec::new();
+    }
+    let what = "sch_fq holds the packets, first in, first out: gateway.gap_queue = \"codel\" acts with datapath = \"nfqueue\" only, \
+                so that packets of a fast sender wait longer here";
+    vec![Finding::note("pacing queues", what)]
+}
+
 pub(super) fn queueing(config: &Config, facts: &Facts) -> Vec<Finding> {
     let subject = "packet queue";
     if config.datapath != Datapath::Nfqueue {

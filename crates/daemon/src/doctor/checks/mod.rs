@@ -13,6 +13,7 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
     let checks = [
         kernel::rights,
         kernel::queueing,
+        kernel::waits,
         kernel::ebpf,
         kernel::verdict_search,
         kernel::queue_length,

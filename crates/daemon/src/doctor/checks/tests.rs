@@ -79,7 +79,8 @@ fn mesh0(facts: &mut Facts) -> &mut Interface {
 
 #[test]
 fn nothing_is_said_against_a_good_machine() {
-    for text in [MESH, "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n"] {
+    let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_queue = \"fifo\"\n";
+    for text in [MESH, ebpf] {
         let findings = all(&config(text), &good());
         assert!(findings.iter().all(|finding| finding.severity == Good), "{findings:#?}");
         assert!(findings.len() > 8);
@@ -112,6 +113,7 @@ fn kernel_parts() {
     let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n";
     expect(ebpf, absent(Part::SchFq), "eBPF data path", Serious, "CONFIG_NET_SCH_FQ");
     expect(ebpf, |f| f.tools.extend([("tc", false)]), "eBPF data path", Serious, "the program tc");
+    expect(ebpf, |_| {}, "pacing queues", Note, "acts with datapath = \"nfqueue\" only");
     expect(MESH, absent(Part::CgroupBpf), "meshpaced host", Note, "CONFIG_CGROUP_BPF");
     expect(MESH, |f| f.kernel.cgroup2 = None, "meshpaced host", Note, "no cgroup2");
     expect(MESH, |f| f.kernel.clock_source = Some("acpi_pm".to_owned()), "clock", Warning, "acpi_pm");

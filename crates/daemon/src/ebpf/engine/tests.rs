@@ -3,7 +3,7 @@ use crate::ebpf::layout::Half;
 use meshpace_gateway::{Endpoint, Gateway, RttOption, Side, TcpView, Verdict};
 use meshpace_pacing::{GoodputControlConfig, LinkRates};
 use meshpace_tcp::{Flags, Segment};
-use meshpace_units::{Rate, Seq};
+use meshpace_units::{Ecn, Rate, Seq};
 use proptest::prelude::*;
 use std::net::IpAddr;
 
@@ -240,6 +240,7 @@ impl Both {
             segment,
             header_length: 20,
             wire_len: Bytes(u64::from(segment.payload) + 40),
+            ecn: Ecn::NotEct,
         };
         let mut verdict = self.gateway.handle(self.now, side, &view, Treatment::Pace, |_| route(), ());
         // Only goodput control's caps are longer than the pauses between exchanges.

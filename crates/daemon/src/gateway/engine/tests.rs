@@ -413,3 +413,38 @@ fn no_more_is_held_than_the_driver_can_and_all_is_let_go_in_order() {
         .collect();
     assert_eq!(ids, [(4, ms(41)), (5, ms(41)), (6, ms(41))]);
 }
+
+/// Packets of a queue that stands: marked on the wire where their transport reacts to that, with a right header, dropped else.
+#[test]
+fn a_queue_that_stands_is_told_by_marks_or_drops() {
+    for (codepoint, repairs) in [(0b10_u8, true), (0b10, false), (0, true)] {
+        let mut w = World::new(&format!("{PACE}{}", if repairs { "" } else { NO_REPAIR }));
+        let spacing = w.sampled();
+        for n in 0..40 {
+            let mut data = w.down(1 + (n + 1) * MSS, MSS);
+            if codepoint != 0 {
+                assert!(!meshpace_wire::mark(&mut data), "not ECN-capable as built");
+                meshpace_wire::set_hop(&mut data, 62, Ecn::from_bits(codepoint));
+            }
+            w.hand_in(ms(40), &data);
+        }
+        let outputs: Vec<Output> = (0..60).flat_map(|n| w.outputs(ms(40) + spacing * n)).collect();
+        let dropped = outputs.iter().filter(|out| matches!(out, Output::Drop { .. })).count();
+        let marked: Vec<_> = outputs
+            .iter()
+            .filter_map(|out| match out {
+                Output::Release { bytes: Some(bytes), .. } => Some(bytes),
+                _ => None,
+            })
+            .collect();
+        assert_eq!((dropped == 0, marked.is_empty()), (codepoint != 0, codepoint == 0), "{outputs:?}");
+        for bytes in marked {
+            let packet = parse(bytes).expect("a packet");
+            assert_eq!((packet.ecn(), packet.wire_len.0), (Ecn::Ce, bytes.len() as u64));
+            assert!(checksum_ok(bytes));
+        }
+        let (counters, _, waits) = w.engine.totals();
+        assert_eq!(counters.aqm_drops, dropped as u64);
+        assert!(waits.0.max() > spacing * 5, "{waits:?}");
+    }
+}

@@ -39,9 +39,9 @@ fn eighty_columns_show_the_essentials() {
     assert!(screen[0].starts_with("meshpaced ") && screen[0].contains("mode pace"), "{}", screen[0]);
     assert!(screen[1].starts_with("Jain 0.61  mean 500 kbit/s"), "{}", screen[1]);
     let words = |row: &str| row.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words(&screen[2]), "flow hops wireless goodputv rate queue treatment");
-    assert_eq!(words(&screen[3]), "10.1.2.3:5001-93.184.216~ 4 40 ms 900 k 265 k 3 pace");
-    assert_eq!(words(&screen[4]), "![fd00:1234:5678::3]:5001~ - 40 ms 100 k (265 k) 3 observe");
+    assert_eq!(words(&screen[2]), "flow hops wireless goodputv rate wait treatment");
+    assert_eq!(words(&screen[3]), "10.1.2.3:5001-93.184.2~ 4 40 ms 900 k 265 k 21 ms pace");
+    assert_eq!(words(&screen[4]), "![fd00:1234:5678::3]:50~ - 40 ms 100 k (265 k) 21 ms observe");
     assert_eq!(screen[23], KEYS);
     assert!(KEYS.len() <= 80);
 }
@@ -50,7 +50,7 @@ fn eighty_columns_show_the_essentials() {
 fn a_wide_screen_shows_more_and_whole_names() {
     let screen = screen(&model(), 140, 10);
     assert!(screen[3].contains("10.1.2.3:5001-93.184.216.34:443 "), "{}", screen[3]);
-    for head in ["wired", "cap", "age"] {
+    for head in ["wired", "cap", "queue", "age"] {
         assert!(screen[2].contains(head), "{}", screen[2]);
     }
     assert!(screen[3].contains("1 min 15 s"), "{}", screen[3]);
@@ -74,11 +74,11 @@ fn the_explanation_scrolls() {
     let mut model = model();
     press(&mut model, KeyCode::Enter);
     model.on_detail(example::detail());
-    let first = screen(&model, 100, 16);
+    let first = screen(&model, 100, 17);
     assert!(first[2].contains("10.1.2.3:5001-93.184.216.34:443"), "{}", first[2]);
     assert!(first.iter().any(|row| row.contains("Rate to the mesh")), "{first:?}");
     press(&mut model, KeyCode::PageDown);
-    let later = screen(&model, 100, 16);
+    let later = screen(&model, 100, 17);
     assert!(later.iter().any(|row| row.contains("(2.4)")), "{later:?}");
     assert!(!later.iter().any(|row| row.contains("policy")), "{later:?}");
 }

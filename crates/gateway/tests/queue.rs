@@ -1,0 +1,134 @@
+//! Pacing queues under CoDel (RFC 8289), and what is told of waits.
+
+mod common;
+
+use common::*;
+use meshpace_gateway::{Action, CodelConfig, Config, DiscardReason, DupAck, Side};
+use meshpace_units::{Ecn, Instant, Span};
+
+/// One packet each 31.68 ms after a sample of 40 ms ([`Script::sample`]), so the target is two of these spacings.
+const SPACING: Span = Span::from_micros(31_680);
+
+fn codel() -> Config {
+    let law = meshpace_pacing::AdaptiveConfig { history: 1, ..config().law };
+    Config { codel: Some(CodelConfig::RFC), dupack: DupAck::Off, law, ..config() }
+}
+
+/// `count` segments that come at once behind one that leaves: when which packet left, and how.
+fn burst(config: Config, count: u32, ecn: Ecn) -> (Script, Vec<(Instant, Action)>) {
+    let mut s = Script::established(config);
+    s.ecn = ecn;
+    let base = s.sample(0, 40);
+    let data = s.down(base, MSS, 0);
+    let (_, verdict) = s.hand_in(Side::Wired, &data);
+    let mut left = Vec::new();
+    if verdict != meshpace_gateway::Verdict::Held {
+        left.push((s.now, Action::Release { strip: false, mark: false }));
+    }
+    for n in 1..count {
+        let data = s.down(base + n * MSS, MSS, 0);
+        s.holds(&data);
+    }
+    while let Some(at) = s.gateway.poll_timeout().filter(|at| *at < s.now + Span::from_secs(20)) {
+        s.now = s.now.max(at);
+        s.gateway.handle_timeout(s.now);
+        left.extend(core::iter::from_fn(|| s.gateway.poll_transmit(s.now)).map(|d| (d.due, d.action)));
+        if s.gateway.held() == 0 {
+            break;
+        }
+    }
+    (s, left)
+}
+
+fn count(left: &[(Instant, Action)], wanted: Action) -> usize {
+    left.iter().filter(|(_, action)| *action == wanted).count()
+}
+
+const DROPPED: Action = Action::Discard(DiscardReason::Waited);
+const RELEASED: Action = Action::Release { strip: false, mark: false };
+const MARKED: Action = Action::Release { strip: false, mark: true };
+
+#[test]
+fn a_queue_that_stands_is_kept_short_by_drops_and_no_turn_is_lost() {
+    let (s, left) = burst(codel(), 40, Ecn::NotEct);
+    let (dropped, released) = (count(&left, DROPPED), count(&left, RELEASED));
+    assert_eq!(dropped + released, 40, "{left:?}");
+    // The target is two spacings, 63.36 ms, which the packet of 103.36 ms has waited; the interval twice that. So the first goes
+    // at 230.08 ms, the next at 356.80, + 126.72/sqrt(2) = 446.40, + 126.72/sqrt(3) = 519.57: at the turns that follow.
+    let gone: Vec<_> = left.iter().filter(|(_, a)| *a == DROPPED).map(|(at, _)| *at).collect();
+    let turn = |n: u64| ms(40) + SPACING * n;
+    assert_eq!(gone[..4], [turn(6), turn(10), turn(13), turn(16)]);
+    let times: Vec<_> = left.iter().filter(|(_, a)| *a == RELEASED).map(|(at, _)| *at).collect();
+    assert!(
+        times.windows(2).all(|pair| pair[1] - pair[0] == SPACING),
+        "a drop takes nobody's turn: {times:?}"
+    );
+    assert_eq!(s.stats().aqm_drops, dropped as u64);
+    assert_eq!(s.gateway.counters().aqm_drops, dropped as u64);
+    assert_eq!((s.gateway.held(), s.gateway.counters().aqm_marks), (0, 0));
+}
+
+#[test]
+fn where_ecn_was_negotiated_packets_are_marked_and_none_is_lost() {
+    let (s, left) = burst(codel(), 40, Ecn::Ect0);
+    assert_eq!((count(&left, DROPPED), count(&left, MARKED) + count(&left, RELEASED)), (0, 40));
+    let marked = count(&left, MARKED) as u64;
+    assert!(marked >= 4, "{left:?}");
+    assert_eq!((s.stats().aqm_marks, s.gateway.counters().aqm_marks), (marked, marked));
+}
+
+#[test]
+fn the_papers_queue_lets_all_of_them_wait() {
+    let (s, left) = burst(Config { dupack: DupAck::Off, ..config() }, 40, Ecn::Ect0);
+    assert_eq!(count(&left, RELEASED), 40);
+    let longest = s.gateway.waits().0.max();
+    assert_eq!(longest, SPACING * 39);
+    assert_eq!(s.gateway.waits().0.count(), 41, "the sample's packet, which waited for no time, is one");
+}
+
+/// As many packets as the target allows stand in the queue for good and none is touched, whatever the configured target: a
+/// packet more than that is one too many.
+#[test]
+fn two_spacings_may_stand_whatever_the_target() {
+    for (ahead, signals) in [(2, false), (4, true)] {
+        let mut s = Script::established(codel());
+        let base = s.sample(0, 40);
+        let first = s.down(base, MSS, 0);
+        s.forwards(Side::Wired, &first);
+        let mut offset = base + MSS;
+        for _ in 0..ahead {
+            let data = s.down(offset, MSS, 0);
+            s.holds(&data);
+            offset += MSS;
+        }
+        // One comes as one goes, within the window that the receiver has announced.
+        for _ in 0..24 {
+            let at = s.gateway.poll_timeout().expect("packets wait");
+            s.now = at;
+            s.gateway.handle_timeout(at);
+            while s.gateway.poll_transmit(at).is_some() {}
+            while s.gateway.held() < ahead {
+                let data = s.down(offset, MSS, 0);
+                s.holds(&data);
+                offset += MSS;
+            }
+        }
+        assert_eq!(s.stats().aqm_drops > 0, signals, "{ahead} wait: {:?}", s.stats());
+    }
+}
+
+#[test]
+fn a_change_to_the_papers_queue_and_back_loses_nothing() {
+    let mut s = Script::established(codel());
+    let base = s.sample(0, 40);
+    let first = s.down(base, MSS, 0);
+    s.forwards(Side::Wired, &first);
+    for n in 1..6 {
+        let data = s.down(base + n * MSS, MSS, 0);
+        s.holds(&data);
+    }
+    s.gateway.set_config(s.now, Config { codel: None, ..codel() });
+    let left = s.run_until(s.now + Span::from_secs(1));
+    assert_eq!(left.len(), 5);
+    assert_eq!(s.stats().wait.map(|wait| wait > SPACING), Some(true), "{:?}", s.stats().wait);
+}
