@@ -69,6 +69,9 @@ pub struct AdaptiveConfig {
     pub samples: Samples,
     /// Whether a negative queueing delay counts as zero (schemes.md 1.3, rule 5).
     pub clamp_queueing: bool,
+    /// What the authors' agent does with queueing delays (schemes.md section 2, "Profiles"): one above the bound counts as the
+    /// smoothed one, and it is smoothed even if the k-hop delay is rejected.
+    pub replace_queueing: bool,
     /// Samples whose k-hop delay reaches this are rejected (`delaybound`).
     pub delay_bound: Span,
     /// The interval before the first sample; `None` does not pace until then (a gateway, schemes.md 1.5).
@@ -88,6 +91,7 @@ impl AdaptiveConfig {
         divisor: Divisor::SamplesLessOne,
         samples: Samples::RoundTrip,
         clamp_queueing: true,
+        replace_queueing: false,
         delay_bound: Span::from_millis(500),
         initial_interval: Some(INITIAL_INTERVAL),
         overhead: Bytes(68),
@@ -100,6 +104,7 @@ impl AdaptiveConfig {
         divisor: Divisor::Samples,
         samples: Samples::KHopDelay,
         clamp_queueing: false,
+        replace_queueing: true,
         overhead: Bytes(112),
         ..Self::PAPER
     };
@@ -204,7 +209,15 @@ impl AdaptiveConfig {
         "The sender's interval before the first sample (schemes.md 1.5).",
     );
 
-    /// The law that the values of these keys describe; without an initial interval where none is declared.
+    /// The key of what only the authors' agent does with queueing delays.
+    pub const REPLACE_QUEUEING_KEY: Key = Key::flag(
+        "ap_replace_queueing",
+        true,
+        "Whether a queueing delay above delaybound counts as the smoothed one, which is smoothed whatever becomes of the sample.",
+    );
+
+    /// The law that the values of these keys describe; without an initial interval where none is declared, and with queueing
+    /// delays as they are where nothing is declared of them.
     #[must_use]
     pub fn from_values(values: &Values) -> Self {
         Self {
@@ -216,6 +229,7 @@ impl AdaptiveConfig {
             divisor: values.word("ap_divisor"),
             samples: values.word("ap_samples"),
             clamp_queueing: values.flag("ap_clamp_queueing"),
+            replace_queueing: values.get("ap_replace_queueing").is_some_and(|setting| setting.clone().flag()),
             delay_bound: values.span("delaybound"),
             initial_interval: values.get("initial_interval").map(|setting| setting.clone().span()),
             overhead: values.bytes("ap_overhead_bytes"),

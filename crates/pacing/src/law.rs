@@ -111,12 +111,18 @@ impl RateLaw {
         if config.clamp_queueing {
             queueing = queueing.max(0.0);
         }
-        let k = config.k(path.hops());
-        let delay = path.k_hop_delay(k, queueing);
         if rtt.is_zero() {
             self.rejected += 1;
             return Err(Rejected::NoDelay);
         }
+        if config.replace_queueing {
+            if queueing > config.delay_bound.as_secs_f64() {
+                queueing = self.queueing;
+            }
+            self.smooth_queueing(queueing);
+        }
+        let k = config.k(path.hops());
+        let delay = path.k_hop_delay(k, queueing);
         if !(delay > 0.0 && delay < config.delay_bound.as_secs_f64()) {
             self.rejected += 1;
             return Err(Rejected::OutOfBounds { k_hop_delay: delay });
@@ -133,7 +139,9 @@ impl RateLaw {
             smoothed_before: self.smoothed,
         });
         self.smoothed = Some(smoothed);
-        self.queueing = GAMMA * self.queueing + (1.0 - GAMMA) * queueing;
+        if !config.replace_queueing {
+            self.smooth_queueing(queueing);
+        }
         if self.history.len() >= config.history.max(1) {
             self.history.pop_front();
         }
@@ -145,6 +153,10 @@ impl RateLaw {
         let interval = Span::from_secs_f64(smoothed * (1.0 + 2.0 * self.variation));
         self.interval = Some(interval);
         Ok(interval)
+    }
+
+    fn smooth_queueing(&mut self, queueing: f64) {
+        self.queueing = GAMMA * self.queueing + (1.0 - GAMMA) * queueing;
     }
 
     /// Applies other parameters from the next sample on; what the samples so far made stays.

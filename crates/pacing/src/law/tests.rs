@@ -141,3 +141,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_agent_s_queueing_delays() {
+    // 8 hops at 2 Mbit/s: t_q = (RTT/8 - 8 (1460 + 224)/b)/2, KHD = 2 (RTT/8 + 5.84 ms).
+    let path = AdaptiveConfig::NS2_2005.path(Bytes(1460), &Route::uniform(Some(8), MBIT_2)).unwrap();
+    let rtt = |per_hop: f64| Span::from_secs_f64(8.0 * per_hop);
+    let queueing = |per_hop: f64| 0.5 * (per_hop - 8.0 * 1684.0 / 2e6);
+    let mut agent = law(AdaptiveConfig::NS2_2005);
+    // Rejected for its k-hop delay of 0.61 s, and smoothed all the same.
+    assert!(matches!(agent.on_sample(rtt(0.3), &path), Err(Rejected::OutOfBounds { .. })));
+    let smoothed = 0.5 * queueing(0.3);
+    assert!((agent.queueing_delay() - smoothed).abs() < 1e-9, "{}", agent.queueing_delay());
+    // A queueing delay of more than half a second: the smoothed one in its place, and the sample counts.
+    agent.on_sample(rtt(1.2), &path).unwrap();
+    assert_eq!((agent.samples(), agent.rejected()), (1, 1));
+    assert!((agent.queueing_delay() - smoothed).abs() < 1e-9);
+    assert!((agent.k_hop_delay().unwrap() - path.k_hop_delay(4, smoothed)).abs() < 1e-9);
+    // The paper's law rejects both, and touches nothing.
+    let mut paper = law(AdaptiveConfig::PAPER);
+    assert!([0.3, 1.2].iter().all(|per_hop| paper.on_sample(rtt(*per_hop), &path).is_err()));
+    assert_eq!(paper.queueing_delay(), 0.0);
+}

@@ -47,7 +47,9 @@ impl Connection {
             self.sender.counters.discarded += 1;
             if !segment.flags.rst {
                 receiver.owe_alone();
-                self.echo = segment.ns2.map(|stamp| stamp.sent);
+                if start.is_some_and(|start| receiver.echoes(start)) {
+                    self.echo = self.echo.max(segment.ns2.map(|stamp| stamp.sent));
+                }
                 self.restart_time_wait(segment);
             }
             return Received::default();
@@ -174,7 +176,9 @@ impl Connection {
         if segment.sequence_length() == 0 {
             return Received::default();
         }
-        self.echo = segment.ns2.map(|stamp| stamp.sent);
+        if receiver.echoes(start) {
+            self.echo = self.echo.max(segment.ns2.map(|stamp| stamp.sent));
+        }
         if !receiving {
             // The peer has sent its FIN; this repeats it or is in error. Either way it hears where we are.
             receiver.owe_alone();

@@ -90,7 +90,7 @@ pub struct Connection {
     passive: bool,
     timers: timers::Timers,
     challenges: (Option<Instant>, u32),
-    /// Departure of the segment that the next acknowledgement answers, by ns-2's timestamp.
+    /// The departure that the next acknowledgement echoes, by ns-2's timestamp: the latest of a segment that was not out of order.
     echo: Option<Instant>,
     drained: bool,
     /// The latest time the driver gave.

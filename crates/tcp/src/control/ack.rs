@@ -18,6 +18,8 @@ pub enum AckKind {
 /// What is outstanding. Positions count the stream's bytes in 64 bits: 0 is the SYN, 1 the first byte of data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outstanding {
+    /// Something that was let out waits in the queue of a paced sender.
+    pub queued: bool,
     /// First unacknowledged position.
     pub una: u64,
     /// Next position to send; behind `max` while going back.

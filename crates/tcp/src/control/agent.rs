@@ -2,8 +2,9 @@
 //!
 //! It queues what the window allows and lets one segment out a tick of a free-running timer, the SYN included. Every
 //! acknowledgement is a sample, by ns-2's echoed timestamp. Three duplicates or a timeout empty the queue and switch
-//! pacing off until the next acknowledgement. In one thing this differs: the agent stalls until the retransmission
-//! timeout if the three duplicates find its queue empty; here it leaves pacing mode then, too.
+//! pacing off until the next acknowledgement. Three duplicates that find its queue empty stop its timer and nothing else, so
+//! that what is queued later waits for the retransmission timeout: a defect that `ap_stall` has, and that is left out by
+//! default (schemes.md section 2: never without a wake-up while data wait).
 
 use super::khd::INITIAL_INTERVAL;
 use super::part::{KEEPS_RTO, PacingPart};
@@ -17,11 +18,22 @@ pub(super) static PART: PacingPart = PacingPart::new(
     "agent",
     "As TCP-AP's authors' ns-2 agent of 2005 does it.",
     "schemes.md 2, profile ns2-2005",
-    |values, _| Some(Box::new(Agent::new(AdaptiveConfig::from_values(values)))),
+    |values, _| {
+        let agent = Agent::new(AdaptiveConfig::from_values(values));
+        Some(Box::new(if values.flag(STALL.name) { agent.stalling() } else { agent }))
+    },
 )
 // It reads stamps that only ns-2's headers carry.
 .needs(&[Need { key: "tcp_profile", words: &["ns2"] }])
-.keys(&[&LAW, &INITIAL_INTERVAL, &KEEPS_RTO]);
+.keys(&[&LAW, &INITIAL_INTERVAL, &KEEPS_RTO, &OWN]);
+
+static OWN: [Key; 2] = [AdaptiveConfig::REPLACE_QUEUEING_KEY, STALL];
+
+const STALL: Key = Key::flag(
+    "ap_stall",
+    false,
+    "Whether three duplicates that find the queue empty stop the timer, so that segments wait for the retransmission timeout.",
+);
 
 static LAW: [Key; AdaptiveConfig::KEYS] = AdaptiveConfig::NS2_2005.keys();
 
@@ -34,6 +46,12 @@ pub struct Agent {
     timer: FreeRunningTimer,
     /// Pacing mode: segments go through the queue. Outside it nothing arms the timer.
     pacing: bool,
+    /// Whether it has the agent's defect.
+    stalls: bool,
+    /// The timer was stopped with nothing in the queue: what comes waits for the retransmission timeout.
+    stalled: bool,
+    /// Something waits in the queue, as of the latest acknowledgement.
+    queued: bool,
 }
 
 impl Agent {
@@ -42,11 +60,18 @@ impl Agent {
     pub fn new(law: AdaptiveConfig) -> Self {
         let law = RateLaw::new(law);
         let timer = FreeRunningTimer::new(law.interval().unwrap_or(Span::ZERO));
-        Self { law, timer, pacing: true }
+        Self { law, timer, pacing: true, stalls: false, stalled: false, queued: false }
+    }
+
+    /// With the agent's defect, `ap_stall`.
+    #[must_use]
+    pub const fn stalling(mut self) -> Self {
+        self.stalls = true;
+        self
     }
 
     fn leave(&mut self) {
-        self.pacing = false;
+        (self.pacing, self.stalled) = (false, false);
         self.timer.stop();
     }
 }
@@ -57,6 +82,7 @@ impl Control for Agent {
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        self.queued = ack.out.queued;
         if !self.pacing {
             // The next segment goes out at once and starts the timer.
             self.pacing = true;
@@ -71,6 +97,10 @@ impl Control for Agent {
     }
 
     fn on_loss(&mut self) {
+        if self.stalls && self.pacing && !self.queued {
+            self.stalled = true;
+            return;
+        }
         self.leave();
     }
 
@@ -85,7 +115,8 @@ impl Control for Agent {
     }
 
     fn pace(&self, now: Instant) -> Option<Pace> {
-        let (release, interval) = (self.timer.release_at(now), self.timer.interval());
+        let interval = self.timer.interval();
+        let release = if self.stalled { Instant::from_nanos(u64::MAX) } else { self.timer.release_at(now) };
         self.pacing.then_some(Pace { release, interval, discipline: Discipline::Queue })
     }
 

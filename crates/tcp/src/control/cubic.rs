@@ -220,7 +220,7 @@ mod tests {
         Ack {
             now,
             kind,
-            out: Outstanding { una, nxt: max, max, flight, limit: f64::INFINITY },
+            out: Outstanding { queued: false, una, nxt: max, max, flight, limit: f64::INFINITY },
             acked: u64::from(MSS) * u64::from(kind == AckKind::New),
             mss: MSS,
             oldest: None,

@@ -11,6 +11,8 @@ pub struct Window {
     rules: Rules,
     cwnd: f64,
     ssthresh: f64,
+    /// The window that a connection begins with.
+    initial: f64,
     /// Segments acknowledged towards the next increase, with byte counting.
     counted: f64,
     /// Slow start follows a timeout: byte counting is limited to one segment (RFC 3465, section 2.3).
@@ -24,7 +26,7 @@ impl Window {
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         let ssthresh = rules.initial_ssthresh.unwrap_or(f64::INFINITY);
-        Self { rules, cwnd: 1.0, ssthresh, counted: 0.0, after_timeout: false, marked: None }
+        Self { rules, cwnd: 1.0, ssthresh, initial: 1.0, counted: 0.0, after_timeout: false, marked: None }
     }
 
     /// The rules.
@@ -68,7 +70,8 @@ impl Window {
     /// The handshake is complete: the initial window opens, to one segment if the SYN was lost (RFC 5681, section 3.1;
     /// ns2-behaviour.md 6.1).
     pub fn open(&mut self, syn_lost: bool, mss: u32) {
-        self.cwnd = if syn_lost { 1.0 } else { self.rules.initial_window.segments(mss) };
+        self.initial = self.rules.initial_window.segments(mss);
+        self.cwnd = if syn_lost { 1.0 } else { self.initial };
     }
 
     /// Something new was acknowledged: slow start below the threshold, congestion avoidance from it on. Not if a mark is
@@ -151,6 +154,11 @@ impl Window {
             LossBasis::FlightSize => again || out.una == 0,
         };
         self.marked = None;
+        if out.una > 0 && out.una == out.max {
+            // What was queued never left: nothing was lost, and ns-2 begins again with its initial window (`restart_bugfix_`).
+            self.set(self.initial);
+            return;
+        }
         if !exempt {
             self.cut_threshold(0.0, out);
         }

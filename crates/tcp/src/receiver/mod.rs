@@ -252,6 +252,13 @@ impl Receiver {
         }
     }
 
+    /// True if ns-2's sink takes over the departure of a segment at `start`: it is the next one after the last acknowledgement,
+    /// or comes again. What is out of order leaves the echo as it was (`Acker::update_ts` in ns-2.35's tcp-sink.cc).
+    pub(crate) fn echoes(&self, start: u64) -> bool {
+        // The first byte follows the peer's SYN, whether that was acknowledged by itself or not.
+        start <= self.last_ack.max(1)
+    }
+
     /// RFC 7323, section 5.3: true if the segment is an old duplicate by its timestamp.
     pub(crate) fn is_old(&self, now: Instant, value: u32) -> bool {
         self.recent.is_some_and(|(recent, at)| {

@@ -157,6 +157,7 @@ impl Sender {
             nxt: self.nxt,
             max: self.max,
             flight: flight as f64 / f64::from(self.mss),
+            queued: !self.queue.is_empty(),
             limit: self.limit.map_or(f64::INFINITY, f64::from),
         }
     }
@@ -226,8 +227,10 @@ impl Sender {
 
     /// The retransmission timer expired at `now`: everything outstanding counts as lost and is sent again in order.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
-        self.counters.timeouts += 1;
-        self.retries += 1;
+        // What had been queued and never left is no loss, so ns-2 neither counts nor backs off (ns2-behaviour.md 6.7).
+        let lost = self.outstanding();
+        self.counters.timeouts += u64::from(lost);
+        self.retries += u32::from(lost);
         self.syn_lost |= self.una == 0;
         let out = self.state();
         self.control.on_timeout(now, &out);
@@ -237,7 +240,10 @@ impl Sender {
         if let Some(delivery) = &mut self.delivery {
             delivery.on_timeout();
         }
-        if self.rto_backoff {
+        if !lost {
+            self.last_activity = now; // that was ns-2's restart after idling, to the initial window
+        }
+        if self.rto_backoff && lost {
             self.estimator.back_off();
         }
         self.estimator.stop_timing();

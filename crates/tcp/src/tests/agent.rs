@@ -65,9 +65,17 @@ fn the_agent_s_own_log() {
 /// A round trip whose k-hop delay over 4 hops is 2 * (48.64 / 4 + 5.84) = 36 ms.
 const RTT: Span = Span::from_micros(48_640);
 
+fn stalling() -> Config {
+    Config { rto_backoff: false, ..Config::ns2() }.paced_by(Agent::new(AdaptiveConfig::NS2_2005).stalling())
+}
+
 /// The SYN left at 0 and was acknowledged at 60 ms, with RTT as the echo has it: ticks at 50, 100, 136, ...
 fn sampled() -> Script {
-    let mut s = Script::connect(config());
+    sampled_with(config())
+}
+
+fn sampled_with(config: Config) -> Script {
+    let mut s = Script::connect(config);
     s.hops = Some(4);
     s.write_endless(0);
     acknowledge(&mut s, ms(60), 0, RTT);
@@ -103,9 +111,9 @@ fn three_duplicates_leave_pacing_mode() {
     assert_eq!((queued(&s), s.tcp.cwnd(), s.tcp.ssthresh()), (0, 1.5, Some(2.0)));
     acks(&mut s, [190], 2);
     assert_eq!(s.tcp.cwnd(), 2.5);
-    // Window 2 from 2 on is full of segments that never left: the timer has to find out.
+    // Window 2 from 2 on is full of segments that never left: the timer has to find out, and begins with a window of 2.
     s.expect_until(389, &[]);
-    s.expect(390, &[segment(3)]);
+    s.expect(390, &[segment(3), segment(4)]);
 }
 
 #[test]
@@ -134,10 +142,9 @@ fn partial_acknowledgements_go_through_the_pacer() {
     s.expect_until(335, &[(296, segment(5)), (332, segment(8))]);
 }
 
-#[test]
-fn never_without_a_wake_up_while_data_wait() {
-    // The published agent stalls here: three duplicates that find its queue empty.
-    let mut s = sampled();
+/// Three duplicates that find the queue empty, the third at 330.
+fn three_duplicates_and_an_empty_queue(config: Config) -> Script {
+    let mut s = sampled_with(config);
     s.advance(ms(139));
     acks(&mut s, [140], 2); // cwnd 3: queues 3, 4, 5
     s.advance(ms(250)); // 172, 208, 244
@@ -147,6 +154,38 @@ fn never_without_a_wake_up_while_data_wait() {
     assert_eq!(queued(&s), 0);
     acks(&mut s, [330], 2);
     s.expect(330, &[segment(3)]);
+    s
+}
+
+#[test]
+fn with_its_defect_it_waits_for_the_timeout() {
+    let mut s = three_duplicates_and_an_empty_queue(stalling());
+    acks(&mut s, 331..336, 2); // dupwnd 5 lets out 8, and one more each: they are queued, and no timer runs
+    s.expect_until(529, &[]);
+    assert!(queued(&s) >= 3);
+    s.advance(ms(531)); // 200 ms after the fast retransmit
+    s.expect(530, &[segment(3)]);
+    assert_eq!((queued(&s), s.tcp.counters().timeouts), (0, 1));
+}
+
+#[test]
+fn a_timeout_with_nothing_outstanding_neither_counts_nor_halves() {
+    let mut s = sampled();
+    s.advance(ms(139));
+    s.out.clear();
+    acks(&mut s, [140], 1); // cwnd 3: queues 3 and 4
+    acks(&mut s, [141, 142, 143], 1); // queues 5 and 6, and empties the queue
+    s.expect(143, &[segment(2)]);
+    acks(&mut s, [190], 2); // all that had left
+    let ssthresh = s.tcp.ssthresh();
+    s.expect_until(389, &[]);
+    s.expect(390, &[segment(3), segment(4)]);
+    assert_eq!((s.tcp.counters().timeouts, s.tcp.ssthresh(), s.tcp.cwnd()), (0, ssthresh, 2.0));
+}
+
+#[test]
+fn never_without_a_wake_up_while_data_wait() {
+    let mut s = three_duplicates_and_an_empty_queue(config());
     acks(&mut s, 331..336, 2); // dupwnd 5 lets out 8, and one more each
     s.expect_until(405, &[(332, segment(8)), (368, segment(9)), (404, segment(10))]);
 }
