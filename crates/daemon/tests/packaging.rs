@@ -236,6 +236,8 @@ fn the_gateways_unit_gives_what_it_takes_and_no_more() {
     is("MemoryMax", &["50%"]);
     is("Type", &["notify"]);
     is("WatchdogSec", &["10"]);
+    is("StartLimitIntervalSec", &["0"]);
+    is("RestartPreventExitStatus", &["2"]);
     // Real-time scheduling without CAP_SYS_NICE, at the priority that is asked for; locked memory without CAP_IPC_LOCK.
     is("LimitRTPRIO", &["50"]);
     is("LimitMEMLOCK", &["infinity"]);

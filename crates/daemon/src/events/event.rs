@@ -73,6 +73,21 @@ pub enum Event {
         #[serde(flatten)]
         by: By,
     },
+    /// The rules that lead packets to the queue were made.
+    RulesMade {
+        /// By which way, in which form, and why not by a better one.
+        message: String,
+    },
+    /// Somebody else changed them; they are made again.
+    RulesChanged {
+        /// What is missing or other.
+        message: String,
+    },
+    /// They could not be made, removed or looked at; packets pass meanwhile as the rules that are there say.
+    RulesFailed {
+        /// Why, and when it is tried again.
+        message: String,
+    },
     /// A flow was seen for the first time.
     FlowOpened(FlowOpened),
     /// A flow ended or was forgotten.

@@ -3,7 +3,7 @@
 use super::worker::Worker;
 use crate::config::Config;
 use crate::control::{self, DataThread};
-use crate::events::{Event, Log, Watch};
+use crate::events::{Event, Log, Sink, Watch};
 use crate::{Failure, metrics};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +39,11 @@ impl Attendants {
         let watch =
             Watch::start(data, log.sink()).map_err(|why| Failure::operational("watching thread", why))?;
         Ok(Self { daemon, log, control, metrics, watch })
+    }
+
+    /// Where events go.
+    pub fn events(&self) -> Sink {
+        self.log.sink()
     }
 
     /// Notes that packets are forwarded from now on.

@@ -9,6 +9,7 @@ use crate::Failure;
 use crate::config::{self, Config, Datapath};
 #[cfg(feature = "ebpf")]
 use crate::ebpf;
+use crate::events::Sink;
 use crate::hops::{Directory, Refresher};
 use crate::lease::{Beacon, Ports};
 use crate::rights::Rights;
@@ -50,8 +51,9 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         ServiceManager::of_environment().map_err(|why| Failure::operational("NOTIFY_SOCKET", why))?;
     let (beacon, ports) = beacon(&config);
     let worker = start(&config, hops.directory().clone(), Pulse::new(beacon, manager.clone()))?;
-    let mut rules = StandingRules::none(ports);
     let attendants = Attendants::start(&config, &args.config, &worker);
+    let events = attendants.as_ref().map_or_else(|_| Sink::nowhere(), Attendants::events);
+    let mut rules = StandingRules::none(ports, events);
     let (outcome, attendants) = match attendants {
         Ok(attendants) => {
             let site =

@@ -1,50 +1,79 @@
 //! The firewall rules while the gateway runs: they follow the configuration in force, and are put back if somebody else's
-//! reload took them away.
+//! reload took them away. What cannot be done is tried again, ever less often; packets pass meanwhile.
 
 use crate::Failure;
 use crate::config::{Config, Datapath};
+use crate::events::{Event, Sink};
 use crate::lease::Ports;
-use crate::rules::{self, Installed, Plan};
+use crate::rules::{self, Installed, Plan, Trouble};
 use meshpace_units::{Instant, Span};
 
 /// Time between two looks at the kernel's rules.
-const VERIFY: Span = Span::from_secs(30);
+const VERIFY: Span = Span::from_secs(10);
+/// Time to the first new attempt; each further one comes after twice the time of the one before.
+const SOON: Span = Span::from_secs(1);
+/// The most time between two attempts.
+const SELDOM: Span = Span::from_secs(30);
 
 /// See the module's description.
 #[derive(Debug)]
 pub struct StandingRules {
     ports: Option<Ports>,
+    events: Sink,
     in_force: Option<(Plan, Installed)>,
     verified: Instant,
+    /// They were in force once: this machine can have them.
+    proven: bool,
+    /// When to try again, and the time after that if it fails again.
+    postponed: Option<(Instant, Span)>,
 }
 
 impl StandingRules {
     /// No rules yet. The lease is renewed from these ports; `None`: by nobody, and rules are made without.
-    pub const fn none(ports: Option<Ports>) -> Self {
-        Self { ports, in_force: None, verified: Instant::ZERO }
+    pub const fn none(ports: Option<Ports>, events: Sink) -> Self {
+        Self { ports, events, in_force: None, verified: Instant::ZERO, proven: false, postponed: None }
     }
 
     /// Makes the rules those of the configuration: none if nothing is to be more than forwarded, or the
     /// kernel does it. True if they were made anew: then the lease begins with the next sign of life.
     ///
     /// # Errors
-    /// [`Failure::Operational`] with the reasons of all ways to make rules.
+    /// [`Failure::Operational`] with the reasons of all ways to make rules, if this machine has never had any and another try
+    /// is of no use.
     pub fn follow(&mut self, now: Instant, config: &Config) -> Result<bool, Failure> {
+        if self.postponed.is_some_and(|(until, _)| now < until) {
+            return Ok(false);
+        }
         if config.is_off() || config.datapath != Datapath::Nfqueue {
-            return if self.in_force.is_some() { self.remove(config).map(|()| false) } else { Ok(false) };
+            if self.in_force.is_some()
+                && let Err(why) = self.remove(config)
+            {
+                self.postpone(now, &why.to_string());
+            }
+            return Ok(false);
         }
         let plan = Plan::of(config).leased(self.ports);
-        if self.in_force.as_ref().is_none_or(|(known, _)| *known != plan) {
-            let installed = rules::install(&plan)?;
-            eprintln!("meshpaced: {installed}");
-            self.in_force = Some((plan, installed));
-            self.verified = now;
-            return Ok(true);
+        if self.in_force.as_ref().is_some_and(|(known, _)| *known == plan) {
+            return Ok(false);
         }
-        Ok(false)
+        match rules::install(&plan) {
+            Ok(installed) => {
+                let words = installed.to_string();
+                eprintln!("meshpaced: {words}");
+                self.events.emit(Event::RulesMade { message: words });
+                (self.in_force, self.verified) = (Some((plan, installed)), now);
+                (self.proven, self.postponed) = (true, None);
+                Ok(true)
+            }
+            Err(trouble @ Trouble::Lasting(_)) if !self.proven => Err(trouble.into()),
+            Err(trouble) => {
+                self.postpone(now, trouble.why());
+                Ok(false)
+            }
+        }
     }
 
-    /// Looks from time to time whether they are still there, and puts them back; true if it had to.
+    /// Looks from time to time whether they are still there, and puts them back; true if it had to and did.
     ///
     /// # Errors
     /// As [`StandingRules::follow`].
@@ -54,12 +83,20 @@ impl StandingRules {
         }
         self.verified = now;
         let Some((plan, installed)) = &self.in_force else { return Ok(false) };
-        if let Err(missing) = rules::verify(plan, installed) {
-            eprintln!("meshpaced: the rules are not as they were made ({missing}): making them again");
-            self.in_force = None;
-            return self.follow(now, config);
+        match rules::verify(plan, installed) {
+            Ok(()) => Ok(false),
+            // Somebody is busy with the firewall: what it comes to will be seen at the next look.
+            Err(Trouble::Passing(why)) => {
+                self.failed(&format!("cannot be looked at: {why}"));
+                Ok(false)
+            }
+            Err(Trouble::Lasting(missing)) => {
+                eprintln!("meshpaced: the rules are not as they were made ({missing}): making them again");
+                self.events.emit(Event::RulesChanged { message: missing });
+                (self.in_force, self.postponed) = (None, None);
+                self.follow(now, config)
+            }
         }
-        Ok(false)
     }
 
     /// Removes them, by whatever way they were made.
@@ -67,7 +104,19 @@ impl StandingRules {
     /// # Errors
     /// [`Failure::Operational`] if something of ours is there and cannot be removed.
     pub fn remove(&mut self, config: &Config) -> Result<(), Failure> {
-        self.in_force = None;
-        rules::remove(&rules::lock_of(config)).map(drop)
+        rules::remove(&rules::lock_of(config))?;
+        (self.in_force, self.postponed) = (None, None);
+        Ok(())
+    }
+
+    fn postpone(&mut self, now: Instant, why: &str) {
+        let wait = self.postponed.map_or(SOON, |(_, wait)| wait);
+        self.postponed = Some((now + wait, (wait * 2).min(SELDOM)));
+        self.failed(&format!("will be tried again in {} s: {why}", wait.as_secs_f64()));
+    }
+
+    fn failed(&self, message: &str) {
+        eprintln!("meshpaced: rules: {message}");
+        self.events.emit(Event::RulesFailed { message: message.to_owned() });
     }
 }

@@ -213,6 +213,8 @@ fn nothing_unless_forbidden(trouble: Trouble) -> Result<Vec<String>, Trouble> {
 pub enum Found {
     /// They are in force, in this form.
     InForce(Form),
+    /// They are, but somebody's rules stand behind the jump to them, which accepted packets do not see.
+    NotLast,
     /// They are not there, or not as planned.
     Otherwise,
 }
@@ -222,9 +224,15 @@ pub enum Found {
 pub fn in_force(plan: &Plan) -> Option<Found> {
     let mut backends = Backend::installed().peekable();
     backends.peek()?;
-    let mut ways = backends.flat_map(|backend| backend.forms().map(move |form| (backend, form)));
-    let found = ways.find(|(backend, form)| backend.verify(plan, *form).is_ok());
-    Some(found.map_or(Found::Otherwise, |(_, form)| Found::InForce(form)))
+    let mut found = Found::Otherwise;
+    for (backend, form) in backends.flat_map(|backend| backend.forms().map(move |form| (backend, form))) {
+        match backend.verify(plan, form) {
+            Ok(()) => return Some(Found::InForce(form)),
+            Err(why) if why.why().ends_with(xtables::NOT_LAST) => found = Found::NotLast,
+            Err(_) => {}
+        }
+    }
+    Some(found)
 }
 
 /// Removes all rules that any daemon of ours made, by whatever way; says what it removed. `lock` is as in [`Plan`].

@@ -72,6 +72,9 @@ fn iptables_of_both_kinds_install_verify_replace_and_remove() {
             assert!(text.find("CONNMARK").unwrap() < jump, "{text}");
             // Again, as after a crash, with another queue; a rule of somebody else has come behind the jump meanwhile.
             sh(&format!("{name} -t {table} -A FORWARD -s 192.0.2.2 -j ACCEPT"));
+            let appended = backend.verify(&plan(7), form).unwrap_err();
+            assert!(appended.why().contains("behind the jump"), "{appended}");
+            assert_eq!(in_force(&plan(7)), Some(Found::NotLast));
             assert_eq!(backend.install_as(&plan(8), form), Ok(true));
             assert_eq!(backend.verify(&plan(8), form), Ok(()));
             let text = saved(backend, table);

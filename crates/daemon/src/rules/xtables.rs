@@ -159,6 +159,10 @@ impl Xtables {
             if let Some(missing) = elsewhere.iter().find(|rule| !is_there(rule)) {
                 return changed(format!("table {table} lacks {missing}"));
             }
+            let mut forwarded = saved.lines().filter(|line| line.starts_with("-A FORWARD "));
+            if !chain.is_empty() && forwarded.next_back() != Some(&jump()) {
+                return changed(format!("table {table} {NOT_LAST}"));
+            }
             if found.len() != elsewhere.len() {
                 return changed(format!("table {table} has rules of an earlier daemon"));
             }
@@ -190,6 +194,8 @@ impl Xtables {
 
 /// The tables that rules of ours may be in.
 const TABLES: [&str; 3] = [table(Hook::AfterFilter), table(Hook::BeforeFilter), RAW];
+/// What is said if somebody appended a rule.
+pub(super) const NOT_LAST: &str = "has rules behind the jump, which accepted packets do not see";
 /// The table before the connection tracker.
 const RAW: &str = "raw";
 

@@ -83,8 +83,15 @@ pub(super) fn rules(config: &Config, facts: &Facts) -> Vec<Finding> {
         (Some(Found::Otherwise), Some(_)) if !config.is_off() => {
             let found =
                 "a daemon runs, but the rules that queue packets for it are not as this file wants them";
-            let remedy = "another program may have reloaded the firewall: restart meshpaced";
+            let remedy = "another program may have reloaded the firewall: the daemon makes them again within 10 s; if it does \
+                          not, its events (rules_failed) say why";
             vec![Finding::serious(subject, found, remedy)]
+        }
+        (Some(Found::NotLast), Some(_)) => {
+            let found = "in force, but somebody appended rules behind the jump to them: accepted packets do not see those";
+            let remedy = "the daemon moves the jump to the end within 10 s; if it comes back, let the other program's rules be \
+                          inserted, not appended, or be in another table";
+            vec![Finding::warning(subject, found, remedy)]
         }
         (Some(Found::InForce(_)), None) => {
             vec![Finding::note(

@@ -205,6 +205,7 @@ fn hop_counts() {
 fn queue_and_rules() {
     expect(MESH, |f| f.daemon = None, "queue", Serious, "queue 19792 is bound by netlink port 4711");
     expect(MESH, |f| f.rules = Some(Found::Otherwise), "rules", Serious, "reloaded the firewall");
+    expect(MESH, |f| f.rules = Some(Found::NotLast), "rules", Warning, "behind the jump");
     let stand = |form| move |f: &mut Facts| f.rules = Some(Found::InForce(form));
     let best = BEST;
     let early = Form { hook: Hook::BeforeFilter, ..best };
