@@ -10,7 +10,8 @@ use std::fmt::Write;
 /// Behind the firewall's filter (priority 0; firewalld's is 10): `security` is 50.
 const PRIORITY: &str = "security + 1";
 
-/// The set that holds the lease, as its only element: nothing of a packet, so that it is found with any.
+/// The set that holds the lease, as its only element: nothing of a packet, so that it is found with any. There is room for more,
+/// since one that ran out takes its place until the kernel clears it away.
 const LEASES: &str = "lease";
 const NOTHING: &str = "meta mark and 0";
 
@@ -102,7 +103,7 @@ pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
         let ms = LEASE.as_nanos() / 1_000_000;
         write!(
             out,
-            "\tset {LEASES} {{\n\t\ttype mark; size 1; flags dynamic,timeout; timeout {ms}ms;\n\t}}\n\
+            "\tset {LEASES} {{\n\t\ttype mark; size 64; flags dynamic,timeout; timeout {ms}ms;\n\t}}\n\
              \tchain beacon {{\n\t\ttype filter hook output priority {PRIORITY}; policy accept;\n\
              \t\tip saddr 127.0.0.1 ip daddr 127.0.0.1 udp sport {port} udp dport {port} \
              update @{LEASES} {{ {NOTHING} timeout {ms}ms }} comment \"{TAG}\"\n\t}}\n"

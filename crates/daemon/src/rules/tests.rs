@@ -212,6 +212,24 @@ fn nft_takes_the_table() {
     );
 }
 
+/// Without `::1` nobody would renew the lease of IPv6's rules, and they would let everything by for good.
+#[test]
+fn rules_of_a_version_without_signs_of_life_have_no_lease() {
+    for backend in IPTABLES {
+        in_namespace(move || {
+            let leased = plan(7).leased(Some(Ports { v4: 40_001, v6: None }));
+            assert_eq!(backend.install_as(&leased, BEST), Ok(false));
+            assert_eq!(backend.verify(&leased, BEST), Ok(()));
+            let text = saved(backend, "security");
+            assert_eq!(
+                (text.matches("--rcheck").count(), text.matches("recent --set").count()),
+                (1, 1),
+                "{text}"
+            );
+        });
+    }
+}
+
 /// The kernel itself, with a counter in place of the queue: packets are counted while signs of life come, and no longer.
 #[test]
 fn nfts_lease_ends_without_signs_of_life() {
@@ -241,5 +259,8 @@ fn nfts_lease_ends_without_signs_of_life() {
         let before = counted();
         send();
         assert_eq!(counted(), before, "the lease is over");
+        beacon.give().unwrap();
+        send();
+        assert!(counted() > before, "and begins anew");
     });
 }

@@ -230,7 +230,7 @@ fn chain(family: Family, plan: &Plan, form: Form) -> Vec<String> {
             "-A {TAG} {condition} -p tcp -m comment --comment {TAG} -j NFQUEUE --queue-num {queue} --queue-bypass"
         )
     };
-    let leased = family.loopback().filter(|_| form.leased).map(|(_, mask)| {
+    let leased = signs(family, plan, form).map(|(_, mask)| {
         let seconds = LEASE.as_nanos() / 1_000_000_000;
         format!(
             "-A {TAG} -m recent ! --rcheck --seconds {seconds} --name {TAG} --mask {mask} --rsource -m comment --comment {TAG} \
@@ -251,7 +251,7 @@ fn elsewhere(family: Family, plan: &Plan, form: Form) -> Vec<String> {
         Family::V4 => v4,
         Family::V6 => v6.unwrap_or(v4),
     };
-    let note = family.loopback().filter(|_| form.leased).map(|(address, mask)| {
+    let note = signs(family, plan, form).map(|(address, mask)| {
         // A plan without ports is one to look for, and those are left out of the comparison.
         let port = plan.ports().map_or(0, port);
         format!(
@@ -260,6 +260,12 @@ fn elsewhere(family: Family, plan: &Plan, form: Form) -> Vec<String> {
         )
     });
     std::iter::once(jump()).chain(note).collect()
+}
+
+/// Where signs of life of this IP version come from; `None` if none will, which a lease of two seconds would not outlive.
+fn signs(family: Family, plan: &Plan, form: Form) -> Option<(&'static str, &'static str)> {
+    let given = family == Family::V4 || plan.ports().is_none_or(|ports| ports.v6.is_some());
+    family.loopback().filter(|_| form.leased && given)
 }
 
 /// The rule whatever its ports.
