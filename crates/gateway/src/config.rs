@@ -8,6 +8,11 @@ use meshpace_units::{Bytes, Span};
 /// The receiver's window before any was seen: the largest without scaling.
 const WINDOW_UNSEEN: Bytes = Bytes(65_535);
 
+/// Of the bytes and places of all flows together, one flow has at most so large a part.
+const FLOW_PART: u64 = 4;
+/// And always so many places: the packets of a window without scaling.
+const FLOW_HELD_MIN: usize = 128;
+
 words! {
     /// What the gateway does with duplicate ACKs from the wireless side (`gap_dupack`). Source: schemes.md 3.3.
     pub enum DupAck {
@@ -79,9 +84,17 @@ impl Config {
         late_tolerance: Span::from_millis(1),
     };
 
-    /// The most bytes of a flow that may wait and be kept, from the largest `window` that its receiver has announced.
+    /// The most bytes of a flow that may wait and be kept, from the largest `window` that its receiver has announced; a
+    /// receiver can announce a gibibyte and never read, so not more than a quarter of what there is for all.
     #[must_use]
     pub fn flow_limit(&self, window: Option<Bytes>) -> Bytes {
-        window.unwrap_or(WINDOW_UNSEEN) * u64::from(self.buffer_windows)
+        let unscaled = WINDOW_UNSEEN * u64::from(self.buffer_windows);
+        let most = Bytes(self.buffer_total.0 / FLOW_PART).max(unscaled);
+        window.map_or(unscaled, |window| window * u64::from(self.buffer_windows)).min(most)
+    }
+
+    /// The most packets of a flow that may wait: a quarter of all, however small they are.
+    pub(crate) fn flow_held_max(&self) -> usize {
+        (self.held_max / FLOW_PART as usize).max(FLOW_HELD_MIN)
     }
 }

@@ -1,6 +1,6 @@
 //! One connection: its two halves and what the handshake and the end of it tell.
 
-use crate::budget::Budget;
+use crate::budget::{Budget, HostSlot};
 use crate::down::Down;
 use crate::up::Up;
 use crate::{FlowKey, Side, TcpView, Traffic, Treatment, Windows};
@@ -31,6 +31,8 @@ pub(crate) enum Rank {
 #[derive(Debug)]
 pub(crate) struct Connection<P> {
     pub key: FlowKey,
+    /// Its mesh host's place in the books.
+    pub host: HostSlot,
     /// What a segment of it can be like.
     pub windows: Windows,
     halves: [Half; 2],
@@ -52,9 +54,10 @@ pub(crate) struct Connection<P> {
 }
 
 impl<P: Clone> Connection<P> {
-    pub fn new(key: FlowKey, windows: Windows, treatment: Treatment, now: Instant) -> Self {
+    pub fn new(key: FlowKey, host: HostSlot, windows: Windows, treatment: Treatment, now: Instant) -> Self {
         Self {
             key,
+            host,
             windows,
             halves: [Half::default(); 2],
             latest_ack: None,
@@ -71,7 +74,7 @@ impl<P: Clone> Connection<P> {
     }
 
     /// Sets the treatment; what is held stays so, and leaves by [`Down::hurry`].
-    pub fn treat(&mut self, now: Instant, treatment: Treatment, budget: &mut Budget) {
+    pub fn treat(&mut self, now: Instant, treatment: Treatment, budget: &mut Budget<'_>) {
         self.treatment = treatment;
         if let Some(down) = &mut self.down {
             down.treat(now, treatment, budget);
@@ -137,9 +140,9 @@ impl<P: Clone> Connection<P> {
     }
 
     /// Gives back what the halves keep, the queue excepted.
-    pub fn release(&mut self, budget: &mut Budget) {
+    pub fn release(&mut self, budget: &mut Budget<'_>) {
         if let Some(up) = &self.up {
-            budget.segments -= up.recorded();
+            budget.forget(up.recorded());
         }
         if let Some(down) = &mut self.down {
             down.release(budget);

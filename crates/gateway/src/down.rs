@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::goodput::{Acked, Goodput};
 use crate::hole::{Duplicate, Hole};
 use crate::pacing_queue::{Outbound, PacingQueue};
-use crate::segment_map::{Covered, Recorded, SegmentMap};
+use crate::segment_map::{Covered, Recorded, SegmentMap, UNACKED_MAX};
 use crate::{Config, Departure, DiscardReason, DupAck, Route, Treatment, WirelessLaw};
 use alloc::vec::Vec;
 use meshpace_pacing::Pacer;
@@ -22,7 +22,20 @@ struct Cached<P> {
 pub(crate) enum Arrival<P> {
     Pass(P),
     Held,
+    /// It passes before its time: others have left no place to hold it.
+    Unpaced(P),
+    /// It is held, and the head of the queue leaves before its time for the same reason.
+    Crowded(Departure<P>),
     Dropped(P),
+}
+
+/// Whether there is room for one more packet in a flow's queue.
+enum Room {
+    Made,
+    /// The flow or its host has all that it may have.
+    OwnFull,
+    /// Other hosts have it.
+    OthersFull,
 }
 
 /// How a duplicate ACK is answered.
@@ -112,7 +125,7 @@ impl<P: Clone> Down<P> {
     }
 
     /// Sets the treatment. A flow that is only watched has no cache, no cap and no repair under way.
-    pub fn treat(&mut self, now: Instant, treatment: Treatment, budget: &mut Budget) {
+    pub fn treat(&mut self, now: Instant, treatment: Treatment, budget: &mut Budget<'_>) {
         self.treatment = treatment;
         if treatment == Treatment::Observe {
             self.set_cap(now, None);
@@ -122,7 +135,7 @@ impl<P: Clone> Down<P> {
     }
 
     /// A flow that was refused a place in the buffer gets one once another connection has ended (schemes.md 3.1).
-    pub fn reconsider(&mut self, ended: u64, config: &Config, budget: &Budget) {
+    pub fn reconsider(&mut self, ended: u64, config: &Config, budget: &Budget<'_>) {
         if self.refused.is_some_and(|then| ended > then) && !budget.is_exhausted(config) {
             self.refused = None;
         }
@@ -149,7 +162,7 @@ impl<P: Clone> Down<P> {
         segment: &Segment,
         packet: Outbound<P>,
         config: &Config,
-        budget: &mut Budget,
+        budget: &mut Budget<'_>,
     ) -> Arrival<P> {
         self.segment = self.segment.max(Bytes(u64::from(segment.payload)));
         if self.queue.is_empty() && (!self.is_paced() || self.pacer.ready(now)) {
@@ -165,15 +178,28 @@ impl<P: Clone> Down<P> {
             self.append(packet, budget);
             return Arrival::Held;
         }
-        if !self.make_room(packet.wire_len, config, budget) {
-            self.drops += 1;
-            return Arrival::Dropped(packet.packet);
+        let mut early = None;
+        match self.make_room(packet.wire_len, config, budget) {
+            Room::Made => {}
+            Room::OwnFull => {
+                self.drops += 1;
+                return Arrival::Dropped(packet.packet);
+            }
+            // Packets of a flow never overtake each other, so that it is the first that goes.
+            Room::OthersFull => match self.hurry(now, config, budget) {
+                Some(head) => early = Some(head),
+                None => {
+                    self.pacer.on_departure(now);
+                    self.record(now, &packet, config, budget);
+                    return Arrival::Unpaced(packet.packet);
+                }
+            },
         }
         self.append(packet, budget);
         if self.due.is_none() {
             self.due = Some(self.pacer.release_at(now));
         }
-        Arrival::Held
+        early.map_or(Arrival::Held, Arrival::Crowded)
     }
 
     /// Takes the packet whose turn it is, due at `self.due`. What was dropped before it goes to `gone`.
@@ -181,7 +207,7 @@ impl<P: Clone> Down<P> {
         &mut self,
         now: Instant,
         config: &Config,
-        budget: &mut Budget,
+        budget: &mut Budget<'_>,
         gone: &mut impl Extend<Departure<P>>,
     ) -> Option<Departure<P>> {
         let due = self.due?;
@@ -204,7 +230,7 @@ impl<P: Clone> Down<P> {
     }
 
     /// Takes the head of the queue whatever the pace, as a departure.
-    pub fn hurry(&mut self, now: Instant, config: &Config, budget: &mut Budget) -> Option<Departure<P>> {
+    pub fn hurry(&mut self, now: Instant, config: &Config, budget: &mut Budget<'_>) -> Option<Departure<P>> {
         self.due = None;
         let packet = self.pop(budget)?;
         self.pacer.on_departure(now);
@@ -213,21 +239,21 @@ impl<P: Clone> Down<P> {
     }
 
     /// Takes the head of the queue whatever the pace.
-    pub fn pop(&mut self, budget: &mut Budget) -> Option<Outbound<P>> {
+    pub fn pop(&mut self, budget: &mut Budget<'_>) -> Option<Outbound<P>> {
         let packet = self.queue.pop()?;
         budget.leaves(packet.wire_len);
         Some(packet)
     }
 
     /// Appends a packet to the queue whatever the limits.
-    pub fn append(&mut self, packet: Outbound<P>, budget: &mut Budget) {
+    pub fn append(&mut self, packet: Outbound<P>, budget: &mut Budget<'_>) {
         budget.joins(packet.wire_len);
         self.queue.push(packet);
     }
 
     /// Gives the cached packets back.
-    fn drop_cache(&mut self, budget: &mut Budget) {
-        budget.bytes = budget.bytes - self.cached;
+    fn drop_cache(&mut self, budget: &mut Budget<'_>) {
+        budget.keep(Bytes::ZERO, self.cached);
         self.cached = Bytes::ZERO;
         for entry in self.map.ending_after(self.cached_from) {
             self.cached_from = entry.end;
@@ -236,9 +262,9 @@ impl<P: Clone> Down<P> {
     }
 
     /// Gives the cache and the map back.
-    pub fn release(&mut self, budget: &mut Budget) {
-        budget.bytes = budget.bytes - self.cached;
-        budget.segments -= self.map.len();
+    pub fn release(&mut self, budget: &mut Budget<'_>) {
+        budget.keep(Bytes::ZERO, self.cached);
+        budget.forget(self.map.len());
     }
 
     /// Sets goodput control's cap.
@@ -255,7 +281,7 @@ impl<P: Clone> Down<P> {
         now: Instant,
         ack: Seq,
         route: impl FnOnce() -> Route,
-        budget: &mut Budget,
+        budget: &mut Budget<'_>,
     ) -> Acked {
         let Some(Covered { bytes, entries, .. }) = self.map.acknowledge(ack) else {
             return Acked::default();
@@ -264,7 +290,7 @@ impl<P: Clone> Down<P> {
         self.goodput.on_acked(now, bytes);
         self.hole = None;
         self.cached_from = self.cached_from.later(ack); // never left so far behind that its order would flip
-        budget.segments -= entries.len();
+        budget.forget(entries.len());
         let mut latest: Option<(Instant, bool)> = None;
         let mut freed = Bytes::ZERO;
         for entry in entries {
@@ -272,7 +298,7 @@ impl<P: Clone> Down<P> {
             latest = latest.max(Some((entry.at, entry.again)));
         }
         self.cached = self.cached - freed;
-        budget.bytes = budget.bytes - freed;
+        budget.keep(Bytes::ZERO, freed);
         // The most recently sent segment (schemes.md 1.3, rule 3); if that passed twice, no sample (rule 2).
         let rtt = latest.filter(|&(_, again)| !again).map(|(at, _)| now.saturating_since(at));
         if rtt.is_some_and(|rtt| self.wireless.on_round_trip(rtt, self.segment, &route())) {
@@ -325,41 +351,62 @@ impl<P: Clone> Down<P> {
     }
 
     /// Room for one more packet in the queue; the oldest cached packets make way.
-    fn make_room(&mut self, wire_len: Bytes, config: &Config, budget: &mut Budget) -> bool {
+    fn make_room(&mut self, wire_len: Bytes, config: &Config, budget: &mut Budget<'_>) -> Room {
+        if self.queue.len() >= config.flow_held_max() {
+            return Room::OwnFull;
+        }
         let limit = config.flow_limit(self.window);
         let fits =
-            |kept: Bytes, budget: &Budget| kept + wire_len <= limit && budget.can_hold(config, wire_len);
+            |kept: Bytes, budget: &Budget<'_>| kept + wire_len <= limit && budget.can_hold(config, wire_len);
         if fits(self.queue.bytes() + self.cached, budget) {
-            return true;
+            return Room::Made;
         }
         if self.cached > Bytes::ZERO {
             for entry in self.map.ending_after(self.cached_from) {
                 self.cached_from = entry.end;
                 if let Some(cached) = entry.keep.take() {
                     self.cached = self.cached - cached.wire_len;
-                    budget.bytes = budget.bytes - cached.wire_len;
+                    budget.keep(Bytes::ZERO, cached.wire_len);
                     if fits(self.queue.bytes() + self.cached, budget) {
-                        return true;
+                        return Room::Made;
                     }
                 }
             }
         }
-        false
+        if self.queue.bytes() + wire_len > limit || budget.is_greedy(config) {
+            Room::OwnFull
+        } else {
+            Room::OthersFull
+        }
+    }
+
+    /// Gives back what has waited for its acknowledgement for too long.
+    fn age(&mut self, now: Instant, budget: &mut Budget<'_>) {
+        let (mut segments, mut freed) = (0, Bytes::ZERO);
+        while let Some(old) = self.map.pop_older_than(now, UNACKED_MAX) {
+            segments += 1;
+            freed += old.keep.map_or(Bytes::ZERO, |cached| cached.wire_len);
+            self.cached_from = self.cached_from.later(old.end);
+        }
+        self.cached = self.cached - freed;
+        budget.keep(Bytes::ZERO, freed);
+        budget.forget(segments);
     }
 
     /// Notes a departure: T1, and the packet itself for repairs.
-    fn record(&mut self, now: Instant, packet: &Outbound<P>, config: &Config, budget: &mut Budget) {
+    fn record(&mut self, now: Instant, packet: &Outbound<P>, config: &Config, budget: &mut Budget<'_>) {
         let wire_len = packet.wire_len;
         let caches = self.is_paced()
             && config.dupack != DupAck::Off
             && self.queue.bytes() + self.cached + wire_len <= config.flow_limit(self.window)
-            && budget.has_room_for(config, wire_len);
+            && budget.can_cache(config, wire_len);
         let keep = caches.then(|| Cached { packet: packet.packet.clone(), wire_len });
+        self.age(now, budget);
         let room = budget.can_record(config, self.map.len());
         let replaced = match self.map.record(packet.start, packet.end, now, room, keep) {
             Recorded::Not => return,
             Recorded::New => {
-                budget.segments += 1;
+                budget.record();
                 None
             }
             Recorded::Again(before) => before,
@@ -370,6 +417,6 @@ impl<P: Clone> Down<P> {
         let freed = replaced.map_or(Bytes::ZERO, |cached| cached.wire_len);
         let taken = if caches { wire_len } else { Bytes::ZERO };
         self.cached = self.cached + taken - freed;
-        budget.bytes = budget.bytes + taken - freed;
+        budget.keep(taken, freed);
     }
 }

@@ -1,6 +1,6 @@
 //! The gateway: what happens to each packet, and when.
 
-use crate::budget::Budget;
+use crate::budget::Books;
 use crate::connection::Connection;
 use crate::down::{Answer, Arrival, Down};
 use crate::incoming::{Incoming, Sack, lowest_sack};
@@ -21,7 +21,7 @@ use meshpace_units::{Bytes, Instant, Span};
 pub struct Gateway<P> {
     config: Config,
     table: Table<P>,
-    budget: Budget,
+    books: Books,
     /// Flows with held packets, by the time the first of them may leave; ties in the order of places.
     schedule: BTreeSet<(Instant, Slot)>,
     /// Packets that leave at once: repairs, and what the queues of ended connections held.
@@ -41,7 +41,7 @@ impl<P: Clone> Gateway<P> {
         Self {
             config,
             table: Table::new(),
-            budget: Budget::default(),
+            books: Books::default(),
             schedule: BTreeSet::new(),
             urgent: VecDeque::new(),
             goodput: config.goodput_control.map(GoodputControl::new),
@@ -217,19 +217,19 @@ impl<P: Clone> Gateway<P> {
     /// Packets waiting in all queues.
     #[must_use]
     pub const fn held(&self) -> usize {
-        self.budget.held
+        self.books.held()
     }
 
     /// Bytes in all queues and caches.
     #[must_use]
     pub const fn buffered(&self) -> Bytes {
-        self.budget.bytes
+        self.books.bytes()
     }
 
     /// Entries in all sequence maps.
     #[must_use]
     pub const fn segments(&self) -> usize {
-        self.budget.segments
+        self.books.segments()
     }
 
     /// The connection of a packet; a SYN or data makes a new one. `None` if it has none, cannot be one of it, or there is
@@ -259,7 +259,8 @@ impl<P: Clone> Gateway<P> {
             return None;
         }
         self.counters.opened += 1;
-        Some(self.table.insert(now, Connection::new(key, windows, treatment, now)))
+        let host = self.books.open(key.wireless.address);
+        Some(self.table.insert(now, Connection::new(key, host, windows, treatment, now)))
     }
 
     /// Forgets the connection that has been silent for longest, of those that hold no packet; those without data or
@@ -277,9 +278,10 @@ impl<P: Clone> Gateway<P> {
     /// from the wireless side the receiver is gone and the held data with it.
     fn on_reset(&mut self, now: Instant, slot: Slot, incoming: Incoming<'_, P>) -> Verdict<P> {
         let connection = self.table.get_mut(slot);
+        let mut budget = self.books.of(connection.host);
         let queue = connection.down.as_mut().filter(|down| down.queue_len() > 0);
         if let (Side::Wired, Some(down)) = (incoming.side, queue) {
-            down.append(incoming.outbound(now), &mut self.budget);
+            down.append(incoming.outbound(now), &mut budget);
             self.forget(now, slot, false);
             return Verdict::Held;
         }
@@ -337,7 +339,7 @@ impl<P: Clone> Gateway<P> {
             return;
         }
         let due_before = connection.down.as_ref().and_then(|down| down.due);
-        connection.treat(now, treatment, &mut self.budget);
+        connection.treat(now, treatment, &mut self.books.of(connection.host));
         let due = connection.down.as_ref().and_then(|down| down.due);
         reschedule(&mut self.schedule, slot, due_before, due);
         if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {
@@ -350,9 +352,10 @@ impl<P: Clone> Gateway<P> {
     fn hurry(&mut self, now: Instant, slot: Slot) {
         let connection = self.table.get_mut(slot);
         let watched = connection.treatment == Treatment::Observe;
+        let mut budget = self.books.of(connection.host);
         if let Some(down) = connection.down.as_mut().filter(|_| watched) {
             reschedule(&mut self.schedule, slot, down.due, None);
-            self.urgent.extend(core::iter::from_fn(|| down.hurry(now, &self.config, &mut self.budget)));
+            self.urgent.extend(core::iter::from_fn(|| down.hurry(now, &self.config, &mut budget)));
             self.table.refresh_rank(slot);
         }
     }
@@ -361,9 +364,10 @@ impl<P: Clone> Gateway<P> {
         let view = incoming.view;
         let segment = view.segment;
         let connection = self.table.get_mut(slot);
+        let mut budget = self.books.of(connection.host);
         let mut option = incoming.arrived_option();
         if let Some(up) = connection.up.as_mut().filter(|_| segment.flags.ack) {
-            let (acked, told) = up.on_ack(now, view, incoming.treatment, &mut self.budget);
+            let (acked, told) = up.on_ack(now, view, incoming.treatment, &mut budget);
             acked.rtt.into_iter().for_each(|rtt| self.round_trips.wired.record(rtt));
             if let Some(goodput) = &mut self.goodput {
                 goodput.on_acked(slot, acked.bytes);
@@ -371,7 +375,7 @@ impl<P: Clone> Gateway<P> {
             option = told.map_or(option, RttOption::Set);
         }
         if segment.payload > 0 && !segment.flags.syn && connection.down.is_none() {
-            let refused = self.budget.is_exhausted(&self.config).then_some(self.ended);
+            let refused = budget.is_exhausted(&self.config).then_some(self.ended);
             let (window, treatment) = (connection.window, connection.treatment);
             connection.down = Some(Down::new(now, segment, &self.config, window, treatment, refused));
         }
@@ -379,8 +383,8 @@ impl<P: Clone> Gateway<P> {
         let Some(down) = connection.down.as_mut().filter(|_| occupies) else {
             return Verdict::Forward(incoming.packet, option);
         };
-        down.reconsider(self.ended, &self.config, &self.budget);
-        match down.on_arrival(now, segment, incoming.outbound(now), &self.config, &mut self.budget) {
+        down.reconsider(self.ended, &self.config, &budget);
+        match down.on_arrival(now, segment, incoming.outbound(now), &self.config, &mut budget) {
             Arrival::Pass(packet) => {
                 if down.is_paced() {
                     self.waits.0.record(Span::ZERO);
@@ -388,6 +392,15 @@ impl<P: Clone> Gateway<P> {
                 Verdict::Forward(packet, option)
             }
             Arrival::Held => Verdict::Held,
+            Arrival::Unpaced(packet) => {
+                self.counters.crowded += 1;
+                Verdict::Forward(packet, option)
+            }
+            Arrival::Crowded(early) => {
+                self.counters.crowded += 1;
+                self.urgent.push_back(early);
+                Verdict::Held
+            }
             Arrival::Dropped(packet) => Verdict::Dropped(packet),
         }
     }
@@ -401,12 +414,13 @@ impl<P: Clone> Gateway<P> {
     ) -> Verdict<P> {
         let segment = incoming.view.segment;
         let connection = self.table.get_mut(slot);
+        let mut budget = self.books.of(connection.host);
         if segment.sequence_length() > 0 && !segment.flags.syn {
             if segment.payload > 0 && connection.up.is_none() {
                 connection.up = Some(Up::new(now, segment));
             }
             if let Some(up) = &mut connection.up {
-                up.on_data(now, segment, &self.config, &mut self.budget);
+                up.on_data(now, segment, &self.config, &mut budget);
             }
         }
         connection.note_window(segment);
@@ -415,7 +429,7 @@ impl<P: Clone> Gateway<P> {
             let duplicate = connection.is_duplicate_ack(segment);
             if let Some(down) = &mut connection.down {
                 let route = || route(incoming.view.source);
-                let acked = down.on_ack(now, segment.ack, route, &mut self.budget);
+                let acked = down.on_ack(now, segment.ack, route, &mut budget);
                 acked.rtt.into_iter().for_each(|rtt| self.round_trips.wireless.record(rtt));
                 if let Some(goodput) = &mut self.goodput {
                     goodput.on_acked(slot, acked.bytes);
@@ -444,9 +458,10 @@ impl<P: Clone> Gateway<P> {
     fn next_due(&mut self, now: Instant) -> Option<Departure<P>> {
         let &(due, slot) = self.schedule.first().filter(|&&(due, _)| due <= now)?;
         self.schedule.pop_first();
-        let down = self.table.get_mut(slot).down.as_mut();
+        let connection = self.table.get_mut(slot);
+        let down = connection.down.as_mut();
         let down = down.unwrap_or_else(|| panic!("flow {slot} is scheduled for {due:?} without a queue"));
-        let departure = down.depart(now, &self.config, &mut self.budget, &mut self.urgent);
+        let departure = down.depart(now, &self.config, &mut self.books.of(connection.host), &mut self.urgent);
         reschedule(&mut self.schedule, slot, None, down.due);
         self.table.refresh_rank(slot);
         let waited = departure.as_ref().and_then(|departure| departure.held_since);
@@ -476,10 +491,11 @@ impl<P: Clone> Gateway<P> {
     /// Ends a connection here. What it holds leaves at once, as packets to pass on or, if `discard`, to drop.
     fn forget(&mut self, now: Instant, slot: Slot, discard: bool) {
         let mut connection = self.table.remove(slot);
-        connection.release(&mut self.budget);
+        let mut budget = self.books.of(connection.host);
+        connection.release(&mut budget);
         if let Some(down) = &mut connection.down {
             reschedule(&mut self.schedule, slot, down.due, None);
-            while let Some(held) = down.pop(&mut self.budget) {
+            while let Some(held) = down.pop(&mut budget) {
                 self.urgent.push_back(if discard {
                     held.discard(DiscardReason::Closed, now)
                 } else {
@@ -487,6 +503,7 @@ impl<P: Clone> Gateway<P> {
                 });
             }
         }
+        self.books.close(connection.key.wireless.address, connection.host);
         if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {
             goodput.on_flow_ended(slot);
         }

@@ -2,11 +2,15 @@
 
 use alloc::collections::VecDeque;
 use alloc::collections::vec_deque::Drain;
-use meshpace_units::{Instant, Seq};
+use meshpace_units::{Instant, Seq, Span};
 
 /// How far ahead of the acknowledged data a segment can plausibly lie: the largest window that TCP can announce
 /// (RFC 7323, section 2.3). Anything farther is not recorded, so that sequence order never becomes ambiguous.
 const WINDOW_MAX: u32 = 1 << 30;
+
+/// How long a segment is kept that nobody acknowledges: the least bound that RFC 6298 (2.5) allows for a retransmission
+/// timer.
+pub(crate) const UNACKED_MAX: Span = Span::from_secs(60);
 
 /// A segment that passed and is not yet acknowledged.
 #[derive(Clone, Debug)]
@@ -15,6 +19,8 @@ pub(crate) struct Passed<T> {
     pub end: Seq,
     /// T1: the time of the latest passage.
     pub at: Instant,
+    /// Its first passage.
+    since: Instant,
     /// Passed more than once, so that an acknowledgement tells no round trip (Karn's rule, schemes.md 1.3).
     pub again: bool,
     /// What is kept beside it (the cached packet, or nothing).
@@ -30,6 +36,8 @@ pub(crate) struct SegmentMap<T> {
     una: Seq,
     /// The end of the highest segment that passed.
     end: Seq,
+    /// Below it something passed that is not recorded, so that what passes there may be a second passage.
+    unknown_below: Seq,
 }
 
 /// What an acknowledgement covered.
@@ -57,7 +65,7 @@ pub(crate) enum Recorded<T> {
 impl<T> SegmentMap<T> {
     /// A map that starts with the segment at `start`, seen first.
     pub const fn new(start: Seq) -> Self {
-        Self { entries: VecDeque::new(), una: start, end: start }
+        Self { entries: VecDeque::new(), una: start, end: start, unknown_below: start }
     }
 
     pub fn len(&self) -> usize {
@@ -80,9 +88,11 @@ impl<T> SegmentMap<T> {
         }
         let fresh = start.at_or_after(self.end);
         self.end = self.end.later(end);
-        let entry = Passed { start, end, at, again: false, keep };
+        // It may have passed before without an entry: then it is timed by nothing (Karn's rule).
+        let entry = Passed { start, end, at, since: at, again: start.before(self.unknown_below), keep };
         if fresh {
             if !room {
+                self.unknown_below = end;
                 return Recorded::Not;
             }
             self.entries.push_back(entry);
@@ -102,6 +112,7 @@ impl<T> SegmentMap<T> {
             }
         }
         if overlaps || !room {
+            self.unknown_below = self.unknown_below.later(end);
             return Recorded::Not;
         }
         // It fills a gap: it passes here for the first time, whatever its sender did before.
@@ -117,8 +128,17 @@ impl<T> SegmentMap<T> {
         }
         let (from, bytes) = (self.una, ack.since(self.una));
         self.una = ack;
+        self.unknown_below = self.unknown_below.later(ack); // its order never flips
         let count = self.entries.partition_point(|e| e.end.at_or_before(ack));
         Some(Covered { from, bytes, entries: self.entries.drain(..count) })
+    }
+
+    /// Takes out the first entry if it has waited for its acknowledgement longer than `most`.
+    pub fn pop_older_than(&mut self, now: Instant, most: Span) -> Option<Passed<T>> {
+        self.entries.front().filter(|first| now.saturating_since(first.since) > most)?;
+        let old = self.entries.pop_front()?;
+        self.unknown_below = self.unknown_below.later(old.end);
+        Some(old)
     }
 
     /// The entry that holds the byte at `seq`.

@@ -17,6 +17,8 @@ pub struct Counters {
     pub implausible: u64,
     /// Packets held in a pacing queue.
     pub held: u64,
+    /// Packets that left before their time, since others than their host had taken all places or bytes.
+    pub crowded: u64,
     /// Packets forwarded at once.
     pub forwarded: u64,
     /// Duplicate ACKs kept.

@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::goodput::{Acked, Goodput};
-use crate::segment_map::{Covered, Recorded, SegmentMap};
+use crate::segment_map::{Covered, Recorded, SegmentMap, UNACKED_MAX};
 use crate::{Config, TcpView, Treatment};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Instant, Span};
@@ -29,10 +29,13 @@ impl Up {
     }
 
     /// A data packet passes towards the Internet: T1 (schemes.md 3.2).
-    pub fn on_data(&mut self, now: Instant, segment: &Segment, config: &Config, budget: &mut Budget) {
+    pub fn on_data(&mut self, now: Instant, segment: &Segment, config: &Config, budget: &mut Budget<'_>) {
+        while self.map.pop_older_than(now, UNACKED_MAX).is_some() {
+            budget.forget(1);
+        }
         let room = budget.can_record(config, self.map.len());
         if self.map.record(segment.seq, segment.end(), now, room, ()) == Recorded::New {
-            budget.segments += 1;
+            budget.record();
         }
     }
 
@@ -43,14 +46,14 @@ impl Up {
         now: Instant,
         view: &TcpView<'_>,
         treatment: Treatment,
-        budget: &mut Budget,
+        budget: &mut Budget<'_>,
     ) -> (Acked, Option<Span>) {
         let Some(Covered { from, bytes, mut entries }) = self.map.acknowledge(view.segment.ack) else {
             return (Acked::default(), None);
         };
         let bytes = Bytes(u64::from(bytes));
         self.goodput.on_acked(now, bytes);
-        budget.segments -= entries.len();
+        budget.forget(entries.len());
         let oldest = entries.next().filter(|e| e.start.at_or_before(from) && !e.again);
         drop(entries);
         let Some(rtt) = oldest.map(|e| now.saturating_since(e.at)) else {

@@ -275,7 +275,8 @@ fn a_flood_of_tiny_segments_is_not_remembered() {
         let data = s.down(i, 1, 0);
         s.forwards(Side::Wired, &data);
     }
-    assert_eq!(s.gateway.segments(), 150);
+    // Of the 50 left its host may take eight times of what is left then.
+    assert_eq!(s.gateway.segments(), 145);
     // ACKs still work: what was timed is timed, the rest is counted.
     s.now = ms(30);
     s.flow = 1;
@@ -283,7 +284,7 @@ fn a_flood_of_tiny_segments_is_not_remembered() {
     s.forwards_with(Side::Wired, &ack, RttOption::Set(Span::from_millis(30)));
     let ack = s.down(0, 0, 1_000);
     s.forwards(Side::Wired, &ack);
-    assert_eq!(s.gateway.segments(), 50);
+    assert_eq!(s.gateway.segments(), 45);
 }
 
 /// Two downward flows, `shares` segments an interval each; returns the script after the run that may throttle.

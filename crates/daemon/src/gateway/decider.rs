@@ -179,7 +179,7 @@ impl Decider {
             kernel_dropped: 0,
             socket_dropped: self.missed,
             failed: self.failed,
-            overflowed: 0, // a full buffer drops here (schemes.md 3.1)
+            overflowed: self.engine.totals().0.crowded,
             lateness: self.lateness,
         }
     }
