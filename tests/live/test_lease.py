@@ -137,14 +137,15 @@ def _cpu_ticks(thread: int) -> int:
     return int(fields[11])
 
 
-def test_the_service_manager_hears_from_the_data_thread(tmp_path: Path) -> None:
+@pytest.mark.parametrize("datapath", ["nfqueue", "ebpf"])
+def test_the_service_manager_hears_from_the_data_thread(tmp_path: Path, datapath: str) -> None:
     with Net(tmp_path, None, room="w") as net:
         path = tmp_path / "notify"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             manager.bind(str(path))
             manager.settimeout(PATIENCE_S)
-            daemon = Daemon(net, "observe")
-            daemon.under = ["env", f"NOTIFY_SOCKET={path}", "WATCHDOG_USEC=2000000"]
+            daemon = Daemon(net, "observe", top=f'datapath = "{datapath}"')
+            daemon.under = ["env", f"NOTIFY_SOCKET={path}", "WATCHDOG_USEC=4000000"]
             daemon.start()
             said = [manager.recv(100)]
             while said[-1] != b"READY=1":
@@ -155,7 +156,7 @@ def test_the_service_manager_hears_from_the_data_thread(tmp_path: Path) -> None:
             assert daemon.process is not None
             with hung(thread_of(daemon.process.pid, "data")):
                 _drain(manager)
-                manager.settimeout(3)
+                manager.settimeout(6)
                 with pytest.raises(TimeoutError):
                     manager.recv(100)
             manager.settimeout(PATIENCE_S)

@@ -208,8 +208,8 @@ def test_metrics_are_those_of_the_daemon(site: Site) -> None:
 def test_events_are_told_and_rotation_is_survived(site: Site) -> None:
     told = site.told()
     assert all(event["schema"] == 1 and event["time"].endswith("Z") for event in told)
-    assert told[0]["event"] == "started"
-    assert told[0]["mode"] == "pace"
+    assert [event["event"] for event in told[:2]] == ["rules_made", "started"]
+    assert told[1]["mode"] == "pace"
     opened = {event["flow"] for event in told if event["event"] == "flow_opened"}
     assert downward(site)["flow"] in opened
     rotated = site.events.with_suffix(".1")

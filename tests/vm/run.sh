@@ -46,7 +46,7 @@ for tool in bash ip tc nft bpftool iw; do put "$tool"; done
 put "$binary" meshpaced
 if command -v iptables >/dev/null; then put iptables; fi
 cp "$here"/guest/* root/cases/
-modules=(veth sch_fq sch_netem sch_ingress cls_bpf nf_tables nft_queue nfnetlink_queue mac80211_hwsim)
+modules=(veth sch_fq sch_netem sch_ingress cls_bpf nf_tables nft_queue nft_ct nfnetlink_queue mac80211_hwsim)
 for module in "${modules[@]}"; do
     modprobe -d "$work/kernel" -S "$version" --show-depends "$module"
 done | awk '$1 == "insmod" && !seen[$2]++ {print $2}' >order
