@@ -114,7 +114,7 @@ impl Daemon {
         let key = find_flow(name, &keys).map_err(mendable)?;
         let detail = self.data.flow(key)?;
         let detail =
-            detail.ok_or_else(|| mendable(format!("the flow that \"{name}\" means has just ended")))?;
+            detail.ok_or_else(|| mendable(format!("the flow that {name:?} means has just ended")))?;
         Ok(Answer::Flow(Box::new(report::detail(&detail, &self.config(), snapshot.at))))
     }
 
@@ -155,7 +155,7 @@ impl Daemon {
     pub fn set_mode(&self, mode: &str, subnet: Option<IpNet>, by: By) -> Result<String, Refusal> {
         let known = [Mode::Off, Mode::Observe, Mode::Pace].into_iter().find(|known| known.name() == mode);
         let mode = known.ok_or_else(|| {
-            mendable(format!("\"{mode}\" is no mode; allowed: \"off\", \"observe\", \"pace\""))
+            mendable(format!("{mode:?} is no mode; allowed: \"off\", \"observe\", \"pace\""))
         })?;
         let mut current = self.config.lock().unwrap_or_else(PoisonError::into_inner);
         let config = with_mode(&current, mode, subnet);

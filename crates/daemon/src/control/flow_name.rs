@@ -49,10 +49,10 @@ pub fn find_flow<'a>(
             std::iter::once(first).chain(others.iter().copied()).take(LISTED).map(flow_name).collect();
         let more = (others.len() + 1).saturating_sub(LISTED);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        return Err(format!("\"{text}\" fits {} flows: {}{rest}", others.len() + 1, shown.join(", ")));
+        return Err(format!("{text:?} fits {} flows: {}{rest}", others.len() + 1, shown.join(", ")));
     }
     Err(format!(
-        "no flow fits \"{text}\"; a flow is named as 10.1.2.3:5001-93.184.216.34:443, mesh end first, or by a part of \
+        "no flow fits {text:?}; a flow is named as 10.1.2.3:5001-93.184.216.34:443, mesh end first, or by a part of \
          that which only it has"
     ))
 }
@@ -104,5 +104,11 @@ mod tests {
     fn nothing_found_says_how_flows_are_named() {
         let error = find_flow("8.8.8.8", &flows().iter()).unwrap_err();
         assert!(error.contains("no flow fits \"8.8.8.8\"") && error.contains("10.1.2.3:5001-"), "{error}");
+    }
+
+    #[test]
+    fn what_a_client_wrote_stays_on_one_line() {
+        let error = find_flow("8.8\n\u{1b}[2J", &flows().iter()).unwrap_err();
+        assert!(error.starts_with(r#"no flow fits "8.8\n\u{1b}[2J";"#), "{error}");
     }
 }

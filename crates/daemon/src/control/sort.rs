@@ -117,7 +117,7 @@ impl Filter {
         let address = || text.parse::<IpAddr>().map(|address| Self::Prefix(address.into())).ok();
         port.or_else(prefix).or_else(address).ok_or_else(|| {
             format!(
-                "\"{text}\" is no filter: give an address (10.1.2.3), a prefix (10.1.2.0/24) or a port (:443)"
+                "{text:?} is no filter: give an address (10.1.2.3), a prefix (10.1.2.0/24) or a port (:443)"
             )
         })
     }
@@ -169,5 +169,7 @@ mod tests {
         for wrong in ["", ":", ":70000", "10.1.2", "10.1.2.3/33", "mesh"] {
             assert!(Filter::parse(wrong).unwrap_err().contains(wrong), "{wrong}");
         }
+        let refused = Filter::parse("\u{1b}[2J\n").unwrap_err();
+        assert!(refused.starts_with(r#""\u{1b}[2J\n" is no filter"#), "{refused}");
     }
 }
