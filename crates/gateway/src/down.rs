@@ -283,20 +283,20 @@ impl<P: Clone> Down<P> {
         route: impl FnOnce() -> Route,
         budget: &mut Budget<'_>,
     ) -> Acked {
-        let Some(Covered { bytes, entries, .. }) = self.map.acknowledge(ack) else {
+        let mut latest: Option<(Instant, bool)> = None;
+        let mut freed = Bytes::ZERO;
+        let covered = self.map.acknowledge(ack, |entry| {
+            freed += entry.keep.map_or(Bytes::ZERO, |cached| cached.wire_len);
+            latest = latest.max(Some((entry.at, entry.again)));
+        });
+        let Some(Covered { bytes, entries, .. }) = covered else {
             return Acked::default();
         };
         let bytes = Bytes(u64::from(bytes));
         self.goodput.on_acked(now, bytes);
         self.hole = None;
         self.cached_from = self.cached_from.later(ack); // never left so far behind that its order would flip
-        budget.forget(entries.len());
-        let mut latest: Option<(Instant, bool)> = None;
-        let mut freed = Bytes::ZERO;
-        for entry in entries {
-            freed += entry.keep.map_or(Bytes::ZERO, |cached| cached.wire_len);
-            latest = latest.max(Some((entry.at, entry.again)));
-        }
+        budget.forget(entries);
         self.cached = self.cached - freed;
         budget.keep(Bytes::ZERO, freed);
         // The most recently sent segment (schemes.md 1.3, rule 3); if that passed twice, no sample (rule 2).

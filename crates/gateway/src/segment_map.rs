@@ -1,7 +1,6 @@
 //! When the segments of one direction passed the gateway.
 
-use alloc::collections::VecDeque;
-use alloc::collections::vec_deque::Drain;
+use alloc::collections::BTreeMap;
 use meshpace_units::{Instant, Seq, Span};
 
 /// How far ahead of the acknowledged data a segment can plausibly lie: the largest window that TCP can announce
@@ -27,13 +26,21 @@ pub(crate) struct Passed<T> {
     pub keep: T,
 }
 
+/// A place in the byte stream, without the wrap of sequence numbers.
+type Position = u64;
+/// The position of the first segment seen: what lies below it has one too.
+const FIRST: Position = 1 << 32;
+
 /// The segments of one direction between the cumulative acknowledgement and the highest sequence number that passed,
-/// by byte ranges modulo 2^32, in order of sequence.
+/// by byte ranges modulo 2^32, in order of sequence. All but handing out many entries takes time by the logarithm of how
+/// many there are: gaps are filled, and ranges cut otherwise, as often as somebody likes.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentMap<T> {
-    entries: VecDeque<Passed<T>>,
-    /// The cumulative acknowledgement.
+    /// By the position where they start. They do not overlap.
+    entries: BTreeMap<Position, Passed<T>>,
+    /// The cumulative acknowledgement, and its position.
     una: Seq,
+    una_at: Position,
     /// The end of the highest segment that passed.
     end: Seq,
     /// Below it something passed that is not recorded, so that what passes there may be a second passage.
@@ -42,13 +49,13 @@ pub(crate) struct SegmentMap<T> {
 
 /// What an acknowledgement covered.
 #[derive(Debug)]
-pub(crate) struct Covered<'a, T> {
+pub(crate) struct Covered {
     /// The first byte newly acknowledged.
     pub from: Seq,
     /// Bytes newly acknowledged.
     pub bytes: u32,
-    /// Entries wholly covered, in order of sequence.
-    pub entries: Drain<'a, Passed<T>>,
+    /// Entries wholly covered.
+    pub entries: usize,
 }
 
 /// How [`SegmentMap::record`] took a segment.
@@ -65,7 +72,19 @@ pub(crate) enum Recorded<T> {
 impl<T> SegmentMap<T> {
     /// A map that starts with the segment at `start`, seen first.
     pub const fn new(start: Seq) -> Self {
-        Self { entries: VecDeque::new(), una: start, end: start, unknown_below: start }
+        Self { entries: BTreeMap::new(), una: start, una_at: FIRST, end: start, unknown_below: start }
+    }
+
+    /// The position of a number at most 2^31 away from the acknowledgement.
+    const fn position(&self, seq: Seq) -> Position {
+        let distance = seq.0.wrapping_sub(self.una.0) as i32;
+        self.una_at.wrapping_add_signed(distance as i64)
+    }
+
+    /// Where the first entry starts that ends after `at`; if there is none, where it could.
+    fn first_ending_after(&self, at: Position) -> Position {
+        let before = self.entries.range(..=at).next_back();
+        before.filter(|(_, entry)| self.position(entry.end) > at).map_or(at, |(&start, _)| start)
     }
 
     pub fn len(&self) -> usize {
@@ -90,68 +109,75 @@ impl<T> SegmentMap<T> {
         self.end = self.end.later(end);
         // It may have passed before without an entry: then it is timed by nothing (Karn's rule).
         let entry = Passed { start, end, at, since: at, again: start.before(self.unknown_below), keep };
+        let (from, to) = (self.position(start), self.position(end));
         if fresh {
             if !room {
                 self.unknown_below = end;
                 return Recorded::Not;
             }
-            self.entries.push_back(entry);
+            self.entries.insert(from, entry);
             return Recorded::New;
         }
-        let index = self.entries.partition_point(|e| e.start.before(start));
-        if let Some(known) = self.entries.get_mut(index).filter(|e| e.start == start && e.end == end) {
+        if let Some(known) = self.entries.get_mut(&from).filter(|e| e.end == end) {
             known.at = at;
             known.again = true;
             return Recorded::Again(core::mem::replace(&mut known.keep, entry.keep));
         }
         let mut overlaps = false;
-        for e in &mut self.entries {
-            if e.start.before(end) && start.before(e.end) {
-                e.again = true;
-                overlaps = true;
-            }
+        let first = self.first_ending_after(from);
+        for (_, e) in self.entries.range_mut(first..to) {
+            e.again = true;
+            overlaps = true;
         }
         if overlaps || !room {
             self.unknown_below = self.unknown_below.later(end);
             return Recorded::Not;
         }
         // It fills a gap: it passes here for the first time, whatever its sender did before.
-        self.entries.insert(index, entry);
+        self.entries.insert(from, entry);
         Recorded::New
     }
 
-    /// Takes the cumulative acknowledgement `ack`; `None` if it acknowledges nothing new, or data that never passed
-    /// (an optimistic ACK must not create samples).
-    pub fn acknowledge(&mut self, ack: Seq) -> Option<Covered<'_, T>> {
+    /// Takes the cumulative acknowledgement `ack`, and hands out the entries that it covers wholly, in order of sequence.
+    /// `None` if it acknowledges nothing new, or data that never passed (an optimistic ACK must not create samples).
+    pub fn acknowledge(&mut self, ack: Seq, mut each: impl FnMut(Passed<T>)) -> Option<Covered> {
         if !ack.after(self.una) || ack.after(self.end) {
             return None;
         }
-        let (from, bytes) = (self.una, ack.since(self.una));
-        self.una = ack;
+        let (from, bytes, to) = (self.una, ack.since(self.una), self.position(ack));
+        let mut entries = 0;
+        while let Some(first) = self.entries.first_entry().filter(|first| first.get().end.at_or_before(ack)) {
+            entries += 1;
+            each(first.remove());
+        }
+        (self.una, self.una_at) = (ack, to);
         self.unknown_below = self.unknown_below.later(ack); // its order never flips
-        let count = self.entries.partition_point(|e| e.end.at_or_before(ack));
-        Some(Covered { from, bytes, entries: self.entries.drain(..count) })
+        Some(Covered { from, bytes, entries })
     }
 
     /// Takes out the first entry if it has waited for its acknowledgement longer than `most`.
     pub fn pop_older_than(&mut self, now: Instant, most: Span) -> Option<Passed<T>> {
-        self.entries.front().filter(|first| now.saturating_since(first.since) > most)?;
-        let old = self.entries.pop_front()?;
+        let first = self.entries.first_entry()?;
+        if now.saturating_since(first.get().since) <= most {
+            return None;
+        }
+        let old = first.remove();
         self.unknown_below = self.unknown_below.later(old.end);
         Some(old)
     }
 
     /// The entry that holds the byte at `seq`.
     pub fn holding(&mut self, seq: Seq) -> Option<&mut Passed<T>> {
-        let index = self.entries.partition_point(|e| e.end.at_or_before(seq));
-        self.entries.get_mut(index).filter(|e| e.start.at_or_before(seq))
+        let at = self.position(seq);
+        let (_, entry) = self.entries.range_mut(..=at).next_back()?;
+        (entry.end.after(seq)).then_some(entry)
     }
 
     /// The entries that end after `from`, in order of sequence: the one that holds the byte there, of which an
     /// acknowledgement may have taken a part, and those behind it.
     pub fn ending_after(&mut self, from: Seq) -> impl Iterator<Item = &mut Passed<T>> {
-        let index = self.entries.partition_point(|e| e.end.at_or_before(from));
-        self.entries.range_mut(index..)
+        let first = self.first_ending_after(self.position(from));
+        self.entries.range_mut(first..).map(|(_, entry)| entry)
     }
 }
 
@@ -182,7 +208,7 @@ mod tests {
 
     /// Bytes and entries that an acknowledgement covers.
     fn covers(map: &mut SegmentMap<()>, ack: Seq) -> Option<(u32, usize)> {
-        map.acknowledge(ack).map(|covered| (covered.bytes, covered.entries.len()))
+        map.acknowledge(ack, |_| {}).map(|covered| (covered.bytes, covered.entries))
     }
 
     #[test]
@@ -202,7 +228,8 @@ mod tests {
     fn a_second_passage_is_marked_and_re_timed() {
         let mut map = map_of(3);
         assert_eq!(map.record(seg(1).0, seg(1).1, ms(50), true, ()), Recorded::Again(()));
-        let passed: Vec<_> = map.acknowledge(seg(2).1).unwrap().entries.map(|e| (e.at, e.again)).collect();
+        let mut passed = Vec::new();
+        map.acknowledge(seg(2).1, |e| passed.push((e.at, e.again)));
         assert_eq!(passed, [(ms(0), false), (ms(50), true), (ms(2), false)]);
     }
 
@@ -214,7 +241,8 @@ mod tests {
         }
         assert_eq!(map.record(seg(1).0, seg(1).1, ms(9), true, ()), Recorded::New);
         assert_eq!(map.record(seg(0).0 + 50, seg(1).0 + 50, ms(10), true, ()), Recorded::Not);
-        let again: Vec<_> = map.acknowledge(seg(2).1).unwrap().entries.map(|e| e.again).collect();
+        let mut again = Vec::new();
+        map.acknowledge(seg(2).1, |e| again.push(e.again));
         assert_eq!(again, [true, true, false]);
     }
 
@@ -224,7 +252,7 @@ mod tests {
         let far = seg(0).0 + ((1 << 31) - 5);
         assert_eq!(map.record(far, far + 100, ms(1), true, ()), Recorded::Not);
         assert_eq!(map.record(seg(0).0 + u32::MAX, seg(0).0, ms(1), true, ()), Recorded::Not);
-        assert_eq!(map.acknowledge(seg(0).1).unwrap().bytes, 100, "the end did not move");
+        assert_eq!(map.acknowledge(seg(0).1, |_| {}).unwrap().bytes, 100, "the end did not move");
     }
 
     #[test]
@@ -242,13 +270,14 @@ mod tests {
             let mut map = SegmentMap::new(base);
             for (at, (offset, len, is_ack)) in (0..).zip(steps) {
                 if is_ack {
-                    map.acknowledge(base + offset);
+                    map.acknowledge(base + offset, |_| {});
                 } else {
                     map.record(base + offset, base + offset + len, ms(at), true, ());
                 }
                 let (una, end) = (map.una(), map.end);
                 let mut previous = None;
-                for entry in &map.entries {
+                for (&start, entry) in &map.entries {
+                    prop_assert_eq!(start, map.position(entry.start));
                     prop_assert!(entry.start.before(entry.end) && entry.end.at_or_before(end));
                     // An acknowledgement may have cut the first entry; the others follow one another.
                     match previous {

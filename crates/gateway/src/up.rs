@@ -48,14 +48,17 @@ impl Up {
         treatment: Treatment,
         budget: &mut Budget<'_>,
     ) -> (Acked, Option<Span>) {
-        let Some(Covered { from, bytes, mut entries }) = self.map.acknowledge(view.segment.ack) else {
+        let mut first = None;
+        let each = |passed| {
+            first.get_or_insert(passed);
+        };
+        let Some(Covered { from, bytes, entries }) = self.map.acknowledge(view.segment.ack, each) else {
             return (Acked::default(), None);
         };
         let bytes = Bytes(u64::from(bytes));
         self.goodput.on_acked(now, bytes);
-        budget.forget(entries.len());
-        let oldest = entries.next().filter(|e| e.start.at_or_before(from) && !e.again);
-        drop(entries);
+        budget.forget(entries);
+        let oldest = first.filter(|e| e.start.at_or_before(from) && !e.again);
         let Some(rtt) = oldest.map(|e| now.saturating_since(e.at)) else {
             return (Acked { bytes, rtt: None }, None);
         };
