@@ -9,12 +9,25 @@ import pytest
 
 from commanding import Cli
 from meshpace import engine
-from meshpace.stats import Estimate
 from meshpace.validation import closed_forms, command, explained
 from meshpace.validation.document import document
 from meshpace.validation.exchanges import exchange_us, frame_us
 from meshpace.validation.families import FAMILIES
-from meshpace.validation.model import Absolute, Count, Observed, Relative, SameSide, Setup, Verdict
+from meshpace.validation.model import (
+    Absolute,
+    Consistent,
+    Count,
+    Equivalent,
+    Observed,
+    Relative,
+    SameSide,
+    Scatter,
+    Setup,
+    Tolerance,
+    Verdict,
+    reach,
+)
+from meshpace.validation.points import points, read_measured
 from meshpace.validation.theory import Bianchi, Phy, fixed_point, one_sender_bps
 
 
@@ -28,8 +41,34 @@ from meshpace.validation.theory import Bianchi, Phy, fixed_point, one_sender_bps
         (SameSide(), 1.1, 3, True), (SameSide(), 0.9, 3, False), (SameSide(), 0.9, 0.5, True),
     ],
 )  # fmt: skip
-def test_tolerances(tolerance: Relative | Count, ours: float, reference: float, within: bool) -> None:
-    assert tolerance.within(ours, reference) is within
+def test_tolerances(tolerance: Tolerance, ours: float, reference: float, within: bool) -> None:
+    assert tolerance.within(Scatter.exact(ours), Scatter.exact(reference)) is within
+
+
+def test_scatter_is_allowed_for_and_no_more() -> None:
+    # Welch's test of equal deviations and counts is Student's, here with 18 degrees of freedom: 2.878 and 3.922.
+    a = Scatter(10, 100.0, 2.0)
+    error = 2.0 * (2 / 10) ** 0.5
+    for confidence, quantile in ((0.99, 2.878), (0.999, 3.922)):
+        assert reach(a, a, confidence) == pytest.approx(quantile * error, rel=1e-3)
+    assert reach(Scatter.exact(1.0), Scatter.exact(2.0), 0.95) == 0
+    margin = 2 + 2.878 * error  # 2 % and the scatter
+    for apart, within in ((margin - 0.01, True), (margin + 0.01, False)):
+        assert Equivalent(0.02).within(Scatter(10, 100 + apart, 2.0), a) is within
+    assert not Equivalent(0.02, outer=Relative(0.03)).within(Scatter(10, 103.5, 2.0), a), "the specification's, too"
+    assert Equivalent(0.02, 5.0).within(Scatter.exact(104.9), Scatter.exact(100.0)), "a margin of at least 5"
+    for apart, within in ((3.922 * error - 0.01, True), (3.922 * error + 0.01, False)):
+        assert Consistent().within(Scatter(10, 100 + apart, 2.0), a) is within
+    assert Consistent(3).within(Scatter.exact(3.0), Scatter.exact(0.0))
+    assert not Consistent(3).within(Scatter.exact(3.1), Scatter.exact(0.0))
+
+
+def test_every_point_has_been_measured_with_its_seeds() -> None:
+    measured = read_measured()
+    assert [point.name for point in points()] == list(measured)
+    assert len(measured) >= 30
+    for point in points():
+        assert {scatter.count for name, scatter in measured[point.name].items() if "RTT" not in name} == {point.seeds}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -135,7 +174,7 @@ def test_a_miss_fails_unless_it_is_explained(
 
     setup = next(FAMILIES["chain_adhoc"]())
     check = setup.checks[0]
-    miss = Verdict("chain_adhoc", check, Estimate(check.reference * 2, 0.1, 3), setup.job(1))
+    miss = Verdict("chain_adhoc", check, (check.reference * 2, check.reference * 2.01), setup.job(1))
     monkeypatch.setattr(command, "judge", lambda *_: [miss])
     with pytest.raises(typer.Exit) as end:
         command.validate(["chain_adhoc"], 1, False, None, None)

@@ -40,6 +40,15 @@ def reference_directory() -> Path:
     return _folder("validation/reference")
 
 
+def points_directory() -> Path:
+    """The folder with the set-ups that were measured with ``crosscheck``.
+
+    Raises:
+        MissingFilesError: if it is not there.
+    """
+    return _folder("validation/points")
+
+
 def _folder(name: str) -> Path:
     path = _ROOT / name
     if not path.is_dir():

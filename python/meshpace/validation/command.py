@@ -17,7 +17,6 @@ from meshpace.cli.terminal import console
 from meshpace.engine import Job
 from meshpace.files import replacing
 from meshpace.progress import Progress
-from meshpace.stats import estimate
 from meshpace.validation.document import document
 from meshpace.validation.explained import EXPLAINED
 from meshpace.validation.families import FAMILIES
@@ -62,8 +61,8 @@ def judge(setups: list[Setup], seeds: int | None, threads: int | None) -> list[V
     for setup, group in itertools.groupby(runs, key=lambda run: run[0][0]):
         (_, first), _ = (observed := list(group))[0]
         for check in setup.checks:
-            values = [value for _, run in observed if (value := check.take(run)) is not None]
-            verdicts.append(Verdict(setup.family, check, estimate(values), first))
+            values = tuple(value for _, run in observed if (value := check.take(run)) is not None)
+            verdicts.append(Verdict(setup.family, check, values, first))
     return verdicts
 
 

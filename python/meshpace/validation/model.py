@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from meshpace.engine import Job
 from meshpace.project import reference_directory, scenario_directory, shown
 from meshpace.results import LinkResult, RunResult
-from meshpace.stats import Estimate
+from meshpace.stats import Estimate, estimate, student_t
 
 Film = dict[str, Any]
 """What was on the air, as :func:`meshpace.engine.film` gives it."""
@@ -29,14 +30,51 @@ Row = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
+class Scatter:
+    """Mean and standard deviation over so many seeds; one value without any is exact."""
+
+    count: int
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Self:
+        """That of these values."""
+        mean = math.fsum(values) / len(values)
+        variance = math.fsum((value - mean) ** 2 for value in values) / max(len(values) - 1, 1)
+        return cls(len(values), mean, math.sqrt(variance))
+
+    @classmethod
+    def exact(cls, value: float) -> Self:
+        """A number that does not scatter, or of which nobody says how."""
+        return cls(1, value, 0.0)
+
+    @property
+    def variance_of_mean(self) -> float:
+        """The square of the mean's standard error."""
+        return self.deviation**2 / self.count
+
+
+def reach(a: Scatter, b: Scatter, confidence: float) -> float:
+    """How far two means may be apart by chance, at that confidence (Welch's test)."""
+    variances = (a.variance_of_mean, b.variance_of_mean)
+    total = sum(variances)
+    if total == 0:
+        return 0.0
+    shares = sum(v**2 / (s.count - 1) for v, s in zip(variances, (a, b), strict=True) if s.count > 1)
+    degrees = max(1, int(total**2 / shares)) if shares else 1
+    return student_t(min(degrees, 200), confidence) * math.sqrt(total)
+
+
+@dataclass(frozen=True, slots=True)
 class Relative:
     """Within a share of the reference."""
 
     share: float
 
-    def within(self, ours: float, reference: float) -> bool:
+    def within(self, ours: Scatter, reference: Scatter) -> bool:
         """True if the two agree."""
-        return abs(ours - reference) <= self.share * abs(reference)
+        return abs(ours.mean - reference.mean) <= self.share * abs(reference.mean)
 
     def __str__(self) -> str:
         return f"{self.share * 100:.0f} %"
@@ -46,11 +84,11 @@ class Relative:
 class Count:
     """Within a factor of 1.5 where the reference is at least 20 a run, else within 15 of it."""
 
-    def within(self, ours: float, reference: float) -> bool:
+    def within(self, ours: Scatter, reference: Scatter) -> bool:
         """True if the two agree."""
-        if reference >= 20:
-            return reference / 1.5 <= ours <= reference * 1.5
-        return abs(ours - reference) <= 15
+        if reference.mean >= 20:
+            return reference.mean / 1.5 <= ours.mean <= reference.mean * 1.5
+        return abs(ours.mean - reference.mean) <= 15
 
     def __str__(self) -> str:
         return "factor 1.5 or 15"
@@ -62,9 +100,9 @@ class Absolute:
 
     distance: float
 
-    def within(self, ours: float, reference: float) -> bool:
+    def within(self, ours: Scatter, reference: Scatter) -> bool:
         """True if the two agree."""
-        return abs(ours - reference) <= self.distance
+        return abs(ours.mean - reference.mean) <= self.distance
 
     def __str__(self) -> str:
         return f"± {self.distance:g}"
@@ -74,15 +112,62 @@ class Absolute:
 class SameSide:
     """On the same side of 1: the same flow wins."""
 
-    def within(self, ours: float, reference: float) -> bool:
+    def within(self, ours: Scatter, reference: Scatter) -> bool:
         """True if the two agree."""
-        return (ours > 1) == (reference > 1)
+        return (ours.mean > 1) == (reference.mean > 1)
 
     def __str__(self) -> str:
         return "same winner"
 
 
-Tolerance = Relative | Count | Absolute | SameSide
+@dataclass(frozen=True, slots=True)
+class Equivalent:
+    """No farther apart than a margin beyond what both sides' scatter explains; within the specification's tolerance.
+
+    The margin is a share of the reference, at least ``least``; the scatter is taken at 99 %.
+    """
+
+    share: float
+    least: float = 0.0
+    outer: Relative | Count | Absolute | None = None
+
+    def within(self, ours: Scatter, reference: Scatter) -> bool:
+        """True if the two agree."""
+        margin = max(self.share * abs(reference.mean), self.least)
+        apart = abs(ours.mean - reference.mean)
+        return apart <= margin + reach(ours, reference, 0.99) and self._specified(ours, reference)
+
+    def _specified(self, ours: Scatter, reference: Scatter) -> bool:
+        return self.outer is None or self.outer.within(ours, reference)
+
+    def __str__(self) -> str:
+        share = f"{self.share * 100:g} %" if self.share else ""
+        least = f"{self.least:g}" if self.least else ""
+        return " or ".join(filter(None, (share, least))) + " + scatter"
+
+
+@dataclass(frozen=True, slots=True)
+class Consistent:
+    """No farther apart than both sides' scatter explains, at 99.9 % since hundreds of rows are judged.
+
+    What does not scatter may be ``share`` of the reference or ``least`` apart.
+    """
+
+    least: float = 0.0
+    share: float = 0.0
+    outer: Relative | Count | None = None
+
+    def within(self, ours: Scatter, reference: Scatter) -> bool:
+        """True if the two agree."""
+        apart = abs(ours.mean - reference.mean)
+        by_chance = apart <= max(self.least, self.share * abs(reference.mean), reach(ours, reference, 0.999))
+        return by_chance and (self.outer is None or self.outer.within(ours, reference))
+
+    def __str__(self) -> str:
+        return "scatter" if self.outer is None else f"scatter, {self.outer}"
+
+
+Tolerance = Relative | Count | Absolute | SameSide | Equivalent | Consistent
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +183,15 @@ class Check:
     source: str = "ns-2.35"
     digits: int = 4
     """Significant digits in the table."""
+    deviation: float = 0.0
+    """The reference's standard deviation over its seeds."""
+    seeds: int = 1
+    """How many seeds the reference has."""
+
+    @property
+    def known(self) -> Scatter:
+        """The reference with its scatter."""
+        return Scatter(self.seeds, self.reference, self.deviation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +227,22 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A check, what came out over the seeds, and the job that repeats the first of them."""
+    """A check, what came out, a value a seed, and the job that repeats the first of them."""
 
     family: str
     check: Check
-    ours: Estimate | None
+    values: tuple[float, ...]
     job: Job
 
     @property
+    def ours(self) -> Estimate | None:
+        """Mean and confidence interval of what came out."""
+        return estimate(self.values)
+
+    @property
     def passed(self) -> bool:
-        """True if our mean is within the tolerance."""
-        return self.ours is not None and self.check.tolerance.within(self.ours.mean, self.check.reference)
+        """True if what came out is within the tolerance."""
+        return bool(self.values) and self.check.tolerance.within(Scatter.of(self.values), self.check.known)
 
     @property
     def key(self) -> str:
@@ -160,6 +259,29 @@ def reference(name: str) -> Iterator[Row]:
 def mean(row: Row, column: str) -> float:
     """A column's mean over the reference's seeds."""
     return float(row[f"{column}_mean"])
+
+
+def measured(
+    name: str, quantity: str, unit: str, row: Row, columns: str | Sequence[str], tolerance: Tolerance, take: Quantity
+) -> Check:
+    """The check of a column, or of a sum of columns, with the reference's scatter.
+
+    A sum's deviation is that of columns that rise and fall together: the largest there can be.
+    """
+    columns = [columns] if isinstance(columns, str) else columns
+    value = sum(mean(row, column) for column in columns)
+    deviation = sum(float(row[f"{column}_std"]) for column in columns)
+    return Check(name, quantity, unit, value, tolerance, take, deviation=deviation, seeds=int(row["n_seeds"]))
+
+
+def goodput_tolerance(routing: str, specified: Relative) -> Tolerance:
+    """2 % beyond the scatter with routes that stay; what the scatter explains with AODV's."""
+    return Consistent(share=0.005, outer=specified) if routing == "AODV" else Equivalent(0.02, outer=specified)
+
+
+def count_tolerance(routing: str) -> Tolerance:
+    """10 % or three beyond the scatter with routes that stay; what the scatter explains with AODV's."""
+    return Consistent(3, outer=Count()) if routing == "AODV" else Equivalent(0.10, 3, Count())
 
 
 def goodput_kbps(flow: int = 0) -> Quantity:
@@ -203,11 +325,11 @@ def _sum_of_flows(key: Literal["retransmits", "timeouts"]) -> Quantity:
 
 def mac_checks(name: str, row: Row) -> Sequence[Check]:
     """Packets given up and collisions of a run against the reference's."""
-    count = Count()
+    count = count_tolerance(row["routing"])
     return (
-        Check(name, "data given up", "", mean(row, "ret_tcp"), count, data_drops),
-        Check(name, "TCP ACKs given up", "", mean(row, "ret_ack"), count, ack_drops),
-        Check(name, "collisions", "", sum(mean(row, column) for column in _COLLISIONS), count, collisions),
+        measured(name, "data given up", "", row, "ret_tcp", count, data_drops),
+        measured(name, "TCP ACKs given up", "", row, "ret_ack", count, ack_drops),
+        measured(name, "collisions", "", row, _COLLISIONS, count, collisions),
     )
 
 
@@ -217,8 +339,8 @@ def recovery_checks(name: str, row: Row) -> Sequence[Check]:
     The specification does not ask for these; its rule for counts is applied. Without them the table cannot tell Tahoe
     from NewReno, whose goodputs hardly differ on chains, in ns-2 as here (validation/sensitivity.py).
     """
-    count = Count()
+    count = count_tolerance(row["routing"])
     return (
-        Check(name, "retransmissions", "", mean(row, "rexmitpack"), count, _sum_of_flows("retransmits")),
-        Check(name, "timeouts", "", mean(row, "timeouts"), count, _sum_of_flows("timeouts")),
+        measured(name, "retransmissions", "", row, "rexmitpack", count, _sum_of_flows("retransmits")),
+        measured(name, "timeouts", "", row, "timeouts", count, _sum_of_flows("timeouts")),
     )
