@@ -14,6 +14,7 @@
 #include "kernel.h"
 #include "maps.h"
 #include "packet.h"
+#include "plausible.h"
 #include "rtt_option.h"
 #include "sequence.h"
 
@@ -31,9 +32,8 @@
 #define SEGMENTS_MAX 64
 /* Most bytes of options that leave room for the RTT option (schemes.md 3.2). */
 #define OPTIONS_MAX 32
-/* Window scale assumed if the handshake was not seen (schemes.md 3.6), and the largest (RFC 7323, section 2.3). */
+/* Window scale assumed if the handshake was not seen (schemes.md 3.6). */
 #define SCALE_UNSEEN 7
-#define SCALE_MAX 14
 
 INLINE void add(__u32 counter, __u64 n)
 {
@@ -89,19 +89,19 @@ INLINE void note_handshake(struct context *c, enum side side)
 		memcpy(&fresh, known, sizeof(fresh));
 	fresh.seen[side] = 1;
 	fresh.offers[side] = c->options->has_scale;
-	if (side == WIRELESS)
-		fresh.scale = c->options->scale > SCALE_MAX ? SCALE_MAX : c->options->scale;
+	fresh.scale[side] = c->options->scale;
 	bpf_map_update_elem(&handshakes, &c->key, &fresh, BPF_ANY);
 }
 
-/* The wireless end's window scale (RFC 7323, section 2.2: only if both offered it). */
-INLINE __u8 window_scale(const struct flow_key *key)
+/* What is known of the SYNs, if they were seen. */
+INLINE void recall_handshake(struct context *c)
 {
-	const struct handshake *known = bpf_map_lookup_elem(&handshakes, key);
+	const struct handshake *known = bpf_map_lookup_elem(&handshakes, &c->key);
 
-	if (!known || !known->seen[WIRED] || !known->seen[WIRELESS])
-		return SCALE_UNSEEN;
-	return known->offers[WIRED] && known->offers[WIRELESS] ? known->scale : 0;
+	for (enum side side = WIRED; known && side <= WIRELESS; side++) {
+		if (known->seen[side])
+			offer(&c->flow->windows, side, known->offers[side], known->scale[side]);
+	}
 }
 
 /* A connection begins with its first data. */
@@ -120,9 +120,9 @@ INLINE void open(struct context *c, bool ignored)
 	}
 	c->flow->id = bpf_get_prandom_u32() & ~1u;
 	c->flow->opened = c->flow->active = c->now;
-	c->flow->scale = window_scale(&c->key);
 	c->flow->ignored = ignored;
 	c->flow->ttl = 0;
+	recall_handshake(c);
 }
 
 INLINE void close(struct context *c)
@@ -155,21 +155,17 @@ INLINE bool leaves_mesh(struct context *c)
 	return !bpf_map_lookup_elem(&interfaces, &out);
 }
 
-/* A blind RST misses the window of plausible sequence numbers 65,535 times of 65,536 (RFC 5961, section 3). */
-INLINE bool believes_reset(const struct half *sender, __u32 seq)
+/* Notes sequence numbers, windows and FINs of a segment that is believed. */
+INLINE void note(struct context *c, enum side side)
 {
-	return !sender->has_next || seq + RST_WINDOW - sender->next < 2 * RST_WINDOW;
-}
-
-/* Notes sequence numbers and FINs of the segment, sent by the side whose data `own` counts. */
-INLINE void note(struct half *own, struct half *other, const struct packet *packet)
-{
+	const struct packet *packet = &c->packet;
+	struct half *own = side == WIRED ? &c->flow->down : &c->flow->up;
+	struct half *other = side == WIRED ? &c->flow->up : &c->flow->down;
 	__u32 end = packet->seq + sequence_length(packet);
 
-	if (!own->has_next || after(end, own->next)) {
-		own->next = end;
-		own->has_next = 1;
-	}
+	if (packet->flags & TCP_SYN)
+		offer(&c->flow->windows, side, c->options->has_scale, c->options->scale);
+	learn(&c->flow->windows, side, packet);
 	if (packet->flags & TCP_FIN) {
 		own->fin = end;
 		own->has_fin = 1;
@@ -246,17 +242,24 @@ INLINE const struct pace *look_up(struct context *c, const struct settings *sett
 	return pace;
 }
 
-/* What SYN and RST do before anything else. A RST, believed or not, tells nothing more of its connection. */
-INLINE void begin_or_end(struct context *c, enum side side)
+/* Holds the packet against its connection, before anything else. What cannot be of it goes on and changes nothing; a RST
+ * ends it and tells nothing more. False for both of them. */
+INLINE bool is_believed(struct context *c, enum side side)
 {
-	if (c->packet.flags & TCP_SYN) {
-		if (c->flow && !(c->packet.flags & TCP_ACK))
-			close(c);
+	/* Of use only once the connection is one to keep, so that a made-up one does no harm. */
+	if (c->packet.flags & TCP_SYN)
 		note_handshake(c, side);
+	enum judgement judgement = c->flow ? judge(&c->flow->windows, side, &c->packet) : PLAUSIBLE;
+	if (judgement == IMPLAUSIBLE) {
+		add(UNBELIEVED, 1);
+		c->flow = NULL;
+		return false;
 	}
+	if (judgement == ANEW)
+		close(c);
 	if (!(c->packet.flags & TCP_RST))
-		return;
-	if (c->flow && believes_reset(side == WIRED ? &c->flow->down : &c->flow->up, c->packet.seq)) {
+		return true;
+	if (c->flow) {
 		/* It follows the data that wait. */
 		if (side == WIRED && c->treatment == PACE && c->flow->departure > c->now) {
 			c->skb->tstamp = c->flow->departure;
@@ -264,13 +267,13 @@ INLINE void begin_or_end(struct context *c, enum side side)
 		}
 		close(c);
 	}
-	c->flow = NULL;
+	return false;
 }
 
-/* Whether the packet makes its connection one to keep. */
+/* Whether a packet that is believed makes its connection one to keep. */
 INLINE bool opens(const struct context *c)
 {
-	return !c->flow && c->packet.payload && !(c->packet.flags & (TCP_SYN | TCP_RST));
+	return !c->flow && c->packet.payload && !(c->packet.flags & TCP_SYN);
 }
 
 /* Takes places among the packets that wait, until `due`. False if there are none left. */
@@ -428,15 +431,14 @@ int meshpace_down(struct __sk_buff *skb)
 		add(OFF_PACKETS, 1);
 		return TC_ACT_UNSPEC;
 	}
-	begin_or_end(&c, WIRED);
-	bool fresh = opens(&c);
+	bool fresh = is_believed(&c, WIRED) && opens(&c);
 	if (fresh)
 		open(&c, false);
 	if (c.flow) {
 		__u32 size = skb->gso_size ? skb->gso_size : c.packet.payload;
 
 		c.flow->active = c.now;
-		note(&c.flow->down, &c.flow->up, &c.packet);
+		note(&c, WIRED);
 		if (size > c.flow->segment)
 			c.flow->segment = size;
 		if (fresh)
@@ -487,8 +489,7 @@ int meshpace_up(struct __sk_buff *skb)
 		add(OFF_PACKETS, 1);
 		return TC_ACT_UNSPEC;
 	}
-	begin_or_end(&c, WIRELESS);
-	if (opens(&c)) {
+	if (is_believed(&c, WIRELESS) && opens(&c)) {
 		bool crosses = leaves_mesh(&c);
 
 		open(&c, !crosses);
@@ -506,9 +507,10 @@ int meshpace_up(struct __sk_buff *skb)
 
 		flow->active = c.now;
 		flow->ttl = c.packet.ttl;
-		note(&flow->up, &flow->down, &c.packet);
-		/* The window of a SYN is never scaled, but then it is no data either (RFC 7323, section 2.2). */
-		__u32 window = (__u32)c.packet.window << (flow->scale & 15);
+		note(&c, WIRELESS);
+		/* Never scaled in a SYN (RFC 7323, section 2.2). */
+		__u8 scale = c.packet.flags & TCP_SYN ? 0 : scale_of(&flow->windows, WIRELESS, SCALE_UNSEEN);
+		__u32 window = (__u32)c.packet.window << scale;
 		if (window > flow->window)
 			flow->window = window;
 		if (occupies(&c.packet) && (flow->up.begun || c.packet.payload))

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- scenario overrides connection gateway routing wire options engine configuration control hops kernel
+[ $# -gt 0 ] || set -- scenario overrides connection gateway routing wire options engine configuration control hops kernel plausible
 
 # Plain libFuzzer needs no nightly compiler; the sanitizers would, and the crates forbid unsafe code.
 cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz@0.13.2

@@ -17,6 +17,34 @@ struct flow_key {
 };
 _Static_assert(sizeof(struct flow_key) == 36, "flow_key");
 
+enum side {
+	WIRED = 0,
+	WIRELESS = 1,
+};
+
+/* What numbers a segment of one side can have (plausible.h). */
+struct window {
+	__u32 next;       /* behind the highest byte it sent */
+	__u32 edge;       /* as far as the other side lets it send */
+	__u32 acked;      /* of its bytes, what the other side has acknowledged */
+	__u32 window;     /* largest that it announced, bytes */
+	__u32 stray_from; /* what it sent last that was implausible */
+	__u32 stray_to;
+	__u8 has_next;
+	__u8 has_edge;
+	__u8 has_acked;
+	__u8 has_stray;
+	__u8 seen;        /* its SYN */
+	__u8 offers;      /* a window scale in it */
+	__u8 scale;
+	__u8 unused;
+};
+
+struct windows {
+	struct window halves[2]; /* by enum side */
+};
+_Static_assert(sizeof(struct windows) == 64, "windows");
+
 /* The data of one direction. */
 struct half {
 	__u32 una;       /* the cumulative acknowledgement */
@@ -27,17 +55,15 @@ struct half {
 	__u64 bytes;     /* their IP lengths */
 	__u64 payload;
 	__u64 acked;     /* bytes cumulatively acknowledged */
-	__u32 next;      /* next sequence number its sender uses */
 	__u32 fin;       /* the sequence number after its FIN */
 	__u8 begun;      /* data were seen: una and end hold */
-	__u8 has_next;
 	__u8 has_fin;
 	__u8 fin_acked;
-	__u32 unused;
+	__u8 unused;
 };
-_Static_assert(sizeof(struct half) == 64, "half");
+_Static_assert(sizeof(struct half) == 56, "half");
 _Static_assert(offsetof(struct half, packets) == 16, "half.packets");
-_Static_assert(offsetof(struct half, next) == 48, "half.next");
+_Static_assert(offsetof(struct half, begun) == 52, "half.begun");
 
 /* One connection. Only the programs write it. */
 struct flow {
@@ -53,19 +79,19 @@ struct flow {
 	__u32 id;        /* chosen at random, even; names it in `departures` */
 	__u32 segment;   /* largest payload towards the mesh, in place of the MSS */
 	__u32 window;    /* largest window the wireless end announced, bytes; 0 before the first */
-	__u8 scale;      /* its window scale */
 	__u8 ignored;    /* does not cross the gateway */
 	__u8 ttl;        /* of the wireless end's latest packet */
-	__u8 unused;
+	__u16 unused;
+	struct windows windows;
 };
-_Static_assert(sizeof(struct flow) == 200, "flow");
+_Static_assert(sizeof(struct flow) == 248, "flow");
 _Static_assert(offsetof(struct flow, departure) == 16, "flow.departure");
 _Static_assert(offsetof(struct flow, down) == 24, "flow.down");
-_Static_assert(offsetof(struct flow, up) == 88, "flow.up");
-_Static_assert(offsetof(struct flow, wired_rtt) == 152, "flow.wired_rtt");
-_Static_assert(offsetof(struct flow, id) == 184, "flow.id");
-_Static_assert(offsetof(struct flow, window) == 192, "flow.window");
-_Static_assert(offsetof(struct flow, ignored) == 197, "flow.ignored");
+_Static_assert(offsetof(struct flow, up) == 80, "flow.up");
+_Static_assert(offsetof(struct flow, wired_rtt) == 136, "flow.wired_rtt");
+_Static_assert(offsetof(struct flow, id) == 168, "flow.id");
+_Static_assert(offsetof(struct flow, window) == 176, "flow.window");
+_Static_assert(offsetof(struct flow, ignored) == 180, "flow.ignored");
 
 enum treatment {
 	OBSERVE = 0,
@@ -98,7 +124,7 @@ _Static_assert(offsetof(struct settings, places) == 20, "settings.places");
 enum event_kind {
 	OPENED = 0, /* first data of a connection */
 	SAMPLE = 1, /* a wireless round trip */
-	CLOSED = 2, /* FINs acknowledged both ways, a RST, a new SYN */
+	CLOSED = 2, /* FINs acknowledged both ways, a RST, another connection between the same ports */
 	WIRED_SAMPLE = 3, /* a wired round trip */
 };
 
@@ -128,6 +154,7 @@ enum counter {
 	NOT_CROSSING,
 	OFF_PACKETS,
 	SIGNED,          /* by TCP-MD5 or TCP-AO */
+	UNBELIEVED,      /* cannot be of their connection: passed on, nothing learned */
 	UNTRACKED,       /* data of connections for which there was no place */
 	FORWARDED,       /* at once */
 	DELAYED,         /* given a departure in the future */
@@ -141,6 +168,6 @@ enum counter {
 	UNTIMED,         /* acknowledgements whose segment's departure is not known */
 	COUNTERS,
 };
-_Static_assert(COUNTERS == 20, "counters");
+_Static_assert(COUNTERS == 21, "counters");
 
 #endif

@@ -41,13 +41,8 @@ struct {
 struct handshake {
 	__u8 seen[2];   /* by enum side */
 	__u8 offers[2]; /* a window scale */
-	__u8 scale;     /* the wireless end's */
-	__u8 unused[3];
-};
-
-enum side {
-	WIRED = 0,
-	WIRELESS = 1,
+	__u8 scale[2];
+	__u8 unused[2];
 };
 
 struct {

@@ -8,12 +8,21 @@
 
 /* How far ahead of the acknowledged data a segment can plausibly lie: the largest window (RFC 7323, section 2.3). */
 #define WINDOW_MAX (1u << 30)
-/* How far a RST may lie from the sequence numbers its side uses, as crates/gateway/src/connection.rs. */
-#define RST_WINDOW (1u << 15)
+
+/* As meshpace_units::Seq has them, half of all numbers away too. */
+INLINE bool before(__u32 a, __u32 b)
+{
+	return (__s32)(a - b) < 0;
+}
 
 INLINE bool after(__u32 a, __u32 b)
 {
-	return (__s32)(a - b) > 0;
+	return before(b, a);
+}
+
+INLINE __u32 later(__u32 a, __u32 b)
+{
+	return before(a, b) ? b : a;
 }
 
 /* How a segment passed. */

@@ -2,6 +2,7 @@
 
 pub mod fields;
 pub mod packets;
+pub mod plausible;
 pub mod scenario;
 pub mod streams;
 pub mod trial_run;

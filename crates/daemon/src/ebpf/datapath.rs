@@ -274,41 +274,22 @@ impl Datapath {
         Ok(format!("in force; {} flows kept", self.engine.flow_count()))
     }
 
-    fn report(&self, now: Instant, key: &FlowKey, known: &KernelFlow) -> Option<FlowReport> {
-        let flow = self.engine.flow(key)?;
-        let Handling::Treat(treatment) = flow.handling else { return None };
-        let Way { hops, source, rate, .. } = self.chosen.way(key, known.ttl);
-        let traffic = |half: super::layout::Half| Traffic { packets: half.packets, bytes: half.bytes };
-        Some(FlowReport {
-            stats: self.engine.stats(now, key, known)?,
-            treatment,
-            hops: Some(hops),
-            hop_source: source,
-            link_rate: rate,
-            down: traffic(known.down),
-            up: traffic(known.up),
-            opened: known.opened,
-            last_activity: known.active,
-            segment: flow.segment,
-        })
-    }
-
     fn detail(&mut self, now: Instant, key: &FlowKey) -> Option<FlowDetail> {
         let known = self.kernel.flow(key)?;
         self.engine.handle_flow(now, key, &known, &mut self.chosen);
-        let report = self.report(now, key, &known)?;
+        let report = report(&self.engine, &self.chosen, now, key, &known)?;
         Some(FlowDetail { report, explanation: self.engine.explain(key)? })
     }
 
     fn snapshot(&mut self, now: Instant) -> io::Result<Snapshot> {
-        let mut entries: Vec<(FlowKey, KernelFlow)> = self.kernel.flows().collect();
-        entries.sort_unstable_by_key(|(key, _)| *key);
-        let mut flows = Vec::with_capacity(entries.len());
-        let mut held = 0;
-        for (key, known) in &entries {
-            self.engine.handle_flow(now, key, known, &mut self.chosen);
-            flows.extend(self.report(now, key, known));
+        let mut flows = Vec::with_capacity(self.engine.flow_count());
+        let Self { kernel, engine, chosen, .. } = self;
+        for (key, known) in kernel.flows() {
+            engine.handle_flow(now, &key, &known, chosen);
+            flows.extend(report(engine, chosen, now, &key, &known));
         }
+        flows.sort_unstable_by_key(|flow: &FlowReport| flow.stats.key);
+        let mut held = 0;
         let mut buffered = Bytes::ZERO;
         for flow in &flows {
             held += flow.stats.queued;
@@ -338,9 +319,35 @@ impl Datapath {
             forwarded: seen.forwarded,
             dropped: seen.dropped,
             released: seen.delayed.saturating_sub(held as u64),
+            implausible: seen.unbelieved,
             ..Counters::default()
         }
     }
+}
+
+fn report(
+    engine: &Engine,
+    chosen: &Chosen,
+    now: Instant,
+    key: &FlowKey,
+    known: &KernelFlow,
+) -> Option<FlowReport> {
+    let flow = engine.flow(key)?;
+    let Handling::Treat(treatment) = flow.handling else { return None };
+    let Way { hops, source, rate, .. } = chosen.way(key, known.ttl);
+    let traffic = |half: super::layout::Half| Traffic { packets: half.packets, bytes: half.bytes };
+    Some(FlowReport {
+        stats: engine.stats(now, key, known)?,
+        treatment,
+        hops: Some(hops),
+        hop_source: source,
+        link_rate: rate,
+        down: traffic(known.down),
+        up: traffic(known.up),
+        opened: known.opened,
+        last_activity: known.active,
+        segment: flow.segment,
+    })
 }
 
 fn driver_counters(seen: &KernelCounters) -> DriverCounters {

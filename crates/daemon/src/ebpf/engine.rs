@@ -27,6 +27,9 @@ const PACKET: u64 = 1500;
 /// One flow takes at most this part of all places, whatever window its receiver announces.
 const FLOWS_THAT_FILL_ALL: u32 = 4;
 
+/// Flows without a round trip take at most this part of all places: they need no law, and anybody can make them.
+const UNMEASURED_PART: usize = 4;
+
 /// Most packets that may wait in all.
 pub fn places(config: &Config) -> u32 {
     let packets = (config.held_max as u64).min(config.buffer_total.0 / PACKET);
@@ -199,6 +202,7 @@ impl Engine {
         self.make_room(&event.key);
         self.adopt(event.at, &event.key, judge);
         let Some(flow) = self.flows.get_mut(&event.key) else {
+            self.untracked += 1;
             return;
         };
         flow.present = true;
@@ -395,10 +399,16 @@ impl Engine {
         self.untracked
     }
 
+    /// Whether there is a place for one more flow.
+    fn has_room(&self) -> bool {
+        self.flows.len() < self.config.flows_max
+            && self.unmeasured.len() < (self.config.flows_max / UNMEASURED_PART).max(1)
+    }
+
     /// Takes back the place of the flow that has been without a round trip the longest, if none is left for this one. The
     /// kernel goes on measuring it: its first round trip makes it known again.
     fn make_room(&mut self, key: &FlowKey) {
-        if self.flows.len() < self.config.flows_max || self.flows.contains_key(key) {
+        if self.has_room() || self.flows.contains_key(key) {
             return;
         }
         if let Some((_, oldest)) = self.unmeasured.pop_first() {
@@ -408,11 +418,7 @@ impl Engine {
 
     /// Makes a flow known, if there is a place.
     fn adopt(&mut self, now: Instant, key: &FlowKey, judge: &impl Judge) {
-        if self.flows.contains_key(key) {
-            return;
-        }
-        if self.flows.len() >= self.config.flows_max {
-            self.untracked += 1;
+        if self.flows.contains_key(key) || !self.has_room() {
             return;
         }
         self.opened += 1;

@@ -61,6 +61,8 @@ pub struct KernelCounters {
     pub off: u64,
     /// Packets signed by TCP-MD5 or TCP-AO.
     pub signed: u64,
+    /// Packets that cannot be of their connection.
+    pub unbelieved: u64,
     /// Data of connections for which there was no place.
     pub untracked: u64,
     /// Packets passed on at once.
@@ -97,6 +99,7 @@ impl KernelCounters {
             not_crossing,
             off,
             signed,
+            unbelieved,
             untracked,
             forwarded,
             delayed,
@@ -119,6 +122,7 @@ impl KernelCounters {
             not_crossing,
             off,
             signed,
+            unbelieved,
             untracked,
             forwarded,
             delayed,

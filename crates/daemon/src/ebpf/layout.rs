@@ -7,23 +7,23 @@ use meshpace_units::{Bytes, Instant, Span};
 use std::net::IpAddr;
 
 pub const FLOW_KEY: usize = 36;
-pub const FLOW: usize = 200;
+pub const FLOW: usize = 248;
 pub const PACE: usize = 16;
 pub const SETTINGS: usize = 24;
 pub const EVENT: usize = 64;
 /// Entries of `counters`.
-pub const COUNTERS: usize = 20;
+pub const COUNTERS: usize = 21;
 
-const HALF: usize = 64;
+const HALF: usize = 56;
 const HALF_PACKETS: usize = 16;
-const HALF_NEXT: usize = 48;
+const HALF_BEGUN: usize = 52;
 const FLOW_DEPARTURE: usize = 16;
 const FLOW_DOWN: usize = 24;
-const FLOW_UP: usize = 88;
-const FLOW_WIRED_RTT: usize = 152;
-const FLOW_ID: usize = 184;
-const FLOW_WINDOW: usize = 192;
-const FLOW_IGNORED: usize = 197;
+const FLOW_UP: usize = 80;
+const FLOW_WIRED_RTT: usize = 136;
+const FLOW_ID: usize = 168;
+const FLOW_WINDOW: usize = 176;
+const FLOW_IGNORED: usize = 180;
 const PACE_PACKETS: usize = 8;
 const PACE_TREATMENT: usize = 12;
 const SETTINGS_TREATMENT: usize = 16;
@@ -173,7 +173,7 @@ impl Half {
             bytes: Bytes(u64_at(bytes, HALF_PACKETS + 8)),
             payload: Bytes(u64_at(bytes, HALF_PACKETS + 16)),
             acked: Bytes(u64_at(bytes, HALF_PACKETS + 24)),
-            begun: bytes[HALF_NEXT + 8] != 0,
+            begun: bytes[HALF_BEGUN] != 0,
         }
     }
 }
@@ -265,6 +265,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Behind what is read of a flow.
+    const FLOW_WINDOWS: usize = 184;
+
     const HEADER: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../bpf/include/gateway.h"));
 
     #[test]
@@ -279,9 +282,10 @@ mod tests {
             .collect();
         let expected = [
             ("sizeof(struct flow_key)", FLOW_KEY),
+            ("sizeof(struct windows)", FLOW - FLOW_WINDOWS),
             ("sizeof(struct half)", HALF),
             ("offsetof(struct half, packets)", HALF_PACKETS),
-            ("offsetof(struct half, next)", HALF_NEXT),
+            ("offsetof(struct half, begun)", HALF_BEGUN),
             ("sizeof(struct flow)", FLOW),
             ("offsetof(struct flow, departure)", FLOW_DEPARTURE),
             ("offsetof(struct flow, down)", FLOW_DOWN),

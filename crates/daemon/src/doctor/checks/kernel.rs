@@ -3,6 +3,7 @@
 use crate::config::{Config, Datapath};
 use crate::doctor::facts::{Facts, Part, Presence};
 use crate::doctor::finding::Finding;
+use meshpace_gateway::DupAck;
 
 /// Linux whose search for a packet's verdict was measured to be slow (308 us with 20,000 held, on an emulated processor)
 /// and quick (1.5-3.3 us with 50,000 held). What lies between was not measured.
@@ -21,7 +22,7 @@ pub(super) fn rights(config: &Config, facts: &Facts) -> Vec<Finding> {
         return vec![Finding::serious(subject, "no CAP_NET_ADMIN: queues and rules cannot be made", remedy)];
     }
     let mut found = vec![Finding::good(subject, "CAP_NET_ADMIN")];
-    if !rights.net_raw && config.gateway.dupack != meshpace_gateway::DupAck::Off {
+    if !rights.net_raw && config.gateway.dupack != DupAck::Off {
         let remedy = "give CAP_NET_RAW, or set gateway.local_retransmission = \"off\"";
         found.push(Finding::warning(
             subject,
@@ -109,7 +110,15 @@ pub(super) fn ebpf(config: &Config, facts: &Facts) -> Vec<Finding> {
     .filter_map(|(is_missing, what)| is_missing.then_some(what))
     .collect();
     match (missing.is_empty(), config.datapath) {
-        (true, Datapath::Ebpf) => vec![Finding::good(subject, "bpf, sch_fq, tc")],
+        (true, Datapath::Ebpf) => {
+            let repairs = config.gateway.dupack != DupAck::Off;
+            let idle = repairs.then(|| {
+                let found = "it keeps no packets, so that nothing is repaired here (gateway.local_retransmission has no effect); \
+                             datapath = \"nfqueue\" repairs";
+                Finding::note(subject, found)
+            });
+            [Finding::good(subject, "bpf, sch_fq, tc")].into_iter().chain(idle).collect()
+        }
         (true, Datapath::Nfqueue) => Vec::new(),
         (false, Datapath::Ebpf) => {
             let found = format!("missing: {}", missing.join(", "));

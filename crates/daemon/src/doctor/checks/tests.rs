@@ -79,7 +79,7 @@ fn mesh0(facts: &mut Facts) -> &mut Interface {
 
 #[test]
 fn nothing_is_said_against_a_good_machine() {
-    let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_queue = \"fifo\"\n";
+    let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_queue = \"fifo\"\nlocal_retransmission = \"off\"\n";
     for text in [MESH, ebpf] {
         let findings = all(&config(text), &good());
         assert!(findings.iter().all(|finding| finding.severity == Good), "{findings:#?}");
@@ -114,6 +114,12 @@ fn kernel_parts() {
     expect(ebpf, absent(Part::SchFq), "eBPF data path", Serious, "CONFIG_NET_SCH_FQ");
     expect(ebpf, |f| f.tools.extend([("tc", false)]), "eBPF data path", Serious, "the program tc");
     expect(ebpf, |_| {}, "pacing queues", Note, "acts with datapath = \"nfqueue\" only");
+    let repairs = worst(ebpf, &good(), "eBPF data path");
+    assert!(
+        repairs.is_some_and(|(severity, words)| severity == Note && words.contains("local_retransmission"))
+    );
+    let without = format!("{ebpf}[gateway]\nlocal_retransmission = \"off\"\n");
+    assert_eq!(worst(&without, &good(), "eBPF data path").map(|(severity, _)| severity), Some(Good));
     expect(MESH, absent(Part::CgroupBpf), "meshpaced host", Note, "CONFIG_CGROUP_BPF");
     expect(MESH, |f| f.kernel.cgroup2 = None, "meshpaced host", Note, "no cgroup2");
     expect(MESH, |f| f.kernel.clock_source = Some("acpi_pm".to_owned()), "clock", Warning, "acpi_pm");

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "the kernel's clock has to advance")]
 
 mod bench;
+mod plausible;
 mod reading;
 
 use super::*;
@@ -267,19 +268,22 @@ fn a_connection_ends_with_its_fins_or_a_plausible_reset() {
 #[test]
 fn a_new_syn_begins_a_new_connection_with_its_own_window_scale() {
     let Some(mut bench) = bench() else { return };
-    for (offered, scale, window) in
-        [(Some(2), Some(5), 32_000), (None, Some(5), 1_000), (Some(9), None, 1_000)]
+    for (n, offered, scale, window) in
+        [(0, Some(2), Some(5), 32_000), (1, None, Some(5), 1_000), (2, Some(9), None, 1_000)]
     {
+        // The second and the third begin between the same ports before the one before is over.
+        let (client, server) = (Seq(n * 10_000_000), START + n * 1_000_000_000);
         let syn = |segment: Segment, ack, window_scale| Segment {
             flags: Flags { syn: true, ack, ..Flags::default() },
             options: Options { window_scale, ..Options::default() },
             ..segment
         };
-        bench.up(&syn(segment(0, 0, 0), false, scale));
+        bench.up(&syn(segment(client, 0, 0), false, scale));
+        assert_eq!(bench.flow().is_some(), n > 0, "nobody has answered yet");
+        bench.down(&syn(segment(server, client + 1, 0), true, offered));
         assert_eq!(bench.flow(), None);
-        bench.down(&syn(segment(START, 1, 0), true, offered));
-        bench.down(&segment(START + 1, 1, 1000));
-        bench.up(&segment(1, START + 1001, 0));
+        bench.down(&segment(server + 1, client + 1, 1000));
+        bench.up(&segment(client + 1, server + 1001, 0));
         assert_eq!(bench.flow().map(|flow| flow.window), Some(Some(Bytes(window))), "{offered:?} {scale:?}");
     }
     // The handshake was not seen: 7 (schemes.md 3.6).

@@ -34,6 +34,8 @@ pub(super) struct Bench {
     /// VLAN tags in front of the packet, by their types.
     pub(super) tags: &'static [u16],
     pub(super) places: u32,
+    /// Of the mesh's end.
+    pub(super) port: u16,
 }
 
 pub(super) struct Ran {
@@ -54,7 +56,8 @@ pub(super) fn bench() -> Option<Bench> {
         Err(error) => panic!("{error}"),
     };
     kernel.interfaces.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
-    let mut bench = Bench { kernel, v6: false, wired_ifindex: WIRED, gso: None, tags: &[], places: 1_000 };
+    let mut bench =
+        Bench { kernel, v6: false, wired_ifindex: WIRED, gso: None, tags: &[], places: 1_000, port: 5_000 };
     bench.act(Handling::Treat(Treatment::Pace));
     Some(bench)
 }
@@ -79,7 +82,7 @@ impl Bench {
             },
             port,
         };
-        FlowKey { wireless: end(1, 5000), wired: end(2, 80) }
+        FlowKey { wireless: end(1, self.port), wired: end(2, 80) }
     }
 
     pub(super) fn order(&mut self, interval: Option<Span>, packets: u32, treatment: Treatment) {
