@@ -311,15 +311,15 @@ fn goodput_control(out: &mut String, flow: &Flow, standing: &Standing) {
             let verdict = if deviation > standing.threshold { "above" } else { "not above" };
             say!(
                 out,
-                "  goodput {} over the mean {} of {} active flows = {deviation:.2}, {verdict} the threshold {}",
+                "  goodput {} over the mean {} of {} flows compared = {deviation:.2}, {verdict} the threshold {}",
                 bit_rate(own),
                 bit_rate(mean),
                 standing.active,
                 digits(standing.threshold)
             );
         }
-        (Some(_), _) => say!(out, "  no active flow got anything through"),
-        (None, _) => say!(out, "  the flow carried no data since the run before"),
+        (Some(_), _) => say!(out, "  no flow compared got anything through"),
+        (None, _) => say!(out, "  the flow was not compared: it carried no data, or it gets what it wants"),
     }
     match (standing.cap_interval_s, standing.capped_runs) {
         (Some(cap), Some(0)) => {

@@ -4,6 +4,7 @@ use crate::budget::{Budget, HostSlot};
 use crate::down::Down;
 use crate::up::Up;
 use crate::{FlowKey, Side, TcpView, Traffic, Treatment, Windows};
+use meshpace_pacing::Pending;
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq};
 
@@ -28,6 +29,15 @@ pub(crate) enum Rank {
     Holding,
 }
 
+/// What goodput control has been told of a connection besides its traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub down: Pending,
+    pub up: Pending,
+    /// Segments that passed more than once or were repaired, since the connection is known.
+    pub again: u64,
+}
+
 #[derive(Debug)]
 pub(crate) struct Connection<P> {
     pub key: FlowKey,
@@ -48,8 +58,8 @@ pub(crate) struct Connection<P> {
     /// By the side that it came from.
     pub traffic: [Traffic; 2],
     pub opened: Instant,
-    /// Goodput control knows of it.
-    pub controlled: bool,
+    /// What goodput control has been told, if it knows of it.
+    pub told: Option<Told>,
     pub last_activity: Instant,
 }
 
@@ -68,8 +78,19 @@ impl<P: Clone> Connection<P> {
             treatment,
             traffic: [Traffic::default(); 2],
             opened: now,
-            controlled: false,
+            told: None,
             last_activity: now,
+        }
+    }
+
+    /// What there is to tell goodput control.
+    pub fn to_tell(&self) -> Told {
+        let (down, up) = (self.down.as_ref(), self.up.as_ref());
+        Told {
+            down: down.map_or_else(Pending::default, Down::pending),
+            up: up.map_or_else(Pending::default, Up::pending),
+            again: down.map_or(0, |down| down.passed_again + down.repairs)
+                + up.map_or(0, |up| up.passed_again),
         }
     }
 

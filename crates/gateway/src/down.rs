@@ -7,7 +7,7 @@ use crate::pacing_queue::{Outbound, PacingQueue};
 use crate::segment_map::{Covered, Recorded, SegmentMap, UNACKED_MAX};
 use crate::{Config, Departure, DiscardReason, DupAck, Route, Treatment, WirelessLaw};
 use alloc::vec::Vec;
-use meshpace_pacing::Pacer;
+use meshpace_pacing::{Pacer, Pending};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq, Span};
 
@@ -77,6 +77,8 @@ pub(crate) struct Down<P> {
     /// How long packets wait for their turn, smoothed by an eighth of each; `None` before the first that was paced.
     pub wait: Option<Span>,
     pub repairs: u64,
+    /// Segments that passed here more than once.
+    pub passed_again: u64,
 }
 
 impl<P: Clone> Down<P> {
@@ -111,6 +113,7 @@ impl<P: Clone> Down<P> {
             aqm_marks: 0,
             wait: None,
             repairs: 0,
+            passed_again: 0,
         }
     }
 
@@ -341,6 +344,14 @@ impl<P: Clone> Down<P> {
         self.map.outstanding()
     }
 
+    /// What goodput control is told: a flow wants more if something waits here or, while nothing holds it back here, if
+    /// something is on its way (schemes.md 3.5).
+    pub fn pending(&self) -> Pending {
+        let outstanding = self.outstanding();
+        let held_back = self.is_paced() && self.interval().is_some();
+        Pending { demand: if held_back { !self.queue.is_empty() } else { outstanding }, outstanding }
+    }
+
     fn apply_pace(&mut self, now: Instant) {
         self.pacer.set_interval(now, self.interval());
         self.reschedule(now);
@@ -409,7 +420,10 @@ impl<P: Clone> Down<P> {
                 budget.record();
                 None
             }
-            Recorded::Again(before) => before,
+            Recorded::Again(before) => {
+                self.passed_again += 1;
+                before
+            }
         };
         if caches && packet.start.before(self.cached_from) {
             self.cached_from = packet.start;

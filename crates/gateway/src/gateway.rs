@@ -1,7 +1,7 @@
 //! The gateway: what happens to each packet, and when.
 
 use crate::budget::Books;
-use crate::connection::Connection;
+use crate::connection::{Connection, Told};
 use crate::down::{Answer, Arrival, Down};
 use crate::incoming::{Incoming, Sack, lowest_sack};
 use crate::table::{Slot, Table};
@@ -13,7 +13,7 @@ use crate::{
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use meshpace_pacing::{Direction, GoodputControl};
+use meshpace_pacing::{Direction, GoodputControl, Pending};
 use meshpace_units::{Bytes, Instant, Span};
 
 /// The gateway between a mesh and the Internet. `P` is a packet or a handle of one.
@@ -130,7 +130,9 @@ impl<P: Clone> Gateway<P> {
         GoodputControl::reconfigure(&mut self.goodput, config.goodput_control);
         let uncontrolled = self.goodput.is_none();
         for (slot, connection) in self.table.iter_mut() {
-            connection.controlled &= !uncontrolled;
+            if uncontrolled {
+                connection.told = None;
+            }
             if let Some(down) = &mut connection.down {
                 down.wireless.set_config(&config.law);
                 if uncontrolled {
@@ -310,8 +312,10 @@ impl<P: Clone> Gateway<P> {
             connection.carries_data = true;
             let paces = connection.treatment == Treatment::Pace;
             if let Some(goodput) = self.goodput.as_mut().filter(|_| paces) {
-                if !core::mem::replace(&mut connection.controlled, true) {
-                    goodput.on_flow_started(now, slot);
+                if connection.told.is_none() {
+                    goodput.on_flow_started(now, slot, connection.key.wireless.address);
+                    let again = connection.to_tell().again;
+                    connection.told = Some(Told { down: Pending::default(), up: Pending::default(), again });
                 }
                 goodput.on_payload(slot, direction, Bytes(u64::from(segment.payload)));
             }
@@ -324,6 +328,7 @@ impl<P: Clone> Gateway<P> {
         let due = connection.down.as_ref().and_then(|down| down.due);
         reschedule(&mut self.schedule, slot, due_before, due);
         self.table.touch(now, slot);
+        self.tell_goodput_control(now, slot);
         self.hurry(now, slot);
         if self.table.get(slot).is_closed() {
             self.forget(now, slot, true);
@@ -342,9 +347,8 @@ impl<P: Clone> Gateway<P> {
         connection.treat(now, treatment, &mut self.books.of(connection.host));
         let due = connection.down.as_ref().and_then(|down| down.due);
         reschedule(&mut self.schedule, slot, due_before, due);
-        if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {
+        if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.told.take().is_some()) {
             goodput.on_flow_ended(slot);
-            connection.controlled = false;
         }
     }
 
@@ -433,6 +437,7 @@ impl<P: Clone> Gateway<P> {
                 acked.rtt.into_iter().for_each(|rtt| self.round_trips.wireless.record(rtt));
                 if let Some(goodput) = &mut self.goodput {
                     goodput.on_acked(slot, acked.bytes);
+                    acked.rtt.into_iter().for_each(|rtt| goodput.on_round_trip(slot, rtt));
                 }
                 answer = match lowest_sack(segment) {
                     // A watched flow has no cache, so that its duplicates are forwarded as well.
@@ -464,11 +469,29 @@ impl<P: Clone> Gateway<P> {
         let departure = down.depart(now, &self.config, &mut self.books.of(connection.host), &mut self.urgent);
         reschedule(&mut self.schedule, slot, None, down.due);
         self.table.refresh_rank(slot);
+        self.tell_goodput_control(now, slot);
         let waited = departure.as_ref().and_then(|departure| departure.held_since);
         waited.into_iter().for_each(|since| self.waits.0.record(now.saturating_since(since)));
         // Behind what was dropped before it, in the order of the queue.
         self.urgent.extend(departure);
         self.urgent.pop_front()
+    }
+
+    /// Tells goodput control what has changed about what waits, is outstanding and passed again.
+    fn tell_goodput_control(&mut self, now: Instant, slot: Slot) {
+        let connection = self.table.get_mut(slot);
+        let (Some(goodput), Some(before)) = (&mut self.goodput, connection.told) else { return };
+        let told = connection.to_tell();
+        for _ in before.again..told.again {
+            goodput.on_retransmission(slot);
+        }
+        if told.down != before.down {
+            goodput.on_pending(now, slot, Direction::Down, told.down);
+        }
+        if told.up != before.up {
+            goodput.on_pending(now, slot, Direction::Up, told.up);
+        }
+        connection.told = Some(told);
     }
 
     fn run_goodput_control(&mut self, now: Instant) {
@@ -504,7 +527,7 @@ impl<P: Clone> Gateway<P> {
             }
         }
         self.books.close(connection.key.wireless.address, connection.host);
-        if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.controlled) {
+        if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.told.is_some()) {
             goodput.on_flow_ended(slot);
         }
         self.ended += 1;

@@ -4,6 +4,7 @@ use crate::budget::Budget;
 use crate::goodput::{Acked, Goodput};
 use crate::segment_map::{Covered, Recorded, SegmentMap, UNACKED_MAX};
 use crate::{Config, TcpView, Treatment};
+use meshpace_pacing::Pending;
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Instant, Span};
 
@@ -21,11 +22,19 @@ pub(crate) struct Up {
     pub goodput: Goodput,
     /// Options written.
     pub options_written: u64,
+    /// Segments that passed here more than once.
+    pub passed_again: u64,
 }
 
 impl Up {
     pub fn new(now: Instant, first: &Segment) -> Self {
-        Self { map: SegmentMap::new(first.seq), rtt: None, goodput: Goodput::new(now), options_written: 0 }
+        Self {
+            map: SegmentMap::new(first.seq),
+            rtt: None,
+            goodput: Goodput::new(now),
+            options_written: 0,
+            passed_again: 0,
+        }
     }
 
     /// A data packet passes towards the Internet: T1 (schemes.md 3.2).
@@ -34,8 +43,10 @@ impl Up {
             budget.forget(1);
         }
         let room = budget.can_record(config, self.map.len());
-        if self.map.record(segment.seq, segment.end(), now, room, ()) == Recorded::New {
-            budget.record();
+        match self.map.record(segment.seq, segment.end(), now, room, ()) {
+            Recorded::New => budget.record(),
+            Recorded::Again(()) => self.passed_again += 1,
+            Recorded::Not => {}
         }
     }
 
@@ -70,6 +81,12 @@ impl Up {
         self.options_written += u64::from(writes);
         let option = writes.then(|| Span::from_millis(Options::rtt_milliseconds(rtt).into()));
         (Acked { bytes, rtt: Some(rtt) }, option)
+    }
+
+    /// What goodput control is told: what waits in the mesh is not seen here, only what is on its way in the wired part.
+    pub fn pending(&self) -> Pending {
+        let outstanding = self.map.outstanding();
+        Pending { demand: outstanding, outstanding }
     }
 
     /// Entries in the sequence map.

@@ -1,12 +1,18 @@
 //! Goodput control: fairness between the flows that cross a gateway.
 
 mod config;
+mod demand;
+mod probe;
 
-pub use config::{Aging, GoodputControlConfig, KEYS as GOODPUT_CONTROL_KEYS, Order, Reset};
+pub use config::{Aging, GoodputControlConfig, KEYS as GOODPUT_CONTROL_KEYS, Order, Profile, Reset};
+pub use demand::Pending;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::net::IpAddr;
+use demand::Demand;
 use meshpace_units::{Bytes, Instant, Span};
+use probe::{Judgement, Probe};
 
 /// Bits of a kbit, as [`Aging::AdditiveKbit`] adds them a second.
 const KBIT: f64 = 1e3;
@@ -23,7 +29,8 @@ pub enum Direction {
 
 /// Caps the pace of wired-to-wireless flows that get more than their share, as long as that helps the slow flows.
 ///
-/// The driver reports flows as they start and end, their payload and their newly acknowledged bytes, and calls
+/// The driver reports flows as they start and end, their payload and their newly acknowledged bytes and, for profile
+/// `robust`, what waits or is outstanding, retransmissions and wireless round trips. It calls
 /// [`GoodputControl::handle_timeout`] when [`GoodputControl::poll_timeout`] says so; caps change only there.
 ///
 /// Source: schemes.md 3.5.
@@ -33,10 +40,12 @@ pub struct GoodputControl<Id> {
     flows: BTreeMap<Id, Flow>,
     /// Whether a flow started or ended since the last run, as far as that resets.
     membership_changed: bool,
+    /// The most that a flow which ended since the last run had acknowledged in that time.
+    ended: Bytes,
     last_run: Instant,
     next_run: Option<Instant>,
     runs: u64,
-    /// Flows active in the latest run and their mean goodput.
+    /// Flows compared in the latest run (the active ones, or the backlogged) and their mean goodput.
     active: usize,
     mean: Option<f64>,
     /// What the throttlings of the last run are judged by.
@@ -46,11 +55,12 @@ pub struct GoodputControl<Id> {
 /// What the latest run found about one flow, and what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
-    /// Its goodput over the interval, bit/s; `None` if it carried no payload then.
+    /// Its goodput over the interval, bit/s; `None` if it was not compared: it carried no payload then or, in profile
+    /// `robust`, did not want more than it got.
     pub goodput: Option<f64>,
-    /// The mean over the active flows, bit/s; `None` if there was none.
+    /// The mean over the flows compared, bit/s; `None` if there was none.
     pub mean: Option<f64>,
-    /// How many flows were active.
+    /// How many flows were compared.
     pub active: usize,
     /// Its cap, as the least spacing of its packets.
     pub cap: Option<Span>,
@@ -62,11 +72,19 @@ pub struct Standing {
 
 #[derive(Clone, Debug)]
 struct Flow {
+    /// Its end in the mesh.
+    host: IpAddr,
     /// Largest payload seen downwards, in place of the MSS.
     segment: Bytes,
     interval: Traffic,
-    /// Goodput in the latest run, if it was active.
+    /// Goodput in the latest run, if it was compared.
     goodput: Option<f64>,
+    /// Which way its data went in the latest interval in which there were any.
+    direction: Direction,
+    demand: Demand,
+    /// It has carried enough for its start to count, and it did so in the latest run.
+    started: bool,
+    weighs: bool,
     cap: Option<Cap>,
     hold_off: Option<HoldOff>,
 }
@@ -84,9 +102,9 @@ impl Traffic {
         self.down + self.up > Bytes::ZERO
     }
 
-    /// Wired to wireless.
-    fn is_downward(self) -> bool {
-        self.down > self.up
+    /// Which way most of it went; towards the wired part if it cannot be told.
+    fn direction(self) -> Direction {
+        if self.down > self.up { Direction::Down } else { Direction::Up }
     }
 }
 
@@ -102,15 +120,6 @@ struct HoldOff {
     until_run: u64,
 }
 
-/// The flows below the mean when others were throttled, and their mean goodput then.
-#[derive(Clone, Debug)]
-struct Probe<Id> {
-    /// The run that throttled.
-    run: u64,
-    slow: Vec<Id>,
-    goodput_before: f64,
-}
-
 impl<Id: Copy + Ord> GoodputControl<Id> {
     /// A controller without flows.
     #[must_use]
@@ -119,6 +128,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             config,
             flows: BTreeMap::new(),
             membership_changed: false,
+            ended: Bytes::ZERO,
             last_run: Instant::ZERO,
             next_run: None,
             runs: 0,
@@ -141,31 +151,39 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         self.config = config;
     }
 
-    /// A connection appeared.
-    pub fn on_flow_started(&mut self, now: Instant, id: Id) {
+    /// A connection appeared, whose end in the mesh is `host`.
+    pub fn on_flow_started(&mut self, now: Instant, id: Id, host: IpAddr) {
         if self.flows.is_empty() {
             self.last_run = now;
             self.next_run = now.checked_add(self.config.interval);
         }
         let flow = Flow {
+            host,
             segment: Bytes::ZERO,
             interval: Traffic::default(),
             goodput: None,
+            direction: Direction::Up,
+            demand: Demand::default(),
+            started: false,
+            weighs: false,
             cap: None,
             hold_off: None,
         };
         self.flows.insert(id, flow);
-        self.membership_changed |= self.config.reset == Reset::StartEnd;
+        self.membership_changed |=
+            self.config.profile == Profile::Paper && self.config.reset == Reset::StartEnd;
     }
 
     /// A connection ended; without any left nothing is scheduled.
     pub fn on_flow_ended(&mut self, id: Id) {
-        if self.flows.remove(&id).is_some() {
-            self.membership_changed = true;
+        if let Some(flow) = self.flows.remove(&id) {
+            self.membership_changed |= self.config.profile == Profile::Paper || flow.weighs;
+            self.ended = self.ended.max(flow.interval.acked);
         }
         if self.flows.is_empty() {
             self.next_run = None;
             self.probe = None;
+            self.ended = Bytes::ZERO;
         }
     }
 
@@ -194,6 +212,35 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
     pub fn on_acked(&mut self, id: Id, newly: Bytes) {
         if let Some(flow) = self.flows.get_mut(&id) {
             flow.interval.acked += newly;
+        }
+    }
+
+    /// What of connection `id` waits or is outstanding in a direction, from `now` on.
+    pub fn on_pending(&mut self, now: Instant, id: Id, direction: Direction, pending: Pending) {
+        if let Some(flow) = self.flows.get_mut(&id) {
+            flow.demand.on_pending(now, direction, pending);
+        }
+    }
+
+    /// A segment of connection `id` that had passed before passed again, or was repaired here.
+    pub fn on_retransmission(&mut self, id: Id) {
+        if let Some(flow) = self.flows.get_mut(&id) {
+            flow.demand.on_retransmission();
+        }
+    }
+
+    /// This share of the packets of connection `id` had to wait since the latest run: from a data path that delays packets
+    /// where this code does not run, in place of [`GoodputControl::on_pending`].
+    pub fn on_waited(&mut self, id: Id, share: f64) {
+        if let Some(flow) = self.flows.get_mut(&id) {
+            flow.demand.on_waited(share);
+        }
+    }
+
+    /// A wireless round trip of connection `id`, the wait in its pacing queue left out.
+    pub fn on_round_trip(&mut self, id: Id, rtt: Span) {
+        if let Some(flow) = self.flows.get_mut(&id) {
+            flow.demand.on_round_trip(rtt);
         }
     }
 
@@ -236,29 +283,35 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         // Whole intervals late (a suspended machine) are skipped; goodput is over the time that really passed.
         let missed = (now - due).whole(self.config.interval.max(Span::NANOSECOND));
         self.next_run = due.checked_add(self.config.interval * (missed + 1));
-        self.run(now.saturating_since(self.last_run).as_secs_f64(), pace);
+        self.run(now, now.saturating_since(self.last_run), pace);
         self.last_run = now;
         true
     }
 
-    fn run(&mut self, elapsed: f64, pace: impl Fn(Id) -> Option<Span>) {
+    fn run(&mut self, now: Instant, elapsed: Span, pace: impl Fn(Id) -> Option<Span>) {
         self.runs += 1;
-        let goodput: BTreeMap<Id, f64> = self
-            .flows
-            .iter()
-            .filter(|(_, flow)| flow.interval.is_active())
-            .map(|(&id, flow)| (id, flow.interval.acked.bits() as f64 / elapsed))
-            .collect();
+        for flow in self.flows.values_mut() {
+            let heard = flow.interval.is_active();
+            if heard {
+                flow.direction = flow.interval.direction();
+            }
+            flow.demand.end_interval(now, elapsed, heard, flow.direction, &self.config);
+        }
+        if self.config.profile == Profile::Robust {
+            self.weigh();
+        }
+        let goodput = self.compared(elapsed.as_secs_f64());
         self.active = goodput.len();
-        self.mean = (!goodput.is_empty()).then(|| goodput.values().sum::<f64>() / goodput.len() as f64);
+        self.mean = self.mean_of(&goodput);
         if self.membership_changed {
             self.forget_all();
         } else if let Some(mean) = self.mean.filter(|&mean| mean > 0.0 && self.can_compare(&goodput)) {
             let probe = self.probe.take();
             match self.config.order {
                 Order::JudgeFirst => {
-                    self.judge(probe, &goodput);
-                    self.throttle(&goodput, mean);
+                    if self.judge(probe, &goodput) != Some(Judgement::Later) {
+                        self.throttle(&goodput, mean);
+                    }
                 }
                 Order::Figure => {
                     self.throttle(&goodput, mean);
@@ -268,17 +321,86 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             self.age(|id| goodput.get(&id).map_or(0.0, |own| own / mean), pace);
         } else {
             self.age(|_| 1.0, pace);
+            if self.config.profile == Profile::Robust && !self.can_compare(&goodput) {
+                self.lift_all(); // nobody is left whom a cap could help
+            }
+        }
+        if self.config.profile == Profile::Robust {
+            self.hold_up_caps();
         }
         for (id, flow) in &mut self.flows {
             flow.goodput = goodput.get(id).copied();
             flow.interval = Traffic::default();
+        }
+        self.ended = Bytes::ZERO;
+    }
+
+    /// The flows to compare, with their goodput: those with payload or, in profile `robust`, those that want more than they
+    /// get; a flow that backs off is one of these, with nothing.
+    fn compared(&self, elapsed: f64) -> BTreeMap<Id, f64> {
+        let counts = |flow: &Flow| match self.config.profile {
+            Profile::Paper => flow.interval.is_active(),
+            Profile::Robust => flow.demand.backlogged(),
+        };
+        let compared = self.flows.iter().filter(|(_, flow)| counts(flow));
+        compared.map(|(&id, flow)| (id, flow.interval.acked.bits() as f64 / elapsed)).collect()
+    }
+
+    /// Their mean; in profile `robust` each mesh host counts once, with the mean of its flows, so that a host gains nothing by
+    /// opening many.
+    fn mean_of(&self, goodput: &BTreeMap<Id, f64>) -> Option<f64> {
+        let mean = |sum: f64, count: usize| (count > 0).then(|| sum / count as f64);
+        if self.config.profile == Profile::Paper {
+            return mean(goodput.values().sum(), goodput.len());
+        }
+        let mut hosts: BTreeMap<IpAddr, (f64, usize)> = BTreeMap::new();
+        for (id, own) in goodput {
+            let (sum, count) = hosts.entry(self.flows[id].host).or_default();
+            (*sum, *count) = (*sum + own, *count + 1);
+        }
+        mean(hosts.values().map(|&(sum, count)| sum / count as f64).sum(), hosts.len())
+    }
+
+    /// Which flows carried enough in this interval for their start or end to count.
+    fn weigh(&mut self) {
+        let total: f64 = self.flows.values().map(|flow| flow.interval.acked.bits() as f64).sum();
+        let ended = self.ended.bits() as f64;
+        let least = self.config.reset_share * (total + ended);
+        let weighs = |bits: f64| bits > 0.0 && bits >= least;
+        self.membership_changed |= weighs(ended);
+        for (id, flow) in &mut self.flows {
+            flow.weighs = weighs(flow.interval.acked.bits() as f64);
+            if flow.weighs && !core::mem::replace(&mut flow.started, true) {
+                // That it gets more than before may be what a cap was for.
+                let awaited = self.probe.as_ref().is_some_and(|probe| probe.awaits(id));
+                self.membership_changed |= self.config.reset == Reset::StartEnd && !awaited;
+            }
+        }
+    }
+
+    /// No cap goes below a share of the present mean, nor below a packet a second (schemes.md 3.5).
+    fn hold_up_caps(&mut self) {
+        for flow in self.flows.values_mut() {
+            if let Some(cap) = &mut flow.cap {
+                let share =
+                    self.mean.map_or(0.0, |mean| mean * self.config.cap_min / flow.segment.bits() as f64);
+                cap.packets_per_sec = cap.packets_per_sec.max(share).max(1.0);
+            }
         }
     }
 
     /// Two flows at least, and one that could be throttled: with less nothing is throttled or judged, but aging goes on,
     /// or a cap would outlive its reason (schemes.md 3.5).
     fn can_compare(&self, goodput: &BTreeMap<Id, f64>) -> bool {
-        goodput.len() >= 2 && goodput.keys().any(|id| self.flows[id].interval.is_downward())
+        goodput.len() >= 2 && goodput.keys().any(|id| self.flows[id].direction == Direction::Down)
+    }
+
+    /// Every cap goes; who is left alone stays so.
+    fn lift_all(&mut self) {
+        self.probe = None;
+        for flow in self.flows.values_mut() {
+            flow.cap = None;
+        }
     }
 
     /// A connection started or ended: every cap and all throttle state goes.
@@ -291,33 +413,9 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         }
     }
 
-    /// In the first run that can tell after a throttling: without improvement of the flows that were slow then, the cap
-    /// was useless (there is no shared bottleneck) and is removed, and the flow is left alone for a while. A cap that
-    /// this run set anew is not judged.
-    fn judge(&mut self, probe: Option<Probe<Id>>, goodput: &BTreeMap<Id, f64>) {
-        let Some(probe) = probe else {
-            return;
-        };
-        let total: f64 = probe.slow.iter().filter_map(|id| goodput.get(id)).sum();
-        let after = total / probe.slow.len() as f64;
-        // Flows that got nothing before must get something: 0 is no improvement on 0.
-        let improved =
-            after >= self.config.improvement * probe.goodput_before && after > probe.goodput_before;
-        let judged = |cap: &Cap| cap.since_run == probe.run;
-        for flow in self.flows.values_mut().filter(|flow| flow.cap.as_ref().is_some_and(judged)) {
-            if improved {
-                flow.hold_off = None;
-                continue;
-            }
-            flow.cap = None;
-            let runs = flow.hold_off.map_or(self.config.hold_off, |earlier| earlier.runs.saturating_mul(2));
-            let runs = runs.min(self.config.hold_off_max);
-            flow.hold_off = Some(HoldOff { runs, until_run: self.runs + u64::from(runs) });
-        }
-    }
-
     fn throttle(&mut self, goodput: &BTreeMap<Id, f64>, mean: f64) {
-        let slow: Vec<Id> = goodput.iter().filter(|&(_, &own)| own < mean).map(|(&id, _)| id).collect();
+        let slow = goodput.iter().filter(|&(_, &own)| own < mean);
+        let slow: Vec<(Id, f64)> = slow.map(|(&id, &own)| (id, own)).collect();
         // A mean of equal goodputs may be rounded to below them: then nobody is slow, and nobody is helped.
         if slow.is_empty() {
             return;
@@ -327,15 +425,18 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             let flow = self.flows.get_mut(id).expect("goodput is of known flows");
             // Never one whose cap this very run cancelled, however short the hold-off.
             let held_off = flow.hold_off.is_some_and(|hold_off| self.runs <= hold_off.until_run);
-            if flow.interval.is_downward() && !held_off && own / mean > self.config.threshold {
+            if flow.direction == Direction::Down
+                && flow.segment > Bytes::ZERO
+                && !held_off
+                && own / mean > self.config.threshold
+            {
                 let packets_per_sec = mean / flow.segment.bits() as f64;
                 flow.cap = Some(Cap { packets_per_sec, since_run: self.runs });
                 throttled = true;
             }
         }
         if throttled {
-            let goodput_before = slow.iter().map(|id| goodput[id]).sum::<f64>() / slow.len() as f64;
-            self.probe = Some(Probe { run: self.runs, slow, goodput_before });
+            self.probe = Some(Probe { run: self.runs, slow });
         }
     }
 

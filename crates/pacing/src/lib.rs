@@ -27,7 +27,8 @@ mod wireless;
 pub use adaptive::{AdaptiveConfig, Divisor, Samples, ShortPath, Variation};
 pub use free_running::FreeRunningTimer;
 pub use goodput_control::{
-    Aging, Direction, GOODPUT_CONTROL_KEYS, GoodputControl, GoodputControlConfig, Order, Reset, Standing,
+    Aging, Direction, GOODPUT_CONTROL_KEYS, GoodputControl, GoodputControlConfig, Order, Pending, Profile,
+    Reset, Standing,
 };
 pub use law::{RateLaw, Rejected, Step};
 pub use pacer::Pacer;

@@ -22,9 +22,10 @@ const LAW: [&str; 11] = [
 ];
 
 /// Keys of `[gateway]`.
-const GATEWAY: [&str; 22] = [
+const GATEWAY: [&str; 29] = [
     "goodput_control",
     "local_retransmission",
+    "gc_profile",
     "gc_interval",
     "gc_threshold",
     "gc_order",
@@ -34,6 +35,12 @@ const GATEWAY: [&str; 22] = [
     "gc_improvement",
     "gc_hold_off",
     "gc_hold_off_max",
+    "gc_backlog_share",
+    "gc_backlog_rtt",
+    "gc_backlog_losses",
+    "gc_idle_runs",
+    "gc_reset_share",
+    "gc_cap_min",
     "gap_queue",
     "gap_queue_target",
     "gap_queue_interval",
@@ -144,6 +151,9 @@ pub(super) fn defaults(memory: Option<Memory>) -> Scheme {
     set.unwrap_or_else(|error| panic!("the default: {error}"));
     // A live gateway that let packets wait for seconds would be switched off; the paper's queue is there to be compared with.
     let set = scheme.set("gap_queue", &RawValue::from("codel"));
+    set.unwrap_or_else(|error| panic!("the default: {error}"));
+    // Nor would one whose downloads anybody can hold down who opens connections (schemes.md 3.5).
+    let set = scheme.set("gc_profile", &RawValue::from(meshpace_pacing::Profile::Robust.word()));
     set.unwrap_or_else(|error| panic!("the default: {error}"));
     let Some(memory) = memory.filter(|memory| memory.is_short()) else { return scheme };
     for key in OF_MEMORY {

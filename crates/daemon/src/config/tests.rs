@@ -13,9 +13,15 @@ fn parse(text: &str) -> Config {
 fn an_empty_file_observes_and_has_the_papers_parameters() {
     let config = parse("");
     assert_eq!((config.mode, config.datapath, config.paced_share), (Mode::Observe, Datapath::Nfqueue, 1.0));
-    // A live gateway keeps its queues short and holds fewer packets; all else is the paper's.
+    // A live gateway keeps its queues short, holds fewer packets, and compares flows that want more; all else is the paper's.
     let codel = Some(meshpace_gateway::CodelConfig::RFC);
-    let gateway = meshpace_gateway::Config { held_max: 16_384, codel, ..meshpace_gateway::Config::PAPER };
+    let goodput_control = Some(meshpace_pacing::GoodputControlConfig::ROBUST);
+    let gateway = meshpace_gateway::Config {
+        held_max: 16_384,
+        codel,
+        goodput_control,
+        ..meshpace_gateway::Config::PAPER
+    };
     assert_eq!(config.gateway, gateway);
     assert_eq!(config.host.law, meshpace_pacing::AdaptiveConfig::PAPER);
     assert_eq!((config.host.hops, config.host.rate), (None, Rate::bits_per_sec(11_000_000)));

@@ -62,6 +62,9 @@ struct Counted {
     up: Bytes,
     down_acked: Bytes,
     up_acked: Bytes,
+    /// Packets towards the mesh, and those of them that were given a departure in the future.
+    down_packets: u64,
+    delayed: u64,
 }
 
 impl Counted {
@@ -71,6 +74,8 @@ impl Counted {
             up: known.up.payload,
             down_acked: known.down.acked,
             up_acked: known.up.acked,
+            down_packets: known.down.packets,
+            delayed: known.delayed,
         }
     }
 
@@ -82,6 +87,8 @@ impl Counted {
             up: since(self.up, before.up),
             down_acked: since(self.down_acked, before.down_acked),
             up_acked: since(self.up_acked, before.up_acked),
+            down_packets: self.down_packets.checked_sub(before.down_packets).unwrap_or(self.down_packets),
+            delayed: self.delayed.checked_sub(before.delayed).unwrap_or(self.delayed),
         }
     }
 }
@@ -219,6 +226,9 @@ impl Engine {
                 let route = judge.route(&event.key, event.ttl);
                 let law = || Box::new(WirelessLaw::new(&self.config.law));
                 flow.wireless.get_or_insert_with(law).on_round_trip(rtt, flow.segment, &route);
+                if let Some(goodput) = self.goodput.as_mut().filter(|_| flow.controlled) {
+                    goodput.on_round_trip(event.key, rtt);
+                }
             }
             Told::WiredSample(rtt) => {
                 self.round_trips.wired.record(rtt);
@@ -260,6 +270,9 @@ impl Engine {
             goodput.on_traffic(*key, Direction::Down, news.down, flow.segment);
             goodput.on_traffic(*key, Direction::Up, news.up, flow.segment);
             goodput.on_acked(*key, news.down_acked + news.up_acked);
+            if news.down_packets > 0 {
+                goodput.on_waited(*key, news.delayed as f64 / news.down_packets as f64);
+            }
         }
     }
 
@@ -436,7 +449,7 @@ impl Engine {
             return;
         }
         if paced {
-            goodput.on_flow_started(now, *key);
+            goodput.on_flow_started(now, *key, key.wireless.address);
         } else {
             goodput.on_flow_ended(*key);
             flow.cap = None;

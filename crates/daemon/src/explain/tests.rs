@@ -18,7 +18,7 @@ fn the_formulas_come_with_their_numbers() {
         "  (2.3)  cov = deviation / mean of the last 3 round trips (at most 50) = 2 ms / 12 ms = 0.167",
         "         latest round trips: 10 12 14 ms",
         "  (2.4)  R = 1 / (FHD_hat * (1 + 2 * cov)) = 1 / (33 ms * 1.333) = 22.7 packet/s, one each 44 ms",
-        "  goodput 240 kbit/s over the mean 240 kbit/s of 2 active flows = 1.00, not above the threshold 1.1",
+        "  goodput 240 kbit/s over the mean 240 kbit/s of 2 flows compared = 1.00, not above the threshold 1.1",
         "  not capped",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");

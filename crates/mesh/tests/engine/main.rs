@@ -10,6 +10,7 @@ mod extremes;
 mod features;
 mod gap;
 mod golden;
+mod goodput_control;
 mod interval;
 mod links;
 mod losses;

@@ -1,8 +1,13 @@
+mod robust;
+
 use super::*;
+use core::net::Ipv4Addr;
 use meshpace_keys::Word;
 use proptest::prelude::*;
 
 const SEGMENT: Bytes = Bytes(1460);
+/// The paper's procedure asks nobody where a flow ends.
+const MESH_HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// A flow's own pace: 10 ms, 100 packet/s.
 const OWN: Span = Span::from_millis(10);
 
@@ -17,7 +22,7 @@ impl World {
     fn new(config: GoodputControlConfig, down: &[bool]) -> Self {
         let mut control = GoodputControl::new(config);
         for (id, _) in (0..).zip(down) {
-            control.on_flow_started(Instant::ZERO, id);
+            control.on_flow_started(Instant::ZERO, id, MESH_HOST);
         }
         let directions =
             down.iter().map(|&down| if down { Direction::Down } else { Direction::Up }).collect();
@@ -247,7 +252,7 @@ fn caps_go_when_a_flow_starts_or_ends() {
             world.interval(&[200, 200]);
             assert_eq!(world.capped(), [false, false]);
         } else {
-            world.control.on_flow_started(world.now, 3);
+            world.control.on_flow_started(world.now, 3, MESH_HOST);
             world.interval(&[200, 150, 150, 900]);
             assert_eq!(world.capped(), [false, false, false, false]);
         }
@@ -259,7 +264,7 @@ fn a_start_need_not_reset() {
     let config = GoodputControlConfig { reset: Reset::End, ..GoodputControlConfig::PAPER };
     let mut world = World::new(config, &[true, false]);
     world.interval(&[300, 100]);
-    world.control.on_flow_started(world.now, 2);
+    world.control.on_flow_started(world.now, 2, MESH_HOST);
     world.interval(&[200, 200, 200]);
     assert_eq!(world.capped(), [true, false, false]);
     world.control.on_flow_ended(1);
@@ -329,7 +334,7 @@ fn nothing_runs_early_or_without_flows() {
     let mut control: GoodputControl<u32> = GoodputControl::new(GoodputControlConfig::PAPER);
     assert_eq!(control.poll_timeout(), None);
     let start = Instant::ZERO + Span::from_secs(7);
-    control.on_flow_started(start, 1);
+    control.on_flow_started(start, 1, MESH_HOST);
     assert_eq!(control.poll_timeout(), Some(start + Span::from_secs(5)));
     assert!(!control.handle_timeout(start + Span::from_millis(4_999), |_| None));
     assert!(control.handle_timeout(start + Span::from_secs(18), |_| None), "late");
@@ -362,7 +367,7 @@ proptest! {
                 }
             }
         }
-        world.control.on_flow_started(world.now, 99);
+        world.control.on_flow_started(world.now, 99, MESH_HOST);
         world.control.on_flow_ended(99);
         world.interval(&[1]);
         prop_assert!(world.capped().iter().all(|capped| !capped));
