@@ -12,8 +12,10 @@ use std::sync::mpsc::Sender;
 /// A question or an order to the data thread. After sending one, wake the thread.
 #[derive(Debug)]
 pub enum Request {
-    /// Tell everything.
+    /// Tell everything; of the flows perhaps only the first, or none.
     Snapshot(Sender<Snapshot>),
+    /// Tell of the flows that follow this one, or of the first ones: as many as take no packet's time.
+    Page(Option<FlowKey>, Sender<Page>),
     /// Tell one flow in detail; `None` if it is not known.
     Flow(FlowKey, Sender<Option<Box<FlowDetail>>>),
     /// Put another configuration in force; flows are kept. Answers what the operator should know about it, or why the
@@ -140,6 +142,17 @@ pub struct Snapshot {
     pub held: usize,
     /// Bytes in queues and caches now.
     pub buffered: Bytes,
-    /// All flows, in the order of their keys.
+    /// The flows, in the order of their keys.
     pub flows: Vec<FlowReport>,
+    /// No flow follows these; otherwise [`Request::Page`] tells of those that do.
+    pub complete: bool,
+}
+
+/// Some flows that follow one another.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// In the order of their keys.
+    pub flows: Vec<FlowReport>,
+    /// They are the last.
+    pub complete: bool,
 }

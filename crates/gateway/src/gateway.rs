@@ -192,9 +192,14 @@ impl<P: Clone> Gateway<P> {
         self.table.iter().map(|(_, connection)| FlowStats::of(connection))
     }
 
-    /// As [`Gateway::flows`], with what came of each and when.
-    pub fn flows_with_activity(&self) -> impl Iterator<Item = (FlowStats, Activity)> {
-        self.table.iter().map(|(_, connection)| (FlowStats::of(connection), Activity::of(connection)))
+    /// As [`Gateway::flows`], with what came of each and when; only those that follow `after`, if given.
+    pub fn flows_with_activity(
+        &self,
+        after: Option<&FlowKey>,
+    ) -> impl Iterator<Item = (FlowStats, Activity)> {
+        self.table
+            .iter_after(after)
+            .map(|(_, connection)| (FlowStats::of(connection), Activity::of(connection)))
     }
 
     /// As [`Gateway::flow`], with what came of it and when.

@@ -4,6 +4,7 @@ use crate::FlowKey;
 use crate::connection::{Connection, Rank};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::ops::Bound;
 use meshpace_units::{Instant, Span};
 
 /// A connection's place in the table; reused after its end.
@@ -52,6 +53,12 @@ impl<P: Clone> Table<P> {
     /// All connections in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (Slot, &Connection<P>)> {
         self.by_key.values().map(|&slot| (slot, self.get(slot)))
+    }
+
+    /// The connections that follow `after` in the order of their keys, or all.
+    pub fn iter_after(&self, after: Option<&FlowKey>) -> impl Iterator<Item = (Slot, &Connection<P>)> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.by_key.range((from, Bound::Unbounded)).map(|(_, &slot)| (slot, self.get(slot)))
     }
 
     /// All connections in the order of their slots.

@@ -252,7 +252,7 @@ fn goodput_control_can_be_switched_off_and_on() {
 #[test]
 fn packets_are_counted_by_the_side_they_came_from() {
     let (s, ..) = with_held(config(), 2);
-    let (_, activity) = s.gateway.flows_with_activity().next().unwrap();
+    let (_, activity) = s.gateway.flows_with_activity(None).next().unwrap();
     let wire = |payload: u32| u64::from(payload + 40);
     assert_eq!((activity.down.packets, activity.down.bytes), (5, Bytes(wire(0) + 4 * wire(MSS))));
     assert_eq!((activity.up.packets, activity.up.bytes), (3, Bytes(3 * wire(0))));

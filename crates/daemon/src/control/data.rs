@@ -3,23 +3,26 @@
 use crate::state::{FlowDetail, Request, Snapshot};
 use meshpace_gateway::FlowKey;
 use meshpace_linux::{Waker, monotonic_now};
-use meshpace_units::Span;
+use meshpace_units::{Instant, Span};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long the data thread may take: it answers between two packets, so this is thousands of times too long.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A snapshot this young serves the next who asks too. Copying 10,000 flows takes the data thread about a
-/// millisecond, and this bounds what any number of curious clients cost it.
+/// A snapshot this young serves the next who asks too, or as long as it took to make. Copying 10,000 flows takes the data
+/// thread ten milliseconds, though never more than a page at a time; this bounds what any number of curious clients cost it.
 const FRESH: Span = Span::from_millis(100);
+
+/// The latest snapshot, and until when it serves.
+type Latest = (Arc<Snapshot>, Instant);
 
 /// The data thread, for those who ask. Clones share their snapshots.
 #[derive(Clone, Debug)]
 pub struct DataThread {
     requests: Sender<Request>,
     waker: Waker,
-    latest: Arc<Mutex<Option<Arc<Snapshot>>>>,
+    latest: Arc<Mutex<Option<Latest>>>,
 }
 
 /// The data thread did not answer.
@@ -40,20 +43,31 @@ impl DataThread {
         Self { requests, waker, latest: Arc::default() }
     }
 
-    /// What it knows, a tenth of a second old at most.
+    /// What it knows, a tenth of a second old at most, or twice as old as it takes to ask for all flows. They are asked
+    /// for a page at a time, so that packets need not wait: one that begins meanwhile may lack, and the later ones have
+    /// gone on a little.
     ///
     /// # Errors
     /// [`Unanswered`].
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, Unanswered> {
         // Holding the lock while asking lets those who come meanwhile share the answer.
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(fresh) = latest.as_ref().filter(|s| monotonic_now().saturating_since(s.at) < FRESH) {
+        let begun = monotonic_now();
+        if let Some((fresh, _)) = latest.as_ref().filter(|&&(_, until)| begun < until) {
             return Ok(Arc::clone(fresh));
         }
         // Not kept beside the next one: with 65,536 flows each is 23 MB.
         *latest = None;
-        let snapshot = Arc::new(self.ask(Request::Snapshot)?);
-        *latest = Some(Arc::clone(&snapshot));
+        let mut snapshot = self.ask(Request::Snapshot)?;
+        while !snapshot.complete {
+            let after = snapshot.flows.last().map(|flow| flow.stats.key);
+            let page = self.ask(|answer| Request::Page(after, answer))?;
+            snapshot.complete = page.complete;
+            snapshot.flows.extend(page.flows);
+        }
+        let (snapshot, now) = (Arc::new(snapshot), monotonic_now());
+        let serves = FRESH.saturating_sub(now.saturating_since(begun)).max(now.saturating_since(begun));
+        *latest = Some((Arc::clone(&snapshot), now + serves));
         Ok(snapshot)
     }
 
@@ -85,5 +99,45 @@ impl DataThread {
     pub fn tell(&self, request: Request) -> Result<(), Unanswered> {
         self.requests.send(request).map_err(|_| Unanswered::Ended)?;
         self.waker.wake().map_err(|_| Unanswered::Ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::tests::example;
+    use crate::state::Page;
+
+    #[test]
+    fn pages_are_put_together_and_shared() {
+        let (requests, asked) = channel();
+        let data = DataThread::new(requests, Waker::new().unwrap());
+        let flows: Vec<_> = (1..=5).map(|host| example::report(host, 100)).collect();
+        let all: Vec<_> = flows.iter().map(|flow| flow.stats.key).collect();
+        let answering = std::thread::spawn(move || {
+            let mut pages = 0;
+            for request in asked {
+                match request {
+                    Request::Snapshot(answer) => {
+                        let begun = Snapshot { complete: false, ..example::snapshot(Vec::new()) };
+                        answer.send(begun).unwrap();
+                    }
+                    Request::Page(after, answer) => {
+                        pages += 1;
+                        let follows = |flow: &&crate::state::FlowReport| Some(flow.stats.key) > after;
+                        let flows: Vec<_> = flows.iter().filter(follows).take(2).cloned().collect();
+                        let complete = flows.last().map(|flow| flow.stats.key) == all.last().copied();
+                        answer.send(Page { flows, complete }).unwrap();
+                    }
+                    request => panic!("{request:?}"),
+                }
+            }
+            (pages, all)
+        });
+        let snapshot = data.snapshot().unwrap();
+        drop(data);
+        let (pages, all) = answering.join().unwrap();
+        assert_eq!(pages, 3);
+        assert_eq!(snapshot.flows.iter().map(|flow| flow.stats.key).collect::<Vec<_>>(), all);
     }
 }

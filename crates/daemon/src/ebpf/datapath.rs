@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::config::{Config, Mode};
 use crate::gateway::{Channel, no_lateness, treatment};
 use crate::hops::{Directory, ReceivedTtl, Way};
-use crate::state::{DriverCounters, FlowDetail, FlowReport, Request, Snapshot, Traffic, Unread};
+use crate::state::{DriverCounters, FlowDetail, FlowReport, Page, Request, Snapshot, Traffic, Unread};
 use meshpace_gateway::{Counters, FlowKey, Route, Treatment};
 use meshpace_linux::{Poller, monotonic_now};
 use meshpace_pacing::LinkRates;
@@ -241,6 +241,8 @@ impl Datapath {
             // Who asked may have gone: then nobody misses the answer.
             match request {
                 Request::Snapshot(answer) => drop(answer.send(self.snapshot(now)?)),
+                // A snapshot is complete here: departures are the kernel's, and wait for no answer.
+                Request::Page(_, answer) => drop(answer.send(Page { flows: Vec::new(), complete: true })),
                 Request::Flow(key, answer) => drop(answer.send(self.detail(now, &key).map(Box::new))),
                 Request::Reload(config, answer) => drop(answer.send(self.reload(now, *config))),
                 Request::Sign(answer) => {
@@ -307,6 +309,7 @@ impl Datapath {
             held,
             buffered,
             flows,
+            complete: true,
         })
     }
 

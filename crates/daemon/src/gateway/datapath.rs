@@ -9,7 +9,7 @@ use super::pulse::Pulse;
 use crate::config::Config;
 use crate::hops::Directory;
 use crate::rules::REPAIR_MARK;
-use crate::state::{Request, Snapshot};
+use crate::state::{Page, Request, Snapshot};
 use meshpace_linux::{Deadline, NfQueue, Options, Poller, RawSender, Waker, monotonic_now, realtime};
 use meshpace_units::Instant;
 use std::io;
@@ -19,6 +19,9 @@ use std::sync::mpsc::Receiver;
 
 /// Batches taken from the queue before timers and questions get their turn.
 const TURNS: usize = 8;
+
+/// Flows told between two looks at packets and departures: each takes a microsecond.
+const PAGE: usize = 128;
 
 const QUEUE: u64 = 0;
 const DEADLINE: u64 = 1;
@@ -166,6 +169,12 @@ impl Datapath {
             // Who asked may have gone: then nobody misses the answer.
             match request {
                 Request::Snapshot(answer) => drop(answer.send(self.snapshot(now))),
+                Request::Page(after, answer) => {
+                    let (flows, complete) = self.decider.engine().page(after.as_ref(), PAGE);
+                    drop(answer.send(Page { flows, complete }));
+                    // Who asked will ask for the next one at once: packets come first.
+                    return self.channel.waker.wake();
+                }
                 Request::Flow(key, answer) => {
                     drop(answer.send(self.decider.engine().flow(&key).map(Box::new)));
                 }
@@ -205,7 +214,8 @@ impl Datapath {
             waits: Some(*waits),
             held: engine.held(),
             buffered: engine.buffered(),
-            flows: engine.flows(),
+            flows: Vec::new(),
+            complete: engine.flow_count() == 0,
         }
     }
 }

@@ -274,7 +274,20 @@ impl Engine {
     /// All flows in the order of their keys.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowReport> {
-        self.gateway.flows_with_activity().map(|(stats, activity)| self.report(stats, &activity)).collect()
+        self.gateway
+            .flows_with_activity(None)
+            .map(|(stats, activity)| self.report(stats, &activity))
+            .collect()
+    }
+
+    /// The flows that follow `after` in the order of their keys, or the first ones, `most` of them; and whether they are the
+    /// last.
+    #[must_use]
+    pub fn page(&self, after: Option<&FlowKey>, most: usize) -> (Vec<FlowReport>, bool) {
+        let mut following = self.gateway.flows_with_activity(after);
+        let flows =
+            following.by_ref().take(most).map(|(stats, activity)| self.report(stats, &activity)).collect();
+        (flows, following.next().is_none())
     }
 
     /// One flow, if known, and why it has its pace.

@@ -165,6 +165,7 @@ pub(crate) fn snapshot(flows: Vec<FlowReport>) -> Snapshot {
         held: 0,
         buffered: Bytes::ZERO,
         flows,
+        complete: true,
     }
 }
 
@@ -206,6 +207,8 @@ impl Running {
                         flows.iter_mut().for_each(|flow| flow.last_activity = at);
                         answer.send(Snapshot { at, ..snapshot(flows) }).is_ok()
                     }
+                    // Snapshots are complete.
+                    Request::Page(..) => false,
                     Request::Flow(key, answer) => {
                         let report = flows.iter().find(|flow| flow.stats.key == key).cloned();
                         let explanation = meshpace_gateway::Explanation { law: None, standing: None };

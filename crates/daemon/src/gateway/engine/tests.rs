@@ -321,6 +321,28 @@ fn signed_packets_pass_as_they_are() {
 }
 
 #[test]
+fn pages_of_flows_follow_one_another() {
+    let mut w = World::new(PACE);
+    for port in [5004, 5001, 5003, 5000, 5002] {
+        w.port = port;
+        let data = w.down(1, MSS);
+        w.hand_in(ms(0), &data);
+    }
+    let keys = |flows: &[FlowReport]| flows.iter().map(|flow| flow.stats.key).collect::<Vec<_>>();
+    let (mut all, mut sizes) = (Vec::new(), Vec::new());
+    loop {
+        let (flows, complete) = w.engine.page(all.last(), 2);
+        sizes.push(flows.len());
+        all.extend(keys(&flows));
+        if complete {
+            break;
+        }
+    }
+    assert_eq!((all, sizes), (keys(&w.engine.flows()), vec![2, 2, 1]));
+    assert!(w.engine.page(None, 5).1, "these are all");
+}
+
+#[test]
 fn a_packet_that_is_cut_off_is_measured_but_never_rewritten() {
     let mut w = World::new(PACE);
     let data = w.up(1, 1, MSS);

@@ -1,0 +1,58 @@
+"""Departures keep their times while clients ask a daemon that knows tens of thousands of flows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from clock import bound
+from daemon import Daemon
+from net import CLIENT, Net, wait_for
+from test_gateway_hostile import Raw, silence, tcp
+from traffic import Bulk
+
+FLOWS = 65_536
+SECONDS = 10.0
+
+
+def test_departures_keep_their_times_while_clients_ask(tmp_path: Path) -> None:
+    with Net(tmp_path, room="s") as net, Daemon(net, "pace", rate="11Mbps") as daemon:
+        for namespace in (net.srv, net.cli):
+            silence(namespace)
+        raw = Raw(net, net.srv)
+
+        def fill() -> bool:
+            known = daemon.status()["flows"]["known"]
+            for number in range(known, FLOWS):
+                source = (f"10.1.0.{3 + number // 30_000}", 1_000 + number % 30_000)
+                raw.send(tcp(source, (CLIENT[4], 7_000), 1, 1, payload=b"x"))
+                if number % 500 == 0:
+                    time.sleep(0.01)
+            return known >= FLOWS * 9 // 10
+
+        with Bulk(net):
+            wait_for(fill)
+            before = daemon.status()["lateness"]
+            end = time.monotonic() + SECONDS
+            asked = [0, 0]
+
+            def ask(place: int, command: str, **keys: object) -> None:
+                while time.monotonic() < end:
+                    assert daemon.ask(command, **keys)
+                    asked[place] += 1
+
+            askers = [
+                threading.Thread(target=ask, args=(0, "status")),
+                threading.Thread(target=ask, args=(1, "flows"), kwargs={"limit": 20}),
+            ]
+            for asker in askers:
+                asker.start()
+            for asker in askers:
+                asker.join()
+        after = daemon.status()
+        assert after["flows"]["known"] >= FLOWS * 9 // 10
+        assert min(asked) > 0
+        assert after["lateness"]["departures"] > before["departures"] + 100
+        assert after["lateness"]["p99_s"] <= bound(1e-3, busy=50e-3), after["lateness"]
+        print(f"{asked} answers, {after['flows']['known']} flows, {after['lateness']}")
