@@ -12,7 +12,8 @@ int meshpace_plausible_pass(struct windows *windows, int wireless, __u32 seq, __
 
 	if (judgement == ANEW)
 		memset(windows, 0, sizeof(*windows));
-	if (judgement != PLAUSIBLE)
+	/* A RST ends the connection there and tells nothing, whatever other flags it has. */
+	if (judgement != PLAUSIBLE || flags & TCP_RST)
 		return judgement;
 	if (flags & TCP_SYN)
 		offer(windows, side, offers, scale);
