@@ -112,6 +112,7 @@ def test_flows_are_listed_sorted_and_filtered(site: Site) -> None:
         "goodput",
         "rate",
         "queue",
+        "wait",
         "treatment",
     ]
     assert len(lines) == 3
