@@ -7,11 +7,15 @@ use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
 use meshpace_fuzz::streams::{Streams, ends};
 use meshpace_gateway::{
-    Action, CodelConfig, Config, DupAck, FlowKey, Gateway, Route, Side, TcpView, Treatment, Verdict,
+    Action, CodelConfig, Config, DupAck, FlowKey, Gateway, Retransmissions, Route, Side, TcpView, Treatment,
+    Verdict,
 };
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Ecn, Instant, Rate, Span};
+
+/// RFC 8289's own parameters (section 4.3, section 4.4).
+const RFC_8289: CodelConfig = CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -21,6 +25,7 @@ struct Input {
     buffer_windows: u8,
     late_tolerance_us: u16,
     codel: bool,
+    first: bool,
     steps: Vec<Step>,
 }
 
@@ -63,7 +68,8 @@ impl Input {
                 Duplicates::Literal => DupAck::Literal,
                 Duplicates::Off => DupAck::Off,
             },
-            codel: self.codel.then_some(CodelConfig::RFC),
+            codel: self.codel.then_some(RFC_8289),
+            retransmissions: if self.first { Retransmissions::First } else { Retransmissions::InTurn },
             buffer_windows: self.buffer_windows.into(),
             buffer_total: Bytes(20 * 1500),
             held_max: 12,
@@ -147,9 +153,10 @@ impl World {
             assert_eq!((self.gateway.held(), self.gateway.buffered(), self.gateway.segments()), kept);
         }
         match verdict {
-            Verdict::Forward(packet, _) | Verdict::Consumed(packet) | Verdict::Dropped(packet) => {
-                self.leave(packet)
-            }
+            Verdict::Forward(packet, _)
+            | Verdict::Consumed(packet)
+            | Verdict::Dropped(packet)
+            | Verdict::Duplicate(packet) => self.leave(packet),
             Verdict::Held => {}
         }
         self.drain();

@@ -121,12 +121,13 @@ fn head(out: &mut String, Detail { flow, policy, .. }: &Detail) {
         say!(
             out,
             "  queue     {} packets wait, for {} (smoothed); {} dropped and {} marked as too long there, {} dropped at a full \
-             buffer; {} sent again from the cache",
+             buffer, {} as copies of data that waits or has arrived; {} sent again from the cache",
             count(flow.queued as u64),
             or_unknown(flow.wait_s, time),
             count(flow.aqm_drops),
             count(flow.aqm_marks),
             count(flow.drops),
+            count(flow.duplicates),
             count(flow.local_retransmissions)
         );
     }

@@ -36,6 +36,18 @@ words! {
     }
 }
 
+words! {
+    /// What becomes of data that the wired sender sends again while its flow's packets wait (`gap_retransmissions`). Source:
+    /// schemes.md 3.3.
+    pub enum Retransmissions {
+        /// The paper's: they wait behind what came before, copies of what waits or has arrived too.
+        InTurn = "in-turn",
+        /// The queue is in the order of sequence, so that what the receiver misses goes before what it cannot use yet. Copies
+        /// of what waits, and of what was acknowledged a moment ago, are dropped.
+        First = "first",
+    }
+}
+
 /// Parameters of a [`crate::Gateway`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -47,6 +59,8 @@ pub struct Config {
     pub dupack: DupAck,
     /// The pacing queues' discipline (`gap_queue`): CoDel with these parameters; `None`: the paper's FIFO.
     pub codel: Option<CodelConfig>,
+    /// What becomes of data that is sent again (`gap_retransmissions`).
+    pub retransmissions: Retransmissions,
     /// Buffer a flow may fill, queue and cache together, in receiver windows (`gap_buffer_windows`).
     pub buffer_windows: u32,
     /// Most bytes in all queues and caches (`gap_buffer_total`).
@@ -74,6 +88,7 @@ impl Config {
         goodput_control: Some(GoodputControlConfig::PAPER),
         dupack: DupAck::Snoop,
         codel: None,
+        retransmissions: Retransmissions::InTurn,
         buffer_windows: 2,
         buffer_total: Bytes(256 << 20),
         held_max: 65_536,

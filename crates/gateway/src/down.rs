@@ -5,7 +5,7 @@ use crate::goodput::{Acked, Goodput};
 use crate::hole::{Duplicate, Hole};
 use crate::pacing_queue::{Outbound, PacingQueue};
 use crate::segment_map::{Covered, Recorded, SegmentMap, UNACKED_MAX};
-use crate::{Config, Departure, DiscardReason, DupAck, Route, Treatment, WirelessLaw};
+use crate::{Config, Departure, DiscardReason, DupAck, Retransmissions, Route, Treatment, WirelessLaw};
 use alloc::vec::Vec;
 use meshpace_pacing::{Pacer, Pending};
 use meshpace_tcp::Segment;
@@ -17,6 +17,9 @@ struct Cached<P> {
     wire_len: Bytes,
 }
 
+/// A sender that has heard nothing for so long sends again with good reason (RFC 6298, section 2.4).
+const TOLD_FOR: Span = Span::from_secs(1);
+
 /// How a packet from the wired side was taken.
 #[derive(Debug)]
 pub(crate) enum Arrival<P> {
@@ -27,6 +30,7 @@ pub(crate) enum Arrival<P> {
     /// It is held, and the head of the queue leaves before its time for the same reason.
     Crowded(Departure<P>),
     Dropped(P),
+    Duplicate(P),
 }
 
 /// Whether there is room for one more packet in a flow's queue.
@@ -72,6 +76,12 @@ pub(crate) struct Down<P> {
     hole: Option<Hole>,
     pub goodput: Goodput,
     pub drops: u64,
+    /// When an acknowledgement of something new last passed to the sender.
+    told: Option<Instant>,
+    /// Since then: where the latest known copy that was dropped begins.
+    known: Option<Seq>,
+    /// Copies dropped because the receiver has them, or is about to get them.
+    pub duplicates: u64,
     pub aqm_drops: u64,
     pub aqm_marks: u64,
     /// How long packets wait for their turn, smoothed by an eighth of each; `None` before the first that was paced.
@@ -109,6 +119,9 @@ impl<P: Clone> Down<P> {
             hole: None,
             goodput: Goodput::new(now),
             drops: 0,
+            told: None,
+            known: None,
+            duplicates: 0,
             aqm_drops: 0,
             aqm_marks: 0,
             wait: None,
@@ -168,6 +181,13 @@ impl<P: Clone> Down<P> {
         budget: &mut Budget<'_>,
     ) -> Arrival<P> {
         self.segment = self.segment.max(Bytes(u64::from(segment.payload)));
+        let first = self.is_paced() && config.retransmissions == Retransmissions::First;
+        if first
+            && (self.queue.covers(packet.start, packet.end) || self.is_known(now, packet.start, packet.end))
+        {
+            self.duplicates += 1;
+            return Arrival::Duplicate(packet.packet);
+        }
         if self.queue.is_empty() && (!self.is_paced() || self.pacer.ready(now)) {
             if self.is_paced() {
                 self.waited(Span::ZERO);
@@ -198,7 +218,12 @@ impl<P: Clone> Down<P> {
                 }
             },
         }
-        self.append(packet, budget);
+        if first {
+            budget.joins(packet.wire_len);
+            self.queue.insert(packet);
+        } else {
+            self.append(packet, budget);
+        }
         if self.due.is_none() {
             self.due = Some(self.pacer.release_at(now));
         }
@@ -214,13 +239,10 @@ impl<P: Clone> Down<P> {
         gone: &mut impl Extend<Departure<P>>,
     ) -> Option<Departure<P>> {
         let due = self.due?;
-        let codel = config.codel.map(|codel| codel.at(self.interval()));
-        let mut dropped = Vec::new();
-        let packet = self.queue.dequeue(now, codel.as_ref(), &mut dropped);
-        dropped.iter().chain(&packet).for_each(|packet| budget.leaves(packet.wire_len));
-        self.aqm_drops += dropped.len() as u64;
-        gone.extend(dropped.into_iter().map(|packet| packet.discard(DiscardReason::Waited, now)));
-        let packet = packet?;
+        let Some(packet) = self.next(now, config, budget, gone) else {
+            self.due = None; // nothing was left but copies
+            return None;
+        };
         self.aqm_marks += u64::from(packet.mark);
         self.waited(now.saturating_since(packet.arrived));
         let tolerance = self.interval().map_or(Span::ZERO, |i| config.late_tolerance.min(i / 2));
@@ -230,6 +252,46 @@ impl<P: Clone> Down<P> {
         self.due = (!self.queue.is_empty()).then(|| self.pacer.release_at(charged));
         self.record(now, &packet, config, budget);
         Some(packet.release(due))
+    }
+
+    /// Takes the packet whose turn it is out of the queue.
+    fn next(
+        &mut self,
+        now: Instant,
+        config: &Config,
+        budget: &mut Budget<'_>,
+        gone: &mut impl Extend<Departure<P>>,
+    ) -> Option<Outbound<P>> {
+        let first = config.retransmissions == Retransmissions::First;
+        // What was lost is no part of the queue that stands: CoDel neither sees its short wait nor drops it.
+        while let Some(again) = first.then(|| self.queue.pop_before(self.map.end())).flatten() {
+            budget.leaves(again.wire_len);
+            if !self.is_known(now, again.start, again.end) {
+                return Some(again);
+            }
+            self.duplicates += 1;
+            gone.extend([again.discard(DiscardReason::Duplicate, now)]);
+        }
+        let codel = config.codel.map(|codel| codel.at(self.interval()));
+        let mut dropped = Vec::new();
+        let packet = self.queue.dequeue(now, codel.as_ref(), &mut dropped);
+        dropped.iter().chain(&packet).for_each(|packet| budget.leaves(packet.wire_len));
+        self.aqm_drops += dropped.len() as u64;
+        gone.extend(dropped.into_iter().map(|packet| packet.discard(DiscardReason::Waited, now)));
+        packet
+    }
+
+    /// True if the receiver has `[start, end)` and its sender is about to hear so: an acknowledgement of it passed a moment
+    /// ago. That may be lost on its way, so a copy of the same data that comes again is let through, which makes the receiver
+    /// acknowledge once more: nothing waits for ever, and a keep-alive passes.
+    fn is_known(&mut self, now: Instant, start: Seq, end: Seq) -> bool {
+        let lately = self.told.is_some_and(|told| now.saturating_since(told) < TOLD_FOR);
+        let anew = self.known.is_none_or(|known| start.after(known));
+        let known = lately && anew && end.at_or_before(self.map.una());
+        if known {
+            self.known = Some(start);
+        }
+        known
     }
 
     /// Takes the head of the queue whatever the pace, as a departure.
@@ -298,6 +360,7 @@ impl<P: Clone> Down<P> {
         let bytes = Bytes(u64::from(bytes));
         self.goodput.on_acked(now, bytes);
         self.hole = None;
+        (self.told, self.known) = (Some(now), None);
         self.cached_from = self.cached_from.later(ack); // never left so far behind that its order would flip
         budget.forget(entries);
         self.cached = self.cached - freed;

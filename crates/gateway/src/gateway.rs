@@ -77,6 +77,7 @@ impl<P: Clone> Gateway<P> {
             Verdict::Held => self.counters.held += 1,
             Verdict::Consumed(_) => self.counters.consumed += 1,
             Verdict::Dropped(_) => self.counters.dropped += 1,
+            Verdict::Duplicate(_) => self.counters.duplicates += 1,
         }
         verdict
     }
@@ -92,6 +93,7 @@ impl<P: Clone> Gateway<P> {
             }
             Action::Retransmit => self.counters.retransmitted += 1,
             Action::Discard(DiscardReason::Closed) => self.counters.discarded += 1,
+            Action::Discard(DiscardReason::Duplicate) => self.counters.duplicates += 1,
             Action::Discard(DiscardReason::Waited) => self.counters.aqm_drops += 1,
         }
         Some(departure)
@@ -411,6 +413,7 @@ impl<P: Clone> Gateway<P> {
                 Verdict::Held
             }
             Arrival::Dropped(packet) => Verdict::Dropped(packet),
+            Arrival::Duplicate(packet) => Verdict::Duplicate(packet),
         }
     }
 

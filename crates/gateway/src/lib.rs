@@ -36,7 +36,7 @@ mod up;
 mod windows;
 mod wireless;
 
-pub use config::{Config, Discipline, DupAck};
+pub use config::{Config, Discipline, DupAck, Retransmissions};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
 pub use meshpace_pacing::Route;

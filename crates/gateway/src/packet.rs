@@ -111,6 +111,8 @@ pub enum Verdict<P> {
     Consumed(P),
     /// Its flow's buffer is full. Do not pass it on.
     Dropped(P),
+    /// A copy of data that waits already or was acknowledged a moment ago. Do not pass it on.
+    Duplicate(P),
 }
 
 /// What to do with a packet that comes back.
@@ -137,6 +139,8 @@ pub enum DiscardReason {
     Closed,
     /// Packets of its flow waited too long (CoDel), and it may not be marked.
     Waited,
+    /// A copy of data that was acknowledged while it waited.
+    Duplicate,
 }
 
 /// A packet that leaves the gateway's care.

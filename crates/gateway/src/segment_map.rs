@@ -95,6 +95,11 @@ impl<T> SegmentMap<T> {
         self.una
     }
 
+    /// The end of the highest segment that passed.
+    pub const fn end(&self) -> Seq {
+        self.end
+    }
+
     /// True if something passed that is not acknowledged.
     pub fn outstanding(&self) -> bool {
         self.end.after(self.una)

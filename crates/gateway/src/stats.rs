@@ -33,6 +33,8 @@ pub struct Counters {
     pub retransmitted: u64,
     /// RTT options written (schemes.md 3.2).
     pub options_written: u64,
+    /// Copies of data that waited already or had been acknowledged: dropped.
+    pub duplicates: u64,
     /// Packets that active management of a pacing queue dropped (CoDel): none while the queues are first in, first out.
     pub aqm_drops: u64,
     /// Packets that it marked instead (RFC 3168).
@@ -157,6 +159,8 @@ pub struct FlowStats {
     pub buffered: Bytes,
     /// Packets dropped at a full buffer.
     pub drops: u64,
+    /// Copies dropped of data that waited already or had been acknowledged.
+    pub duplicates: u64,
     /// Packets dropped from the queue because packets waited too long (CoDel).
     pub aqm_drops: u64,
     /// Packets marked for the same reason.
@@ -195,6 +199,7 @@ impl FlowStats {
             queued: down.map_or(0, |d| d.queue_len()),
             buffered: down.map_or(Bytes::ZERO, |d| d.buffered()),
             drops: down.map_or(0, |d| d.drops),
+            duplicates: down.map_or(0, |d| d.duplicates),
             aqm_drops: down.map_or(0, |d| d.aqm_drops),
             aqm_marks: down.map_or(0, |d| d.aqm_marks),
             wait: down.and_then(|d| d.wait),

@@ -3,12 +3,17 @@
 mod common;
 
 use common::*;
-use meshpace_gateway::{Action, Config, DupAck, FlowKey, RttOption, Side, Treatment, Verdict};
+use meshpace_gateway::{
+    Action, CodelConfig, Config, DupAck, FlowKey, Retransmissions, RttOption, Side, Treatment, Verdict,
+};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Instant, Seq, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+
+/// RFC 8289's own parameters (section 4.3, section 4.4).
+const RFC_8289: CodelConfig = CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -89,6 +94,7 @@ impl Ledger {
 
 struct World {
     s: Script,
+    in_turn: bool,
     ledger: Ledger,
     next_down: BTreeMap<u8, u32>,
     next_up: BTreeMap<u8, u32>,
@@ -99,10 +105,19 @@ struct World {
 
 impl World {
     fn new(config: Config) -> Self {
+        let in_turn = config.retransmissions == Retransmissions::InTurn;
         let s = Script::new(config);
         let none = BTreeMap::new;
         let ledger = Ledger::default();
-        Self { s, ledger, next_down: none(), next_up: none(), acked: none(), flow_of: BTreeMap::new() }
+        Self {
+            s,
+            in_turn,
+            ledger,
+            next_down: none(),
+            next_up: none(),
+            acked: none(),
+            flow_of: BTreeMap::new(),
+        }
     }
 
     /// The earliest time the flow's next packet may leave, by the plain rule.
@@ -165,6 +180,10 @@ impl World {
                 assert_eq!((p, side), (packet, Side::Wired));
                 self.ledger.out(packet, "dropped");
             }
+            Verdict::Duplicate(p) => {
+                assert_eq!((p, side, self.in_turn), (packet, Side::Wired, false));
+                self.ledger.out(packet, "a duplicate");
+            }
         }
         self.drain(early.filter(|_| !self.ledger.gone.contains_key(&packet)));
     }
@@ -196,8 +215,10 @@ impl World {
                 }
                 Action::Discard(_) => self.ledger.out(departure.packet, "discarded"),
             }
-            let first = self.ledger.waiting.get_mut(&flow).map(|w| w.remove(0));
-            assert_eq!(first, Some(departure.packet), "first in, first out");
+            let waiting = self.ledger.waiting.get_mut(&flow).expect("it waited");
+            let place = waiting.iter().position(|packet| *packet == departure.packet).expect("it waited");
+            assert!(place == 0 || !self.in_turn, "first in, first out: {waiting:?}, {}", departure.packet);
+            waiting.remove(place);
         }
         let limits = limits();
         let gateway = &self.s.gateway;
@@ -322,6 +343,13 @@ proptest! {
     #[test]
     fn packets_are_conserved_ordered_paced_and_bounded(steps in proptest::collection::vec(step(), 1..200)) {
         run(limits(), &steps);
+    }
+
+    #[test]
+    fn so_they_are_in_a_live_gateways_queues(steps in proptest::collection::vec(step(), 1..200), repairs: bool) {
+        let (codel, retransmissions) = (Some(RFC_8289), Retransmissions::First);
+        let dupack = if repairs { DupAck::Snoop } else { DupAck::Off };
+        run(Config { codel, retransmissions, dupack, ..limits() }, &steps);
     }
 
     #[test]

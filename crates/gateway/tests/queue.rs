@@ -9,9 +9,12 @@ use meshpace_units::{Ecn, Instant, Span};
 /// One packet each 31.68 ms after a sample of 40 ms ([`Script::sample`]), so the target is two of these spacings.
 const SPACING: Span = Span::from_micros(31_680);
 
+/// RFC 8289's own parameters (section 4.3, section 4.4).
+const RFC_8289: CodelConfig = CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
+
 fn codel() -> Config {
     let law = meshpace_pacing::AdaptiveConfig { history: 1, ..config().law };
-    Config { codel: Some(CodelConfig::RFC), dupack: DupAck::Off, law, ..config() }
+    Config { codel: Some(RFC_8289), dupack: DupAck::Off, law, ..config() }
 }
 
 /// `count` segments that come at once behind one that leaves: when which packet left, and how.

@@ -45,7 +45,7 @@ impl<T: Copy + Debug> Network<T> {
         }
         match verdict {
             Verdict::Forward(packet, option) => self.pass_on(side, gateway, with_option(packet, option)),
-            Verdict::Held | Verdict::Consumed(_) | Verdict::Dropped(_) => {}
+            Verdict::Held | Verdict::Consumed(_) | Verdict::Dropped(_) | Verdict::Duplicate(_) => {}
         }
         self.run_gateway(index);
     }

@@ -13,13 +13,13 @@ fn parse(text: &str) -> Config {
 fn an_empty_file_observes_and_has_the_papers_parameters() {
     let config = parse("");
     assert_eq!((config.mode, config.datapath, config.paced_share), (Mode::Observe, Datapath::Nfqueue, 1.0));
-    // A live gateway keeps its queues short, holds fewer packets, and compares flows that want more; all else is the paper's.
-    let codel = Some(meshpace_gateway::CodelConfig::RFC);
-    let goodput_control = Some(meshpace_pacing::GoodputControlConfig::ROBUST);
+    // A live gateway keeps its queues short and in the order of sequence, holds fewer packets, and compares flows that want more;
+    // all else is the paper's.
     let gateway = meshpace_gateway::Config {
         held_max: 16_384,
-        codel,
-        goodput_control,
+        codel: Some(meshpace_gateway::CodelConfig::DEFAULT),
+        retransmissions: meshpace_gateway::Retransmissions::First,
+        goodput_control: Some(meshpace_pacing::GoodputControlConfig::ROBUST),
         ..meshpace_gateway::Config::PAPER
     };
     assert_eq!(config.gateway, gateway);

@@ -315,6 +315,8 @@ pub struct Flow {
     pub wait_s: Option<f64>,
     /// Packets dropped at its full buffer.
     pub drops: u64,
+    /// Copies dropped of data that waited already or had been acknowledged.
+    pub duplicates: u64,
     /// Packets dropped because they waited too long (CoDel).
     pub aqm_drops: u64,
     /// Packets marked for the same reason.

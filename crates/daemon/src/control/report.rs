@@ -179,6 +179,7 @@ pub(super) fn flow(report: &FlowReport, at: Instant) -> Flow {
         buffered_bytes: stats.buffered.0,
         wait_s: stats.wait.map(Span::as_secs_f64),
         drops: stats.drops,
+        duplicates: stats.duplicates,
         aqm_drops: stats.aqm_drops,
         aqm_marks: stats.aqm_marks,
         local_retransmissions: stats.local_retransmissions,

@@ -375,6 +375,7 @@ impl Engine {
             queued: usize::try_from(queued).unwrap_or(usize::MAX),
             buffered: (flow.segment + HEADERS) * queued,
             drops: known.drops,
+            duplicates: 0,
             aqm_drops: 0,
             aqm_marks: 0,
             wait: (known.down.begun && flow.is_paced()).then_some(waiting),

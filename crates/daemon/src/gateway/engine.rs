@@ -166,7 +166,7 @@ impl Engine {
             Verdict::Forward(_, option) if whole => self.rewrite(bytes, option),
             Verdict::Forward(..) => Decision::Accept,
             Verdict::Held => Decision::Hold,
-            Verdict::Consumed(_) | Verdict::Dropped(_) => Decision::Drop,
+            Verdict::Consumed(_) | Verdict::Dropped(_) | Verdict::Duplicate(_) => Decision::Drop,
         }
     }
 

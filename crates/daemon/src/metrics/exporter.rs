@@ -111,6 +111,7 @@ impl Exporter {
             ("held", counters.held),
             ("consumed", counters.consumed),
             ("dropped", counters.dropped),
+            ("duplicate", counters.duplicates),
         ];
         let verdicts = verdicts.map(|(verdict, n)| ([("verdict", verdict)], n));
         out.counters("verdicts", "Packets of known connections, by what was done at once.", verdicts)?;

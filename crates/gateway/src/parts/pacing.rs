@@ -1,7 +1,7 @@
 //! TCP-GAP's gateway without goodput control, and what it shares with the one that has it.
 
 use super::GatewayPart;
-use crate::{CodelConfig, Config, Discipline, DupAck};
+use crate::{CodelConfig, Config, Discipline, DupAck, Retransmissions};
 use meshpace_keys::{Key, Preset, Values, real};
 use meshpace_pacing::AdaptiveConfig;
 use meshpace_units::Span;
@@ -29,7 +29,7 @@ pub(super) static REPAIR: [Key; 1] = [Key::word(
 )];
 
 /// The keys of the gateway itself.
-pub(super) static KEYS: [Key; 11] = [
+pub(super) static KEYS: [Key; 12] = [
     Key::word(
         "gap_queue",
         Discipline::WORDS,
@@ -39,15 +39,22 @@ pub(super) static KEYS: [Key; 11] = [
     Key::time(
         "gap_queue_target",
         Span::from_secs(10),
-        CodelConfig::RFC.target,
+        CodelConfig::DEFAULT.target,
         "With gap_queue = \"codel\": the standing wait that is acceptable, at least two spacings of the pace (RFC 8289, section 4.4).",
     ),
     Key::time(
         "gap_queue_interval",
         Span::from_secs(100),
-        CodelConfig::RFC.interval,
+        CodelConfig::DEFAULT.interval,
         "With gap_queue = \"codel\": how long it may stand, about the longest round trip, at least two targets (RFC 8289, section \
          4.3).",
+    ),
+    Key::word(
+        "gap_retransmissions",
+        Retransmissions::WORDS,
+        PAPER.retransmissions.word(),
+        "Data sent again by the wired sender: in turn as in the paper, or before new data, without copies of what waits or has \
+         arrived (schemes.md 3.3).",
     ),
     Key::count(
         "gap_buffer_windows",
@@ -103,6 +110,7 @@ pub(super) fn config(values: &Values) -> Config {
                 interval: values.span("gap_queue_interval"),
             }),
         },
+        retransmissions: values.word("gap_retransmissions"),
         buffer_windows: values.count("gap_buffer_windows"),
         buffer_total: values.bytes("gap_buffer_total"),
         held_max: values.size("gap_held_max"),

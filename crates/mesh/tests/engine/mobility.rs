@@ -127,8 +127,8 @@ fn connections_live_on_when_their_gateway_changes() {
                     let what = format!("{scheme}, {routing}, relays {relays}, from {from}: {bytes} bytes");
                     let traffic = traffic_at_gateways(&record);
                     assert!(traffic.iter().all(|frames| *frames > 500), "{what}: {traffic:?}");
-                    // With TCP-GAP a retransmission that its new gateway cannot make waits behind a paced queue.
-                    let bound = if scheme == "tcp-gap" { 80.0 } else { 30.0 };
+                    // With TCP-GAP the longest was 39.5 s, whatever the order of the pacing queue.
+                    let bound = if scheme == "tcp-gap" { 45.0 } else { 30.0 };
                     assert!(longest(&stalls) < bound, "{what}: {:?}", long(&stalls));
                     assert!(bytes > 2_000_000, "{what}");
                 }

@@ -74,11 +74,11 @@ fn the_explanation_scrolls() {
     let mut model = model();
     press(&mut model, KeyCode::Enter);
     model.on_detail(example::detail());
-    let first = screen(&model, 100, 17);
+    let first = screen(&model, 100, 18);
     assert!(first[2].contains("10.1.2.3:5001-93.184.216.34:443"), "{}", first[2]);
     assert!(first.iter().any(|row| row.contains("Rate to the mesh")), "{first:?}");
     press(&mut model, KeyCode::PageDown);
-    let later = screen(&model, 100, 17);
+    let later = screen(&model, 100, 18);
     assert!(later.iter().any(|row| row.contains("(2.4)")), "{later:?}");
     assert!(!later.iter().any(|row| row.contains("policy")), "{later:?}");
 }

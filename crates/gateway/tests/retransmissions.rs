@@ -1,0 +1,165 @@
+//! Data that the wired sender sends again while its flow's packets wait (`gap_retransmissions = "first"`).
+
+mod common;
+
+use common::*;
+use meshpace_gateway::{Action, Config, DiscardReason, DupAck, Retransmissions, Side, Verdict};
+use meshpace_tcp::{Flags, Segment};
+use meshpace_units::{Instant, Span};
+
+/// RFC 8289's own parameters (section 4.3, section 4.4).
+const RFC_8289: meshpace_gateway::CodelConfig =
+    meshpace_gateway::CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
+
+fn first() -> Config {
+    Config { retransmissions: Retransmissions::First, dupack: DupAck::Off, ..config() }
+}
+
+/// A paced flow of whose segments number 0 was acknowledged, number 1 passed and the next `waiting` wait. The receiver has
+/// `acked` bytes.
+struct Flow {
+    s: Script,
+    waiting: Vec<Packet>,
+}
+
+impl Flow {
+    fn new(config: Config, waiting: u32) -> Self {
+        let mut s = Script::established(config);
+        let base = s.sample(0, 40);
+        let passed = s.down(base, MSS, 0);
+        s.forwards(Side::Wired, &passed);
+        let mut flow = Self { s, waiting: Vec::new() };
+        for n in 2..2 + waiting {
+            let (packet, verdict) = flow.data(n);
+            assert_eq!(verdict, Verdict::Held);
+            flow.waiting.push(packet);
+        }
+        flow
+    }
+
+    /// Segment number `n` comes.
+    fn data(&mut self, n: u32) -> (Packet, Verdict<Packet>) {
+        let data = self.s.down(n * MSS, MSS, 0);
+        self.s.hand_in(Side::Wired, &data)
+    }
+
+    fn acknowledge(&mut self, segments: u32) {
+        let ack = self.s.ack(segments * MSS);
+        self.s.forwards(Side::Wireless, &ack);
+    }
+
+    /// What leaves until then, in order.
+    fn left(&mut self, until: Instant) -> Vec<Packet> {
+        self.s.run_until(until).into_iter().map(|(_, packet)| packet).collect()
+    }
+}
+
+#[test]
+fn what_the_receiver_misses_goes_before_new_data() {
+    for retransmissions in [Retransmissions::First, Retransmissions::InTurn] {
+        let mut flow = Flow::new(Config { retransmissions, ..first() }, 5);
+        let (again, verdict) = flow.data(1); // lost behind the gateway
+        assert_eq!(verdict, Verdict::Held);
+        let left = flow.left(ms(10_000));
+        let place = left.iter().position(|&packet| packet == again);
+        let expected = if retransmissions == Retransmissions::First { 0 } else { 5 };
+        assert_eq!(place, Some(expected), "{left:?}");
+        assert_eq!(left.len(), 6, "{left:?}");
+        assert_eq!(flow.s.stats().duplicates, 0);
+    }
+}
+
+#[test]
+fn copies_of_what_waits_go_nowhere() {
+    let mut flow = Flow::new(first(), 5);
+    for n in 2..7 {
+        let (packet, verdict) = flow.data(n);
+        assert_eq!(verdict, Verdict::Duplicate(packet), "segment {n}");
+    }
+    // In other pieces: the second half of 2 with the first of 3.
+    let straddling = flow.s.down(2 * MSS + MSS / 2, MSS, 0);
+    assert!(matches!(flow.s.hand_in(Side::Wired, &straddling).1, Verdict::Duplicate(_)));
+    // What ends with a FIN says more than what waits.
+    let fin = Segment { flags: Flags { fin: true, ..ACK }, ..flow.s.down(6 * MSS, MSS, 0) };
+    let (fin, verdict) = flow.s.hand_in(Side::Wired, &fin);
+    assert_eq!(verdict, Verdict::Held);
+    let mut expected = flow.waiting.clone();
+    expected.push(fin);
+    assert_eq!(flow.left(ms(10_000)), expected);
+    assert_eq!((flow.s.stats().duplicates, flow.s.gateway.counters().duplicates), (6, 6));
+    assert_eq!(flow.s.gateway.held(), 0);
+}
+
+#[test]
+fn a_copy_that_is_acknowledged_while_it_waits_takes_no_turn() {
+    let mut flow = Flow::new(first(), 2);
+    let (again, verdict) = flow.data(1);
+    assert_eq!(verdict, Verdict::Held);
+    flow.acknowledge(2); // it was only late
+    flow.s.now = flow.s.gateway.poll_timeout().expect("two wait");
+    let released = (flow.waiting[0], Action::Release { strip: false, mark: false });
+    assert_eq!(flow.s.departures(), [(again, Action::Discard(DiscardReason::Duplicate)), released]);
+}
+
+#[test]
+fn a_queue_of_nothing_but_copies_ends_in_silence() {
+    let mut flow = Flow::new(first(), 0);
+    let (again, verdict) = flow.data(1);
+    assert_eq!(verdict, Verdict::Held);
+    flow.acknowledge(2);
+    flow.s.now = flow.s.gateway.poll_timeout().expect("one waits");
+    assert_eq!(flow.s.departures(), [(again, Action::Discard(DiscardReason::Duplicate))]);
+    assert_eq!(flow.s.gateway.held(), 0);
+    let next = flow.s.gateway.poll_timeout();
+    assert!(next.is_none_or(|next| next > flow.s.now), "{next:?} is due at {:?}", flow.s.now);
+}
+
+/// The acknowledgement may be lost on its way to the sender: what that sends for a second time, or after a second, passes.
+#[test]
+fn nobody_waits_for_ever_for_an_acknowledgement_that_was_lost() {
+    let mut flow = Flow::new(first(), 0);
+    flow.s.now += Span::from_millis(100);
+    flow.acknowledge(2);
+    let (packet, verdict) = flow.data(0);
+    assert_eq!(verdict, Verdict::Duplicate(packet));
+    let (packet, verdict) = flow.data(1); // one after the other, as go-back-N sends them
+    assert_eq!(verdict, Verdict::Duplicate(packet));
+    assert!(matches!(flow.data(0).1, Verdict::Forward(..)), "it insists");
+    flow.s.now += Span::from_millis(1_100);
+    let keep_alive = flow.s.down(2 * MSS - 1, 1, 0);
+    assert!(matches!(flow.s.hand_in(Side::Wired, &keep_alive).1, Verdict::Forward(..)));
+}
+
+#[test]
+fn a_repair_is_no_part_of_the_queue_that_codel_keeps_short() {
+    let codel = Some(RFC_8289);
+    let mut flow = Flow::new(Config { codel, ..first() }, 40);
+    let mut repairs = Vec::new();
+    let mut dropped = 0;
+    while let Some(at) = flow.s.gateway.poll_timeout().filter(|_| flow.s.gateway.held() > 0) {
+        flow.s.now = at;
+        flow.s.gateway.handle_timeout(at);
+        for (packet, action) in flow.s.departures() {
+            let waited = matches!(action, Action::Discard(DiscardReason::Waited));
+            assert!(!waited || !repairs.contains(&packet), "{packet} is a repair");
+            dropped += u32::from(waited);
+        }
+        if repairs.len() < 10 {
+            repairs.push(flow.data(1).0);
+        }
+    }
+    // As many as without repairs: their own short waits do not end the bout.
+    assert!(dropped >= 5, "{dropped}");
+}
+
+/// The receiver's window is the bound of everything: a sender that goes back to its first byte finds its copies gone and
+/// what it waits for next in line.
+#[test]
+fn going_back_to_the_first_byte_costs_one_turn() {
+    let mut flow = Flow::new(first(), 20);
+    let (again, _) = flow.data(1);
+    let copies = (2..22).filter(|&n| matches!(flow.data(n).1, Verdict::Duplicate(_))).count();
+    assert_eq!(copies, 20);
+    let left = flow.left(ms(10_000));
+    assert_eq!((left.len(), left[0]), (21, again));
+}
