@@ -99,9 +99,9 @@ def test_ipv6_and_options_left_out(site: Site, tmp_path: Path, options: list[str
 
 @pytest.mark.parametrize("version", [4, 6])
 def test_marks_instead_of_losses(site: Site, tmp_path: Path, version: int) -> None:
-    # The kernel asks for ECN itself (1); it would agree if asked (2) without that. An endpoint that gets no processor for
-    # a while is late and, with 500 packets before the device, lossy. Neither may happen here: nobody sends again for want
-    # of time, and everything has room, so that nothing at all is sent again.
+    # The kernel asks for ECN itself (1); it would agree if asked (2) without that. An endpoint that gets no processor
+    # for a while is late and, with 500 packets before the device, lossy. Neither may happen here: nobody sends again
+    # for want of time, and everything has room, so that nothing at all is sent again.
     site.sysctl("net.ipv4.tcp_ecn=1", "net.ipv4.tcp_early_retrans=0")
     file = written(tmp_path / "file", 3_000_000)
     words = ["--ecn", "--json", "--impair", "mark=1%,delay=1ms,seed=7"]

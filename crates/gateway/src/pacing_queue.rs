@@ -9,7 +9,7 @@ use meshpace_units::{Bytes, Ecn, Instant, Seq, Span};
 /// CoDel's parameters for the pacing queues (`gap_queue = "codel"`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelConfig {
-    /// The standing wait that is acceptable (`gap_queue_target`); at a slow pace [`TARGET_SPACINGS`] of its spacings.
+    /// The standing wait that is acceptable (`gap_queue_target`); at a slow pace two of its spacings.
     pub target: Span,
     /// How long it may stand, about the longest round trip between the ends (`gap_queue_interval`); where the target is
     /// longer than half of this, twice the target.
@@ -20,7 +20,7 @@ pub struct CodelConfig {
 /// once, as senders do for a delayed ACK and in slow start, make the second wait one spacing, and the first up to another for
 /// the one before. RFC 8289, section 4.4, asks for the time of a packet at least, where the link is slow; CAKE and FQ-CoDel
 /// take one and a half.
-pub const TARGET_SPACINGS: u64 = 2;
+const TARGET_SPACINGS: u64 = 2;
 /// The interval is at least so many targets, so that the ends have time to react before the next signal.
 const INTERVAL_TARGETS: u64 = 2;
 /// A backlog of no more than one packet of an Ethernet is never dropped from.
