@@ -142,6 +142,8 @@ pub struct Snapshot {
     pub held: usize,
     /// Bytes in queues and caches now.
     pub buffered: Bytes,
+    /// How many flows were known then. Told page by page, `flows` may have some beside that came or went meanwhile.
+    pub known: usize,
     /// The flows, in the order of their keys.
     pub flows: Vec<FlowReport>,
     /// No flow follows these; otherwise [`Request::Page`] tells of those that do.

@@ -119,7 +119,7 @@ mod tests {
             for request in asked {
                 match request {
                     Request::Snapshot(answer) => {
-                        let begun = Snapshot { complete: false, ..example::snapshot(Vec::new()) };
+                        let begun = Snapshot { complete: false, known: 5, ..example::snapshot(Vec::new()) };
                         answer.send(begun).unwrap();
                     }
                     Request::Page(after, answer) => {
@@ -137,7 +137,7 @@ mod tests {
         let snapshot = data.snapshot().unwrap();
         drop(data);
         let (pages, all) = answering.join().unwrap();
-        assert_eq!(pages, 3);
+        assert_eq!((pages, snapshot.known), (3, 5));
         assert_eq!(snapshot.flows.iter().map(|flow| flow.stats.key).collect::<Vec<_>>(), all);
     }
 }

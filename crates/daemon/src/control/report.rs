@@ -32,7 +32,7 @@ pub(crate) fn status(snapshot: &Snapshot, config: &Config) -> Status {
         mesh_interfaces: config.mesh.interfaces.clone(),
         fairness: fairness(snapshot),
         flows: FlowCounts {
-            known: snapshot.flows.len(),
+            known: snapshot.known,
             paced: of_treatment(Treatment::Pace),
             observed: of_treatment(Treatment::Observe),
             capped: snapshot.flows.iter().filter(|flow| flow.stats.cap.is_some()).count(),

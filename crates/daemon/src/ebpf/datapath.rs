@@ -308,6 +308,7 @@ impl Datapath {
             waits: None, // packets wait in sch_fq, which tells nobody
             held,
             buffered,
+            known: flows.len(),
             flows,
             complete: true,
         })

@@ -214,6 +214,7 @@ impl Datapath {
             waits: Some(*waits),
             held: engine.held(),
             buffered: engine.buffered(),
+            known: engine.flow_count(),
             flows: Vec::new(),
             complete: engine.flow_count() == 0,
         }

@@ -166,6 +166,7 @@ pub(crate) fn snapshot(flows: Vec<FlowReport>) -> Snapshot {
         waits: Some(Waits::default()),
         held: 0,
         buffered: Bytes::ZERO,
+        known: flows.len(),
         flows,
         complete: true,
     }
