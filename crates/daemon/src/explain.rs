@@ -120,8 +120,8 @@ fn head(out: &mut String, Detail { flow, policy, .. }: &Detail) {
     if flow.wait_s.is_some() || flow.drops > 0 || flow.local_retransmissions > 0 {
         say!(
             out,
-            "  queue     {} packets wait, for {} (smoothed); {} dropped and {} marked as too long there, {} dropped at a full \
-             buffer, {} as copies of data that waits or has arrived; {} sent again from the cache",
+            "  queue     {} wait, for {} (smoothed); {} dropped, {} marked after too long; {} dropped at a full buffer, {} \
+             copies; {} sent again here",
             count(flow.queued as u64),
             or_unknown(flow.wait_s, time),
             count(flow.aqm_drops),

@@ -76,11 +76,12 @@ def paired(a: Values, b: Values, compare: Callable[[float, float], float | None]
 
 
 def from_series(take: Callable[[dict[str, list[float]]], float | None], scheme: str) -> Measure:
-    """A number read off the time series of one scheme's runs."""
+    """A number read off the time series of one scheme's runs; unknown where none was kept, as in studies of switches."""
 
     def by_seed(outcome: Outcome, condition: Condition, point: str) -> Values:
         records = outcome.records.get(Cell(condition, scheme, point), [])
-        return [None if record is None else take(record.goodput_series()) for record in records]
+        kept = [{} if record is None else record.goodput_series() for record in records]
+        return [take(series) if series else None for series in kept]
 
     return Measure((scheme,), by_seed)
 
