@@ -25,7 +25,7 @@ from meshpace.study.measures import (
     rise_along,
     spearman,
 )
-from meshpace.study.model import AODV, STATIC, Cell, Effort, Study
+from meshpace.study.model import AODV, AS_IS, STATIC, Cell, Effort, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import DROPS, GOODPUT, LEAD
 from meshpace.study.rules import MUCH_FAIRER, NO_LOSS, Rule, order, up_to
@@ -354,3 +354,31 @@ def test_a_judgement_is_of_its_claim() -> None:
     )
     assert isinstance(judgement, Judgement)
     assert (judgement.verdict, judgement.seeds_to_decide, judgement.open) == (Verdict.HOLDS, None, [])
+
+
+class WithoutSeries:
+    """A run that kept no time series, as those of switches."""
+
+    def goodput_series(self) -> dict[str, list[float]]:
+        return {}
+
+
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if claim.cause], ids=lambda claim: claim.id)
+def test_what_switches_do_not_tell_is_unknown(claim: Claim) -> None:
+    switches = next(study for study in registry.STUDIES if study.name == claim.cause)
+    condition = switches.conditions[0]
+    run: Any = WithoutSeries()
+    blank = cast(RunResult, {})
+    measure = claim.asks[0].measure
+    cells = [Cell(condition, scheme, AS_IS) for scheme in switches.schemes]
+    outcome = Outcome(switches, Effort.QUICK, {cell: [run] for cell in cells}, {cell: [blank] for cell in cells})
+    told: list[float | None] = []
+    lacking = None
+    try:
+        told = measure.take(outcome, condition, AS_IS)
+    except KeyError as error:
+        lacking = error.args[0]
+    # A blank result lacks what a run's has: then it got as far as reading one.
+    # A flow would be of a series that was not kept.
+    assert lacking not in {"1", "2", "3"}
+    assert all(value is None for value in told)

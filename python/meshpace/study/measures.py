@@ -76,7 +76,7 @@ def paired(a: Values, b: Values, compare: Callable[[float, float], float | None]
 
 
 def from_series(take: Callable[[dict[str, list[float]]], float | None], scheme: str) -> Measure:
-    """A number read off the time series of one scheme's runs; unknown where none was kept, as in studies of switches."""
+    """A number read off the time series of one scheme's runs; unknown where none was kept (switches)."""
 
     def by_seed(outcome: Outcome, condition: Condition, point: str) -> Values:
         records = outcome.records.get(Cell(condition, scheme, point), [])
