@@ -96,12 +96,6 @@ impl Books {
     pub const fn segments(&self) -> usize {
         self.pools[Kind::Segments as usize].used as usize
     }
-
-    /// Full: pacing is off for flows that begin now (schemes.md 3.1).
-    fn is_exhausted(&self, config: &Config) -> bool {
-        // One more full-size packet would not fit.
-        self.held() >= config.held_max || self.bytes() + Bytes(1500) > config.buffer_total
-    }
 }
 
 /// What a host's flows may keep.
@@ -173,9 +167,10 @@ impl Budget<'_> {
         of_flow < config.segments_max && self.can_take(Kind::Segments, 1, config.segments_total as u64)
     }
 
-    /// See [`Books::is_exhausted`].
+    /// All is full, whoever has it: pacing is off for flows that begin now (schemes.md 3.1).
     pub fn is_exhausted(&self, config: &Config) -> bool {
-        self.books.is_exhausted(config)
+        // One more full-size packet would not fit.
+        self.books.held() >= config.held_max || self.books.bytes() + Bytes(1500) > config.buffer_total
     }
 
     /// Whether it is this host that leaves no room for another packet: it has at least an even part of what there is, one
