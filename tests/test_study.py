@@ -90,6 +90,16 @@ def test_switching_to_what_is_there_costs_no_run() -> None:
     assert study.job(Cell(AODV, "newreno", "as it is"), 1, Effort.QUICK) != static
 
 
+def test_another_schemes_parameters_cost_no_run() -> None:
+    """TCP-GAP's law changed, NewReno runs as it is, and neither knows a scheme that the study does not run."""
+    (study,) = registry.find(["gap-switches-chain-up"])
+    plain = study.job(Cell(AODV, "newreno", "as it is"), 1, Effort.FULL)
+    assert study.job(Cell(AODV, "newreno", "10 samples"), 1, Effort.FULL) == plain
+    assert "scheme.tcp-gap.history=10" in study.job(Cell(AODV, "tcp-gap", "10 samples"), 1, Effort.FULL).overrides
+    old = study.job(Cell(AODV, "newreno", "integer-valued window cut"), 1, Effort.FULL)
+    assert [pair for pair in old.overrides if pair.startswith("scheme")] == ["scheme.newreno.window_cut=integer"]
+
+
 def test_schemes_that_the_axis_does_not_concern_run_once() -> None:
     (study,) = registry.find(["gap-oracle-4"])
     plan = study.quick

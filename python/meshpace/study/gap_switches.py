@@ -7,6 +7,8 @@ ingredient to blame; if none does, that is said.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from meshpace.study.gap import CASES, CHAINS, CROSS, FAST, PARALLEL, WITH_NOGC, timed
 from meshpace.study.gap_web import CONNECTIONS
 from meshpace.study.model import AODV, AS_IS, STATIC, Axis, Plan, Point, Settings, Study
@@ -36,10 +38,14 @@ def _control(*pairs: tuple[str, str]) -> Settings:
 _WINDOW_20: Settings = (("defaults.window", "20"),)
 _NEAR: Settings = (("topology.wired_delay", "5ms"),)
 _NO_RTS: Settings = (("radio.rts", "never"),)
-_OLD_RTO = _all(("rto_initial", "6s"), ("rto_max", "1h"))
+_OLD_RTO = _all(("rto_initial", "6s"), ("rto_max", "100000s"), ("rto_backoff_max", "64"))
 """Of ns-2 before 2006 and before 28 March 2007: factor at most 64 of 6 s, 384 s without a round trip's sample (O4)."""
-_OLD_NS2: Settings = (*_OLD_RTO, *_all(("rto_min", "1s")), ("radio.mac_overhead", "28"))
+_OLD_CUT = _all(("window_cut", "integer"))
+"""Of ns-2 before 24 January 2006 (O4b)."""
+_OLD_NS2: Settings = (*_OLD_RTO, *_OLD_CUT, *_all(("rto_min", "1s")), ("radio.mac_overhead", "28"))
 """With what is older still or later (O4a)."""
+
+OLD_NS2 = "ns-2 of the paper's time: RTO values, window cut, MAC overhead"
 
 EVERYWHERE = (
     Point(AS_IS),
@@ -52,9 +58,10 @@ EVERYWHERE = (
     Point("window 32", (("defaults.window", "32"),)),
     Point("window 128", (("defaults.window", "128"),)),
     Point("initial RTO 6 s, no upper limit", _OLD_RTO),
+    Point("integer-valued window cut", _OLD_CUT),
     Point("minimum RTO 1 s", _all(("rto_min", "1s"))),
     Point("MAC overhead 28 bytes", (("radio.mac_overhead", "28"),)),
-    Point("ns-2 of the paper's time: RTO values, MAC overhead", _OLD_NS2),
+    Point(OLD_NS2, _OLD_NS2),
     Point("initial ssthresh of the window", _all(("initial_ssthresh", "64"))),
     Point("both flows start at 0", (("defaults.start_jitter", "0s"),)),
     Point("no RTS/CTS", _NO_RTS),
@@ -67,6 +74,7 @@ EVERYWHERE = (
     Point("all samples", _law(("history", "10000"))),
     Point("variation of the k-hop delays", _law(("ap_samples", "khd"))),
     Point("no sample rejected", _law(("delaybound", "60s"))),
+    Point("hops to the gateway by its routing table", _law(("gap_h", "route"))),
     Point("no RTO back-off of the paced sender", _law(("ap_rto_backoff", "false"))),
     Point("duplicate ACKs to the letter", _law(("gap_dupack", "literal"))),
     Point("duplicate ACKs forwarded", _law(("gap_dupack", "off"))),
@@ -90,6 +98,9 @@ _TWO_FLOWS = (
     Point("flow 2 starts 10 s earlier", (("flow.0.start", "10s"),)),
 )
 _GOODPUT_CONTROL = (
+    Point("goodput control: in the order of the paper's figure", _control(("gc_order", "figure"))),
+    Point("goodput control: caps fall only when a flow ends", _control(("gc_reset", "end"))),
+    Point("goodput control: no hold-off", _control(("gc_hold_off", "0"))),
     Point("goodput control: caps relaxed by a factor", _control(("gc_aging", "multiplicative"))),
     Point("goodput control: every second", _control(("gc_interval", "1s"))),
     Point("goodput control: every 20 s", _control(("gc_interval", "20s"))),
@@ -104,6 +115,9 @@ _FRAMES = (
     Point("short preamble, basic rate 11 Mbit/s", (("radio.preamble", "short"), ("radio.basic_rate", "11Mbps"))),
 )
 _OFDM_FRAMES = (Point("control frames at 6 Mbit/s", (("radio.basic_rate", "6Mbps"),)),)
+_LONGER = (Point("five times as long", (("measure.duration", "1000s"),)),)
+"""No flow starves here, so that 55,000 packets of each (O7) are only a longer run."""
+_ONE_ROUTER = (Point("all hosts behind one router", (("link.5.a", "RT2"), ("link.6.a", "RT2"))),)
 _FILES = (
     Point("files of 1,024 bytes a kbyte", tuple((f"flow.{flow}.file_mean", "30720B") for flow in range(2))),
     Point("mean file of 90 kB", tuple((f"flow.{flow}.file_mean", "90kB") for flow in range(2))),
@@ -112,9 +126,17 @@ _FILES = (
 
 _QUICK = (
     AS_IS, "static routes", "AODV as in ns-2", "AODV after RFC 3561", "window 20", "no RTS/CTS",
-    "ns-2 of the paper's time: RTO values, MAC overhead", "mean absolute deviation", "10 samples",
+    OLD_NS2, "mean absolute deviation", "10 samples",
 )  # fmt: skip
 """The quick plans'."""
+
+
+def _concerning(schemes: tuple[str, ...], point: Point) -> Point:
+    """The point without parameters of schemes that are not run: runs that differ in those only are the same."""
+    kept = tuple(
+        (key, value) for key, value in point.settings if not key.startswith("scheme.") or key.split(".")[1] in schemes
+    )
+    return replace(point, settings=kept)
 
 
 def _switches(
@@ -129,7 +151,7 @@ def _switches(
         source=_OWN,
         shows=f"What changed ingredients do to the schemes: {title}.",
         scenario=scenario,
-        axis=Axis("ingredient", "", (*EVERYWHERE, *more)),
+        axis=Axis("ingredient", "", tuple(_concerning(schemes, point) for point in (*EVERYWHERE, *more))),
         schemes=schemes,
         conditions=(AODV, STATIC),
         settings=settings,
@@ -164,6 +186,7 @@ def _random(family: str, title: str, scenario: str, settings: Settings = (), mor
     places = (
         Point("ends at least two hops from the gateway", (("topology.min_hops", "2"),)),
         Point("gateway nearest the centre", (("topology.gateway", "centre"),)),
+        Point("the gateway a 121st node", (("topology.nodes", "121"),)),
         Point("one topology", (("topology.placement_seed", "1"),)),
     )
     return _switches(family, title, scenario, settings, (*_WIRED, *places, *more), quick=timed(30, 10))
@@ -177,7 +200,7 @@ STUDIES = (
     *(
         _switches(
             f"parallel-{case}", f"parallel chains, {CASES[case]}", PARALLEL[case], (),
-            (*_WIRED, *_TWO_FLOWS, *(_GOODPUT_CONTROL if case == "mix" else ())), schemes=WITH_NOGC,
+            (*_WIRED, *_TWO_FLOWS, *_LONGER, *(_GOODPUT_CONTROL if case == "mix" else ())), schemes=WITH_NOGC,
         )
         for case in PARALLEL
     ),
@@ -186,6 +209,7 @@ STUDIES = (
             f"cross-{case}", f"cross, {CASES[case]}", CROSS[case], (),
             (
                 *(Point(f"arms of {hops} hops", (("topology.hops", str(hops)),)) for hops in (2, 3, 5)),
+                *_ONE_ROUTER,
                 *(_GOODPUT_CONTROL if case == "mix" else ()),
             ),
             schemes=WITH_NOGC,

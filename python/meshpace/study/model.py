@@ -209,9 +209,16 @@ class Study:
         point = ONLY_POINT if cell.scheme in self.level else self.point(cell.point)
         settings.update(point.condition(cell.condition).settings)
         settings.update(point.settings)
+        settings = {key: value for key, value in settings.items() if not self._of_another(key, cell.scheme)}
         name, text = _source(self.scenario)
         overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))
         return Job(name, text, overrides, cell.scheme, seed)
+
+    def _of_another(self, key: str, scheme: str) -> bool:
+        """Whether a key is a parameter of a scheme that is run beside this one: it concerns none of its runs."""
+        table, _, rest = key.partition(".")
+        owner = rest.rpartition(".")[0]
+        return table == "scheme" and owner != scheme and owner in self.schemes
 
     def jobs(self, effort: Effort, more: More = NOTHING_MORE) -> Iterator[tuple[Cell, Job]]:
         """Every run, with ``more`` seeds than planned for some; those of ``level`` schemes for each point anew."""
