@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Verdict
 from meshpace.results import RunResult
 from meshpace.study import registry, table2
-from meshpace.study.claims import Against, Ask, Claim, Evidence, Judgement, Role, judge
+from meshpace.study.claims import BEST_LEAST, Against, Ask, Claim, Evidence, Judgement, Role, judge
 from meshpace.study.gap_claims_text import within_the_threshold
 from meshpace.study.gap_claims_time import change, quickest, rate, second_share
 from meshpace.study.measures import (
@@ -63,6 +64,11 @@ def asked(rule: Rule, **more: Any) -> Ask:
     return Ask(gain(GOODPUT), rule, percent, "Against NewReno", ("small",), unit=" hops", **more)
 
 
+def deep() -> Study:
+    """With seeds enough to choose a best point and to estimate it."""
+    return dataclasses.replace(small(), quick=dataclasses.replace(small().quick, seeds=16))
+
+
 def judged(what: Claim, evidence: Evidence) -> Judged:
     (found,) = judge_all(evidence, [what])["small"]
     return found
@@ -76,7 +82,7 @@ def test_a_claim_is_judged_under_each_condition_with_both_numbers_and_their_rati
         better = {"2": -0.1, "3": 0.05, "4": 0.35} if cell.condition == AODV else {"2": 0.0, "3": 0.05, "4": 0.35}
         return by_gain(better)(cell, seed)
 
-    found = judged(UP_TO, {"small": synthetic(small(), goodput)})
+    found = judged(UP_TO, {"small": synthetic(deep(), goodput)})
     assert [(f.condition, f.told, f.measured) for f in found.findings] == [
         (AODV.name, "holds in part, not at every point", "+35.0 ± 0.0 %"),
         (STATIC.name, "holds", "+35.0 ± 0.0 %"),
@@ -85,7 +91,7 @@ def test_a_claim_is_judged_under_each_condition_with_both_numbers_and_their_rati
     assert first.ratio == pytest.approx(0.875)
     assert first.value is not None
     assert first.value.mean == pytest.approx(0.35)
-    assert (first.seeds, first.seeds_to_decide, found.value, found.id) == (8, None, 0.4, "c.1")
+    assert (first.seeds, first.seeds_to_decide, found.value, found.id) == (16, None, 0.4, "c.1")
     assert first.reason == (
         "Against NewReno, best: 4 hops +35.0 ± 0.0 %. Against NewReno: 2 hops -10.0 ± 0.0 %; 3 hops +5.0 ± 0.0 %; "
         "4 hops +35.0 ± 0.0 %."
@@ -99,11 +105,17 @@ def test_the_best_point_is_chosen_on_odd_seeds_and_estimated_on_the_others() -> 
         lucky = cell.scheme == "tcp-gap" and cell.point == "4" and seed % 2
         return 1e6 * (1 + (0.4 if lucky else 0.0)) * (1 + 0.001 * seed)
 
-    judgement = judge(UP_TO, {"small": synthetic(small(), goodput)}, AODV)
+    judgement = judge(UP_TO, {"small": synthetic(deep(), goodput)}, AODV)
     assert judgement is not None
     (best,) = judgement.of(Role.CLAIM)
-    assert (best.label, best.numbers()) == ("4 hops", [pytest.approx(0.0)] * 4)
+    assert (best.label, best.numbers()) == ("4 hops", [pytest.approx(0.0)] * 8)
     assert judgement.verdict is Verdict.FAILS
+
+
+def test_a_best_point_estimated_from_few_seeds_says_nothing_yet() -> None:
+    judgement = judge(UP_TO, {"small": synthetic(small(), by_gain({"2": 0.0, "3": 0.05, "4": 0.4}))}, AODV)
+    assert judgement is not None
+    assert (judgement.verdict, judgement.seeds_to_decide) == (Verdict.OPEN, 4 + BEST_LEAST), "four chose, four estimate"
 
 
 def test_a_claim_waits_for_all_its_runs() -> None:

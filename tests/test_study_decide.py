@@ -10,15 +10,15 @@ import pytest
 
 from commanding import Cli
 from meshpace.report.model import Verdict
-from meshpace.study.claims import Ask, Claim
-from meshpace.study.decide import BLOCK, Decision, decide, noted, save
+from meshpace.study.claims import BEST_LEAST, Ask, Claim, judge
+from meshpace.study.decide import BLOCK, Decision, decide, deepen, noted, save
 from meshpace.study.executors import workers
 from meshpace.study.measures import gain
 from meshpace.study.model import AODV, Effort, Plan, Study
 from meshpace.study.outcome import Outcome, load
 from meshpace.study.quantities import GOODPUT
 from meshpace.study.record import Maker, running
-from meshpace.study.rules import Rule, order
+from meshpace.study.rules import Rule, order, up_to
 from meshpace.study.runner import make, tasks
 from meshpace.study.store import Store
 from meshpace.study.verdicts import judge_all
@@ -78,6 +78,25 @@ def test_it_ends_when_everything_is_decided_and_the_verdict_is_so(tmp_path: Path
     assert {finding.verdict for finding in found.findings} == {Verdict.HOLDS}
 
 
+def test_the_best_point_gets_the_seeds_its_estimate_takes_without_a_budget(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    best = Claim("best", "A statement.", "", "tests", "", (Ask(
+        gain(GOODPUT), up_to(0.4, 0.1), percent, "Against NewReno", ("small",), best=True,
+    ),))  # fmt: skip
+    evidence = start(store)
+    assert judge_all(evidence, [best])["small"][0].findings[0].verdict is Verdict.OPEN, "of one seed"
+    with workers("threads", 2) as hands:
+        deepened = deepen(evidence, [best, HARD], EFFORT, store, hands)
+    deeper = {place[1].point for place in deepened.more}
+    assert len(deeper) == 1, "the best point and no other; an ORDER gets nothing"
+    assert set(deepened.more.values()) == {2 * BLOCK}
+    assert (deepened.deepened, deepened.runs, deepened.spent_s) == (2 * 2 * BLOCK, 0, 0.0)
+    judgement = judge(best, evidence, AODV)
+    assert judgement is not None
+    assert [len(reading.numbers()) for reading in judgement.readings] == [1 + 2 * BLOCK]
+    assert BEST_LEAST <= 1 + 2 * BLOCK
+
+
 def test_a_larger_budget_goes_on_where_a_smaller_one_stopped(tmp_path: Path) -> None:
     orders = []
     for name, budget_s in (("a", 0.05), ("b", 0.15)):
@@ -121,9 +140,9 @@ def test_a_spent_budget_leaves_it_at_the_border_with_what_the_rest_would_cost(tm
 
 def test_what_was_added_is_noted_for_reports(tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
-    decision = decided(store, HARD, budget_s=0.1)
+    decision = decided(store, HARD, budget_s=2.0)
     assert decision.more
-    save(store.directory, EFFORT, running(), decision)
+    save(store.directory, EFFORT, running(), decision.more, ended=decision.ended)
     more, ended = noted(store.directory, EFFORT, running())
     assert (more, ended) == (decision.more, decision.ended)
     (again,) = load(store, [study()], EFFORT, more=more)
@@ -148,3 +167,4 @@ def test_the_command(cli: Cli) -> None:
     plain = json.loads(cli("study", "run", "gap-oracle-4", "--store", "s", "--json").stdout)
     assert plain["decide"] is None
     assert plain["runs"]["made"] == 0
+    assert plain["claims"] == told["claims"], "seeds that were added count from then on"

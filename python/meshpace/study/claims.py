@@ -17,6 +17,10 @@ Evidence = Mapping[str, Outcome]
 """What came out, by the study's name."""
 
 
+BEST_LEAST = 8
+"""Seeds that the best point of an UP-TO is estimated from at least: a headline does not rest on three."""
+
+
 class Role(Enum):
     """What an answer does to the verdict."""
 
@@ -53,7 +57,8 @@ class Ask:
     unit: str = ""
     """Of the points: `` hops``."""
     best: bool = False
-    """Only the greatest of the places counts, chosen on the odd seeds of the plan and estimated on all others."""
+    """Only the greatest of the places counts, chosen on the odd seeds of the plan and estimated on all others, at
+    least :data:`BEST_LEAST`."""
     role: Role = Role.CLAIM
     against: Against | None = None
 
@@ -124,13 +129,18 @@ class Reading:
     def answer(self, comparisons: int = 1) -> Answer:
         """What the number says."""
         value = self.estimate(comparisons)
-        return Answer.OPEN if value is None else self.ask.rule.answer(value)
+        return Answer.OPEN if value is None or self.lacks else self.ask.rule.answer(value)
+
+    @property
+    def lacks(self) -> int:
+        """Seeds without which it says nothing."""
+        return max(0, BEST_LEAST - len(self.numbers())) if self.ask.best else 0
 
     def seeds_to_decide(self, comparisons: int = 1) -> int | None:
         """Seeds in all that would decide it; None if no number would."""
         value = self.estimate(comparisons)
         runs = None if value is None else self.ask.rule.runs_to_decide(value)
-        return None if runs is None else runs + len(self.excluded)
+        return None if runs is None else max(runs, len(self.numbers()) + self.lacks) + len(self.excluded)
 
 
 @dataclass(frozen=True, slots=True)

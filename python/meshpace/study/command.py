@@ -15,10 +15,10 @@ from meshpace.cli.verdicts import print_verdicts
 from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.study import registry
-from meshpace.study.decide import Decision, decide, save
+from meshpace.study.decide import Decision, decide, deepen, noted, save
 from meshpace.study.engines import others
 from meshpace.study.executors import workers
-from meshpace.study.model import Effort, Study
+from meshpace.study.model import NOTHING_MORE, Effort, Study
 from meshpace.study.outcome import by_name, load, write_table
 from meshpace.study.page import Campaign, page
 from meshpace.study.record import running
@@ -82,31 +82,40 @@ def run_studies(
 ) -> None:  # fmt: skip
     """Makes what is missing, writes the tables, prints the verdicts and writes them to ``output``.
 
-    With a budget it adds seeds until verdicts are decided.
+    With a budget it adds seeds until verdicts are decided; without one it keeps to those that were added before.
     """
     studies = registry.find(names)
     store = Store(directory)
     terminal, errors = console(), Console(stderr=True)
     for problem in store.problems:
         errors.print(str(problem), highlight=False, soft_wrap=True)
-    wanted = tasks(studies, effort)
+    before, ended = noted(directory, effort, running())
+    more = before if budget_s is None else NOTHING_MORE
+    wanted = tasks(studies, effort, more)
     decision = None
     with workers(executor, threads) as hands:
         with Progress(f"{' '.join(names)} ({effort})", len(wanted)) as progress:
             tally = make(wanted, store, hands, progress)
-        outcomes = load(store, studies, effort)
-        if budget_s is not None:
+        outcomes = load(store, studies, effort, more=more)
+        evidence = by_name(outcomes)
+        if budget_s is None:
+            added = deepen(evidence, CLAIMS, effort, store, hands).more
+            kept = before
+        else:
             with Progress("deciding, seconds of the budget", max(1, round(budget_s))) as progress:
-                evidence = by_name(outcomes)
                 decision = decide(
                     evidence, CLAIMS, effort, store, hands, budget_s,
                     lambda so_far: progress(round(so_far.spent_s), so_far.spent_s / max(budget_s, 1e-9)),
                 )  # fmt: skip
-            save(directory, effort, running(), decision)
+            added, ended = decision.more, decision.ended
+            kept = {place: seeds for place, seeds in before.items() if place[0] not in evidence}
+        both = {place: kept.get(place, 0) + added.get(place, 0) for place in [*kept, *added]}
+        if both:
+            save(directory, effort, running(), both, ended=ended)
     for outcome in outcomes:
         write_table(directory, outcome)
     conditions = list(dict.fromkeys(cell.condition for outcome in outcomes for cell in outcome.records))
-    judged = judge_all(by_name(outcomes), ended=decision is not None and decision.ended)
+    judged = judge_all(by_name(outcomes), ended=ended)
     if as_json:
         runs = {"made": tally.made, "stored": tally.stored, "others": tally.others}
         print(json.dumps({
@@ -115,8 +124,8 @@ def run_studies(
         }))  # fmt: skip
     else:
         _print_tally(terminal, tally, directory)
-        if kept := others(store):
-            terminal.print(kept, highlight=False, soft_wrap=True)
+        if elsewhere := others(store):
+            terminal.print(elsewhere, highlight=False, soft_wrap=True)
         print_verdicts(terminal, judged, conditions)
         if decision is not None:
             terminal.print(tell(decision), highlight=False, soft_wrap=True)
@@ -130,6 +139,7 @@ def run_studies(
 
 def _decided(decision: Decision) -> dict[str, object]:
     return {
+        "deepened": decision.deepened,
         "runs": decision.runs,
         "spent_s": decision.spent_s,
         "ended": decision.ended,
@@ -141,7 +151,8 @@ def _decided(decision: Decision) -> dict[str, object]:
 
 def tell(decision: Decision) -> str:
     """What was added, and what the rest would cost."""
-    text = f"{decision.runs:,} runs added to decide, {_hours(decision.spent_s)}"
+    text = f"{decision.deepened:,} runs added at best points. " if decision.deepened else ""
+    text += f"{decision.runs:,} runs added to decide, {_hours(decision.spent_s)}"
     text += ": the budget ended it." if decision.ended else "."
     if decision.undecided:
         text += (

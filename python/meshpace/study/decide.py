@@ -1,8 +1,9 @@
-"""Adds seeds where a verdict is undecided, until it is decided or a budget is spent.
+"""Adds seeds: at the best points of what is "up to", and until verdicts are decided or a budget is spent.
 
-Each step gives one claim under one condition a block of seeds, at the points that keep it undecided: the one that
-looks cheapest to decide. What a step does follows from results and plans alone, so a larger budget goes on where a
-smaller one stopped, and a store that holds the runs already goes the same way without making any.
+A best point is known once the plan's runs are there; it gets the seeds that its estimate takes (`deepen`), whether or
+not there is a budget. Then each step gives one claim under one condition a block of seeds, at the points that keep it
+undecided: the one that looks cheapest to decide. What a step does follows from results and plans alone, so a larger
+budget goes on where a smaller one stopped, and a store that holds the runs already goes the same way without any.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ class Decision:
     """What was added, and what is left."""
 
     evidence: dict[str, Outcome]
+    deepened: int = 0
+    """Runs added at best points; no budget counts them."""
     more: dict[Place, int] = field(default_factory=dict)
     runs: int = 0
-    """Added, whether made now or found in the store."""
+    """Added to decide, whether made now or found in the store."""
     spent_s: float = 0.0
     """Of the budget: what those runs took, over the workers."""
     ended: bool = False
@@ -54,6 +57,28 @@ class Decision:
 Told = Callable[[Decision], None]
 
 
+def deepen(
+    evidence: dict[str, Outcome], claims: Sequence[Claim], effort: Effort, store: Store, workers: Workers
+) -> Decision:
+    """Adds, in place, the seeds that the best point of each UP-TO lacks.
+
+    Raises:
+        ScenarioError: a run cannot be made.
+        OSError: the store cannot be written.
+        KeyboardInterrupt: Ctrl-C; what is finished is stored.
+    """
+    decision = Decision(evidence)
+    wanted: dict[Place, int] = {}
+    for judgement in _judged(evidence, [claim for claim in claims if any(ask.best for ask in claim.asks)]).values():
+        for reading in judgement.readings:
+            for place in reading.cells if reading.lacks else ():
+                wanted[place] = max(wanted.get(place, 0), math.ceil(reading.lacks / BLOCK))
+    while wanted:
+        decision.deepened += _extend(decision, list(wanted), effort, store, workers)[0]
+        wanted = {place: blocks - 1 for place, blocks in wanted.items() if blocks > 1}
+    return decision
+
+
 def decide(
     evidence: dict[str, Outcome], claims: Sequence[Claim], effort: Effort, store: Store, workers: Workers,
     budget_s: float,
@@ -66,7 +91,7 @@ def decide(
         OSError: the store cannot be written.
         KeyboardInterrupt: Ctrl-C; what is finished is stored.
     """
-    decision = Decision(evidence)
+    decision = deepen(evidence, claims, effort, store, workers)
     standing = _judged(evidence, claims)
     while step := _cheapest(standing, evidence, effort):
         cells = list(_wanted(step, evidence))
@@ -74,7 +99,9 @@ def decide(
         if decision.spent_s + expected > budget_s:
             decision.ended = True
             break
-        _extend(decision, cells, effort, store, workers)
+        runs, took_s = _extend(decision, cells, effort, store, workers)
+        decision.runs += runs
+        decision.spent_s += took_s
         touched = {name for name, _ in cells}
         affected = [claim for claim in claims if touched & set(claim.studies)]
         standing.update(_judged(evidence, affected))
@@ -129,7 +156,10 @@ def _took(evidence: dict[str, Outcome], place: Place) -> float:
     return sum(found) / len(found)
 
 
-def _extend(decision: Decision, cells: Sequence[Place], effort: Effort, store: Store, workers: Workers) -> None:
+def _extend(
+    decision: Decision, cells: Sequence[Place], effort: Effort, store: Store, workers: Workers
+) -> tuple[int, float]:
+    """Gives each cell a block of seeds; how many runs that is, and what they took over the workers."""
     wanted: dict[str, Task] = {}
     keys: dict[Place, list[str]] = {}
     for name, cell in cells:
@@ -147,8 +177,7 @@ def _extend(decision: Decision, cells: Sequence[Place], effort: Effort, store: S
         outcome.records[cell] += [found[key] for key in mine]
         outcome.results[cell] += [found[key].run() for key in mine]
         decision.more[name, cell] = decision.more.get((name, cell), 0) + BLOCK
-    decision.runs += len(wanted)
-    decision.spent_s += sum(record.wall_s for record in found.values()) / workers.count
+    return len(wanted), sum(record.wall_s for record in found.values()) / workers.count
 
 
 def _count_the_rest(decision: Decision, standing: Sequence[Judgement], workers: Workers) -> None:
@@ -166,18 +195,18 @@ def _path(directory: Path, effort: Effort) -> Path:
     return directory / f"decided-{effort}.json"
 
 
-def save(directory: Path, effort: Effort, maker: Maker, decision: Decision) -> None:
-    """Notes beside the runs which cells have more seeds than planned, for reports.
+def save(directory: Path, effort: Effort, maker: Maker, more: More, *, ended: bool) -> None:
+    """Notes beside the runs which cells have more seeds than planned, for reports and later runs.
 
     Raises:
         OSError: the file cannot be written.
     """
     rows = [
         [name, cell.condition.routing, cell.condition.reception, cell.scheme, cell.point, seeds]
-        for (name, cell), seeds in decision.more.items()
+        for (name, cell), seeds in more.items()
     ]
     with replacing(_path(directory, effort), durable=True) as draft:
-        draft.write_text(json.dumps({"engine": maker.name, "ended": decision.ended, "more": rows}), encoding="utf-8")
+        draft.write_text(json.dumps({"engine": maker.name, "ended": ended, "more": rows}), encoding="utf-8")
 
 
 def noted(directory: Path, effort: Effort, maker: Maker) -> tuple[More, bool]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from meshpace.engine import Job
 from meshpace.study.executors import Workers
-from meshpace.study.model import Effort, Study
+from meshpace.study.model import NOTHING_MORE, Effort, More, Study
 from meshpace.study.record import Record, key_of
 from meshpace.study.store import Store
 
@@ -53,16 +53,17 @@ Progress = Callable[[int, float], None]
 """Gets the number of finished runs and the part of the work that is done."""
 
 
-def tasks(studies: Iterable[Study], effort: Effort) -> list[Task]:
+def tasks(studies: Iterable[Study], effort: Effort, more: More = NOTHING_MORE) -> list[Task]:
     """Every run of the studies once, in the order of the studies and, within one, of the keys.
 
-    Keys are as good as shuffled: a study's quick and slow runs are spread evenly over its time.
+    ``more`` says which cells have more seeds than planned. Keys are as good as shuffled: a study's quick and slow runs
+    are spread evenly over its time.
     """
     found: dict[str, Task] = {}
     for study in studies:
         weight = study.plan(effort).core_s
         mine = {}
-        for _, job in study.jobs(effort):
+        for _, job in study.jobs(effort, more):
             key = key_of(job, series=study.series)
             mine[key] = Task(key, job, study.series, weight)
         for key in sorted(mine):
