@@ -23,16 +23,18 @@ from commanding import Cli
 from meshpace.cli.tables import show
 from meshpace.report import command as report_command
 from meshpace.report import embedded
-from meshpace.report.command import build, read
+from meshpace.report.command import build, read, write_verdicts
 from meshpace.report.errors import MissingPackageError
 from meshpace.report.figures import command, views
 from meshpace.report.model import MeshNode, Topology
 from meshpace.report.page import render
 from meshpace.report.papers import write_figures, write_view
 from meshpace.report.topology import draw
-from meshpace.study.model import Effort, scheme_name
+from meshpace.study.model import AODV, STATIC, Effort, scheme_name
 from meshpace.study.outcome import Outcome, load, to_table
+from meshpace.study.page import MARK
 from meshpace.study.quantities import GOODPUT
+from meshpace.study.record import running
 from meshpace.study.registry import STUDIES
 from meshpace.study.store import Store
 from reported import SEEDS, Reported
@@ -167,6 +169,25 @@ def test_the_command_of_a_point_repeats_it(reported: Reported, cli: Cli) -> None
     goodputs = [run["aggregate_goodput_bps"] for run in json.loads(done.stdout)["runs"]]
     assert len(goodputs) == SEEDS
     assert statistics.fmean(goodputs) == pytest.approx(found.mean, rel=1e-12)
+
+
+def test_the_verdicts_go_below_what_somebody_wrote(reported: Reported, tmp_path: Path) -> None:
+    page = tmp_path / "gap.md"
+    page.write_text(f"# A paper\n\nProse.\n\n{MARK}\n\nOld verdicts.\n", encoding="utf-8")
+    assert write_verdicts(tmp_path, reported.outcomes, running()) == [page]
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"# A paper\n\nProse.\n\n{MARK}\n\n## Verdicts\n")
+    assert "Old verdicts" not in text
+    judged = [claim for part in reported.report.sections for claim in part.claims]
+    assert all(text.count(f"| {claim.id} | {claim.statement} |") == 1 for claim in judged)
+    findings = [finding for claim in judged for finding in claim.findings]
+    assert f"{len(judged)} claims, {len(findings)} verdicts" in text
+    for condition in (AODV, STATIC):
+        count = sum(finding.condition == condition.name for finding in findings)
+        assert f"| {condition.short} | {count}: " in text
+    assert "| gap-chain-up | quick | 2 | duration 8s, warmup 2s | 1, 4, 6 |" in text
+    write_verdicts(tmp_path, reported.outcomes, running())
+    assert page.read_text(encoding="utf-8") == text
 
 
 def test_the_front_page_has_each_verdict_with_both_numbers(reported: Reported) -> None:

@@ -104,11 +104,14 @@ def report(
         str | None,
         typer.Option(metavar="FINGERPRINT", help="Show what this engine made; `meshpace store` lists them."),
     ] = None,
+    verdicts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the verdicts on each paper into DIR/PAPER.md, too.")
+    ] = None,
 ) -> None:
     """Write what the store holds as one HTML file: verdicts, figures, an animation, the data."""
     from meshpace.report.command import report as write_report
 
-    write_report(store, output, figures, engine)
+    write_report(store, output, figures, engine, verdicts)
 
 
 @reports_failure

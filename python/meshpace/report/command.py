@@ -18,14 +18,19 @@ from meshpace.study.decide import noted
 from meshpace.study.engines import described, find_engine
 from meshpace.study.model import Effort, Study
 from meshpace.study.outcome import Outcome, by_name, load
+from meshpace.study.page import Campaign, below
 from meshpace.study.record import Maker, running
 from meshpace.study.registry import STUDIES
 from meshpace.study.store import Store
 from meshpace.study.verdicts import judge_all
 
 
-def report(directory: Path, output: Path, figures: Path | None, made_by: str | None = None) -> None:
+def report(
+    directory: Path, output: Path, figures: Path | None, made_by: str | None = None, verdicts: Path | None = None
+) -> None:
     """Writes the page, and the figures as PDF to the folder ``figures`` if one is given.
+
+    With a folder ``verdicts`` the verdicts on each paper go as Markdown into its page there.
 
     Of the engine with the fingerprint ``made_by``, or of the running one.
 
@@ -47,9 +52,32 @@ def report(directory: Path, output: Path, figures: Path | None, made_by: str | N
         ended = any(noted(directory, effort, maker or running())[1] for effort in _BEST_FIRST)
         draft.write_text(render(build(outcomes, progress, maker, ended=ended)), encoding="utf-8")
         count = 0 if figures is None else _write_figures(figures, outcomes)
+    if verdicts is not None:
+        for path in write_verdicts(verdicts, outcomes, maker or running(), ended=ended):
+            print(f"Verdicts: {path}")
     print(f"Report: {output}")
     if figures is not None:
         print(f"Figures: {count} PDF files in {figures}")
+
+
+def write_verdicts(folder: Path, outcomes: Sequence[Outcome], maker: Maker, *, ended: bool = False) -> list[Path]:
+    """Writes ``PAPER.md`` in the folder for every paper; what stands there above the mark stays.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    judged = judge_all(by_name(outcomes), ended=ended)
+    paths = []
+    for paper in dict.fromkeys(outcome.study.paper for outcome in outcomes if outcome.study.paper):
+        mine = [outcome for outcome in outcomes if outcome.study.paper == paper]
+        claims = {outcome.study.name: judged[outcome.study.name] for outcome in mine if outcome.study.name in judged}
+        path = folder / f"{paper}.md"
+        prose = path.read_text(encoding="utf-8") if path.exists() else f"# {paper}"
+        campaign = Campaign("meshpace report --verdicts", maker, mine)
+        with replacing(path) as draft:
+            draft.write_text(below(prose, campaign, claims), encoding="utf-8")
+        paths.append(path)
+    return paths
 
 
 def _nothing(store: Store, maker: Maker | None) -> str:

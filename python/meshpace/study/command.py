@@ -131,8 +131,7 @@ def run_studies(
             terminal.print(tell(decision), highlight=False, soft_wrap=True)
     if output is not None:
         command = f"meshpace study run {' '.join(names)} --{effort}"
-        plans = {study.name: study.plan(effort) for study in studies}
-        campaign = Campaign(command, plans, tuple(conditions), None if decision is None else tell(decision))
+        campaign = Campaign(command, running(), outcomes, None if decision is None else tell(decision))
         with replacing(output) as draft:
             draft.write_text(page(campaign, judged))
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from meshpace.report.model import Claim, Finding, Verdict
-from meshpace.study.model import Condition, Plan
-from meshpace.study.record import running
-from meshpace.study.telling import beside, tally
+from meshpace.study.model import Condition
+from meshpace.study.outcome import Outcome
+from meshpace.study.record import Maker
+from meshpace.study.telling import beside, counted, tally
 
 _MARKS = {
     Verdict.HOLDS: "**holds**", Verdict.PART: "in part", Verdict.FAILS: "does not", Verdict.OPEN: "undecided",
@@ -21,31 +22,45 @@ class Campaign:
     """How the numbers of a page were made."""
 
     command: str
-    plans: Mapping[str, Plan]
-    """By study."""
-    conditions: tuple[Condition, ...]
+    maker: Maker
+    outcomes: Sequence[Outcome]
     decided: str | None = None
     """What was added to decide."""
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """All that were run, in their order."""
+        return list(dict.fromkeys(cell.condition for outcome in self.outcomes for cell in outcome.records))
+
+
+MARK = "<!-- Below this line: written by `meshpace report --verdicts`. -->"
 
 
 def page(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> str:
     """Every claim with a column a condition, under its study; then why those that do not hold do not, and the plans."""
-    return "\n".join(_lines(campaign, by_study)) + "\n"
+    return "\n".join(["# Verdicts", "", *_lines(campaign, by_study)]) + "\n"
+
+
+def below(prose: str, campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> str:
+    """A page that somebody wrote, with the verdicts in place of what stands below :data:`MARK`, or at its end."""
+    above = prose.partition(MARK)[0].rstrip("\n")
+    return "\n".join([above, "", MARK, "", "## Verdicts", "", *_lines(campaign, by_study)]) + "\n"
 
 
 def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Iterator[str]:
     claims = [claim for group in by_study.values() for claim in group]
-    yield "# Verdicts"
-    yield ""
-    yield f"Written by `{campaign.command}`, engine {running()}. How claims are judged, and what × means: studies.md."
+    made = f"Written by `{campaign.command}`, engine {campaign.maker}"
+    yield f"{made}. How claims are judged, and what × means: studies.md."
     yield ""
     yield f"{tally(claims)}."
     if campaign.decided:
         yield ""
         yield campaign.decided
+    yield from _by_condition(campaign, claims)
+    efforts = {outcome.study.name: str(outcome.effort) for outcome in campaign.outcomes}
     for study, group in by_study.items():
         yield ""
-        yield f"## {study}"
+        yield f"## {study} ({efforts[study]})"
         yield ""
         yield " | ".join(("| | claim | paper", *(condition.short for condition in campaign.conditions))) + " |"
         yield "|---" * (3 + len(campaign.conditions)) + "|"
@@ -55,6 +70,15 @@ def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Itera
             yield " | ".join((f"| {claim.id} | {claim.statement}", claim.printed or "-", *cells)) + " |"
     yield from _ingredients(claims)
     yield from _plans(campaign)
+
+
+def _by_condition(campaign: Campaign, claims: Sequence[Claim]) -> Iterator[str]:
+    yield ""
+    yield "| condition | verdicts |"
+    yield "|---|---|"
+    for condition in campaign.conditions:
+        found = [finding for claim in claims for finding in claim.findings if finding.condition == condition.name]
+        yield f"| {condition.short} | {len(found)}: {counted(found)} |"
 
 
 def _cell(finding: Finding | None) -> str:
@@ -80,9 +104,15 @@ def _plans(campaign: Campaign) -> Iterator[str]:
     yield ""
     yield "## Plans"
     yield ""
-    yield "| study | seeds | measured | points |"
-    yield "|---|---|---|---|"
-    for study, plan in campaign.plans.items():
+    yield "| study | effort | seeds | measured | points |"
+    yield "|---|---|---|---|---|"
+    for outcome in campaign.outcomes:
+        if not outcome.records:
+            continue  # its claims are about the runs of others
+        plan = outcome.study.plan(outcome.effort)
+        most = max(map(len, outcome.records.values()))
+        seeds = f"{plan.seeds}" if most == plan.seeds else f"{plan.seeds} to {most}"
         measured = ", ".join(f"{key.removeprefix('measure.')} {value}" for key, value in plan.measure)
         points = "all" if plan.points is None else ", ".join(plan.points)
-        yield f"| {study} | {plan.seeds} | {measured or 'as the scenario says'} | {points} |"
+        row = (outcome.study.name, str(outcome.effort), seeds, measured or "as the scenario says", points)
+        yield f"| {' | '.join(row)} |"

@@ -46,7 +46,12 @@ def beside(finding: Finding) -> str:
 
 def tally(claims: Iterable[Claim]) -> str:
     """How many claims, verdicts, and verdicts of each kind."""
-    found = list(claims)
-    counts = Counter(finding.verdict for claim in found for finding in claim.findings)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    return f"{len(found)} claims, {sum(counts.values())} verdicts: {told}"
+    claims = list(claims)
+    found = [finding for claim in claims for finding in claim.findings]
+    return f"{len(claims)} claims, {len(found)} verdicts: {counted(found)}"
+
+
+def counted(findings: Sequence[Finding]) -> str:
+    """How many verdicts of each kind."""
+    counts = Counter(finding.verdict for finding in findings)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
