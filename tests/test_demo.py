@@ -22,6 +22,9 @@ def test_it_judges_what_it_ran_and_writes_one_file(tmp_path: Path, capsys: pytes
     assert re.search(r"holds|does not hold|undecided", out)
     assert f"{len(CLAIMS)} claims, {2 * len(CLAIMS)} verdicts" in out
     page = (tmp_path / "report.html").read_text()
+    plan = 2 * (2 * 3 * 2 * 2) + 3 * (3 * 2 * 2)  # ways, hops, schemes, conditions, seeds; parallel chains
+    best = 2 * 2 * 2 * 8  # ways, conditions, schemes: eight seeds more at the best length
+    assert f"<dd>{plan + best}</dd>" in page
     check_page(page)
     assert page.count("<svg") == 8 + 12
     assert "meshpace run scenarios/demo-chain.toml --set measure.duration=12s --set measure.warmup=2s --set " in page

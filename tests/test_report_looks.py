@@ -17,10 +17,13 @@ from meshpace.report.page import render
 from meshpace.report.papers import _bars, _line, write_view
 from meshpace.report.sections import study_section
 from meshpace.stats import Estimate
+from meshpace.study.executors import workers
 from meshpace.study.gap import timed
 from meshpace.study.model import STATIC, Axis, Effort, Plan, Point, Study
-from meshpace.study.outcome import run_now
+from meshpace.study.outcome import load
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN_1S
+from meshpace.study.runner import make, tasks
+from meshpace.study.store import Store
 
 MANY = 25
 
@@ -58,7 +61,7 @@ def test_the_page_draws_each_in_its_own_way(bars: bool) -> None:
     assert len({(one["colour"], one["dash"]) for one in held}) == MANY
 
 
-def test_a_scheme_looks_the_same_throughout() -> None:
+def test_a_scheme_looks_the_same_throughout(tmp_path: Path) -> None:
     def study(name: str, schemes: tuple[str, ...]) -> Study:
         plan = Plan(1, timed(2, 1))
         axis = Axis("hops", "", tuple(Point(str(h), (("topology.hops", str(h)),), float(h)) for h in (1, 2)))
@@ -69,7 +72,10 @@ def test_a_scheme_looks_the_same_throughout() -> None:
 
     # Schemes that no table of names knows.
     chosen = [study("one", ("newreno", "tahoe-rfc", "tcp-ap")), study("two", ("tcp-ap-ns2-2005", "tcp-ap", "tahoe"))]
-    outcomes = run_now(chosen, Effort.QUICK, 2, None)
+    store = Store(tmp_path / "store")
+    with workers("threads", 2) as hands:
+        make(tasks(chosen, Effort.QUICK), store, hands)
+    outcomes = load(store, chosen, Effort.QUICK)
     order = appearance(outcomes)
     assert order == ["newreno", "tahoe-rfc", "tcp-ap", "tcp-ap-ns2-2005", "tahoe"]
     named = {

@@ -105,7 +105,7 @@ def report(
         typer.Option(metavar="FINGERPRINT", help="Show what this engine made; `meshpace store` lists them."),
     ] = None,
     verdicts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the verdicts on each paper into DIR/PAPER.md, too.")
+        Path | None, typer.Option(metavar="DIR", help="Write the verdicts on each paper into DIR/<paper>.md, too.")
     ] = None,
 ) -> None:
     """Write what the store holds as one HTML file: verdicts, figures, an animation, the data."""

@@ -61,7 +61,7 @@ def report(
 
 
 def write_verdicts(folder: Path, outcomes: Sequence[Outcome], maker: Maker, *, ended: bool = False) -> list[Path]:
-    """Writes ``PAPER.md`` in the folder for every paper; what stands there above the mark stays.
+    """Writes ``<paper>.md`` in the folder for every paper; what stands there above the mark stays.
 
     Raises:
         OSError: a file cannot be read or written.

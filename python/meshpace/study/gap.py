@@ -74,18 +74,32 @@ CROSS = {
 }
 
 
-def _chain(direction: str, figure: str) -> Study:
+def of_the_paper(
+    *, name: str, title: str, figures: tuple[str, ...], shows: str, scenario: str, quick: Plan, full: Plan,
+    quantities: tuple[Quantity, ...], axis: Axis = NO_AXIS, schemes: tuple[str, ...] = SCHEMES, settings: Settings = (),
+    where: str = "", series: bool = False, notes: str = "", reads: tuple[str, ...] = (),
+) -> Study:  # fmt: skip
+    """One of the paper's studies: TCP-GAP beside NewReno at one point unless it says otherwise, under every condition.
+
+    ``where`` goes on after the figures in the source.
+    """
+    printed = ", ".join(figures)
+    if len(figures) == 2 and all(figure.startswith("Fig. ") for figure in figures):
+        printed = f"Figs. {' and '.join(figure.removeprefix('Fig. ') for figure in figures)}"
     return Study(
+        name, title, figures, f"{PAPER}, {printed}{where}", shows, scenario, axis, schemes, PAPER_CONDITIONS, quick,
+        full, quantities, settings, series=series, paper="gap", notes=notes, reads=reads,
+    )  # fmt: skip
+
+
+def _chain(direction: str, figure: str) -> Study:
+    return of_the_paper(
         name=f"gap-chain-{direction}",
-        paper="gap",
         title=f"Chain, {CASES[direction]}",
         figures=(figure,),
-        source=f"{PAPER}, {figure}",
         shows=f"Goodput of one flow over 1 to 10 wireless hops and three wired links, {CASES[direction]}.",
         scenario=CHAINS[direction],
         axis=hops(*range(1, 11)),
-        schemes=SCHEMES,
-        conditions=PAPER_CONDITIONS,
         quick=Plan(6, timed(50, 10), core_s=0.05),
         full=Plan(6, FULL, core_s=1.5),
         quantities=_CHAIN,
@@ -94,34 +108,27 @@ def _chain(direction: str, figure: str) -> Study:
 
 
 def _parallel(case: str, figure: str) -> Study:
-    return Study(
+    return of_the_paper(
         name=f"gap-parallel-{case}",
-        paper="gap",
         title=f"Two parallel chains, {CASES[case]}",
         figures=(figure,),
-        source=f"{PAPER}, {figure}; topology of Fig. 5",
+        where="; topology of Fig. 5",
         shows=f"How two 5-hop chains, 400 m apart, share a gateway; {CASES[case]}.",
         scenario=PARALLEL[case],
-        axis=NO_AXIS,
         schemes=WITH_NOGC,
-        conditions=PAPER_CONDITIONS,
         quick=Plan(8, timed(110, 10), core_s=0.13),
         full=Plan(10, FULL, core_s=1.3),
         quantities=(*FLOWS[:2], *SHARED, DROPS),
     )
 
 
-_LINK_DROPS = Study(
+_LINK_DROPS = of_the_paper(
     name="gap-link-drops",
-    paper="gap",
     title="Drops by link",
     figures=("Table 2",),
-    source=f"{PAPER}, Table 2",
     shows="Data packets and TCP ACKs that each link gives up in 1,000 s on two parallel chains, one flow each way.",
     scenario=PARALLEL["mix"],
-    axis=NO_AXIS,
     schemes=("tcp-gap-nogc", *SCHEMES),
-    conditions=PAPER_CONDITIONS,
     quick=Plan(4, timed(250, 0), core_s=0.3),
     full=Plan(10, timed(1000, 0), core_s=1.2),
     quantities=(GIVEN_UP, RESENT, GOODPUT, *FLOWS[:2]),
@@ -134,18 +141,13 @@ RETURNS = {"": "as a new connection", "-kept": "on the same connection"}
 
 
 def _responsiveness(kind: str, what: str, scenario: str = "responsiveness", settings: Settings = ()) -> Study:
-    return Study(
+    return of_the_paper(
         name=f"gap-responsiveness{kind}",
-        paper="gap",
         title=f"Responsiveness, {what}",
         figures=("Fig. 13", "Fig. 14"),
-        source=f"{PAPER}, Figs. 13 and 14",
         shows="Goodput over time on two parallel chains, wired to wireless; the second flow stops at 130 s and comes "
         f"back at 160 s; {what}.",
         scenario=f"gap-fig13-{scenario}.toml",
-        axis=NO_AXIS,
-        schemes=SCHEMES,
-        conditions=PAPER_CONDITIONS,
         settings=settings,
         quick=Plan(5, (), core_s=0.3),
         full=Plan(20, (), core_s=0.35),
@@ -164,18 +166,14 @@ FAST = {"ofdm": ("802.11g", "OFDM frame times"), "dsss": ("802.11g-ns2", "DSSS f
 
 def _fast(profile: str) -> Study:
     standard, what = FAST[profile]
-    return Study(
+    return of_the_paper(
         name=f"gap-54mbps-{profile}",
-        paper="gap",
         title=f"54 Mbit/s, {what}",
         figures=("Fig. 15", "Fig. 16"),
-        source=f"{PAPER}, Figs. 15 and 16",
         shows="Aggregate goodput and fairness of two parallel chains, wired to wireless, over the wired links' rate, "
         f"{what}.",
         scenario="gap-fig15-54mbps.toml",
         axis=_WIRED_RATE,
-        schemes=SCHEMES,
-        conditions=PAPER_CONDITIONS,
         settings=(("radio.standard", standard),),
         quick=Plan(4, timed(25, 5), ("1", "2", "3", "5", "10", "20", "100"), core_s=0.06),
         full=Plan(5, FULL, core_s=0.9),
@@ -187,17 +185,14 @@ def _fast(profile: str) -> Study:
 
 
 def _cross(case: str, figure: str) -> Study:
-    return Study(
+    return of_the_paper(
         name=f"gap-cross-{case}",
-        paper="gap",
         title=f"Cross, {CASES[case]}",
         figures=(figure,),
-        source=f"{PAPER}, {figure}; topology of Fig. 17",
+        where="; topology of Fig. 17",
         shows=f"How four arms around a gateway share it; {'two flows ' if case == 'mix' else ''}{CASES[case]}.",
         scenario=CROSS[case],
-        axis=NO_AXIS,
         schemes=WITH_NOGC,
-        conditions=PAPER_CONDITIONS,
         quick=Plan(6, timed(70, 10), core_s=0.08),
         full=Plan(10, FULL, core_s=1.0),
         quantities=(*FLOWS[:4], *SHARED),
@@ -205,17 +200,13 @@ def _cross(case: str, figure: str) -> Study:
     )
 
 
-_RANDOM = Study(
+_RANDOM = of_the_paper(
     name="gap-random",
-    paper="gap",
     title="Random mesh",
     figures=("Fig. 21",),
-    source=f"{PAPER}, Fig. 21",
     shows="How 8 flows, four each way, share a random gateway in a mesh of 120 random nodes, 2,500 m by 1,000 m.",
     scenario="gap-fig21-random.toml",
-    axis=NO_AXIS,
     schemes=WITH_NOGC,
-    conditions=PAPER_CONDITIONS,
     quick=Plan(7, timed(50, 10), core_s=0.17),
     full=Plan(20, FULL, core_s=7.0),
     quantities=(*FLOWS, *SHARED),

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from itertools import product
 
-from meshpace.study.gap import CASES, CROSS, DOWN, FULL, PAPER, PARALLEL, SCHEMES, SHARED, UP, hops, timed
+from meshpace.study.gap import CASES, CROSS, DOWN, FULL, PARALLEL, SHARED, UP, hops, of_the_paper, timed
 from meshpace.study.gap_web import CONNECTIONS
-from meshpace.study.model import NO_AXIS, PAPER_CONDITIONS, Axis, Plan, Point, Study
+from meshpace.study.model import Axis, Plan, Point, Study
 from meshpace.study.quantities import CONTROL, DELAY, FLOWS, GOODPUT, JAIN, QUEUE_MAX, RESENT, TIMEOUTS
 
-OVERALL = Study(
+OVERALL = of_the_paper(
     name="gap-overall",
-    paper="gap",
     title="Over all experiments",
     figures=("abstract", "section 4.4", "section 5.2.2.1"),
-    source=PAPER,
     shows="What the paper says of all its experiments together, judged by the runs of the others.",
     scenario=PARALLEL["up"],
-    axis=NO_AXIS,
     schemes=(),
-    conditions=PAPER_CONDITIONS,
     quick=Plan(1, ()),
     full=Plan(1, ()),
     quantities=(GOODPUT, JAIN),
@@ -35,17 +31,13 @@ SHAPES = {"parallel": PARALLEL, "cross": CROSS}
 
 
 def _short(shape: str, case: str) -> Study:
-    return Study(
+    return of_the_paper(
         name=f"gap-short-multiflow-{shape}-{case}",
-        paper="gap",
         title=f"Several flows over short paths, {'parallel chains' if shape == 'parallel' else 'cross'}, {CASES[case]}",
         figures=("section 5.2.1",),
-        source=f"{PAPER}, section 5.2.1",
         shows=f"How flows over 1 to 3 hops, where nothing is hidden, share a gateway; {CASES[case]}.",
         scenario=SHAPES[shape][case],
         axis=hops(1, 2, 3),
-        schemes=SCHEMES,
-        conditions=PAPER_CONDITIONS,
         quick=Plan(4, timed(30, 5), core_s=0.04),
         full=Plan(5, FULL, core_s=0.7),
         quantities=SHARED,
@@ -54,17 +46,14 @@ def _short(shape: str, case: str) -> Study:
 
 
 def _delayed(direction: str, way: str) -> Study:
-    return Study(
+    return of_the_paper(
         name=f"gap-delack-{direction}",
-        paper="gap",
         title=f"Delayed acknowledgements, {way}",
         figures=("section 4.3",),
-        source=f"{PAPER}, section 4.3",
         shows=f"What a receiver that acknowledges every second packet does to TCP-GAP on a chain, {way}.",
         scenario=f"gap-delack-{direction}.toml",
         axis=hops(*range(4, 11)),
         schemes=("tcp-gap", "tcp-gap-delack"),
-        conditions=PAPER_CONDITIONS,
         quick=Plan(4, timed(40, 10), ("4", "6", "8", "10"), core_s=0.04),
         full=Plan(5, FULL, core_s=1.5),
         quantities=(GOODPUT, DELAY, RESENT, TIMEOUTS),
@@ -83,12 +72,10 @@ def setting(interval: str, threshold: str) -> str:
 CHOSEN = setting("5", "1.1")
 """The paper's."""
 
-_CONTROL = Study(
+_CONTROL = of_the_paper(
     name="gap-gc-settings",
-    paper="gap",
     title="Goodput control: interval and threshold",
     figures=("section 4.4",),
-    source=f"{PAPER}, section 4.4",
     shows="Fairness and aggregate of two parallel chains, one flow each way, over goodput control's settings.",
     scenario=PARALLEL["mix"],
     axis=Axis(
@@ -103,7 +90,6 @@ _CONTROL = Study(
         ),
     ),
     schemes=("tcp-gap",),
-    conditions=PAPER_CONDITIONS,
     quick=Plan(
         4,
         timed(110, 10),
@@ -114,67 +100,50 @@ _CONTROL = Study(
     quantities=SHARED,
 )
 
-_CONTROL_TIME = Study(
+_CONTROL_TIME = of_the_paper(
     name="gap-gc-time",
-    paper="gap",
     title="Goodput control over time",
     figures=("section 4.4",),
-    source=f"{PAPER}, section 4.4",
     shows="How far the faster of two flows on parallel chains, one each way, exceeds their mean, second by second.",
     scenario=PARALLEL["mix"],
-    axis=NO_AXIS,
     schemes=("tcp-gap",),
-    conditions=PAPER_CONDITIONS,
     quick=Plan(4, timed(130, 10), core_s=0.16),
     full=Plan(5, timed(1000, 20), core_s=1.3),
     quantities=(*FLOWS[:2], GOODPUT, JAIN),
     series=True,
 )
 
-_SEPARATE = Study(
+_SEPARATE = of_the_paper(
     name="gap-gc-separate",
-    paper="gap",
     title="No common bottleneck",
     figures=("section 4.4",),
-    source=f"{PAPER}, section 4.4",
     shows="Two parallel chains, wired to wireless, whose hosts hang on wired links of 10 Mbit/s and 100 kbit/s.",
     scenario="gap-separate-bottlenecks.toml",
-    axis=NO_AXIS,
     schemes=("tcp-gap-nogc", "tcp-gap"),
-    conditions=PAPER_CONDITIONS,
     quick=Plan(6, timed(110, 10), core_s=0.1),
     full=Plan(10, timed(1000, 20), core_s=1.0),
     quantities=(*FLOWS[:2], *SHARED),
     notes="How slow the slow link is, is an assumption: less than half of what the mesh carries.",
 )
 
-_PLAIN = Study(
+_PLAIN = of_the_paper(
     name="gap-gateway-plain",
-    paper="gap",
     title="A sender that does not pace behind the gateway",
     figures=("section 4.2",),
-    source=f"{PAPER}, section 4.2",
     shows="NewReno from the mesh through TCP-GAP's gateway, beside NewReno through a plain one.",
     scenario="gap-plain-sender.toml",
-    axis=NO_AXIS,
     schemes=("newreno", "newreno-behind-gap", "tcp-gap"),
-    conditions=PAPER_CONDITIONS,
     quick=Plan(8, timed(110, 10), core_s=0.1),
     full=Plan(10, FULL, core_s=1.3),
     quantities=(GOODPUT, DELAY, RESENT, TIMEOUTS, CONTROL),
 )
 
-_BUFFER = Study(
+_BUFFER = of_the_paper(
     name="gap-gateway-buffer",
-    paper="gap",
     title="What the gateway's pacing queues hold",
     figures=("section 4.3",),
-    source=f"{PAPER}, section 4.3",
     shows="The most packets that wait at the gateway for two flows from wired to wireless, each with a window of 64.",
     scenario=PARALLEL["down"],
-    axis=NO_AXIS,
-    schemes=SCHEMES,
-    conditions=PAPER_CONDITIONS,
     quick=Plan(4, timed(110, 10), core_s=0.13),
     full=Plan(5, FULL, core_s=1.3),
     quantities=(QUEUE_MAX, DELAY, GOODPUT, CONTROL),

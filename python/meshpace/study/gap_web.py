@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from meshpace.study.gap import FULL, PAPER, SCHEMES, SHARED, timed
-from meshpace.study.model import NO_AXIS, PAPER_CONDITIONS, Axis, Plan, Point, Settings, Study
+from meshpace.study.gap import FULL, SHARED, of_the_paper, timed
+from meshpace.study.model import Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import FLOWS
 
 PAUSES = ("0.05", "0.1", "0.2", "0.5", "0.75", "1", "1.5", "2", "5", "10")
@@ -25,18 +25,14 @@ def _kept(kind: str, flows: int) -> Settings:
 
 
 def _parallel(kind: str) -> Study:
-    return Study(
+    return of_the_paper(
         name=f"gap-http-parallel{kind}",
-        paper="gap",
         title=f"Web traffic on parallel chains, {CONNECTIONS[kind]}",
         figures=("Fig. 22", "Fig. 23"),
-        source=f"{PAPER}, Figs. 22 and 23",
         shows="Aggregate averaged goodput and fairness of Pareto files of 30 kB, wired to wireless, over the mean "
         f"pause; {CONNECTIONS[kind]}.",
         scenario="gap-fig22-http-parallel.toml",
         axis=_PAUSE,
-        schemes=SCHEMES,
-        conditions=PAPER_CONDITIONS,
         settings=_kept(kind, 2),
         quick=Plan(6, timed(110, 10), ("0.05", "0.2", "0.5", "1", "2", "10"), core_s=0.03),
         full=Plan(10, FULL, core_s=0.7),
@@ -46,17 +42,12 @@ def _parallel(kind: str) -> Study:
 
 
 def _random(kind: str) -> Study:
-    return Study(
+    return of_the_paper(
         name=f"gap-http-random{kind}",
-        paper="gap",
         title=f"Web traffic in a random mesh, {CONNECTIONS[kind]}",
         figures=("Fig. 24",),
-        source=f"{PAPER}, Fig. 24",
         shows=f"Averaged goodput of 4 hosts that fetch Pareto files of 30 kB in a random mesh; {CONNECTIONS[kind]}.",
         scenario="gap-fig24-http-random.toml",
-        axis=NO_AXIS,
-        schemes=SCHEMES,
-        conditions=PAPER_CONDITIONS,
         settings=_kept(kind, 1),
         quick=Plan(7, timed(60, 10), core_s=0.1),
         full=Plan(20, FULL, core_s=2.7),

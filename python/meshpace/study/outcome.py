@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshpace.engine import Job, run_many_json
+from meshpace.engine import Job
 from meshpace.files import replacing
 from meshpace.results import RunResult
 from meshpace.stats import Estimate, estimate
 from meshpace.study import quantities
 from meshpace.study.model import NOTHING_MORE, Cell, Effort, More, Study
 from meshpace.study.quantities import Quantity
-from meshpace.study.record import Maker, Record, key_of, of_result, question_of
+from meshpace.study.record import Maker, Record, key_of, question_of
 from meshpace.study.store import Store
 
 
@@ -79,21 +79,6 @@ def load(
     keys = [_grouped((cell, key(job, study.series)) for cell, job in study.jobs(effort, more)) for study in studies]
     found = store.get({key for mine in keys for group in mine.values() for key in group})
     return _outcomes(studies, effort, keys, found)
-
-
-def run_now(
-    studies: Sequence[Study], effort: Effort, threads: int | None, progress: Callable[[int], None] | None
-) -> list[Outcome]:
-    """Makes every run of the studies, without a store.
-
-    Raises:
-        ScenarioError: a run cannot be made.
-    """
-    asked = [[(cell, key_of(job), job) for cell, job in study.jobs(effort)] for study in studies]
-    jobs = {key: job for mine in asked for _, key, job in mine}
-    texts = run_many_json(list(jobs.values()), threads, progress)
-    found = {key: of_result(job, text) for (key, job), text in zip(jobs.items(), texts, strict=True)}
-    return _outcomes(studies, effort, [_grouped((cell, key) for cell, key, _ in mine) for mine in asked], found)
 
 
 def _grouped(runs: Iterable[tuple[Cell, str]]) -> dict[Cell, list[str]]:
