@@ -62,11 +62,13 @@ PARTS ?=
 test:
 	@$(PYTHON) tests/everything.py $(PARTS)
 
-## Beside `test`: exact times (lateness, start-up, fail-over), which take a quiet machine, then the suites SOAK_ROUNDS times,
-## every other time on busy processors, property tests with new cases. As root; an hour or two.
+## Beside `test`: exact times (lateness, start-up, fail-over), which take a quiet machine; a gateway with 10,000 connections
+## for SOAK_SECONDS, under faults and floods at random; then the suites SOAK_ROUNDS times, every other time on busy processors,
+## property tests with new cases. As root; two hours or three. PARTS="exact gateway rounds" runs those alone.
 SOAK_ROUNDS ?= 10
+SOAK_SECONDS ?= 3600
 soak: setup
-	@$(BIN)/python tests/soak.py --rounds $(SOAK_ROUNDS)
+	@$(BIN)/python tests/soak.py --rounds $(SOAK_ROUNDS) --seconds $(SOAK_SECONDS) $(PARTS)
 
 ## Beside `test`: what this machine's kernel may lack (sch_fq, netem), in Debian's kernel under QEMU without KVM. Root, for
 ## apt; fetches the kernel's package (70 MB) once; about two minutes.

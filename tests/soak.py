@@ -1,8 +1,10 @@
-"""`make soak`: exact times on this machine, then the suites again and again, every other time on busy processors.
+"""`make soak`: exact times on this machine, a gateway for an hour, then the suites again and again, every other time on
+busy processors.
 
 What `make test` leaves out because the machine's clock decides it: lateness, start-up, fail-over in seconds, bursts
-(tests/live, with MESHPACE_EXACT_TIMES=1; the machine should be quiet). And what only repetition finds: races. Property
-tests draw new cases in every round. The last line counts as that of `make test` does.
+(exact: tests/live, with MESHPACE_EXACT_TIMES=1; the machine should be quiet). What only time finds: leaks, connections
+lost once in a thousand faults (gateway: tests/live/soak_gateway.py). And what only repetition finds: races (rounds).
+Property tests draw new cases in every round. The last line counts as that of `make test` does.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from everything import BIN, Outcome, Part, run, summary
+
+PARTS = ("exact", "gateway", "rounds")
 
 
 @contextmanager
@@ -48,10 +52,23 @@ def rounds(count: int) -> Iterator[Outcome]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tests/soak.py", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=10, help="of both suites; 0: exact times only (default: 10)")
-    count = parser.parse_args(arguments).rounds
-    exact = Part("exact times", (BIN / "pytest", "-rfE", "tests/live"), environment={"MESHPACE_EXACT_TIMES": "1"})
-    outcomes = [run(exact), *rounds(count)]
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"only these: {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--rounds", type=int, default=10, help="of both suites (default: 10)")
+    parser.add_argument("--seconds", type=int, default=3600, help="of the gateway (default: 3600)")
+    asked = parser.parse_args(arguments)
+    for part in asked.parts:
+        if part not in PARTS:
+            parser.error(f"{part!r} is no part; allowed: {', '.join(PARTS)}")
+    chosen = asked.parts or PARTS
+    outcomes = []
+    if "exact" in chosen:
+        exact = Part("exact times", (BIN / "pytest", "-rfE", "tests/live"), environment={"MESHPACE_EXACT_TIMES": "1"})
+        outcomes.append(run(exact))
+    if "gateway" in chosen:
+        gateway = (BIN / "python", "tests/live/soak_gateway.py", "--seconds", str(asked.seconds))
+        outcomes.append(run(Part("gateway", gateway)))
+    if "rounds" in chosen:
+        outcomes += rounds(asked.rounds)
     print(summary(outcomes), flush=True)
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 

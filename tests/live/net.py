@@ -72,6 +72,7 @@ class Delays:
     wired: float = 0.010
     mesh: float = 0.020
     mesh_model: str = ""  # for example "airtime=900us,rate=11Mbps,hops=4,queue=50"
+    logged: bool = True
 
 
 class Net:
@@ -131,9 +132,10 @@ class Net:
         assert RELAY.exists(), f"{RELAY} is missing: make setup builds it"
         wired, mesh = (self.folder / f"{self.gw}-{link}.pcap" for link in ("wired", "mesh"))
         model = f",{delays.mesh_model}" if delays.mesh_model else ""
+        wired_log, mesh_log = (f",log={path}" if delays.logged else "" for path in (wired, mesh))
         links = [
-            f"{self.srv}/s0,{self.gw}/up0,delay={delays.wired * 1e6:.0f}us,log={wired}",
-            f"{self.gw}/mesh0,{self.cli}/c0,delay={delays.mesh * 1e6:.0f}us,log={mesh}{model}",
+            f"{self.srv}/s0,{self.gw}/up0,delay={delays.wired * 1e6:.0f}us{wired_log}",
+            f"{self.gw}/mesh0,{self.cli}/c0,delay={delays.mesh * 1e6:.0f}us{mesh_log}{model}",
         ]
         self.relay = subprocess.Popen([RELAY, *links], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self.relay.stdout is not None
