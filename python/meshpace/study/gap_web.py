@@ -34,7 +34,7 @@ def _parallel(kind: str) -> Study:
         scenario="gap-fig22-http-parallel.toml",
         axis=_PAUSE,
         settings=_kept(kind, 2),
-        quick=Plan(6, timed(110, 10), ("0.05", "0.2", "0.5", "1", "2", "10"), core_s=0.03),
+        quick=Plan(5, timed(110, 10), ("0.05", "0.2", "0.5", "1", "2", "10"), core_s=0.05),
         full=Plan(10, FULL, core_s=0.7),
         quantities=SHARED,
         notes="Which pauses the figures show is not printed. A file's clock runs from its hand-over to its last byte.",
@@ -49,7 +49,7 @@ def _random(kind: str) -> Study:
         shows=f"Averaged goodput of 4 hosts that fetch Pareto files of 30 kB in a random mesh; {CONNECTIONS[kind]}.",
         scenario="gap-fig24-http-random.toml",
         settings=_kept(kind, 1),
-        quick=Plan(7, timed(60, 10), core_s=0.1),
+        quick=Plan(6, timed(60, 10), core_s=0.15),
         full=Plan(20, FULL, core_s=2.7),
         quantities=(*FLOWS[:4], *SHARED),
         notes="A topology a seed, drawn as for Fig. 21, at 11 Mbit/s: the text refers to the 54 Mbit/s experiment's "
