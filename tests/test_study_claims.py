@@ -12,7 +12,7 @@ from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Verdict
 from meshpace.results import RunResult
 from meshpace.study import registry, table2
-from meshpace.study.claims import BEST_LEAST, Against, Ask, Claim, Evidence, Judgement, Role, judge
+from meshpace.study.claims import BEST_LEAST, Against, Ask, Claim, Evidence, Judgement, Role, combine, judge
 from meshpace.study.gap_claims_text import within_the_threshold
 from meshpace.study.gap_claims_time import change, quickest, rate, second_share
 from meshpace.study.measures import (
@@ -29,7 +29,7 @@ from meshpace.study.measures import (
 from meshpace.study.model import AODV, AS_IS, STATIC, Cell, Effort, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import DROPS, GOODPUT, LEAD
-from meshpace.study.rules import MUCH_FAIRER, NO_LOSS, Rule, order, up_to
+from meshpace.study.rules import MUCH_FAIRER, NO_LOSS, Answer, Rule, order, up_to
 from meshpace.study.verdicts import CLAIMS, judge_all
 from meshpace.study.words import count, percent
 from study_child import small
@@ -116,6 +116,22 @@ def test_a_best_point_estimated_from_few_seeds_says_nothing_yet() -> None:
     judgement = judge(UP_TO, {"small": synthetic(small(), by_gain({"2": 0.0, "3": 0.05, "4": 0.4}))}, AODV)
     assert judgement is not None
     assert (judgement.verdict, judgement.seeds_to_decide) == (Verdict.OPEN, 4 + BEST_LEAST), "four chose, four estimate"
+
+
+def test_what_is_asked_besides_does_not_rescue_a_claim_and_does_not_keep_it_open() -> None:
+    assert combine([Answer.FAILS], [Answer.HOLDS, Answer.OPEN]) == (Verdict.FAILS, "")
+    assert combine([Answer.HOLDS], [Answer.OPEN])[0] is Verdict.OPEN
+    stating = {
+        claim.id: [ask.what for ask in claim.asks if ask.role is Role.CLAIM]
+        for claim in CLAIMS
+        if claim.id in {"12.2", "16.3", "20.4", "23.2"}
+    }
+    assert stating == {
+        "12.2": ["Jain's index without goodput control"],
+        "16.3": ["Jain's index of NewReno"],
+        "20.4": ["Jain's index of TCP-GAP"],
+        "23.2": ["Less that of Fig. 11"],
+    }
 
 
 def test_a_claim_waits_for_all_its_runs() -> None:

@@ -25,9 +25,9 @@ class Role(Enum):
     """What an answer does to the verdict."""
 
     CLAIM = auto()
-    """It is the claim."""
+    """It is the claim, or a part of it."""
     GUARD = auto()
-    """Without it a claim that holds holds in part only."""
+    """Asked besides: without it a claim that holds holds in part only, and it rescues none that does not."""
     BESIDE = auto()
     """Nothing: it is told beside."""
 

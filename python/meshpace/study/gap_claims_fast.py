@@ -146,7 +146,7 @@ def _claims(profile: str) -> list[Claim]:
             "and wired links above 5 Mbit/s NewReno does not divide equally",
             "not equal",
             ask(of(JAIN, _NEWRENO), Rule("NEARLY", high=NEARLY.low), number, "Jain's index of NewReno", _FREE),
-            ask(difference(JAIN), FAIRER, signed, "TCP-GAP's less NewReno's", _FREE),
+            ask(difference(JAIN), FAIRER, signed, "TCP-GAP's less NewReno's", _FREE, Role.GUARD),
         ),
         claim(
             "16.4",

@@ -135,7 +135,7 @@ def _oncoming() -> list[Claim]:
                 *(
                     Ask(
                         fair, order(NO_FAIRNESS, rises=False), signed, f"Less than in Fig. {n}", study,
-                        against=Against(f"gap-parallel-{way}", "", fair, _less),
+                        role=Role.GUARD, against=Against(f"gap-parallel-{way}", "", fair, _less),
                     )
                     for way, n in _FIGURES.items()
                 ),

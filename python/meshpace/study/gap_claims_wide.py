@@ -77,7 +77,10 @@ _ONCOMING = (
         "optimal",
         (
             Ask(of(JAIN, _GAP), EQUAL, number, "Jain's index of TCP-GAP", ("gap-cross-mix",)),
-            Ask(difference(JAIN, _GAP, _NOGC), FAIRER, signed, "Less that without goodput control", ("gap-cross-mix",)),
+            Ask(
+                difference(JAIN, _GAP, _NOGC), FAIRER, signed, "Less that without goodput control", ("gap-cross-mix",),
+                role=Role.GUARD,
+            ),
         ),
         cause="gap-switches-cross-mix",
     ),
