@@ -56,8 +56,16 @@ def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Itera
     if campaign.decided:
         yield ""
         yield campaign.decided
+    efforts = {
+        outcome.study.name: str(outcome.effort) if outcome.records else "the others' runs"
+        for outcome in campaign.outcomes
+    }
     yield from _by_condition(campaign, claims)
-    efforts = {outcome.study.name: str(outcome.effort) for outcome in campaign.outcomes}
+    for effort in dict.fromkeys(efforts.values()):
+        told = [claim for study, group in by_study.items() if efforts[study] == effort for claim in group]
+        findings = [finding for claim in told for finding in claim.findings]
+        if findings:
+            yield f"| all, by {effort} | {len(findings)}: {counted(findings)} |"
     for study, group in by_study.items():
         yield ""
         yield f"## {study} ({efforts[study]})"
