@@ -147,6 +147,7 @@ fn cause(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Overlapped => "collision",
         Outcome::Deaf => "deaf",
+        Outcome::Garbled => "noise",
         Outcome::Read => panic!("a frame that was read is no loss"),
     }
 }

@@ -5,7 +5,7 @@ use crate::link_layer::LINK_LAYER_DELAY;
 use crate::network::Network;
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class};
-use meshpace_radio::{Action, Arrival, Frame, MacPacket, Outcome};
+use meshpace_radio::{Action, Arrival, Frame, Label, MacPacket, Outcome};
 use meshpace_relay::Heard;
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
@@ -180,12 +180,14 @@ impl<T: Copy + Debug> Network<T> {
             kind: frame.kind,
             decodable: false,
             mine: false,
-            unicast: false,
+            label: Label::new(frame.rate, false),
         };
         for hearer in &self.hearers[node as usize] {
             let unicast = frame.to == Some(hearer.node);
-            let lost =
-                !PLAIN && hearer.lossy && hearer.decodable && self.losses.lose(now, frame.from, hearer.node);
+            let lost = !PLAIN
+                && hearer.lossy
+                && hearer.decodable
+                && self.losses.lose(now, frame.from, hearer.node, frame.size);
             let decodable = hearer.decodable && !lost;
             let mine = decodable && (unicast || frame.to.is_none());
             let arrival = Arrival {
@@ -194,7 +196,7 @@ impl<T: Copy + Debug> Network<T> {
                 power: hearer.power,
                 decodable,
                 mine,
-                unicast,
+                label: at_transmitter.label.addressed(unicast),
                 ..at_transmitter
             };
             if mine && hearer.delay < NEAR {

@@ -3,6 +3,7 @@
 use crate::addresses::{AddressBook, host};
 use crate::arp::ArpTable;
 use crate::event::{Alarm, EventQueue};
+use crate::fading::Fading;
 use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
 use crate::movement::Movement;
@@ -14,7 +15,7 @@ use crate::topology::{WiredRoutes, nearest_gateways};
 use crate::wired::WiredLink;
 use meshpace_gateway::{self as gateway, Counters, Gateway};
 use meshpace_packet::Packets;
-use meshpace_radio::reception::{Capture, ReceptionLimits, Sinr};
+use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};
 use meshpace_radio::{Hearer, LinkLoss, Links, Losses, Phy, Reception, Station, StationConfig};
 use meshpace_random::Stream;
 use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
@@ -31,7 +32,7 @@ impl<T: Copy + Debug> Network<T> {
     #[must_use]
     pub fn new(scenario: &Scenario, gateway: Option<gateway::Config>, relays: &RelayFactory<'_>) -> Self {
         let radio = &scenario.radio;
-        let links = links(scenario);
+        let links = radio.links(scenario.seed, &scenario.radio_links);
         let positions: Option<Vec<_>> = scenario.mesh.iter().map(|node| node.position).collect();
         let mut hearers = match &positions {
             Some(positions) => links.table(positions),
@@ -60,7 +61,14 @@ impl<T: Copy + Debug> Network<T> {
                 queue_max: 0,
             })
             .collect();
+        let fading = radio.fading.as_ref().zip(positions.as_deref());
+        let fading = fading.map(|(fading, positions)| Fading::new(fading, &links, positions));
         let gateway_of = nearest_gateways(&hearers, gateways.iter().map(|gateway| gateway.node));
+        if let Some(fading) = &fading {
+            // Routes and gateways go by the means.
+            hearers = fading.table();
+            losses.mark(&mut hearers);
+        }
         Self {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
@@ -69,6 +77,7 @@ impl<T: Copy + Debug> Network<T> {
             nodes,
             movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),
             hearers,
+            fading,
             config,
             rates: RateTable::new(radio),
             losses,
@@ -99,17 +108,6 @@ impl<T: Copy + Debug> Network<T> {
     }
 }
 
-fn links(scenario: &Scenario) -> Links {
-    let radio = &scenario.radio;
-    Links {
-        propagation: radio.propagation,
-        ranges: (radio.tx_range, radio.cs_range),
-        summed_interference: matches!(radio.reception, scenario::Reception::Sinr { .. }),
-        seed: scenario.seed,
-        listed: scenario.radio_links.iter().map(|link| (link.from, link.to)).collect(),
-    }
-}
-
 /// The largest packet that the network carries: what a burst of losses is counted in.
 const FULL_PACKET: Bytes = Bytes(1500);
 
@@ -119,7 +117,7 @@ fn losses(scenario: &Scenario, phy: &Phy) -> Losses {
         let rate = scenario.radio.rate_between(link.from, link.to);
         let frame = phy.airtime(phy.mpdu(FULL_PACKET), rate).as_secs_f64();
         let burst = link.burst.map(|frames| Span::from_secs_f64(frames * frame));
-        LinkLoss { from: link.from, to: link.to, loss: link.loss, burst }
+        LinkLoss { from: link.from, to: link.to, loss: link.loss, length: link.loss_length, burst }
     });
     Losses::new(&links.collect::<Vec<_>>(), scenario.seed)
 }
@@ -146,6 +144,8 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
     let (ratio_db, noise) = match radio.reception {
         scenario::Reception::Ns2Capture { capture_threshold_db } => (capture_threshold_db, 0.0),
         scenario::Reception::Sinr { sinr_threshold_db } => (sinr_threshold_db, NOISE),
+        // The ratio is the curve's business.
+        scenario::Reception::SinrCurve => (0.0, NOISE),
     };
     let limits = ReceptionLimits {
         ratio: libm::pow(10.0, ratio_db / 10.0),
@@ -183,6 +183,10 @@ fn node(
     let reception = match scenario.radio.reception {
         scenario::Reception::Ns2Capture { .. } => Reception::Capture(Capture::default()),
         scenario::Reception::Sinr { .. } => Reception::Sinr(Sinr::default()),
+        scenario::Reception::SinrCurve => {
+            let (header, coding) = config.phy.header();
+            Reception::Sinr(Sinr::with_curve(Curve::new(stream("reception"), header, coding)))
+        }
     };
     let routing = match scenario.routing {
         scenario::Routing::Static => Protocol::static_routes(id, Arc::clone(paths)),

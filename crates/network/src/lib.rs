@@ -14,6 +14,7 @@ mod build;
 mod capture;
 mod counting;
 mod event;
+mod fading;
 mod far_frames;
 mod forwarding;
 mod gateway_node;

@@ -1,6 +1,7 @@
 //! Random-waypoint mobility: walk to a random place at a random speed, rest, and again.
 
 use crate::event::Event;
+use crate::fading::Fading;
 use crate::network::Network;
 use meshpace_radio::{Hearer, Links, Position};
 use meshpace_random::Stream;
@@ -105,10 +106,11 @@ impl Walker {
 }
 
 impl<T: Copy + Debug> Network<T> {
-    /// Schedules the next look at the moving nodes, if there are any.
+    /// Schedules the next look at who hears whom, if that changes.
     pub(crate) fn schedule_movement(&mut self) {
-        if self.movement.is_some() {
-            self.queue.schedule(self.now() + REFRESH, Event::Movement);
+        let fading = self.fading.as_ref().map(Fading::step);
+        if let Some(step) = fading.or(self.movement.is_some().then_some(REFRESH)) {
+            self.queue.schedule(self.now() + step, Event::Movement);
         }
     }
 
@@ -116,6 +118,11 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         if let Some(movement) = &mut self.movement {
             self.hearers = movement.advance(now);
+            self.losses.mark(&mut self.hearers);
+        }
+        if let Some(fading) = &mut self.fading {
+            fading.advance();
+            self.hearers = fading.table();
             self.losses.mark(&mut self.hearers);
         }
         self.reassign_gateways();
@@ -145,6 +152,7 @@ mod tests {
             summed_interference: false,
             seed: 1,
             listed: Vec::new(),
+            building: meshpace_radio::Building::default(),
         };
         let mut movement = Movement::new(&mobility, &start, links).unwrap();
         let (mut now, mut farthest) = (Instant::ZERO, 0.0f64);

@@ -7,6 +7,7 @@
 use crate::addresses::AddressBook;
 use crate::arp::ArpTable;
 use crate::event::{Alarm, Event, EventQueue};
+use crate::fading::Fading;
 use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
 use crate::movement::Movement;
@@ -41,6 +42,8 @@ pub struct Network<T> {
     pub(crate) hearers: Vec<Vec<Hearer>>,
     /// Who moves.
     pub(crate) movement: Option<Movement>,
+    /// How links' strengths change with time.
+    pub(crate) fading: Option<Fading>,
     /// Data rates.
     pub(crate) rates: RateTable,
     /// Links that lose frames.

@@ -10,7 +10,7 @@ pub trait Watch {
     fn frame(&mut self, _now: Instant, _frame: &Frame, _packet: Option<&Packet>) {}
 
     /// The last bit of a frame that was meant for `at` (a broadcast is meant for all in range) arrived there, and it
-    /// was lost to the overlap with others or to the node's own transmission.
+    /// was lost to the overlap with others, to noise or to the node's own transmission.
     fn lost(&mut self, _now: Instant, _at: NodeId, _frame: &Frame, _outcome: Outcome) {}
 
     /// Packets that wait in a mesh node's interface queue, whenever [`crate::Network::show_queues`] is called.

@@ -31,6 +31,7 @@ pub fn to_json(scenario: &Scenario) -> Result<Value, ScenarioError> {
             "from": name(Endpoint::Mesh(link.from)),
             "to": name(Endpoint::Mesh(link.to)),
             "loss": link.loss,
+            "loss_length": link.loss_length.map(|length| length.0),
             "burst": link.burst,
         })).collect::<Vec<_>>(),
         "wired": scenario.wired.iter().map(|node| json!({
@@ -102,16 +103,18 @@ fn measure(measure: &Measure) -> Value {
 fn radio(scenario: &Scenario) -> Value {
     let radio: &Radio = &scenario.radio;
     let (reception, threshold) = match radio.reception {
-        Reception::Ns2Capture { capture_threshold_db } => ("ns2-capture", capture_threshold_db),
-        Reception::Sinr { sinr_threshold_db } => ("sinr", sinr_threshold_db),
+        Reception::Ns2Capture { capture_threshold_db } => ("ns2-capture", Some(capture_threshold_db)),
+        Reception::Sinr { sinr_threshold_db } => ("sinr", Some(sinr_threshold_db)),
+        Reception::SinrCurve => ("sinr", None),
     };
-    let (propagation, exponent, shadowing) = match radio.propagation {
-        Propagation::TwoRay => ("two-ray", None, None),
-        Propagation::LogDistance { exponent, shadowing_db } => {
-            ("log-distance", Some(exponent), Some(shadowing_db))
+    let (propagation, exponent, shadowing, at_1m) = match radio.propagation {
+        Propagation::TwoRay => ("two-ray", None, None, None),
+        Propagation::LogDistance { exponent, shadowing_db, at_1m } => {
+            ("log-distance", Some(exponent), Some(shadowing_db), Some(at_1m))
         }
-        Propagation::Ranges => ("ranges", None, None),
+        Propagation::Ranges => ("ranges", None, None, None),
     };
+    let building = &radio.building;
     let standard = match radio.standard {
         Standard::B => "802.11b",
         Standard::A => "802.11a",
@@ -137,6 +140,19 @@ fn radio(scenario: &Scenario) -> Value {
         "propagation": propagation,
         "path_loss_exponent": exponent,
         "shadowing_db": shadowing,
+        "received_at_1m_w": at_1m,
+        "error_model": match radio.reception {
+            Reception::Ns2Capture { .. } => None,
+            Reception::Sinr { .. } => Some("threshold"),
+            Reception::SinrCurve => Some("curve"),
+        },
+        "asymmetry_db": building.asymmetry_db,
+        "gain_spread_db": building.gain_spread_db,
+        "ceiling_db": building.floors.map(|floors| floors.ceiling_db),
+        "storey_m": building.floors.map(|floors| floors.storey),
+        "fading_db": radio.fading.map(|fading| fading.spread_db),
+        "fading_time_s": radio.fading.map(|fading| fading.correlation.as_secs_f64()),
+        "link_margin_db": building.kept.as_ref().map(|kept| kept.margin_db),
         "tx_range_m": radio.tx_range,
         "cs_range_m": radio.cs_range,
         "arp": radio.arp,

@@ -3,8 +3,10 @@
 //! | module | idea |
 //! |---|---|
 //! | [`standard`] | which 802.11, and the rates that it has |
+//! | [`coding`] | how bits are sent at each rate, and how probably they survive noise |
 //! | [`phy`] | timing and frame durations |
 //! | [`propagation`] | received power against distance, and the thresholds that make ranges of it |
+//! | [`building`] | what besides distance makes a link: walls, ceilings, radios that differ |
 //! | [`links`] | who hears whom, how strongly, how late |
 //! | [`loss`] | links that lose frames, one by one or in bursts |
 //! | [`frame`] | what is on the air |
@@ -18,6 +20,8 @@
 //! frame costs one event at its addressee and a few stores at everybody else in range.
 
 pub mod backoff;
+pub mod building;
+pub mod coding;
 pub mod frame;
 pub mod links;
 pub mod loss;
@@ -27,11 +31,13 @@ pub mod reception;
 pub mod standard;
 pub mod station;
 
+pub use building::Building;
+pub use coding::Coding;
 pub use frame::{Frame, FrameKind, MacPacket};
 pub use links::{Hearer, Links, Position};
 pub use loss::{LinkLoss, Losses};
 pub use phy::{BackoffRange, Phy, Preamble};
 pub use propagation::{Propagation, Thresholds, delay};
-pub use reception::{Arrival, Outcome, Reception};
+pub use reception::{Arrival, Label, Outcome, Reception};
 pub use standard::Standard;
 pub use station::{Action, Sent, Station, StationConfig, StationStats};

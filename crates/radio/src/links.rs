@@ -1,5 +1,6 @@
 //! Who hears whom, how strongly, how late.
 
+use crate::building::Building;
 use crate::propagation::{Propagation, Thresholds, delay};
 use meshpace_units::{NodeId, Span};
 
@@ -10,7 +11,7 @@ pub struct Position {
     pub x: f64,
     /// North.
     pub y: f64,
-    /// Up. It lengthens the way to others and has no other effect.
+    /// Up. It lengthens the way to others, and there may be ceilings ([`crate::building::Floors`]); it has no other effect.
     pub z: f64,
 }
 
@@ -66,6 +67,8 @@ pub struct Links {
     pub seed: u64,
     /// Links from one node to another that are there whatever the distance, as weak as can be decoded.
     pub listed: Vec<(NodeId, NodeId)>,
+    /// What besides distance makes a link; it needs powers, which plain discs do not have.
+    pub building: Building,
 }
 
 impl Links {
@@ -75,20 +78,78 @@ impl Links {
         self.propagation.thresholds(self.ranges.0, self.ranges.1)
     }
 
+    /// Received power at `to` of what `from` sends, W.
+    #[must_use]
+    pub fn power(&self, from: NodeId, to: NodeId, positions: &[Position]) -> f64 {
+        let distance = positions[from.index()].distance(positions[to.index()]);
+        self.power_over(distance, from, to, positions)
+    }
+
+    fn power_over(&self, distance: f64, from: NodeId, to: NodeId, positions: &[Position]) -> f64 {
+        if self.building.is_plain() {
+            self.propagation.power_between(distance, self.ranges, (from.0, to.0), self.seed)
+        } else {
+            self.building.power(self, from, to, positions)
+        }
+    }
+
+    /// The distance beyond which nothing is heard, m, were all so many dB stronger.
+    #[must_use]
+    pub fn farthest(&self, more_db: f64) -> f64 {
+        self.propagation.farthest(self.ranges, self.summed_interference, self.building.luck_db() + more_db)
+    }
+
     /// The receivers of every node, by index, in order of node.
     ///
     /// The cost grows with nodes times neighbours: candidates come from a grid of cells as wide as the farthest
     /// audible distance.
     #[must_use]
     pub fn table(&self, positions: &[Position]) -> Vec<Vec<Hearer>> {
-        let grid = Grid::new(positions, self.propagation.farthest(self.ranges, self.summed_interference));
-        let mut table: Vec<_> =
-            (0..positions.len()).map(|node| self.hearers(node, positions, &grid)).collect();
+        let mut table = self.table_down_to(positions, 0.0);
+        self.list_all(&mut table, positions);
+        table
+    }
+
+    /// The same without the links that are listed, and with those to whom but so many dB are missing.
+    #[must_use]
+    pub fn table_down_to(&self, positions: &[Position], missing_db: f64) -> Vec<Vec<Hearer>> {
+        let grid = Grid::new(positions, self.farthest(missing_db));
+        let weakest = self.weakest() * libm::pow(10.0, -missing_db / 10.0);
+        (0..positions.len()).map(|node| self.hearers(node, positions, &grid, weakest)).collect()
+    }
+
+    /// A table in which every power has changed by a factor: who is too weak now is no hearer.
+    #[must_use]
+    pub fn faded(
+        &self,
+        table: &[Vec<Hearer>],
+        positions: &[Position],
+        factor: impl Fn(NodeId, NodeId) -> f64,
+    ) -> Vec<Vec<Hearer>> {
+        let (weakest, receive) = (self.weakest(), self.thresholds().receive);
+        let fade = |from: usize, hearer: &Hearer| {
+            let power = hearer.power * factor(NodeId::from_index(from), hearer.node);
+            (power >= weakest).then_some(Hearer { power, decodable: power >= receive, ..*hearer })
+        };
+        let hearers = table.iter().enumerate();
+        let mut faded: Vec<Vec<_>> = hearers
+            .map(|(from, list)| list.iter().filter_map(|hearer| fade(from, hearer)).collect())
+            .collect();
+        self.list_all(&mut faded, positions);
+        faded
+    }
+
+    /// The least power that matters at a receiver, W.
+    fn weakest(&self) -> f64 {
+        let thresholds = self.thresholds();
+        if self.summed_interference { thresholds.interfere } else { thresholds.sense }
+    }
+
+    fn list_all(&self, table: &mut [Vec<Hearer>], positions: &[Position]) {
         for (from, to) in &self.listed {
             let distance = positions[from.index()].distance(positions[to.index()]);
             self.list(&mut table[from.index()], *to, delay(distance));
         }
-        table
     }
 
     /// Makes `to` one of the hearers that can decode.
@@ -129,22 +190,20 @@ impl Links {
         table
     }
 
-    fn hearers(&self, node: usize, positions: &[Position], grid: &Grid) -> Vec<Hearer> {
-        let thresholds = self.thresholds();
-        let floor = if self.summed_interference { thresholds.interfere } else { thresholds.sense };
+    fn hearers(&self, node: usize, positions: &[Position], grid: &Grid, weakest: f64) -> Vec<Hearer> {
+        let receive = self.thresholds().receive;
         let here = positions[node];
         let mut near: Vec<u32> = grid.near(here).filter(|other| *other as usize != node).collect();
         near.sort_unstable();
         near.into_iter()
             .filter_map(|other| {
                 let distance = here.distance(positions[other as usize]);
-                let pair = (node as u32, other);
-                let power = self.propagation.power_between(distance, self.ranges, pair, self.seed);
-                (power >= floor).then(|| Hearer {
+                let power = self.power_over(distance, NodeId::from_index(node), NodeId(other), positions);
+                (power >= weakest).then(|| Hearer {
                     node: NodeId(other),
                     power,
                     delay: delay(distance),
-                    decodable: power >= thresholds.receive,
+                    decodable: power >= receive,
                     lossy: false,
                 })
             })
@@ -211,6 +270,7 @@ mod tests {
             summed_interference: false,
             seed: 1,
             listed: Vec::new(),
+            building: Building::default(),
         }
     }
 

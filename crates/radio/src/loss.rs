@@ -6,7 +6,8 @@
 //! Each directed link draws from a stream of its own, derived from the run's seed and the link, so that runs of several
 //! schemes are *paired*: they meet the same link.
 //!
-//! - Independent losses are drawn a frame: the n-th frame of a link meets the same fate in every run.
+//! - Independent losses are drawn a frame: the n-th frame of a link meets the same fate in every run. With a length they
+//!   are errors of bits: a frame twice as long is lost as two in a row would be, `1 - (1 - p)^(bytes / length)`.
 //! - Bursts are drawn in time, whatever is sent: good and bad periods alternate, and a frame whose first bit leaves in
 //!   a bad period is lost. That is Gilbert's channel (Bell System Technical Journal 39, 1960) in continuous time. The
 //!   lengths of the periods are exponential; with mean `B` of the bad ones and loss `p` the good ones have mean
@@ -15,7 +16,7 @@
 
 use crate::links::Hearer;
 use meshpace_random::Stream;
-use meshpace_units::{Instant, NodeId, Span};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 
 /// A directed link that loses frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,8 +25,10 @@ pub struct LinkLoss {
     pub from: NodeId,
     /// Receiver.
     pub to: NodeId,
-    /// Share of the frames that are lost, 0 to 1.
+    /// Share of the frames that are lost, 0 to 1; with a `length` of those that have this length.
     pub loss: f64,
+    /// The MPDU that `loss` is said of, others being lost by their length; `None`: frames of any length are lost alike.
+    pub length: Option<Bytes>,
     /// Mean length of a bad period; `None`: every frame is lost or not by itself.
     pub burst: Option<Span>,
 }
@@ -41,6 +44,7 @@ pub struct Losses {
 #[derive(Clone, Debug)]
 struct Channel {
     loss: f64,
+    length: Option<Bytes>,
     stream: Stream,
     /// `None`: independent losses.
     periods: Option<Periods>,
@@ -86,14 +90,14 @@ impl Losses {
         }
     }
 
-    /// True if the frame that `from` starts to send `now` is lost on its way to `to`. To be asked once a frame, in the
-    /// order of time.
+    /// True if the frame of `size` (its MPDU) that `from` starts to send `now` is lost on its way to `to`. To be asked once a
+    /// frame, in the order of time.
     ///
     /// # Panics
     /// If the link is not a lossy one.
-    pub fn lose(&mut self, now: Instant, from: NodeId, to: NodeId) -> bool {
+    pub fn lose(&mut self, now: Instant, from: NodeId, to: NodeId, size: Bytes) -> bool {
         match self.links.binary_search_by_key(&(from, to), |entry| entry.0) {
-            Ok(index) => self.links[index].1.loses(now),
+            Ok(index) => self.links[index].1.loses(now, size),
             Err(_) => panic!("{from:?} to {to:?} loses nothing"),
         }
     }
@@ -113,17 +117,25 @@ impl Channel {
             let until = Instant::ZERO + Span::from_secs_f64(stream.exponential(means[usize::from(bad)]));
             Periods { means, bad, until }
         });
-        Self { loss: link.loss, stream, periods }
+        Self { loss: link.loss, length: link.length, stream, periods }
     }
 
-    fn loses(&mut self, now: Instant) -> bool {
-        let Some(periods) = &mut self.periods else { return self.stream.unit() < self.loss };
+    fn loses(&mut self, now: Instant, size: Bytes) -> bool {
+        let Some(periods) = &mut self.periods else { return self.stream.unit() < self.loss_of(size) };
         while periods.until <= now {
             periods.bad = !periods.bad;
             let length = self.stream.exponential(periods.means[usize::from(periods.bad)]);
             periods.until += Span::from_secs_f64(length).max(Span::NANOSECOND);
         }
         periods.bad
+    }
+
+    /// How probably an MPDU of `size` is lost, where losses are independent.
+    fn loss_of(&self, size: Bytes) -> f64 {
+        match self.length {
+            None => self.loss,
+            Some(length) => 1.0 - libm::pow(1.0 - self.loss, size.0 as f64 / length.0 as f64),
+        }
     }
 }
 
@@ -133,16 +145,17 @@ mod tests {
     use proptest::prelude::*;
 
     const ENDS: (NodeId, NodeId) = (NodeId(3), NodeId(7));
+    const SIZE: Bytes = Bytes(1000);
 
     fn losses(loss: f64, burst_ms: Option<u64>, seed: u64) -> Losses {
         let burst = burst_ms.map(Span::from_millis);
-        Losses::new(&[LinkLoss { from: ENDS.0, to: ENDS.1, loss, burst }], seed)
+        Losses::new(&[LinkLoss { from: ENDS.0, to: ENDS.1, loss, length: None, burst }], seed)
     }
 
     /// Fates of `n` frames, one every `us` microseconds.
     fn fates(losses: &mut Losses, n: u64, us: u64) -> Vec<bool> {
         let at = |i| Instant::ZERO + Span::from_micros(i * us);
-        (0..n).map(|i| losses.lose(at(i), ENDS.0, ENDS.1)).collect()
+        (0..n).map(|i| losses.lose(at(i), ENDS.0, ENDS.1, SIZE)).collect()
     }
 
     fn share(fates: &[bool]) -> f64 {
@@ -173,6 +186,20 @@ mod tests {
     }
 
     #[test]
+    fn with_a_length_short_frames_are_lost_less() {
+        let link = LinkLoss { from: ENDS.0, to: ENDS.1, loss: 0.2, length: Some(Bytes(1536)), burst: None };
+        let mut losses = Losses::new(&[link], 7);
+        let n = 200_000;
+        // experiments/thesis.md section 2: p at 1,536 bytes, 1 - (1 - p)^(B / 1536) at others.
+        for (size, expected) in [(1536, 0.2), (768, 0.105_573), (14, 0.002_031_8), (3072, 0.36)] {
+            let lost = (0..n).filter(|_| losses.lose(Instant::ZERO, ENDS.0, ENDS.1, Bytes(size))).count();
+            let share = lost as f64 / f64::from(n);
+            let error = libm::sqrt(expected * (1.0 - expected) / f64::from(n));
+            assert!((share - expected).abs() < 4.0 * error, "{size}: {share}");
+        }
+    }
+
+    #[test]
     fn all_or_nothing() {
         for burst in [None, Some(5), Some(0)] {
             assert!(fates(&mut losses(1.0, burst, 3), 1000, 777).iter().all(|lost| *lost));
@@ -182,11 +209,12 @@ mod tests {
 
     #[test]
     fn links_and_directions_have_streams_of_their_own() {
-        let link = |from, to| LinkLoss { from: NodeId(from), to: NodeId(to), loss: 0.5, burst: None };
+        let link =
+            |from, to| LinkLoss { from: NodeId(from), to: NodeId(to), loss: 0.5, length: None, burst: None };
         let table = [link(0, 1), link(1, 0), link(1, 2), LinkLoss { loss: 1.0, ..link(0, 1) }];
         let mut losses = Losses::new(&table, 1);
         let mut draw = |from, to| -> Vec<bool> {
-            (0..64).map(|_| losses.lose(Instant::ZERO, NodeId(from), NodeId(to))).collect()
+            (0..64).map(|_| losses.lose(Instant::ZERO, NodeId(from), NodeId(to), SIZE)).collect()
         };
         let (there, back, on) = (draw(0, 1), draw(1, 0), draw(1, 2));
         assert!(there != back && back != on && there != on);
@@ -203,7 +231,8 @@ mod tests {
             lossy: false,
         };
         let mut table = vec![vec![hearer(1), hearer(2)], vec![hearer(0), hearer(2)], vec![]];
-        let link = |from, to| LinkLoss { from: NodeId(from), to: NodeId(to), loss: 0.5, burst: None };
+        let link =
+            |from, to| LinkLoss { from: NodeId(from), to: NodeId(to), loss: 0.5, length: None, burst: None };
         // 2 hears nobody (now): its links are marked when it does.
         Losses::new(&[link(0, 2), link(1, 0), link(2, 0)], 1).mark(&mut table);
         let lossy: Vec<Vec<bool>> = table.iter().map(|list| list.iter().map(|h| h.lossy).collect()).collect();
@@ -222,7 +251,7 @@ mod tests {
             for us in asked {
                 let slot = us / 100;
                 let now = Instant::ZERO + Span::from_micros(slot * 100);
-                prop_assert_eq!(seldom.lose(now, ENDS.0, ENDS.1), fates[slot as usize]);
+                prop_assert_eq!(seldom.lose(now, ENDS.0, ENDS.1, SIZE), fates[slot as usize]);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Timing and frame durations of each standard.
 
+use crate::coding::Coding;
 use crate::propagation::SPEED_OF_LIGHT;
 use crate::standard::Standard;
 use meshpace_units::{Bytes, Rate, Span};
@@ -142,6 +143,17 @@ impl Phy {
                 let extension = if self.standard == Standard::G { 6 } else { 0 };
                 Span::from_micros(20 + extension) + symbol * symbols
             }
+        }
+    }
+
+    /// How long preamble and header of a frame take, and how their bits are sent. (The short DSSS preamble's header goes at
+    /// 2 Mbit/s; it is taken for one at 1 Mbit/s.)
+    #[must_use]
+    pub const fn header(&self) -> (Span, Coding) {
+        match (self.standard, self.preamble) {
+            (Standard::B | Standard::GNs2, Preamble::Long) => (Span::from_micros(192), Coding::Dbpsk),
+            (Standard::B | Standard::GNs2, Preamble::Short) => (Span::from_micros(96), Coding::Dbpsk),
+            (Standard::A | Standard::G, _) => (Span::from_micros(20), Coding::Ofdm6),
         }
     }
 

@@ -11,6 +11,22 @@ const WAVELENGTH: f64 = SPEED_OF_LIGHT / 914e6;
 const ANTENNA_HEIGHT: f64 = 1.5;
 /// Speed of light as ns-2 has it, m/s.
 pub(crate) const SPEED_OF_LIGHT: f64 = 3e8;
+/// Power that ns-2's card delivers at 1 m, W: what a log-distance model begins with where only ranges are given.
+pub const AT_1M: f64 = TRANSMIT_POWER * SPREAD_AT_1M * SPREAD_AT_1M;
+const SPREAD_AT_1M: f64 = WAVELENGTH / (4.0 * core::f64::consts::PI);
+
+/// A power in dBm as W.
+#[must_use]
+pub fn watts(dbm: f64) -> f64 {
+    libm::pow(10.0, dbm / 10.0) * 1e-3
+}
+
+/// Power received at 1 m, W, of a transmitter of so many dBm at a frequency in Hz, antennas without gain (Friis).
+#[must_use]
+pub fn transmitted(dbm: f64, frequency: f64) -> f64 {
+    let x = SPEED_OF_LIGHT / frequency / (4.0 * core::f64::consts::PI);
+    watts(dbm) * x * x
+}
 
 /// How long a frame travels over a distance in metres; at least 1 ns, so that what follows is later.
 #[must_use]
@@ -30,6 +46,8 @@ pub enum Propagation {
         exponent: f64,
         /// Standard deviation of the shadowing, dB; 0: none.
         shadowing_db: f64,
+        /// Power received at 1 m, W: [`AT_1M`], or that of a [transmitter](transmitted).
+        at_1m: f64,
     },
     /// Plain discs: every frame within range is equally strong, so that none is captured over another.
     Ranges,
@@ -70,7 +88,7 @@ impl Propagation {
                     TRANSMIT_POWER * h2 * h2 / (d2 * d2)
                 }
             }
-            Self::LogDistance { exponent, .. } => friis(1.0) / libm::pow(distance.max(1.0), exponent),
+            Self::LogDistance { exponent, at_1m, .. } => at_1m / libm::pow(distance.max(1.0), exponent),
             Self::Ranges => unreachable!("discs have no power"),
         }
     }
@@ -110,15 +128,29 @@ impl Propagation {
         }
     }
 
-    /// The distance beyond which nothing is heard, m; with shadowing up to three standard deviations of luck.
+    /// The distance at which this power is received without shadowing, m; not less than 1 m.
     #[must_use]
-    pub fn farthest(&self, ranges: (f64, f64), summed_interference: bool) -> f64 {
+    pub fn reach(&self, power: f64) -> f64 {
+        match *self {
+            Self::LogDistance { exponent, at_1m, .. } => libm::pow((at_1m / power).max(1.0), 1.0 / exponent),
+            Self::TwoRay | Self::Ranges => {
+                unreachable!("only a log-distance model has a transmitter's power")
+            }
+        }
+    }
+
+    /// The distance beyond which nothing is heard, m; with shadowing up to three standard deviations of luck, and so many
+    /// dB of other luck.
+    #[must_use]
+    pub fn farthest(&self, ranges: (f64, f64), summed_interference: bool, luck_db: f64) -> f64 {
         let margin_db = if summed_interference { 10.0 } else { 0.0 };
         match *self {
             Self::Ranges => ranges.1,
-            Self::TwoRay => ranges.1 * libm::pow(10.0, margin_db / 40.0) * 1.001,
-            Self::LogDistance { exponent, shadowing_db } => {
-                ranges.1 * libm::pow(10.0, (margin_db + 3.0 * shadowing_db) / (10.0 * exponent)) * 1.001
+            // Power falls with d^2 near by: luck may reach farther there.
+            Self::TwoRay => ranges.1 * libm::pow(10.0, margin_db / 40.0 + luck_db / 20.0) * 1.001,
+            Self::LogDistance { exponent, shadowing_db, .. } => {
+                let luck_db = margin_db + 3.0 * shadowing_db + luck_db;
+                ranges.1 * libm::pow(10.0, luck_db / (10.0 * exponent)) * 1.001
             }
         }
     }
@@ -138,12 +170,27 @@ mod tests {
         assert!((power(86.13) / power(86.15) - 1.0).abs() < 2e-3);
     }
 
+    /// experiments/thesis.md, section 2, "Power to range": 46.7 dB at 1 m; 6 dBm decode 17 m at -84 dBm and sense 29 m at
+    /// -92 dBm with exponent 3.5, 54 and 112 m with 2.5.
+    #[test]
+    fn power_makes_ranges() {
+        let at_1m = transmitted(6.0, 5.18e9);
+        assert!((10.0 * libm::log10(at_1m * 1e3) - (6.0 - 46.7)).abs() < 0.05);
+        for (exponent, decode, sense) in [(2.5, 54.0, 112.0), (3.5, 17.0, 29.0)] {
+            let model = Propagation::LogDistance { exponent, shadowing_db: 0.0, at_1m };
+            let reach = [-84.0, -92.0].map(|dbm| model.reach(watts(dbm)));
+            assert!((reach[0] - decode).abs() < 0.5 && (reach[1] - sense).abs() < 0.7, "{reach:?}");
+            let limits = model.thresholds(reach[0], reach[1]);
+            assert!((limits.receive / watts(-84.0) - 1.0).abs() < 1e-6);
+        }
+    }
+
     #[test]
     fn ranges_are_met_exactly() {
         // Section 21 item 11: 250 m decodes, 251 m senses only, 551 m nothing.
         for model in [
             Propagation::TwoRay,
-            Propagation::LogDistance { exponent: 3.0, shadowing_db: 0.0 },
+            Propagation::LogDistance { exponent: 3.0, shadowing_db: 0.0, at_1m: AT_1M },
             Propagation::Ranges,
         ] {
             let limits = model.thresholds(250.0, 550.0);
@@ -156,7 +203,7 @@ mod tests {
 
     #[test]
     fn shadowing_is_symmetric_and_has_the_right_spread() {
-        let model = Propagation::LogDistance { exponent: 3.0, shadowing_db: 6.0 };
+        let model = Propagation::LogDistance { exponent: 3.0, shadowing_db: 6.0, at_1m: AT_1M };
         let loss = |a, b| {
             10.0 * libm::log10(model.power(100.0) / model.power_between(100.0, (250.0, 550.0), (a, b), 5))
         };

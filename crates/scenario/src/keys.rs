@@ -3,7 +3,7 @@
 use crate::extra;
 use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
 use meshpace_settings::{Key, Kind, Section, Whole, above, bytes, real_number as real, whole};
-use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, RATE, RATIO, SIZE, SPEED, TIME};
+use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, POWER, RATE, RATIO, SIZE, SPEED, TIME};
 
 /// Not zero; a millimetre is finer than any mesh needs.
 const LENGTH_ABOVE_0: Kind = real(&LENGTH, 1e-3, METRES);
@@ -113,6 +113,13 @@ static RADIO: Section = Section {
         Key::new("sinr_threshold_db", real(&DECIBEL, -20.0, 100.0), "How far a frame must stand above all others.")
             .default("10")
             .only("reception", &["sinr"]),
+        Key::new(
+            "error_model",
+            Kind::Choice(&["threshold", "curve"]),
+            "What becomes of a frame under noise and interference: all or nothing, or each bit by its rate's error curve.",
+        )
+        .default("\"threshold\"")
+        .only("reception", &["sinr"]),
         Key::new("propagation", Kind::Choice(&["two-ray", "log-distance", "ranges"]), "How power falls with distance.")
             .default("\"two-ray\""),
         Key::new("path_loss_exponent", real(&RATIO, 1.0, 10.0), "The power of the distance.")
@@ -120,6 +127,44 @@ static RADIO: Section = Section {
             .only("propagation", &["log-distance"]),
         Key::new("shadowing_db", real(&DECIBEL, 0.0, 50.0), "Standard deviation of log-normal shadowing a link.")
             .default("0")
+            .only("propagation", &["log-distance"]),
+        Key::new("asymmetry_db", SPREAD, "Standard deviation of the difference between a link's two directions.")
+            .default("0")
+            .only("propagation", WITH_POWER),
+        Key::new("gain_spread_db", SPREAD, "Standard deviation of a node's gain, sending and receiving.")
+            .default("0")
+            .only("propagation", WITH_POWER),
+        Key::new("ceiling_db", SPREAD, "What each ceiling between two nodes takes away; floors are storey apart.")
+            .default("0")
+            .only("propagation", WITH_POWER),
+        Key::new("storey", LENGTH_ABOVE_0, "From one floor to the next; the first is at height 0.")
+            .default("\"3m\"")
+            .only("propagation", WITH_POWER),
+        Key::new(
+            "link_margin_db",
+            SPREAD,
+            "Links of flows' paths are drawn again until both directions are this far above the threshold of decoding; by default they are not.",
+        )
+        .only("propagation", WITH_POWER),
+        Key::new("fading_db", SPREAD, "Standard deviation of a pair's strength over time.")
+            .default("0")
+            .only("propagation", WITH_POWER),
+        Key::new(
+            "fading_time",
+            real(&TIME, 1e-3, MAX_SECONDS),
+            "After so long a pair's strength still resembles itself by 1/e; it is looked at ten times as often.",
+        )
+        .default("\"10s\"")
+        .only("propagation", WITH_POWER),
+        Key::new(
+            "tx_power",
+            real(&POWER, -50.0, 60.0),
+            "Transmitted power; by default what ns-2's card delivers 1 m away. With sensitivity and cs_sensitivity, instead of tx_range and cs_range, it says the ranges.",
+        )
+        .only("propagation", &["log-distance"]),
+        Key::new("sensitivity", real(&POWER, -150.0, 20.0), "Received power from which on a frame can be decoded.")
+            .only("propagation", &["log-distance"]),
+        Key::new("cs_sensitivity", real(&POWER, -150.0, 20.0), "Received power from which on a frame is sensed.")
             .only("propagation", &["log-distance"]),
         Key::new("tx_range", LENGTH_ABOVE_0, "How far a frame can be decoded.").default("\"250m\""),
         Key::new("cs_range", LENGTH_ABOVE_0, "How far a frame is sensed; at least tx_range.").default("\"550m\""),
@@ -147,6 +192,11 @@ static LINK_RATE: Section = Section {
         Key::new("rate", ANY_RATE, "Rate of unicast data frames.").required(),
     ],
 };
+
+/// Of something in dB that a building does.
+const SPREAD: Kind = real(&DECIBEL, 0.0, 50.0);
+/// Models in which a frame has a power; discs have none.
+const WITH_POWER: &[&str] = &["two-ray", "log-distance"];
 
 const CHAIN: &str = "chain";
 const PARALLEL: &str = "parallel-chains";
@@ -246,6 +296,11 @@ static RADIO_LINK: Section = Section {
         Key::new("to", Kind::Text, "The receiver's id.").required(),
         Key::new("loss", real(&RATIO, 0.0, 1.0), "Probability that a frame is lost that could be decoded.")
             .default("0"),
+        Key::new(
+            "loss_length",
+            bytes(1, MSDU + 256),
+            "MPDU that loss is said of, B: one of b bytes is lost with 1 - (1 - loss)^(b / B); by default loss holds for every frame.",
+        ),
         Key::new("rate", ANY_RATE, "Rate of unicast data frames; by default that of [radio]."),
         Key::new("symmetric", Kind::Flag, "The same holds the other way.").default("true"),
         Key::new(

@@ -1,5 +1,6 @@
 //! One test a convention of the scenario file: positions, names, wired part, addresses, times.
 
+use meshpace_radio::propagation::AT_1M;
 use meshpace_random::Stream;
 use meshpace_scenario::*;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
@@ -239,6 +240,8 @@ fn defaults_are_those_of_ns2() {
         mac_overhead: Bytes(34),
         reception: Reception::Ns2Capture { capture_threshold_db: 10.0 },
         propagation: Propagation::TwoRay,
+        building: meshpace_radio::Building::default(),
+        fading: None,
         tx_range: 250.0,
         cs_range: 550.0,
         backoff_range: BackoffRange::Ns2,
@@ -285,7 +288,10 @@ fn every_radio_key_is_read() {
     let (n0, n1, n2) = (NodeId(0), NodeId(1), NodeId(2));
     let mbps = |n: f64| Rate::bits_per_sec((n * 1e6) as u64);
     assert_eq!(radio.reception, Reception::Sinr { sinr_threshold_db: 8.5 });
-    assert_eq!(radio.propagation, Propagation::LogDistance { exponent: 3.5, shadowing_db: 4.0 });
+    assert_eq!(
+        radio.propagation,
+        Propagation::LogDistance { exponent: 3.5, shadowing_db: 4.0, at_1m: AT_1M }
+    );
     assert_eq!((radio.rts, radio.preamble), (RtsThreshold::From(Bytes(500)), Preamble::Short));
     assert_eq!((radio.retry_short, radio.retry_long, radio.queue), (0, 9, 25));
     assert_eq!((radio.tx_range, radio.cs_range, radio.mac_overhead), (300.0, 600.0, Bytes(28)));

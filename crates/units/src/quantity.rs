@@ -69,6 +69,10 @@ pub static SPEED: Unit = Unit {
 pub static DECIBEL: Unit =
     Unit { noun: "a ratio in dB", base: "dB", example: "\"10dB\"", suffixes: &[("dB", 1.0, 1.0)] };
 
+/// A power over 1 mW, in dB.
+pub static POWER: Unit =
+    Unit { noun: "a power", base: "dBm", example: "\"10dBm\"", suffixes: &[("dBm", 1.0, 1.0)] };
+
 /// An angle in degrees.
 pub static ANGLE: Unit = Unit {
     noun: "an angle",

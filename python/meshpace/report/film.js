@@ -12,6 +12,7 @@ const frameKinds = {
 };
 const lossKinds = {
   collision: { name: "lost to an overlapping frame", colour: "--bad", shape: "cross" },
+  noise: { name: "lost to noise", colour: "--bad", shape: "slash" },
   deaf: { name: "missed: the receiver was sending", colour: "--bad", shape: "slash" },
 };
 

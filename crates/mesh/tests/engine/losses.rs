@@ -39,6 +39,16 @@ fn every_frame_of_a_lossy_link_is_lost_with_its_probability() {
     }
 }
 
+/// Data frames of 1,028 bytes of payload and UDP and IP, 1,062 as an MPDU, and MAC ACKs of 14.
+#[test]
+fn a_loss_with_a_length_spares_the_short_frames() {
+    let result = run(&datagrams("loss = 0.3\nloss_length = 1062", 100.0));
+    let link = row(&result, "a", "b").expect("a row");
+    let delivered = result.flows[0].delivered_bytes as f64 / 1000.0;
+    // The ACK is lost with 1 - 0.7^(14 / 1062) = 0.5 %.
+    close("exchanges", delivered / link.attempts.expect("a radio link") as f64, 0.7 * 0.995, 0.02);
+}
+
 #[test]
 fn losses_in_bursts_come_together() {
     let follows = |keys: &str| {

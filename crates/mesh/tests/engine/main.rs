@@ -3,6 +3,7 @@
 mod accounting;
 mod apps;
 mod arp;
+mod building;
 mod delay;
 mod determinism;
 mod ends;

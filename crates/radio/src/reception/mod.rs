@@ -4,6 +4,8 @@
 //! first bit arrives, `ends` at the time that `next_end` names.
 
 mod capture;
+mod curve;
+mod label;
 mod sinr;
 
 use crate::frame::FrameKind;
@@ -11,6 +13,8 @@ use crate::propagation::Thresholds;
 use meshpace_units::{Instant, NodeId, Span};
 
 pub use capture::Capture;
+pub use curve::Curve;
+pub use label::Label;
 pub use sinr::Sinr;
 
 /// A frame as one receiver will hear it.
@@ -32,8 +36,8 @@ pub struct Arrival {
     pub decodable: bool,
     /// Addressed to this node or to everybody: its end is handled by [`crate::Station::frame_ends`].
     pub mine: bool,
-    /// Addressed to this node alone.
-    pub unicast: bool,
+    /// Whether it is addressed to this node alone, and how its bits are sent.
+    pub label: Label,
 }
 
 /// How a reception ended.
@@ -45,6 +49,8 @@ pub enum Verdict {
     Bad,
     /// Lost to an overlapping frame.
     Collided,
+    /// Lost to noise, no other frame being about (only `sinr` with an error curve).
+    Garbled,
     /// Not a reception at all: energy that ended (only `sinr`).
     Energy,
 }
@@ -58,6 +64,8 @@ pub enum Outcome {
     Overlapped,
     /// The receiver's own transmitter was active.
     Deaf,
+    /// Lost to noise.
+    Garbled,
 }
 
 /// A frame addressed to this node alone, strong enough to decode, and lost to an overlapping frame while the node
@@ -195,6 +203,7 @@ impl Reception {
 
 impl Arrival {
     fn collision(&self, damaged: bool) -> Option<Collision> {
-        (self.unicast && self.decodable && !damaged).then_some(Collision { from: self.from, kind: self.kind })
+        (self.label.is_unicast() && self.decodable && !damaged)
+            .then_some(Collision { from: self.from, kind: self.kind })
     }
 }

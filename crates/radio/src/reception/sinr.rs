@@ -1,8 +1,9 @@
 //! Summed interference: a frame survives if its power stays at least 10 dB above noise plus everything else on the
 //! air, for all of its length. The receiver locks on the first decodable frame that it could start to receive and
-//! does not change over to a later one (schemes.md 17.1, "sensitivity").
+//! does not change over to a later one (schemes.md 17.1, "sensitivity"). With an error curve there is no threshold: every bit
+//! of it survives with the probability that its rate has at the ratio of the moment ([`super::curve`]).
 
-use super::{Arrival, Begun, ReceptionLimits, Verdict};
+use super::{Arrival, Begun, Curve, ReceptionLimits, Verdict};
 use meshpace_units::{Instant, NodeId};
 
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,8 @@ struct Lock {
     damaged: bool,
     /// The ratio fell below the threshold at some time.
     drowned: bool,
+    /// Another frame was on the air, with an error curve.
+    disturbed: bool,
 }
 
 /// State of the receiver: all frames on the air, and the one that it follows.
@@ -21,9 +24,17 @@ pub struct Sinr {
     on_air: Vec<Arrival>,
     lock: Option<Lock>,
     sensed: bool,
+    /// `None`: a threshold decides.
+    curve: Option<Box<Curve>>,
 }
 
 impl Sinr {
+    /// A receiver whose bits survive by an error curve.
+    #[must_use]
+    pub fn with_curve(curve: Curve) -> Self {
+        Self { curve: Some(Box::new(curve)), ..Self::default() }
+    }
+
     pub(super) fn busy(&self) -> bool {
         self.lock.is_some() || self.sensed
     }
@@ -52,13 +63,20 @@ impl Sinr {
         self.on_air.iter().map(|a| a.power).sum()
     }
 
-    /// Checks the ratio of the locked frame against everything on the air.
-    fn judge(&mut self, limits: &ReceptionLimits) {
+    /// Checks the ratio of the locked frame against everything on the air from now on.
+    fn judge(&mut self, now: Instant, limits: &ReceptionLimits) {
         let total = self.power();
         self.sensed = total >= limits.thresholds.sense;
         let signal = self.on_air.iter().find(|a| self.is_locked_on(a)).map(|a| a.power);
         if let (Some(lock), Some(signal)) = (&mut self.lock, signal) {
-            lock.drowned |= signal < limits.ratio * (limits.noise + (total - signal).max(0.0));
+            let others = (total - signal).max(0.0);
+            match &mut self.curve {
+                None => lock.drowned |= signal < limits.ratio * (limits.noise + others),
+                Some(curve) => {
+                    curve.ratio_is(now, signal / (limits.noise + others));
+                    lock.disturbed |= self.on_air.len() > 1;
+                }
+            }
         }
     }
 
@@ -66,9 +84,13 @@ impl Sinr {
         self.on_air.push(new);
         let free = self.lock.is_none() && !transmitting;
         if free && new.decodable {
-            self.lock = Some(Lock { from: new.from, end: new.end, damaged: false, drowned: false });
+            self.lock =
+                Some(Lock { from: new.from, end: new.end, damaged: false, drowned: false, disturbed: false });
+            if let Some(curve) = &mut self.curve {
+                curve.begins(new.start, new.label.coding());
+            }
         }
-        self.judge(limits);
+        self.judge(new.start, limits);
         let missed = !free && self.lock.is_some();
         Begun { nav: None, lost: if missed { new.collision(transmitting) } else { None } }
     }
@@ -82,17 +104,30 @@ impl Sinr {
     pub(super) fn ends(&mut self, limits: &ReceptionLimits) -> Option<(Arrival, Verdict)> {
         let index = self.first_to_end()?;
         let arrival = self.on_air[index];
-        let verdict = match self.lock.filter(|_| self.is_locked_on(&arrival)) {
+        let locked = self.lock.filter(|_| self.is_locked_on(&arrival));
+        // A frame in progress draws once, at its end, whatever else became of it: the stream does not depend on that.
+        let survives = match (&mut self.curve, locked) {
+            (Some(curve), Some(_)) => curve.survives(arrival.end),
+            _ => true,
+        };
+        let verdict = match locked {
             None => Verdict::Energy,
             Some(Lock { damaged: true, .. }) => Verdict::Bad,
             Some(Lock { drowned: true, .. }) => Verdict::Collided,
+            Some(Lock { disturbed, .. }) if !survives => {
+                if disturbed {
+                    Verdict::Collided
+                } else {
+                    Verdict::Garbled
+                }
+            }
             Some(_) => Verdict::Good,
         };
         if verdict != Verdict::Energy {
             self.lock = None;
         }
         self.on_air.remove(index);
-        self.judge(limits);
+        self.judge(arrival.end, limits);
         Some((arrival, verdict))
     }
 

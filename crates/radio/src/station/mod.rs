@@ -264,10 +264,14 @@ impl Station {
                 Outcome::Read
             }
             Verdict::Good | Verdict::Energy => Outcome::Deaf,
-            Verdict::Bad | Verdict::Collided => {
+            Verdict::Bad | Verdict::Collided | Verdict::Garbled => {
                 self.bad_end(&arrival, verdict, config);
-                // A frame that is meant for this node can be decoded: only its own transmission makes it `Bad`.
-                if verdict == Verdict::Bad { Outcome::Deaf } else { Outcome::Overlapped }
+                match verdict {
+                    // A frame that is meant for this node can be decoded: only its own transmission makes it `Bad`.
+                    Verdict::Bad => Outcome::Deaf,
+                    Verdict::Garbled => Outcome::Garbled,
+                    _ => Outcome::Overlapped,
+                }
             }
         }
     }
@@ -412,7 +416,7 @@ impl Station {
                 }
             }
             Verdict::Good | Verdict::Energy => {}
-            Verdict::Bad | Verdict::Collided => self.bad_end(&arrival, verdict, config),
+            Verdict::Bad | Verdict::Collided | Verdict::Garbled => self.bad_end(&arrival, verdict, config),
         }
         // Under `sinr` a frame too weak to be sensed ends as well, and the medium was idle all along.
         if was_busy && !self.reception.busy() {
@@ -426,7 +430,7 @@ impl Station {
             return;
         }
         self.nav = self.nav.max(arrival.end + config.limits.eifs);
-        if verdict == Verdict::Collided && arrival.unicast {
+        if verdict == Verdict::Collided && arrival.label.is_unicast() {
             self.stats.collision(crate::reception::Collision { from: arrival.from, kind: arrival.kind });
         }
     }

@@ -4,7 +4,7 @@ use super::pending::ROOM;
 use super::*;
 use crate::phy::{BackoffRange, Preamble};
 use crate::propagation::Propagation;
-use crate::reception::Capture;
+use crate::reception::{Capture, Label};
 use crate::standard::Standard;
 use meshpace_units::{Bytes, Rate};
 
@@ -71,7 +71,7 @@ fn a_bystander_does_not_collect_arrivals() {
             kind: FrameKind::Ack,
             decodable: true,
             mine: false,
-            unicast: false,
+            label: Label::new(Rate::bits_per_sec(1_000_000), false),
         };
         assert_eq!(station.hear(start, arrival, &config), None);
         assert!(station.pending.waiting().len() <= ROOM);

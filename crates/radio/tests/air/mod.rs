@@ -9,7 +9,8 @@ mod script;
 mod setup;
 
 use meshpace_radio::{
-    Action, Arrival, Frame, FrameKind, Hearer, MacPacket, Position, Reception, Station, reception, station,
+    Action, Arrival, Frame, FrameKind, Hearer, Label, MacPacket, Position, Reception, Station, reception,
+    station,
 };
 use meshpace_random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
@@ -354,7 +355,7 @@ impl Air {
                 kind: frame.kind,
                 decodable: hearer.decodable,
                 mine,
-                unicast,
+                label: Label::new(frame.rate, unicast),
             };
             if mine {
                 self.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, frame: number });

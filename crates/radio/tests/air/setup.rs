@@ -4,7 +4,7 @@ use meshpace_radio::phy::{ACK_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
 use meshpace_radio::reception::ReceptionLimits;
 use meshpace_radio::station::StationConfig;
 use meshpace_radio::{
-    Frame, FrameKind, Links, MacPacket, Phy, Position, Preamble, Propagation, Standard, Thresholds,
+    Building, Frame, FrameKind, Links, MacPacket, Phy, Position, Preamble, Propagation, Standard, Thresholds,
 };
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 
@@ -74,7 +74,14 @@ impl Setup {
 
     pub fn links(&self) -> Links {
         let (propagation, ranges) = (self.propagation, self.ranges);
-        Links { propagation, ranges, summed_interference: self.sinr, seed: self.seed, listed: Vec::new() }
+        Links {
+            propagation,
+            ranges,
+            summed_interference: self.sinr,
+            seed: self.seed,
+            listed: Vec::new(),
+            building: Building::default(),
+        }
     }
 
     pub fn station_config(&self) -> StationConfig {

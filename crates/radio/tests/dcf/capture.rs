@@ -2,6 +2,7 @@
 
 use crate::air::{Air, Draws, Setup, at, us_between};
 use crate::{ACK, DATA, DIFS, EIFS};
+use meshpace_radio::propagation::AT_1M;
 use meshpace_radio::station::Action;
 use meshpace_radio::{FrameKind, Position, Propagation};
 use meshpace_units::{NodeId, Span};
@@ -29,7 +30,7 @@ fn delivered(air: &Air) -> Vec<u32> {
 fn decoded_at_250_m_sensed_at_251_m_nothing_at_551_m() {
     for propagation in [
         Propagation::TwoRay,
-        Propagation::LogDistance { exponent: 3.0, shadowing_db: 0.0 },
+        Propagation::LogDistance { exponent: 3.0, shadowing_db: 0.0, at_1m: AT_1M },
         Propagation::Ranges,
     ] {
         let mut setup = Setup::dsss(11.0, false);

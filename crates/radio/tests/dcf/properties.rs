@@ -2,6 +2,7 @@
 
 use crate::air::{Air, Setup, at, mbps};
 use meshpace_radio::phy::BackoffRange;
+use meshpace_radio::propagation::AT_1M;
 use meshpace_radio::station::Action;
 use meshpace_radio::{FrameKind, MacPacket, Position, Preamble, Propagation, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
@@ -23,7 +24,7 @@ fn radio() -> impl Strategy<Value = Setup> {
     let propagation = prop_oneof![
         4 => Just(Propagation::TwoRay),
         1 => Just(Propagation::Ranges),
-        1 => Just(Propagation::LogDistance { exponent: 3.0, shadowing_db: 6.0 }),
+        1 => Just(Propagation::LogDistance { exponent: 3.0, shadowing_db: 6.0, at_1m: AT_1M }),
     ];
     let standard = prop_oneof![4 => Just(Standard::B), 1 => Just(Standard::A), 1 => Just(Standard::G)];
     let threshold = prop_oneof![Just(None), Just(Some(Bytes(0))), Just(Some(Bytes(600)))];

@@ -9,7 +9,7 @@ pub use flow::{App, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
 pub use network::{AodvProfile, Endpoint, Link, MeshNode, Mobility, RadioLink, Routing, WiredId, WiredNode};
-pub use radio::{LinkRate, Radio, Reception, RtsThreshold};
+pub use radio::{Fading, LinkRate, Radio, Reception, RtsThreshold};
 
 use crate::{Location, RawValue, ScenarioError};
 use meshpace_units::NodeId;

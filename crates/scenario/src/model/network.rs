@@ -1,7 +1,7 @@
 //! Nodes, wired links, routing, mobility.
 
 use meshpace_radio::Position;
-use meshpace_units::{NodeId, Rate, Span};
+use meshpace_units::{Bytes, NodeId, Rate, Span};
 use std::net::Ipv4Addr;
 
 /// A node with an 802.11 radio.
@@ -39,6 +39,8 @@ pub struct RadioLink {
     pub to: NodeId,
     /// Probability that a frame is lost that could be decoded.
     pub loss: f64,
+    /// The MPDU that `loss` is said of, others being lost by their length; `None`: frames of any length are lost alike.
+    pub loss_length: Option<Bytes>,
     /// Mean number of full data frames that a period of loss lasts; `None`: frames are lost independently.
     pub burst: Option<f64>,
 }

@@ -1,6 +1,7 @@
 //! The 802.11 parameters as written: values, not yet frame times or powers.
 
-use meshpace_radio::{BackoffRange, Preamble, Propagation, Standard};
+use super::RadioLink;
+use meshpace_radio::{BackoffRange, Building, Links, Preamble, Propagation, Standard};
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 
 /// The radio of every mesh node.
@@ -28,6 +29,10 @@ pub struct Radio {
     pub reception: Reception,
     /// How power falls with distance.
     pub propagation: Propagation,
+    /// What besides distance makes a link.
+    pub building: Building,
+    /// How the strength of links changes with time; `None`: not at all.
+    pub fading: Option<Fading>,
     /// Metres up to which a frame can be decoded.
     pub tx_range: f64,
     /// Metres up to which a frame is sensed; at least `tx_range`.
@@ -66,6 +71,25 @@ pub enum Reception {
         /// In dB.
         sinr_threshold_db: f64,
     },
+    /// Each bit of the frame survives by its rate's error curve at the ratio to noise and the sum of all others.
+    SinrCurve,
+}
+
+impl Reception {
+    /// True if interference is summed.
+    #[must_use]
+    pub const fn sums(&self) -> bool {
+        matches!(self, Self::Sinr { .. } | Self::SinrCurve)
+    }
+}
+
+/// Slow fading: a pair's strength in dB wanders around its mean, normally distributed, both directions alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fading {
+    /// Standard deviation, dB.
+    pub spread_db: f64,
+    /// After this time the autocorrelation is 1/e.
+    pub correlation: Span,
 }
 
 /// An exception from the common data rate.
@@ -80,6 +104,19 @@ pub struct LinkRate {
 }
 
 impl Radio {
+    /// Who hears whom by distance and building, in a run with this seed, with the links that the file lists.
+    #[must_use]
+    pub fn links(&self, seed: u64, listed: &[RadioLink]) -> Links {
+        Links {
+            propagation: self.propagation,
+            ranges: (self.tx_range, self.cs_range),
+            summed_interference: self.reception.sums(),
+            seed,
+            listed: listed.iter().map(|link| (link.from, link.to)).collect(),
+            building: self.building.clone(),
+        }
+    }
+
     /// The rate of data frames from one node to another: that of the link, else that of the sender, else the common one.
     #[must_use]
     pub fn rate_between(&self, from: NodeId, to: NodeId) -> Rate {

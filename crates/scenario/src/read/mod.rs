@@ -1,5 +1,6 @@
 //! From the checked tables to typed parts: all that does not depend on the seed.
 
+mod building;
 mod flow;
 mod measure;
 mod network;

@@ -1,10 +1,9 @@
 //! `[radio]` and `[[radio_link]]`.
 
+use super::building::{read_building, read_fading, read_powers, read_propagation};
 use super::{Named, Settings};
-use crate::{
-    BackoffRange, Location, Preamble, Propagation, Radio, Reception, RtsThreshold, ScenarioError, Standard,
-};
-use meshpace_units::Rate;
+use crate::{BackoffRange, Location, Preamble, Radio, Reception, RtsThreshold, ScenarioError, Standard};
+use meshpace_units::{Bytes, Rate};
 
 /// An exception from the common rate, its nodes still names.
 #[derive(Clone, Debug)]
@@ -20,6 +19,7 @@ pub(crate) struct RadioLinkSpec {
     pub from: Named,
     pub to: Named,
     pub loss: f64,
+    pub loss_length: Option<Bytes>,
     pub rate: Option<Rate>,
     pub symmetric: bool,
     pub burst: Option<f64>,
@@ -33,9 +33,32 @@ pub(crate) struct RadioSpec {
     pub link_rates: Vec<LinkRateSpec>,
     /// Where the ranges and their model are given, if they are: nodes without places have no use for them.
     pub by_distance: Option<Location>,
+    /// The margin in dB that links of flows' paths are to have, and where it is given.
+    pub link_margin: Option<(f64, Location)>,
+    /// Where fading is given, if there is any.
+    pub fading_at: Option<Location>,
     /// The error that the time-outs are too short for a hop of a flow.
     pub ack_timeout: Named,
 }
+
+/// Keys that mean something where nodes have places only.
+const BY_DISTANCE: [&str; 15] = [
+    "propagation",
+    "path_loss_exponent",
+    "shadowing_db",
+    "asymmetry_db",
+    "gain_spread_db",
+    "ceiling_db",
+    "storey",
+    "link_margin_db",
+    "fading_db",
+    "fading_time",
+    "tx_power",
+    "sensitivity",
+    "cs_sensitivity",
+    "tx_range",
+    "cs_range",
+];
 
 pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioError> {
     let standard = settings.choice(
@@ -50,7 +73,13 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
     let rate =
         rate_of(settings, "rate", standard, &standard.data_rates())?.unwrap_or(standard.default_rate());
     let basic_rate = rate_of(settings, "basic_rate", standard, standard.basic_rates())?;
-    let (tx_range, cs_range) = read_ranges(settings)?;
+    let powers = read_powers(settings, standard)?;
+    let propagation = read_propagation(settings, powers.as_ref())?;
+    let (tx_range, cs_range) = match powers.and_then(|powers| powers.ranges(propagation)) {
+        Some(ranges) => ranges,
+        None => read_ranges(settings)?,
+    };
+    let (building, link_margin) = read_building(settings)?;
     let reception = read_reception(settings)?;
     let by_default = matches!(reception, Reception::Ns2Capture { .. });
     let radio = Radio {
@@ -64,7 +93,9 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
         queue: settings.value("queue")?.count(),
         mac_overhead: settings.given("mac_overhead")?.map_or(standard.mac_overhead(), |given| given.bytes()),
         reception,
-        propagation: read_propagation(settings)?,
+        propagation,
+        building,
+        fading: read_fading(settings)?,
         tx_range,
         cs_range,
         backoff_range: BackoffRange::Ns2, // `extra::backoff_range` may say otherwise
@@ -72,11 +103,13 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
         ack_timeout: settings.value("ack_timeout")?.span(),
         link_rates: Vec::new(),
     };
-    let by_distance = ["propagation", "path_loss_exponent", "shadowing_db", "tx_range", "cs_range"];
+    let fading = radio.fading.is_some();
     Ok(RadioSpec {
         radio,
         link_rates: read_link_rates(settings, standard)?,
-        by_distance: by_distance.into_iter().find(|key| settings.gives(key)).map(|key| settings.at(key)),
+        by_distance: BY_DISTANCE.into_iter().find(|key| settings.gives(key)).map(|key| settings.at(key)),
+        link_margin,
+        fading_at: fading.then(|| settings.at("fading_db")),
         ack_timeout: Named { name: settings.found("ack_timeout"), at: settings.at("ack_timeout") },
     })
 }
@@ -87,14 +120,23 @@ pub(crate) fn read_radio_links(
 ) -> Result<Vec<RadioLinkSpec>, ScenarioError> {
     let read = |entry: &Settings<'_>| {
         let loss = entry.value("loss")?.real();
+        let loss_length = entry.given("loss_length")?.map(|length| length.bytes());
         let burst = entry.given("burst")?.map(|burst| burst.real());
         if burst.is_some() && loss == 0.0 {
             return Err(entry.at("burst").error("bursts of no loss", "only with loss above 0"));
+        }
+        if loss_length.is_some() && loss == 0.0 {
+            return Err(entry.at("loss_length").error("a length of no loss", "only with loss above 0"));
+        }
+        if loss_length.is_some() && burst.is_some() {
+            let allowed = "without burst: who sends in a bad period loses the frame, however short";
+            return Err(entry.at("loss_length").error("loss by length in bursts", allowed));
         }
         Ok(RadioLinkSpec {
             from: entry.named("from")?,
             to: entry.named("to")?,
             loss,
+            loss_length,
             rate: rate_of(entry, "rate", standard, &standard.data_rates())?,
             symmetric: entry.value("symmetric")?.flag(),
             burst,
@@ -156,24 +198,14 @@ fn read_rts(settings: &Settings<'_>) -> Result<RtsThreshold, ScenarioError> {
 fn read_reception(settings: &Settings<'_>) -> Result<Reception, ScenarioError> {
     let capture_threshold_db = settings.value("capture_threshold_db")?.real();
     let sinr_threshold_db = settings.value("sinr_threshold_db")?.real();
+    let curve = settings.value("error_model")?.text() == "curve";
+    if curve && settings.gives("sinr_threshold_db") {
+        let found = format!("{} beside error_model = \"curve\"", settings.found("sinr_threshold_db"));
+        return Err(settings.at("sinr_threshold_db").error(found, "only with error_model = \"threshold\""));
+    }
+    let sinr = if curve { Reception::SinrCurve } else { Reception::Sinr { sinr_threshold_db } };
     settings.choice(
         "reception",
-        &[
-            ("ns2-capture", Reception::Ns2Capture { capture_threshold_db }),
-            ("sinr", Reception::Sinr { sinr_threshold_db }),
-        ],
-    )
-}
-
-fn read_propagation(settings: &Settings<'_>) -> Result<Propagation, ScenarioError> {
-    let exponent = settings.value("path_loss_exponent")?.real();
-    let shadowing_db = settings.value("shadowing_db")?.real();
-    settings.choice(
-        "propagation",
-        &[
-            ("two-ray", Propagation::TwoRay),
-            ("log-distance", Propagation::LogDistance { exponent, shadowing_db }),
-            ("ranges", Propagation::Ranges),
-        ],
+        &[("ns2-capture", Reception::Ns2Capture { capture_threshold_db }), ("sinr", sinr)],
     )
 }

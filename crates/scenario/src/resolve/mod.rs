@@ -1,5 +1,6 @@
 //! From the checked file and a seed to the scenario of one run.
 
+mod building;
 mod flows;
 mod gateway;
 mod generate;
@@ -30,13 +31,20 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
     let graph = network.graph(radio.tx_range);
     let flows =
         flows::resolve(file, &network, &graph, flows::Seeds { run: seed, placement: placement_seed })?;
+    radio.building.kept = building::resolve(file, &flows, &mobility)?;
+    let mut links = radio.links(seed, &network.radio_links);
+    if let (Some(kept), Some(positions)) = (&mut radio.building.kept, network.positions()) {
+        kept.gain_draw = links.building.gain_draw(&links, &positions);
+        links.building.kept = Some(kept.clone());
+    }
+    building::check(file, &network, &links)?;
     if network.mesh.is_empty() && network.wired.is_empty() {
         let allowed = "a generator's topology.kind, or one table [[node]] or more";
         return Err(file.topology.at.error("no node", allowed));
     }
     if file.topology.connected {
         reach::check(file, &network, &graph, &mobility, &flows)?;
-        timeouts::check(file, &network, &graph, &mobility, &flows, seed)?;
+        timeouts::check(file, &network, &graph, &mobility, &flows, &links)?;
     }
     let scheme_uses = file.flows.iter().map(|flow| &flow.scheme).chain([&file.mesh_scheme.scheme]);
     let scenario = Scenario {

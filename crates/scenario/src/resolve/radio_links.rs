@@ -26,7 +26,13 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<Radi
                 let allowed = "one a direction; symmetric = true, the default, makes both";
                 return Err(spec.to.at.error(found, allowed));
             }
-            links.push(RadioLink { from, to, loss: spec.loss, burst: spec.burst });
+            links.push(RadioLink {
+                from,
+                to,
+                loss: spec.loss,
+                loss_length: spec.loss_length,
+                burst: spec.burst,
+            });
         }
     }
     links.sort_by_key(|link| (link.from, link.to));

@@ -7,7 +7,7 @@ use super::graph::Graph;
 use super::network::Network;
 use crate::file::ScenarioFile;
 use crate::{Endpoint, Flow, Mobility, Position, Propagation, ScenarioError};
-use meshpace_radio::delay;
+use meshpace_radio::{Links, delay};
 use meshpace_units::{NodeId, Span};
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(crate) fn check(
     graph: &Graph,
     mobility: &Mobility,
     flows: &[Flow],
-    seed: u64,
+    links: &Links,
 ) -> Result<(), ScenarioError> {
     let Some(positions) = network.positions() else { return Ok(()) };
     let radio = &file.radio.radio;
@@ -61,7 +61,7 @@ pub(crate) fn check(
         .collect();
     let in_use = |node: NodeId| used.contains(&component[node.index()]);
     let listed = network.radio_links.iter().map(|link| (link.from, link.to));
-    let long = long_links(radio.propagation, [radio.tx_range, radio.cs_range], &positions, seed, &too_long);
+    let long = long_links(links, &positions, &too_long);
     for (a, b) in listed.chain(long) {
         if in_use(a) && in_use(b) && too_long(apart(a, b)) {
             return refuse(apart(a, b), who(a, b));
@@ -76,25 +76,24 @@ fn there_and_back(distance: f64) -> Span {
 
 /// Pairs that hear each other by distance, though they are too far apart; none are looked for if there can be none.
 fn long_links<'a>(
-    propagation: Propagation,
-    [tx_range, cs_range]: [f64; 2],
+    links: &'a Links,
     positions: &'a [Position],
-    seed: u64,
     too_long: &'a impl Fn(f64) -> bool,
 ) -> impl Iterator<Item = (NodeId, NodeId)> + 'a {
     // As far as the engine looks, shadowing's luck included.
-    let farthest = propagation.farthest((tx_range, cs_range), false);
-    let possible = match propagation {
-        Propagation::LogDistance { shadowing_db, .. } if shadowing_db > 0.0 => farthest,
-        _ => tx_range,
+    let possible = match links.propagation {
+        Propagation::LogDistance { shadowing_db, .. } if shadowing_db > 0.0 => links.farthest(0.0),
+        _ if links.building.luck_db() > 0.0 => links.farthest(0.0),
+        _ => links.ranges.0,
     };
-    let receive = propagation.thresholds(tx_range, cs_range).receive;
+    let receive = links.thresholds().receive;
     let nodes = if too_long(possible) { positions.len() } else { 0 };
     (0..nodes).flat_map(move |a| (a + 1..nodes).map(move |b| (a, b))).filter_map(move |(a, b)| {
         let distance = positions[a].distance(positions[b]);
-        let pair = (a as u32, b as u32);
-        let heard = || propagation.power_between(distance, (tx_range, cs_range), pair, seed) >= receive;
+        let (a, b) = (NodeId::from_index(a), NodeId::from_index(b));
+        // Answers have to come back: both directions count.
+        let heard = || links.power(a, b, positions).min(links.power(b, a, positions)) >= receive;
         let long = too_long(distance) && distance <= possible && heard();
-        long.then(|| (NodeId::from_index(a), NodeId::from_index(b)))
+        long.then_some((a, b))
     })
 }

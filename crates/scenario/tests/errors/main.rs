@@ -1,5 +1,6 @@
 //! Broken files: each names its line, its key, what was found and what is allowed.
 
+mod building;
 mod flows;
 mod network;
 mod radio_links;

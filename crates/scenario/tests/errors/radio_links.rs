@@ -38,6 +38,19 @@ fn radio_links() {
     for (keys, key, found, allowed) in [
         ("loss = 1.1", "radio_link[0].loss", "1.1", "a number from 0 to 1"),
         ("burst = 2", "radio_link[0].burst", "bursts of no loss", "only with loss above 0"),
+        (
+            "loss = 0.1, loss_length = 0",
+            "radio_link[0].loss_length",
+            "0",
+            "a whole number of bytes from 1 to 2560",
+        ),
+        ("loss_length = 1536", "radio_link[0].loss_length", "a length of no loss", "only with loss above 0"),
+        (
+            "loss = 0.1, burst = 2, loss_length = 9",
+            "radio_link[0].loss_length",
+            "loss by length in bursts",
+            "without burst",
+        ),
         ("loss = 0.1, burst = 0.5", "radio_link[0].burst", "0.5", "a number from 1"),
         ("rate = \"7Mbps\"", "radio_link[0].rate", "\"7Mbps\"", "5.5Mbps, 11Mbps for 802.11b"),
     ] {

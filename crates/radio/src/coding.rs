@@ -1,0 +1,242 @@
+//! How the bits of a frame are sent, and how probably one survives noise: error curves over the signal to noise ratio.
+//!
+//! OFDM (IEEE 802.11-2016, clause 17) sends bits of a convolutional code of constraint length 7, generators 133 and 171,
+//! punctured to 2/3 and 3/4. After hard decisions with raw bit error rate `p`, the Chernoff bound `D = sqrt(4 p (1 - p))`
+//! holds for the choice between two paths, and the union bound over all wrong paths is
+//! `P_b = 1 / (2 k) sum_d c_d D^d`, `k` the information bits of a puncturing period, `c_d` the bit errors on paths of
+//! distance `d` (Haccoun and Begin 1989; Frenger, Orten, Ottosson and Svensson 1998). That is the NIST model of Pei and
+//! Henderson, "Validation of OFDM error rate model in ns-3" (2010). `p` is that of Gray-coded BPSK, QPSK, 16-QAM and 64-QAM in
+//! white noise (Proakis, Digital Communications), a symbol's energy over the noise being the ratio itself.
+//!
+//! DSSS and CCK (clauses 15 and 16) spread 1 or 1.375 million symbols a second over 22 MHz, so that a symbol gathers
+//! 22 or 16 times the ratio. DBPSK: `exp(-E_b/N_0) / 2`; DQPSK: the asymptote of its Marcum function; CCK: the
+//! biorthogonal words that it sends, 16 of 8 chips at 5.5 Mbit/s and two times 16 at 11 Mbit/s (Pei and Henderson,
+//! "Validation of ns-3 802.11b PHY model", 2009; Proakis, 5.2).
+//!
+//! Both are curves of a perfect receiver in white noise: real ones need 1 to 5 dB more.
+
+use core::f64::consts::{PI, SQRT_2};
+use meshpace_units::Rate;
+
+/// A rate of 802.11 and with it modulation and code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Coding {
+    /// 1 Mbit/s.
+    Dbpsk,
+    /// 2 Mbit/s.
+    Dqpsk,
+    /// 5.5 Mbit/s.
+    Cck4,
+    /// 11 Mbit/s.
+    Cck8,
+    /// 6 Mbit/s: BPSK, 1/2.
+    Ofdm6,
+    /// 9 Mbit/s: BPSK, 3/4.
+    Ofdm9,
+    /// 12 Mbit/s: QPSK, 1/2.
+    Ofdm12,
+    /// 18 Mbit/s: QPSK, 3/4.
+    Ofdm18,
+    /// 24 Mbit/s: 16-QAM, 1/2.
+    Ofdm24,
+    /// 36 Mbit/s: 16-QAM, 3/4.
+    Ofdm36,
+    /// 48 Mbit/s: 64-QAM, 2/3.
+    Ofdm48,
+    /// 54 Mbit/s: 64-QAM, 3/4.
+    Ofdm54,
+}
+
+use Coding::{Cck4, Cck8, Dbpsk, Dqpsk, Ofdm6, Ofdm9, Ofdm12, Ofdm18, Ofdm24, Ofdm36, Ofdm48, Ofdm54};
+
+/// Every one, by its number.
+pub const CODINGS: [Coding; 12] =
+    [Dbpsk, Dqpsk, Cck4, Cck8, Ofdm6, Ofdm9, Ofdm12, Ofdm18, Ofdm24, Ofdm36, Ofdm48, Ofdm54];
+
+/// Bits per second, by number.
+const RATES: [u64; 12] = [
+    1_000_000, 2_000_000, 5_500_000, 11_000_000, 6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000,
+    36_000_000, 48_000_000, 54_000_000,
+];
+
+/// Bit errors on the wrong paths of distance 10, 12, 14, ... of the code of rate 1/2.
+const HALF: [f64; 9] =
+    [36.0, 211.0, 1_404.0, 11_633.0, 77_433.0, 502_690.0, 3_322_763.0, 21_292_910.0, 134_365_911.0];
+/// Of distance 6, 7, ... with rate 2/3.
+const TWO_THIRDS: [f64; 10] =
+    [3.0, 70.0, 285.0, 1_276.0, 6_160.0, 27_128.0, 117_019.0, 498_860.0, 2_103_891.0, 8_784_123.0];
+/// Of distance 5, 6, ... with rate 3/4.
+const THREE_QUARTERS: [f64; 10] = [
+    42.0,
+    201.0,
+    1_492.0,
+    10_469.0,
+    62_935.0,
+    379_644.0,
+    2_253_373.0,
+    13_073_811.0,
+    75_152_755.0,
+    428_005_675.0,
+];
+
+/// No bit is wrong more often than a guess.
+const GUESS: f64 = 0.5;
+
+impl Coding {
+    /// That of a rate.
+    ///
+    /// # Panics
+    /// If no 802.11 of [`crate::Standard`] has this rate.
+    #[must_use]
+    pub fn of(rate: Rate) -> Self {
+        let found = RATES.iter().position(|bits| *bits == rate.as_bits_per_sec());
+        CODINGS[found.unwrap_or_else(|| panic!("802.11 has no rate of {rate:?}"))]
+    }
+
+    /// Information bits a second.
+    #[must_use]
+    pub const fn bits_per_sec(self) -> u64 {
+        RATES[self as usize]
+    }
+
+    /// The logarithm of the probability that one information bit arrives right, at this ratio of signal to noise and
+    /// interference. Errors of bits count as independent, so that it adds up over a frame's bits.
+    #[must_use]
+    pub fn ln_success(self, ratio: f64) -> f64 {
+        let bit = |error: f64| libm::log1p(-error.clamp(0.0, GUESS));
+        match self {
+            Dbpsk => bit(0.5 * libm::exp(-22.0 * ratio)),
+            Dqpsk => bit(dqpsk(11.0 * ratio)),
+            // 16 words a symbol of 4 bits, 256 as two times 16 in quadrature a symbol of 8.
+            Cck4 => libm::log1p(-biorthogonal_16(8.0 * ratio).min(1.0 - 1.0 / 16.0)) / 4.0,
+            Cck8 => libm::log1p(-biorthogonal_16(4.0 * ratio).min(1.0 - 1.0 / 16.0)) / 4.0,
+            Ofdm6 => bit(coded(psk(ratio), 1.0, 10, 2, &HALF)),
+            Ofdm9 => bit(coded(psk(ratio), 3.0, 5, 1, &THREE_QUARTERS)),
+            Ofdm12 => bit(coded(psk(ratio / 2.0), 1.0, 10, 2, &HALF)),
+            Ofdm18 => bit(coded(psk(ratio / 2.0), 3.0, 5, 1, &THREE_QUARTERS)),
+            Ofdm24 => bit(coded(0.75 * psk(ratio / 10.0), 1.0, 10, 2, &HALF)),
+            Ofdm36 => bit(coded(0.75 * psk(ratio / 10.0), 3.0, 5, 1, &THREE_QUARTERS)),
+            Ofdm48 => bit(coded(7.0 / 12.0 * psk(ratio / 42.0), 2.0, 6, 1, &TWO_THIRDS)),
+            Ofdm54 => bit(coded(7.0 / 12.0 * psk(ratio / 42.0), 3.0, 5, 1, &THREE_QUARTERS)),
+        }
+    }
+}
+
+/// How often the sign of a coordinate at distance `sqrt(2 ratio)` standard deviations of the noise is taken wrongly.
+fn psk(ratio: f64) -> f64 {
+    0.5 * libm::erfc(libm::sqrt(ratio))
+}
+
+/// The union bound: `k` bits a period, the first distance and the step to the next.
+fn coded(raw: f64, k: f64, first: i32, step: i32, errors: &[f64]) -> f64 {
+    let d = libm::sqrt(4.0 * raw * (1.0 - raw));
+    let ratio = libm::pow(d, f64::from(step));
+    // Horner's rule from the greatest distance on.
+    let sum = errors.iter().rev().fold(0.0, |sum, errors| sum * ratio + errors);
+    sum * libm::pow(d, f64::from(first)) / (2.0 * k)
+}
+
+fn dqpsk(bit_ratio: f64) -> f64 {
+    if bit_ratio <= 0.0 {
+        return GUESS;
+    }
+    (SQRT_2 + 1.0) / libm::sqrt(8.0 * PI * SQRT_2 * bit_ratio) * libm::exp(-(2.0 - SQRT_2) * bit_ratio)
+}
+
+/// How often one of 16 biorthogonal words is taken for another, `energy` being a word's over the noise's density: the
+/// right one of 8 correlators must be the greatest in amount and have the right sign.
+fn biorthogonal_16(energy: f64) -> f64 {
+    const OTHERS: f64 = 7.0;
+    const STEPS: u32 = 400;
+    /// Beyond so many standard deviations nothing happens.
+    const TAIL: f64 = 9.0;
+    let mean = libm::sqrt(2.0 * energy);
+    // One less the integral of what goes wrong, so that small errors keep their digits. Simpson's rule.
+    let wrong = |v: f64| {
+        let amount = v + mean;
+        let below = libm::erfc(amount / SQRT_2);
+        let density = libm::exp(-v * v / 2.0) / libm::sqrt(2.0 * PI);
+        -libm::expm1(OTHERS * libm::log1p(-below)) * density
+    };
+    let low = (-mean).max(-TAIL);
+    let step = (TAIL - low) / f64::from(STEPS);
+    let inner: f64 =
+        (1..STEPS).map(|i| (if i % 2 == 1 { 4.0 } else { 2.0 }) * wrong(low + f64::from(i) * step)).sum();
+    let first = if mean <= TAIL { libm::exp(-low * low / 2.0) / libm::sqrt(2.0 * PI) } else { wrong(low) };
+    // Left of -mean the sign is wrong.
+    0.5 * libm::erfc(mean / SQRT_2) + (first + inner + wrong(TAIL)) * step / 3.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn success(coding: Coding, ratio: f64, bytes: u32) -> f64 {
+        libm::exp(coding.ln_success(ratio) * f64::from(bytes) * 8.0)
+    }
+
+    /// Values of the NIST model for 2,000 bytes, by ratio in dB (ns-3's wifi-error-rate-models-test, whose source is Pei and
+    /// Henderson's ofdm-validation).
+    #[test]
+    fn ofdm_is_the_nist_model() {
+        for (coding, points) in [
+            (Ofdm6, [(3.0, 0.020), (4.0, 0.885), (5.0, 0.997)]),
+            (Ofdm9, [(6.0, 0.097), (7.0, 0.918), (8.0, 0.998)]),
+            (Ofdm12, [(6.0, 0.0174), (7.0, 0.881), (8.0, 0.997)]),
+            (Ofdm18, [(9.5, 0.623), (10.5, 0.985), (11.5, 0.999)]),
+            (Ofdm24, [(13.0, 0.495), (14.0, 0.974), (15.0, 0.999)]),
+            (Ofdm36, [(15.5, 0.012), (16.5, 0.818), (17.5, 0.993)]),
+        ] {
+            for (decibel, printed) in points {
+                let ours = success(coding, libm::pow(10.0, decibel / 10.0), 2000);
+                assert!(
+                    (ours - printed).abs() < 1.001e-3,
+                    "{coding:?} at {decibel} dB: {ours}, printed {printed}"
+                );
+            }
+        }
+        for (coding, decibel, printed) in
+            [(Ofdm6, 2.5, 2.04e-10), (Ofdm18, 8.5, 2.85e-6), (Ofdm24, 12.0, 2.22e-7), (Ofdm48, 20.0, 1.3e-4)]
+        {
+            let ours = success(coding, libm::pow(10.0, decibel / 10.0), 2000);
+            assert!(
+                (ours / printed - 1.0).abs() < 0.05,
+                "{coding:?} at {decibel} dB: {ours}, printed {printed}"
+            );
+        }
+    }
+
+    /// Values for 1,078 bytes, by received power in dBm with noise of -93.55 dBm (the same test; Pei and Henderson 2009).
+    #[test]
+    fn dsss_and_cck_are_pei_and_hendersons() {
+        for (coding, points) in [
+            (Dbpsk, [(-98.0, 0.202), (-97.0, 0.813), (-96.0, 0.984)]),
+            (Dqpsk, [(-94.0, 0.036), (-93.0, 0.519), (-92.0, 0.915)]),
+            (Cck4, [(-91.0, 0.132), (-90.0, 0.744), (-89.0, 0.974)]),
+            (Cck8, [(-88.0, 0.128), (-87.0, 0.739), (-86.0, 0.973)]),
+        ] {
+            for (power, printed) in points {
+                let ours = success(coding, libm::pow(10.0, (power + 93.552_278_6) / 10.0), 1078);
+                assert!(
+                    (ours - printed).abs() < 5e-3,
+                    "{coding:?} at {power} dBm: {ours}, printed {printed}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn curves_rise_and_longer_frames_fall() {
+        for coding in CODINGS {
+            let at = |i: i32| coding.ln_success(libm::pow(10.0, f64::from(i) / 20.0));
+            assert!((-60..100).all(|i| at(i) <= at(i + 1) + 1e-15 && at(i).is_finite()), "{coding:?}");
+            assert!(coding.ln_success(0.0) < -0.05, "{coding:?}: nothing gets through without a signal");
+            assert!(at(100) > -1e-12, "{coding:?}: 50 dB are enough");
+            assert_eq!(Coding::of(Rate::bits_per_sec(coding.bits_per_sec())), coding);
+        }
+        let ratio = libm::pow(10.0, 1.35);
+        let (short, long) = (success(Ofdm24, ratio, 100), success(Ofdm24, ratio, 1500));
+        assert!(long < short && (libm::pow(short, 15.0) / long - 1.0).abs() < 1e-9);
+    }
+}
