@@ -33,12 +33,12 @@ class Condition:
     routing: str
     """``aodv`` (ns-2.35's), ``rfc3561`` (AODV after the RFC) or ``static``."""
     reception: str
-    """``ns2-capture`` or ``sinr``."""
+    """``ns2-capture`` or ``sinr``; or a word of a study's own for a whole radio (``Study.receptions``)."""
 
     @property
     def name(self) -> str:
         """For readers: ``AODV as in ns-2, ns-2 capture``."""
-        return f"{ROUTING_NAMES[self.routing]}, {RECEPTION_NAMES[self.reception]}"
+        return f"{ROUTING_NAMES[self.routing]}, {RECEPTION_NAMES.get(self.reception, self.reception)}"
 
     @property
     def short(self) -> str:
@@ -172,6 +172,8 @@ class Study:
     """Its catalogue's name in docs/experiments, if it is one of a paper's."""
     notes: str = ""
     """Assumptions where the paper does not say."""
+    receptions: tuple[tuple[str, Settings], ...] = ()
+    """Words that its conditions and points have for reception beside the engine's, and what they set."""
     reads: tuple[str, ...] = ()
     """Studies whose runs its claims are about, beside its own."""
 
@@ -207,7 +209,9 @@ class Study:
         settings = dict(self.plan(effort).measure)
         settings.update(self.settings)
         point = ONLY_POINT if cell.scheme in self.level else self.point(cell.point)
-        settings.update(point.condition(cell.condition).settings)
+        condition = point.condition(cell.condition)
+        settings.update(condition.settings)
+        settings.update(dict(self.receptions).get(condition.reception, ()))
         settings.update(point.settings)
         settings = {key: value for key, value in settings.items() if not self._of_another(key, cell.scheme)}
         name, text = _source(self.scenario)

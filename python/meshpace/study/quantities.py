@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -46,6 +47,16 @@ def _over_flows(take: Callable[[FlowResult], float | None]) -> Take:
         return sum(values) / len(values) if values else None
 
     return mean
+
+
+def _log_utility(run: RunResult) -> float | None:
+    goodputs = [flow["goodput_bps"] for flow in run["flows"]]
+    return sum(math.log(goodput / 1000) for goodput in goodputs) if min(goodputs, default=0) > 0 else 0.0
+
+
+def _unfinished(run: RunResult) -> float | None:
+    transfers = [flow for flow in run["flows"] if flow["app"] == "transfer"]
+    return sum(flow["completed_s"] is None for flow in transfers) / len(transfers) if transfers else None
 
 
 def _resent(run: RunResult) -> float | None:
@@ -118,6 +129,13 @@ TIMEOUTS = Quantity("timeouts", "timeouts", "per 100 s", _timeouts, decimals=1)
 GIVEN_UP = Quantity("given_up", "packets given up by the MAC", "per 100 s", _given_up)
 ROUTE_FAILURES = Quantity("route_failures", "route failures", "per 100 s", _route_failures)
 DROPS = Quantity("drops", "TCP packets given up by the MAC", "per 1,000 delivered", _dropped)
+FLOW_GOODPUT = Quantity(
+    "flow_goodput", "goodput of a flow, its mean", "kbit/s", _over_flows(lambda flow: flow["goodput_bps"]), 1e-3, 0
+)
+"""A transfer's over its own time: the sum over flows may exceed what the mesh carries at once."""
+LOG_UTILITY = Quantity("log_utility", "sum of the logarithms of the flows' kbit/s", "", _log_utility, decimals=2)
+"""0 if a flow got nothing (docs/experiments/thesis.md, section 1)."""
+UNFINISHED = Quantity("unfinished", "transfers that did not end", "%", _unfinished, 100.0, 0, top=1.0)
 CONTROL = Quantity("control", "routing packets", "per 100 s", _control, decimals=0)
 QUEUE_MAX = Quantity("queue_max", "most packets in the gateway's pacing queues", "", _queued, decimals=0)
 LEAD = Quantity("lead", "first flow less the second, of both", "%", _lead, factor=100.0)
@@ -125,6 +143,6 @@ FLOWS = tuple(map(flow_goodput, range(8)))
 
 ALL = (
     GOODPUT, JAIN, JAIN_1S, JAIN_10S, JAIN_100S, SHARE, DELAY, RTT, RESENT, TIMEOUTS, GIVEN_UP, DROPS, ROUTE_FAILURES,
-    CONTROL, QUEUE_MAX, *FLOWS,
+    CONTROL, QUEUE_MAX, FLOW_GOODPUT, LOG_UTILITY, UNFINISHED, *FLOWS,
 )  # fmt: skip
 """The columns of a study's table."""

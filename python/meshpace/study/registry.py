@@ -19,6 +19,8 @@ MODULES = (
     "gap_text",
     "gap_beyond",
     "gap_switches",
+    "byu_cal",
+    "byu_assumptions",
 )
 
 STUDIES: tuple[Study, ...] = tuple(

@@ -1,0 +1,107 @@
+"""Which reach and losses come nearest to what the thesis measured: Tahoe alone, before other schemes are judged.
+
+Its building cannot be known (docs/experiments/thesis.md, section 2). Tahoe's nine means of Table 5.1 can: each of three
+reaches with each of four tables of losses is run on the three chains with 1, 2 and 5 flows, and the pair with the
+smallest mean ``|ln(simulated / printed)|`` is the stand-in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from meshpace.study.byu_topologies import C1, C4, C9, CAPTURE, REACHES, Topology, flows, losses, reach
+from meshpace.study.model import STATIC, Axis, Cell, Plan, Point, Settings, Study
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, RESENT, TIMEOUTS, UNFINISHED
+
+THESIS = "TCP in wireless mesh networks (R. L. Lee, BYU, 2012)"
+"""As the studies cite it."""
+COUNTS = (1, 2, 5)
+"""Flows on a chain."""
+PRINTED: Mapping[str, tuple[float, float, float]] = {
+    "C9": (1_750_000, 900_000, 250_000),
+    "C4": (2_750_000, 1_400_000, 400_000),
+    "C1": (11_000_000, 7_000_000, 2_750_000),
+}
+"""Table 5.1, the column of estimates: mean goodput of a flow of Tahoe, bit/s, with 1, 2 and 5 flows."""
+
+TAHOE: Settings = (
+    ("scheme.tahoe.rto_min", "1s"),
+    ("scheme.tahoe.rto_initial", "3s"),
+    ("scheme.tahoe.initial_ssthresh", "45"),
+)
+"""WiFu's timer and slow-start threshold (section 1 of the catalogue)."""
+
+
+def tables(topology: Topology) -> dict[str, Settings]:
+    """The catalogue's tables of losses on a chain."""
+    return {
+        "L0": (),
+        "L1": losses(topology.even(2e-4)),
+        "L2": losses(topology.uneven),
+        "L3": losses(topology.even(2e-3)),
+    }
+
+
+def label(reach_name: str, table: str, count: int) -> str:
+    """A place on the axis."""
+    return f"{reach_name}, {table}, {count} flow{'s' if count > 1 else ''}"
+
+
+def _chain(topology: Topology) -> Study:
+    points = tuple(
+        Point(label(name, table, count), (*CAPTURE, *reach(name), *lost, *flows(count)))
+        for name in REACHES
+        for table, lost in tables(topology).items()
+        for count in COUNTS
+    )
+    means = ", ".join(f"{mean / 1e6:g}" for mean in PRINTED[topology.name])
+    return Study(
+        name=f"byu-cal-{topology.name.lower()}",
+        paper="thesis",
+        title=f"Calibration, {topology.title}",
+        figures=("Table 5.1",),
+        source=f"{THESIS}, Table 5.1",
+        shows=f"Tahoe's mean goodput on a {topology.title} over reach, losses and flows; printed for 1, 2 and 5 flows: "
+        f"{means} Mbit/s.",
+        scenario=topology.scenario,
+        axis=Axis("reach, losses, flows", "", points),
+        schemes=("tahoe",),
+        conditions=(STATIC,),
+        settings=TAHOE,
+        quick=Plan(3, (), core_s=0.1),
+        full=Plan(30, (), core_s=0.1),
+        quantities=(FLOW_GOODPUT, JAIN, LOG_UTILITY, TIMEOUTS, RESENT, UNFINISHED),
+        notes="Tahoe is ns-2's with WiFu's timer and threshold: whole segments, 40-byte headers.",
+    )
+
+
+CHAINS = (C9, C4, C1)
+STUDIES = tuple(map(_chain, CHAINS))
+
+
+def misfit(outcomes: Mapping[str, Outcome]) -> dict[tuple[str, str], float]:
+    """Mean ``|ln(simulated / printed)|`` over the nine means by reach and table, the best first; the outcomes by study.
+
+    A cell without goodput counts as a thousandth of what is printed. Pairs of which runs are missing are left out.
+    """
+    found = {}
+    for name in REACHES:
+        for table in tables(C1):
+            terms = [
+                _term(outcomes[study.name], label(name, table, count), printed)
+                for study, topology in zip(STUDIES, CHAINS, strict=True)
+                for count, printed in zip(COUNTS, PRINTED[topology.name], strict=True)
+            ]
+            known = [term for term in terms if term is not None]
+            if len(known) == len(terms):
+                found[name, table] = math.fsum(known) / len(known)
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def _term(outcome: Outcome, point: str, printed: float) -> float | None:
+    values = [value for value in outcome.values(Cell(STATIC, "tahoe", point), FLOW_GOODPUT) if value is not None]
+    if not values:
+        return None
+    return abs(math.log(max(math.fsum(values) / len(values) / printed, 1e-3)))
