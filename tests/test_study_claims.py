@@ -179,6 +179,21 @@ def test_undecided_says_how_many_seeds_it_takes_and_is_at_the_border_when_the_bu
     assert {f.verdict for f in ended.findings} == {Verdict.BORDER}
 
 
+def test_one_point_that_fails_is_enough_to_decide() -> None:
+    """3 hops hold; of 2 and 4, both open, the one that looks as if it failed and is quicker to tell gets the seeds."""
+
+    def goodput(cell: Cell, seed: int) -> float:
+        mean, noise = {"2": (0.02, 0.1), "3": (0.3, 0.0), "4": (-0.05, 0.06)}[cell.point]
+        return 1e6 * (1 + mean + noise * (seed - 4.5) if cell.scheme == "tcp-gap" else 1.0)
+
+    judgement = judge(claim(asked(order())), {"small": synthetic(small(), goodput)}, AODV)
+    assert judgement is not None
+    assert [r.label for r in judgement.open] == ["2 hops", "4 hops"]
+    ((pivot,), comparisons) = judgement.pivots
+    assert (pivot.label, comparisons) == ("4 hops", 3), "that it holds in part takes corrected intervals"
+    assert judgement.seeds_to_decide == pivot.seeds_to_decide(3)
+
+
 def test_that_only_some_of_many_points_hold_is_judged_with_corrected_intervals() -> None:
     """An interval of one comparison leaves out zero, that of three does not."""
 

@@ -136,6 +136,11 @@ class Reading:
         """Seeds without which it says nothing."""
         return max(0, BEST_LEAST - len(self.numbers())) if self.ask.best else 0
 
+    def points_to(self, comparisons: int = 1) -> Answer:
+        """The answer if its mean stays and its interval vanishes."""
+        value = self.estimate(comparisons)
+        return Answer.OPEN if value is None else self.ask.rule.answer(Estimate(value.mean, 0.0, value.count))
+
     def seeds_to_decide(self, comparisons: int = 1) -> int | None:
         """Seeds in all that would decide it; None if no number would."""
         value = self.estimate(comparisons)
@@ -168,9 +173,26 @@ class Judgement:
         return [r for r in self.of(Role.CLAIM, Role.GUARD) if r.answer(self.comparisons) is Answer.OPEN]
 
     @property
+    def pivots(self) -> tuple[list[Reading], int]:
+        """Of the open readings those worth seeds, which decide the verdict if means stay, and for how many comparisons.
+
+        Where some points hold for certain, one of the others that looks as if it did not is enough to make it hold in
+        part; where some fail, one that looks as if it held. The one that takes the fewest seeds is taken, else all.
+        """
+        main = self.of(Role.CLAIM)
+        decided = {r.answer(self.comparisons) for r in main} - {Answer.OPEN}
+        if len(decided) == 1:
+            against = [r for r in self.open if r.points_to(self.comparisons) not in {*decided, Answer.OPEN}]
+            able = [(seeds, r) for r in against if (seeds := r.seeds_to_decide(len(main))) is not None]
+            if able:
+                return [min(able, key=lambda pair: pair[0])[1]], len(main)
+        return self.open, self.comparisons
+
+    @property
     def seeds_to_decide(self) -> int | None:
         """Seeds in all that would decide it, if means and spreads stay; None if it is decided, or none would."""
-        asked = [reading.seeds_to_decide(self.comparisons) for reading in self.open]
+        pivots, comparisons = self.pivots
+        asked = [reading.seeds_to_decide(comparisons) for reading in pivots]
         known = [seeds for seeds in asked if seeds is not None]
         return max(known) if known and len(known) == len(asked) else None
 

@@ -124,10 +124,11 @@ def _judged(evidence: dict[str, Outcome], claims: Sequence[Claim]) -> Standing:
 def _wanted(judgement: Judgement, evidence: dict[str, Outcome]) -> dict[Place, int]:
     """The cells that keep it undecided, each with the seeds that it takes to decide; none if nothing would."""
     found: dict[Place, int] = {}
-    for reading in judgement.open:
+    pivots, comparisons = judgement.pivots
+    for reading in pivots:
         if not reading.numbers():
             continue
-        value, seeds = reading.estimate(judgement.comparisons), reading.seeds_to_decide(judgement.comparisons)
+        value, seeds = reading.estimate(comparisons), reading.seeds_to_decide(comparisons)
         if seeds is None and value is not None and value.half_width is not None:
             continue
         for place in reading.cells:
