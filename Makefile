@@ -70,11 +70,12 @@ SOAK_SECONDS ?= 3600
 soak: setup
 	@$(BIN)/python tests/soak.py --rounds $(SOAK_ROUNDS) --seconds $(SOAK_SECONDS) $(PARTS)
 
-## Beside `test`: what this machine's kernel may lack (sch_fq, netem), in Debian's kernel under QEMU without KVM. Root, for
-## apt; fetches the kernel's package (70 MB) once; about two minutes.
-DEBIAN_VM := qemu-system-x86 busybox-static cpio kmod iw iproute2 nftables iperf3 bpftool
+## Beside `test`: what this machine's kernel may lack (sch_fq, netem, 802.11), in Debian's kernel under QEMU without KVM. Root,
+## for apt; fetches the packages of kernel (70 MB) and babeld once. Its clock is its own: a busy machine takes longer, no more.
+## VM_CASES=1,3 runs these cases alone.
+DEBIAN_VM := qemu-system-x86 busybox-static cpio kmod iw iproute2 nftables bpftool tcpdump
 test-vm: target/release/meshpaced
-	@if ! ( for c in qemu-system-x86_64 busybox cpio kmod iw; do command -v $$c || exit 1; done ) >/dev/null; then \
+	@if ! ( for c in qemu-system-x86_64 busybox cpio kmod iw nft bpftool tcpdump; do command -v $$c || exit 1; done ) >/dev/null; then \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN_VM) >/dev/null; \
 	fi
 	tests/vm/run.sh target/release/meshpaced target/vm

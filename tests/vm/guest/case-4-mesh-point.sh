@@ -41,14 +41,8 @@ sed -i 's/^sources = .*/sources = ["802.11s"]/; /^\[hops.static\]/,+1d' /tmp/mes
 daemon || { say "FAILED the daemon does not start"; exit 1; }
 bulk 12 >/tmp/bytes &
 bulk=$!
-for _ in $(seq 50); do
-    flows=$(on gw meshpaced flows --json --socket /tmp/control 2>/dev/null)
-    grep -q '"hop_source":"802.11s"' <<<"$(tr -d ' \n' <<<"$flows")" && break
-    sleep 0.2
-done
-told=$(tr -d ' \n' <<<"$flows" | grep -o '"hops":[0-9]*,"hop_source":"[^"]*"' | head -1)
-say "told $told"
-check "two hops by 802.11s" "\"${told//\"/}\" == \"hops:2,hop_source:802.11s\""
+hops_told 802.11s
+check "two hops by 802.11s" "\"$told\" == \"hops:2,hop_source:802.11s\""
 wait $bulk
 check "data arrive over the mesh" "$(cat /tmp/bytes) > 10000"
 kill $pid

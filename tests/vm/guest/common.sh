@@ -12,8 +12,7 @@ check() {
 within() { check "$1" "100 * ($3 - $4) <= $2 * $4 && 100 * ($4 - $3) <= $2 * $4"; }
 
 clean_up() {
-    pkill meshpaced 2>/dev/null
-    pkill nc 2>/dev/null
+    for program in meshpaced nc babeld tcpdump; do pkill $program 2>/dev/null; done
     sleep 0.3
     for namespace in $(ip netns list | cut -d' ' -f1); do ip netns del "$namespace"; done
 }
@@ -36,6 +35,8 @@ topology() {
     on gw ip addr add 10.0.0.1/24 dev mesh0
     on cli ip addr add 10.0.0.2/24 dev eth0
     on srv ip link set eth0 up
+    # Faster than any pace here, slower than the guest: what it computes takes the host's time.
+    on srv tc qdisc add dev eth0 root netem rate 10mbit limit 1000
     on cli ip link set eth0 up
     on gw ip link set wired0 up
     on gw ip link set mesh0 up
@@ -80,13 +81,25 @@ daemon() {
     return 1
 }
 
-# bulk SECONDS: one connection (iperf3 would make a second one) by which srv sends to cli as much as it can; prints bytes.
+# hops_told SOURCE: waits until the daemon has a flow whose hops that source told, and puts them into $told.
+hops_told() {
+    local flows
+    for _ in $(seq 50); do
+        flows=$(on gw meshpaced flows --json --socket /tmp/control 2>/dev/null | tr -d ' "\n')
+        told=$(grep -o 'hops:[0-9]*,hop_source:[^,}]*' <<<"$flows" | head -1)
+        test "${told#*hop_source:}" = "$1" && break
+        sleep 0.2
+    done
+    say "told $told"
+}
+
+# bulk SECONDS [ADDRESS]: one connection (iperf3 would make a second one) by which srv sends to cli as much as it can; prints bytes.
 bulk() {
     # nc ends when its input does.
     sleep "$1" | on cli timeout "$1" nc -l -p 5001 | wc -c &
     local sink=$!
     sleep 0.5
-    on srv timeout "$1" nc 10.0.0.2 5001 </dev/zero >/dev/null
+    on srv timeout "$1" nc "${2:-10.0.0.2}" 5001 </dev/zero >/dev/null
     wait $sink
 }
 
