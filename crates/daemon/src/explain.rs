@@ -212,7 +212,7 @@ fn law_in_numbers(out: &mut String, law: &Law) {
     }
     variation(out, law);
     if let Some(interval) = law.interval_s {
-        let name = &law.variation_measure;
+        let name = if law.variation_measure == "none" { "0" } else { &law.variation_measure };
         say!(
             out,
             "  (2.4)  R = 1 / (FHD_hat * (1 + 2 * {name})) = 1 / ({} * {:.3}) = {} packet/s, one each {}",
@@ -283,6 +283,10 @@ fn k_hop_delay(out: &mut String, step: &Step) {
 }
 
 fn variation(out: &mut String, law: &Law) {
+    if law.variation_measure == "none" {
+        say!(out, "  (2.3)  no variation counts");
+        return;
+    }
     let what = if law.sampled == "round-trip" { "round trips" } else { "k-hop delays" };
     let name = &law.variation_measure;
     let (held, max) = (law.history_s.len(), law.history_max);

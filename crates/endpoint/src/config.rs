@@ -116,6 +116,7 @@ impl SocketOptions {
             timestamps: live.timestamps,
             sack: live.sack,
             ecn: live.ecn || scheme.ecn,
+            exact_stamps: false,
             nagle: live.nagle,
             retries: rfc.retries,
             syn_retries: rfc.syn_retries,

@@ -24,6 +24,8 @@ words! {
         Cov = "cov",
         /// Mean absolute deviation over mean.
         Mad = "mad",
+        /// Zero: the pace is the k-hop delay alone, as the thesis's text has it (schemes.md 2.1).
+        None = "none",
     }
 }
 
@@ -47,6 +49,8 @@ words! {
     }
 }
 
+/// The authors' bound of k-hop delays (schemes.md section 2, "Constants").
+const DELAY_BOUND: Span = Span::from_millis(500);
 /// A sender's interval before its first sample (schemes.md section 2, "Constants").
 const INITIAL_INTERVAL: Span = Span::from_millis(50);
 
@@ -72,13 +76,20 @@ pub struct AdaptiveConfig {
     /// What the authors' agent does with queueing delays (schemes.md section 2, "Profiles"): one above the bound counts as the
     /// smoothed one, and it is smoothed even if the k-hop delay is rejected.
     pub replace_queueing: bool,
-    /// Samples whose k-hop delay reaches this are rejected (`delaybound`).
-    pub delay_bound: Span,
+    /// Samples whose k-hop delay reaches this are rejected (`delaybound`); `None`: however long it is.
+    pub delay_bound: Option<Span>,
     /// The interval before the first sample; `None` does not pace until then (a gateway, schemes.md 1.5).
     pub initial_interval: Option<Span>,
     /// Header bytes added to the payload on the air; also the size of a pure ACK (`ap_overhead_bytes`, schemes.md 1.1).
     pub overhead: Bytes,
+    /// Whether a data packet's own size counts (`ap_counts_data`): WiFu's map of sizes is never filled (schemes.md 5).
+    pub counts_data: bool,
 }
+
+/// The key of the hops between packets, which OID's carrier-sensing range takes the place of.
+const N: &str = "n";
+/// The keys of what WiFu's estimator does not have: a negative queueing delay stays negative, and no delay is too long.
+const BOUNDS: [&str; 2] = ["ap_clamp_queueing", "delaybound"];
 
 impl AdaptiveConfig {
     /// The profile `paper` of TCP-AP (schemes.md section 2, "Profiles").
@@ -92,9 +103,10 @@ impl AdaptiveConfig {
         samples: Samples::RoundTrip,
         clamp_queueing: true,
         replace_queueing: false,
-        delay_bound: Span::from_millis(500),
+        delay_bound: Some(DELAY_BOUND),
         initial_interval: Some(INITIAL_INTERVAL),
         overhead: Bytes(68),
+        counts_data: true,
     };
 
     /// The profile `ns2-2005`: what the authors' agent computes (schemes.md section 2, "Profiles").
@@ -109,10 +121,23 @@ impl AdaptiveConfig {
         ..Self::PAPER
     };
 
+    /// WiFu's estimator with its defects (schemes.md 2.1 and 5, profile `byu-literal`): 52 bytes are its pure ACK at IP.
+    pub const WIFU: Self = Self {
+        short_path: ShortPath::NHop,
+        divisor: Divisor::Samples,
+        clamp_queueing: false,
+        delay_bound: None,
+        initial_interval: None,
+        overhead: Bytes(52),
+        counts_data: false,
+        ..Self::PAPER
+    };
+
     /// The path of packets with this much payload over `route`, with this law's overhead; `None` over a list of no links.
     #[must_use]
     pub fn path(&self, payload: Bytes, route: &Route) -> Option<Path> {
-        let (data, ack) = (payload + self.overhead, self.overhead);
+        let ack = self.overhead;
+        let data = if self.counts_data { payload + ack } else { Bytes(0) };
         match &route.rates {
             LinkRates::Uniform(rate) => Some(Path::uniform(route.hops.unwrap_or(0), data, ack, *rate)),
             LinkRates::PerLink(rates) => Path::per_link(data, ack, rates.clone()),
@@ -167,7 +192,7 @@ impl AdaptiveConfig {
                 "ap_variation",
                 Variation::WORDS,
                 self.variation.word(),
-                "Standard or mean absolute deviation, over the mean (schemes.md 2, \"cov estimator\").",
+                "Standard or mean absolute deviation, over the mean, or none at all (schemes.md 2, \"cov estimator\"; 2.1).",
             ),
             Key::word(
                 "ap_divisor",
@@ -189,7 +214,10 @@ impl AdaptiveConfig {
             Key::time(
                 "delaybound",
                 Span::from_secs(60),
-                self.delay_bound,
+                match self.delay_bound {
+                    Some(bound) => bound,
+                    None => DELAY_BOUND,
+                },
                 "Samples with a k-hop delay from here on are rejected (schemes.md 1.3, rule 4).",
             ),
             Key::size(
@@ -200,6 +228,40 @@ impl AdaptiveConfig {
             ),
         ]
     }
+
+    /// The keys without the hops between packets: OID has its carrier-sensing range in their place (schemes.md 2.2).
+    #[must_use]
+    pub const fn keys_but_hops(&self) -> [Key; Self::KEYS - 1] {
+        self.keys_but(&[N])
+    }
+
+    /// The keys of an estimator without bounds (schemes.md 2.1).
+    #[must_use]
+    pub const fn keys_but_bounds(&self) -> [Key; Self::KEYS - 2] {
+        self.keys_but(&BOUNDS)
+    }
+
+    /// The keys whose names are not among `left_out`.
+    const fn keys_but<const M: usize>(&self, left_out: &[&str]) -> [Key; M] {
+        let keys = self.keys();
+        let (mut kept, mut from, mut to) = ([keys[0]; M], 0, 0);
+        while from < Self::KEYS {
+            if !contains(left_out, keys[from].name) {
+                kept[to] = keys[from];
+                to += 1;
+            }
+            from += 1;
+        }
+        assert!(to == M, "a name is no key's");
+        kept
+    }
+
+    /// The key of whether a data packet's own size counts.
+    pub const COUNTS_DATA_KEY: Key = Key::flag(
+        "ap_counts_data",
+        false,
+        "Whether a data packet's size enters the k-hop delay; by a slip not in WiFu (schemes.md 5).",
+    );
 
     /// The key of a sender's interval before its first sample, which is the same in every profile.
     pub const INITIAL_INTERVAL_KEY: Key = Key::time(
@@ -216,23 +278,51 @@ impl AdaptiveConfig {
         "Whether a queueing delay above delaybound counts as the smoothed one, which is smoothed whatever becomes of the sample.",
     );
 
-    /// The law that the values of these keys describe; without an initial interval where none is declared, and with queueing
-    /// delays as they are where nothing is declared of them.
+    /// The law that the values of these keys describe. What is not declared is not there: no initial interval, no bound of
+    /// delays; queueing delays as they are; data packets with their size.
     #[must_use]
     pub fn from_values(values: &Values) -> Self {
+        let flag = |key, undeclared| values.get(key).map_or(undeclared, |setting| setting.clone().flag());
         Self {
             alpha: values.real("alpha"),
-            n: values.count("n"),
+            n: values.get(N).map_or(Self::PAPER.n, |setting| setting.clone().count()),
             history: values.size("history"),
             short_path: values.word("ap_short_path"),
             variation: values.word("ap_variation"),
             divisor: values.word("ap_divisor"),
             samples: values.word("ap_samples"),
-            clamp_queueing: values.flag("ap_clamp_queueing"),
-            replace_queueing: values.get("ap_replace_queueing").is_some_and(|setting| setting.clone().flag()),
-            delay_bound: values.span("delaybound"),
+            clamp_queueing: flag(BOUNDS[0], false),
+            replace_queueing: flag("ap_replace_queueing", false),
+            delay_bound: values.get(BOUNDS[1]).map(|setting| setting.clone().span()),
             initial_interval: values.get("initial_interval").map(|setting| setting.clone().span()),
             overhead: values.bytes("ap_overhead_bytes"),
+            counts_data: flag("ap_counts_data", true),
         }
     }
+}
+
+/// True if `word` is one of `words`; slices do not compare in constants.
+const fn contains(words: &[&str], word: &str) -> bool {
+    let mut i = 0;
+    while i < words.len() {
+        if equal(words[i].as_bytes(), word.as_bytes()) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn equal(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
 }

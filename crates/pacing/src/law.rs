@@ -116,14 +116,15 @@ impl RateLaw {
             return Err(Rejected::NoDelay);
         }
         if config.replace_queueing {
-            if queueing > config.delay_bound.as_secs_f64() {
+            if config.delay_bound.is_some_and(|bound| queueing > bound.as_secs_f64()) {
                 queueing = self.queueing;
             }
             self.smooth_queueing(queueing);
         }
         let k = config.k(path.hops());
         let delay = path.k_hop_delay(k, queueing);
-        if !(delay > 0.0 && delay < config.delay_bound.as_secs_f64()) {
+        let bound = config.delay_bound.map_or(f64::INFINITY, Span::as_secs_f64);
+        if !(delay > 0.0 && delay < bound) {
             self.rejected += 1;
             return Err(Rejected::OutOfBounds { k_hop_delay: delay });
         }
@@ -150,7 +151,8 @@ impl RateLaw {
             Samples::KHopDelay => delay,
         });
         self.variation = variation(&self.history, config.variation, config.divisor);
-        let interval = Span::from_secs_f64(smoothed * (1.0 + 2.0 * self.variation));
+        // Without a bound a delay may be longer than a span can be.
+        let interval = Span::try_from_secs_f64(smoothed * (1.0 + 2.0 * self.variation)).unwrap_or(Span::MAX);
         self.interval = Some(interval);
         Ok(interval)
     }
@@ -247,6 +249,7 @@ fn variation(samples: &VecDeque<f64>, measure: Variation, divisor: Divisor) -> f
             let squares: f64 = samples.iter().map(|x| (x - mean) * (x - mean)).sum();
             libm::sqrt(squares / divisor)
         }
+        Variation::None => 0.0,
         Variation::Mad => samples.iter().map(|x| libm::fabs(x - mean)).sum::<f64>() / divisor,
     };
     deviation / mean

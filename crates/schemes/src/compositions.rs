@@ -17,7 +17,23 @@ struct Composition {
     differs: &'static [(&'static str, Preset)],
 }
 
-static TABLE: [Composition; 13] = [
+/// TCP-AP with `n` hops between packets, whatever the path's length, as the thesis measured it (schemes.md 2.1).
+macro_rules! n_hop {
+    ($name:literal, $n:literal) => {
+        Composition {
+            name: $name,
+            summary: concat!("TCP-AP with ", $n, " hop(s) between a flow's packets, however short its path"),
+            source: "schemes.md 2.1; Lee 2012",
+            differs: &[
+                ("pacing", Preset::Word("khd")),
+                ("n", Preset::Whole($n)),
+                ("ap_short_path", Preset::Word("n-hop")),
+            ],
+        }
+    };
+}
+
+static TABLE: [Composition; 26] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -110,6 +126,44 @@ static TABLE: [Composition; 13] = [
         summary: "TCP-GAP without goodput control",
         source: "schemes.md 3, without 3.5",
         differs: &[("pacing", Preset::Word("wireless-khd")), ("gateway", Preset::Word("pacing"))],
+    },
+    n_hop!("tcp-ap-n1", 1),
+    n_hop!("tcp-ap-n2", 2),
+    n_hop!("tcp-ap-n3", 3),
+    n_hop!("tcp-ap-n4", 4),
+    n_hop!("tcp-ap-n5", 5),
+    n_hop!("tcp-ap-n6", 6),
+    n_hop!("tcp-ap-n7", 7),
+    n_hop!("tcp-ap-n8", 8),
+    Composition {
+        name: "oid",
+        summary: "The later TCP-AP: one hop past the carrier-sensing range between packets",
+        source: "schemes.md 2.2; ElRakabawy and Lindemann 2011",
+        differs: &[("pacing", Preset::Word("oid"))],
+    },
+    Composition {
+        name: "few",
+        summary: "TCP-FeW: a window that opens by a hundredth of a segment a round trip",
+        source: "schemes.md 6; Nahm, Helmy and Kuo 2005",
+        differs: &[("congestion", Preset::Word("few"))],
+    },
+    Composition {
+        name: "dynack-ap",
+        summary: "TCP-AP, one to four segments an ACK as the connection ages",
+        source: "schemes.md 7.1, last paragraph; Lee 2012",
+        differs: &[("pacing", Preset::Word("khd")), ("ack_policy", Preset::Word("dynamic-delayed"))],
+    },
+    Composition {
+        name: "tcp-daa",
+        summary: "TCP-DAA: a delaying window of 1 to 4 segments, and a sender that expects it",
+        source: "schemes.md 7.2; de Oliveira and Braun 2005",
+        differs: &[("congestion", Preset::Word("daa")), ("ack_policy", Preset::Word("daa"))],
+    },
+    Composition {
+        name: "tcp-ada",
+        summary: "TCP-ADA: one ACK a window if possible",
+        source: "schemes.md 7.3",
+        differs: &[("ack_policy", Preset::Word("ada"))],
     },
 ];
 

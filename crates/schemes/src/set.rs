@@ -114,7 +114,9 @@ impl Scheme {
             let word = setting.text();
             let profile = profiles::PROFILES.iter().find(|profile| profile.word == word);
             let profile = profile.unwrap_or_else(|| panic!("{key} lets {word} pass"));
-            for (place, word) in profile.parts {
+            let meant: Vec<_> =
+                profiles::meant(profile, &self.parts).map(|means| (means.key, means.word)).collect();
+            for (place, word) in meant {
                 self.choose(place, word);
             }
         } else if PLACES.iter().any(|place| place.key == key) {

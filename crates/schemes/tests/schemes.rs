@@ -7,7 +7,7 @@ use meshpace_schemes::{
     Catalogue, FlowEnd, Scheme, SchemeSetting, lookup, names, parameters, places, schema,
 };
 use meshpace_settings::default_setting;
-use meshpace_tcp::control::{Agent, Fixed, Khd, PacingView, Rules, Tahoe, WirelessKhd};
+use meshpace_tcp::control::{Agent, Fixed, InitialWindow, Khd, PacingView, Rules, Tahoe, WirelessKhd};
 use meshpace_tcp::{Config, DynamicDelayed, HeaderSize, RtoConfig};
 use meshpace_units::Span;
 use proptest::prelude::*;
@@ -52,6 +52,19 @@ fn the_table() {
         ("tcp-ap-ns2-2005", "newreno, agent; every; drop-tail; none"),
         ("tcp-gap", "newreno, wireless-khd; every; drop-tail; pacing+goodput-control"),
         ("tcp-gap-nogc", "newreno, wireless-khd; every; drop-tail; pacing"),
+        ("tcp-ap-n1", "newreno, khd; every; drop-tail; none"),
+        ("tcp-ap-n2", "newreno, khd; every; drop-tail; none"),
+        ("tcp-ap-n3", "newreno, khd; every; drop-tail; none"),
+        ("tcp-ap-n4", "newreno, khd; every; drop-tail; none"),
+        ("tcp-ap-n5", "newreno, khd; every; drop-tail; none"),
+        ("tcp-ap-n6", "newreno, khd; every; drop-tail; none"),
+        ("tcp-ap-n7", "newreno, khd; every; drop-tail; none"),
+        ("tcp-ap-n8", "newreno, khd; every; drop-tail; none"),
+        ("oid", "newreno, oid; every; drop-tail; none"),
+        ("few", "few, none; every; drop-tail; none"),
+        ("dynack-ap", "newreno, khd; dynamic-delayed; drop-tail; none"),
+        ("tcp-daa", "daa, none; daa; drop-tail; none"),
+        ("tcp-ada", "newreno, none; ada; drop-tail; none"),
     ];
     assert_eq!(parts, expected.map(|(name, parts)| (name, parts.to_owned())));
     assert_eq!(lookup("tcp-gab"), None);
@@ -89,7 +102,8 @@ fn pacing_is_at_the_sender_that_the_scheme_means() {
 fn only_tcp_ap_keeps_its_timeout() {
     for name in names() {
         let backs_off = scheme(name).sender(&flow(true)).rto_backoff;
-        assert_eq!(backs_off, !name.starts_with("tcp-ap"), "{name}");
+        let adaptive = name.starts_with("tcp-ap") || ["oid", "dynack-ap"].contains(&name);
+        assert_eq!(backs_off, !adaptive, "{name}");
     }
 }
 
@@ -215,7 +229,7 @@ fn settings_reach_the_parts() {
     acks.set("ack_thresholds", &RawValue::List([3, 6, 12].map(RawValue::Integer).into())).unwrap();
     acks.set("ack_delay", &"40ms".into()).unwrap();
     let delay = Span::from_millis(40);
-    let policy = DynamicDelayed { thresholds: [3, 6, 12], delay };
+    let policy = DynamicDelayed { thresholds: [3, 6, 12], delay, ..DynamicDelayed::PAPER };
     assert_eq!(format!("{:?}", acks.receiver(&flow(true)).acknowledgements), format!("{policy:?}"));
 }
 
@@ -320,6 +334,90 @@ fn the_profile_brings_its_whole_law() {
 }
 
 #[test]
+fn wifus_profiles_are_parts_with_their_own_defaults() {
+    let with = |name: &str, profile: &str| {
+        let mut scheme = scheme(name);
+        scheme.set("profile", &profile.into()).unwrap();
+        scheme
+    };
+    let paced = with("tcp-ap-n2", "byu-literal");
+    let law = AdaptiveConfig { n: 2, ..AdaptiveConfig::WIFU };
+    assert_eq!(
+        AdaptiveConfig::from_values(&paced.values(paced.choice("pacing"))),
+        law,
+        "n stays as it was said"
+    );
+    assert!(paced.sender(&flow(true)).rto_backoff, "WiFu doubles its timeouts");
+    assert_eq!(with("dynack-ap", "byu-literal").parts(), "newreno, wifu-khd; wifu-delayed; drop-tail; none");
+    assert_eq!(
+        with("newreno-dynack", "wifu-head").parts(),
+        "newreno, none; wifu-head-delayed; drop-tail; none"
+    );
+    let mut back = with("dynack-ap", "byu-literal");
+    back.set("profile", &"clean".into()).unwrap();
+    assert_eq!(written(&back.sender(&flow(true))), written(&scheme("dynack-ap").sender(&flow(true))));
+    assert_eq!(scheme("newreno").get("profile"), None, "there is but one of it");
+}
+
+#[test]
+fn the_tcp_of_the_thesis() {
+    let mut tahoe = scheme("tahoe");
+    tahoe.set("tcp_profile", &"wifu".into()).unwrap();
+    assert_eq!(written(&Config { receive_buffer: 64 * 1460, ..Config::wifu() }), {
+        let sender = tahoe.sender(&flow(true));
+        written(&Config { reading: Config::wifu().reading, ..sender })
+    });
+    tahoe.set("wifu_initial_window", &RawValue::Integer(3)).unwrap();
+    tahoe.set("wifu_duplicates", &RawValue::Integer(4)).unwrap();
+    let rules = Rules { initial_window: InitialWindow::Segments(3.0), duplicate_threshold: 4, ..Rules::WIFU };
+    assert_eq!(written_control(&tahoe), format!("{:?}", Tahoe::new(rules)));
+}
+
+fn written_control(scheme: &Scheme) -> String {
+    format!("{:?}", scheme.sender(&flow(true)).control)
+}
+
+#[test]
+fn what_the_thesis_compares_has_ranges() {
+    for (name, key, value, allowed) in [
+        ("few", "few_alpha", RawValue::Float(1.5), "few_alpha: found 1.5; allowed: a number from 0 to 1"),
+        ("few", "few_w_min", RawValue::Integer(0), "few_w_min: found 0; allowed: a number from 0.05 to 64"),
+        ("few", "few_arithmetic", "bytes".into(), "few_arithmetic: found \"bytes\"; allowed: float, wifu"),
+        ("tcp-ap-n8", "n", RawValue::Integer(65), "n: found 65; allowed: a whole number from 1 to 64"),
+        ("oid", "oid_hcs", RawValue::Integer(64), "oid_hcs: found 64; allowed: a whole number from 0 to 63"),
+        (
+            "oid",
+            "n",
+            RawValue::Integer(4),
+            "n: found a parameter of other schemes; allowed: the parameters of oid",
+        ),
+        (
+            "newreno-dynack",
+            "ack_steps",
+            RawValue::List([1, 3, 2, 4].map(RawValue::Integer).into()),
+            "ack_steps: found a list of 4; allowed: a list of 4, ascending, each a whole number from 1 to 1000",
+        ),
+        (
+            "tcp-daa",
+            "daa_duplicates",
+            RawValue::Integer(0),
+            "daa_duplicates: found 0; allowed: a whole number from 1 to 10",
+        ),
+        ("tcp-ada", "ada_beta", RawValue::Float(0.9), "ada_beta: found 0.9; allowed: a number from 1 to 10"),
+        ("fixed-rate", "ap_queue", "yes".into(), "ap_queue: found \"yes\"; allowed: permission, data, all"),
+        (
+            "tcp-ap",
+            "profile",
+            "byu".into(),
+            "profile: found \"byu\"; allowed: paper, ns2-2005, clean, byu-literal, wifu-head",
+        ),
+    ] {
+        let error = Catalogue::new(&settings(&[(name, key, value)])).expect_err(key).to_string();
+        assert!(error.starts_with(&format!("[scheme.{name}]: {allowed}")), "{error}");
+    }
+}
+
+#[test]
 fn a_wrong_setting_is_named_by_its_place() {
     let at = |lines: &[(&str, &str, RawValue)]| {
         let error = Catalogue::new(&settings(lines)).unwrap_err();
@@ -364,7 +462,9 @@ fn the_schema_has_every_parameter_with_its_range_and_default() {
     assert_eq!(properties["gc_interval"]["anyOf"][0]["minimum"], 1e-6);
     let overhead = properties["ap_overhead_bytes"]["description"].as_str().unwrap();
     assert!(
-        overhead.ends_with("By default: tcp-ap 68, tcp-ap-ns2-2005 112, tcp-gap 68, tcp-gap-nogc 68."),
+        overhead.contains(
+            "By default: tcp-ap 68, tcp-ap-ns2-2005 112, tcp-gap 68, tcp-gap-nogc 68, tcp-ap-n1 68,"
+        ),
         "{overhead}"
     );
 }

@@ -1,6 +1,6 @@
 //! What an endpoint is made of.
 
-use crate::control::{Control, NewReno, Paced, Rules};
+use crate::control::{Control, NewReno, Paced, Rules, Tahoe};
 use crate::receiver::{AckPolicy, Delayed, Every};
 use crate::rto::{RtoConfig, SmoothedConfig, TickConfig};
 use crate::segment::Segment;
@@ -70,7 +70,8 @@ pub struct KeepAlive {
     pub probes: u32,
 }
 
-/// What an endpoint is made of. [`Config::ns2`] (the default), [`Config::rfc`] and [`Config::linux`] are complete sets.
+/// What an endpoint is made of. [`Config::ns2`] (the default), [`Config::rfc`], [`Config::linux`] and
+/// [`Config::wifu`] are complete sets.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Window and pacing, as they are before a connection begins; every connection has a copy.
@@ -107,6 +108,9 @@ pub struct Config {
     pub sack: SackOffer,
     /// Offer explicit congestion notification, and use it where the peer offers it (RFC 3168).
     pub ecn: bool,
+    /// Segments carry the exact time of their departure and of the one that they answer, outside the wire format: what ns-2's
+    /// header has, and what WiFu's delay estimator lives on. A real network carries none.
+    pub exact_stamps: bool,
     /// Zero of the timestamp clock, whose unit is a millisecond.
     pub timestamp_offset: u32,
     /// Hold back a small segment while data are outstanding (RFC 9293, section 3.7.4).
@@ -143,6 +147,7 @@ impl Config {
             timestamps: false,
             sack: SackOffer::IfAsked,
             ecn: false,
+            exact_stamps: true,
             timestamp_offset: 0,
             nagle: false,
             retries: None,
@@ -185,10 +190,28 @@ impl Config {
             window: None,
             reading: Reading::Application,
             timestamps: true,
+            exact_stamps: false,
             nagle: true,
             retries: Some(15), // Linux's tcp_retries2: well above the 100 s that RFC 9293, section 3.8.3, asks for
             syn_retries: Some(7), // 1 + 2 + ... + 32 + 60 + 60 s
             ..Self::ns2()
+        }
+    }
+
+    /// WiFu's (schemes.md 5): no delayed acknowledgements, no scaling, no SACK; what is written leaves at once.
+    #[must_use]
+    pub fn wifu() -> Self {
+        let rto = SmoothedConfig { initial: Span::from_secs(3), ..SmoothedConfig::RFC };
+        Self {
+            control: Box::new(Tahoe::new(Rules::WIFU)),
+            duplicates_keep_window: false,
+            rto: RtoConfig::Smoothed(rto),
+            acknowledgements: Box::new(Every),
+            window_scaling: false,
+            sack: SackOffer::Never,
+            exact_stamps: true,
+            nagle: false,
+            ..Self::rfc()
         }
     }
 

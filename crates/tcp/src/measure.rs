@@ -15,6 +15,8 @@ pub struct Counters {
     pub fast_retransmits: u64,
     /// Acknowledgements without payload sent.
     pub pure_acks: u64,
+    /// Acknowledgements that came due because their wait was over.
+    pub timer_acks: u64,
     /// Duplicate acknowledgements received and counted by congestion control.
     pub duplicate_acks: u64,
     /// Reductions of the window because of a mark (RFC 3168, section 6.1.2).

@@ -376,12 +376,12 @@ pub struct Law {
     pub alpha: f64,
     /// Hops between consecutive packets on a long path.
     pub n: u32,
-    /// What variation is: `cov` or `mad`.
+    /// What variation is: `cov`, `mad`, or `none` if none counts.
     pub variation_measure: String,
     /// What the variation is taken of: `round-trip` or `k-hop-delay`.
     pub sampled: String,
     /// Samples are refused from this k-hop delay on.
-    pub delay_bound_s: f64,
+    pub delay_bound_s: Option<f64>,
     /// The samples held, oldest first.
     pub history_s: Vec<f64>,
     /// Most samples held.

@@ -239,12 +239,13 @@ fn law_of(law: &meshpace_pacing::RateLaw, config: &Config) -> Law {
         variation_measure: match parameters.variation {
             Variation::Cov => "cov".into(),
             Variation::Mad => "mad".into(),
+            Variation::None => "none".into(),
         },
         sampled: match parameters.samples {
             Samples::RoundTrip => "round-trip".into(),
             Samples::KHopDelay => "k-hop-delay".into(),
         },
-        delay_bound_s: parameters.delay_bound.as_secs_f64(),
+        delay_bound_s: parameters.delay_bound.map(Span::as_secs_f64),
         history_s: history,
         history_max: parameters.history,
         mean_s: mean,

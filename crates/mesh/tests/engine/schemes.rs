@@ -18,7 +18,8 @@ fn networks() -> [(&'static str, String); 4] {
 /// Whether a scheme paces a flow by its direction: by the definition of each scheme.
 fn paces(scheme: &str, network: &str, from: &str) -> bool {
     match scheme {
-        "fixed-rate" | "tcp-ap" | "tcp-ap-ns2-2005" => true,
+        "fixed-rate" | "oid" | "dynack-ap" => true,
+        adaptive if adaptive.starts_with("tcp-ap") => true,
         // Between two mesh nodes there is no gateway that tells the wired part of the round trip.
         "tcp-gap" | "tcp-gap-nogc" => network != "ad hoc" || from == "B",
         _ => false,
@@ -40,7 +41,8 @@ fn delivers(scheme: &str, network: &str, result: &RunResult) {
             assert!(f.goodput_bps <= 1.05 * rate, "{what}");
         }
     }
-    assert!(result.aggregate_goodput_bps > 5e4, "{scheme}, {network}: {result:?}");
+    // Least by eight hops of four between packets where the round trip crosses the wires: one each 0.27 s, 45 kbit/s.
+    assert!(result.aggregate_goodput_bps > 4e4, "{scheme}, {network}: {result:?}");
     let gateway = scheme.starts_with("tcp-gap") && network != "ad hoc";
     assert_eq!(result.gateways.len(), usize::from(gateway), "{scheme}, {network}");
     assert_eq!(result.scheme, scheme);

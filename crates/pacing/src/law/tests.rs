@@ -163,3 +163,37 @@ fn the_agent_s_queueing_delays() {
     assert!([0.3, 1.2].iter().all(|per_hop| paper.on_sample(rtt(*per_hop), &path).is_err()));
     assert_eq!(paper.queueing_delay(), 0.0);
 }
+
+#[test]
+fn wifus_estimator() {
+    // schemes.md 2.1, 5: n hops on a path of one, no bounds, the data packet's size left out. RTT 40 ms, 24 Mbit/s.
+    let rate = Rate::bits_per_sec(24_000_000);
+    let one_hop = AdaptiveConfig::WIFU.path(Bytes(1448), &Route::uniform(Some(1), rate)).unwrap();
+    let mut wifu = law(AdaptiveConfig::WIFU);
+    assert_eq!(wifu.interval(), None, "nothing is held back before the first sample");
+    wifu.on_sample(Span::from_millis(40), &one_hop).unwrap();
+    let expected = 2.0 * (0.040 - 8.0 * 52.0 / 24e6);
+    assert!((wifu.k_hop_delay().unwrap() - expected).abs() < 1e-12, "{:?}", wifu.k_hop_delay());
+    // The same with the packet's size, as P1 of the catalogue: 1.3 with k = 4.
+    let sized = AdaptiveConfig { counts_data: true, ..AdaptiveConfig::WIFU };
+    let path = sized.path(Bytes(1448), &Route::uniform(Some(1), rate)).unwrap();
+    let mut with_data = law(sized);
+    with_data.on_sample(Span::from_millis(40), &path).unwrap();
+    assert!((with_data.k_hop_delay().unwrap() - 2.0 * (0.040 + 8.0 * 1448.0 / 24e6)).abs() < 1e-12);
+    // No delay is too long, and a sum of squares over N', not N' - 1: 40 and 4,000 ms deviate by 1,980 ms from 2,020 ms.
+    wifu.on_sample(Span::from_secs(4), &one_hop).unwrap();
+    assert!((wifu.cov() - 1980.0 / 2020.0).abs() < 1e-9, "{}", wifu.cov());
+    wifu.on_sample(Span::MAX, &one_hop).unwrap();
+    assert!(wifu.interval().is_some(), "however long");
+}
+
+#[test]
+fn without_a_measure_of_variation_the_interval_is_the_delay() {
+    let mut plain = law(AdaptiveConfig { variation: Variation::None, ..AdaptiveConfig::PAPER });
+    for ms in [40, 80] {
+        plain.on_sample(Span::from_millis(ms), &paper_path(4)).unwrap();
+    }
+    let delay = plain.k_hop_delay().map(Span::from_secs_f64);
+    assert_eq!((plain.interval(), plain.variation()), (delay, 0.0));
+    assert!(plain.cov() > 0.1);
+}

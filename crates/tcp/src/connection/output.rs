@@ -1,7 +1,6 @@
 //! Departing segments.
 
 use super::{Connection, State};
-use crate::config::HeaderSize;
 use crate::event::Transmit;
 use crate::receiver::Due;
 use crate::segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};
@@ -134,8 +133,7 @@ impl Connection {
             echo: self.receiver.as_ref().map_or(0, |receiver| receiver.echo()),
         });
         let ack = self.receiver.as_ref().map(|receiver| receiver.ack());
-        let ns2 =
-            (self.config.headers == HeaderSize::Flat).then_some(Ns2Stamp { sent: self.now, echo: self.echo });
+        let ns2 = self.config.exact_stamps.then_some(Ns2Stamp { sent: self.now, echo: self.echo });
         Segment {
             ack: ack.unwrap_or_default(),
             flags: Flags { ack: ack.is_some(), ..Flags::default() },

@@ -63,7 +63,7 @@ impl Connection {
             return;
         }
         if let Some(receiver) = &mut self.receiver {
-            receiver.on_deadline(now);
+            self.sender.counters.timer_acks += u64::from(receiver.on_deadline(now));
         }
         if due(self.sender.timer) {
             self.on_retransmission_timeout(now);

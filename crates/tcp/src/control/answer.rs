@@ -66,6 +66,16 @@ pub enum Discipline {
     /// What the windows let out is queued there and then, leaves in that order, and counts as sent. The queue is emptied
     /// when the control no longer answers this.
     Queue,
+    /// The same, and a retransmission queues behind what waits already (WiFu's limiter, schemes.md 2.1).
+    QueueAll,
+}
+
+impl Discipline {
+    /// True if segments wait, not permissions.
+    #[must_use]
+    pub const fn queues(self) -> bool {
+        matches!(self, Self::Queue | Self::QueueAll)
+    }
 }
 
 /// What the sender has to do about an acknowledgement, besides sending what window and pace allow.

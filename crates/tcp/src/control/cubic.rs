@@ -57,7 +57,7 @@ impl Cubic {
     pub fn new(rules: Rules) -> Self {
         Self {
             window: Window::new(rules),
-            recovery: Recovery::default(),
+            recovery: Recovery::new(&rules),
             w_max: None,
             cwnd_prior: None,
             epoch: None,

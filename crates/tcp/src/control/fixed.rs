@@ -1,6 +1,7 @@
 //! One segment every interval, whatever is measured.
 
-use super::law_pacer::{permission, take_token};
+use super::law_pacer::{gate, take_token};
+use super::limiter::Waiting;
 use super::part::{BACKS_OFF, PacingPart};
 use super::{Ack, Control, Departure, Pace, PacingView, Reaction};
 use alloc::boxed::Box;
@@ -15,10 +16,13 @@ pub(super) static PART: PacingPart = PacingPart::new(
     |values, _| {
         let (rate, mtu) = (values.rate("fixed_rate"), values.bytes("fixed_mtu"));
         let interval = rate.time_to_send(mtu);
-        Some(Box::new(Fixed::new(interval.unwrap_or_else(|| panic!("fixed_rate lets {rate:?} pass")))))
+        let interval = interval.unwrap_or_else(|| panic!("fixed_rate lets {rate:?} pass"));
+        Some(Box::new(Fixed::new(interval).waiting(values.word("ap_queue"))))
     },
 )
-.keys(&[&KEYS, &BACKS_OFF]);
+.keys(&[&KEYS, &QUEUE, &BACKS_OFF]);
+
+static QUEUE: [Key; 1] = [Waiting::Permission.key()];
 
 static KEYS: [Key; 2] = [
     // BYU's estimate of the right rate for 5 flows on 9 hops (schemes.md section 5, "Measured").
@@ -40,13 +44,20 @@ static KEYS: [Key; 2] = [
 #[derive(Clone, Debug)]
 pub struct Fixed {
     pacer: Pacer,
+    waiting: Waiting,
 }
 
 impl Fixed {
     /// One segment every `interval`.
     #[must_use]
     pub const fn new(interval: Span) -> Self {
-        Self { pacer: Pacer::new(Some(interval)) }
+        Self { pacer: Pacer::new(Some(interval)), waiting: Waiting::Permission }
+    }
+
+    /// The same, and so what is to leave waits.
+    #[must_use]
+    pub const fn waiting(self, waiting: Waiting) -> Self {
+        Self { waiting, ..self }
     }
 }
 
@@ -60,7 +71,7 @@ impl Control for Fixed {
     }
 
     fn pace(&self, now: Instant) -> Option<Pace> {
-        permission(&self.pacer, now)
+        gate(&self.pacer, now, self.waiting)
     }
 
     fn pacing(&self) -> PacingView {

@@ -1,6 +1,7 @@
 //! A one-token pacer whose interval follows a rate law: what the parts on the k-hop delay share.
 
-use super::{Ack, Departure, Discipline, Pace, PacingView, Sent};
+use super::limiter::Waiting;
+use super::{Ack, Departure, Pace, PacingView, Sent};
 use meshpace_pacing::{AdaptiveConfig, Pacer, RateLaw};
 use meshpace_units::{Bytes, Instant, Span};
 
@@ -9,13 +10,20 @@ use meshpace_units::{Bytes, Instant, Span};
 pub(super) struct LawPacer {
     law: RateLaw,
     pacer: Pacer,
+    waiting: Waiting,
 }
 
 impl LawPacer {
     pub(super) const fn new(law: AdaptiveConfig) -> Self {
         let law = RateLaw::new(law);
         let pacer = Pacer::new(law.interval());
-        Self { law, pacer }
+        Self { law, pacer, waiting: Waiting::Permission }
+    }
+
+    /// The same, and so what is to leave waits.
+    pub(super) const fn waiting(mut self, waiting: Waiting) -> Self {
+        self.waiting = waiting;
+        self
     }
 
     /// A round trip of the law's part of the path. Without a route there is no telling what it was over.
@@ -36,7 +44,7 @@ impl LawPacer {
     }
 
     pub(super) fn pace(&self, now: Instant) -> Option<Pace> {
-        permission(&self.pacer, now)
+        gate(&self.pacer, now, self.waiting)
     }
 
     pub(super) fn view(&self) -> PacingView {
@@ -51,10 +59,10 @@ pub(super) fn take_token(pacer: &mut Pacer, departure: &Departure) {
     }
 }
 
-/// A pacer withholds permission, never segments (schemes.md 1.5).
-pub(super) fn permission(pacer: &Pacer, now: Instant) -> Option<Pace> {
+/// A pacer withholds permission, never segments (schemes.md 1.5), unless it is to queue as WiFu's does.
+pub(super) fn gate(pacer: &Pacer, now: Instant, waiting: Waiting) -> Option<Pace> {
     let interval = pacer.interval()?;
-    Some(Pace { release: pacer.release_at(now), interval, discipline: Discipline::Permission })
+    Some(Pace { release: pacer.release_at(now), interval, discipline: waiting.discipline() })
 }
 
 pub(super) fn view(law: &RateLaw, interval: Option<Span>) -> PacingView {

@@ -2,12 +2,14 @@
 
 use super::{Outstanding, Rules};
 
-/// Duplicate acknowledgements that signal a loss (RFC 5681, section 3.2; ns-2's `numdupacks_`).
+/// Duplicate acknowledgements that signal a loss unless the rules say otherwise (RFC 5681, section 3.2).
 pub(super) const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// Counts duplicates, and remembers the last loss action, so that one window of data is not answered twice.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Losses {
+    /// Duplicates that signal a loss.
+    threshold: u32,
     duplicates: u32,
     /// What had been sent at the last loss action: no second fast retransmit below it (RFC 6582, section 3.2, step 1).
     recover: Option<u64>,
@@ -15,7 +17,25 @@ pub struct Losses {
     timed_out: Option<u64>,
 }
 
+impl Default for Losses {
+    fn default() -> Self {
+        Self::after(DUPLICATE_THRESHOLD)
+    }
+}
+
 impl Losses {
+    /// So many duplicates signal a loss.
+    #[must_use]
+    pub const fn after(threshold: u32) -> Self {
+        Self { threshold, duplicates: 0, recover: None, timed_out: None }
+    }
+
+    /// Duplicates that signal a loss.
+    #[must_use]
+    pub const fn threshold(&self) -> u32 {
+        self.threshold
+    }
+
     /// Duplicates in a row.
     #[must_use]
     pub const fn duplicates(&self) -> u32 {
@@ -38,7 +58,7 @@ impl Losses {
     pub fn on_duplicate(&mut self, out: &Outstanding) -> bool {
         self.duplicates += 1;
         let fresh = self.recover.is_none_or(|recover| out.una > recover) || out.una == 1;
-        let loss = self.duplicates == DUPLICATE_THRESHOLD && fresh;
+        let loss = self.duplicates == self.threshold && fresh;
         if loss {
             self.recover = Some(out.max);
         }
@@ -48,7 +68,7 @@ impl Losses {
     /// The retransmission timer expired; true if it did so for the same segment before.
     pub fn on_timeout(&mut self, out: &Outstanding) -> bool {
         let again = self.timed_out == Some(out.una);
-        *self = Self { duplicates: 0, recover: Some(out.max), timed_out: Some(out.una) };
+        (self.duplicates, self.recover, self.timed_out) = (0, Some(out.max), Some(out.una));
         again
     }
 
@@ -56,6 +76,6 @@ impl Losses {
     #[must_use]
     pub fn extension(&self, rules: &Rules, new_data: bool) -> u32 {
         let applies = rules.limited_transmit && (new_data || rules.whole_segments);
-        if applies && self.duplicates < DUPLICATE_THRESHOLD { self.duplicates } else { 0 }
+        if applies && self.duplicates < self.threshold { self.duplicates } else { 0 }
     }
 }

@@ -13,9 +13,13 @@
 //! | [`NewReno`] | window | `newreno.rs` |
 //! | [`SackReno`] | window, and what is sent again | `sack_reno.rs` |
 //! | [`Cubic`] | window | `cubic.rs` |
+//! | [`Few`]: TCP-FeW | window; below a segment a pace | `few.rs` |
+//! | TCP-DAA's sender | window, timeout | `daa.rs` |
 //! | [`Fixed`] | pace | `fixed.rs` |
 //! | [`Khd`]: TCP-AP | pace | `khd.rs` |
 //! | [`WirelessKhd`]: TCP-GAP's wireless sender | pace | `wireless_khd.rs` |
+//! | [`Khd`] by the carrier-sensing range: the later TCP-AP | pace | `oid.rs` |
+//! | [`WifuKhd`]: TCP-AP as WiFu had it | pace, and queues | `wifu_khd.rs` |
 //! | [`Agent`]: TCP-AP as its authors' agent of 2005 | pace, and queues | `agent.rs` |
 //! | [`Paced`]: two of these | both | `paced.rs` |
 //!
@@ -25,6 +29,7 @@
 mod ack;
 mod answer;
 mod law_pacer;
+mod limiter;
 mod losses;
 mod paced;
 mod part;
@@ -36,12 +41,12 @@ mod window;
 
 meshpace_keys::parts! {
     /// The window parts.
-    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic];
+    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, few, daa];
 }
 
 meshpace_keys::parts! {
     /// The pacing parts.
-    pub static PACINGS: PacingPart = [unpaced, fixed, khd, agent, wireless_khd];
+    pub static PACINGS: PacingPart = [unpaced, fixed, khd, agent, wireless_khd, oid, wifu_khd];
 }
 
 pub use crate::sender::RateSample;
@@ -49,8 +54,10 @@ pub use ack::{Ack, AckKind, Departure, Feedback, Outstanding, SackRanges, Sent};
 pub use agent::Agent;
 pub use answer::{Allowance, Asks, Discipline, Pace, PacingView, Reaction};
 pub use cubic::Cubic;
+pub use few::{Arithmetic, Base, Few, FewConfig};
 pub use fixed::Fixed;
 pub use khd::Khd;
+pub use limiter::Waiting;
 pub use losses::Losses;
 pub use newreno::NewReno;
 pub use paced::Paced;
@@ -61,13 +68,14 @@ pub use sack_recovery::{SackProgress, SackRecovery};
 pub use sack_reno::SackReno;
 pub use scoreboard::{NextSeg, Scoreboard};
 pub use tahoe::Tahoe;
+pub use wifu_khd::WifuKhd;
 pub use window::Window;
 pub use wireless_khd::WirelessKhd;
 
 use alloc::boxed::Box;
 use core::fmt::Debug;
 use core::ops::Range;
-use meshpace_units::Instant;
+use meshpace_units::{Instant, Span};
 
 /// One sender's control. See the [module's page](self).
 ///
@@ -136,6 +144,11 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     /// retransmit that goes back, only that is sent again. Those who ask for `sack` are asked.
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         range
+    }
+
+    /// The retransmission timeout; `rto` is the estimator's, with its back-off.
+    fn timeout(&self, rto: Span) -> Span {
+        rto
     }
 
     // What there is to see of it.

@@ -23,7 +23,7 @@ impl NewReno {
     /// By these rules.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
-        Self { window: Window::new(rules), recovery: Recovery::default() }
+        Self { window: Window::new(rules), recovery: Recovery::new(&rules) }
     }
 }
 

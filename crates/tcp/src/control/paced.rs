@@ -3,7 +3,7 @@
 use super::{Ack, Allowance, Asks, Control, Departure, Outstanding, Pace, PacingView, Reaction};
 use alloc::boxed::Box;
 use core::ops::Range;
-use meshpace_units::Instant;
+use meshpace_units::{Instant, Span};
 
 /// A window part and a pacing part as one control. The reactions to acknowledgements are the window part's; where both
 /// answer, the tighter answer holds.
@@ -99,6 +99,10 @@ impl Control for Paced {
 
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         self.window.missing(range)
+    }
+
+    fn timeout(&self, rto: Span) -> Span {
+        self.window.timeout(rto)
     }
 
     fn cwnd(&self) -> f64 {

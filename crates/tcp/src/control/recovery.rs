@@ -1,6 +1,5 @@
 //! NewReno's fast recovery (RFC 6582; ns2-behaviour.md 6.4 to 6.6), for every part that recovers so.
 
-use super::losses::DUPLICATE_THRESHOLD;
 use super::{Ack, Allowance, Losses, Outstanding, Reaction, Rules, Window};
 
 /// Losses by duplicates, and fast recovery from them: the window is inflated by the segments known to have left the
@@ -25,6 +24,12 @@ pub enum Progress {
 }
 
 impl Recovery {
+    /// By these rules.
+    #[must_use]
+    pub fn new(rules: &Rules) -> Self {
+        Self { losses: Losses::after(rules.duplicate_threshold), ..Self::default() }
+    }
+
     /// True while fast recovery has not ended.
     #[must_use]
     pub const fn active(&self) -> bool {
@@ -63,7 +68,7 @@ impl Recovery {
         if self.losses.on_duplicate(out) {
             return true;
         }
-        if self.losses.duplicates() > DUPLICATE_THRESHOLD {
+        if self.losses.duplicates() > self.losses.threshold() {
             // One more segment has left the network.
             self.inflation = self.inflation.map(|inflation| inflation + 1.0);
         }
@@ -73,7 +78,7 @@ impl Recovery {
     /// Recovery begins with a window of `cwnd` segments.
     pub fn enter(&mut self, window: &mut Window, cwnd: f64) -> Reaction {
         window.set(cwnd);
-        self.inflation = Some(f64::from(DUPLICATE_THRESHOLD));
+        self.inflation = Some(f64::from(self.losses.threshold()));
         self.partial_seen = false;
         Reaction::FastRetransmit
     }
@@ -123,7 +128,7 @@ impl Recovery {
         let limit = rules.recovery_burst?;
         match self.losses.duplicates() {
             0 => None,
-            n if n < DUPLICATE_THRESHOLD => Some(u32::from(rules.limited_transmit)),
+            n if n < self.losses.threshold() => Some(u32::from(rules.limited_transmit)),
             _ => Some(limit),
         }
     }

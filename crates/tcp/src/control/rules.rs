@@ -56,6 +56,22 @@ pub enum Growth {
         /// RFC 3465's L, in segments.
         limit: f64,
     },
+    /// Per acknowledgement, as TCP-FeW: 1 segment in slow start, `alpha/cwnd` after it (schemes.md 6.1).
+    Fraction {
+        /// Segments that congestion avoidance adds a round trip.
+        alpha: f64,
+        /// Slow start, too, adds `alpha/cwnd`.
+        always: bool,
+        /// What repeated timeouts leave of the window at least; below a segment `alpha/cwnd` is the growth.
+        floor: f64,
+    },
+    /// The same as WiFu computes it, in whole bytes (schemes.md 5, 6): the window never falls below a segment.
+    WholeBytes {
+        /// Segments that congestion avoidance adds a round trip.
+        alpha: f64,
+        /// Slow start, too, adds `alpha/cwnd`.
+        always: bool,
+    },
 }
 
 /// The rules of one profile. [`Rules::NS2`] and [`Rules::RFC`] are the two complete sets.
@@ -73,6 +89,9 @@ pub struct Rules {
     pub whole_segments: bool,
     /// Whether the first two duplicates let a segment out each (RFC 3042; ns-2's `singledup_`).
     pub limited_transmit: bool,
+    /// Duplicate acknowledgements that signal a loss, at least 1 (RFC 5681, section 3.2; ns-2's `numdupacks_`). The SACK parts
+    /// have RFC 6675's three.
+    pub duplicate_threshold: u32,
     /// NewReno: new segments an acknowledgement may let out from the third duplicate to the end of recovery, and
     /// exactly one for each of the first two duplicates; `None` leaves it to the window.
     pub recovery_burst: Option<u32>,
@@ -94,6 +113,7 @@ impl Rules {
         growth: Growth::PerAck,
         whole_segments: true,
         limited_transmit: true,
+        duplicate_threshold: 3,
         recovery_burst: Some(2),
         deflate_on_recovery_exit: false,
         grows_on_recovery_exit: true,
@@ -108,10 +128,23 @@ impl Rules {
         growth: Growth::PerAck,
         whole_segments: false,
         limited_transmit: true,
+        duplicate_threshold: 3,
         recovery_burst: None,
         deflate_on_recovery_exit: true,
         grows_on_recovery_exit: false,
         restart_window: Some(InitialWindow::Rfc3390),
+    };
+
+    /// What WiFu's TCP does (schemes.md 5): one segment to begin with and nothing for the first duplicates.
+    pub const WIFU: Self = Self {
+        initial_window: InitialWindow::Segments(1.0),
+        initial_ssthresh: Some(65_535.0 / 1448.0),
+        loss_basis: LossBasis::FlightSize,
+        growth: Growth::WholeBytes { alpha: 1.0, always: false },
+        whole_segments: true,
+        limited_transmit: false,
+        restart_window: None,
+        ..Self::RFC
     };
 
     /// As [`Rules::RFC`], with Linux's initial window (RFC 6928) and byte counting (RFC 3465).

@@ -23,7 +23,7 @@ impl Tahoe {
     /// By these rules.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
-        Self { window: Window::new(rules), losses: Losses::default() }
+        Self { window: Window::new(rules), losses: Losses::after(rules.duplicate_threshold) }
     }
 }
 
@@ -45,7 +45,7 @@ impl Control for Tahoe {
                     // Half the threshold, one segment, go back to the first unacknowledged one (schemes.md 16, "Tahoe on 3
                     // dups").
                     self.window.cut_threshold(0.0, &ack.out);
-                    self.window.set(1.0);
+                    self.window.set(self.window.loss_window());
                     return Reaction::GoBack;
                 }
             }

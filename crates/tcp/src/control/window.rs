@@ -85,6 +85,16 @@ impl Window {
         match self.rules.growth {
             Growth::PerAck if slow_start => self.cwnd += acked.min(1.0),
             Growth::PerAck => self.cwnd += 1.0 / self.cwnd,
+            Growth::Fraction { always: false, .. } if slow_start && self.cwnd >= 1.0 => {
+                self.cwnd += acked.min(1.0);
+            }
+            Growth::Fraction { alpha, .. } => self.cwnd += alpha / self.cwnd,
+            Growth::WholeBytes { always: false, .. } if slow_start => self.cwnd += acked.min(1.0),
+            Growth::WholeBytes { alpha, .. } => {
+                let mss = f64::from(ack.mss);
+                let bytes = libm::round(self.cwnd * mss);
+                self.cwnd = (bytes + libm::floor(alpha * mss * mss / bytes)) / mss;
+            }
             Growth::Bytes { limit } if slow_start => {
                 self.cwnd += acked.min(if self.after_timeout { 1.0 } else { limit });
             }
@@ -165,9 +175,19 @@ impl Window {
         self.collapse();
     }
 
-    /// One segment, the loss window, and slow start from there (RFC 5681, section 3.1).
-    pub const fn collapse(&mut self) {
-        self.set(1.0);
+    /// What a loss leaves where it leaves a segment: less only if the rules let the window fall below one, and it is at one
+    /// already (schemes.md 6, `few_w_floor`).
+    #[must_use]
+    pub fn loss_window(&self) -> f64 {
+        match self.rules.growth {
+            Growth::Fraction { floor, .. } if self.cwnd <= 1.0 => (self.cwnd / 2.0).max(floor).min(1.0),
+            _ => 1.0,
+        }
+    }
+
+    /// The loss window, one segment, and slow start from there (RFC 5681, section 3.1).
+    pub fn collapse(&mut self) {
+        self.set(self.loss_window());
         self.after_timeout = true;
     }
 

@@ -20,7 +20,7 @@ pub type ProfilePart = Part<fn(&Values) -> Profile>;
 
 meshpace_keys::parts! {
     /// The profiles.
-    pub static PROFILES: ProfilePart = [ns2, rfc];
+    pub static PROFILES: ProfilePart = [ns2, rfc, wifu];
 }
 
 /// The keys of the retransmission timeout's limits. `rto_max` takes the 100,000 s that ns-2 had before 2007.
@@ -50,6 +50,19 @@ const fn rto_keys(initial: Span, min: Span, max: Span) -> [Key; 4] {
             "Largest factor of the timeout's back-off; \"none\": it doubles up to rto_max (schemes.md 16).",
         ),
     ]
+}
+
+/// The key of the first slow-start threshold, of profiles that have one.
+const fn initial_ssthresh(rules: &Rules) -> Key {
+    Key::number(
+        "initial_ssthresh",
+        (2.0, 1e6),
+        match rules.initial_ssthresh {
+            Some(segments) => segments,
+            None => f64::INFINITY,
+        },
+        "Slow-start threshold before the first loss, segments; with tcp_profile = \"rfc\" there is none (schemes.md 16).",
+    )
 }
 
 /// Explicit congestion notification, off in every profile as in ns-2 and by the RFCs' default.

@@ -26,15 +26,7 @@ pub(super) static PART: ProfilePart = ProfilePart::new(
 
 static RTO: [Key; 4] = rto_keys(TickConfig::NS2.initial, TickConfig::NS2.min, TickConfig::NS2.max);
 
-static THRESHOLD: [Key; 1] = [Key::number(
-    "initial_ssthresh",
-    (2.0, 1e6),
-    match Rules::NS2.initial_ssthresh {
-        Some(segments) => segments,
-        None => f64::INFINITY,
-    },
-    "Slow-start threshold before the first loss, segments; with tcp_profile = \"rfc\" there is none (schemes.md 16).",
-)];
+static THRESHOLD: [Key; 1] = [super::initial_ssthresh(&Rules::NS2)];
 
 static CUT: [Key; 1] = [Key::word(
     "window_cut",

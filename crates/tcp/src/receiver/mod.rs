@@ -1,14 +1,15 @@
 //! The receiving half: what is expected, what arrived early, what window is on offer, when to acknowledge.
 
+mod gap;
 mod policy;
 
 meshpace_keys::parts! {
     /// The acknowledgement policies.
-    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed];
+    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_head_delayed, daa, ada];
 }
 
 pub use delayed::Delayed;
-pub use dynamic_delayed::DynamicDelayed;
+pub use dynamic_delayed::{AckUnit, DynamicDelayed, Echo, OutOfOrder};
 pub use every::Every;
 pub(crate) use policy::Due;
 pub use policy::{AckPolicy, AckPolicyPart, CloneAckPolicy, InOrder, When};
@@ -160,7 +161,7 @@ impl Receiver {
         if self.reading == Reading::Application {
             self.unread += taken.delivered;
         }
-        self.owe(now, &taken, had_gap, from < to);
+        self.owe(now, &taken, had_gap, from < to, start - 1);
         taken
     }
 
@@ -184,14 +185,18 @@ impl Receiver {
         blocks
     }
 
-    fn owe(&mut self, now: Instant, taken: &Taken, had_gap: bool, in_window: bool) {
-        if taken.finished || (had_gap && taken.delivered > 0) {
+    /// `offset`: bytes of the stream before the segment.
+    fn owe(&mut self, now: Instant, taken: &Taken, had_gap: bool, in_window: bool, offset: u64) {
+        let in_order = taken.delivered > 0 && in_window && !had_gap;
+        if !taken.finished && in_window && !in_order && self.acknowledging.counts_disorder() {
+            self.acknowledging.on_in_order(now, offset / self.mss + 1, offset, taken.delivered == 0);
+        } else if taken.finished || (had_gap && taken.delivered > 0) {
             self.acknowledging.on_disorder(now);
             self.acknowledging.due_now();
         } else if taken.delivered > 0 && in_window {
             // The number of the segment in full segments since the start, 1 for the first.
             let number = self.delivered().div_ceil(self.mss);
-            self.acknowledging.on_in_order(now, number);
+            self.acknowledging.on_in_order(now, number, offset, false);
         } else {
             self.acknowledging.on_disorder(now);
             self.acknowledging.due_alone();
@@ -214,8 +219,9 @@ impl Receiver {
         self.acknowledging.due_alone();
     }
 
-    pub(crate) fn on_deadline(&mut self, now: Instant) {
-        self.acknowledging.on_deadline(now);
+    /// True if it was the wait that made an acknowledgement due.
+    pub(crate) fn on_deadline(&mut self, now: Instant) -> bool {
+        self.acknowledging.on_deadline(now)
     }
 
     /// The window field, and the moment its edge becomes binding.
@@ -254,9 +260,10 @@ impl Receiver {
 
     /// True if ns-2's sink takes over the departure of a segment at `start`: it is the next one after the last acknowledgement,
     /// or comes again. What is out of order leaves the echo as it was (`Acker::update_ts` in ns-2.35's tcp-sink.cc).
+    /// The latest arrival's if the policy says so.
     pub(crate) fn echoes(&self, start: u64) -> bool {
         // The first byte follows the peer's SYN, whether that was acknowledged by itself or not.
-        start <= self.last_ack.max(1)
+        start <= self.last_ack.max(1) || self.acknowledging.echoes_latest()
     }
 
     /// RFC 7323, section 5.3: true if the segment is an old duplicate by its timestamp.
@@ -268,12 +275,12 @@ impl Receiver {
     }
 
     /// RFC 7323, section 4.3: the value to echo is that of the segment the last acknowledgement ended at.
-    pub(crate) const fn remember(&mut self, now: Instant, value: u32, start: u64) {
+    pub(crate) fn remember(&mut self, now: Instant, value: u32, start: u64) {
         let newer = match self.recent {
             None => true,
             Some((recent, _)) => (value.wrapping_sub(recent) as i32) >= 0,
         };
-        if newer && start <= self.last_ack {
+        if newer && (start <= self.last_ack || self.acknowledging.echoes_latest()) {
             self.recent = Some((value, now));
         }
     }

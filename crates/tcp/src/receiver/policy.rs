@@ -7,8 +7,8 @@ use meshpace_units::{Instant, Span};
 
 /// When a receiver acknowledges data that arrived in order.
 ///
-/// What arrives out of order, fills a gap, is old or lies outside the window is acknowledged at once whatever the policy
-/// says (RFC 5681, section 4.2); the policy is told of it. A policy is one file that implements the trait, and its part.
+/// What arrives out of order, fills a gap, is old or lies outside the window is acknowledged at once (RFC 5681, section
+/// 4.2), and the policy is told of it; a policy may count the first two like the rest. A policy is one file that implements the trait, and its part.
 /// Equal calls must give equal answers: no clock, no random source.
 pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
     /// A segment arrived in order and left no gap behind it: is an acknowledgement due?
@@ -16,6 +16,21 @@ pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
 
     /// A segment arrived that is acknowledged at once.
     fn on_disorder(&mut self, _now: Instant) {}
+
+    /// What arrives out of order or fills a gap is told, and counts, like what arrives in order: it is not acknowledged at
+    /// once. Against RFC 5681, section 4.2; WiFu does so.
+    fn counts_disorder(&self) -> bool {
+        false
+    }
+
+    /// Acknowledgements echo the timestamp of what arrived last, not of the oldest segment that waits (RFC 7323, section
+    /// 4.3): WiFu does so.
+    fn echoes_latest(&self) -> bool {
+        false
+    }
+
+    /// The wait is over: an acknowledgement is due that nothing else asked for.
+    fn on_wait_over(&mut self) {}
 
     /// An acknowledgement left, alone or with data.
     fn on_ack_sent(&mut self) {}
@@ -28,7 +43,9 @@ pub struct InOrder {
     pub now: Instant,
     /// Its number within the connection, from 1.
     pub number: u64,
-    /// In-order segments that no acknowledgement has answered yet, this one included.
+    /// Bytes of the stream before it.
+    pub offset: u64,
+    /// Segments that no acknowledgement has answered yet, this one included.
     pub waiting: u32,
 }
 
@@ -98,10 +115,11 @@ impl Acknowledging {
         self.deadline
     }
 
-    /// Segment number `n` arrived in order and left no gap behind it.
-    pub(super) fn on_in_order(&mut self, now: Instant, n: u64) {
+    /// Segment number `number` arrived in order and left no gap behind it, or counts as if it had.
+    pub(super) fn on_in_order(&mut self, now: Instant, number: u64, offset: u64, duplicate: bool) {
         self.waiting += 1;
-        match self.policy.on_in_order(&InOrder { now, number: n, waiting: self.waiting }) {
+        match self.policy.on_in_order(&InOrder { now, number, offset, waiting: self.waiting }) {
+            When::Now if duplicate => self.due_alone(),
             When::Now => self.due_now(),
             When::AfterFirst(wait) => self.deadline = self.deadline.or_else(|| now.checked_add(wait)),
             When::AfterThis(wait) => self.deadline = now.checked_add(wait),
@@ -125,10 +143,22 @@ impl Acknowledging {
         self.due = Due::Alone;
     }
 
-    pub(super) fn on_deadline(&mut self, now: Instant) {
-        if self.deadline.is_some_and(|deadline| deadline <= now) {
+    /// True if it is the deadline that makes an acknowledgement due.
+    pub(super) fn on_deadline(&mut self, now: Instant) -> bool {
+        let over = self.due == Due::Nothing && self.deadline.is_some_and(|deadline| deadline <= now);
+        if over {
             self.due_now();
+            self.policy.on_wait_over();
         }
+        over
+    }
+
+    pub(super) fn counts_disorder(&self) -> bool {
+        self.policy.counts_disorder()
+    }
+
+    pub(super) fn echoes_latest(&self) -> bool {
+        self.policy.echoes_latest()
     }
 
     /// An acknowledgement left.

@@ -222,7 +222,7 @@ impl Sender {
     }
 
     pub(crate) fn restart_timer(&mut self, now: Instant) {
-        self.timer = now.checked_add(self.estimator.rto());
+        self.timer = now.checked_add(self.rto());
     }
 
     /// The retransmission timer expired at `now`: everything outstanding counts as lost and is sent again in order.
@@ -281,7 +281,7 @@ impl Sender {
         let pace = self.control.pace(now)?;
         self.waits().then(|| match pace.discipline {
             Discipline::Permission => pace.release,
-            Discipline::Queue => self.due.unwrap_or(pace.release).max(now),
+            Discipline::Queue | Discipline::QueueAll => self.due.unwrap_or(pace.release).max(now),
         })
     }
 
@@ -322,8 +322,8 @@ impl Sender {
         self.burst = None;
     }
 
-    /// The timeout that probes of a closed window start from.
+    /// The retransmission timeout; probes of a closed window start from it, too.
     pub(crate) fn rto(&self) -> Span {
-        self.estimator.rto()
+        self.control.timeout(self.estimator.rto())
     }
 }

@@ -129,7 +129,9 @@ impl Sender {
     }
 
     fn choose(&mut self, now: Instant) -> Option<Chunk> {
-        if self.resend == Some(Resend::Fast) {
+        let pace = self.control.pace(now);
+        let all_queue = pace.is_some_and(|pace| pace.discipline == Discipline::QueueAll);
+        if self.resend == Some(Resend::Fast) && !all_queue {
             self.resend = None;
             let chunk = self.first_unacknowledged();
             self.nxt = self.nxt.max(chunk.end());
@@ -140,8 +142,8 @@ impl Sender {
                 return Some(chunk);
             }
         }
-        match self.control.pace(now) {
-            Some(pace) if pace.discipline == Discipline::Queue => self.take_queued(now, pace),
+        match pace {
+            Some(pace) if pace.discipline.queues() => self.take_queued(now, pace),
             Some(pace) if pace.release > now => {
                 self.due = self.waits().then_some(pace.release);
                 self.take_bare_fin()
@@ -179,17 +181,21 @@ impl Sender {
     }
 
     fn queues(&self, now: Instant) -> bool {
-        self.control.pace(now).is_some_and(|pace| pace.discipline == Discipline::Queue)
+        self.control.pace(now).is_some_and(|pace| pace.discipline.queues())
     }
 
     fn take_permitted(&mut self, now: Instant) -> Option<Chunk> {
-        if self.resend.take().is_some() {
-            return Some(self.first_unacknowledged());
+        if let Some(resend) = self.resend.take() {
+            let chunk = self.first_unacknowledged();
+            if resend == Resend::Fast {
+                self.nxt = self.nxt.max(chunk.end()); // it queues, and what follows goes on from there
+            }
+            return Some(chunk);
         }
         if let Some(hole) = self.take_hole() {
             return Some(hole);
         }
-        if !self.outstanding() && now.saturating_since(self.last_activity) >= self.estimator.rto() {
+        if !self.outstanding() && now.saturating_since(self.last_activity) >= self.rto() {
             self.control.on_idle(self.mss);
         }
         let chunk = self.next_chunk()?;

@@ -1,8 +1,11 @@
 //! Acknowledgement policies.
 
 use super::script::{Script, ack, ms};
-use crate::{AckPolicy, Config, Delayed, DynamicDelayed, Every};
+use crate::{ACK_POLICIES, AckPolicy, Config, Delayed, DynamicDelayed, Every};
 use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use meshpace_keys::{Setting, Values};
 use meshpace_units::Span;
 
 fn receiver(policy: impl AckPolicy + 'static) -> Script {
@@ -88,6 +91,84 @@ fn dynamic_delayed() {
     arrive(&mut s, 30, 21);
     arrive(&mut s, 129, 22);
     s.expect_until(300, &[(130, ack(22 * 1460))]);
+}
+
+/// A receiver of segments of 1448 bytes with the policy of that word, which has these values instead of its defaults.
+fn literal(word: &str, said: &[(&'static str, Setting)]) -> Script {
+    let part = ACK_POLICIES.iter().find(|part| part.about.word == word).unwrap();
+    let defaults = Values::defaults(part.about.keys());
+    let values = Values::new(defaults.iter().map(|(name, default)| {
+        let other = said.iter().find(|(key, _)| *key == name).map(|(_, setting)| setting);
+        (name, other.unwrap_or(default).clone())
+    }));
+    Script::established(Config { mss: 1448, acknowledgements: (part.build)(&values), ..Config::ns2() })
+}
+
+fn arrive_1448(s: &mut Script, at: u64, n: u64) {
+    s.data(at, (n - 1) * 1448..n * 1448, 0);
+}
+
+#[test]
+fn wifus_thresholds_are_sequence_numbers() {
+    // schemes.md 21, item 7, `byu-literal`.
+    let mut s = literal("wifu-delayed", &[]);
+    (1..=78).for_each(|n| arrive_1448(&mut s, n, n));
+    let answered = (1..=70).step_by(3).chain([74, 78]);
+    s.expect_until(78, &answered.map(|n| (n, ack(n * 1448))).collect::<Vec<_>>());
+    // `wifu-head`: one an acknowledgement up to 10,000 bytes, seven segments, and never four in a megabyte.
+    let mut s = literal("wifu-head-delayed", &[]);
+    (1..=691).for_each(|n| arrive_1448(&mut s, n, n));
+    let answered = (1..=7).chain((10..=691).step_by(3));
+    s.expect_until(691, &answered.map(|n| (n, ack(n * 1448))).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_megabyte_without_loss_is_179_acknowledgements_and_the_timer_s() {
+    // The catalogue of the thesis, 1: 1, 23 of three and 155 of four for 690 full segments; nothing but the timer answers the last.
+    let mut s = literal("wifu-delayed", &[]);
+    (1..=690).for_each(|n| arrive_1448(&mut s, n, n));
+    s.data(691, 690 * 1448..1_000_000, 0);
+    s.advance(ms(2_000));
+    assert_eq!(s.out.len(), 179 + 1);
+    assert_eq!(s.tcp.counters().timer_acks, 1);
+}
+
+#[test]
+fn wifu_counts_what_is_out_of_order() {
+    let count = |word: &str| {
+        let steps = Setting::List(vec![Setting::Whole(3); 4]);
+        let mut s = literal(word, &[("ack_steps", steps)]);
+        // 2 is lost, and comes after 8.
+        for (at, n) in [(1, 1), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8), (8, 2), (9, 9)] {
+            arrive_1448(&mut s, at, n);
+        }
+        s.advance(ms(9));
+        s.out.drain(..).map(|(at, _)| at.as_nanos() / 1_000_000).collect::<Vec<_>>()
+    };
+    assert_eq!(count("wifu-delayed"), [3, 6, 9], "every third, whatever it is");
+    assert_eq!(count("dynamic-delayed"), [2, 3, 4, 5, 6, 7, 8], "at once (RFC 5681, section 4.2)");
+}
+
+#[test]
+fn the_newest_or_the_oldest_departure_is_echoed() {
+    let echoed = |word: &'static str| {
+        let steps = Setting::List(vec![Setting::Whole(3); 4]);
+        let mut s =
+            literal("wifu-delayed", &[("ack_steps", steps), ("ack_echo", Setting::Text(word.into()))]);
+        (1..=3).for_each(|n| arrive_1448(&mut s, 10 * n, n));
+        s.out.pop().and_then(|(_, transmit)| transmit.segment.ns2?.echo)
+    };
+    assert_eq!(echoed("newest"), Some(ms(30)));
+    assert_eq!(echoed("oldest"), Some(ms(10)));
+}
+
+#[test]
+fn the_timer_s_acknowledgements_are_counted() {
+    let mut s = receiver(Delayed::SECOND);
+    (1..=3).for_each(|n| arrive(&mut s, n, n));
+    assert_eq!(s.tcp.counters().timer_acks, 0);
+    s.expect_until(103, &[(2, ack(2920)), (103, ack(4380))]);
+    assert_eq!((s.tcp.counters().timer_acks, s.tcp.counters().pure_acks), (1, 2));
 }
 
 #[test]

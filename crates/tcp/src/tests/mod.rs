@@ -12,3 +12,4 @@ mod receiving;
 mod rfc;
 mod sack;
 mod script;
+mod wifu;

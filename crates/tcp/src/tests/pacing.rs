@@ -2,7 +2,7 @@
 
 use super::script::{MSS, Script, data, ms, segment, segments};
 use crate::control::{Fixed, Khd, Rules, Tahoe, WirelessKhd};
-use crate::{Config, Control, HeaderSize};
+use crate::{Config, Control};
 use meshpace_pacing::{AdaptiveConfig, HopSource, LinkRates};
 use meshpace_units::{Rate, Span};
 
@@ -257,10 +257,10 @@ fn a_gateway_once_seen_stays() {
 }
 
 #[test]
-fn stamps_travel_only_with_flat_headers() {
+fn exact_stamps_travel_only_where_they_are_asked_for() {
     let mut s = Script::connect(Config::ns2());
     assert!(s.out.pop().unwrap().1.segment.ns2.is_some());
-    let mut s = Script::connect(Config { headers: HeaderSize::Real, ..Config::ns2() });
+    let mut s = Script::connect(Config { exact_stamps: false, ..Config::ns2() });
     assert_eq!(s.out.pop().unwrap().1.segment.ns2, None);
     // The echo is the departure of the segment that triggered the acknowledgement.
     let mut s = Script::established(Config::ns2());

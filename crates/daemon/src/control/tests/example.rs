@@ -72,7 +72,7 @@ pub(crate) fn detail() -> Detail {
             n: 4,
             variation_measure: "cov".into(),
             sampled: "round-trip".into(),
-            delay_bound_s: 0.5,
+            delay_bound_s: Some(0.5),
             history_s: vec![0.010, 0.012, 0.014],
             history_max: 50,
             mean_s: Some(0.012),
