@@ -9,8 +9,12 @@ import pytest
 
 from meshpace import engine
 from meshpace.project import scenario_directory
+from meshpace.study import byu_assumptions as assumptions
+from meshpace.study.byu_cal import CHAINS, COUNTS, PRINTED, STUDIES, misfit
 from meshpace.study.byu_topologies import C9, CONDITIONS, MPDU, PAR, TOPOLOGIES, Topology, flows, losses, reach
-from meshpace.study.model import Condition, Settings
+from meshpace.study.model import AS_IS, Cell, Condition, Effort, Settings
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import FLOW_GOODPUT, Quantity
 
 
 def resolve(topology: Topology, settings: Settings = ()) -> dict[str, Any]:
@@ -55,3 +59,38 @@ def test_settings_of_reach_losses_and_flows() -> None:
     assert len(resolved["flows"]) == 5
     assert len(resolved["radio_links"]) == 18
     assert losses(C9.even(0.0)) == ()
+
+
+def test_the_misfit_is_that_of_the_nine_means() -> None:
+    """Made of numbers: every mean as printed but C9's, e times too great at one pair and missing at another."""
+    means = {study.name: PRINTED[topology.name] for study, topology in zip(STUDIES, CHAINS, strict=True)}
+
+    class Made(Outcome):
+        def values(self, cell: Cell, quantity: Quantity) -> list[float | None]:
+            assert quantity is FLOW_GOODPUT
+            printed = means[self.study.name][COUNTS.index(int(cell.point.split()[-2]))]
+            if self.study is STUDIES[0] and cell.point.startswith("one, L3"):
+                return [None]
+            factor = math.e if self.study is STUDIES[0] and cell.point.startswith("margin, L2") else 1.0
+            return [0.5 * factor * printed, None, 1.5 * factor * printed]
+
+    found = misfit({study.name: Made(study, Effort.QUICK, {}, {}) for study in STUDIES})
+    assert len(found) == 11
+    assert ("one", "L3") not in found
+    assert list(found)[-1] == ("margin", "L2")
+    assert found["margin", "L2"] == pytest.approx(3 / 9)
+    assert sum(found.values()) == pytest.approx(3 / 9)
+
+
+def test_each_assumption_is_dropped_by_itself() -> None:
+    """Points resolve, differ from each other, and touch the radio, its links and heights only."""
+    for study in assumptions.STUDIES:
+        jobs = {cell.point: job for cell, job in study.jobs(Effort.QUICK) if cell.scheme == "tahoe" and job.seed == 1}
+        plain = set(jobs[AS_IS].overrides)
+        seen = {jobs[AS_IS].overrides}
+        for label, job in jobs.items():
+            changed = {override.partition("=")[0] for override in set(job.overrides) ^ plain}
+            assert label == AS_IS or changed
+            assert all(key.startswith(("radio.", "radio_link", "node.")) for key in changed), label
+            assert label == AS_IS or job.overrides not in seen, label
+            seen.add(job.overrides)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 
-from meshpace.study.byu_cal import COUNTS, TAHOE, THESIS
+from meshpace.study.byu_cal import COUNTS, THESIS, wifu
 from meshpace.study.byu_topologies import ASL, C4, C9, IDEAL, PAR, Topology, flows, losses
 from meshpace.study.model import AS_IS, Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, RESENT, TIMEOUTS, UNFINISHED
@@ -119,7 +119,7 @@ def _study(topology: Topology) -> Study:
         axis=Axis("assumption dropped", "", (Point(AS_IS), *points, Point("K8: all of them", _all(topology)))),
         schemes=SCHEMES,
         conditions=(IDEAL,),
-        settings=(*TAHOE, *(flows(COUNTS[1]) if chain else ())),
+        settings=(*wifu(*SCHEMES), *(flows(COUNTS[1]) if chain else ())),
         receptions=topology.profiles,
         quick=Plan(3, (), core_s=0.1),
         full=Plan(30, (), core_s=0.1),
