@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from clock import PATIENCE_S
-from net import MESHPACED, Net, wait_for
+from net import MESHPACED, ROOT, Net, wait_for
 
 CONFIG = """\
 mode = "{mode}"
@@ -140,6 +140,13 @@ class Daemon:
             self.stop()
         else:
             self.kill()
+
+
+def as_the_service() -> list[str]:
+    """What `Daemon.under` takes to give it the environment of the service."""
+    unit = ROOT / "packaging" / "systemd" / "meshpaced.service"
+    found = re.findall(r"^Environment=(\S+)$", unit.read_text(encoding="utf-8"), re.MULTILINE)
+    return ["env", *found]
 
 
 def _line(control: socket.socket) -> bytes:
