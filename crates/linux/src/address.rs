@@ -1,13 +1,10 @@
 //! Addresses of an interface, over rtnetlink(7).
 
 use crate::netlink;
+use crate::rtnetlink::RtNetlink;
 use meshpace_units::Span;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, connect, recv, send, socket,
-};
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
 
 /// How long an address may take until packets to it are delivered. It is a kernel worker's next turn, except on a machine
 /// that is overloaded.
@@ -18,7 +15,7 @@ const PATIENCE: Span = Span::from_secs(2);
 /// # Errors
 /// What the kernel answers: `EEXIST` for an address that it has.
 pub(crate) fn add(index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
-    let socket = open()?;
+    let kernel = RtNetlink::open()?;
     let (family, octets) = bytes_of(address);
     // `struct ifaddrmsg`: family, prefix length, flags, scope, index. Without IFA_F_NODAD an IPv6 address would be tentative at
     // first, and no packet's source.
@@ -26,10 +23,10 @@ pub(crate) fn add(index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
     header.extend_from_slice(&index.to_ne_bytes());
     let flags = libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_EXCL;
     let attributes = [(libc::IFA_LOCAL, &octets[..]), (libc::IFA_ADDRESS, &octets)];
-    ask(&socket, libc::RTM_NEWADDR, flags, &header, &attributes)?;
+    kernel.ask(libc::RTM_NEWADDR, flags, &header, &attributes)?;
     // The kernel adds an IPv6 address's local route from a worker, after its answer (addrconf_dad_start).
     let start = crate::monotonic_now();
-    while !is_local(&socket, address)? {
+    while !is_local(&kernel, address)? {
         if crate::monotonic_now() - start > PATIENCE {
             return Err(io::Error::new(
                 io::ErrorKind::TimedOut,
@@ -42,11 +39,11 @@ pub(crate) fn add(index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
 }
 
 /// True if the kernel delivers packets to `address` to its own sockets.
-fn is_local(socket: &OwnedFd, address: IpAddr) -> io::Result<bool> {
+fn is_local(kernel: &RtNetlink, address: IpAddr) -> io::Result<bool> {
     let (family, octets) = bytes_of(address);
     // `struct rtmsg`: family, lengths of destination and source, type of service, table, protocol, scope, type, flags.
     let header = [family, (octets.len() * 8) as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    match ask(socket, libc::RTM_GETROUTE, 0, &header, &[(libc::RTA_DST, &octets)]) {
+    match kernel.ask(libc::RTM_GETROUTE, 0, &header, &[(libc::RTA_DST, &octets)]) {
         Ok(answer) => Ok(answer.get(netlink::HEADER + 7) == Some(&libc::RTN_LOCAL)),
         Err(error) if error.kind() == io::ErrorKind::NetworkUnreachable => Ok(false),
         Err(error) => Err(error),
@@ -57,40 +54,5 @@ fn bytes_of(address: IpAddr) -> (u8, Vec<u8>) {
     match address {
         IpAddr::V4(v4) => (libc::AF_INET as u8, v4.octets().to_vec()),
         IpAddr::V6(v6) => (libc::AF_INET6 as u8, v6.octets().to_vec()),
-    }
-}
-
-fn open() -> io::Result<OwnedFd> {
-    let flags = SockFlag::SOCK_CLOEXEC;
-    let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
-    connect(socket.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
-    Ok(socket)
-}
-
-/// Sends one request and gives the kernel's answer, which it has queued by the time the request is sent.
-fn ask(
-    socket: &OwnedFd,
-    kind: u16,
-    flags: libc::c_int,
-    header: &[u8],
-    attributes: &[(u16, &[u8])],
-) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let start = netlink::open(&mut bytes, kind, libc::NLM_F_REQUEST | flags, header);
-    for (kind, value) in attributes {
-        netlink::attribute(&mut bytes, *kind, value);
-    }
-    netlink::close(&mut bytes, start);
-    send(socket.as_raw_fd(), &bytes, MsgFlags::empty())?;
-    let mut answer = vec![0; 8192];
-    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::MSG_DONTWAIT)?;
-    answer.truncate(length);
-    if netlink::native_u16(&answer, 4) != Some(libc::NLMSG_ERROR as u16) {
-        return Ok(answer);
-    }
-    match answer.get(netlink::HEADER..).and_then(netlink::Answer::parse) {
-        Some(netlink::Answer { errno: 0, .. }) => Ok(answer),
-        Some(netlink::Answer { errno, .. }) => Err(io::Error::from_raw_os_error(errno)),
-        None => Err(io::Error::other(format!("an answer of {length} bytes that says nothing"))),
     }
 }

@@ -32,6 +32,7 @@ mod peer;
 mod poller;
 mod raw;
 mod realtime;
+mod rtnetlink;
 mod signals;
 mod tun;
 mod waker;

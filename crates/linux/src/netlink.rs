@@ -34,6 +34,31 @@ pub(crate) fn native_u32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
+/// What an answer that is one message says of the request: the error number if it was refused. An answer that is cut off
+/// refuses with `EBADMSG`.
+pub(crate) fn outcome(message: &[u8]) -> Result<(), i32> {
+    if native_u16(message, 4) != Some(libc::NLMSG_ERROR as u16) {
+        return Ok(());
+    }
+    match message.get(HEADER..).and_then(Answer::parse) {
+        Some(Answer { errno: 0, .. }) => Ok(()),
+        Some(Answer { errno, .. }) => Err(errno),
+        None => Err(libc::EBADMSG),
+    }
+}
+
+/// The value of the first attribute of that type.
+pub(crate) fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
+    loop {
+        let length = usize::from(native_u16(attributes, 0)?);
+        let value = attributes.get(ATTRIBUTE..length)?;
+        if native_u16(attributes, 2)? == wanted {
+            return Some(value);
+        }
+        attributes = attributes.get(length.next_multiple_of(ALIGN)..)?;
+    }
+}
+
 /// Starts a message with the subsystem's own `header` and gives its place; its length is written by [`close`]. Sequence
 /// number and port stay 0.
 pub(crate) fn open(bytes: &mut Vec<u8>, kind: u16, flags: libc::c_int, header: &[u8]) -> usize {
@@ -62,4 +87,38 @@ pub(crate) fn attribute(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
     bytes.extend_from_slice(&kind.to_ne_bytes());
     bytes.extend_from_slice(value);
     bytes.resize(bytes.len().next_multiple_of(ALIGN), 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_found_behind_others_and_torn_ones_are_not() {
+        let mut bytes = Vec::new();
+        attribute(&mut bytes, 3, b"lo\0");
+        attribute(&mut bytes, 40, &7u32.to_ne_bytes());
+        assert_eq!(find(&bytes, 40), Some(7u32.to_ne_bytes().as_slice()));
+        assert_eq!(find(&bytes, 99), None);
+        assert_eq!(find(&bytes[..bytes.len() - 1], 40), None, "torn");
+        assert_eq!(find(&[0; 8], 1), None, "a length that does not move on");
+    }
+
+    #[test]
+    fn what_an_answer_says_of_the_request() {
+        let answer = |errno: i32| {
+            let mut bytes = Vec::new();
+            let start = open(&mut bytes, libc::NLMSG_ERROR as u16, 0, &errno.wrapping_neg().to_ne_bytes());
+            bytes.extend([0; HEADER]); // of the message that it is about
+            close(&mut bytes, start);
+            bytes
+        };
+        assert_eq!(outcome(&answer(0)), Ok(()), "an acknowledgement");
+        assert_eq!(outcome(&answer(libc::EPERM)), Err(libc::EPERM));
+        assert_eq!(outcome(&answer(libc::EPERM)[..HEADER + 2]), Err(libc::EBADMSG));
+        assert_eq!(outcome(&answer(i32::MIN)), Err(libc::EBADMSG), "no number of an error");
+        let mut other = answer(libc::EPERM);
+        other[4..6].copy_from_slice(&libc::RTM_NEWLINK.to_ne_bytes());
+        assert_eq!(outcome(&other), Ok(()), "what was asked for");
+    }
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* When data leave towards the mesh, and how many packets may wait for that (schemes.md 3.3). */
+#ifndef MESHPACE_DEPARTURE_H
+#define MESHPACE_DEPARTURE_H
+
+#include "context.h"
+
+/* Takes places among the packets that wait, until `due`. False if there are none left. */
+INLINE bool take_places(__u64 now, __u64 due, __u32 packets, __u32 places)
+{
+	__u32 zero = 0;
+	struct waiting *known = bpf_map_lookup_elem(&waiting, &zero);
+	__u64 taken = 0;
+
+	if (!known)
+		return false;
+	for (int i = 0; i < SLOTS; i++) {
+		if (known->slots[i].time >= now >> SLOT_SHIFT)
+			taken += known->slots[i].packets;
+	}
+	if (taken + packets > places)
+		return false;
+	struct slot *slot = &known->slots[due >> SLOT_SHIFT & (SLOTS - 1)];
+
+	if (slot->time != due >> SLOT_SHIFT) {
+		slot->time = due >> SLOT_SHIFT;
+		slot->packets = 0;
+	}
+	__sync_fetch_and_add(&slot->packets, packets);
+	return true;
+}
+
+/* Gives data towards the mesh their departure. Returns it, or 0 if too much waits already. */
+INLINE __u64 schedule(struct context *c, const struct pace *pace, const struct settings *settings)
+{
+	struct flow *flow = c->flow;
+	__u64 interval = pace && c->treatment == PACE ? pace->interval : 0;
+	/* One interval after the last, in the interval in force now; at once and alone after idling (schemes.md 1.5). */
+	__u64 due = flow->departure + interval;
+
+	if (!interval || due <= c->now)
+		due = c->now;
+	/* What was queued under an interval that is gone must not be overtaken. */
+	if (due < flow->departure)
+		due = flow->departure;
+	__u64 wait = due - c->now;
+	if (wait > settings->horizon || (interval && wait > (__u64)pace->packets * interval)) {
+		flow->drops++;
+		return 0;
+	}
+	if (wait && !take_places(c->now, due, c->skb->gso_segs > 1 ? c->skb->gso_segs : 1, settings->places)) {
+		/* Others hold what there is: it goes on unpaced, unless it would overtake its own. */
+		if (flow->departure > c->now) {
+			flow->drops++;
+			return 0;
+		}
+		add(OVERFLOWED, 1);
+		due = c->now;
+		wait = 0;
+	}
+	flow->departure = due;
+	if (c->skb->gso_segs > 1) {
+		/* It leaves as a burst; those behind it wait until its segments would have left. */
+		add(SUPER_PACKETS, 1);
+		flow->departure += (c->skb->gso_segs - 1) * interval;
+	}
+	if (wait) {
+		c->skb->tstamp = due;
+		/* sch_fq sorts packets without a socket by hash: paced flows get a queue of their own. */
+		bpf_set_hash(c->skb, flow->id);
+		flow->delayed++;
+		add(DELAYED, 1);
+	} else {
+		add(FORWARDED, 1);
+	}
+	return due;
+}
+
+#endif
