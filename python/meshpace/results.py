@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 _From = TypedDict("_From", {"from": str})
 
@@ -74,6 +74,22 @@ class RoutingResult(TypedDict):
     control_packets: int | None
 
 
+class HopDelayResult(TypedDict):
+    """How long packets of a node for an egress took over the next hops, and what the relay expected."""
+
+    node: str
+    egress: str
+    hops: int
+    packets: int
+    actual_mean_s: float | None
+    estimate_mean_s: float | None
+    error_mean: float | None
+    error_abs_mean: float | None
+    taken: list[int]
+    estimate_s: list[float | None]
+    actual_s: list[float | None]
+
+
 class RunResult(TypedDict):
     """One run."""
 
@@ -99,5 +115,9 @@ class RunResult(TypedDict):
     links: list[LinkResult]
     gateways: list[GatewayResult]
     routing: RoutingResult
+    relays: NotRequired[list[dict[str, Any]]]
+    """``node`` and the counters of its relay, if relays count anything."""
+    hop_delays: NotRequired[list[HopDelayResult]]
+    """If asked for."""
     engine_fingerprint: str
     schemes: dict[str, dict[str, Any]]

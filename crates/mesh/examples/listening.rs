@@ -19,7 +19,7 @@ struct Listener {
 
 impl Relay for Listener {
     fn asks(&self) -> Asks {
-        Asks { frames: true, reports: true, busy_time: true }
+        Asks { frames: true, reports: true, busy_time: true, ..Asks::default() }
     }
 
     fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {

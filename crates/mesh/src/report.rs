@@ -2,9 +2,11 @@
 
 use crate::flow::{RunningFlow, Transport};
 use crate::measure::{half_width_95, jain};
-use crate::result::{ENGINE, FlowResult, GatewayResult, LinkResult, RoutingResult, RunResult};
+use crate::result::{
+    ENGINE, FlowResult, GatewayResult, HopDelayResult, LinkResult, RelayResult, RoutingResult, RunResult,
+};
 use crate::simulation::Simulation;
-use meshpace_network::GatewayNode;
+use meshpace_network::{GatewayNode, HopDelays};
 use meshpace_packet::Host;
 use meshpace_scenario::{App, Plan, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
@@ -55,8 +57,40 @@ impl Simulation<'_> {
                 route_failures: self.network.route_failures(),
                 control_packets: self.network.control_packets(),
             },
+            relays: self.relay_results(scenario),
+            hop_delays: self.hop_delay_results(scenario),
             flows,
         }
+    }
+
+    /// Nodes whose relays count something, in the order of the file.
+    fn relay_results(&self, scenario: &Scenario) -> Vec<RelayResult> {
+        let measured = self.meter.began().is_some();
+        let nodes = scenario.mesh.iter().zip(self.network.nodes());
+        let rows = nodes.map(|(spec, node)| RelayResult {
+            node: spec.id.clone(),
+            counters: node.relay_counters().map(|(name, n)| (name, if measured { n } else { 0 })).collect(),
+        });
+        rows.filter(|row| !row.counters.is_empty()).collect()
+    }
+
+    fn hop_delay_results(&self, scenario: &Scenario) -> Vec<HopDelayResult> {
+        let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
+        let rows = self.network.hop_delays().into_iter().flat_map(HopDelays::iter);
+        rows.map(|(node, egress, row)| HopDelayResult {
+            node: scenario.mesh[node.index()].id.clone(),
+            egress: scenario.mesh[egress.index()].id.clone(),
+            hops: row.hops,
+            packets: row.packets,
+            actual_mean_s: mean(row.actual, row.packets),
+            estimate_mean_s: mean(row.estimate, row.expected),
+            error_mean: mean(row.error, row.expected),
+            error_abs_mean: mean(row.magnitude, row.expected),
+            taken: row.seconds.iter().map(|s| s.taken).collect(),
+            estimate_s: row.seconds.iter().map(|s| mean(s.estimate, s.expected.into())).collect(),
+            actual_s: row.seconds.iter().map(|s| mean(s.actual, s.packets.into())).collect(),
+        })
+        .collect()
     }
 
     fn flow_result(&self, index: usize, scenario: &Scenario, began: Instant, stopped: Instant) -> FlowResult {

@@ -56,6 +56,12 @@ pub struct RunResult {
     pub gateways: Vec<GatewayResult>,
     /// Routing.
     pub routing: RoutingResult,
+    /// What relays count, a row a mesh node; absent where relays count nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relays: Vec<RelayResult>,
+    /// Delays over the next hops; absent unless asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hop_delays: Vec<HopDelayResult>,
 }
 
 /// One flow.
@@ -143,6 +149,44 @@ pub struct LinkResult {
     /// Time on the air of all frames of the link's exchanges as they were sent, RTS, CTS, data and ACK; broadcasts belong
     /// to no link. Null on wired links.
     pub airtime_s: Option<f64>,
+}
+
+/// One mesh node's relay.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RelayResult {
+    /// The node.
+    pub node: String,
+    /// Its counters.
+    #[serde(flatten)]
+    pub counters: BTreeMap<&'static str, u64>,
+}
+
+/// How long the packets of one node for one egress took over the next hops, from the MAC there on, and what the relay
+/// there expected.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HopDelayResult {
+    /// The node.
+    pub node: String,
+    /// Where the packets leave the mesh.
+    pub egress: String,
+    /// Over so many hops: four, or as many as there are.
+    pub hops: u32,
+    /// Packets that arrived there.
+    pub packets: u64,
+    /// Mean of their times.
+    pub actual_mean_s: Option<f64>,
+    /// Mean of what was expected of them.
+    pub estimate_mean_s: Option<f64>,
+    /// Mean of expected / actual - 1, packet by packet.
+    pub error_mean: Option<f64>,
+    /// Mean of its magnitude.
+    pub error_abs_mean: Option<f64>,
+    /// Packets that the MAC took, second by second from time 0.
+    pub taken: Vec<u32>,
+    /// Mean of what was expected of them, s.
+    pub estimate_s: Vec<Option<f64>>,
+    /// Mean time of those that arrived, by when the MAC took them, s.
+    pub actual_s: Vec<Option<f64>>,
 }
 
 /// One gateway of a scheme that acts there.

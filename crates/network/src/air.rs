@@ -25,7 +25,7 @@ impl<T: Copy + Debug> Network<T> {
         let outcome = this.station.frame_ends(now, frame, &self.config, &mut actions);
         if outcome != Outcome::Read {
             watch.lost(now, NodeId(node), frame, outcome);
-        } else if this.listens {
+        } else if this.listens.to_all() {
             let frame = *frame;
             self.tell_heard(node, &Heard { frame: &frame, mine: true });
         }
@@ -45,7 +45,7 @@ impl<T: Copy + Debug> Network<T> {
         let outcome = this.station.frame_ends(now, &frame, &self.config, &mut actions);
         if outcome != Outcome::Read {
             watch.lost(now, NodeId(node), &frame, outcome);
-        } else if this.listens {
+        } else if this.listens.to_all() {
             self.tell_heard(node, &Heard { frame: &frame, mine: true });
         }
         self.carry_out(node, &mut actions, watch);
@@ -134,6 +134,7 @@ impl<T: Copy + Debug> Network<T> {
     #[inline(never)]
     fn hand_over(&mut self, node: u32) -> bool {
         let Some(handle) = self.dequeue(node) else { return false };
+        self.note_taken(node, handle);
         let packet = self.packets.get(handle);
         let rate = packet.next_hop.map(|to| self.rates.between(NodeId(node), to));
         let offered = MacPacket {
@@ -207,7 +208,7 @@ impl<T: Copy + Debug> Network<T> {
             } else if mine {
                 let copy = self.far.add(*frame, &mut self.packets);
                 self.queue.schedule(arrival.end, Event::FarFrameEnds { node: hearer.node.0, copy });
-            } else if !PLAIN && decodable && self.nodes[hearer.node.index()].listens {
+            } else if !PLAIN && decodable && self.nodes[hearer.node.index()].listens.to(frame.kind) {
                 let listener = hearer.node.0;
                 let event = if hearer.delay < NEAR {
                     Event::Overheard { node: listener, from: node }
@@ -228,9 +229,13 @@ impl<T: Copy + Debug> Network<T> {
         if let Body::Arp(message) = self.packets.get(packet.handle).body {
             return self.arp_input(node, message);
         }
+        let now = self.now();
         let packet = self.packets.copy(packet.handle);
-        self.packets.get_mut(packet).travelled += 1;
-        let at = self.now() + LINK_LAYER_DELAY;
+        let copy = self.packets.get_mut(packet);
+        copy.travelled += 1;
+        copy.arrived = now;
+        self.note_arrived(node, packet);
+        let at = now + LINK_LAYER_DELAY;
         self.queue.schedule(at, Event::NetworkInput { node, packet, from: from.0 });
     }
 

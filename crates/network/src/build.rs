@@ -8,7 +8,7 @@ use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
 use crate::movement::Movement;
 use crate::network::Network;
-use crate::node::{LinkCounters, Node};
+use crate::node::{LinkCounters, Listens, Node};
 use crate::paths::Paths;
 use crate::rates::RateTable;
 use crate::topology::{WiredRoutes, nearest_gateways};
@@ -73,7 +73,7 @@ impl<T: Copy + Debug> Network<T> {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
             far: FarFrames::default(),
-            listening: nodes.iter().any(|node: &Node| node.listens),
+            listening: nodes.iter().any(|node: &Node| node.listens != Listens::No),
             nodes,
             movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),
             hearers,
@@ -90,6 +90,7 @@ impl<T: Copy + Debug> Network<T> {
             gateways,
             gateway_of,
             paths: Paths::default(),
+            hop_delays: scenario.measure.hop_delays.then(Box::default),
             frames: 0,
             control_packets: 0,
             failures_before: 0,
@@ -201,19 +202,21 @@ fn node(
     let relay = relays(&QueueConfig { place, limit: scenario.radio.queue as usize, seed: scenario.seed });
     let asks = relay.asks();
     let mut station = Station::new(id, reception, stream("backoff"), config);
-    if asks.frames || asks.busy_time {
+    let listens = Listens::of(asks);
+    if listens != Listens::No || asks.busy_time {
         station.watch();
     }
     Node {
         station,
         relay,
         relay_alarm: Alarm::default(),
-        listens: asks.frames,
+        listens,
         exchanges: asks.reports.then(|| Box::new(ExchangeLog::new(config.intervals.sifs))),
         routing,
         routing_alarm: Alarm::default(),
         arp: scenario.radio.arp.then(ArpTable::default),
         links: LinkCounters::default(),
+        relay_before: Vec::new(),
     }
 }
 

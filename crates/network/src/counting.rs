@@ -15,6 +15,7 @@ impl<T: Copy + Debug> Network<T> {
             node.station.settle(now, &self.config);
             node.station.reset_stats();
             node.links.reset();
+            node.relay_before = node.relay.counters();
         }
         for link in &mut self.wired {
             link.count = Default::default();
@@ -25,6 +26,9 @@ impl<T: Copy + Debug> Network<T> {
                 gateway.queue_max = machine.held();
                 gateway.waits = Quantiles::default();
             }
+        }
+        if let Some(delays) = &mut self.hop_delays {
+            delays.begin_counting();
         }
         self.control_packets = 0;
         self.failures_before = self.failures();

@@ -29,6 +29,8 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn enters_mesh(&mut self, node: u32, mut packet: Packet) {
         packet.entry = NodeId(node);
         packet.travelled = 0;
+        packet.arrived = self.now();
+        packet.trail = None;
         packet.ttl = self.nodes[node as usize].routing.data_ttl();
         let handle = self.packets.add(packet);
         self.route(node, handle);

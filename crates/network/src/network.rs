@@ -10,6 +10,7 @@ use crate::event::{Alarm, Event, EventQueue};
 use crate::fading::Fading;
 use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
+use crate::hop_delays::HopDelays;
 use crate::movement::Movement;
 use crate::node::Node;
 use crate::paths::Paths;
@@ -68,6 +69,8 @@ pub struct Network<T> {
     pub(crate) gateway_of: Vec<Option<u32>>,
     /// Paths that packets may name.
     pub(crate) paths: Paths,
+    /// Delays over the next hops, if somebody wants them.
+    pub(crate) hop_delays: Option<Box<HopDelays>>,
     /// Frames sent.
     pub(crate) frames: u64,
     /// Routing packets sent since counting began.

@@ -3,8 +3,8 @@
 use crate::arp::ArpTable;
 use crate::event::Alarm;
 use meshpace_packet::{Class, Handle};
-use meshpace_radio::Station;
-use meshpace_relay::{ExchangeLog, Relay};
+use meshpace_radio::{FrameKind, Station};
+use meshpace_relay::{Asks, ExchangeLog, Relay};
 use meshpace_routing::Protocol;
 use meshpace_units::NodeId;
 
@@ -16,8 +16,8 @@ pub struct Node {
     pub relay: Box<dyn Relay>,
     /// When the relay wants to be called.
     pub relay_alarm: Alarm,
-    /// True if the relay listens to all that the station can read.
-    pub listens: bool,
+    /// What the relay hears of all that the station can read.
+    pub listens: Listens,
     /// What the station's exchanges come to, if the relay asks.
     pub exchanges: Option<Box<ExchangeLog>>,
     /// Its routing.
@@ -28,6 +28,52 @@ pub struct Node {
     pub(crate) arp: Option<ArpTable>,
     /// What happened to the packets for each neighbour.
     pub links: LinkCounters,
+    /// What the relay had counted when counting began.
+    pub(crate) relay_before: Vec<(&'static str, u64)>,
+}
+
+impl Node {
+    /// What the relay has counted since counting began.
+    pub fn relay_counters(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        let before =
+            |name| self.relay_before.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count);
+        self.relay.counters().into_iter().map(move |(name, count)| (name, count - before(name)))
+    }
+}
+
+/// The frames that a relay wants to hear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listens {
+    /// None.
+    No,
+    /// Data frames for others.
+    Data,
+    /// All.
+    All,
+}
+
+impl Listens {
+    /// What a relay asks for.
+    #[must_use]
+    pub fn of(asks: Asks) -> Self {
+        match asks {
+            Asks { frames: true, .. } => Self::All,
+            Asks { data_frames: true, .. } => Self::Data,
+            _ => Self::No,
+        }
+    }
+
+    /// True if it hears frames of this kind that are for others.
+    #[must_use]
+    pub fn to(self, kind: FrameKind) -> bool {
+        self == Self::All || (self == Self::Data && kind == FrameKind::Data)
+    }
+
+    /// True if it hears those for this node, too.
+    #[must_use]
+    pub fn to_all(self) -> bool {
+        self == Self::All
+    }
 }
 
 /// Counters of one directed link.

@@ -2,8 +2,9 @@
 
 use crate::event::Event;
 use crate::network::Network;
+use crate::paths::Paths;
 use crate::rates::RateTable;
-use meshpace_packet::{Class, Handle, Packet};
+use meshpace_packet::{Class, Handle, Packet, PathId};
 use meshpace_radio::{Station, StationConfig};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
 use meshpace_routing::Protocol;
@@ -18,6 +19,7 @@ struct View<'a> {
     routing: &'a Protocol<Handle>,
     config: &'a StationConfig,
     rates: &'a RateTable,
+    paths: &'a Paths,
 }
 
 impl NodeView for View<'_> {
@@ -31,6 +33,16 @@ impl NodeView for View<'_> {
 
     fn hops_to(&self, node: NodeId) -> Option<u32> {
         if node == self.node { Some(0) } else { self.routing.hops_to(self.now, node) }
+    }
+
+    fn hops_on(&self, path: PathId) -> Option<u32> {
+        let nodes = self.paths.nodes(path);
+        let here = nodes.iter().position(|node| *node == self.node)?;
+        u32::try_from(nodes.len() - 1 - here).ok()
+    }
+
+    fn next_hop_to(&self, node: NodeId) -> Option<NodeId> {
+        self.routing.next_hop(self.now, node)
     }
 }
 
@@ -98,6 +110,7 @@ impl<T: Copy + Debug> Network<T> {
             routing: &this.routing,
             config: &self.config,
             rates: &self.rates,
+            paths: &self.paths,
         };
         let mut here = Here::new(now, &mut self.packets, free, Some(&mut view), &mut self.dropped);
         let answer = call(this.relay.as_mut(), &mut here);

@@ -11,9 +11,11 @@ mod body;
 mod packet;
 mod shim;
 mod store;
+mod trail;
 
 pub use arp::{Arp, ArpOperation};
 pub use body::{Body, Datagram, Opaque, Stamp};
 pub use packet::{Class, Host, Packet, PacketId, PathId};
 pub use shim::{Shim, ShimBytes, ShimKind, ShimView};
 pub use store::{Handle, Packets};
+pub use trail::{Stop, Trail};

@@ -6,6 +6,8 @@ use meshpace_units::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ShimKind {
+    /// LLAP's identity of a packet (schemes.md 8).
+    LlapIdentity = 1,
     /// For tests and experiments, as these two numbers of IP's protocols (RFC 3692).
     ExperimentA = 253,
     /// See `ExperimentA`.

@@ -1,6 +1,6 @@
 //! What a relay may ask of its node, and do to packets.
 
-use meshpace_packet::{Handle, Host, Packet, Packets};
+use meshpace_packet::{Handle, Host, Packet, Packets, PathId};
 use meshpace_radio::Frame;
 use meshpace_units::{Instant, NodeId, Rate, Span};
 use std::fmt;
@@ -53,6 +53,12 @@ pub trait NodeView {
 
     /// Hops to a node of the mesh as the routing table has them.
     fn hops_to(&self, node: NodeId) -> Option<u32>;
+
+    /// Hops left on a path from here on; `None` if it does not pass here.
+    fn hops_on(&self, path: PathId) -> Option<u32>;
+
+    /// The neighbour that a packet for a node of the mesh would go to now.
+    fn next_hop_to(&self, node: NodeId) -> Option<NodeId>;
 }
 
 /// The surroundings of one call.

@@ -12,6 +12,7 @@
 //! | [`report`] | what the MAC tells those who ask: granted, retries, sent, given up, with times |
 //! | [`DropTail`] | first in, first out, routing packets at the head (ns-2's `PriQueue`) |
 //! | [`FqCodel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
+//! | `llap` | link layer adaptive pacing, by overhearing |
 //!
 //! A new relay is a file like `drop_tail.rs` and a row of [`RELAYS`]. What it says of itself stands in its file.
 
@@ -35,5 +36,5 @@ pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
     /// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
-    pub static RELAYS: RelayPart = [drop_tail, fq_codel];
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel, llap];
 }

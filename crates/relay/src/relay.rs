@@ -4,7 +4,7 @@ use crate::here::Here;
 use crate::report::Report;
 use meshpace_packet::{Handle, Packet};
 use meshpace_radio::Frame;
-use meshpace_units::Instant;
+use meshpace_units::{Instant, Span};
 use std::fmt;
 
 /// What a relay wants to be told beside its packets. It is asked once; what nobody asks for costs nothing.
@@ -12,6 +12,8 @@ use std::fmt;
 pub struct Asks {
     /// Every frame that the node's station reads: [`Relay::heard`]. Listening costs an event for every frame in range.
     pub frames: bool,
+    /// The data frames among them that are for others, and nothing else: [`Relay::heard`], for a quarter of the events.
+    pub data_frames: bool,
     /// What becomes of the packets at the MAC: [`Relay::reported`].
     pub reports: bool,
     /// How long the medium was busy: [`NodeView::busy_time`](crate::NodeView::busy_time).
@@ -69,8 +71,19 @@ pub trait Relay: fmt::Debug + Send {
     /// Something happened at the MAC to a packet that was given out, if [`Asks::reports`].
     fn reported(&mut self, _here: &mut Here<'_>, _report: &Report) {}
 
-    /// A frame was read, if [`Asks::frames`].
+    /// A frame was read, if [`Asks::frames`] or [`Asks::data_frames`].
     fn heard(&mut self, _here: &mut Here<'_>, _heard: &Heard<'_>) {}
+
+    /// How long it expects a packet to take from the MAC here over the next four hops, or as many as there are to its
+    /// egress; for results.
+    fn k_hop_delay(&self, _packet: &Packet) -> Option<Span> {
+        None
+    }
+
+    /// What it has counted so far, by name, for results; names and order never change.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called next. A time that is not ahead is none: what is due now
     /// is done now, and what waits for the transmitter is asked for when that is free.

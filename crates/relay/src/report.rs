@@ -38,6 +38,8 @@ pub struct Exchange {
     pub data_frames: u32,
     /// Time on the air of all its RTS and data frames.
     pub airtime: Span,
+    /// Time on the air of the latest data frame; 0 before there is one.
+    pub data_airtime: Span,
     /// Last bit of the CTS that let the latest data frame go; `None` without RTS.
     pub cts_ended: Option<Instant>,
     /// Last bit of the latest data frame; in a report of `Sent` that of the frame that was acknowledged. (The last bit of
@@ -79,6 +81,7 @@ impl ExchangeLog {
             attempts: 0,
             data_frames: 0,
             airtime: Span::ZERO,
+            data_airtime: Span::ZERO,
             cts_ended: None,
             data_ended: None,
         });
@@ -94,6 +97,7 @@ impl ExchangeLog {
         let opens = frame.kind == FrameKind::Rts || !frame.protected;
         if frame.kind == FrameKind::Data {
             exchange.data_frames += 1;
+            exchange.data_airtime = frame.airtime;
             // The data follow the CTS after a SIFS.
             exchange.cts_ended = frame.protected.then(|| now - self.sifs);
             exchange.data_ended = Some(now + frame.airtime);

@@ -33,7 +33,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 26] = [
+static TABLE: [Composition; 28] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -164,6 +164,22 @@ static TABLE: [Composition; 26] = [
         summary: "TCP-ADA: one ACK a window if possible",
         source: "schemes.md 7.3",
         differs: &[("ack_policy", Preset::Word("ada"))],
+    },
+    Composition {
+        name: "llap",
+        summary: "NewReno over nodes that pace at the link layer by what they overhear",
+        source: "schemes.md 8; Franklin, Siva Ram Murthy 2008",
+        differs: &[("relay", Preset::Word("llap"))],
+    },
+    Composition {
+        name: "llap-letter",
+        summary: "LLAP with its Algorithm 1 to the letter: spacings, and timers that never stop at the core",
+        source: "schemes.md 8, Core law",
+        differs: &[
+            ("relay", Preset::Word("llap")),
+            ("llap_core", Preset::Word("spacing")),
+            ("llap_idle", Preset::Word("free-core")),
+        ],
     },
 ];
 

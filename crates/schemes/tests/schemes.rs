@@ -65,6 +65,8 @@ fn the_table() {
         ("dynack-ap", "newreno, khd; dynamic-delayed; drop-tail; none"),
         ("tcp-daa", "daa, none; daa; drop-tail; none"),
         ("tcp-ada", "newreno, none; ada; drop-tail; none"),
+        ("llap", "newreno, none; every; llap; none"),
+        ("llap-letter", "newreno, none; every; llap; none"),
     ];
     assert_eq!(parts, expected.map(|(name, parts)| (name, parts.to_owned())));
     assert_eq!(lookup("tcp-gab"), None);

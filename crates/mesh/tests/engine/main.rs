@@ -14,6 +14,7 @@ mod golden;
 mod goodput_control;
 mod interval;
 mod links;
+mod llap;
 mod losses;
 mod mobility;
 mod models;

@@ -15,7 +15,7 @@ struct Listener(DropTail);
 
 impl Relay for Listener {
     fn asks(&self) -> Asks {
-        Asks { frames: true, reports: true, busy_time: true }
+        Asks { frames: true, reports: true, busy_time: true, ..Asks::default() }
     }
 
     fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {
@@ -109,7 +109,7 @@ struct Witness(DropTail, Notes);
 
 impl Relay for Witness {
     fn asks(&self) -> Asks {
-        Asks { frames: true, reports: true, busy_time: true }
+        Asks { frames: true, reports: true, busy_time: true, ..Asks::default() }
     }
 
     fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {

@@ -23,7 +23,7 @@ macro_rules! extras {
 }
 
 extras! {
-    "measure" MEASURE = [];
+    "measure" MEASURE = [hop_delays];
     "radio" RADIO = [backoff_range];
     "topology" TOPOLOGY = [];
     "routing" ROUTING = [];

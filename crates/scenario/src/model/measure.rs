@@ -9,6 +9,8 @@ pub struct Measure {
     pub plan: Plan,
     /// Lengths of the windows over which fairness is averaged.
     pub windows: Vec<Span>,
+    /// Whether delays over the next hops are measured.
+    pub hop_delays: bool,
 }
 
 /// When a run ends and what is discarded.
