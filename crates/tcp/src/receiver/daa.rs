@@ -19,6 +19,7 @@ pub(super) static PART: AckPolicyPart = AckPolicyPart::new(
             patience: values.span("ack_delay"),
             gap: Gap::new(values.real("daa_gap_weight")),
             window: 1.0,
+            share: 1.0,
             starting: true,
         })
     },
@@ -59,6 +60,8 @@ struct Daa {
     patience: Span,
     gap: Gap,
     window: f64,
+    /// Segments that share the acknowledgement waited for.
+    share: f64,
     /// Until the window is first at its largest or something goes wrong: a receiver does not see the sender's phase.
     starting: bool,
 }
@@ -73,7 +76,11 @@ impl Daa {
 impl AckPolicy for Daa {
     fn on_in_order(&mut self, arrived: &InOrder) -> When {
         let gap = self.gap.on_arrival(arrived.now);
-        let due = f64::from(arrived.waiting) >= libm::floor(self.window);
+        if arrived.waiting == 1 {
+            // What those that share an acknowledgement found when the first of them came: the window grows meanwhile.
+            self.share = libm::floor(self.window);
+        }
+        let due = f64::from(arrived.waiting) >= self.share;
         self.window = (self.window + if self.starting { self.start_up } else { 1.0 }).min(self.most);
         self.starting &= self.window < self.most;
         if due {
@@ -121,12 +128,12 @@ mod tests {
     #[test]
     fn the_delaying_window_grows_slowly_at_first_and_falls_to_two() {
         let mut policy = (PART.build)(&Values::defaults(PART.about.keys()));
-        // 1, 1.3, 1.6, 1.9 and 2.2 before the first five; 3.1 before the eighth, 4 before the eleventh.
-        assert_eq!(acknowledged(&mut *policy, 1..=19), [1, 2, 3, 4, 6, 9, 13, 17]);
+        // 1, 1.3, 1.6, 1.9, 2.2 before the first five, 2.8 before the seventh, 3.4 before the ninth, 4 before the twelfth.
+        assert_eq!(acknowledged(&mut *policy, 1..=19), [1, 2, 3, 4, 6, 8, 11, 15, 19]);
         policy.on_disorder(Instant::ZERO + Span::from_millis(190));
-        // 2, 3, 4, 4: it grows by one now; the gap to the segment out of order does not count.
-        assert_eq!(acknowledged(&mut *policy, 20..=32), [23, 27, 31]);
+        // 2, then 4: it grows by one now; the gap to the segment out of order does not count.
+        assert_eq!(acknowledged(&mut *policy, 20..=32), [21, 25, 29]);
         policy.on_wait_over();
-        assert_eq!(acknowledged(&mut *policy, 33..=38), [36]);
+        assert_eq!(acknowledged(&mut *policy, 33..=38), [34, 38]);
     }
 }
