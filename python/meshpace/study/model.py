@@ -70,7 +70,7 @@ PAPER_CONDITIONS = (AODV, STATIC, AODV_SINR, STATIC_SINR, RFC3561)
 
 _PRINTED = {
     "newreno": "NewReno", "tcp-ap": "TCP-AP", "tcp-gap": "TCP-GAP", "tcp-gap-nogc": "TCP-GAP without goodput control",
-    "fixed-rate": "fixed interval",
+    "fixed-rate": "fixed interval", "llap": "LLAP", "llap-letter": "LLAP to the letter",
 }  # fmt: skip
 """How the papers print the names of schemes."""
 
@@ -125,6 +125,8 @@ class Plan:
     """Labels of the points run; all if None."""
     core_s: float = 1.0
     """Processor time of a run, roughly; weighs runs for the time left, nothing else."""
+    conditions: tuple[Condition, ...] | None = None
+    """Those run, of the study's; all if None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ class Study:
 
     def cells(self, effort: Effort) -> Iterator[Cell]:
         """Every value of the figure."""
-        for condition in self.conditions:
+        for condition in self.plan(effort).conditions or self.conditions:
             for scheme in self.schemes:
                 for point in self.points(effort):
                     yield Cell(condition, scheme, point.label)

@@ -19,6 +19,7 @@ MODULES = (
     "gap_text",
     "gap_beyond",
     "gap_switches",
+    "llap",
     "byu_cal",
     "byu_assumptions",
 )

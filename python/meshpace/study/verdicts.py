@@ -24,6 +24,7 @@ _MODULES = (
     "gap_claims_web",
     "gap_claims_text",
     "gap_claims_beyond",
+    "llap_claims",
     *registry.MODULES,
 )
 
