@@ -3,6 +3,7 @@
 use crate::budget::Budget;
 use crate::goodput::{Acked, Goodput};
 use crate::hole::{Duplicate, Hole};
+use crate::incoming::Sack;
 use crate::pacing_queue::{Outbound, PacingQueue};
 use crate::segment_map::{Covered, Recorded, SegmentMap, UNACKED_MAX};
 use crate::{Config, Departure, DiscardReason, DupAck, Retransmissions, Route, Treatment, WirelessLaw};
@@ -183,7 +184,9 @@ impl<P: Clone> Down<P> {
         self.segment = self.segment.max(Bytes(u64::from(segment.payload)));
         let first = self.is_paced() && config.retransmissions == Retransmissions::First;
         if first
-            && (self.queue.covers(packet.start, packet.end) || self.is_known(now, packet.start, packet.end))
+            && (self.queue.covers(packet.start, packet.end)
+                || self.is_answered(packet.end)
+                || self.is_known(now, packet.start, packet.end))
         {
             self.duplicates += 1;
             return Arrival::Duplicate(packet.packet);
@@ -266,7 +269,7 @@ impl<P: Clone> Down<P> {
         // What was lost is no part of the queue that stands: CoDel neither sees its short wait nor drops it.
         while let Some(again) = first.then(|| self.queue.pop_before(self.map.end())).flatten() {
             budget.leaves(again.wire_len);
-            if !self.is_known(now, again.start, again.end) {
+            if !self.is_answered(again.end) && !self.is_known(now, again.start, again.end) {
                 return Some(again);
             }
             self.duplicates += 1;
@@ -279,6 +282,13 @@ impl<P: Clone> Down<P> {
         self.aqm_drops += dropped.len() as u64;
         gone.extend(dropped.into_iter().map(|packet| packet.discard(DiscardReason::Waited, now)));
         packet
+    }
+
+    /// True if the receiver has all up to `end` and will say so without a copy: something else waits for it here. A sender that went
+    /// back to its first byte has a whole window of copies in the queue, and at the pace of a path that was just searched for they
+    /// would take a minute to tell it what one packet tells.
+    fn is_answered(&self, end: Seq) -> bool {
+        end.at_or_before(self.map.una()) && !self.queue.is_empty()
     }
 
     /// True if the receiver has `[start, end)` and its sender is about to hear so: an acknowledgement of it passed a moment
@@ -373,16 +383,25 @@ impl<P: Clone> Down<P> {
         Acked { bytes, rtt }
     }
 
-    /// A duplicate ACK for the first missing byte. `lowest_sack` is the left edge of the lowest block above it.
-    pub fn on_duplicate(&mut self, now: Instant, lowest_sack: Option<Seq>, config: &Config) -> Answer<P> {
+    /// A duplicate ACK for the first missing byte.
+    pub fn on_duplicate(&mut self, now: Instant, sack: Sack, config: &Config) -> Answer<P> {
         let una = self.map.una();
+        let paper = config.retransmissions == Retransmissions::InTurn || config.dupack == DupAck::Literal;
+        let tells = paper || self.tells_of_loss(now, sack);
         let Some(entry) = self.map.holding(una) else {
             return Answer::Forward;
         };
-        let in_hole = lowest_sack.is_none_or(|edge| entry.end.at_or_before(edge));
+        let in_hole = match sack {
+            Sack::None => true,
+            Sack::NothingNew => false,
+            Sack::Above { hole_end, .. } => entry.end.at_or_before(hole_end),
+        };
         let Some(cached) = entry.keep.as_ref().filter(|_| in_hole) else {
             return Answer::Forward;
         };
+        if !tells && !Hole::is_being_repaired(self.hole.as_ref(), now, una) {
+            return Answer::Forward;
+        }
         match Hole::on_duplicate(&mut self.hole, config.dupack, now, una, self.wireless.smoothed) {
             Duplicate::Forward => Answer::Forward,
             Duplicate::Suppress => Answer::Suppress,
@@ -395,6 +414,23 @@ impl<P: Clone> Down<P> {
                 self.reschedule(now);
                 Answer::Repair(packet)
             }
+        }
+    }
+
+    /// False if the missing segment may well have been on its way when the receiver sent the duplicate: what arrived last had left
+    /// before it (RFC 8985, section 3.1: only what was sent later and has arrived tells of a loss), or, where the receiver does not
+    /// say what that was, a round trip is not yet over. So it is with what CoDel dropped here and the sender has sent again: the
+    /// duplicates of what stood behind it come for a round trip more, and to send it a third time would take back the signal.
+    fn tells_of_loss(&mut self, now: Instant, sack: Sack) -> bool {
+        let Some(missing) = self.map.holding(self.map.una()).map(|entry| entry.at) else { return false };
+        let arrived = match sack {
+            Sack::Above { arrived, .. } => self.map.holding(arrived + u32::MAX).map(|entry| entry.at),
+            Sack::None | Sack::NothingNew => None,
+        };
+        match (arrived, self.wireless.smoothed) {
+            (Some(arrived), _) => arrived >= missing,
+            (None, Some(smoothed)) => now.saturating_since(missing) >= smoothed,
+            (None, None) => true,
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::budget::Books;
 use crate::connection::{Connection, Told};
 use crate::down::{Answer, Arrival, Down};
-use crate::incoming::{Incoming, Sack, lowest_sack};
+use crate::incoming::{Incoming, Sack};
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
@@ -447,13 +447,10 @@ impl<P: Clone> Gateway<P> {
                     goodput.on_acked(slot, acked.bytes);
                     acked.rtt.into_iter().for_each(|rtt| goodput.on_round_trip(slot, rtt));
                 }
-                answer = match lowest_sack(segment) {
-                    // A watched flow has no cache, so that its duplicates are forwarded as well.
-                    _ if !duplicate => Answer::Forward,
-                    Sack::NothingNew => Answer::Forward,
-                    Sack::None => down.on_duplicate(now, None, &self.config),
-                    Sack::Above(edge) => down.on_duplicate(now, Some(edge), &self.config),
-                };
+                // A watched flow has no cache, so that its duplicates are forwarded as well.
+                if duplicate {
+                    answer = down.on_duplicate(now, Sack::of(segment), &self.config);
+                }
             }
         }
         match answer {

@@ -28,6 +28,11 @@ pub(crate) enum Duplicate {
 }
 
 impl Hole {
+    /// True if a repair of the hole at `at` is on its way.
+    pub fn is_being_repaired(hole: Option<&Self>, now: Instant, at: Seq) -> bool {
+        hole.is_some_and(|hole| hole.at == at && now < hole.guard_until)
+    }
+
     /// Decides on a duplicate ACK for the byte at `at`; `smoothed` is the flow's wireless round trip.
     ///
     /// Source: schemes.md 3.3, duplicate-ACK rules 2 and 3.
@@ -44,7 +49,7 @@ impl Hole {
             DupAck::Snoop => {}
         }
         let attempts = match hole {
-            Some(hole) if hole.at == at && now < hole.guard_until => return Duplicate::Suppress,
+            Some(_) if Self::is_being_repaired(hole.as_ref(), now, at) => return Duplicate::Suppress,
             Some(hole) if hole.at == at && hole.attempts >= ATTEMPTS => return Duplicate::Forward,
             Some(hole) if hole.at == at => hole.attempts + 1,
             _ => 1,

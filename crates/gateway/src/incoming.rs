@@ -41,20 +41,30 @@ impl<P> Incoming<'_, P> {
 }
 
 /// What an ACK's SACK blocks say about the hole at its acknowledgement number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sack {
     /// There are no blocks.
     None,
     /// Only data that was acknowledged before (D-SACK, RFC 2883): something arrived twice, nothing is missing.
     NothingNew,
-    /// The hole ends here at the latest.
-    Above(Seq),
+    Above {
+        /// The hole ends here at the latest.
+        hole_end: Seq,
+        /// The end of the block that holds what arrived last, which is the first one (RFC 2018, section 4).
+        arrived: Seq,
+    },
 }
 
-pub(crate) fn lowest_sack(segment: &Segment) -> Sack {
-    let mut blocks = segment.options.sack.iter().flatten().peekable();
-    if blocks.peek().is_none() {
-        return Sack::None;
+impl Sack {
+    pub fn of(segment: &Segment) -> Self {
+        let mut blocks = segment.options.sack.iter().flatten().peekable();
+        if blocks.peek().is_none() {
+            return Self::None;
+        }
+        let above = blocks.filter(|(left, _)| left.after(segment.ack));
+        let mut above = above.peekable();
+        let Some(&&(_, arrived)) = above.peek() else { return Self::NothingNew };
+        let lowest = above.map(|&(left, _)| left).min_by_key(|left| left.since(segment.ack));
+        lowest.map_or(Self::NothingNew, |hole_end| Self::Above { hole_end, arrived })
     }
-    let above = blocks.map(|&(left, _)| left).filter(|left| left.after(segment.ack));
-    above.min_by_key(|left| left.since(segment.ack)).map_or(Sack::NothingNew, Sack::Above)
 }

@@ -3,13 +3,13 @@
 mod common;
 
 use common::*;
-use meshpace_gateway::{Action, Config, DiscardReason, DupAck, Retransmissions, Side, Verdict};
+use meshpace_gateway::{Action, CodelConfig, Config, DiscardReason, DupAck, Retransmissions, Side, Verdict};
 use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Instant, Span};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// RFC 8289's own parameters (section 4.3, section 4.4).
-const RFC_8289: meshpace_gateway::CodelConfig =
-    meshpace_gateway::CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
+const RFC_8289: CodelConfig = CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
 
 fn first() -> Config {
     Config { retransmissions: Retransmissions::First, dupack: DupAck::Off, ..config() }
@@ -162,4 +162,165 @@ fn going_back_to_the_first_byte_costs_one_turn() {
     assert_eq!(copies, 20);
     let left = flow.left(ms(10_000));
     assert_eq!((left.len(), left[0]), (21, again));
+}
+
+/// Both ends of a flow whose mesh loses nothing: a sender with 40 segments on their way that sends again what three duplicates
+/// name, once, and a receiver that answers every segment.
+struct Ends {
+    sack: bool,
+    next: u32,
+    una: u32,
+    /// Below it losses are of the window that was halved last (RFC 6582).
+    recover: u32,
+    duplicates: u32,
+    /// Segments that have arrived and are not yet acknowledged in order, and the first that has not.
+    beyond: BTreeSet<u32>,
+    awaited: u32,
+}
+
+impl Ends {
+    const WINDOW: u32 = 40;
+
+    /// What the receiver says when segment `n` has arrived.
+    fn arrive(&mut self, s: &Script, n: u32) -> Segment {
+        if n >= self.awaited {
+            self.beyond.insert(n);
+        }
+        while self.beyond.remove(&self.awaited) {
+            self.awaited += 1;
+        }
+        let mut ack = s.ack(self.awaited * MSS);
+        if self.sack && self.beyond.contains(&n) {
+            let mut ends = (n, n + 1);
+            while self.beyond.contains(&(ends.0 - 1)) {
+                ends.0 -= 1;
+            }
+            while self.beyond.contains(&ends.1) {
+                ends.1 += 1;
+            }
+            let at = |n: u32| s.down(n * MSS, 0, 0).seq;
+            ack.options.sack[0] = Some((at(ends.0), at(ends.1)));
+        }
+        ack
+    }
+
+    /// What the sender sends when an acknowledgement of so many segments comes through.
+    fn hear(&mut self, acked: u32) -> Vec<u32> {
+        let mut sends = Vec::new();
+        if acked > self.una {
+            (self.una, self.duplicates) = (acked, 0);
+            sends.extend((acked < self.recover).then_some(acked)); // a partial acknowledgement
+        } else {
+            self.duplicates += 1;
+            if self.duplicates == 3 && acked >= self.recover {
+                self.recover = self.next;
+                sends.push(acked);
+            }
+        }
+        while self.next < self.una + Self::WINDOW {
+            sends.push(self.next);
+            self.next += 1;
+        }
+        sends
+    }
+}
+
+/// Twenty seconds of such a flow: segments that CoDel dropped, and repairs by the gateway. The mesh loses what is in
+/// `lost`, the first time.
+fn twenty_seconds(sack: bool, codel: Option<CodelConfig>, lost: &[u32]) -> (u64, u64) {
+    const CROSSES: Span = Span::from_millis(40);
+    let law = meshpace_pacing::AdaptiveConfig { history: 1, ..config().law };
+    let mut s = Script::established(Config { codel, law, dupack: DupAck::Snoop, ..first() });
+    s.sample(0, 40);
+    let mut ends =
+        Ends { sack, next: 1, una: 1, recover: 0, duplicates: 0, beyond: BTreeSet::new(), awaited: 1 };
+    let (mut names, mut crossings) = (BTreeMap::new(), BTreeMap::new());
+    let mut arrivals: VecDeque<(Instant, u32)> = VecDeque::new();
+    let mut sends = ends.hear(1);
+    while s.now < ms(20_000) {
+        for n in sends.drain(..) {
+            let data = s.down(n * MSS, MSS, 0);
+            let (packet, verdict) = s.hand_in(Side::Wired, &data);
+            names.insert(packet, n);
+            if matches!(verdict, Verdict::Forward(..)) {
+                arrivals.push_back((s.now + CROSSES, n));
+            }
+        }
+        for (packet, action) in s.departures() {
+            let n = names[&packet];
+            let crossed = crossings.entry(n).or_insert(0);
+            if !matches!(action, Action::Discard(_)) {
+                *crossed += 1;
+                if *crossed > 1 || !lost.contains(&n) {
+                    arrivals.push_back((s.now + CROSSES, n));
+                }
+            }
+        }
+        let due = s.gateway.poll_timeout();
+        let arrival = arrivals.front().map(|&(at, _)| at);
+        let Some(at) =
+            [due, arrival].into_iter().flatten().min().filter(|_| s.gateway.held() + arrivals.len() > 0)
+        else {
+            s.now += Span::from_secs(1); // its timer
+            sends.push(ends.una);
+            continue;
+        };
+        s.now = s.now.max(at);
+        s.gateway.handle_timeout(s.now);
+        while let Some((_, n)) = arrivals.front().copied().filter(|(at, _)| *at <= s.now) {
+            arrivals.pop_front();
+            let ack = ends.arrive(&s, n);
+            let acked = ends.awaited;
+            if matches!(s.hand_in(Side::Wireless, &ack).1, Verdict::Forward(..)) {
+                sends.extend(ends.hear(acked));
+            }
+        }
+    }
+    assert!(ends.una > 300, "{} of some 630 acknowledged", ends.una);
+    (s.stats().aqm_drops, s.stats().local_retransmissions)
+}
+
+/// The sender halves its window for what CoDel drops, and sends it again: a second copy from here would cross the mesh for
+/// nothing.
+#[test]
+fn what_codel_drops_is_the_senders_to_send_again() {
+    for sack in [true, false] {
+        let (dropped, repairs) = twenty_seconds(sack, Some(RFC_8289), &[]);
+        assert!(dropped >= 20, "{dropped}");
+        assert_eq!(repairs, 0, "of {dropped} dropped, SACK {sack}");
+    }
+}
+
+#[test]
+fn what_the_mesh_loses_is_repaired_beside_it() {
+    for sack in [true, false] {
+        let lost = [20, 80, 81, 150, 200];
+        let (_, repairs) = twenty_seconds(sack, None, &lost);
+        assert_eq!(repairs, lost.len() as u64, "SACK {sack}");
+    }
+}
+
+/// One packet makes the receiver acknowledge; a window of copies at a slow pace makes it do so for as long as it takes them all to
+/// leave. The latest acknowledgement is long past, so that none of them is known for that.
+#[test]
+fn of_a_window_of_copies_one_leaves() {
+    let mut flow = Flow::new(first(), 0);
+    for n in 2..12 {
+        flow.data(n);
+    }
+    flow.left(ms(10_000));
+    for n in 1..12 {
+        flow.s.now += Span::from_micros(1);
+        assert!(!matches!(flow.data(n).1, Verdict::Dropped(_)), "segment {n}");
+    }
+    let lost_again = flow.s.gateway.held() as u32;
+    flow.acknowledge(12); // of their first passages, on its way for long
+    flow.s.now += Span::from_secs(2);
+    flow.s.gateway.handle_timeout(flow.s.now);
+    assert!(lost_again >= 10, "{lost_again} wait");
+    let departures = flow.s.departures();
+    let gone =
+        departures.iter().filter(|(_, action)| *action == Action::Discard(DiscardReason::Duplicate)).count();
+    assert_eq!((departures.len() as u32, gone as u32), (lost_again, lost_again - 1), "{departures:?}");
+    assert_eq!(flow.s.gateway.held(), 0);
 }
