@@ -7,6 +7,23 @@ from typing import Any, NotRequired, TypedDict
 _From = TypedDict("_From", {"from": str})
 
 
+class LoadResult(TypedDict):
+    """Packets of one kind that a node sent for a flow; ``bytes`` and ``packet_bytes`` with IP header."""
+
+    attempts: int
+    bytes: int
+    packets: int
+    packet_bytes: int
+
+
+class NodeLoad(TypedDict):
+    """What a mesh node put on the air for a flow."""
+
+    node: str
+    data: LoadResult
+    ack: LoadResult
+
+
 class FlowResult(_From):
     """One flow over the measured interval."""
 
@@ -33,6 +50,7 @@ class FlowResult(_From):
     cwnd_mean: float | None
     transfers: int | None
     completed_s: float | None
+    load: list[NodeLoad]
 
 
 class LinkResult(_From):

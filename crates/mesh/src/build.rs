@@ -48,6 +48,8 @@ impl<'a> Simulation<'a> {
                 let back = there.iter().rev().copied().collect();
                 [self.network.add_path(there), self.network.add_path(back)]
             });
+            let path = flow.paths.map(|[there, _]| there);
+            flow.account = Some(self.network.open_account(flow.from, flow.to, path));
         }
         for flow in 0..self.flows.len() as u32 {
             self.schedule_application(flow);
@@ -81,6 +83,7 @@ fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Sce
         to: host(spec.to),
         ends,
         paths: None,
+        account: None,
         transport,
         application: Application::new(stream("traffic")),
     }

@@ -4,7 +4,7 @@ use crate::ends::FlowEnds;
 use crate::measure::Baseline;
 use crate::schemes::FlowScheme;
 use meshpace_pacing::LinkRates;
-use meshpace_packet::{Host, PathId};
+use meshpace_packet::{Account, Host, PathId};
 use meshpace_random::Stream;
 use meshpace_scenario as scenario;
 use meshpace_tcp::{Connection, Ports};
@@ -22,6 +22,8 @@ pub struct RunningFlow {
     pub ends: FlowEnds,
     /// What its packets pass in the mesh, and what those that come back do; `None`: as routing says.
     pub paths: Option<[PathId; 2]>,
+    /// What its packets are accounted under, both ways; `None` before the start.
+    pub account: Option<Account>,
     /// The transport.
     pub transport: Transport,
     /// The application.
@@ -124,6 +126,13 @@ impl RunningFlow {
         let begun = self.spec.pauses.iter().rev().find(|(from, _)| *from < now);
         let since = begun.map_or(self.spec.start, |(_, to)| *to);
         (!over && since <= now).then_some(since)
+    }
+
+    /// Whether its application sends from now on: it has started, and neither pauses nor is through.
+    pub fn is_on(&self, now: Instant) -> bool {
+        let over = self.application.completed.is_some() || self.spec.stop.is_some_and(|stop| stop <= now);
+        let pauses = self.spec.pauses.iter().any(|(from, to)| (*from..*to).contains(&now));
+        self.spec.start <= now && !over && !pauses
     }
 
     /// The time over which a finite transfer is measured: within `[from, to]`, from its start to its end.

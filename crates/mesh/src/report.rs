@@ -3,12 +3,13 @@
 use crate::flow::{RunningFlow, Transport};
 use crate::measure::{half_width_95, jain};
 use crate::result::{
-    ENGINE, FlowResult, GatewayResult, HopDelayResult, LinkResult, RelayResult, RoutingResult, RunResult,
+    ENGINE, FlowResult, GatewayResult, HopDelayResult, LinkResult, LoadResult, NodeLoad, RelayResult,
+    RoutingResult, RunResult,
 };
 use crate::simulation::Simulation;
-use meshpace_network::{GatewayNode, HopDelays};
+use meshpace_network::{GatewayNode, HopDelays, Node};
 use meshpace_packet::Host;
-use meshpace_scenario::{App, Plan, Scenario};
+use meshpace_scenario::{App, MeshNode, Plan, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
 
@@ -145,7 +146,22 @@ impl Simulation<'_> {
             cwnd_mean: meter.cwnd.mean(),
             transfers: matches!(spec.app, App::Http { .. }).then(|| meter.transfers.count()),
             completed_s: application.completed.map(Instant::as_secs_f64),
+            load: if measured { self.loads(flow, scenario) } else { Vec::new() },
         }
+    }
+
+    /// What the nodes sent for a flow.
+    fn loads(&self, flow: &RunningFlow, scenario: &Scenario) -> Vec<NodeLoad> {
+        let of_node = |(node, name): (&Node, &MeshNode)| {
+            let [data, ack] = node.loads.get(flow.account?)?.map(|load| LoadResult {
+                attempts: load.attempts,
+                bytes: load.bytes.0,
+                packets: load.packets,
+                packet_bytes: load.packet_bytes.0,
+            });
+            Some(NodeLoad { node: name.id.clone(), data, ack })
+        };
+        self.network.nodes().iter().zip(&scenario.mesh).filter_map(of_node).collect()
     }
 
     /// Radio links in order of transmitter and receiver, then the wired links in the order of the file.

@@ -115,6 +115,32 @@ pub struct FlowResult {
     pub transfers: Option<u64>,
     /// When a finite transfer ended, from time 0.
     pub completed_s: Option<f64>,
+    /// What each mesh node sent for it, in the order of the nodes.
+    pub load: Vec<NodeLoad>,
+}
+
+/// What a mesh node put on the air for a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NodeLoad {
+    /// The node.
+    pub node: String,
+    /// Packets of the end that has the data.
+    pub data: LoadResult,
+    /// Acknowledgements.
+    pub ack: LoadResult,
+}
+
+/// Packets of one kind that a node sent for a flow. A header of n bytes makes `8 * (bytes + n * attempts)` bits of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LoadResult {
+    /// Data frames, retries included.
+    pub attempts: u64,
+    /// Bytes of the packets in them, with IP header.
+    pub bytes: u64,
+    /// Packets that the MAC was through with, each once.
+    pub packets: u64,
+    /// Their bytes.
+    pub packet_bytes: u64,
 }
 
 /// One directed link.

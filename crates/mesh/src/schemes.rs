@@ -1,12 +1,13 @@
 //! Which scheme each flow and each gateway of a scenario has.
 
 use meshpace_gateway as gateway;
-use meshpace_relay::{QueueConfig, Relay};
+use meshpace_keys::Setting;
+use meshpace_relay::{CALIBRATED_RATE, CRITICAL_LOAD, Counting, LOAD_COUNT, QueueConfig, Relay};
 use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, ScenarioError};
 use meshpace_schemes::{Catalogue, FlowEnd, Scheme, SchemeSetting, UnknownScheme};
 use meshpace_settings::schema::plain;
 use meshpace_tcp::{Config, RtoConfig, TickConfig};
-use meshpace_units::Span;
+use meshpace_units::{Rate, Span};
 use std::collections::BTreeMap;
 
 /// The schemes of one scenario.
@@ -45,9 +46,13 @@ impl ChosenSchemes {
         if let Some(at) = scenario.mesh_scheme_missing() {
             agree_in_the_mesh(scenario, at, find)?;
         }
+        let mesh = find(&scenario.network_scheme);
+        if let Some((_, at)) = scenario.scheme_uses().last() {
+            check_calibration(scenario, &mesh, at)?;
+        }
         Ok(Self {
-            gateway: find(&scenario.network_scheme).gateway(),
-            mesh: find(&scenario.network_scheme),
+            gateway: mesh.gateway(),
+            mesh,
             flows: scenario
                 .flows
                 .iter()
@@ -117,6 +122,30 @@ impl FlowScheme {
     pub fn receiver(&self) -> Config {
         self.scheme.receiver(&self.flow)
     }
+}
+
+/// The throttle's table is of one data rate, and counts attempts: otherwise somebody has to say what the air carries.
+fn check_calibration(scenario: &Scenario, mesh: &Scheme, at: &Location) -> Result<(), ScenarioError> {
+    let by_table = mesh.get(CRITICAL_LOAD).is_some_and(|value| matches!(value, Setting::Text(_)));
+    let rate = |rate: Rate| format!("{} Mbit/s", rate.as_bits_per_sec() as f64 / 1e6);
+    let attempts = Setting::Text(Counting::Attempts.word().to_owned());
+    let other = if !by_table {
+        return Ok(());
+    } else if scenario.radio.rate != CALIBRATED_RATE {
+        rate(scenario.radio.rate)
+    } else if !scenario.radio.link_rates.is_empty() {
+        "links of other rates".to_owned()
+    } else if mesh.get(LOAD_COUNT) != Some(attempts) {
+        format!("{LOAD_COUNT} = {:?}", Counting::Once.word())
+    } else {
+        return Ok(());
+    };
+    let found = format!(
+        "{}, which goes by a table of attempts' critical loads at {}",
+        mesh.name,
+        rate(CALIBRATED_RATE)
+    );
+    Err(at.error(found, format!("scheme.{}.{CRITICAL_LOAD} = a rate, for {other}", mesh.name)))
 }
 
 /// The mesh has one relay and one gateway part: flows that want different ones cannot both have them.

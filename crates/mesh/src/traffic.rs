@@ -14,6 +14,7 @@ impl Simulation<'_> {
     /// A flow's application has something to do: start, stop, the next packet or file.
     pub(crate) fn application(&mut self, flow: u32) {
         let now = self.now();
+        self.tell_activity(flow);
         let this = &mut self.flows[flow as usize];
         if this.application.stopped {
             return;
@@ -56,6 +57,14 @@ impl Simulation<'_> {
                     self.next_datagram(flow, payload, rate);
                 }
             }
+        }
+    }
+
+    /// Tells the network whether a flow goes on.
+    fn tell_activity(&mut self, flow: u32) {
+        let (this, now) = (&self.flows[flow as usize], self.network.now());
+        if let Some(account) = this.account {
+            self.network.set_active(account, this.is_on(now));
         }
     }
 
@@ -126,7 +135,10 @@ impl Simulation<'_> {
         }
         let meter = &mut self.meter.flows[flow as usize];
         match spec.app {
-            App::Transfer { .. } => application.completed = application.completed.or(Some(now)),
+            App::Transfer { .. } => {
+                application.completed = application.completed.or(Some(now));
+                self.tell_activity(flow);
+            }
             App::Http { pause_mean, .. } => {
                 let took = now.saturating_since(application.started).as_secs_f64();
                 if meter.is_measuring() && took > 0.0 {
@@ -142,7 +154,7 @@ impl Simulation<'_> {
 
     fn send_datagram(&mut self, flow: u32, payload: Bytes) {
         let now = self.now();
-        let RunningFlow { from, ends, paths, transport, .. } = &mut self.flows[flow as usize];
+        let RunningFlow { from, ends, paths, account, transport, .. } = &mut self.flows[flow as usize];
         let Transport::Udp { sent, header } = transport else { unreachable!("flow {flow} runs over UDP") };
         let stamp = Stamp { number: *sent, sent: now };
         *sent += 1;
@@ -151,6 +163,7 @@ impl Simulation<'_> {
         let size = payload + *header + IP_HEADER;
         let mut packet = Packet::new(ends.sender.ip(), ends.receiver.ip(), size, Class::Data, body);
         packet.path = paths.map(|[there, _]| there);
+        packet.account = *account;
         let from = *from;
         self.network.send(from, packet);
     }

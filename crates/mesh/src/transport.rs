@@ -126,7 +126,7 @@ impl Simulation<'_> {
             self.meter.flows[flow as usize].sent_first(now, transmit.offset);
         }
         let size = self.connection(flow, sender).wire_length(&transmit.segment);
-        let RunningFlow { from, to, ends, paths, .. } = &self.flows[flow as usize];
+        let RunningFlow { from, to, ends, paths, account, .. } = &self.flows[flow as usize];
         let (here, source, destination) =
             if sender { (*from, ends.sender, ends.receiver) } else { (*to, ends.receiver, ends.sender) };
         let class = if sender || transmit.segment.payload > 0 { Class::Data } else { Class::Ack };
@@ -134,6 +134,7 @@ impl Simulation<'_> {
         let mut packet = Packet::new(source.ip(), destination.ip(), size, class, body);
         packet.ecn = transmit.ecn;
         packet.path = paths.map(|[there, back]| if sender { there } else { back });
+        packet.account = *account;
         self.network.send(here, packet);
     }
 

@@ -5,7 +5,7 @@ use crate::link_layer::LINK_LAYER_DELAY;
 use crate::network::Network;
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class};
-use meshpace_radio::{Action, Arrival, Frame, Label, MacPacket, Outcome};
+use meshpace_radio::{Action, Arrival, Frame, FrameKind, Label, MacPacket, Outcome};
 use meshpace_relay::Heard;
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
@@ -156,6 +156,9 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         self.frames += 1;
         watch.frame(now, frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
+        if let (FrameKind::Data, Some(packet)) = (frame.kind, &frame.packet) {
+            self.count_attempt(node, packet);
+        }
         self.on_air[node as usize] = Some(*frame);
         if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
             if let Some(report) = exchanges.transmits(now, frame) {
@@ -243,6 +246,7 @@ impl<T: Copy + Debug> Network<T> {
         self.exchange_ended(node, true);
         match packet.to {
             Some(to) => {
+                self.count_packet(node, packet);
                 self.nodes[node as usize].links.toward(to).carried += 1;
                 self.packets.remove(packet.handle);
             }
@@ -253,6 +257,7 @@ impl<T: Copy + Debug> Network<T> {
     fn packet_given_up(&mut self, node: u32, packet: &MacPacket) {
         let to = packet.to.unwrap_or_else(|| panic!("a broadcast was given up: {packet:?}"));
         self.exchange_ended(node, false);
+        self.count_packet(node, packet);
         let class = self.packets.get(packet.handle).class;
         self.nodes[node as usize].links.toward(to).given_up(class);
         match class {

@@ -1,5 +1,6 @@
 //! From a scenario to a network at time 0.
 
+use crate::accounts::{Accounts, Loads};
 use crate::addresses::{AddressBook, host};
 use crate::arp::ArpTable;
 use crate::event::{Alarm, EventQueue};
@@ -73,6 +74,11 @@ impl<T: Copy + Debug> Network<T> {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
             far: FarFrames::default(),
+            watching_conversations: (0u32..)
+                .zip(&nodes)
+                .filter(|(_, node)| node.relay.asks().conversations)
+                .map(|(index, _)| index)
+                .collect(),
             listening: nodes.iter().any(|node: &Node| node.listens != Listens::No),
             nodes,
             movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),
@@ -91,6 +97,8 @@ impl<T: Copy + Debug> Network<T> {
             gateway_of,
             paths: Paths::default(),
             hop_delays: scenario.measure.hop_delays.then(Box::default),
+            graph: paths,
+            accounts: Accounts::default(),
             frames: 0,
             control_packets: 0,
             failures_before: 0,
@@ -217,6 +225,7 @@ fn node(
         arp: scenario.radio.arp.then(ArpTable::default),
         links: LinkCounters::default(),
         relay_before: Vec::new(),
+        loads: Loads::default(),
     }
 }
 

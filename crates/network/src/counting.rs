@@ -16,6 +16,7 @@ impl<T: Copy + Debug> Network<T> {
             node.station.reset_stats();
             node.links.reset();
             node.relay_before = node.relay.counters();
+            node.loads.reset();
         }
         for link in &mut self.wired {
             link.count = Default::default();

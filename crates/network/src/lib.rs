@@ -7,6 +7,7 @@
 //! A packet's way: [`Network::send`] -> routing and interface queue (`forwarding`) -> station and air (`air`) -> ... ->
 //! gateway (`gateways`) and wired links (`wired_part`) -> [`Step::Arrival`].
 
+mod accounts;
 mod addresses;
 mod air;
 mod arp;
@@ -34,6 +35,7 @@ mod watchers;
 mod wired;
 mod wired_part;
 
+pub use accounts::{Load, Loads};
 pub use addresses::{AddressBook, host};
 pub use build::RelayFactory;
 pub use capture::Capture;

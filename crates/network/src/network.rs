@@ -4,6 +4,7 @@
 //! [`crate::forwarding`] routing and forwarding, [`crate::link_layer`] address resolution, [`crate::air`] frames, [`crate::wired_part`] the links,
 //! [`crate::gateways`] what crosses between both, [`crate::counting`] what is counted.
 
+use crate::accounts::Accounts;
 use crate::addresses::AddressBook;
 use crate::arp::ArpTable;
 use crate::event::{Alarm, Event, EventQueue};
@@ -20,10 +21,11 @@ use crate::watch::Watch;
 use crate::wired::WiredLink;
 use meshpace_packet::{Handle, Host, Packet, Packets};
 use meshpace_radio::{Action, Frame, Hearer, Losses, StationConfig};
-use meshpace_routing::Action as RoutingAction;
+use meshpace_routing::{Action as RoutingAction, ShortestPaths};
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::VecDeque;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// Nodes, air, queues, routing, wired links and gateways of one run.
 ///
@@ -71,6 +73,12 @@ pub struct Network<T> {
     pub(crate) paths: Paths,
     /// Delays over the next hops, if somebody wants them.
     pub(crate) hop_delays: Option<Box<HopDelays>>,
+    /// Who could decode whom at the start.
+    pub(crate) graph: Arc<ShortestPaths>,
+    /// Conversations that packets are accounted under.
+    pub(crate) accounts: Accounts,
+    /// Nodes whose relays ask for conversations.
+    pub(crate) watching_conversations: Vec<u32>,
     /// Frames sent.
     pub(crate) frames: u64,
     /// Routing packets sent since counting began.

@@ -1,5 +1,6 @@
 //! A mesh node: its station, relay and routing.
 
+use crate::accounts::Loads;
 use crate::arp::ArpTable;
 use crate::event::Alarm;
 use meshpace_packet::{Class, Handle};
@@ -30,6 +31,8 @@ pub struct Node {
     pub links: LinkCounters,
     /// What the relay had counted when counting began.
     pub(crate) relay_before: Vec<(&'static str, u64)>,
+    /// What it sent, by account.
+    pub loads: Loads,
 }
 
 impl Node {

@@ -1,10 +1,11 @@
 //! The relays: the queue of every mesh node and of every direction of a wired link, and what drives them.
 
+use crate::accounts::Accounts;
 use crate::event::Event;
 use crate::network::Network;
 use crate::paths::Paths;
 use crate::rates::RateTable;
-use meshpace_packet::{Class, Handle, Packet, PathId};
+use meshpace_packet::{Account, Class, Handle, Packet, PathId};
 use meshpace_radio::{Station, StationConfig};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
 use meshpace_routing::Protocol;
@@ -20,6 +21,7 @@ struct View<'a> {
     config: &'a StationConfig,
     rates: &'a RateTable,
     paths: &'a Paths,
+    accounts: &'a Accounts,
 }
 
 impl NodeView for View<'_> {
@@ -43,6 +45,10 @@ impl NodeView for View<'_> {
 
     fn next_hop_to(&self, node: NodeId) -> Option<NodeId> {
         self.routing.next_hop(self.now, node)
+    }
+
+    fn conversations_beside(&self, account: Account) -> Option<u32> {
+        self.accounts.beside(account)
     }
 }
 
@@ -75,6 +81,13 @@ impl<T: Copy + Debug> Network<T> {
             self.count_dropped(node);
             self.wake(node);
         }
+    }
+
+    /// A conversation has begun or ended, and the relay of a mesh node asks for them.
+    pub(crate) fn conversations_changed(&mut self, node: u32) {
+        self.with_relay(node, |relay, here| relay.handle_timeout(here));
+        self.count_dropped(node);
+        self.wake(node);
     }
 
     /// A mesh node has read a frame, and its relay listens.
@@ -111,6 +124,7 @@ impl<T: Copy + Debug> Network<T> {
             config: &self.config,
             rates: &self.rates,
             paths: &self.paths,
+            accounts: &self.accounts,
         };
         let mut here = Here::new(now, &mut self.packets, free, Some(&mut view), &mut self.dropped);
         let answer = call(this.relay.as_mut(), &mut here);

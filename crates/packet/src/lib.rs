@@ -15,7 +15,7 @@ mod trail;
 
 pub use arp::{Arp, ArpOperation};
 pub use body::{Body, Datagram, Opaque, Stamp};
-pub use packet::{Class, Host, Packet, PacketId, PathId};
+pub use packet::{Account, Class, Host, Packet, PacketId, PathId};
 pub use shim::{Shim, ShimBytes, ShimKind, ShimView};
 pub use store::{Handle, Packets};
 pub use trail::{Stop, Trail};

@@ -33,6 +33,11 @@ impl PacketId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathId(pub NonZeroU32);
 
+/// What a packet is accounted under, beside the address: whoever hangs on the network opens accounts and names them in
+/// the packets that it sends, both ways of a conversation under the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Account(pub NonZeroU32);
+
 /// What drops are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -64,6 +69,8 @@ pub struct Packet {
     pub exit: NodeId,
     /// The nodes that it passes in the mesh; `None`: routing decides.
     pub path: Option<PathId>,
+    /// What its load counts under; `None`: nothing.
+    pub account: Option<Account>,
     /// The neighbour it is queued for; `None`: broadcast.
     pub next_hop: Option<NodeId>,
     /// Link receptions so far.
@@ -98,6 +105,7 @@ impl Packet {
             entry: NodeId(0),
             exit: NodeId(0),
             path: None,
+            account: None,
             next_hop: None,
             travelled: 0,
             arrived: Instant::ZERO,

@@ -28,6 +28,12 @@ impl DropTail {
     pub fn new(queue: &QueueConfig) -> Self {
         Self { limit: queue.limit.max(1), waiting: VecDeque::new() }
     }
+
+    /// The packet that would go next.
+    #[must_use]
+    pub fn head(&self) -> Option<Handle> {
+        self.waiting.front().copied()
+    }
 }
 
 impl Relay for DropTail {

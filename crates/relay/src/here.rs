@@ -1,6 +1,6 @@
 //! What a relay may ask of its node, and do to packets.
 
-use meshpace_packet::{Handle, Host, Packet, Packets, PathId};
+use meshpace_packet::{Account, Handle, Host, Packet, Packets, PathId};
 use meshpace_radio::Frame;
 use meshpace_units::{Instant, NodeId, Rate, Span};
 use std::fmt;
@@ -59,6 +59,13 @@ pub trait NodeView {
 
     /// The neighbour that a packet for a node of the mesh would go to now.
     fn next_hop_to(&self, node: NodeId) -> Option<NodeId>;
+
+    /// The oracle: how many conversations, this one included, are going on now with a node on their way that is, or
+    /// hears, one on the way of this one. `None` while it does not go on itself.
+    ///
+    /// # Panics
+    /// If the relay does not ask for it ([`Asks::conversations`](crate::Asks)).
+    fn conversations_beside(&self, account: Account) -> Option<u32>;
 }
 
 /// The surroundings of one call.

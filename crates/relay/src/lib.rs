@@ -11,6 +11,7 @@
 //! | [`here`] | what a relay may ask of its node, and do to packets |
 //! | [`report`] | what the MAC tells those who ask: granted, retries, sent, given up, with times |
 //! | [`DropTail`] | first in, first out, routing packets at the head (ns-2's `PriQueue`) |
+//! | [`SourceQueues`] | a queue a flow at its source, served in turn; behind gates: ingress throttling |
 //! | [`FqCodel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
 //! | `llap` | link layer adaptive pacing, by overhearing |
 //!
@@ -20,6 +21,7 @@ pub mod codel;
 pub mod here;
 pub mod relay;
 pub mod report;
+mod source_queues;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +30,11 @@ pub use fq_codel::FqCodel;
 pub use here::{Here, NodeView, Place, QueueConfig};
 pub use relay::{Asks, Heard, Relay};
 pub use report::{Exchange, ExchangeLog, Report};
+pub use source_queues::{Nodes, SourceQueues};
+pub use throttle::calibration::RATE as CALIBRATED_RATE;
+pub use throttle::{
+    Bound, COUNT as LOAD_COUNT, CRITICAL as CRITICAL_LOAD, Counting, Density, Gate, GateKind, Situation,
+};
 
 use meshpace_keys::{Part, Values};
 
@@ -36,5 +43,5 @@ pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
     /// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
-    pub static RELAYS: RelayPart = [drop_tail, fq_codel, llap];
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel, split, throttle, llap];
 }

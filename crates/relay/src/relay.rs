@@ -18,6 +18,10 @@ pub struct Asks {
     pub reports: bool,
     /// How long the medium was busy: [`NodeView::busy_time`](crate::NodeView::busy_time).
     pub busy_time: bool,
+    /// How many conversations share the medium:
+    /// [`NodeView::conversations_beside`](crate::NodeView::conversations_beside). When one begins or ends,
+    /// [`Relay::handle_timeout`] is called.
+    pub conversations: bool,
 }
 
 /// A frame that the node's station has read to its last bit, just now.

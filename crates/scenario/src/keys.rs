@@ -205,25 +205,27 @@ const CROSS: &str = "cross";
 const GRID: &str = "grid";
 const RANDOM: &str = "random";
 const MESH_16: &str = "mesh-16";
+const STRIP: &str = "strip";
 
 static TOPOLOGY: Section = Section {
     doc: "A generator of nodes, and of the papers' wired part IG - RT1 - RT2 - B.",
     more: extra::TOPOLOGY,
     keys: &[
-        Key::new("kind", Kind::Choice(&[CHAIN, PARALLEL, ASYMMETRIC, CROSS, GRID, RANDOM, MESH_16, "explicit"]), "The generator.")
+        Key::new("kind", Kind::Choice(&[CHAIN, PARALLEL, ASYMMETRIC, CROSS, GRID, RANDOM, MESH_16, STRIP, "explicit"]), "The generator.")
             .required(),
         Key::new(
             "hops",
             whole(1, HOPS),
-            "Wireless hops: of the chain (no default), of each or the longer parallel chain (5, 4), of each arm (4).",
+            "Wireless hops: of the chain or of each chain of a strip (no default), of each or the longer parallel chain (5, 4), of each arm (4).",
         )
-        .only("kind", &[CHAIN, PARALLEL, ASYMMETRIC, CROSS]),
+        .only("kind", &[CHAIN, PARALLEL, ASYMMETRIC, CROSS, STRIP]),
         Key::new("hops_short", whole(1, HOPS), "Wireless hops of the shorter chain.").default("2").only("kind", &[ASYMMETRIC]),
         Key::new("spacing", LENGTH_ABOVE_0, "Between neighbours.")
             .default("\"200m\"")
-            .only("kind", &[CHAIN, PARALLEL, ASYMMETRIC, CROSS, GRID, MESH_16]),
-        Key::new("gap", LENGTH_ABOVE_0, "Between the two chains.").default("\"400m\"").only("kind", &[PARALLEL, ASYMMETRIC]),
-        Key::new("rows", whole(1, NODES), "Rows of the grid (no default).").only("kind", &[GRID]),
+            .only("kind", &[CHAIN, PARALLEL, ASYMMETRIC, CROSS, GRID, MESH_16, STRIP]),
+        Key::new("gap", LENGTH_ABOVE_0, "Between the two chains (400 m), or the chains of a strip (25 m).")
+            .only("kind", &[PARALLEL, ASYMMETRIC, STRIP]),
+        Key::new("rows", whole(1, NODES), "Rows of the grid, chains of the strip (no default).").only("kind", &[GRID, STRIP]),
         Key::new("cols", whole(1, NODES), "Columns of the grid (no default).").only("kind", &[GRID]),
         Key::new("nodes", whole(1, NODES), "Number of random nodes (no default).").only("kind", &[RANDOM]),
         Key::new("width", LENGTH_ABOVE_0, "East-west side of the area (no default).").only("kind", &[RANDOM]),
@@ -399,8 +401,9 @@ static FLOW: Section = Section {
     more: &[],
     keys: &[
         Key::new("id", Kind::Text, "Its name in results; by default its number, from 1."),
-        Key::new("from", Kind::Text, "The sender's id, or \"random\".").required(),
-        Key::new("to", Kind::Text, "The receiver's id, or \"random\".").required(),
+        Key::new("from", Kind::Text, "The sender's id, or \"random\"; {} in it stands for the flow's number among count.")
+            .required(),
+        Key::new("to", Kind::Text, "The receiver's id likewise.").required(),
         Key::new("app", Kind::Choice(&["ftp", "cbr", "http", "self-similar", "transfer"]), "What is sent.")
             .default("\"ftp\""),
         Key::new("scheme", Kind::Text, "Scheme; by default that of [defaults]."),
@@ -423,14 +426,14 @@ static FLOW: Section = Section {
         Key::new(
             "path",
             Kind::List(&ONE_NAME, 2, HOPS as usize + 2),
-            "Mesh nodes that the data pass, the ends included; what comes back takes the same way. Only with routing.protocol = static.",
+            "Mesh nodes that the data pass, the ends included, {} as in from; what comes back takes the same way. Only with routing.protocol = static.",
         ),
         Key::new(
             "start_jitter",
             TIME_FROM_0,
             "The flow starts at start + U(0, start_jitter); by default that of [defaults].",
         ),
-        Key::new("count", whole(1, 10_000), "So many flows of this kind.").default("1"),
+        Key::new("count", whole(0, 10_000), "So many flows of this kind; with 0 none.").default("1"),
         Key::new("rate", ANY_RATE, "Payload rate: offered, or within a burst (no default).").only("app", UDP),
         Key::new("packet", bytes(1, MSDU - 28), "UDP payload bytes of a packet (no default).")
             .only("app", UDP),

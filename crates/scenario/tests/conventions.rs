@@ -88,6 +88,24 @@ fn cross() {
     assert_eq!(topology("kind = \"cross\"", &[("A1", "A3")]).mesh.len(), 17, "4 hops an arm");
 }
 
+/// Osipov and Tschudin 2005, Fig. 4: chains with no node in common, and flows along them told apart by their number.
+#[test]
+fn a_strip_of_chains_with_a_flow_on_each() {
+    let text = "[topology]\nkind = \"strip\"\nrows = 2\nhops = 2\nspacing = \"126m\"\n[routing]\nprotocol = \"static\"\n\
+                [[flow]]\nfrom = \"f{}n0\"\nto = \"f{}n2\"\npath = [\"f{}n0\", \"f{}n1\", \"f{}n2\"]\ncount = 2\n";
+    let scenario = resolve(text);
+    let expected = "f1n0 0,0; f1n1 126,0; f1n2 252,0; f2n0 0,25; f2n1 126,25; f2n2 252,25";
+    assert_eq!(mesh(&scenario).join("; "), expected);
+    let path = |nodes: [u32; 3]| Some(nodes.map(NodeId).to_vec());
+    let paths: Vec<_> = scenario.flows.iter().map(|flow| flow.path.clone()).collect();
+    assert_eq!(paths, [path([0, 1, 2]), path([3, 4, 5])]);
+    assert_eq!(
+        (scenario.name_of(scenario.flows[1].from), scenario.name_of(scenario.flows[1].to)),
+        ("f2n0", "f2n2")
+    );
+    assert!(links(&scenario).is_empty());
+}
+
 #[test]
 fn grid_and_its_centre() {
     let scenario = topology("kind = \"grid\"\nrows = 2\ncols = 3", &[("g0_0", "B")]);

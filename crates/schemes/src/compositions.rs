@@ -33,7 +33,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 28] = [
+static TABLE: [Composition; 30] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -180,6 +180,18 @@ static TABLE: [Composition; 28] = [
             ("llap_core", Preset::Word("spacing")),
             ("llap_idle", Preset::Word("free-core")),
         ],
+    },
+    Composition {
+        name: "split",
+        summary: "NewReno, at sources a queue for every flow, served in turn",
+        source: "schemes.md 4; Osipov and Tschudin 2005, appendix 6.3",
+        differs: &[("relay", Preset::Word("split"))],
+    },
+    Composition {
+        name: "throttle",
+        summary: "NewReno, throttled at its source by path length and path density",
+        source: "schemes.md 4; Osipov and Tschudin 2005",
+        differs: &[("relay", Preset::Word("throttle"))],
     },
 ];
 

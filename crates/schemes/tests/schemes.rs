@@ -67,6 +67,8 @@ fn the_table() {
         ("tcp-ada", "newreno, none; ada; drop-tail; none"),
         ("llap", "newreno, none; every; llap; none"),
         ("llap-letter", "newreno, none; every; llap; none"),
+        ("split", "newreno, none; every; split; none"),
+        ("throttle", "newreno, none; every; throttle; none"),
     ];
     assert_eq!(parts, expected.map(|(name, parts)| (name, parts.to_owned())));
     assert_eq!(lookup("tcp-gab"), None);

@@ -48,7 +48,9 @@ fn nothing_is_left_of_any_scheme() {
         for routing in
             ["protocol = \"static\"", "protocol = \"aodv\"", "protocol = \"aodv\"\nprofile = \"rfc3561\""]
         {
-            let head = format!("{MEASURE}{LOSSY}[defaults]\nscheme = \"{scheme}\"\n[routing]\n{routing}\n");
+            let head = format!(
+                "{MEASURE}{LOSSY}[scheme.throttle]\not_crit = \"6Mbps\"\n[defaults]\nscheme = \"{scheme}\"\n[routing]\n{routing}\n"
+            );
             let topology = "[topology]\nkind = \"chain\"\nhops = 4\nwired_queue = 3\n";
             let (packets, far, most) = left(&format!("{head}{topology}{}", flows("n0", "B")));
             assert_eq!((packets, far), (0, 0), "{scheme}, {routing}");

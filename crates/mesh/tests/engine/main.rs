@@ -24,3 +24,4 @@ mod routing;
 mod saturation;
 mod schemes;
 mod support;
+mod throttle;

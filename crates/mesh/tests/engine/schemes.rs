@@ -55,7 +55,10 @@ fn every_scheme_delivers_and_says_how_it_paces() {
         names += 1;
         for (network, text) in networks() {
             for routing in ["static", "aodv"] {
-                let head = format!("[defaults]\nscheme = \"{scheme}\"\n{}", measure(25.0, 3.0));
+                let head = format!(
+                    "[defaults]\nscheme = \"{scheme}\"\n[scheme.throttle]\not_crit = \"6Mbps\"\n{}",
+                    measure(25.0, 3.0)
+                );
                 let result = run(&format!("{head}[routing]\nprotocol = \"{routing}\"\n{text}"));
                 delivers(scheme, network, &result);
             }

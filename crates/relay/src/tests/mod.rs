@@ -4,10 +4,12 @@ mod drop_tail;
 mod every;
 mod fq_codel;
 mod report;
+mod source_queues;
+mod throttle;
 
-use crate::{Here, Place, QueueConfig, Relay};
-use meshpace_keys::Values;
-use meshpace_packet::{Body, Class, Datagram, Handle, Host, Packet, Packets, Stamp};
+use crate::{Here, NodeView, Place, QueueConfig, Relay};
+use meshpace_keys::{Setting, Values};
+use meshpace_packet::{Account, Body, Class, Datagram, Handle, Host, Packet, Packets, PathId, Stamp};
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -40,11 +42,51 @@ fn packet(flow: u16, next_hop: u32, size: u64) -> Packet {
     packet
 }
 
+/// The same packet, of a class and from another entry to the mesh.
+fn entering(entry: u32, class: Class, mut packet: Packet) -> Packet {
+    (packet.entry, packet.class) = (NodeId(entry), class);
+    packet
+}
+
+/// A node that knows what it is told.
+#[derive(Default)]
+struct Node {
+    hops: Option<u32>,
+    conversations: Option<u32>,
+}
+
+impl NodeView for Node {
+    fn busy_time(&mut self) -> Span {
+        Span::ZERO
+    }
+
+    fn rate_to(&self, _: NodeId) -> Rate {
+        Rate::bits_per_sec(2_000_000)
+    }
+
+    fn hops_to(&self, _: NodeId) -> Option<u32> {
+        self.hops
+    }
+
+    fn hops_on(&self, _: PathId) -> Option<u32> {
+        self.hops
+    }
+
+    fn next_hop_to(&self, _: NodeId) -> Option<NodeId> {
+        None
+    }
+
+    fn conversations_beside(&self, _: Account) -> Option<u32> {
+        self.conversations
+    }
+}
+
 /// A relay with a store around it.
 struct Bench {
     relay: Box<dyn Relay>,
     packets: Packets,
     now: Instant,
+    node: Node,
     /// The transmitter is free.
     free: bool,
     dropped: Vec<Handle>,
@@ -52,13 +94,25 @@ struct Bench {
 
 impl Bench {
     fn new(word: &str, queue: &QueueConfig) -> Self {
+        Self::with(word, queue, &[])
+    }
+
+    /// With some keys set, the others at their defaults.
+    fn with(word: &str, queue: &QueueConfig, said: &[(&'static str, Setting)]) -> Self {
         let part = crate::RELAYS.iter().find(|part| part.about.word == word).expect("a relay of that name");
-        let relay = (part.build)(&Values::defaults(part.about.keys()), queue);
-        Self { relay, packets: Packets::default(), now: Instant::ZERO, free: false, dropped: Vec::new() }
+        let defaults = Values::defaults(part.about.keys());
+        let value = |key, default: &Setting| {
+            said.iter().find(|(name, _)| *name == key).map_or(default, |(_, value)| value).clone()
+        };
+        let values = Values::new(defaults.iter().map(|(key, default)| (key, value(key, default))));
+        let relay = (part.build)(&values, queue);
+        let packets = Packets::default();
+        Self { relay, packets, now: Instant::ZERO, node: Node::default(), free: false, dropped: Vec::new() }
     }
 
     fn call<R>(&mut self, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
-        let mut here = Here::new(self.now, &mut self.packets, self.free, None, &mut self.dropped);
+        let mut here =
+            Here::new(self.now, &mut self.packets, self.free, Some(&mut self.node), &mut self.dropped);
         call(self.relay.as_mut(), &mut here)
     }
 

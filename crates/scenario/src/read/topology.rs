@@ -31,6 +31,7 @@ pub(crate) enum Generator {
     Cross { hops: u32, spacing: f64 },
     Grid { rows: u32, cols: u32, spacing: f64, mobile: u32 },
     Random { nodes: u32, width: f64, height: f64 },
+    Strip { rows: u32, hops: u32, spacing: f64, gap: f64 },
 }
 
 /// The papers' wired part: gateway - RT1 - RT2 - B.
@@ -50,14 +51,16 @@ pub(crate) fn read_topology(root: &Settings<'_>) -> Result<Topology, ScenarioErr
     // Without the table every node is explicit; with it, its kind is required.
     let kind = if root.gives("topology") { settings.value("kind")?.text() } else { "explicit".to_owned() };
     let spacing = || Ok::<_, ScenarioError>(settings.value("spacing")?.real());
-    let gap = || Ok::<_, ScenarioError>(settings.value("gap")?.real());
+    let gap = |default| Ok::<_, ScenarioError>(settings.given("gap")?.map_or(default, |gap| gap.real()));
     let hops = |default| Ok::<_, ScenarioError>(settings.given("hops")?.map_or(default, |hops| hops.count()));
     let generator = match kind.as_str() {
         "chain" => Generator::Chain { hops: settings.value("hops")?.count(), spacing: spacing()? },
-        "parallel-chains" => Generator::Parallel { hops: [hops(5)?; 2], spacing: spacing()?, gap: gap()? },
+        "parallel-chains" => {
+            Generator::Parallel { hops: [hops(5)?; 2], spacing: spacing()?, gap: gap(400.0)? }
+        }
         "asymmetric-chains" => {
             let hops = [hops(4)?, settings.value("hops_short")?.count()];
-            Generator::Parallel { hops, spacing: spacing()?, gap: gap()? }
+            Generator::Parallel { hops, spacing: spacing()?, gap: gap(400.0)? }
         }
         "cross" => Generator::Cross { hops: hops(4)?, spacing: spacing()? },
         "grid" => {
@@ -68,6 +71,15 @@ pub(crate) fn read_topology(root: &Settings<'_>) -> Result<Topology, ScenarioErr
                     .error(format!("{rows} x {cols} nodes"), format!("at most {NODES}")));
             }
             Generator::Grid { rows, cols, spacing: spacing()?, mobile: 0 }
+        }
+        // The worst case of Osipov and Tschudin 2005, Fig. 4: as many of other chains within range as can be.
+        "strip" => {
+            let (rows, hops) = (settings.value("rows")?.count(), settings.value("hops")?.count());
+            if u64::from(rows) * (u64::from(hops) + 1) > NODES {
+                let found = format!("{rows} chains of {hops} hops");
+                return Err(settings.at("rows").error(found, format!("at most {NODES} nodes")));
+            }
+            Generator::Strip { rows, hops, spacing: spacing()?, gap: gap(25.0)? }
         }
         // The 16-node grid of schemes.md 10.2.
         "mesh-16" => Generator::Grid {

@@ -46,19 +46,28 @@ pub(crate) fn resolve(
                     at.error(format!("a second flow {}", quoted(&id)), "an id that no other flow has")
                 );
             }
-            let (from, to) = (ends.find(&spec.from)?, ends.find(&spec.to)?);
+            let (source, target) = (numbered(&spec.from, copy), numbered(&spec.to, copy));
+            let (from, to) = (ends.find(&source)?, ends.find(&target)?);
             if from == to {
-                let found = format!("a flow from {} to itself", quoted(&spec.from.name));
+                let found = format!("a flow from {} to itself", quoted(&source.name));
                 return Err(spec.to.at.error(found, "another node"));
             }
             let path = match &spec.path {
-                Some(path) => Some(paths::resolve(path, [from, to], network, graph)?),
+                Some(path) => {
+                    let path: Vec<_> = path.iter().map(|node| numbered(node, copy)).collect();
+                    Some(paths::resolve(&path, [from, to], network, graph)?)
+                }
                 None => None,
             };
             flows.push(Flow { path, ..flow(spec, id, [from, to], seeds.run, index as u64) });
         }
     }
     Ok(flows)
+}
+
+/// The name as one of several flows has it: `f{}n0` of the second is f2n0.
+fn numbered(named: &Named, copy: u32) -> Named {
+    Named { name: named.name.replace("{}", &copy.to_string()), at: named.at.clone() }
 }
 
 fn flow(spec: &FlowSpec, id: String, [from, to]: [Endpoint; 2], seed: u64, index: u64) -> Flow {
@@ -118,7 +127,10 @@ impl<'a> Ends<'a> {
 
 /// Mesh nodes far enough from any gateway that no flow names.
 fn eligible(file: &ScenarioFile, network: &Network, graph: &Graph) -> Vec<NodeId> {
-    let ends = || file.flows.iter().flat_map(|flow| [&flow.from, &flow.to]);
+    let copies =
+        |flow: &FlowSpec, end: &Named| (1..=flow.count).map(|copy| numbered(end, copy)).collect::<Vec<_>>();
+    let ends =
+        || file.flows.iter().flat_map(|flow| [copies(flow, &flow.from), copies(flow, &flow.to)].concat());
     if network.has(RANDOM) || !ends().any(|end| end.name == RANDOM) {
         return Vec::new();
     }

@@ -26,6 +26,7 @@ pub(crate) fn generate(topology: &Topology, range: f64, seed: u64) -> Result<Gen
         Generator::Chain { hops, spacing } => chain(hops, spacing),
         Generator::Parallel { hops, spacing, gap } => parallel(hops, spacing, gap),
         Generator::Cross { hops, spacing } => cross(hops, spacing),
+        Generator::Strip { rows, hops, spacing, gap } => strip([rows, hops], spacing, gap),
         Generator::Grid { rows, cols, spacing, mobile } => grid([rows, cols], spacing, mobile, seed),
         Generator::Random { nodes, width, height } => {
             let Some(positions) = place(nodes, (width, height), topology.connected.then_some(range), seed)
@@ -58,6 +59,13 @@ fn at(x: f64, y: f64) -> Position {
 fn chain(hops: u32, spacing: f64) -> Generated {
     let nodes: Vec<_> = (0..=hops).map(|i| (format!("n{i}"), at(f64::from(i) * spacing, 0.0))).collect();
     Generated { gateway: Some(nodes.len() - 1), nodes, ..Generated::default() }
+}
+
+/// Chains side by side, one above the other from y = 0: f1n0 .. f1nH, f2n0 .. f2nH, and so on.
+fn strip([rows, hops]: [u32; 2], spacing: f64, gap: f64) -> Generated {
+    let node = |k, i| (format!("f{}n{i}", k + 1), at(f64::from(i) * spacing, f64::from(k) * gap));
+    let nodes = (0..rows).flat_map(|k| (0..=hops).map(move |i| node(k, i))).collect();
+    Generated { nodes, ..Generated::default() }
 }
 
 /// A1, RL1 .. at y = gap; IG midway; A2, RLk .. at y = 0. Both chains end beside IG; a shorter one starts later.

@@ -10,7 +10,7 @@ use crate::relay::{Heard, Relay};
 use crate::report::{Exchange, Report};
 use crate::{Place, QueueConfig};
 use meshpace_keys::{RawValue, Setting, Values};
-use meshpace_packet::{Body, Class, Datagram, Handle, Packet, PacketId, Packets, PathId, Stamp};
+use meshpace_packet::{Account, Body, Class, Datagram, Handle, Packet, PacketId, Packets, PathId, Stamp};
 use meshpace_radio::{Frame, FrameKind, MacPacket};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
@@ -66,6 +66,10 @@ impl NodeView for Routes {
 
     fn next_hop_to(&self, _: NodeId) -> Option<NodeId> {
         self.next_hop
+    }
+
+    fn conversations_beside(&self, _: Account) -> Option<u32> {
+        None
     }
 }
 

@@ -1,0 +1,166 @@
+//! Accounts: what the conversations of whoever hangs on the network load the air with, and which of them share it.
+//!
+//! The network knows no flow; it counts under the [`Account`] that a packet names. Load is what 802.11 puts on the air for
+//! a packet at each hop: every attempt, or each packet once. Bytes are the packets' own, so that whoever reads them may add
+//! any header: `8 * (bytes + overhead * attempts)` bits.
+
+use crate::network::Network;
+use meshpace_packet::{Account, Class, Host, PathId};
+use meshpace_radio::MacPacket;
+use meshpace_routing::ShortestPaths;
+use meshpace_units::{Bytes, NodeId};
+use std::fmt::Debug;
+use std::num::NonZeroU32;
+
+/// What a node sent for an account, of one kind of packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Data frames sent, retries counted.
+    pub attempts: u64,
+    /// Bytes of the packets in them, with IP header.
+    pub bytes: Bytes,
+    /// Packets that the MAC was through with, sent or given up.
+    pub packets: u64,
+    /// Their bytes.
+    pub packet_bytes: Bytes,
+}
+
+/// What a node sent, by account.
+#[derive(Clone, Debug, Default)]
+pub struct Loads {
+    /// Sorted by account: packets that carry data, then acknowledgements.
+    by_account: Vec<(Account, [Load; 2])>,
+}
+
+impl Loads {
+    fn of(&mut self, account: Account, class: Class) -> Option<&mut Load> {
+        let kind = match class {
+            Class::Data => 0,
+            Class::Ack => 1,
+            Class::Control | Class::Arp => return None,
+        };
+        let index = match self.by_account.binary_search_by_key(&account, |entry| entry.0) {
+            Ok(index) => index,
+            Err(index) => {
+                self.by_account.insert(index, (account, Default::default()));
+                index
+            }
+        };
+        Some(&mut self.by_account[index].1[kind])
+    }
+
+    /// What was sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
+    #[must_use]
+    pub fn get(&self, account: Account) -> Option<[Load; 2]> {
+        let found = self.by_account.binary_search_by_key(&account, |entry| entry.0);
+        found.ok().map(|index| self.by_account[index].1)
+    }
+
+    /// Forgets everything counted.
+    pub fn reset(&mut self) {
+        self.by_account.clear();
+    }
+}
+
+/// A conversation.
+#[derive(Clone, Debug)]
+struct Conversation {
+    /// The mesh nodes that it passes.
+    way: Vec<NodeId>,
+    active: bool,
+    /// The other ones with a node on their way that is, or hears, one on the way of this one.
+    beside: Vec<u32>,
+}
+
+/// All conversations, by number of their account from 1.
+#[derive(Debug, Default)]
+pub(crate) struct Accounts(Vec<Conversation>);
+
+impl Accounts {
+    /// This one and those beside it that go on; `None` if it does not go on itself.
+    pub(crate) fn beside(&self, account: Account) -> Option<u32> {
+        let this = &self.0[index(account)];
+        let others = this.beside.iter().filter(|other| self.0[**other as usize].active);
+        this.active.then(|| 1 + others.count() as u32)
+    }
+}
+
+fn index(account: Account) -> usize {
+    account.0.get() as usize - 1
+}
+
+impl<T: Copy + Debug> Network<T> {
+    /// Opens an account for a conversation, for both ends' packets to name. It does not go on yet.
+    ///
+    /// Its way is the path, or else the shortest one between its ends in the mesh, with nodes where they are now.
+    ///
+    /// # Panics
+    /// With more than four billion accounts.
+    pub fn open_account(&mut self, from: Host, to: Host, path: Option<PathId>) -> Account {
+        let number = self.accounts.0.len();
+        let way = if self.watching_conversations.is_empty() { Vec::new() } else { self.way(from, to, path) };
+        let beside: Vec<u32> = (0..number as u32)
+            .filter(|other| near(&self.graph, &way, &self.accounts.0[*other as usize].way))
+            .collect();
+        for other in &beside {
+            self.accounts.0[*other as usize].beside.push(number as u32);
+        }
+        self.accounts.0.push(Conversation { way, active: false, beside });
+        let number = u32::try_from(number + 1).ok().and_then(NonZeroU32::new);
+        Account(number.unwrap_or_else(|| panic!("{} accounts", self.accounts.0.len())))
+    }
+
+    /// A conversation goes on from now on, or does not any more. Relays that ask for it are told.
+    pub fn set_active(&mut self, account: Account, active: bool) {
+        let conversation = &mut self.accounts.0[index(account)];
+        if conversation.active == active {
+            return;
+        }
+        conversation.active = active;
+        for node in self.watching_conversations.clone() {
+            self.conversations_changed(node);
+        }
+    }
+
+    fn way(&self, from: Host, to: Host, path: Option<PathId>) -> Vec<NodeId> {
+        if let Some(path) = path {
+            return self.paths.nodes(path).to_vec();
+        }
+        let (from, to) = match (from, to) {
+            (Host::Mesh(from), Host::Mesh(to)) => (Some(from), Some(to)),
+            (Host::Mesh(from), Host::Wired(_)) => (Some(from), self.gateway_for(from)),
+            (Host::Wired(_), Host::Mesh(to)) => (self.gateway_for(to), Some(to)),
+            (Host::Wired(_), Host::Wired(_)) => (None, None),
+        };
+        let (Some(from), Some(to)) = (from, to) else { return Vec::new() };
+        std::iter::successors(Some(from), |here| self.graph.next_hop(*here, to)).collect()
+    }
+
+    /// A data frame goes out.
+    #[inline]
+    pub(crate) fn count_attempt(&mut self, node: u32, packet: &MacPacket) {
+        let carried = self.packets.get(packet.handle);
+        let Some(account) = carried.account else { return };
+        if let Some(load) = self.nodes[node as usize].loads.of(account, carried.class) {
+            load.attempts += 1;
+            load.bytes += packet.size;
+        }
+    }
+
+    /// The MAC is through with a packet.
+    #[inline]
+    pub(crate) fn count_packet(&mut self, node: u32, packet: &MacPacket) {
+        let carried = self.packets.get(packet.handle);
+        let Some(account) = carried.account else { return };
+        if let Some(load) = self.nodes[node as usize].loads.of(account, carried.class) {
+            load.packets += 1;
+            load.packet_bytes += packet.size;
+        }
+    }
+}
+
+/// Whether a node of one way is, or hears, one of the other.
+fn near(graph: &ShortestPaths, one: &[NodeId], other: &[NodeId]) -> bool {
+    let hear = |a: NodeId, b: NodeId| a == b || graph.neighbours(a).binary_search(&b).is_ok();
+    one.iter().any(|a| other.iter().any(|b| hear(*a, *b)))
+}

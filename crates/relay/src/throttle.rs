@@ -1,0 +1,100 @@
+//! Ingress throttling by path length and path density: a source lets its own data go no faster than their part of the
+//! load that the shared region carries (schemes.md 4; Osipov and Tschudin 2005).
+
+pub(crate) mod bound;
+pub(crate) mod calibration;
+pub(crate) mod gate;
+
+pub use bound::{Bound, Counting, Density, Situation};
+pub use gate::{Gate, GateKind};
+
+use crate::RelayPart;
+use crate::source_queues::{SourceQueues, WHERE};
+use meshpace_keys::{Key, Kind, Preset, Real, Setting, Values, Whole};
+use meshpace_units::Rate;
+use meshpace_units::quantity::{RATE, RATIO};
+
+/// What it says of itself.
+pub static PART: RelayPart = RelayPart::new(
+    "throttle",
+    "As split, and at a source each flow's packets wait for a delay by path length and number of flows, at a gate that does \
+     not conserve work; routing goes before local data, and these before what is forwarded.",
+    "schemes.md 4; Osipov and Tschudin 2005",
+    |values, queue| Box::new(SourceQueues::new(queue, SourceQueues::nodes(values), Some(gate(values)))),
+)
+.keys(&[&KEYS, &WHERE]);
+
+/// The key of what load counts.
+pub const COUNT: &str = "ot_count";
+/// The key of the critical load.
+pub const CRITICAL: &str = "ot_crit";
+/// The word for what the shipped table has.
+const TABLE: &str = "table";
+/// The word for what the simulator knows of all flows.
+const ORACLE: &str = "oracle";
+
+static KEYS: [Key; 7] = [
+    Key::word(
+        "ot_gate",
+        GateKind::WORDS,
+        GateKind::Serial.word(),
+        "Since when a packet's delay runs: the MAC's completion of the flow's packet before it, or that one's hand-over.",
+    ),
+    Key::new(
+        CRITICAL,
+        Kind::ChoiceOrWhole(&[TABLE], Whole { min: 1, max: 100_000_000_000, unit: Some(&RATE) }),
+        "Critical load of a flow's data, L_TCP_crit; table: what one flow alone on a path of its length puts on the air at \
+         2 Mbit/s, as shipped (1 to 9 hops, segments of 200 to 1,000 bytes; beyond, the nearest entry).",
+    )
+    .preset(Preset::Word(TABLE)),
+    Key::new(
+        "ot_alpha",
+        Kind::Real(Real { unit: &RATIO, min: 0.0, max: 100.0, above: true }),
+        "The load correction factor alpha; 1: no correction.",
+    )
+    .preset(Preset::Real(1.0)),
+    Key::new(
+        "ot_N",
+        Kind::ChoiceOrWhole(&[ORACLE], Whole { min: 1, max: 10_000, unit: None }),
+        "Flows that share the region, this one included; oracle: those that go on now with a node of their way on this flow's \
+         way or within range of it.",
+    )
+    .preset(Preset::Word(ORACLE)),
+    Key::word(
+        "ot_rho",
+        Density::WORDS,
+        Density::Own.word(),
+        "Competing nodes: h(N - 1), those that send data, or (h + 1)(N - 1), all of the competitors'.",
+    ),
+    Key::word(
+        COUNT,
+        Counting::WORDS,
+        Counting::Attempts.word(),
+        "What load counts: each attempt of the MAC with 34 bytes more than the packet, or each packet once a hop with 28.",
+    ),
+    Key::flag(
+        "ot_shared",
+        false,
+        "One gate for all flows of a source, so that others can use the part of a silent one.",
+    ),
+];
+
+fn gate(values: &Values) -> Gate {
+    let given = |key: &str| match values.get(key) {
+        Some(Setting::Whole(number)) => Some(*number),
+        _ => None,
+    };
+    let flows =
+        given("ot_N").map(|flows| u32::try_from(flows).unwrap_or_else(|_| panic!("ot_N lets {flows} pass")));
+    Gate {
+        kind: values.word("ot_gate"),
+        flows,
+        shared: values.flag("ot_shared"),
+        bound: Bound {
+            critical: given(CRITICAL).map(Rate::bits_per_sec),
+            alpha: values.real("ot_alpha"),
+            density: values.word("ot_rho"),
+            counting: values.word(COUNT),
+        },
+    }
+}
