@@ -40,6 +40,7 @@ class Outcome:
     queue: int
     dropped: int
     held: float
+    wait: float | None
 
 
 def run(mode: str, folder: Path) -> Outcome:
@@ -53,12 +54,13 @@ def run(mode: str, folder: Path) -> Outcome:
         time.sleep(WARM_UP)
         before = [bulk.received for bulk in (one, two)]
         started = time.monotonic()
-        rtts, held = [], []
+        rtts, held, waits = [], [], []
         while time.monotonic() < started + MEASURED:
             time.sleep(0.25)
             flows = daemon.flows()
             rtts += [flow["wireless_rtt_s"] for flow in flows if flow["wireless_rtt_s"] is not None]
             held.append(sum(flow["queued"] for flow in flows))
+            waits += [flow["wait_s"] for flow in flows if flow["wait_s"] is not None]
         seconds = time.monotonic() - started
         # Before the end: what the daemon holds would leave all at once.
         net.stop_relay()
@@ -71,6 +73,7 @@ def run(mode: str, folder: Path) -> Outcome:
         queue=mesh["queue_max"][0],
         dropped=mesh["dropped"][0],
         held=statistics.mean(held),
+        wait=statistics.median(waits) if waits else None,
     )
 
 
@@ -108,6 +111,7 @@ def main() -> int:
         ("longest queue there, packets of 50", lambda o: f"{o.queue}"),
         ("packets dropped there", lambda o: f"{o.dropped}"),
         ("packets held by meshpaced, mean", lambda o: f"{o.held:.0f}"),
+        ("their wait at meshpaced, median", lambda o: "none" if o.wait is None else f"{o.wait * 1e3:.0f} ms"),
     ]
     print(f"\n{'':36}{'before (observe)':>18}{'after (pace)':>16}")
     for name, show in rows:

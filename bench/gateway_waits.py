@@ -1,22 +1,25 @@
-"""What a target for the wait in the gateway's pacing queues costs in goodput, and what it brings in delay.
+"""What keeping the gateway's pacing queues short costs in goodput, and what it brings in delay.
 
-The TCP-GAP paper's flows from the Internet into the mesh, under the paper's FIFO and under CoDel with several targets;
-beside them one CBR flow alone over as many hops, at a tenth of what one TCP flow gets there alone.
-`--output docs/gateway-waits.md` writes the page's table.
+The TCP-GAP paper's flows from the Internet into the mesh, under the paper's FIFO, under CoDel by each flow's round trip
+(the live gateway's default), with ECN, and with fixed targets; on paths that are in no figure; and with windows so
+small that nothing has to be dropped, which is what no queue's law can better. Beside them one CBR flow alone over as
+many hops, at a tenth of what one TCP flow gets there alone. `--output docs/gateway-waits.md` writes the page's tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from meshpace.engine import Job, run_many
 from meshpace.results import FlowResult, RunResult
+from meshpace.stats import estimate
 
 ROOT = Path(__file__).resolve().parent.parent
-FIGURES = {
+SCENARIOS = {
     "9": "gap-fig09-chain-down",
     "11": "gap-fig11-parallel-down",
     "12": "gap-fig12-parallel-mix",
@@ -25,19 +28,66 @@ FIGURES = {
     "21": "gap-fig21-random",
 }
 TIMES = ("measure.duration=170s", "measure.warmup=20s")
-TARGETS_MS = (5, 50, 100, 160, 240)
+TARGETS_MS = (5, 50, 100, 200, 400)
+GAP = "scheme.tcp-gap."
 
 
-def job(figure: str, seed: int, *overrides: str) -> Job:
-    path = ROOT / "scenarios" / f"{FIGURES[figure]}.toml"
-    return Job(str(path), path.read_bytes(), (*TIMES, *overrides), "tcp-gap", seed)
+@dataclass(frozen=True)
+class Place:
+    """Where flows go."""
+
+    label: str
+    scenario: str
+    network: tuple[str, ...] = ()
 
 
-def queue(target_ms: int | None) -> tuple[str, ...]:
-    if target_ms is None:
-        return ("scheme.tcp-gap.gap_queue=fifo",)
-    parameters = (f"target={target_ms}ms", f"interval={max(100, 2 * target_ms)}ms")
-    return ("scheme.tcp-gap.gap_queue=codel", *(f"scheme.tcp-gap.gap_queue_{item}" for item in parameters))
+@dataclass(frozen=True)
+class Queue:
+    """How their packets wait."""
+
+    label: str
+    keys: tuple[str, ...]
+
+
+def short(label: str, *keys: str) -> Queue:
+    live = (f"{GAP}gap_queue=codel", f"{GAP}gap_retransmissions=first")
+    return Queue(label, (*live, *keys))
+
+
+def window(segments: int) -> Queue:
+    key = f"defaults.window={segments}"
+    return Queue(f"FIFO, windows of {segments}", (f"{GAP}gap_queue=fifo", f"{GAP}gap_retransmissions=first", key))
+
+
+FIGURES = tuple(Place(f"Fig. {figure}", figure) for figure in SCENARIOS)
+OTHERS = (
+    Place("2 hops", "9", ("topology.hops=2",)),
+    Place("8 hops", "9", ("topology.hops=8",)),
+    Place("wired 3 x 5 ms", "9", ("topology.wired_delay=5ms",)),
+    Place("wired 3 x 100 ms", "9", ("topology.wired_delay=100ms",)),
+    Place("mesh of 2 Mbit/s", "9", ("radio.rate=2Mbps",)),
+    Place("two chains, 3 x 5 ms", "11", ("topology.wired_delay=5ms",)),
+)
+FIFO = Queue("FIFO", (f"{GAP}gap_queue=fifo",))
+DEFAULT = short("round trip")
+ECN = short("round trip, ECN", f"{GAP}ecn=true")
+FIXED = tuple(short(f"{target} ms", f"{GAP}gap_queue_target={target}ms") for target in TARGETS_MS)
+# Each with the place whose flows they are for.
+TABLES: dict[str, list[tuple[Place, tuple[Queue, ...]]]] = {
+    "figures": [(place, (FIFO, DEFAULT, ECN)) for place in FIGURES],
+    "targets": [(place, (FIFO, *FIXED)) for place in FIGURES],
+    "others": [(place, (FIFO, DEFAULT, ECN)) for place in OTHERS],
+    "windows": [(place, (FIFO, *map(window, (4, 6, 8, 12)))) for place in FIGURES if place.scenario in ("19", "21")],
+}
+HEAD = (
+    "| flows | target | goodput, all flows, kbit/s | over FIFO's | Jain | less FIFO's | median wait, ms "
+    "| median delay, ms | over CBR's |"
+)
+
+
+def job(place: Place, seed: int, *overrides: str) -> Job:
+    path = ROOT / "scenarios" / f"{SCENARIOS[place.scenario]}.toml"
+    return Job(str(path), path.read_bytes(), (*TIMES, *place.network, *overrides), "tcp-gap", seed)
 
 
 def down(result: RunResult) -> list[FlowResult]:
@@ -49,33 +99,40 @@ def delays(results: Sequence[RunResult]) -> list[float]:
     return [flow["delay_p50_s"] for result in results for flow in down(result) if flow["delay_p50_s"] is not None]
 
 
-def cbr_delays(hops: set[int], seeds: range) -> dict[int, float]:
+def cbr_delays(network: tuple[str, ...], hops: set[int], seeds: range) -> dict[int, float]:
     """The median delay over a chain of so many hops of one CBR flow at a tenth of what one TCP flow gets there."""
     order = sorted(hops)
+    chain = Place("chain", "9", tuple(key for key in network if not key.startswith("topology.hops")))
 
-    def chain(*overrides: str, each: Sequence[tuple[str, ...]]) -> list[RunResult]:
-        keys = [(f"topology.hops={count}", *more) for count, more in zip(order, each, strict=True)]
-        return run_many([job("9", seed, *overrides, *key) for key in keys for seed in seeds], None)
+    def each(*overrides: str, of: Sequence[tuple[str, ...]]) -> list[RunResult]:
+        keys = [(f"topology.hops={count}", *more) for count, more in zip(order, of, strict=True)]
+        return run_many([job(chain, seed, *overrides, *key) for key in keys for seed in seeds], None)
 
-    alone = chain("scheme.tcp-gap.gap_queue=fifo", each=[()] * len(order))
+    alone = each(*FIFO.keys, of=[()] * len(order))
     per = len(seeds)
     rates = [
         statistics.mean(r["aggregate_goodput_bps"] for r in alone[i * per : (i + 1) * per]) for i in range(len(order))
     ]
-    cbr = [(f"flow.0.rate={round(rate / 10)}",) for rate in rates]
-    results = chain("flow.0.app=cbr", "flow.0.packet=1460", each=cbr)
+    results = each("flow.0.app=cbr", "flow.0.packet=1460", of=[(f"flow.0.rate={round(rate / 10)}",) for rate in rates])
     return {count: statistics.median(delays(results[i * per : (i + 1) * per])) for i, count in enumerate(order)}
 
 
+def paired(values: Sequence[float], sign: str) -> str:
+    """The mean over seeds, with its 95 % interval."""
+    told = estimate(values)
+    if told is None:
+        return "-"
+    return f"{told.mean:{sign}.3f}" + ("" if told.half_width is None else f" ± {told.half_width:.3f}")
+
+
 def row(
-    figure: str, target: int | None, results: Sequence[RunResult], fifo: Sequence[RunResult], cbr: dict[int, float]
+    place: Place, queue: Queue, results: Sequence[RunResult], fifo: Sequence[RunResult], cbr: dict[int, float]
 ) -> str:
-    def goodput(of: Sequence[RunResult]) -> float:
-        return statistics.mean(result["aggregate_goodput_bps"] for result in of)
-
-    def jain(of: Sequence[RunResult]) -> float:
-        return statistics.mean(jain for result in of if (jain := result["jain"]) is not None)
-
+    goodput = [result["aggregate_goodput_bps"] for result in results]
+    reference = statistics.mean(result["aggregate_goodput_bps"] for result in fifo)
+    gained = [1 + (a - b["aggregate_goodput_bps"]) / reference for a, b in zip(goodput, fifo, strict=True)]
+    jains = [(a["jain"], b["jain"]) for a, b in zip(results, fifo, strict=True)]
+    told = [(a, b) for a, b in jains if a is not None and b is not None]
     waits = [g["wait_p50_s"] for result in results for g in result["gateways"] if g["wait_p50_s"] is not None]
     ratios = [
         flow["delay_p50_s"] / cbr[flow["hops"]]
@@ -84,12 +141,12 @@ def row(
         if flow["delay_p50_s"] is not None and flow["hops"] in cbr
     ]
     cells = [
-        figure,
-        "FIFO" if target is None else f"{target} ms",
-        f"{goodput(results) / 1e3:.0f}",
-        f"{goodput(results) / goodput(fifo):.3f}",
-        f"{jain(results):.3f}",
-        f"{jain(results) - jain(fifo):+.3f}",
+        place.label,
+        queue.label,
+        f"{statistics.mean(goodput) / 1e3:.0f}",
+        "1" if queue is FIFO else paired(gained, ""),
+        f"{statistics.mean(a for a, _ in told):.3f}",
+        "0" if queue is FIFO else paired([a - b for a, b in told], "+"),
         f"{1e3 * statistics.median(waits):.0f}",
         f"{1e3 * statistics.median(delays(results)):.0f}",
         f"{statistics.median(ratios):.2f}",
@@ -97,32 +154,37 @@ def row(
     return "| " + " | ".join(cells) + " |"
 
 
+def rows(place: Place, queues: Sequence[Queue], seeds: range) -> Iterator[str]:
+    """A line each queue."""
+    flat = run_many([job(place, seed, *queue.keys) for queue in queues for seed in seeds], None)
+    per = len(seeds)
+    results = [flat[i * per : (i + 1) * per] for i in range(len(queues))]
+    hops = {f["hops"] for r in flat for f in down(r) if f["hops"] is not None and 1 <= f["hops"] <= 20}
+    cbr = cbr_delays(place.network, hops, range(1, 4))
+    for queue, runs in zip(queues, results, strict=True):
+        yield row(place, queue, runs, results[0], cbr)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--figures", nargs="*", default=list(FIGURES), choices=list(FIGURES))
-    parser.add_argument("--output", type=Path, help="a page between whose markers the table goes")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=list(TABLES))
+    parser.add_argument("--output", type=Path, help="a page between whose markers the tables go")
     arguments = parser.parse_args()
     seeds = range(1, arguments.seeds + 1)
-    places = [(figure, target) for figure in arguments.figures for target in (None, *TARGETS_MS)]
-    flat = run_many([job(figure, seed, *queue(target)) for figure, target in places for seed in seeds], None)
-    per = len(seeds)
-    results = {place: flat[i * per : (i + 1) * per] for i, place in enumerate(places)}
-    hops = {f["hops"] for r in flat for f in down(r) if f["hops"] is not None and 1 <= f["hops"] <= 20}
-    cbr = cbr_delays(hops, seeds)
-    head = (
-        "| Fig. | target | goodput, all flows, kbit/s | over FIFO's | Jain | less FIFO's | median wait, ms "
-        "| median delay, ms | over CBR's |"
-    )
-    lines = [head, "|---|---|---|---|---|---|---|---|---|"]
-    lines += [row(*place, results[place], results[place[0], None], cbr) for place in places]
-    table = "\n".join(lines)
-    if arguments.output is None:
-        print(table)
-        return
-    before, _, rest = arguments.output.read_text().partition("<!-- table -->\n")
-    _, _, after = rest.partition("<!-- end -->")
-    arguments.output.write_text(f"{before}<!-- table -->\n{table}\n<!-- end -->{after}")
+    for name in arguments.tables:
+        lines = [HEAD, "|---|---|---|---|---|---|---|---|---|"]
+        for place, queues in TABLES[name]:
+            for line in rows(place, queues, seeds):
+                print(line, flush=True)
+                lines.append(line)
+        if arguments.output is not None:
+            before, marker, rest = arguments.output.read_text().partition(f"<!-- {name} -->\n")
+            _, end, after = rest.partition("<!-- end -->")
+            if not marker or not end:
+                parser.error(f"{arguments.output}: no place for the table {name}")
+            table = "\n".join(lines)
+            arguments.output.write_text(f"{before}{marker}{table}\n{end}{after}")
 
 
 if __name__ == "__main__":

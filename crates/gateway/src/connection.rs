@@ -3,6 +3,7 @@
 use crate::budget::{Budget, HostSlot};
 use crate::down::Down;
 use crate::up::Up;
+use crate::wired_trip::WiredTrip;
 use crate::{FlowKey, Side, TcpView, Traffic, Treatment, Windows};
 use meshpace_pacing::Pending;
 use meshpace_tcp::Segment;
@@ -58,6 +59,8 @@ pub(crate) struct Connection<P> {
     /// By the side that it came from.
     pub traffic: [Traffic; 2],
     pub opened: Instant,
+    /// The wired part's round trip.
+    pub wired: WiredTrip,
     /// What goodput control has been told, if it knows of it.
     pub told: Option<Told>,
     pub last_activity: Instant,
@@ -78,6 +81,7 @@ impl<P: Clone> Connection<P> {
             treatment,
             traffic: [Traffic::default(); 2],
             opened: now,
+            wired: WiredTrip::default(),
             told: None,
             last_activity: now,
         }
@@ -102,13 +106,17 @@ impl<P: Clone> Connection<P> {
         }
     }
 
-    /// Notes size, sequence numbers, SYN, FIN and what is acknowledged of the other side's FIN.
-    pub fn note(&mut self, side: Side, view: &TcpView<'_>) {
+    /// Notes size, sequence numbers, SYN, FIN, what is acknowledged of the other side's FIN, and the handshake's round trip.
+    pub fn note(&mut self, now: Instant, side: Side, view: &TcpView<'_>) {
         let traffic = &mut self.traffic[side.index()];
         traffic.packets += 1;
         traffic.bytes += view.wire_len;
         let segment = view.segment;
         self.windows.note(side, segment);
+        match side {
+            Side::Wireless => self.wired.on_wireless(now, segment),
+            Side::Wired => self.wired.on_wired(now, segment),
+        }
         if segment.flags.fin {
             self.halves[side.index()].fin = Some(segment.end());
         }

@@ -6,7 +6,7 @@ use crate::hole::{Duplicate, Hole};
 use crate::incoming::Sack;
 use crate::pacing_queue::{Outbound, PacingQueue};
 use crate::segment_map::{Covered, Recorded, SegmentMap, UNACKED_MAX};
-use crate::{Config, Departure, DiscardReason, DupAck, Retransmissions, Route, Treatment, WirelessLaw};
+use crate::{Config, Departure, DiscardReason, DupAck, Path, Retransmissions, Route, Treatment, WirelessLaw};
 use alloc::vec::Vec;
 use meshpace_pacing::{Pacer, Pending};
 use meshpace_tcp::Segment;
@@ -158,6 +158,11 @@ impl<P: Clone> Down<P> {
         }
     }
 
+    /// What the queue's length is judged by, with this round trip of the wired part.
+    pub fn path(&self, wired: Option<Span>) -> Path {
+        Path { wired, wireless: self.wireless.smoothed, spacing: self.interval() }
+    }
+
     /// A packet waited so long for its turn.
     fn waited(&mut self, wait: Span) {
         self.wait = Some(self.wait.map_or(wait, |old| (old * 7 + wait) / 8));
@@ -233,16 +238,18 @@ impl<P: Clone> Down<P> {
         early.map_or(Arrival::Held, Arrival::Crowded)
     }
 
-    /// Takes the packet whose turn it is, due at `self.due`. What was dropped before it goes to `gone`.
+    /// Takes the packet whose turn it is, due at `self.due`, of a flow with this round trip of the wired part. What was dropped
+    /// before it goes to `gone`.
     pub fn depart(
         &mut self,
         now: Instant,
+        wired: Option<Span>,
         config: &Config,
         budget: &mut Budget<'_>,
         gone: &mut impl Extend<Departure<P>>,
     ) -> Option<Departure<P>> {
         let due = self.due?;
-        let Some(packet) = self.next(now, config, budget, gone) else {
+        let Some(packet) = self.next(now, wired, config, budget, gone) else {
             self.due = None; // nothing was left but copies
             return None;
         };
@@ -261,6 +268,7 @@ impl<P: Clone> Down<P> {
     fn next(
         &mut self,
         now: Instant,
+        wired: Option<Span>,
         config: &Config,
         budget: &mut Budget<'_>,
         gone: &mut impl Extend<Departure<P>>,
@@ -275,7 +283,7 @@ impl<P: Clone> Down<P> {
             self.duplicates += 1;
             gone.extend([again.discard(DiscardReason::Duplicate, now)]);
         }
-        let codel = config.codel.map(|codel| codel.at(self.interval()));
+        let codel = config.codel.map(|codel| codel.of(&self.path(wired)));
         let mut dropped = Vec::new();
         let packet = self.queue.dequeue(now, codel.as_ref(), &mut dropped);
         dropped.iter().chain(&packet).for_each(|packet| budget.leaves(packet.wire_len));

@@ -309,7 +309,7 @@ impl<P: Clone> Gateway<P> {
         self.treat(now, slot, incoming.treatment);
         let connection = self.table.get_mut(slot);
         let due_before = connection.down.as_ref().and_then(|down| down.due);
-        connection.note(side, incoming.view);
+        connection.note(now, side, incoming.view);
         // Data in a SYN (RFC 7413) travels with it, unpaced and untimed.
         if segment.payload > 0 && !segment.flags.syn {
             let direction = match side {
@@ -379,7 +379,10 @@ impl<P: Clone> Gateway<P> {
         let mut option = incoming.arrived_option();
         if let Some(up) = connection.up.as_mut().filter(|_| segment.flags.ack) {
             let (acked, told) = up.on_ack(now, view, incoming.treatment, &mut budget);
-            acked.rtt.into_iter().for_each(|rtt| self.round_trips.wired.record(rtt));
+            if let Some(rtt) = acked.rtt {
+                self.round_trips.wired.record(rtt);
+                connection.wired.on_sample(rtt);
+            }
             if let Some(goodput) = &mut self.goodput {
                 goodput.on_acked(slot, acked.bytes);
             }
@@ -471,7 +474,8 @@ impl<P: Clone> Gateway<P> {
         let connection = self.table.get_mut(slot);
         let down = connection.down.as_mut();
         let down = down.unwrap_or_else(|| panic!("flow {slot} is scheduled for {due:?} without a queue"));
-        let departure = down.depart(now, &self.config, &mut self.books.of(connection.host), &mut self.urgent);
+        let (wired, mut budget) = (connection.wired.shortest(), self.books.of(connection.host));
+        let departure = down.depart(now, wired, &self.config, &mut budget, &mut self.urgent);
         reschedule(&mut self.schedule, slot, None, down.due);
         self.table.refresh_rank(slot);
         self.tell_goodput_control(now, slot);

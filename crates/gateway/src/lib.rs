@@ -34,13 +34,14 @@ mod stats;
 mod table;
 mod up;
 mod windows;
+mod wired_trip;
 mod wireless;
 
 pub use config::{Config, Discipline, DupAck, Retransmissions};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
 pub use meshpace_pacing::Route;
-pub use pacing_queue::CodelConfig;
+pub use pacing_queue::{CodelConfig, Path};
 pub use packet::{
     Action, Departure, DiscardReason, Endpoint, FlowKey, RttOption, Side, TcpView, Treatment, Verdict,
 };

@@ -13,7 +13,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// RFC 8289's own parameters (section 4.3, section 4.4).
-const RFC_8289: CodelConfig = CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
+const RFC_8289: CodelConfig =
+    CodelConfig { target: Some(Span::from_millis(5)), interval: Some(Span::from_millis(100)) };
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -3,23 +3,34 @@
 mod common;
 
 use common::*;
-use meshpace_gateway::{Action, CodelConfig, Config, DiscardReason, DupAck, Side};
-use meshpace_units::{Ecn, Instant, Span};
+use meshpace_gateway::{Action, CodelConfig, Config, DiscardReason, DupAck, Path, Side};
+use meshpace_tcp::{Options, Segment};
+use meshpace_units::{Ecn, Instant, Seq, Span};
 
 /// One packet each 31.68 ms after a sample of 40 ms ([`Script::sample`]), so the target is two of these spacings.
 const SPACING: Span = Span::from_micros(31_680);
 
 /// RFC 8289's own parameters (section 4.3, section 4.4).
-const RFC_8289: CodelConfig = CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
+const RFC_8289: CodelConfig =
+    CodelConfig { target: Some(Span::from_millis(5)), interval: Some(Span::from_millis(100)) };
 
 fn codel() -> Config {
     let law = meshpace_pacing::AdaptiveConfig { history: 1, ..config().law };
     Config { codel: Some(RFC_8289), dupack: DupAck::Off, law, ..config() }
 }
 
+/// Both by the flow's round trip.
+fn by_round_trip() -> Config {
+    Config { codel: Some(CodelConfig::BY_ROUND_TRIP), ..codel() }
+}
+
 /// `count` segments that come at once behind one that leaves: when which packet left, and how.
 fn burst(config: Config, count: u32, ecn: Ecn) -> (Script, Vec<(Instant, Action)>) {
-    let mut s = Script::established(config);
+    burst_on(Script::established(config), count, ecn)
+}
+
+/// The same on a connection.
+fn burst_on(mut s: Script, count: u32, ecn: Ecn) -> (Script, Vec<(Instant, Action)>) {
     s.ecn = ecn;
     let base = s.sample(0, 40);
     let data = s.down(base, MSS, 0);
@@ -134,4 +145,93 @@ fn a_change_to_the_papers_queue_and_back_loses_nothing() {
     let left = s.run_until(s.now + Span::from_secs(1));
     assert_eq!(left.len(), 5);
     assert_eq!(s.stats().wait.map(|wait| wait > SPACING), Some(true), "{:?}", s.stats().wait);
+}
+
+/// When the first packet is dropped of a queue that stands, counted from when the packet before the burst left; the wireless
+/// round trip is 40 ms.
+fn first_drop(s: Script) -> Span {
+    let start = s.now + Span::from_millis(40);
+    let (_, left) = burst_on(s, 40, Ecn::NotEct);
+    let (at, _) = left.iter().find(|(_, action)| *action == DROPPED).expect("a packet is dropped");
+    *at - start
+}
+
+/// Above the target R/2, or two spacings, from the first turn on that comes later; dropped at the first turn that comes R, the
+/// target and three spacings after that.
+fn expected(round_trip: u64) -> Span {
+    let turn = |at: Span| SPACING * at.as_nanos().div_ceil(SPACING.as_nanos());
+    let round_trip = Span::from_millis(round_trip);
+    let target = (round_trip / 2).max(SPACING * 2);
+    turn(turn(target) + round_trip + target + SPACING * 3)
+}
+
+#[test]
+fn the_handshake_of_either_side_tells_the_round_trip_by_which_a_queue_is_kept_short() {
+    let opened_by = |opener: Side, repeats: bool| {
+        let mut s = Script::new(by_round_trip());
+        let of = |s: &Script, side| if side == Side::Wireless { s.up(0, 0, 0) } else { s.down(0, 0, 0) };
+        let (answerer, isn, answer) = match opener {
+            Side::Wireless => (Side::Wired, WIRELESS_ISN, WIRED_ISN),
+            Side::Wired => (Side::Wireless, WIRED_ISN, WIRELESS_ISN),
+        };
+        let options = Options { window_scale: Some(SCALE), ..Options::default() };
+        let syn = Segment { flags: SYN, seq: Seq(isn), options, ..of(&s, opener) };
+        let syn_ack = Segment { flags: SYN_ACK, seq: Seq(answer), options, ..of(&s, answerer) };
+        let ack = of(&s, opener);
+        // The wired part takes 240 ms, the mesh 30 ms more. What the mesh host sends in the handshake it may send twice.
+        let times = if repeats { 2 } else { 1 };
+        match opener {
+            Side::Wireless => (0..times).for_each(|_| _ = s.forwards(opener, &syn)),
+            Side::Wired => _ = s.forwards(opener, &syn),
+        }
+        s.now = ms(if opener == Side::Wireless { 240 } else { 30 });
+        match opener {
+            Side::Wireless => _ = s.forwards(answerer, &syn_ack),
+            Side::Wired => (0..times).for_each(|_| _ = s.forwards(answerer, &syn_ack)),
+        }
+        s.now = ms(270);
+        s.forwards(opener, &ack);
+        s
+    };
+    for opener in [Side::Wireless, Side::Wired] {
+        assert_eq!(first_drop(opened_by(opener, false)), expected(240 + 40), "{opener:?}");
+        // Which of two was answered cannot be told (Karn's rule): 100 ms are assumed.
+        assert_eq!(first_drop(opened_by(opener, true)), expected(100 + 40), "{opener:?}");
+    }
+}
+
+#[test]
+fn data_to_the_internet_tells_the_round_trip_of_a_connection_met_in_its_middle() {
+    let met = || Script::new(by_round_trip());
+    assert_eq!(first_drop(met()), expected(100 + 40));
+    let mut s = met();
+    for (number, rtt) in [300, 60, 150].into_iter().enumerate() {
+        let request = s.up(100 * number as u32, 100, 0);
+        s.forwards(Side::Wireless, &request);
+        s.now += Span::from_millis(rtt);
+        let answered = s.down(0, 0, 100 * (number as u32 + 1));
+        let (_, verdict) = s.hand_in(Side::Wired, &answered);
+        assert!(matches!(verdict, meshpace_gateway::Verdict::Forward(..)));
+    }
+    assert_eq!(first_drop(s), expected(60 + 40), "the shortest counts");
+}
+
+#[test]
+fn a_slow_pace_has_room_for_two_packets_and_time_for_three_duplicates() {
+    let of = |spacing, wired| {
+        let path = Path {
+            wired: Some(Span::from_millis(wired)),
+            wireless: Some(Span::from_millis(60)),
+            spacing: Some(Span::from_millis(spacing)),
+        };
+        let law = CodelConfig::BY_ROUND_TRIP.of(&path);
+        (law.target, law.interval)
+    };
+    let ms = Span::from_millis;
+    assert_eq!(of(20, 240), (ms(150), ms(300 + 150 + 60)));
+    assert_eq!(of(200, 240), (ms(400), ms(300 + 400 + 600)));
+    assert_eq!(of(20, 2), (ms(40), ms(62 + 40 + 60)));
+    let fixed = CodelConfig { interval: Some(ms(100)), ..CodelConfig::BY_ROUND_TRIP };
+    let path = Path { wired: Some(ms(240)), ..Path::default() };
+    assert_eq!(fixed.of(&path).interval, ms(240), "two targets at least");
 }

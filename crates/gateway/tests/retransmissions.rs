@@ -9,7 +9,8 @@ use meshpace_units::{Instant, Span};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// RFC 8289's own parameters (section 4.3, section 4.4).
-const RFC_8289: CodelConfig = CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
+const RFC_8289: CodelConfig =
+    CodelConfig { target: Some(Span::from_millis(5)), interval: Some(Span::from_millis(100)) };
 
 fn first() -> Config {
     Config { retransmissions: Retransmissions::First, dupack: DupAck::Off, ..config() }

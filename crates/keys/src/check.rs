@@ -22,12 +22,12 @@ impl Kind {
             (Self::Flag, RawValue::Bool(value)) => Some(Setting::Flag(*value)),
             (Self::Whole(bounds), _) => bounds.accept(value),
             (Self::Real(bounds), _) => bounds.accept(value),
-            (Self::Choice(words) | Self::ChoiceOrWhole(words, _), RawValue::Text(text))
-                if words.contains(&text.as_str()) =>
-            {
-                Some(Setting::Text(text.clone()))
-            }
+            (
+                Self::Choice(words) | Self::ChoiceOrWhole(words, _) | Self::ChoiceOrReal(words, _),
+                RawValue::Text(text),
+            ) if words.contains(&text.as_str()) => Some(Setting::Text(text.clone())),
             (Self::ChoiceOrWhole(_, bounds), _) => bounds.accept(value),
+            (Self::ChoiceOrReal(_, bounds), _) => bounds.accept(value),
             (Self::List(kind, least, most), RawValue::List(items))
                 if (*least..=*most).contains(&items.len()) =>
             {
@@ -72,6 +72,7 @@ impl Kind {
             Self::Real(bounds) => bounds.allowed(),
             Self::Choice(words) => words.join(", "),
             Self::ChoiceOrWhole(words, bounds) => format!("{}, or {}", words.join(", "), bounds.allowed()),
+            Self::ChoiceOrReal(words, bounds) => format!("{}, or {}", words.join(", "), bounds.allowed()),
             Self::List(kind, least, most) if least == most => {
                 format!("a list of {least}, each {}", kind.allowed())
             }

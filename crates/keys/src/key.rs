@@ -96,6 +96,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// One of these words, or a whole number.
     ChoiceOrWhole(&'static [&'static str], Whole),
+    /// One of these words, or a real number.
+    ChoiceOrReal(&'static [&'static str], Real),
     /// A list of at least and at most so many.
     List(&'static Kind, usize, usize),
     /// That many whole numbers, each at least as large as the one before.
@@ -219,6 +221,21 @@ impl Key {
     #[must_use]
     pub const fn time(name: &'static str, max: Span, default: Span, doc: &'static str) -> Self {
         Self::new(name, time(max), doc).preset(Preset::Time(default))
+    }
+
+    /// The same, or a word that says what else tells it: the default.
+    #[must_use]
+    pub const fn time_or(
+        name: &'static str,
+        word: &'static [&'static str; 1],
+        max: Span,
+        doc: &'static str,
+    ) -> Self {
+        let kind = match time(max) {
+            Kind::Real(bounds) => Kind::ChoiceOrReal(word, bounds),
+            other => other,
+        };
+        Self::new(name, kind, doc).preset(Preset::Word(word[0]))
     }
 
     /// A size from `min` to `max`.

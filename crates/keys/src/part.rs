@@ -164,6 +164,15 @@ impl Values {
         }
     }
 
+    /// A time, or `None` where something else tells it.
+    #[must_use]
+    pub fn span_given(&self, key: &str) -> Option<Span> {
+        match self.setting(key) {
+            Setting::Text(_) => None, // the key has no word but that for what else tells it
+            time => Some(time.span()),
+        }
+    }
+
     /// A number of things that memory holds.
     #[must_use]
     pub fn size(&self, key: &str) -> usize {
@@ -209,11 +218,12 @@ mod tests {
         }
     }
 
-    static KEYS: [Key; 4] = [
+    static KEYS: [Key; 5] = [
         Key::count("slots", (1, 9), 4, "How many."),
         Key::time("wait", Span::from_secs(1), Span::from_millis(20), "How long."),
         Key::word("end", End::WORDS, End::Tail.word(), "Which."),
         Key::limit("tries", (1, 9), "At most how often."),
+        Key::time_or("patience", &["weather"], Span::from_secs(1), "How long at most."),
     ];
     type Toy = Part<fn(&Values) -> (u32, Span, End)>;
     static PART: Toy = Toy::new("toy", "A toy.", "nowhere", |values: &Values| {
@@ -229,6 +239,20 @@ mod tests {
             (name, if name == "end" { Setting::Text("head".into()) } else { setting.clone() })
         }));
         assert_eq!((PART.build)(&said).2, End::Head);
+    }
+
+    #[test]
+    fn a_time_is_given_or_something_else_tells_it() {
+        let defaults = Values::defaults(KEYS.iter());
+        assert_eq!(defaults.span_given("patience"), None);
+        let kind = KEYS[4].kind;
+        let said = [("patience", kind.accept(&"20ms".into()).unwrap())];
+        assert_eq!(Values::new(said).span_given("patience"), Some(Span::from_millis(20)));
+        assert_eq!(kind.accept(&"weather".into()), Some(Setting::Text("weather".into())));
+        for refused in [RawValue::Integer(0), RawValue::Integer(2), "whether".into()] {
+            assert_eq!(kind.accept(&refused), None, "{refused:?}");
+        }
+        assert!(kind.allowed().starts_with("weather, or a time from "), "{}", kind.allowed());
     }
 
     #[test]

@@ -23,6 +23,11 @@ pub fn scalar(kind: &Kind) -> Value {
             forms.push(json!({ "enum": words }));
             one_of(forms)
         }
+        Kind::ChoiceOrReal(words, bounds) => {
+            let mut forms = real(bounds);
+            forms.push(json!({ "enum": words }));
+            one_of(forms)
+        }
         Kind::List(item, least, most) => {
             json!({ "type": "array", "items": scalar(item), "minItems": least, "maxItems": most })
         }

@@ -136,9 +136,10 @@ impl<'a> Settings<'a> {
 
     fn misfit(&self, key: &Key, item: &Item) -> FileError {
         let hint = match (&key.kind, &item.value) {
-            (Kind::Choice(words) | Kind::ChoiceOrWhole(words, _), Value::Text(text)) => {
-                suggestion(text, words.iter().copied())
-            }
+            (
+                Kind::Choice(words) | Kind::ChoiceOrWhole(words, _) | Kind::ChoiceOrReal(words, _),
+                Value::Text(text),
+            ) => suggestion(text, words.iter().copied()),
             _ => String::new(),
         };
         self.locate(key.name, &item.origin).error(item.value.show() + &hint, key.kind.allowed())

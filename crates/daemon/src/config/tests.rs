@@ -17,7 +17,7 @@ fn an_empty_file_observes_and_has_the_papers_parameters() {
     // all else is the paper's.
     let gateway = meshpace_gateway::Config {
         held_max: 16_384,
-        codel: Some(meshpace_gateway::CodelConfig::DEFAULT),
+        codel: Some(meshpace_gateway::CodelConfig::BY_ROUND_TRIP),
         retransmissions: meshpace_gateway::Retransmissions::First,
         goodput_control: Some(meshpace_pacing::GoodputControlConfig::ROBUST),
         ..meshpace_gateway::Config::PAPER
@@ -47,7 +47,9 @@ fn law_and_gateway_take_the_names_of_schemes_md() {
     assert_eq!(parse("[gateway]\ngap_queue = \"fifo\"").gateway.codel, None);
     let codel =
         parse("[gateway]\ngap_queue_target = \"50ms\"\ngap_queue_interval = 0.2").gateway.codel.unwrap();
-    assert_eq!((codel.target, codel.interval), (Span::from_millis(50), Span::from_millis(200)));
+    assert_eq!((codel.target, codel.interval), (Some(Span::from_millis(50)), Some(Span::from_millis(200))));
+    let codel = parse("[gateway]\ngap_queue_target = \"round-trip\"").gateway.codel.unwrap();
+    assert_eq!(codel, meshpace_gateway::CodelConfig::BY_ROUND_TRIP);
 }
 
 #[test]

@@ -17,6 +17,9 @@ pub(super) static PART: GatewayPart = GatewayPart::new(
 
 const PAPER: Config = Config::PAPER;
 
+/// In place of a time: each flow's own round trip tells it.
+const BY_ROUND_TRIP: &str = "round-trip";
+
 /// The keys of the rate law: the sender's and the gateway's are one, as in the paper.
 pub(super) static LAW: [Key; AdaptiveConfig::KEYS] = AdaptiveConfig::PAPER.keys();
 
@@ -36,18 +39,19 @@ pub(super) static KEYS: [Key; 12] = [
         Discipline::Fifo.word(),
         "Pacing queues: first in, first out as in the paper, or kept short by CoDel (RFC 8289; marks where ECN was negotiated).",
     ),
-    Key::time(
+    Key::time_or(
         "gap_queue_target",
+        &[BY_ROUND_TRIP],
         Span::from_secs(10),
-        CodelConfig::DEFAULT.target,
-        "With gap_queue = \"codel\": the standing wait that is acceptable, at least two spacings of the pace (RFC 8289, section 4.4).",
+        "With gap_queue = \"codel\": the standing wait that is acceptable, or half of each flow's round trip without it; at least two \
+         spacings of the pace (RFC 8289, section 4.4).",
     ),
-    Key::time(
+    Key::time_or(
         "gap_queue_interval",
+        &[BY_ROUND_TRIP],
         Span::from_secs(100),
-        CodelConfig::DEFAULT.interval,
-        "With gap_queue = \"codel\": how long it may stand, about the longest round trip, at least two targets (RFC 8289, section \
-         4.3).",
+        "With gap_queue = \"codel\": how long it may stand, or until the answer to a signal reaches the head of the queue: a round trip, \
+         a target and three spacings; at least two targets (RFC 8289, section 4.3).",
     ),
     Key::word(
         "gap_retransmissions",
@@ -106,8 +110,8 @@ pub(super) fn config(values: &Values) -> Config {
         codel: match values.word("gap_queue") {
             Discipline::Fifo => None,
             Discipline::Codel => Some(CodelConfig {
-                target: values.span("gap_queue_target"),
-                interval: values.span("gap_queue_interval"),
+                target: values.span_given("gap_queue_target"),
+                interval: values.span_given("gap_queue_interval"),
             }),
         },
         retransmissions: values.word("gap_retransmissions"),
