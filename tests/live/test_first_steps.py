@@ -32,6 +32,7 @@ def test_init_finds_the_mesh_by_its_routes_and_never_overwrites(tmp_path: Path) 
         run("ip", "-n", net.gw, "route", "add", "10.99.0.0/24", "via", "10.77.0.2", "dev", "mesh0", "proto", "babel")
         said = meshpaced(net, "init", "--config", file)
         assert f"{file} written for mesh0 (routes of Babel)" in said
+        assert f"meshpaced gateway --config {file}" in said, "the service would read another one"
         assert "will refuse" not in meshpaced(net, "check", file)
         assert 'interfaces = ["mesh0"] ' in meshpaced(net, "check", file)
         before = file.read_bytes()

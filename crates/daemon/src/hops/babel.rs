@@ -76,6 +76,14 @@ add route 55d230 prefix ::/0 from 2001:db8::/32 installed yes id 02:00:00:ff:fe:
         assert_eq!(parse(ANSWER).unwrap(), expected.map(|(prefix, hops)| (prefix.parse().unwrap(), hops)));
     }
 
+    /// What babeld answered at one end of a chain of five (`VM_CASES=5 make test-vm`, tests/vm/guest/case-5-babel.sh).
+    #[test]
+    fn a_recorded_answer() {
+        let answer = include_str!("../../../../fuzz/seeds/hops/babel");
+        let expected = [("10.0.1.3/32", 2), ("10.0.1.5/32", 4)];
+        assert_eq!(parse(answer).unwrap(), expected.map(|(prefix, hops)| (prefix.parse().unwrap(), hops)));
+    }
+
     #[test]
     fn link_quality_is_no_hop_count() {
         let weighed = ANSWER.replace("txcost 96 cost 96", "txcost 256 cost 384");

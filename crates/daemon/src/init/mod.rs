@@ -36,9 +36,18 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     write(&args.config, &text)?;
-    let next = "it only watches at first. Next: meshpaced doctor, then systemctl enable --now meshpaced";
-    crate::text::print(&format!("{} written for {}; {next}\n", args.config.display(), listed(&found)))?;
+    let (file, found, next) = (args.config.display(), listed(&found), next(&args.config));
+    crate::text::print(&format!("{file} written for {found}; it only watches at first. Next: {next}\n"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to do with that file: the service reads the usual one only.
+fn next(file: &Path) -> String {
+    if file == Path::new(DEFAULT_FILE) {
+        return "meshpaced doctor, then systemctl enable --now meshpaced".to_owned();
+    }
+    let file = file.display();
+    format!("meshpaced doctor --config {file}, then meshpaced gateway --config {file}")
 }
 
 fn told(names: &[String]) -> Vec<Found> {
@@ -109,6 +118,13 @@ mod tests {
 
     fn mesh(name: &str, evidence: Evidence) -> Found {
         Found { name: name.to_owned(), evidence }
+    }
+
+    #[test]
+    fn what_comes_next_is_about_the_file_that_was_written() {
+        assert!(next(Path::new(DEFAULT_FILE)).contains("systemctl enable --now meshpaced"));
+        let other = next(Path::new("/tmp/a.toml"));
+        assert!(other.contains("gateway --config /tmp/a.toml") && !other.contains("systemctl"), "{other}");
     }
 
     #[test]
