@@ -142,13 +142,6 @@ class Daemon:
             self.kill()
 
 
-def as_the_service() -> list[str]:
-    """What `Daemon.under` takes to give it the environment of the service."""
-    unit = ROOT / "packaging" / "systemd" / "meshpaced.service"
-    found = re.findall(r"^Environment=(\S+)$", unit.read_text(encoding="utf-8"), re.MULTILINE)
-    return ["env", *found]
-
-
 def _line(control: socket.socket) -> bytes:
     """Everything up to the end of a line."""
     answer = b""

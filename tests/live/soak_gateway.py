@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from daemon import Daemon, as_the_service
+from daemon import Daemon
 from faults import PLACES, Faults
 from net import Delays, Net
 
@@ -227,7 +227,6 @@ def soak(folder: Path, seconds: float, connections: int, seed: int, mean_gap_s: 
     draw = random.Random(seed)
     with Net(folder, Delays(logged=False), clients=min(CLIENTS, max(1, connections // 20)), room="u") as net:
         daemon = Daemon(net, "pace", more=f"[gateway]\n{PLACES}\n")
-        daemon.under = as_the_service()
         done.faults = Faults(net, daemon, draw)
         done.crowds = Crowds(net, connections, seed)
         start = told = time.monotonic()

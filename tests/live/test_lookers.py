@@ -1,4 +1,4 @@
-"""Many clients that ask for all flows at once: what the service's memory is afterwards."""
+"""Many clients that ask for all flows at once: what the daemon's memory is afterwards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from clock import PATIENCE_S
-from daemon import Daemon, as_the_service
+from daemon import Daemon
 from net import CLIENT, Net, wait_for
 from test_gateway_hostile import Raw, memory, silence, tcp
 
@@ -34,9 +34,7 @@ def ask(path: Path, times: int) -> None:
 
 def test_what_answers_took_is_given_back(tmp_path: Path) -> None:
     with Net(tmp_path, None, room="u") as net:
-        daemon = Daemon(net, "observe")
-        daemon.under = as_the_service()
-        with daemon:
+        with Daemon(net, "observe") as daemon:
             for namespace in (net.srv, net.cli):
                 silence(namespace)
             raw = Raw(net, net.srv)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from pathlib import Path
 
-from clock import bound
+from clock import PATIENCE_S, bound
 from daemon import Daemon
 from net import CLIENT, Net, wait_for
 from test_gateway_hostile import Raw, silence, tcp
 from traffic import Bulk
 
 FLOWS = 65_536
+METRICS = 9_733
 SECONDS = 10.0
 
 
 def test_departures_keep_their_times_while_clients_ask(tmp_path: Path) -> None:
-    with Net(tmp_path, room="s") as net, Daemon(net, "pace", rate="11Mbps") as daemon:
+    log = tmp_path / "events.jsonl"
+    more = f'[metrics]\nlisten = "127.0.0.1:{METRICS}"\n[events]\nfile = "{log}"\n'
+    with Net(tmp_path, room="s") as net, Daemon(net, "pace", rate="11Mbps", more=more) as daemon:
         for namespace in (net.srv, net.cli):
             silence(namespace)
         raw = Raw(net, net.srv)
@@ -35,14 +39,27 @@ def test_departures_keep_their_times_while_clients_ask(tmp_path: Path) -> None:
             wait_for(fill)
             before = daemon.status()["lateness"]
             end = time.monotonic() + SECONDS
-            asked = [0, 0]
+            asked = [0, 0, 0]
 
             def ask(place: int, command: str, **keys: object) -> None:
                 while time.monotonic() < end:
                     assert daemon.ask(command, **keys)
                     asked[place] += 1
 
+            def scrape() -> None:
+                while time.monotonic() < end:
+                    with net.within(net.gw):
+                        server = socket.create_connection(("127.0.0.1", METRICS), timeout=PATIENCE_S)
+                    with server:
+                        server.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+                        answer = b""
+                        while more := server.recv(1 << 16):
+                            answer += more
+                    assert b"meshpaced_flows" in answer
+                    asked[2] += 1
+
             askers = [
+                threading.Thread(target=scrape),
                 threading.Thread(target=ask, args=(0, "status")),
                 threading.Thread(target=ask, args=(1, "flows"), kwargs={"limit": 20}),
             ]
@@ -53,6 +70,7 @@ def test_departures_keep_their_times_while_clients_ask(tmp_path: Path) -> None:
         after = daemon.status()
         assert after["flows"]["known"] >= FLOWS * 9 // 10
         assert min(asked) > 0
+        assert log.read_text(encoding="utf-8").splitlines(), "events were written meanwhile"
         assert after["lateness"]["departures"] > before["departures"] + 100
         assert after["lateness"]["p99_s"] <= bound(1e-3, busy=50e-3), after["lateness"]
         print(f"{asked} answers, {after['flows']['known']} flows, {after['lateness']}")

@@ -11,6 +11,7 @@
 //! | [`Namespace`] | `setns(2)`, `network_namespaces(7)` |
 //! | [`interface`] | `netdevice(7)` |
 //! | [`Peer`], [`effective_user`] | `unix(7)`: `SO_PEERCRED`; `geteuid(2)` |
+//! | [`give_back_large_blocks`] | `mallopt(3)` |
 //! | [`realtime`](realtime()) | `sched(7)`, `mlockall(2)`, `PR_SET_TIMERSLACK(2const)` |
 //!
 //! # Threads and namespaces
@@ -24,6 +25,7 @@ mod clock;
 mod deadline;
 #[cfg(feature = "foreign")]
 pub mod foreign;
+mod heap;
 pub mod interface;
 mod namespace;
 mod netlink;
@@ -39,6 +41,7 @@ mod waker;
 
 pub use clock::{monotonic_now, thread_cpu_time};
 pub use deadline::Deadline;
+pub use heap::give_back_large_blocks;
 pub use namespace::Namespace;
 pub use nfqueue::{NfQueue, Options, PacketId, Queued, Received, Statistics, Verdicts};
 pub use peer::{Peer, effective_user};

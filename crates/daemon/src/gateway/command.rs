@@ -14,7 +14,7 @@ use crate::hops::{Directory, Refresher};
 use crate::lease::{Beacon, Ports};
 use crate::rights::Rights;
 use crate::service_manager::ServiceManager;
-use meshpace_linux::{Poller, Signal, Signals, monotonic_now};
+use meshpace_linux::{Poller, Signal, Signals, give_back_large_blocks, monotonic_now};
 use meshpace_units::Span;
 use std::io;
 use std::path::PathBuf;
@@ -43,6 +43,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let config = Arc::new(Config::load_for_gateway(&args.config)?);
     Rights::here().require_net_admin("gateway")?;
+    give_back_large_blocks();
     // Before any other thread: signals are blocked in those that start later.
     let signals = Signals::new().map_err(|why| Failure::operational("signals", why))?;
     let hops =
