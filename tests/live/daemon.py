@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from clock import PATIENCE_S
-from net import MESHPACED, ROOT, Net, wait_for
+from net import MESHPACED, Net, wait_for
 
 CONFIG = """\
 mode = "{mode}"

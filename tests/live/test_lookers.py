@@ -33,28 +33,27 @@ def ask(path: Path, times: int) -> None:
 
 
 def test_what_answers_took_is_given_back(tmp_path: Path) -> None:
-    with Net(tmp_path, None, room="u") as net:
-        with Daemon(net, "observe") as daemon:
-            for namespace in (net.srv, net.cli):
-                silence(namespace)
-            raw = Raw(net, net.srv)
+    with Net(tmp_path, None, room="u") as net, Daemon(net, "observe") as daemon:
+        for namespace in (net.srv, net.cli):
+            silence(namespace)
+        raw = Raw(net, net.srv)
 
-            def fill() -> bool:
-                known = int(daemon.status()["flows"]["known"])
-                for number in range(known, FLOWS):
-                    raw.send(tcp(("10.1.0.3", 1_000 + number), (CLIENT[4], 7_000), 1, 1, payload=b"x"))
-                    if number % 500 == 0:
-                        time.sleep(0.02)
-                return known >= FLOWS * 9 // 10
+        def fill() -> bool:
+            known = int(daemon.status()["flows"]["known"])
+            for number in range(known, FLOWS):
+                raw.send(tcp(("10.1.0.3", 1_000 + number), (CLIENT[4], 7_000), 1, 1, payload=b"x"))
+                if number % 500 == 0:
+                    time.sleep(0.02)
+            return known >= FLOWS * 9 // 10
 
-            wait_for(fill)
-            before = memory(daemon)
-            for _ in range(ROUNDS):
-                clients = [threading.Thread(target=ask, args=(daemon.socket, 4)) for _ in range(CLIENTS)]
-                for client in clients:
-                    client.start()
-                for client in clients:
-                    client.join()
-            grown = memory(daemon) - before
+        wait_for(fill)
+        before = memory(daemon)
+        for _ in range(ROUNDS):
+            clients = [threading.Thread(target=ask, args=(daemon.socket, 4)) for _ in range(CLIENTS)]
+            for client in clients:
+                client.start()
+            for client in clients:
+                client.join()
+        grown = memory(daemon) - before
     print(f"{before / 2**20:.0f} MiB, grown by {grown / 2**20:.0f} MiB")
     assert grown <= GROWTH

@@ -11,6 +11,9 @@ pub fn give_back_large_blocks() {
         const THRESHOLD: libc::c_int = 128 << 10;
         // SAFETY: mallopt changes a setting of the allocator and touches no memory of ours; no other thread runs yet.
         let taken = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, THRESHOLD) };
-        assert_eq!(taken, 1, "glibc takes any threshold up to HEAP_MAX_SIZE/2 (mallopt(3)), and {THRESHOLD} is below");
+        assert_eq!(
+            taken, 1,
+            "glibc takes any threshold up to HEAP_MAX_SIZE/2 (mallopt(3)), and {THRESHOLD} is below"
+        );
     }
 }

@@ -231,7 +231,8 @@ fn what_was_not_kept_is_left_to_the_sender() {
         let ack = w.up(1, 1 + 2 * MSS, 0);
         let told: Vec<_> = [501, 502, 700, 900, 1_100, 1_300].map(|at| w.hand_in(ms(at), &ack)).into();
         assert_eq!(w.outputs(ms(1_300)), []);
-        assert_eq!(told, [Out::Accept, Out::Drop, Out::Drop, Out::Accept, Out::Accept, Out::Accept]);
+        // The duplicate at 502 ms comes sooner than a round trip after the packet left, and tells of no loss.
+        assert_eq!(told, [Out::Accept, Out::Accept, Out::Drop, Out::Drop, Out::Accept, Out::Accept]);
     }
 }
 
