@@ -15,7 +15,8 @@ use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Ecn, Instant, Rate, Span};
 
 /// RFC 8289's own parameters (section 4.3, section 4.4).
-const RFC_8289: CodelConfig = CodelConfig { target: Span::from_millis(5), interval: Span::from_millis(100) };
+const RFC_8289: CodelConfig =
+    CodelConfig { target: Some(Span::from_millis(5)), interval: Some(Span::from_millis(100)) };
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -24,7 +25,7 @@ struct Input {
     paced_from_the_start: bool,
     buffer_windows: u8,
     late_tolerance_us: u16,
-    codel: bool,
+    queue: Queue,
     first: bool,
     steps: Vec<Step>,
 }
@@ -34,6 +35,13 @@ enum Duplicates {
     Snoop,
     Literal,
     Off,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Queue {
+    Fifo,
+    Given,
+    ByRoundTrip,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -68,7 +76,11 @@ impl Input {
                 Duplicates::Literal => DupAck::Literal,
                 Duplicates::Off => DupAck::Off,
             },
-            codel: self.codel.then_some(RFC_8289),
+            codel: match self.queue {
+                Queue::Fifo => None,
+                Queue::Given => Some(RFC_8289),
+                Queue::ByRoundTrip => Some(CodelConfig::BY_ROUND_TRIP),
+            },
             retransmissions: if self.first { Retransmissions::First } else { Retransmissions::InTurn },
             buffer_windows: self.buffer_windows.into(),
             buffer_total: Bytes(20 * 1500),
