@@ -164,7 +164,17 @@ def test_modes_change_at_run_time_until_the_next_reload(site: Site) -> None:
         "10.77.0.0/16: observe, until the next reload"
     )
     wait_for(lambda: downward(site)["treatment"] == "observe")
-    assert "paced it would be one packet each" in site.command("explain", "10.77.0.2")
+    said = site.command("explain", "10.77.0.2")
+    assert "Rate to the mesh: not limited, as the flow is only watched." in said
+    assert "Paced, it would get about" in said
+    detail = json.loads(site.command("explain", "10.77.0.2", "--json"))["flow"]
+    forecast, last = detail["forecast"], detail["law"]["last"]
+    assert (forecast["unknown"], forecast["sharing"]) == (None, 1)
+    # The mesh holds packets for 20 ms each way; (1.2) and (1.3) with the least round trip, over four hops.
+    assert 0.040 < forecast["base_rtt_s"] < bound(0.060, busy=0.120)
+    rate, hops = last["link_rates_bps"][0], last["hops"]
+    queueing = max(0.0, (forecast["base_rtt_s"] / hops - (last["data_bits"] + last["ack_bits"]) / rate) / 2)
+    assert forecast["interval_s"] == pytest.approx(last["k"] * (queueing + last["data_bits"] / rate), rel=1e-5)
     assert "10.77.0.0/16: observe" in site.command("status")
     up = next(f for f in site.daemon.flows() if f["direction"] == "up")
     assert up["treatment"] == "pace", "another subnet"

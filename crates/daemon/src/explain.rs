@@ -1,7 +1,7 @@
 //! `meshpaced explain FLOW`: why this rate, with the formulas of schemes.md and their numbers.
 
 use crate::Failure;
-use crate::control::protocol::{Answer, Detail, Flow, Flows, Law, Line, Request, Standing, Step};
+use crate::control::protocol::{Answer, Detail, Flow, Flows, Forecast, Law, Line, Request, Standing, Step};
 use crate::control::{Client, Filter, SocketArgs, SortKey, unexpected};
 use crate::text::{bit_rate, count, digits, or_unknown, time};
 use std::fmt::Write;
@@ -134,7 +134,7 @@ fn head(out: &mut String, Detail { flow, policy, .. }: &Detail) {
 }
 
 /// The spacing in force, who set it, and whether it is applied.
-fn rate(out: &mut String, Detail { flow, segment_bytes, law, goodput_control, .. }: &Detail) {
+fn rate(out: &mut String, Detail { flow, segment_bytes, law, goodput_control, forecast, .. }: &Detail) {
     out.push('\n');
     if matches!(flow.direction.as_str(), "up" | "both") {
         upward(out, flow);
@@ -149,10 +149,15 @@ fn rate(out: &mut String, Detail { flow, segment_bytes, law, goodput_control, ..
         );
         return;
     };
+    if let Some(forecast) = forecast.as_ref().filter(|_| flow.treatment != "pace") {
+        say!(out, "Rate to the mesh: not limited, as the flow is only watched.");
+        foretell(out, flow, forecast);
+        return;
+    }
     let verb = match (flow.treatment.as_str(), flow.paced) {
         ("pace", true) => "one packet",
         ("pace", false) => "unlimited, as the buffer was full when the flow began; otherwise one packet",
-        _ => "not limited, as the flow is only watched; paced it would be one packet",
+        _ => "not limited, as the flow is only watched; by its own samples it would be one packet",
     };
     say!(
         out,
@@ -172,6 +177,44 @@ fn rate(out: &mut String, Detail { flow, segment_bytes, law, goodput_control, ..
             say!(out, "Set by the rate law; goodput control's cap of one each {} is above it.", time(cap));
         }
         (None, _) => say!(out, "Set by the rate law."),
+    }
+}
+
+/// What pacing would make of a flow that is only watched. Its own samples are those of the queue that it has made, and are not
+/// what it would be paced by.
+fn foretell(out: &mut String, flow: &Flow, forecast: &Forecast) {
+    let (Some(interval), Some(base)) = (forecast.interval_s, forecast.base_rtt_s) else {
+        let why = match forecast.unknown.as_deref() {
+            Some("too-young") => "Too few round trips were measured.",
+            Some("never-alone") => {
+                "Every round trip was that of a path which the flow itself had filled. A pause, or another connection to the host, \
+                 would tell."
+            }
+            _ => {
+                "This data path does not tell what was on its way. Under datapath = \"nfqueue\" it can be told."
+            }
+        };
+        say!(out, "Paced, it would get: that cannot be told. {why}");
+        return;
+    };
+    say!(
+        out,
+        "Paced, it would get about {}, one packet each {}: the rate law with the least round trip, {}, and no variation{}.",
+        or_unknown(forecast.rate_bps, |bps| bit_rate(bps as f64)),
+        time(interval),
+        time(base),
+        match forecast.sharing {
+            Some(flows) if flows > 1 => format!(", shared by the {flows} flows to this host"),
+            _ => String::new(),
+        }
+    );
+    if let (Some(told), Some(has)) = (forecast.rate_bps, flow.goodput_down_bps)
+        && has < told
+    {
+        say!(
+            out,
+            "It gets less now. If its sender has no more to send, or its receiver takes no more, it keeps that."
+        );
     }
 }
 

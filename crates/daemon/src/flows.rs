@@ -99,7 +99,7 @@ fn row(flow: &Flow) -> Vec<String> {
     ]
 }
 
-/// The law's rate as payload; in parentheses what it would be where the flow is only watched.
+/// The law's rate as payload; in parentheses what it is by its own samples, no forecast, where the flow is only watched.
 pub(crate) fn rate(flow: &Flow) -> String {
     let rate = or_unknown(flow.rate_bps, |bps| bit_rate(bps as f64));
     if flow.rate_bps.is_some() && !flow.paced { format!("({rate})") } else { rate }

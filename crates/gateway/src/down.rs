@@ -1,12 +1,16 @@
 //! The wired-to-wireless half of a connection: paced here, holes repaired from the cache.
 
+mod answers;
+
+pub(crate) use answers::Answer;
+
 use crate::budget::Budget;
-use crate::goodput::{Acked, Goodput};
-use crate::hole::{Duplicate, Hole};
-use crate::incoming::Sack;
+use crate::forecast::BaseRoundTrip;
+use crate::goodput::Goodput;
+use crate::hole::Hole;
 use crate::pacing_queue::{Outbound, PacingQueue};
-use crate::segment_map::{Covered, Recorded, SegmentMap, UNACKED_MAX};
-use crate::{Config, Departure, DiscardReason, DupAck, Path, Retransmissions, Route, Treatment, WirelessLaw};
+use crate::segment_map::{Recorded, SegmentMap, UNACKED_MAX};
+use crate::{Config, Departure, DiscardReason, DupAck, Path, Retransmissions, Treatment, WirelessLaw};
 use alloc::vec::Vec;
 use meshpace_pacing::{Pacer, Pending};
 use meshpace_tcp::Segment;
@@ -41,17 +45,6 @@ enum Room {
     OwnFull,
     /// Other hosts have it.
     OthersFull,
-}
-
-/// How a duplicate ACK is answered.
-#[derive(Debug)]
-pub(crate) enum Answer<P> {
-    /// It goes on to the sender.
-    Forward,
-    /// The gateway keeps it.
-    Suppress,
-    /// The gateway keeps it and sends this packet again.
-    Repair(P),
 }
 
 #[derive(Debug)]
@@ -90,6 +83,11 @@ pub(crate) struct Down<P> {
     pub repairs: u64,
     /// Segments that passed here more than once.
     pub passed_again: u64,
+    /// The end of the latest full segment that left with at most one other on its way.
+    alone: Option<Seq>,
+    /// The connection is known from its handshake on, so that nothing can be on its way that did not pass here.
+    pub whole: bool,
+    pub base: BaseRoundTrip,
 }
 
 impl<P: Clone> Down<P> {
@@ -128,6 +126,9 @@ impl<P: Clone> Down<P> {
             wait: None,
             repairs: 0,
             passed_again: 0,
+            alone: None,
+            whole: false,
+            base: BaseRoundTrip::default(),
         }
     }
 
@@ -358,90 +359,6 @@ impl<P: Clone> Down<P> {
         }
     }
 
-    /// A cumulative acknowledgement from the wireless side: round-trip sample, pace, cache.
-    pub fn on_ack(
-        &mut self,
-        now: Instant,
-        ack: Seq,
-        route: impl FnOnce() -> Route,
-        budget: &mut Budget<'_>,
-    ) -> Acked {
-        let mut latest: Option<(Instant, bool)> = None;
-        let mut freed = Bytes::ZERO;
-        let covered = self.map.acknowledge(ack, |entry| {
-            freed += entry.keep.map_or(Bytes::ZERO, |cached| cached.wire_len);
-            latest = latest.max(Some((entry.at, entry.again)));
-        });
-        let Some(Covered { bytes, entries, .. }) = covered else {
-            return Acked::default();
-        };
-        let bytes = Bytes(u64::from(bytes));
-        self.goodput.on_acked(now, bytes);
-        self.hole = None;
-        (self.told, self.known) = (Some(now), None);
-        self.cached_from = self.cached_from.later(ack); // never left so far behind that its order would flip
-        budget.forget(entries);
-        self.cached = self.cached - freed;
-        budget.keep(Bytes::ZERO, freed);
-        // The most recently sent segment (schemes.md 1.3, rule 3); if that passed twice, no sample (rule 2).
-        let rtt = latest.filter(|&(_, again)| !again).map(|(at, _)| now.saturating_since(at));
-        if rtt.is_some_and(|rtt| self.wireless.on_round_trip(rtt, self.segment, &route())) {
-            self.apply_pace(now);
-        }
-        Acked { bytes, rtt }
-    }
-
-    /// A duplicate ACK for the first missing byte.
-    pub fn on_duplicate(&mut self, now: Instant, sack: Sack, config: &Config) -> Answer<P> {
-        let una = self.map.una();
-        let paper = config.retransmissions == Retransmissions::InTurn || config.dupack == DupAck::Literal;
-        let tells = paper || self.tells_of_loss(now, sack);
-        let Some(entry) = self.map.holding(una) else {
-            return Answer::Forward;
-        };
-        let in_hole = match sack {
-            Sack::None => true,
-            Sack::NothingNew => false,
-            Sack::Above { hole_end, .. } => entry.end.at_or_before(hole_end),
-        };
-        let Some(cached) = entry.keep.as_ref().filter(|_| in_hole) else {
-            return Answer::Forward;
-        };
-        if !tells && !Hole::is_being_repaired(self.hole.as_ref(), now, una) {
-            return Answer::Forward;
-        }
-        match Hole::on_duplicate(&mut self.hole, config.dupack, now, una, self.wireless.smoothed) {
-            Duplicate::Forward => Answer::Forward,
-            Duplicate::Suppress => Answer::Suppress,
-            Duplicate::Repair => {
-                let packet = cached.packet.clone();
-                entry.at = now;
-                entry.again = true;
-                self.repairs += 1;
-                self.pacer.on_departure(now);
-                self.reschedule(now);
-                Answer::Repair(packet)
-            }
-        }
-    }
-
-    /// False if the missing segment may well have been on its way when the receiver sent the duplicate: what arrived last had left
-    /// before it (RFC 8985, section 3.1: only what was sent later and has arrived tells of a loss), or, where the receiver does not
-    /// say what that was, a round trip is not yet over. So it is with what CoDel dropped here and the sender has sent again: the
-    /// duplicates of what stood behind it come for a round trip more, and to send it a third time would take back the signal.
-    fn tells_of_loss(&mut self, now: Instant, sack: Sack) -> bool {
-        let Some(missing) = self.map.holding(self.map.una()).map(|entry| entry.at) else { return false };
-        let arrived = match sack {
-            Sack::Above { arrived, .. } => self.map.holding(arrived + u32::MAX).map(|entry| entry.at),
-            Sack::None | Sack::NothingNew => None,
-        };
-        match (arrived, self.wireless.smoothed) {
-            (Some(arrived), _) => arrived >= missing,
-            (None, Some(smoothed)) => now.saturating_since(missing) >= smoothed,
-            (None, None) => true,
-        }
-    }
-
     pub fn una(&self) -> Seq {
         self.map.una()
     }
@@ -520,6 +437,17 @@ impl<P: Clone> Down<P> {
             && budget.can_cache(config, wire_len);
         let keep = caches.then(|| Cached { packet: packet.packet.clone(), wire_len });
         self.age(now, budget);
+        let payload = Bytes(u64::from(packet.end.since(packet.start)));
+        let fresh = packet.start == self.map.end();
+        // In the middle of a connection what is on its way is known once an acknowledgement has come.
+        let known = self.whole || self.told.is_some();
+        if fresh
+            && known
+            && payload >= self.segment
+            && packet.start.since(self.map.una()) <= packet.end.since(packet.start)
+        {
+            self.alone = Some(packet.end);
+        }
         let room = budget.can_record(config, self.map.len());
         let replaced = match self.map.record(packet.start, packet.end, now, room, keep) {
             Recorded::Not => return,

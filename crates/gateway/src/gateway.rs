@@ -1,14 +1,17 @@
 //! The gateway: what happens to each packet, and when.
 
+mod admission;
+mod explain;
+
 use crate::budget::Books;
-use crate::connection::{Connection, Told};
+use crate::connection::Told;
 use crate::down::{Answer, Arrival, Down};
 use crate::incoming::{Incoming, Sack};
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Activity, Config, Counters, Departure, DiscardReason, Explanation, FlowKey, FlowStats, Judgement,
-    RoundTrips, Route, RttOption, Side, TcpView, Treatment, Verdict, Waits, Windows,
+    Action, Activity, Config, Counters, Departure, DiscardReason, FlowKey, FlowStats, RoundTrips, Route,
+    RttOption, Side, TcpView, Treatment, Verdict, Waits,
 };
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -179,16 +182,6 @@ impl<P: Clone> Gateway<P> {
         &self.waits
     }
 
-    /// Why a connection has its pace; `None` if it is not known.
-    #[must_use]
-    pub fn explain(&self, key: &FlowKey) -> Option<Explanation> {
-        let slot = self.table.find(key)?;
-        Some(Explanation {
-            law: self.table.get(slot).down.as_ref().map(|down| down.wireless.law.clone()),
-            standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(slot)),
-        })
-    }
-
     /// The connections known, in the order of their keys.
     pub fn flows(&self) -> impl Iterator<Item = FlowStats> {
         self.table.iter().map(|(_, connection)| FlowStats::of(connection))
@@ -239,48 +232,6 @@ impl<P: Clone> Gateway<P> {
     #[must_use]
     pub const fn segments(&self) -> usize {
         self.books.segments()
-    }
-
-    /// The connection of a packet; a SYN or data makes a new one. `None` if it has none, cannot be one of it, or there is
-    /// no place.
-    fn admit(&mut self, now: Instant, side: Side, view: &TcpView<'_>, treatment: Treatment) -> Option<Slot> {
-        let (key, segment) = (FlowKey::new(side, view), view.segment);
-        let mut windows = Windows::default();
-        if let Some(slot) = self.table.find(&key) {
-            let known = &mut self.table.get_mut(slot).windows;
-            match known.judge(side, segment) {
-                Judgement::Plausible => return Some(slot),
-                Judgement::Implausible => {
-                    self.counters.implausible += 1;
-                    return None;
-                }
-                Judgement::Anew => windows = known.anew(side),
-            }
-            self.forget(now, slot, false);
-        } else {
-            let opens = segment.flags.syn && !segment.flags.ack;
-            if segment.flags.rst || !(opens || segment.payload > 0) {
-                return None;
-            }
-        }
-        if self.table.len() >= self.config.flows_max && !self.evict(now) {
-            self.counters.untracked += 1;
-            return None;
-        }
-        self.counters.opened += 1;
-        let host = self.books.open(key.wireless.address);
-        Some(self.table.insert(now, Connection::new(key, host, windows, treatment, now)))
-    }
-
-    /// Forgets the connection that has been silent for longest, of those that hold no packet; those without data or
-    /// without an answer go first.
-    fn evict(&mut self, now: Instant) -> bool {
-        let Some(slot) = self.table.dispensable() else {
-            return false;
-        };
-        self.forget(now, slot, false);
-        self.counters.evicted += 1;
-        true
     }
 
     /// A RST ends the connection. From the wired side it follows the held data, all at once;
@@ -391,7 +342,9 @@ impl<P: Clone> Gateway<P> {
         if segment.payload > 0 && !segment.flags.syn && connection.down.is_none() {
             let refused = budget.is_exhausted(&self.config).then_some(self.ended);
             let (window, treatment) = (connection.window, connection.treatment);
-            connection.down = Some(Down::new(now, segment, &self.config, window, treatment, refused));
+            let mut down = Down::new(now, segment, &self.config, window, treatment, refused);
+            down.whole = connection.windows.scale(Side::Wireless).is_some();
+            connection.down = Some(down);
         }
         let occupies = segment.sequence_length() > 0 && !segment.flags.syn;
         let Some(down) = connection.down.as_mut().filter(|_| occupies) else {

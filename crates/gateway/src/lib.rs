@@ -22,6 +22,7 @@ mod budget;
 mod config;
 mod connection;
 mod down;
+mod forecast;
 mod gateway;
 mod goodput;
 mod hole;
@@ -38,6 +39,7 @@ mod wired_trip;
 mod wireless;
 
 pub use config::{Config, Discipline, DupAck, Retransmissions};
+pub use forecast::{Forecast, Unforeseen};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
 pub use meshpace_pacing::Route;

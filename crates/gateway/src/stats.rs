@@ -1,6 +1,6 @@
 //! What the gateway tells about itself.
 
-use crate::{FlowKey, Goodput, Treatment, connection::Connection};
+use crate::{FlowKey, Forecast, Goodput, Treatment, Unforeseen, connection::Connection};
 use meshpace_pacing::{RateLaw, Standing};
 use meshpace_units::{Bytes, Histogram, Instant, Rate, Span};
 
@@ -92,6 +92,8 @@ pub struct Explanation {
     pub law: Option<RateLaw>,
     /// What goodput control thinks of it, if that is on and counts it.
     pub standing: Option<Standing>,
+    /// What it would get if it were paced; `None` if it is, or sends nothing to the mesh.
+    pub forecast: Option<Result<Forecast, Unforeseen>>,
 }
 
 /// Packets of one direction, by whichever way they then went.

@@ -292,11 +292,11 @@ fn goodput_and_round_trips_are_told_and_the_pace_is_explained() {
     let round_trips = s.gateway.round_trips();
     assert_eq!((round_trips.wireless.count(), round_trips.wired.count()), (2, 0));
     assert_eq!(round_trips.wireless.total(), Span::from_millis(80));
-    let explanation = s.gateway.explain(&s.key()).unwrap();
+    let explanation = s.gateway.explain(s.now, &s.key()).unwrap();
     let law = explanation.law.unwrap();
     assert_eq!((law.interval(), law.history().len()), (s.stats().interval, 2));
     assert_eq!(explanation.standing, None, "goodput control is off");
-    assert!(s.gateway.explain(&key_of(9)).is_none());
+    assert!(s.gateway.explain(s.now, &key_of(9)).is_none());
 }
 
 #[test]

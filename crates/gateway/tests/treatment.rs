@@ -240,13 +240,13 @@ fn other_parameters_hold_nothing_up_and_count_from_the_next_sample() {
 fn goodput_control_can_be_switched_off_and_on() {
     let with = Config { goodput_control: Some(GoodputControlConfig::PAPER), ..config() };
     let (mut s, ..) = with_held(with, 1);
-    assert!(s.gateway.explain(&s.key()).unwrap().standing.is_some());
+    assert!(s.gateway.explain(s.now, &s.key()).unwrap().standing.is_some());
     s.gateway.set_config(s.now, config());
-    assert!(s.gateway.explain(&s.key()).unwrap().standing.is_none());
+    assert!(s.gateway.explain(s.now, &s.key()).unwrap().standing.is_none());
     s.gateway.set_config(s.now, with);
     let data = s.down(9 * MSS, MSS, 0);
     s.hand_in(Side::Wired, &data);
-    assert!(s.gateway.explain(&s.key()).unwrap().standing.is_some());
+    assert!(s.gateway.explain(s.now, &s.key()).unwrap().standing.is_some());
 }
 
 #[test]

@@ -356,6 +356,24 @@ pub struct Detail {
     pub law: Option<Law>,
     /// What goodput control thinks of it; `None` if that is off or does not count this flow.
     pub goodput_control: Option<Standing>,
+    /// What it would get if it were paced; `None` if it is, or sends nothing to the mesh.
+    #[serde(default)]
+    pub forecast: Option<Forecast>,
+}
+
+/// What pacing would make of a flow that is only watched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// One packet in this time; `None` if it cannot be told.
+    pub interval_s: Option<f64>,
+    /// That many payload bits a second, in its largest segments.
+    pub rate_bps: Option<u64>,
+    /// The least round trip of a segment that met no queue of its own flow's.
+    pub base_rtt_s: Option<f64>,
+    /// Flows to the host that have data on their way, and share what the law gives one.
+    pub sharing: Option<u32>,
+    /// Why it cannot be told: `too-young`, `never-alone` or `not-measured`.
+    pub unknown: Option<String>,
 }
 
 /// What is in force for a mesh host.

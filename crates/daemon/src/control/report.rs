@@ -2,13 +2,13 @@
 
 use super::flow_name::{end_name, flow_name};
 use super::protocol::{
-    Detail, Fairness, Flow, FlowCounts, Lateness, Law, Policy, Share, Standing, Status, Step, SubnetMode,
-    Totals, Wait,
+    Detail, Fairness, Flow, FlowCounts, Forecast, Lateness, Law, Policy, Share, Standing, Status, Step,
+    SubnetMode, Totals, Wait,
 };
 use crate::config::Config;
 use crate::state::{FlowDetail, FlowReport, Snapshot};
 use crate::text::treatment_name;
-use meshpace_gateway::Treatment;
+use meshpace_gateway::{Treatment, Unforeseen};
 use meshpace_pacing::{LinkRates, Samples, Variation};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
@@ -226,6 +226,23 @@ pub(super) fn detail(detail: &FlowDetail, config: &Config, at: Instant) -> Detai
                 left_alone_runs: standing.left_alone_runs,
             },
         ),
+        forecast: detail.explanation.forecast.map(|told| forecast(told, detail.report.segment)),
+    }
+}
+
+fn forecast(told: Result<meshpace_gateway::Forecast, Unforeseen>, segment: Bytes) -> Forecast {
+    let why = |unforeseen| match unforeseen {
+        Unforeseen::TooYoung(_) => "too-young",
+        Unforeseen::NeverAlone => "never-alone",
+        Unforeseen::NotMeasured => "not-measured",
+    };
+    let known = told.ok();
+    Forecast {
+        interval_s: known.map(|forecast| forecast.interval.as_secs_f64()),
+        rate_bps: known.and_then(|forecast| payload_rate(segment, forecast.interval)),
+        base_rtt_s: known.map(|forecast| forecast.base.as_secs_f64()),
+        sharing: known.map(|forecast| forecast.sharing),
+        unknown: told.err().map(|unforeseen| why(unforeseen).to_owned()),
     }
 }
 

@@ -11,7 +11,7 @@
 
 use super::layout::{Event, Handling, KernelFlow, Pace, Told};
 use meshpace_gateway::{
-    Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment, WirelessLaw,
+    Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment, Unforeseen, WirelessLaw,
 };
 use meshpace_pacing::{Direction, GoodputControl, RateLaw};
 use meshpace_units::{Bytes, Instant, Span};
@@ -395,6 +395,8 @@ impl Engine {
         Some(Explanation {
             law: flow.law().cloned(),
             standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(*key)),
+            // What was on its way when a segment left is the kernel's knowledge, and is not told.
+            forecast: (flow.law().is_some() && !flow.is_paced()).then_some(Err(Unforeseen::NotMeasured)),
         })
     }
 

@@ -31,12 +31,45 @@ fn a_watched_flow_is_told_what_pacing_would_do() {
     detail.flow.treatment = "observe".into();
     detail.flow.paced = false;
     detail.policy.draw = 0.75;
+    detail.forecast = Some(Forecast {
+        interval_s: Some(0.0234),
+        rate_bps: Some(500_000),
+        base_rtt_s: Some(0.041),
+        sharing: Some(2),
+        unknown: None,
+    });
     let text = render(&detail);
     assert!(text.contains("so it is in the watched group; treated as observe"), "{text}");
+    assert!(text.contains("Rate to the mesh: not limited, as the flow is only watched.\n"), "{text}");
     assert!(
-        text.contains("not limited, as the flow is only watched; paced it would be one packet each 44 ms"),
+        text.contains(
+            "Paced, it would get about 500 kbit/s, one packet each 23.4 ms: the rate law with the least round trip, 41 ms, and no \
+             variation, shared by the 2 flows to this host.\nIt gets less now."
+        ),
         "{text}"
     );
+    assert!(!text.contains("each 44 ms."), "its own samples are not what it would be paced by: {text}");
+}
+
+#[test]
+fn what_cannot_be_told_says_why() {
+    let mut detail = example::detail();
+    detail.flow.treatment = "observe".into();
+    detail.flow.paced = false;
+    for (unknown, why) in [
+        ("too-young", "Too few round trips were measured."),
+        (
+            "never-alone",
+            "Every round trip was that of a path which the flow itself had filled. A pause, or another",
+        ),
+        ("not-measured", "This data path does not tell what was on its way."),
+    ] {
+        let nothing =
+            Forecast { interval_s: None, rate_bps: None, base_rtt_s: None, sharing: None, unknown: None };
+        detail.forecast = Some(Forecast { unknown: Some(unknown.into()), ..nothing });
+        let text = render(&detail);
+        assert!(text.contains(&format!("Paced, it would get: that cannot be told. {why}")), "{text}");
+    }
 }
 
 #[test]

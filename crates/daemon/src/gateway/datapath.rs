@@ -176,7 +176,7 @@ impl Datapath {
                     return self.channel.waker.wake();
                 }
                 Request::Flow(key, answer) => {
-                    drop(answer.send(self.decider.engine().flow(&key).map(Box::new)));
+                    drop(answer.send(self.decider.engine().flow(now, &key).map(Box::new)));
                 }
                 Request::Reload(config, answer) => {
                     self.decider.reload(now, Arc::from(config), self.queue.verdicts());

@@ -292,9 +292,10 @@ impl Engine {
 
     /// One flow, if known, and why it has its pace.
     #[must_use]
-    pub fn flow(&self, key: &FlowKey) -> Option<FlowDetail> {
+    pub fn flow(&self, now: Instant, key: &FlowKey) -> Option<FlowDetail> {
         let (stats, activity) = self.gateway.flow_with_activity(key)?;
-        Some(FlowDetail { report: self.report(stats, &activity), explanation: self.gateway.explain(key)? })
+        let explanation = self.gateway.explain(now, key)?;
+        Some(FlowDetail { report: self.report(stats, &activity), explanation })
     }
 
     fn report(&self, stats: FlowStats, activity: &Activity) -> FlowReport {

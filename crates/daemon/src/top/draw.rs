@@ -27,7 +27,7 @@ p, space           pause, and go on
 q, Esc, Ctrl-C     quit
 
 !   before a flow: it gets less than half of the mean goodput
-( ) around a rate: the flow is only watched; this is what pacing would allow
+( ) around a rate: the flow is only watched, in the queue it made; e foretells
 rates in bit/s of payload: 262 k is 262 kbit/s";
 
 const KEYS: &str = "q quit  s/S sort  r reverse  / filter  p pause  Enter explain  ? help";

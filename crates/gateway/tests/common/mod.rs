@@ -44,6 +44,8 @@ pub fn config() -> Config {
 pub struct Script {
     pub gateway: Gateway<Packet>,
     pub flow: u8,
+    /// The mesh host's number, if not the flow's.
+    pub host: Option<u8>,
     pub now: Instant,
     next: Packet,
     pub hops: u32,
@@ -59,6 +61,7 @@ impl Script {
         Self {
             gateway: Gateway::new(config),
             flow: 1,
+            host: None,
             now: Instant::ZERO,
             next: 0,
             hops: 4,
@@ -94,7 +97,13 @@ impl Script {
     }
 
     pub fn key(&self) -> FlowKey {
-        key_of(self.flow)
+        let wireless = Endpoint { address: self.address(Side::Wireless), port: 5000 };
+        FlowKey { wireless, ..key_of(self.flow) }
+    }
+
+    fn address(&self, side: Side) -> IpAddr {
+        let of_host = self.host.filter(|_| side == Side::Wireless);
+        address(side, of_host.unwrap_or(self.flow))
     }
 
     pub fn stats(&self) -> FlowStats {
@@ -125,8 +134,8 @@ impl Script {
             Side::Wireless => (Side::Wireless, Side::Wired),
         };
         let view = TcpView {
-            source: address(source, self.flow),
-            destination: address(destination, self.flow),
+            source: self.address(source),
+            destination: self.address(destination),
             segment,
             header_length: segment.header_length(),
             wire_len: Bytes(u64::from(segment.payload + self.overhead)),

@@ -103,6 +103,7 @@ pub(crate) fn detail() -> Detail {
             capped_runs: None,
             left_alone_runs: None,
         }),
+        forecast: None,
     }
 }
 
@@ -214,7 +215,8 @@ impl Running {
                     Request::Page(..) => false,
                     Request::Flow(key, answer) => {
                         let report = flows.iter().find(|flow| flow.stats.key == key).cloned();
-                        let explanation = meshpace_gateway::Explanation { law: None, standing: None };
+                        let explanation =
+                            meshpace_gateway::Explanation { law: None, standing: None, forecast: None };
                         answer.send(report.map(|report| Box::new(FlowDetail { report, explanation }))).is_ok()
                     }
                     Request::Reload(_, answer) => answer.send(Ok("in force".into())).is_ok(),
