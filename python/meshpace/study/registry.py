@@ -22,6 +22,7 @@ MODULES = (
     "llap",
     "byu_cal",
     "byu_assumptions",
+    "throttle",
 )
 
 STUDIES: tuple[Study, ...] = tuple(

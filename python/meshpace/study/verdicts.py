@@ -25,6 +25,8 @@ _MODULES = (
     "gap_claims_text",
     "gap_claims_beyond",
     "llap_claims",
+    "throttle_claims",
+    "throttle_claims_tables",
     *registry.MODULES,
 )
 

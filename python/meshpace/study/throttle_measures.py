@@ -1,0 +1,97 @@
+"""Numbers of the throttle's studies that compare places of one study, or sum up many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from meshpace.study.measures import Measure, Values, paired
+from meshpace.study.model import Condition
+from meshpace.study.outcome import Outcome
+from meshpace.study.rules import Rule
+from meshpace.study.shares import Shares
+from meshpace.study.throttle import lone, single
+
+Compare = Callable[[float, float], float | None]
+
+
+def at_most(value: float) -> Rule:
+    """BOUND: no more."""
+    return Rule("BOUND", high=value)
+
+
+def at_least(value: float) -> Rule:
+    """BOUND: no less."""
+    return Rule("BOUND", low=value)
+
+
+def relative(a: float, b: float) -> float | None:
+    """How much more the first is."""
+    return a / b - 1 if b else None
+
+
+def less(a: float, b: float) -> float:
+    """The first less the second."""
+    return a - b
+
+
+def contrast(one: Measure, here: str, other: Measure, there: str, compare: Compare = less) -> Measure:
+    """A number at one point against one at another, paired by seed."""
+
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        return paired(one.take(outcome, condition, here), other.take(outcome, condition, there), compare)
+
+    schemes = tuple(dict.fromkeys((*one.schemes, *other.schemes)))
+    return Measure(schemes, take, along=(here, there), once=True)
+
+
+def against(one: Measure, other: Measure, there: Callable[[str], str], compare: Compare = less) -> Measure:
+    """A number at each point against one at a point that goes with it, paired by seed."""
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        return paired(one.take(outcome, condition, point), other.take(outcome, condition, there(point)), compare)
+
+    return Measure(tuple(dict.fromkeys((*one.schemes, *other.schemes))), take)
+
+
+def over_points(
+    measure: Measure, wanted: Callable[[str], bool], sum_up: Callable[[Sequence[float]], float | None]
+) -> Measure:
+    """One number of those points that are run, seed by seed."""
+
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        labels = [point.label for point in outcome.study.points(outcome.effort) if wanted(point.label)]
+        columns = [measure.take(outcome, condition, label) for label in labels]
+        rows = [[value for value in row if value is not None] for row in zip(*columns, strict=False)]
+        return [sum_up(row) if len(row) == len(labels) else None for row in rows]
+
+    return Measure(measure.schemes, take, along=(), once=True)
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """The arithmetic mean."""
+    return math.fsum(values) / len(values) if values else None
+
+
+def part(of: Callable[[float], bool]) -> Callable[[Sequence[float]], float | None]:
+    """The part of the values of which something is true."""
+    return lambda values: sum(map(of, values)) / len(values) if values else None
+
+
+def hops_of(label: str) -> int:
+    """Of ``3 hops, 5 flows``."""
+    return int(label.split(maxsplit=1)[0])
+
+
+def is_strip(label: str) -> bool:
+    """Whether several flows run at a point of a family."""
+    return label.endswith("flows")
+
+
+STRIPS = Shares(lambda label: (lone(hops_of(label)),))
+"""Flows of equal length: each would get alone what the others would."""
+
+
+def three(configuration: Callable[[str], str]) -> Shares:
+    """The flows of 1, 2 and 3 hops from one node."""
+    return Shares(lambda label: tuple(single(configuration(label), flow) for flow in range(3)))

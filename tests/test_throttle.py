@@ -1,0 +1,145 @@
+"""Ingress throttling's studies: unfairness, load, windows, and what compares flows with flows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from meshpace.report.model import Verdict
+from meshpace.results import RunResult
+from meshpace.study import registry
+from meshpace.study.claims import judge
+from meshpace.study.load import of_run
+from meshpace.study.model import STATIC, Cell, Effort
+from meshpace.study.outcome import Outcome
+from meshpace.study.shares import least_ratio, mean_ratio, spread, unfairness
+from meshpace.study.strip import window
+from meshpace.study.throttle import CUSTOM
+from meshpace.study.throttle_measures import STRIPS, hops_of, is_strip
+from meshpace.study.throttle_quantities import LOST, RELAYED, RELAYED_ONCE
+from meshpace.study.verdicts import CLAIMS
+
+
+def test_windows_are_three_halves_of_the_hops() -> None:
+    assert [window(h) for h in range(1, 10)] == [2, 3, 4, 6, 7, 9, 10, 12, 13]
+
+
+def test_unfairness_and_its_parts() -> None:
+    """Docs/experiments/ingress-throttling.md, section 1: what u is where it is known."""
+    ideal = [1e5] * 9
+    assert unfairness(ideal, ideal) == 0
+    assert unfairness([0.8e5] * 9, ideal) == pytest.approx(0.2)
+    assert unfairness([0.0] * 9, ideal) == 1
+    assert unfairness([9e5, *[0.0] * 8], ideal) == pytest.approx(2.828, abs=1e-3)
+    actual = [0.7e5, 1.1e5, 0.9e5]
+    u, m, s = (take(actual, [1e5] * 3) for take in (unfairness, mean_ratio, spread))
+    assert u is not None
+    assert m is not None
+    assert s is not None
+    assert u**2 == pytest.approx((1 - m) ** 2 + s**2)
+    assert least_ratio(actual, [1e5] * 3) == pytest.approx(0.7)
+    # reference/osipov_three.csv, windows 2, 3, 4, RTS off: X_act/X_opt 0.60, 0.95, 1.47, u 0.366.
+    assert unfairness([209.1, 167.9, 175.7], [1040 / 3, 531.8 / 3, 357.7 / 3]) == pytest.approx(0.366, abs=1e-3)
+
+
+def test_load_counts_the_headers_that_are_asked_for() -> None:
+    """schemes.md 4: 34 bytes with each attempt, or 28 with each packet once a hop."""
+    counts = {"attempts": 11, "bytes": 7040, "packets": 10, "packet_bytes": 6400}
+    ack = {"attempts": 10, "bytes": 400, "packets": 10, "packet_bytes": 400}
+    run = cast(RunResult, {"measured_s": 2.0, "flows": [{"load": [{"node": "n0", "data": counts, "ack": ack}]}]})
+    assert of_run(run).data == 8 * 11 * 674 / 2
+    assert of_run(run, "once").data == 8 * 10 * 668 / 2
+    assert of_run(run).net == 8 * (11 * 674 + 10 * 74) / 2
+
+
+def packets(attempts: int, count: int) -> dict[str, int]:
+    return {"attempts": attempts, "bytes": 640 * attempts, "packets": count, "packet_bytes": 640 * count}
+
+
+def test_relays_are_held_against_the_source_hop_by_hop() -> None:
+    """(4): the load is h r. n3 is the destination and sends no data."""
+    sent = {"n0": (20, 10), "n1": (15, 10), "n2": (10, 10), "n3": (0, 0)}
+    load = [{"node": node, "data": packets(*counts), "ack": packets(0, 0)} for node, counts in sent.items()]
+    run = cast(RunResult, {"flows": [{"from": "n0", "hops": 3, "load": load}]})
+    assert RELAYED.take(run) == pytest.approx(45 / 60)
+    assert RELAYED_ONCE.take(run) == 1
+
+
+def test_losses_are_those_of_data_and_acknowledgements_for_each_segment_sent() -> None:
+    link = {"data_drops": 1, "ack_drops": 2, "queue_drops": 3}
+    run = cast(RunResult, {"flows": [{"segments_sent": 40}, {"segments_sent": 60}], "links": [link, link]})
+    assert LOST.take(run) == pytest.approx(0.12)
+
+
+Goodputs = Callable[[Cell], list[float]]
+
+
+def outcome(name: str, goodputs: Goodputs) -> Outcome:
+    """A study whose flows have the goodputs given, kbit/s; seeds differ a little."""
+    study = next(study for study in registry.STUDIES if study.name == name)
+
+    def run(cell: Cell, seed: int) -> RunResult:
+        each = [1e3 * value * (1 + 1e-4 * (seed % 3)) for value in goodputs(cell)]
+        flows = [{"goodput_bps": value} for value in each]
+        return cast(RunResult, {"flows": flows, "aggregate_goodput_bps": sum(each)})
+
+    seeds = range(1, study.quick.seeds + 1)
+    results: dict[Cell, list[RunResult | None]] = {
+        cell: [run(cell, seed) for seed in seeds] for cell in study.cells(Effort.QUICK)
+    }
+    stand_in: Any = object()
+    return Outcome(study, Effort.QUICK, {cell: [stand_in for _ in seeds] for cell in results}, results)
+
+
+def verdict(identity: str, name: str, goodputs: Goodputs) -> tuple[Verdict, str]:
+    claim = next(claim for claim in CLAIMS if claim.id == f"throttle {identity}")
+    judgement = judge(claim, {name: outcome(name, goodputs)}, STATIC)
+    assert judgement is not None
+    return judgement.verdict, judgement.note
+
+
+def of_ns2(cell: Cell) -> list[float]:
+    """reference/osipov_three.csv, RTS off, with the flows alone."""
+    if cell.point.endswith("alone"):
+        return [(1040, 531.8, 357.7)[int(cell.point[-7]) - 1]]
+    return [209.1, 167.9, 175.7] if cell.point == CUSTOM else [376, 145, 133]
+
+
+@pytest.mark.parametrize(
+    ("identity", "expected"),
+    [
+        ("T3a.2", (Verdict.FAILS, "")),  # u 0.366; printed: 0.47
+        ("T3a.3", (Verdict.PART, "at 1 of 2")),  # lower, but by 15 %
+        ("T3a.4", (Verdict.HOLDS, "")),  # 0.366 less 0.118
+        ("T3a.5", (Verdict.HOLDS, "")),
+    ],
+)
+def test_what_ns2_measures_of_table_3a_is_judged_as_the_catalogue_does(
+    identity: str, expected: tuple[Verdict, str]
+) -> None:
+    assert verdict(identity, "throttle-window", of_ns2) == expected
+
+
+def captured(cell: Cell) -> list[float]:
+    """From three hops on one flow has it all."""
+    flows = int(cell.point.split()[2]) if is_strip(cell.point) else 1
+    return [360.0, *[0.0] * (flows - 1)] if hops_of(cell.point) >= 3 else [360 / flows] * flows
+
+
+@pytest.mark.parametrize("identity", ["10.1", "10.2", "10.3"])
+def test_a_family_is_summed_up_over_its_points(identity: str) -> None:
+    def fair(cell: Cell) -> list[float]:
+        return [sum(captured(cell)) / len(captured(cell))] * len(captured(cell))
+
+    assert verdict(identity, "throttle-family-plain", captured)[0] is Verdict.HOLDS
+    assert verdict(identity, "throttle-family-plain", fair)[0] is Verdict.FAILS
+
+
+def test_flows_are_compared_with_what_they_get_alone() -> None:
+    family = outcome("throttle-family-plain", captured)
+    for label in ("3 hops, 5 flows", "9 hops, 2 flows"):
+        n = int(label.split()[2])
+        values = STRIPS.of(unfairness, "newreno").take(family, STATIC, label)
+        assert values == pytest.approx([(n - 1) ** 0.5] * len(values), rel=2e-3)
