@@ -55,7 +55,7 @@ def test_departures_keep_their_times_while_clients_ask(tmp_path: Path) -> None:
                         answer = b""
                         while more := server.recv(1 << 16):
                             answer += more
-                    assert b"meshpaced_flows" in answer
+                    assert b"meshpace_flows" in answer
                     asked[2] += 1
 
             askers = [

@@ -11,7 +11,7 @@ use meshpace_units::Ecn;
 impl Simulation<'_> {
     /// A packet has come to its host.
     pub(crate) fn arrive(&mut self, packet: &Packet) {
-        let Packet { travelled, ecn, .. } = *packet;
+        let (travelled, ecn) = (u32::from(packet.travelled), packet.ecn);
         // A packet that nobody listens for ends here.
         let Some((flow, role)) = self.directory.receiver_of(packet) else { return };
         match (&packet.body, role) {

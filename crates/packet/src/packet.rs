@@ -73,8 +73,8 @@ pub struct Packet {
     pub account: Option<Account>,
     /// The neighbour it is queued for; `None`: broadcast.
     pub next_hop: Option<NodeId>,
-    /// Link receptions so far.
-    pub travelled: u32,
+    /// Link receptions so far; the time to live ends at 255 of them.
+    pub travelled: u16,
     /// When it came to the node where it is: the last bit of the frame that brought it, or when it entered the mesh there.
     pub arrived: Instant,
     /// IP time to live.
@@ -134,7 +134,12 @@ impl Packet {
     /// What routing has to know.
     #[must_use]
     pub fn info(&self) -> PacketInfo {
-        PacketInfo { source: self.entry, destination: self.exit, travelled: self.travelled, ttl: self.ttl }
+        PacketInfo {
+            source: self.entry,
+            destination: self.exit,
+            travelled: u32::from(self.travelled),
+            ttl: self.ttl,
+        }
     }
 
     /// The shim of a kind, if the packet carries one.

@@ -82,7 +82,7 @@ fn packet(id: u64, next_hop: NodeId, received: Option<Instant>) -> Packet {
     packet.id = PacketId(id);
     packet.exit = EXIT;
     packet.next_hop = Some(next_hop);
-    packet.travelled = u32::from(received.is_some());
+    packet.travelled = u16::from(received.is_some());
     packet.arrived = received.unwrap_or(Instant::ZERO);
     packet
 }
