@@ -2,6 +2,7 @@
 
 mod admission;
 mod explain;
+mod goodput_control;
 
 use crate::budget::Books;
 use crate::connection::Told;
@@ -437,40 +438,6 @@ impl<P: Clone> Gateway<P> {
         // Behind what was dropped before it, in the order of the queue.
         self.urgent.extend(departure);
         self.urgent.pop_front()
-    }
-
-    /// Tells goodput control what has changed about what waits, is outstanding and passed again.
-    fn tell_goodput_control(&mut self, now: Instant, slot: Slot) {
-        let connection = self.table.get_mut(slot);
-        let (Some(goodput), Some(before)) = (&mut self.goodput, connection.told) else { return };
-        let told = connection.to_tell();
-        for _ in before.again..told.again {
-            goodput.on_retransmission(slot);
-        }
-        if told.down != before.down {
-            goodput.on_pending(now, slot, Direction::Down, told.down);
-        }
-        if told.up != before.up {
-            goodput.on_pending(now, slot, Direction::Up, told.up);
-        }
-        connection.told = Some(told);
-    }
-
-    fn run_goodput_control(&mut self, now: Instant) {
-        let Some(goodput) = &mut self.goodput else {
-            return;
-        };
-        let table = &self.table;
-        if !goodput.handle_timeout(now, |slot| table.get(slot).down.as_ref()?.wireless.law.interval()) {
-            return;
-        }
-        for (slot, connection) in self.table.iter_mut() {
-            if let Some(down) = &mut connection.down {
-                let due_before = down.due;
-                down.set_cap(now, goodput.cap(slot));
-                reschedule(&mut self.schedule, slot, due_before, down.due);
-            }
-        }
     }
 
     /// Ends a connection here. What it holds leaves at once, as packets to pass on or, if `discard`, to drop.

@@ -1,0 +1,43 @@
+//! What goodput control hears of the flows, and what comes of its caps.
+
+use super::{Gateway, reschedule};
+use crate::table::Slot;
+use meshpace_pacing::Direction;
+use meshpace_units::Instant;
+
+impl<P: Clone> Gateway<P> {
+    /// Tells goodput control what has changed about what waits, is outstanding and passed again.
+    pub(super) fn tell_goodput_control(&mut self, now: Instant, slot: Slot) {
+        let connection = self.table.get_mut(slot);
+        let (Some(goodput), Some(before)) = (&mut self.goodput, connection.told) else { return };
+        let told = connection.to_tell();
+        for _ in before.again..told.again {
+            goodput.on_retransmission(slot);
+        }
+        if told.down != before.down {
+            goodput.on_pending(now, slot, Direction::Down, told.down);
+        }
+        if told.up != before.up {
+            goodput.on_pending(now, slot, Direction::Up, told.up);
+        }
+        connection.told = Some(told);
+    }
+
+    /// Lets goodput control set its caps, when it is due.
+    pub(super) fn run_goodput_control(&mut self, now: Instant) {
+        let Some(goodput) = &mut self.goodput else {
+            return;
+        };
+        let table = &self.table;
+        if !goodput.handle_timeout(now, |slot| table.get(slot).down.as_ref()?.wireless.law.interval()) {
+            return;
+        }
+        for (slot, connection) in self.table.iter_mut() {
+            if let Some(down) = &mut connection.down {
+                let due_before = down.due;
+                down.set_cap(now, goodput.cap(slot));
+                reschedule(&mut self.schedule, slot, due_before, down.due);
+            }
+        }
+    }
+}
