@@ -59,6 +59,21 @@ def _rank(quantity: Measure, segment: int) -> Measure:
     return rank_along(quantity, tuple(alone(h, segment) for h in HOPS))
 
 
+def _rises(load: Measure, study: str) -> tuple[Ask, ...]:
+    """A load is asked to rise with the path, for each of some segments."""
+    return tuple(
+        Ask(
+            _rank(load, segment),
+            trend(0.0, rises=True),
+            difference,
+            f"Rank correlation with hops, {segment} B",
+            (study,),
+            tuple(alone(h, segment) for h in HOPS),
+        )
+        for segment in _RANKED
+    )
+
+
 _FIG_5 = (
     _claim(
         "5.1",
@@ -115,17 +130,7 @@ _FIG_5 = (
         "Fig. 5",
         "The critical load rises with the path (derived).",
         "rises",
-        *(
-            Ask(
-                _rank(of(NET_LOAD, "newreno"), s),
-                trend(0.0, rises=True),
-                difference,
-                f"Rank correlation with hops, {s} B",
-                (_LOAD,),
-                tuple(alone(h, s) for h in HOPS),
-            )
-            for s in _RANKED
-        ),
+        *_rises(of(NET_LOAD, "newreno"), _LOAD),
     ),
 )
 
@@ -135,17 +140,7 @@ _FIG_6 = (
         "Fig. 6",
         "Longer flows have a larger critical load of data.",
         "larger",
-        *(
-            Ask(
-                _rank(of(DATA_LOAD, "newreno"), s),
-                trend(0.0, rises=True),
-                difference,
-                f"Rank correlation with hops, {s} B",
-                (_DATA,),
-                tuple(alone(h, s) for h in HOPS),
-            )
-            for s in _RANKED
-        ),
+        *_rises(of(DATA_LOAD, "newreno"), _DATA),
         *(
             Ask(
                 contrast(of(DATA_LOAD, "newreno"), alone(h + 1), of(DATA_LOAD, "newreno"), alone(h), relative),

@@ -154,6 +154,15 @@ _TABLE_3A = (
 
 _SPLIT_U, _FIFO_U = _THREE.of(unfairness, "split"), _THREE.of(unfairness, "newreno")
 _SPLIT, _FIFO = of(GOODPUT, "split"), of(GOODPUT, "newreno")
+_AS_UNFAIR = Ask(
+    contrast(_SPLIT_U, CUSTOM, _FIFO_U, DEFAULT),
+    equality(-0.05, 0.05),
+    difference,
+    "u less that of one queue and windows of 20",
+    (_QUEUES,),
+    (CUSTOM,),
+)
+
 _TABLE_3B = (
     _total("T3b.1", "Table 3(b)", "a queue each, windows of 20", _QUEUES, "split", DEFAULT, 794),
     _unfair("T3b.2", "Table 3(b)", "a queue each, windows of 20", _QUEUES, "split", DEFAULT, 0.75),
@@ -194,14 +203,7 @@ _TABLE_3B = (
             (_QUEUES,),
             (CUSTOM,),
         ),
-        Ask(
-            contrast(_SPLIT_U, CUSTOM, _FIFO_U, DEFAULT),
-            equality(-0.05, 0.05),
-            difference,
-            "u less that of one queue and windows of 20",
-            (_QUEUES,),
-            (CUSTOM,),
-        ),
+        _AS_UNFAIR,
     ),
     _claim(
         "T3b.7",
@@ -243,14 +245,7 @@ _TABLE_3B = (
             (_QUEUES,),
             (CUSTOM,),
         ),
-        Ask(
-            contrast(_SPLIT_U, CUSTOM, _FIFO_U, DEFAULT),
-            equality(-0.05, 0.05),
-            difference,
-            "u less that of one queue and windows of 20",
-            (_QUEUES,),
-            (CUSTOM,),
-        ),
+        _AS_UNFAIR,
     ),
     _claim(
         "T3b.10",
