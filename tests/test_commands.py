@@ -12,7 +12,9 @@ import pytest
 
 from commanding import Cli, wait_until_simulating
 
-COMMANDS = {"run", "study", "report", "schemes", "scenarios", "schema", "demo", "crosscheck", "validate", "store"}
+COMMANDS = {
+    "run", "study", "report", "schemes", "scenarios", "schema", "demo", "crosscheck", "validate", "calibrate", "store",
+}  # fmt: skip
 
 
 def test_version_and_help(cli: Cli) -> None:

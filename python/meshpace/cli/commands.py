@@ -96,6 +96,32 @@ def validate(
 
 
 @reports_failure
+def calibrate(
+    what: Annotated[str, typer.Argument(metavar="throttle", help="The part that goes by the tables.")],
+    hops: Annotated[str, typer.Option(help="Path lengths: numbers and ranges.")] = "1-9",
+    segments: Annotated[str, typer.Option(help="Segments, bytes.")] = "200,400,600,800,1000",
+    flows: Annotated[str, typer.Option(help="Flows side by side.")] = "2-9",
+    seeds: Annotated[int, typer.Option(min=1, max=MAX_SEEDS, help="Runs of each critical load.")] = 30,
+    alpha_seeds: Annotated[int, typer.Option(min=1, max=1000, help="Runs of each factor and round.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, max=100, help="Rounds at the most.")] = 10,
+    duration: Annotated[int, typer.Option(min=13, max=100_000, help="Seconds of a run, 12 of them warm-up.")] = 132,
+    directory: Annotated[Path, typer.Option("--store", help="Where runs are kept.")] = Path("store"),
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the tables go.")] = Path(
+        "calibration"
+    ),
+    threads: Threads = None,
+) -> None:
+    """Make the tables of critical loads and correction factors that ingress throttling goes by."""
+    from meshpace.cli.calibration import Plan, calibrate_throttle
+    from meshpace.cli.failure import InputError
+
+    if what != "throttle":
+        raise InputError(f"calibrate: found {what!r}; allowed: throttle")
+    plan = Plan(hops, segments, flows, seeds, alpha_seeds, rounds, duration)
+    calibrate_throttle(plan, directory, output, threads)
+
+
+@reports_failure
 def report(
     store: Annotated[Path, typer.Option(help="Where `meshpace study run` keeps results.")] = Path("store"),
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
@@ -127,4 +153,4 @@ def store(
     print_store(directory, json)
 
 
-ALL = (run, schemes, scenarios, schema, demo, crosscheck, validate, report, store)
+ALL = (run, schemes, scenarios, schema, demo, crosscheck, validate, calibrate, report, store)
