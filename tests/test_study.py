@@ -129,6 +129,9 @@ def test_names_and_beginnings_of_names() -> None:
     assert registry.find(["gap"]) == tuple(study for study in registry.STUDIES if study.name.startswith("gap-"))
     assert registry.find(["all"]) == registry.STUDIES
     assert registry.groups()["gap"] == len(registry.find(["gap"]))
+    assert [study.name for study in registry.find(["gap-http-parallel"])] == ["gap-http-parallel"]
+    assert [study.name for study in registry.find(["gap-switches-http"])] == ["gap-switches-http"]
+    assert "gap-switches-http" not in registry.groups()
     with pytest.raises(registry.UnknownStudyError):
         registry.find(["gap-c"])
 

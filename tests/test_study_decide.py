@@ -138,6 +138,14 @@ def test_a_spent_budget_leaves_it_at_the_border_with_what_the_rest_would_cost(tm
     assert {finding.verdict for claim in judged for finding in claim.findings} == {Verdict.BORDER}
 
 
+def test_a_claim_to_which_seeds_give_no_number_does_not_take_the_budget(tmp_path: Path) -> None:
+    hard = gain(GOODPUT)
+    first = dataclasses.replace(hard, take=lambda *at: hard.take(*at)[:2])
+    deaf = Claim("deaf", "A statement.", "", "tests", "", (Ask(first, order(), percent, "Gain", ("small",), ("3",)),))
+    decision = decided(Store(tmp_path / "s"), deaf, budget_s=30)
+    assert (decision.runs, decision.ended, decision.undecided) == (2 * BLOCK, False, 1)
+
+
 def test_what_was_added_is_noted_for_reports(tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
     decision = decided(store, HARD, budget_s=2.0)

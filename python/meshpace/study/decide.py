@@ -86,6 +86,8 @@ def decide(
 ) -> Decision:  # fmt: skip
     """Adds runs to the outcomes of ``evidence``, in place. The budget counts what runs took, not what was waited.
 
+    A claim that a block gave no number (nothing was delivered to compare with) gets no other.
+
     Raises:
         ScenarioError: a run cannot be made.
         OSError: the store cannot be written.
@@ -93,7 +95,8 @@ def decide(
     """
     decision = deepen(evidence, claims, effort, store, workers)
     standing = _judged(evidence, claims)
-    while step := _cheapest(standing, evidence, effort):
+    beyond: set[tuple[str, str, Condition]] = set()
+    while step := _cheapest({key: found for key, found in standing.items() if key not in beyond}, evidence, effort):
         cells = list(_wanted(step, evidence))
         expected = sum(BLOCK * _took(evidence, place) for place in cells) / workers.count
         if decision.spent_s + expected > budget_s:
@@ -105,6 +108,9 @@ def decide(
         touched = {name for name, _ in cells}
         affected = [claim for claim in claims if touched & set(claim.studies)]
         standing.update(_judged(evidence, affected))
+        key = (step.claim.study, step.claim.id, step.condition)
+        if _numbers(standing[key]) == _numbers(step):
+            beyond.add(key)
         told(decision)
     _count_the_rest(decision, list(standing.values()), workers)
     return decision
@@ -119,6 +125,11 @@ def _judged(evidence: dict[str, Outcome], claims: Sequence[Claim]) -> Standing:
         for claim, condition, judgement in judgements(evidence, claims)
         if judgement is not None
     }
+
+
+def _numbers(judgement: Judgement) -> int:
+    """How many numbers it rests on."""
+    return sum(len(reading.numbers()) for reading in judgement.readings)
 
 
 def _wanted(judgement: Judgement, evidence: dict[str, Outcome]) -> dict[Place, int]:

@@ -13,6 +13,14 @@ from meshpace.study.quantities import Quantity
 Values = list[float | None]
 """By seed, from 1; None where a run is missing or the number does not apply."""
 Take = Callable[[Outcome, Condition, str], Values]
+Along = tuple[str, ...] | Callable[[str], bool]
+"""Points of an axis, by label or by what is true of it; empty for all."""
+Beside = Callable[[str], Sequence[tuple[str, str]]]
+"""For a point, schemes and points that are taken with it."""
+
+
+def _nothing(_: str) -> Sequence[tuple[str, str]]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +32,38 @@ class Measure:
     take: Take
     quantity: Quantity | None = None
     """What it compares or is, to tell the absolute values beside it."""
-    along: tuple[str, ...] | None = None
+    along: Along | None = None
     """The points of the axis that it takes together, those that are run (all: empty); its own point if None."""
     once: bool = False
     """Whether it says one thing of the whole axis."""
     median: bool = False
     """Whether runs, topologies for example, are summed up by their median."""
+    beside: Beside = _nothing
+    """Runs that it takes beside those of ``schemes`` at its points: flows alone, to compare with."""
 
     def cells(self, outcome: Outcome, condition: Condition, point: str) -> list[Cell]:
-        """Whose runs it takes when it is asked for that point."""
+        """Whose runs it takes when it is asked for that point: all, since those get the seeds that decide."""
         points = [point] if self.along is None else _run(outcome, self.along)
-        return [Cell(condition, scheme, label) for scheme in self.schemes for label in points]
+        own = [Cell(condition, scheme, label) for scheme in self.schemes for label in points]
+        there = set(_run(outcome, ()))
+        beside = (pair for at in points for pair in self.beside(at))
+        return list(dict.fromkeys([*own, *(Cell(condition, *pair) for pair in beside if pair[1] in there)]))
+
+    def reaches(self, here: str) -> Callable[[str], bool]:
+        """Whether it takes a point's runs when it is asked for ``here``."""
+        return here.__eq__ if self.along is None else _among(self.along)
 
 
-def _run(outcome: Outcome, points: Sequence[str]) -> list[str]:
+def _among(points: Along) -> Callable[[str], bool]:
+    if callable(points):
+        return points
+    return lambda label: not points or label in points
+
+
+def _run(outcome: Outcome, points: Along) -> list[str]:
     """Those of the points that this effort runs."""
-    return [point.label for point in outcome.study.points(outcome.effort) if not points or point.label in points]
+    wanted = _among(points)
+    return [point.label for point in outcome.study.points(outcome.effort) if wanted(point.label)]
 
 
 def of(quantity: Quantity, scheme: str) -> Measure:
@@ -97,7 +121,7 @@ def _along(measure: Measure, points: tuple[str, ...], sum_up: Callable[[list[flo
         rows = (list(row) for row in zip(*columns, strict=False))
         return [None if None in row else sum_up([value for value in row if value is not None]) for row in rows]
 
-    return Measure(measure.schemes, take, measure.quantity, along=points, once=True)
+    return Measure(measure.schemes, take, measure.quantity, along=points, once=True, beside=measure.beside)
 
 
 def mean_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
@@ -133,7 +157,7 @@ def from_the_mean(measure: Measure) -> Measure:
         here, mean = measure.take(outcome, condition, point), middle.take(outcome, condition, point)
         return paired(here, mean, lambda a, b: a / b - 1 if b else None)
 
-    return Measure(measure.schemes, take, measure.quantity, along=())
+    return Measure(measure.schemes, take, measure.quantity, along=(), beside=measure.beside)
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float | None:

@@ -1,6 +1,6 @@
-"""Studies by name. A name also stands for every study that it is the beginning of: ``gap-chain``, ``gap``.
+"""Studies by name. The beginning of names stands for all of them: ``gap-chain``, ``gap``; ``all`` for every study.
 
-``all`` stands for all.
+A study whose name others' names begin with is that study alone: ``gap-http-parallel``.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ class UnknownStudyError(MendableError):
 
 def groups() -> dict[str, int]:
     """Every beginning of a name that stands for more than one study, with their number."""
+    names = {study.name for study in STUDIES}
     counts: dict[str, int] = {}
     for study in STUDIES:
         words = study.name.split("-")
         for length in range(1, len(words)):
             beginning = "-".join(words[:length])
             counts[beginning] = counts.get(beginning, 0) + 1
-    return {name: count for name, count in counts.items() if count > 1}
+    return {name: count for name, count in counts.items() if count > 1 and name not in names}
 
 
 def find(names: Iterable[str]) -> tuple[Study, ...]:
@@ -55,7 +56,8 @@ def find(names: Iterable[str]) -> tuple[Study, ...]:
     """
     chosen = set()
     for name in names:
-        mine = {study.name for study in STUDIES if study.name.startswith(f"{name}-") or name in {study.name, ALL}}
+        mine = {study.name for study in STUDIES if name in {study.name, ALL}}
+        mine = mine or {study.name for study in STUDIES if study.name.startswith(f"{name}-")}
         mine |= {read for study in STUDIES if study.name in mine for read in study.reads}
         if not mine:
             known = [*groups(), *(study.name for study in STUDIES)]

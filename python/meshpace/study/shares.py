@@ -75,7 +75,7 @@ class Shares:
             runs = outcome.results.get(Cell(condition, scheme, point), [])
             return [None if run is None else _number(run, alone, number) for run in runs]
 
-        return Measure((scheme,), take)
+        return Measure((scheme,), take, beside=self._beside)
 
     def difference(self, number: Number, scheme: str, over: str) -> Measure:
         """The number of one scheme less that of another, paired by seed."""
@@ -85,7 +85,11 @@ class Shares:
             pairs = zip(ours.take(outcome, condition, point), theirs.take(outcome, condition, point), strict=False)
             return [x - y if x is not None and y is not None else None for x, y in pairs]
 
-        return Measure((over, scheme), take)
+        return Measure((over, scheme), take, beside=self._beside)
+
+    def _beside(self, point: str) -> list[tuple[str, str]]:
+        """What runs alone for the flows of a point."""
+        return [(self.scheme, label) for label in self.alone(point)]
 
     def _mean(self, outcome: Outcome, condition: Condition, label: str) -> float | None:
         runs = outcome.results.get(Cell(condition, self.scheme, label), [])

@@ -41,8 +41,16 @@ def contrast(one: Measure, here: str, other: Measure, there: str, compare: Compa
     def take(outcome: Outcome, condition: Condition, _: str) -> Values:
         return paired(one.take(outcome, condition, here), other.take(outcome, condition, there), compare)
 
+    sides = ((one, one.reaches(here)), (other, other.reaches(there)))
+
+    def taken(label: str) -> bool:
+        return any(reached(label) for _, reached in sides)
+
+    def beside(label: str) -> list[tuple[str, str]]:
+        return [pair for measure, reached in sides if reached(label) for pair in measure.beside(label)]
+
     schemes = tuple(dict.fromkeys((*one.schemes, *other.schemes)))
-    return Measure(schemes, take, along=(here, there), once=True)
+    return Measure(schemes, take, along=taken, once=True, beside=beside)
 
 
 def against(one: Measure, other: Measure, there: Callable[[str], str], compare: Compare = less) -> Measure:
@@ -51,7 +59,11 @@ def against(one: Measure, other: Measure, there: Callable[[str], str], compare: 
     def take(outcome: Outcome, condition: Condition, point: str) -> Values:
         return paired(one.take(outcome, condition, point), other.take(outcome, condition, there(point)), compare)
 
-    return Measure(tuple(dict.fromkeys((*one.schemes, *other.schemes))), take)
+    def beside(label: str) -> list[tuple[str, str]]:
+        theirs = there(label)
+        return [*((scheme, theirs) for scheme in other.schemes), *one.beside(label), *other.beside(theirs)]
+
+    return Measure(one.schemes, take, beside=beside)
 
 
 def over_points(
@@ -65,7 +77,7 @@ def over_points(
         rows = [[value for value in row if value is not None] for row in zip(*columns, strict=False)]
         return [sum_up(row) if len(row) == len(labels) else None for row in rows]
 
-    return Measure(measure.schemes, take, along=(), once=True)
+    return Measure(measure.schemes, take, along=wanted, once=True, beside=measure.beside)
 
 
 def mean(values: Sequence[float]) -> float | None:
