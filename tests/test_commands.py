@@ -13,8 +13,19 @@ import pytest
 from commanding import Cli, wait_until_simulating
 
 COMMANDS = {
-    "run", "study", "report", "schemes", "scenarios", "schema", "demo", "crosscheck", "validate", "calibrate", "store",
-}  # fmt: skip
+    "run",
+    "sweep",
+    "study",
+    "report",
+    "schemes",
+    "scenarios",
+    "schema",
+    "demo",
+    "crosscheck",
+    "validate",
+    "calibrate",
+    "store",
+}
 
 
 def test_version_and_help(cli: Cli) -> None:
@@ -63,7 +74,8 @@ def test_an_interrupt_ends_at_once_and_leaves_nothing(options: list[str], chain:
     wait_until_simulating(running)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=30)
-    assert (running.returncode, out, err) == (130, "", "interrupted\n")
+    *_, last = err.splitlines()  # a busy machine may have come to tell its progress
+    assert (running.returncode, out, last) == (130, "", "interrupted")
     assert [path.name for path in tmp_path.iterdir()] == ["chain.toml"]
 
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from meshpace.cli.failure import InputError
 from meshpace.engine import Job
 
 Scenario = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.", show_default=False)]
-Scheme = Annotated[str | None, typer.Option(help="Sets every flow's scheme and the gateway's.", show_default=False)]
+Scheme = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TEXT", help="Sets every flow's scheme and the gateway's.", show_default=False),
+]
+Schemes = Annotated[
+    list[str] | None,
+    typer.Option("--scheme", metavar="A,B", help="Schemes to run; may be repeated.", show_default=False),
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY.PATH=VALUE", help="Replaces a value of the scenario.")
 ]
@@ -37,3 +46,34 @@ def job_of_each_seed(scenario: Path, settings: list[str] | None, scheme: str | N
     """
     first = job(scenario, settings, scheme)
     return [Job(first.name, first.text, first.overrides, scheme, seed) for seed in range(1, seeds + 1)]
+
+
+_BUDGET = "1h"
+_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds_of(budget: str | None) -> float:
+    """What ``--budget`` says, an hour by default.
+
+    Raises:
+        InputError: it is no time.
+    """
+    text = _BUDGET if budget is None else budget
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|h)\s*", text)
+    if found is None:
+        raise InputError(f"--budget: found {text!r}; allowed: a number and s, min or h, such as 20min")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def one_scheme(schemes: list[str] | None, command: str) -> str | None:
+    """The scheme of a command that runs one.
+
+    Raises:
+        InputError: there are several.
+    """
+    if schemes and len(schemes) > 1:
+        raise InputError(
+            f"--scheme: found {', '.join(schemes)}; allowed: one, which `meshpace {command}` gives every flow; "
+            "`meshpace sweep` runs several side by side"
+        )
+    return schemes[0] if schemes else None

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Scheme, Settings, Threads
+from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Scheme, Settings, Threads, one_scheme
 from meshpace.cli.failure import reports_failure
+from meshpace.cli.sweeping import sweep
 
 
 @reports_failure
@@ -26,7 +27,7 @@ def run(
     """Simulate a scenario."""
     from meshpace.cli.simulate import simulate
 
-    simulate(scenario, scheme, seed, seeds, settings, json, pcap, trace, threads)
+    simulate(scenario, one_scheme(scheme, "run"), seed, seeds, settings, json, pcap, trace, threads)
 
 
 @reports_failure
@@ -78,7 +79,7 @@ def crosscheck(
     """Run a scenario here and in ns-2.35, and show both results side by side."""
     from meshpace.cli.judge import crosscheck as run_crosscheck
 
-    run_crosscheck(scenario, seeds, scheme, settings, script, json, threads)
+    run_crosscheck(scenario, seeds, one_scheme(scheme, "crosscheck"), settings, script, json, threads)
 
 
 @reports_failure
@@ -153,4 +154,16 @@ def store(
     print_store(directory, json)
 
 
-ALL = (run, schemes, scenarios, schema, demo, crosscheck, validate, calibrate, report, store)
+ALL = (
+    run,
+    sweep,
+    schemes,
+    scenarios,
+    schema,
+    demo,
+    crosscheck,
+    validate,
+    calibrate,
+    report,
+    store,
+)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from meshpace.cli.arguments import Json, Threads
+from meshpace.cli.arguments import Json, Threads, seconds_of
 from meshpace.cli.failure import InputError, reports_failure
 
 app = typer.Typer(
@@ -51,21 +50,9 @@ def run(
         raise InputError("--quick and --full exclude each other")
     if budget is not None and not decide:
         raise InputError("--budget is for --decide")
-    budget_s = _seconds(_BUDGET if budget is None else budget) if decide else None
+    budget_s = seconds_of(budget) if decide else None
     from meshpace.study.command import run_studies
     from meshpace.study.model import Effort
 
     effort = Effort.FULL if full else Effort.QUICK
     run_studies(names, effort, store, threads, executor, output, budget_s=budget_s, as_json=json)
-
-
-_BUDGET = "1h"
-_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
-
-
-def _seconds(text: str) -> float:
-    """Raises InputError where that is no time."""
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|h)\s*", text)
-    if found is None:
-        raise InputError(f"--budget: found {text!r}; allowed: a number and s, min or h, such as 20min")
-    return float(found[1]) * _UNITS[found[2]]

@@ -22,7 +22,8 @@ def render(report: Report) -> str:
         MissingPackageError: the report is to be interactive, and the library for that is not installed.
     """
     facts = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in report.facts)
-    claims = verdicts.overview(report.sections) + verdicts.in_full(report.claims)
+    claims = verdicts.overview(report.sections) + verdicts.in_full(report.claims) if _judged(report) else ""
+    claims = f'<section id="claims"><h2>Verdicts</h2>{claims}</section>' if claims else ""
     sections = "".join(_section(f"s{i}", section) for i, section in enumerate(report.sections))
     notes = "".join(f"<p>{escape(note)}</p>" for note in report.notes)
     return (
@@ -31,14 +32,20 @@ def render(report: Report) -> str:
         f"<title>{escape(report.title)}</title>{embedded.style()}</head><body>"
         f'<header><h1>{escape(report.title)}</h1><p class="lead">{escape(report.lead)}</p>'
         f'<dl class="facts">{facts}</dl>{_contents(report)}</header><main>'
-        f'<section id="claims"><h2>Verdicts</h2>{claims}</section>{sections}</main>'
+        f"{claims}{sections}</main>"
         f"<footer>{notes}</footer>{_scripts(report)}</body></html>\n"
     )
 
 
+def _judged(report: Report) -> bool:
+    """Whether there is anything to judge: a sweep has no claims."""
+    return bool(report.claims) or any(section.claims for section in report.sections)
+
+
 def _contents(report: Report) -> str:
     links = "".join(f'<a href="#s{i}">{escape(s.title)}</a>' for i, s in enumerate(report.sections))
-    nav = f'<nav><a href="#claims">Verdicts</a>{links}</nav>'
+    first = '<a href="#claims">Verdicts</a>' if _judged(report) else ""
+    nav = f"<nav>{first}{links}</nav>"
     if len(report.sections) < _LONG:
         return nav
     # The verdicts stay on the first screen.

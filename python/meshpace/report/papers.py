@@ -54,7 +54,7 @@ def write_figures(folder: Path, outcomes: Sequence[Outcome], progress: Callable[
         MissingPackageError: matplotlib is not installed.
         OSError: a file cannot be written.
     """
-    _require_matplotlib()
+    require_matplotlib()
     folder.mkdir(parents=True, exist_ok=True)
     count, order = 0, appearance(outcomes)
     for outcome in outcomes:
@@ -77,8 +77,28 @@ def write_view(path: Path, view: View) -> None:
         MissingPackageError: matplotlib is not installed.
         OSError: the file cannot be written.
     """
-    _require_matplotlib()
+    with replacing(path) as draft:
+        write_pages(draft, [view])
+
+
+def write_pages(path: Path, views: Sequence[View]) -> None:
+    """Writes views to one file, a page each.
+
+    Raises:
+        MissingPackageError: matplotlib is not installed.
+        OSError: the file cannot be written.
+    """
+    require_matplotlib()
     import matplotlib as mpl
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    title = views[0].name if len(views) == 1 else None
+    with mpl.rc_context(_STYLE), PdfPages(path, metadata={"Title": title, "CreationDate": None}) as pages:
+        for view in views:
+            pages.savefig(_figure(view, titled=len(views) > 1))
+
+
+def _figure(view: View, *, titled: bool) -> Figure:
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
 
@@ -86,23 +106,24 @@ def write_view(path: Path, view: View) -> None:
     columns = 1 if wide else min(_COLUMNS, len(view.charts))
     width = columns * (_WIDE_IN if wide else _PANEL_IN[0])
     rows = math.ceil(len(view.charts) / columns)
-    with mpl.rc_context(_STYLE):
-        height = rows * _PANEL_IN[1] * (1.8 if any(map(_lies, view.charts)) else 1.0)
-        keys = math.ceil(max((len(chart.series) for chart in view.charts), default=0) / int(width / _KEY_IN))
-        figure = Figure(figsize=(width, height + 0.3 + max(0, keys - _KEYS) * _KEY_HIGH_IN), layout="constrained")
-        FigureCanvasPdf(figure)
-        panels = figure.subplots(rows, columns, squeeze=False)
-        peak = max((chart.peak() for chart in view.charts), default=0.0)
-        for panel, chart in zip(panels.flat, view.charts, strict=False):
-            _draw(panel, chart, peak if view.shared else chart.peak())
-        for panel in panels.flat[len(view.charts) :]:
-            panel.remove()
-        _legend(figure, panels.flat[0], int(width / _KEY_IN))
-        with replacing(path) as draft:
-            figure.savefig(draft, format="pdf", metadata={"Title": view.name, "CreationDate": None})
+    height = rows * _PANEL_IN[1] * (1.8 if any(map(_lies, view.charts)) else 1.0)
+    keys = math.ceil(max((len(chart.series) for chart in view.charts), default=0) / int(width / _KEY_IN))
+    figure = Figure(figsize=(width, height + 0.3 + max(0, keys - _KEYS) * _KEY_HIGH_IN), layout="constrained")
+    FigureCanvasPdf(figure)
+    panels = figure.subplots(rows, columns, squeeze=False)
+    peak = max((chart.peak() for chart in view.charts), default=0.0)
+    for panel, chart in zip(panels.flat, view.charts, strict=False):
+        _draw(panel, chart, peak if view.shared else chart.peak())
+    for panel in panels.flat[len(view.charts) :]:
+        panel.remove()
+    if titled:
+        figure.suptitle(view.name, fontsize=8.0)
+    _legend(figure, panels.flat[0], int(width / _KEY_IN))
+    return figure
 
 
-def _require_matplotlib() -> None:
+def require_matplotlib() -> None:
+    """Raises MissingPackageError where it is not installed, before anything is computed."""
     try:
         import matplotlib as mpl  # noqa: F401
     except ImportError as error:

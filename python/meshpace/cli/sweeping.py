@@ -1,0 +1,59 @@
+"""``meshpace sweep`` as a command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Schemes, Settings, Threads, seconds_of
+from meshpace.cli.failure import InputError, reports_failure
+
+Seeds = Annotated[int, typer.Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this at each point.")]
+Precise = Annotated[
+    str | None,
+    typer.Option(metavar="FIELD=N%", help="Add seeds until the 95 % interval of FIELD is at most ± N % of its mean."),
+]
+Budget = Annotated[
+    str | None, typer.Option(metavar="TIME", help="For --precision: 90s, 20min, 2h; 1h by default.")
+]  # fmt: skip
+Kept = Annotated[Path, typer.Option("--store", help="Where results are kept.")]
+Executor = Annotated[str, typer.Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")]
+CsvFile = Annotated[Path | None, typer.Option("--csv", help="Write every run as CSV, a row a run and flow.")]
+ParquetFile = Annotated[Path | None, typer.Option("--parquet", help="The same as Parquet.")]
+PdfFile = Annotated[Path | None, typer.Option("--pdf", help="Write the figures as PDF, a page a quantity.")]
+ReportFile = Annotated[Path | None, typer.Option("--report", help="Write a report: one HTML file.")]
+
+
+@reports_failure
+def sweep(
+    scenario: Scenario,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=V1,V2", help="What varies; KEY1,KEY2=V1:W1,V2:W2 moves keys together; repeatable."),
+    ] = None,
+    scheme: Schemes = None,
+    seeds: Seeds = 5,
+    settings: Settings = None,
+    precision: Precise = None,
+    budget: Budget = None,
+    store: Kept = Path("store"),
+    threads: Threads = None,
+    executor: Executor = "threads",
+    csv: CsvFile = None,
+    parquet: ParquetFile = None,
+    pdf: PdfFile = None,
+    report: ReportFile = None,
+    json: Json = False,
+) -> None:
+    """Vary a scenario's keys, with several schemes and seeds; tables, figures, a report."""
+    if budget is not None and precision is None:
+        raise InputError("--budget is for --precision")
+    from meshpace.sweeps.command import Outputs
+    from meshpace.sweeps.command import sweep as run_sweep
+
+    run_sweep(
+        scenario, vary or (), scheme, seeds, settings or (), precision, seconds_of(budget), store, threads, executor,
+        Outputs(csv, parquet, pdf, report), json,
+    )  # fmt: skip

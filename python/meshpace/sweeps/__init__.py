@@ -1,0 +1,1 @@
+"""Sweeps: anybody's scenario varied along keys, with several schemes and seeds."""

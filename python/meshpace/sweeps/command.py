@@ -1,0 +1,99 @@
+"""``meshpace sweep``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from meshpace.files import replacing
+from meshpace.study.executors import workers
+from meshpace.study.store import Store
+from meshpace.sweeps import precision as precisions
+from meshpace.sweeps.make import Swept, run_sweep
+from meshpace.sweeps.model import Source, Sweep, schemes_of
+from meshpace.sweeps.show import as_json, print_swept
+from meshpace.sweeps.vary import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where results go beside the terminal."""
+
+    csv: Path | None = None
+    parquet: Path | None = None
+    pdf: Path | None = None
+    report: Path | None = None
+
+
+def source(path: Path) -> Source:
+    """The scenario in a file.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    return Source(str(path), path.read_bytes())
+
+
+def sweep(
+    scenario: Path, vary: Sequence[str], schemes: Sequence[str] | None, seeds: int, settings: Sequence[str],
+    precision: str | None, budget_s: float, store: Path, threads: int | None, executor: str, outputs: Outputs,
+    json_wanted: bool,
+) -> None:  # fmt: skip
+    """Makes the runs that the store lacks; prints means over the seeds, writes what is asked for."""
+    narrow = None if precision is None else precisions.parse(precision)
+    asked = Sweep((source(scenario),), seeds, tuple(map(parse, vary)), schemes_of(schemes), tuple(settings))
+    swept = carry_out(asked, store, threads, executor, narrow, budget_s, outputs)
+    print(json.dumps(as_json(swept))) if json_wanted else print_swept(swept)
+
+
+def carry_out(
+    asked: Sweep, directory: Path, threads: int | None, executor: str, precision: precisions.Precision | None,
+    budget_s: float, outputs: Outputs,
+) -> Swept:  # fmt: skip
+    """Runs the sweep and writes the files, which take their places together at the end.
+
+    Raises:
+        OSError: a file cannot be written, which is said before anything is run.
+    """
+    store = Store(directory)
+    for problem in store.problems:
+        print(problem, file=sys.stderr)
+    with ExitStack() as stack:
+        drafts = Outputs(*(path and stack.enter_context(replacing(path)) for path in _paths(outputs)))
+        if outputs.pdf is not None:
+            from meshpace.report.papers import require_matplotlib
+
+            require_matplotlib()
+        with workers(executor, threads) as hands:
+            swept = run_sweep(asked, store, hands, precision, budget_s)
+        _write(swept, drafts)
+    return swept
+
+
+def _paths(outputs: Outputs) -> tuple[Path | None, ...]:
+    return (outputs.csv, outputs.parquet, outputs.pdf, outputs.report)
+
+
+def _write(swept: Swept, outputs: Outputs) -> None:
+    if outputs.csv is not None or outputs.parquet is not None:
+        from meshpace.sweeps.table import table, write_csv, write_parquet
+
+        rows = table(swept)
+        if outputs.csv is not None:
+            write_csv(outputs.csv, rows)
+        if outputs.parquet is not None:
+            write_parquet(outputs.parquet, rows)
+    if outputs.pdf is not None:
+        from meshpace.report.papers import write_pages
+        from meshpace.sweeps.figures import views
+
+        write_pages(outputs.pdf, views(swept))
+    if outputs.report is not None:
+        from meshpace.report.page import render
+        from meshpace.sweeps.page import report
+
+        outputs.report.write_text(render(report(swept)), encoding="utf-8")

@@ -1,0 +1,108 @@
+"""A sweep as data: which runs it consists of follows from it alone."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from meshpace.engine import Job
+from meshpace.sweeps.errors import SweepError
+from meshpace.sweeps.vary import Settings, Vary, combinations
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A scenario: what commands call it, and its text."""
+
+    name: str
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What the seeds are averaged over."""
+
+    source: Source
+    scheme: str | None
+    """None: the schemes that the scenario gives its flows."""
+    point: Settings = ()
+    """What varies, and its value here."""
+
+    @property
+    def scheme_name(self) -> str:
+        """For readers."""
+        return self.scheme or AS_WRITTEN
+
+
+AS_WRITTEN = "as written"
+"""The schemes of flows in a sweep that names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Scenarios, varied along keys, each with several schemes and seeds."""
+
+    sources: tuple[Source, ...]
+    seeds: int
+    """Runs the seeds 1 to this."""
+    varies: tuple[Vary, ...] = ()
+    schemes: tuple[str | None, ...] = (None,)
+    settings: tuple[str, ...] = ()
+    """``key.path=value`` of every run."""
+    _points: tuple[Settings, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Raises SweepError where it says something twice."""
+        object.__setattr__(self, "_points", tuple(combinations(self.varies)))
+        if len(set(self.schemes)) < len(self.schemes):
+            raise SweepError(f"--scheme: found {', '.join(map(str, self.schemes))}; allowed: each scheme once")
+        names = [source.name for source in self.sources]
+        if len(set(names)) < len(names):
+            raise SweepError(f"found {', '.join(names)}; allowed: each scenario once")
+        fixed = {assignment.partition("=")[0].strip() for assignment in self.settings}
+        for key in self.keys:
+            if key in fixed:
+                raise SweepError(f"--vary {key}: --set gives the same key; allowed: one of them")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that vary, in order."""
+        return tuple(key for vary in self.varies for key in vary.keys)
+
+    def cells(self) -> Iterator[Cell]:
+        """In the order of tables: by scenario, by what varies, by scheme."""
+        for source in self.sources:
+            for point in self._points:
+                for scheme in self.schemes:
+                    yield Cell(source, scheme, point)
+
+    def command(self, precision: str | None = None) -> str:
+        """What makes it again."""
+        words = [
+            "meshpace",
+            "sweep" if len(self.sources) == 1 else "compare",
+            *(source.name for source in self.sources),
+        ]
+        words += [word for vary in self.varies for word in ("--vary", str(vary))]
+        words += [word for scheme in self.schemes if scheme is not None for word in ("--scheme", scheme)]
+        words += [word for assignment in self.settings for word in ("--set", assignment)]
+        words += ["--seeds", str(self.seeds), *(() if precision is None else ("--precision", precision))]
+        return shlex.join(words)
+
+    def job(self, cell: Cell, seed: int) -> Job:
+        """One run."""
+        varied = (f"{key}={value}" for key, value in cell.point)
+        return Job(cell.source.name, cell.source.text, (*self.settings, *varied), cell.scheme, seed)
+
+
+def schemes_of(words: Sequence[str] | None) -> tuple[str | None, ...]:
+    """Schemes as ``--scheme`` gives them: repeated, or with commas between; those of the scenario if none is given.
+
+    Raises:
+        SweepError: a name is empty.
+    """
+    names = [name.strip() for word in words or () for name in word.split(",")]
+    if not all(names):
+        raise SweepError(f"--scheme: found {','.join(words or ())!r}; allowed: names with commas between")
+    return tuple(names) or (None,)

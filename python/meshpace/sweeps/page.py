@@ -1,0 +1,120 @@
+"""A sweep as a report: the network drawn, a film of it, charts with bands, the numbers, what repeats each point."""
+
+from __future__ import annotations
+
+import io
+
+from pyarrow import csv
+
+from meshpace import engine
+from meshpace.cli.tables import show
+from meshpace.report.model import Download, Film, Report, Section, Table, Topology
+from meshpace.report.places import ends, topology
+from meshpace.study.record import running
+from meshpace.sweeps.figures import point_name, shown, views, written
+from meshpace.sweeps.make import Swept
+from meshpace.sweeps.model import Cell, Source
+from meshpace.sweeps.show import told
+from meshpace.sweeps.table import table
+
+_FILM_S = 0.25
+_MOST_FRAMES = 2000
+_FILMS = 3
+"""Schemes that are filmed: side by side they still fit a screen."""
+
+
+def report(swept: Swept) -> Report:
+    """The page of a sweep."""
+    runs = [run for group in swept.runs.values() for run in group]
+    names = swept.scenario_names()
+    sections = [_section(swept)]
+    sections += [_network(swept, source, names[source]) for source in swept.sweep.sources]
+    return Report(
+        title=f"Sweep of {', '.join(names.values())}",
+        lead="Means over the seeds; bands, whiskers and ± are 95 % confidence intervals (Student's t).",
+        facts=(
+            ("engine", str(running())),
+            ("made by", swept.sweep.command(None if swept.precision is None else str(swept.precision))),
+            ("points", f"{len(swept.runs):,}"),
+            ("runs", f"{len(runs):,}"),
+            ("simulated", f"{sum(run['simulated_s'] for run in runs) / 3600:,.1f} hours"),
+        ),
+        claims=(),
+        sections=tuple(sections),
+        notes=(
+            *told(swept),
+            "Delay runs from the first hand-over to the network layer until the first arrival at the receiver.",
+            "Charts by plotly.js (MIT licence), which this page carries; nothing is fetched.",
+        ),
+        interactive=True,
+    )
+
+
+def _section(swept: Swept) -> Section:
+    text = io.BytesIO()
+    csv.write_csv(table(swept), text, csv.WriteOptions(quoting_style="needed"))
+    varied = "; ".join(map(str, swept.sweep.varies))
+    return Section(
+        title="Results",
+        lead=f"What varies: {varied}." if varied else "The schemes side by side.",
+        views=views(swept),
+        tables=(_numbers(swept),),
+        commands=tuple(swept.command(cell) for cell in swept.runs),
+        downloads=(Download("sweep.csv", "Every run as CSV", text.getvalue().decode()),),
+    )
+
+
+def _numbers(swept: Swept) -> Table:
+    quantities, names = shown(swept), swept.scenario_names()
+    keys = ("scenario", *swept.sweep.keys, "scheme")
+    rows = []
+    for cell, runs in swept.runs.items():
+        values = (show(swept.estimate(cell, q), (q.factor, q.decimals)) for q in quantities)
+        where = (names[cell.source], *(value for _, value in cell.point), written(cell.scheme))
+        rows.append((*where, str(len(runs)), *values))
+    heads = (f"{quantity.title}\n{quantity.unit}".strip() for quantity in quantities)
+    return Table("Numbers", (*keys, "seeds", *heads), tuple(rows), keys=len(keys))
+
+
+def _network(swept: Swept, source: Source, name: str) -> Section:
+    """The scenario at the middle of what varies, with its films."""
+    cells = [cell for cell in swept.runs if cell.source == source]
+    points = list(dict.fromkeys(cell.point for cell in cells))
+    point = points[len(points) // 2]
+    here = [cell for cell in cells if cell.point == point][:_FILMS]
+    where = f" at {point_name(point)}" if point else ""
+    return Section(
+        title=f"The network: {name}",
+        lead=f"As drawn by seed 1{where}; below, a quarter of a second of what is on the air after the warm-up.",
+        topology=drawn(engine.resolve(swept.sweep.job(here[0], 1))),
+        films=tuple(film(swept, cell) for cell in here),
+    )
+
+
+def drawn(resolved: dict[str, object]) -> Topology:
+    """A resolved scenario to be drawn, with its ranges told."""
+    radio = resolved["radio"]
+    assert isinstance(radio, dict)
+    mesh = resolved["mesh"]
+    assert isinstance(mesh, list)
+    caption = (
+        f"{len(mesh)} mesh nodes; frames are decoded within {radio['tx_range_m']:g} m (inner circle) and sensed within "
+        f"{radio['cs_range_m']:g} m; arrows are flows."
+    )
+    return topology(resolved, caption)
+
+
+def film(swept: Swept, cell: Cell) -> Film:
+    """A quarter of a second of a cell's first run."""
+    return filmed(swept.sweep.job(cell, 1), written(cell.scheme))
+
+
+def filmed(job: engine.Job, title: str) -> Film:
+    """A quarter of a second of a run, from the end of the warm-up on."""
+    resolved = engine.resolve(job)
+    begin = resolved["measure"].get("warmup_s", 10.0)
+    _, shots = engine.film(job, begin_s=begin, length_s=_FILM_S, frames=_MOST_FRAMES)
+    radio = resolved["radio"]
+    shots["ranges_m"] = {"decode": radio["tx_range_m"], "sense": radio["cs_range_m"]}
+    shots["ends"] = ends(resolved)
+    return Film(title, shots, job.command())

@@ -1,0 +1,123 @@
+"""A sweep on a terminal, and as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from meshpace.cli.tables import show
+from meshpace.cli.terminal import console
+from meshpace.stats import Estimate
+from meshpace.study.quantities import Quantity
+from meshpace.study.record import running
+from meshpace.sweeps.figures import shown, written
+from meshpace.sweeps.make import Swept
+from meshpace.sweeps.model import Cell
+
+
+def print_swept(swept: Swept) -> None:
+    """A row a point and scheme: means with 95 % confidence intervals over the seeds."""
+    sweep, quantities, names = swept.sweep, _few(swept), swept.scenario_names()
+    several = len(sweep.sources) > 1
+    table = Table(title=_title(swept), title_justify="left", box=box.SIMPLE_HEAD)
+    for head in (*(["scenario"] if several else []), *sweep.keys, "scheme"):
+        table.add_column("\n".join(head.rsplit(".", 1)), no_wrap=True)
+    table.add_column("seeds", justify="right")
+    for quantity in quantities:
+        table.add_column(f"{_short(quantity)}\n{quantity.unit}".strip(), justify="right", no_wrap=True)
+    if swept.precision is not None:
+        table.add_column(f"± of\n{swept.precision.field}".removesuffix("_bps"), justify="right")
+    for cell, runs in swept.runs.items():
+        where = [*([names[cell.source]] if several else []), *(value for _, value in cell.point), written(cell.scheme)]
+        values = (show(swept.estimate(cell, q), (q.factor, q.decimals)) for q in quantities)
+        reached = [] if swept.precision is None else [_percent(swept.precision.reached(runs))]
+        table.add_row(*where, str(len(runs)), *values, *reached)
+    terminal = console()
+    terminal.print(table)
+    for line in told(swept):
+        terminal.print(line, highlight=False, soft_wrap=True)
+
+
+def _few(swept: Swept) -> tuple[Quantity, ...]:
+    """Those that fit a terminal; reports have all."""
+    return tuple(quantity for quantity in shown(swept) if quantity.name in _SHORT)
+
+
+_SHORT = {
+    "goodput": "goodput", "jain": "Jain", "smallest_share": "weakest", "delay": "delay", "resent": "resent",
+    "timeouts": "timeouts",
+}  # fmt: skip
+
+
+def _short(quantity: Quantity) -> str:
+    return _SHORT[quantity.name]
+
+
+def told(swept: Swept) -> list[str]:
+    """What became of the precision that was asked for; nothing if none was."""
+    precision = swept.precision
+    if precision is None:
+        return []
+    wide = [cell for cell, runs in swept.runs.items() if not _narrow(swept, cell)]
+    unknown = [cell for cell in wide if precision.reached(swept.runs[cell]) is None]
+    lines = []
+    if swept.ended:
+        lines.append(
+            f"The budget ended before {precision} was reached at {len(wide) - len(unknown)} of {len(swept.runs)} "
+            "points; the same command with a larger --budget goes on."
+        )
+    elif not wide:
+        lines.append(f"{precision} is reached at every point.")
+    if unknown:
+        lines.append(f"Nothing can be told of {precision.field} at {len(unknown)} points: it does not apply there.")
+    return lines
+
+
+def as_json(swept: Swept) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    names, tally = swept.scenario_names(), swept.tally
+    points = [
+        {
+            "scenario": names[cell.source],
+            "scheme": cell.scheme,
+            "settings": dict(cell.point),
+            "seeds": len(runs),
+            "quantities": {q.name: _pair(swept.estimate(cell, q)) for q in shown(swept)},
+            "precision": None if swept.precision is None else _finite(swept.precision.reached(runs)),
+            "command": swept.command(cell),
+        }
+        for cell, runs in swept.runs.items()
+    ]
+    return {
+        "schema": 1,
+        "engine_fingerprint": running().fingerprint,
+        "runs": {"made": tally.made, "stored": tally.stored, "others": tally.others},
+        "ended": swept.ended,
+        "points": points,
+    }
+
+
+def _narrow(swept: Swept, cell: Cell) -> bool:
+    assert swept.precision is not None
+    part = swept.precision.reached(swept.runs[cell])
+    return part is not None and part <= swept.precision.share
+
+
+def _pair(value: Estimate | None) -> dict[str, float | None] | None:
+    return None if value is None else {"mean": value.mean, "ci95": value.half_width}
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is None or math.isfinite(value) else None
+
+
+def _percent(part: float | None) -> str:
+    return "-" if part is None else f"{part * 100:.1f} %"
+
+
+def _title(swept: Swept) -> str:
+    names = ", ".join(swept.scenario_names().values())
+    return f"{names}: means over the seeds with 95 % confidence intervals"
