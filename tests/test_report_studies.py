@@ -23,13 +23,14 @@ from commanding import Cli
 from meshpace.cli.tables import show
 from meshpace.report import command as report_command
 from meshpace.report import embedded
-from meshpace.report.command import build, read, write_verdicts
+from meshpace.report.command import build, write_verdicts
 from meshpace.report.errors import MissingPackageError
 from meshpace.report.figures import command, views
 from meshpace.report.model import MeshNode, Topology
 from meshpace.report.page import render
 from meshpace.report.papers import write_figures, write_view
 from meshpace.report.topology import draw
+from meshpace.study.held import read
 from meshpace.study.model import AODV, STATIC, Effort, scheme_name
 from meshpace.study.outcome import Outcome, load, to_table
 from meshpace.study.page import MARK

@@ -51,7 +51,7 @@ def start(store: Store) -> dict[str, Outcome]:
 
 def decided(store: Store, *claims: Claim, budget_s: float) -> Decision:
     with workers("threads", 2) as hands:
-        return decide(start(store), claims, EFFORT, store, hands, budget_s)
+        return decide(start(store), claims, store, hands, budget_s)
 
 
 def seeds(evidence: dict[str, Outcome]) -> dict[tuple[str, str], list[int]]:
@@ -86,7 +86,7 @@ def test_the_best_point_gets_the_seeds_its_estimate_takes_without_a_budget(tmp_p
     evidence = start(store)
     assert judge_all(evidence, [best])["small"][0].findings[0].verdict is Verdict.OPEN, "of one seed"
     with workers("threads", 2) as hands:
-        deepened = deepen(evidence, [best, HARD], EFFORT, store, hands)
+        deepened = deepen(evidence, [best, HARD], store, hands)
     deeper = {place[1].point for place in deepened.more}
     assert len(deeper) == 1, "the best point and no other; an ORDER gets nothing"
     assert set(deepened.more.values()) == {2 * BLOCK}
@@ -106,7 +106,6 @@ def test_a_larger_budget_goes_on_where_a_smaller_one_stopped(tmp_path: Path) -> 
             told = decide(
                 start(store),
                 [HARD, CERTAIN],
-                EFFORT,
                 store,
                 hands,
                 budget_s,
@@ -146,6 +145,24 @@ def test_a_claim_to_which_seeds_give_no_number_does_not_take_the_budget(tmp_path
     assert (decision.runs, decision.ended, decision.undecided) == (2 * BLOCK, False, 1)
 
 
+def test_a_claim_over_long_and_short_runs_gets_seeds_of_each_kind(tmp_path: Path) -> None:
+    longer = Plan(2, (("measure.duration", "7s"), ("measure.warmup", "1s")), core_s=0.01)
+    other, store = dataclasses.replace(study(), name="other", full=longer), Store(tmp_path / "s")
+    with workers("threads", 2) as hands:
+        make(tasks([other], Effort.FULL), store, hands)
+        evidence = {**start(store), "other": load(store, [other], Effort.FULL)[0]}
+        both = Ask(gain(GOODPUT), order(), percent, "Against NewReno", ("small", "other"), ("3",))
+        decision = decide(
+            evidence, [Claim("both", "A statement.", "", "tests", "", (both,))], store, hands, budget_s=2.0
+        )
+    assert {name for name, _ in decision.more} == {"small", "other"}
+    for name, duration in (("small", "6s"), ("other", "7s")):
+        for place, seeds in decision.more.items():
+            added = evidence[name].records[place[1]][2:] if place[0] == name else []
+            assert len(added) == (seeds if place[0] == name else 0)
+            assert all(r is not None and f"measure.duration={duration}" in r.job.overrides for r in added)
+
+
 def test_what_was_added_is_noted_for_reports(tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
     decision = decided(store, HARD, budget_s=2.0)
@@ -176,3 +193,11 @@ def test_the_command(cli: Cli) -> None:
     assert plain["decide"] is None
     assert plain["runs"]["made"] == 0
     assert plain["claims"] == told["claims"], "seeds that were added count from then on"
+    more = json.loads(cli("study", "decide", "gap-oracle-4", "--store", "s", "--budget", "1s", "--json").stdout)
+    assert more["efforts"] == {"gap-oracle-4": "quick"}
+    assert sum(found["seeds"] for found in more["claims"]) >= sum(found["seeds"] for found in told["claims"])
+    plain = json.loads(cli("study", "run", "gap-oracle-4", "--store", "s", "--json").stdout)
+    assert plain["claims"] == more["claims"]
+    nothing = cli("study", "decide", "gap-oracle-8", "--store", "s")
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert "holds no whole plan of gap-oracle-8" in nothing.stderr

@@ -56,3 +56,22 @@ def run(
 
     effort = Effort.FULL if full else Effort.QUICK
     run_studies(names, effort, store, threads, executor, output, budget_s=budget_s, as_json=json)
+
+
+@app.command("decide")
+@reports_failure
+def decide(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Studies, or beginnings of their names: gap.")],
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="For more seeds: 90s, 20min, 2h; 1h by default.")
+    ] = None,
+    store: Store = Path("store"),
+    threads: Threads = None,
+    executor: Annotated[str, typer.Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
+    json: Json = False,
+) -> None:
+    """Go on adding seeds where a verdict is undecided, to what the store holds, short runs or long."""
+    budget_s = seconds_of(budget)
+    from meshpace.study.command import decide_held
+
+    decide_held(names, store, budget_s, threads, executor, as_json=json)

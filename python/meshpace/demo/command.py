@@ -47,7 +47,7 @@ def show(chosen: Sequence[Study], output: Path, seeds: int, threads: int | None)
         store = Store(Path(folder))
         make(wanted, store, hands, progress)
         outcomes = load(store, chosen, Effort.QUICK)
-        deepen(by_name(outcomes), CLAIMS, Effort.QUICK, store, hands)
+        deepen(by_name(outcomes), CLAIMS, store, hands)
     wall = time.monotonic() - began
     sections = (chain_section(by_name(outcomes)), parallel_section(by_name(outcomes)))
     by_study = judge_all(by_name(outcomes), CLAIMS)

@@ -14,10 +14,9 @@ from meshpace.report.films import film_section
 from meshpace.report.model import Report
 from meshpace.report.page import render
 from meshpace.report.sections import study_section
-from meshpace.study.decide import noted
 from meshpace.study.engines import described, find_engine
-from meshpace.study.model import Effort, Study
-from meshpace.study.outcome import Outcome, by_name, load
+from meshpace.study.held import any_ended, read
+from meshpace.study.outcome import Outcome, by_name
 from meshpace.study.page import Campaign, below
 from meshpace.study.record import Maker, running
 from meshpace.study.registry import STUDIES
@@ -49,7 +48,7 @@ def report(
         progress(1)
         if not outcomes:
             raise NothingToReportError(_nothing(store, maker))
-        ended = any(noted(directory, effort, maker or running())[1] for effort in _BEST_FIRST)
+        ended = any_ended(directory, maker or running())
         draft.write_text(render(build(outcomes, progress, maker, ended=ended)), encoding="utf-8")
         count = 0 if figures is None else _write_figures(figures, outcomes)
     if verdicts is not None:
@@ -97,31 +96,6 @@ def _write_figures(folder: Path, outcomes: Sequence[Outcome]) -> int:
 
 def _ignore(_: int) -> None:
     pass
-
-
-def read(store: Store, studies: Sequence[Study], maker: Maker | None = None) -> list[Outcome]:
-    """What the store holds of each study: the full plan's runs if they are complete, else what there is most of.
-
-    Made by the engine ``maker``, or by the running one.
-    """
-    if (maker or running()) not in store.makers():
-        return []  # at once: the keys of all that could be there take seconds
-    plans = (
-        load(store, studies, effort, maker, noted(store.directory, effort, maker or running())[0])
-        for effort in _BEST_FIRST
-    )
-    best = [min(outcomes, key=_incomplete) for outcomes in zip(*plans, strict=True)]
-    there = {outcome.study.name for outcome in best if outcome.records and _incomplete(outcome) < 1}
-    there |= {outcome.study.name for outcome in best if not outcome.records and there.issuperset(outcome.study.reads)}
-    return [outcome for outcome in best if outcome.study.name in there]
-
-
-_BEST_FIRST = (Effort.FULL, Effort.QUICK)
-
-
-def _incomplete(outcome: Outcome) -> float:
-    """The part of its runs that is missing; nothing of one that has none of its own."""
-    return outcome.missing / max(1, sum(map(len, outcome.records.values())))
 
 
 def build(

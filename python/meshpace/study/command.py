@@ -1,4 +1,4 @@
-"""``meshpace study list`` and ``meshpace study run``."""
+"""``meshpace study list``, ``meshpace study run`` and ``meshpace study decide``."""
 
 from __future__ import annotations
 
@@ -12,20 +12,26 @@ from rich.table import Table as Grid
 
 from meshpace.cli.terminal import console
 from meshpace.cli.verdicts import print_verdicts
+from meshpace.errors import MendableError
 from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.study import registry
 from meshpace.study.decide import Decision, decide, deepen, noted, save
 from meshpace.study.engines import others
-from meshpace.study.executors import workers
-from meshpace.study.model import NOTHING_MORE, Effort, Study
-from meshpace.study.outcome import by_name, load, write_table
+from meshpace.study.executors import Workers, workers
+from meshpace.study.held import read
+from meshpace.study.model import NOTHING_MORE, Condition, Effort, Study
+from meshpace.study.outcome import Outcome, by_name, load, write_table
 from meshpace.study.page import Campaign, page
 from meshpace.study.record import running
 from meshpace.study.runner import Tally, make, tasks
 from meshpace.study.store import Store
 from meshpace.study.telling import claims_as_json
 from meshpace.study.verdicts import CLAIMS, judge_all
+
+
+class NothingHeldError(MendableError):
+    """The store has nothing to go on with."""
 
 
 def print_studies(as_json: bool) -> None:
@@ -99,14 +105,10 @@ def run_studies(
         outcomes = load(store, studies, effort, more=more)
         evidence = by_name(outcomes)
         if budget_s is None:
-            added = deepen(evidence, CLAIMS, effort, store, hands).more
+            added = deepen(evidence, CLAIMS, store, hands).more
             kept = before
         else:
-            with Progress("deciding, seconds of the budget", max(1, round(budget_s))) as progress:
-                decision = decide(
-                    evidence, CLAIMS, effort, store, hands, budget_s,
-                    lambda so_far: progress(round(so_far.spent_s), so_far.spent_s / max(budget_s, 1e-9)),
-                )  # fmt: skip
+            decision = _decide(evidence, store, hands, budget_s)
             added, ended = decision.more, decision.ended
             kept = {place: seeds for place, seeds in before.items() if place[0] not in evidence}
         both = {place: kept.get(place, 0) + added.get(place, 0) for place in [*kept, *added]}
@@ -114,7 +116,6 @@ def run_studies(
             save(directory, effort, running(), both, ended=ended)
     for outcome in outcomes:
         write_table(directory, outcome)
-    conditions = list(dict.fromkeys(cell.condition for outcome in outcomes for cell in outcome.records))
     judged = judge_all(by_name(outcomes), ended=ended)
     if as_json:
         runs = {"made": tally.made, "stored": tally.stored, "others": tally.others}
@@ -126,7 +127,7 @@ def run_studies(
         _print_tally(terminal, tally, directory)
         if elsewhere := others(store):
             terminal.print(elsewhere, highlight=False, soft_wrap=True)
-        print_verdicts(terminal, judged, conditions)
+        print_verdicts(terminal, judged, _conditions(outcomes))
         if decision is not None:
             terminal.print(tell(decision), highlight=False, soft_wrap=True)
     if output is not None:
@@ -134,6 +135,63 @@ def run_studies(
         campaign = Campaign(command, running(), outcomes, None if decision is None else tell(decision))
         with replacing(output) as draft:
             draft.write_text(page(campaign, judged))
+
+
+def _decide(evidence: dict[str, Outcome], store: Store, hands: Workers, budget_s: float) -> Decision:
+    with Progress("deciding, seconds of the budget", max(1, round(budget_s))) as progress:
+        return decide(
+            evidence, CLAIMS, store, hands, budget_s,
+            lambda so_far: progress(round(so_far.spent_s), so_far.spent_s / max(budget_s, 1e-9)),
+        )  # fmt: skip
+
+
+def decide_held(
+    names: Sequence[str], directory: Path, budget_s: float, threads: int | None = None, executor: str = "threads", *,
+    as_json: bool = False,
+) -> None:  # fmt: skip
+    """Goes on deciding with what the store holds of the studies, of each the longer plan that is there whole.
+
+    Seeds that were added before count, and the budget is for more. Nothing of a plan is run.
+
+    Raises:
+        NothingHeldError: of none of them a whole plan is there.
+    """
+    store, maker = Store(directory), running()
+    terminal, errors = console(), Console(stderr=True)
+    for problem in store.problems:
+        errors.print(str(problem), highlight=False, soft_wrap=True)
+    evidence = by_name([outcome for outcome in read(store, registry.find(names), maker) if outcome.complete])
+    if not evidence:
+        there = others(store)
+        raise NothingHeldError(
+            f"{directory} holds no whole plan of {' '.join(names)}, made by engine {maker}: "
+            f"`meshpace study run {' '.join(names)}` makes it{'; ' if there else ''}{there}"
+        )
+    with workers(executor, threads) as hands:
+        decision = _decide(evidence, store, hands, budget_s)
+    for effort in Effort:
+        more = dict(noted(directory, effort, maker)[0])
+        for place, seeds in decision.more.items():
+            if evidence[place[0]].effort is effort:
+                more[place] = more.get(place, 0) + seeds
+        if more:
+            save(directory, effort, maker, more, ended=decision.ended)
+    outcomes = [outcome for outcome in evidence.values() if outcome.records]
+    for outcome in outcomes:
+        write_table(directory, outcome)
+    judged = judge_all(evidence, ended=decision.ended)
+    if as_json:
+        print(json.dumps({
+            "schema": 1, "efforts": {outcome.study.name: outcome.effort for outcome in outcomes},
+            "engine_fingerprint": maker.fingerprint, "claims": claims_as_json(judged), "decide": _decided(decision),
+        }))  # fmt: skip
+        return
+    print_verdicts(terminal, judged, _conditions(outcomes))
+    terminal.print(tell(decision), highlight=False, soft_wrap=True)
+
+
+def _conditions(outcomes: Sequence[Outcome]) -> list[Condition]:
+    return list(dict.fromkeys(cell.condition for outcome in outcomes for cell in outcome.records))
 
 
 def _decided(decision: Decision) -> dict[str, object]:

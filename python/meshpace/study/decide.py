@@ -57,9 +57,7 @@ class Decision:
 Told = Callable[[Decision], None]
 
 
-def deepen(
-    evidence: dict[str, Outcome], claims: Sequence[Claim], effort: Effort, store: Store, workers: Workers
-) -> Decision:
+def deepen(evidence: dict[str, Outcome], claims: Sequence[Claim], store: Store, workers: Workers) -> Decision:
     """Adds, in place, the seeds that the best point of each UP-TO lacks.
 
     Raises:
@@ -74,14 +72,13 @@ def deepen(
             for place in reading.cells if reading.lacks else ():
                 wanted[place] = max(wanted.get(place, 0), math.ceil(reading.lacks / BLOCK))
     while wanted:
-        decision.deepened += _extend(decision, list(wanted), effort, store, workers)[0]
+        decision.deepened += _extend(decision, list(wanted), store, workers)[0]
         wanted = {place: blocks - 1 for place, blocks in wanted.items() if blocks > 1}
     return decision
 
 
 def decide(
-    evidence: dict[str, Outcome], claims: Sequence[Claim], effort: Effort, store: Store, workers: Workers,
-    budget_s: float,
+    evidence: dict[str, Outcome], claims: Sequence[Claim], store: Store, workers: Workers, budget_s: float,
     told: Told = lambda _: None,
 ) -> Decision:  # fmt: skip
     """Adds runs to the outcomes of ``evidence``, in place. The budget counts what runs took, not what was waited.
@@ -93,16 +90,16 @@ def decide(
         OSError: the store cannot be written.
         KeyboardInterrupt: Ctrl-C; what is finished is stored.
     """
-    decision = deepen(evidence, claims, effort, store, workers)
+    decision = deepen(evidence, claims, store, workers)
     standing = _judged(evidence, claims)
     beyond: set[tuple[str, str, Condition]] = set()
-    while step := _cheapest({key: found for key, found in standing.items() if key not in beyond}, evidence, effort):
+    while step := _cheapest({key: found for key, found in standing.items() if key not in beyond}, evidence):
         cells = list(_wanted(step, evidence))
         expected = sum(BLOCK * _took(evidence, place) for place in cells) / workers.count
         if decision.spent_s + expected > budget_s:
             decision.ended = True
             break
-        runs, took_s = _extend(decision, cells, effort, store, workers)
+        runs, took_s = _extend(decision, cells, store, workers)
         decision.runs += runs
         decision.spent_s += took_s
         touched = {name for name, _ in cells}
@@ -148,13 +145,13 @@ def _wanted(judgement: Judgement, evidence: dict[str, Outcome]) -> dict[Place, i
     return found
 
 
-def _cheapest(standing: Standing, evidence: dict[str, Outcome], effort: Effort) -> Judgement | None:
+def _cheapest(standing: Standing, evidence: dict[str, Outcome]) -> Judgement | None:
     """The one that would take the least processor time by the plans' estimates; the first of equals."""
     best, least = None, math.inf
     for judgement in standing.values():
         if judgement.verdict is Verdict.OPEN and (wanted := _wanted(judgement, evidence)):
             cost = sum(
-                max(BLOCK, seeds - len(evidence[name].records[cell])) * evidence[name].study.plan(effort).core_s
+                max(BLOCK, seeds - len(evidence[name].records[cell])) * evidence[name].plan.core_s
                 for (name, cell), seeds in wanted.items()
             )
             if cost < least:
@@ -168,18 +165,16 @@ def _took(evidence: dict[str, Outcome], place: Place) -> float:
     return sum(found) / len(found)
 
 
-def _extend(
-    decision: Decision, cells: Sequence[Place], effort: Effort, store: Store, workers: Workers
-) -> tuple[int, float]:
+def _extend(decision: Decision, cells: Sequence[Place], store: Store, workers: Workers) -> tuple[int, float]:
     """Gives each cell a block of seeds; how many runs that is, and what they took over the workers."""
     wanted: dict[str, Task] = {}
     keys: dict[Place, list[str]] = {}
     for name, cell in cells:
         outcome = decision.evidence[name]
         have = len(outcome.records[cell])
-        jobs = [outcome.study.job(cell, seed, effort) for seed in range(have + 1, have + BLOCK + 1)]
+        jobs = [outcome.study.job(cell, seed, outcome.effort) for seed in range(have + 1, have + BLOCK + 1)]
         keys[name, cell] = [key_of(job, series=outcome.study.series) for job in jobs]
-        weight = outcome.study.plan(effort).core_s
+        weight = outcome.plan.core_s
         for key, job in zip(keys[name, cell], jobs, strict=True):
             wanted[key] = Task(key, job, outcome.study.series, weight)
     make(list(wanted.values()), store, workers)

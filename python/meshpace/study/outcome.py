@@ -14,7 +14,7 @@ from meshpace.files import replacing
 from meshpace.results import RunResult
 from meshpace.stats import Estimate, estimate
 from meshpace.study import quantities
-from meshpace.study.model import NOTHING_MORE, Cell, Effort, More, Study
+from meshpace.study.model import NOTHING_MORE, Cell, Effort, More, Plan, Study
 from meshpace.study.quantities import Quantity
 from meshpace.study.record import Maker, Record, key_of, question_of
 from meshpace.study.store import Store
@@ -35,9 +35,14 @@ class Outcome:
         return sum(record is None for group in self.records.values() for record in group)
 
     @property
+    def plan(self) -> Plan:
+        """What was to be run at least."""
+        return self.study.plan(self.effort)
+
+    @property
     def plan_seeds(self) -> int:
         """How many seeds every cell has at least; those beyond were added to decide."""
-        return self.study.plan(self.effort).seeds
+        return self.plan.seeds
 
     @property
     def complete(self) -> bool:
