@@ -19,6 +19,7 @@ from meshpace.study.measures import (
     change_along,
     from_the_mean,
     gain,
+    greatest,
     mean_along,
     median,
     of,
@@ -31,7 +32,7 @@ from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import DROPS, GOODPUT, LEAD
 from meshpace.study.rules import MUCH_FAIRER, NO_LOSS, Answer, Rule, order, up_to
 from meshpace.study.verdicts import CLAIMS, judge_all
-from meshpace.study.words import count, percent
+from meshpace.study.words import count, most, percent
 from study_child import small
 
 
@@ -96,6 +97,18 @@ def test_a_claim_is_judged_under_each_condition_with_both_numbers_and_their_rati
         "Against NewReno, best: 4 hops +35.0 ± 0.0 %. Against NewReno: 2 hops -10.0 ± 0.0 %; 3 hops +5.0 ± 0.0 %; "
         "4 hops +35.0 ± 0.0 %."
     )
+
+
+def test_one_run_beyond_a_bound_refutes_what_is_said_of_every_run() -> None:
+    at_most = Ask(greatest(of(GOODPUT, "tcp-gap")), Rule("BOUND", high=1.05e6), most, "Most", ("small",), ("2",))
+
+    def verdict(peak: float) -> tuple[str, str]:
+        outcome = synthetic(small(), lambda _, seed: peak if seed == 5 else 1e6 + seed)
+        found = judged(claim(at_most), {"small": outcome}).findings[0]
+        return found.told, found.measured
+
+    assert verdict(1.2e6) == ("does not hold", "1200000"), "its mean lies below"
+    assert verdict(1.04e6) == ("holds", "1040000")
 
 
 def test_the_best_point_is_chosen_on_odd_seeds_and_estimated_on_the_others() -> None:

@@ -115,6 +115,17 @@ def median(measure: Measure) -> Measure:
     return replace(measure, median=True)
 
 
+def greatest(measure: Measure) -> Measure:
+    """The greatest of all runs, for what is said of every one of them: a single run beyond a bound refutes it."""
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        found = measure.take(outcome, condition, point)
+        most = max((value for value in found if value is not None), default=None)
+        return [None if value is None else most for value in found]
+
+    return replace(measure, take=take)
+
+
 def _along(measure: Measure, points: tuple[str, ...], sum_up: Callable[[list[float]], float | None]) -> Measure:
     def take(outcome: Outcome, condition: Condition, _: str) -> Values:
         columns = [measure.take(outcome, condition, point) for point in _run(outcome, points)]

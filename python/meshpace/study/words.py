@@ -24,3 +24,8 @@ count = partial(_written, factor=1, decimals=1, unit="", signed=False)
 """``12.3 ± 1.0``."""
 megabits = partial(_written, factor=1e-6, decimals=2, unit=" Mbit/s", signed=False)
 """Bit/s as ``4.81 ± 0.05 Mbit/s``."""
+
+
+def most(value: Estimate) -> str:
+    """``149``: the greatest number of any run, which has no interval."""
+    return f"{value.mean:.0f}"
