@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from net import CLIENT, SERVER, Net, Seen, wait_for
+from net import SERVER, Net, Seen, client, wait_for
 
 SEGMENT = 64 << 10
 
@@ -41,14 +41,18 @@ def text(seed: int, size: int) -> bytes:
 
 
 class Open:
-    """An established connection between srv and cli, opened from the mesh unless told otherwise."""
+    """An established connection between srv and one of cli's hosts, opened from the mesh unless told otherwise."""
 
-    def __init__(self, net: Net, version: int = 4, *, from_mesh: bool = True, congestion: str = "reno") -> None:
+    def __init__(
+        self, net: Net, version: int = 4, *, from_mesh: bool = True, congestion: str = "reno", host: int = 0
+    ) -> None:
         opener, listener = (net.cli, net.srv) if from_mesh else (net.srv, net.cli)
-        address = SERVER[version] if from_mesh else CLIENT[version]
+        address = SERVER[version] if from_mesh else client(version, host)
         with net.listen(listener, version) as door:
             door.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
             calling = net.socket(opener, version, congestion)
+            if from_mesh:
+                calling.bind((client(version, host), 0))
             calling.connect((address, door.getsockname()[1]))
             called, _ = door.accept()
         called.settimeout(60)
@@ -134,10 +138,17 @@ class Bulk:
     """
 
     def __init__(
-        self, net: Net, version: int = 4, *, down: bool = True, congestion: str = "reno", pause: float = 0.0
+        self,
+        net: Net,
+        version: int = 4,
+        *,
+        down: bool = True,
+        congestion: str = "reno",
+        pause: float = 0.0,
+        host: int = 0,
     ) -> None:
         self.pause = pause
-        self.ends = Open(net, version, congestion=congestion)
+        self.ends = Open(net, version, congestion=congestion, host=host)
         self._source, self._sink = (self.ends.srv, self.ends.cli) if down else (self.ends.cli, self.ends.srv)
         self.received = 0
         self.error: OSError | None = None

@@ -212,6 +212,9 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
     pub fn on_acked(&mut self, id: Id, newly: Bytes) {
         if let Some(flow) = self.flows.get_mut(&id) {
             flow.interval.acked += newly;
+            if newly > Bytes::ZERO {
+                flow.demand.on_progress();
+            }
         }
     }
 
@@ -322,6 +325,8 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         } else {
             self.age(|_| 1.0, pace);
             if self.config.profile == Profile::Robust && !self.can_compare(&goodput) {
+                let probe = self.probe.take();
+                self.judge(probe, &goodput);
                 self.lift_all(); // nobody is left whom a cap could help
             }
         }

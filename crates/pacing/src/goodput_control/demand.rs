@@ -29,6 +29,10 @@ pub(super) struct Demand {
     left_outstanding: bool,
     /// Intervals without payload, up to the latest.
     silent: u32,
+    /// Something of it was acknowledged once.
+    answered: bool,
+    /// A segment passed again since something of it was last acknowledged.
+    again_unanswered: bool,
 }
 
 /// How long one direction had demand in this interval.
@@ -88,6 +92,13 @@ impl Demand {
 
     pub const fn on_retransmission(&mut self) {
         self.retransmissions = self.retransmissions.saturating_add(1);
+        self.again_unanswered = true;
+    }
+
+    /// Something new of it was acknowledged.
+    pub const fn on_progress(&mut self) {
+        self.answered = true;
+        self.again_unanswered = false;
     }
 
     pub const fn on_waited(&mut self, share: f64) {
@@ -133,5 +144,21 @@ impl Demand {
     /// What was found for the latest interval.
     pub const fn backlogged(&self) -> bool {
         self.backlogged
+    }
+
+    /// True if its silence is that of a sender that waits for its timer (RFC 6298, section 5): its host has answered before, and
+    /// what it last sent was something again, or something that a hole in the mesh keeps from being acknowledged. Whoever never
+    /// answered, or was sent nothing again, shows nothing that less of the others could bring about.
+    pub const fn starves(&self, direction: Direction) -> bool {
+        let lost = match direction {
+            Direction::Down => self.again_unanswered,
+            Direction::Up => true, // what it sends again and the mesh loses is not seen here
+        };
+        self.answered && self.left_outstanding && lost
+    }
+
+    /// True if it was silent until it no longer counted.
+    pub const fn fell_silent(&self, config: &GoodputControlConfig) -> bool {
+        self.silent >= config.idle_runs
     }
 }

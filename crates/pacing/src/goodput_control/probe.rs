@@ -28,7 +28,7 @@ pub(super) enum Judgement {
     Useless,
     /// None of them wants more: the caps have no reason left.
     Moot,
-    /// All that want more are silent: the next run may tell.
+    /// All that want more back off in silence: the next run may tell.
     Later,
 }
 
@@ -76,16 +76,23 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         if improved { Judgement::Improved } else { Judgement::Useless }
     }
 
-    /// The same of those that still want more and sent something: the silence of a flow that backs off says nothing about
-    /// a cap that came in the meantime.
+    /// The same of those that still want more, without those that back off: their silence says nothing about a cap that came in
+    /// the meantime. Any other silence does: who was given an interval and sent nothing has not used it.
     fn compare_those_heard(&self, slow: &[(Id, f64)], goodput: &BTreeMap<Id, f64>) -> Judgement {
         let wanting: Vec<(Id, f64)> =
             slow.iter().filter(|(id, _)| goodput.contains_key(id)).copied().collect();
         if wanting.is_empty() {
-            return Judgement::Moot;
+            let fell_silent = |(id, _): &(Id, f64)| {
+                self.flows.get(id).is_some_and(|flow| flow.demand.fell_silent(&self.config))
+            };
+            // Who backed off and never came back was not helped; the next one that does so finds the others left alone.
+            return if slow.iter().any(fell_silent) { Judgement::Useless } else { Judgement::Moot };
         }
-        let heard = |(id, _): &(Id, f64)| self.flows[id].interval.is_active();
-        let heard: Vec<(Id, f64)> = wanting.into_iter().filter(heard).collect();
-        if heard.is_empty() { Judgement::Later } else { self.compare(&heard, goodput) }
+        let tells = |(id, _): &(Id, f64)| {
+            let flow = &self.flows[id];
+            flow.interval.is_active() || !flow.demand.starves(flow.direction)
+        };
+        let telling: Vec<(Id, f64)> = wanting.into_iter().filter(tells).collect();
+        if telling.is_empty() { Judgement::Later } else { self.compare(&telling, goodput) }
     }
 }

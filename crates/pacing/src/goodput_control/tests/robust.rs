@@ -38,10 +38,26 @@ impl World {
 
     /// An interval in which these flows send, and have so many kilobytes acknowledged.
     fn interval(&mut self, kilobytes: &[(u32, u64)]) {
+        self.carry(kilobytes);
+        self.run();
+    }
+
+    /// These flows send, and have so many kilobytes acknowledged.
+    fn carry(&mut self, kilobytes: &[(u32, u64)]) {
         for &(id, kb) in kilobytes {
             self.control.on_payload(id, Direction::Down, SEGMENT);
             self.control.on_acked(id, Bytes(kb * 1000));
         }
+    }
+
+    /// As [`World::interval`]; then the last of these flows is sent something again, of which nothing is acknowledged.
+    fn interval_that_ends_in_loss(&mut self, kilobytes: &[(u32, u64)]) {
+        self.carry(kilobytes);
+        self.control.on_retransmission(kilobytes.last().expect("flows").0);
+        self.run();
+    }
+
+    fn run(&mut self) {
         self.now = self.control.poll_timeout().expect("flows are known");
         assert!(self.control.handle_timeout(self.now, |_| Some(OWN)));
     }
@@ -120,8 +136,7 @@ fn the_rise_that_a_cap_was_for_does_not_reset() {
 fn the_silence_of_a_flow_that_backs_off_counts_and_is_not_held_against_the_cap() {
     let mut world = World::backlogged(GoodputControlConfig::ROBUST, &[1, 2]);
     world.control.on_pending(world.now, 1, Direction::Down, ON_ITS_WAY);
-    world.control.on_retransmission(1);
-    world.interval(&[(0, 300), (1, 20)]);
+    world.interval_that_ends_in_loss(&[(0, 300), (1, 20)]);
     assert_eq!((world.mean(), world.capped()), (rate(160.0), vec![0]));
     for _ in 0..3 {
         world.interval(&[(0, 160)]);
@@ -135,12 +150,45 @@ fn the_silence_of_a_flow_that_backs_off_counts_and_is_not_held_against_the_cap()
     world.interval(&[(0, 150), (1, 120)]);
     assert_eq!(world.capped(), [0], "heard again, and better off");
     // One that is never heard again does not hold the others down for long.
-    world.control.on_retransmission(1);
-    world.interval(&[(0, 300), (1, 20)]);
-    for _ in 0..4 {
+    let mut world = World::backlogged(GoodputControlConfig::ROBUST, &[1, 2]);
+    world.control.on_pending(world.now, 1, Direction::Down, ON_ITS_WAY);
+    world.interval_that_ends_in_loss(&[(0, 300), (1, 20)]);
+    for _ in 0..3 {
         world.interval(&[(0, 160)]);
+        assert_eq!(world.capped(), [0]);
     }
-    assert_eq!(world.mean(), rate(160.0), "gc_idle_runs intervals of silence");
+    world.interval(&[(0, 160)]);
+    assert_eq!((world.mean(), world.capped()), (rate(160.0), vec![]), "gc_idle_runs intervals of silence");
+    world.interval_that_ends_in_loss(&[(0, 300), (1, 20)]);
+    assert_eq!(world.capped(), [], "it was no help, so that the other one is left alone for a while");
+}
+
+/// Whoever owns a host can have its connections be sent something that they never acknowledge: that shows a host which does not
+/// answer, not one that starves.
+#[test]
+fn the_silence_of_flows_that_show_no_loss_is_held_against_the_cap() {
+    let waits = |pending, answered| {
+        let mut world = World::backlogged(GoodputControlConfig::ROBUST, &[1]);
+        world.start(1, 2, pending);
+        world.interval(&[(0, 300), (1, answered)]);
+        assert_eq!(world.capped(), [0], "it might starve");
+        world
+    };
+    for pending in [BUSY, ON_ITS_WAY] {
+        for answered in [0, 1] {
+            let mut world = waits(BUSY, answered);
+            world.control.on_pending(world.now, 1, Direction::Down, pending);
+            for interval in 1..8 {
+                world.interval(&[(0, 150)]);
+                assert_eq!(world.capped(), [], "{pending:?}, {answered} kB, interval {interval}");
+            }
+        }
+    }
+    // One that was sent something again, but never acknowledged anything.
+    let mut world = waits(BUSY, 0);
+    world.control.on_retransmission(1);
+    world.interval(&[(0, 150)]);
+    assert_eq!(world.capped(), []);
 }
 
 #[test]
