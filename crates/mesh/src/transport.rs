@@ -4,31 +4,30 @@ use crate::ends::Role;
 use crate::flow::{RunningFlow, TcpFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_pacing::{LinkRates, Route};
-use meshpace_packet::{Body, Class, Host, Packet};
+use meshpace_packet::{Answer, Body, Class, Host, Packet, Request};
 use meshpace_tcp::{Arrival, Segment, Transmit};
-use meshpace_units::Ecn;
 
 impl Simulation<'_> {
     /// A packet has come to its host.
     pub(crate) fn arrive(&mut self, packet: &Packet) {
-        let (travelled, ecn) = (u32::from(packet.travelled), packet.ecn);
+        let travelled = u32::from(packet.travelled);
         // A packet that nobody listens for ends here.
         let Some((flow, role)) = self.directory.receiver_of(packet) else { return };
         match (&packet.body, role) {
             (Body::Udp(datagram), _) => self.datagram_arrives(flow, datagram, travelled),
-            (Body::Tcp(segment), Role::Receiver) => self.receiver_input(flow, segment, travelled, ecn),
-            (Body::Tcp(segment), Role::Sender) => self.sender_input(flow, segment, travelled, ecn),
+            (Body::Tcp(segment), Role::Receiver) => self.receiver_input(flow, segment, packet),
+            (Body::Tcp(segment), Role::Sender) => self.sender_input(flow, segment, packet),
             (Body::Control(_) | Body::Arp(_) | Body::Opaque(_), _) => {
                 unreachable!("no end of a flow takes {packet:?}")
             }
         }
     }
 
-    fn receiver_input(&mut self, flow: u32, segment: &Segment, travelled: u32, ecn: Ecn) {
-        let now = self.now();
+    fn receiver_input(&mut self, flow: u32, segment: &Segment, packet: &Packet) {
+        let (now, travelled) = (self.now(), u32::from(packet.travelled));
         let index = flow as usize;
         let tcp = self.tcp(flow);
-        let received = tcp.receiver.handle_segment(now, segment, &Arrival { ecn, ..Arrival::default() });
+        let received = tcp.receiver.handle_segment(now, segment, &arrival(packet, None));
         tcp.received += received.delivered;
         let segment_size = self.flows[index].spec.segment.0.max(1);
         if let Some(placement) = received.payload {
@@ -45,10 +44,10 @@ impl Simulation<'_> {
         self.after_file(flow);
     }
 
-    fn sender_input(&mut self, flow: u32, segment: &Segment, travelled: u32, ecn: Ecn) {
-        let now = self.now();
+    fn sender_input(&mut self, flow: u32, segment: &Segment, packet: &Packet) {
+        let (now, travelled) = (self.now(), u32::from(packet.travelled));
         let route = Some(self.route_of_flow(flow, travelled));
-        self.tcp(flow).sender.handle_segment(now, segment, &Arrival { route, ecn, ..Arrival::default() });
+        self.tcp(flow).sender.handle_segment(now, segment, &arrival(packet, route));
         self.pump(flow, true);
         self.after_file(flow);
     }
@@ -135,7 +134,22 @@ impl Simulation<'_> {
         packet.ecn = transmit.ecn;
         packet.path = paths.map(|[there, back]| if sender { there } else { back });
         packet.account = *account;
+        if transmit.request.is_some() || transmit.answer.is_some() {
+            self.add_headers(flow, transmit, &mut packet);
+        }
         self.network.send(here, packet);
+    }
+
+    /// What the sender asks of relays, or what the receiver returns of it, beside TCP's header.
+    #[cold]
+    fn add_headers(&mut self, flow: u32, transmit: &Transmit, packet: &mut Packet) {
+        let length = self.tcp(flow).sender.asks().relays.unwrap_or(0);
+        if let Some(said) = transmit.request {
+            packet.set_shim(&Request { said, length });
+        }
+        if let Some(said) = transmit.answer {
+            packet.set_shim(&Answer { said, length });
+        }
     }
 
     /// `bytes` of payload arrived in order; `packets` of them for the batches.
@@ -148,5 +162,15 @@ impl Simulation<'_> {
     /// True if the flow's pacing happens at the gateway: its data come from the wired part.
     pub(crate) fn is_downward(&self, flow: usize) -> bool {
         matches!((self.flows[flow].from, self.flows[flow].to), (Host::Wired(_), Host::Mesh(_)))
+    }
+}
+
+/// What an end point learns of the packet that brings a segment.
+fn arrival(packet: &Packet, route: Option<Route>) -> Arrival {
+    Arrival {
+        route,
+        request: packet.shim().map(|request: Request| request.said),
+        feedback: packet.shim().map(|answer: Answer| answer.said),
+        ecn: packet.ecn,
     }
 }

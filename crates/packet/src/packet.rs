@@ -150,16 +150,21 @@ impl Packet {
 
     /// Puts a shim in, in place of one of its kind, and corrects the packet's size.
     pub fn set_shim<T: Shim>(&mut self, shim: &T) {
-        if self.shims.set(shim).is_none() {
-            self.size += T::WIRE_LENGTH;
-        }
+        let before = self.shims.set(shim).unwrap_or(Bytes(0));
+        self.size = self.size + shim.wire_length() - before;
     }
 
     /// Takes a shim out and corrects the packet's size.
     pub fn remove_shim<T: Shim>(&mut self) -> Option<T> {
-        let removed = self.shims.remove()?;
-        self.size = self.size - T::WIRE_LENGTH;
+        let (removed, length) = self.shims.remove()?;
+        self.size = self.size - length;
         Some(removed)
+    }
+
+    /// Writes other fields into the shim of a kind, if the packet carries one, which does not change its length. True if it
+    /// does.
+    pub fn rewrite_shim<T: Shim>(&mut self, change: impl FnOnce(&mut T)) -> bool {
+        self.shims.rewrite(change)
     }
 
     /// All shims, those put in last first, for whoever shows them.

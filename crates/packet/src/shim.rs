@@ -8,6 +8,10 @@ use meshpace_units::Bytes;
 pub enum ShimKind {
     /// LLAP's identity of a packet (schemes.md 8).
     LlapIdentity = 1,
+    /// What a sender's control asks of relays, with their answer: XCP's header, RCP's (schemes.md 11, 12).
+    Request = 2,
+    /// The same, returned by the receiver.
+    Answer = 3,
     /// For tests and experiments, as these two numbers of IP's protocols (RFC 3692).
     ExperimentA = 253,
     /// See `ExperimentA`.
@@ -24,6 +28,11 @@ pub trait Shim: Sized {
     const NAME: &'static str;
     /// By how much it makes the packet longer on the wire.
     const WIRE_LENGTH: Bytes;
+
+    /// The same of this one, where they differ.
+    fn wire_length(&self) -> Bytes {
+        Self::WIRE_LENGTH
+    }
 
     /// Its fields as bytes in network order.
     fn to_bytes(&self) -> ShimBytes;
@@ -95,26 +104,44 @@ impl Shims {
         held.filter(|held| held.kind == T::KIND).map(Held::read).next()
     }
 
-    /// Puts a shim in; the one of its kind that it replaces.
-    pub fn set<T: Shim>(&mut self, shim: &T) -> Option<T> {
-        let before = self.remove();
+    /// Puts a shim in; how long the one of its kind was that it replaces.
+    pub fn set<T: Shim>(&mut self, shim: &T) -> Option<Bytes> {
+        let before = self.take::<T>().map(|held| held.wire_length);
         let rest = std::mem::take(self);
-        let bytes = shim.to_bytes();
-        let held = Held { kind: T::KIND, name: T::NAME, wire_length: T::WIRE_LENGTH, bytes, rest };
-        self.0 = Some(Box::new(held));
+        let (bytes, wire_length) = (shim.to_bytes(), shim.wire_length());
+        self.0 = Some(Box::new(Held { kind: T::KIND, name: T::NAME, wire_length, bytes, rest }));
         before
     }
 
-    /// Takes a shim out.
-    pub fn remove<T: Shim>(&mut self) -> Option<T> {
+    /// Writes other fields into a shim, where it is. True if there is one.
+    pub fn rewrite<T: Shim>(&mut self, change: impl FnOnce(&mut T)) -> bool {
+        let mut here = self.0.as_deref_mut();
+        while let Some(held) = here {
+            if held.kind == T::KIND {
+                let mut shim = held.read();
+                change(&mut shim);
+                held.bytes = shim.to_bytes();
+                return true;
+            }
+            here = held.rest.0.as_deref_mut();
+        }
+        false
+    }
+
+    /// Takes a shim out, and how long it was.
+    pub fn remove<T: Shim>(&mut self) -> Option<(T, Bytes)> {
+        let held = self.take::<T>()?;
+        Some((held.read(), held.wire_length))
+    }
+
+    fn take<T: Shim>(&mut self) -> Option<Held> {
         let mut here = self;
         while here.0.as_ref()?.kind != T::KIND {
             here = &mut here.0.as_mut()?.rest;
         }
-        let held = here.0.take()?;
-        let shim = held.read();
-        *here = held.rest;
-        Some(shim)
+        let mut held = *here.0.take()?;
+        *here = std::mem::take(&mut held.rest);
+        Some(held)
     }
 
     /// All of them.

@@ -29,6 +29,11 @@ impl DropTail {
         Self { limit: queue.limit.max(1), waiting: VecDeque::new() }
     }
 
+    /// What waits, first to last.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = Handle> {
+        self.waiting.iter().copied()
+    }
+
     /// The packet that would go next.
     #[must_use]
     pub fn head(&self) -> Option<Handle> {

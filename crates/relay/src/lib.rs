@@ -14,11 +14,13 @@
 //! | [`SourceQueues`] | a queue a flow at its source, served in turn; behind gates: ingress throttling |
 //! | [`FqCodel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
 //! | `llap` | link layer adaptive pacing, by overhearing |
+//! | `xcp`, `rcp` | routers that tell senders what they may send: `meshpace-explicit` behind a queue |
 //!
 //! A new relay is a file like `drop_tail.rs` and a row of [`RELAYS`]. What it says of itself stands in its file.
 
 pub mod codel;
 pub mod here;
+mod measured;
 pub mod relay;
 pub mod report;
 mod source_queues;
@@ -43,5 +45,5 @@ pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
     /// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
-    pub static RELAYS: RelayPart = [drop_tail, fq_codel, split, throttle, llap];
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel, split, throttle, llap, xcp, rcp];
 }

@@ -33,7 +33,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 30] = [
+static TABLE: [Composition; 32] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -192,6 +192,18 @@ static TABLE: [Composition; 30] = [
         summary: "NewReno, throttled at its source by path length and path density",
         source: "schemes.md 4; Osipov and Tschudin 2005",
         differs: &[("relay", Preset::Word("throttle"))],
+    },
+    Composition {
+        name: "xcp",
+        summary: "XCP: routers tell every packet by how much its sender's throughput is to change",
+        source: "schemes.md 11.1; Katabi, Handley, Rohrs 2002",
+        differs: &[("congestion", Preset::Word("xcp")), ("relay", Preset::Word("xcp"))],
+    },
+    Composition {
+        name: "rcp",
+        summary: "RCP: routers keep one rate for all flows, and senders have no window",
+        source: "schemes.md 12; Dukkipati, McKeown",
+        differs: &[("congestion", Preset::Word("rcp")), ("relay", Preset::Word("rcp"))],
     },
 ];
 

@@ -69,6 +69,8 @@ fn the_table() {
         ("llap-letter", "newreno, none; every; llap; none"),
         ("split", "newreno, none; every; split; none"),
         ("throttle", "newreno, none; every; throttle; none"),
+        ("xcp", "xcp, none; every; xcp; none"),
+        ("rcp", "rcp, none; every; rcp; none"),
     ];
     assert_eq!(parts, expected.map(|(name, parts)| (name, parts.to_owned())));
     assert_eq!(lookup("tcp-gab"), None);

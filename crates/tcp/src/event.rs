@@ -10,7 +10,9 @@ use meshpace_units::Ecn;
 pub struct Arrival {
     /// The wireless way between the ends: hops (schemes.md 1.2) and link rates; `None` if nobody knows of one.
     pub route: Option<Route>,
-    /// What a receiver or a relay wrote into the packet for the sender's control.
+    /// What the peer's control asked of relays, with their answer: it is returned.
+    pub request: Option<Feedback>,
+    /// What a receiver or a relay wrote into the packet for the sender's control: a request of ours, returned.
     pub feedback: Option<Feedback>,
     /// Congestion notification of its IP header.
     pub ecn: Ecn,
@@ -27,6 +29,10 @@ pub struct Transmit {
     pub first_transmission: bool,
     /// Congestion notification that its IP header is to have.
     pub ecn: Ecn,
+    /// What its sender's control asks of relays on the way: a header beside TCP's.
+    pub request: Option<Feedback>,
+    /// What relays answered to the peer's latest request, returned: another header.
+    pub answer: Option<Feedback>,
 }
 
 /// Where the payload of an arrived segment belongs.

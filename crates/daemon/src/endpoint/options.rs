@@ -146,7 +146,7 @@ impl Options {
             user(&format!("--set {}", refused.error.key), &refused.error.found, &refused.error.allowed)
         })?;
         let scheme = catalogue.get(&self.scheme).map_err(|error| Failure::User(error.to_string()))?;
-        Ok(SocketOptions::from_scheme(
+        let options = SocketOptions::from_scheme(
             scheme,
             &LiveOptions {
                 route: Route::uniform(self.hops, self.rate),
@@ -160,7 +160,12 @@ impl Options {
                 sack: if self.no_sack { SackOffer::Never } else { SackOffer::Always },
                 ecn: self.ecn,
             },
-        ))
+        );
+        if options.tcp.control.asks().relays.is_some() {
+            let allowed = "a scheme whose sender does not depend on what routers answer";
+            return Err(user("--scheme", &format!("{:?}", self.scheme), allowed));
+        }
+        Ok(options)
     }
 }
 
@@ -264,6 +269,7 @@ mod tests {
                 "--scheme newreno --set n=4",
                 "--set n: found a parameter of other schemes; allowed: the parameters of newreno",
             ),
+            ("--scheme xcp", "--scheme: found \"xcp\"; allowed: a scheme whose sender does not depend on what routers"),
             ("--set rto_min=x", "--set rto_min: found \"x\"; allowed"),
             ("--set rto_min", "--set: found \"rto_min\"; allowed: KEY=VALUE"),
         ] {

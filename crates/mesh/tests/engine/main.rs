@@ -7,6 +7,7 @@ mod building;
 mod delay;
 mod determinism;
 mod ends;
+mod explicit;
 mod extremes;
 mod features;
 mod gap;

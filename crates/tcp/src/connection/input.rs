@@ -15,6 +15,7 @@ impl Connection {
     /// business.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
         self.now = now;
+        self.answered = arrival.request.or(self.answered);
         match self.state {
             State::Closed => {
                 self.reset = super::reset_for(segment);

@@ -9,7 +9,7 @@ mod timers;
 pub use output::reset_for;
 
 use crate::config::Config;
-use crate::control::{Asks, PacingView};
+use crate::control::{Asks, Feedback, PacingView};
 use crate::event::{Closing, Event, WriteError};
 use crate::measure::Counters;
 use crate::position;
@@ -92,6 +92,8 @@ pub struct Connection {
     challenges: (Option<Instant>, u32),
     /// The departure that the next acknowledgement echoes, by ns-2's timestamp: the latest of a segment that was not out of order.
     echo: Option<Instant>,
+    /// What relays answered to the peer's latest request, to be returned with the next acknowledgement.
+    answered: Option<Feedback>,
     drained: bool,
     /// The latest time the driver gave.
     now: Instant,
@@ -137,6 +139,7 @@ impl Connection {
             timers: timers::Timers::default(),
             challenges: (None, 0),
             echo: None,
+            answered: None,
             drained: true,
             now: Instant::ZERO,
             events: VecDeque::new(),

@@ -1,6 +1,7 @@
 //! Departing segments.
 
 use super::{Connection, State};
+use crate::control::Feedback;
 use crate::event::Transmit;
 use crate::receiver::Due;
 use crate::segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};
@@ -82,7 +83,13 @@ impl Connection {
         if !self.state.is_synchronized() {
             self.sender.on_syn_departure(now);
         }
-        Some(bare(segment))
+        Some(Transmit { request: self.request(), answer: self.answered.take(), ..bare(segment) })
+    }
+
+    /// What relays are asked.
+    fn request(&self) -> Option<Feedback> {
+        self.sender.asks.relays?;
+        self.sender.control.request(self.sender.mss)
     }
 
     /// A pure acknowledgement if one of this kind is due.
@@ -91,7 +98,9 @@ impl Connection {
             return None;
         }
         self.sender.counters.pure_acks += 1;
-        Some(bare(self.acknowledgement(self.sender.max)))
+        // Once: what one packet gained is not to be given twice.
+        let answer = self.answered.take();
+        Some(Transmit { answer, ..bare(self.acknowledgement(self.sender.max)) })
     }
 
     fn acknowledgement(&mut self, position: u64) -> Segment {
@@ -123,6 +132,8 @@ impl Connection {
             offset: chunk.start.saturating_sub(1),
             first_transmission: first && chunk.length > 0,
             ecn: self.ecn.codepoint(new_data),
+            request: self.request(),
+            answer: None,
         }
     }
 
@@ -151,5 +162,5 @@ impl Connection {
 }
 
 fn bare(segment: Segment) -> Transmit {
-    Transmit { segment, offset: 0, first_transmission: false, ecn: Ecn::NotEct }
+    Transmit { segment, offset: 0, first_transmission: false, ecn: Ecn::NotEct, request: None, answer: None }
 }

@@ -13,6 +13,9 @@ pub struct Asks {
     pub gateway_route: bool,
     /// What the receiver has: [`Ack::sack`](crate::control::Ack::sack). The connection offers selective acknowledgements.
     pub sack: bool,
+    /// That relays on the way read [`Control::request`](crate::Control::request) and answer: where none does, it is no
+    /// control. How many bytes the header takes on the air.
+    pub relays: Option<u8>,
     /// [`Ack::rate`](crate::control::Ack::rate). The connection offers selective acknowledgements, without which nothing is
     /// known to be delivered in recovery.
     pub delivery_rate: bool,
@@ -27,6 +30,7 @@ impl Asks {
             route: self.route || other.route,
             gateway_route: self.gateway_route || other.gateway_route,
             sack: self.sack || other.sack,
+            relays: if self.relays.is_some() { self.relays } else { other.relays },
             delivery_rate: self.delivery_rate || other.delivery_rate,
         }
     }

@@ -15,6 +15,8 @@
 //! | [`Cubic`] | window | `cubic.rs` |
 //! | [`Few`]: TCP-FeW | window; below a segment a pace | `few.rs` |
 //! | TCP-DAA's sender | window, timeout | `daa.rs` |
+//! | XCP's sender | window, and what relays are asked | `xcp.rs` |
+//! | RCP's sender | pace, and what relays are asked | `rcp.rs` |
 //! | [`Fixed`] | pace | `fixed.rs` |
 //! | [`Khd`]: TCP-AP | pace | `khd.rs` |
 //! | [`WirelessKhd`]: TCP-GAP's wireless sender | pace | `wireless_khd.rs` |
@@ -41,7 +43,7 @@ mod window;
 
 meshpace_keys::parts! {
     /// The window parts.
-    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, few, daa];
+    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, few, daa, xcp, rcp];
 }
 
 meshpace_keys::parts! {
@@ -144,6 +146,12 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     /// retransmit that goes back, only that is sent again. Those who ask for `sack` are asked.
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         range
+    }
+
+    /// What relays on the way are asked, in a header beside every SYN and every segment with payload. They change it, the
+    /// receiver returns it, and it comes back as [`Ack::feedback`]. Those who ask for `relays` are asked.
+    fn request(&self, _mss: u32) -> Option<Feedback> {
+        None
     }
 
     /// The retransmission timeout; `rto` is the estimator's, with its back-off.

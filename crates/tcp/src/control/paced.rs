@@ -1,6 +1,6 @@
 //! A window part and a pacing part as one control.
 
-use super::{Ack, Allowance, Asks, Control, Departure, Outstanding, Pace, PacingView, Reaction};
+use super::{Ack, Allowance, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Reaction};
 use alloc::boxed::Box;
 use core::ops::Range;
 use meshpace_units::{Instant, Span};
@@ -99,6 +99,11 @@ impl Control for Paced {
 
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         self.window.missing(range)
+    }
+
+    /// The pacing part's, if it has one: a packet has one header for relays.
+    fn request(&self, mss: u32) -> Option<Feedback> {
+        self.pacing.request(mss).or_else(|| self.window.request(mss))
     }
 
     fn timeout(&self, rto: Span) -> Span {

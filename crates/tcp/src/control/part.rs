@@ -37,3 +37,17 @@ const fn rto_backoff(default: bool) -> Key {
         "Whether a timeout doubles the next; not in TCP-AP (schemes.md 2, \"RTO back-off\").",
     )
 }
+
+/// The relays that answer a sender of XCP.
+pub(super) static XCP_RELAYS: &[&str] = &["xcp"];
+/// The relays that answer a sender of RCP.
+pub(super) static RCP_RELAYS: &[&str] = &["rcp"];
+
+/// The key of senders that ask relays: bytes of the header on the air.
+pub(super) const EXPLICIT_HEADER: &str = "explicit_header";
+pub(super) static HEADER: [Key; 1] = [Key::count(
+    EXPLICIT_HEADER,
+    (0, 40),
+    0,
+    "Bytes that the header for relays takes on the air, both ways: none is printed, so none; XCP's are 20 (schemes.md 11.1).",
+)];

@@ -91,7 +91,7 @@ pub(crate) struct Sender {
     forgets: bool,
     log: SentLog,
     /// What its control asks for.
-    asks: Asks,
+    pub(crate) asks: Asks,
     /// Kept for those who ask for delivery rates.
     delivery: Option<Box<Delivery>>,
     pub(crate) reductions: Reductions,

@@ -1,0 +1,110 @@
+//! RCP's router (schemes.md 12).
+
+use crate::here::Here;
+use crate::measured::{Measured, answer, asked, capacity};
+use crate::relay::Relay;
+use crate::{QueueConfig, RelayPart};
+use meshpace_explicit::rcp::{Config, Header, KIND, Router};
+use meshpace_keys::{Key, Values};
+use meshpace_packet::{Handle, Packet};
+use meshpace_units::{Instant, Span};
+
+/// What it says of itself.
+pub static PART: RelayPart = RelayPart::new(
+    "rcp",
+    "Drop-tail that keeps one rate for all flows, and tells it to every packet (RCP).",
+    "schemes.md 12; Dukkipati, McKeown",
+    |values, queue| Box::new(Rcp::new(config(values), queue)),
+)
+.keys(&[&KEYS]);
+
+static KEYS: [Key; 4] = [
+    Key::number(
+        "rcp_alpha",
+        (0.01, 10.0),
+        Config::PUBLISHED.alpha,
+        "How fast spare bandwidth is given out (schemes.md 12).",
+    ),
+    Key::number(
+        "rcp_beta",
+        (0.0, 10.0),
+        Config::PUBLISHED.beta,
+        "How fast the queue is drained (schemes.md 12).",
+    ),
+    Key::number(
+        "rcp_gamma",
+        (0.1, 1.0),
+        Config::PUBLISHED.gamma,
+        "Share of the capacity that is aimed at (schemes.md 12).",
+    ),
+    Key::time(
+        "rcp_interval",
+        Span::from_secs(10),
+        Span::from_millis(10),
+        "The longest time between two rates (schemes.md 12, T0).",
+    ),
+];
+
+fn config(values: &Values) -> Config {
+    Config {
+        alpha: values.real("rcp_alpha"),
+        beta: values.real("rcp_beta"),
+        gamma: values.real("rcp_gamma"),
+        interval: values.span("rcp_interval").as_secs_f64(),
+        ..Config::PUBLISHED
+    }
+}
+
+/// A queue with RCP's controller. At a mesh node it takes the data rate for the capacity, which the medium never gives.
+#[derive(Debug)]
+struct Rcp {
+    queue: Measured,
+    router: Router,
+    /// byte/s
+    capacity: f64,
+    /// Share of it that is aimed at.
+    gamma: f64,
+}
+
+impl Rcp {
+    fn new(config: Config, queue: &QueueConfig) -> Self {
+        let (router, capacity) = (Router::new(config), capacity(queue));
+        Self { queue: Measured::new(queue), router, capacity, gamma: config.gamma }
+    }
+}
+
+impl Relay for Rcp {
+    fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {
+        let it = here.packets.get(packet);
+        let (size, header) = (it.size, asked(it, KIND, Header::from_bytes));
+        self.queue.enqueue(here, packet);
+        self.router.on_arrival(here.now, size, header.as_ref(), self.capacity);
+    }
+
+    fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle> {
+        let (packet, _) = self.queue.dequeue(here)?;
+        let it = here.packets.get_mut(packet);
+        if let Some(mut header) = asked(it, KIND, Header::from_bytes) {
+            self.router.on_departure(&mut header);
+            answer(it, KIND, &header.to_bytes());
+        }
+        Some(packet)
+    }
+
+    fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
+        self.queue.purge(here, wanted);
+    }
+
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.router.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, here: &mut Here<'_>) {
+        let (capacity, gamma, waiting) = (self.capacity, self.gamma, self.queue.bytes());
+        self.router.handle_timeout(here.now, capacity, waiting, |input| gamma * capacity - input);
+    }
+}

@@ -1,0 +1,179 @@
+//! XCP's sender: the window that routers make, and NewReno where something is lost.
+
+use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
+use super::{
+    Ack, AckKind, Allowance, Asks, Control, Feedback, Outstanding, Progress, Reaction, Recovery, Window,
+};
+use alloc::boxed::Box;
+use meshpace_explicit::{SmoothedRtt, xcp};
+use meshpace_keys::Need;
+use meshpace_units::Instant;
+
+pub(super) static PART: WindowPart = WindowPart::new(
+    "xcp",
+    "What the routers on the way add and take (XCP); NewReno's recovery of what is lost.",
+    "schemes.md 11.1; Katabi, Handley, Rohrs 2002",
+    |values, surroundings| {
+        Box::new(Xcp {
+            window: Window::new(surroundings.rules),
+            recovery: Recovery::new(&surroundings.rules),
+            rtt: SmoothedRtt::default(),
+            header: values.count(EXPLICIT_HEADER) as u8,
+        })
+    },
+)
+.keys(&[&HEADER])
+.needs(&[
+    Need { key: "relay", words: super::part::XCP_RELAYS },
+    // A receiver that acknowledges several segments at once would have to add up their feedback.
+    Need { key: "ack_policy", words: &["every"] },
+]);
+
+#[derive(Clone, Debug)]
+struct Xcp {
+    window: Window,
+    recovery: Recovery,
+    rtt: SmoothedRtt,
+    /// Bytes of the header on the air.
+    header: u8,
+}
+
+impl Xcp {
+    /// The change that the packet took along (11.5), with the round trip as it was told to the routers. A window beyond the
+    /// sender's own limit would not be used, so there is none.
+    fn follow(&mut self, ack: &Ack<'_>) {
+        let header = ack.feedback.filter(|feedback| feedback.kind() == xcp::KIND);
+        let header = header.and_then(|feedback| xcp::Header::from_bytes(feedback.bytes()));
+        let (Some(header), Some(rtt)) = (header, self.rtt.seconds()) else { return };
+        let change = header.feedback * rtt / f64::from(ack.mss);
+        self.window.set((self.window.cwnd() + change).min(ack.out.limit).max(1.0));
+    }
+}
+
+impl Control for Xcp {
+    fn asks(&self) -> Asks {
+        Asks { round_trips: true, relays: Some(self.header), ..Asks::default() }
+    }
+
+    fn on_connected(&mut self, syn_lost: bool, mss: u32) {
+        self.window.open(syn_lost, mss);
+        self.recovery.on_connected();
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        self.window.heed_mark(ack);
+        self.follow(ack);
+        if let Some(rtt) = ack.newest {
+            self.rtt.on_sample(rtt);
+        }
+        match ack.kind {
+            AckKind::New => match self.recovery.on_new_ack(&mut self.window, ack) {
+                Progress::Open | Progress::Recovered => {}
+                Progress::Partial(reaction) => return reaction,
+            },
+            AckKind::Duplicate => {
+                if self.recovery.on_duplicate(&ack.out) {
+                    let cwnd = self.window.cut_threshold(self.recovery.inflation(), &ack.out);
+                    return self.recovery.enter(&mut self.window, cwnd);
+                }
+            }
+            AckKind::Other => {}
+        }
+        Reaction::Continue
+    }
+
+    fn on_timeout(&mut self, _: Instant, out: &Outstanding) {
+        let again = self.recovery.on_timeout(out);
+        self.window.time_out(again, out);
+    }
+
+    fn on_idle(&mut self, mss: u32) {
+        self.window.restart(mss);
+    }
+
+    fn on_mss_change(&mut self, old: u32, new: u32) {
+        self.window.rescale(old, new);
+    }
+
+    fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
+        Some(self.recovery.allowance(&self.window, mss, new_data))
+    }
+
+    fn burst(&self) -> Option<u32> {
+        self.recovery.burst(self.window.rules())
+    }
+
+    /// As much as can be had, as ns-2's sender asks (schemes.md 11.1).
+    fn request(&self, mss: u32) -> Option<Feedback> {
+        let rtt = self.rtt.seconds();
+        let inverse = rtt.unwrap_or(0.0) / (self.window.cwnd() * f64::from(mss));
+        Feedback::new(xcp::KIND, &xcp::Header { rtt, inverse, feedback: f64::INFINITY }.to_bytes())
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    fn ssthresh(&self) -> Option<f64> {
+        self.window.known_ssthresh()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Rules;
+    use meshpace_units::Span;
+
+    fn ack(feedback: Option<&Feedback>, kind: AckKind, rtt: Option<Span>) -> Ack<'_> {
+        let out = Outstanding { queued: false, una: 1, nxt: 9001, max: 9001, flight: 9.0, limit: 20.0 };
+        Ack {
+            now: Instant::ZERO,
+            kind,
+            out,
+            acked: 1000,
+            mss: 1000,
+            oldest: rtt,
+            newest: rtt,
+            echoed: None,
+            timestamp: None,
+            route: None,
+            rtt_wired: None,
+            sack: None,
+            rate: None,
+            ecn_echo: false,
+            ecn_signal: false,
+            feedback,
+        }
+    }
+
+    fn told(feedback: f64) -> Feedback {
+        let header = xcp::Header { rtt: Some(0.1), inverse: 1e-5, feedback };
+        Feedback::new(xcp::KIND, &header.to_bytes()).unwrap()
+    }
+
+    #[test]
+    fn the_window_goes_by_feedback_alone_between_a_segment_and_the_senders_limit() {
+        let mut sender = Xcp {
+            window: Window::new(Rules::NS2),
+            recovery: Recovery::new(&Rules::NS2),
+            rtt: SmoothedRtt::default(),
+            header: 0,
+        };
+        sender.on_connected(false, 1000);
+        let asked = |sender: &Xcp| xcp::Header::from_bytes(sender.request(1000).unwrap().bytes()).unwrap();
+        assert_eq!((sender.cwnd(), asked(&sender).rtt), (2.0, None));
+        // Without a round trip of its own it does not know what a rate means; nor without feedback.
+        sender.on_ack(&ack(Some(&told(5e4)), AckKind::New, Some(Span::from_millis(100))));
+        sender.on_ack(&ack(None, AckKind::New, None));
+        assert_eq!((sender.cwnd(), asked(&sender).rtt, asked(&sender).inverse), (2.0, Some(0.1), 5e-5));
+        sender.on_ack(&ack(Some(&told(5e4)), AckKind::New, None)); // 50,000 byte/s over 100 ms: 5 segments
+        assert_eq!(sender.cwnd(), 7.0);
+        sender.on_ack(&ack(Some(&told(-1e4)), AckKind::Other, None));
+        assert_eq!(sender.cwnd(), 6.0);
+        sender.on_ack(&ack(Some(&told(-1e6)), AckKind::New, None));
+        assert_eq!(sender.cwnd(), 1.0);
+        sender.on_ack(&ack(Some(&told(1e6)), AckKind::New, None));
+        assert_eq!(sender.cwnd(), 20.0);
+    }
+}
