@@ -269,7 +269,10 @@ mod tests {
                 "--scheme newreno --set n=4",
                 "--set n: found a parameter of other schemes; allowed: the parameters of newreno",
             ),
-            ("--scheme xcp", "--scheme: found \"xcp\"; allowed: a scheme whose sender does not depend on what routers"),
+            (
+                "--scheme xcp",
+                "--scheme: found \"xcp\"; allowed: a scheme whose sender does not depend on what routers",
+            ),
             ("--set rto_min=x", "--set rto_min: found \"x\"; allowed"),
             ("--set rto_min", "--set: found \"rto_min\"; allowed: KEY=VALUE"),
         ] {

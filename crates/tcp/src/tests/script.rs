@@ -241,8 +241,11 @@ impl Script {
         };
         shape(&mut segment);
         let route = Some(Route { hops: self.hops, rates: self.rates.clone() });
-        let received =
-            self.tcp.handle_segment(at, &segment, &Arrival { route, feedback: self.feedback, ecn: self.ecn, ..Arrival::default() });
+        let received = self.tcp.handle_segment(
+            at,
+            &segment,
+            &Arrival { route, feedback: self.feedback, ecn: self.ecn, ..Arrival::default() },
+        );
         self.drain();
         received
     }
