@@ -145,6 +145,15 @@ def test_a_claim_to_which_seeds_give_no_number_does_not_take_the_budget(tmp_path
     assert (decision.runs, decision.ended, decision.undecided) == (2 * BLOCK, False, 1)
 
 
+def test_no_cell_gets_more_seeds_than_allowed(tmp_path: Path) -> None:
+    store, real = Store(tmp_path / "s"), gain(GOODPUT)
+    scattered = dataclasses.replace(real, take=lambda *at: [2.0 - 3 * (n % 2) for n, _ in enumerate(real.take(*at))])
+    never = Claim("n", "A statement.", "", "t", "", (Ask(scattered, order(), percent, "Gain", ("small",), ("3",)),))
+    with workers("threads", 2) as hands:
+        decision = decide(start(store), [never], store, hands, most=2 + BLOCK)
+    assert (decision.runs, decision.ended, decision.undecided) == (2 * BLOCK, False, 1)
+
+
 def test_a_claim_over_long_and_short_runs_gets_seeds_of_each_kind(tmp_path: Path) -> None:
     longer = Plan(2, (("measure.duration", "7s"), ("measure.warmup", "1s")), core_s=0.01)
     other, store = dataclasses.replace(study(), name="other", full=longer), Store(tmp_path / "s")

@@ -15,3 +15,6 @@ CLAIMS: tuple[Claim, ...] = (
     *delay("up", "demo"),
     *delay("down", "demo"),
 )
+
+HEADLINES = tuple(claim for claim in CLAIMS if any(ask.best for ask in claim.asks))
+"""What is "up to": seeds are added until they are decided."""

@@ -13,14 +13,14 @@ from rich.table import Table as Grid
 
 from meshpace.cli.terminal import console
 from meshpace.cli.verdicts import print_verdicts
-from meshpace.demo.claims import CLAIMS
-from meshpace.demo.plan import CONDITIONS, studies
+from meshpace.demo.claims import CLAIMS, HEADLINES
+from meshpace.demo.plan import CONDITIONS, MOST_SEEDS, studies
 from meshpace.demo.sections import chain_section, parallel_section
 from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.report.model import Claim, Report, Section
 from meshpace.report.page import render
-from meshpace.study.decide import deepen
+from meshpace.study.decide import decide
 from meshpace.study.executors import workers
 from meshpace.study.model import Effort, Study
 from meshpace.study.outcome import Outcome, by_name, load
@@ -35,8 +35,8 @@ def demo(output: Path, seeds: int, threads: int | None) -> None:
     show(studies(seeds), output, seeds, threads)
 
 
-def show(chosen: Sequence[Study], output: Path, seeds: int, threads: int | None) -> None:
-    """The demo of these studies."""
+def show(chosen: Sequence[Study], output: Path, seeds: int, threads: int | None, most_seeds: int = MOST_SEEDS) -> None:
+    """The demo of these studies; headlines get so many seeds at most."""
     began = time.monotonic()
     wanted = tasks(chosen, Effort.QUICK)
     with (
@@ -47,7 +47,7 @@ def show(chosen: Sequence[Study], output: Path, seeds: int, threads: int | None)
         store = Store(Path(folder))
         make(wanted, store, hands, progress)
         outcomes = load(store, chosen, Effort.QUICK)
-        deepen(by_name(outcomes), CLAIMS, store, hands)
+        decide(by_name(outcomes), HEADLINES, store, hands, most=most_seeds)
     wall = time.monotonic() - began
     sections = (chain_section(by_name(outcomes)), parallel_section(by_name(outcomes)))
     by_study = judge_all(by_name(outcomes), CLAIMS)
@@ -83,10 +83,10 @@ def _report(
         notes=(
             "A verdict needs a 95 % confidence interval (Student's t, differences paired by seed) that leaves no "
             'doubt. "Up to x %" is judged on both sides, at a point chosen on the odd seeds and estimated on all '
-            "others, at least eight, which are added there if need be: ten points more than x are beyond it, ten less "
-            "short of it. Where the intervals allow both, a claim is undecided: more seeds are needed, and nothing is "
-            "refuted. That a claim holds at some of several points only is judged with intervals corrected for their "
-            "number (Bonferroni). × is ours over the paper's number.",
+            "others, at least eight, which are added there, more where those do not decide: ten points more than x are "
+            "beyond it, ten less short of it. Where the intervals allow both, a claim is undecided: more seeds are "
+            "needed, and nothing is refuted. That a claim holds at some of several points only is judged with "
+            "intervals corrected for their number (Bonferroni). × is ours over the paper's number.",
             "TCP-AP was made for paths without a wired part: it takes the whole round-trip time, 240 ms of it wired "
             "here, for wireless, and so paces far too slowly. It is shown for what the gateway adds, not as a fair "
             "contest.",

@@ -18,7 +18,7 @@ _FLOWS = {"flow 1": FLOWS[0], "flow 2": FLOWS[1], "both": GOODPUT}
 
 
 def chain_section(outcomes: Mapping[str, Outcome]) -> Section:
-    """One flow over 1 to 10 hops and the wired part."""
+    """One flow over 1 to 8 hops and the wired part."""
     chosen = {way: outcomes[f"demo-chain-{way}"] for way in _CHAINS}
     charts = [
         _over_hops(outcome, condition, way, quantity)
@@ -28,7 +28,7 @@ def chain_section(outcomes: Mapping[str, Outcome]) -> Section:
     ]
     return Section(
         title="One flow over a chain",
-        lead="A backlogged flow between a wireless host and a host in the Internet, 1 to 10 wireless hops and three "
+        lead="A backlogged flow between a wireless host and a host in the Internet, 1 to 8 wireless hops and three "
         "wired links of 10 Mbit/s and 40 ms each; 120 s measured. Whiskers and ± are 95 % confidence intervals over "
         "the seeds.",
         views=(View("", tuple(charts)),),

@@ -78,12 +78,13 @@ def deepen(evidence: dict[str, Outcome], claims: Sequence[Claim], store: Store, 
 
 
 def decide(
-    evidence: dict[str, Outcome], claims: Sequence[Claim], store: Store, workers: Workers, budget_s: float,
-    told: Told = lambda _: None,
+    evidence: dict[str, Outcome], claims: Sequence[Claim], store: Store, workers: Workers, budget_s: float = math.inf,
+    told: Told = lambda _: None, *, most: float = math.inf,
 ) -> Decision:  # fmt: skip
     """Adds runs to the outcomes of ``evidence``, in place. The budget counts what runs took, not what was waited.
 
-    A claim that a block gave no number (nothing was delivered to compare with) gets no other.
+    A claim that a block gave no number (nothing was delivered to compare with) gets no other, nor one at a cell that
+    would have more than ``most`` seeds.
 
     Raises:
         ScenarioError: a run cannot be made.
@@ -94,7 +95,10 @@ def decide(
     standing = _judged(evidence, claims)
     beyond: set[tuple[str, str, Condition]] = set()
     while step := _cheapest({key: found for key, found in standing.items() if key not in beyond}, evidence):
-        cells = list(_wanted(step, evidence))
+        cells, key = list(_wanted(step, evidence)), (step.claim.study, step.claim.id, step.condition)
+        if any(len(evidence[name].records[cell]) + BLOCK > most for name, cell in cells):
+            beyond.add(key)
+            continue
         expected = sum(BLOCK * _took(evidence, place) for place in cells) / workers.count
         if decision.spent_s + expected > budget_s:
             decision.ended = True
@@ -105,7 +109,6 @@ def decide(
         touched = {name for name, _ in cells}
         affected = [claim for claim in claims if touched & set(claim.studies)]
         standing.update(_judged(evidence, affected))
-        key = (step.claim.study, step.claim.id, step.condition)
         if _numbers(standing[key]) == _numbers(step):
             beyond.add(key)
         told(decision)
