@@ -415,7 +415,7 @@ def test_a_judgement_is_of_its_claim() -> None:
 class WithoutSeries:
     """A run that kept no time series, as those of switches."""
 
-    def goodput_series(self) -> dict[str, list[float]]:
+    def of_flows(self, _: str) -> dict[str, list[float]]:
         return {}
 
 

@@ -103,9 +103,13 @@ class HopDelayResult(TypedDict):
     estimate_mean_s: float | None
     error_mean: float | None
     error_abs_mean: float | None
+    node_mean_s: float | None
+    mac_mean_s: float | None
     taken: list[int]
     estimate_s: list[float | None]
     actual_s: list[float | None]
+    node_s: list[float | None]
+    mac_s: list[float | None]
 
 
 class RunResult(TypedDict):

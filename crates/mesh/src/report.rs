@@ -87,9 +87,13 @@ impl Simulation<'_> {
             estimate_mean_s: mean(row.estimate, row.expected),
             error_mean: mean(row.error, row.expected),
             error_abs_mean: mean(row.magnitude, row.expected),
+            node_mean_s: mean(row.here, row.passed),
+            mac_mean_s: mean(row.mac, row.passed),
             taken: row.seconds.iter().map(|s| s.taken).collect(),
             estimate_s: row.seconds.iter().map(|s| mean(s.estimate, s.expected.into())).collect(),
             actual_s: row.seconds.iter().map(|s| mean(s.actual, s.packets.into())).collect(),
+            node_s: row.seconds.iter().map(|s| mean(s.here, s.passed.into())).collect(),
+            mac_s: row.seconds.iter().map(|s| mean(s.mac, s.passed.into())).collect(),
         })
         .collect()
     }

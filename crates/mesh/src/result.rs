@@ -207,12 +207,20 @@ pub struct HopDelayResult {
     pub error_mean: Option<f64>,
     /// Mean of its magnitude.
     pub error_abs_mean: Option<f64>,
+    /// Mean time of a packet in the node, from its coming until the end of the DATA that got it to the next hop.
+    pub node_mean_s: Option<f64>,
+    /// The part of it from when the MAC took the packet.
+    pub mac_mean_s: Option<f64>,
     /// Packets that the MAC took, second by second from time 0.
     pub taken: Vec<u32>,
     /// Mean of what was expected of them, s.
     pub estimate_s: Vec<Option<f64>>,
     /// Mean time of those that arrived, by when the MAC took them, s.
     pub actual_s: Vec<Option<f64>>,
+    /// Mean time in the node of those that got to the next hop, by when the MAC took them, s.
+    pub node_s: Vec<Option<f64>>,
+    /// The part of it from when the MAC took them.
+    pub mac_s: Vec<Option<f64>>,
 }
 
 /// One gateway of a scheme that acts there.

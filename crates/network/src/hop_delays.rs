@@ -1,4 +1,4 @@
-//! How long packets take over the next hops, which only the engine knows, beside what relays expect
+//! How long packets take over the next hops and in each node, which only the engine knows, beside what relays expect
 //! ([`meshpace_relay::Relay::k_hop_delay`]): `[measure] hop_delays`.
 
 use crate::network::Network;
@@ -31,6 +31,12 @@ pub struct HopDelay {
     pub error: f64,
     /// Sum of its magnitude.
     pub magnitude: f64,
+    /// Packets that got to the next hop.
+    pub passed: u64,
+    /// Sum of the times that these spent in the node, queues included, until the end of the DATA that got there, s.
+    pub here: f64,
+    /// The same from when the MAC took them.
+    pub mac: f64,
     /// The same second by second from time 0, by when the MAC took the packet.
     pub seconds: Vec<Second>,
 }
@@ -48,6 +54,12 @@ pub struct Second {
     pub packets: u32,
     /// Sum of their times, s.
     pub actual: f64,
+    /// Of those taken the ones that got to the next hop.
+    pub passed: u32,
+    /// Sum of their times in the node, s.
+    pub here: f64,
+    /// The same from when the MAC took them.
+    pub mac: f64,
 }
 
 impl HopDelays {
@@ -71,6 +83,14 @@ impl HopDelays {
             second.expected += 1;
             second.estimate += estimate.as_secs_f64();
         }
+    }
+
+    fn passed(&mut self, egress: NodeId, now: Instant, stop: &Stop) {
+        let (here, mac) = ((now - stop.came).as_secs_f64(), (now - stop.taken).as_secs_f64());
+        let row = self.rows.entry((stop.node, egress)).or_default();
+        (row.passed, row.here, row.mac) = (row.passed + 1, row.here + here, row.mac + mac);
+        let second = row.second(stop.taken);
+        (second.passed, second.here, second.mac) = (second.passed + 1, second.here + here, second.mac + mac);
     }
 
     fn arrived(&mut self, egress: NodeId, now: Instant, hops: u32, stop: &Stop) {
@@ -121,7 +141,7 @@ impl<T: Copy + Debug> Network<T> {
         if counts(packet) {
             let estimate = self.nodes[node as usize].relay.k_hop_delay(packet);
             delays.taken(NodeId(node), packet.exit, now, estimate);
-            let stop = Stop { node: NodeId(node), taken: now, estimate };
+            let stop = Stop { node: NodeId(node), came: packet.arrived, taken: now, estimate };
             packet.trail.get_or_insert_default().push(stop);
         }
     }
@@ -132,6 +152,9 @@ impl<T: Copy + Debug> Network<T> {
         let Some(delays) = &mut self.hop_delays else { return };
         let packet = self.packets.get_mut(handle);
         let (egress, last) = (packet.exit, packet.exit == NodeId(node));
+        if let Some(stop) = packet.trail.as_ref().and_then(|trail| trail.last()) {
+            delays.passed(egress, now, stop);
+        }
         for (hops, stop) in packet.trail.iter_mut().flat_map(|trail| trail.arrive(last)) {
             delays.arrived(egress, now, hops, &stop);
         }

@@ -11,6 +11,8 @@ pub struct Trail(Vec<Stop>);
 pub struct Stop {
     /// The node.
     pub node: NodeId,
+    /// When the packet came to it: by radio, or handed over by what is above.
+    pub came: Instant,
     /// When its MAC took the packet first.
     pub taken: Instant,
     /// How long the node expected the packet to take from then on to the end of the trail.
@@ -28,6 +30,12 @@ impl Trail {
         }
     }
 
+    /// The node that the packet left last.
+    #[must_use]
+    pub fn last(&self) -> Option<&Stop> {
+        self.0.last()
+    }
+
     /// The packet has come to a node: the stops whose measurement ends here, with their distance in hops. `last`: the
     /// packet goes no further.
     pub fn arrive(&mut self, last: bool) -> impl Iterator<Item = (u32, Stop)> + use<> {
@@ -43,7 +51,8 @@ mod tests {
     use super::*;
 
     fn stop(node: u32) -> Stop {
-        Stop { node: NodeId(node), taken: Instant::from_nanos(u64::from(node)), estimate: None }
+        let at = Instant::from_nanos(u64::from(node));
+        Stop { node: NodeId(node), came: at, taken: at, estimate: None }
     }
 
     /// ```text
@@ -60,6 +69,7 @@ mod tests {
             assert_eq!(ends(&mut trail, false), []);
             trail.push(stop(node));
             trail.push(stop(node));
+            assert_eq!(trail.last(), Some(&stop(node)));
         }
         assert_eq!(ends(&mut trail, false), [(4, 0)]);
         trail.push(stop(4));

@@ -13,10 +13,13 @@ from meshpace.study.llap_quantities import (
     BY_TIMEOUT,
     COLLISIONS_DATA,
     DATA_GIVEN_UP,
+    FHD_ESTIMATE,
     G_PAPER,
     LOSS_MAC,
+    LOSS_MAC2,
     LOSS_REX,
     MAC_OVER_QUEUE,
+    SLOWEST,
     TIMEOUTS_250,
 )
 from meshpace.study.model import AODV, NO_AXIS, PAPER_CONDITIONS, STATIC, Axis, Plan, Point, Settings, Study
@@ -32,9 +35,10 @@ _RTS = Axis("RTS/CTS", "", (Point(OFF, (("radio.rts", "never"),)), Point(ON, (("
 _AT_11: Settings = (("radio.rate", "11Mbps"), ("radio.rts", "always"))
 
 
-def _quick(
+def quick_plan(
     seeds: int = 3, measure: Settings | None = None, points: tuple[str, ...] | None = None, core_s: float = 0.2
 ) -> Plan:
+    """Three seeds of 60 s under two conditions, unless said otherwise."""
     return Plan(seeds, measure or timed(60, 0), points, core_s, QUICK)
 
 
@@ -44,6 +48,7 @@ _TABLE = (
     TIMEOUTS_250,
     LOSS_REX,
     LOSS_MAC,
+    LOSS_MAC2,
     MAC_OVER_QUEUE,
     COLLISIONS_DATA,
     DATA_GIVEN_UP,
@@ -63,9 +68,10 @@ def _table(number: int, figure: str, schemes: tuple[str, ...], shows: str) -> St
         axis=_RTS,
         schemes=schemes,
         conditions=PAPER_CONDITIONS,
-        quick=_quick(measure=timed(100, 0)),
+        quick=quick_plan(measure=timed(100, 0)),
         full=Plan(30, timed(250, 0), core_s=0.5),
         quantities=_TABLE,
+        series=True,
         notes="10 hops; the text also calls the chain's ends nodes 0 and 9. Window 64 segments.",
     )
 
@@ -86,7 +92,7 @@ _HOPS = Study(
     axis=_HOPS_AXIS,
     schemes=("newreno", LLAP, LETTER, TCP_AP),
     conditions=PAPER_CONDITIONS,
-    quick=_quick(measure=timed(60, 10), points=("2", "4", "5", "6", "7", "10")),
+    quick=quick_plan(measure=timed(60, 10), points=("2", "4", "5", "6", "7", "10")),
     full=Plan(10, timed(500, 50), core_s=1.0),
     quantities=(GOODPUT, G_PAPER, RTT, TIMEOUTS_250, LOSS_MAC),
     settings=_AT_11,
@@ -103,7 +109,7 @@ _FLOWS = Study(
     axis=Axis("flows", "", tuple(Point(str(n), (("flow.0.count", str(n)),), float(n)) for n in FLOW_COUNTS)),
     schemes=("newreno", LLAP, LETTER, TCP_AP),
     conditions=PAPER_CONDITIONS,
-    quick=_quick(measure=timed(60, 10), points=("1", "2", "4", "10")),
+    quick=quick_plan(measure=timed(60, 10), points=("1", "2", "4", "10")),
     full=Plan(10, timed(500, 50), core_s=1.0),
     quantities=(GOODPUT, JAIN, RTT, TIMEOUTS_250),
     settings=_AT_11,
@@ -133,9 +139,10 @@ _RANDOM_RATES = Study(
     axis=Axis("assignment", "", tuple(map(_assignment, range(1, 31)))),
     schemes=("newreno", LLAP, LETTER, TCP_AP),
     conditions=PAPER_CONDITIONS,
-    quick=_quick(measure=timed(60, 10), points=ASSIGNMENTS[:6]),
+    quick=quick_plan(measure=timed(60, 10), points=ASSIGNMENTS[:6]),
     full=Plan(5, timed(500, 50), core_s=0.7),
-    quantities=(GOODPUT, RTT, TIMEOUTS_250),
+    quantities=(GOODPUT, RTT, TIMEOUTS_250, FHD_ESTIMATE, SLOWEST),
+    settings=(("measure.hop_delays", "true"),),
     notes="The set of rates is the catalogue's; so is that they are by sender.",
 )
 
@@ -155,7 +162,7 @@ def _wired(way: str) -> Study:
         axis=NO_AXIS,
         schemes=("newreno", LLAP, LETTER, TCP_AP),
         conditions=PAPER_CONDITIONS,
-        quick=_quick(measure=timed(60, 10)),
+        quick=quick_plan(measure=timed(60, 10)),
         full=Plan(10, timed(500, 50), core_s=1.0),
         quantities=(GOODPUT, RTT, TIMEOUTS_250),
         settings=(*_AT_11, ("topology.hops", "8"), ("flow.0.from", source), ("flow.0.to", destination)),

@@ -1,33 +1,25 @@
-"""Claims of the LLAP paper (docs/experiments/llap.md, sections 3 and 4): its tables, and its figures with TCP."""
+"""Claims of the LLAP paper (docs/experiments/llap.md, sections 3 and 4): its figures with TCP over chains."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import statistics
+from collections.abc import Callable, Sequence
 
 from meshpace.stats import Estimate
-from meshpace.study.claims import Against, Ask, Claim, Role
-from meshpace.study.llap import ASSIGNMENTS, LETTER, LLAP, OFF, ON, PAPER, TCP_AP
+from meshpace.study.claims import Ask, Claim, Role
+from meshpace.study.llap import ASSIGNMENTS, LETTER, LLAP, PAPER, TCP_AP
 from meshpace.study.llap_quantities import (
-    BY_TIMEOUT,
-    COLLISIONS_DATA,
-    DATA_GIVEN_UP,
-    G_PAPER,
-    LOSS_MAC,
-    LOSS_REX,
-    MAC_OVER_QUEUE,
-    TIMEOUTS_250,
+    FHD_ESTIMATE,
+    SLOWEST,
 )
-from meshpace.study.measures import Measure, Values, difference, gain, mean_along, of
+from meshpace.study.measures import Measure, Values, difference, gain, mean_along, of, over_axis
 from meshpace.study.model import Condition
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import GOODPUT, JAIN, Quantity
-from meshpace.study.rules import NO_FAIRNESS, NO_GAIN, Rule, about, equality, order
-from meshpace.study.words import count, percent, share
+from meshpace.study.rules import NO_FAIRNESS, NO_GAIN, Rule, equality, order
 from meshpace.study.words import difference as signed
+from meshpace.study.words import number, percent, share
 
-kilobits: Callable[[Estimate], str] = partial(count, factor=1e-3, unit=" kbit/s")
-"""Bit/s as ``96.6 ± 2.0 kbit/s``."""
 SIGNIFICANT = Rule("MUCH", low=0.10, neutral=0.0, margin=NO_GAIN)
 """At least 10 % more: the catalogue's "significant"."""
 DRASTIC = Rule("MUCH", low=0.25)
@@ -38,18 +30,13 @@ LONG = ("4", "5", "6", "7", "8", "9", "10")
 SEVERAL = ("2", "3", "4", "6", "8", "10")
 
 
-def claim(number: str, statement: str, figure: str, printed: str, *asks: Ask, value: float | None = None) -> Claim:
+def claim(
+    number: str, statement: str, figure: str, printed: str, *asks: Ask, value: float | None = None,
+    cause: str | None = None, told_with: str = "",
+) -> Claim:  # fmt: skip
     """A claim of this paper. Its ids carry the paper's name, since other papers count figures alike."""
-    return Claim(f"llap {number}", statement, figure, f"{PAPER}, {figure}", printed, asks, value)
-
-
-def within(printed: float, tolerance: float) -> Rule:
-    """A printed number with a two-sided tolerance, a part of it."""
-    return about(printed * (1 - tolerance), printed * (1 + tolerance))
-
-
-def _factor_two(printed: float) -> Rule:
-    return about(printed / 2, printed * 2)
+    source = f"{PAPER}, {figure}"
+    return Claim(f"llap {number}", statement, figure, source, printed, asks, value, cause, told_with)
 
 
 def beside(
@@ -68,173 +55,6 @@ def beside(
             measure(LETTER), rule, show, f"{what}, Algorithm 1 to the letter", (study,), points, unit, role=Role.BESIDE
         ),
     )
-
-
-def _on_against_off(study: str, quantity: Quantity, scheme: str, rule: Rule, what: str) -> Ask:
-    """A quantity with RTS/CTS against the same without, paired by seed."""
-    without = Against(study, OFF, of(quantity, scheme), lambda on, off: on / off - 1 if off else None)
-    return Ask(of(quantity, scheme), rule, percent, what, (study,), (ON,), against=without)
-
-
-_T1, _T2 = "llap-table1", "llap-table2"
-
-
-def _printed(study: str, scheme: str, point: str, rows: tuple[tuple[str, float, float, float], ...]) -> list[Claim]:
-    """Goodput or timeouts of a row: claim, goodput (0: of timeouts), tolerance, timeouts."""
-    figure = "Table 1" if study == _T1 else "Table 2"
-    name = {"newreno": "NewReno", TCP_AP: "TCP-AP", LLAP: "NewReno with LLAP"}[scheme]
-    found = []
-    for number, goodput, tolerance, timeouts in rows:
-        if goodput:
-            found.append(
-                claim(
-                    number,
-                    f"{name}, {point}: {goodput} kbit/s.",
-                    figure,
-                    f"{goodput} kbit/s",
-                    Ask(
-                        of(G_PAPER, scheme),
-                        within(1e3 * goodput, tolerance),
-                        kilobits,
-                        "Goodput less what was resent",
-                        (study,),
-                        (point,),
-                    ),
-                    Ask(
-                        of(GOODPUT, scheme),
-                        within(1e3 * goodput, tolerance),
-                        kilobits,
-                        "Goodput",
-                        (study,),
-                        (point,),
-                        role=Role.BESIDE,
-                    ),
-                    value=1e3 * goodput,
-                )
-            )
-        else:
-            rule = within(timeouts, tolerance) if tolerance < 1 else _factor_two(timeouts)
-            found.append(
-                claim(
-                    number,
-                    f"{name}, {point}: {timeouts} timeouts in 250 s.",
-                    figure,
-                    f"{timeouts}",
-                    Ask(of(TIMEOUTS_250, scheme), rule, count, "Timeouts in 250 s", (study,), (point,)),
-                    value=timeouts,
-                )
-            )
-    return found
-
-
-_TABLE_1 = (
-    *_printed(_T1, "newreno", OFF, (("T1.1", 96.64, 0.15, 0), ("T1.2", 0, 0.25, 27.33))),
-    *_printed(_T1, "newreno", ON, (("T1.3", 88.50, 0.15, 0), ("T1.4", 0, 0.25, 53.8))),
-    *_printed(_T1, TCP_AP, OFF, (("T1.5", 244.56, 0.10, 0), ("T1.6", 0, 1, 9.56))),
-    claim(
-        "T1.7",
-        "RTS/CTS does not help NewReno: no more goodput, more timeouts and losses.",
-        "Table 1",
-        "×0.92, ×1.97, ×2.5",
-        _on_against_off(_T1, G_PAPER, "newreno", Rule("ORDER", high=NO_GAIN), "Goodput with RTS/CTS against without"),
-        _on_against_off(_T1, TIMEOUTS_250, "newreno", order(), "Timeouts"),
-        _on_against_off(_T1, LOSS_REX, "newreno", order(), "Loss"),
-    ),
-    claim(
-        "T1.8",
-        "TCP-AP has more goodput than NewReno, and fewer timeouts and losses.",
-        "Table 1",
-        "×2.53, ×0.35, ×0.06",
-        Ask(gain(G_PAPER, TCP_AP), MORE, percent, "Goodput against NewReno", (_T1,), (OFF,)),
-        Ask(difference(TIMEOUTS_250, TCP_AP), FEWER, signed, "Timeouts less NewReno's", (_T1,), (OFF,)),
-        Ask(difference(LOSS_REX, TCP_AP), FEWER, percent, "Loss less NewReno's", (_T1,), (OFF,)),
-    ),
-    claim(
-        "T1.9",
-        "Losses are the MAC's, not the queues'.",
-        "Table 1",
-        "more",
-        Ask(
-            of(MAC_OVER_QUEUE, "newreno"),
-            order(),
-            signed,
-            "TCP packets given up by the MAC less those dropped by queues",
-            (_T1,),
-        ),
-    ),
-    claim(
-        "T1.10",
-        "RTS/CTS removes some collisions of data, and not the losses by contention.",
-        "Table 1",
-        "fewer",
-        _on_against_off(
-            _T1, COLLISIONS_DATA, "newreno", FEWER, "Collisions of data frames with RTS/CTS against without"
-        ),
-        Ask(of(DATA_GIVEN_UP, "newreno"), order(), count, "Data packets given up in 250 s", (_T1,), (ON,)),
-    ),
-    claim(
-        "F5.1",
-        "NewReno's window goes back to 1 most of the time.",
-        "Fig. 5",
-        "most",
-        Ask(of(BY_TIMEOUT, "newreno"), Rule("ORDER", low=0.5), share, "Reductions by timeout", (_T1,)),
-    ),
-)
-
-
-def _both(number: str, statement: str, printed: str, figure: str = "Table 2") -> Claim:
-    asks = [
-        *beside(_T2, lambda scheme: gain(G_PAPER, scheme), MORE, percent, "Goodput against NewReno"),
-        *beside(_T2, lambda scheme: difference(TIMEOUTS_250, scheme), FEWER, signed, "Timeouts less NewReno's"),
-        *beside(_T2, lambda scheme: difference(LOSS_REX, scheme), FEWER, percent, "Loss less NewReno's"),
-    ]
-    return claim(number, statement, figure, printed, *asks)
-
-
-_TABLE_2 = (
-    *_printed(_T2, LLAP, OFF, (("T2.1", 248.75, 0.10, 0), ("T2.3", 0, 1, 2.66))),
-    *_printed(_T2, LLAP, ON, (("T2.2", 160.38, 0.10, 0), ("T2.4", 0, 1, 9.16))),
-    _both(
-        "T2.6",
-        "LLAP raises NewReno's goodput and lowers its timeouts and losses, with RTS/CTS and without.",
-        "×2.57, ×1.81; ×0.10, ×0.17; ×0.27, ×0.31",
-    ),
-    claim(
-        "T2.7",
-        "With LLAP, RTS/CTS off beats on.",
-        "Table 2",
-        "×1.55",
-        _on_against_off(_T2, G_PAPER, LLAP, FEWER, "Goodput with RTS/CTS against without"),
-        _on_against_off(_T2, LOSS_MAC, LLAP, order(), "Loss at the MAC"),
-    ),
-    claim(
-        "T2.8",
-        "Without RTS/CTS LLAP delivers what TCP-AP does.",
-        "Table 2",
-        "+1.7 %",
-        *beside(
-            _T2,
-            lambda scheme: gain(G_PAPER, scheme, TCP_AP),
-            equality(-0.05, 0.05),
-            percent,
-            "Goodput against TCP-AP",
-            (OFF,),
-        ),
-    ),
-    claim(
-        "F22.1",
-        "With LLAP there are far fewer timeouts.",
-        "Fig. 22",
-        "fewer",
-        *beside(
-            _T2,
-            lambda scheme: gain(TIMEOUTS_250, scheme),
-            Rule("MUCH", high=-0.10, neutral=0.0),
-            percent,
-            "Timeouts against NewReno",
-        ),
-    ),
-)
 
 
 def _fall(quantity: Quantity, scheme: str, first: str, last: str) -> Measure:
@@ -261,6 +81,16 @@ _HOPS = (
         "Fig. 23",
         "more",
         *beside("llap-hops", lambda scheme: gain(GOODPUT, scheme), MORE, percent, "Against NewReno", LONG, " hops"),
+        Ask(
+            gain(GOODPUT, LLAP),
+            MORE,
+            percent,
+            "Below 4 hops (X.12)",
+            ("llap-hops",),
+            ("1", "2", "3"),
+            " hops",
+            role=Role.BESIDE,
+        ),
     ),
     claim(
         "F23.3",
@@ -371,7 +201,7 @@ _FLOWS = (
 )
 
 
-def _wins(over: str) -> Callable[[str], Measure]:
+def wins(over: str) -> Callable[[str], Measure]:
     """By seed, the part of the assignments of rates in which a scheme delivers more."""
 
     def measure(scheme: str) -> Measure:
@@ -386,6 +216,13 @@ def _wins(over: str) -> Callable[[str], Measure]:
     return measure
 
 
+def correlation(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """Pearson's; None where one side is constant, or one number is all there is."""
+    if len(set(a)) < 2 or len(set(b)) < 2:
+        return None
+    return statistics.correlation(a, b)
+
+
 _MOST = Rule("ORDER", low=0.5)
 _RATES = (
     claim(
@@ -393,12 +230,22 @@ _RATES = (
         "LLAP beats NewReno in most assignments of MAC rates.",
         "Fig. 26",
         "most",
-        *beside("llap-random-rates", _wins("newreno"), _MOST, share, "Assignments with more goodput than NewReno"),
+        *beside("llap-random-rates", wins("newreno"), _MOST, share, "Assignments with more goodput than NewReno"),
         Ask(
             mean_along(gain(GOODPUT, LLAP)),
             MORE,
             percent,
             "Mean gain over the assignments",
+            ("llap-random-rates",),
+            role=Role.BESIDE,
+        ),
+        Ask(
+            over_axis(
+                lambda _, estimate, slowest: correlation(estimate, slowest), of(FHD_ESTIMATE, LLAP), of(SLOWEST, LLAP)
+            ),
+            order(),
+            number,
+            "Correlation of the estimate with four times the slowest node's time (F26.3)",
             ("llap-random-rates",),
             role=Role.BESIDE,
         ),
@@ -408,7 +255,7 @@ _RATES = (
         "LLAP beats TCP-AP in most assignments of MAC rates.",
         "Fig. 26",
         "most",
-        *beside("llap-random-rates", _wins(TCP_AP), _MOST, share, "Assignments with more goodput than TCP-AP"),
+        *beside("llap-random-rates", wins(TCP_AP), _MOST, share, "Assignments with more goodput than TCP-AP"),
     ),
 )
 
@@ -441,4 +288,4 @@ _INTERNET = tuple(
     )
 )
 
-CLAIMS = (*_TABLE_1, *_TABLE_2, *_HOPS, *_FLOWS, *_RATES, *_INTERNET)
+CLAIMS = (*_HOPS, *_FLOWS, *_RATES, *_INTERNET)

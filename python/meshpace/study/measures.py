@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import Quantity
+from meshpace.study.record import Kind
 
 Values = list[float | None]
 """By seed, from 1; None where a run is missing or the number does not apply."""
@@ -93,18 +94,29 @@ def _two(quantity: Quantity, scheme: str, over: str, compare: Callable[[float, f
     return Measure((over, scheme), take, quantity)
 
 
+def compared(one: Measure, other: Measure, compare: Callable[[float, float], float | None]) -> Measure:
+    """A number against another one at the same point, paired by seed."""
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        return paired(one.take(outcome, condition, point), other.take(outcome, condition, point), compare)
+
+    return Measure(tuple(dict.fromkeys((*other.schemes, *one.schemes))), take, one.quantity)
+
+
 def paired(a: Values, b: Values, compare: Callable[[float, float], float | None]) -> Values:
     """Two lists seed by seed, as far as both go."""
     pairs = zip(a, b, strict=False)
     return [compare(x, y) if x is not None and y is not None else None for x, y in pairs]
 
 
-def from_series(take: Callable[[dict[str, list[float]]], float | None], scheme: str) -> Measure:
+def from_series(
+    take: Callable[[dict[str, list[float]]], float | None], scheme: str, kind: Kind = "goodput_bps"
+) -> Measure:
     """A number read off the time series of one scheme's runs; unknown where none was kept (switches)."""
 
     def by_seed(outcome: Outcome, condition: Condition, point: str) -> Values:
         records = outcome.records.get(Cell(condition, scheme, point), [])
-        kept = [{} if record is None else record.goodput_series() for record in records]
+        kept = [{} if record is None else record.of_flows(kind) for record in records]
         return [take(series) if series else None for series in kept]
 
     return Measure((scheme,), by_seed)
@@ -169,6 +181,20 @@ def from_the_mean(measure: Measure) -> Measure:
         return paired(here, mean, lambda a, b: a / b - 1 if b else None)
 
     return Measure(measure.schemes, take, measure.quantity, along=(), beside=measure.beside)
+
+
+def over_axis(read: Callable[..., float | None], *measures: Measure) -> Measure:
+    """One number of whole curves, seed by seed: ``read`` gets the places on the axis and each measure's values."""
+
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        labels = _run(outcome, ())
+        places = [outcome.study.point(label).value for label in labels]
+        curves = [[measure.take(outcome, condition, label) for label in labels] for measure in measures]
+        by_seed = zip(*(zip(*columns, strict=False) for columns in curves), strict=False)
+        return [None if any(None in curve for curve in seed) else read(places, *seed) for seed in by_seed]
+
+    schemes = tuple(dict.fromkeys(scheme for measure in measures for scheme in measure.schemes))
+    return Measure(schemes, take, measures[0].quantity, along=(), once=True)
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float | None:

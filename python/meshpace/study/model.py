@@ -7,7 +7,7 @@ in the store what is already there.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -179,6 +179,8 @@ class Study:
     """Words that its conditions and points have for reception beside the engine's, and what they set."""
     reads: tuple[str, ...] = ()
     """Studies whose runs its claims are about, beside its own."""
+    drawn: Callable[[Point, int], Settings] | None = None
+    """What a seed sets at a point beside the run's own draws: patterns that the study draws by their number."""
 
     def plan(self, effort: Effort) -> Plan:
         """How much ``effort`` runs."""
@@ -216,6 +218,8 @@ class Study:
         settings.update(condition.settings)
         settings.update(dict(self.receptions).get(condition.reception, ()))
         settings.update(point.settings)
+        if self.drawn is not None:
+            settings.update(self.drawn(point, seed))
         settings = {key: value for key, value in settings.items() if not self._of_another(key, cell.scheme)}
         name, text = _source(self.scenario)
         overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))

@@ -6,13 +6,16 @@ import functools
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from meshpace import engine
 from meshpace.engine import Job
 from meshpace.results import RunResult
 from meshpace.study import bins
 from meshpace.study.code import code_of
+
+Kind = Literal["goodput_bps", "cwnd"]
+"""Time series that are kept of flows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class Record:
     result: str
     """The result's JSON without ``wall_s``: the same bytes on every machine."""
     series: str | None
-    """Goodput of every flow in bins of a second as JSON: ``{"bin_s": 1.0, "goodput_bps": {"1": [...]}}``."""
+    """What :func:`meshpace.study.bins.binned` made of the run's time series."""
     wall_s: float
 
     def run(self) -> RunResult:
@@ -100,9 +103,13 @@ class Record:
 
     def goodput_series(self) -> dict[str, list[float]]:
         """Goodput in bit/s by flow, one value a second from time 0; empty if none was kept."""
+        return self.of_flows("goodput_bps")
+
+    def of_flows(self, kind: Kind) -> dict[str, list[float]]:
+        """A time series by flow from time 0; empty if none was kept. Windows are segments, four values a second."""
         if self.series is None:
             return {}
-        by_flow: dict[str, list[float]] = json.loads(self.series)["goodput_bps"]
+        by_flow: dict[str, list[float]] = json.loads(self.series)[kind]
         return by_flow
 
 

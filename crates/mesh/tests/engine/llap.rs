@@ -75,6 +75,38 @@ fn congestion_anywhere_on_the_path_is_seen_at_the_ingress() {
     assert!(after < 0.9 * during, "{before}, then {during}, then {after} ms");
 }
 
+/// ```text
+/// n0's MAC takes it ... n1 has it | waits, goes | n2 has it | n3 has it | n4 has it: four hops
+///   mac(n0)                         node(n1)        node(n2)    node(n3)
+/// ```
+#[test]
+fn four_hops_are_the_time_at_the_mac_here_and_the_times_in_three_nodes() {
+    let result = run(&llap(15.0, "always", &format!("{}{}", chain(6), datagrams("n0", "n6", 1e5, 500))));
+    let times = |node: &str| {
+        let row = row(&result, node);
+        (known(row.node_mean_s), known(row.mac_mean_s))
+    };
+    let sum = times("n0").1 + ["n1", "n2", "n3"].iter().map(|node| times(node).0).sum::<f64>();
+    close("four hops", sum, known(row(&result, "n0").actual_mean_s), 0.005);
+    for node in ["n0", "n1", "n5"] {
+        let (whole, mac) = times(node);
+        assert!(mac < whole && whole < 3.0 * mac, "{node}: {whole} s, {mac} of them at the MAC");
+    }
+    let last = row(&result, "n5");
+    assert_eq!(last.mac_mean_s, last.actual_mean_s, "one hop is the MAC alone");
+    assert_eq!(last.mac_s, last.actual_s);
+}
+
+/// Where too much is offered, packets wait at the ingress.
+#[test]
+fn a_node_that_paces_has_the_waiting() {
+    let result = run(&llap(15.0, "always", &format!("{}{}", chain(6), datagrams("n0", "n6", 3e6, 1000))));
+    let ingress = row(&result, "n0");
+    let (whole, mac) = (known(ingress.node_mean_s), known(ingress.mac_mean_s));
+    let delay = known(result.flows[0].delay_mean_s);
+    assert!(whole > 10.0 * mac && whole < delay, "{whole} s, {mac} at the MAC, {delay} in all");
+}
+
 #[test]
 fn measuring_changes_nothing() {
     let rest = format!("{}{}", chain(5), flow("n0", "n5", ""));

@@ -1,0 +1,172 @@
+"""LLAP's studies: patterns on the grid, time to fairness, what is read off curves, and that every run is one."""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+import pytest
+
+from meshpace import engine
+from meshpace.results import RunResult
+from meshpace.study import llap_claims_udp as udp
+from meshpace.study import registry
+from meshpace.study.llap_claims import correlation
+from meshpace.study.llap_claims_tables import unevenness, window_at_one
+from meshpace.study.llap_cross import jain, reaction, share_of_first, time_to_fairness
+from meshpace.study.llap_grid import BOTTOM, LEFT, RIGHT, SIDE, TOP, pattern
+from meshpace.study.llap_quantities import LOSS_MAC, LOSS_MAC2, MISSED, WAIT_AT_SOURCE
+from meshpace.study.llap_tracking import AFTER, AT_MOST_FOUR, BEFORE, DEPARTURES, DURING, ESTIMATE, FOUR_HOPS
+from meshpace.study.measures import of, over_axis
+from meshpace.study.model import AODV, Cell, Effort, Study
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import GOODPUT
+
+STUDIES = {study.name: study for study in registry.STUDIES if study.paper == "llap"}
+
+
+def sides(node: str) -> set[int]:
+    row, column = map(int, node.removeprefix("g").split("_"))
+    places = {LEFT: column == 0, RIGHT: column == SIDE - 1, TOP: row == 0, BOTTOM: row == SIDE - 1}
+    return {side for side, there in places.items() if there}
+
+
+@pytest.mark.parametrize("each", [2, 5, 10])
+def test_flows_of_the_grid_go_from_each_side_to_the_opposite_one(each: int) -> None:
+    for number in range(1, 31):
+        flows = pattern(each, number)
+        assert len(flows) == 4 * each
+        for flow, (begin, end) in enumerate(flows):
+            there, back = [(LEFT, RIGHT), (RIGHT, LEFT), (TOP, BOTTOM), (BOTTOM, TOP)][flow % 4]
+            assert there in sides(begin), (number, flow, begin)
+            assert back in sides(end), (number, flow, end)
+        for way, side in enumerate((LEFT, RIGHT, TOP, BOTTOM)):
+            sources = {begin for begin, _ in flows[way::4]}
+            sinks = {end for _, end in flows[way ^ 1 :: 4]}
+            assert len(sources) == len(sinks) == each, "each node once"
+            assert each == SIDE or not sources & sinks, f"side {side}: no node is both"
+    assert pattern(each, 1) == pattern(each, 1) != pattern(each, 2)
+
+
+def test_a_seed_is_a_pattern_the_same_for_every_scheme_and_load() -> None:
+    study = STUDIES["llap-grid-udp-1000"]
+
+    def ends(scheme: str, point: str, seed: int) -> list[str]:
+        job = study.job(Cell(AODV, scheme, point), seed, Effort.QUICK)
+        return [word for word in job.overrides if re.match(r"flow\.\d+\.(from|to)=", word)]
+
+    assert len(ends("newreno", "200", 1)) == 40
+    assert ends("newreno", "200", 1) == ends("llap", "2000", 1) != ends("llap", "2000", 2)
+
+
+@pytest.mark.parametrize("name", sorted(STUDIES))
+def test_every_run_of_a_study_is_one_that_the_engine_takes(name: str) -> None:
+    study: Study = STUDIES[name]
+    for effort in Effort:
+        cells = list(study.cells(effort))
+        for cell in {(cell.scheme, cell.point): cell for cell in cells}.values():
+            engine.resolve(study.job(cell, 1, effort))
+
+
+def test_time_to_fairness_counts_from_20_s_on_and_from_a_second_on() -> None:
+    """Flow 2 is silent until 30 s, then as fast: shares of 1 : 0.639 since 20 s are the first with 0.95."""
+    series = {"1": [1.0] * 100, "2": [0.0] * 30 + [1.0] * 70}
+    ttf = time_to_fairness(series)
+    assert ttf == 27
+    assert (jain([27, 17]) or 0) >= 0.95 > (jain([26, 16]) or 1)
+    assert time_to_fairness({"1": [1.0] * 60, "2": [0.0] * 60}) == 40, "never: all the time there was"
+    assert time_to_fairness({"1": [0.0] * 60, "2": [1.0] * 60}) == 40
+    assert time_to_fairness({"1": [1.0] * 60, "2": [1.0] * 60}) == 1
+
+
+def test_reaction_is_until_fairness_stays() -> None:
+    series = {"1": [1.0] * 60, "2": [0.0] * 32 + [1.0] * 28}
+    # From 31 s on windows of 5 s hold four fair seconds: 5 : 4 has 0.988, 5 : 3 0.941, 5 : 2 0.845.
+    assert reaction(30, 60)(series) == 0
+    late = {"1": [1.0] * 60, "2": [0.0] * 45 + [1.0] * 15}
+    assert reaction(30, 60)(late) == 13
+    assert reaction(30, 60)({"1": [1.0] * 60, "2": [0.0] * 60}) == 30, "never"
+    relapsed = {"1": [1.0] * 60, "2": [1.0] * 50 + [0.0] * 10}
+    assert reaction(30, 60)(relapsed) == 30
+    assert share_of_first(32, 60)({"1": [3.0] * 90, "2": [1.0] * 90}) == 0.75
+
+
+def test_what_is_read_off_curves() -> None:
+    loads = [200.0, 400.0, 600.0, 800.0, 2000.0, 3000.0]
+    none = [2e5, 4e5, 6e5, 5e5, 4.5e5, 4.2e5]
+    ours = [2e5, 4e5, 5.7e5, 5.7e5, 5.6e5, 5.5e5]
+    assert udp.fall(loads, none) == pytest.approx(0.3)
+    assert udp.linear(loads, none, [1.0, 0.99, 0.9, 0.6, 0.2, 0.1]) == 0.99, "up to 480 kbit/s"
+    assert udp.least_gain(loads, none, ours) == pytest.approx(0.14), "at 800 of those above 600"
+    assert udp.spread_above(loads, ours) == pytest.approx(2 / 57), "600 to 3,000"
+    assert udp.at_the_knee(loads, none, ours) == pytest.approx(0.95)
+    assert udp.saturated(loads, none, ours) == pytest.approx(5.5 / 6 - 1)
+    delay = [1.0, 1.04, 3.0, 9.0, 10.0, 10.5]
+    assert udp.spread_below(loads, none, delay) == pytest.approx(0.04 / 1.04), "up to 420 kbit/s"
+    assert udp.strays_below(loads, none, delay, [1.0, 0.8, 9.0, 9.0, 9.0, 9.0]) == pytest.approx(0.8 / 1.04 - 1)
+    assert udp.most_above(loads, none, delay, [9.0, 9.0, 9.0, 8.0, 10.0, 9.0]) == pytest.approx(0.0)
+    assert udp.last_two(loads, delay) == pytest.approx(0.05)
+
+
+def test_curves_are_read_seed_by_seed_with_their_axis() -> None:
+    study = STUDIES["llap-cbr-load-on-500"]
+    labels = [point.label for point in study.points(Effort.QUICK)]
+    results = {
+        Cell(AODV, "newreno", label): [
+            None if seed == 1 and label == "100" else cast(RunResult, {"aggregate_goodput_bps": float(label) + seed})
+            for seed in range(3)
+        ]
+        for label in labels
+    }
+    outcome = Outcome(study, Effort.QUICK, {}, results)
+    measure = over_axis(lambda loads, goodput: goodput[-1] - loads[-1], of(GOODPUT, "newreno"))
+    assert measure.take(outcome, AODV, labels[0]) == [0.0, None, 2.0]
+    assert measure.once
+
+
+def test_losses_as_ns_2_writes_them_count_twice_with_rts() -> None:
+    link = {"data_drops": 3, "ack_drops": 1}
+    run = {"flows": [{"segments_sent": 100}], "links": [link], "overrides": ["radio.rts=always"]}
+    assert LOSS_MAC(cast(RunResult, run)) == 0.04
+    assert LOSS_MAC2(cast(RunResult, run)) == 0.08
+    assert LOSS_MAC2(cast(RunResult, {**run, "overrides": ["radio.rts=never"]})) == 0.04
+
+
+def test_windows() -> None:
+    assert window_at_one({"1": [1.0, 1.9, 2.0, 5.0]}) == 0.5
+    assert unevenness({"1": [100.0] * 80 + [2.0, 6.0] * 10}) == pytest.approx(0.5), "the first 20 s do not count"
+    assert unevenness({"1": [0.0] * 80 + [64.0, 500.0]}) == 0, "no more than 64 segments act"
+    assert correlation([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(1)
+    assert correlation([1.0, 1.0], [2.0, 4.0]) is None
+
+
+def hop_delays() -> RunResult:
+    """Nodes n0 to n2, a second each: 6 ms are expected at n0, then 9, then 6 again; truth 8 ms."""
+
+    def row(node: str, mac: float, inside: float) -> dict[str, object]:
+        estimate = [0.006] * 30 + [0.009] * 30 + [0.006] * 30
+        return {
+            "node": node, "egress": "n3", "taken": [100] * 30 + [50] * 30 + [100] * 30, "estimate_s": estimate,
+            "actual_s": [0.008] * 90, "mac_s": [mac] * 90, "node_s": [inside] * 90, "node_mean_s": inside,
+            "mac_mean_s": mac, "actual_mean_s": 0.008, "estimate_mean_s": 0.007,
+        }  # fmt: skip
+
+    rows = [row("n0", 0.001, 0.05), row("n1", 0.002, 0.0021), row("n2", 0.0015, 0.0019)]
+    flow = {"from": "n0", "to": "n3", "delay_mean_s": 0.1}
+    return cast(RunResult, {"flows": [flow], "hop_delays": rows, "measured_s": 90.0})
+
+
+def test_windows_of_the_estimate_and_where_packets_wait() -> None:
+    run = hop_delays()
+    assert [ESTIMATE[window](run) for window in (BEFORE, DURING, AFTER)] == pytest.approx([0.006, 0.009, 0.006])
+    assert [DEPARTURES[window](run) for window in (BEFORE, DURING, AFTER)] == [100, 50, 100]
+    assert FOUR_HOPS(run) == pytest.approx(0), "4 x 1.5 ms"
+    assert AT_MOST_FOUR(run) == 1, "8 ms are at most 4 x 2.1"
+    run["hop_delays"][1]["node_s"][45:] = [0.0] * 45
+    assert AT_MOST_FOUR(run) == 0.5, "4 x 1.9 are less"
+    assert WAIT_AT_SOURCE(run) == pytest.approx(0.49)
+
+
+def test_expiries_are_counted_a_second_and_node() -> None:
+    run = cast(RunResult, {"relays": [{"llap_missed": 3}, {"llap_missed": 5}], "measured_s": 4.0})
+    assert MISSED(run) == 1
