@@ -107,6 +107,23 @@ def test_traffic_flows_again_after_sigstop(tmp_path: Path, count: int, mode: str
         wait_for(lambda: daemon.status()["traffic"]["packets"] > packets + count)
 
 
+@pytest.mark.parametrize("count", [1, 20, 1_000])
+@pytest.mark.parametrize("mode", ["observe", "pace"])
+def test_traffic_flows_again_after_the_data_thread_spins(tmp_path: Path, count: int, mode: str) -> None:
+    # A thread that spins under SCHED_FIFO would take this machine's processor from the others' tests.
+    with Net(tmp_path, room="w") as net, Daemon(net, mode, more="[nfqueue]\nrealtime = false\n") as daemon:
+        assert daemon.process is not None
+        data = thread_of(daemon.process.pid, "data")
+        with echoes(net, count) as talk:
+            assert daemon.status()["flows"]["known"] >= count
+            took = back_after(talk, lambda: spin(data))
+            before = _cpu_ticks(data)
+            wait_for(lambda: _cpu_ticks(data) > before + 5)
+        print(f"{count} connections, {mode}: {took:.1f} s")
+        assert took < BOUND_S
+        daemon.kill()
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_thread_that_hangs_or_spins_loses_its_packets(tmp_path: Path, way: str) -> None:
     # A thread that spins under SCHED_FIFO would take this machine's processor from the others' tests.

@@ -4,6 +4,7 @@ use crate::config::{Config, Datapath};
 use crate::doctor::facts::{Facts, Part, Presence};
 use crate::doctor::finding::Finding;
 use meshpace_gateway::DupAck;
+use meshpace_pacing::Profile;
 
 /// Linux whose search for a packet's verdict was measured to be slow (308 us with 20,000 held, on an emulated processor)
 /// and quick (1.5-3.3 us with 50,000 held). What lies between was not measured.
@@ -54,6 +55,18 @@ pub(super) fn waits(config: &Config, _: &Facts) -> Vec<Finding> {
     let what = "sch_fq holds the packets, first in, first out: gateway.gap_queue = \"codel\" acts with datapath = \"nfqueue\" only, \
                 so that packets of a fast sender wait longer here";
     vec![Finding::note("pacing queues", what)]
+}
+
+/// What goodput control does not see on this data path.
+pub(super) fn goodput_control(config: &Config, _: &Facts) -> Vec<Finding> {
+    let robust = config.gateway.goodput_control.is_some_and(|control| control.profile == Profile::Robust);
+    if config.datapath == Datapath::Nfqueue || !robust {
+        return Vec::new();
+    }
+    let what = "gateway.gc_profile = \"robust\" sees less with datapath = \"ebpf\": whether half of a download's packets were delayed, \
+                and its round trips; no retransmissions (gc_backlog_losses acts on nothing), so that a download that backs off \
+                is not waited for, and no senders in the mesh, so that nobody is held back for them";
+    vec![Finding::note("goodput control", what)]
 }
 
 pub(super) fn queueing(config: &Config, facts: &Facts) -> Vec<Finding> {

@@ -14,6 +14,7 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
         kernel::rights,
         kernel::queueing,
         kernel::waits,
+        kernel::goodput_control,
         kernel::ebpf,
         kernel::verdict_search,
         kernel::queue_length,

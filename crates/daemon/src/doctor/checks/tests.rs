@@ -79,7 +79,8 @@ fn mesh0(facts: &mut Facts) -> &mut Interface {
 
 #[test]
 fn nothing_is_said_against_a_good_machine() {
-    let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_queue = \"fifo\"\nlocal_retransmission = \"off\"\n";
+    let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_queue = \"fifo\"\n\
+                gc_profile = \"paper\"\nlocal_retransmission = \"off\"\n";
     for text in [MESH, ebpf] {
         let findings = all(&config(text), &good());
         assert!(findings.iter().all(|finding| finding.severity == Good), "{findings:#?}");
@@ -96,6 +97,14 @@ fn rights() {
     expect(off, |f| f.rights.net_raw = false, "rights", Good, "CAP_NET_ADMIN");
     let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n";
     expect(ebpf, |f| f.rights.perfmon = false, "rights", Serious, "datapath = \"nfqueue\"");
+}
+
+#[test]
+fn what_goodput_control_sees() {
+    let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n";
+    expect(ebpf, |_| (), "goodput control", Note, "a download that backs off is not waited for");
+    let said = |text| worst(text, &good(), "goodput control");
+    assert_eq!((said(MESH), said(&format!("{ebpf}[gateway]\ngoodput_control = false\n"))), (None, None));
 }
 
 #[test]
