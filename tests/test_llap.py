@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import cast
 
 import pytest
 
 from meshpace import engine
+from meshpace.cli.failure import InputError
 from meshpace.results import RunResult
 from meshpace.study import llap_claims_udp as udp
 from meshpace.study import registry
@@ -21,6 +23,7 @@ from meshpace.study.measures import of, over_axis
 from meshpace.study.model import AODV, Cell, Effort, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import GOODPUT
+from meshpace.study.table import lines, print_tables
 
 STUDIES = {study.name: study for study in registry.STUDIES if study.paper == "llap"}
 
@@ -122,6 +125,44 @@ def test_curves_are_read_seed_by_seed_with_their_axis() -> None:
     measure = over_axis(lambda loads, goodput: goodput[-1] - loads[-1], of(GOODPUT, "newreno"))
     assert measure.take(outcome, AODV, labels[0]) == [0.0, None, 2.0]
     assert measure.once
+
+
+def test_tables_have_a_row_a_point_and_scheme_and_no_column_of_what_was_not_measured() -> None:
+    study = STUDIES["llap-cbr-load-on-500"]
+    results = {
+        cell: [
+            cast(RunResult, {"aggregate_goodput_bps": 1e5 + 1000 * seed, "flows": [
+                {"loss_ratio": 0.25, "segments_sent": 10, "from": "n0", "to": "n10", "delay_mean_s": None}
+            ]})
+            for seed in range(3)
+        ]
+        for cell in study.cells(Effort.QUICK)
+    }  # fmt: skip
+    text = list(lines(Outcome(study, Effort.QUICK, {cell: [] for cell in results}, results)))
+    heads = [line for line in text if line.startswith("| offered load")]
+    assert heads == ["| offered load | scheme | aggregate goodput (kbit/s) | delivered of what was sent (%) |"] * 2
+    # Three values 1 kbit/s apart: Student's t of 2 degrees, 4.303, times 1 / sqrt(3).
+    assert text.count("| 100 | NewReno | 101 ± 2 | 75.0 ± 0.0 |") == 2
+    assert sum(line.startswith("| ") for line in text) == 2 * (1 + 8)
+
+
+def test_a_table_of_runs_that_are_not_there_names_the_command(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"36 runs .* meshpace study run llap-table1 --quick --store"):
+        print_tables(["llap-table1"], Effort.QUICK, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_thousand_nodes_with_llap_load_and_run_a_second() -> None:
+    """A grid of 32 x 32, a flow along each row, static routes."""
+    flows = "".join(f'[[flow]]\nfrom = "g{row}_0"\nto = "g{row}_31"\n' for row in range(32))
+    text = (
+        '[measure]\nduration = "1s"\nwarmup = "0s"\n[topology]\nkind = "grid"\nrows = 32\ncols = 32\n[routing]\n'
+        'protocol = "static"\n[defaults]\nscheme = "llap"\nstart_jitter = "0.1s"\n' + flows
+    )
+    (run,) = engine.run_many([engine.Job("thousand.toml", text.encode())], 1)
+    relays = run.get("relays", [])
+    assert len(relays) == 1024
+    assert sum(relay["llap_overheard"] for relay in relays) > 1000
 
 
 def test_losses_as_ns_2_writes_them_count_twice_with_rts() -> None:

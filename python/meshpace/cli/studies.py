@@ -75,3 +75,19 @@ def decide(
     from meshpace.study.command import decide_held
 
     decide_held(names, store, budget_s, threads, executor, as_json=json)
+
+
+@app.command("table")
+@reports_failure
+def table(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Studies, or beginnings of their names: gap.")],
+    full: Annotated[
+        bool, typer.Option("--full", help="Of the plan as long as the paper's; the quick one's if not.")
+    ] = False,
+    store: Store = Path("store"),
+) -> None:
+    """Print the quantities of studies that the store holds, as Markdown tables."""
+    from meshpace.study.model import Effort
+    from meshpace.study.table import print_tables
+
+    print_tables(names, Effort.FULL if full else Effort.QUICK, store)
