@@ -15,7 +15,7 @@ from meshpace.results import RunResult
 
 __all__ = [
     "Columns", "Job", "ScenarioError", "film", "fingerprint", "resolve", "run_many", "run_many_json", "run_watched",
-    "schema", "schemes", "schemes_in_use", "version",
+    "schema", "schemes", "schemes_in_use", "version", "winf",
 ]  # fmt: skip
 
 version = _engine.version
@@ -83,6 +83,17 @@ def run_watched(
     """
     target = None if capture is None else str(capture)
     return _engine.run_watched(job._tuple(), series, target, progress)
+
+
+def winf(path: Path, *, window_s: float, min_bytes: int) -> dict[str, Any]:
+    """Links of a capture in monitor mode: what they can carry, and what is free of it.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: nothing can be made of it.
+    """
+    found: dict[str, Any] = json.loads(_engine.winf(str(path), window_s, min_bytes))
+    return found
 
 
 def film(

@@ -3,6 +3,7 @@
 //! Runs happen in threads of their own with the interpreter lock released; the calling thread looks ten times a second
 //! for signals, so that Ctrl-C acts at once.
 
+mod links;
 mod pool;
 mod resolved;
 mod stamp;
@@ -195,6 +196,16 @@ mod _engine {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<String>> {
         run_jobs(py, jobs, threads, progress, finish)
+    }
+
+    /// What a capture in monitor mode says of the links in it, as JSON. Busy time counts over `window_s`, and capacities come
+    /// from packets of `min_bytes` and more.
+    #[pyfunction]
+    fn winf(py: Python<'_>, path: PathBuf, window_s: f64, min_bytes: u64) -> PyResult<String> {
+        let window = Span::try_from_secs_f64(window_s).filter(|window| !window.is_zero());
+        let window = window
+            .ok_or_else(|| PyValueError::new_err(format!("window_s = {window_s}: seconds, above 0")))?;
+        py.detach(|| links::of_capture(&path, &meshpace_monitor::Options { window, min_bytes }))
     }
 
     /// Runs one job; its result and, as JSON as well, what was on the air from `begin_s` on for `length_s` or until

@@ -97,6 +97,26 @@ def validate(
 
 
 @reports_failure
+def winf(
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, in monitor mode, or gzip of it.")],
+    window: Annotated[
+        float, typer.Option(min=0.001, max=1e6, help="Seconds over which busy time counts, and between rows.")
+    ] = 1.0,
+    min_bytes: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Packets shorter than this tell no capacity.")
+    ] = 500,
+    json: Json = False,
+    parquet: Annotated[Path | None, typer.Option(help="Write capacity and available bandwidth over time here.")] = None,
+    pdf: Annotated[Path | None, typer.Option(help="Plot them here.")] = None,
+) -> None:
+    """Measure the links in a capture by rt-Winf: what each can carry, and what is free of it."""
+    from meshpace.cli.winf import Outputs
+    from meshpace.cli.winf import winf as measure
+
+    measure(capture, window, min_bytes, Outputs(json, parquet, pdf))
+
+
+@reports_failure
 def calibrate(
     what: Annotated[str, typer.Argument(metavar="throttle", help="The part that goes by the tables.")],
     hops: Annotated[str, typer.Option(help="Path lengths: numbers and ranges.")] = "1-9",
@@ -157,6 +177,7 @@ def store(
 ALL = (
     run,
     sweep,
+    winf,
     schemes,
     scenarios,
     schema,

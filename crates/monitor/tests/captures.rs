@@ -1,0 +1,194 @@
+//! Whole files, made byte by byte: both formats, what is missing from them, and what is no capture at all.
+
+use meshpace_monitor::{Error, Options, Report, measure};
+use meshpace_units::Span;
+use proptest::prelude::*;
+
+/// A radiotap header with the clock, flags, rate and channel, and a frame behind it with its check sequence.
+fn frame(micros: u64, half_mbps: u8, body: &[u8]) -> (u64, Vec<u8>) {
+    let mut bytes = vec![0, 0, 22, 0, 0x0f, 0, 0, 0];
+    bytes.extend((micros + 192).to_le_bytes()); // after the long preamble
+    bytes.extend([0x10, half_mbps]);
+    bytes.extend([0x6c, 0x09, 0xa0, 0x00]); // 2412 MHz
+    bytes.extend(body);
+    bytes.extend(meshpace_monitor::dot11::check(body).to_le_bytes());
+    (micros, bytes)
+}
+
+const A: [u8; 6] = [2, 0, 0, 0, 0, 1];
+const B: [u8; 6] = [2, 0, 0, 0, 0, 2];
+
+/// RTS, CTS, 1,528 bytes of data at 11 Mbit/s and an acknowledgement, 802.11b with long preambles, from `micros` on.
+fn exchange(micros: u64) -> [(u64, Vec<u8>); 4] {
+    let body = |control: [u8; 2], duration: u16, rest: &[&[u8]]| {
+        let mut body = control.to_vec();
+        body.extend(duration.to_le_bytes());
+        rest.iter().for_each(|part| body.extend(*part));
+        body
+    };
+    let mut data = body([0x08, 0], 314, &[&B, &A, &[2, 0, 0, 0, 0, 9], &[0, 0]]);
+    data.resize(1524, 0);
+    // 352, 304, 1303.3 and 304 us on the air, 10 us between.
+    [
+        frame(micros, 2, &body([0xb4, 0], 1942, &[&B, &A])),
+        frame(micros + 362, 2, &body([0xc4, 0], 1628, &[&A])),
+        frame(micros + 676, 22, &data),
+        frame(micros + 1990, 2, &body([0xd4, 0], 0, &[&A])),
+    ]
+}
+
+fn pcap(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let mut file = 0xa1b2_c3d4_u32.to_le_bytes().to_vec();
+    file.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    file.extend(65_535_u32.to_le_bytes());
+    file.extend(127_u32.to_le_bytes());
+    for (micros, bytes) in frames {
+        for field in
+            [(micros / 1_000_000) as u32, (micros % 1_000_000) as u32, bytes.len() as u32, bytes.len() as u32]
+        {
+            file.extend(field.to_le_bytes());
+        }
+        file.extend(bytes);
+    }
+    file
+}
+
+fn pcapng(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let block = |kind: u32, body: &[u8]| {
+        let mut padded = body.to_vec();
+        padded.resize(body.len().next_multiple_of(4), 0);
+        let length = (12 + padded.len() as u32).to_le_bytes();
+        [&kind.to_le_bytes()[..], &length, &padded, &length].concat()
+    };
+    let section = [&0x1a2b_3c4d_u32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xff; 8]].concat();
+    let mut file = block(0x0a0d_0d0a, &section);
+    file.extend(block(1, &[127, 0, 0, 0, 0, 0, 0, 0])); // microseconds, as no option says otherwise
+    for (micros, bytes) in frames {
+        let length = (bytes.len() as u32).to_le_bytes();
+        let head = [
+            0_u32.to_le_bytes(),
+            ((micros >> 32) as u32).to_le_bytes(),
+            (*micros as u32).to_le_bytes(),
+            length,
+            length,
+        ];
+        file.extend(block(6, &[&head.concat()[..], bytes].concat()));
+    }
+    file
+}
+
+fn report(file: &[u8]) -> Report {
+    measure(file, &Options::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Ten exchanges, 10 ms apart.
+fn ten() -> Vec<(u64, Vec<u8>)> {
+    (0..10).flat_map(|at| exchange(1_000_000 + at * 10_000)).collect()
+}
+
+fn close(got: f64, expected: f64) {
+    assert!((got / expected - 1.0).abs() < 0.001, "{got}, not {expected}");
+}
+
+#[test]
+fn both_formats_say_the_same() {
+    let (old, new) = (report(&pcap(&ten())), report(&pcapng(&ten())));
+    assert_eq!(old, new);
+    let [link] = old.links[..] else { panic!("{old:?}") };
+    assert_eq!((link.link.from, link.link.to, link.samples), (0x0200_0000_0001, 0x0200_0000_0002, 10));
+    close(link.capacity, 7.605e6); // the vector of schemes.md 9.2
+    // 2.294 of every 10 ms, and of the last one all of it.
+    let busy = 22.94 / 92.294;
+    close(old.busy, busy);
+    close(link.available, 7.605e6 * (1.0 - busy));
+    assert_eq!((old.partial, old.counts.frames, old.counts.radio_clock), (None, 40, true));
+    assert_eq!((old.series.len(), old.series[0].samples), (1, 10));
+}
+
+#[test]
+fn what_is_missing_is_made_up_for_or_left_out() {
+    let without = |which: usize| {
+        report(&pcap(
+            &ten()
+                .into_iter()
+                .enumerate()
+                .filter(|(at, _)| at % 4 != which)
+                .map(|(_, f)| f)
+                .collect::<Vec<_>>(),
+        ))
+    };
+    for which in [0, 1] {
+        let [link] = without(which).links[..] else { panic!("without frame {which}") };
+        close(link.capacity, 7.605e6);
+    }
+    // No data or no acknowledgement: no capacity, and the reservations still count.
+    for which in [2, 3] {
+        let report = without(which);
+        assert!(report.links.is_empty());
+        assert!(report.busy > 0.2, "{}", report.busy);
+    }
+}
+
+#[test]
+fn a_frame_that_fails_its_check_takes_time_and_says_nothing() {
+    for by_flag in [true, false] {
+        let mut frames = ten();
+        for (_, bytes) in frames.iter_mut().skip(2).step_by(4).take(5) {
+            let at = if by_flag { 16 } else { 100 };
+            bytes[at] ^= 0x40; // "failed its check sequence"; a bit of the data
+        }
+        let report = report(&pcap(&frames));
+        assert_eq!((report.counts.bad, report.links[0].samples), (5, 5), "{by_flag}");
+        close(report.busy, 22.94 / 92.294);
+    }
+}
+
+#[test]
+fn windows_make_a_series_and_short_packets_do_not() {
+    let options = Options { window: Span::from_millis(50), ..Options::default() };
+    let series = measure(&pcap(&ten())[..], &options).unwrap().series;
+    let rows: Vec<_> = series.iter().map(|row| (row.at.as_secs_f64(), row.samples)).collect();
+    assert_eq!(rows, [(0.05, 5), (0.092_294, 5)]);
+    let strict = Options { min_bytes: 1501, ..Options::default() };
+    assert!(measure(&pcap(&ten())[..], &strict).unwrap().links.is_empty());
+}
+
+#[test]
+fn a_file_that_breaks_off_is_partial_and_what_is_none_is_an_error() {
+    for whole in [pcap(&ten()), pcapng(&ten())] {
+        let report = report(&whole[..whole.len() - 700]);
+        assert_eq!(report.links[0].samples, 9);
+        let why = report.partial.expect("it breaks off");
+        assert!(why.starts_with("the file ends within a frame, after 3"), "{why}");
+    }
+    let wrong = |file: &[u8]| measure(file, &Options::default()).expect_err("no capture");
+    assert_eq!(wrong(b"hello, this is a text and not a capture"), Error::NoCapture);
+    assert_eq!(
+        (wrong(b""), wrong(&pcap(&[])), wrong(&pcap(&ten())[..30])),
+        (Error::Empty, Error::Empty, Error::Empty)
+    );
+    let mut ethernet = pcap(&ten());
+    ethernet[20] = 1;
+    assert_eq!(
+        wrong(&ethernet).to_string(),
+        "found link type 1; allowed: 127, radiotap (a capture in monitor mode)"
+    );
+}
+
+proptest! {
+    /// Whatever is in the file: an end, and numbers that are numbers.
+    #[test]
+    fn nothing_in_a_file_makes_it_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40), new in any::<bool>()) {
+        let mut file = if new { pcapng(&ten()) } else { pcap(&ten()) };
+        for (at, byte) in changes {
+            let at = at.index(file.len());
+            file[at] = byte;
+        }
+        if let Ok(report) = measure(&file[..], &Options::default()) {
+            prop_assert!((0.0..=1.0).contains(&report.busy));
+            for link in report.links {
+                prop_assert!(link.capacity.is_finite() && link.capacity > 0.0 && link.available <= link.capacity);
+            }
+        }
+    }
+}

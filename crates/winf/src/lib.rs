@@ -1,0 +1,31 @@
+//! rt-Winf (schemes.md 9.2): what a link can carry, and what is free of it, from when frames of its exchanges end.
+//!
+//! It began as IdleGap (9.1): the share of time that the network allocation vector leaves idle, times a rate. rt-Winf takes
+//! for the rate what an exchange really took, from the CTS to the acknowledgement.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`capacity`] | the formulas: bits over the time that data and control frames take |
+//! | [`busy`] | for which share of a window the medium was reserved or in use |
+//! | [`exchange`] | which overheard frames make an exchange, with some of them missing |
+//! | [`meter`] | capacity and available bandwidth of every link |
+//!
+//! No clock and no radio: whoever sees frames tells what they were and when they were on the air, be it a node of the
+//! simulation or a file of a real monitor.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod busy;
+pub mod capacity;
+pub mod exchange;
+pub mod meter;
+
+pub use busy::Busy;
+pub use exchange::{Exchange, Exchanges, Frame, Kind};
+pub use meter::{Config, Link, Meter, Pair};
+
+/// A station: a node's number, or the 48 bits of its address.
+pub type Station = u64;
