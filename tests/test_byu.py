@@ -11,7 +11,18 @@ from meshpace import engine
 from meshpace.project import scenario_directory
 from meshpace.study import byu_assumptions as assumptions
 from meshpace.study.byu_cal import CHAINS, COUNTS, PRINTED, STUDIES, misfit
-from meshpace.study.byu_topologies import C9, CONDITIONS, MPDU, PAR, TOPOLOGIES, Topology, flows, losses, reach
+from meshpace.study.byu_topologies import (
+    C9,
+    CONDITIONS,
+    MPDU,
+    PAR,
+    RETRIES,
+    TOPOLOGIES,
+    Topology,
+    flows,
+    losses,
+    reach,
+)
 from meshpace.study.model import AS_IS, Cell, Condition, Effort, Settings
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, Quantity
@@ -30,7 +41,13 @@ def test_flows_take_the_ways_of_the_drawings(topology: Topology, condition: Cond
     assert [tuple(flow["path"]) for flow in resolved["flows"]] == list(topology.paths)
     assert all(flow["bytes"] == 1_000_000 and flow["start_s"] == 0 for flow in resolved["flows"])
     radio = resolved["radio"]
-    assert (radio["retry_short"], radio["retry_long"], radio["rts"], radio["standard"]) == (0, 0, "never", "802.11a")
+    retries = 4 if condition is RETRIES else 0
+    assert (radio["retry_short"], radio["retry_long"], radio["rts"], radio["standard"]) == (
+        retries,
+        0,
+        "never",
+        "802.11a",
+    )
     lost = {(link["from"], link["to"]): link["loss"] for link in resolved["radio_links"]}
     assert lost == ({} if condition.reception == "ideal" else dict(topology.uneven))
     assert all(link["loss_length"] == MPDU for link in resolved["radio_links"])

@@ -39,6 +39,8 @@ class FlowResult(_From):
     retransmits: int | None
     timeouts: int | None
     fast_retransmits: int | None
+    acks_sent: int | None
+    timer_acks: int | None
     loss_ratio: float | None
     delay_mean_s: float | None
     delay_std_s: float | None
@@ -47,6 +49,8 @@ class FlowResult(_From):
     srtt_s: float | None
     pacing_rate_bps: float | None
     pacing_interval_s: float | None
+    pacing_interval_acks_s: float | None
+    khd_acks_s: float | None
     cwnd_mean: float | None
     transfers: int | None
     completed_s: float | None

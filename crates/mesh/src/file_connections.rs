@@ -51,7 +51,7 @@ impl Simulation<'_> {
         let Transport::Tcp(tcp) = &mut this.transport else {
             unreachable!("flow {flow} has files and no connection")
         };
-        tcp.source.past = tcp.source.past.and(&Baseline::of(&tcp.sender));
+        tcp.source.past = tcp.source.past.and(&Baseline::of(&tcp.sender, &tcp.receiver));
         this.ends = self.directory.renew(flow, flows, this.ends);
         [tcp.sender, tcp.receiver] = tcp.source.open(&this.ends, now);
         tcp.received = 0;

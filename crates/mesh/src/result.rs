@@ -93,6 +93,10 @@ pub struct FlowResult {
     pub timeouts: Option<u64>,
     /// Fast retransmits.
     pub fast_retransmits: Option<u64>,
+    /// Acknowledgements without payload that the receiver sent.
+    pub acks_sent: Option<u64>,
+    /// Of these the ones that left because a delayed acknowledgement's wait was over.
+    pub timer_acks: Option<u64>,
     /// 1 - distinct data packets delivered / data packets sent.
     pub loss_ratio: Option<f64>,
     /// Mean delay from the first hand-over to the network layer to the first arrival.
@@ -109,6 +113,10 @@ pub struct FlowResult {
     pub pacing_rate_bps: Option<f64>,
     /// Time mean of the pacing interval.
     pub pacing_interval_s: Option<f64>,
+    /// Mean pacing interval of the sender over the acknowledgements that reached it.
+    pub pacing_interval_acks_s: Option<f64>,
+    /// Mean k-hop delay over them.
+    pub khd_acks_s: Option<f64>,
     /// Time mean of the congestion window, at most the window limit, segments.
     pub cwnd_mean: Option<f64>,
     /// File transfers that ended.

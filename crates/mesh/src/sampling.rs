@@ -33,11 +33,11 @@ impl Simulation<'_> {
         }
     }
 
-    /// What a flow's sender has counted since time 0.
+    /// What a flow's ends have counted since time 0.
     pub(crate) fn counters(&self, flow: usize) -> Baseline {
         match &self.flows[flow].transport {
             Transport::Udp { sent, .. } => Baseline { segments: *sent, ..Baseline::default() },
-            Transport::Tcp(tcp) => tcp.source.past.and(&Baseline::of(&tcp.sender)),
+            Transport::Tcp(tcp) => tcp.source.past.and(&Baseline::of(&tcp.sender, &tcp.receiver)),
         }
     }
 

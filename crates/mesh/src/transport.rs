@@ -47,7 +47,13 @@ impl Simulation<'_> {
     fn sender_input(&mut self, flow: u32, segment: &Segment, packet: &Packet) {
         let (now, travelled) = (self.now(), u32::from(packet.travelled));
         let route = Some(self.route_of_flow(flow, travelled));
-        self.tcp(flow).sender.handle_segment(now, segment, &arrival(packet, route));
+        let sender = &mut self.tcp(flow).sender;
+        sender.handle_segment(now, segment, &arrival(packet, route));
+        let pace = sender.pacing();
+        let meter = &mut self.meter.flows[flow as usize];
+        if meter.is_measuring() && segment.flags.ack {
+            meter.acknowledged(pace);
+        }
         self.pump(flow, true);
         self.after_file(flow);
     }

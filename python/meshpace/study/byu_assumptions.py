@@ -10,14 +10,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 
-from meshpace.study.byu_cal import COUNTS, THESIS, wifu
-from meshpace.study.byu_topologies import ASL, C4, C9, IDEAL, PAR, Topology, flows, losses
+from meshpace.study.byu_cal import COUNTS, THESIS
+from meshpace.study.byu_schemes import AP, DA, TAHOE, hops, wifu
+from meshpace.study.byu_topologies import ASL, C4, C9, IDEAL, IDEAL_RETRIES, PAR, Topology, flows, losses
 from meshpace.study.model import AS_IS, Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, RESENT, TIMEOUTS, UNFINISHED
 
 DOCUMENT = "docs/experiments/thesis.md, section 5"
-SCHEMES = ("tahoe", "tcp-ap", "newreno-dynack")
-"""The control, TCP-AP's pacing and dynamic acknowledgements, the latter two on NewReno."""
+SCHEMES = (TAHOE, AP, DA)
+"""The control, pacing by four hops and dynamic acknowledgements, all of them WiFu's."""
 
 STOREY: Settings = (("radio.ceiling_db", "15"), ("radio.storey", "4m"))
 SHADOWING: Settings = (
@@ -118,8 +119,8 @@ def _study(topology: Topology) -> Study:
         scenario=topology.scenario,
         axis=Axis("assumption dropped", "", (Point(AS_IS), *points, Point("K8: all of them", _all(topology)))),
         schemes=SCHEMES,
-        conditions=(IDEAL,),
-        settings=(*wifu(*SCHEMES), *(flows(COUNTS[1]) if chain else ())),
+        conditions=(IDEAL, IDEAL_RETRIES),
+        settings=(*wifu(*SCHEMES), *hops(AP, n=4), *(flows(COUNTS[1]) if chain else ())),
         receptions=topology.profiles,
         quick=Plan(3, (), core_s=0.1),
         full=Plan(30, (), core_s=0.1),

@@ -5,7 +5,8 @@ reaches with each of four tables of losses is run on the three chains with 1, 2 
 smallest mean ``|ln(simulated / printed)|`` is the stand-in.
 
 Beside it stands the same with four attempts a frame (M1 of section 5: did the driver really use no retries?): with one,
-two stations whose backoffs end in the same slot lose both frames for good, which costs Tahoe most of a single hop.
+two stations whose backoffs end in the same slot lose both frames for good, and at windows of two or three segments each
+loss is a timeout of a second for WiFu's Tahoe.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import itertools
 import math
 from collections.abc import Mapping
 
+from meshpace.study.byu_schemes import TAHOE, wifu
 from meshpace.study.byu_topologies import C1, C4, C9, CAPTURE, REACHES, Topology, flows, losses, reach
+from meshpace.study.byu_topologies import attempts as tries
 from meshpace.study.model import STATIC, Axis, Cell, Plan, Point, Settings, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, RESENT, TIMEOUTS, UNFINISHED
@@ -31,12 +34,6 @@ PRINTED: Mapping[str, tuple[float, float, float]] = {
     "C1": (11_000_000, 7_000_000, 2_750_000),
 }
 """Table 5.1, the column of estimates: mean goodput of a flow of Tahoe, bit/s, with 1, 2 and 5 flows."""
-
-
-def wifu(*schemes: str) -> Settings:
-    """WiFu's timer and slow-start threshold for these schemes (section 1 of the catalogue)."""
-    values = (("rto_min", "1s"), ("rto_initial", "3s"), ("initial_ssthresh", "45"))
-    return tuple((f"scheme.{scheme}.{key}", value) for scheme in schemes for key, value in values)
 
 
 def tables(topology: Topology) -> dict[str, Settings]:
@@ -59,7 +56,7 @@ def _chain(topology: Topology) -> Study:
     points = tuple(
         Point(
             label(name, table, attempts, count),
-            (*CAPTURE, *reach(name), *lost, ("radio.retry_short", str(attempts)), *flows(count)),
+            (*CAPTURE, *reach(name), *lost, *tries(attempts), *flows(count)),
         )
         for attempts in ATTEMPTS
         for name in REACHES
@@ -77,13 +74,13 @@ def _chain(topology: Topology) -> Study:
         f"{means} Mbit/s.",
         scenario=topology.scenario,
         axis=Axis("reach, losses, attempts, flows", "", points),
-        schemes=("tahoe",),
+        schemes=(TAHOE,),
         conditions=(STATIC,),
-        settings=wifu("tahoe"),
+        settings=wifu(TAHOE),
         quick=Plan(3, (), core_s=0.1),
         full=Plan(30, (), core_s=0.1),
         quantities=(FLOW_GOODPUT, JAIN, LOG_UTILITY, TIMEOUTS, RESENT, UNFINISHED),
-        notes="Tahoe is ns-2's with WiFu's timer and threshold: whole segments, 40-byte headers.",
+        notes="Tahoe is WiFu's.",
     )
 
 
@@ -110,7 +107,7 @@ def misfit(outcomes: Mapping[str, Outcome], attempts: int = ATTEMPTS[0]) -> dict
 
 
 def _term(outcome: Outcome, point: str, printed: float) -> float | None:
-    values = [value for value in outcome.values(Cell(STATIC, "tahoe", point), FLOW_GOODPUT) if value is not None]
+    values = [value for value in outcome.values(Cell(STATIC, TAHOE, point), FLOW_GOODPUT) if value is not None]
     if not values:
         return None
     return abs(math.log(max(math.fsum(values) / len(values) / printed, 1e-3)))

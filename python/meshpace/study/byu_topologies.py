@@ -19,8 +19,12 @@ from meshpace.study.model import Condition, Settings
 IDEAL = Condition("static", "ideal")
 """What the thesis says that simulators assume: only neighbours hear each other, collisions alone lose frames."""
 MESH = Condition("static", "mesh")
-"""The catalogue's stand-in for the building."""
-CONDITIONS = (IDEAL, MESH)
+"""The catalogue's stand-in for the building: one attempt a frame, as the thesis says."""
+RETRIES = Condition("static", "mesh, 4 attempts")
+"""The same with four attempts, as it takes to come near what the thesis measured (``byu-cal``)."""
+IDEAL_RETRIES = Condition("static", "ideal, 4 attempts")
+"""What ``ideal`` is to ``mesh``."""
+CONDITIONS = (IDEAL, MESH, RETRIES)
 
 REACHES: Mapping[str, tuple[int, int]] = {"edge": (25, 55), "margin": (50, 105), "one": (500, 500)}
 """How far frames are decoded and sensed, m: ns-2's proportions, 10 dB in hand, everybody senses everybody."""
@@ -48,6 +52,8 @@ class Topology:
     """The losses of the profile ``mesh``."""
     reach: str
     """The reach of the profile ``mesh``."""
+    retried: str
+    """The reach of the profile ``mesh, 4 attempts``."""
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -61,10 +67,12 @@ class Topology:
 
     @property
     def profiles(self) -> tuple[tuple[str, Settings], ...]:
-        """What the receptions ``ideal`` and ``mesh`` are here, for ``Study.receptions``."""
+        """What the receptions of the conditions above are here, for ``Study.receptions``."""
         return (
-            ("ideal", (*CAPTURE, *reach("edge"))),
-            ("mesh", (*CAPTURE, *reach(self.reach), *losses(self.uneven))),
+            (IDEAL.reception, (*CAPTURE, *reach("edge"))),
+            (IDEAL_RETRIES.reception, (*CAPTURE, *reach("edge"), *attempts(4))),
+            (MESH.reception, (*CAPTURE, *reach(self.reach), *losses(self.uneven))),
+            (RETRIES.reception, (*CAPTURE, *reach(self.retried), *losses(self.uneven), *attempts(4))),
         )
 
 
@@ -85,6 +93,11 @@ def losses(table: Losses) -> Settings:
         if loss > 0
     ]
     return (("radio_link", f"[{', '.join(entries)}]"),) if entries else ()
+
+
+def attempts(count: int) -> Settings:
+    """Transmissions of a frame, the first included; the thesis says one."""
+    return (("radio.retry_short", str(count)),)
 
 
 def flows(count: int) -> Settings:
@@ -113,9 +126,11 @@ def _l2a(there: Mapping[Link, float], back: Mapping[Link, float]) -> Losses:
     return table | {(b, a): loss * 1e-3 for (a, b), loss in back.items()}
 
 
-C9 = Topology("C9", "chain of 9 hops", "byu-c9.toml", (_chain(9),), _uneven(9), "edge")
-C4 = Topology("C4", "chain of 4 hops", "byu-c4.toml", (_chain(4),), _uneven(4), "edge")
-C1 = Topology("C1", "one hop", "byu-c1.toml", (_chain(1),), dict.fromkeys((("n0", "n1"), ("n1", "n0")), 2e-4), "edge")
+C9 = Topology("C9", "chain of 9 hops", "byu-c9.toml", (_chain(9),), _uneven(9), "margin", "one")
+C4 = Topology("C4", "chain of 4 hops", "byu-c4.toml", (_chain(4),), _uneven(4), "margin", "one")
+C1 = Topology(
+    "C1", "one hop", "byu-c1.toml", (_chain(1),), dict.fromkeys((("n0", "n1"), ("n1", "n0")), 2e-4), "margin", "one"
+)
 _FLOORS = tuple(tuple(f"{floor}{i}" for i in range(5)) for floor in "ab")
 _FLOOR_LOSSES = {
     link: loss
@@ -123,7 +138,7 @@ _FLOOR_LOSSES = {
     for a, b in itertools.pairwise(floor)
     for link in ((a, b), (b, a))
 }
-PAR = Topology("PAR", "parallel chains on two floors", "byu-par.toml", _FLOORS, _FLOOR_LOSSES, "margin")
+PAR = Topology("PAR", "parallel chains on two floors", "byu-par.toml", _FLOORS, _FLOOR_LOSSES, "margin", "margin")
 _SHORT = ("mesh2", "mesh1", "mesh14")
 _TO_1, _FROM_2, _TO_14 = ("mesh4", "mesh1"), ("mesh2", "mesh1"), ("mesh1", "mesh14")
 ASL = Topology(
@@ -136,6 +151,7 @@ ASL = Topology(
         {_TO_1: 0.2, ("mesh1", "r1"): 2, ("r1", "r2"): 0.5, ("r2", "mesh11"): 1, _FROM_2: 0.5, _TO_14: 0.2},
     ),
     "margin",
+    "margin",
 )
 ASL_B = Topology(
     "ASL-B",
@@ -147,6 +163,7 @@ ASL_B = Topology(
         {_TO_1: 0.2, _TO_14: 2, ("mesh14", "r2"): 0.5, ("r2", "mesh11"): 1, _FROM_2: 0.5},
     ),
     "margin",
+    "margin",
 )
 """With its first flow's losses on the link that the flows share."""
 ASS = Topology(
@@ -155,6 +172,7 @@ ASS = Topology(
     "byu-ass.toml",
     (("mesh4", "mesh1"), _SHORT),
     _l2a({_TO_1: 1, _FROM_2: 0.2, _TO_14: 0.5}, {_TO_1: 0.2, _FROM_2: 0.5, _TO_14: 0.2}),
+    "margin",
     "margin",
 )
 TOPOLOGIES = (C9, C4, C1, PAR, ASL, ASL_B, ASS)

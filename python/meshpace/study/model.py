@@ -70,7 +70,8 @@ PAPER_CONDITIONS = (AODV, STATIC, AODV_SINR, STATIC_SINR, RFC3561)
 
 _PRINTED = {
     "newreno": "NewReno", "tcp-ap": "TCP-AP", "tcp-gap": "TCP-GAP", "tcp-gap-nogc": "TCP-GAP without goodput control",
-    "fixed-rate": "fixed interval", "llap": "LLAP", "llap-letter": "LLAP to the letter",
+    "fixed-rate": "fixed interval", "tahoe": "Tahoe", "few": "FeW", "newreno-dynack": "dynamic delayed ACKs",
+    "dynack-ap": "TCP-AP with dynamic delayed ACKs", "llap": "LLAP", "llap-letter": "LLAP to the letter",
     "xcp": "XCP", "rcp": "RCP",
 }  # fmt: skip
 """How the papers print the names of schemes."""

@@ -39,7 +39,7 @@ def _smallest_share(run: RunResult) -> float | None:
     return min(flow["goodput_bps"] for flow in run["flows"]) / total if total else None
 
 
-def _over_flows(take: Callable[[FlowResult], float | None]) -> Take:
+def over_flows(take: Callable[[FlowResult], float | None]) -> Take:
     """Mean over the flows in which it applies."""
 
     def mean(run: RunResult) -> float | None:
@@ -122,15 +122,15 @@ JAIN_1S, JAIN_10S, JAIN_100S = map(_jain, (1, 10, 100))
 SHARE = Quantity(
     "smallest_share", "part of the weakest flow", "%", _smallest_share, factor=100.0, decimals=1, top=1.0
 )  # fmt: skip
-DELAY = Quantity("delay", "one-way delay", "ms", _over_flows(lambda flow: flow["delay_mean_s"]), 1e3, 0)
-RTT = Quantity("rtt", "round-trip time", "ms", _over_flows(lambda flow: flow["srtt_s"]), 1e3, 0)
+DELAY = Quantity("delay", "one-way delay", "ms", over_flows(lambda flow: flow["delay_mean_s"]), 1e3, 0)
+RTT = Quantity("rtt", "round-trip time", "ms", over_flows(lambda flow: flow["srtt_s"]), 1e3, 0)
 RESENT = Quantity("resent", "segments resent", "per 1,000", _resent, decimals=1)
 TIMEOUTS = Quantity("timeouts", "timeouts", "per 100 s", _timeouts, decimals=1)
 GIVEN_UP = Quantity("given_up", "packets given up by the MAC", "per 100 s", _given_up)
 ROUTE_FAILURES = Quantity("route_failures", "route failures", "per 100 s", _route_failures)
 DROPS = Quantity("drops", "TCP packets given up by the MAC", "per 1,000 delivered", _dropped)
 FLOW_GOODPUT = Quantity(
-    "flow_goodput", "goodput of a flow, its mean", "kbit/s", _over_flows(lambda flow: flow["goodput_bps"]), 1e-3, 0
+    "flow_goodput", "goodput of a flow, its mean", "kbit/s", over_flows(lambda flow: flow["goodput_bps"]), 1e-3, 0
 )
 """A transfer's over its own time: the sum over flows may exceed what the mesh carries at once."""
 LOG_UTILITY = Quantity("log_utility", "sum of the logarithms of the flows' kbit/s", "", _log_utility, decimals=2)

@@ -28,6 +28,7 @@ MODULES = (
     "llap_switches",
     "byu_cal",
     "byu_assumptions",
+    "byu_chains",
     "throttle",
 )
 

@@ -33,6 +33,9 @@ _MODULES = (
     "llap_claims_text",
     "throttle_claims",
     "throttle_claims_tables",
+    "byu_claims_pacing",
+    "byu_claims_windows",
+    "byu_claims_acks",
     *registry.MODULES,
 )
 

@@ -2,10 +2,11 @@
 
 use super::Moments;
 use meshpace_tcp::Connection;
+use meshpace_tcp::control::PacingView;
 use meshpace_units::{Instant, Quantiles, Span};
 use std::collections::BTreeMap;
 
-/// The sender's counters at some moment.
+/// What both ends have counted at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     /// Data segments (or UDP packets) sent, retransmissions included, SYN excluded.
@@ -16,17 +17,23 @@ pub struct Baseline {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
+    /// Acknowledgements without payload that the receiver sent.
+    pub acks: u64,
+    /// Of these the ones whose wait was over.
+    pub timer_acks: u64,
 }
 
 impl Baseline {
-    /// The counters of a connection that sends.
-    pub fn of(sender: &Connection) -> Self {
-        let counters = sender.counters();
+    /// The counters of the two ends of a connection.
+    pub fn of(sender: &Connection, receiver: &Connection) -> Self {
+        let (counters, answers) = (sender.counters(), receiver.counters());
         Self {
             segments: counters.data_segments,
             retransmits: counters.retransmits,
             timeouts: counters.timeouts,
             fast_retransmits: counters.fast_retransmits,
+            acks: answers.pure_acks,
+            timer_acks: answers.timer_acks,
         }
     }
 
@@ -37,6 +44,8 @@ impl Baseline {
             retransmits: self.retransmits + other.retransmits,
             timeouts: self.timeouts + other.timeouts,
             fast_retransmits: self.fast_retransmits + other.fast_retransmits,
+            acks: self.acks + other.acks,
+            timer_acks: self.timer_acks + other.timer_acks,
         }
     }
 }
@@ -48,7 +57,7 @@ pub struct FlowMeter {
     pub delivered_bytes: u64,
     /// `delivered_bytes` when the measured interval began.
     pub delivered_before: u64,
-    /// The sender's counters when the measured interval began.
+    /// The ends' counters when the measured interval began.
     pub before: Baseline,
     /// Distinct data packets that reached the receiver in the measured interval.
     pub distinct_packets: u64,
@@ -64,6 +73,10 @@ pub struct FlowMeter {
     pub pacing_rate: Moments,
     /// The pacing interval every 0.25 s, s.
     pub pacing_interval: Moments,
+    /// The pacing interval after each acknowledgement that came, s.
+    pub interval_at_acks: Moments,
+    /// The k-hop delay likewise, s.
+    pub khd_at_acks: Moments,
     /// The congestion window every 0.25 s, segments.
     pub cwnd: Moments,
     /// Goodputs of the file transfers that ended in the measured interval, bit/s.
@@ -141,6 +154,16 @@ impl FlowMeter {
     /// Bytes delivered in the measured interval.
     pub fn measured_bytes(&self) -> u64 {
         if self.measuring { self.delivered_bytes - self.delivered_before } else { 0 }
+    }
+
+    /// An acknowledgement came, and this is the pace after it.
+    pub fn acknowledged(&mut self, pace: PacingView) {
+        if let Some(interval) = pace.interval.filter(|interval| !interval.is_zero()) {
+            self.interval_at_acks.add(interval.as_secs_f64());
+        }
+        if let Some(delay) = pace.k_hop_delay {
+            self.khd_at_acks.add(delay);
+        }
     }
 
     /// True within the measured interval.

@@ -211,6 +211,16 @@ fn tcp_of_the_rfcs() {
 }
 
 #[test]
+fn tcp_of_wifu_has_its_options_on_the_wire_and_exact_stamps_beside_it() {
+    let text = tcp("500ms", "static", "", "tahoe", "n4", "scheme = { tahoe = { tcp_profile = \"wifu\" } }");
+    let Some((rows, _)) = check_run("wifu", &text, &["tcp.options.timestamp.tsval", "tcp.len"]) else {
+        return;
+    };
+    let (stamped, all) = (column(&rows, 0).len(), column(&rows, 1).len());
+    assert!(stamped == all && all > 100, "{stamped} of {all}");
+}
+
+#[test]
 fn tcp_over_aodv() {
     let text = tcp("2s", "aodv", "", "newreno", "n4", "");
     let Some((rows, sent)) = check_run("aodv", &text, &["aodv.type", "frame.comment", "ip.dst"]) else {

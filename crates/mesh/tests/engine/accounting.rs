@@ -30,6 +30,32 @@ fn every_datagram_of_an_overloaded_hop_is_accounted_for() {
 }
 
 #[test]
+fn acknowledgements_are_counted_those_of_the_timer_too_and_the_pace_that_each_leaves() {
+    let text = |scheme: &str, keys: &str| {
+        let transfer = flow("n0", "n1", "app = \"transfer\"\nbytes = 50000\n");
+        let head =
+            format!("[defaults]\nscheme = \"{scheme}\"\nsegment = 1000\n[radio]\narp = false\n{keys}\n");
+        format!("{head}{}{}{transfer}", measure(9.0, 0.0), chain(1))
+    };
+    let every = &run(&text("newreno", "")).flows[0];
+    assert_eq!((every.acks_sent, every.timer_acks), (Some(50), Some(0)));
+    assert_eq!((every.pacing_interval_acks_s, every.khd_acks_s), (None, None));
+    // A segment each 120 ms: no second one comes within 100 ms.
+    let keys = "[scheme.fixed-rate]\nack_policy = \"delayed\"\nfixed_rate = \"100kbps\"";
+    let delayed = &run(&text("fixed-rate", keys)).flows[0];
+    assert_eq!(
+        (delayed.acks_sent, delayed.timer_acks),
+        (Some(50), Some(49)),
+        "all but the first: {delayed:?}"
+    );
+    close("interval", delayed.pacing_interval_acks_s.expect("paced"), 0.12, 1e-9);
+    let adaptive = &run(&text("tcp-ap", "")).flows[0];
+    let (interval, delay) =
+        (adaptive.pacing_interval_acks_s.expect("paced"), adaptive.khd_acks_s.expect("known"));
+    assert!(delay > 0.0 && interval >= delay, "{adaptive:?}");
+}
+
+#[test]
 fn a_relay_drops_toward_its_own_next_hop() {
     let radio = "[radio]\narp = false\nqueue = 10\nlink_rates = [{ from = \"n1\", rate = \"1Mbps\" }]\n";
     let flows = format!("{}{}", cbr("n0", "n2", 4e5, 1000), cbr("n1", "n2", 3e6, 1000));
@@ -167,18 +193,23 @@ fn what_does_not_apply_is_null() {
         let fields = value["flows"][flow].as_object().expect("an object").iter();
         fields.filter(|(_, v)| v.is_null()).map(|(k, _)| k.clone()).collect()
     };
-    let rates = ["pacing_interval_s", "pacing_rate_bps"];
-    let udp = ["completed_s", "cwnd_mean", "fast_retransmits", "goodput_ci95_bps"];
-    let udp = udp.iter().chain(&rates).chain(&["retransmits", "srtt_s", "timeouts", "transfers"]);
-    assert_eq!(null(0), udp.copied().collect::<Vec<_>>());
-    assert_eq!(null(1), ["completed_s", "goodput_ci95_bps", rates[0], rates[1], "transfers"]);
+    let unpaced = |also: &[&str]| -> Vec<String> {
+        let rates = ["khd_acks_s", "pacing_interval_acks_s", "pacing_interval_s", "pacing_rate_bps"];
+        let mut all: Vec<_> = rates.iter().chain(also).map(ToString::to_string).collect();
+        all.sort();
+        all
+    };
+    let udp = ["completed_s", "cwnd_mean", "fast_retransmits", "goodput_ci95_bps", "acks_sent", "timer_acks"];
+    let udp = [&udp[..], &["retransmits", "srtt_s", "timeouts", "transfers"]].concat();
+    assert_eq!(null(0), unpaced(&udp));
+    assert_eq!(null(1), unpaced(&["completed_s", "goodput_ci95_bps", "transfers"]));
     // Over before the warm-up was: nothing was sent, so there is no loss, no delay, no route.
     let delay = ["delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_std_s"];
-    let before = delay.iter().chain(&["goodput_ci95_bps", "hops", "loss_ratio"]);
-    assert_eq!(null(2), before.chain(&rates).chain(&["transfers"]).copied().collect::<Vec<_>>());
-    assert_eq!(null(3), ["completed_s", "goodput_ci95_bps", rates[0], rates[1]]);
+    let before = [&delay[..], &["goodput_ci95_bps", "hops", "loss_ratio", "transfers"]].concat();
+    assert_eq!(null(2), unpaced(&before));
+    assert_eq!(null(3), unpaced(&["completed_s", "goodput_ci95_bps"]));
     // One packet has no deviation; one segment was timed.
-    assert_eq!(null(4), ["delay_std_s", "goodput_ci95_bps", rates[0], rates[1], "transfers"]);
+    assert_eq!(null(4), unpaced(&["delay_std_s", "goodput_ci95_bps", "transfers"]));
     assert_eq!(value["gateways"], serde_json::json!([]));
 }
 

@@ -58,7 +58,7 @@ impl Network {
         transport.clear();
         match &packet.body {
             Body::Tcp(segment) => {
-                tcp::header(transport, segment);
+                tcp::header(transport, segment, size);
                 header.protocol = protocol::TCP;
                 transport.resize(transport.len() + segment.payload as usize, 0);
                 header.seal(transport);
@@ -87,7 +87,7 @@ impl Network {
         header.write(out, transport.len());
         out.extend_from_slice(transport);
         match &packet.body {
-            Body::Tcp(segment) => tcp::beside_the_wire(segment),
+            Body::Tcp(segment) => tcp::beside_the_wire(segment, size),
             Body::Control(message) => other_size(message, size, length(&header, transport)),
             Body::Udp(_) | Body::Arp(_) | Body::Opaque(_) => None,
         }

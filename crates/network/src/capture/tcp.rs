@@ -1,12 +1,18 @@
 //! TCP headers, with what ns-2's flat one has no place for.
 
-use meshpace_tcp::{Options, Segment};
+use meshpace_tcp::{HeaderSize, Options, Segment};
+use meshpace_units::Bytes;
 use meshpace_wire::write_tcp_header;
+
+/// True if an IP packet of `size` has no place for the options that the segment carries: ns-2's flat header.
+fn is_flat(segment: &Segment, size: Bytes) -> bool {
+    size < HeaderSize::Real.wire_length(segment)
+}
 
 /// The options that have a place in the header: with ns-2's flat 40 bytes only TCP-GAP's, for which the gateway makes
 /// the packet longer.
-fn on_the_wire(segment: &Segment) -> Options {
-    if segment.ns2.is_some() {
+fn on_the_wire(segment: &Segment, size: Bytes) -> Options {
+    if is_flat(segment, size) {
         Options { rtt_wired: segment.options.rtt_wired, ..Options::default() }
     } else {
         segment.options
@@ -14,8 +20,10 @@ fn on_the_wire(segment: &Segment) -> Options {
 }
 
 /// What the endpoints tell each other although ns-2's header has no place for it.
-pub fn beside_the_wire(segment: &Segment) -> Option<String> {
-    segment.ns2?;
+pub fn beside_the_wire(segment: &Segment, size: Bytes) -> Option<String> {
+    if !is_flat(segment, size) {
+        return None;
+    }
     let options = &segment.options;
     let mut told = Vec::new();
     told.extend(options.mss.map(|mss| format!("MSS {mss}")));
@@ -26,7 +34,7 @@ pub fn beside_the_wire(segment: &Segment) -> Option<String> {
     (!told.is_empty()).then(|| format!("outside ns-2's flat header: {}", told.join(", ")))
 }
 
-/// Writes the header, its checksum zero.
-pub fn header(out: &mut Vec<u8>, segment: &Segment) {
-    write_tcp_header(out, &Segment { options: on_the_wire(segment), ..*segment });
+/// Writes the header of a segment in an IP packet of `size`, its checksum zero.
+pub fn header(out: &mut Vec<u8>, segment: &Segment, size: Bytes) {
+    write_tcp_header(out, &Segment { options: on_the_wire(segment, size), ..*segment });
 }

@@ -1,0 +1,63 @@
+"""What the thesis reads off a run (docs/experiments/thesis.md, section 1, "Metrics")."""
+
+from __future__ import annotations
+
+import math
+
+from meshpace.results import RunResult
+from meshpace.study.quantities import Quantity, over_flows
+
+MTU_BITS = 12_000
+"""Table 5.1: its rates are one packet of 1500 bytes a delay."""
+
+
+def _goodputs(run: RunResult) -> list[float]:
+    return [flow["goodput_bps"] for flow in run["flows"]]
+
+
+def _spread(run: RunResult) -> float | None:
+    found = _goodputs(run)
+    mean = math.fsum(found) / len(found)
+    return math.sqrt(math.fsum((x - mean) ** 2 for x in found) / len(found)) / mean if mean else None
+
+
+def _ratio(run: RunResult) -> float | None:
+    least, most = min(_goodputs(run)), max(_goodputs(run))
+    return most / least if least else None
+
+
+def _short_over_long(run: RunResult) -> float | None:
+    """Of two flows of unlike length, by the hops that their packets took."""
+    paths = [(flow["hops"], flow["goodput_bps"]) for flow in run["flows"]]
+    if len(paths) != 2 or None in (paths[0][0], paths[1][0]) or paths[0][0] == paths[1][0]:
+        return None
+    (_, short), (_, long) = sorted(paths, key=lambda path: path[0] or 0)
+    return short / long if long else None
+
+
+def _segments_an_ack(run: RunResult) -> float | None:
+    acks = sum(flow["acks_sent"] or 0 for flow in run["flows"])
+    segments = sum(flow["segments_sent"] - (flow["retransmits"] or 0) for flow in run["flows"])
+    return segments / acks if acks else None
+
+
+def _by_timer(run: RunResult) -> float | None:
+    acks = sum(flow["acks_sent"] or 0 for flow in run["flows"])
+    return sum(flow["timer_acks"] or 0 for flow in run["flows"]) / acks if acks else None
+
+
+INTERVAL = Quantity(
+    "interval_acks", "pacing interval, mean over ACKs", "ms", over_flows(lambda f: f["pacing_interval_acks_s"]), 1e3, 2
+)
+"""What Table 5.1 calls FHD: (1 + 2 cov) included."""
+KHD = Quantity("khd_acks", "k-hop delay, mean over ACKs", "ms", over_flows(lambda flow: flow["khd_acks_s"]), 1e3, 2)
+SPREAD = Quantity("flow_spread", "deviation of the flows' goodputs over their mean", "", _spread, decimals=3)
+LEAST = Quantity("flow_least", "goodput of the weakest flow", "kbit/s", lambda run: min(_goodputs(run)), 1e-3, 0)
+MOST = Quantity("flow_most", "goodput of the strongest flow", "kbit/s", lambda run: max(_goodputs(run)), 1e-3, 0)
+RATIO = Quantity("flow_ratio", "strongest flow over the weakest", "", _ratio, decimals=2)
+SHORT_OVER_LONG = Quantity("short_over_long", "shorter path's flow over the longer's", "", _short_over_long, decimals=2)
+JAIN_NORM = Quantity(
+    "jain_per_hop", "Jain's index of goodput by hops", "", lambda run: run["jain_per_hop"], decimals=3, top=1.0
+)
+SEGMENTS_AN_ACK = Quantity("segments_an_ack", "segments an acknowledgement", "", _segments_an_ack, decimals=2)
+BY_TIMER = Quantity("timer_acks", "acknowledgements by the timer", "%", _by_timer, 100.0, 0, top=1.0)

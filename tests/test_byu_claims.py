@@ -1,0 +1,126 @@
+"""The thesis's studies and claims: set-ups that are its own, and numbers read off as its catalogue has them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from meshpace import engine
+from meshpace.study import byu_chains, byu_claims_acks, byu_claims_pacing, byu_claims_windows, registry
+from meshpace.study.byu_measures import part, relative, width
+from meshpace.study.byu_quantities import BY_TIMER, INTERVAL, SEGMENTS_AN_ACK
+from meshpace.study.byu_schemes import AD, AP, DA, FEW, TAHOE
+from meshpace.study.byu_topologies import CONDITIONS, RETRIES
+from meshpace.study.claims import Claim
+from meshpace.study.measures import Measure, of
+from meshpace.study.model import Cell, Effort, Study
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import FLOW_GOODPUT, Quantity
+
+STUDIES = {study.name: study for study in registry.STUDIES}
+CHAINS = [study for study in byu_chains.STUDIES if study.schemes]
+CLAIMS = (*byu_claims_pacing.CLAIMS, *byu_claims_windows.CLAIMS, *byu_claims_acks.CLAIMS)
+CATALOGUE = Path(__file__).resolve().parent.parent / "docs/experiments/thesis.md"
+
+
+@pytest.mark.parametrize("study", CHAINS, ids=lambda study: study.name)
+def test_every_scheme_is_wifus_tahoe_with_what_the_thesis_puts_beside_it(study: Study) -> None:
+    for scheme in study.schemes:
+        for point in study.axis.points[:: len(study.axis.points) - 1]:
+            job = study.job(Cell(RETRIES, scheme, point.label), 1, Effort.FULL)
+            used = engine.schemes_in_use(job)[scheme]
+            assert used["tcp_profile"] == "wifu"
+            assert used["congestion"] == ("few" if scheme == FEW else TAHOE)
+            assert used.get("few_base", TAHOE) == TAHOE
+            assert used["pacing"] == {AP: "wifu-khd", AD: "wifu-khd", "fixed-rate": "fixed"}.get(scheme, "none")
+            assert used["ack_policy"] == ("wifu-delayed" if scheme in {DA, AD} else "every")
+            if "n = " in point.label and scheme in {AP, AD}:
+                assert (used["ap_short_path"], used["n"]) == ("n-hop", int(point.label[-1]))
+
+
+def test_a_control_runs_once_for_all_values_of_a_schemes_parameter() -> None:
+    study = STUDIES["byu-ap-c4"]
+    points = [point.label for point in study.axis.points if point.label.startswith("2 flows")]
+    assert len(points) == 6
+    assert len({study.job(Cell(RETRIES, TAHOE, point), 1, Effort.QUICK) for point in points}) == 1
+    assert len({study.job(Cell(RETRIES, AP, point), 1, Effort.QUICK) for point in points}) == 6
+
+
+def test_full_segments_are_1500_bytes_long_and_a_transfer_has_691() -> None:
+    study = STUDIES["byu-da-c1"]
+    (text,) = engine.run_many_json([study.job(Cell(RETRIES, DA, "1 flow"), 1, Effort.QUICK)], 1, None)
+    run = json.loads(text)
+    (flow,) = run["flows"]
+    assert flow["segments_sent"] - flow["retransmits"] == 691
+    # 1, 3, 3, 4 segments an ACK: 179 without loss (docs/experiments/thesis.md, section 1).
+    assert 3.7 < SEGMENTS_AN_ACK(run) < 691 / 178  # type: ignore[operator]
+    assert 0 <= BY_TIMER(run) < 0.1  # type: ignore[operator]
+    assert INTERVAL(run) is None
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_claims_ask_for_points_that_quick_plans_run(claim: Claim) -> None:
+    assert claim.asks
+    for ask in claim.asks:
+        for name in ask.studies:
+            study = STUDIES[name]
+            run = {point.label for point in study.points(Effort.QUICK)}
+            assert set(ask.points or ()) | set(ask.measure.along or ()) <= run, name
+            assert set(ask.measure.schemes) <= set(study.schemes)
+            assert study.conditions == CONDITIONS
+
+
+def test_claims_of_chains_are_those_that_the_catalogue_numbers() -> None:
+    text = CATALOGUE.read_text(encoding="utf-8")
+    numbered = set(re.findall(r"\b(\d\.\d+\.[a-h]|T5\.1\.[a-h]|(?:FeW|DA|AD)\.[a-d])\b", text))
+    judged = {claim.id.removeprefix("byu ").split(" ")[0] for claim in CLAIMS}
+    assert judged <= numbered, sorted(judged - numbered)
+    chains = {f"5.{figure}" for figure in (*range(1, 7), *range(10, 17), *range(20, 26), *range(29, 35))}
+    asked = {one for one in numbered if one.rpartition(".")[0] in chains}
+    assert asked <= judged, sorted(asked - judged)
+    assert {one for one in numbered if one.startswith(("T5", "FeW", "DA", "AD"))} - judged == {"FeW.b", "FeW.c", "DA.b"}
+
+
+class Made(Outcome):
+    """Numbers by scheme and point."""
+
+    numbers: dict[tuple[str, str], list[float | None]] = {}  # noqa: RUF012
+
+    def values(self, cell: Cell, quantity: Quantity) -> list[float | None]:
+        assert quantity.unit
+        return self.numbers[cell.scheme, cell.point]
+
+
+def made(study: str, numbers: dict[tuple[str, str], list[float | None]]) -> Outcome:
+    found = Made(STUDIES[study], Effort.QUICK, {}, {})
+    Made.numbers = numbers
+    return found
+
+
+def take(measure: Measure, outcome: Outcome, point: str = "") -> list[float | None]:
+    return measure.take(outcome, RETRIES, point)
+
+
+def test_r_is_the_ratio_of_two_means_with_the_differences_of_pairs() -> None:
+    outcome = made("byu-da-c4", {(TAHOE, "1 flow"): [1.0, 3.0, None], (DA, "1 flow"): [3.0, 3.0, 5.0]})
+    assert take(relative(FLOW_GOODPUT, DA), outcome, "1 flow") == [1.0, 0.0, None]
+
+
+def test_parts_and_widths_are_taken_run_by_run() -> None:
+    points = [byu_chains.with_n(2, n) for n in (1, 2, 3)]
+    rows = zip(points, ([1.0, 5.0], [2.0, 5.0], [4.0, None]), strict=True)
+    outcome = made("byu-ap-c4", {(AP, point): values for point, values in rows})  # type: ignore[misc]
+    assert take(width(of(FLOW_GOODPUT, AP), points), outcome) == [3.0, None]
+    assert take(part(of(FLOW_GOODPUT, AP), points, lambda value: value < 3), outcome) == [2 / 3, None]
+
+
+def test_table_5_1_holds_a_packet_an_interval_against_the_control() -> None:
+    point = byu_chains.with_n(1, 4)
+    numbers: dict[tuple[str, str], list[float | None]] = {(TAHOE, point): [2e6, 4e6], (AP, point): [0.012, 0.006]}
+    outcome = made("byu-ap-c4", numbers)
+    # 1 and 2 Mbit/s against a mean of 3.
+    assert take(byu_claims_pacing.RATE, outcome, point) == pytest.approx([-1 / 3, -2 / 3])
+    assert take(byu_claims_pacing.EXCESS, outcome, point) == pytest.approx([2.0, 0.5])
