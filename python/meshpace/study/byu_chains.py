@@ -105,6 +105,22 @@ def _both(topology: Topology, figures: Sequence[str], n: Sequence[int] = (4,)) -
     return _study("ad", topology, figures, "Pacing with dynamic delayed ACKs", (TAHOE, AP, DA, AD), points, extra)
 
 
+def with_table(count: int, table: str) -> str:
+    """The label of a number of flows with segments an ACK."""
+    return f"{many(count)}, {table}"
+
+
+TABLES = ("1, 3, 3, 4", "1, 2, 3, 4")
+"""Segments an ACK as WiFu had them, and as was meant."""
+
+
+def _tables(topology: Topology) -> Study:
+    tables = ((f", {table}", of_scheme(DA, ("ack_steps", f"[{table}]")), 0.0) for table in TABLES)
+    points = tuple(_each(COUNTS, *tables))
+    extra = (SEGMENTS_AN_ACK, BY_TIMER)
+    return _study("da-table", topology, ("section 3.6",), "Two tables of segments an ACK", (DA,), points, extra)
+
+
 def _fixed(topology: Topology, figures: Sequence[str]) -> Study:
     rates = ((f", {rate} kbit/s", of_scheme(FIXED, ("fixed_rate", f"{rate}kbps")), float(rate)) for rate in RATES)
     return _study("fixed", topology, figures, "Fixed rates", (TAHOE, FIXED), tuple(_each((5,), *rates)), (SPREAD,))
@@ -155,6 +171,7 @@ STUDIES = (
             (C1, ("Fig. 5.24", "Fig. 5.25")),
         )
     ),
+    *map(_tables, CHAINS),
     _both(C9, ("Fig. 5.29", "Fig. 5.30")),
     _both(C4, ("Fig. 5.31", "Fig. 5.32")),
     _both(C1, ("Fig. 5.33", "Fig. 5.34"), (4, 1)),

@@ -54,7 +54,7 @@ ONE_HOP_BEST = "Goodput against n = 1"
 
 
 def _over_first(study: str, rule: Rule, points: Sequence[str]) -> Ask:
-    return Ask(beside(of(FLOW_GOODPUT, AP), "n = 1", _first), rule, percent, ONE_HOP_BEST, (study,), tuple(points))
+    return Ask(beside(of(FLOW_GOODPUT, AP), _first), rule, percent, ONE_HOP_BEST, (study,), tuple(points))
 
 
 def _falls(study: str, counts: Sequence[int]) -> tuple[Ask, ...]:

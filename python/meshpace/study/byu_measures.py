@@ -79,9 +79,8 @@ def width(measure: Measure, points: Sequence[str]) -> Measure:
     return along(measure, points, lambda values: max(values) - min(values))
 
 
-def beside(measure: Measure, other: str, point: Callable[[str], str]) -> Measure:
-    """A number at a point over the same number at ``point`` of that, less 1; ``other`` says what that is."""
-    del other
+def beside(measure: Measure, point: Callable[[str], str]) -> Measure:
+    """A number at a point over the same number at ``point`` of that, less 1."""
 
     def take(outcome: Outcome, condition: Condition, label: str) -> Values:
         here, there = measure.take(outcome, condition, label), measure.take(outcome, condition, point(label))

@@ -29,6 +29,7 @@ MODULES = (
     "byu_cal",
     "byu_assumptions",
     "byu_chains",
+    "byu_shapes",
     "throttle",
 )
 

@@ -36,6 +36,7 @@ _MODULES = (
     "byu_claims_pacing",
     "byu_claims_windows",
     "byu_claims_acks",
+    "byu_claims_shapes",
     *registry.MODULES,
 )
 
