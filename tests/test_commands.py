@@ -15,6 +15,8 @@ from commanding import Cli, wait_until_simulating
 COMMANDS = {
     "run",
     "sweep",
+    "compare",
+    "check",
     "study",
     "report",
     "schemes",

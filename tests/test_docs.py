@@ -73,6 +73,7 @@ COMMANDS = list(meshpace_commands())
     "document", [d for d, found in PYTHON.items() if found], ids=lambda d: str(d.relative_to(ROOT))
 )
 def test_python_runs(document: Path, tmp_path: Path) -> None:
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     program = "\n".join([BEFORE.get(str(document.relative_to(ROOT)), ""), *PYTHON[document]])
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False

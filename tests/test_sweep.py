@@ -150,7 +150,7 @@ def test_a_run_takes_one_scheme(cli: Cli, chain: Path) -> None:
     for command in ("run", "crosscheck"):
         line = expect_refusal(cli, command, chain, "--scheme", "newreno", "--scheme", "tcp-ap")
         assert "newreno, tcp-ap" in line
-        assert "meshpace sweep" in line
+        assert "meshpace compare" in line
 
 
 KILLED = ("sweep", "chain.toml", "--vary", "topology.hops,flow.0.to=3:n3,4:n4,5:n5", "--scheme", "newreno,tcp-ap",

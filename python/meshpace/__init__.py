@@ -1,1 +1,34 @@
-"""Adaptive pacing for TCP over multihop wireless meshes: simulator, studies, report."""
+"""Adaptive pacing for TCP over multihop wireless meshes: simulator, studies, report.
+
+In Python: :class:`Scenario`, :func:`run`, :func:`sweep`, and :class:`Formula` for a sender's formula of one's own
+(docs/python.md). What is named here is loaded when it is first used, so that commands start at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from meshpace._engine import ScenarioError
+    from meshpace.api import Drawing, Run, Runs, Scenario, SweepResult, run, sweep
+    from meshpace.formula import Formula, Reply
+
+_WHERE = {
+    "Drawing": "api", "Run": "api", "Runs": "api", "Scenario": "api", "SweepResult": "api", "run": "api",
+    "sweep": "api", "Formula": "formula", "Reply": "formula", "ScenarioError": "_engine",
+}  # fmt: skip
+
+__all__ = [
+    "Drawing", "Formula", "Reply", "Run", "Runs", "Scenario", "ScenarioError", "SweepResult", "run", "sweep",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_WHERE])

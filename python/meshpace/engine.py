@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from meshpace import _engine
 from meshpace._engine import ScenarioError
 from meshpace.results import RunResult
 
+if TYPE_CHECKING:
+    from meshpace.formula import Formula
+
 __all__ = [
-    "Columns", "Job", "ScenarioError", "film", "fingerprint", "resolve", "run_many", "run_many_json", "run_watched",
-    "schema", "schemes", "schemes_in_use", "version", "winf",
+    "Columns", "Job", "ScenarioError", "complaints", "film", "fingerprint", "resolve", "run_many", "run_many_json",
+    "run_watched", "schema", "schemes", "schemes_in_use", "version", "winf",
 ]  # fmt: skip
 
 version = _engine.version
@@ -36,6 +39,8 @@ class Job:
     """``key.path=value``, in the order applied."""
     scheme: str | None = None
     seed: int = 1
+    formulas: tuple[type[Formula], ...] = ()
+    """Senders' formulas in Python; each is a scheme of its name."""
 
     def command(self, seeds: int | None = None) -> str:
         """The command that repeats this run, or it with the seeds 1 to ``seeds``; ``name`` is the file's path."""
@@ -46,8 +51,12 @@ class Job:
             words += ["--scheme", self.scheme]
         return shlex.join([*words, *(("--seed", str(self.seed)) if seeds is None else ("--seeds", str(seeds)))])
 
+    def _formulas(self) -> list[tuple[str, Callable[[], object]]]:
+        return [(formula.scheme_name(), formula) for formula in self.formulas]
+
     def _tuple(self) -> tuple[str, bytes, list[str], str | None, int]:
-        return (self.name, self.text, list(self.overrides), self.scheme, self.seed)
+        bases = [setting for formula in self.formulas for setting in formula.settings()]
+        return (self.name, self.text, [*bases, *self.overrides], self.scheme, self.seed)
 
 
 def run_many_json(
@@ -60,7 +69,23 @@ def run_many_json(
     Raises:
         ScenarioError: the first job in order that cannot be run.
     """
-    return _engine.run_many([job._tuple() for job in jobs], threads, progress)
+    try:
+        if any(job.formulas for job in jobs):
+            return _engine.run_formulas([(job._tuple(), job._formulas()) for job in jobs], threads, progress)
+        return _engine.run_many([job._tuple() for job in jobs], threads, progress)
+    except ScenarioError as error:
+        raise _blamed(jobs, error) from None
+
+
+def _blamed(jobs: Sequence[Job], error: ScenarioError) -> ScenarioError:
+    """The same error of the first job that has it, with the setting that brings it about."""
+    from meshpace.blame import blamed
+
+    message = str(error)
+    for job in dict.fromkeys(replace(job, seed=1) for job in jobs):
+        if (job.overrides or job.scheme) and message in complaints(job):
+            return ScenarioError(blamed(job, message))
+    return error
 
 
 def run_many(
@@ -81,8 +106,12 @@ def run_watched(
         ScenarioError: the scenario cannot be run; no file is made.
         OSError: the capture cannot be written.
     """
+    _without_formulas(job, "a trace or a capture")
     target = None if capture is None else str(capture)
-    return _engine.run_watched(job._tuple(), series, target, progress)
+    try:
+        return _engine.run_watched(job._tuple(), series, target, progress)
+    except ScenarioError as error:
+        raise _blamed([job], error) from None
 
 
 def winf(path: Path, *, window_s: float, min_bytes: int) -> dict[str, Any]:
@@ -108,8 +137,21 @@ def film(
         ScenarioError: the scenario cannot be run.
         ValueError: a time is negative.
     """
+    _without_formulas(job, "a film")
     result, shots = _engine.film(job._tuple(), begin_s, length_s, frames, progress)
     return json.loads(result), json.loads(shots)
+
+
+def _without_formulas(job: Job, what: str) -> None:
+    if job.formulas:
+        raise ScenarioError(
+            f"{job.name}: {what} of a run with a formula in Python: found one; allowed: the engine's schemes"
+        )
+
+
+def complaints(job: Job) -> list[str]:
+    """Everything that is wrong with a scenario, a message each; empty if it can be run."""
+    return _engine.complaints(job._tuple())
 
 
 def resolve(job: Job) -> dict[str, Any]:
@@ -128,7 +170,10 @@ def schemes_in_use(job: Job) -> dict[str, dict[str, Any]]:
     Raises:
         ScenarioError: the scenario cannot be run.
     """
-    found: dict[str, dict[str, Any]] = json.loads(_engine.schemes_in_use(job._tuple()))
+    try:
+        found: dict[str, dict[str, Any]] = json.loads(_engine.schemes_in_use(job._tuple()))
+    except ScenarioError as error:
+        raise _blamed([job], error) from None
     return found
 
 

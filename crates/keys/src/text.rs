@@ -35,9 +35,12 @@ pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Strin
     // A typing error changes a letter or two; further off, a guess confuses more than it helps.
     let near = |distance: usize, candidate: &str| distance <= 2 && distance * 2 < candidate.chars().count();
     let word: Vec<char> = word.chars().take(SHOWN).collect();
-    let best = known.map(|candidate| (edit_distance(&word, candidate), candidate)).min();
+    // Of equally near ones, one that only a hyphen or underscore tells apart: "tcpgap" is "tcp-gap", not "tcp-ap".
+    let plain = |c: &char| !matches!(c, '-' | '_');
+    let other = |candidate: &str| !word.iter().copied().filter(plain).eq(candidate.chars().filter(plain));
+    let best = known.map(|candidate| (edit_distance(&word, candidate), other(candidate), candidate)).min();
     match best {
-        Some((distance, candidate)) if near(distance, candidate) => {
+        Some((distance, _, candidate)) if near(distance, candidate) => {
             format!(" (did you mean \"{candidate}\"?)")
         }
         _ => String::new(),
@@ -76,6 +79,7 @@ mod tests {
         assert_eq!(suggestion("raet", known()), " (did you mean \"rate\"?)");
         assert_eq!(suggestion("ratee", known()), " (did you mean \"rate\"?)");
         assert_eq!(suggestion("basicrate", known()), " (did you mean \"basic_rate\"?)");
+        assert_eq!(suggestion("tcpgap", ["tcp-ap", "tcp-gap"].into_iter()), " (did you mean \"tcp-gap\"?)");
         assert_eq!(suggestion("colour", known()), "");
         assert_eq!(suggestion("x", known()), "");
         assert_eq!(suggestion("", known()), "");

@@ -29,6 +29,6 @@ pub use film::Film;
 pub use meshpace_network::RelayFactory;
 pub use probe::{FlowSample, Probe};
 pub use result::{ENGINE, RunResult};
-pub use run::{check, run, run_with, run_with_relays, schema};
-pub use schemes::{parameters, parameters_in_use};
+pub use run::{check, run, run_with, run_with_controls, run_with_relays, schema};
+pub use schemes::{ControlFactory, parameters, parameters_in_use};
 pub use series::Series;

@@ -2,7 +2,7 @@
 
 use crate::probe::Probe;
 use crate::result::RunResult;
-use crate::schemes::ChosenSchemes;
+use crate::schemes::{ChosenSchemes, ControlFactory};
 use crate::simulation::Simulation;
 use meshpace_network::{NoWatch, RelayFactory};
 use meshpace_scenario::{Plan, Scenario, ScenarioError};
@@ -35,6 +35,19 @@ pub fn run_with_relays(
     probe: &mut dyn Probe,
 ) -> Result<RunResult, ScenarioError> {
     Ok(run_chosen(scenario, &ChosenSchemes::of(scenario)?, relays, probe))
+}
+
+/// Runs a scenario with controls of the caller's beside those of some schemes; `controls` by the schemes' names, sorted.
+///
+/// # Errors
+/// As [`run`]; the probe has then seen nothing.
+pub fn run_with_controls(
+    scenario: &Scenario,
+    controls: &[(String, ControlFactory)],
+    probe: &mut dyn Probe,
+) -> Result<RunResult, ScenarioError> {
+    let schemes = ChosenSchemes::of(scenario)?.with_controls(controls);
+    Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), probe))
 }
 
 fn run_chosen(

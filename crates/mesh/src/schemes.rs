@@ -6,9 +6,13 @@ use meshpace_relay::{CALIBRATED_RATE, CRITICAL_LOAD, Counting, LOAD_COUNT, Queue
 use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, ScenarioError};
 use meshpace_schemes::{Catalogue, FlowEnd, Scheme, SchemeSetting, UnknownScheme};
 use meshpace_settings::schema::plain;
+use meshpace_settings::suggestion;
+use meshpace_tcp::control::{Control, Paced};
 use meshpace_tcp::{Config, RtoConfig, TickConfig};
 use meshpace_units::{Rate, Span};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 /// The schemes of one scenario.
 #[derive(Clone, Debug)]
@@ -21,11 +25,24 @@ pub struct ChosenSchemes {
     pub flows: Vec<FlowScheme>,
 }
 
+/// Makes a control of the caller's for each flow of a scheme: it stands beside the scheme's own as a pacing part does
+/// beside a window part ([`Paced`]), so the tighter window and the later departure hold.
+#[derive(Clone)]
+pub struct ControlFactory(pub Arc<dyn Fn() -> Box<dyn Control> + Send + Sync>);
+
+impl fmt::Debug for ControlFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ControlFactory")
+    }
+}
+
 /// The scheme of one flow.
 #[derive(Clone, Debug)]
 pub struct FlowScheme {
     scheme: Scheme,
     flow: FlowEnd,
+    /// The caller's own control beside the scheme's.
+    beside: Option<ControlFactory>,
 }
 
 impl ChosenSchemes {
@@ -56,9 +73,24 @@ impl ChosenSchemes {
             flows: scenario
                 .flows
                 .iter()
-                .map(|spec| FlowScheme { scheme: find(&spec.scheme), flow: flow(spec) })
+                .map(|spec| FlowScheme { scheme: find(&spec.scheme), flow: flow(spec), beside: None })
                 .collect(),
         })
+    }
+}
+
+impl ChosenSchemes {
+    /// The same with controls of the caller's beside those of the schemes of these names.
+    ///
+    /// # Panics
+    /// If the factories are not sorted by name.
+    pub fn with_controls(mut self, controls: &[(String, ControlFactory)]) -> Self {
+        assert!(controls.is_sorted_by_key(|(name, _)| name), "factories by name");
+        for flow in &mut self.flows {
+            let found = controls.binary_search_by(|(name, _)| name.as_str().cmp(&flow.scheme.name));
+            flow.beside = found.ok().map(|index| controls[index].1.clone());
+        }
+        self
     }
 }
 
@@ -98,7 +130,8 @@ fn catalogue(scenario: &Scenario) -> Result<Catalogue, ScenarioError> {
 }
 
 fn unknown(at: &Location, error: UnknownScheme) -> ScenarioError {
-    at.error(format!("{:?}", error.name), error.allowed)
+    let hint = suggestion(&error.name, error.allowed.split(", "));
+    at.error(format!("{:?}{hint}", error.name), error.allowed)
 }
 
 impl ChosenSchemes {
@@ -114,6 +147,9 @@ impl FlowScheme {
         let mut config = self.scheme.sender(&self.flow);
         if let RtoConfig::Ticks(TickConfig { tick, boot_offset, .. }) = &mut config.rto {
             *boot_offset = Span::from_secs_f64(phase * tick.as_secs_f64());
+        }
+        if let Some(ControlFactory(beside)) = &self.beside {
+            config.control = Box::new(Paced::new(config.control, beside()));
         }
         config
     }

@@ -3,14 +3,16 @@
 //! Runs happen in threads of their own with the interpreter lock released; the calling thread looks ten times a second
 //! for signals, so that Ctrl-C acts at once.
 
+mod formula;
 mod links;
 mod pool;
 mod resolved;
 mod stamp;
 mod tables;
 
-use meshpace_mesh::{ENGINE, Film, Series, check, parameters_in_use, run, run_with};
-use meshpace_network::Capture;
+use formula::Raised;
+use meshpace_mesh::{ENGINE, Film, Series, check, parameters_in_use, run, run_with, run_with_controls};
+use meshpace_network::{Capture, NoWatch};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
 use meshpace_units::{Instant, Span};
 use pool::{Panicked, run_all};
@@ -20,6 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::fs::File;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::thread;
 
@@ -72,12 +75,15 @@ impl From<Failure> for PyErr {
 struct Job(String, Vec<u8>, Vec<String>, Option<String>, u64);
 
 impl Job {
+    fn overrides(&self) -> Overrides {
+        let Self(_, _, assignments, scheme, _) = self;
+        let overrides = scheme.iter().fold(Overrides::none(), Overrides::with_scheme);
+        assignments.iter().fold(overrides, Overrides::with)
+    }
+
     fn resolve(&self) -> Result<Scenario, Failure> {
-        let Self(name, bytes, assignments, scheme, seed) = self;
-        let none = Overrides::none();
-        let overrides = scheme.iter().fold(none, Overrides::with_scheme);
-        let overrides = assignments.iter().fold(overrides, Overrides::with);
-        Ok(ScenarioFile::parse(name, bytes, &overrides)?.resolve(*seed)?)
+        let Self(name, bytes, _, _, seed) = self;
+        Ok(ScenarioFile::parse(name, bytes, &self.overrides())?.resolve(*seed)?)
     }
 }
 
@@ -105,6 +111,26 @@ fn finish_watched(Watched(job, series, capture): &Watched) -> Result<(String, Op
     let (series, capture) = probe;
     capture.map(Capture::finish).transpose()?;
     Ok((stamp::to_json(&result, &scenario)?, series))
+}
+
+/// A job with formulas: pairs of a scheme's name and what makes the object of a connection.
+struct Formulated(Job, Formulas);
+
+/// A scheme's name, and what makes the object of a connection.
+type Formulas = Vec<(String, Py<PyAny>)>;
+
+/// The result of a job as JSON; what a formula raises ends it.
+fn finish_formulated(Formulated(job, formulas): &Formulated) -> Result<String, Failure> {
+    let scenario = job.resolve()?;
+    let controls = formula::factories(formulas);
+    let run = || run_with_controls(&scenario, &controls, &mut NoWatch);
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(result) => Ok(stamp::to_json(&result?, &scenario)?),
+        Err(panic) => match panic.downcast::<Raised>() {
+            Ok(raised) => Err(Failure::Python(raised.0)),
+            Err(panic) => resume_unwind(panic),
+        },
+    }
 }
 
 /// A job that is filmed: from when, how long, how many frames at the most.
@@ -206,6 +232,33 @@ mod _engine {
         let window = window
             .ok_or_else(|| PyValueError::new_err(format!("window_s = {window_s}: seconds, above 0")))?;
         py.detach(|| links::of_capture(&path, &meshpace_monitor::Options { window, min_bytes }))
+    }
+
+    /// As `run_many`, each job with its formulas: pairs of a scheme's name and a callable that makes the object of a
+    /// connection.
+    #[pyfunction]
+    fn run_formulas(
+        py: Python<'_>,
+        jobs: Vec<(Job, Formulas)>,
+        threads: Option<usize>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        let jobs = jobs.into_iter().map(|(job, formulas)| Formulated(job, formulas)).collect();
+        run_jobs(py, jobs, threads, progress, finish_formulated)
+    }
+
+    /// Everything that is wrong with a job's scenario, a message each; empty if it can be run.
+    #[pyfunction]
+    fn complaints(job: Job) -> Vec<String> {
+        let found = ScenarioFile::complaints(&job.0, &job.1, &job.overrides());
+        if !found.is_empty() {
+            return found.iter().map(ToString::to_string).collect();
+        }
+        let whole = job.resolve().and_then(|scenario| Ok(check(&scenario)?));
+        match whole {
+            Err(Failure::Scenario(error)) => vec![error.to_string()],
+            _ => Vec::new(),
+        }
     }
 
     /// Runs one job; its result and, as JSON as well, what was on the air from `begin_s` on for `length_s` or until

@@ -14,7 +14,9 @@ pub const FINGERPRINT: &str = env!("MESHPACE_FINGERPRINT");
 struct Stamped<'a> {
     #[serde(flatten)]
     result: &'a RunResult,
+    /// Of the engine's sources: equal for engines whose results are equal.
     engine_fingerprint: &'static str,
+    /// Every scheme that the run used, with every parameter as it acted.
     schemes: BTreeMap<String, BTreeMap<&'static str, serde_json::Value>>,
 }
 

@@ -9,7 +9,7 @@ use crate::read::{
     read_radio_links, read_routing, read_schemes, read_topology,
 };
 use crate::{Measure, Routing, Scenario, ScenarioError, SchemeSetting};
-use meshpace_settings::{Table, read};
+use meshpace_settings::{Table, complaints, read};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -47,6 +47,34 @@ impl ScenarioFile {
         let (text, mut table) = read(&file, bytes)?;
         overrides.apply(&file, &mut table)?;
         Self::check(&file, text, overrides, &table)
+    }
+
+    /// Everything that is wrong with a file: what its tables of keys see, and the first thing that only its readers see,
+    /// where nothing in its table stands already. Empty if [`ScenarioFile::parse`] accepts it.
+    #[must_use]
+    pub fn complaints(name: &str, bytes: &[u8], overrides: &Overrides) -> Vec<ScenarioError> {
+        let file: Arc<str> = name.into();
+        let read = read(&file, bytes).and_then(|(text, mut table)| {
+            overrides.apply(&file, &mut table)?;
+            Ok((text, table))
+        });
+        let (text, mut table) = match read {
+            Ok(read) => read,
+            Err(error) => return vec![error],
+        };
+        let mut found = complaints(&file, &ROOT, &table);
+        // Without what is wrong, what its readers say of the other tables is worth hearing.
+        let touched: Vec<String> = found.iter().map(|error| top(&error.at.key).to_owned()).collect();
+        table.entries.retain(|(key, _)| !touched.contains(key));
+        if let Err(error) = Self::check(&file, text, overrides, &table) {
+            // Of a table that is gone nothing can be said, nor of what another one leaned on.
+            let leans =
+                !touched.is_empty() && !table.entries.iter().any(|(key, _)| key == top(&error.at.key));
+            if !leans && !touched.iter().any(|key| key == top(&error.at.key)) {
+                found.push(error);
+            }
+        }
+        found
     }
 
     fn check(
@@ -96,6 +124,11 @@ impl ScenarioFile {
     pub fn resolve(&self, seed: u64) -> Result<Scenario, ScenarioError> {
         crate::resolve::resolve(self, seed)
     }
+}
+
+/// The table at the top of the file that a key stands in: `flow` of `flow[1].rate`.
+fn top(key: &str) -> &str {
+    key.split(['.', '[']).next().unwrap_or(key)
 }
 
 /// The file's name without folder and extension.

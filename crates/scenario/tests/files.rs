@@ -91,3 +91,31 @@ fn the_schema_refuses_what_the_checker_refuses() {
     let quiet: Value = toml::from_str("[[node]]\nid = \"a\"\nx = 0\ny = 0\n").expect("TOML");
     validator::validate(&file_schema(), &quiet, "file").expect("a scenario needs no flow");
 }
+
+#[test]
+fn every_complaint_is_told() {
+    let text = "[measure]\nduration = \"4sec\"\nwormup = \"1s\"\n[radio]\nrate = \"11mbps\"\n[topology]\nkind = \"chain\"\nhops = 2\n\
+                [[flow]]\nfrom = \"n0\"\nto = \"n2\"\nwindow = 0\n[[flow]]\nfrom = 3\nto = \"n0\"\n";
+    let found = ScenarioFile::complaints("a.toml", text.as_bytes(), &Overrides::none());
+    let told: Vec<_> = found.iter().map(|error| error.at.to_string()).collect();
+    assert_eq!(
+        told,
+        [
+            "a.toml:2: measure.duration",
+            "a.toml:3: measure.wormup",
+            "a.toml:5: radio.rate",
+            "a.toml:12: flow[0].window",
+            "a.toml:14: flow[1].from",
+        ]
+    );
+    assert!(found[2].to_string().contains("did you mean \"11Mbps\""), "{}", found[2]);
+    // What only readers see, beside what the tables see.
+    let text = "[measure]\nduration = \"4s\"\nwarmup = \"9s\"\n[radio]\nrate = \"2Mbps\"\nrts = \"perhaps\"\n\
+                [topology]\nkind = \"chain\"\nhops = 2\n[[flow]]\nfrom = \"n0\"\nto = \"n2\"\n";
+    let found = ScenarioFile::complaints("a.toml", text.as_bytes(), &Overrides::none());
+    let told: Vec<_> = found.iter().map(|error| error.at.to_string()).collect();
+    assert_eq!(told, ["a.toml:6: radio.rts", "a.toml:3: measure.warmup"]);
+    let good = text.replace("perhaps", "always").replace("9s", "1s");
+    assert!(ScenarioFile::complaints("a.toml", good.as_bytes(), &Overrides::none()).is_empty());
+    assert_eq!(ScenarioFile::complaints("a.toml", b"[measure", &Overrides::none()).len(), 1);
+}

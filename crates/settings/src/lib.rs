@@ -5,11 +5,13 @@
 //! key, what was found and what is allowed; a key that does not exist is wrong. What the keys mean is the business of
 //! whoever asks: the scenario file and the daemon's configuration file are both read this way.
 
+mod complaints;
 mod document;
 mod error;
 pub mod schema;
 mod settings;
 
+pub use complaints::complaints;
 pub use document::{Item, Table, Value, basic_string, read};
 pub use error::{FileError, Location, Named, Origin};
 pub use meshpace_keys::{

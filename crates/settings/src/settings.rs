@@ -2,7 +2,7 @@
 
 use crate::document::{Item, Table, Value};
 use crate::{FileError, Location, Named, Origin};
-use meshpace_keys::{Key, Kind, Preset, Section, Setting, quoted, shown, suggestion};
+use meshpace_keys::{Key, Kind, Preset, Real, Section, Setting, Whole, quoted, shown, suggestion};
 use std::sync::Arc;
 
 /// A table whose keys are known to exist and to apply.
@@ -34,13 +34,39 @@ impl<'a> Settings<'a> {
         table: Option<&'a Table>,
     ) -> Result<Self, FileError> {
         let settings = Self { file, path, origin, section, table };
-        for (name, item) in table.iter().flat_map(|table| &table.entries) {
-            match section.key(name) {
-                Some(key) => settings.check_applies(key, item)?,
-                None => return Err(settings.unknown(name, item)),
-            }
+        for (name, item) in settings.entries() {
+            settings.check_entry(name, item)?;
         }
         Ok(settings)
+    }
+
+    /// A table whose keys nobody has looked at.
+    pub(crate) const fn unchecked(
+        file: Arc<str>,
+        path: String,
+        origin: Origin,
+        section: &'static Section,
+        table: &'a Table,
+    ) -> Self {
+        Self { file, path, origin, section, table: Some(table) }
+    }
+
+    /// What the file and the options give, in that order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &'a (String, Item)> + use<'a> {
+        self.table.into_iter().flat_map(|table| &table.entries)
+    }
+
+    /// Does a key exist, and does it apply?
+    pub(crate) fn check_entry(&self, name: &str, item: &Item) -> Result<(), FileError> {
+        match self.section.key(name) {
+            Some(key) => self.check_applies(key, item),
+            None => Err(self.unknown(name, item)),
+        }
+    }
+
+    /// What the value of a key must be; `None` if there is no such key.
+    pub(crate) fn kind(&self, name: &str) -> Option<&'static Kind> {
+        self.section.key(name).map(|key| &key.kind)
     }
 
     fn unknown(&self, name: &str, item: &Item) -> FileError {
@@ -140,6 +166,10 @@ impl<'a> Settings<'a> {
                 Kind::Choice(words) | Kind::ChoiceOrWhole(words, _) | Kind::ChoiceOrReal(words, _),
                 Value::Text(text),
             ) => suggestion(text, words.iter().copied()),
+            (
+                Kind::Real(Real { unit, .. }) | Kind::Whole(Whole { unit: Some(unit), .. }),
+                Value::Text(text),
+            ) => unit.hint(text),
             _ => String::new(),
         };
         self.locate(key.name, &item.origin).error(item.value.show() + &hint, key.kind.allowed())

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// A physical quantity: its base unit and the suffixes that text may carry.
 #[derive(Debug)]
@@ -112,6 +113,27 @@ impl Unit {
         Some(number * times / per)
     }
 
+    /// What to say of `text` that is a number with a suffix that this unit does not have: ` (did you mean "11Mbps"?)` where
+    /// only the case of letters is wrong, else the suffixes there are; empty of other text.
+    #[must_use]
+    pub fn hint(&self, text: &str) -> String {
+        let text = text.trim();
+        let Some(end) = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+')) else {
+            return String::new();
+        };
+        let (number, suffix) = text.split_at(end);
+        let suffix = suffix.trim();
+        let known = || self.suffixes.iter().map(|(known, _, _)| *known);
+        if number.parse::<f64>().is_err() || self.suffixes.is_empty() || known().any(|known| known == suffix)
+        {
+            return String::new();
+        }
+        match known().find(|known| known.eq_ignore_ascii_case(suffix)) {
+            Some(known) => format!(" (did you mean \"{number}{known}\"?)"),
+            None => format!(" (units: {})", known().collect::<Vec<_>>().join(", ")),
+        }
+    }
+
     /// A bound of this unit as text: "0 s".
     #[must_use]
     pub fn show(&self, value: f64) -> String {
@@ -122,6 +144,16 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_suffix_is_named() {
+        assert_eq!(RATE.hint("11mbps"), " (did you mean \"11Mbps\"?)");
+        assert_eq!(RATE.hint("5.5 MBPS"), " (did you mean \"5.5Mbps\"?)");
+        assert_eq!(TIME.hint("4sec"), " (units: ns, us, ms, s, min, h)");
+        for silent in ["11Mbps", "fast", "", "11", "1.2.3s"] {
+            assert_eq!(RATE.hint(silent), "", "{silent}");
+        }
+    }
 
     #[test]
     fn text_is_a_number_and_a_known_suffix() {

@@ -74,6 +74,6 @@ def one_scheme(schemes: list[str] | None, command: str) -> str | None:
     if schemes and len(schemes) > 1:
         raise InputError(
             f"--scheme: found {', '.join(schemes)}; allowed: one, which `meshpace {command}` gives every flow; "
-            "`meshpace sweep` runs several side by side"
+            "`meshpace compare` runs several side by side"
         )
     return schemes[0] if schemes else None

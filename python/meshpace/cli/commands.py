@@ -9,7 +9,7 @@ import typer
 
 from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Scheme, Settings, Threads, one_scheme
 from meshpace.cli.failure import reports_failure
-from meshpace.cli.sweeping import sweep
+from meshpace.cli.sweeping import check, compare, sweep
 
 
 @reports_failure
@@ -178,6 +178,8 @@ ALL = (
     run,
     sweep,
     winf,
+    compare,
+    check,
     schemes,
     scenarios,
     schema,

@@ -1,14 +1,26 @@
-"""``meshpace sweep`` as a command."""
+"""``meshpace sweep``, ``compare`` and ``check`` as commands."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Schemes, Settings, Threads, seconds_of
-from meshpace.cli.failure import InputError, reports_failure
+from meshpace.cli.arguments import (
+    MAX_SEEDS,
+    Json,
+    Scenario,
+    Scheme,
+    Schemes,
+    Settings,
+    Threads,
+    job,
+    one_scheme,
+    seconds_of,
+)
+from meshpace.cli.failure import BAD_INPUT, InputError, reports_failure
 
 Seeds = Annotated[int, typer.Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this at each point.")]
 Precise = Annotated[
@@ -57,3 +69,43 @@ def sweep(
         scenario, vary or (), scheme, seeds, settings or (), precision, seconds_of(budget), store, threads, executor,
         Outputs(csv, parquet, pdf, report), json,
     )  # fmt: skip
+
+
+@reports_failure
+def compare(
+    things: Annotated[
+        list[Path], typer.Argument(metavar="A B...", help="Scenario files, which are run, or stores, which are read.")
+    ],
+    scheme: Schemes = None,
+    seeds: Seeds = 5,
+    settings: Settings = None,
+    store: Kept = Path("store"),
+    threads: Threads = None,
+    executor: Executor = "threads",
+    csv: CsvFile = None,
+    parquet: ParquetFile = None,
+    pdf: PdfFile = None,
+    report: ReportFile = None,
+    json: Json = False,
+) -> None:
+    """Put schemes, scenarios or stores side by side, with differences paired by seed."""
+    from meshpace.sweeps.command import Outputs
+    from meshpace.sweeps.compare import compare as run_compare
+
+    outputs = Outputs(csv, parquet, pdf, report)
+    run_compare(things, scheme, seeds, settings or (), store, threads, executor, outputs, json)
+
+
+@reports_failure
+def check(scenario: Scenario, scheme: Scheme = None, settings: Settings = None) -> None:
+    """Tell everything that is wrong with a scenario, a line each; exit status 0 or 2."""
+    from meshpace.blame import blamed
+    from meshpace.engine import complaints
+
+    asked = job(scenario, settings, one_scheme(scheme, "check"))
+    found = complaints(asked)
+    for message in found:
+        print(blamed(asked, message), file=sys.stderr)
+    if found:
+        raise typer.Exit(BAD_INPUT)
+    print(f"{scenario}: can be run")

@@ -99,6 +99,11 @@ def _section(anchor: str, section: Section) -> str:
     return "".join([*parts, "</section>"])
 
 
+def view_as_html(view: View) -> str:
+    """One view with its legend, drawn without scripts."""
+    return _views((view,))
+
+
 def _views(views: Sequence[View]) -> str:
     """The first view drawn; a script offers the others."""
     first = views[0]

@@ -64,7 +64,12 @@ def question_of(job: Job, *, series: bool = False) -> str:
 
 
 def _asked(job: Job) -> dict[str, Any]:
+    # Only where there are any: the keys of all other runs stay what they are.
+    formulas = {
+        formula.scheme_name(): hashlib.sha256(formula.source().encode()).hexdigest() for formula in job.formulas
+    }
     return {
+        **({"formulas": formulas} if formulas else {}),
         "scenario": job.text.decode("utf-8", "surrogateescape"),
         "overrides": job.overrides,
         "scheme": job.scheme,

@@ -70,7 +70,7 @@ def carry_out(
             require_matplotlib()
         with workers(executor, threads) as hands:
             swept = run_sweep(asked, store, hands, precision, budget_s)
-        _write(swept, drafts)
+        write(swept, drafts)
     return swept
 
 
@@ -78,7 +78,13 @@ def _paths(outputs: Outputs) -> tuple[Path | None, ...]:
     return (outputs.csv, outputs.parquet, outputs.pdf, outputs.report)
 
 
-def _write(swept: Swept, outputs: Outputs) -> None:
+def write(swept: Swept, outputs: Outputs) -> None:
+    """Writes the files.
+
+    Raises:
+        MissingPackageError: what a file needs is not installed.
+        OSError: a file cannot be written.
+    """
     if outputs.csv is not None or outputs.parquet is not None:
         from meshpace.sweeps.table import table, write_csv, write_parquet
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from meshpace.engine import Job
+from meshpace.formula import Formula
 from meshpace.sweeps.errors import SweepError
 from meshpace.sweeps.vary import Settings, Vary, combinations
 
@@ -50,6 +51,8 @@ class Sweep:
     schemes: tuple[str | None, ...] = (None,)
     settings: tuple[str, ...] = ()
     """``key.path=value`` of every run."""
+    formulas: tuple[type[Formula], ...] = ()
+    """Schemes that are formulas in Python, among ``schemes``."""
     _points: tuple[Settings, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,7 +96,8 @@ class Sweep:
     def job(self, cell: Cell, seed: int) -> Job:
         """One run."""
         varied = (f"{key}={value}" for key, value in cell.point)
-        return Job(cell.source.name, cell.source.text, (*self.settings, *varied), cell.scheme, seed)
+        formulas = tuple(formula for formula in self.formulas if formula.scheme_name() == cell.scheme)
+        return Job(cell.source.name, cell.source.text, (*self.settings, *varied), cell.scheme, seed, formulas)
 
 
 def schemes_of(words: Sequence[str] | None) -> tuple[str | None, ...]:

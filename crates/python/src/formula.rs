@@ -1,0 +1,248 @@
+//! A formula of the user's own: a Python object as a sender's control, beside that of the scheme that it builds on.
+//!
+//! It is told of every acknowledgement and may answer with a window and an interval. The engine keeps the pacer and the
+//! window part with its answers to losses; where both answer, the tighter answer holds. An object is used by one connection
+//! alone, so equal runs make equal calls.
+
+use meshpace_mesh::ControlFactory;
+use meshpace_pacing::{LinkRates, Pacer};
+use meshpace_tcp::control::{Ack, AckKind, Allowance, Asks, CloneControl, Control};
+use meshpace_tcp::control::{Departure, Discipline, Outstanding, Pace, PacingView, Reaction, Sent};
+use meshpace_units::{Instant, Rate, Span};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+/// What ends a run from inside a formula: it travels as a panic, which the hook that prints panics does not see.
+pub struct Raised(pub PyErr);
+
+/// Factories for the formulas of a job: pairs of a scheme's name and a callable that makes the object of a connection.
+pub fn factories(formulas: &[(String, Py<PyAny>)]) -> Vec<(String, ControlFactory)> {
+    let factory = |(name, make): &(String, Py<PyAny>)| {
+        let make = Python::attach(|py| make.clone_ref(py));
+        let control = move || -> Box<dyn Control> { Box::new(Formula::new(&make)) };
+        (name.clone(), ControlFactory(Arc::new(control)))
+    };
+    let mut made: Vec<_> = formulas.iter().map(factory).collect();
+    made.sort_by(|a, b| a.0.cmp(&b.0));
+    made
+}
+
+/// An acknowledgement as a formula sees it. Times in seconds, rates in bit/s; what is not known is None.
+#[pyclass(frozen, get_all, name = "Ack")]
+struct Told {
+    /// When it arrived.
+    now: f64,
+    /// `new`, `duplicate` or `other`.
+    kind: &'static str,
+    /// Newly acknowledged bytes; SYN and FIN count as one each.
+    acked: u64,
+    /// Payload of a full segment, bytes.
+    mss: u32,
+    /// Segments in flight after it.
+    flight: f64,
+    /// Round trip of the newly acknowledged segment that was sent last; None if it was sent twice.
+    rtt: Option<f64>,
+    /// That of the one sent first.
+    rtt_oldest: Option<f64>,
+    /// Time since the departure that the timestamp echoes, on duplicates too.
+    echoed: Option<f64>,
+    /// The wired part of the round trip, if a gateway wrote it.
+    rtt_wired: Option<f64>,
+    /// Wireless hops that it came over.
+    hops: Option<u32>,
+    /// The rates of the links, one each where they differ; one alone if all are the same.
+    link_rates: Vec<u64>,
+    /// A packet was marked on its way to the receiver.
+    ecn_echo: bool,
+}
+
+impl Told {
+    fn of(ack: &Ack<'_>) -> Self {
+        let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
+        let bits = |rate: &Rate| rate.as_bits_per_sec();
+        let link_rates = ack.route.map_or_else(Vec::new, |route| match &route.rates {
+            LinkRates::Uniform(rate) => vec![bits(rate)],
+            LinkRates::PerLink(rates) => rates.iter().map(bits).collect(),
+        });
+        Self {
+            now: ack.now.as_secs_f64(),
+            kind: match ack.kind {
+                AckKind::New => "new",
+                AckKind::Duplicate => "duplicate",
+                AckKind::Other => "other",
+            },
+            acked: ack.acked,
+            mss: ack.mss,
+            flight: ack.out.flight,
+            rtt: seconds(ack.newest),
+            rtt_oldest: seconds(ack.oldest),
+            echoed: seconds(ack.echoed),
+            rtt_wired: seconds(ack.rtt_wired),
+            hops: ack.route.and_then(|route| route.hops),
+            link_rates,
+            ecn_echo: ack.ecn_echo,
+        }
+    }
+}
+
+/// One connection's formula.
+#[derive(Debug)]
+struct Formula {
+    object: Py<PyAny>,
+    pacer: Pacer,
+    /// Segments.
+    window: Option<f64>,
+    hears_loss: bool,
+    hears_timeout: bool,
+}
+
+impl Formula {
+    fn new(make: &Py<PyAny>) -> Self {
+        or_raise(Python::attach(|py| Self::around(py, make.call0(py)?)))
+    }
+
+    fn around(py: Python<'_>, object: Py<PyAny>) -> PyResult<Self> {
+        let bound = object.bind(py);
+        let initial = |name: &str| match bound.getattr_opt(name)? {
+            Some(value) if !value.is_none() => Ok::<_, PyErr>(Some(value.extract::<f64>()?)),
+            _ => Ok(None),
+        };
+        let (interval, window) = (initial("interval")?, initial("window")?);
+        let interval = interval.map(|seconds| spacing(bound, seconds)).transpose()?.flatten();
+        let window = window.map(|segments| segments_of(bound, segments)).transpose()?;
+        let hears_loss = bound.getattr_opt("on_loss")?.is_some();
+        let hears_timeout = bound.getattr_opt("on_timeout")?.is_some();
+        Ok(Self { pacer: Pacer::new(interval), window, hears_loss, hears_timeout, object })
+    }
+
+    fn take(&mut self, now: Instant, answer: &Bound<'_, PyAny>) -> PyResult<()> {
+        if answer.is_none() {
+            return Ok(());
+        }
+        let bound = self.object.bind(answer.py());
+        let part = |name: &str| -> PyResult<Option<f64>> {
+            let found = answer.getattr(name).map_err(|_| {
+                let what =
+                    answer.get_type().qualname().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+                PyTypeError::new_err(format!(
+                    "{}: found a {what}; allowed: meshpace.Reply(window=..., interval=...) or None",
+                    class_of(bound)
+                ))
+            })?;
+            found.extract()
+        };
+        if let Some(segments) = part("window")? {
+            self.window = Some(segments_of(bound, segments)?);
+        }
+        if let Some(seconds) = part("interval")? {
+            self.pacer.set_interval(now, spacing(bound, seconds)?);
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, now: Instant, method: &str) {
+        or_raise(Python::attach(|py| {
+            let answer = self.object.bind(py).call_method1(method, (now.as_secs_f64(),))?;
+            self.take(now, &answer)
+        }));
+    }
+}
+
+fn class_of(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().qualname().map_or_else(|_| "a formula".to_owned(), |name| name.to_string())
+}
+
+/// An interval; none for zero seconds: nothing is held back.
+fn spacing(object: &Bound<'_, PyAny>, seconds: f64) -> PyResult<Option<Span>> {
+    let span = (seconds >= 0.0).then(|| Span::try_from_secs_f64(seconds)).flatten().ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "{}.interval: found {seconds}; allowed: seconds, 0 (no pacing) or more",
+            class_of(object)
+        ))
+    })?;
+    Ok((!span.is_zero()).then_some(span))
+}
+
+fn segments_of(object: &Bound<'_, PyAny>, segments: f64) -> PyResult<f64> {
+    if segments > 0.0 && segments.is_finite() {
+        return Ok(segments);
+    }
+    let message =
+        format!("{}.window: found {segments}; allowed: segments, a number above 0", class_of(object));
+    Err(PyValueError::new_err(message))
+}
+
+/// The value; an exception ends the run.
+fn or_raise<T>(result: PyResult<T>) -> T {
+    result.unwrap_or_else(|error| resume_unwind(Box::new(Raised(error))))
+}
+
+impl CloneControl for Formula {
+    /// A connection's own: the object is copied with all it holds.
+    fn clone_box(&self) -> Box<dyn Control> {
+        let object = or_raise(Python::attach(|py| {
+            let copy = py.import("copy")?.call_method1("deepcopy", (&self.object,))?;
+            Ok(copy.unbind())
+        }));
+        Box::new(Self {
+            object,
+            pacer: self.pacer.clone(),
+            window: self.window,
+            hears_loss: self.hears_loss,
+            hears_timeout: self.hears_timeout,
+        })
+    }
+}
+
+impl Control for Formula {
+    fn asks(&self) -> Asks {
+        Asks { round_trips: true, route: true, ..Asks::default() }
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        or_raise(Python::attach(|py| {
+            let answer = self.object.bind(py).call_method1("on_ack", (Told::of(ack),))?;
+            self.take(ack.now, &answer)
+        }));
+        Reaction::Continue
+    }
+
+    fn on_loss(&mut self) {
+        if self.hears_loss {
+            or_raise(Python::attach(|py| self.object.bind(py).call_method0("on_loss").map(drop)));
+        }
+    }
+
+    fn on_timeout(&mut self, now: Instant, _out: &Outstanding) {
+        if self.hears_timeout {
+            self.call(now, "on_timeout");
+        }
+    }
+
+    fn on_departure(&mut self, departure: &Departure) {
+        // As the engine's own pacing parts: data take the token, a SYN does not (schemes.md section 2, edge cases).
+        if matches!(departure.sent, Sent::Data { .. }) {
+            self.pacer.on_departure(departure.token);
+        }
+    }
+
+    fn window(&self, mss: u32, _new_data: bool) -> Option<Allowance> {
+        let bytes = self.window? * f64::from(mss);
+        Some(Allowance { bytes: bytes as u64, extension: 0 })
+    }
+
+    fn pace(&self, now: Instant) -> Option<Pace> {
+        let interval = self.pacer.interval()?;
+        Some(Pace { release: self.pacer.release_at(now), interval, discipline: Discipline::Permission })
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.window.unwrap_or(f64::INFINITY)
+    }
+
+    fn pacing(&self) -> PacingView {
+        PacingView { interval: self.pacer.interval(), ..PacingView::default() }
+    }
+}

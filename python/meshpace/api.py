@@ -1,0 +1,393 @@
+"""The simulator from Python: scenarios, runs, sweeps, results as Arrow tables."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from meshpace import engine
+from meshpace.engine import Job, ScenarioError
+from meshpace.errors import MendableError
+from meshpace.formula import Formula
+from meshpace.results import RunResult
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from meshpace.sweeps.make import Swept
+    from meshpace.sweeps.vary import Vary
+
+Scheme = str | type[Formula]
+"""A scheme's name, or a formula of one's own."""
+Values = Mapping[str | tuple[str, ...], Sequence[Any]]
+"""What varies: values by key, tuples of values by a tuple of keys that move together."""
+
+
+class Scenario:
+    """A scenario: the text of a file, and what is set differently. Nothing is checked until it is used."""
+
+    def __init__(self, text: str, name: str = "scenario.toml", settings: Sequence[str] = ()) -> None:
+        """``text`` is TOML, ``name`` what messages call it, ``settings`` are ``key.path=value``."""
+        self.text = text
+        self.name = name
+        self.settings: tuple[str, ...] = tuple(settings)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Reads a file.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        return cls(Path(path).read_bytes().decode("utf-8", "surrogateescape"), str(path))
+
+    def set(self, key: str, value: object) -> Self:
+        """Replaces a value, as ``--set`` does: ``scenario.set("flow.0.scheme", "tcp-ap")``. Returns the scenario."""
+        kept = (setting for setting in self.settings if setting.partition("=")[0] != key)
+        self.settings = (*kept, f"{key}={_value(value)}")
+        return self
+
+    def copy(self) -> Self:
+        """Another one with the same text and settings."""
+        return type(self)(self.text, self.name, self.settings)
+
+    def complaints(self) -> list[str]:
+        """Everything that is wrong with it, a message each; empty if it can be run."""
+        return engine.complaints(self.job())
+
+    def validate(self) -> Self:
+        """Returns the scenario if it can be run.
+
+        Raises:
+            ScenarioError: it cannot; its message has a line for everything that is wrong.
+        """
+        if found := self.complaints():
+            raise ScenarioError("\n".join(found))
+        return self
+
+    def resolve(self, seed: int = 1) -> dict[str, Any]:
+        """With every default filled in and every draw of the seed made.
+
+        Raises:
+            ScenarioError: it cannot be run.
+        """
+        return engine.resolve(self.job(seed=seed))
+
+    def draw(self, seed: int = 1) -> Drawing:
+        """The network drawn: nodes, both ranges around the first sender, wired links, flows.
+
+        Raises:
+            ScenarioError: it cannot be run.
+        """
+        from meshpace.sweeps.page import drawn
+
+        return Drawing.of(drawn(self.resolve(seed)))
+
+    def job(self, scheme: Scheme | None = None, seed: int = 1) -> Job:
+        """One run of it."""
+        name, formulas = _scheme(scheme)
+        text = self.text.encode("utf-8", "surrogateescape")
+        return Job(self.name, text, self.settings, name, seed, formulas)
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, settings={list(self.settings)})"
+
+    def _repr_html_(self) -> str:
+        try:
+            picture = self.draw()._repr_html_()
+        except ScenarioError as error:
+            picture = f"<pre>{escape(str(error))}</pre>"
+        settings = "".join(f"<li><code>{escape(setting)}</code></li>" for setting in self.settings)
+        return f"<p><b>{escape(self.name)}</b></p><ul>{settings}</ul>{picture}"
+
+
+class Drawing:
+    """A picture as SVG; notebooks show it."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    @classmethod
+    def of(cls, topology: Any) -> Self:
+        """Of a topology, with the report's looks."""
+        from meshpace.report.topology import draw
+
+        return cls(draw(topology).replace('<svg class="topology"', f"<svg {_NAMESPACE} {_LOOKS_SIZE}", 1).replace(
+            ">", f"><style>{_LOOKS}</style>", 1))  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Writes the SVG.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+
+_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
+_LOOKS_SIZE = 'class="topology" width="480"'
+_LOOKS = (
+    ".topology .range{fill:#14666214;stroke:#146662;stroke-dasharray:4 3}.topology .edge{stroke:#ccc}"
+    ".topology .wire{stroke:#555;stroke-width:2}.topology .flow path{fill:none;stroke:#c2452d;stroke-width:2}"
+    ".topology .flow .tip{fill:#c2452d}.topology text{font:12px sans-serif;fill:#333}"
+)
+"""What the drawing needs outside a report, whose style sheet has the rest."""
+
+
+class Run(dict[str, Any]):
+    """One run: the object of ``meshpace run --json`` (docs/result-fields.md), with tables."""
+
+    @property
+    def result(self) -> RunResult:
+        """The same, typed."""
+        return cast(RunResult, dict(self))
+
+    def table(self) -> pa.Table:
+        """The flows as an Arrow table, a row each."""
+        return Runs([self]).table()
+
+    def links(self) -> pa.Table:
+        """The links as an Arrow table, a row each."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self["links"])
+
+    def to_pandas(self) -> Any:
+        """The flows as a data frame; needs pandas."""
+        return self.table().to_pandas()
+
+    def _repr_html_(self) -> str:
+        return Runs([self])._repr_html_()
+
+
+class Runs(Sequence[Run]):
+    """Runs of several seeds, in their order."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = tuple(runs)
+
+    def __getitem__(self, index: Any) -> Any:
+        return Runs(self._runs[index]) if isinstance(index, slice) else self._runs[index]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self._runs)
+
+    def table(self) -> pa.Table:
+        """The flows of every run as an Arrow table: a row a run and flow."""
+        from meshpace.sweeps.table import flows_table
+
+        return flows_table((run["scenario"], (), run.result) for run in self._runs)
+
+    def to_pandas(self) -> Any:
+        """The same as a data frame; needs pandas."""
+        return self.table().to_pandas()
+
+    def _repr_html_(self) -> str:
+        names = (
+            "seed",
+            "flow",
+            "from",
+            "to",
+            "scheme",
+            "hops",
+            "goodput_bps",
+            "delay_mean_s",
+            "retransmits",
+            "timeouts",
+        )
+        return _html(self.table().select([*names]).to_pylist(), names)
+
+
+def run(
+    scenario: Scenario | str | Path, scheme: Scheme | None = None, seed: int = 1, *, seeds: int | None = None,
+    threads: int | None = None,
+) -> Any:  # fmt: skip
+    """Simulates a scenario: a :class:`Run`, or with ``seeds`` the :class:`Runs` of the seeds 1 to that.
+
+    Raises:
+        ScenarioError: it cannot be run.
+        OSError: the file cannot be read.
+    """
+    which = _loaded(scenario)
+    chosen = [seed] if seeds is None else range(1, seeds + 1)
+    texts = engine.run_many_json([which.job(scheme, one) for one in chosen], threads)
+    found = [Run(json.loads(text)) for text in texts]
+    return found[0] if seeds is None else Runs(found)
+
+
+class SweepResult:
+    """What came out of a sweep."""
+
+    def __init__(self, swept: Swept) -> None:
+        self.swept = swept
+
+    def table(self) -> pa.Table:
+        """Every run as an Arrow table, a row a run and flow, as ``meshpace sweep --parquet`` writes it."""
+        from meshpace.sweeps.table import table
+
+        return table(self.swept)
+
+    def means(self) -> pa.Table:
+        """Means with 95 % confidence half-widths, a row a point, scheme and quantity, in the results' own units."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self._means())
+
+    def _means(self) -> list[dict[str, Any]]:
+        from meshpace.sweeps.figures import shown
+
+        swept, names = self.swept, self.swept.scenario_names()
+        return [
+            {
+                "scenario": names[cell.source], "scheme": cell.scheme_name, **dict(cell.point),
+                "quantity": quantity.name,
+                "mean": None if value is None else value.mean, "ci95": None if value is None else value.half_width,
+                "seeds": len(runs),
+            }
+            for cell, runs in swept.runs.items()
+            for quantity in shown(swept)
+            for value in (swept.estimate(cell, quantity),)
+        ]  # fmt: skip
+
+    def to_pandas(self) -> Any:
+        """:meth:`table` as a data frame; needs pandas."""
+        return self.table().to_pandas()
+
+    def save(self, path: str | Path) -> None:
+        """Writes a file by its ending: ``.csv``, ``.parquet``, ``.pdf`` (figures), ``.html`` (the report).
+
+        Raises:
+            OutputError: it ends otherwise.
+            OSError: the file cannot be written.
+        """
+        from meshpace.sweeps.command import Outputs, write
+
+        target = Path(path)
+        kinds = {".csv": "csv", ".parquet": "parquet", ".pdf": "pdf", ".html": "report"}
+        if target.suffix not in kinds:
+            raise OutputError(f"{path}: found {target.suffix!r}; allowed: {', '.join(kinds)}")
+        write(self.swept, Outputs(**{kinds[target.suffix]: target}))
+
+    def _repr_html_(self) -> str:
+        from meshpace.cli.tables import show
+        from meshpace.report.embedded import style
+        from meshpace.report.page import view_as_html
+        from meshpace.sweeps.figures import shown, views, written
+
+        swept = self.swept
+        rows = [
+            {
+                **dict(cell.point), "scheme": written(cell.scheme), "seeds": len(runs),
+                **{f"{q.title} {q.unit}": show(swept.estimate(cell, q), (q.factor, q.decimals)) for q in shown(swept)},
+            }
+            for cell, runs in swept.runs.items()
+        ]  # fmt: skip
+        picture = view_as_html(views(swept)[0])
+        page = escape(f"<!doctype html>{style()}<body>{picture}</body>", quote=True)
+        # In a frame of its own: the report's style is for whole pages.
+        frame = f'<iframe srcdoc="{page}" style="width:100%;height:380px;border:0" title="figure"></iframe>'
+        return frame + _html(rows, list(rows[0]))
+
+
+class OutputError(MendableError):
+    """A file of that kind cannot be written."""
+
+
+def sweep(
+    scenario: Scenario | str | Path | Sequence[Scenario | str | Path], vary: Values | Sequence[str] = (), *,
+    scheme: Scheme | Sequence[Scheme] | None = None, seeds: int = 5, precision: str | None = None,
+    budget_s: float = 3600.0, store: str | Path = "store", threads: int | None = None, executor: str = "threads",
+) -> SweepResult:  # fmt: skip
+    """As ``meshpace sweep``; ``vary`` is a dictionary, or what ``--vary`` takes.
+
+    ``vary={"radio.rate": ["2Mbps", "11Mbps"], ("topology.hops", "flow.0.to"): [(2, "n2"), (4, "n4")]}``
+
+    Raises:
+        ScenarioError: a run cannot be made.
+        MendableError: what was asked for makes no sense.
+        OSError: the store cannot be read or written.
+    """
+    from meshpace.study.executors import workers
+    from meshpace.study.store import Store
+    from meshpace.sweeps import precision as precisions
+    from meshpace.sweeps.make import run_sweep
+    from meshpace.sweeps.model import Source, Sweep
+
+    several = [scenario] if isinstance(scenario, (Scenario, str, Path)) else list(scenario)
+    loaded = [_loaded(one) for one in several]
+    given = [scheme] if scheme is None or isinstance(scheme, (str, type)) else list(scheme)
+    named = [_scheme(one) for one in given]
+    varies = _varies(vary)
+    varied = {key for one in varies for key in one.keys}
+    # What varies takes the place of what the scenario was set to.
+    kept = (setting for setting in loaded[0].settings if setting.partition("=")[0] not in varied)
+    asked = Sweep(
+        tuple(Source(one.name, one.text.encode("utf-8", "surrogateescape")) for one in loaded), seeds, varies,
+        tuple(name for name, _ in named), tuple(kept),
+        formulas=tuple(formula for _, formulas in named for formula in formulas),
+    )  # fmt: skip
+    if any(one.settings != loaded[0].settings for one in loaded):
+        raise OutputError("several scenarios in one sweep: found different settings; allowed: the same for all")
+    narrow = None if precision is None else precisions.parse(precision)
+    with workers(executor, threads) as hands:
+        return SweepResult(run_sweep(asked, Store(Path(store)), hands, narrow, budget_s))
+
+
+def _varies(vary: Values | Sequence[str]) -> tuple[Vary, ...]:
+    from meshpace.sweeps.vary import Vary, parse
+
+    if not isinstance(vary, Mapping):
+        return tuple(map(parse, vary))
+    return tuple(
+        Vary((key,), tuple((_value(value),) for value in values)) if isinstance(key, str)
+        else Vary(key, tuple(tuple(map(_value, value)) for value in values))
+        for key, values in vary.items()
+    )  # fmt: skip
+
+
+def _loaded(scenario: Scenario | str | Path) -> Scenario:
+    return scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+
+
+def _scheme(scheme: Scheme | None) -> tuple[str | None, tuple[type[Formula], ...]]:
+    if isinstance(scheme, type):
+        return scheme.scheme_name(), (scheme,)
+    return scheme, ()
+
+
+def _value(value: object) -> str:
+    """A value as ``--set`` reads it back: as TOML, and what is none as a string."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(json.dumps(one) if isinstance(one, str) else _value(one) for one in value)}]"
+    text = str(value)
+    if not isinstance(value, str):
+        return text
+    try:
+        tomllib.loads(f"x = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return json.dumps(text)  # it would be read as something else
+
+
+def _html(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    def cell(value: Any) -> str:
+        return escape("" if value is None else f"{value:,.4g}" if isinstance(value, float) else str(value))
+
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(f"<tr>{''.join(f'<td>{cell(row[name])}</td>' for name in names)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,32 @@
+"""Which setting breaks a scenario that is sound without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from meshpace.engine import Job
+
+
+def blamed(job: Job, message: str) -> str:
+    """``message``, and which setting of the command line brings about what it tells of another key.
+
+    A setting is blamed if without it alone the scenario does not complain of this. What names an option already needs
+    no more.
+    """
+    from meshpace import engine
+
+    if f"{job.name}: --" in message:
+        return message
+    settings = [*job.overrides, *([] if job.scheme is None else [""])]
+    guilty = []
+    for index, setting in enumerate(settings):
+        without = (
+            replace(job, overrides=(*job.overrides[:index], *job.overrides[index + 1 :]))
+            if setting
+            else replace(job, scheme=None)
+        )
+        if message not in engine.complaints(without):
+            guilty.append(f"--set {setting}" if setting else f"--scheme {job.scheme}")
+    return f"{message}; it comes of {' or '.join(guilty)}" if guilty else message

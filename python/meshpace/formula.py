@@ -1,0 +1,114 @@
+"""A formula of one's own: a class whose objects decide a sender's window and pace.
+
+The class names the scheme that it builds on; losses, retransmissions and whatever the formula does not answer are that
+scheme's. Where both answer, the tighter window and the later departure hold. Each connection has an object of its
+own. Equal calls must give equal answers: no clock, no random numbers, nothing shared between objects.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any, ClassVar, NamedTuple
+
+from meshpace.errors import MendableError
+
+
+class FormulaError(MendableError):
+    """A class cannot be a scheme; one message that names what was found and what is allowed."""
+
+
+class Reply(NamedTuple):
+    """What a formula answers; what is None stays as it is."""
+
+    window: float | None = None
+    """Segments that may be outstanding."""
+    interval: float | None = None
+    """Seconds between departures; 0 holds nothing back."""
+
+
+class Formula:
+    """Base of formulas. ``name`` and ``base`` belong to the class; ``window`` and ``interval`` are initial values."""
+
+    base: ClassVar[str] = "newreno"
+    """The scheme that it builds on."""
+    name: ClassVar[str | None] = None
+    """Of the scheme; the class's name in small letters with hyphens if None."""
+    parameters: ClassVar[dict[str, Any]] = {}
+    """Of the base, set differently: ``{"ap_rto_backoff": False}``."""
+    window: float | None = None
+    interval: float | None = None
+
+    def on_ack(self, ack: Any) -> Reply | None:
+        """An acknowledgement arrived.
+
+        ``ack`` has ``now``, ``kind`` (``new``, ``duplicate``, ``other``), ``acked`` (bytes), ``mss``, ``flight``
+        (segments), ``rtt``, ``rtt_oldest``, ``echoed``, ``rtt_wired`` (seconds), ``hops``, ``link_rates`` (bit/s; one
+        alone if all are the same) and ``ecn_echo``. A class may also have ``on_loss()``, and ``on_timeout(now)``, which
+        answers like this one.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def scheme_name(cls) -> str:
+        """What flows call it."""
+        return cls.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+
+    @classmethod
+    def settings(cls) -> list[str]:
+        """Makes a scheme of its name, as ``--set`` would.
+
+        Raises:
+            FormulaError: it has the name of a scheme that there is, or no name that a scheme may have.
+        """
+        name = cls.scheme_name()
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+            raise FormulaError(f"{cls.__qualname__}.name: found {name!r}; allowed: small letters, digits and hyphens")
+        if name in _built_in():
+            raise FormulaError(
+                f"{cls.__qualname__}.name: found {name!r}, a scheme of the engine; allowed: another name"
+            )
+        written = {"base": cls.base, **cls.parameters}
+        return [f"scheme.{name}.{key}={_toml(value)}" for key, value in written.items()]
+
+    @classmethod
+    def source(cls) -> str:
+        """The code that its answers depend on, for the keys of stored runs: of the modules of its classes.
+
+        In a notebook or a shell, whose module is no file, of its methods and values alone: there a function that it
+        calls is not seen to change.
+        """
+        return "\n".join(_source(kind) for kind in cls.__mro__ if kind not in (object, Formula))
+
+
+def _source(kind: type) -> str:
+    try:
+        return inspect.getsource(sys.modules[kind.__module__])
+    except (OSError, TypeError, KeyError):
+        parts = sorted(vars(kind).items())
+        return "\n".join(
+            f"{name} = {' '.join(_words(value.__code__)) if inspect.isfunction(value) else repr(value)}"
+            for name, value in parts
+            if inspect.isfunction(value) or not name.startswith("__")
+        )
+
+
+def _words(code: CodeType) -> Iterator[str]:
+    """What a function does, without its file and lines."""
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames))
+    for constant in code.co_consts:
+        yield from _words(constant) if isinstance(constant, CodeType) else (repr(constant),)
+
+
+def _built_in() -> set[str]:
+    from meshpace import engine
+
+    return {row["name"] for row in engine.schemes()}
+
+
+def _toml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,238 @@
+"""``meshpace compare``: schemes, scenarios or stores side by side, differences paired by seed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from meshpace.cli.tables import show
+from meshpace.cli.terminal import console
+from meshpace.results import RunResult
+from meshpace.stats import Estimate, estimate
+from meshpace.study import quantities
+from meshpace.study.quantities import Quantity
+from meshpace.study.record import Maker, Record, running
+from meshpace.study.store import Store
+from meshpace.sweeps.command import Outputs, carry_out, source
+from meshpace.sweeps.errors import SweepError
+from meshpace.sweeps.figures import written
+from meshpace.sweeps.model import Sweep, schemes_of
+
+_SHOWN = (
+    quantities.GOODPUT, quantities.JAIN, quantities.SHARE, quantities.DELAY, quantities.RTT, quantities.RESENT,
+    quantities.TIMEOUTS, quantities.GIVEN_UP, quantities.ROUTE_FAILURES,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One of the things compared: its runs by seed, or by whatever else pairs them."""
+
+    name: str
+    runs: Mapping[Any, RunResult]
+
+    def value(self, quantity: Quantity) -> Estimate | None:
+        """Mean and 95 % confidence."""
+        return estimate([value for value in map(quantity, self.runs.values()) if value is not None])
+
+    def difference(self, first: Column, quantity: Quantity) -> Estimate | None:
+        """Mean of this less ``first``, paired; over the pairs that both have."""
+        pairs = [(quantity(run), quantity(first.runs[key])) for key, run in self.runs.items() if key in first.runs]
+        return estimate([one - other for one, other in pairs if one is not None and other is not None])
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Columns that are compared with the first of them; ``title`` says of what."""
+
+    title: str
+    columns: tuple[Column, ...]
+
+
+def compare(
+    things: Sequence[Path], schemes: Sequence[str] | None, seeds: int, settings: Sequence[str], store: Path,
+    threads: int | None, executor: str, outputs: Outputs, as_json: bool,
+) -> None:  # fmt: skip
+    """Scenarios (files) are run, stores (folders) are read."""
+    folders = [thing for thing in things if thing.is_dir()]
+    if folders and len(folders) < len(things):
+        raise SweepError(f"found {', '.join(map(str, things))}; allowed: scenario files, or stores, not both")
+    if folders:
+        if schemes or settings or any((outputs.csv, outputs.parquet, outputs.pdf, outputs.report)):
+            raise SweepError("stores are compared as they are: allowed with them: --json")
+        found = of_stores(folders)
+    else:
+        asked = Sweep(tuple(map(source, things)), seeds, (), schemes_of(schemes), tuple(settings))
+        found = [of_sweep(asked, store, threads, executor, outputs)]
+    print(json.dumps(_json(found))) if as_json else _print(found)
+
+
+def of_sweep(asked: Sweep, store: Path, threads: int | None, executor: str, outputs: Outputs) -> Comparison:
+    """Every scenario under every scheme.
+
+    Raises:
+        SweepError: there is one thing alone.
+    """
+    if len(list(asked.cells())) < 2:
+        raise SweepError(
+            f"compare: found one scenario and {'one scheme' if asked.schemes[0] else 'no --scheme'}; allowed: several "
+            "scenarios, several schemes (--scheme A,B), or several stores"
+        )
+    swept = carry_out(asked, store, threads, executor, None, 0.0, outputs)
+    names = swept.scenario_names()
+    several, schemes = len(asked.sources) > 1, len(asked.schemes) > 1
+    columns = tuple(
+        Column(
+            ", ".join([*([names[cell.source]] if several else []), *([written(cell.scheme)] if schemes else [])]),
+            {run["seed"]: run for run in runs},
+        )
+        for cell, runs in swept.runs.items()
+    )
+    what = [*([] if several else [names[asked.sources[0]]]), *([] if schemes else [written(asked.schemes[0])])]
+    return Comparison(f"{', '.join(what)}{', ' if what else ''}seeds 1 to {asked.seeds}", columns)
+
+
+def of_stores(folders: Sequence[Path]) -> list[Comparison]:
+    """What every store has an answer to: a comparison a scenario with its settings and scheme, paired by seed.
+
+    Raises:
+        SweepError: a store is given alone, it cannot be told which engine's runs are meant, or nothing is in common.
+    """
+    if len(folders) < 2:
+        raise SweepError(f"compare: found the store {folders[0]} alone; allowed: several stores")
+    held = [_held(folder) for folder in folders]
+    common = [asked for asked in held[0] if all(asked in other for other in held)]
+    if not common:
+        raise SweepError(
+            f"{', '.join(map(str, folders))}: nothing was asked of all of them; allowed: stores of the same runs"
+        )
+    return [
+        Comparison(
+            " ".join([name, *overrides, *([] if scheme is None else [f"scheme {scheme}"])]),
+            tuple(
+                Column(str(folder), runs[name, text, overrides, scheme])
+                for folder, runs in zip(folders, held, strict=True)
+            ),
+        )
+        for name, text, overrides, scheme in common
+    ]
+
+
+_Asked = tuple[str, bytes, tuple[str, ...], str | None]
+
+
+def _held(folder: Path) -> dict[_Asked, dict[int, RunResult]]:
+    store = Store(folder)
+    for problem in store.problems:
+        print(problem, file=sys.stderr)
+    maker = _maker(store)
+    found: dict[_Asked, dict[int, RunResult]] = {}
+    for record in sorted(_records(store, maker), key=_place):
+        job = record.job
+        found.setdefault((job.name, job.text, job.overrides, job.scheme), {})[job.seed] = record.run()
+    return found
+
+
+def _place(record: Record) -> tuple[object, ...]:
+    """Comparisons come in the order of what was asked, whatever order the runs were stored in."""
+    job = record.job
+    return (job.name, job.text, job.overrides, job.scheme or "", job.seed)
+
+
+def _records(store: Store, maker: Maker) -> list[Record]:
+    return [record for record in store.get(store.keys()).values() if record.maker == maker]
+
+
+def _maker(store: Store) -> Maker:
+    """The running engine if the store has runs of it, else the only one that made what is there."""
+    makers = store.makers()
+    if running() in makers or len(makers) == 1:
+        return running() if running() in makers else next(iter(makers))
+    found = ", ".join(map(str, makers)) or "no runs"
+    raise SweepError(f"{store.directory}: found {found}; allowed: runs of this engine, {running()}, or of one alone")
+
+
+def _quantities(comparison: Comparison) -> list[Quantity]:
+    """Those that apply to anything; fairness only where flows share."""
+    return [
+        q
+        for q in _SHOWN
+        if any(column.value(q) is not None for column in comparison.columns) and _applies(q, comparison)
+    ]
+
+
+def _applies(quantity: Quantity, comparison: Comparison) -> bool:
+    flows = max(len(run["flows"]) for column in comparison.columns for run in column.runs.values())
+    return flows > 1 or quantity not in (quantities.JAIN, quantities.SHARE)
+
+
+def _print(comparisons: Sequence[Comparison]) -> None:
+    terminal = console()
+    for comparison in comparisons:
+        first, *others = comparison.columns
+        table = Table(title=comparison.title, title_justify="left", box=box.SIMPLE_HEAD)
+        table.add_column("means, 95 % confidence")
+        table.add_column(first.name, justify="right")
+        for column in others:
+            table.add_column(column.name, justify="right")
+            table.add_column("difference", justify="right")
+        for quantity in _quantities(comparison):
+            unit = (quantity.factor, quantity.decimals)
+            cells = [show(first.value(quantity), unit)]
+            for column in others:
+                cells += [show(column.value(quantity), unit), _signed(column, first, quantity)]
+            table.add_row(f"{quantity.title} {quantity.unit}".strip(), *cells)
+        terminal.print(table)
+    names = comparisons[0].columns[0].name
+    terminal.print(f"Differences are to {names}, paired by seed; * leaves zero outside its interval.", highlight=False)
+
+
+def _signed(column: Column, first: Column, quantity: Quantity) -> str:
+    value = column.difference(first, quantity)
+    if value is None:
+        return "-"
+    text = f"{value.mean * quantity.factor:+,.{quantity.decimals}f}"
+    if value.half_width is None:
+        return text
+    mark = " *" if abs(value.mean) > value.half_width else ""
+    return f"{text} ± {value.half_width * quantity.factor:,.{quantity.decimals}f}{mark}"
+
+
+def _json(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "engine_fingerprint": running().fingerprint,
+        "comparisons": [
+            {
+                "title": comparison.title,
+                "columns": [
+                    {
+                        "name": column.name,
+                        "runs": len(column.runs),
+                        "quantities": {
+                            q.name: {
+                                "value": _pair(column.value(q)),
+                                "difference": None
+                                if column is comparison.columns[0]
+                                else _pair(column.difference(comparison.columns[0], q)),
+                            }
+                            for q in _quantities(comparison)
+                        },
+                    }
+                    for column in comparison.columns
+                ],
+            }
+            for comparison in comparisons
+        ],
+    }
+
+
+def _pair(value: Estimate | None) -> dict[str, float | None] | None:
+    return None if value is None else {"mean": value.mean, "ci95": value.half_width}

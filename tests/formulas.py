@@ -1,0 +1,48 @@
+"""Formulas that tests give to the engine; worker processes import them from here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from meshpace import Formula, Reply
+
+
+class Slow(Formula):
+    """A departure every 40 ms."""
+
+    interval = 0.04
+
+    def on_ack(self, ack: Any) -> None:
+        """Says nothing."""
+
+
+class TwoSegments(Formula):
+    """Two segments outstanding, never more."""
+
+    window = 2
+
+    def on_ack(self, ack: Any) -> Reply:  # noqa: ARG002
+        """As before."""
+        return Reply(window=2.0)
+
+
+class Own(Formula):
+    """Each connection counts its own acknowledgements."""
+
+    def __init__(self) -> None:
+        self.heard = 0
+
+    def on_ack(self, ack: Any) -> Reply | None:
+        """Slower with each."""
+        self.heard += ack.kind == "new"
+        return Reply(interval=1e-4 * self.heard)
+
+    def on_timeout(self, now: float) -> Reply:
+        """From the beginning."""
+        assert now > 0
+        self.heard = 0
+        return Reply(interval=0.0)
+
+    def on_loss(self) -> None:
+        """Half as slow."""
+        self.heard //= 2

@@ -1,0 +1,129 @@
+"""A sender's formula in Python: what it is told, what it may answer, and that it is deterministic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import meshpace
+from commanding import CHAIN
+from formulas import Own, Slow, TwoSegments
+from meshpace.formula import FormulaError
+from meshpace.study.record import key_of
+
+
+@pytest.fixture
+def mesh() -> meshpace.Scenario:
+    return meshpace.Scenario(CHAIN, "chain.toml")
+
+
+def test_an_interval_paces(mesh: meshpace.Scenario) -> None:
+    (flow,) = meshpace.run(mesh, scheme=Slow)["flows"]
+    assert flow["scheme"] == "slow"
+    assert flow["pacing_interval_s"] == pytest.approx(0.04)
+    assert 74 <= flow["segments_sent"] <= 76, "three seconds of one every 40 ms"
+    (fast,) = meshpace.run(mesh)["flows"]
+    assert fast["segments_sent"] > 200
+
+
+def test_a_window_holds_beside_the_bases(mesh: meshpace.Scenario) -> None:
+    (flow,) = meshpace.run(mesh, scheme=TwoSegments)["flows"]
+    (wide,) = meshpace.run(mesh)["flows"]
+    assert flow["cwnd_mean"] <= 2
+    assert flow["srtt_s"] < wide["srtt_s"] / 2, "the queue is gone"
+
+
+def test_what_it_is_told(mesh: meshpace.Scenario) -> None:
+    seen: list[Any] = []
+
+    class Ear(meshpace.Formula):
+        def on_ack(self, ack: Any) -> None:
+            seen.append(ack)
+
+    meshpace.run(mesh, scheme=Ear)
+    first, last = seen[0], seen[-1]
+    assert (first.hops, first.mss, first.kind) == (2, 1460, "new")
+    assert first.link_rates == [2_000_000] or len(first.link_rates) >= 1
+    assert 0 < last.rtt <= last.rtt_oldest < 4
+    assert [ack.now for ack in seen] == sorted(ack.now for ack in seen)
+    assert last.rtt_wired is None, "unknown is None"
+
+
+def test_runs_are_equal_with_threads_and_processes(mesh: meshpace.Scenario, tmp_path: Path) -> None:
+    text = (
+        CHAIN.replace("hops = 2", "hops = 5").replace('to = "n2"', 'to = "n5"') + '\n[[flow]]\nfrom = "n5"\nto = "n0"\n'
+    )
+    mesh = meshpace.Scenario(text, "two.toml")
+    tables = []
+    for kind, threads in (("threads", 1), ("threads", 4), ("processes", 2)):
+        store = tmp_path / f"{kind}{threads}"
+        found = meshpace.sweep(mesh, scheme=["newreno", Own], seeds=4, store=store, executor=kind, threads=threads)
+        assert found.swept.tally.made == 8
+        tables.append(found.table())
+    assert tables[0].equals(tables[1])
+    assert tables[0].equals(tables[2])
+    again = meshpace.sweep(mesh, scheme=[Own], seeds=4, store=store)
+    assert again.swept.tally.made == 0, "stored like any other"
+
+
+def test_its_code_is_part_of_the_key(mesh: meshpace.Scenario) -> None:
+    assert key_of(mesh.job(Slow)) != key_of(mesh.job("newreno"))
+    assert key_of(mesh.job(Slow)) == key_of(mesh.job(Slow))
+
+    def made(interval: float) -> type[meshpace.Formula]:
+        space: dict[str, Any] = {"__name__": "__elsewhere__", "meshpace": meshpace}
+        exec(
+            f"class Made(meshpace.Formula):\n  def on_ack(self, ack):\n    return meshpace.Reply(interval={interval})",
+            space,
+        )
+        kind: type[meshpace.Formula] = space["Made"]
+        return kind
+
+    assert key_of(mesh.job(made(0.1))) == key_of(mesh.job(made(0.1)))
+    assert key_of(mesh.job(made(0.1))) != key_of(mesh.job(made(0.2))), "without a file, by what its methods do"
+
+
+def test_what_goes_wrong_in_it_comes_to_the_caller(mesh: meshpace.Scenario) -> None:
+    class Broken(meshpace.Formula):
+        def on_ack(self, ack: Any) -> meshpace.Reply:
+            raise LookupError(f"at {ack.hops} hops")
+
+    class Wrong(meshpace.Formula):
+        answer: Any = None
+
+        def on_ack(self, ack: Any) -> Any:  # noqa: ARG002
+            return self.answer
+
+    with pytest.raises(LookupError, match="at 2 hops"):
+        meshpace.run(mesh, scheme=Broken)
+    for answer, said in (
+        (meshpace.Reply(interval=-1.0), r"Wrong\.interval: found -1"),
+        (meshpace.Reply(interval=float("nan")), "allowed: seconds"),
+        (meshpace.Reply(window=0.0), r"Wrong\.window: found 0"),
+        (0.5, r"found a float; allowed: meshpace\.Reply"),
+    ):
+        Wrong.answer = answer
+        with pytest.raises((ValueError, TypeError), match=said):
+            meshpace.run(mesh, scheme=Wrong)
+
+
+def test_names(mesh: meshpace.Scenario) -> None:
+    assert TwoSegments.scheme_name() == "two-segments"
+
+    class Taken(Slow):
+        name = "tcp-ap"
+
+    class Odd(Slow):
+        name = "Odd Name"
+
+    class Baseless(Slow):
+        base = "newrino"
+
+    with pytest.raises(FormulaError, match="another name"):
+        meshpace.run(mesh, scheme=Taken)
+    with pytest.raises(FormulaError, match="small letters"):
+        meshpace.run(mesh, scheme=Odd)
+    with pytest.raises(meshpace.ScenarioError, match="newrino"):
+        meshpace.run(mesh, scheme=Baseless)
