@@ -164,6 +164,61 @@ fn a_next_hop_that_swallows_packets_stalls_nobody() {
     }
 }
 
+/// A neighbour that is dead: every packet is given up after 30 ms. The next goes 4 NHT after the one before it, or PD after it
+/// came, as long as that is known; nothing is listened for, nothing is learnt, nothing stays.
+#[test]
+fn a_next_hop_that_is_dead_stalls_nobody() {
+    for own in [false, true] {
+        let mut node = Node::new(5, &[]);
+        node.pass(1000, 0, 1000, 2500);
+        assert_eq!((node.estimates(), node.deadline()), ([1000, 1500, 500], None));
+        for id in 0..60 {
+            let came = 10_000 + 31_000 * id;
+            let handed_over = if own { node.own(id, came) } else { node.relayed(id, came) };
+            let due = if own { came } else { came + 500 };
+            assert_eq!(node.get(due), Some(id), "own {own}: {handed_over:?}");
+            node.given_up(due + 30_000);
+            assert_eq!(
+                (node.estimates(), node.deadline()),
+                ([1000, 1500, 500], None),
+                "own {own}, packet {id}"
+            );
+        }
+        assert_eq!((node.relay.held, node.relay.counts.listened), (0, 1));
+        // It comes back.
+        node.pass_held(99, 2_000_000, 500, 2_001_500, 2_003_000);
+        assert_eq!(node.estimates(), [1050, 1500, 950]);
+    }
+}
+
+/// ```text
+/// what n2 sends is lost on n1 three times (a hidden node sends, too), then heard
+/// ```
+#[test]
+fn frames_that_collide_here_are_missed_and_one_that_is_read_is_a_sample() {
+    let mut node = Node::new(3, &[]);
+    node.pass(1, 0, 1500, 3000);
+    let (mut nht, mut now) = (1500, 10_000);
+    for id in 2..5 {
+        node.own(id, now);
+        assert_eq!(node.get(now), Some(id), "k NHT after the last one at the latest");
+        node.sent(now + 1000);
+        // A frame of somebody else's, read; its own is not.
+        node.overhear(now + 1400, 4, id);
+        let expires = now + 1314 + 4 * nht;
+        assert_eq!(node.deadline(), Some(expires));
+        node.wake(expires);
+        nht = nht * 9 / 10 + 4 * nht / 10;
+        assert_eq!(node.estimates()[1], nht, "0.9 NHT + 0.1 * 4 NHT");
+        now += 40_000;
+    }
+    node.own(5, now);
+    node.get(now);
+    node.sent(now + 1000);
+    node.overhear(now + 3000, 2, 5);
+    assert_eq!(node.estimates()[1], nht * 9 / 10 + 200, "0.9 NHT + 0.1 * 2000");
+}
+
 #[test]
 fn the_last_relay_and_unknown_routes_hold_nothing_and_listen_for_nothing() {
     for hops in [Some(1), None] {

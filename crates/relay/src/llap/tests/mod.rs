@@ -217,6 +217,14 @@ impl Node {
         self.relay.poll_timeout().map(|at| (at - Instant::ZERO).as_micros())
     }
 
+    /// A relayed packet is held for so long, and goes through.
+    fn pass_held(&mut self, id: u64, received: u64, held: u64, here: u64, there: u64) {
+        self.relayed(id, received);
+        assert_eq!(self.get(received + held), Some(id));
+        self.sent(here);
+        self.overhear(there, 2, id);
+    }
+
     /// A relayed packet goes through: received, DATA ended here, DATA ended at n2.
     fn pass(&mut self, id: u64, received: u64, here: u64, there: u64) {
         self.relayed(id, received);
