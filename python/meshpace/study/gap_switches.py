@@ -38,6 +38,8 @@ def _control(*pairs: tuple[str, str]) -> Settings:
 _WINDOW_20: Settings = (("defaults.window", "20"),)
 _NEAR: Settings = (("topology.wired_delay", "5ms"),)
 _NO_RTS: Settings = (("radio.rts", "never"),)
+_NO_CAPTURE: Settings = (("radio.capture_threshold_db", "100"),)
+"""Interference at 550 m in the paper's words (O24): frames from 1 m and from 550 m differ by 71 dB (two-ray ground)."""
 _OLD_RTO = _all(("rto_initial", "6s"), ("rto_max", "100000s"), ("rto_backoff_max", "64"))
 """Of ns-2 before 2006 and before 28 March 2007: factor at most 64 of 6 s, 384 s without a round trip's sample (O4)."""
 _OLD_CUT = _all(("window_cut", "integer"))
@@ -54,6 +56,7 @@ EVERYWHERE = (
     Point("AODV after RFC 3561", routing="rfc3561"),
     Point("reception by SINR", reception="sinr"),
     Point("reception as in ns-2", reception="ns2-capture"),
+    Point("any overlapping frame within 550 m destroys", _NO_CAPTURE),
     Point("window 20", _WINDOW_20),
     Point("window 32", (("defaults.window", "32"),)),
     Point("window 128", (("defaults.window", "128"),)),
