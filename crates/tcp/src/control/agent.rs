@@ -4,7 +4,8 @@
 //! acknowledgement is a sample, by ns-2's echoed timestamp. Three duplicates or a timeout empty the queue and switch
 //! pacing off until the next acknowledgement. Three duplicates that find its queue empty stop its timer and nothing else, so
 //! that what is queued later waits for the retransmission timeout: a defect that `ap_stall` has, and that is left out by
-//! default (schemes.md section 2: never without a wake-up while data wait).
+//! default (schemes.md section 2: never without a wake-up while data wait). `ap_agent_interval` holds its timer at an interval of
+//! one's own, whatever the samples say: what measurements of fixed intervals with that agent do.
 
 use super::khd::INITIAL_INTERVAL;
 use super::part::{KEEPS_RTO, PacingPart};
@@ -19,7 +20,10 @@ pub(super) static PART: PacingPart = PacingPart::new(
     "As TCP-AP's authors' ns-2 agent of 2005 does it.",
     "schemes.md 2, profile ns2-2005",
     |values, _| {
-        let agent = Agent::new(AdaptiveConfig::from_values(values));
+        let mut agent = Agent::new(AdaptiveConfig::from_values(values));
+        if let Some(interval) = values.span_given(INTERVAL.name) {
+            agent = agent.every(interval);
+        }
         Some(Box::new(if values.flag(STALL.name) { agent.stalling() } else { agent }))
     },
 )
@@ -27,7 +31,14 @@ pub(super) static PART: PacingPart = PacingPart::new(
 .needs(&[Need { key: "tcp_profile", words: &["ns2"] }])
 .keys(&[&LAW, &INITIAL_INTERVAL, &KEEPS_RTO, &OWN]);
 
-static OWN: [Key; 2] = [AdaptiveConfig::REPLACE_QUEUEING_KEY, STALL];
+static OWN: [Key; 3] = [AdaptiveConfig::REPLACE_QUEUEING_KEY, STALL, INTERVAL];
+
+const INTERVAL: Key = Key::time_or(
+    "ap_agent_interval",
+    &["law"],
+    Span::from_secs(10),
+    "The agent's timer, whatever is measured; law: as its samples say.",
+);
 
 const STALL: Key = Key::flag(
     "ap_stall",
@@ -46,6 +57,8 @@ pub struct Agent {
     timer: FreeRunningTimer,
     /// Pacing mode: segments go through the queue. Outside it nothing arms the timer.
     pacing: bool,
+    /// Samples do not move the timer.
+    fixed: bool,
     /// Whether it has the agent's defect.
     stalls: bool,
     /// The timer was stopped with nothing in the queue: what comes waits for the retransmission timeout.
@@ -60,7 +73,14 @@ impl Agent {
     pub fn new(law: AdaptiveConfig) -> Self {
         let law = RateLaw::new(law);
         let timer = FreeRunningTimer::new(law.interval().unwrap_or(Span::ZERO));
-        Self { law, timer, pacing: true, stalls: false, stalled: false, queued: false }
+        Self { law, timer, pacing: true, fixed: false, stalls: false, stalled: false, queued: false }
+    }
+
+    /// At this interval, whatever its samples say.
+    #[must_use]
+    pub const fn every(mut self, interval: Span) -> Self {
+        (self.timer, self.fixed) = (FreeRunningTimer::new(interval), true);
+        self
     }
 
     /// With the agent's defect, `ap_stall`.
@@ -90,7 +110,9 @@ impl Control for Agent {
         }
         if let (Some(rtt), Some(route)) = (ack.echoed, ack.route) {
             if let Ok(interval) = self.law.on_round_trip(rtt, Bytes(u64::from(ack.mss)), route) {
-                self.timer.set_interval(ack.now, interval);
+                if !self.fixed {
+                    self.timer.set_interval(ack.now, interval);
+                }
             }
         }
         Reaction::Continue
@@ -121,6 +143,7 @@ impl Control for Agent {
     }
 
     fn pacing(&self) -> PacingView {
-        law_pacer::view(&self.law, self.law.interval())
+        let interval = if self.fixed { Some(self.timer.interval()) } else { self.law.interval() };
+        law_pacer::view(&self.law, interval)
     }
 }

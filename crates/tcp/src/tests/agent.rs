@@ -169,6 +169,17 @@ fn with_its_defect_it_waits_for_the_timeout() {
 }
 
 #[test]
+fn an_interval_of_one_s_own_stays_whatever_the_samples_say() {
+    let interval = Span::from_millis(25);
+    let agent = Agent::new(AdaptiveConfig::NS2_2005).every(interval);
+    let mut s = sampled_with(Config { rto_backoff: false, ..Config::ns2() }.paced_by(agent));
+    // Ticks at 25, 50, ...; the SYN was acknowledged at 60.
+    s.expect_until(101, &[(0, Out::syn()), (75, segment(1)), (100, segment(2))]);
+    assert_eq!(s.tcp.pacing().interval, Some(interval));
+    assert!(s.tcp.pacing().k_hop_delay.is_some(), "its samples are told all the same");
+}
+
+#[test]
 fn a_timeout_with_nothing_outstanding_neither_counts_nor_halves() {
     let mut s = sampled();
     s.advance(ms(139));
