@@ -35,7 +35,8 @@ def _against_chosen(measure: Measure, *, turned: bool = False) -> Measure:
         here, chosen = reversed(pair) if turned else pair
         return paired(here, chosen, lambda a, b: a / b - 1 if b else None)
 
-    return Measure(measure.schemes, take, measure.quantity)
+    chosen = [(scheme, CHOSEN) for scheme in measure.schemes]
+    return Measure(measure.schemes, take, measure.quantity, beside=lambda _: chosen)
 
 
 def _ttf(scheme: str) -> Measure:
