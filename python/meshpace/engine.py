@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Columns", "Job", "ScenarioError", "complaints", "film", "fingerprint", "resolve", "run_many", "run_many_json",
-    "run_watched", "schema", "schemes", "schemes_in_use", "version", "winf",
+    "run_watched", "schema", "schemes", "schemes_in_use", "throttle_tables", "version",
+    "winf",
 ]  # fmt: skip
 
 version = _engine.version
@@ -181,6 +182,11 @@ def schemes() -> list[dict[str, Any]]:
     """The table of schemes: name, summary, source, parameters."""
     table: list[dict[str, Any]] = json.loads(_engine.schemes())
     return table
+
+
+def throttle_tables() -> tuple[str, str]:
+    """What ingress throttling goes by, as it ships: critical loads and load correction factors, as CSV."""
+    return _engine.throttle_tables()
 
 
 def schema() -> str:

@@ -27,6 +27,7 @@ mod transport;
 pub use ends::{Directory, FlowEnds, Role};
 pub use film::Film;
 pub use meshpace_network::RelayFactory;
+pub use meshpace_relay::{CRITICAL_LOADS, LOAD_CORRECTIONS};
 pub use probe::{FlowSample, Probe};
 pub use result::{ENGINE, RunResult};
 pub use run::{check, run, run_with, run_with_controls, run_with_relays, schema};

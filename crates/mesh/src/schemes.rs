@@ -2,7 +2,10 @@
 
 use meshpace_gateway as gateway;
 use meshpace_keys::Setting;
-use meshpace_relay::{CALIBRATED_RATE, CRITICAL_LOAD, Counting, LOAD_COUNT, QueueConfig, Relay};
+use meshpace_relay::{
+    CALIBRATED_RATE, CRITICAL_LOAD, Counting, DENSITY, Density, GATE, GateKind, LOAD_CORRECTION, LOAD_COUNT,
+    QueueConfig, Relay,
+};
 use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, ScenarioError};
 use meshpace_schemes::{Catalogue, FlowEnd, Scheme, SchemeSetting, UnknownScheme};
 use meshpace_settings::schema::plain;
@@ -160,28 +163,41 @@ impl FlowScheme {
     }
 }
 
-/// The throttle's table is of one data rate, and counts attempts: otherwise somebody has to say what the air carries.
+/// The throttle's tables are of one data rate, of attempts counted, and of the gate as it is by default: otherwise somebody
+/// has to say what the air carries, and what the factor is.
 fn check_calibration(scenario: &Scenario, mesh: &Scheme, at: &Location) -> Result<(), ScenarioError> {
-    let by_table = mesh.get(CRITICAL_LOAD).is_some_and(|value| matches!(value, Setting::Text(_)));
+    let by_table = |key| mesh.get(key).is_some_and(|value| matches!(value, Setting::Text(_)));
     let rate = |rate: Rate| format!("{} Mbit/s", rate.as_bits_per_sec() as f64 / 1e6);
-    let attempts = Setting::Text(Counting::Attempts.word().to_owned());
-    let other = if !by_table {
-        return Ok(());
-    } else if scenario.radio.rate != CALIBRATED_RATE {
-        rate(scenario.radio.rate)
-    } else if !scenario.radio.link_rates.is_empty() {
-        "links of other rates".to_owned()
-    } else if mesh.get(LOAD_COUNT) != Some(attempts) {
-        format!("{LOAD_COUNT} = {:?}", Counting::Once.word())
+    let other_radio = if scenario.radio.rate != CALIBRATED_RATE {
+        Some(rate(scenario.radio.rate))
     } else {
-        return Ok(());
+        (!scenario.radio.link_rates.is_empty()).then(|| "links of other rates".to_owned())
     };
-    let found = format!(
-        "{}, which goes by a table of attempts' critical loads at {}",
-        mesh.name,
-        rate(CALIBRATED_RATE)
-    );
-    Err(at.error(found, format!("scheme.{}.{CRITICAL_LOAD} = a rate, for {other}", mesh.name)))
+    let differs = |key: &str, calibrated: &str| {
+        let word = Setting::Text(calibrated.to_owned());
+        mesh.get(key).filter(|said| *said != word).map(|said| format!("{key} = {said}"))
+    };
+    let count = || differs(LOAD_COUNT, Counting::Attempts.word());
+    let gate = || differs(GATE, GateKind::Serial.word()).or_else(|| differs(DENSITY, Density::Own.word()));
+    for (key, what, value, other) in [
+        (CRITICAL_LOAD, "critical loads", "a rate", other_radio.clone().or_else(count)),
+        (
+            LOAD_CORRECTION,
+            "load correction factors",
+            "a number",
+            other_radio.clone().or_else(count).or_else(gate),
+        ),
+    ] {
+        if let Some(other) = other.filter(|_| by_table(key)) {
+            let found = format!(
+                "{}, which goes by a table of {what} at {}, attempts counted, with the gate as it is by default",
+                mesh.name,
+                rate(CALIBRATED_RATE)
+            );
+            return Err(at.error(found, format!("scheme.{}.{key} = {value}, for {other}", mesh.name)));
+        }
+    }
+    Ok(())
 }
 
 /// The mesh has one relay and one gateway part: flows that want different ones cannot both have them.

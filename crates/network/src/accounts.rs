@@ -4,6 +4,7 @@
 //! a packet at each hop: every attempt, or each packet once. Bytes are the packets' own, so that whoever reads them may add
 //! any header: `8 * (bytes + overhead * attempts)` bits.
 
+use crate::counted::Counted;
 use crate::network::Network;
 use meshpace_packet::{Account, Class, Host, PathId};
 use meshpace_radio::MacPacket;
@@ -72,15 +73,25 @@ struct Conversation {
     beside: Vec<u32>,
 }
 
-/// All conversations, by number of their account from 1.
-#[derive(Debug, Default)]
-pub(crate) struct Accounts(Vec<Conversation>);
+/// All conversations.
+#[derive(Debug)]
+pub(crate) struct Accounts {
+    /// By number of their account from 1.
+    all: Vec<Conversation>,
+    /// What nodes hear of them, if a relay asks.
+    pub counted: Option<Box<Counted>>,
+}
 
 impl Accounts {
+    /// None yet; with a number of nodes they count what they hear.
+    pub(crate) fn new(counting: Option<usize>) -> Self {
+        Self { all: Vec::new(), counted: counting.map(|nodes| Box::new(Counted::new(nodes))) }
+    }
+
     /// This one and those beside it that go on; `None` if it does not go on itself.
     pub(crate) fn beside(&self, account: Account) -> Option<u32> {
-        let this = &self.0[index(account)];
-        let others = this.beside.iter().filter(|other| self.0[**other as usize].active);
+        let this = &self.all[index(account)];
+        let others = this.beside.iter().filter(|other| self.all[**other as usize].active);
         this.active.then(|| 1 + others.count() as u32)
     }
 }
@@ -97,22 +108,22 @@ impl<T: Copy + Debug> Network<T> {
     /// # Panics
     /// With more than four billion accounts.
     pub fn open_account(&mut self, from: Host, to: Host, path: Option<PathId>) -> Account {
-        let number = self.accounts.0.len();
+        let number = self.accounts.all.len();
         let way = if self.watching_conversations.is_empty() { Vec::new() } else { self.way(from, to, path) };
         let beside: Vec<u32> = (0..number as u32)
-            .filter(|other| near(&self.graph, &way, &self.accounts.0[*other as usize].way))
+            .filter(|other| near(&self.graph, &way, &self.accounts.all[*other as usize].way))
             .collect();
         for other in &beside {
-            self.accounts.0[*other as usize].beside.push(number as u32);
+            self.accounts.all[*other as usize].beside.push(number as u32);
         }
-        self.accounts.0.push(Conversation { way, active: false, beside });
+        self.accounts.all.push(Conversation { way, active: false, beside });
         let number = u32::try_from(number + 1).ok().and_then(NonZeroU32::new);
-        Account(number.unwrap_or_else(|| panic!("{} accounts", self.accounts.0.len())))
+        Account(number.unwrap_or_else(|| panic!("{} accounts", self.accounts.all.len())))
     }
 
     /// A conversation goes on from now on, or does not any more. Relays that ask for it are told.
     pub fn set_active(&mut self, account: Account, active: bool) {
-        let conversation = &mut self.accounts.0[index(account)];
+        let conversation = &mut self.accounts.all[index(account)];
         if conversation.active == active {
             return;
         }
@@ -144,6 +155,25 @@ impl<T: Copy + Debug> Network<T> {
         if let Some(load) = self.nodes[node as usize].loads.of(account, carried.class) {
             load.attempts += 1;
             load.bytes += packet.size;
+        }
+        if self.accounts.counted.is_some() {
+            self.note_conversation(node, packet.to, account, carried.class);
+        }
+    }
+
+    /// For relays that ask how many conversations the nodes of a way hear of.
+    #[cold]
+    fn note_conversation(&mut self, node: u32, to: Option<NodeId>, account: Account, class: Class) {
+        let now = self.now();
+        let Some(counted) = &mut self.accounts.counted else { return };
+        for end in [Some(NodeId(node)), to].into_iter().flatten() {
+            counted.pass(now, end.0 as usize, account);
+        }
+        if class == Class::Data {
+            counted.hear(now, node as usize, account);
+            for hearer in self.hearers[node as usize].iter().filter(|hearer| hearer.decodable) {
+                counted.hear(now, hearer.node.0 as usize, account);
+            }
         }
     }
 

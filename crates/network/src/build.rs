@@ -70,6 +70,7 @@ impl<T: Copy + Debug> Network<T> {
             hearers = fading.table();
             losses.mark(&mut hearers);
         }
+        let counting = nodes.iter().any(|node: &Node| node.relay.asks().counted);
         Self {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
@@ -98,7 +99,7 @@ impl<T: Copy + Debug> Network<T> {
             paths: Paths::default(),
             hop_delays: scenario.measure.hop_delays.then(Box::default),
             graph: paths,
-            accounts: Accounts::default(),
+            accounts: Accounts::new(counting.then_some(scenario.mesh.len())),
             frames: 0,
             control_packets: 0,
             failures_before: 0,

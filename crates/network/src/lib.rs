@@ -13,6 +13,7 @@ mod air;
 mod arp;
 mod build;
 mod capture;
+mod counted;
 mod counting;
 mod event;
 mod fading;

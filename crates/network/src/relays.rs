@@ -21,7 +21,7 @@ struct View<'a> {
     config: &'a StationConfig,
     rates: &'a RateTable,
     paths: &'a Paths,
-    accounts: &'a Accounts,
+    accounts: &'a mut Accounts,
 }
 
 impl NodeView for View<'_> {
@@ -49,6 +49,11 @@ impl NodeView for View<'_> {
 
     fn conversations_beside(&self, account: Account) -> Option<u32> {
         self.accounts.beside(account)
+    }
+
+    fn conversations_counted(&mut self, account: Account) -> Option<u32> {
+        let counted = self.accounts.counted.as_mut();
+        counted.unwrap_or_else(|| panic!("no relay asks for what is counted")).along(self.now, account)
     }
 }
 
@@ -124,7 +129,7 @@ impl<T: Copy + Debug> Network<T> {
             config: &self.config,
             rates: &self.rates,
             paths: &self.paths,
-            accounts: &self.accounts,
+            accounts: &mut self.accounts,
         };
         let mut here = Here::new(now, &mut self.packets, free, Some(&mut view), &mut self.dropped);
         let answer = call(this.relay.as_mut(), &mut here);

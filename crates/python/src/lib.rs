@@ -193,6 +193,12 @@ mod _engine {
         Ok(serde_json::to_string(&found).expect("every key is a string"))
     }
 
+    /// The tables that ingress throttling goes by, as they ship: critical loads and load correction factors, as CSV.
+    #[pyfunction]
+    fn throttle_tables() -> (&'static str, &'static str) {
+        (meshpace_mesh::CRITICAL_LOADS, meshpace_mesh::LOAD_CORRECTIONS)
+    }
+
     /// The JSON Schema of the scenario file.
     #[pyfunction]
     fn schema() -> String {

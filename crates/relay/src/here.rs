@@ -66,6 +66,14 @@ pub trait NodeView {
     /// # Panics
     /// If the relay does not ask for it ([`Asks::conversations`](crate::Asks)).
     fn conversations_beside(&self, account: Account) -> Option<u32>;
+
+    /// How many conversations, this one included, the nodes of its way know of: those whose data one of them sent, took or
+    /// could hear in the last whole period of three seconds (the time in which LUNAR builds its routes anew; Osipov and
+    /// Tschudin 2005, section 4.1). `None` if nothing of this one went in it: no way is known.
+    ///
+    /// # Panics
+    /// If the relay does not ask for it ([`Asks::counted`](crate::Asks)).
+    fn conversations_counted(&mut self, account: Account) -> Option<u32>;
 }
 
 /// The surroundings of one call.

@@ -33,9 +33,10 @@ pub use here::{Here, NodeView, Place, QueueConfig};
 pub use relay::{Asks, Heard, Relay};
 pub use report::{Exchange, ExchangeLog, Report};
 pub use source_queues::{Nodes, SourceQueues};
-pub use throttle::calibration::RATE as CALIBRATED_RATE;
+pub use throttle::calibration::{CRITICAL_LOADS, LOAD_CORRECTIONS, RATE as CALIBRATED_RATE};
 pub use throttle::{
-    Bound, COUNT as LOAD_COUNT, CRITICAL as CRITICAL_LOAD, Counting, Density, Gate, GateKind, Situation,
+    ALPHA as LOAD_CORRECTION, Bound, COUNT as LOAD_COUNT, CRITICAL as CRITICAL_LOAD, Counting, DENSITY,
+    Density, Flows, GATE, Gate, GateKind, Situation,
 };
 
 use meshpace_keys::{Part, Values};

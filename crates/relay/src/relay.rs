@@ -22,6 +22,9 @@ pub struct Asks {
     /// [`NodeView::conversations_beside`](crate::NodeView::conversations_beside). When one begins or ends,
     /// [`Relay::handle_timeout`] is called.
     pub conversations: bool,
+    /// How many conversations the nodes of a way hear of:
+    /// [`NodeView::conversations_counted`](crate::NodeView::conversations_counted).
+    pub counted: bool,
 }
 
 /// A frame that the node's station has read to its last bit, just now.

@@ -15,7 +15,7 @@ use crate::here::Here;
 use crate::relay::{Asks, Relay};
 use crate::report::Report;
 use crate::throttle::gate::Passage;
-use crate::throttle::{Gate, GateKind, Situation};
+use crate::throttle::{Flows, Gate, GateKind, Situation};
 use crate::{DropTail, Place, QueueConfig};
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Account, Body, Class, Handle, Packet, PathId};
@@ -59,6 +59,8 @@ struct LocalFlow {
     /// Where its latest packet goes, and by which path.
     way: (NodeId, Option<PathId>),
     passage: Passage,
+    /// What its bound was reckoned from last, and the bound: the tables are not read for every packet.
+    bound: Option<(Situation, Option<f64>)>,
     /// The delay of the packet at the head as of now, or of a full one; `None`: it is not throttled.
     delay: Option<Span>,
     /// As far as the oracle knows.
@@ -153,6 +155,7 @@ impl SourceQueues {
             full: Bytes::ZERO,
             way: (NodeId(0), None),
             passage: Passage::default(),
+            bound: None,
             delay: None,
             goes_on: true,
             share: self.shared.1,
@@ -194,8 +197,9 @@ impl SourceQueues {
             (exit, None) => node.hops_to(exit),
         };
         let flows = match (gate.flows, flow.key) {
-            (Some(flows), _) => Some(flows),
-            (None, FlowKey::Account(account)) => {
+            (Flows::Told(flows), _) => Some(flows),
+            (Flows::Counted, FlowKey::Account(account)) => node.conversations_counted(account),
+            (Flows::Oracle, FlowKey::Account(account)) => {
                 let beside = node.conversations_beside(account);
                 flow.goes_on = beside.is_some();
                 if beside.is_none() {
@@ -203,11 +207,19 @@ impl SourceQueues {
                 }
                 beside
             }
-            (None, FlowKey::Ends(..)) => None,
+            (_, FlowKey::Ends(..)) => None,
         };
         let situation = hops.zip(flows).map(|(hops, flows)| Situation { hops, flows, full: flow.full });
+        let rate = situation.and_then(|at| match flow.bound {
+            Some((known, rate)) if known == at => rate,
+            _ => {
+                let rate = gate.bound.rate(&at);
+                flow.bound = Some((at, rate));
+                rate
+            }
+        });
         // Something is not known: no throttling (schemes.md 4, "Edge cases").
-        flow.delay = situation.and_then(|at| gate.bound.delay(&at, size));
+        flow.delay = rate.map(|rate| gate.bound.delay(rate, size));
     }
 
     fn look_at_all(&mut self, here: &mut Here<'_>) {
@@ -275,8 +287,9 @@ impl SourceQueues {
 impl Relay for SourceQueues {
     fn asks(&self) -> Asks {
         let reports = self.gate.is_some_and(|gate| gate.kind == GateKind::Serial);
-        let conversations = self.gate.is_some_and(|gate| gate.flows.is_none());
-        Asks { reports, conversations, ..Asks::default() }
+        let flows = self.gate.map(|gate| gate.flows);
+        let (conversations, counted) = (flows == Some(Flows::Oracle), flows == Some(Flows::Counted));
+        Asks { reports, conversations, counted, ..Asks::default() }
     }
 
     fn enqueue(&mut self, here: &mut Here<'_>, handle: Handle) {

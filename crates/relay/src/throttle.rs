@@ -6,7 +6,7 @@ pub(crate) mod calibration;
 pub(crate) mod gate;
 
 pub use bound::{Bound, Counting, Density, Situation};
-pub use gate::{Gate, GateKind};
+pub use gate::{Flows, Gate, GateKind};
 
 use crate::RelayPart;
 use crate::source_queues::{SourceQueues, WHERE};
@@ -28,14 +28,22 @@ pub static PART: RelayPart = RelayPart::new(
 pub const COUNT: &str = "ot_count";
 /// The key of the critical load.
 pub const CRITICAL: &str = "ot_crit";
-/// The word for what the shipped table has.
+/// The key of the load correction factor.
+pub const ALPHA: &str = "ot_alpha";
+/// The key of the kind of gate.
+pub const GATE: &str = "ot_gate";
+/// The key of what competes.
+pub const DENSITY: &str = "ot_rho";
+/// The word for what the shipped tables have.
 const TABLE: &str = "table";
+/// The word for what the nodes of the way hear of.
+const COUNTED: &str = "counted";
 /// The word for what the simulator knows of all flows.
 const ORACLE: &str = "oracle";
 
 static KEYS: [Key; 7] = [
     Key::word(
-        "ot_gate",
+        GATE,
         GateKind::WORDS,
         GateKind::Serial.word(),
         "Since when a packet's delay runs: the MAC's completion of the flow's packet before it, or that one's hand-over.",
@@ -48,20 +56,21 @@ static KEYS: [Key; 7] = [
     )
     .preset(Preset::Word(TABLE)),
     Key::new(
-        "ot_alpha",
-        Kind::Real(Real { unit: &RATIO, min: 0.0, max: 100.0, above: true }),
-        "The load correction factor alpha; 1: no correction.",
+        ALPHA,
+        Kind::ChoiceOrReal(&[TABLE], Real { unit: &RATIO, min: 0.0, max: 100.0, above: true }),
+        "Load correction factor, alpha; table: with which so many flows of its length side by side load the air as one does, as \
+         shipped (1 to 9 hops, 2 to 9 flows, segments of 600 bytes; beyond, the nearest entry); 1: no correction.",
     )
-    .preset(Preset::Real(1.0)),
+    .preset(Preset::Word(TABLE)),
     Key::new(
         "ot_N",
-        Kind::ChoiceOrWhole(&[ORACLE], Whole { min: 1, max: 10_000, unit: None }),
+        Kind::ChoiceOrWhole(&[ORACLE, COUNTED], Whole { min: 1, max: 10_000, unit: None }),
         "Flows that share the region, this one included; oracle: those that go on now with a node of their way on this flow's \
-         way or within range of it.",
+         way or within range of it; counted: those whose data a node of the way sent or was in range of in the last whole 3 s.",
     )
     .preset(Preset::Word(ORACLE)),
     Key::word(
-        "ot_rho",
+        DENSITY,
         Density::WORDS,
         Density::Own.word(),
         "Competing nodes: h(N - 1), those that send data, or (h + 1)(N - 1), all of the competitors'.",
@@ -84,16 +93,25 @@ fn gate(values: &Values) -> Gate {
         Some(Setting::Whole(number)) => Some(*number),
         _ => None,
     };
-    let flows =
-        given("ot_N").map(|flows| u32::try_from(flows).unwrap_or_else(|_| panic!("ot_N lets {flows} pass")));
+    let flows = match (given("ot_N"), values.get("ot_N")) {
+        (Some(flows), _) => {
+            Flows::Told(u32::try_from(flows).unwrap_or_else(|_| panic!("ot_N lets {flows} pass")))
+        }
+        (None, Some(Setting::Text(word))) if word == COUNTED => Flows::Counted,
+        _ => Flows::Oracle,
+    };
+    let alpha = match values.get(ALPHA) {
+        Some(Setting::Real(alpha)) => Some(*alpha),
+        _ => None,
+    };
     Gate {
-        kind: values.word("ot_gate"),
+        kind: values.word(GATE),
         flows,
         shared: values.flag("ot_shared"),
         bound: Bound {
             critical: given(CRITICAL).map(Rate::bits_per_sec),
-            alpha: values.real("ot_alpha"),
-            density: values.word("ot_rho"),
+            alpha,
+            density: values.word(DENSITY),
             counting: values.word(COUNT),
         },
     }

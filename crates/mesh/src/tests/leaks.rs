@@ -49,7 +49,7 @@ fn nothing_is_left_of_any_scheme() {
             ["protocol = \"static\"", "protocol = \"aodv\"", "protocol = \"aodv\"\nprofile = \"rfc3561\""]
         {
             let head = format!(
-                "{MEASURE}{LOSSY}[scheme.throttle]\not_crit = \"6Mbps\"\n[defaults]\nscheme = \"{scheme}\"\n[routing]\n{routing}\n"
+                "{MEASURE}{LOSSY}[scheme.throttle]\not_crit = \"6Mbps\"\not_alpha = 1\n[defaults]\nscheme = \"{scheme}\"\n[routing]\n{routing}\n"
             );
             let topology = "[topology]\nkind = \"chain\"\nhops = 4\nwired_queue = 3\n";
             let (packets, far, most) = left(&format!("{head}{topology}{}", flows("n0", "B")));

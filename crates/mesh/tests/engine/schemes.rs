@@ -56,7 +56,7 @@ fn every_scheme_delivers_and_says_how_it_paces() {
         for (network, text) in networks() {
             for routing in ["static", "aodv"] {
                 let head = format!(
-                    "[defaults]\nscheme = \"{scheme}\"\n[scheme.throttle]\not_crit = \"6Mbps\"\n{}",
+                    "[defaults]\nscheme = \"{scheme}\"\n[scheme.throttle]\not_crit = \"6Mbps\"\not_alpha = 1\n{}",
                     measure(25.0, 3.0)
                 );
                 let result = run(&format!("{head}[routing]\nprotocol = \"{routing}\"\n{text}"));

@@ -27,12 +27,36 @@ fn the_oracle_counts_flows_within_range_of_the_way() {
     assert_eq!(oracle(5000), told(5000, 1));
 }
 
+/// The nodes of a way hear of the same flows as the oracle knows, and of a flow that stops a period later.
+#[test]
+fn what_is_counted_along_the_way_comes_to_what_the_oracle_knows() {
+    let late = |keys: &str, gap| goodputs(&run(&strip(3, gap, keys, "").replace("warmup = 2", "warmup = 4")));
+    for (gap, told) in [(25, "ot_N = 3"), (5000, "ot_N = 1")] {
+        for (counted, told) in late("ot_N = \"counted\"", gap).iter().zip(late(told, gap)) {
+            assert!((counted / told - 1.0).abs() < 0.02, "rows {gap} m apart: {counted} against {told}");
+        }
+    }
+    let rest = |keys: &str| {
+        let text = strip(2, 25, keys, "").replace("count = 2", "count = 1");
+        let second = "[[flow]]\nfrom = \"f2n0\"\nto = \"f2n3\"\npath = [\"f2n0\", \"f2n1\", \"f2n2\", \"f2n3\"]\nstop = 4\n";
+        let text = text.replace("[scheme.throttle]", &format!("{second}[scheme.throttle]"));
+        goodputs(&run(&text.replace("warmup = 2", "warmup = 10").replace("duration = 12", "duration = 16")))
+            [0]
+    };
+    let (counted, alone, two) = (rest("ot_N = \"counted\""), rest("ot_N = 1"), rest("ot_N = 2"));
+    assert!(
+        (counted / alone - 1.0).abs() < 0.02 && two < 0.8 * counted,
+        "{counted}: {alone} alone, {two} of two"
+    );
+}
+
 /// h 3, N 3, alpha 1, MSS 600: no more than L_TCP_crit / (h N) of 674-byte packets, 8 * 600 / 5392 of that in payload.
 #[test]
 fn a_gate_holds_flows_to_their_bound() {
     let bound = 1_200_000.0 / 9.0 * 600.0 / 674.0;
-    let serial = goodputs(&run(&strip(3, 25, "ot_crit = \"1.2Mbps\"", "")));
-    let spacing = goodputs(&run(&strip(3, 25, "ot_crit = \"1.2Mbps\"\not_gate = \"spacing\"", "")));
+    let serial = goodputs(&run(&strip(3, 25, "ot_crit = \"1.2Mbps\"\not_alpha = 1", "")));
+    let spacing =
+        goodputs(&run(&strip(3, 25, "ot_crit = \"1.2Mbps\"\not_alpha = 1\not_gate = \"spacing\"", "")));
     for (serial, spacing) in serial.iter().zip(&spacing) {
         assert!(spacing / bound > 0.97 && spacing / bound < 1.01, "{spacing} against {bound}");
         // The MAC's time comes on top of the delay.
@@ -82,9 +106,16 @@ fn the_table_is_for_its_rate_alone() {
     let text = strip(2, 25, "", "").replace("2Mbps", "11Mbps");
     let error = meshpace_mesh::run(&scenario(&text, 1)).expect_err("the table is of 2 Mbit/s");
     assert!(error.to_string().contains("ot_crit"), "{error}");
-    run_seed(&text.replace("[scheme.throttle]", "[scheme.throttle]\not_crit = \"5Mbps\""), 1);
-    let once = scenario(&strip(2, 25, "ot_count = \"once\"", ""), 1);
-    assert!(
-        meshpace_mesh::run(&once).expect_err("the table counts attempts").to_string().contains("ot_count")
-    );
+    let told = "[scheme.throttle]\not_crit = \"5Mbps\"\n";
+    run_seed(&text.replace("[scheme.throttle]", &format!("{told}ot_alpha = 1")), 1);
+    let refused = |text: &str| {
+        meshpace_mesh::run(&scenario(text, 1)).expect_err("it is of another gate or radio").to_string()
+    };
+    assert!(refused(&text.replace("[scheme.throttle]", told)).contains("scheme.throttle.ot_alpha"));
+    assert!(refused(&strip(2, 25, "ot_count = \"once\"", "")).contains("ot_count"));
+    for keys in ["ot_gate = \"spacing\"", "ot_rho = \"text\"", "ot_crit = \"1Mbps\"\not_count = \"once\""] {
+        let error = refused(&strip(2, 25, keys, ""));
+        assert!(error.contains("ot_alpha"), "{keys}: {error}");
+        run_seed(&strip(2, 25, &format!("{keys}\not_alpha = 1"), ""), 1);
+    }
 }

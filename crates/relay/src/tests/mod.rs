@@ -53,6 +53,7 @@ fn entering(entry: u32, class: Class, mut packet: Packet) -> Packet {
 struct Node {
     hops: Option<u32>,
     conversations: Option<u32>,
+    counted: Option<u32>,
 }
 
 impl NodeView for Node {
@@ -78,6 +79,10 @@ impl NodeView for Node {
 
     fn conversations_beside(&self, _: Account) -> Option<u32> {
         self.conversations
+    }
+
+    fn conversations_counted(&mut self, _: Account) -> Option<u32> {
+        self.counted
     }
 }
 

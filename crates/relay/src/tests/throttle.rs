@@ -22,11 +22,15 @@ fn segment(flow: u16) -> Packet {
 
 /// Three hops, L_TCP_crit 1.2 Mbit/s (schemes.md 21, 5), and what else is said.
 fn bench(said: &[(&'static str, Setting)]) -> Bench {
-    let mut all = vec![("ot_crit", Setting::Whole(1_200_000)), ("ot_N", Setting::Whole(3))];
+    let mut all = vec![
+        ("ot_crit", Setting::Whole(1_200_000)),
+        ("ot_alpha", Setting::Real(1.0)),
+        ("ot_N", Setting::Whole(3)),
+    ];
     all.retain(|(key, _)| said.iter().all(|(other, _)| other != key));
     all.extend_from_slice(said);
     let mut bench = Bench::with("throttle", &radio(50), &all);
-    bench.node = Node { hops: Some(3), conversations: None };
+    bench.node = Node { hops: Some(3), ..Node::default() };
     bench
 }
 
@@ -163,6 +167,17 @@ fn a_change_of_n_acts_on_the_packet_that_waits() {
     bench.node.conversations = None;
     bench.call(|relay, here| relay.handle_timeout(here));
     assert_eq!(bench.relay.poll_timeout(), Some(Instant::from_nanos(13_480_000)));
+}
+
+/// Counted along the way: not throttled before anything is known, then by what is.
+#[test]
+fn a_source_goes_by_what_its_way_has_counted() {
+    let mut bench = bench(&[word("ot_N", "counted"), word("ot_gate", "spacing")]);
+    assert!(bench.relay.asks().counted && !bench.relay.asks().conversations);
+    bench.backlog(1, 20);
+    assert_eq!(bench.serve(end(20)).len(), 4, "5 ms each");
+    bench.node.counted = Some(3);
+    assert!((spacing(&bench.serve(end(400))) - 40.44).abs() < 1e-3);
 }
 
 /// schemes.md 4, "Edge cases": N or h unknown, no throttling.

@@ -38,8 +38,8 @@ impl Counting {
 pub struct Bound {
     /// L_TCP_crit; `None`: that of the shipped table.
     pub critical: Option<Rate>,
-    /// The load correction factor.
-    pub alpha: f64,
+    /// The load correction factor; `None`: that of the shipped table.
+    pub alpha: Option<f64>,
     /// The competitors' nodes.
     pub density: Density,
     /// What load counts.
@@ -70,14 +70,18 @@ impl Bound {
             Some(rate) => rate.as_bits_per_sec() as f64,
             None => super::calibration::critical(at.hops, at.full, self.counting)?,
         };
-        (at.hops > 0).then(|| self.alpha * critical / (hops + competing))
+        let alpha = match self.alpha {
+            Some(alpha) => alpha,
+            None => super::calibration::alpha(at.hops, at.flows, at.full)?,
+        };
+        (at.hops > 0).then(|| alpha * critical / (hops + competing))
     }
 
-    /// Delta, the delay of a packet of this size (4.5).
+    /// Delta, the delay of a packet of this size at a rate in bit/s (4.5).
     #[must_use]
-    pub fn delay(&self, at: &Situation, packet: Bytes) -> Option<Span> {
+    pub fn delay(&self, rate: f64, packet: Bytes) -> Span {
         let bits = (packet + self.counting.overhead()).bits() as f64;
-        self.rate(at).map(|rate| Span::from_secs_f64(bits / rate))
+        Span::from_secs_f64(bits / rate)
     }
 }
 
@@ -89,17 +93,17 @@ mod tests {
     #[test]
     fn the_vectors() {
         let critical = Some(Rate::bits_per_sec(1_200_000));
-        let bound = Bound { critical, alpha: 1.0, density: Density::Own, counting: Counting::Attempts };
+        let bound = Bound { critical, alpha: Some(1.0), density: Density::Own, counting: Counting::Attempts };
         let at = Situation { hops: 3, flows: 3, full: Bytes(640) };
         let rounded = |bound: Bound| {
             let rate = bound.rate(&at).expect("it is bounded");
-            let delay = bound.delay(&at, Bytes(640)).expect("it is bounded");
+            let delay = bound.delay(rate, Bytes(640));
             (rate.round() as u64, (delay.as_secs_f64() * 1e5).round() / 1e2)
         };
         assert_eq!(rounded(bound), (133_333, 40.44));
         assert_eq!(rounded(Bound { counting: Counting::Once, ..bound }), (133_333, 40.08));
         assert_eq!(rounded(Bound { density: Density::Text, ..bound }), (109_091, 49.43));
-        assert_eq!(rounded(Bound { alpha: 1.5, ..bound }), (200_000, 26.96));
+        assert_eq!(rounded(Bound { alpha: Some(1.5), ..bound }), (200_000, 26.96));
         assert_eq!(bound.rate(&Situation { hops: 0, ..at }), None);
     }
 }

@@ -1,18 +1,23 @@
-//! The critical loads that ship with the program (schemes.md 4, "Calibration procedure", 1).
+//! The tables that ship with the program: critical loads and load correction factors (schemes.md 4, "Calibration procedure").
+//! `meshpace calibrate throttle` makes them.
 
 use super::bound::Counting;
 use meshpace_units::{Bytes, Rate};
 use std::sync::LazyLock;
 
-/// The radio that the table is for: data rate of the links.
+/// The radio that the tables are for: data rate of the links.
 pub const RATE: Rate = Rate::bits_per_sec(2_000_000);
 
 /// IP and TCP headers without options: what a full packet has beside its segment.
 const HEADERS: Bytes = Bytes(40);
 
-/// With how it was made.
-static CRITICAL: LazyLock<Table> =
-    LazyLock::new(|| Table::parse("critical.csv", include_str!("critical.csv")));
+/// The critical loads as they ship, with how they were made.
+pub const CRITICAL_LOADS: &str = include_str!("critical.csv");
+/// The load correction factors as they ship, with how they were made.
+pub const LOAD_CORRECTIONS: &str = include_str!("alpha.csv");
+
+static CRITICAL: LazyLock<Table> = LazyLock::new(|| Table::parse("critical.csv", CRITICAL_LOADS));
+static ALPHA: LazyLock<Table> = LazyLock::new(|| Table::parse("alpha.csv", LOAD_CORRECTIONS));
 
 /// L_TCP_crit in bit/s of a path length and a flow's full packets: between two segments of the table in proportion; beyond
 /// its ends the nearest entry. Attempts are what the table counts.
@@ -21,6 +26,13 @@ pub(crate) fn critical(hops: u32, full: Bytes, counting: Counting) -> Option<f64
         return None;
     }
     CRITICAL.at(&[("hops", f64::from(hops)), ("segment", segment(full))], "data_bps")
+}
+
+/// The load correction factor of so many flows of a path length side by side, between entries and beyond them alike. It is of
+/// serial gates, of attempts counted, and of h(N - 1) competing nodes.
+pub(crate) fn alpha(hops: u32, flows: u32, full: Bytes) -> Option<f64> {
+    let place = [("hops", f64::from(hops)), ("flows", f64::from(flows)), ("segment", segment(full))];
+    ALPHA.at(&place, "alpha")
 }
 
 fn segment(full: Bytes) -> f64 {
@@ -113,6 +125,19 @@ mod tests {
         }
     }
 
+    /// Osipov and Tschudin 2005, Fig. 8: of 3 hops alpha is above 1, and falls as flows are added.
+    #[test]
+    fn the_shipped_factors_fall_with_the_number_of_flows() {
+        let factors: Vec<_> = (2..=9).map(|flows| alpha(3, flows, Bytes(640)).expect("an entry")).collect();
+        assert!(factors.is_sorted_by(|more, less| more >= less), "{factors:?}");
+        assert!((1.3..1.6).contains(&factors[0]) && (1.0..1.1).contains(&factors[7]), "{factors:?}");
+        // Delta and the MAC's time add up: of about 5 ms, alpha is N D / (N D - 5 ms) with D = 13.2 ms (the catalogue, Fig. 8).
+        for (flows, factor) in (2..).zip(&factors) {
+            let expected = f64::from(flows) * 13.2 / (f64::from(flows) * 13.2 - 5.0);
+            assert!((factor / expected - 1.0).abs() < 0.25, "{flows} flows: {factor} against {expected}");
+        }
+    }
+
     #[test]
     fn beyond_the_shipped_table_its_nearest_entry_acts() {
         let at = |hops, full| critical(hops, Bytes(full), Counting::Attempts).expect("an entry");
@@ -120,5 +145,8 @@ mod tests {
         assert_eq!(at(3, 1500).to_bits(), at(3, 1040).to_bits());
         assert_eq!(at(3, 40).to_bits(), at(3, 240).to_bits());
         assert_eq!(at(30, 640).to_bits(), at(9, 640).to_bits());
+        let factor = |flows, full| alpha(3, flows, Bytes(full)).expect("an entry").to_bits();
+        assert_eq!(factor(1, 640), factor(2, 640));
+        assert_eq!((factor(50, 640), factor(9, 1500)), (factor(9, 640), factor(9, 640)));
     }
 }

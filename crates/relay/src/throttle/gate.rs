@@ -14,13 +14,24 @@ meshpace_keys::words! {
     }
 }
 
+/// Where a source has N from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flows {
+    /// Somebody has told it.
+    Told(u32),
+    /// [`NodeView::conversations_beside`](crate::NodeView::conversations_beside).
+    Oracle,
+    /// [`NodeView::conversations_counted`](crate::NodeView::conversations_counted).
+    Counted,
+}
+
 /// The gate of a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
     /// Since when delays run.
     pub kind: GateKind,
-    /// N; `None`: the oracle's.
-    pub flows: Option<u32>,
+    /// N.
+    pub flows: Flows,
     /// One for all flows of the source.
     pub shared: bool,
     /// How long they are.

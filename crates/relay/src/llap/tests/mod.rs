@@ -68,6 +68,10 @@ impl NodeView for Routes {
         self.next_hop
     }
 
+    fn conversations_counted(&mut self, _: Account) -> Option<u32> {
+        None
+    }
+
     fn conversations_beside(&self, _: Account) -> Option<u32> {
         None
     }
