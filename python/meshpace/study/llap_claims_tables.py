@@ -80,6 +80,7 @@ def _printed(study: str, scheme: str, point: str, rows: tuple[tuple[str, float, 
                         role=Role.BESIDE,
                     ),
                     value=1e3 * goodput,
+                    cause="llap-switches-table2" if (scheme, point) == (LLAP, OFF) else None,
                 )
             )
         else:

@@ -25,6 +25,7 @@ MODULES = (
     "llap_cross",
     "llap_grid",
     "llap_text",
+    "llap_skip",
     "llap_switches",
     "byu_cal",
     "byu_assumptions",

@@ -31,6 +31,7 @@ _MODULES = (
     "llap_claims_cross",
     "llap_claims_grid",
     "llap_claims_text",
+    "llap_claims_skip",
     "throttle_claims",
     "throttle_claims_tables",
     "byu_claims_pacing",
