@@ -17,6 +17,8 @@ COMMANDS = {
     "sweep",
     "compare",
     "check",
+    "import",
+    "winf",
     "study",
     "report",
     "schemes",

@@ -35,8 +35,11 @@ def _options(
     pass
 
 
+_NAMES = {"import_mesh": "import"}
+"""Commands whose name is a word of Python's own."""
+
 for command in commands.ALL:
-    app.command()(command)
+    app.command(_NAMES.get(command.__name__))(command)
 app.add_typer(studies.app)
 
 

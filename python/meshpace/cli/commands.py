@@ -9,6 +9,7 @@ import typer
 
 from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Scheme, Settings, Threads, one_scheme
 from meshpace.cli.failure import reports_failure
+from meshpace.cli.importing import import_mesh
 from meshpace.cli.sweeping import check, compare, sweep
 
 
@@ -180,6 +181,7 @@ ALL = (
     winf,
     compare,
     check,
+    import_mesh,
     schemes,
     scenarios,
     schema,

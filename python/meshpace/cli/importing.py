@@ -1,0 +1,38 @@
+"""``meshpace import`` as a command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meshpace.cli.failure import reports_failure
+
+
+@reports_failure
+def import_mesh(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="What another tool says of a mesh; two that belong together."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the scenario goes.")] = Path("scenario.toml"),
+    gateway: Annotated[
+        str | None, typer.Option(help="Which node it is; the one that the file marks, or with most neighbours.")
+    ] = None,
+    rate: Annotated[str, typer.Option(help="Data rate of the radio where the file tells none.")] = "11Mbps",
+) -> None:
+    """Make a scenario of a mesh: NetJSON, meshviewer, batadv-vis, OLSR jsoninfo, CSV."""
+    from meshpace.engine import Job, complaints
+    from meshpace.files import replacing
+    from meshpace.meshes.read import read
+    from meshpace.meshes.write import scenario
+
+    mesh = read(files)
+    text = scenario(mesh, output.stem, gateway=gateway, rate=rate)
+    with replacing(output) as draft:
+        draft.write_text(text, encoding="utf-8")
+    print(f"{output}: {mesh.form}, {len(mesh.nodes)} nodes, {len(mesh.links)} links; assumptions stand at its top")
+    for message in complaints(Job(str(output), text.encode())):
+        print(f"It cannot be run as it is: {message}", file=sys.stderr)

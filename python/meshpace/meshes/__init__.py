@@ -1,0 +1,1 @@
+"""Real meshes as scenarios: what others' tools say of nodes and links."""

@@ -1,0 +1,67 @@
+"""A mesh as other tools describe it, before it becomes a scenario."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from meshpace.errors import MendableError
+
+
+class MeshFileError(MendableError):
+    """A file cannot be imported; one message that names the file, what was found and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node; ``place`` is latitude and longitude in degrees, ``metres`` x and y."""
+
+    id: str
+    label: str = ""
+    place: tuple[float, float] | None = None
+    height: float | None = None
+    metres: tuple[float, float] | None = None
+    gateway: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A directed radio link; ``delivered`` is the part of frames that arrives, None where nothing was measured."""
+
+    source: str
+    target: str
+    delivered: float | None = None
+    rate: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """Nodes and links in the order of the file."""
+
+    form: str
+    """What the file is: ``NetJSON NetworkGraph``."""
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    quality: str = ""
+    """How ``delivered`` was made of what the file says."""
+    skipped: tuple[str, ...] = ()
+    """What was left out, and why."""
+
+    def neighbours(self) -> Mapping[str, list[str]]:
+        """By node: those that it has a link to."""
+        found: dict[str, list[str]] = {node.id: [] for node in self.nodes}
+        for link in self.links:
+            found[link.source].append(link.target)
+        return found
+
+    def hops_from(self, start: str) -> dict[str, int]:
+        """Hops to every node that can be reached."""
+        neighbours, hops, ahead = self.neighbours(), {start: 0}, deque([start])
+        while ahead:
+            here = ahead.popleft()
+            for there in neighbours[here]:
+                if there not in hops:
+                    hops[there] = hops[here] + 1
+                    ahead.append(there)
+        return hops

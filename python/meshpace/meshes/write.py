@@ -1,0 +1,134 @@
+"""A mesh as a scenario file, which says what it was made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from meshpace.meshes.model import Link, Mesh, MeshFileError, Node
+
+_FLOWS = 3
+_LEAST_DELIVERED = 0.05
+"""Links that lose more carry nothing: they are left out, and said so."""
+
+
+def scenario(mesh: Mesh, name: str, *, gateway: str | None = None, rate: str = "11Mbps") -> str:
+    """A file that runs: today's radio, static routes, flows from the nodes farthest from the gateway.
+
+    Raises:
+        MeshFileError: it has no two nodes that reach each other, or there is no such gateway.
+    """
+    usable = tuple(link for link in mesh.links if link.delivered is None or link.delivered >= _LEAST_DELIVERED)
+    thinned = Mesh(mesh.form, mesh.nodes, usable)
+    chosen = _gateway(thinned, gateway)
+    hops = thinned.hops_from(chosen)
+    reached = {node.id for node in mesh.nodes if node.id in hops} if usable else {node.id for node in mesh.nodes}
+    ends = sorted((n for n in reached if n != chosen), key=lambda n: (-hops.get(n, 0), n))[:_FLOWS]
+    if not ends:
+        raise MeshFileError(
+            f"{name}: no node reaches {chosen}; allowed: a mesh of two nodes with a link, or with places"
+        )
+    names = {node.id: _id(node) for node in mesh.nodes}
+    if len(set(names.values())) < len(names):
+        names = {node.id: _text(node.id) for node in mesh.nodes}
+    nodes = [node for node in mesh.nodes if node.id in reached]
+    links = [link for link in usable if link.source in reached and link.target in reached]
+    lines = [*_head(mesh, name, rate, len(nodes), len(mesh.links) - len(usable), names[chosen])]
+    for node in nodes:
+        lines += _node(node, names[node.id], chosen, placed=not links)
+    wired = next(word for word in ("internet", "wired-host", "outside") if word not in names.values())
+    lines += ["", "[[node]]", f"id = {_quoted(wired)}", 'role = "wired"', "", "[[link]]"]
+    lines += [f"a = {_quoted(names[chosen])}", f"b = {_quoted(wired)}", 'rate = "100Mbps"', 'delay = "10ms"']
+    for link in _pairs(links):
+        lines += _link(link, names)
+    lines += ["", "[routing]", 'protocol = "static"', "", "[defaults]", 'scheme = "newreno"']
+    for end in ends:
+        lines += ["", "[[flow]]", f"from = {_quoted(names[end])}", f"to = {_quoted(wired)}"]
+    return "\n".join([*lines, ""])
+
+
+def _gateway(mesh: Mesh, wanted: str | None) -> str:
+    """The one wanted, the first that the file marks, or the node with most neighbours."""
+    if wanted is not None:
+        for node in mesh.nodes:
+            if wanted in (node.id, node.label):
+                return node.id
+        raise MeshFileError(
+            f"--gateway {wanted}: no such node; allowed: {', '.join(n.label or n.id for n in mesh.nodes[:20])}"
+        )
+    marked = [node.id for node in mesh.nodes if node.gateway]
+    neighbours = mesh.neighbours()
+    if not mesh.nodes:
+        raise MeshFileError("no nodes; allowed: two and more")
+    return marked[0] if marked else max(mesh.nodes, key=lambda node: len(neighbours[node.id])).id
+
+
+def _head(mesh: Mesh, name: str, rate: str, count: int, thin: int, gateway: str) -> Iterator[str]:
+    yield f"# Made of {mesh.form} by `meshpace import`: {count} of {len(mesh.nodes)} nodes reach {gateway}."
+    if mesh.quality:
+        yield f"# {mesh.quality}; {thin} links that deliver less than {_LEAST_DELIVERED:.0%} are left out."
+    if mesh.links:
+        yield "# Who hears whom is what the file says: nodes have no places, and nobody else disturbs them."
+    for reason in mesh.skipped[:20]:
+        yield f"# Left out: {_text(reason)}."
+    if len(mesh.skipped) > 20:
+        yield f"# Left out: {len(mesh.skipped) - 20} more."
+    yield "# Radio, routes, wired part and flows (from the nodes farthest from the gateway) are assumed: change them."
+    yield from ("", "[scenario]", f"name = {_quoted(name)}", "", "[measure]", 'duration = "60s"', 'warmup = "10s"', "")
+    yield from ("[radio]", f"rate = {_quoted(rate)}", 'rts = "never"')
+
+
+def _node(node: Node, name: str, gateway: str, *, placed: bool) -> Iterator[str]:
+    yield from ("", "[[node]]", f"id = {_quoted(name)}")
+    mark = "" if placed else "# "
+    if node.place is not None:
+        yield f"{mark}lat = {node.place[0]!r}"
+        yield f"{mark}lon = {node.place[1]!r}"
+        if node.height is not None:
+            yield f"{mark}height = {float(node.height)!r}"
+    elif node.metres is not None:
+        yield f"{mark}x = {node.metres[0]!r}"
+        yield f"{mark}y = {node.metres[1]!r}"
+    elif placed:
+        raise MeshFileError(f"{name}: neither a place nor a link; allowed: latitude and longitude, or links")
+    if node.id == gateway:
+        yield 'role = "gateway"'
+
+
+def _pairs(links: Sequence[Link]) -> Iterator[tuple[Link, Link | None]]:
+    """Both directions together where they are equal."""
+    by_ends = {(link.source, link.target): link for link in links}
+    done = set()
+    for link in links:
+        if (link.source, link.target) in done:
+            continue
+        back = by_ends.get((link.target, link.source))
+        same = back is not None and (back.delivered, back.rate) == (link.delivered, link.rate)
+        if same:
+            done.add((link.target, link.source))
+        yield link, back if same else None
+
+
+def _link(pair: tuple[Link, Link | None], names: dict[str, str]) -> Iterator[str]:
+    link, back = pair
+    yield from ("", "[[radio_link]]", f"from = {_quoted(names[link.source])}", f"to = {_quoted(names[link.target])}")
+    if link.delivered is not None:
+        yield f"loss = {round(1 - link.delivered, 6)!r}"
+    if link.rate is not None:
+        yield f"rate = {_quoted(link.rate)}"
+    if back is None:
+        yield "symmetric = false"
+
+
+def _id(node: Node) -> str:
+    return _text(node.label or node.id)
+
+
+def _text(text: str) -> str:
+    """On one line, without what no name may have."""
+    return re.sub(r"[\x00-\x1f\x7f]", " ", text)[:255]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,166 @@
+"""`meshpace import`: files written after the published schema of each form become scenarios that run."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commanding import Cli
+from meshpace.meshes.read import read
+from test_bad_input import expect_refusal
+
+NETJSON: Any = {
+    "type": "NetworkGraph", "protocol": "OLSR", "version": "0.6", "metric": "ETX",
+    "nodes": [
+        {"id": "10.0.0.1", "label": "roof"}, {"id": "10.0.0.2"}, {"id": "10.0.0.3", "properties": {"gateway": True}},
+    ],
+    "links": [
+        {"source": "10.0.0.1", "target": "10.0.0.2", "cost": 1.5625},
+        {"source": "10.0.0.2", "target": "10.0.0.3", "cost": 1.0},
+    ],
+}  # fmt: skip
+MESHVIEWER: Any = {
+    "timestamp": "2026-01-01T00:00:00Z",
+    "nodes": [
+        {"node_id": "aa", "hostname": "tower", "is_online": True, "is_gateway": True,
+         "location": {"latitude": 52.5, "longitude": 13.4}},
+        {"node_id": "bb", "hostname": "roof", "is_online": True, "location": {"latitude": 52.501, "longitude": 13.4}},
+        {"node_id": "cc", "hostname": "barn", "is_online": True},
+        {"node_id": "dd", "hostname": "dark", "is_online": False},
+    ],
+    "links": [
+        {"type": "wifi", "source": "aa", "target": "bb", "source_tq": 0.9, "target_tq": 0.75},
+        {"type": "wifi", "source": "bb", "target": "cc", "source_tq": 1.0, "target_tq": 1.0},
+        {"type": "vpn", "source": "aa", "target": "cc", "source_tq": 1.0, "target_tq": 1.0},
+        {"type": "wifi", "source": "aa", "target": "dd", "source_tq": 1.0, "target_tq": 1.0},
+    ],
+}  # fmt: skip
+FFMAP: Any = (
+    {"version": 2, "nodes": [
+        {"nodeinfo": {"node_id": "aa", "hostname": "tower"}, "flags": {"online": True, "gateway": True}},
+        {"nodeinfo": {"node_id": "bb", "hostname": "roof"}, "flags": {"online": True}},
+        {"nodeinfo": {"node_id": "cc", "hostname": "barn"}, "flags": {"online": True}},
+    ]},
+    {"version": 1, "batadv": {
+        "nodes": [{"id": "02:00", "node_id": "aa"}, {"id": "02:01", "node_id": "bb"}, {"id": "02:02", "node_id": "cc"}],
+        "links": [
+            {"source": 0, "target": 1, "tq": 1.25, "bidirect": True},
+            {"source": 1, "target": 2, "tq": 1.0, "bidirect": True},
+            {"source": 0, "target": 2, "tq": 1.0, "vpn": True},
+        ],
+    }},
+)  # fmt: skip
+VIS: Any = {
+    "source_version": "2021.4", "algorithm": 4,
+    "vis": [
+        {"primary": "02:aa", "neighbors": [{"router": "02:aa", "neighbor": "02:bc", "metric": "1.250"}]},
+        {"primary": "02:bb", "secondary": ["02:bc"], "neighbors": [
+            {"router": "02:bb", "neighbor": "02:aa", "metric": "1.000"},
+            {"router": "02:bb", "neighbor": "02:cc", "metric": "1.000"}]},
+        {"primary": "02:cc", "neighbors": [{"router": "02:cc", "neighbor": "02:bb", "metric": "1.000"}]},
+    ],
+}  # fmt: skip
+OLSR: Any = {
+    "topology": [
+        {"lastHopIP": "10.0.0.1", "destinationIP": "10.0.0.2", "linkQuality": 0.8, "neighborLinkQuality": 1.0},
+        {"lastHopIP": "10.0.0.2", "destinationIP": "10.0.0.1", "linkQuality": 1.0, "neighborLinkQuality": 0.8},
+        {"lastHopIP": "10.0.0.2", "destinationIP": "10.0.0.3", "linkQuality": 1.0, "neighborLinkQuality": 1.0},
+        {"lastHopIP": "10.0.0.3", "destinationIP": "10.0.0.2", "linkQuality": 1.0, "neighborLinkQuality": 1.0},
+    ],
+    "hna": [{"destination": "0.0.0.0", "genmask": "0", "gateway": "10.0.0.3"}],
+}
+FORMS: dict[str, tuple[Any, ...]] = {
+    "netjson": (NETJSON,), "meshviewer": (MESHVIEWER,), "ffmap": FFMAP, "batadv-vis": (VIS,), "olsr": (OLSR,),
+}  # fmt: skip
+
+
+def write(folder: Path, documents: tuple[Any, ...]) -> list[Path]:
+    paths = [folder / f"{index}.json" for index in range(len(documents))]
+    for path, document in zip(paths, documents, strict=True):
+        path.write_text(json.dumps(document))
+    return paths
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_mesh_of_three_nodes_runs(form: str, cli: Cli, tmp_path: Path) -> None:
+    """Each fixture is a line of three nodes; one link loses a fifth or a quarter."""
+    done = cli("import", *write(tmp_path, FORMS[form]), "-o", "mesh.toml")
+    assert (done.returncode, done.stderr) == (0, "")
+    scenario = tomllib.loads((tmp_path / "mesh.toml").read_text())
+    assert len([node for node in scenario["node"] if node.get("role") != "wired"]) == 3
+    losses = {link.get("loss", 0.0) for link in scenario["radio_link"]}
+    assert losses & {0.2, 0.25, 0.1}
+    ran = cli("run", "mesh.toml", "--json", "--set", "measure.duration=12s", "--set", "measure.warmup=2s")
+    assert ran.returncode == 0, ran.stderr
+    flows = json.loads(ran.stdout)["flows"]
+    # Nodes at two ends that do not hear each other may keep one another from all in so short a time.
+    for flow, hops in zip(flows, [1, 1] if form == "batadv-vis" else [2, 1], strict=True):
+        assert flow["hops"] in (hops, None)
+    assert sum(flow["goodput_bps"] for flow in flows) > 0
+
+
+def test_what_each_says_of_quality(tmp_path: Path) -> None:
+    def delivered(*documents: Any) -> dict[tuple[str, str], float | None]:
+        return {(link.source, link.target): link.delivered for link in read(write(tmp_path, documents)).links}
+
+    assert delivered(NETJSON)["10.0.0.1", "10.0.0.2"] == pytest.approx(0.8), "1 / sqrt(ETX)"
+    viewer = delivered(MESHVIEWER)
+    assert (viewer["aa", "bb"], viewer["bb", "aa"]) == (0.9, 0.75)
+    assert ("aa", "cc") not in viewer, "a tunnel is no radio link"
+    assert delivered(*FFMAP)["aa", "bb"] == pytest.approx(0.8)
+    assert delivered(VIS)["02:aa", "02:bb"] == pytest.approx(0.8), "an address of another interface is the same node"
+    olsr = delivered(OLSR)
+    assert (olsr["10.0.0.1", "10.0.0.2"], olsr["10.0.0.2", "10.0.0.1"]) == (0.8, 1.0)
+
+
+def test_what_is_left_out_is_told(cli: Cli, tmp_path: Path) -> None:
+    cli("import", *write(tmp_path, (MESHVIEWER,)), "-o", "mesh.toml")
+    head = [line for line in (tmp_path / "mesh.toml").read_text().splitlines() if line.startswith("# Left out")]
+    assert any("dd is offline" in line for line in head)
+    assert any("vpn" in line for line in head)
+
+
+def test_csv_by_places_and_by_links(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text(
+        "id,lat,lon,height,gateway\nroof,52.5,13.4,12,\ntower,52.5015,13.4,30,\nchurch,52.503,13.4,20,yes\n"
+    )
+    done = cli("import", "nodes.csv", "-o", "places.toml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert tomllib.loads((tmp_path / "places.toml").read_text())["node"][0]["lat"] == 52.5
+    assert cli("check", "places.toml").returncode == 0
+    (tmp_path / "links.csv").write_text(
+        "from,to,loss,rate\nroof,tower,0.1,2Mbps\ntower,church,0.3,\nchurch,tower,0.2,\n"
+    )
+    assert cli("import", "nodes.csv", "links.csv", "-o", "links.toml").returncode == 0
+    scenario = tomllib.loads((tmp_path / "links.toml").read_text())
+    assert "lat" not in scenario["node"][0], "with links, who hears whom is what was measured"
+    assert [link.get("symmetric", True) for link in scenario["radio_link"]] == [True, False, False]
+    assert scenario["radio_link"][0]["rate"] == "2Mbps"
+    assert cli("import", "links.csv", "--gateway", "roof", "-o", "other.toml").returncode == 0
+    text = (tmp_path / "other.toml").read_text()
+    assert 'a = "roof"' in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{", "no JSON"),
+        ("{}", "allowed: NetJSON"),
+        ("[1]", "allowed: NetJSON"),
+        ('{"type": "NetworkGraph", "nodes": [{}], "links": []}', "no 'id'"),
+        ('{"type": "NetworkGraph", "nodes": [{"id": "a"}], "links": []}', "no node reaches"),
+        ('{"type": "NetworkGraph", "nodes": [], "links": []}', "no nodes"),
+        ('{"vis": [{"primary": "a", "neighbors": [{"neighbor": "b", "metric": "far"}]}]}', "far"),
+    ],
+)
+def test_what_cannot_be_imported(text: str, expected: str, cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mesh.json").write_text(text)
+    assert expected in expect_refusal(cli, "import", "mesh.json")
+    assert not (tmp_path / "scenario.toml").exists()
+    (tmp_path / "mesh.csv").write_text("name,where\na,b\n")
+    assert "columns" in expect_refusal(cli, "import", "mesh.csv")
+    assert "no such node" in expect_refusal(cli, "import", *write(tmp_path, (NETJSON,)), "--gateway", "x")
