@@ -105,6 +105,8 @@ def test_a_command_exists_with_its_options(block: Block, command: str) -> None:
         words = [*itertools.takewhile(str.isalpha, words), "--help"]  # a form with alternatives: the command is there
     found = typer.main.get_command(app)
     while inside := getattr(found, "commands", None):
+        if words[0] not in inside and (default := getattr(found, "default", None)):
+            words.insert(0, default)
         assert words[0] in inside, f"{block}: {command}"
         found = inside[words.pop(0)]
     found.make_context(found.name, words, resilient_parsing="--help" in words)

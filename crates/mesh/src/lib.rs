@@ -10,6 +10,7 @@ mod ends;
 pub mod file_connections;
 mod film;
 mod flow;
+mod live;
 mod measure;
 pub mod probe;
 mod report;
@@ -26,6 +27,7 @@ mod transport;
 
 pub use ends::{Directory, FlowEnds, Role};
 pub use film::Film;
+pub use live::Live;
 pub use meshpace_network::RelayFactory;
 pub use meshpace_relay::{CRITICAL_LOADS, LOAD_CORRECTIONS};
 pub use probe::{FlowSample, Probe};

@@ -6,7 +6,7 @@ use crate::schemes::{ChosenSchemes, ControlFactory};
 use crate::simulation::Simulation;
 use meshpace_network::{NoWatch, RelayFactory};
 use meshpace_scenario::{Plan, Scenario, ScenarioError};
-use meshpace_units::Instant;
+use meshpace_units::{Instant, Span};
 
 /// Runs a scenario.
 ///
@@ -61,11 +61,7 @@ fn run_chosen(
         reason = "the wall time of a run is reported, and nothing else uses it"
     )]
     let started = std::time::Instant::now();
-    let length = match scenario.measure.plan {
-        Plan::Time { duration, .. } => duration,
-        Plan::Batches { limit, .. } => limit,
-    };
-    let end = Instant::ZERO + length;
+    let end = Instant::ZERO + length(scenario);
     let mut simulation = Simulation::new(scenario, schemes, relays, probe);
     simulation.run(end);
     let mut result = simulation.report(scenario, end);
@@ -85,4 +81,12 @@ pub fn schema() -> serde_json::Value {
 /// As [`run`].
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     ChosenSchemes::of(scenario).map(|_| ())
+}
+
+/// How long a run lasts at most.
+pub(crate) fn length(scenario: &Scenario) -> Span {
+    match scenario.measure.plan {
+        Plan::Time { duration, .. } => duration,
+        Plan::Batches { limit, .. } => limit,
+    }
 }

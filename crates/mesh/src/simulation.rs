@@ -60,7 +60,8 @@ impl Simulation<'_> {
         }
     }
 
-    fn fires(&mut self, timer: Timer) {
+    /// A timer fires.
+    pub(crate) fn fires(&mut self, timer: Timer) {
         match timer {
             Timer::Connection(index) => self.connection_alarm(index),
             Timer::Application(flow) => self.application(flow),

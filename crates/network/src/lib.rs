@@ -37,7 +37,7 @@ mod wired;
 mod wired_part;
 
 pub use accounts::{Load, Loads};
-pub use addresses::{AddressBook, host};
+pub use addresses::{AddressBook, host, ipv6_of};
 pub use build::RelayFactory;
 pub use capture::Capture;
 pub use event::Alarm;

@@ -147,6 +147,20 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
+    /// When something happens next, as things stand; whoever drives the network by a clock wakes up then.
+    #[must_use]
+    pub fn next_at(&self) -> Option<Instant> {
+        if self.arrived.is_empty() { self.queue.next_at() } else { Some(self.now()) }
+    }
+
+    /// Time moves on to `to` and nothing happens meanwhile: what is sent now is sent then.
+    ///
+    /// # Panics
+    /// If something happens before.
+    pub fn pass(&mut self, to: Instant) {
+        self.queue.pass(to);
+    }
+
     /// Schedules a timer. Timers are never cancelled; whoever scheduled one that no longer applies ignores it.
     pub fn schedule(&mut self, at: Instant, timer: T) {
         self.queue.schedule(at, Event::Timer(timer));

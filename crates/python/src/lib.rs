@@ -3,6 +3,8 @@
 //! Runs happen in threads of their own with the interpreter lock released; the calling thread looks ten times a second
 //! for signals, so that Ctrl-C acts at once.
 
+#[cfg(target_os = "linux")]
+mod emulate;
 mod formula;
 mod links;
 mod pool;
@@ -265,6 +267,25 @@ mod _engine {
             Err(Failure::Scenario(error)) => vec![error.to_string()],
             _ => Vec::new(),
         }
+    }
+
+    /// Emulates a job whose real hosts are `hosts`, each a node's id and the network namespace that is there for it, and
+    /// gives the result as JSON. Seconds take `dilation` of the clock's; a packet capture goes to the file `capture`.
+    ///
+    /// Calls `tell` with "ready" once the devices are there, and with "over" when time has come to its end. Time 0 is when
+    /// standard input can be read then; once it has ended, so has the emulation. The calling thread becomes a real-time one:
+    /// this is for a process of its own.
+    #[cfg(target_os = "linux")]
+    #[pyfunction]
+    fn emulate(
+        py: Python<'_>,
+        job: Job,
+        hosts: Vec<(String, String)>,
+        dilation: f64,
+        capture: Option<PathBuf>,
+        tell: Py<PyAny>,
+    ) -> PyResult<String> {
+        py.detach(|| crate::emulate::emulate(&job, &hosts, dilation, capture.as_deref(), &tell))
     }
 
     /// Runs one job; its result and, as JSON as well, what was on the air from `begin_s` on for `length_s` or until

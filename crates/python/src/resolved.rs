@@ -4,8 +4,8 @@
 
 use meshpace_mesh::parameters_in_use;
 use meshpace_scenario::{
-    AodvProfile, App, BackoffRange, Endpoint, Flow, Measure, MeshNode, Mobility, Plan, Preamble, Propagation,
-    Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError, Standard,
+    AodvProfile, App, BackoffRange, Collect, Endpoint, Flow, Measure, MeshNode, Mobility, Plan, Preamble,
+    Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError, Standard,
 };
 use meshpace_units::NodeId;
 use serde_json::{Map, Value, json};
@@ -50,6 +50,16 @@ pub fn to_json(scenario: &Scenario) -> Result<Value, ScenarioError> {
         "mobility": mobility(scenario),
         "network_scheme": scenario.network_scheme,
         "flows": scenario.flows.iter().map(|one| flow(scenario, one)).collect::<Vec<_>>(),
+        "emulated_hosts": scenario.emulated_hosts.iter().map(|host| json!({
+            "node": name(host.node),
+            "run": host.command.as_ref().map(|command| &command.run),
+            "start_s": host.command.as_ref().map(|command| command.start.as_secs_f64()),
+            "collect": host.command.as_ref().map(|command| match command.collect {
+                Collect::Nothing => "no",
+                Collect::Output => "output",
+                Collect::Iperf3 => "iperf3",
+            }),
+        })).collect::<Vec<_>>(),
         "scheme_settings": scenario.scheme_settings.iter().map(|setting| json!({
             "scheme": setting.scheme,
             "key": setting.key,

@@ -11,7 +11,7 @@ pub const FINGERPRINT: &str = env!("MESHPACE_FINGERPRINT");
 /// A result's fields, then what made it. Not part of [`RunResult`]: the mesh is only one of the crates that the
 /// fingerprint is taken of, and what a run gives does not depend on how it is called.
 #[derive(Serialize)]
-struct Stamped<'a> {
+pub struct Stamped<'a> {
     #[serde(flatten)]
     result: &'a RunResult,
     /// Of the engine's sources: equal for engines whose results are equal.
@@ -20,12 +20,22 @@ struct Stamped<'a> {
     schemes: BTreeMap<String, BTreeMap<&'static str, serde_json::Value>>,
 }
 
+impl<'a> Stamped<'a> {
+    /// The result of a scenario.
+    ///
+    /// # Errors
+    /// As the run itself.
+    pub fn new(result: &'a RunResult, scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let schemes = parameters_in_use(scenario)?;
+        Ok(Self { result, engine_fingerprint: FINGERPRINT, schemes })
+    }
+}
+
 /// The JSON of a scenario's result.
 ///
 /// # Errors
 /// As the run itself.
 pub fn to_json(result: &RunResult, scenario: &Scenario) -> Result<String, ScenarioError> {
-    let schemes = parameters_in_use(scenario)?;
-    let stamped = Stamped { result, engine_fingerprint: FINGERPRINT, schemes };
+    let stamped = Stamped::new(result, scenario)?;
     Ok(serde_json::to_string(&stamped).expect("a result has no map with keys other than strings"))
 }

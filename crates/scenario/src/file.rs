@@ -4,9 +4,9 @@ use crate::extra::Extra;
 use crate::keys::ROOT;
 use crate::overrides::Overrides;
 use crate::read::{
-    FlowSpec, LinkSpec, MeshScheme, MobilitySpec, NodeSpec, RadioLinkSpec, RadioSpec, Settings, Topology,
-    read_flows, read_links, read_measure, read_mesh_scheme, read_mobility, read_nodes, read_radio,
-    read_radio_links, read_routing, read_schemes, read_topology,
+    EmulatedHostSpec, FlowSpec, LinkSpec, MeshScheme, MobilitySpec, NodeSpec, RadioLinkSpec, RadioSpec,
+    Settings, Topology, read_emulated_hosts, read_flows, read_links, read_measure, read_mesh_scheme,
+    read_mobility, read_nodes, read_radio, read_radio_links, read_routing, read_schemes, read_topology,
 };
 use crate::{Measure, Routing, Scenario, ScenarioError, SchemeSetting};
 use meshpace_settings::{Table, complaints, read};
@@ -31,6 +31,7 @@ pub struct ScenarioFile {
     pub(crate) routing: Routing,
     pub(crate) mobility: Option<MobilitySpec>,
     pub(crate) flows: Vec<FlowSpec>,
+    pub(crate) emulated_hosts: Vec<EmulatedHostSpec>,
     pub(crate) mesh_scheme: MeshScheme,
     pub(crate) scheme_settings: Vec<SchemeSetting>,
     pub(crate) extras: Vec<Extra>,
@@ -107,6 +108,7 @@ impl ScenarioFile {
             mobility: read_mobility(&root.section("mobility")?)?,
             mesh_scheme: read_mesh_scheme(&root, &defaults, &flows)?,
             flows,
+            emulated_hosts: read_emulated_hosts(&root)?,
             scheme_settings: read_schemes(&root)?,
             extras: crate::extra::read(&root)?,
         })

@@ -41,6 +41,11 @@ pub(crate) static ROOT: Section = Section {
         Key::new("defaults", Kind::Table(&DEFAULTS), "What flows take unless they say otherwise."),
         Key::new("flow", Kind::Tables(&FLOW), "The flows."),
         Key::new(
+            "emulate",
+            Kind::Table(&EMULATE),
+            "Real hosts, for `meshpace emulate`; no simulated run looks at it.",
+        ),
+        Key::new(
             "scheme",
             Kind::Free("tables [scheme.NAME]"),
             "[scheme.NAME]: a scheme's parameters, or a new composition.",
@@ -251,7 +256,7 @@ static TOPOLOGY: Section = Section {
             whole(0, i64::MAX as u64),
             "Seed of what is drawn about places: random nodes, a random gateway, flows' ends; by default that of the run.",
         ),
-        Key::new("wired", Kind::Flag, "Add the wired part; by default, if a flow names a host of it that no [[node]] defines."),
+        Key::new("wired", Kind::Flag, "Add the wired part; by default, if a flow or [[emulate.host]] names a host of it that no [[node]] defines."),
         Key::new("wired_hops", whole(1, 100), "Links from the gateway to a host.").default("3"),
         Key::new("wired_hosts", whole(1, NODES), "Hosts: 1 is called B, several B1, B2, ...; by default 4 for a cross, else 1."),
         Key::new("wired_rate", ANY_RATE, "Rate of each wired link.").default("\"10Mbps\""),
@@ -454,5 +459,31 @@ static FLOW: Section = Section {
             .only("app", &["http"]),
         Key::new("bytes", bytes(1, 1_000_000_000_000_000), "Payload bytes to transfer (no default).")
             .only("app", &["transfer"]),
+    ],
+};
+
+static EMULATE: Section = Section {
+    doc: "Real hosts, for `meshpace emulate`.",
+    more: &[],
+    keys: &[Key::new(
+        "host",
+        Kind::Tables(&EMULATED_HOST),
+        "A node that is a host of its own, and a command that runs on it; several of one node are several commands.",
+    )],
+};
+
+static EMULATED_HOST: Section = Section {
+    doc: "A node that becomes a network namespace, and what runs there.",
+    more: &[],
+    keys: &[
+        Key::new("node", Kind::Text, "The node's id.").required(),
+        Key::new("run", Kind::Prose, "A command for the shell; by default none."),
+        Key::new("start", TIME_FROM_0, "When the command starts, from time 0.").default("0"),
+        Key::new(
+            "collect",
+            Kind::Choice(&["no", "output", "iperf3"]),
+            "What of the command's output goes into the result: nothing, all of it, or the flows that `iperf3 -J` says it measured.",
+        )
+        .default("\"no\""),
     ],
 };

@@ -4,6 +4,7 @@
 //!   allocated, nothing but headers is touched, no input makes it panic.
 //! - [`set_rtt`], [`strip_rtt`], [`clamp_mss`] and [`mark`] change packets on their way. All checksums are updated, not
 //!   recomputed (RFC 1624), so a packet that was damaged before stays recognisable as damaged.
+//! - [`outline`] reads of any IP packet what a network has to know to carry it.
 //! - [`insert_ipv4_options`] and [`set_hop`] do to IP headers what a hop of the simulated network does.
 //! - [`build`] writes whole packets, [`checksum_ok`] judges them and [`parse_too_big`] reads what routers say of their
 //!   size: for those who are an end of the connection.
@@ -20,6 +21,7 @@ mod header;
 mod icmp;
 mod ip;
 mod options;
+mod outline;
 mod packet;
 mod rewrite;
 mod tcp;
@@ -29,5 +31,6 @@ pub use header::{insert_ipv4_options, set_hop};
 pub use icmp::{TooBig, parse_too_big};
 pub use ip::protocol;
 pub use options::{RTT_EXID, RTT_OPTION_LENGTH};
+pub use outline::{Outline, outline};
 pub use packet::{Malformed, NotTcp, Packet, checksum_ok, parse};
 pub use rewrite::{NoRoom, clamp_mss, mark, set_rtt, strip_rtt};

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from meshpace.cli import commands, studies
+from meshpace.cli import commands, emulate, studies
 
 app = typer.Typer(
     name="meshpace",
@@ -41,6 +41,7 @@ _NAMES = {"import_mesh": "import"}
 for command in commands.ALL:
     app.command(_NAMES.get(command.__name__))(command)
 app.add_typer(studies.app)
+app.add_typer(emulate.app)
 
 
 def main() -> None:

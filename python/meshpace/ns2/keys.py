@@ -12,6 +12,7 @@ from meshpace.ns2.model import Refusal
 _NAMES = "names and texts, which no run depends on"
 _PLACES = "resolved: the script has the places of the nodes and the wired links"
 _REPLACED = "only where measure.duration replaces it"
+_REAL = "of an emulation: no simulated run looks at it"
 _TIMES = "resolved: the script has when each flow starts and stops"
 
 EXPRESSED = {
@@ -73,6 +74,10 @@ EXPRESSED = {
     "link[].rate": "a DelayLink's bandwidth_",
     "link[].delay": "a DelayLink's delay_",
     "link[].queue": "a DropTail queue's limit_",
+    "emulate.host[].node": _REAL,
+    "emulate.host[].run": _REAL,
+    "emulate.host[].start": _REAL,
+    "emulate.host[].collect": _REAL,
     "routing.protocol": "AODV, DSDV; static: DSDV's tables filled with our routes",
     "routing.profile": "ns2",
     "mobility.model": "static",

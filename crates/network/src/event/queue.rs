@@ -69,6 +69,22 @@ impl<T: Copy + Debug> EventQueue<T> {
         self.handled
     }
 
+    /// When the next event is.
+    pub fn next_at(&self) -> Option<Instant> {
+        let near = self.near.front().map_or(Key::NEVER, |entry| entry.0);
+        let at = near.min(self.far.first().unwrap_or(Key::NEVER)).at().min(self.stations.earliest());
+        (at != Key::NEVER.at()).then_some(at)
+    }
+
+    /// Time moves on to `to`, before the next event.
+    ///
+    /// # Panics
+    /// If an event comes first.
+    pub fn pass(&mut self, to: Instant) {
+        assert!(self.next_at().is_none_or(|next| next >= to), "{:?} comes before {to:?}", self.next_at());
+        self.now = self.now.max(to);
+    }
+
     /// Schedules an event. Events are never cancelled; whoever scheduled one that no longer applies ignores it.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: Event<T>) {
@@ -147,6 +163,30 @@ mod tests {
         let app = Event::Timer;
         assert_eq!(order, [app(2), app(5), app(1), app(4), Event::Station(3)]);
         assert_eq!(queue.now(), at(5));
+    }
+
+    #[test]
+    fn time_passes_up_to_the_next_event() {
+        let mut queue = EventQueue::<u32>::new(1);
+        assert_eq!(queue.next_at(), None);
+        queue.set_station(0, Some(at(30)));
+        queue.schedule(at(9_000), Event::Movement);
+        assert_eq!(queue.next_at(), Some(at(30)));
+        queue.schedule(at(20), Event::Timer(1));
+        assert_eq!(queue.next_at(), Some(at(20)));
+        queue.pass(at(20));
+        assert_eq!(queue.now(), at(20));
+        queue.pass(at(10));
+        assert_eq!(queue.now(), at(20), "time does not go back");
+        assert_eq!(queue.next(at(20)), Some(Event::Timer(1)), "what is due then is not lost");
+    }
+
+    #[test]
+    #[should_panic(expected = "comes before")]
+    fn time_does_not_pass_an_event() {
+        let mut queue = EventQueue::<u32>::new(1);
+        queue.schedule(at(20), Event::Timer(1));
+        queue.pass(at(21));
     }
 
     #[test]

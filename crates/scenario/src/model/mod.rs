@@ -1,10 +1,12 @@
 //! The resolved scenario: plain data, every default filled in, every name replaced by an index.
 
+mod emulate;
 mod flow;
 mod measure;
 mod network;
 mod radio;
 
+pub use emulate::{Collect, EmulatedHost, HostCommand};
 pub use flow::{App, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
@@ -55,6 +57,8 @@ pub struct Scenario {
     pub network_scheme: String,
     /// The flows, `count` expanded.
     pub flows: Vec<Flow>,
+    /// The real hosts of an emulation, a row a command; simulated runs do not look at them.
+    pub emulated_hosts: Vec<EmulatedHost>,
     /// Every parameter of every `[scheme.NAME]` table, in file order; not interpreted here.
     pub scheme_settings: Vec<SchemeSetting>,
     pub(crate) scheme_uses: Vec<(String, Location)>,

@@ -1,6 +1,7 @@
 //! From the checked tables to typed parts: all that does not depend on the seed.
 
 mod building;
+mod emulate;
 mod flow;
 mod measure;
 mod network;
@@ -8,6 +9,7 @@ mod radio;
 mod schemes;
 mod topology;
 
+pub(crate) use emulate::{EmulatedHostSpec, read_emulated_hosts};
 pub(crate) use flow::{FlowSpec, Period, read_flows};
 pub(crate) use measure::read_measure;
 pub(crate) use network::{LinkSpec, MobilitySpec, NodeSpec, Place, Role};

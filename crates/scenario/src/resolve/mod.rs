@@ -1,6 +1,7 @@
 //! From the checked file and a seed to the scenario of one run.
 
 mod building;
+mod emulate;
 mod flows;
 mod gateway;
 mod generate;
@@ -62,6 +63,7 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
         network_scheme: file.mesh_scheme.scheme.name.clone(),
         mesh_scheme_missing: file.mesh_scheme.missing.clone(),
         flows,
+        emulated_hosts: emulate::resolve(file, &network)?,
         scheme_settings: file.scheme_settings.clone(),
         scheme_uses: scheme_uses.map(|named| (named.name.clone(), named.at.clone())).collect(),
         mesh: network.mesh,

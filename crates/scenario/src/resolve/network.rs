@@ -271,7 +271,7 @@ impl Network {
     }
 }
 
-/// The hosts of the wired part; none if it is neither asked for nor named by a flow.
+/// The hosts of the wired part; none if it is neither asked for nor named by a flow or as a real host.
 fn wanted_hosts(file: &ScenarioFile, network: &Network) -> Vec<String> {
     let wired = &file.topology.wired;
     let hosts: Vec<_> = match wired.hosts {
@@ -279,8 +279,9 @@ fn wanted_hosts(file: &ScenarioFile, network: &Network) -> Vec<String> {
         count => (1..=count).map(|i| format!("B{i}")).collect(),
     };
     let wanted = wired.wanted.unwrap_or_else(|| {
-        let named: BTreeSet<&str> =
-            file.flows.iter().flat_map(|flow| [flow.from.name.as_str(), flow.to.name.as_str()]).collect();
+        let of_flows = file.flows.iter().flat_map(|flow| [&flow.from, &flow.to]);
+        let of_hosts = file.emulated_hosts.iter().map(|host| &host.node);
+        let named: BTreeSet<&str> = of_flows.chain(of_hosts).map(|named| named.name.as_str()).collect();
         let defined: BTreeSet<&str> = file.nodes.iter().map(|node| node.id.name.as_str()).collect();
         let missing = |host: &&String| named.contains(host.as_str()) && !defined.contains(host.as_str());
         let has_gateway = network.gateway.is_some() || file.topology.gateway.is_some();

@@ -1,0 +1,220 @@
+//! Devices and the clock around an [`Emulation`]: one thread that waits for both.
+
+use crate::emulation::Emulation;
+use crate::lateness::{Lateness, Verdict};
+use crate::pace::Pace;
+use crate::traffic::TrafficResult;
+use crate::watched_writer::WatchedWriter;
+use meshpace_linux::{Deadline, Namespace, Poller, Realtime, Tun, TunOptions, monotonic_now, realtime};
+use meshpace_mesh::RunResult;
+use meshpace_network::{Capture, host, ipv6_of};
+use meshpace_scenario::{Endpoint, Scenario, ScenarioError};
+use meshpace_units::Instant;
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::AsFd;
+
+/// What the device is called in every host.
+pub const DEVICE: &str = "mesh0";
+/// Its MTU: that of the papers' packets.
+pub const MTU: u32 = 1500;
+/// Packets that a host's kernel may have ready which are read before the others get their turn.
+const TURN: usize = 32;
+/// Longer than any packet that a device of this MTU gives.
+const LONGEST: usize = 2048;
+/// Bits of the networks that a host has on its device (design of the scenario file: 10.77.x.y/16).
+const PREFIX: u8 = 16;
+/// Bits of fd77::/64.
+const PREFIX_V6: u8 = 64;
+
+/// What is to be emulated.
+pub struct Options<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// Its real hosts.
+    pub hosts: &'a [RealHost],
+    /// Seconds of the clock that a simulated one takes.
+    pub dilation: f64,
+    /// Where a capture of the air goes.
+    pub capture: Option<File>,
+}
+
+/// A node that is a real host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RealHost {
+    /// The node.
+    pub node: Endpoint,
+    /// The network namespace that is there for it, by name or path.
+    pub namespace: String,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The run.
+    pub result: RunResult,
+    /// How late deliveries were, in simulated time.
+    pub lateness: Verdict,
+    /// What went from host to host.
+    pub traffic: Vec<TrafficResult>,
+    /// What the kernel granted the thread.
+    pub scheduling: String,
+}
+
+/// Why nothing came of it.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Scenario(#[from] Box<ScenarioError>),
+    /// The kernel does not do what is asked of it.
+    #[error("{0}")]
+    Kernel(#[from] io::Error),
+    /// The capture cannot be written.
+    #[error("packet capture: {0}")]
+    Capture(io::Error),
+}
+
+const TIMER: u64 = u64::MAX;
+const CONTROL: u64 = u64::MAX - 1;
+
+/// How far an emulation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The devices are there.
+    Ready,
+    /// Time has come to its end. The devices are still there.
+    Over,
+}
+
+/// Emulates, and tells `tell` how far it is. Time 0 is when `control` can be read after [`Stage::Ready`]; where it has ended, the
+/// emulation ends before its time. The devices stay until it has.
+///
+/// # Errors
+/// [`Failure`]; nothing is left of the devices then.
+pub fn run(
+    options: Options<'_>,
+    control: &mut (impl Read + AsFd),
+    tell: &mut dyn FnMut(Stage) -> io::Result<()>,
+) -> Result<Outcome, Failure> {
+    let Options { scenario, hosts, dilation, capture } = options;
+    let (capture, failed) = match capture {
+        Some(file) => {
+            let (writer, failed) = WatchedWriter::new(file);
+            (Some(Capture::new(writer, scenario)), Some(failed))
+        }
+        None => (None, None),
+    };
+    let mut probe = capture;
+    let nodes = hosts.iter().map(|real| host(real.node)).collect();
+    let emulation = Emulation::new(scenario, nodes, &mut probe).map_err(Box::new)?;
+    let devices = hosts.iter().map(|real| device(scenario, real)).collect::<io::Result<Vec<_>>>()?;
+    let mut driver = Driver {
+        emulation,
+        devices: &devices,
+        pace: Pace::new(monotonic_now(), dilation),
+        lateness: Lateness::default(),
+        buffer: vec![0; LONGEST],
+    };
+    let scheduling = realtime();
+    tell(Stage::Ready)?;
+    // The beginning: one byte, or the end before there was one.
+    let begun = control.read(&mut [0])? > 0;
+    driver.pace = Pace::new(monotonic_now(), dilation);
+    let open = driver.run(control, begun, &|| failed.as_ref().is_some_and(|failed| failed.get()))?;
+    let stopped = driver.pace.simulated(monotonic_now()).min(driver.emulation.end());
+    let Driver { emulation, lateness, .. } = driver;
+    let (mut result, traffic) = emulation.report(scenario, stopped);
+    result.wall_s = stopped.as_secs_f64() * dilation;
+    probe.map(Capture::finish).transpose().map_err(Failure::Capture)?;
+    tell(Stage::Over)?;
+    while open && control.read(&mut [0])? > 0 {}
+    Ok(Outcome { result, lateness: lateness.verdict(), traffic, scheduling: granted(&scheduling) })
+}
+
+/// The device of a host, in its namespace.
+fn device(scenario: &Scenario, real: &RealHost) -> io::Result<Tun> {
+    let address = address(scenario, real.node);
+    let addresses = [(IpAddr::V4(address), PREFIX), (IpAddr::V6(ipv6_of(address)), PREFIX_V6)];
+    let options = TunOptions { name: DEVICE, mtu: MTU, queue_length: None, addresses: &addresses };
+    Namespace::named(&real.namespace)?.within(|| Tun::open(&options))
+}
+
+fn address(scenario: &Scenario, node: Endpoint) -> Ipv4Addr {
+    match node {
+        Endpoint::Mesh(node) => scenario.mesh[node.index()].address,
+        Endpoint::Wired(node) => scenario.wired[node.index()].address,
+    }
+}
+
+fn granted(scheduling: &Realtime) -> String {
+    match scheduling {
+        Realtime::Fifo { priority, .. } => format!("SCHED_FIFO {priority}"),
+        Realtime::Ordinary { refused } => format!("ordinary (SCHED_FIFO was refused: {refused})"),
+    }
+}
+
+struct Driver<'a> {
+    emulation: Emulation<'a>,
+    devices: &'a [Tun],
+    pace: Pace,
+    lateness: Lateness,
+    buffer: Vec<u8>,
+}
+
+impl Driver<'_> {
+    /// Until the end, until nothing more comes from `control`, or until `broken`; true if `control` is still open.
+    fn run(
+        &mut self,
+        control: &mut (impl Read + AsFd),
+        begun: bool,
+        broken: &dyn Fn() -> bool,
+    ) -> io::Result<bool> {
+        let mut poller = Poller::new()?;
+        let mut timer = Deadline::new()?;
+        poller.add(&timer, TIMER)?;
+        poller.add(control, CONTROL)?;
+        for (index, device) in self.devices.iter().enumerate() {
+            poller.add(device, index as u64)?;
+        }
+        let end = self.emulation.end();
+        let (mut going, mut ready) = (begun, Vec::new());
+        while going && !broken() && !self.emulation.is_complete() && self.catch_up() < end {
+            let next = self.emulation.next_at().map_or(end, |next| next.min(end));
+            timer.set(self.pace.clock(next))?;
+            ready.clear();
+            ready.extend(poller.wait(None)?);
+            for token in &ready {
+                match *token {
+                    TIMER => timer.expired(),
+                    CONTROL => going = control.read(&mut [0])? > 0,
+                    device => self.read(device as usize)?,
+                }
+            }
+        }
+        Ok(going)
+    }
+
+    /// Brings the network up to the clock, and what has come to the hosts to their kernels; until when.
+    fn catch_up(&mut self) -> Instant {
+        let now = self.pace.simulated(monotonic_now()).min(self.emulation.end());
+        while let Some(delivery) = self.emulation.advance(now) {
+            // A device that is down takes nothing, as a cable that is out.
+            let _ = self.devices[delivery.host].send(&delivery.bytes);
+            let done = self.pace.simulated(monotonic_now());
+            self.lateness.record(done.saturating_since(delivery.at));
+        }
+        now
+    }
+
+    /// Takes what the kernel of a host has ready.
+    fn read(&mut self, host: usize) -> io::Result<()> {
+        for _ in 0..TURN {
+            let now = self.catch_up();
+            let Some(length) = self.devices[host].receive(&mut self.buffer)? else { break };
+            self.emulation.send(now, host, &self.buffer[..length]);
+        }
+        Ok(())
+    }
+}

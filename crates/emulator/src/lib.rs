@@ -1,0 +1,27 @@
+//! The emulator: real Linux hosts talk across the simulated network in real time.
+//!
+//! Each of them is a network namespace with a TUN device. What its kernel sends through the device enters the node's queue,
+//! crosses the simulated radio and wired links with its own bytes, and leaves through the device of the host that it is for.
+//! The flows of the scenario are simulated beside them, in the same air.
+//!
+//! | piece | |
+//! |---|---|
+//! | [`Emulation`] | the network and its hosts: no clock, no device, no thread |
+//! | [`Pace`] | simulated time by the clock, dilated if asked for |
+//! | [`Lateness`] | how late deliveries were, and whether that is good enough |
+//! | [`run`] | devices, clock, one thread that waits for both |
+#![cfg(target_os = "linux")]
+
+mod driver;
+mod emulation;
+mod entering;
+mod lateness;
+mod pace;
+mod traffic;
+mod watched_writer;
+
+pub use driver::{DEVICE, Failure, MTU, Options, Outcome, RealHost, Stage, run};
+pub use emulation::{Delivery, Emulation};
+pub use lateness::{Lateness, Verdict};
+pub use pace::Pace;
+pub use traffic::TrafficResult;

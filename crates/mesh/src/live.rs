@@ -1,0 +1,82 @@
+//! A simulation that somebody else's clock drives, with real hosts on its network: what an emulator is made of.
+
+use crate::probe::Probe;
+use crate::result::RunResult;
+use crate::run::length;
+use crate::schemes::ChosenSchemes;
+use crate::simulation::Simulation;
+use meshpace_network::{AddressBook, Step};
+use meshpace_packet::{Body, Host, Packet, PacketId};
+use meshpace_scenario::{Scenario, ScenarioError};
+use meshpace_units::Instant;
+
+/// A run in pieces. The scenario's flows are simulated in it; packets of [real bytes](Body::Opaque) come and go beside them.
+pub struct Live<'a> {
+    scenario: &'a Scenario,
+    simulation: Simulation<'a>,
+}
+
+impl<'a> Live<'a> {
+    /// The run of a scenario at time 0, while `probe` looks on.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run).
+    pub fn new(scenario: &'a Scenario, probe: &'a mut dyn Probe) -> Result<Self, ScenarioError> {
+        let schemes = ChosenSchemes::of(scenario)?;
+        let simulation = Simulation::new(scenario, &schemes, &|queue| schemes.relay(queue), probe);
+        Ok(Self { scenario, simulation })
+    }
+
+    /// When it is over, at the latest.
+    #[must_use]
+    pub fn end(&self) -> Instant {
+        Instant::ZERO + length(self.scenario)
+    }
+
+    /// True once the measurement has all that it wants.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.simulation.meter.is_complete()
+    }
+
+    /// When something happens next, as things stand.
+    #[must_use]
+    pub fn next_at(&self) -> Option<Instant> {
+        self.simulation.network.next_at()
+    }
+
+    /// Who has which address.
+    #[must_use]
+    pub fn addresses(&self) -> &AddressBook {
+        self.simulation.network.addresses()
+    }
+
+    /// Lets things happen up to `now` until a packet of real bytes comes to its host: when, where, and the packet. `None`: it is
+    /// `now`.
+    pub fn advance(&mut self, now: Instant) -> Option<(Instant, Host, Packet)> {
+        let simulation = &mut self.simulation;
+        while let Some(step) = simulation.network.step(now, simulation.probe) {
+            match step {
+                Step::Arrival(host, packet) if matches!(packet.body, Body::Opaque(_)) => {
+                    return Some((simulation.network.now(), host, packet));
+                }
+                Step::Arrival(_, packet) => simulation.arrive(&packet),
+                Step::Timer(timer) => simulation.fires(timer),
+            }
+        }
+        simulation.network.pass(now);
+        None
+    }
+
+    /// A host's packet sets out, at the time up to which things have [happened](Self::advance). `None`: nobody has the address
+    /// that it is for.
+    pub fn send(&mut self, from: Host, packet: Packet) -> Option<PacketId> {
+        self.simulation.network.send(from, packet)
+    }
+
+    /// What came of it up to `stopped`.
+    #[must_use]
+    pub fn report(mut self, stopped: Instant) -> RunResult {
+        self.simulation.report(self.scenario, stopped)
+    }
+}

@@ -1,0 +1,35 @@
+//! Real hosts.
+
+use crate::Endpoint;
+use meshpace_units::Span;
+
+/// A node that is a real host where the scenario is emulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmulatedHost {
+    /// The node.
+    pub node: Endpoint,
+    /// What runs there.
+    pub command: Option<HostCommand>,
+}
+
+/// A command on a real host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostCommand {
+    /// For the shell.
+    pub run: String,
+    /// When it starts, from time 0.
+    pub start: Span,
+    /// What becomes of its output.
+    pub collect: Collect,
+}
+
+/// What of a command's output goes into the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collect {
+    /// Nothing.
+    Nothing,
+    /// The text.
+    Output,
+    /// The flows of `iperf3 -J`.
+    Iperf3,
+}

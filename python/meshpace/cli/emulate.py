@@ -1,0 +1,131 @@
+"""``meshpace emulate``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from meshpace.cli.arguments import Json, Scenario, Scheme, Settings
+from meshpace.cli.failure import InputError, reports_failure
+
+CHECK_FAILED = 1
+
+
+class _ScenarioOrCommand(TyperGroup):
+    """``emulate SCENARIO.toml`` is ``emulate run SCENARIO.toml``."""
+
+    default = "run"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    name="emulate",
+    cls=_ScenarioOrCommand,
+    no_args_is_help=True,
+    help="Let real Linux hosts talk across a scenario's mesh in real time; as root.",
+)
+
+Name = Annotated[str | None, typer.Option(help="Which emulation; without it the only one that runs.")]
+
+
+@app.command(_ScenarioOrCommand.default)
+@reports_failure
+def run(
+    scenario: Scenario,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="So long, all of it measured: measure.duration, and no warmup.")
+    ] = None,
+    host: Annotated[
+        list[str] | None, typer.Option(metavar="NODE", help="A real host beside those of [[emulate.host]].")
+    ] = None,
+    dilate: Annotated[
+        float, typer.Option(min=1.0, max=1000.0, help="Each simulated second takes so many: for what cannot keep up.")
+    ] = 1.0,
+    scheme: Scheme = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 1,
+    settings: Settings = None,
+    json: Json = False,
+    pcap: Annotated[Path | None, typer.Option(help="Write a pcapng capture of the air.")] = None,
+    name: Annotated[str | None, typer.Option(help="What it is called; by default as the scenario.")] = None,
+) -> None:
+    """Emulate a scenario. The word run may be left out."""
+    from meshpace.cli.arguments import job, one_scheme
+    from meshpace.emulation.session import Plan, emulate
+
+    length = [] if duration is None else [f"measure.duration={duration}", "measure.warmup=0s"]
+    one = job(scenario, [*length, *(settings or ())], one_scheme(scheme, "emulate"), seed)
+    emulated = emulate(Plan(one, name, tuple(host or ()), dilate, pcap))
+    _show(emulated.result, json)
+    for complaint in emulated.complaints:
+        print(complaint, file=sys.stderr)
+    if emulated.complaints:
+        raise typer.Exit(CHECK_FAILED)
+
+
+def _show(result: dict[str, object], as_json: bool) -> None:
+    """The result; its verdict stands in the JSON, and on standard error where it is not good news."""
+    from meshpace.emulation import verdict
+
+    lateness, scheduling = result["lateness"], result["scheduling"]
+    assert isinstance(lateness, dict)
+    lines = verdict.in_words(lateness, float(str(result["dilation"])), str(scheduling))
+    if as_json:
+        import json
+
+        print(json.dumps(result))
+        if lateness["valid"] is not True:
+            print("\n".join(lines), file=sys.stderr)
+        return
+    from meshpace.cli.emulated import print_emulation
+
+    print_emulation(result)
+    print("\n".join(lines))
+
+
+@app.command("exec", context_settings={"allow_interspersed_args": False})
+@reports_failure
+def execute(
+    host: Annotated[str, typer.Argument(metavar="HOST", help="The node that the host is.")],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="What runs there.")],
+    name: Name = None,
+) -> None:
+    """Run a command on a host of a running emulation; its exit status is this one's."""
+    from meshpace.emulation.session import execute as become
+
+    # Behind an argument that ends the options, -- is a word like others.
+    words = command[1:] if command[0] == "--" else command
+    if not words:
+        raise InputError("emulate exec: nothing behind --; allowed: a command")
+    become(host, words, name)
+
+
+@app.command()
+@reports_failure
+def shell(
+    host: Annotated[str, typer.Argument(metavar="HOST", help="The node that the host is.")], name: Name = None
+) -> None:
+    """A shell on a host of a running emulation."""
+    from meshpace.emulation.session import execute as become
+
+    become(host, [os.environ.get("SHELL", "/bin/sh")], name)
+
+
+@app.command()
+@reports_failure
+def clean() -> None:
+    """Remove what emulations that were killed have left: processes, network namespaces, files."""
+    from meshpace.emulation.session import clean as remove
+
+    removed, left = remove()
+    for line in left:
+        print(f"{line}: left alone")
+    print(f"removed: {', '.join(removed)}" if removed else "nothing to remove")

@@ -1,0 +1,46 @@
+"""An emulation's result on a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from meshpace.cli.tables import print_runs
+from meshpace.cli.terminal import console
+
+
+def print_emulation(result: dict[str, Any]) -> None:
+    """As a run, and what went from host to host."""
+    print_runs([result])  # type: ignore[list-item]
+    table = Table(title="between hosts", title_justify="left", box=box.SIMPLE_HEAD)
+    for title in ("from", "to"):
+        table.add_column(title)
+    for title in ("hops", "packets", "arrived", "kilobytes\narrived", "delay p50\nms", "delay p95\nms"):
+        table.add_column(title, justify="right")
+    for row in result["traffic"]:
+        table.add_row(
+            row["from"],
+            row["to"],
+            _shown(row["hops"]),
+            f"{row['packets']:,}",
+            f"{row['delivered']:,}",
+            f"{row['delivered_bytes'] / 1000:,.1f}",
+            _milliseconds(row["delay_p50_s"]),
+            _milliseconds(row["delay_p95_s"]),
+        )
+    if result["traffic"]:
+        console().print(table)
+    for run in result["runs"]:
+        if run["output"] is not None:
+            print(f"{run['node']}: {run['run']}")
+            print(run["output"].rstrip("\n"))
+
+
+def _shown(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{1e3 * seconds:,.1f}"

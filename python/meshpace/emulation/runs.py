@@ -1,0 +1,96 @@
+"""The commands of the scenario on their hosts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from meshpace.emulation.engine import Engine
+from meshpace.emulation.namespaces import within
+from meshpace.emulation.record import Host
+
+
+@dataclass(slots=True)
+class Run:
+    """A command on a host."""
+
+    host: Host
+    command: str
+    start_s: float
+    collect: str
+    """``no``, ``output`` or ``iperf3``."""
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    process_killed: bool = field(default=False, init=False)
+    output: Path | None = field(default=None, init=False)
+
+    def begin(self, output: Path) -> None:
+        """Starts it. What is not collected of its output goes to our standard error, as its own errors do."""
+        words = within(self.host, ["/bin/sh", "-c", self.command])
+        environment = {**os.environ, "MESHPACE_NODE": self.host.node}
+        if self.collect == "no":
+            self.process = self._start(words, environment, sys.stderr.fileno())
+            return
+        self.output = output
+        with output.open("wb") as target:
+            self.process = self._start(words, environment, target.fileno())
+
+    def _start(self, words: list[str], environment: dict[str, str], output: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, env=environment, start_new_session=True)
+
+    def end(self) -> None:
+        """Kills what still runs of it."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process_killed = True
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    @property
+    def status(self) -> int | None:
+        """Its exit status; None if it was not started, or ran on to the end."""
+        return None if self.process is None or self.process_killed else self.process.poll()
+
+    def text(self) -> str | None:
+        """What was collected; None if nothing was to be."""
+        if self.output is None:
+            return None
+        return self.output.read_text(encoding="utf-8", errors="replace")
+
+    def row(self) -> dict[str, Any]:
+        """The run in the result."""
+        return {
+            "node": self.host.node,
+            "run": self.command,
+            "start_s": self.start_s,
+            "collect": self.collect,
+            "exit_status": self.status,
+            "output": self.text() if self.collect == "output" else None,
+        }
+
+
+def run_all(runs: Iterable[Run], folder: Path, zero: float, dilation: float, engine: Engine) -> None:
+    """Starts every run when its time has come, and kills what still runs when time has come to its end.
+
+    ``zero`` is time 0 by the clock.
+
+    Raises:
+        EmulationError: the engine has failed.
+    """
+    waiting = sorted(runs, key=lambda run: run.start_s)
+    for number, run in enumerate(waiting):
+        if engine.is_over(zero + dilation * run.start_s):
+            break
+        run.begin(folder / f"output-{number}")
+    else:
+        engine.is_over(None)
+    # While the devices are still there: without them commands would fail that have not.
+    for run in waiting:
+        run.end()
