@@ -38,6 +38,7 @@ _MODULES = (
     "byu_claims_windows",
     "byu_claims_acks",
     "byu_claims_shapes",
+    "byu_claims_text",
     *registry.MODULES,
 )
 
