@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from meshpace import engine
+from meshpace.report.model import Claim as Judged
+from meshpace.report.model import Finding, Verdict
 from meshpace.study import (
     byu_chains,
     byu_claims_acks,
@@ -27,7 +29,9 @@ from meshpace.study.claims import Claim
 from meshpace.study.measures import Measure, of
 from meshpace.study.model import Cell, Effort, Study
 from meshpace.study.outcome import Outcome
+from meshpace.study.page import Campaign, page
 from meshpace.study.quantities import FLOW_GOODPUT, Quantity
+from meshpace.study.record import Maker
 
 STUDIES = {study.name: study for study in registry.STUDIES}
 RUN = [study for study in (*byu_chains.STUDIES, *byu_shapes.STUDIES) if study.schemes]
@@ -124,6 +128,15 @@ def test_r_is_the_ratio_of_two_means_with_the_differences_of_pairs() -> None:
     assert take(relative(FLOW_GOODPUT, DA), outcome, "1 flow") == [1.0, 0.0, None]
 
 
+def test_seeds_that_were_added_to_one_scheme_alone_have_no_pair() -> None:
+    numbers: dict[tuple[str, str], list[float | None]] = {
+        (TAHOE, "1 flow"): [2.0, 2.0],
+        (DA, "1 flow"): [3.0, 1.0, 9.0],
+    }
+    outcome = made("byu-da-c4", numbers)
+    assert take(relative(FLOW_GOODPUT, DA), outcome, "1 flow") == [0.5, -0.5]
+
+
 def test_parts_and_widths_are_taken_run_by_run() -> None:
     points = [byu_chains.with_n(2, n) for n in (1, 2, 3)]
     rows = zip(points, ([1.0, 5.0], [2.0, 5.0], [4.0, None]), strict=True)
@@ -139,3 +152,14 @@ def test_table_5_1_holds_a_packet_an_interval_against_the_control() -> None:
     # 1 and 2 Mbit/s against a mean of 3.
     assert take(byu_claims_pacing.RATE, outcome, point) == pytest.approx([-1 / 3, -2 / 3])
     assert take(byu_claims_pacing.EXCESS, outcome, point) == pytest.approx([2.0, 0.5])
+
+
+def test_a_page_has_columns_for_conditions_under_which_something_was_judged() -> None:
+    studies = [STUDIES["byu-cal-c1"], STUDIES["byu-da-c1"]]
+    outcomes = [Outcome(study, Effort.QUICK, {cell: [] for cell in study.cells(Effort.QUICK)}, {}) for study in studies]
+    campaign = Campaign("meshpace report", Maker("0", None), outcomes)
+    finding = Finding(RETRIES.name, Verdict.HOLDS, "")
+    judged = Judged("It is so.", "here", (finding,))
+    assert len(campaign.conditions) == 4
+    assert campaign.judged([judged]) == [RETRIES]
+    assert "static mesh, 4 attempts" in page(campaign, {"byu-da-c1": [judged]})

@@ -215,7 +215,7 @@ def _rate_less_goodput(outcome: Outcome, condition: Condition, point: str) -> Va
     theirs = outcome.values(Cell(condition, TAHOE, point), FLOW_GOODPUT)
     known = [x for x in theirs if x is not None]
     middle = math.fsum(known) / len(known) if known else 0.0
-    pairs = zip(intervals, theirs, strict=True)
+    pairs = zip(intervals, theirs, strict=False)
     return [None if a is None or b is None or not middle else (MTU_BITS / a - b) / middle for a, b in pairs]
 
 
@@ -366,14 +366,14 @@ def _without_loss(outcome: Outcome, condition: Condition, point: str) -> Values:
     """By seed how much fairer than Tahoe a rate is that keeps 97 % of its goodput; -1 where it does not."""
     kept = relative(FLOW_GOODPUT, FIXED).take(outcome, condition, point)
     fairer = difference(JAIN, FIXED, TAHOE).take(outcome, condition, point)
-    pairs = zip(kept, fairer, strict=True)
+    pairs = zip(kept, fairer, strict=False)
     return [None if k is None or f is None else f if k >= -0.03 else -1.0 for k, f in pairs]
 
 
 def _fairest(outcome: Outcome, condition: Condition, _: str) -> Values:
     """By seed the best index of the rates from 200 to 300 kbit/s less the best of all others."""
     best, others = (along(of(JAIN, FIXED), points, max).take(outcome, condition, "") for points in (_TOP, _REST))
-    return [None if a is None or b is None else a - b for a, b in zip(best, others, strict=True)]
+    return [None if a is None or b is None else a - b for a, b in zip(best, others, strict=False)]
 
 
 _FIXED = (

@@ -275,7 +275,7 @@ def _weakest_over_mean(outcome: Outcome, condition: Condition, point: str) -> Va
     """By seed how far the weaker flow with delayed ACKs is above Tahoe's mean, over that."""
     weakest = outcome.values(Cell(condition, DA, point), LEAST)
     theirs = outcome.values(Cell(condition, TAHOE, point), FLOW_GOODPUT)
-    return [None if a is None or not b else a / b - 1 for a, b in zip(weakest, theirs, strict=True)]
+    return [None if a is None or not b else a / b - 1 for a, b in zip(weakest, theirs, strict=False)]
 
 
 DA_PAR, DA_ASL, DA_ASS = "byu-da-par", "byu-da-asl", "byu-da-ass"

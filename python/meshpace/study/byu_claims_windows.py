@@ -48,7 +48,7 @@ def _together(outcome: Outcome, condition: Condition, point: str) -> Values:
     """By seed 1 where utility and goodput moved the same way from Tahoe's, else 0."""
     use = difference(LOG_UTILITY, FEW, TAHOE).take(outcome, condition, point)
     gains = relative(FLOW_GOODPUT, FEW).take(outcome, condition, point)
-    pairs = zip(use, gains, strict=True)
+    pairs = zip(use, gains, strict=False)
     return [None if u is None or g is None else float((u > 0) == (g > 0)) for u, g in pairs]
 
 

@@ -46,7 +46,7 @@ def relative(quantity: Quantity, scheme: str, over: str = "tahoe") -> Measure:
         middle = _mean(theirs)
         if not middle:
             return [None] * len(ours)
-        pairs = zip(ours, theirs, strict=True)
+        pairs = zip(ours, theirs, strict=False)
         return [None if a is None or b is None else (a - b) / middle for a, b in pairs]
 
     return Measure((over, scheme), take, quantity)

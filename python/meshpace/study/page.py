@@ -32,6 +32,11 @@ class Campaign:
         """All that were run, in their order."""
         return list(dict.fromkeys(cell.condition for outcome in self.outcomes for cell in outcome.records))
 
+    def judged(self, claims: Sequence[Claim]) -> list[Condition]:
+        """Those of them under which a claim was judged."""
+        spoken = {finding.condition for claim in claims for finding in claim.findings}
+        return [condition for condition in self.conditions if condition.name in spoken]
+
 
 MARK = "<!-- Below this line: written by `meshpace report --verdicts`. -->"
 
@@ -49,6 +54,7 @@ def below(prose: str, campaign: Campaign, by_study: Mapping[str, Sequence[Claim]
 
 def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Iterator[str]:
     claims = [claim for group in by_study.values() for claim in group]
+    conditions = campaign.judged(claims)
     made = f"Written by `{campaign.command}`, engine {campaign.maker}"
     yield f"{made}. How claims are judged, and what × means: studies.md."
     yield ""
@@ -70,11 +76,11 @@ def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Itera
         yield ""
         yield f"## {study} ({efforts[study]})"
         yield ""
-        yield " | ".join(("| | claim | paper", *(condition.short for condition in campaign.conditions))) + " |"
-        yield "|---" * (3 + len(campaign.conditions)) + "|"
+        yield " | ".join(("| | claim | paper", *(condition.short for condition in conditions))) + " |"
+        yield "|---" * (3 + len(conditions)) + "|"
         for claim in group:
             found = {finding.condition: finding for finding in claim.findings}
-            cells = (_cell(found.get(condition.name)) for condition in campaign.conditions)
+            cells = (_cell(found.get(condition.name)) for condition in conditions)
             yield " | ".join((f"| {claim.id} | {claim.statement}", claim.printed or "-", *cells)) + " |"
     yield from _ingredients(claims)
     yield from _plans(campaign)
@@ -84,7 +90,7 @@ def _by_condition(campaign: Campaign, claims: Sequence[Claim]) -> Iterator[str]:
     yield ""
     yield "| condition | verdicts |"
     yield "|---|---|"
-    for condition in campaign.conditions:
+    for condition in campaign.judged(claims):
         found = [finding for claim in claims for finding in claim.findings if finding.condition == condition.name]
         yield f"| {condition.short} | {len(found)}: {counted(found)} |"
 
