@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -16,9 +17,18 @@ from meshpace.study.model import STATIC, Cell, Effort
 from meshpace.study.outcome import Outcome
 from meshpace.study.shares import least_ratio, mean_ratio, spread, unfairness
 from meshpace.study.strip import window
-from meshpace.study.throttle import CUSTOM
-from meshpace.study.throttle_measures import STRIPS, hops_of, is_strip
+from meshpace.study.throttle import CUSTOM, FLOWS_OF_STRIPS
+from meshpace.study.throttle_measures import STRIPS, farthest_flow, flows_of, hops_of, is_strip
 from meshpace.study.throttle_quantities import LOST, RELAYED, RELAYED_ONCE
+from meshpace.study.throttle_tables import (
+    alpha,
+    critical,
+    determination,
+    exponential,
+    hyperbola,
+    line,
+    load_ratio,
+)
 from meshpace.study.verdicts import CLAIMS
 
 
@@ -143,3 +153,57 @@ def test_flows_are_compared_with_what_they_get_alone() -> None:
         n = int(label.split()[2])
         values = STRIPS.of(unfairness, "newreno").take(family, STATIC, label)
         assert values == pytest.approx([(n - 1) ** 0.5] * len(values), rel=2e-3)
+
+
+def throttled(cell: Cell) -> list[float]:
+    """Plain, one flow has it all; throttled, each its part."""
+    shares = captured(cell)
+    if cell.scheme == "newreno":
+        return shares
+    return [0.99 * sum(shares) / len(shares)] * len(shares)
+
+
+@pytest.mark.parametrize(
+    ("identity", "study"),
+    [("9.1", "throttle-three-hops"), ("9.2", "throttle-three-hops"), ("9.4", "throttle-three-hops"),
+     ("9.6", "throttle-three-hops"), ("9.7", "throttle-three-hops"), ("11.1", "throttle-family"),
+     ("11.3", "throttle-family"), ("X7", "throttle-family")],
+)  # fmt: skip
+def test_throttled_flows_are_held_against_plain_ones(identity: str, study: str) -> None:
+    def fair(cell: Cell) -> list[float]:
+        return throttled(cell) if hops_of(cell.point) >= 3 else captured(cell)
+
+    assert verdict(identity, study, fair)[0] is Verdict.HOLDS
+    if identity in {"9.4", "9.6", "9.7", "11.1", "11.3"}:
+        assert verdict(identity, study, captured)[0] is not Verdict.HOLDS
+
+
+def test_the_flow_that_is_farthest_from_its_ideal_is_found_by_its_mean() -> None:
+    """One of five is 4 kbit/s short, seeds differ by 1 %: its mean counts, not the worst run."""
+
+    def goodputs(cell: Cell) -> list[float]:
+        flows = int(cell.point.split()[2]) if is_strip(cell.point) else 1
+        each = [360 / flows] * flows
+        return [*each[:-1], each[-1] - 4] if flows == 5 else each
+
+    values = farthest_flow(STRIPS, "throttle", is_strip, flows_of).take(
+        outcome("throttle-three-hops", goodputs), STATIC, ""
+    )
+    known = [value for value in values if value is not None]
+    assert sum(known) / len(known) == pytest.approx(4000, rel=0.01)
+    assert verdict("9.5", "throttle-three-hops", goodputs) == (Verdict.PART, "short")
+
+
+def test_laws_are_told_apart() -> None:
+    places = list(range(2, 10))
+    falls = [1 + 0.9 * math.exp(-0.4 * n) for n in places]
+    assert determination(falls, exponential(places, falls)) == pytest.approx(1)
+    assert determination(falls, hyperbola(places, falls)) < 0.99
+    slope = [2 - 0.1 * n for n in places]
+    assert line(places, slope) == pytest.approx(slope)
+
+
+def test_the_tables_that_ship_are_those_of_the_engine() -> None:
+    assert critical(3) == pytest.approx(1.2268e6, rel=1e-3)
+    assert alpha(3, 2) > alpha(3, 9) > 1
+    assert all(abs(load_ratio(3, n) - 1) <= 0.01 for n in FLOWS_OF_STRIPS)

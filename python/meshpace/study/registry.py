@@ -32,6 +32,9 @@ MODULES = (
     "byu_chains",
     "byu_shapes",
     "throttle",
+    "throttle_sources",
+    "throttle_text",
+    "throttle_switches",
 )
 
 STUDIES: tuple[Study, ...] = tuple(

@@ -59,6 +59,16 @@ def ratio_of(flow: int) -> Number:
     return lambda actual, ideal: actual[flow] / ideal[flow] if ideal[flow] else None
 
 
+def excess_of(flow: int) -> Number:
+    """X_act less X_opt of one flow, bit/s."""
+    return lambda actual, ideal: actual[flow] - ideal[flow]
+
+
+def of_alone(actual: Sequence[float], ideal: Sequence[float]) -> float | None:
+    """The total over the mean of what the flows get alone."""
+    return math.fsum(actual) / math.fsum(ideal) if any(ideal) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Shares:
     """How the runs of a study are compared with flows alone, which are points of the same study."""

@@ -1,7 +1,7 @@
 """The experiments of Osipov and Tschudin 2005, ingress throttling by path length and path density.
 
 docs/experiments/ingress-throttling.md is the catalogue. Flows alone, which u compares with, are points of the same
-study. What needs calibrated load correction factors has no study yet (docs/experiments/open.toml).
+study. Here stands what throttles nothing; ``throttle_sources`` has what throttles, ``throttle_text`` what is only said.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def lone(hops: int) -> str:
     return f"{hops} hops, alone"
 
 
-def _strips(lengths: tuple[int, ...]) -> tuple[Point, ...]:
+def strips(lengths: tuple[int, ...]) -> tuple[Point, ...]:
+    """A chain alone and 2 to 9 side by side, of each length."""
     return tuple(
         point
         for h in lengths
@@ -99,7 +100,8 @@ def _strips(lengths: tuple[int, ...]) -> tuple[Point, ...]:
     )
 
 
-def _quick(lengths: tuple[int, ...]) -> tuple[str, ...]:
+def quick_strips(lengths: tuple[int, ...]) -> tuple[str, ...]:
+    """Labels of a few of them."""
     return tuple(label for h in lengths for label in (lone(h), *(parallel(h, n) for n in QUICK_FLOWS)))
 
 
@@ -111,10 +113,10 @@ _FAMILY = Study(
     source=f"{PAPER}, Fig. 10",
     shows="Unfairness of 2 to 9 flows of 1 to 9 hops side by side, plain NewReno with a window of 3h/2.",
     scenario=STRIP,
-    axis=Axis("hops and flows", "", _strips(HOPS)),
+    axis=Axis("hops and flows", "", strips(HOPS)),
     schemes=("newreno",),
     conditions=CONDITIONS,
-    quick=Plan(8, QUICK, _quick(QUICK_HOPS), core_s=0.5),
+    quick=Plan(8, QUICK, quick_strips(QUICK_HOPS), core_s=0.5),
     full=Plan(30, FULL, core_s=0.8),
     quantities=(GOODPUT, JAIN, JAIN_1S, JAIN_10S, TIMEOUTS, LOST, ACK_PART),
     notes="Up to 4 hops all nodes sense each other: no hidden nodes.",
@@ -130,11 +132,12 @@ def single(configuration: str, flow: int) -> str:
     return f"{configuration}, TCP{flow + 1} alone"
 
 
-_CUSTOM: Settings = tuple((f"flow.{k}.window", str(window(k + 1))) for k in range(3))
+CUSTOM_WINDOWS: Settings = tuple((f"flow.{k}.window", str(window(k + 1))) for k in range(3))
 _ON: Settings = (("radio.rts", "always"),)
 
 
-def _configuration(label: str, settings: Settings) -> tuple[Point, ...]:
+def configuration(label: str, settings: Settings) -> tuple[Point, ...]:
+    """All three flows from one node, and each of them alone."""
     return (
         Point(label, settings),
         *(
@@ -144,9 +147,10 @@ def _configuration(label: str, settings: Settings) -> tuple[Point, ...]:
     )
 
 
-def _three(
+def three_flows(
     table: str, name: str, title: str, shows: str, points: tuple[Point, ...], schemes: tuple[str, ...]
 ) -> Study:  # fmt: skip
+    """A study of three flows from one node."""
     return Study(
         name=name,
         paper="ingress-throttling",
@@ -166,30 +170,61 @@ def _three(
     )
 
 
-_RTS = _three(
+_RTS = three_flows(
     "Table 2",
     "throttle-rts",
     "RTS/CTS",
     "Three flows of 1, 2 and 3 hops from one queue, with RTS/CTS and without.",
-    (*_configuration(DEFAULT, _ON[:0]), *_configuration(RTS_ON, _ON)),
+    (*configuration(DEFAULT, _ON[:0]), *configuration(RTS_ON, _ON)),
     ("newreno",),
 )
-_WINDOW = _three(
+
+
+def with_rts(label: str) -> str:
+    """The label of a place of ``throttle-rts-family`` with RTS/CTS."""
+    return f"{label}, RTS"
+
+
+_PLACES = (*((lone(h), strip(h, 1)) for h in HOPS), *((parallel(h, 5), strip(h, 5)) for h in (3, 6)))
+_RTS_FAMILY = Study(
+    name="throttle-rts-family",
+    paper="ingress-throttling",
+    title="RTS/CTS on chains and strips",
+    figures=("Table 2",),
+    source=f"{PAPER}, appendix 6.1",
+    shows="Total goodput of flows alone over 1 to 9 hops, and of 5 side by side, with RTS/CTS and without.",
+    scenario=STRIP,
+    axis=Axis(
+        "network",
+        "",
+        tuple(
+            point
+            for label, settings in _PLACES
+            for point in (Point(label, settings), Point(with_rts(label), (*settings, *_ON)))
+        ),
+    ),
+    schemes=("newreno",),
+    conditions=CONDITIONS,
+    quick=Plan(4, QUICK, core_s=0.06),
+    full=Plan(30, FULL, core_s=0.1),
+    quantities=(GOODPUT, TIMEOUTS, LOST, NET_LOAD),
+)
+_WINDOW = three_flows(
     "Table 3(a)",
     "throttle-window",
     "The window, one queue",
     "Three flows of 1, 2 and 3 hops from one queue, with windows of 20 and of 3h/2.",
-    (*_configuration(DEFAULT, _ON[:0]), *_configuration(CUSTOM, _CUSTOM)),
+    (*configuration(DEFAULT, _ON[:0]), *configuration(CUSTOM, CUSTOM_WINDOWS)),
     ("newreno",),
 )
-_QUEUES = _three(
+_QUEUES = three_flows(
     "Table 3(b)",
     "throttle-queues",
     "The window, separate queues",
     "Three flows of 1, 2 and 3 hops from a queue each, with windows of 20 and of 3h/2.",
-    (*_configuration(DEFAULT, _ON[:0]), *_configuration(CUSTOM, _CUSTOM)),
+    (*configuration(DEFAULT, _ON[:0]), *configuration(CUSTOM, CUSTOM_WINDOWS)),
     ("newreno", "split"),
 )
 
-STUDIES = (_CRITICAL, _DATA, _FAMILY, _RTS, _WINDOW, _QUEUES)
+STUDIES = (_CRITICAL, _DATA, _FAMILY, _RTS, _RTS_FAMILY, _WINDOW, _QUEUES)
 """The paper's, in its order."""

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 
 from meshpace.study.measures import Measure, Values, paired
-from meshpace.study.model import Condition
+from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
 from meshpace.study.rules import Rule
-from meshpace.study.shares import Shares
+from meshpace.study.shares import Shares, excess_of
 from meshpace.study.throttle import lone, single
 
 Compare = Callable[[float, float], float | None]
@@ -88,6 +88,49 @@ def mean(values: Sequence[float]) -> float | None:
 def part(of: Callable[[float], bool]) -> Callable[[Sequence[float]], float | None]:
     """The part of the values of which something is true."""
     return lambda values: sum(map(of, values)) / len(values) if values else None
+
+
+def width(values: Sequence[float]) -> float | None:
+    """The largest less the smallest."""
+    return max(values) - min(values) if values else None
+
+
+def constant(value: float, scheme: str, point: str) -> Measure:
+    """A number that no run changes: the same for every seed of a point that is run."""
+
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        return [value] * len(outcome.results.get(Cell(condition, scheme, point), []))
+
+    return Measure((scheme,), take, along=(point,), once=True)
+
+
+def farthest_flow(
+    shares: Shares, scheme: str, wanted: Callable[[str], bool], flows: Callable[[str], int]
+) -> Measure:  # fmt: skip
+    """How far the flow whose mean over the seeds lies farthest from its ideal does so, of all points, bit/s.
+
+    It is one number of all seeds, so each seed has the pseudo-value of the jackknife (Tukey 1958), for its interval.
+    """
+
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        labels = [point.label for point in outcome.study.points(outcome.effort) if wanted(point.label)]
+        measures = [(label, shares.of(excess_of(k), scheme)) for label in labels for k in range(flows(label))]
+        columns = [measure.take(outcome, condition, label) for label, measure in measures]
+        rows = [[value for value in row if value is not None] for row in zip(*columns, strict=False)]
+        rows = [row for row in rows if len(row) == len(columns)]
+        if len(rows) < 2:
+            return [None for _ in rows]
+        sums, n = [math.fsum(column) for column in zip(*rows, strict=True)], len(rows)
+        whole = max(abs(total) / n for total in sums)
+        without = [max(abs(total - x) / (n - 1) for total, x in zip(sums, row, strict=True)) for row in rows]
+        return [n * whole - (n - 1) * rest for rest in without]
+
+    return Measure((scheme,), take, along=(), once=True)
+
+
+def flows_of(label: str) -> int:
+    """Of ``3 hops, 5 flows``."""
+    return int(label.split(", ")[1].split(maxsplit=1)[0])
 
 
 def hops_of(label: str) -> int:

@@ -22,6 +22,8 @@ difference = partial(_written, factor=1, decimals=3, unit="", signed=True)
 """``+0.034 ± 0.010``."""
 count = partial(_written, factor=1, decimals=1, unit="", signed=False)
 """``12.3 ± 1.0``."""
+kilobits = partial(_written, factor=1e-3, decimals=1, unit=" kbit/s", signed=False)
+"""Bit/s as ``1.5 ± 0.3 kbit/s``."""
 megabits = partial(_written, factor=1e-6, decimals=2, unit=" Mbit/s", signed=False)
 """Bit/s as ``4.81 ± 0.05 Mbit/s``."""
 

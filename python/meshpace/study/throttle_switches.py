@@ -1,0 +1,164 @@
+"""What Osipov and Tschudin 2005 leave open, one point at a time, and whether conclusions hang on it.
+
+Two networks: five flows of 3 hops side by side, and the three of Table 1. Flows alone are run with the same switch.
+Where the shipped tables do not apply, alpha and critical load are told.
+"""
+
+from __future__ import annotations
+
+from meshpace.study.claims import Ask, Claim
+from meshpace.study.model import AS_IS, Axis, Plan, Point, Settings, Study
+from meshpace.study.quantities import FLOWS, GOODPUT, JAIN, TIMEOUTS
+from meshpace.study.rules import order
+from meshpace.study.shares import Shares, of_alone, spread, unfairness
+from meshpace.study.strip import STRIP, THREE, strip
+from meshpace.study.throttle import CONDITIONS, CUSTOM_WINDOWS, FULL, PAPER, QUICK
+from meshpace.study.throttle_measures import at_least, at_most
+from meshpace.study.throttle_quantities import LOST, NET_LOAD
+from meshpace.study.throttle_sources import ALPHA, GATE, TABLES
+from meshpace.study.throttle_tables import alpha
+from meshpace.study.words import difference, number
+from meshpace.study.words import share as proportion
+
+_FIVE = 5
+_ALONE = ", alone"
+_CORRECTED = (ALPHA, f"{alpha(3, _FIVE):.4f}")
+_ONCE = "1186542"
+"""L_TCP_crit of 3 hops and 600 bytes with each packet once a hop: ``meshpace calibrate throttle --segments 600``."""
+
+_COMMON: dict[str, Settings] = {
+    AS_IS: (),
+    "O1: gates by spacing, alpha 1": ((GATE, "spacing"), (ALPHA, "1")),
+    "O4: alpha 1": ((ALPHA, "1"),),
+    "O8: these queues at every node": (
+        ("scheme.throttle.ot_where", "everywhere"),
+        ("scheme.split.ot_where", "everywhere"),
+    ),
+    "O10: 120 s in all": (("measure.duration", "120s"),),
+    "O11: all start at once": (("defaults.start_jitter", "0"),),
+    "O12: segments of 200 bytes": (("defaults.segment", "200"),),
+    "O12: segments of 1,000 bytes": (("defaults.segment", "1000"),),
+    "O15: 28 bytes of MAC header": (("radio.mac_overhead", "28"),),
+    "O18: backoff as the standard has it": (("radio.backoff_range", "standard"),),
+    "O19: RTS/CTS": (("radio.rts", "always"),),
+}
+_OF_STRIP: dict[str, Settings] = {
+    "O2: all nodes of competitors count": (("scheme.throttle.ot_rho", "text"), _CORRECTED),
+    "O3: load counted once a hop": (
+        ("scheme.throttle.ot_count", "once"),
+        ("scheme.throttle.ot_crit", _ONCE),
+        _CORRECTED,
+    ),
+    "O5: rows 1 m apart": (("topology.gap", "1m"),),
+    "O5: rows over 250 m": (("topology.gap", "62.5m"),),
+    "O6: window 20": (("flow.0.window", "20"),),
+}
+_OF_THREE: dict[str, Settings] = {
+    "O6: windows of 20": tuple((f"flow.{k}.window", "20") for k in range(3)),
+    "O13: 200 m between nodes": (("topology.spacing", "200m"),),
+    "O13: 60 m between nodes": (("topology.spacing", "60m"),),
+}
+
+
+def _one(label: str, base: Settings, alone: Settings, settings: Settings, sinr: bool = False) -> tuple[Point, ...]:
+    reception = "sinr" if sinr else None
+    return (
+        Point(label, (*base, *settings), reception=reception),
+        Point(f"{label}{_ALONE}", (*base, *alone, *settings), reception=reception),
+    )
+
+
+_STRIP_POINTS = tuple(
+    point
+    for label, settings, sinr in (
+        *((label, settings, False) for label, settings in {**_COMMON, **_OF_STRIP}.items()),
+        ("O18: SINR", (), True),
+    )
+    for point in _one(label, strip(3, _FIVE), strip(3, 1), settings, sinr)
+)
+
+
+def _others_off(flow: int) -> Settings:
+    return tuple((f"flow.{other}.count", "0") for other in range(3) if other != flow)
+
+
+_THREE_POINTS = tuple(
+    point
+    for label, settings, reception in (
+        *((label, settings, None) for label, settings in {**_COMMON, **_OF_THREE}.items()),
+        ("O18: SINR", (), "sinr"),
+    )
+    for point in (
+        Point(label, (*CUSTOM_WINDOWS, *settings), reception=reception),
+        *(
+            Point(f"{label}{_ALONE} TCP{k + 1}", (*CUSTOM_WINDOWS, *_others_off(k), *settings), reception=reception)
+            for k in range(3)
+        ),
+    )
+)
+
+
+def _study(name: str, title: str, scenario: str, points: tuple[Point, ...], schemes: tuple[str, ...]) -> Study:
+    return Study(
+        name=f"throttle-switches-{name}",
+        paper="ingress-throttling",
+        title=f"Open points: {title}",
+        figures=(),
+        source="docs/experiments/ingress-throttling.md, section 5",
+        shows=f"What the decisions on open points change: {title}.",
+        scenario=scenario,
+        axis=Axis("open point", "", points),
+        schemes=schemes,
+        conditions=CONDITIONS[:1],
+        quick=Plan(3, QUICK, core_s=0.06),
+        full=Plan(10, FULL, core_s=0.1),
+        quantities=(GOODPUT, JAIN, NET_LOAD, LOST, TIMEOUTS, *FLOWS[:_FIVE]),
+        notes=f"{TABLES} One at a time; with other segments, rates of headers and RTS/CTS too, the tables stay.",
+    )
+
+
+STUDIES = (
+    _study("strip", "5 flows of 3 hops side by side", STRIP, _STRIP_POINTS, ("newreno", "throttle")),
+    _study("three", "three flows from one node", THREE, _THREE_POINTS, ("newreno", "split", "throttle")),
+)
+
+_STRIP_SHARES = Shares(lambda label: (f"{label}{_ALONE}",))
+_THREE_SHARES = Shares(lambda label: tuple(f"{label}{_ALONE} TCP{k + 1}" for k in range(3)))
+_STRIP_LABELS, _THREE_LABELS = (
+    tuple(point.label for point in study.axis.points if _ALONE not in point.label) for study in STUDIES
+)
+
+
+def _claim(identity: str, statement: str, *asks: Ask) -> Claim:
+    return Claim(f"throttle {identity}", statement, "", f"{PAPER}; section 5 of the catalogue", "", asks)
+
+
+_HERE = (("throttle-switches-strip",), _STRIP_LABELS)
+_THERE = (("throttle-switches-three",), _THREE_LABELS)
+CLAIMS = (
+    _claim(
+        "open 1",
+        "Whatever is decided on an open point, throttled flows of 3 hops are fair and carry as much (our question).",
+        Ask(_STRIP_SHARES.of(unfairness, "throttle"), at_most(0.05), number, "u, throttled", *_HERE),
+        Ask(_STRIP_SHARES.of(spread, "throttle"), at_most(0.05), number, "s, throttled", *_HERE),
+        Ask(_STRIP_SHARES.of(of_alone, "throttle"), at_least(0.95), proportion, "Total over one flow's", *_HERE),
+        Ask(
+            _STRIP_SHARES.difference(unfairness, "throttle", "newreno"),
+            order(rises=False),
+            difference,
+            "u less plain's",
+            *_HERE,
+        ),
+    ),
+    _claim(
+        "open 2",
+        "Whatever is decided on an open point, throttling makes the three flows of Table 1 fairer (our question).",
+        Ask(
+            _THREE_SHARES.difference(unfairness, "throttle", "split"),
+            order(rises=False),
+            difference,
+            "u less that without",
+            *_THERE,
+        ),
+    ),
+)
