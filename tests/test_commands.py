@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ COMMANDS = {
     "check",
     "import",
     "winf",
+    "emulate",
     "study",
     "report",
     "schemes",
@@ -39,6 +41,16 @@ def test_version_and_help(cli: Cli) -> None:
     assert {line.split()[0] for line in listed.splitlines() if line.strip()} == COMMANDS
     for command in COMMANDS:
         assert cli(command, "--help").returncode == 0
+
+
+@pytest.mark.parametrize(("typed", "offered"), [("meshpace sw", "sweep"), ("meshpace sweep --prec", "--precision")])
+def test_the_shell_completes(typed: str, offered: str) -> None:
+    program = "import sys; sys.argv = ['meshpace']; from meshpace.cli import main; main()"
+    asked = {"_MESHPACE_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, **asked}, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == [offered]
 
 
 def test_schemes(cli: Cli) -> None:

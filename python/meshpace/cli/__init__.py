@@ -12,7 +12,7 @@ app = typer.Typer(
     name="meshpace",
     help="Adaptive pacing for TCP over multihop wireless meshes.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
