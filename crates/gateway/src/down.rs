@@ -72,7 +72,9 @@ pub(crate) struct Down<P> {
     pub drops: u64,
     /// When an acknowledgement of something new last passed to the sender.
     told: Option<Instant>,
-    /// Since then: where the latest known copy that was dropped begins.
+    /// When the receiver last told the sender of data behind a hole.
+    pub sacked: Option<Instant>,
+    /// Since `told`: where the latest known copy that was dropped begins.
     known: Option<Seq>,
     /// Copies dropped because the receiver has them, or is about to get them.
     pub duplicates: u64,
@@ -119,6 +121,7 @@ impl<P: Clone> Down<P> {
             goodput: Goodput::new(now),
             drops: 0,
             told: None,
+            sacked: None,
             known: None,
             duplicates: 0,
             aqm_drops: 0,
@@ -229,7 +232,11 @@ impl<P: Clone> Down<P> {
         }
         if first {
             budget.joins(packet.wire_len);
-            self.queue.insert(packet);
+            if self.recovers_by_sack(now) {
+                self.queue.insert_in_turn(packet);
+            } else {
+                self.queue.insert(packet);
+            }
         } else {
             self.append(packet, budget);
         }
@@ -291,6 +298,13 @@ impl<P: Clone> Down<P> {
         self.aqm_drops += dropped.len() as u64;
         gone.extend(dropped.into_iter().map(|packet| packet.discard(DiscardReason::Waited, now)));
         packet
+    }
+
+    /// True if the sender sends again what its receiver's SACK blocks have told it of, not because its timer ran out. Such a sender
+    /// takes for lost what it sent before a segment that has arrived (RACK, RFC 8985, section 6.2): overtaken by that segment, all
+    /// that waits here would be sent a second time in place of new data.
+    fn recovers_by_sack(&self, now: Instant) -> bool {
+        self.sacked.is_some_and(|sacked| now.saturating_since(sacked) < TOLD_FOR)
     }
 
     /// True if the receiver has all up to `end` and will say so without a copy: something else waits for it here. A sender that went

@@ -404,9 +404,13 @@ impl<P: Clone> Gateway<P> {
                     goodput.on_acked(slot, acked.bytes);
                     acked.rtt.into_iter().for_each(|rtt| goodput.on_round_trip(slot, rtt));
                 }
+                let sack = Sack::of(segment);
+                if matches!(sack, Sack::Above { .. }) {
+                    down.sacked = Some(now);
+                }
                 // A watched flow has no cache, so that its duplicates are forwarded as well.
                 if duplicate {
-                    answer = down.on_duplicate(now, Sack::of(segment), &self.config);
+                    answer = down.on_duplicate(now, sack, &self.config);
                 }
             }
         }

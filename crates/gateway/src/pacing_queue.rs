@@ -100,11 +100,17 @@ impl<P> Outbound<P> {
     }
 }
 
+/// Packets of a flow that were sent again and keep their turn; what is beyond goes to its place in the order of sequence.
+const AGAIN_MAX: usize = 64;
+
 /// The queue of one flow.
 #[derive(Debug)]
 pub(crate) struct PacingQueue<P> {
     waiting: VecDeque<Outbound<P>>,
     bytes: Bytes,
+    /// What was sent again and keeps its turn, with the end of what waited when it came.
+    again: VecDeque<(Seq, Outbound<P>)>,
+    again_bytes: Bytes,
     codel: Codel,
 }
 
@@ -144,20 +150,26 @@ impl<P> Queue for Managed<'_, P> {
 
 impl<P> PacingQueue<P> {
     pub fn new() -> Self {
-        Self { waiting: VecDeque::new(), bytes: Bytes::ZERO, codel: Codel::default() }
+        Self {
+            waiting: VecDeque::new(),
+            bytes: Bytes::ZERO,
+            again: VecDeque::new(),
+            again_bytes: Bytes::ZERO,
+            codel: Codel::default(),
+        }
     }
 
     pub fn len(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() + self.again.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.waiting.is_empty() && self.again.is_empty()
     }
 
     /// Bytes that wait.
-    pub const fn bytes(&self) -> Bytes {
-        self.bytes
+    pub fn bytes(&self) -> Bytes {
+        self.bytes + self.again_bytes
     }
 
     /// To the end.
@@ -173,8 +185,35 @@ impl<P> PacingQueue<P> {
         self.waiting.insert(place, packet);
     }
 
-    /// True if all of `[start, end)` waits, in a queue in the order of sequence.
+    /// Behind all that waits now, beside a queue in the order of sequence.
+    pub fn insert_in_turn(&mut self, packet: Outbound<P>) {
+        match self.waiting.back().map(|last| last.end) {
+            Some(end) if packet.start.before(end) && self.again.len() < AGAIN_MAX => {
+                self.again_bytes += packet.wire_len;
+                self.again.push_back((end, packet));
+            }
+            _ => self.insert(packet),
+        }
+    }
+
+    /// True if what was sent again and kept its turn is to go next.
+    fn is_agains_turn(&self) -> bool {
+        let first = self.waiting.front();
+        self.again.front().is_some_and(|(turn, _)| first.is_none_or(|first| first.start.at_or_after(*turn)))
+    }
+
+    fn pop_again(&mut self) -> Option<Outbound<P>> {
+        let (_, packet) = self.again.pop_front()?;
+        self.again_bytes = self.again_bytes - packet.wire_len;
+        Some(packet)
+    }
+
+    /// True if all of `[start, end)` waits, in a queue in the order of sequence, or as one packet that was sent again.
     pub fn covers(&self, start: Seq, end: Seq) -> bool {
+        let within = |again: &Outbound<P>| again.start.at_or_before(start) && again.end.at_or_after(end);
+        if self.again.iter().any(|(_, again)| within(again)) {
+            return true;
+        }
         let first = self.waiting.partition_point(|waiting| waiting.end.at_or_before(start));
         let mut reached = start;
         for waiting in self.waiting.range(first..) {
@@ -189,14 +228,20 @@ impl<P> PacingQueue<P> {
         false
     }
 
-    /// The first packet if it begins before `from`.
+    /// The packet whose turn it is, if it begins before `from` or is one that was sent again.
     pub fn pop_before(&mut self, from: Seq) -> Option<Outbound<P>> {
+        if self.is_agains_turn() {
+            return self.pop_again();
+        }
         self.waiting.front().filter(|first| first.start.before(from))?;
         self.pop()
     }
 
-    /// The first packet, whatever its wait.
+    /// The packet whose turn it is, whatever its wait.
     pub fn pop(&mut self) -> Option<Outbound<P>> {
+        if self.is_agains_turn() {
+            return self.pop_again();
+        }
         self.managed(&mut Vec::new()).pop()
     }
 

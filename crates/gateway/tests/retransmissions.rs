@@ -70,6 +70,28 @@ fn what_the_receiver_misses_goes_before_new_data() {
     }
 }
 
+/// A sender with RACK (RFC 8985) takes for lost what it sent before a segment that has arrived: what SACK blocks made it send
+/// again must not overtake the queue.
+#[test]
+fn what_sack_blocks_told_the_sender_of_keeps_its_turn() {
+    for (silent_ms, expected) in [(0, 5), (1_500, 0)] {
+        let mut flow = Flow::new(first(), 5);
+        let mut ack = flow.s.ack(MSS);
+        ack.options.sack[0] = Some((flow.s.down(2 * MSS, MSS, 0).seq, flow.s.down(3 * MSS, MSS, 0).seq));
+        flow.s.forwards(Side::Wireless, &ack);
+        flow.s.now += Span::from_millis(silent_ms);
+        let (again, verdict) = flow.data(1);
+        assert_eq!(verdict, Verdict::Held);
+        let (copy, verdict) = flow.data(1);
+        assert_eq!(verdict, Verdict::Duplicate(copy));
+        let (new, _) = flow.data(7);
+        let left = flow.left(ms(60_000));
+        assert_eq!(left.iter().position(|&packet| packet == again), Some(expected), "{left:?}");
+        assert_eq!((left.len(), left.last()), (7, Some(&new)), "{left:?}");
+        assert_eq!(flow.s.gateway.held(), 0);
+    }
+}
+
 #[test]
 fn copies_of_what_waits_go_nowhere() {
     let mut flow = Flow::new(first(), 5);
