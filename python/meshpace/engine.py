@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from meshpace import _engine
 from meshpace._engine import ScenarioError
-from meshpace.results import RunResult
+from meshpace.results import FlowLoss, RunResult
 
 if TYPE_CHECKING:
     from meshpace.formula import Formula
 
 __all__ = [
     "Columns", "Job", "ScenarioError", "complaints", "film", "fingerprint", "resolve", "run_many", "run_many_json",
-    "run_watched", "schema", "schemes", "schemes_in_use", "throttle_tables", "version",
-    "winf",
+    "run_watched", "schema", "schemes", "schemes_in_use", "throttle_tables", "version", "why", "winf",
 ]  # fmt: skip
 
 version = _engine.version
@@ -153,6 +152,20 @@ def _without_formulas(job: Job, what: str) -> None:
 def complaints(job: Job) -> list[str]:
     """Everything that is wrong with a scenario, a message each; empty if it can be run."""
     return _engine.complaints(job._tuple())
+
+
+def why(job: Job, progress: Callable[[int], None] | None = None) -> tuple[str, list[FlowLoss]]:
+    """Runs one job; its result as JSON, and what its flows lost, where and why.
+
+    Raises:
+        ScenarioError: the scenario cannot be run.
+    """
+    _without_formulas(job, "an account of losses")
+    try:
+        text, losses = _engine.why(job._tuple(), progress)
+    except ScenarioError as error:
+        raise _blamed([job], error) from None
+    return text, json.loads(losses)
 
 
 def resolve(job: Job) -> dict[str, Any]:

@@ -57,6 +57,16 @@ class FlowResult(_From):
     load: list[NodeLoad]
 
 
+class FlowLoss(_From):
+    """Packets of a flow that went no further; ``cause`` is a word of :data:`meshpace.why.CAUSES`."""
+
+    flow: str
+    kind: str
+    cause: str
+    to: str | None
+    packets: int
+
+
 class LinkResult(_From):
     """One directed link over the measured interval."""
 

@@ -24,6 +24,7 @@ mod simulation;
 mod tests;
 mod traffic;
 mod transport;
+mod why;
 
 pub use ends::{Directory, FlowEnds, Role};
 pub use film::Film;
@@ -32,6 +33,7 @@ pub use meshpace_network::RelayFactory;
 pub use meshpace_relay::{CRITICAL_LOADS, LOAD_CORRECTIONS};
 pub use probe::{FlowSample, Probe};
 pub use result::{ENGINE, RunResult};
-pub use run::{check, run, run_with, run_with_controls, run_with_relays, schema};
+pub use run::{check, run, run_why, run_with, run_with_controls, run_with_relays, schema};
 pub use schemes::{ControlFactory, parameters, parameters_in_use};
 pub use series::Series;
+pub use why::FlowLoss;

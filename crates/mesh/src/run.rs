@@ -4,6 +4,7 @@ use crate::probe::Probe;
 use crate::result::RunResult;
 use crate::schemes::{ChosenSchemes, ControlFactory};
 use crate::simulation::Simulation;
+use crate::why::FlowLoss;
 use meshpace_network::{NoWatch, RelayFactory};
 use meshpace_scenario::{Plan, Scenario, ScenarioError};
 use meshpace_units::{Instant, Span};
@@ -22,7 +23,16 @@ pub fn run(scenario: &Scenario) -> Result<RunResult, ScenarioError> {
 /// As [`run`]; the probe has then seen nothing.
 pub fn run_with(scenario: &Scenario, probe: &mut dyn Probe) -> Result<RunResult, ScenarioError> {
     let schemes = ChosenSchemes::of(scenario)?;
-    Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), probe))
+    Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), probe).0)
+}
+
+/// Runs a scenario; its result, and what each flow lost where and why.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_why(scenario: &Scenario) -> Result<(RunResult, Vec<FlowLoss>), ScenarioError> {
+    let schemes = ChosenSchemes::of(scenario)?;
+    Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), &mut NoWatch))
 }
 
 /// Runs a scenario with relays of the caller's at all queues, in place of the scheme's.
@@ -34,7 +44,7 @@ pub fn run_with_relays(
     relays: &RelayFactory<'_>,
     probe: &mut dyn Probe,
 ) -> Result<RunResult, ScenarioError> {
-    Ok(run_chosen(scenario, &ChosenSchemes::of(scenario)?, relays, probe))
+    Ok(run_chosen(scenario, &ChosenSchemes::of(scenario)?, relays, probe).0)
 }
 
 /// Runs a scenario with controls of the caller's beside those of some schemes; `controls` by the schemes' names, sorted.
@@ -47,7 +57,7 @@ pub fn run_with_controls(
     probe: &mut dyn Probe,
 ) -> Result<RunResult, ScenarioError> {
     let schemes = ChosenSchemes::of(scenario)?.with_controls(controls);
-    Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), probe))
+    Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), probe).0)
 }
 
 fn run_chosen(
@@ -55,7 +65,7 @@ fn run_chosen(
     schemes: &ChosenSchemes,
     relays: &RelayFactory<'_>,
     probe: &mut dyn Probe,
-) -> RunResult {
+) -> (RunResult, Vec<FlowLoss>) {
     #[allow(
         clippy::disallowed_methods,
         reason = "the wall time of a run is reported, and nothing else uses it"
@@ -66,7 +76,8 @@ fn run_chosen(
     simulation.run(end);
     let mut result = simulation.report(scenario, end);
     result.wall_s = started.elapsed().as_secs_f64();
-    result
+    let losses = simulation.losses(scenario);
+    (result, losses)
 }
 
 /// The JSON Schema of the scenario file, the parameters of schemes included.

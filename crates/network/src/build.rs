@@ -7,6 +7,7 @@ use crate::event::{Alarm, EventQueue};
 use crate::fading::Fading;
 use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
+use crate::lost::LostPackets;
 use crate::movement::Movement;
 use crate::network::Network;
 use crate::node::{LinkCounters, Listens, Node};
@@ -100,6 +101,7 @@ impl<T: Copy + Debug> Network<T> {
             hop_delays: scenario.measure.hop_delays.then(Box::default),
             graph: paths,
             accounts: Accounts::new(counting.then_some(scenario.mesh.len())),
+            lost: LostPackets::default(),
             frames: 0,
             control_packets: 0,
             failures_before: 0,

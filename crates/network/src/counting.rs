@@ -31,6 +31,7 @@ impl<T: Copy + Debug> Network<T> {
         if let Some(delays) = &mut self.hop_delays {
             delays.begin_counting();
         }
+        self.lost.reset();
         self.control_packets = 0;
         self.failures_before = self.failures();
     }

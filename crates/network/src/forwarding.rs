@@ -1,9 +1,10 @@
 //! The network layer of the mesh nodes: routing and forwarding.
 
 use crate::event::Event;
+use crate::lost::LossCause;
 use crate::network::Network;
 use meshpace_packet::{Body, Class, Handle, Host, Packet};
-use meshpace_routing::{Action, Control, Protocol, Recipient};
+use meshpace_routing::{Action, Control, DropReason, Protocol, Recipient};
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
 use std::net::{IpAddr, Ipv4Addr};
@@ -77,7 +78,17 @@ impl<T: Copy + Debug> Network<T> {
                     self.send_control(node, message, to, ttl, delay);
                 }
                 Action::PurgeQueue { next_hop } => self.purge(node, next_hop),
-                Action::Drop { packet, .. } => self.packets.remove(packet),
+                Action::Drop { packet, reason } => {
+                    let cause = match reason {
+                        DropReason::NoRoute | DropReason::SendBufferFull | DropReason::SendBufferTimeout => {
+                            LossCause::NoRoute
+                        }
+                        DropReason::Expired | DropReason::Loop => LossCause::Loop,
+                        DropReason::LinkFailure => LossCause::GivenUp,
+                    };
+                    self.note_loss(node, packet, cause);
+                    self.packets.remove(packet);
+                }
             }
         }
         self.routing_actions = actions;

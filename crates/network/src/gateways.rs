@@ -1,6 +1,7 @@
 //! Gateways: what crosses them, who uses which, what their machines know.
 
 use crate::event::Event;
+use crate::lost::{LossCause, LossPlace};
 use crate::network::Network;
 use crate::topology::nearest_gateways;
 use meshpace_gateway::{
@@ -34,7 +35,7 @@ impl<T: Copy + Debug> Network<T> {
         let header_length = segment.header_length();
         let (wire_len, ecn) = (packet.size, packet.ecn);
         let view = TcpView { source, destination, segment: &segment, header_length, wire_len, ecn };
-        let path = packet.path;
+        let (path, account, class) = (packet.path, packet.account, packet.class);
         let route = |_| self.route_from(gateway, mesh_end, path);
         let verdict = machine.handle(now, side, &view, Treatment::Pace, route, packet);
         let this = &mut self.gateways[index];
@@ -45,7 +46,11 @@ impl<T: Copy + Debug> Network<T> {
         }
         match verdict {
             Verdict::Forward(packet, option) => self.pass_on(side, gateway, with_option(packet, option)),
-            Verdict::Held | Verdict::Consumed(_) | Verdict::Dropped(_) | Verdict::Duplicate(_) => {}
+            Verdict::Dropped(_) => {
+                let place = LossPlace::Mesh(gateway, None);
+                self.lost.count(account, class, place, LossCause::Gateway);
+            }
+            Verdict::Held | Verdict::Consumed(_) | Verdict::Duplicate(_) => {}
         }
         self.run_gateway(index);
     }

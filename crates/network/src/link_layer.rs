@@ -2,6 +2,7 @@
 
 use crate::arp::Resolution;
 use crate::event::Event;
+use crate::lost::LossCause;
 use crate::network::Network;
 use meshpace_packet::{Arp, ArpOperation, Body, Class, Handle, Host, Packet};
 use meshpace_units::{NodeId, Span};
@@ -39,6 +40,7 @@ impl<T: Copy + Debug> Network<T> {
             Resolution::Waits { replaced } => {
                 if let Some(replaced) = replaced {
                     self.nodes[node as usize].links.toward(next_hop).arp_drops += 1;
+                    self.note_loss(node, replaced, LossCause::NoAddress);
                     self.packets.remove(replaced);
                 }
                 self.send_arp(node, ArpOperation::Request, next_hop);

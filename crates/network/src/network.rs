@@ -12,6 +12,7 @@ use crate::fading::Fading;
 use crate::far_frames::FarFrames;
 use crate::gateway_node::GatewayNode;
 use crate::hop_delays::HopDelays;
+use crate::lost::LostPackets;
 use crate::movement::Movement;
 use crate::node::Node;
 use crate::paths::Paths;
@@ -79,6 +80,8 @@ pub struct Network<T> {
     pub(crate) accounts: Accounts,
     /// Nodes whose relays ask for conversations.
     pub(crate) watching_conversations: Vec<u32>,
+    /// Packets that went no further.
+    pub(crate) lost: LostPackets,
     /// Frames sent.
     pub(crate) frames: u64,
     /// Routing packets sent since counting began.

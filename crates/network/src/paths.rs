@@ -1,5 +1,6 @@
 //! Paths that packets take whatever routing says.
 
+use crate::lost::LossCause;
 use crate::network::Network;
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Handle, Packet, PathId};
@@ -47,6 +48,7 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn follow(&mut self, node: u32, handle: Handle, path: PathId) {
         let packet = self.packets.get_mut(handle);
         if packet.ttl == 0 {
+            self.note_loss(node, handle, LossCause::Loop);
             return self.packets.remove(handle);
         }
         let nodes = self.paths.nodes(path);

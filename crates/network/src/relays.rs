@@ -2,6 +2,7 @@
 
 use crate::accounts::Accounts;
 use crate::event::Event;
+use crate::lost::{LossCause, LossPlace};
 use crate::network::Network;
 use crate::paths::Paths;
 use crate::rates::RateTable;
@@ -75,7 +76,8 @@ impl<T: Copy + Debug> Network<T> {
     /// Drops the waiting packets that routing names.
     pub(crate) fn purge_relay(&mut self, node: u32, wanted: &mut dyn FnMut(&Packet) -> bool) {
         self.with_relay(node, |relay, here| relay.purge(here, wanted));
-        for handle in self.dropped.drain(..) {
+        while let Some(handle) = self.dropped.pop() {
+            self.note_loss(node, handle, LossCause::RouteBroke);
             self.packets.remove(handle);
         }
     }
@@ -149,6 +151,7 @@ impl<T: Copy + Debug> Network<T> {
     #[cold]
     fn free_dropped(&mut self, node: u32) {
         while let Some(handle) = self.dropped.pop() {
+            self.note_loss(node, handle, LossCause::Queue);
             if let Some(next_hop) = self.packets.take(handle).next_hop {
                 self.nodes[node as usize].links.toward(next_hop).queue_drops += 1;
             }
@@ -186,7 +189,9 @@ impl<T: Copy + Debug> Network<T> {
         let mut here = Here::new(now, &mut self.packets, !this.sending, None, &mut self.dropped);
         let answer = call(this.relay.as_mut(), &mut here);
         while let Some(handle) = self.dropped.pop() {
-            match self.packets.take(handle).class {
+            let packet = self.packets.take(handle);
+            self.lost.count(packet.account, packet.class, LossPlace::Wired(link), LossCause::Queue);
+            match packet.class {
                 Class::Data => this.count.data_drops += 1,
                 Class::Ack => this.count.ack_drops += 1,
                 Class::Control | Class::Arp => {}

@@ -13,7 +13,9 @@ mod stamp;
 mod tables;
 
 use formula::Raised;
-use meshpace_mesh::{ENGINE, Film, Series, check, parameters_in_use, run, run_with, run_with_controls};
+use meshpace_mesh::{
+    ENGINE, Film, Series, check, parameters_in_use, run, run_why, run_with, run_with_controls,
+};
 use meshpace_network::{Capture, NoWatch};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
 use meshpace_units::{Instant, Span};
@@ -135,6 +137,14 @@ fn finish_formulated(Formulated(job, formulas): &Formulated) -> Result<String, F
     }
 }
 
+/// The result of a job as JSON, and what its flows lost, as JSON.
+fn finish_why(job: &Job) -> Result<(String, String), Failure> {
+    let scenario = job.resolve()?;
+    let (result, losses) = run_why(&scenario)?;
+    let losses = serde_json::to_string(&losses).expect("every key is a string");
+    Ok((stamp::to_json(&result, &scenario)?, losses))
+}
+
 /// A job that is filmed: from when, how long, how many frames at the most.
 struct Filmed(Job, Instant, Span, usize);
 
@@ -253,6 +263,12 @@ mod _engine {
     ) -> PyResult<Vec<String>> {
         let jobs = jobs.into_iter().map(|(job, formulas)| Formulated(job, formulas)).collect();
         run_jobs(py, jobs, threads, progress, finish_formulated)
+    }
+
+    /// Runs one job; its result and what its flows lost, where and why, as JSON.
+    #[pyfunction]
+    fn why(py: Python<'_>, job: Job, progress: Option<&Bound<'_, PyAny>>) -> PyResult<(String, String)> {
+        Ok(run_jobs(py, vec![job], Some(1), progress, finish_why)?.remove(0))
     }
 
     /// Everything that is wrong with a job's scenario, a message each; empty if it can be run.

@@ -24,11 +24,14 @@ def run(
     pcap: Annotated[Path | None, typer.Option(help="Write a pcapng capture with radiotap headers.")] = None,
     trace: Annotated[Path | None, typer.Option(help="Write the time series as Parquet.")] = None,
     threads: Threads = None,
+    why: Annotated[bool, typer.Option("--why", help="Tell what each flow lost, where, and what held it back.")] = False,
+    film: Annotated[Path | None, typer.Option(help="Write a film of the air: one HTML file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write flows, losses, network and film: one HTML file.")] = None,
 ) -> None:
     """Simulate a scenario."""
     from meshpace.cli.simulate import simulate
 
-    simulate(scenario, one_scheme(scheme, "run"), seed, seeds, settings, json, pcap, trace, threads)
+    simulate(scenario, one_scheme(scheme, "run"), seed, seeds, settings, json, pcap, trace, threads, why, film, report)
 
 
 @reports_failure

@@ -23,10 +23,17 @@ def simulate(
     pcap: Path | None,
     trace: Path | None,
     threads: int | None,
+    why: bool = False,
+    film: Path | None = None,
+    report: Path | None = None,
 ) -> None:
     """Runs one seed or several and prints the result."""
+    if (why or film or report) and (pcap or trace):
+        raise InputError("--why, --film and --report exclude --pcap and --trace: allowed: one after the other")
     if seeds is not None:
-        for other, name in ((seed, "--seed"), (pcap, "--pcap"), (trace, "--trace")):
+        alone = ((seed, "--seed"), (pcap, "--pcap"), (trace, "--trace"), (why or None, "--why"), (film, "--film"),
+                 (report, "--report"))  # fmt: skip
+        for other, name in alone:
             if other is not None:
                 raise InputError(f"--seeds and {name} exclude each other: {name} belongs to one run")
         jobs = job_of_each_seed(scenario, settings, scheme, seeds)
@@ -34,6 +41,12 @@ def simulate(
             texts = engine.run_many_json(jobs, threads, progress)
     else:
         only = job(scenario, settings, scheme, 1 if seed is None else seed)
+        if why or film or report:
+            from meshpace.cli.explained import explained
+
+            with Progress(scenario.name, 1) as progress:
+                explained(only, as_json=as_json, why=why, film=film, report=report, progress=progress)
+            return
         texts = [_run_one(only, pcap, trace)]
     if as_json:
         print(texts[0] if seeds is None else f'{{"schema": 1, "runs": [{", ".join(texts)}]}}')

@@ -8,8 +8,9 @@ from pyarrow import csv
 
 from meshpace import engine
 from meshpace.cli.tables import show
+from meshpace.report.films import filmed
 from meshpace.report.model import Download, Film, Report, Section, Table, Topology
-from meshpace.report.places import ends, topology
+from meshpace.report.places import topology
 from meshpace.study.record import running
 from meshpace.sweeps.figures import point_name, shown, views, written
 from meshpace.sweeps.make import Swept
@@ -17,8 +18,6 @@ from meshpace.sweeps.model import Cell, Source
 from meshpace.sweeps.show import told
 from meshpace.sweeps.table import table
 
-_FILM_S = 0.25
-_MOST_FRAMES = 2000
 _FILMS = 3
 """Schemes that are filmed: side by side they still fit a screen."""
 
@@ -107,14 +106,3 @@ def drawn(resolved: dict[str, object]) -> Topology:
 def film(swept: Swept, cell: Cell) -> Film:
     """A quarter of a second of a cell's first run."""
     return filmed(swept.sweep.job(cell, 1), written(cell.scheme))
-
-
-def filmed(job: engine.Job, title: str) -> Film:
-    """A quarter of a second of a run, from the end of the warm-up on."""
-    resolved = engine.resolve(job)
-    begin = resolved["measure"].get("warmup_s", 10.0)
-    _, shots = engine.film(job, begin_s=begin, length_s=_FILM_S, frames=_MOST_FRAMES)
-    radio = resolved["radio"]
-    shots["ranges_m"] = {"decode": radio["tx_range_m"], "sense": radio["cs_range_m"]}
-    shots["ends"] = ends(resolved)
-    return Film(title, shots, job.command())

@@ -1,0 +1,109 @@
+//! Where packets end that do not arrive: by account, place and cause.
+
+use crate::network::Network;
+use meshpace_packet::{Account, Class, Handle};
+use meshpace_units::NodeId;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+/// Why a packet went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LossCause {
+    /// The MAC gave it up after all its attempts, and routing had no other way for it.
+    GivenUp,
+    /// A queue had no room for it, or its discipline dropped it.
+    Queue,
+    /// It waited in a queue for a neighbour that routing took for gone.
+    RouteBroke,
+    /// There was no route, or none was found in time.
+    NoRoute,
+    /// Its time to live was used up, or it came back to its source.
+    Loop,
+    /// Nobody told the neighbour's address, or a later packet took its place meanwhile.
+    NoAddress,
+    /// The gateway did not take it.
+    Gateway,
+}
+
+impl LossCause {
+    /// The name in results.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::GivenUp => "given-up",
+            Self::Queue => "queue",
+            Self::RouteBroke => "route-broke",
+            Self::NoRoute => "no-route",
+            Self::Loop => "loop",
+            Self::NoAddress => "no-address",
+            Self::Gateway => "gateway",
+        }
+    }
+}
+
+/// Where a packet went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LossPlace {
+    /// In a mesh node, on the way to that neighbour if one was chosen.
+    Mesh(NodeId, Option<NodeId>),
+    /// At a directed wired link, by its index.
+    Wired(u32),
+}
+
+/// What of an account's packets was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Whose.
+    pub account: Account,
+    /// True for packets that carry data, false for acknowledgements.
+    pub data: bool,
+    /// Where.
+    pub place: LossPlace,
+    /// Why.
+    pub cause: LossCause,
+    /// How many.
+    pub packets: u64,
+}
+
+/// Counted losses.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LostPackets(BTreeMap<(Account, bool, LossPlace, LossCause), u64>);
+
+impl LostPackets {
+    pub(crate) fn count(
+        &mut self,
+        account: Option<Account>,
+        class: Class,
+        place: LossPlace,
+        cause: LossCause,
+    ) {
+        let data = match class {
+            Class::Data => true,
+            Class::Ack => false,
+            Class::Control | Class::Arp => return,
+        };
+        if let Some(account) = account {
+            *self.0.entry((account, data, place, cause)).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl<T: Copy + Debug> Network<T> {
+    /// The packets of accounts that were lost since counting began, in the order of accounts, places and causes.
+    pub fn losses(&self) -> impl Iterator<Item = Loss> + '_ {
+        let loss = |(&(account, data, place, cause), &packets)| Loss { account, data, place, cause, packets };
+        self.lost.0.iter().map(loss)
+    }
+
+    /// A packet goes no further in a mesh node.
+    #[cold]
+    pub(crate) fn note_loss(&mut self, node: u32, packet: Handle, cause: LossCause) {
+        let packet = self.packets.get(packet);
+        let place = LossPlace::Mesh(NodeId(node), packet.next_hop);
+        self.lost.count(packet.account, packet.class, place, cause);
+    }
+}

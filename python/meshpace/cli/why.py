@@ -1,0 +1,46 @@
+"""``meshpace run --why`` on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table
+
+from meshpace.cli.terminal import console
+from meshpace.results import RunResult
+from meshpace.why import CAUSES, Verdict, suffering
+
+_LINKS = 12
+"""The worst links; the JSON has all."""
+
+
+def print_why(run: RunResult, found: Sequence[Verdict]) -> None:
+    """For each flow its top cause and its losses; then the links that suffer most."""
+    terminal = console()
+    for verdict in found:
+        flow = verdict.flow
+        starved = f" [red]starved: {verdict.share:.0%} of an equal share[/]" if verdict.starved else ""
+        terminal.print(f"[bold]{flow['id']}  {flow['from']} → {flow['to']}[/]{starved}", highlight=False)
+        terminal.print(f"  held back by {verdict.top}", highlight=False, soft_wrap=True, markup=False)
+        for loss in verdict.losses:
+            place = loss["from"] if loss["to"] is None else f"{loss['from']} → {loss['to']}"
+            kind = "data" if loss["kind"] == "data" else "acknowledgements"
+            terminal.print(
+                f"  {loss['packets']:>8,} {kind} {CAUSES[loss['cause']]} at {place}", highlight=False, markup=False
+            )
+    links = suffering(run["links"])
+    if not links:
+        return
+    table = Table(title="Links that suffer", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("link")
+    for head in ("attempts", "collisions", "given up", "queue full", "no address", "air\ns"):
+        table.add_column(head, justify="right")
+    for link in links[:_LINKS]:
+        counts = (link["attempts"], link["collisions"], link["retry_drops"], link["queue_drops"], link["arp_drops"])
+        air = "-" if link["airtime_s"] is None else f"{link['airtime_s']:,.1f}"
+        cells = ("-" if count is None else f"{count:,}" for count in counts)
+        table.add_row(f"{link['from']} → {link['to']}", *cells, air)
+    terminal.print(table)
+    if len(links) > _LINKS:
+        terminal.print(f"and {len(links) - _LINKS} more: --json has all", highlight=False)
