@@ -90,6 +90,17 @@ pub struct Interval {
     pub rtt: f64,
     /// Bytes that stood in the queue all the time.
     pub queue: f64,
+    /// Bytes in the queue when it began, the least while it lasted, and at its end.
+    pub backlog: [f64; 3],
+}
+
+/// What the efficiency controller goes by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aim {
+    /// Bandwidth that nobody uses, byte/s.
+    pub spare: f64,
+    /// The queue that is to be drained, bytes.
+    pub queue: f64,
 }
 
 /// The controllers of one queue. No state of any flow is in them.
@@ -113,6 +124,9 @@ pub struct Router {
     positive: f64,
     negative: f64,
     floor: Floor,
+    /// Bytes in the queue when the control interval began, and the least since.
+    began_with: f64,
+    least: f64,
 }
 
 impl Router {
@@ -133,6 +147,8 @@ impl Router {
             positive: 0.0,
             negative: 0.0,
             floor: Floor::default(),
+            began_with: 0.0,
+            least: 0.0,
         }
     }
 
@@ -140,6 +156,7 @@ impl Router {
     pub fn on_arrival(&mut self, now: Instant, size: Bytes, header: Option<&Header>, waiting: Bytes) {
         if self.ends.is_none() {
             self.ends = after(now, self.length);
+            (self.began_with, self.least) = (0.0, 0.0);
             self.floor.restart(now, self.config.min_queue_interval * self.spread, waiting.0 as f64);
         }
         self.input += size.0 as f64;
@@ -153,6 +170,7 @@ impl Router {
     /// A packet leaves, `waiting` bytes behind: its feedback is made no larger than its share (11.4).
     pub fn on_departure(&mut self, size: Bytes, header: Option<&mut Header>, waiting: Bytes) {
         self.floor.on_queue(waiting.0 as f64);
+        self.least = self.least.min(waiting.0 as f64);
         let Some(header) = header else { return };
         if header.rtt.is_none() {
             header.feedback = 0.0;
@@ -178,14 +196,14 @@ impl Router {
         Some(self.ends?.min(self.floor.ends?))
     }
 
-    /// A deadline has come, or may have. `capacity` is the link's, byte/s; `waiting` bytes are in the queue; `spare` says
-    /// after an interval how much bandwidth nobody uses, byte/s.
+    /// A deadline has come, or may have. `capacity` is the link's, byte/s; `waiting` bytes are in the queue; `aim` says
+    /// after an interval what to go by.
     pub fn handle_timeout(
         &mut self,
         now: Instant,
         capacity: f64,
         waiting: Bytes,
-        spare: impl FnOnce(&Interval) -> f64,
+        aim: impl FnOnce(&Interval) -> Aim,
     ) {
         if self.floor.ends.is_some_and(|ends| ends <= now) {
             let length = (self.rtt - waiting.0 as f64 / capacity) / 2.0;
@@ -203,8 +221,13 @@ impl Router {
             self.rtt = self.weighted_rtts / self.inverses;
         }
         let input = self.input / self.length;
-        let over = Interval { input, length: self.length, rtt: self.rtt, queue: self.floor.standing };
-        let [positive, negative] = self.config.budgets(spare(&over), input, over.queue, over.rtt);
+        let waiting = waiting.0 as f64;
+        let backlog = [self.began_with, self.least, waiting];
+        let over =
+            Interval { input, length: self.length, rtt: self.rtt, queue: self.floor.standing, backlog };
+        (self.began_with, self.least) = (waiting, waiting);
+        let Aim { spare, queue } = aim(&over);
+        let [positive, negative] = self.config.budgets(spare, input, queue, over.rtt);
         self.per_inverse = if self.inverses > 0.0 { positive / self.inverses } else { 0.0 };
         self.per_byte = if self.input > 0.0 { negative / self.input } else { 0.0 };
         (self.positive, self.negative) = (positive, negative);
@@ -284,7 +307,7 @@ mod tests {
             }
             router.handle_timeout(router.ends.unwrap(), 1.0e6, Bytes(0), |over| {
                 assert!((over.input - 600_000.0).abs() < 1e-3 && (over.rtt - 0.1).abs() < 1e-12, "{over:?}");
-                1.0e6 - over.input
+                Aim { spare: 1.0e6 - over.input, queue: over.queue }
             });
             let (mut gained, mut total) = ([0.0; 2], 0.0);
             for packet in 0..60 {
@@ -306,7 +329,10 @@ mod tests {
         for _ in 0..10 {
             router.on_arrival(MS(0), Bytes(1000), Some(&header), Bytes(0));
         }
-        router.handle_timeout(MS(100), 1.0e6, Bytes(0), |over| 1.0e6 - over.input);
+        router.handle_timeout(MS(100), 1.0e6, Bytes(0), |over| Aim {
+            spare: 1.0e6 - over.input,
+            queue: over.queue,
+        });
         let mut modest = Header { feedback: 7.0, ..header };
         let before = router.positive;
         router.on_departure(Bytes(1000), Some(&mut modest), Bytes(0));
@@ -325,7 +351,10 @@ mod tests {
         let header = Header { rtt: Some(0.1), inverse: 1e-5, feedback: 5.0 };
         let mut calls = 0;
         while let Some(at) = router.poll_timeout() {
-            router.handle_timeout(at, 1.0e6, Bytes(0), |over| 1.0e6 - over.input);
+            router.handle_timeout(at, 1.0e6, Bytes(0), |over| Aim {
+                spare: 1.0e6 - over.input,
+                queue: over.queue,
+            });
             calls += 1;
             assert!(calls < 200, "never idle");
         }

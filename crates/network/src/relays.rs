@@ -7,10 +7,12 @@ use crate::network::Network;
 use crate::paths::Paths;
 use crate::rates::RateTable;
 use meshpace_packet::{Account, Class, Handle, Packet, PathId};
+use meshpace_radio::backoff::Intervals;
 use meshpace_radio::{Station, StationConfig};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
 use meshpace_routing::Protocol;
-use meshpace_units::{Instant, NodeId, Rate, Span};
+use meshpace_winf::Pair;
+use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::fmt::Debug;
 
 /// A mesh node as its relay sees it.
@@ -28,6 +30,18 @@ struct View<'a> {
 impl NodeView for View<'_> {
     fn busy_time(&mut self) -> Span {
         self.station.busy_time(self.now, self.config)
+    }
+
+    fn intervals(&self) -> Intervals {
+        self.config.intervals
+    }
+
+    fn mac_overhead(&self) -> Bytes {
+        self.config.phy.mac_overhead
+    }
+
+    fn backoff_drawn(&self) -> Span {
+        self.station.backoff_drawn()
     }
 
     fn rate_to(&self, neighbour: NodeId) -> Rate {
@@ -107,9 +121,19 @@ impl<T: Copy + Debug> Network<T> {
     #[inline]
     pub(crate) fn exchange_ended(&mut self, node: u32, sent: bool) {
         if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
-            let report = exchanges.ended(sent);
+            let mut report = exchanges.ended(sent);
+            if let Report::Sent(exchange) = &mut report {
+                exchange.told = self.told_by_acknowledgement(node, exchange.next_hop);
+            }
             self.report_to_relay(node, &report);
         }
+    }
+
+    /// What the receiver of a packet put into its MAC acknowledgement, which has just come: a table that both ends share, as
+    /// nothing happens to the receiver between sending it and here (schemes.md 9.2, "Transport in ACK").
+    fn told_by_acknowledgement(&self, node: u32, next_hop: Option<NodeId>) -> Option<Pair> {
+        let receiver = &self.nodes[next_hop?.index()];
+        receiver.relay.tells(self.queue.now(), NodeId(node))
     }
 
     pub(crate) fn report_to_relay(&mut self, node: u32, report: &Report) {

@@ -32,5 +32,5 @@ pub use goodput_control::{
 };
 pub use law::{RateLaw, Rejected, Step};
 pub use pacer::Pacer;
-pub use path::{HopSource, LinkRates, Path, Route};
+pub use path::{HopSource, LinkRates, Measured, Path, Route};
 pub use wireless::{WirelessPart, WirelessSample};

@@ -50,6 +50,16 @@ pub struct Path {
     data: Bytes,
     ack: Bytes,
     rates: LinkRates,
+    measured: Option<Measured>,
+}
+
+/// What rt-Winf adds to a path whose links' rate is its capacity C (schemes.md 10.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// AB': data that follow each other on the path cannot take more.
+    pub available: Rate,
+    /// Equation 3 as printed: the acknowledgement's time on the air is added to the queueing, not taken off.
+    pub literal: bool,
 }
 
 impl Path {
@@ -57,14 +67,20 @@ impl Path {
     /// (schemes.md 1.1). `hops` 0 means unknown.
     #[must_use]
     pub const fn uniform(hops: u32, data: Bytes, ack: Bytes, rate: Rate) -> Self {
-        Self { hops, data, ack, rates: LinkRates::Uniform(rate) }
+        Self { hops, data, ack, rates: LinkRates::Uniform(rate), measured: None }
+    }
+
+    /// The same path, whose rate is a measured capacity.
+    #[must_use]
+    pub fn measured(self, measured: Measured) -> Self {
+        Self { measured: Some(measured), ..self }
     }
 
     /// A path whose links have known rates, one an entry; `None` without any link.
     #[must_use]
     pub fn per_link(data: Bytes, ack: Bytes, rates: Arc<[Rate]>) -> Option<Self> {
         let hops = u32::try_from(rates.len()).ok().filter(|&hops| hops > 0)?;
-        Some(Self { hops, data, ack, rates: LinkRates::PerLink(rates) })
+        Some(Self { hops, data, ack, rates: LinkRates::PerLink(rates), measured: None })
     }
 
     /// Wireless hops; an unknown count is taken as 1 (schemes.md 1.2, edge).
@@ -110,7 +126,9 @@ impl Path {
     /// `t_q = (RTT - sum over links of (s_data + s_ack)/b_i) / 2h`. Source: schemes.md (1.2) and 1.4.
     #[must_use]
     pub fn queueing_delay(&self, rtt: Span) -> f64 {
-        let air = self.air_time(self.data) + self.air_time(self.ack);
+        let (data, ack) = (self.air_time(self.data), self.air_time(self.ack));
+        let literal = self.measured.is_some_and(|measured| measured.literal);
+        let air = if literal { data - ack } else { data + ack };
         (rtt.as_secs_f64() - air) / (2.0 * f64::from(self.hops()))
     }
 
@@ -118,9 +136,13 @@ impl Path {
     ///
     /// `KHD = k*t_q + max over every k consecutive links of sum s_data/b_i`: the slowest stretch limits how closely
     /// packets may follow each other. Past the end of the path (`k > h`, the n-hop variant) the whole path's air
-    /// time is extended in proportion. Source: schemes.md (1.3), 1.4, 2.1.
+    /// time is extended in proportion. Where rt-Winf measured, data take their time at the available bandwidth (10.2). Source:
+    /// schemes.md (1.3), 1.4, 2.1.
     #[must_use]
     pub fn k_hop_delay(&self, k: u32, queueing: f64) -> f64 {
+        if let Some(measured) = self.measured {
+            return f64::from(k) * (queueing + seconds(self.data, measured.available));
+        }
         let air = match &self.rates {
             LinkRates::Uniform(rate) => f64::from(k) * seconds(self.data, *rate),
             LinkRates::PerLink(_) if k >= self.hops() => {
@@ -164,6 +186,23 @@ mod tests {
         assert!((khd_ms(80, 8, mbit(2)) - 31.68).abs() < 1e-9);
         assert!((khd_ms(20, 2, mbit(2)) - 15.84).abs() < 1e-9);
         assert!((khd_ms(40, 4, mbit(11)) - 22.123_636_363).abs() < 1e-6);
+    }
+
+    /// schemes.md 10.2: C 7.605, AB 4.563, C_extra/W 0.1357, so AB' 3.9438 Mbit/s.
+    #[test]
+    fn vectors_with_rt_winf() {
+        let delay_ms = |rtt_ms: u64, hops: u32, available: u64, literal: bool| {
+            let measured = Measured { available: Rate::bits_per_sec(available), literal };
+            let path = Path::uniform(hops, DATA, ACK, Rate::bits_per_sec(7_605_000)).measured(measured);
+            1e3 * path.k_hop_delay(hops.min(4), path.queueing_delay(Span::from_millis(rtt_ms)))
+        };
+        let close =
+            |got: f64, expected: f64| assert!((got - expected).abs() < 0.002, "{got}, not {expected}");
+        close(delay_ms(40, 4, 3_943_801, false), 29.040);
+        close(delay_ms(40, 4, 3_943_801, true), 29.327);
+        close(delay_ms(40, 4, 4_563_000, false), 27.358);
+        close(delay_ms(40, 4, 5_182_199, false), 26.078);
+        close(delay_ms(80, 8, 3_943_801, false), 29.040);
     }
 
     #[test]

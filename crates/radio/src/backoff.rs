@@ -38,6 +38,12 @@ impl Backoff {
         Self { remaining: phy.slot() * u64::from(stream.below(choices)), drawn: now }
     }
 
+    /// What is left of it.
+    #[must_use]
+    pub const fn remaining(&self) -> Span {
+        self.remaining
+    }
+
     /// When it runs out if the medium is idle from `idle_since` on: DIFS first, then the slots.
     #[must_use]
     pub fn expiry(&self, idle_since: Instant, intervals: &Intervals) -> Instant {

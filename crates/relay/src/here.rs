@@ -2,7 +2,8 @@
 
 use meshpace_packet::{Account, Handle, Host, Packet, Packets, PathId};
 use meshpace_radio::Frame;
-use meshpace_units::{Instant, NodeId, Rate, Span};
+use meshpace_radio::backoff::Intervals;
+use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::fmt;
 
 /// The queue that a relay is to be.
@@ -47,6 +48,15 @@ pub trait NodeView {
     /// # Panics
     /// If the relay does not ask for it ([`Asks::busy_time`](crate::Asks)).
     fn busy_time(&mut self) -> Span;
+
+    /// Slot and interframe spaces of its MAC.
+    fn intervals(&self) -> Intervals;
+
+    /// Bytes around a packet in a data frame.
+    fn mac_overhead(&self) -> Bytes;
+
+    /// All backoffs that its MAC has drawn since time 0, each as it was drawn.
+    fn backoff_drawn(&self) -> Span;
 
     /// Data rate of the link to a neighbour.
     fn rate_to(&self, neighbour: NodeId) -> Rate;

@@ -2,23 +2,26 @@
 
 use crate::here::Here;
 use crate::measured::{Measured, answer, asked, capacity};
-use crate::relay::Relay;
+use crate::relay::{Asks, Heard, Relay};
+use crate::report::Report;
+use crate::sensed::Sensed;
 use crate::{QueueConfig, RelayPart};
 use meshpace_explicit::rcp::{Config, Header, KIND, Router};
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Handle, Packet};
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Instant, NodeId, Span};
+use meshpace_winf::Pair;
 
 /// What it says of itself.
 pub static PART: RelayPart = RelayPart::new(
     "rcp",
     "Drop-tail that keeps one rate for all flows, and tells it to every packet (RCP).",
     "schemes.md 12; Dukkipati, McKeown",
-    |values, queue| Box::new(Rcp::new(config(values), queue)),
+    |values, queue| Box::new(Rcp::new(values, queue, None)),
 )
 .keys(&[&KEYS]);
 
-static KEYS: [Key; 4] = [
+pub(crate) static KEYS: [Key; 4] = [
     Key::number(
         "rcp_alpha",
         (0.01, 10.0),
@@ -57,26 +60,36 @@ fn config(values: &Values) -> Config {
 
 /// A queue with RCP's controller. At a mesh node it takes the data rate for the capacity, which the medium never gives.
 #[derive(Debug)]
-struct Rcp {
+pub(crate) struct Rcp {
     queue: Measured,
     router: Router,
     /// byte/s
     capacity: f64,
     /// Share of it that is aimed at.
     gamma: f64,
+    /// rt-Winf, in RCP-Winf.
+    sensed: Option<Sensed>,
 }
 
 impl Rcp {
-    fn new(config: Config, queue: &QueueConfig) -> Self {
+    pub(crate) fn new(values: &Values, queue: &QueueConfig, sensed: Option<Sensed>) -> Self {
+        let config = config(values);
         let (router, capacity) = (Router::new(config), capacity(queue));
-        Self { queue: Measured::new(queue), router, capacity, gamma: config.gamma }
+        Self { queue: Measured::new(queue), router, capacity, gamma: config.gamma, sensed }
     }
 }
 
 impl Relay for Rcp {
+    fn asks(&self) -> Asks {
+        if self.sensed.is_some() { Sensed::ASKS } else { Asks::default() }
+    }
+
     fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {
         let it = here.packets.get(packet);
-        let (size, header) = (it.size, asked(it, KIND, Header::from_bytes));
+        let (size, next_hop, header) = (it.size, it.next_hop, asked(it, KIND, Header::from_bytes));
+        if let Some(sensed) = &mut self.sensed {
+            sensed.on_arrival(next_hop, size);
+        }
         self.queue.enqueue(here, packet);
         self.router.on_arrival(here.now, size, header.as_ref(), self.capacity);
     }
@@ -99,12 +112,41 @@ impl Relay for Rcp {
         self.queue.len()
     }
 
+    fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
+        if let Some(sensed) = &mut self.sensed {
+            sensed.sense.reported(here, report);
+        }
+    }
+
+    fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
+        self.sensed.as_ref()?.sense.tells(now, to)
+    }
+
+    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
+        if let Some(sensed) = &mut self.sensed {
+            sensed.sense.heard(here, heard);
+        }
+    }
+
     fn poll_timeout(&self) -> Option<Instant> {
         self.router.poll_timeout()
     }
 
     fn handle_timeout(&mut self, here: &mut Here<'_>) {
-        let (capacity, gamma, waiting) = (self.capacity, self.gamma, self.queue.bytes());
-        self.router.handle_timeout(here.now, capacity, waiting, |input| gamma * capacity - input);
+        let Self { capacity, gamma, sensed, .. } = self;
+        let (capacity, gamma, waiting) = (*capacity, *gamma, self.queue.bytes());
+        let Some(sensed) = sensed else {
+            self.router.handle_timeout(here.now, capacity, waiting, |input| gamma * capacity - input);
+            return;
+        };
+        let measured = sensed.measured(here, capacity);
+        let mut over = false;
+        self.router.handle_timeout(here.now, measured.capacity, waiting, |input| {
+            over = true;
+            sensed.spare(measured, input)
+        });
+        if over {
+            sensed.begin_interval();
+        }
     }
 }

@@ -4,7 +4,8 @@ use crate::here::Here;
 use crate::report::Report;
 use meshpace_packet::{Handle, Packet};
 use meshpace_radio::Frame;
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Instant, NodeId, Span};
+use meshpace_winf::Pair;
 use std::fmt;
 
 /// What a relay wants to be told beside its packets. It is asked once; what nobody asks for costs nothing.
@@ -77,6 +78,12 @@ pub trait Relay: fmt::Debug + Send {
 
     /// Something happened at the MAC to a packet that was given out, if [`Asks::reports`].
     fn reported(&mut self, _here: &mut Here<'_>, _report: &Report) {}
+
+    /// What this node measured of the link from a neighbour by rt-Winf: its MAC acknowledgements to that neighbour tell it
+    /// ([`Exchange::told`](crate::Exchange::told)).
+    fn tells(&self, _now: Instant, _to: NodeId) -> Option<Pair> {
+        None
+    }
 
     /// A frame was read, if [`Asks::frames`] or [`Asks::data_frames`].
     fn heard(&mut self, _here: &mut Here<'_>, _heard: &Heard<'_>) {}

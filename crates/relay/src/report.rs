@@ -3,9 +3,10 @@
 use meshpace_packet::Handle;
 use meshpace_radio::{Frame, FrameKind, MacPacket};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_winf::Pair;
 
 /// Something that happened at the MAC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Report {
     /// The medium was won: the first frame of the packet's first exchange goes out.
     Granted(Exchange),
@@ -18,7 +19,7 @@ pub enum Report {
 }
 
 /// The MAC's dealings with one packet, up to now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
     /// The packet.
     pub packet: Handle,
@@ -45,6 +46,8 @@ pub struct Exchange {
     /// Last bit of the latest data frame; in a report of `Sent` that of the frame that was acknowledged. (The last bit of
     /// the acknowledgement arrives as `Sent` is reported.)
     pub data_ended: Option<Instant>,
+    /// What the receiver told in its acknowledgement: what it measured of the link.
+    pub told: Option<Pair>,
 }
 
 impl Exchange {
@@ -84,6 +87,7 @@ impl ExchangeLog {
             data_airtime: Span::ZERO,
             cts_ended: None,
             data_ended: None,
+            told: None,
         });
     }
 

@@ -1,24 +1,28 @@
-//! XCP's router (schemes.md 11.1).
+//! XCP's router (schemes.md 11.1), and what it goes by where a capacity is not to be had: `xcp_winf.rs`, `xcp_b.rs`.
 
 use crate::here::{Here, Place};
 use crate::measured::{Measured, answer, asked, capacity};
-use crate::relay::Relay;
+use crate::relay::{Asks, Heard, Relay};
+use crate::report::Report;
+use crate::sensed::Sensed;
 use crate::{QueueConfig, RelayPart};
-use meshpace_explicit::xcp::{Config, Header, KIND, Router};
+use meshpace_explicit::xcp::{Aim, Config, Header, Interval, KIND, Router};
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Handle, Host, Packet};
-use meshpace_units::Instant;
+use meshpace_units::{Instant, NodeId};
+use meshpace_winf::Pair;
+use std::collections::BTreeSet;
 
 /// What it says of itself.
 pub static PART: RelayPart = RelayPart::new(
     "xcp",
     "Drop-tail that tells every packet by how much its sender's throughput is to change (XCP).",
     "schemes.md 11.1; Katabi, Handley, Rohrs 2002",
-    |values, queue| Box::new(Xcp::new(config(values), queue)),
+    |values, queue| Box::new(Xcp::new(values, queue, Source::Capacity)),
 )
 .keys(&[&KEYS]);
 
-static KEYS: [Key; 3] = [
+pub(crate) static KEYS: [Key; 3] = [
     Key::number(
         "xcp_alpha",
         (0.01, 10.0),
@@ -39,31 +43,41 @@ static KEYS: [Key; 3] = [
     ),
 ];
 
-fn config(values: &Values) -> Config {
-    Config {
-        alpha: values.real("xcp_alpha"),
-        beta: values.real("xcp_beta"),
-        gamma: values.real("xcp_gamma"),
-        ..Config::PUBLISHED
-    }
+/// Where the spare bandwidth comes from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// The capacity without the traffic. At a mesh node the data rate is taken for the capacity, which the medium never
+    /// gives: that is XCP as it is.
+    Capacity,
+    /// What rt-Winf measures (schemes.md 11.3).
+    Sensed(Box<Sensed>),
+    /// How the queue grows (11.6): `probe` is the share of the traffic that a queue which ran empty is thought to have room for.
+    Queue { probe: f64, next_hops: BTreeSet<Option<NodeId>>, packets: u64 },
 }
 
-/// A queue with XCP's controllers. At a mesh node it takes the data rate for the capacity, which the medium never gives:
-/// that is XCP as it is.
+/// A queue with XCP's controllers.
 #[derive(Debug)]
-struct Xcp {
+pub(crate) struct Xcp {
     queue: Measured,
     router: Router,
     /// byte/s
     capacity: f64,
+    source: Source,
 }
 
 impl Xcp {
-    fn new(config: Config, queue: &QueueConfig) -> Self {
+    pub(crate) fn new(values: &Values, queue: &QueueConfig, source: Source) -> Self {
+        let config = Config {
+            alpha: values.real("xcp_alpha"),
+            beta: values.real("xcp_beta"),
+            gamma: values.real("xcp_gamma"),
+            ..Config::PUBLISHED
+        };
         Self {
             queue: Measured::new(queue),
             router: Router::new(config, spread(queue)),
             capacity: capacity(queue),
+            source,
         }
     }
 }
@@ -86,9 +100,21 @@ fn spread(queue: &QueueConfig) -> f64 {
 }
 
 impl Relay for Xcp {
+    fn asks(&self) -> Asks {
+        if matches!(self.source, Source::Sensed(_)) { Sensed::ASKS } else { Asks::default() }
+    }
+
     fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {
         let it = here.packets.get(packet);
-        let (size, header) = (it.size, asked(it, KIND, Header::from_bytes));
+        let (size, next_hop, header) = (it.size, it.next_hop, asked(it, KIND, Header::from_bytes));
+        match &mut self.source {
+            Source::Capacity => {}
+            Source::Sensed(sensed) => sensed.on_arrival(next_hop, size),
+            Source::Queue { next_hops, packets, .. } => {
+                next_hops.insert(next_hop);
+                *packets += 1;
+            }
+        }
         self.queue.enqueue(here, packet);
         // What is dropped was input all the same.
         self.router.on_arrival(here.now, size, header.as_ref(), self.queue.bytes());
@@ -113,12 +139,58 @@ impl Relay for Xcp {
         self.queue.len()
     }
 
+    fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
+        if let Source::Sensed(sensed) = &mut self.source {
+            sensed.sense.reported(here, report);
+        }
+    }
+
+    fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
+        if let Source::Sensed(sensed) = &self.source { sensed.sense.tells(now, to) } else { None }
+    }
+
+    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
+        if let Source::Sensed(sensed) = &mut self.source {
+            sensed.sense.heard(here, heard);
+        }
+    }
+
     fn poll_timeout(&self) -> Option<Instant> {
         self.router.poll_timeout()
     }
 
     fn handle_timeout(&mut self, here: &mut Here<'_>) {
-        let capacity = self.capacity;
-        self.router.handle_timeout(here.now, capacity, self.queue.bytes(), |over| capacity - over.input);
+        let waiting = self.queue.bytes();
+        let Self { router, capacity, source, .. } = self;
+        match source {
+            Source::Capacity => {
+                let aim = |over: &Interval| Aim { spare: *capacity - over.input, queue: over.queue };
+                router.handle_timeout(here.now, *capacity, waiting, aim);
+            }
+            Source::Sensed(sensed) => {
+                let measured = sensed.measured(here, *capacity);
+                let mut over = false;
+                router.handle_timeout(here.now, measured.capacity, waiting, |interval| {
+                    over = true;
+                    Aim { spare: sensed.spare(measured, interval.input), queue: interval.queue }
+                });
+                if over {
+                    sensed.begin_interval();
+                }
+            }
+            Source::Queue { probe, next_hops, packets } => {
+                router.handle_timeout(here.now, *capacity, waiting, |over| {
+                    let [began, least, ended] = over.backlog;
+                    // While the queue does not run empty it grows by what comes beyond what leaves.
+                    let spare = if least > 0.0 { (began - ended) / over.length } else { *probe * over.input };
+                    // Room for a packet to each next hop is meant to be used.
+                    let mean = over.input * over.length / (*packets).max(1) as f64;
+                    let target = mean * next_hops.len() as f64;
+                    next_hops.clear();
+                    *packets = 0;
+                    Aim { spare, queue: over.queue - target }
+                });
+            }
+        }
     }
 }

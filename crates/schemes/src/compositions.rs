@@ -33,7 +33,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 32] = [
+static TABLE: [Composition; 37] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -204,6 +204,41 @@ static TABLE: [Composition; 32] = [
         summary: "RCP: routers keep one rate for all flows, and senders have no window",
         source: "schemes.md 12; Dukkipati, McKeown",
         differs: &[("congestion", Preset::Word("rcp")), ("relay", Preset::Word("rcp"))],
+    },
+    Composition {
+        name: "tcp-ap-winf",
+        summary: "TCP-AP by the capacity and available bandwidth that rt-Winf measures over the first four hops",
+        source: "schemes.md 10.1; Barreto 2016",
+        differs: &[("pacing", Preset::Word("winf-khd")), ("relay", Preset::Word("winf"))],
+    },
+    Composition {
+        name: "we-tcp-ap",
+        summary: "WE TCP-AP: TCP-AP with rt-Winf over the whole path, and a factor for more than four hops",
+        source: "schemes.md 10.2; Barreto 2016",
+        differs: &[
+            ("pacing", Preset::Word("winf-khd")),
+            ("relay", Preset::Word("winf")),
+            ("we_scope", Preset::Word("path")),
+            ("we_factor", Preset::Word("A")),
+        ],
+    },
+    Composition {
+        name: "xcp-b",
+        summary: "XCP where no capacity is known, by how queues grow; reconstructed from memory",
+        source: "schemes.md 11.2; Abrantes, Ricardo 2006",
+        differs: &[("congestion", Preset::Word("xcp")), ("relay", Preset::Word("xcp-b"))],
+    },
+    Composition {
+        name: "xcp-winf",
+        summary: "XCP by the bandwidth that rt-Winf finds available; its law is a reconstruction",
+        source: "schemes.md 11.3; Barreto, Sargento 2011",
+        differs: &[("congestion", Preset::Word("xcp")), ("relay", Preset::Word("xcp-winf"))],
+    },
+    Composition {
+        name: "rcp-winf",
+        summary: "RCP by the bandwidth that rt-Winf finds available; its law is a reconstruction",
+        source: "schemes.md 12; Barreto, Sargento",
+        differs: &[("congestion", Preset::Word("rcp")), ("relay", Preset::Word("rcp-winf"))],
     },
 ];
 

@@ -8,6 +8,7 @@
 //! | [`capacity`] | the formulas: bits over the time that data and control frames take |
 //! | [`busy`] | for which share of a window the medium was reserved or in use |
 //! | [`exchange`] | which overheard frames make an exchange, with some of them missing |
+//! | [`header`] | what packets collect of the links that they pass |
 //! | [`meter`] | capacity and available bandwidth of every link |
 //!
 //! No clock and no radio: whoever sees frames tells what they were and when they were on the air, be it a node of the
@@ -21,10 +22,12 @@ extern crate std;
 pub mod busy;
 pub mod capacity;
 pub mod exchange;
+pub mod header;
 pub mod meter;
 
 pub use busy::Busy;
 pub use exchange::{Exchange, Exchanges, Frame, Kind};
+pub use header::Header;
 pub use meter::{Config, Link, Meter, Pair};
 
 /// A station: a node's number, or the 48 bits of its address.

@@ -72,7 +72,8 @@ _PRINTED = {
     "newreno": "NewReno", "tcp-ap": "TCP-AP", "tcp-gap": "TCP-GAP", "tcp-gap-nogc": "TCP-GAP without goodput control",
     "fixed-rate": "fixed interval", "tahoe": "Tahoe", "few": "FeW", "newreno-dynack": "dynamic delayed ACKs",
     "dynack-ap": "TCP-AP with dynamic delayed ACKs", "llap": "LLAP", "llap-letter": "LLAP to the letter",
-    "xcp": "XCP", "rcp": "RCP",
+    "xcp": "XCP", "rcp": "RCP", "tcp-ap-winf": "TCP-AP with rt-Winf", "we-tcp-ap": "WE TCP-AP", "xcp-b": "XCP-b",
+    "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf",
 }  # fmt: skip
 """How the papers print the names of schemes."""
 

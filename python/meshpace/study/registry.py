@@ -35,6 +35,7 @@ MODULES = (
     "throttle_sources",
     "throttle_text",
     "throttle_switches",
+    "we",
 )
 
 STUDIES: tuple[Study, ...] = tuple(

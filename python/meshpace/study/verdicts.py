@@ -32,6 +32,7 @@ _MODULES = (
     "llap_claims_grid",
     "llap_claims_text",
     "llap_claims_skip",
+    "we_claims",
     "throttle_claims",
     "throttle_claims_tables",
     "throttle_claims_sources",

@@ -26,3 +26,4 @@ mod saturation;
 mod schemes;
 mod support;
 mod throttle;
+mod winf;

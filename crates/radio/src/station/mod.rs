@@ -122,6 +122,8 @@ pub struct Station {
     heard: Vec<(NodeId, u16)>,
     stream: Stream,
     stats: StationStats,
+    /// Sum of the backoffs that were drawn.
+    drawn: Span,
     /// `None`: nobody watches.
     watch: Option<Box<Watch>>,
 }
@@ -154,6 +156,7 @@ impl Station {
             heard: Vec::new(),
             stream,
             stats: StationStats::default(),
+            drawn: Span::ZERO,
             watch: None,
         }
     }
@@ -310,8 +313,16 @@ impl Station {
         }
     }
 
+    /// All backoffs that were drawn, each as it was drawn.
+    #[must_use]
+    pub const fn backoff_drawn(&self) -> Span {
+        self.drawn
+    }
+
     fn draw_backoff(&mut self, now: Instant, config: &StationConfig) {
-        self.backoff = Some(Backoff::draw(now, self.cw, &config.phy, &mut self.stream));
+        let backoff = Backoff::draw(now, self.cw, &config.phy, &mut self.stream);
+        self.drawn += backoff.remaining();
+        self.backoff = Some(backoff);
     }
 
     /// Accounts for everything that arrived before `now`, and for overheard frames that ended by then.

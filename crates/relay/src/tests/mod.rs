@@ -54,11 +54,25 @@ struct Node {
     hops: Option<u32>,
     conversations: Option<u32>,
     counted: Option<u32>,
+    drawn: Span,
 }
 
 impl NodeView for Node {
     fn busy_time(&mut self) -> Span {
         Span::ZERO
+    }
+
+    fn intervals(&self) -> meshpace_radio::backoff::Intervals {
+        let (slot, sifs, difs) = (Span::from_micros(20), Span::from_micros(10), Span::from_micros(50));
+        meshpace_radio::backoff::Intervals { slot, sifs, difs }
+    }
+
+    fn mac_overhead(&self) -> Bytes {
+        Bytes(34)
+    }
+
+    fn backoff_drawn(&self) -> Span {
+        self.drawn
     }
 
     fn rate_to(&self, _: NodeId) -> Rate {

@@ -21,6 +21,7 @@
 //! | [`Khd`]: TCP-AP | pace | `khd.rs` |
 //! | [`WirelessKhd`]: TCP-GAP's wireless sender | pace | `wireless_khd.rs` |
 //! | [`Khd`] by the carrier-sensing range: the later TCP-AP | pace | `oid.rs` |
+//! | TCP-AP with rt-Winf, WE TCP-AP | pace, and what relays are asked | `winf_khd.rs` |
 //! | [`WifuKhd`]: TCP-AP as WiFu had it | pace, and queues | `wifu_khd.rs` |
 //! | [`Agent`]: TCP-AP as its authors' agent of 2005 | pace, and queues | `agent.rs` |
 //! | [`Paced`]: two of these | both | `paced.rs` |
@@ -48,7 +49,7 @@ meshpace_keys::parts! {
 
 meshpace_keys::parts! {
     /// The pacing parts.
-    pub static PACINGS: PacingPart = [unpaced, fixed, khd, agent, wireless_khd, oid, wifu_khd];
+    pub static PACINGS: PacingPart = [unpaced, fixed, khd, agent, wireless_khd, oid, wifu_khd, winf_khd];
 }
 
 pub use crate::sender::RateSample;

@@ -39,9 +39,9 @@ const fn rto_backoff(default: bool) -> Key {
 }
 
 /// The relays that answer a sender of XCP.
-pub(super) static XCP_RELAYS: &[&str] = &["xcp"];
+pub(super) static XCP_RELAYS: &[&str] = &["xcp", "xcp-b", "xcp-winf"];
 /// The relays that answer a sender of RCP.
-pub(super) static RCP_RELAYS: &[&str] = &["rcp"];
+pub(super) static RCP_RELAYS: &[&str] = &["rcp", "rcp-winf"];
 
 /// The key of senders that ask relays: bytes of the header on the air.
 pub(super) const EXPLICIT_HEADER: &str = "explicit_header";

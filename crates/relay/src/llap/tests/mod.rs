@@ -52,6 +52,19 @@ impl NodeView for Routes {
         Span::ZERO
     }
 
+    fn intervals(&self) -> meshpace_radio::backoff::Intervals {
+        let (slot, sifs, difs) = (Span::from_micros(20), Span::from_micros(10), Span::from_micros(50));
+        meshpace_radio::backoff::Intervals { slot, sifs, difs }
+    }
+
+    fn mac_overhead(&self) -> Bytes {
+        Bytes(34)
+    }
+
+    fn backoff_drawn(&self) -> Span {
+        Span::ZERO
+    }
+
     fn rate_to(&self, _: NodeId) -> Rate {
         RATE
     }
@@ -176,6 +189,7 @@ impl Node {
             data_airtime: us(944),
             cts_ended: None,
             data_ended: Some(at(data_ended)),
+            told: None,
         }
     }
 

@@ -1,0 +1,170 @@
+//! rt-Winf's estimates (schemes.md 9.2) against what the engine knows: the capacity by the frame times, the idle share by the
+//! station's own account of when the medium was not free.
+//!
+//! The table of docs/schemes.md 9.2: `cargo test -p meshpace-mesh --test engine winf::the -- --nocapture`.
+
+use crate::support::{cbr, close, flow, json, measure, run_seed, scenario};
+use meshpace_keys::{Setting, Values};
+use meshpace_mesh::run_with_relays;
+use meshpace_network::NoWatch;
+use meshpace_packet::{Handle, Packet, Request};
+use meshpace_relay::{Asks, Heard, Here, Place, QueueConfig, RELAYS, Relay, Report};
+use meshpace_units::{Instant, NodeId, Span};
+use meshpace_winf::{Header, Pair};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+/// rt-Winf's pair of a flow's first link, and the share of the last second in which the medium was not free there.
+type Notes = Arc<Mutex<Vec<(Pair, f64)>>>;
+
+/// The relay `winf`, and somebody who looks at what it tells.
+#[derive(Debug)]
+struct Spy(Box<dyn Relay>, Notes, VecDeque<(Instant, Span)>);
+
+impl Relay for Spy {
+    fn asks(&self) -> Asks {
+        Asks { busy_time: true, ..self.0.asks() }
+    }
+
+    fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {
+        self.0.enqueue(here, packet);
+    }
+
+    fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle> {
+        let packet = self.0.dequeue(here)?;
+        let now = here.now;
+        let busy = here.node().expect("a radio").busy_time();
+        self.2.push_back((now, busy));
+        while self.2.front().is_some_and(|(at, _)| now.saturating_since(*at) > Span::from_secs(1)) {
+            self.2.pop_front();
+        }
+        let request: Option<Request> = here.packets.get(packet).shim();
+        let header = request.and_then(|request| Header::from_bytes(request.said.bytes()));
+        let (since, before) = *self.2.front()?;
+        let over = now.saturating_since(since);
+        if let (Some(Header { hops: 1, first: Some(pair), .. }), true) =
+            (header, over > Span::from_millis(500))
+        {
+            let share = (busy - before).as_secs_f64() / over.as_secs_f64();
+            self.1.lock().expect("one thread").push((pair, share));
+        }
+        Some(packet)
+    }
+
+    fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
+        self.0.purge(here, wanted);
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
+        self.0.reported(here, report);
+    }
+
+    fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
+        self.0.tells(now, to)
+    }
+
+    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
+        self.0.heard(here, heard);
+    }
+}
+
+struct Row {
+    capacity: f64,
+    available: f64,
+    /// The true idle share of the true capacity.
+    truth: f64,
+}
+
+/// Means over a run of a chain: a flow with a window of 2 segments from end to end, and datagrams beside it.
+fn estimate(hops: u32, mbps: f64, load_bps: f64, loss: f64) -> Row {
+    let link = if loss > 0.0 {
+        format!("[[radio_link]]\nfrom = \"n0\"\nto = \"n1\"\nloss = {loss}\n")
+    } else {
+        String::new()
+    };
+    let load = if load_bps > 0.0 { cbr("n0", &format!("n{hops}"), load_bps, 1000) } else { String::new() };
+    let text = format!(
+        "[defaults]\nscheme = \"newreno\"\n{}[radio]\nrate = \"{mbps}Mbps\"\nrts = \"always\"\n[topology]\nkind = \"chain\"\nhops = {hops}\n[routing]\nprotocol = \"static\"\n{link}{}{load}",
+        measure(20.0, 0.0),
+        flow("n0", &format!("n{hops}"), "scheme = \"tcp-ap-winf\"\nwindow = 2"),
+    );
+    let notes = Notes::default();
+    let relays = |queue: &QueueConfig| -> Box<dyn Relay> {
+        let part = RELAYS.iter().find(|part| part.about.word == "winf").expect("rt-Winf's relay");
+        let values = Values::new(Values::defaults(part.about.keys()).iter().map(|(key, default)| {
+            // What is compared is AB, not what is left of it for the node's own backoff.
+            (key, if key == "we_collision" { Setting::Text("off".into()) } else { default.clone() })
+        }));
+        let relay = (part.build)(&values, queue);
+        match queue.place {
+            Place::Radio { node: NodeId(0), .. } => Box::new(Spy(relay, Arc::clone(&notes), VecDeque::new())),
+            _ => relay,
+        }
+    };
+    run_with_relays(&scenario(&text, 1), &relays, &mut NoWatch)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let notes = notes.lock().expect("one thread");
+    assert!(notes.len() > 20, "{} notes", notes.len());
+    let mean = |of: &dyn Fn(&(Pair, f64)) -> f64| notes.iter().map(of).sum::<f64>() / notes.len() as f64;
+    Row {
+        capacity: mean(&|(pair, _)| pair.capacity),
+        available: mean(&|(pair, _)| pair.available),
+        truth: exact(mbps) * (1.0 - mean(&|(_, busy)| *busy)),
+    }
+}
+
+/// Bits of a data frame over its time on the air and an acknowledgement's (schemes.md 17.2: long preambles, 34 bytes).
+fn exact(mbps: f64) -> f64 {
+    let bits = 1534.0 * 8.0;
+    bits / (192e-6 + bits / (mbps * 1e6) + 304e-6)
+}
+
+#[test]
+fn the_estimates_by_hops_load_loss_and_rate() {
+    println!("| hops | rate, Mbit/s | load, kbit/s | loss | C, Mbit/s | error | AB, Mbit/s | true | error |");
+    println!("|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for (hops, mbps, load, loss, tolerance) in [
+        (1, 11.0, 0.0, 0.0, 0.08),
+        (1, 11.0, 500e3, 0.0, 0.08),
+        (1, 11.0, 500e3, 0.2, 0.08),
+        (1, 2.0, 200e3, 0.0, 0.15),
+        (2, 11.0, 200e3, 0.0, 0.15),
+        (4, 11.0, 0.0, 0.0, 0.4),
+        (4, 11.0, 200e3, 0.0, 0.4),
+        (8, 11.0, 0.0, 0.0, 0.4),
+    ] {
+        let row = estimate(hops, mbps, load, loss);
+        let (capacity, truth) = (exact(mbps), row.truth);
+        println!(
+            "| {hops} | {mbps} | {:.0} | {loss} | {:.3} | {:+.1} % | {:.3} | {:.3} | {:+.1} % |",
+            load / 1e3,
+            row.capacity / 1e6,
+            100.0 * (row.capacity / capacity - 1.0),
+            row.available / 1e6,
+            truth / 1e6,
+            100.0 * (row.available / truth - 1.0),
+        );
+        // Datagrams are shorter than segments: their capacity is lower.
+        let known = if load > 0.0 { 0.15 } else { 0.01 };
+        close("capacity", row.capacity, capacity, known);
+        close("available bandwidth", row.available, truth, tolerance);
+    }
+}
+
+#[test]
+fn the_schemes_that_go_by_rt_winf_deliver_and_are_the_same_every_time() {
+    for scheme in ["tcp-ap-winf", "we-tcp-ap", "xcp-winf", "rcp-winf", "xcp-b"] {
+        let chain = "[topology]\nkind = \"chain\"\nhops = 5\n[routing]\nprotocol = \"static\"\n";
+        let text =
+            format!("{}{chain}{}", measure(15.0, 3.0), flow("n0", "n5", &format!("scheme = \"{scheme}\"")));
+        let result = run_seed(&text, 2);
+        let goodput = result.flows[0].goodput_bps;
+        println!("{scheme} {:.1} kbit/s", goodput / 1e3);
+        assert!(goodput > 50e3, "{scheme}: {goodput}");
+        assert_eq!(json(result), json(run_seed(&text, 2)), "{scheme}");
+    }
+}

@@ -1,0 +1,264 @@
+//! rt-Winf at a mesh node (schemes.md 9.2): the node's meter, fed by what its MAC does and hears.
+
+use crate::here::{Here, NodeView};
+use crate::relay::Heard;
+use crate::report::{Exchange, Report};
+use meshpace_keys::{Key, Preset, Values, words};
+use meshpace_packet::Class;
+use meshpace_radio::FrameKind;
+use meshpace_units::{Bytes, Instant, NodeId, Span};
+use meshpace_winf::{Config, Link, Meter, Pair, capacity};
+use std::collections::{BTreeMap, VecDeque};
+
+words! {
+    /// What becomes of the available bandwidth for backoff and DIFS of the node itself (`we_collision`; schemes.md 10.1).
+    pub enum Collision {
+        /// The share of time that they take is taken off: eq. 6 with its bracket in place.
+        Reduce = "reduce",
+        /// Nothing.
+        Off = "off",
+        /// It is added: the text calls this bandwidth unused.
+        Add = "add",
+    }
+}
+
+words! {
+    /// Which backoffs count (`we_backoff`; schemes.md 10.1).
+    pub enum Backoffs {
+        /// All that were drawn.
+        All = "all",
+        /// Those after a failed attempt: the text ties the backoff to collisions.
+        Retries = "retries",
+    }
+}
+
+/// The decisions, as keys of every relay that measures.
+pub(crate) static KEYS: [Key; 5] = [
+    Key::time_or(
+        "rtwinf_window",
+        &["inf"],
+        Span::from_secs(1000),
+        "How far back busy time counts; `inf`: since the start, as printed (schemes.md 9.2).",
+    )
+    .preset(Preset::Time(Span::from_secs(1))),
+    Key::count(
+        "rtwinf_receiver_sifs",
+        (2, 3),
+        Config::DECIDED.receiver_pauses,
+        "Pauses that a receiver takes off its time: 3 as printed, which is one too many (schemes.md 9.2).",
+    ),
+    Key::size(
+        "rtwinf_min_bytes",
+        (0, 65_535),
+        Bytes(Config::DECIDED.min_bytes),
+        "Packets shorter than this tell no capacity (schemes.md 9.2).",
+    ),
+    Key::word(
+        "we_collision",
+        Collision::WORDS,
+        Collision::Reduce.word(),
+        "What becomes of the available bandwidth for the node's own backoff and DIFS (schemes.md 10.1).",
+    ),
+    Key::word(
+        "we_backoff",
+        Backoffs::WORDS,
+        Backoffs::All.word(),
+        "Which of the backoffs drawn count (schemes.md 10.1).",
+    ),
+];
+
+/// Time over which the node's own backoffs are averaged (schemes.md 10.1).
+const AVERAGED: Span = Span::from_secs(1);
+/// C_extra takes no more than this share (schemes.md 10.1).
+const MOST: f64 = 0.9;
+
+/// What a node measures.
+#[derive(Clone, Debug)]
+pub(crate) struct Sense {
+    collision: Collision,
+    backoffs: Backoffs,
+    meter: Meter,
+    /// What the receivers of our links measured, as their acknowledgements told it.
+    told: BTreeMap<NodeId, Pair>,
+    /// RTS that were for us, by sender: when they ended.
+    asked: BTreeMap<NodeId, Instant>,
+    /// Start of the present attempt, and how long frames of the packet were on the air before it.
+    attempt: Option<(Instant, Span)>,
+    /// Time on the air of the frame that opens each attempt.
+    opening: Span,
+    /// Attempts of the last while: when, and the backoff before.
+    attempts: VecDeque<(Instant, Span)>,
+    /// The first of all.
+    began: Option<Instant>,
+    drawn: Span,
+    node: NodeId,
+}
+
+impl Sense {
+    pub(crate) fn new(values: &Values, node: NodeId) -> Self {
+        let config = Config {
+            window: values.span_given("rtwinf_window"),
+            min_bytes: values.bytes("rtwinf_min_bytes").0,
+            receiver_pauses: u64::from(values.count("rtwinf_receiver_sifs")),
+            ..Config::DECIDED
+        };
+        Self {
+            collision: values.word("we_collision"),
+            backoffs: values.word("we_backoff"),
+            meter: Meter::new(config),
+            told: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            attempt: None,
+            opening: Span::ZERO,
+            attempts: VecDeque::new(),
+            began: None,
+            drawn: Span::ZERO,
+            node,
+        }
+    }
+
+    /// What the link to a neighbour can carry, and AB' of it (10.3): the smaller of the pairs of its ends. Before anything was
+    /// measured its data rate, all of it (schemes.md 9.2).
+    pub(crate) fn pair(&self, now: Instant, node: &dyn NodeView, to: NodeId) -> Pair {
+        let link = Link { from: station(self.node), to: station(to) };
+        let nominal = node.rate_to(to).as_bits_per_sec() as f64;
+        let own = self.meter.pair(now, link).unwrap_or(Pair { capacity: nominal, available: nominal });
+        let pair = self.told.get(&to).map_or(own, |told| own.smaller(*told));
+        Pair { available: pair.available * self.useful_share(now, node), ..pair }
+    }
+
+    /// What this node measured of the link from a neighbour, for its acknowledgement.
+    pub(crate) fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
+        self.meter.pair(now, Link { from: station(to), to: station(self.node) })
+    }
+
+    /// 1 - C_extra/W, or what `we_collision` makes of it (10.3, 10.4): backoff and DIFS over the time between the starts of
+    /// transmissions.
+    fn useful_share(&self, now: Instant, node: &dyn NodeView) -> f64 {
+        let Some(over) = self.began.map(|began| now.saturating_since(began).min(AVERAGED)) else {
+            return 1.0;
+        };
+        if over.is_zero() || self.collision == Collision::Off {
+            return 1.0;
+        }
+        let recent = self.attempts.iter().filter(|(at, _)| now.saturating_since(*at) <= AVERAGED);
+        let spent: Span = recent.map(|(_, backoff)| node.intervals().difs + *backoff).sum();
+        let extra = (spent.as_secs_f64() / over.as_secs_f64()).min(MOST);
+        if self.collision == Collision::Add { 1.0 + extra } else { 1.0 - extra }
+    }
+
+    /// A frame was read. Busy is the union of what anybody reserved (schemes.md 9.2).
+    pub(crate) fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
+        let (now, frame) = (here.now, heard.frame);
+        let Some(began) = now.as_nanos().checked_sub(frame.airtime.as_nanos()).map(Instant::from_nanos)
+        else {
+            return;
+        };
+        let payload =
+            here.carried(frame).filter(|packet| packet.class != Class::Control).map(|packet| packet.size);
+        let Some(sifs) = here.node().map(|node| node.intervals().sifs) else { return };
+        // Only RTS and CTS reserve: the duration of a data frame is the same whatever its size.
+        let reserves = matches!(frame.kind, FrameKind::Rts | FrameKind::Cts);
+        self.meter.busy.add(began, if reserves { now + frame.duration } else { now });
+        if !heard.mine || frame.to.is_none() {
+            return;
+        }
+        match frame.kind {
+            FrameKind::Rts => {
+                self.asked.insert(frame.from, now);
+            }
+            FrameKind::Data => {
+                let asked = self.asked.remove(&frame.from).filter(|_| frame.protected);
+                // Our acknowledgement follows.
+                self.meter.busy.add(began, now + frame.duration);
+                let capacity = match asked {
+                    Some(rts) => {
+                        let pauses = self.meter.config().receiver_pauses;
+                        capacity::of_receiver(frame.size, rts, now, sifs, pauses)
+                    }
+                    None if frame.protected => None,
+                    None => capacity::unprotected(frame.size, frame.airtime, frame.duration, sifs),
+                };
+                if let (Some(payload), Some(capacity)) = (payload, capacity) {
+                    let link = Link { from: station(frame.from), to: station(self.node) };
+                    self.meter.on_capacity(link, payload.0, capacity);
+                }
+            }
+            FrameKind::Cts | FrameKind::Ack => {}
+        }
+    }
+
+    /// What became of a packet of ours.
+    pub(crate) fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
+        let now = here.now;
+        let (Report::Granted(exchange)
+        | Report::Retry(exchange)
+        | Report::Sent(exchange)
+        | Report::GivenUp(exchange)) = report;
+        let Some((sifs, overhead, drawn)) =
+            here.node().map(|node| (node.intervals().sifs, node.mac_overhead(), node.backoff_drawn()))
+        else {
+            return;
+        };
+        // An attempt is reported as its first frame goes out, which `airtime` counts already.
+        let before = match report {
+            Report::Granted(_) => {
+                self.opening = exchange.airtime;
+                Span::ZERO
+            }
+            Report::Retry(_) => exchange.airtime.saturating_sub(self.opening),
+            Report::Sent(_) | Report::GivenUp(_) => exchange.airtime,
+        };
+        self.close_attempt(now, before, matches!(report, Report::Sent(_)));
+        match report {
+            Report::Granted(_) | Report::Retry(_) => {
+                let retry = matches!(report, Report::Retry(_));
+                let backoff = drawn - self.drawn;
+                self.drawn = drawn;
+                let counts = retry || self.backoffs == Backoffs::All;
+                self.began.get_or_insert(now);
+                self.attempts.push_back((now, if counts { backoff } else { Span::ZERO }));
+                while self.attempts.front().is_some_and(|(at, _)| now.saturating_since(*at) > AVERAGED) {
+                    self.attempts.pop_front();
+                }
+                self.attempt = Some((now, before));
+            }
+            Report::Sent(_) => {
+                let Some(to) = exchange.next_hop else { return };
+                if let Some(pair) = exchange.told {
+                    self.told.insert(to, pair);
+                }
+                let control = here.packets.get(exchange.packet).class == Class::Control;
+                let capacity = of_sender(exchange, now, sifs, overhead).filter(|_| !control);
+                if let Some(capacity) = capacity {
+                    let link = Link { from: station(self.node), to: station(to) };
+                    self.meter.on_capacity(link, exchange.size.0, capacity);
+                }
+            }
+            Report::GivenUp(_) => {}
+        }
+    }
+
+    /// The attempt before this report used the medium: to its end if it got through, else for its own frames. `on_air`: how
+    /// long those of the packet were so far.
+    fn close_attempt(&mut self, now: Instant, on_air: Span, sent: bool) {
+        let Some((began, before)) = self.attempt.take() else { return };
+        let frames = on_air.saturating_sub(before);
+        self.meter.busy.add(began, if sent { now } else { (began + frames).min(now) });
+    }
+}
+
+/// The capacity by an exchange of ours that was acknowledged just now.
+fn of_sender(exchange: &Exchange, now: Instant, sifs: Span, overhead: Bytes) -> Option<f64> {
+    let size = exchange.size + overhead;
+    match exchange.cts_ended {
+        Some(cts) => capacity::of_sender(size, cts, now, sifs),
+        None => {
+            capacity::unprotected(size, exchange.data_airtime, now.checked_since(exchange.data_ended?)?, sifs)
+        }
+    }
+}
+
+fn station(node: NodeId) -> u64 {
+    u64::from(node.0)
+}

@@ -1,0 +1,32 @@
+//! XCP-b (schemes.md 11.2): XCP where no capacity is known. From memory, reconstructed: its numbers are parameters. The
+//! retransmissions of the link layer, which it is said to look at, are not in it.
+
+use crate::RelayPart;
+use crate::here::Place;
+use crate::xcp::{self, Source, Xcp};
+use meshpace_keys::Key;
+use std::collections::BTreeSet;
+
+static KEYS: [Key; 1] = [Key::number(
+    "xcpb_xi",
+    (0.0, 1.0),
+    0.1,
+    "Share of the traffic that a queue which ran empty is thought to have room for; reconstructed (schemes.md 11.2).",
+)];
+
+/// What it says of itself.
+pub static PART: RelayPart = RelayPart::new(
+    "xcp-b",
+    "XCP's queue that knows no capacity and goes by how it grows; a reconstruction from memory.",
+    "schemes.md 11.2; Abrantes, Ricardo 2006",
+    |values, queue| {
+        let source = match queue.place {
+            Place::Radio { .. } => {
+                Source::Queue { probe: values.real("xcpb_xi"), next_hops: BTreeSet::new(), packets: 0 }
+            }
+            Place::Wired { .. } => Source::Capacity,
+        };
+        Box::new(Xcp::new(values, queue, source))
+    },
+)
+.keys(&[&xcp::KEYS, &KEYS]);

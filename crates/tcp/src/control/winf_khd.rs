@@ -1,0 +1,265 @@
+//! TCP-AP with rt-Winf, and WE TCP-AP: the k-hop delay by measured capacity and available bandwidth, with a factor for long
+//! paths (schemes.md 10).
+
+use super::khd::{INITIAL_INTERVAL, LAW};
+use super::law_pacer::{gate, take_token, view};
+use super::limiter::Waiting;
+use super::part::{EXPLICIT_HEADER, HEADER, KEEPS_RTO, PacingPart};
+use super::{Ack, Asks, Control, Departure, Feedback, Pace, PacingView, Reaction};
+use alloc::boxed::Box;
+use meshpace_keys::{Key, Need, words};
+use meshpace_pacing::{AdaptiveConfig, LinkRates, Measured, Pacer, RateLaw, Route};
+use meshpace_units::{Bytes, Instant, Rate, Span};
+use meshpace_winf::Pair;
+use meshpace_winf::header::{Header, KIND};
+
+pub(super) static PART: PacingPart = PacingPart::new(
+    "winf-khd",
+    "By the k-hop delay with rt-Winf's capacity and available bandwidth (TCP-AP with rt-Winf, WE TCP-AP).",
+    "schemes.md 10; Barreto 2016",
+    |values, _| {
+        Some(Box::new(WinfKhd::new(
+            AdaptiveConfig::from_values(values),
+            Options {
+                eq3: values.word("we_eq3"),
+                scope: values.word("we_scope"),
+                factor: values.word("we_factor"),
+                from: values.count("we_from"),
+                header: values.count(EXPLICIT_HEADER) as u8,
+            },
+        )))
+    },
+)
+.keys(&[&LAW, &INITIAL_INTERVAL, &KEYS, &HEADER, &KEEPS_RTO])
+.needs(&[Need { key: "relay", words: &["winf"] }]);
+
+words! {
+    /// The sign of s_ack in equation 3 (`we_eq3`; schemes.md 10.1).
+    enum Eq3 {
+        /// Both transmission times are taken off.
+        Plus = "plus",
+        /// As printed.
+        Literal = "literal",
+    }
+}
+
+words! {
+    /// Whose capacity and available bandwidth count (`we_scope`; schemes.md 10.1).
+    enum Scope {
+        /// The least of the sender's first four hops.
+        FourHop = "four-hop",
+        /// The least of all.
+        Path = "path",
+        /// Those of the sender's own link.
+        FirstHop = "first-hop",
+    }
+}
+
+words! {
+    /// The factor of long paths (`we_factor`; schemes.md 10.2).
+    enum Factor {
+        /// (NP + 1)/NP.
+        A = "A",
+        /// (NP + 1)/(NP W), W in Mbit/s: to the letter.
+        B = "B",
+        /// (NP + 1)/NP times AB'/C.
+        C = "C",
+        /// NP/(NP + 1).
+        Inverse = "inverse",
+        /// None.
+        Off = "off",
+    }
+}
+
+static KEYS: [Key; 4] = [
+    Key::word(
+        "we_eq3",
+        Eq3::WORDS,
+        Eq3::Plus.word(),
+        "Whether the acknowledgement's time on the air is taken off the round trip, or added as printed (schemes.md 10.1).",
+    ),
+    Key::word(
+        "we_scope",
+        Scope::WORDS,
+        Scope::FourHop.word(),
+        "Whose capacity and available bandwidth count (schemes.md 10.1).",
+    ),
+    Key::word(
+        "we_factor",
+        Factor::WORDS,
+        Factor::Off.word(),
+        "The reading of WE TCP-AP's factor for long paths (schemes.md 10.2).",
+    ),
+    Key::count("we_from", (4, 5), 5, "The first number of hops with the factor (schemes.md 10.2)."),
+];
+
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    eq3: Eq3,
+    scope: Scope,
+    factor: Factor,
+    from: u32,
+    header: u8,
+}
+
+#[derive(Clone, Debug)]
+struct WinfKhd {
+    options: Options,
+    law: RateLaw,
+    pacer: Pacer,
+}
+
+impl WinfKhd {
+    const fn new(law: AdaptiveConfig, options: Options) -> Self {
+        let law = RateLaw::new(law);
+        let pacer = Pacer::new(law.interval());
+        Self { options, law, pacer }
+    }
+
+    /// The pair that an acknowledgement brought back.
+    fn pair(&self, ack: &Ack<'_>) -> Option<Pair> {
+        let header = ack.feedback.filter(|feedback| feedback.kind() == KIND)?;
+        let header = Header::from_bytes(header.bytes())?;
+        match self.options.scope {
+            Scope::FourHop => header.four,
+            Scope::Path => header.path,
+            Scope::FirstHop => header.first,
+        }
+    }
+
+    /// Rf (10.5) over so many hops; `nominal` is the channel's rate.
+    fn factor(&self, hops: u32, pair: Pair, nominal: f64) -> f64 {
+        if hops < self.options.from {
+            return 1.0;
+        }
+        let nodes = f64::from(hops) + 1.0;
+        match self.options.factor {
+            Factor::A => (nodes + 1.0) / nodes,
+            Factor::B => (nodes + 1.0) / (nodes * nominal / 1e6),
+            Factor::C => (nodes + 1.0) / nodes * (pair.available / pair.capacity),
+            Factor::Inverse => nodes / (nodes + 1.0),
+            Factor::Off => 1.0,
+        }
+    }
+
+    fn on_round_trip(&mut self, rtt: Span, ack: &Ack<'_>) {
+        let Some(Route { hops: Some(hops), rates }) = ack.route else { return };
+        let rate = |bits: f64| Rate::bits_per_sec(bits.max(1.0) as u64);
+        let nominal = match rates {
+            LinkRates::Uniform(rate) => rate.as_bits_per_sec() as f64,
+            LinkRates::PerLink(rates) => {
+                rates.iter().map(|rate| rate.as_bits_per_sec()).min().unwrap_or(0) as f64
+            }
+        };
+        // Before rt-Winf has told anything the law is TCP-AP's.
+        let pair = self.pair(ack).unwrap_or(Pair { capacity: nominal, available: nominal });
+        let route = Route::uniform(Some(*hops), rate(pair.capacity));
+        let Some(path) = self.law.config().path(Bytes(u64::from(ack.mss)), &route) else { return };
+        let literal = self.options.eq3 == Eq3::Literal;
+        let path = path.measured(Measured { available: rate(pair.available), literal });
+        let Ok(interval) = self.law.on_sample(rtt, &path) else { return };
+        // After smoothing: what is smoothed holds no factor of an earlier number of hops.
+        let factor = self.factor(*hops, pair, nominal);
+        self.pacer.set_interval(ack.now, Some(interval.checked_mul_f64(factor).unwrap_or(Span::MAX)));
+    }
+}
+
+impl Control for WinfKhd {
+    fn asks(&self) -> Asks {
+        Asks { round_trips: true, route: true, relays: Some(self.options.header), ..Asks::default() }
+    }
+
+    /// The sample is the most recently sent of the newly acknowledged segments (schemes.md 1.3, rule 3).
+    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        if let Some(rtt) = ack.newest {
+            self.on_round_trip(rtt, ack);
+        }
+        Reaction::Continue
+    }
+
+    fn on_departure(&mut self, departure: &Departure) {
+        take_token(&mut self.pacer, departure);
+    }
+
+    fn pace(&self, now: Instant) -> Option<Pace> {
+        gate(&self.pacer, now, Waiting::Permission)
+    }
+
+    fn request(&self, _: u32) -> Option<Feedback> {
+        Feedback::new(KIND, &Header::default().to_bytes())
+    }
+
+    fn pacing(&self) -> PacingView {
+        view(&self.law, self.pacer.interval())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{AckKind, Outstanding};
+
+    const PAIR: Pair = Pair { capacity: 7.605e6, available: 3.94e6 };
+
+    fn sender(factor: Factor, from: u32) -> WinfKhd {
+        let options = Options { eq3: Eq3::Plus, scope: Scope::Path, factor, from, header: 0 };
+        WinfKhd::new(AdaptiveConfig::PAPER, options)
+    }
+
+    /// An acknowledgement over so many hops, a round trip of 10 ms a hop, every link with the same pair.
+    fn interval_ms(mut sender: WinfKhd, hops: u32, told: bool) -> f64 {
+        let mut header = Header::default();
+        (0..hops).for_each(|_| header.pass(PAIR));
+        let feedback = Feedback::new(KIND, &header.to_bytes()).filter(|_| told);
+        let route = Route::uniform(Some(hops), Rate::bits_per_sec(11_000_000));
+        let rtt = Some(Span::from_millis(10) * u64::from(hops));
+        let out = Outstanding { queued: false, una: 1, nxt: 1461, max: 1461, flight: 1.0, limit: 64.0 };
+        sender.on_ack(&Ack {
+            now: Instant::ZERO,
+            kind: AckKind::New,
+            out,
+            acked: 1460,
+            mss: 1460,
+            oldest: rtt,
+            newest: rtt,
+            echoed: None,
+            timestamp: None,
+            route: Some(&route),
+            rtt_wired: None,
+            sack: None,
+            rate: None,
+            ecn_echo: false,
+            ecn_signal: false,
+            feedback: feedback.as_ref(),
+        });
+        sender.pacing().interval.expect("it paces").as_secs_f64() * 1e3
+    }
+
+    fn close(got: f64, expected: f64) {
+        assert!((got - expected).abs() < 0.02, "{got}, not {expected}");
+    }
+
+    /// schemes.md 10.2; the header carries whole units of 10 kbit/s.
+    #[test]
+    fn the_vectors_of_the_readings() {
+        for factor in [Factor::A, Factor::B, Factor::C, Factor::Inverse, Factor::Off] {
+            close(interval_ms(sender(factor, 5), 4, true), 29.05);
+        }
+        for (factor, expected) in [
+            (Factor::A, 32.27),
+            (Factor::B, 2.934),
+            (Factor::C, 16.72),
+            (Factor::Inverse, 26.14),
+            (Factor::Off, 29.05),
+        ] {
+            close(interval_ms(sender(factor, 5), 8, true), expected);
+        }
+        close(interval_ms(sender(Factor::A, 4), 4, true), 29.05 * 1.2);
+    }
+
+    #[test]
+    fn without_rt_winf_it_is_tcp_ap() {
+        close(interval_ms(sender(Factor::A, 5), 4, false), 22.124);
+        assert!(interval_ms(sender(Factor::A, 5), 4, true) > 22.2, "never faster at the same round trip");
+    }
+}
