@@ -19,8 +19,14 @@ pub(crate) struct Sensed {
 
 impl Sensed {
     /// What a relay that measures asks for.
-    pub(crate) const ASKS: Asks =
-        Asks { frames: true, data_frames: false, reports: true, busy_time: false, conversations: false };
+    pub(crate) const ASKS: Asks = Asks {
+        frames: true,
+        data_frames: false,
+        reports: true,
+        busy_time: false,
+        conversations: false,
+        counted: false,
+    };
 
     pub(crate) fn new(sense: Sense, subtracts: bool) -> Self {
         Self { sense, subtracts, traffic: BTreeMap::new() }

