@@ -11,8 +11,8 @@ use meshpace_radio::backoff::Intervals;
 use meshpace_radio::{Station, StationConfig};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
 use meshpace_routing::Protocol;
-use meshpace_winf::Pair;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_winf::Pair;
 use std::fmt::Debug;
 
 /// A mesh node as its relay sees it.
