@@ -122,6 +122,8 @@ type Way = (IpAddr, u16, IpAddr, u16);
 struct Held {
     bytes: Vec<u8>,
     way: Option<Way>,
+    /// It came when what is sent again waits its turn: it went to its queue's end, whatever a reload says later.
+    in_turn: bool,
 }
 
 struct World {
@@ -239,7 +241,8 @@ impl World {
             Decision::Hold => {
                 let queue = way.map(|way| self.queues.entry(way).or_default());
                 queue.into_iter().for_each(|queue| queue.push_back(id));
-                self.inside.insert(id, Held { bytes, way });
+                let in_turn = self.engine.config().gateway.retransmissions == Retransmissions::InTurn;
+                self.inside.insert(id, Held { bytes, way, in_turn });
                 None
             }
             Decision::Drop => {
@@ -296,8 +299,7 @@ impl World {
         if let Some(way) = held.way {
             let queue = self.queues.get_mut(&way).expect("it was held");
             let place = queue.iter().position(|held| *held == id).expect("it was held");
-            let in_turn = self.engine.config().gateway.retransmissions == Retransmissions::InTurn;
-            assert!(place == 0 || !in_turn, "out of order");
+            assert!(place == 0 || !held.in_turn, "out of order");
             queue.remove(place);
         }
         held

@@ -3,11 +3,11 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`file`] | frames of a pcap or pcapng file, and why reading ended |
+//! | [`mod@file`] | frames of a pcap or pcapng file, and why reading ended |
 //! | [`radiotap`] | what the radio knew of a frame: time, rate, channel, a bad check sequence |
 //! | [`dot11`] | what the frame is, for whom and from whom, how long it reserves the medium |
 //! | [`airtime`] | how long it was on the air |
-//! | [`measure`] | links, over time |
+//! | [`mod@measure`] | links, over time |
 //!
 //! Foreign bytes: whatever a file holds, reading it ends with a report or an error, never with a panic.
 
