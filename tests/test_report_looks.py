@@ -71,13 +71,13 @@ def test_a_scheme_looks_the_same_throughout(tmp_path: Path) -> None:
         )  # fmt: skip
 
     # Schemes that no table of names knows.
-    chosen = [study("one", ("newreno", "tahoe-rfc", "tcp-ap")), study("two", ("tcp-ap-ns2-2005", "tcp-ap", "tahoe"))]
+    chosen = [study("one", ("newreno", "tahoe-rfc", "tcp-ap")), study("two", ("tcp-ap-ns2-2005", "tcp-ap", "cubic"))]
     store = Store(tmp_path / "store")
     with workers("threads", 2) as hands:
         make(tasks(chosen, Effort.QUICK), store, hands)
     outcomes = load(store, chosen, Effort.QUICK)
     order = appearance(outcomes)
-    assert order == ["newreno", "tahoe-rfc", "tcp-ap", "tcp-ap-ns2-2005", "tahoe"]
+    assert order == ["newreno", "tahoe-rfc", "tcp-ap", "tcp-ap-ns2-2005", "cubic"]
     named = {
         series.name: place
         for outcome in outcomes
@@ -85,7 +85,7 @@ def test_a_scheme_looks_the_same_throughout(tmp_path: Path) -> None:
         for one in view.charts
         for series, place in zip(one.series, one.places(), strict=True)
     }
-    assert named == {"NewReno": 0, "tahoe-rfc": 1, "TCP-AP": 2, "tcp-ap-ns2-2005": 3, "tahoe": 4}
+    assert named == {"NewReno": 0, "tahoe-rfc": 1, "TCP-AP": 2, "tcp-ap-ns2-2005": 3, "cubic": 4}
     # By itself a study begins with the first look.
     assert views(outcomes[1])[0].charts[0].places() == [0, 1, 2]
 

@@ -125,7 +125,7 @@ def farthest_flow(
         without = [max(abs(total - x) / (n - 1) for total, x in zip(sums, row, strict=True)) for row in rows]
         return [n * whole - (n - 1) * rest for rest in without]
 
-    return Measure((scheme,), take, along=(), once=True)
+    return Measure((scheme,), take, along=wanted, once=True, beside=shares.of(excess_of(0), scheme).beside)
 
 
 def flows_of(label: str) -> int:
