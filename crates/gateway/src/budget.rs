@@ -173,6 +173,11 @@ impl Budget<'_> {
         self.books.held() >= config.held_max || self.books.bytes() + Bytes(1500) > config.buffer_total
     }
 
+    /// More is kept than all together may.
+    pub fn is_overdrawn(&self, config: &Config) -> bool {
+        self.books.held() > config.held_max || self.books.bytes() > config.buffer_total
+    }
+
     /// Whether it is this host that leaves no room for another packet: it has at least an even part of what there is, one
     /// part being left over.
     pub fn is_greedy(&self, config: &Config) -> bool {

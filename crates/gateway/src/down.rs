@@ -32,8 +32,8 @@ pub(crate) enum Arrival<P> {
     Held,
     /// It passes before its time: others have left no place to hold it.
     Unpaced(P),
-    /// It is held, and the head of the queue leaves before its time for the same reason.
-    Crowded(Departure<P>),
+    /// It joined the queue, and so many from the queue's head leave before their time for the same reason; it may be one of them.
+    Crowded(Vec<Departure<P>>),
     Dropped(P),
     Duplicate(P),
 }
@@ -213,22 +213,19 @@ impl<P: Clone> Down<P> {
             self.append(packet, budget);
             return Arrival::Held;
         }
-        let mut early = None;
+        let mut crowded = false;
         match self.make_room(packet.wire_len, config, budget) {
             Room::Made => {}
             Room::OwnFull => {
                 self.drops += 1;
                 return Arrival::Dropped(packet.packet);
             }
-            // Packets of a flow never overtake each other, so that it is the first that goes.
-            Room::OthersFull => match self.hurry(now, config, budget) {
-                Some(head) => early = Some(head),
-                None => {
-                    self.pacer.on_departure(now);
-                    self.record(now, &packet, config, budget);
-                    return Arrival::Unpaced(packet.packet);
-                }
-            },
+            Room::OthersFull if self.queue.is_empty() => {
+                self.pacer.on_departure(now);
+                self.record(now, &packet, config, budget);
+                return Arrival::Unpaced(packet.packet);
+            }
+            Room::OthersFull => crowded = true,
         }
         if first {
             budget.joins(packet.wire_len);
@@ -240,10 +237,25 @@ impl<P: Clone> Down<P> {
         } else {
             self.append(packet, budget);
         }
+        if crowded {
+            return Arrival::Crowded(self.make_way(now, config, budget));
+        }
         if self.due.is_none() {
             self.due = Some(self.pacer.release_at(now));
         }
-        early.map_or(Arrival::Held, Arrival::Crowded)
+        Arrival::Held
+    }
+
+    /// Packets of a flow never overtake each other, so that the first go for one that others have left no place for: one,
+    /// and as many more as a larger one takes.
+    fn make_way(&mut self, now: Instant, config: &Config, budget: &mut Budget<'_>) -> Vec<Departure<P>> {
+        let mut early = Vec::new();
+        while early.is_empty() || budget.is_overdrawn(config) {
+            let Some(departure) = self.hurry(now, config, budget) else { break };
+            early.push(departure);
+        }
+        self.reschedule(now);
+        early
     }
 
     /// Takes the packet whose turn it is, due at `self.due`, of a flow with this round trip of the wired part. What was dropped

@@ -365,8 +365,8 @@ impl<P: Clone> Gateway<P> {
                 Verdict::Forward(packet, option)
             }
             Arrival::Crowded(early) => {
-                self.counters.crowded += 1;
-                self.urgent.push_back(early);
+                self.counters.crowded += early.len() as u64;
+                self.urgent.extend(early);
                 Verdict::Held
             }
             Arrival::Dropped(packet) => Verdict::Dropped(packet),

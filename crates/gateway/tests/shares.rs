@@ -310,3 +310,33 @@ fn where_others_have_all_places_a_flow_goes_on_in_order() {
     assert_eq!(world.s.gateway.counters().crowded, left.len() as u64);
     assert_eq!(world.s.stats().drops, 0);
 }
+
+#[test]
+fn a_packet_that_offloads_made_long_takes_no_more_than_there_is() {
+    // Another host has nearly all bytes; the victim's next packet is as long as many (generic receive offload).
+    let total = Bytes(60_000);
+    let mut world = World::new(Config { buffer_total: total, ..SMALL });
+    world.s.flow = 2;
+    world.s.handshake();
+    let base = world.s.sample(0, 40);
+    let first = world.s.down(base, MSS, 0);
+    world.s.forwards(Side::Wired, &first);
+    for n in 1..=33 {
+        let data = world.s.down(base + n * MSS, MSS, 0);
+        world.s.holds(&data);
+    }
+    world.s.flow = VICTIM;
+    let first = world.s.down(MSS, MSS, 0);
+    world.s.forwards(Side::Wired, &first);
+    let mut expected = Vec::new();
+    for (n, length) in [(2, MSS), (3, MSS), (4, MSS), (5, 40_000)] {
+        let data = world.s.down(n * MSS, length, 0);
+        expected.push(world.s.holds(&data));
+    }
+    let early = world.s.departures();
+    let left: Vec<_> = early.into_iter().map(|(packet, _)| packet).filter(|p| expected.contains(p)).collect();
+    assert_eq!(left, expected, "in order, and the long one with them");
+    assert!(world.s.gateway.buffered() <= total, "{:?}", world.s.gateway.buffered());
+    assert_eq!(world.s.gateway.counters().crowded, 4);
+    assert_eq!(world.s.stats().drops, 0);
+}
