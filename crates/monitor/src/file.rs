@@ -49,6 +49,9 @@ pub fn read(reader: impl Read + Send, each: impl FnMut(&Raw<'_>)) -> Result<Opti
     let mut frames = Frames { each, format: Format::default(), found: 0 };
     let mut starved = false;
     let ended = loop {
+        if frames.format.blocks && is_too_short(reader.data()) {
+            break Some("the file is broken (a block shorter than its own header)".to_owned());
+        }
         match reader.next() {
             Ok((length, block)) => {
                 frames.take(&block)?;
@@ -87,6 +90,8 @@ struct Format {
     /// Of a pcapng section, by interface; of a pcap file one.
     clocks: Vec<Clock>,
     ours: bool,
+    /// It is pcapng.
+    blocks: bool,
 }
 
 struct Frames<F> {
@@ -106,8 +111,8 @@ impl<F: FnMut(&Raw<'_>)> Frames<F> {
             }
             PcapBlockOwned::NG(Block::SectionHeader(section)) => {
                 let by = section.shb_userappl().and_then(Result::ok);
-                self.format =
-                    Format { clocks: Vec::new(), ours: by.is_some_and(|by| by.starts_with("meshpace ")) };
+                let ours = by.is_some_and(|by| by.starts_with("meshpace "));
+                self.format = Format { clocks: Vec::new(), ours, blocks: true };
                 Ok(())
             }
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
@@ -148,6 +153,14 @@ impl<F: FnMut(&Raw<'_>)> Frames<F> {
         let length = bytes.len().max(length as usize);
         (self.each)(&Raw { nanos, bytes, length, ours: self.format.ours });
     }
+}
+
+/// Whether the pcapng block that begins here says that it is shorter than the least there is: pcap-parser 0.17 subtracts that
+/// from it unseen. Read in either order of bytes: what is so short in the other one is far longer than what is read here.
+fn is_too_short(block: &[u8]) -> bool {
+    const LEAST: u32 = 12;
+    let length = block.get(4..8).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
+    length.is_some_and(|length| u32::from_le_bytes(length).min(u32::from_be_bytes(length)) < LEAST)
 }
 
 fn check(link: Linktype) -> Result<(), Error> {

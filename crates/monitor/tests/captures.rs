@@ -154,6 +154,21 @@ fn windows_make_a_series_and_short_packets_do_not() {
 }
 
 #[test]
+fn a_block_shorter_than_its_own_header_ends_the_file() {
+    // Of a kind that nobody knows: pcap-parser reads those in a way of their own.
+    for (length, order) in
+        [(0_u32, u32::to_le_bytes as fn(u32) -> [u8; 4]), (8, u32::to_le_bytes), (11, u32::to_be_bytes)]
+    {
+        let mut file = pcapng(&ten());
+        file.extend([&0x0bad_u32.to_le_bytes()[..], &order(length), &[0; 32]].concat());
+        let report = report(&file);
+        assert_eq!(report.counts.frames, 40);
+        let why = report.partial.expect("it breaks off");
+        assert!(why.contains("shorter than its own header") && why.ends_with("after 40 frames"), "{why}");
+    }
+}
+
+#[test]
 fn a_file_that_breaks_off_is_partial_and_what_is_none_is_an_error() {
     for whole in [pcap(&ten()), pcapng(&ten())] {
         let report = report(&whole[..whole.len() - 700]);
