@@ -89,7 +89,7 @@ def test_repairs_behind_masquerade(tmp_path: Path, way: str) -> None:
                 assert flow["flow"] == f"{CLIENT[4]}:{own}-{SERVER[4]}:{port}", "and the daemon the mesh host's own"
                 download(called, calling)
             count = repaired(daemon)
-        assert count > 3, "losses were repaired here"
+        assert count > 0, "losses were repaired here"
         assert foreign(net, (SERVER[4], port), (CLIENT[4], own)) == []
 
 
@@ -108,7 +108,7 @@ def test_repairs_of_a_forwarded_port(tmp_path: Path) -> None:
                 assert flow["flow"] == f"{to}-{SERVER[4]}:{own}"
                 download(calling, called)
             count = repaired(daemon)
-        assert count > 3
+        assert count > 0
         assert foreign(net, (SERVER[4], own), (CLIENT[4], FORWARDED)) == []
 
 
