@@ -17,6 +17,7 @@ from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, RESENT, T
 
 N = (1, 2, 3, 4)
 """Points of n that are judged; 6 and 8 show where the trend goes."""
+ALL_N = (*N, 6, 8)
 ALPHAS = (0.01, 0.1, 0.2, 0.25, 0.5, 0.75)
 """Of FeW; 1 is the control itself."""
 RATES = (100, 200, 250, 300, 400, 1000, 2000, 3000, 4000, 5000)
@@ -82,8 +83,8 @@ def _each(counts: Sequence[int], *parameters: tuple[str, Settings, float]) -> It
 
 
 def _pacing(topology: Topology, figures: Sequence[str]) -> Study:
-    points = tuple(_each(COUNTS, *((f", n = {n}", hops(AP, n=n), float(n)) for n in (*N, 6, 8))))
-    quick = tuple(with_n(count, n) for count in COUNTS for n in N)
+    points = tuple(_each(COUNTS, *((f", n = {n}", hops(AP, n=n), float(n)) for n in ALL_N)))
+    quick = tuple(with_n(count, n) for count in COUNTS for n in (ALL_N if topology is C9 and count > 1 else N))
     return _study("ap", topology, figures, "Pacing by n hops", (TAHOE, AP), points, (INTERVAL, KHD), quick)
 
 

@@ -25,7 +25,7 @@ from meshpace.study.byu_measures import (
 )
 from meshpace.study.byu_quantities import BY_TIMER, LEAST, MOST, SEGMENTS_AN_ACK
 from meshpace.study.byu_schemes import AD, AP, DA
-from meshpace.study.claims import Ask, Claim
+from meshpace.study.claims import Against, Ask, Claim
 from meshpace.study.measures import of, rank_along
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, Quantity
 from meshpace.study.rules import NO_GAIN, Rule, about, equality, order, trend
@@ -57,6 +57,20 @@ def _bounds(study: str, count: int) -> tuple[Ask, ...]:
     return gains(LEAST), gains(MOST)
 
 
+CELLS = tuple((study, many(count)) for study in (DA9, DA4, DA1) for count in COUNTS)
+SMALLEST = ((DA9, many(2)), (DA1, many(5)))
+"""Where the thesis has the two smallest gains of its nine cells."""
+
+
+def _smaller(here: tuple[str, str], there: tuple[str, str]) -> Ask:
+    """The gain of one cell less that of another, which may be of another chain, seed by seed."""
+    gain = relative(FLOW_GOODPUT, DA)
+    what = f"Gain less that of {there[0].removeprefix('byu-da-').upper()}, {there[1]}"
+    return Ask(
+        gain, LOWER, signed, what, here[:1], here[1:], against=Against(*there, gain, lambda ours, theirs: ours - theirs)
+    )
+
+
 _THINNED = (
     claim(
         "DA.a",
@@ -73,6 +87,13 @@ _THINNED = (
             )
             for study in (DA9, DA4, DA1)
         ),
+    ),
+    claim(
+        "DA.b",
+        "The gains with 2 flows over 9 hops and with 5 over one are the two smallest of nine.",
+        "section 5.5",
+        "smallest",
+        *(_smaller(here, there) for here in SMALLEST for there in CELLS if there not in SMALLEST),
     ),
     claim(
         "5.20.a",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from meshpace.study.byu_cal import COUNTS, PRINTED
-from meshpace.study.byu_chains import RATES, N, with_n, with_rate
+from meshpace.study.byu_chains import ALL_N, RATES, N, with_n, with_rate
 from meshpace.study.byu_measures import (
     FAIRER,
     FAR_LOWER,
@@ -31,7 +31,7 @@ from meshpace.study.claims import Against, Ask, Claim, Role
 from meshpace.study.measures import Measure, Values, difference, of, rank_along
 from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
-from meshpace.study.quantities import FLOW_GOODPUT, GOODPUT, JAIN, LOG_UTILITY
+from meshpace.study.quantities import FLOW_GOODPUT, GOODPUT, JAIN, LOG_UTILITY, Quantity
 from meshpace.study.rules import NEARLY, Rule, about, equality, order, trend
 from meshpace.study.words import count as counted
 from meshpace.study.words import difference as signed
@@ -342,7 +342,7 @@ _TABLE = (
 
 # Fixed rates.
 
-F9 = "byu-fixed-c9"
+F9, F4, F1 = "byu-fixed-c9", "byu-fixed-c4", "byu-fixed-c1"
 _ALL = tuple(map(with_rate, RATES))
 _TOP = tuple(map(with_rate, (200, 250, 300)))
 _REST = tuple(label for label in _ALL if label not in _TOP)
@@ -374,6 +374,32 @@ def _fairest(outcome: Outcome, condition: Condition, _: str) -> Values:
     """By seed the best index of the rates from 200 to 300 kbit/s less the best of all others."""
     best, others = (along(of(JAIN, FIXED), points, max).take(outcome, condition, "") for points in (_TOP, _REST))
     return [None if a is None or b is None else a - b for a, b in zip(best, others, strict=False)]
+
+
+def _kept(study: str, role: Role = Role.CLAIM) -> Ask:
+    """The rate that keeps Tahoe's goodput and is fairest."""
+    what = "Jain's index less Tahoe's at 97 % of its goodput"
+    measure = Measure((TAHOE, FIXED), _without_loss, JAIN)
+    return Ask(measure, Rule("ORDER", low=0.0), signed, what, (study,), _ALL, best=True, role=role)
+
+
+def _best_n(quantity: Quantity) -> Measure:
+    """By seed the n with the most of a quantity, the mean over numbers of flows."""
+
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        found = []
+        for count in COUNTS[1:]:
+            columns = [outcome.values(Cell(condition, AP, with_n(count, n)), quantity) for n in ALL_N]
+            found.append([None if None in row else _arg_max(row) for row in zip(*columns, strict=False)])
+        return [None if None in row else math.fsum(filter(None, row)) / len(row) for row in zip(*found, strict=False)]
+
+    points = tuple(with_n(count, n) for count in COUNTS[1:] for n in ALL_N)
+    return Measure((AP,), take, quantity, along=points, once=True)
+
+
+def _arg_max(values: Sequence[float | None]) -> float:
+    """The smallest n at which the greatest value stands."""
+    return float(ALL_N[values.index(max(value for value in values if value is not None))])
 
 
 _FIXED = (
@@ -430,24 +456,34 @@ _FIXED = (
         "Some rate keeps Tahoe's goodput and is fairer.",
         "Fig. 5.10",
         "some",
+        *(_kept(study, role) for study, role in ((F9, Role.CLAIM), (F4, Role.BESIDE), (F1, Role.BESIDE))),
+    ),
+    claim(
+        "X.b",
+        "The right fixed rate keeps Tahoe's goodput and is fairer on every chain: TCP-AP's metric is too conservative.",
+        "chapter 6",
+        "on every chain",
+        *(_kept(study) for study in (F9, F4, F1)),
+    ),
+)
+
+_REACH = (
+    claim(
+        "X.l",
+        "Four hops are the distance at which a flow's packets do not contend: on 9 hops n = 4 has the most goodput and "
+        "is the fairest, or a greater n where more hops are sensed.",
+        "section 3.4",
+        "4 at least",
         *(
-            Ask(
-                Measure((TAHOE, FIXED), _without_loss, JAIN),
-                Rule("ORDER", low=0.0),
-                signed,
-                "Jain's index less Tahoe's at 97 % of its goodput",
-                (study,),
-                _ALL,
-                best=True,
-                role=role,
-            )
-            for study, role in ((F9, Role.CLAIM), ("byu-fixed-c4", Role.BESIDE), ("byu-fixed-c1", Role.BESIDE))
+            Ask(_best_n(quantity), Rule("ORDER", low=4.0), counted, f"Best n by {quantity.title}", (C9,))
+            for quantity in (FLOW_GOODPUT, JAIN)
         ),
     ),
 )
 
 CLAIMS = (
     *_CHAINS,
+    *_REACH,
     *(Claim(c.id, c.statement, c.figure, c.source, c.printed, c.asks, c.value, told_with="byu-fhd") for c in _TABLE),
     *_FIXED,
 )

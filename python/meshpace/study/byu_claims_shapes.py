@@ -24,12 +24,13 @@ from meshpace.study.byu_measures import (
     relative,
     utility,
 )
-from meshpace.study.byu_quantities import JAIN_NORM, LEAST, RATIO, SHORT_OVER_LONG
+from meshpace.study.byu_quantities import JAIN_NORM, LEAST, LOSS, RATIO, SHORT_OVER_LONG, TIMEOUTS_A_LOST_ACK
 from meshpace.study.byu_schemes import AD, AP, DA, FEW, TAHOE
+from meshpace.study.byu_shapes import ALONE as SINGLE
 from meshpace.study.byu_shapes import TOGETHER, with_alpha, with_n
 from meshpace.study.claims import Against, Ask, Claim, Role
 from meshpace.study.measures import Measure, Values, change_along, difference, of, rank_along
-from meshpace.study.model import Cell, Condition
+from meshpace.study.model import Cell, Condition, scheme_name
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, FLOWS, JAIN, LOG_UTILITY
 from meshpace.study.rules import NO_FAIRNESS, NO_GAIN, Rule, about, order, trend
@@ -286,6 +287,30 @@ _THINNED = (
     claim("5.26.b", "Flows are more unequal than with Tahoe.", "Fig. 5.26", "more", _ratio(DA, order(), DA_PAR)),
     claim("5.26.c", "They are less fair.", "Fig. 5.26", "less", fairness(DA, LESS_FAIR, DA_PAR, ALONE)),
     claim("5.26.d", "Utility is below Tahoe's.", "Fig. 5.26", "less", utility(DA, LESS_USE, DA_PAR, ALONE)),
+    claim(
+        "5.26.e",
+        "Interference raises each flow's loss, and a lost delayed ACK costs more timeouts than one of Tahoe's.",
+        "Fig. 5.26",
+        "reason given",
+        *(
+            Ask(
+                along(of(LOSS, scheme), (TOGETHER, *SINGLE), lambda loss: loss[0] - (loss[1] + loss[2]) / 2),
+                order(),
+                percent,
+                f"Loss of a flow less that of the chains alone, {scheme_name(scheme)}",
+                (DA_PAR,),
+            )
+            for scheme in (DA, TAHOE)
+        ),
+        Ask(
+            difference(TIMEOUTS_A_LOST_ACK, DA, TAHOE),
+            order(),
+            signed,
+            "Timeouts a lost acknowledgement, less Tahoe's",
+            (DA_PAR,),
+            ALONE,
+        ),
+    ),
     *map(
         _both_layouts,
         (

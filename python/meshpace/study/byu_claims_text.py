@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from meshpace.study import byu_chains
 from meshpace.study.byu_cal import COUNTS
-from meshpace.study.byu_chains import N, many
+from meshpace.study.byu_chains import ALPHAS, N, many
 from meshpace.study.byu_measures import (
     COMPARABLE,
     FAIRER,
     LOWER,
     SIGNIFICANT,
+    USEFUL,
+    above,
+    at_most_of,
     claim,
     fairness,
     goodput,
     relative,
+    utility,
 )
+from meshpace.study.byu_quantities import LEAST
 from meshpace.study.byu_schemes import AP, DA, FEW
 from meshpace.study.claims import Ask, Claim
 from meshpace.study.quantities import FLOW_GOODPUT
@@ -22,10 +27,13 @@ from meshpace.study.rules import Rule
 from meshpace.study.words import percent
 
 CHAINS = ("c9", "c4", "c1")
+NO_BETTER = Rule("ORDER", high=SIGNIFICANT.low)
 SHAPES = ("par", "asl", "ass")
 _DA = tuple(f"byu-da-{where}" for where in (*CHAINS, *SHAPES))
 _FEW = tuple(f"byu-few-{where}" for where in (*CHAINS, *SHAPES))
 _FLOWS = tuple(map(many, COUNTS))
+_ALL_A = tuple(byu_chains.with_alpha(count, a) for count in COUNTS for a in ALPHAS)
+_SHARED_A = tuple(byu_chains.with_alpha(count, a) for count in COUNTS[1:] for a in ALPHAS)
 _FOUR = tuple(byu_chains.with_n(count, 4) for count in COUNTS)
 
 
@@ -44,6 +52,14 @@ CLAIMS: tuple[Claim, ...] = (
             fairness(AP, FAIRER, f"byu-ap-{chain}", tuple(byu_chains.with_n(k, n) for k in (2, 5) for n in N))
             for chain in CHAINS
         ),
+    ),
+    claim(
+        "X.c",
+        "In static networks FeW is no better than Tahoe, in goodput or fairness.",
+        "chapter 6",
+        "no better",
+        *(goodput(FEW, NO_BETTER, f"byu-few-{chain}", _ALL_A) for chain in CHAINS),
+        *(fairness(FEW, Rule("ORDER", high=COMPARABLE.high), f"byu-few-{chain}", _SHARED_A) for chain in CHAINS),
     ),
     claim(
         "X.d",
@@ -67,6 +83,21 @@ CLAIMS: tuple[Claim, ...] = (
         "chapter 6",
         "above 40 %",
         _best(DA, Rule("MUCH", low=0.4, neutral=0.0), _DA),
+    ),
+    claim(
+        "X.g",
+        "With delayed ACKs the weakest flow, too, tends to gain, and utility rises significantly.",
+        "chapter 6",
+        "tends to gain; significantly",
+        *(
+            at_most_of(relative(LEAST, DA), f"byu-da-{chain}", _FLOWS, above, "Cells in which the weakest flow gains")
+            for chain in CHAINS
+        ),
+        *(
+            utility(DA, Rule("MUCH", low=USEFUL * k, neutral=0.0), f"byu-da-{chain}", (many(k),))
+            for chain in CHAINS
+            for k in COUNTS
+        ),
     ),
     claim(
         "X.h",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from meshpace.study.byu_cal import COUNTS
 from meshpace.study.byu_chains import ALPHAS, with_alpha
@@ -15,6 +15,7 @@ from meshpace.study.byu_measures import (
     LOWER,
     MORE_USE,
     MOSTLY,
+    SIGNIFICANT,
     at_most_of,
     below,
     claim,
@@ -27,7 +28,7 @@ from meshpace.study.byu_measures import (
 from meshpace.study.byu_schemes import FEW, TAHOE
 from meshpace.study.claims import Ask, Claim
 from meshpace.study.measures import Measure, Values, difference
-from meshpace.study.model import Condition
+from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, LOG_UTILITY
 from meshpace.study.rules import NO_FAIRNESS, NO_GAIN, Rule, about, equality
@@ -42,6 +43,30 @@ def _cells(counts: Sequence[int], alphas: Sequence[float] = ALPHAS) -> tuple[str
 
 
 LARGE = (0.25, 0.5, 0.75)
+MINORITY = Rule("ORDER", high=2 / 3)
+"""Of cells, run by run: what the catalogue calls no a that is best, or gains, in two thirds of them."""
+
+
+def _lead(alpha: float) -> Measure:
+    """Over the best other value of a, by how much goodput a value's exceeds that, at its own point."""
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        others = [point.replace(f"a = {alpha:g}", f"a = {a:g}") for a in ALPHAS if a != alpha]
+        ours = outcome.values(Cell(condition, FEW, point), FLOW_GOODPUT)
+        theirs = [outcome.values(Cell(condition, FEW, other), FLOW_GOODPUT) for other in others]
+        rows = zip(ours, *theirs, strict=False)
+        return [None if None in row else row[0] - max(x for x in row[1:] if x is not None) for row in rows]
+
+    return Measure((FEW,), take, FLOW_GOODPUT)
+
+
+def _seldom(measure: Callable[[float], Measure], holds: Callable[[float], bool], what: str) -> tuple[Ask, ...]:
+    """On no chain does something hold of a value of a in two thirds of the cells."""
+    return tuple(
+        Ask(part(measure(a), _cells(COUNTS, (a,)), holds), MINORITY, share, f"{what}, a = {a:g}", (study,))
+        for study in CHAINS
+        for a in ALPHAS
+    )
 
 
 def _together(outcome: Outcome, condition: Condition, point: str) -> Values:
@@ -59,6 +84,22 @@ CLAIMS: tuple[Claim, ...] = (
         "section 5.4",
         "close",
         *(goodput(FEW, CLOSE, study, _cells(COUNTS)) for study in CHAINS),
+    ),
+    claim(
+        "FeW.b",
+        "No a is best in two thirds of the cells of a chain.",
+        "section 5.4",
+        "none",
+        *_seldom(_lead, lambda lead: lead > 0, "Cells in which it is best"),
+    ),
+    claim(
+        "FeW.c",
+        "No a gains significantly over Tahoe in two thirds of the cells of a chain.",
+        "section 5.4",
+        "none",
+        *_seldom(
+            lambda _: relative(FLOW_GOODPUT, FEW), lambda gain: gain >= SIGNIFICANT.low, "Cells with 10 % more goodput"
+        ),
     ),
     claim(
         "FeW.d",

@@ -127,6 +127,11 @@ def at_most_of(measure: Measure, study: str, points: Sequence[str], holds: Calla
     return Ask(part(measure, points, holds), MOSTLY, share, what, (study,))
 
 
+def above(value: float) -> bool:
+    """Of a difference."""
+    return value > 0
+
+
 def below(value: float) -> bool:
     """Of a difference."""
     return value < 0

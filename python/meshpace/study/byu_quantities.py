@@ -46,6 +46,11 @@ def _by_timer(run: RunResult) -> float | None:
     return sum(flow["timer_acks"] or 0 for flow in run["flows"]) / acks if acks else None
 
 
+def _timeouts_a_lost_ack(run: RunResult) -> float | None:
+    lost = sum(link["ack_drops"] for link in run["links"])
+    return sum(flow["timeouts"] or 0 for flow in run["flows"]) / lost if lost else None
+
+
 INTERVAL = Quantity(
     "interval_acks", "pacing interval, mean over ACKs", "ms", over_flows(lambda f: f["pacing_interval_acks_s"]), 1e3, 2
 )
@@ -61,3 +66,8 @@ JAIN_NORM = Quantity(
 )
 SEGMENTS_AN_ACK = Quantity("segments_an_ack", "segments an acknowledgement", "", _segments_an_ack, decimals=2)
 BY_TIMER = Quantity("timer_acks", "acknowledgements by the timer", "%", _by_timer, 100.0, 0, top=1.0)
+LOSS = Quantity("flow_loss", "data packets of a flow lost", "%", over_flows(lambda f: f["loss_ratio"]), 100.0, top=1.0)
+TIMEOUTS_A_LOST_ACK = Quantity(
+    "timeouts_a_lost_ack", "timeouts a lost acknowledgement", "", _timeouts_a_lost_ack, decimals=2
+)
+"""Lost: given up by the MAC, or no place in its queue."""

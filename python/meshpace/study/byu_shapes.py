@@ -9,15 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from meshpace.study.byu_cal import THESIS
-from meshpace.study.byu_chains import ALPHAS, FULL_SEEDS, SEEDS, N
-from meshpace.study.byu_quantities import INTERVAL, JAIN_NORM, LEAST, MOST, RATIO, SHORT_OVER_LONG
+from meshpace.study.byu_chains import ALL_N, ALPHAS, FULL_SEEDS, SEEDS, N
+from meshpace.study.byu_quantities import (
+    INTERVAL,
+    JAIN_NORM,
+    LEAST,
+    LOSS,
+    MOST,
+    RATIO,
+    SHORT_OVER_LONG,
+    TIMEOUTS_A_LOST_ACK,
+)
 from meshpace.study.byu_schemes import AD, AP, DA, FEW, TAHOE, hops, of_scheme, wifu
 from meshpace.study.byu_topologies import ASL, ASL_B, ASS, CONDITIONS, PAR, Topology
 from meshpace.study.model import Axis, Plan, Point, Study
-from meshpace.study.quantities import FLOW_GOODPUT, FLOWS, JAIN, LOG_UTILITY, TIMEOUTS, UNFINISHED
+from meshpace.study.quantities import FLOW_GOODPUT, FLOWS, JAIN, LOG_UTILITY, TIMEOUTS, UNFINISHED, Quantity
 
 TOGETHER = "both flows"
 """The point of schemes without a parameter."""
+ALONE = ("first floor alone", "second floor alone")
+"""The chains of PAR without the other one's flow."""
 
 
 def with_n(n: int) -> str:
@@ -38,6 +49,7 @@ def _study(
     schemes: tuple[str, ...],
     points: Sequence[Point],
     quick: Sequence[str] | None = None,
+    extra: tuple[Quantity, ...] = (),
 ) -> Study:
     alike = topology is PAR
     unlike = () if alike else (JAIN_NORM, SHORT_OVER_LONG)
@@ -69,13 +81,14 @@ def _study(
             TIMEOUTS,
             UNFINISHED,
             *paced,
+            *extra,
         ),
         notes="WiFu's TCP, literal parameters; what each condition is stands in docs/studies.md.",
     )
 
 
 def _pacing(topology: Topology, figure: str) -> Study:
-    points = [Point(with_n(n), hops(AP, n=n), float(n)) for n in (*N, 6, 8)]
+    points = [Point(with_n(n), hops(AP, n=n), float(n)) for n in ALL_N]
     return _study("ap", topology, figure, "Pacing by n hops", (TAHOE, AP), points, [with_n(n) for n in N])
 
 
@@ -85,7 +98,10 @@ def _few(topology: Topology, figure: str) -> Study:
 
 
 def _thinned(topology: Topology, figure: str) -> Study:
-    return _study("da", topology, figure, "Dynamic delayed ACKs", (TAHOE, DA), [Point(TOGETHER)])
+    alone = [Point(label, ((f"flow.{1 - flow}.count", "0"),)) for flow, label in enumerate(ALONE)]
+    points = [Point(TOGETHER), *(alone if topology is PAR else [])]
+    extra = (LOSS, TIMEOUTS_A_LOST_ACK) if topology is PAR else ()
+    return _study("da", topology, figure, "Dynamic delayed ACKs", (TAHOE, DA), points, extra=extra)
 
 
 STUDIES = (

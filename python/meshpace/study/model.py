@@ -182,7 +182,8 @@ class Study:
     reads: tuple[str, ...] = ()
     """Studies whose runs its claims are about, beside its own."""
     drawn: Callable[[Point, int], Settings] | None = None
-    """What a seed sets at a point beside the run's own draws: patterns that the study draws by their number."""
+    """What a seed sets at a point beside the run's own draws: patterns that the study draws by their number. What
+    receptions and points set goes before it."""
 
     def plan(self, effort: Effort) -> Plan:
         """How much ``effort`` runs."""
@@ -218,10 +219,10 @@ class Study:
         point = ONLY_POINT if cell.scheme in self.level else self.point(cell.point)
         condition = point.condition(cell.condition)
         settings.update(condition.settings)
-        settings.update(dict(self.receptions).get(condition.reception, ()))
-        settings.update(point.settings)
         if self.drawn is not None:
             settings.update(self.drawn(point, seed))
+        settings.update(dict(self.receptions).get(condition.reception, ()))
+        settings.update(point.settings)
         settings = {key: value for key, value in settings.items() if not self._of_another(key, cell.scheme)}
         name, text = _source(self.scenario)
         overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))

@@ -31,6 +31,7 @@ MODULES = (
     "byu_assumptions",
     "byu_chains",
     "byu_shapes",
+    "byu_random",
     "throttle",
     "throttle_sources",
     "throttle_text",

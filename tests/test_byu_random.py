@@ -1,0 +1,72 @@
+"""The thesis's random flows: what a seed draws (docs/experiments/thesis.md, section 2, "MESH")."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+
+from meshpace import engine
+from meshpace.study import byu_random
+from meshpace.study.byu_chains import many
+from meshpace.study.byu_random import COUNTS, GRID, LEAST_LOSS, MOST_LOSS, REACH_M
+from meshpace.study.byu_schemes import AP, DA, TAHOE
+from meshpace.study.byu_topologies import CONDITIONS, IDEAL, RETRIES
+from meshpace.study.model import Cell, Condition, Effort, Study
+
+
+def resolve(study: Study, condition: Condition, scheme: str, count: int, seed: int) -> dict[str, Any]:
+    return engine.resolve(study.job(Cell(condition, scheme, many(count)), seed, Effort.QUICK))
+
+
+def ways(resolved: dict[str, Any]) -> list[list[str]]:
+    return [flow["path"] for flow in resolved["flows"]]
+
+
+def places(resolved: dict[str, Any]) -> dict[str, tuple[float, float]]:
+    return {node["id"]: (node["x"], node["y"]) for node in resolved["mesh"]}
+
+
+@pytest.mark.parametrize("study", byu_random.STUDIES, ids=lambda study: study.name)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_ways_are_the_fewest_hops_between_neighbours(study: Study, seed: int) -> None:
+    resolved = resolve(study, RETRIES, TAHOE, max(COUNTS), seed)
+    at = places(resolved)
+    near = {pair for pair in itertools.permutations(at, 2) if math.dist(at[pair[0]], at[pair[1]]) <= REACH_M}
+    hops = {(a, b): 0.0 if a == b else 1.0 if (a, b) in near else math.inf for a in at for b in at}
+    for via, a, b in itertools.product(at, repeat=3):
+        hops[a, b] = min(hops[a, b], hops[a, via] + hops[via, b])
+    assert len(resolved["flows"]) == max(COUNTS)
+    for way in ways(resolved):
+        assert set(itertools.pairwise(way)) <= near
+        assert 1 <= len(way) - 1 == hops[way[0], way[-1]]
+    lost = {(link["from"], link["to"]): link["loss"] for link in resolved["radio_links"]}
+    assert set(lost) == near
+    assert all(LEAST_LOSS <= loss <= MOST_LOSS for loss in lost.values())
+    assert sum(lost[a, b] != lost[b, a] for a, b in near) == len(near)
+
+
+def test_a_seed_draws_the_same_for_every_scheme_condition_and_number_of_flows() -> None:
+    for study in byu_random.STUDIES:
+        most = ways(resolve(study, RETRIES, TAHOE, 32, 1))
+        assert all(ways(resolve(study, RETRIES, scheme, 32, 1)) == most for scheme in (AP, DA))
+        assert all(ways(resolve(study, condition, AP, 32, 1)) == most for condition in CONDITIONS)
+        assert all(ways(resolve(study, RETRIES, DA, count, 1)) == most[:count] for count in COUNTS)
+        assert ways(resolve(study, RETRIES, TAHOE, 32, 2)) != most
+
+
+def test_links_lose_nothing_in_ideal() -> None:
+    assert all(resolve(study, IDEAL, TAHOE, 4, 1)["radio_links"] == [] for study in byu_random.STUDIES)
+
+
+def test_the_grid_is_the_scenarios_and_lacks_a_corner() -> None:
+    grid, scattered = byu_random.STUDIES
+    assert places(resolve(grid, RETRIES, TAHOE, 1, 1)) == dict(GRID)
+    assert len(GRID) == 14
+    from_file = engine.resolve(engine.Job("byu-mesh.toml", grid.job(Cell(IDEAL, TAHOE, many(1)), 1, Effort.QUICK).text))
+    assert places(from_file) == dict(GRID)
+    found = [places(resolve(scattered, RETRIES, TAHOE, 1, seed)) for seed in (1, 2)]
+    assert [len(each) for each in found] == [15, 15]
+    assert found[0] != found[1]
