@@ -145,6 +145,16 @@ def test_a_claim_to_which_seeds_give_no_number_does_not_take_the_budget(tmp_path
     assert (decision.runs, decision.ended, decision.undecided) == (2 * BLOCK, False, 1)
 
 
+def test_few_seeds_whose_mean_lies_on_the_border_get_more(tmp_path: Path) -> None:
+    real = gain(GOODPUT)
+    first_is_odd = dataclasses.replace(
+        real, take=lambda *at: [1.0 if n else -1.0 for n, _ in enumerate(real.take(*at))]
+    )
+    ask = Ask(first_is_odd, order(), percent, "Gain", ("small",), ("3",))
+    decision = decided(Store(tmp_path / "s"), Claim("o", "A statement.", "", "t", "", (ask,)), budget_s=30)
+    assert (decision.runs, decision.undecided) == (2 * 2 * BLOCK, 0), "of two seeds the mean is 0, of ten above"
+
+
 def test_no_cell_gets_more_seeds_than_allowed(tmp_path: Path) -> None:
     store, real = Store(tmp_path / "s"), gain(GOODPUT)
     scattered = dataclasses.replace(real, take=lambda *at: [2.0 - 3 * (n % 2) for n, _ in enumerate(real.take(*at))])

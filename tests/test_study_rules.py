@@ -117,6 +117,21 @@ def test_the_interval_shrinks_as_one_over_the_root() -> None:
     assert EQUAL.runs_to_decide(at(0.9, None)) is None
 
 
+def test_a_mean_on_a_border_is_taken_to_lie_a_standard_error_off_it() -> None:
+    error = 0.04 / student_t(4)
+    assert EQUAL.runs_likely(at(0.98, 0.04)) == math.ceil(5 * student_t(4) ** 2), "no more than that of five"
+    assert EQUAL.runs_likely(at(0.96, 0.04)) == math.ceil(5 * 0.04**2 / (0.02**2 + error**2))
+    assert EQUAL.runs_likely(at(0.99, 0.005)) == 5, "decided"
+    assert EQUAL.runs_likely(at(0.9, None)) is None
+
+
+@given(RULES, st.floats(-2, 2), st.floats(0.001, 1))
+def test_what_is_likely_is_no_more_than_if_the_mean_stays(rule: Rule, mean: float, width: float) -> None:
+    likely, stays = rule.runs_likely(at(mean, width)), rule.runs_to_decide(at(mean, width))
+    assert likely is not None
+    assert 5 <= likely <= min(math.ceil(5 * student_t(4) ** 2), math.inf if stays is None else stays)
+
+
 def test_what_is_asked_in_words() -> None:
     assert up_to(0.42, 0.1).asks(percent) == "+32.0 % to +52.0 %"
     assert (EQUAL.asks(number), STARVES.asks(number), FAIRER.asks(number)) == (

@@ -144,7 +144,14 @@ class Reading:
     def seeds_to_decide(self, comparisons: int = 1) -> int | None:
         """Seeds in all that would decide it; None if no number would."""
         value = self.estimate(comparisons)
-        runs = None if value is None else self.ask.rule.runs_to_decide(value)
+        return self._seeds(None if value is None else self.ask.rule.runs_to_decide(value))
+
+    def seeds_likely(self, comparisons: int = 1) -> int | None:
+        """Seeds in all that would decide it with the truth a standard error off the mean; None without a spread."""
+        value = self.estimate(comparisons)
+        return self._seeds(None if value is None else self.ask.rule.runs_likely(value))
+
+    def _seeds(self, runs: int | None) -> int | None:
         return None if runs is None else max(runs, len(self.numbers()) + self.lacks) + len(self.excluded)
 
 

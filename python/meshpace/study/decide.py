@@ -2,8 +2,10 @@
 
 A best point is known once the plan's runs are there; it gets the seeds that its estimate takes (`deepen`), whether or
 not there is a budget. Then each step gives one claim under one condition a block of seeds, at the points that keep it
-undecided: the one that looks cheapest to decide. What a step does follows from results and plans alone, so a larger
-budget goes on where a smaller one stopped, and a store that holds the runs already goes the same way without any.
+undecided: the one that is likely the cheapest to decide, with the truth a standard error off the mean. (If means were
+taken to stay, a claim with few seeds whose mean happens to lie on a border would never get any.) What a step does
+follows from results and plans alone, so a larger budget goes on where a smaller one stopped, and a store that holds
+the runs already goes the same way without any.
 """
 
 from __future__ import annotations
@@ -132,14 +134,18 @@ def _numbers(judgement: Judgement) -> int:
     return sum(len(reading.numbers()) for reading in judgement.readings)
 
 
-def _wanted(judgement: Judgement, evidence: dict[str, Outcome]) -> dict[Place, int]:
-    """The cells that keep it undecided, each with the seeds that it takes to decide; none if nothing would."""
+def _wanted(judgement: Judgement, evidence: dict[str, Outcome], *, likely: bool = True) -> dict[Place, int]:
+    """The cells that keep it undecided, each with the seeds that it likely takes to decide.
+
+    Unless ``likely``, with those that it takes if means and spreads stay, and none that no number would decide.
+    """
     found: dict[Place, int] = {}
     pivots, comparisons = judgement.pivots
     for reading in pivots:
         if not reading.numbers():
             continue
-        value, seeds = reading.estimate(comparisons), reading.seeds_to_decide(comparisons)
+        value = reading.estimate(comparisons)
+        seeds = reading.seeds_likely(comparisons) if likely else reading.seeds_to_decide(comparisons)
         if seeds is None and value is not None and value.half_width is not None:
             continue
         for place in reading.cells:
@@ -195,7 +201,7 @@ def _count_the_rest(decision: Decision, standing: Sequence[Judgement], workers: 
         if judgement.verdict is not Verdict.OPEN:
             continue
         decision.undecided += 1
-        for place, seeds in _wanted(judgement, decision.evidence).items():
+        for place, seeds in _wanted(judgement, decision.evidence, likely=False).items():
             lacking = seeds - len(decision.evidence[place[0]].records[place[1]])
             decision.left[place] = max(decision.left.get(place, 0), lacking)
     decision.left_s = sum(n * _took(decision.evidence, place) for place, n in decision.left.items()) / workers.count

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from meshpace.stats import Estimate
+from meshpace.stats import Estimate, student_t
 
 Show = Callable[[Estimate], str]
 
@@ -87,11 +87,29 @@ class Rule:
             return None
         if self.answer(value) is not Answer.OPEN:
             return value.count
+        clear = self._clear(value)
+        return math.ceil(value.count * (value.half_width / clear) ** 2) if clear else None
+
+    def runs_likely(self, value: Estimate) -> int | None:
+        """As :meth:`runs_to_decide`, where the truth may lie: off the mean by a standard error.
+
+        The mean of a few runs that happens to lie on a border says nothing about how many more it would take: it will
+        not stay there. So this is never more than Student's t squared as many as there are.
+        """
+        if value.half_width is None:
+            return None
+        if self.answer(value) is not Answer.OPEN:
+            return value.count
+        error = value.half_width / student_t(value.count - 1)
+        return math.ceil(value.count * (value.half_width / math.hypot(self._clear(value), error)) ** 2)
+
+    def _clear(self, value: Estimate) -> float:
+        """The widest interval about the mean that decides; 0 if none does."""
         for half_width in sorted(self._distances(value.mean), reverse=True):
             smaller = half_width * (1 - 1e-9)
             if smaller > 0 and self.answer(Estimate(value.mean, smaller, value.count)) is not Answer.OPEN:
-                return math.ceil(value.count * (value.half_width / smaller) ** 2)
-        return None
+                return smaller
+        return 0.0
 
     def _distances(self, mean: float) -> Iterator[float]:
         neutral = () if self.neutral is None else (-self.margin, 0.0, self.margin)
