@@ -195,12 +195,12 @@ impl Control for Cubic {
         self.recovery.burst(self.window.rules())
     }
 
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd()
+    fn congestion_window(&self) -> Option<&Window> {
+        Some(&self.window)
     }
 
-    fn ssthresh(&self) -> Option<f64> {
-        self.window.known_ssthresh()
+    fn congestion_window_mut(&mut self) -> Option<&mut Window> {
+        Some(&mut self.window)
     }
 }
 

@@ -106,13 +106,21 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     fn on_timeout(&mut self, _now: Instant, _out: &Outstanding) {}
 
     /// Data leave after nothing was outstanding for a retransmission timeout (RFC 5681, section 4.1).
-    fn on_idle(&mut self, _mss: u32) {}
+    fn on_idle(&mut self, mss: u32) {
+        if let Some(window) = self.congestion_window_mut() {
+            window.restart(mss);
+        }
+    }
 
     /// A SYN or a segment with payload leaves.
     fn on_departure(&mut self, _departure: &Departure) {}
 
     /// The payload of a full segment changed from `old` to `new` bytes.
-    fn on_mss_change(&mut self, _old: u32, _new: u32) {}
+    fn on_mss_change(&mut self, old: u32, new: u32) {
+        if let Some(window) = self.congestion_window_mut() {
+            window.rescale(old, new);
+        }
+    }
 
     /// This much of what [`hole`](Self::hole) asked for is on its way, or is not there to be sent.
     fn on_hole_taken(&mut self, _taken: Range<u64>) {}
@@ -162,14 +170,25 @@ pub trait Control: CloneControl + Debug + Send + Sync {
 
     // What there is to see of it.
 
+    /// Its congestion window, for parts that have one of their own: it restarts after idleness, is rescaled with the
+    /// segment, and is seen, without a word from the part.
+    fn congestion_window(&self) -> Option<&Window> {
+        None
+    }
+
+    /// The same, to be changed.
+    fn congestion_window_mut(&mut self) -> Option<&mut Window> {
+        None
+    }
+
     /// The congestion window in segments, without what fast recovery adds; infinite if it says nothing of the window.
     fn cwnd(&self) -> f64 {
-        f64::INFINITY
+        self.congestion_window().map_or(f64::INFINITY, Window::cwnd)
     }
 
     /// The slow-start threshold in segments; `None` until something sets one.
     fn ssthresh(&self) -> Option<f64> {
-        None
+        self.congestion_window()?.known_ssthresh()
     }
 
     /// Its pacing.

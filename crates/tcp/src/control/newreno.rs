@@ -43,8 +43,7 @@ impl Control for NewReno {
             },
             AckKind::Duplicate => {
                 if self.recovery.on_duplicate(&ack.out) {
-                    let cwnd = self.window.cut_threshold(self.recovery.inflation(), &ack.out);
-                    return self.recovery.enter(&mut self.window, cwnd);
+                    return self.recovery.halve(&mut self.window, &ack.out);
                 }
             }
             AckKind::Other => {}
@@ -57,14 +56,6 @@ impl Control for NewReno {
         self.window.time_out(again, out);
     }
 
-    fn on_idle(&mut self, mss: u32) {
-        self.window.restart(mss);
-    }
-
-    fn on_mss_change(&mut self, old: u32, new: u32) {
-        self.window.rescale(old, new);
-    }
-
     fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
         Some(self.recovery.allowance(&self.window, mss, new_data))
     }
@@ -73,11 +64,11 @@ impl Control for NewReno {
         self.recovery.burst(self.window.rules())
     }
 
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd()
+    fn congestion_window(&self) -> Option<&Window> {
+        Some(&self.window)
     }
 
-    fn ssthresh(&self) -> Option<f64> {
-        self.window.known_ssthresh()
+    fn congestion_window_mut(&mut self) -> Option<&mut Window> {
+        Some(&mut self.window)
     }
 }

@@ -83,6 +83,12 @@ impl Recovery {
         Reaction::FastRetransmit
     }
 
+    /// Recovery begins with half the window (RFC 5681, section 3.2, step 2).
+    pub fn halve(&mut self, window: &mut Window, out: &Outstanding) -> Reaction {
+        let cwnd = window.cut_threshold(self.inflation(), out);
+        self.enter(window, cwnd)
+    }
+
     /// A partial acknowledgement: the window shrinks by what was acknowledged and grows by the segment that is
     /// resent (RFC 6582, section 3.2, step 3; by one whole segment only if at least that much was acknowledged).
     fn on_partial(&mut self, window: &mut Window, acked: f64) -> Reaction {

@@ -3,7 +3,7 @@
 use super::part::WindowPart;
 use super::{
     Ack, Allowance, Asks, Control, Departure, NewReno, Outstanding, Reaction, Rules, SackProgress,
-    SackRecovery,
+    SackRecovery, Window,
 };
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -67,10 +67,6 @@ impl Control for SackReno {
         self.recovery.on_timeout(out);
     }
 
-    fn on_idle(&mut self, mss: u32) {
-        self.reno.on_idle(mss);
-    }
-
     fn on_departure(&mut self, departure: &Departure) {
         self.recovery.on_departure(departure);
     }
@@ -104,11 +100,11 @@ impl Control for SackReno {
         self.recovery.missing(&range)
     }
 
-    fn cwnd(&self) -> f64 {
-        self.reno.cwnd()
+    fn congestion_window(&self) -> Option<&Window> {
+        Some(&self.reno.window)
     }
 
-    fn ssthresh(&self) -> Option<f64> {
-        self.reno.ssthresh()
+    fn congestion_window_mut(&mut self) -> Option<&mut Window> {
+        Some(&mut self.reno.window)
     }
 }

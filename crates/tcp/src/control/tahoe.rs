@@ -59,24 +59,16 @@ impl Control for Tahoe {
         self.window.time_out(again, out);
     }
 
-    fn on_idle(&mut self, mss: u32) {
-        self.window.restart(mss);
-    }
-
-    fn on_mss_change(&mut self, old: u32, new: u32) {
-        self.window.rescale(old, new);
-    }
-
     fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
         let extension = self.losses.extension(self.window.rules(), new_data);
         Some(self.window.allowance(0.0, extension, mss))
     }
 
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd()
+    fn congestion_window(&self) -> Option<&Window> {
+        Some(&self.window)
     }
 
-    fn ssthresh(&self) -> Option<f64> {
-        self.window.known_ssthresh()
+    fn congestion_window_mut(&mut self) -> Option<&mut Window> {
+        Some(&mut self.window)
     }
 }

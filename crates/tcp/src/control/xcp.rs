@@ -73,8 +73,7 @@ impl Control for Xcp {
             },
             AckKind::Duplicate => {
                 if self.recovery.on_duplicate(&ack.out) {
-                    let cwnd = self.window.cut_threshold(self.recovery.inflation(), &ack.out);
-                    return self.recovery.enter(&mut self.window, cwnd);
+                    return self.recovery.halve(&mut self.window, &ack.out);
                 }
             }
             AckKind::Other => {}
@@ -85,14 +84,6 @@ impl Control for Xcp {
     fn on_timeout(&mut self, _: Instant, out: &Outstanding) {
         let again = self.recovery.on_timeout(out);
         self.window.time_out(again, out);
-    }
-
-    fn on_idle(&mut self, mss: u32) {
-        self.window.restart(mss);
-    }
-
-    fn on_mss_change(&mut self, old: u32, new: u32) {
-        self.window.rescale(old, new);
     }
 
     fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
@@ -110,12 +101,12 @@ impl Control for Xcp {
         Feedback::new(xcp::KIND, &xcp::Header { rtt, inverse, feedback: f64::INFINITY }.to_bytes())
     }
 
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd()
+    fn congestion_window(&self) -> Option<&Window> {
+        Some(&self.window)
     }
 
-    fn ssthresh(&self) -> Option<f64> {
-        self.window.known_ssthresh()
+    fn congestion_window_mut(&mut self) -> Option<&mut Window> {
+        Some(&mut self.window)
     }
 }
 
