@@ -19,8 +19,8 @@ impl Measured {
         Self { queue: DropTail::new(queue), bytes: Bytes(0) }
     }
 
-    /// A packet is to wait; false if it does not, since the queue is full.
-    pub(crate) fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) -> bool {
+    /// A packet is to wait, if there is room.
+    pub(crate) fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {
         let Packet { size, class, .. } = *here.packets.get(packet);
         let before = self.queue.len();
         self.queue.enqueue(here, packet);
@@ -30,7 +30,6 @@ impl Measured {
             // It has pushed out another one, or itself.
             self.recount(here);
         }
-        self.queue.len() > before
     }
 
     /// The next packet, and its size.
