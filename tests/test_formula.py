@@ -121,6 +121,11 @@ def test_names(mesh: meshpace.Scenario) -> None:
     class Baseless(Slow):
         base = "newrino"
 
+    class Deaf(meshpace.Formula):
+        pass
+
+    with pytest.raises(FormulaError, match=r"Deaf\.on_ack: found none"):
+        meshpace.run(mesh, scheme=Deaf)
     with pytest.raises(FormulaError, match="another name"):
         meshpace.run(mesh, scheme=Taken)
     with pytest.raises(FormulaError, match="small letters"):

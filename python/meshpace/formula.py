@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from abc import abstractmethod
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any, ClassVar, NamedTuple
@@ -42,6 +43,7 @@ class Formula:
     window: float | None = None
     interval: float | None = None
 
+    @abstractmethod
     def on_ack(self, ack: Any) -> Reply | None:
         """An acknowledgement arrived.
 
@@ -50,7 +52,6 @@ class Formula:
         alone if all are the same) and ``ecn_echo``. A class may also have ``on_loss()``, and ``on_timeout(now)``, which
         answers like this one.
         """
-        raise NotImplementedError
 
     @classmethod
     def scheme_name(cls) -> str:
@@ -62,8 +63,13 @@ class Formula:
         """Makes a scheme of its name, as ``--set`` would.
 
         Raises:
-            FormulaError: it has the name of a scheme that there is, or no name that a scheme may have.
+            FormulaError: it does not answer acknowledgements, has the name of a scheme that there is, or no name that a
+                scheme may have.
         """
+        if getattr(cls.on_ack, "__isabstractmethod__", False):
+            raise FormulaError(
+                f"{cls.__qualname__}.on_ack: found none; allowed: a method that takes the acknowledgement"
+            )
         name = cls.scheme_name()
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise FormulaError(f"{cls.__qualname__}.name: found {name!r}; allowed: small letters, digits and hyphens")
