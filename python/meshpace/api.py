@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from meshpace import engine
 from meshpace.engine import Job, ScenarioError
 from meshpace.errors import MendableError
+from meshpace.files import replacing
 from meshpace.formula import Formula
 from meshpace.results import RunResult
 
@@ -125,7 +126,8 @@ class Drawing:
         Raises:
             OSError: the file cannot be written.
         """
-        Path(path).write_text(self.svg, encoding="utf-8")
+        with replacing(Path(path)) as draft:
+            draft.write_text(self.svg, encoding="utf-8")
 
     def __str__(self) -> str:
         return self.svg
@@ -267,7 +269,9 @@ class SweepResult:
         return self.table().to_pandas()
 
     def save(self, path: str | Path) -> None:
-        """Writes a file by its ending: ``.csv``, ``.parquet``, ``.pdf`` (figures), ``.html`` (the report).
+        """Writes a file by its ending, whole or not at all.
+
+        ``.csv``, ``.parquet``, ``.pdf`` (figures), ``.html`` (the report).
 
         Raises:
             OutputError: it ends otherwise.
@@ -279,7 +283,8 @@ class SweepResult:
         kinds = {".csv": "csv", ".parquet": "parquet", ".pdf": "pdf", ".html": "report"}
         if target.suffix not in kinds:
             raise OutputError(f"{path}: found {target.suffix!r}; allowed: {', '.join(kinds)}")
-        write(self.swept, Outputs(**{kinds[target.suffix]: target}))
+        with replacing(target) as draft:
+            write(self.swept, Outputs(**{kinds[target.suffix]: draft}))
 
     def _repr_html_(self) -> str:
         from meshpace.cli.tables import show

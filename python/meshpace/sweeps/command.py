@@ -79,20 +79,22 @@ def _paths(outputs: Outputs) -> tuple[Path | None, ...]:
 
 
 def write(swept: Swept, outputs: Outputs) -> None:
-    """Writes the files.
+    """Writes the files in place: a caller who wants them whole or not at all gives drafts.
 
     Raises:
         MissingPackageError: what a file needs is not installed.
         OSError: a file cannot be written.
     """
     if outputs.csv is not None or outputs.parquet is not None:
-        from meshpace.sweeps.table import table, write_csv, write_parquet
+        import pyarrow.parquet as pq
+
+        from meshpace.sweeps.table import as_csv, table
 
         rows = table(swept)
         if outputs.csv is not None:
-            write_csv(outputs.csv, rows)
+            outputs.csv.write_text(as_csv(rows), encoding="utf-8")
         if outputs.parquet is not None:
-            write_parquet(outputs.parquet, rows)
+            pq.write_table(rows, outputs.parquet, compression="zstd")
     if outputs.pdf is not None:
         from meshpace.report.papers import write_pages
         from meshpace.sweeps.figures import views

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
-from pyarrow import csv
-
 from meshpace import engine
 from meshpace.cli.tables import show
 from meshpace.report.films import filmed
@@ -16,7 +12,7 @@ from meshpace.sweeps.figures import point_name, shown, views, written
 from meshpace.sweeps.make import Swept
 from meshpace.sweeps.model import Cell, Source
 from meshpace.sweeps.show import told
-from meshpace.sweeps.table import table
+from meshpace.sweeps.table import as_csv, table
 
 _FILMS = 3
 """Schemes that are filmed: side by side they still fit a screen."""
@@ -50,8 +46,6 @@ def report(swept: Swept) -> Report:
 
 
 def _section(swept: Swept) -> Section:
-    text = io.BytesIO()
-    csv.write_csv(table(swept), text, csv.WriteOptions(quoting_style="needed"))
     varied = "; ".join(map(str, swept.sweep.varies))
     return Section(
         title="Results",
@@ -59,7 +53,7 @@ def _section(swept: Swept) -> Section:
         views=views(swept),
         tables=(_numbers(swept),),
         commands=tuple(swept.command(cell) for cell in swept.runs),
-        downloads=(Download("sweep.csv", "Every run as CSV", text.getvalue().decode()),),
+        downloads=(Download("sweep.csv", "Every run as CSV", as_csv(table(swept))),),
     )
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow import csv
 
-from meshpace.files import replacing
 from meshpace.results import RunResult
 from meshpace.sweeps.make import Swept
 from meshpace.sweeps.vary import Settings
@@ -42,24 +40,11 @@ def table(swept: Swept) -> pa.Table:
     )
 
 
-def write_csv(path: Path, rows: pa.Table) -> None:
-    """Writes the file whole or not at all.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    with replacing(path) as draft:
-        csv.write_csv(rows, draft, csv.WriteOptions(quoting_style="needed"))
-
-
-def write_parquet(path: Path, rows: pa.Table) -> None:
-    """Writes the file whole or not at all.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    with replacing(path) as draft:
-        pq.write_table(rows, draft, compression="zstd")
+def as_csv(rows: pa.Table) -> str:
+    """The table as CSV, quoted where it must be."""
+    text = io.BytesIO()
+    csv.write_csv(rows, text, csv.WriteOptions(quoting_style="needed"))
+    return text.getvalue().decode()
 
 
 def _rows(scenario: str, point: Settings, run: RunResult) -> Iterator[dict[str, Any]]:
