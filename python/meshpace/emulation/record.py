@@ -37,17 +37,23 @@ class Process:
         Raises:
             OSError: none has.
         """
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return cls(pid, int(stat.rpartition(")")[2].split()[19]))
+        _, started = _state(pid)
+        return cls(pid, started)
 
     def runs(self) -> bool:
         """True while it exists and is no zombie."""
         try:
-            stat = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8", errors="replace")
+            state, started = _state(self.pid)
         except OSError:
             return False
-        fields = stat.rpartition(")")[2].split()
-        return int(fields[19]) == self.started and fields[0] not in {"Z", "X"}
+        return started == self.started and state not in {"Z", "X"}
+
+
+def _state(pid: int) -> tuple[str, int]:
+    """A process's state and start (proc(5): fields 3 and 22 of stat, after a name that may hold anything)."""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    fields = stat.rpartition(")")[2].split()
+    return fields[0], int(fields[19])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,6 +22,8 @@ from meshpace.emulation.record import EmulationError, Host, Record, safe
 from meshpace.emulation.runs import Run, run_all
 from meshpace.engine import Job
 from meshpace.files import replacing
+
+_PREFIX = IPv6Address("fd77::")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def _hosts(plan: Plan, resolved: dict[str, Any], name: str) -> tuple[Host, ...]:
         namespace = f"mp-{name}-{safe(node)}"
         if any(host.namespace == namespace for host in hosts):
             namespace += f"-{len(hosts)}"
-        hosts.append(Host(node, namespace, addresses[node], f"fd77::{addresses[node]}"))
+        hosts.append(Host(node, namespace, addresses[node], _address6(addresses[node])))
     return tuple(hosts)
 
 
@@ -114,7 +117,7 @@ def _result(
 ) -> Emulated:
     complaints = []
     of_address = {node["address"]: node["id"] for node in (*resolved["mesh"], *resolved["wired"])}
-    of_address |= {f"fd77::{_as_hex(address)}": node for address, node in of_address.items()}
+    of_address |= {_address6(address): node for address, node in of_address.items()}
     flows = []
     for run in runs:
         if run.collect == "iperf3":
@@ -134,10 +137,9 @@ def _result(
     return Emulated(result, tuple(complaints))
 
 
-def _as_hex(address: str) -> str:
-    """An IPv4 address as the last two groups of an IPv6 one in its usual form."""
-    a, b, c, d = (int(part) for part in address.split("."))
-    return f"{a << 8 | b:x}:{c << 8 | d:x}"
+def _address6(address: str) -> str:
+    """A node's IPv6 address, which ends in its IPv4 one, in the form in which programs print it (RFC 5952)."""
+    return str(IPv6Address(int(_PREFIX) + int(IPv4Address(address))))
 
 
 @contextmanager
