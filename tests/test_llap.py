@@ -10,10 +10,13 @@ import pytest
 
 from meshpace import engine
 from meshpace.cli.failure import InputError
+from meshpace.report.model import Verdict
 from meshpace.results import RunResult
 from meshpace.study import llap_claims_udp as udp
 from meshpace.study import registry
+from meshpace.study.claims import judge
 from meshpace.study.llap_claims import correlation
+from meshpace.study.llap_claims_cross import best_over_worst
 from meshpace.study.llap_claims_tables import unevenness, window_at_one
 from meshpace.study.llap_cross import jain, reaction, share_of_first, time_to_fairness
 from meshpace.study.llap_grid import BOTTOM, LEFT, RIGHT, SIDE, TOP, pattern
@@ -231,3 +234,44 @@ def test_windows_of_the_estimate_and_where_packets_wait() -> None:
 def test_expiries_are_counted_a_second_and_node() -> None:
     run = cast(RunResult, {"relays": [{"llap_missed": 3}, {"llap_missed": 5}], "measured_s": 4.0})
     assert MISSED(run) == 1
+
+
+def _outcome(name: str, runs: dict[tuple[str, str], list[dict[str, object]]]) -> Outcome:
+    """A study under AODV alone, whose cells have these runs."""
+    results: dict[Cell, list[RunResult | None]] = {
+        Cell(AODV, *cell): [cast(RunResult, run) for run in made] for cell, made in runs.items()
+    }
+    return Outcome(STUDIES[name], Effort.QUICK, {}, results)
+
+
+def test_one_expiry_in_one_run_refutes_that_the_timer_never_expires() -> None:
+    (claim,) = (claim for claim in CLAIMS if claim.id == "llap F11.1")
+
+    def verdict(missed: int) -> tuple[Verdict, str]:
+        loads = STUDIES["llap-overhear-chain"].points(Effort.QUICK)
+        runs: dict[tuple[str, str], list[dict[str, object]]] = {
+            ("llap", load.label): [{"relays": [{"llap_missed": n}] * 10, "measured_s": 60.0} for n in (0, missed, 0)]
+            for load in loads
+        }
+        judgement = judge(claim, {"llap-overhear-chain": _outcome("llap-overhear-chain", runs)}, AODV)
+        assert judgement is not None
+        return judgement.verdict, judgement.note
+
+    assert verdict(0) == (Verdict.HOLDS, "")
+    assert verdict(1) == (Verdict.FAILS, ""), "0.017 a second and node in that run, 0.006 in the mean of all"
+
+
+def test_the_best_and_the_worst_alpha_are_chosen_on_runs_that_do_not_estimate_them() -> None:
+    """Seeds 1 and 3 of the plan's three choose; the noise that makes a best one is not counted for it."""
+    goodputs = {
+        "0.1": (1.0, 1.0, 1.0, 2.0),
+        "0.5": (1.5, 9.0, 1.5, 1.5),
+        "0.9": (3.0, 2.0, 3.0, 2.5),
+        "0.99": (2.0,) * 4,
+    }
+    runs: dict[tuple[str, str], list[dict[str, object]]] = {
+        ("llap", alpha): [{"aggregate_goodput_bps": value} for value in values] for alpha, values in goodputs.items()
+    }
+    measure = best_over_worst(of(GOODPUT, "llap"))
+    assert measure.take(_outcome("llap-alpha", runs), AODV, "0.1") == [None, 1.0, None, 0.25]
+    assert measure.take(_outcome("llap-alpha", {}), AODV, "0.1") == []

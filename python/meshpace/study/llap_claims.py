@@ -26,6 +26,8 @@ DRASTIC = Rule("MUCH", low=0.25)
 """A fall by a quarter at least: its "drastic" and "huge"."""
 MORE = order(NO_GAIN)
 FEWER = order(rises=False)
+LOST_LESS = order(NO_GAIN, rises=False)
+"""Of a difference of two parts of what was sent: within two points, with an uncertain sign, there is none."""
 LONG = ("4", "5", "6", "7", "8", "9", "10")
 SEVERAL = ("2", "3", "4", "6", "8", "10")
 
