@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from meshpace.study.jackknife import Rows, pseudo_values
 from meshpace.study.measures import Measure, Values, paired
 from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
@@ -104,12 +105,16 @@ def constant(value: float, scheme: str, point: str) -> Measure:
     return Measure((scheme,), take, along=(point,), once=True)
 
 
+def _farthest(rows: Rows) -> float:
+    return max(abs(math.fsum(column)) / len(rows) for column in zip(*rows, strict=True))
+
+
 def farthest_flow(
     shares: Shares, scheme: str, wanted: Callable[[str], bool], flows: Callable[[str], int]
 ) -> Measure:  # fmt: skip
     """How far the flow whose mean over the seeds lies farthest from its ideal does so, of all points, bit/s.
 
-    It is one number of all seeds, so each seed has the pseudo-value of the jackknife (Tukey 1958), for its interval.
+    It is one number of all seeds, so each seed has the pseudo-value of the jackknife.
     """
 
     def take(outcome: Outcome, condition: Condition, _: str) -> Values:
@@ -117,13 +122,7 @@ def farthest_flow(
         measures = [(label, shares.of(excess_of(k), scheme)) for label in labels for k in range(flows(label))]
         columns = [measure.take(outcome, condition, label) for label, measure in measures]
         rows = [[value for value in row if value is not None] for row in zip(*columns, strict=False)]
-        rows = [row for row in rows if len(row) == len(columns)]
-        if len(rows) < 2:
-            return [None for _ in rows]
-        sums, n = [math.fsum(column) for column in zip(*rows, strict=True)], len(rows)
-        whole = max(abs(total) / n for total in sums)
-        without = [max(abs(total - x) / (n - 1) for total, x in zip(sums, row, strict=True)) for row in rows]
-        return [n * whole - (n - 1) * rest for rest in without]
+        return pseudo_values([row for row in rows if len(row) == len(columns)], _farthest)
 
     return Measure((scheme,), take, along=wanted, once=True, beside=shares.of(excess_of(0), scheme).beside)
 

@@ -1,0 +1,107 @@
+"""The studies behind what the thesis says in its text: another base, fixed rates with delayed ACKs, ns-2's set-up."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from meshpace import engine
+from meshpace.project import scenario_directory
+from meshpace.study import byu_base, byu_fixed_da, byu_meta
+from meshpace.study.byu_schemes import DA, FEW, FIXED, TAHOE
+from meshpace.study.byu_topologies import C4, CONDITIONS, RETRIES
+from meshpace.study.jackknife import pseudo_values
+from meshpace.study.measures import of
+from meshpace.study.model import Cell, Effort
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import FLOW_GOODPUT, JAIN, Quantity
+
+
+def test_the_pseudo_values_of_a_mean_are_its_values() -> None:
+    rows = [[1.0], [2.0], [6.0]]
+    found = pseudo_values(rows, lambda some: math.fsum(row[0] for row in some) / len(some))
+    assert found == pytest.approx([1.0, 2.0, 6.0])
+    assert pseudo_values(rows, lambda some: max(row[0] for row in some)) == pytest.approx([6.0, 6.0, 14.0])
+    assert pseudo_values(rows[:1], lambda _: 1.0) == [None]
+
+
+@pytest.mark.parametrize("base", byu_base.BASES)
+def test_control_and_schemes_stand_on_the_base_that_the_point_names(base: str) -> None:
+    study = byu_base.STUDIES[1]
+    for scheme in study.schemes:
+        used = engine.schemes_in_use(study.job(Cell(RETRIES, scheme, byu_base.based(2, base)), 1, Effort.QUICK))[scheme]
+        assert used["tcp_profile"] == "wifu"
+        assert (used["congestion"], used.get("few_base")) == (("few", base) if scheme == FEW else (base, None))
+
+
+def test_gains_are_alike_if_their_signs_are_or_one_is_none() -> None:
+    both_up, up_and_down, up_and_none = [10, 12, 20, 22], [10, 12, 20, 18], [10, 12, 20, 19.9]
+    assert byu_base.alike([both_up]) == 1
+    assert byu_base.alike([up_and_down]) == 0
+    assert byu_base.alike([up_and_none]) == 1
+    assert byu_base.alike([[*both_up, *up_and_down]]) == 0.5
+    # By means: the first run alone would say the opposite.
+    assert byu_base.alike([up_and_down, [10, 12, 20, 30]]) == 1
+
+
+def test_what_paces_at_a_fixed_rate_acknowledges_as_delayed_acks_do() -> None:
+    for study in byu_fixed_da.STUDIES:
+        label = study.axis.points[-1].label
+        used = {
+            scheme: engine.schemes_in_use(study.job(Cell(RETRIES, scheme, label), 1, Effort.QUICK))[scheme]
+            for scheme in study.schemes
+        }
+        thinned = {key: value for key, value in used[DA].items() if key.startswith("ack_")}
+        assert thinned["ack_policy"] == "wifu-delayed"
+        assert {key: used[FIXED][key] for key in thinned} == thinned
+        assert (used[FIXED]["pacing"], used[FIXED]["congestion"], used[DA]["congestion"]) == ("fixed", TAHOE, TAHOE)
+
+
+def test_the_best_rate_is_chosen_on_odd_seeds_and_told_of_even_ones() -> None:
+    labels = [byu_fixed_da.at(2, part) for part in byu_fixed_da.PARTS]
+    numbers: dict[tuple[str, str, str], list[float | None]] = {
+        (TAHOE, label, FLOW_GOODPUT.name): [10.0, 10.0, 10.0, 10.0] for label in labels
+    }
+    for index, label in enumerate(labels):
+        odd, even = (15.0, 11.0) if index == 3 else (12.0, 99.0)
+        numbers[FIXED, label, FLOW_GOODPUT.name] = [odd, even, odd, even]
+        numbers[FIXED, label, JAIN.name] = [0.0, 0.1 * index, 0.0, 0.1 * index]
+
+    class Made(Outcome):
+        def values(self, cell: Cell, quantity: Quantity) -> list[float | None]:
+            return numbers[cell.scheme, cell.point, quantity.name]
+
+    outcome = Made(byu_fixed_da.STUDIES[1], Effort.QUICK, {}, {})
+    best = byu_fixed_da.at_the_best(of(FLOW_GOODPUT, FIXED), 2)
+    assert best.take(outcome, RETRIES, "") == [None, 11.0, None, 11.0]
+    assert byu_fixed_da.at_the_best(of(JAIN, FIXED), 2).take(outcome, RETRIES, "") == pytest.approx(
+        [None, 0.3, None, 0.3], nan_ok=True
+    )
+
+
+def test_simulations_of_the_literature_are_the_same_under_every_condition() -> None:
+    study = byu_meta.STUDIES[0]
+    for scheme in study.schemes:
+        label = byu_meta.simulated("AODV", 5)
+        jobs = {study.job(Cell(condition, scheme, label), 1, Effort.QUICK) for condition in CONDITIONS}
+        assert len(jobs) == 1
+    resolved = engine.resolve(jobs.pop())
+    radio = resolved["radio"]
+    assert (radio["standard"], radio["tx_range_m"], radio["cs_range_m"]) == ("802.11b", 250, 550)
+    assert (resolved["mesh"][1]["x"], len(resolved["mesh"]), len(resolved["flows"])) == (200, 5, 5)
+
+
+def test_the_building_is_that_of_the_chains() -> None:
+    study = byu_meta.STUDIES[0]
+    ours = engine.resolve(study.job(Cell(RETRIES, byu_meta.CONTROL, byu_meta.measured(5)), 1, Effort.QUICK))
+    settings = (*dict(C4.profiles)[RETRIES.reception], ("flow.0.count", "5"))
+    text = (scenario_directory() / C4.scenario).read_bytes()
+    theirs = engine.resolve(engine.Job(C4.scenario, text, tuple(f"{key}={value}" for key, value in settings), TAHOE))
+    assert [(node["x"], node["y"]) for node in ours["mesh"]] == [(node["x"], node["y"]) for node in theirs["mesh"]]
+    assert (ours["radio"], ours["radio_links"]) == (theirs["radio"], theirs["radio_links"])
+    assert [flow["path"] for flow in ours["flows"]] == [flow["path"] for flow in theirs["flows"]]
+    used = engine.schemes_in_use(study.job(Cell(RETRIES, "delack-3", byu_meta.measured(1)), 1, Effort.QUICK))[
+        "delack-3"
+    ]
+    assert (used["tcp_profile"], used["congestion"], used["ack_segments"]) == ("wifu", TAHOE, 3)
