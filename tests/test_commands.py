@@ -14,6 +14,7 @@ import pytest
 from commanding import Cli, wait_until_simulating
 
 COMMANDS = {
+    "advise",
     "run",
     "sweep",
     "compare",

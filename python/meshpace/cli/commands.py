@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from meshpace.cli.advising import advise
 from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Scheme, Settings, Threads, one_scheme
 from meshpace.cli.failure import reports_failure
 from meshpace.cli.importing import import_mesh
@@ -183,6 +184,7 @@ ALL = (
     sweep,
     winf,
     compare,
+    advise,
     check,
     import_mesh,
     schemes,

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node
 
+RATE = "11Mbps"
+"""Of the radio where the file tells none."""
 _FLOWS = 3
 _LEAST_DELIVERED = 0.05
 """Links that lose more carry nothing: they are left out, and said so."""
 
 
-def scenario(mesh: Mesh, name: str, *, gateway: str | None = None, rate: str = "11Mbps") -> str:
+def scenario(mesh: Mesh, name: str, *, gateway: str | None = None, rate: str = RATE) -> str:
     """A file that runs: today's radio, static routes, flows from the nodes farthest from the gateway.
 
     Raises:

@@ -1,0 +1,82 @@
+"""``meshpace advise``."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from meshpace.advice.errors import AdviceError
+from meshpace.advice.make import Advice, Question
+from meshpace.advice.make import advise as make_advice
+from meshpace.advice.show import as_json, print_advice
+from meshpace.files import replacing
+from meshpace.study.executors import workers
+from meshpace.study.store import Store
+from meshpace.sweeps.model import Source
+
+SCHEMES = ("tcp-gap", "tcp-ap")
+
+
+def source(files: Sequence[Path], gateway: str | None, rate: str | None) -> Source:
+    """A scenario, or what ``meshpace import`` makes of other tools' files.
+
+    Raises:
+        AdviceError: a scenario is given with what only an import takes, or several.
+        MeshFileError: a file cannot be imported.
+        OSError: a file cannot be read.
+    """
+    if any(file.suffix == ".toml" for file in files):
+        if len(files) > 1:
+            raise AdviceError(f"found {', '.join(map(str, files))}; allowed: one scenario, or what import reads")
+        if gateway is not None or rate is not None:
+            raise AdviceError(
+                f"{files[0]}: found --{'gateway' if gateway is not None else 'rate'}; allowed with a scenario: --set"
+            )
+        return Source(str(files[0]), files[0].read_bytes())
+    from meshpace.meshes.read import read
+    from meshpace.meshes.write import RATE, scenario
+
+    mesh = read(files)
+    text = scenario(mesh, files[-1].stem, gateway=gateway, rate=rate or RATE)
+    return Source(f"{files[-1].stem}.toml", text.encode())
+
+
+def parts(precision: str) -> float:
+    """What ``--precision`` says.
+
+    Raises:
+        AdviceError: it is no percentage.
+    """
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", precision)
+    if found is None or float(found[1]) == 0:
+        raise AdviceError(
+            f"--precision: found {precision!r}; allowed: a percentage of the baseline's goodput, such as 3%"
+        )
+    return float(found[1]) / 100
+
+
+def advise(
+    question: Question, store: Path, threads: int | None, executor: str, report: Path | None, json_wanted: bool
+) -> None:  # fmt: skip
+    """Makes the runs that the store lacks, prints what they say, and writes the report if one is asked for."""
+    held = Store(store)
+    for problem in held.problems:
+        print(problem, file=sys.stderr)
+    with ExitStack() as stack:
+        draft = None if report is None else stack.enter_context(replacing(report))
+        with workers(executor, threads) as hands:
+            advice = make_advice(question, held, hands)
+        if draft is not None:
+            _write(advice, draft)
+    print(json.dumps(as_json(advice))) if json_wanted else print_advice(advice)
+
+
+def _write(advice: Advice, draft: Path) -> None:
+    from meshpace.advice.page import report
+    from meshpace.report.page import render
+
+    draft.write_text(render(report(advice)), encoding="utf-8")

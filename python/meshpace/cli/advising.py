@@ -1,0 +1,48 @@
+"""``meshpace advise`` as a command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meshpace.cli.arguments import Json, Schemes, Settings, Threads, seconds_of
+from meshpace.cli.failure import reports_failure
+from meshpace.cli.sweeping import Budget, Executor, Kept, ReportFile, Seeds
+
+
+@reports_failure
+def advise(
+    mesh: Annotated[
+        list[Path],
+        typer.Argument(metavar="MESH...", help="A scenario (.toml), or what import reads.", show_default=False),
+    ],
+    scheme: Schemes = None,
+    baseline: Annotated[str, typer.Option(metavar="S", help="What they are compared with.")] = "newreno",
+    nodes: Annotated[int, typer.Option(min=1, max=1000, help="Nodes that stand for the others.")] = 3,
+    seeds: Seeds = 5,
+    precision: Annotated[
+        str, typer.Option(metavar="N%", help="Add seeds until the mean change of goodput is known to ± N %.")
+    ] = "3%",
+    budget: Budget = None,
+    settings: Settings = None,
+    gateway: Annotated[str | None, typer.Option(help="As for import.")] = None,
+    rate: Annotated[str | None, typer.Option(help="As for import.")] = None,
+    store: Kept = Path("store"),
+    threads: Threads = None,
+    executor: Executor = "threads",
+    report: ReportFile = None,
+    json: Json = False,
+) -> None:
+    """Tell whether pacing would help a mesh: where, how much, at what cost, and what else would help."""
+    from meshpace.advice.command import SCHEMES, advise, parts, source
+    from meshpace.advice.make import Question
+    from meshpace.sweeps.model import schemes_of
+
+    asked = tuple(name for name in schemes_of(scheme) if name is not None) or SCHEMES
+    question = Question(
+        source(mesh, gateway, rate), asked, baseline, nodes, seeds, parts(precision), seconds_of(budget),
+        tuple(settings or ()),
+    )  # fmt: skip
+    advise(question, store, threads, executor, report, json)
