@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
@@ -275,3 +278,53 @@ def test_the_best_and_the_worst_alpha_are_chosen_on_runs_that_do_not_estimate_th
     measure = best_over_worst(of(GOODPUT, "llap"))
     assert measure.take(_outcome("llap-alpha", runs), AODV, "0.1") == [None, 1.0, None, 0.25]
     assert measure.take(_outcome("llap-alpha", {}), AODV, "0.1") == []
+
+
+def _frames(capture: Path) -> Iterator[tuple[str, int, int]]:
+    """Kind, length and NAV of each frame of a capture of the engine's: enhanced packet blocks with radiotap headers."""
+    data, place = capture.read_bytes(), 0
+    while place < len(data):
+        kind, length = struct.unpack_from("<II", data, place)
+        if kind == 6:
+            (captured,) = struct.unpack_from("<I", data, place + 20)
+            packet = data[place + 28 : place + 28 + captured]
+            frame = packet[struct.unpack_from("<H", packet, 2)[0] :]
+            yield _kind(frame), len(frame), struct.unpack_from("<H", frame, 2)[0]
+        place += length
+
+
+def _kind(frame: bytes) -> str:
+    if frame[0] != 0x08:
+        return {0xB4: "RTS", 0xC4: "CTS", 0xD4: "ACK"}.get(frame[0], f"frame control {frame[0]:#x}")
+    protocol, ip = frame[30:32].hex(), frame[32:]
+    if protocol != "0800":
+        return {"0806": "ARP"}.get(protocol, f"protocol {protocol}")
+    port = struct.unpack_from("!H", ip, 22)[0]
+    return {6: "TCP", 17: "AODV" if port == 654 else f"UDP {port}"}.get(ip[9], f"IP {ip[9]}")
+
+
+def test_no_frame_is_added_and_no_byte_to_any(tmp_path: Path) -> None:
+    """The paper's "no extra control packets", seen on the air (docs/experiments/llap.md, X.2).
+
+    The NAV of an RTS tells how long the data frame is on the air, an identity that LLAP would add included.
+    """
+
+    def seen(scheme: str, identity: int = 0) -> dict[str, tuple[int, int]]:
+        text = (
+            '[measure]\nduration = "3s"\nwarmup = "0s"\n[topology]\nkind = "chain"\nhops = 5\n[radio]\nrts = "always"\n'
+            f'[routing]\nprotocol = "aodv"\n[[flow]]\nfrom = "n0"\nto = "n5"\nscheme = "{scheme}"\n'
+            f"[scheme.llap]\nllap_id_bytes = {identity}\n"
+        )
+        capture = tmp_path / "air.pcapng"
+        result, _ = engine.run_watched(engine.Job("air.toml", text.encode()), series=False, capture=capture)
+        assert json.loads(result)["aggregate_goodput_bps"] > 0
+        most: dict[str, tuple[int, int]] = {}
+        for kind, length, nav in _frames(capture):
+            longest, latest = most.get(kind, (0, 0))
+            most[kind] = max(longest, length), max(latest, nav)
+        return most
+
+    plain = seen("newreno")
+    assert set(plain) == {"RTS", "CTS", "ACK", "ARP", "AODV", "TCP"}
+    assert seen("llap") == plain, "the same kinds, the longest of each as long"
+    assert seen("llap", identity=4)["RTS"] > plain["RTS"], "section 5.5's other identity would show"
