@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from commanding import Cli, wait_until_simulating
+from meshpace.cli import COMMANDS, find
+from meshpace.cli.declared import parsed
 
-COMMANDS = {
+NAMES = {
     "advise",
     "run",
     "sweep",
@@ -39,19 +42,65 @@ def test_version_and_help(cli: Cli) -> None:
     version = cli("--version").stdout
     assert version.startswith("meshpace ")
     listed = cli("--help").stdout.split("Commands:")[1]
-    assert {line.split()[0] for line in listed.splitlines() if line.strip()} == COMMANDS
-    for command in COMMANDS:
+    listed = re.findall(r"^ {4}(\w+)", listed, re.MULTILINE)
+    assert set(listed) == NAMES
+    for command in NAMES:
         assert cli(command, "--help").returncode == 0
 
 
-@pytest.mark.parametrize(("typed", "offered"), [("meshpace sw", "sweep"), ("meshpace sweep --prec", "--precision")])
-def test_the_shell_completes(typed: str, offered: str) -> None:
-    program = "import sys; sys.argv = ['meshpace']; from meshpace.cli import main; main()"
-    asked = {"_MESHPACE_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, **asked}, capture_output=True, text=True, check=False
-    )
-    assert done.stdout.split() == [offered]
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("meshpace sw", "sweep"), ("meshpace sweep --prec", "--precision"), ("meshpace study run --bud", "--budget")],
+)
+def test_the_shell_completes(cli: Cli, typed: str, offered: str) -> None:
+    # As bash asks: the function is what --show-completion prints, and `meshpace` is this Python's.
+    script = f"""
+        meshpace() {{ {sys.executable} -m meshpace "$@"; }}
+        {cli("--show-completion", "bash").stdout}
+        COMP_LINE={shlex.quote(typed)} COMP_POINT={len(typed)} COMP_TYPE=9 IFS=$'\\013'
+        COMP_WORDS=({typed}) COMP_CWORD={typed.count(" ")}
+        _python_argcomplete meshpace
+        echo "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [offered], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["swep"], "meshpace: no such command: swep; did you mean sweep?"),
+        (["study", "lst"], "meshpace study: no such command: lst; did you mean list?"),
+        (["run", "x.toml", "--sed", "3"], "meshpace run: no such option: --sed; did you mean --seed?"),
+        (["run", "x.toml", "--seeds=0"], "meshpace run: --seeds: found '0'; allowed: a whole number 1 to 100,000"),
+        (["run", "x.toml", "--seed", "one"], "meshpace run: --seed: found 'one'; allowed: a whole number from 0 on"),
+        (["run"], "meshpace run: the following arguments are required: SCENARIO.toml"),
+        (["--show-completion", "csh"], "meshpace: --show-completion: found 'csh'; allowed: bash, zsh, fish"),
+    ],
+)
+def test_a_wrong_word_is_named_in_one_line(cli: Cli, words: list[str], said: str) -> None:
+    done = cli(*words)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{said}\n")
+
+
+def test_options_and_files_stand_in_any_order() -> None:
+    command, parser, left = find(["compare", "a.toml", "--seeds", "3", "b.toml", "--set", "x=1", "--set", "y=2"])
+    values = parsed(parser, left)
+    assert command is COMMANDS.commands["compare"]
+    assert values["things"] == [Path("a.toml"), Path("b.toml")]
+    assert (values["seeds"], values["settings"], values["json"]) == (3, ["x=1", "y=2"], False)
+
+
+def test_a_command_for_a_host_keeps_its_own_options() -> None:
+    _, parser, left = find(["emulate", "exec", "--name", "one", "gw", "--", "ip", "--json", "addr"])
+    values = parsed(parser, left)
+    assert values == {"host": "gw", "command": ["ip", "--json", "addr"], "name": "one"}
+
+
+def test_emulate_alone_runs() -> None:
+    command, _, left = find(["emulate", "mesh.toml", "--json"])
+    assert command is find(["emulate", "run", "mesh.toml"])[0]
+    assert left == ["mesh.toml", "--json"]
 
 
 def test_schemes(cli: Cli) -> None:

@@ -142,7 +142,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_reported_and_left(tmp_path: Path) -> None:
-    job = replace(_job(), seed=1)
+    job = _job()._replace(seed=1)
     store = Store(tmp_path)
     store.add([simulate(job)])
     (whole,) = (tmp_path / "runs").glob("*.parquet")
@@ -200,15 +200,15 @@ def test_the_key_is_what_a_result_depends_on() -> None:
         key_of(job),
         key_of(job, fingerprint="0123456789abcdef"),
         key_of(job, series=True),
-        key_of(replace(job, text=job.text + b"\n")),
-        key_of(replace(job, overrides=())),
-        key_of(replace(job, scheme="tcp-gap")),
-        key_of(replace(job, scheme=None)),
-        key_of(replace(job, seed=8)),
+        key_of(job._replace(text=job.text + b"\n")),
+        key_of(job._replace(overrides=())),
+        key_of(job._replace(scheme="tcp-gap")),
+        key_of(job._replace(scheme=None)),
+        key_of(job._replace(seed=8)),
     ]
     assert len(set(keys)) == len(keys)
-    assert key_of(replace(job, name="elsewhere.toml")) == key_of(job)
-    assert key_of(replace(job, name="elsewhere.toml"), series=True) == key_of(job, series=True)
+    assert key_of(job._replace(name="elsewhere.toml")) == key_of(job)
+    assert key_of(job._replace(name="elsewhere.toml"), series=True) == key_of(job, series=True)
 
 
 def test_the_key_holds_the_schemes_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,12 +239,12 @@ def test_what_was_asked_does_not_depend_on_who_answers() -> None:
         question_of(job),
         question_of(job, series=True),
         *(
-            question_of(replace(job, **other))
+            question_of(job._replace(**other))
             for other in ({"text": b""}, {"overrides": ()}, {"scheme": None}, {"seed": 8})
         ),
     ]
     assert len(set(asked)) == len(asked)
-    assert question_of(replace(job, name="elsewhere.toml")) == question_of(job)
+    assert question_of(job._replace(name="elsewhere.toml")) == question_of(job)
 
 
 OLDER = "0123456789abcdef"
@@ -303,7 +303,7 @@ def test_an_engine_is_named_by_the_beginning_of_its_fingerprint(tmp_path: Path) 
 
 def test_the_store_lists_its_engines(cli: Cli, tmp_path: Path) -> None:
     by_an_older_engine(_job(), tmp_path / "s", OLDER)
-    Store(tmp_path / "s").add([simulate(_job()), simulate(replace(_job(), seed=2))])
+    Store(tmp_path / "s").add([simulate(_job()), simulate(_job()._replace(seed=2))])
     listed = cli("store", "--store", "s")
     assert (listed.returncode, listed.stderr) == (0, "")
     assert [line.split()[1:3] for line in listed.stdout.splitlines() if "0.1" in line] == [
@@ -326,7 +326,7 @@ def test_the_store_lists_its_engines(cli: Cli, tmp_path: Path) -> None:
 def test_an_error_in_a_run_keeps_the_others(tmp_path: Path) -> None:
     study = small(seeds=1, duration=2)
     wanted = tasks([study], Effort.QUICK)
-    broken = replace(wanted[-1], key="f" * 64, job=replace(wanted[-1].job, scheme="no-such"))
+    broken = replace(wanted[-1], key="f" * 64, job=wanted[-1].job._replace(scheme="no-such"))
     store = Store(tmp_path)
     with workers("threads", 1) as hands, pytest.raises(ValueError, match="no-such"):
         make([*wanted, broken], store, hands)

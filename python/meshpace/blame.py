@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,9 +22,9 @@ def blamed(job: Job, message: str) -> str:
     guilty = []
     for index, setting in enumerate(settings):
         without = (
-            replace(job, overrides=(*job.overrides[:index], *job.overrides[index + 1 :]))
+            job._replace(overrides=(*job.overrides[:index], *job.overrides[index + 1 :]))
             if setting
-            else replace(job, scheme=None)
+            else job._replace(scheme=None)
         )
         if message not in engine.complaints(without):
             guilty.append(f"--set {setting}" if setting else f"--scheme {job.scheme}")

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshpace import _engine
 from meshpace._engine import ScenarioError
-from meshpace.results import FlowLoss, RunResult
 
 if TYPE_CHECKING:
     from meshpace.formula import Formula
+    from meshpace.results import FlowLoss, RunResult
 
 __all__ = [
     "Columns", "Job", "ScenarioError", "complaints", "film", "fingerprint", "resolve", "run_many", "run_many_json",
@@ -29,8 +28,7 @@ Columns = dict[str, bytes | list[str]]
 """Numbers as bytes of little-endian 64-bit floats, names as lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One run: a scenario's text, what is set differently, and the seed."""
 
     name: str
@@ -82,7 +80,7 @@ def _blamed(jobs: Sequence[Job], error: ScenarioError) -> ScenarioError:
     from meshpace.blame import blamed
 
     message = str(error)
-    for job in dict.fromkeys(replace(job, seed=1) for job in jobs):
+    for job in dict.fromkeys(job._replace(seed=1) for job in jobs):
         if (job.overrides or job.scheme) and message in complaints(job):
             return ScenarioError(blamed(job, message))
     return error

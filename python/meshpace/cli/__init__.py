@@ -2,48 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 from meshpace.cli import commands, emulate, studies
-
-app = typer.Typer(
-    name="meshpace",
-    help="Adaptive pacing for TCP over multihop wireless meshes.",
-    no_args_is_help=True,
-    add_completion=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from meshpace import engine
-
-        print(f"meshpace {engine.version()}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    pass
-
+from meshpace.cli.declared import Command, Group, Parser, fill, no_such, parsed, parser_of, summary
 
 _NAMES = {"import_mesh": "import"}
 """Commands whose name is a word of Python's own."""
 
-for command in commands.ALL:
-    app.command(_NAMES.get(command.__name__))(command)
-app.add_typer(studies.app)
-app.add_typer(emulate.app)
+COMMANDS = Group(
+    "meshpace",
+    "Adaptive pacing for TCP over multihop wireless meshes.",
+    {
+        **{_NAMES.get(command.__name__, command.__name__): command for command in commands.ALL},
+        **{group.name: group for group in (studies.GROUP, emulate.GROUP)},
+    },
+)
+
+_SHELLS = ("bash", "zsh", "fish")
 
 
 def main() -> None:
     """The entry point ``meshpace``."""
-    app()
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(tree(COMMANDS, COMMANDS.name, whole=True), always_complete_options="long")
+    command, parser, words = find(sys.argv[1:])
+    command(**parsed(parser, words))
+
+
+def find(words: Sequence[str]) -> tuple[Command, Parser, list[str]]:
+    """The command that the words ask for, its parser, and what is left to parse.
+
+    Raises:
+        SystemExit: help, the version or a completion was asked for, and is printed; or there is no such command.
+    """
+    group, prog, left = COMMANDS, COMMANDS.name, list(words)
+    while True:
+        first = left[0] if left else "--help"
+        if first.startswith("-") or first not in group.commands:
+            if group.default is None or first in {"-h", "--help"}:
+                _say(group, prog, left or [first])
+            left.insert(0, first := group.default or "")
+        found, left, prog = group.commands[first], left[1:], f"{prog} {first}"
+        if not isinstance(found, Group):
+            return found, parser_of(found, prog), left
+        group = found
+
+
+def tree(group: Group, prog: str, *, whole: bool = False) -> Parser:
+    """A group's commands as one parser, for its help; the ``whole`` of it has their options, for completion."""
+    parser = Parser(prog, group.help)
+    _fill(parser, group, whole=whole)
+    return parser
+
+
+def _fill(parser: Parser, group: Group, *, whole: bool) -> None:
+    if group is COMMANDS:
+        parser.add_argument("--version", action="store_true", help="Print the version and exit.")
+        parser.add_argument(
+            "--show-completion", metavar="SHELL", choices=_SHELLS,
+            help=f"Print what makes a shell complete commands and options: {', '.join(_SHELLS)}.",
+        )  # fmt: skip
+    below = parser.add_subparsers(title="Commands", metavar="COMMAND")
+    for name, entry in group.commands.items():
+        said = entry.help if isinstance(entry, Group) else summary(entry)
+        inner = below.add_parser(name, help=said, description=said)
+        if whole and isinstance(entry, Group):
+            _fill(inner, entry, whole=True)
+        elif whole:
+            fill(inner, entry)  # type: ignore[arg-type]
+
+
+def _say(group: Group, prog: str, words: Sequence[str]) -> NoReturn:
+    """Prints what was asked for instead of a command, or that there is no such one."""
+    first = words[0]
+    if group is COMMANDS and first == "--version":
+        from meshpace import engine
+
+        print(f"meshpace {engine.version()}")
+        raise SystemExit(0)
+    parser = tree(group, prog)
+    if first in {"-h", "--help"}:
+        parser.print_help()
+    elif group is COMMANDS and first.partition("=")[0] == "--show-completion":
+        from argcomplete.shell_integration import shellcode
+
+        shell = first.partition("=")[2] or "".join(words[1:2])
+        if shell not in _SHELLS:
+            parser.error(f"--show-completion: found {shell!r}; allowed: {', '.join(_SHELLS)}")
+        print(shellcode([COMMANDS.name], shell=shell))
+    elif first.startswith("-"):
+        parser.error(no_such("option", first, parser.options()))
+    else:
+        parser.error(no_such("command", first, list(group.commands)))
+    raise SystemExit(0)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from meshpace.cli.arguments import Json, Schemes, Settings, Threads, seconds_of
+from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import reports_failure
 from meshpace.cli.sweeping import Budget, Executor, Kept, ReportFile, Seeds
 
@@ -16,19 +15,19 @@ from meshpace.cli.sweeping import Budget, Executor, Kept, ReportFile, Seeds
 def advise(
     mesh: Annotated[
         list[Path],
-        typer.Argument(metavar="MESH...", help="A scenario (.toml), or what import reads.", show_default=False),
+        Argument(metavar="MESH", help="A scenario (.toml), or what import reads."),
     ],
     scheme: Schemes = None,
-    baseline: Annotated[str, typer.Option(metavar="S", help="What they are compared with.")] = "newreno",
-    nodes: Annotated[int, typer.Option(min=1, max=1000, help="Nodes that stand for the others.")] = 3,
+    baseline: Annotated[str, Option(metavar="S", help="What they are compared with.")] = "newreno",
+    nodes: Annotated[int, Option(min=1, max=1000, help="Nodes that stand for the others.")] = 3,
     seeds: Seeds = 5,
     precision: Annotated[
-        str, typer.Option(metavar="N%", help="Add seeds until the mean change of goodput is known to ± N %.")
+        str, Option(metavar="N%", help="Add seeds until the mean change of goodput is known to ± N %.")
     ] = "3%",
     budget: Budget = None,
     settings: Settings = None,
-    gateway: Annotated[str | None, typer.Option(help="As for import.")] = None,
-    rate: Annotated[str | None, typer.Option(help="As for import.")] = None,
+    gateway: Annotated[str | None, Option(help="As for import.")] = None,
+    rate: Annotated[str | None, Option(help="As for import.")] = None,
     store: Kept = Path("store"),
     threads: Threads = None,
     executor: Executor = "threads",

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import InputError
-from meshpace.engine import Job
 
-Scenario = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.", show_default=False)]
+if TYPE_CHECKING:
+    from meshpace.engine import Job
+
+Scenario = Annotated[Path, Argument(metavar="SCENARIO.toml", help="The scenario file.")]
 Scheme = Annotated[
     list[str] | None,
-    typer.Option(metavar="TEXT", help="Sets every flow's scheme and the gateway's.", show_default=False),
+    Option(metavar="TEXT", help="Sets every flow's scheme and the gateway's."),
 ]
 Schemes = Annotated[
     list[str] | None,
-    typer.Option("--scheme", metavar="A,B", help="Schemes to run; may be repeated.", show_default=False),
+    Option("--scheme", metavar="A,B", help="Schemes to run; may be repeated."),
 ]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY.PATH=VALUE", help="Replaces a value of the scenario.")
+    list[str] | None, Option("--set", metavar="KEY.PATH=VALUE", help="Replaces a value of the scenario.")
 ]
-Threads = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at a time; all cores by default.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Threads = Annotated[int | None, Option(min=1, max=1024, help="Runs at a time; all cores by default.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 MAX_SEEDS = 100_000
 
@@ -35,6 +36,8 @@ def job(scenario: Path, settings: list[str] | None, scheme: str | None, seed: in
     Raises:
         OSError: the file cannot be read.
     """
+    from meshpace.engine import Job
+
     return Job(str(scenario), scenario.read_bytes(), tuple(settings or ()), scheme, seed)
 
 
@@ -44,6 +47,8 @@ def job_of_each_seed(scenario: Path, settings: list[str] | None, scheme: str | N
     Raises:
         OSError: the file cannot be read.
     """
+    from meshpace.engine import Job
+
     first = job(scenario, settings, scheme)
     return [Job(first.name, first.text, first.overrides, scheme, seed) for seed in range(1, seeds + 1)]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from meshpace.cli.advising import advise
 from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Scheme, Settings, Threads, one_scheme
+from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import reports_failure
 from meshpace.cli.importing import import_mesh
 from meshpace.cli.sweeping import check, compare, sweep
@@ -18,16 +17,16 @@ from meshpace.cli.sweeping import check, compare, sweep
 def run(
     scenario: Scenario,
     scheme: Scheme = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the one run; 1 by default.")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this.")] = None,
+    seed: Annotated[int | None, Option(min=0, help="Seed of the one run; 1 by default.")] = None,
+    seeds: Annotated[int | None, Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this.")] = None,
     settings: Settings = None,
     json: Json = False,
-    pcap: Annotated[Path | None, typer.Option(help="Write a pcapng capture with radiotap headers.")] = None,
-    trace: Annotated[Path | None, typer.Option(help="Write the time series as Parquet.")] = None,
+    pcap: Annotated[Path | None, Option(help="Write a pcapng capture with radiotap headers.")] = None,
+    trace: Annotated[Path | None, Option(help="Write the time series as Parquet.")] = None,
     threads: Threads = None,
-    why: Annotated[bool, typer.Option("--why", help="Tell what each flow lost, where, and what held it back.")] = False,
-    film: Annotated[Path | None, typer.Option(help="Write a film of the air: one HTML file.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write flows, losses, network and film: one HTML file.")] = None,
+    why: Annotated[bool, Option("--why", help="Tell what each flow lost, where, and what held it back.")] = False,
+    film: Annotated[Path | None, Option(help="Write a film of the air: one HTML file.")] = None,
+    report: Annotated[Path | None, Option(help="Write flows, losses, network and film: one HTML file.")] = None,
 ) -> None:
     """Simulate a scenario."""
     from meshpace.cli.simulate import simulate
@@ -36,7 +35,7 @@ def run(
 
 
 @reports_failure
-def schemes(json: Annotated[bool, typer.Option("--json", help="With every parameter, as JSON.")] = False) -> None:
+def schemes(json: Annotated[bool, Option("--json", help="With every parameter, as JSON.")] = False) -> None:
     """List the schemes: what each puts at sender, receiver, relay and gateway."""
     from meshpace.cli.lists import print_schemes
 
@@ -61,8 +60,8 @@ def schema() -> None:
 
 @reports_failure
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
-    seeds: Annotated[int, typer.Option(min=2, max=1000, help="Runs of each point, for its confidence interval.")] = 5,
+    output: Annotated[Path, Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
+    seeds: Annotated[int, Option(min=2, max=1000, help="Runs of each point, for its confidence interval.")] = 5,
     threads: Threads = None,
 ) -> None:
     """Run NewReno against TCP-AP and TCP-GAP on the papers' topologies; print a table, write a report."""
@@ -74,10 +73,10 @@ def demo(
 @reports_failure
 def crosscheck(
     scenario: Scenario,
-    seeds: Annotated[int, typer.Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this in both.")] = 5,
+    seeds: Annotated[int, Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this in both.")] = 5,
     scheme: Scheme = None,
     settings: Settings = None,
-    script: Annotated[Path | None, typer.Option(help="Only write the ns-2 script of seed 1 here.")] = None,
+    script: Annotated[Path | None, Option(help="Only write the ns-2 script of seed 1 here.")] = None,
     json: Json = False,
     threads: Threads = None,
 ) -> None:
@@ -89,10 +88,10 @@ def crosscheck(
 
 @reports_failure
 def validate(
-    family: Annotated[list[str] | None, typer.Option(help="Only this family; may be repeated.")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, max=1000, help="Runs a row; the reference's own number.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Two seeds a row, every other hop count.")] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the table goes.")] = None,
+    family: Annotated[list[str] | None, Option(help="Only this family; may be repeated.")] = None,
+    seeds: Annotated[int | None, Option(min=1, max=1000, help="Runs a row; the reference's own number.")] = None,
+    quick: Annotated[bool, Option("--quick", help="Two seeds a row, every other hop count.")] = False,
+    output: Annotated[Path | None, Option("--output", "-o", help="Where the table goes.")] = None,
     threads: Threads = None,
 ) -> None:
     """Hold the engine against measurements of ns-2.35; exit status 1 if a row misses its tolerance unexplained."""
@@ -103,16 +102,14 @@ def validate(
 
 @reports_failure
 def winf(
-    capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, in monitor mode, or gzip of it.")],
+    capture: Annotated[Path, Argument(metavar="CAPTURE", help="pcap or pcapng, in monitor mode, or gzip of it.")],
     window: Annotated[
-        float, typer.Option(min=0.001, max=1e6, help="Seconds over which busy time counts, and between rows.")
+        float, Option(min=0.001, max=1e6, help="Seconds over which busy time counts, and between rows.")
     ] = 1.0,
-    min_bytes: Annotated[
-        int, typer.Option(min=0, max=65_535, help="Packets shorter than this tell no capacity.")
-    ] = 500,
+    min_bytes: Annotated[int, Option(min=0, max=65_535, help="Packets shorter than this tell no capacity.")] = 500,
     json: Json = False,
-    parquet: Annotated[Path | None, typer.Option(help="Write capacity and available bandwidth over time here.")] = None,
-    pdf: Annotated[Path | None, typer.Option(help="Plot them here.")] = None,
+    parquet: Annotated[Path | None, Option(help="Write capacity and available bandwidth over time here.")] = None,
+    pdf: Annotated[Path | None, Option(help="Plot them here.")] = None,
 ) -> None:
     """Measure the links in a capture by rt-Winf: what each can carry, and what is free of it."""
     from meshpace.cli.winf import Outputs
@@ -123,18 +120,16 @@ def winf(
 
 @reports_failure
 def calibrate(
-    what: Annotated[str, typer.Argument(metavar="throttle", help="The part that goes by the tables.")],
-    hops: Annotated[str, typer.Option(help="Path lengths: numbers and ranges.")] = "1-9",
-    segments: Annotated[str, typer.Option(help="Segments, bytes.")] = "200,400,600,800,1000",
-    flows: Annotated[str, typer.Option(help="Flows side by side.")] = "2-9",
-    seeds: Annotated[int, typer.Option(min=1, max=MAX_SEEDS, help="Runs of each critical load.")] = 30,
-    alpha_seeds: Annotated[int, typer.Option(min=1, max=1000, help="Runs of each factor and round.")] = 5,
-    rounds: Annotated[int, typer.Option(min=1, max=100, help="Rounds at the most.")] = 10,
-    duration: Annotated[int, typer.Option(min=13, max=100_000, help="Seconds of a run, 12 of them warm-up.")] = 132,
-    directory: Annotated[Path, typer.Option("--store", help="Where runs are kept.")] = Path("store"),
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the tables go.")] = Path(
-        "calibration"
-    ),
+    what: Annotated[str, Argument(metavar="throttle", help="The part that goes by the tables.")],
+    hops: Annotated[str, Option(help="Path lengths: numbers and ranges.")] = "1-9",
+    segments: Annotated[str, Option(help="Segments, bytes.")] = "200,400,600,800,1000",
+    flows: Annotated[str, Option(help="Flows side by side.")] = "2-9",
+    seeds: Annotated[int, Option(min=1, max=MAX_SEEDS, help="Runs of each critical load.")] = 30,
+    alpha_seeds: Annotated[int, Option(min=1, max=1000, help="Runs of each factor and round.")] = 5,
+    rounds: Annotated[int, Option(min=1, max=100, help="Rounds at the most.")] = 10,
+    duration: Annotated[int, Option(min=13, max=100_000, help="Seconds of a run, 12 of them warm-up.")] = 132,
+    directory: Annotated[Path, Option("--store", metavar="DIR", help="Where runs are kept.")] = Path("store"),
+    output: Annotated[Path, Option("--output", "-o", metavar="DIR", help="Where the tables go.")] = Path("calibration"),
     threads: Threads = None,
 ) -> None:
     """Make the tables of critical loads and correction factors that ingress throttling goes by."""
@@ -149,15 +144,15 @@ def calibrate(
 
 @reports_failure
 def report(
-    store: Annotated[Path, typer.Option(help="Where `meshpace study run` keeps results.")] = Path("store"),
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
-    figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Write every figure as PDF here too.")] = None,
+    store: Annotated[Path, Option(metavar="DIR", help="Where `meshpace study run` keeps results.")] = Path("store"),
+    output: Annotated[Path, Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
+    figures: Annotated[Path | None, Option(metavar="DIR", help="Write every figure as PDF here too.")] = None,
     engine: Annotated[
         str | None,
-        typer.Option(metavar="FINGERPRINT", help="Show what this engine made; `meshpace store` lists them."),
+        Option(metavar="FINGERPRINT", help="Show what this engine made; `meshpace store` lists them."),
     ] = None,
     verdicts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the verdicts on each paper into DIR/<paper>.md, too.")
+        Path | None, Option(metavar="DIR", help="Write the verdicts on each paper into DIR/<paper>.md, too.")
     ] = None,
 ) -> None:
     """Write what the store holds as one HTML file: verdicts, figures, an animation, the data."""
@@ -168,9 +163,9 @@ def report(
 
 @reports_failure
 def store(
-    directory: Annotated[Path, typer.Option("--store", help="Where `meshpace study run` keeps results.")] = Path(
-        "store"
-    ),
+    directory: Annotated[
+        Path, Option("--store", metavar="DIR", help="Where `meshpace study run` keeps results.")
+    ] = Path("store"),
     json: Json = False,
 ) -> None:
     """List the engines that made what a store holds."""

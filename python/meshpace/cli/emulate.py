@@ -5,57 +5,36 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-from typer.core import TyperGroup
+from typing import Annotated
 
 from meshpace.cli.arguments import Json, Scenario, Scheme, Settings
+from meshpace.cli.declared import Argument, Group, Option
 from meshpace.cli.failure import InputError, reports_failure
 
 CHECK_FAILED = 1
 
 
-class _ScenarioOrCommand(TyperGroup):
-    """``emulate SCENARIO.toml`` is ``emulate run SCENARIO.toml``."""
-
-    default = "run"
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] != "--help":
-            args = [self.default, *args]
-        return super().parse_args(ctx, args)
+Name = Annotated[str | None, Option(help="Which emulation; without it the only one that runs.")]
 
 
-app = typer.Typer(
-    name="emulate",
-    cls=_ScenarioOrCommand,
-    no_args_is_help=True,
-    help="Let real Linux hosts talk across a scenario's mesh in real time; as root.",
-)
-
-Name = Annotated[str | None, typer.Option(help="Which emulation; without it the only one that runs.")]
-
-
-@app.command(_ScenarioOrCommand.default)
 @reports_failure
 def run(
     scenario: Scenario,
     duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help="So long, all of it measured: measure.duration, and no warmup.")
+        str | None, Option(metavar="TIME", help="So long, all of it measured: measure.duration, and no warmup.")
     ] = None,
     host: Annotated[
-        list[str] | None, typer.Option(metavar="NODE", help="A real host beside those of [[emulate.host]].")
+        list[str] | None, Option(metavar="NODE", help="A real host beside those of [[emulate.host]].")
     ] = None,
     dilate: Annotated[
-        float, typer.Option(min=1.0, max=1000.0, help="Each simulated second takes so many: for what cannot keep up.")
+        float, Option(min=1.0, max=1000.0, help="Each simulated second takes so many: for what cannot keep up.")
     ] = 1.0,
     scheme: Scheme = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 1,
+    seed: Annotated[int, Option(min=0, help="Seed.")] = 1,
     settings: Settings = None,
     json: Json = False,
-    pcap: Annotated[Path | None, typer.Option(help="Write a pcapng capture of the air.")] = None,
-    name: Annotated[str | None, typer.Option(help="What it is called; by default as the scenario.")] = None,
+    pcap: Annotated[Path | None, Option(help="Write a pcapng capture of the air.")] = None,
+    name: Annotated[str | None, Option(help="What it is called; by default as the scenario.")] = None,
 ) -> None:
     """Emulate a scenario. The word run may be left out."""
     from meshpace.cli.arguments import job, one_scheme
@@ -68,7 +47,7 @@ def run(
     for complaint in emulated.complaints:
         print(complaint, file=sys.stderr)
     if emulated.complaints:
-        raise typer.Exit(CHECK_FAILED)
+        raise SystemExit(CHECK_FAILED)
 
 
 def _show(result: dict[str, object], as_json: bool) -> None:
@@ -91,35 +70,30 @@ def _show(result: dict[str, object], as_json: bool) -> None:
     print("\n".join(lines))
 
 
-@app.command("exec", context_settings={"allow_interspersed_args": False})
 @reports_failure
 def execute(
-    host: Annotated[str, typer.Argument(metavar="HOST", help="The node that the host is.")],
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="What runs there.")],
+    host: Annotated[str, Argument(metavar="HOST", help="The node that the host is.")],
+    command: Annotated[list[str], Argument(metavar="-- COMMAND", help="What runs there.", rest=True)],
     name: Name = None,
 ) -> None:
     """Run a command on a host of a running emulation; its exit status is this one's."""
     from meshpace.emulation.session import execute as become
 
     # Behind an argument that ends the options, -- is a word like others.
-    words = command[1:] if command[0] == "--" else command
+    words = command[1:] if command[:1] == ["--"] else command
     if not words:
         raise InputError("emulate exec: nothing behind --; allowed: a command")
     become(host, words, name)
 
 
-@app.command()
 @reports_failure
-def shell(
-    host: Annotated[str, typer.Argument(metavar="HOST", help="The node that the host is.")], name: Name = None
-) -> None:
+def shell(host: Annotated[str, Argument(metavar="HOST", help="The node that the host is.")], name: Name = None) -> None:
     """A shell on a host of a running emulation."""
     from meshpace.emulation.session import execute as become
 
     become(host, [os.environ.get("SHELL", "/bin/sh")], name)
 
 
-@app.command()
 @reports_failure
 def clean() -> None:
     """Remove what emulations that were killed have left: processes, network namespaces, files."""
@@ -129,3 +103,11 @@ def clean() -> None:
     for line in left:
         print(f"{line}: left alone")
     print(f"removed: {', '.join(removed)}" if removed else "nothing to remove")
+
+
+GROUP = Group(
+    "emulate",
+    "Let real Linux hosts talk across a scenario's mesh in real time; as root.",
+    {"run": run, "exec": execute, "shell": shell, "clean": clean},
+    default="run",
+)

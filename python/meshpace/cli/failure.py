@@ -8,8 +8,6 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn, ParamSpec
 
-import typer
-
 from meshpace.errors import MendableError
 
 BAD_INPUT = 2
@@ -25,7 +23,7 @@ class InputError(MendableError):
 def fail(message: object) -> NoReturn:
     """Ends with exit status 2 and ``message`` on one line of standard error."""
     print(" ".join(str(message).splitlines()), file=sys.stderr)
-    raise typer.Exit(BAD_INPUT)
+    raise SystemExit(BAD_INPUT)
 
 
 def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
@@ -41,12 +39,12 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
         except BrokenPipeError:
             # Whoever read the output has seen enough; keep the interpreter from flushing into the closed pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
+            raise SystemExit(0) from None
         except (MendableError, ScenarioError) as error:
             fail(error)
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
-            raise typer.Exit(INTERRUPTED) from None
+            raise SystemExit(INTERRUPTED) from None
         except OSError as error:
             fail(f"{error.filename}: {error.strerror}" if error.filename else error)
 

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import reports_failure
 
 
@@ -15,13 +14,13 @@ from meshpace.cli.failure import reports_failure
 def import_mesh(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="What another tool says of a mesh; two that belong together."),
+        Argument(metavar="FILE", help="What another tool says of a mesh; two that belong together."),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the scenario goes.")] = Path("scenario.toml"),
+    output: Annotated[Path, Option("--output", "-o", help="Where the scenario goes.")] = Path("scenario.toml"),
     gateway: Annotated[
-        str | None, typer.Option(help="Which node it is; the one that the file marks, or with most neighbours.")
+        str | None, Option(help="Which node it is; the one that the file marks, or with most neighbours.")
     ] = None,
-    rate: Annotated[str, typer.Option(help="Data rate of the radio where the file tells none.")] = "11Mbps",
+    rate: Annotated[str, Option(help="Data rate of the radio where the file tells none.")] = "11Mbps",
 ) -> None:
     """Make a scenario of a mesh: NetJSON, meshviewer, batadv-vis, OLSR jsoninfo, CSV."""
     from meshpace.engine import Job, complaints

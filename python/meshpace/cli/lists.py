@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import tomllib
 
-from rich import box
-from rich.table import Table
-
 from meshpace import engine
-from meshpace.cli.terminal import console
+from meshpace.cli.plain import Column, table
 from meshpace.project import scenario_directory, shown
 
 _PARTS = (
@@ -28,17 +25,15 @@ def print_schemes(as_json: bool) -> None:
     if as_json:
         print(json.dumps({"schema": 1, "schemes": rows}))
         return
-    table = Table("scheme", *(title for title, _ in _PARTS), "what it is", box=box.SIMPLE_HEAD)
-    for row in rows:
-        parts = (str(row["parameters"].get(key, "")) for _, key in _PARTS)
-        table.add_row(row["name"], *parts, row["summary"])
-    console().print(table)
+    columns = [Column("scheme"), *(Column(title) for title, _ in _PARTS), Column("what it is", flows=True)]
+    cells = [[row["name"], *(str(row["parameters"].get(key, "")) for _, key in _PARTS), row["summary"]] for row in rows]
+    print(table(columns, cells))
 
 
 def print_scenarios() -> None:
     """One row a file: path, description, source."""
-    table = Table("file", "what it shows", "source", box=box.SIMPLE_HEAD)
+    rows = []
     for path in sorted(scenario_directory().glob("*.toml")):
         head = tomllib.loads(path.read_text()).get("scenario", {})
-        table.add_row(shown(path), head.get("description", ""), head.get("source", ""))
-    console().print(table)
+        rows.append([shown(path), head.get("description", ""), head.get("source", "")])
+    print(table([Column("file"), Column("what it shows", flows=True), Column("source", flows=True)], rows))

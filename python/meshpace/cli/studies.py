@@ -5,44 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from meshpace.cli.arguments import Json, Threads, seconds_of
+from meshpace.cli.declared import Argument, Group, Option
 from meshpace.cli.failure import InputError, reports_failure
 
-app = typer.Typer(
-    name="study",
-    help="Run the papers' experiments figure by figure and judge their claims.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-
-Store = Annotated[Path, typer.Option(help="Where results are kept.")]
+Store = Annotated[Path, Option(metavar="DIR", help="Where results are kept.")]
 
 
-@app.command("list")
 @reports_failure
-def list_studies(json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False) -> None:
+def list_studies(json: Annotated[bool, Option("--json", help="As one JSON object.")] = False) -> None:
     """List the studies."""
     from meshpace.study.command import print_studies
 
     print_studies(json)
 
 
-@app.command("run")
 @reports_failure
 def run(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Studies, or beginnings of their names: gap.")],
-    quick: Annotated[bool, typer.Option("--quick", help="Few seeds, short runs; the default.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="As long as in the paper.")] = False,
+    names: Annotated[list[str], Argument(metavar="NAME", help="Studies, or beginnings of their names: gap.")],
+    quick: Annotated[bool, Option("--quick", help="Few seeds, short runs; the default.")] = False,
+    full: Annotated[bool, Option("--full", help="As long as in the paper.")] = False,
     store: Store = Path("store"),
     threads: Threads = None,
-    executor: Annotated[str, typer.Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the verdicts as Markdown, too.")] = None,
-    decide: Annotated[bool, typer.Option("--decide", help="Add seeds where a verdict is undecided.")] = False,
-    budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="For --decide: 90s, 20min, 2h; 1h by default.")
-    ] = None,
+    executor: Annotated[str, Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
+    output: Annotated[Path | None, Option("--output", "-o", help="Write the verdicts as Markdown, too.")] = None,
+    decide: Annotated[bool, Option("--decide", help="Add seeds where a verdict is undecided.")] = False,
+    budget: Annotated[str | None, Option(metavar="TIME", help="For --decide: 90s, 20min, 2h; 1h by default.")] = None,
     json: Json = False,
 ) -> None:
     """Make the runs that the store does not hold yet, write the tables, print the verdicts."""
@@ -58,16 +46,13 @@ def run(
     run_studies(names, effort, store, threads, executor, output, budget_s=budget_s, as_json=json)
 
 
-@app.command("decide")
 @reports_failure
 def decide(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Studies, or beginnings of their names: gap.")],
-    budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="For more seeds: 90s, 20min, 2h; 1h by default.")
-    ] = None,
+    names: Annotated[list[str], Argument(metavar="NAME", help="Studies, or beginnings of their names: gap.")],
+    budget: Annotated[str | None, Option(metavar="TIME", help="For more seeds: 90s, 20min, 2h; 1h by default.")] = None,
     store: Store = Path("store"),
     threads: Threads = None,
-    executor: Annotated[str, typer.Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
+    executor: Annotated[str, Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
     json: Json = False,
 ) -> None:
     """Go on adding seeds where a verdict is undecided, to what the store holds, short runs or long."""
@@ -77,13 +62,10 @@ def decide(
     decide_held(names, store, budget_s, threads, executor, as_json=json)
 
 
-@app.command("table")
 @reports_failure
 def table(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Studies, or beginnings of their names: gap.")],
-    full: Annotated[
-        bool, typer.Option("--full", help="Of the plan as long as the paper's; the quick one's if not.")
-    ] = False,
+    names: Annotated[list[str], Argument(metavar="NAME", help="Studies, or beginnings of their names: gap.")],
+    full: Annotated[bool, Option("--full", help="Of the plan as long as the paper's; the quick one's if not.")] = False,
     store: Store = Path("store"),
 ) -> None:
     """Print the quantities of studies that the store holds, as Markdown tables."""
@@ -91,3 +73,10 @@ def table(
     from meshpace.study.table import print_tables
 
     print_tables(names, Effort.FULL if full else Effort.QUICK, store)
+
+
+GROUP = Group(
+    "study",
+    "Run the papers' experiments figure by figure and judge their claims.",
+    {"list": list_studies, "run": run, "decide": decide, "table": table},
+)

@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from meshpace.cli.arguments import (
     MAX_SEEDS,
     Json,
@@ -20,22 +18,23 @@ from meshpace.cli.arguments import (
     one_scheme,
     seconds_of,
 )
+from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import BAD_INPUT, InputError, reports_failure
 
-Seeds = Annotated[int, typer.Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this at each point.")]
+Seeds = Annotated[int, Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this at each point.")]
 Precise = Annotated[
     str | None,
-    typer.Option(metavar="FIELD=N%", help="Add seeds until the 95 % interval of FIELD is at most ± N % of its mean."),
+    Option(metavar="FIELD=N%", help="Add seeds until the 95 % interval of FIELD is at most ± N % of its mean."),
 ]
 Budget = Annotated[
-    str | None, typer.Option(metavar="TIME", help="For --precision: 90s, 20min, 2h; 1h by default.")
+    str | None, Option(metavar="TIME", help="For --precision: 90s, 20min, 2h; 1h by default.")
 ]  # fmt: skip
-Kept = Annotated[Path, typer.Option("--store", help="Where results are kept.")]
-Executor = Annotated[str, typer.Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")]
-CsvFile = Annotated[Path | None, typer.Option("--csv", help="Write every run as CSV, a row a run and flow.")]
-ParquetFile = Annotated[Path | None, typer.Option("--parquet", help="The same as Parquet.")]
-PdfFile = Annotated[Path | None, typer.Option("--pdf", help="Write the figures as PDF, a page a quantity.")]
-ReportFile = Annotated[Path | None, typer.Option("--report", help="Write a report: one HTML file.")]
+Kept = Annotated[Path, Option("--store", metavar="DIR", help="Where results are kept.")]
+Executor = Annotated[str, Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")]
+CsvFile = Annotated[Path | None, Option("--csv", help="Write every run as CSV, a row a run and flow.")]
+ParquetFile = Annotated[Path | None, Option("--parquet", help="The same as Parquet.")]
+PdfFile = Annotated[Path | None, Option("--pdf", help="Write the figures as PDF, a page a quantity.")]
+ReportFile = Annotated[Path | None, Option("--report", help="Write a report: one HTML file.")]
 
 
 @reports_failure
@@ -43,7 +42,7 @@ def sweep(
     scenario: Scenario,
     vary: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=V1,V2", help="What varies; KEY1,KEY2=V1:W1,V2:W2 moves keys together; repeatable."),
+        Option(metavar="KEY=V1,V2", help="What varies; KEY1,KEY2=V1:W1,V2:W2 moves keys together; repeatable."),
     ] = None,
     scheme: Schemes = None,
     seeds: Seeds = 5,
@@ -74,7 +73,7 @@ def sweep(
 @reports_failure
 def compare(
     things: Annotated[
-        list[Path], typer.Argument(metavar="A B...", help="Scenario files, which are run, or stores, which are read.")
+        list[Path], Argument(metavar="SIDE", help="Scenario files, which are run, or stores, which are read.")
     ],
     scheme: Schemes = None,
     seeds: Seeds = 5,
@@ -107,5 +106,5 @@ def check(scenario: Scenario, scheme: Scheme = None, settings: Settings = None) 
     for message in found:
         print(blamed(asked, message), file=sys.stderr)
     if found:
-        raise typer.Exit(BAD_INPUT)
+        raise SystemExit(BAD_INPUT)
     print(f"{scenario}: can be run")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.table import Table
-
-from meshpace.cli.terminal import console
-from meshpace.results import FlowResult, LinkResult, RunResult
+from meshpace.cli.plain import Column, table
 from meshpace.stats import Estimate, estimate
+
+if TYPE_CHECKING:
+    from meshpace.results import FlowResult, LinkResult, RunResult
 
 Unit = tuple[float, int]
 """Factor and decimals with which a quantity is shown."""
@@ -48,24 +48,20 @@ def over_runs(runs: Sequence[RunResult], take: Callable[[RunResult], float | Non
 
 def print_runs(runs: Sequence[RunResult]) -> None:
     """A table of the flows and a summary; means with 95 % confidence intervals if there are several runs."""
-    terminal, first = console(), runs[0]
+    first = runs[0]
     seeds = f"seed {first['seed']}" if len(runs) == 1 else f"seeds {first['seed']}..{runs[-1]['seed']}, 95 % confidence"
-    table = Table(title=f"{first['scenario']}, {seeds}", title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("flow")
-    table.add_column("scheme")
-    for title, _, _ in _FLOW_COLUMNS:
-        table.add_column(title, justify="right")
+    columns = [Column("flow"), Column("scheme"), *(Column(title, right=True) for title, _, _ in _FLOW_COLUMNS)]
+    rows = []
     for index, flow in enumerate(first["flows"]):
         cells = [
             show(over_runs(runs, lambda run, i=index, t=take: t(run["flows"][i])), unit)  # type: ignore[misc]
             for _, take, unit in _FLOW_COLUMNS
         ]
-        table.add_row(f"{flow['id']}  {flow['from']} → {flow['to']}", flow["scheme"], *cells)
-    terminal.print(table)
-    terminal.print(_summary(runs))
+        rows.append([f"{flow['id']}  {flow['from']} → {flow['to']}", flow["scheme"], *cells])
+    print(f"{first['scenario']}, {seeds}\n\n{table(columns, rows)}\n\n{_summary(runs)}")
 
 
-def _summary(runs: Sequence[RunResult]) -> Table:
+def _summary(runs: Sequence[RunResult]) -> str:
     def over_links(take: Callable[[LinkResult], int | None]) -> Estimate | None:
         return over_runs(runs, lambda run: sum(take(link) or 0 for link in run["links"]))
 
@@ -84,10 +80,6 @@ def _summary(runs: Sequence[RunResult]) -> Table:
         ("measured", over_runs(runs[:1], lambda run: run["measured_s"]), (1.0, 1), "s"),
         ("wall time", over_runs(runs, lambda run: run["wall_s"]), (1.0, 2), "s"),
     ]
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 1))
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column()
-    for name, value, unit, suffix in rows:
-        table.add_row(name, show(value, unit), suffix)
-    return table
+    shown = [(name, show(value, unit), suffix) for name, value, unit, suffix in rows]
+    names, values = (max(len(row[i]) for row in shown) for i in (0, 1))
+    return "\n".join(f" {name:{names}}  {value:>{values}}  {suffix}".rstrip() for name, value, suffix in shown)

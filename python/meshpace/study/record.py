@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from meshpace import engine
@@ -52,7 +52,7 @@ def key_of(job: Job, *, series: bool = False, fingerprint: str | None = None) ->
     parts = {
         **_asked(job),
         "engine": fingerprint or engine.fingerprint(),
-        "schemes": _parameters(replace(job, seed=1)),
+        "schemes": _parameters(job._replace(seed=1)),
         "series": code_of(bins) if series else None,
     }
     return _digest(parts)

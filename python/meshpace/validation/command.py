@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 from typing import cast
 
-import typer
 from rich import box
 from rich.table import Table
 
@@ -41,7 +40,7 @@ def validate(
             draft.write_text(document(verdicts, time.monotonic() - began), encoding="utf-8")
     unexplained = _print(verdicts)
     if unexplained:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _select(family: list[str] | None, quick: bool) -> list[Setup]:
