@@ -88,28 +88,6 @@ pub fn shown(station: Station) -> String {
     bytes[2..].iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
 }
 
-/// The check sequence of a frame (IEEE 802.3's CRC-32), over everything before it.
-#[must_use]
-pub fn check(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0_u32, |crc, byte| TABLE[usize::from(crc as u8 ^ byte)] ^ (crc >> 8))
-}
-
-static TABLE: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut at = 0;
-    while at < 256 {
-        let mut crc = at as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 0 { crc >> 1 } else { crc >> 1 ^ 0xedb8_8320 };
-            bit += 1;
-        }
-        table[at] = crc;
-        at += 1;
-    }
-    table
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,10 +111,5 @@ mod tests {
         qos[4] = 3;
         assert_eq!(parse(&qos).and_then(|header| header.receiver), None, "a group");
         assert_eq!(parse(&[0x01; 40]), None, "another version");
-    }
-
-    #[test]
-    fn the_check_value_of_the_polynomial() {
-        assert_eq!(check(b"123456789"), 0xcbf4_3926);
     }
 }

@@ -154,13 +154,13 @@ fn keep(raw: &Raw<'_>, counts: &mut Counts) -> Option<Kept> {
     })
 }
 
-/// A frame that was kept whole, with its check sequence, and does not fit it.
+/// A frame that was kept whole, with its check sequence (IEEE 802.3's CRC-32), and does not fit it.
 fn fails_check(radiotap: &Radiotap, frame: &[u8], size: usize) -> bool {
     if !radiotap.has_check || frame.len() != size {
         return false;
     }
     let Some((body, check)) = frame.split_last_chunk::<4>() else { return true };
-    dot11::check(body) != u32::from_le_bytes(*check)
+    crc32fast::hash(body) != u32::from_le_bytes(*check)
 }
 
 /// CTS and acknowledgement of which nothing says how fast they were sent: at the lowest mandatory rate.

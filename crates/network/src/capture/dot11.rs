@@ -4,7 +4,6 @@
 //! IP layer needs no more: each hop is a frame from neighbour to neighbour.
 
 use super::addresses::Addresses;
-use super::crc32::crc32;
 use meshpace_packet::{Body, Packet};
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_units::{NodeId, Span};
@@ -80,9 +79,9 @@ pub fn header(out: &mut Vec<u8>, frame: &Frame, carries: EtherType, addresses: &
     }
 }
 
-/// Appends the frame check sequence of what begins at `start`.
+/// Appends the frame check sequence of what begins at `start` (IEEE 802.11-2016, 9.2.4.8: IEEE 802.3's CRC-32).
 pub fn frame_check(out: &mut Vec<u8>, start: usize) {
-    let fcs = crc32(&out[start..]);
+    let fcs = crc32fast::hash(&out[start..]);
     out.extend(fcs.to_le_bytes());
 }
 

@@ -23,7 +23,6 @@
 mod addresses;
 mod arp;
 mod control;
-mod crc32;
 mod dot11;
 mod network;
 mod pcapng;
