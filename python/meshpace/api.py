@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -14,6 +13,7 @@ from meshpace.engine import Job, ScenarioError
 from meshpace.errors import MendableError
 from meshpace.files import replacing
 from meshpace.formula import Formula
+from meshpace.keyed import written as _written
 from meshpace.results import RunResult
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Scenario:
     def set(self, key: str, value: object) -> Self:
         """Replaces a value, as ``--set`` does: ``scenario.set("flow.0.scheme", "tcp-ap")``. Returns the scenario."""
         kept = (setting for setting in self.settings if setting.partition("=")[0] != key)
-        self.settings = (*kept, f"{key}={_value(value)}")
+        self.settings = (*kept, f"{key}={_written(value)}")
         return self
 
     def copy(self) -> Self:
@@ -357,8 +357,8 @@ def _varies(vary: Values | Sequence[str]) -> tuple[Vary, ...]:
     if not isinstance(vary, Mapping):
         return tuple(map(parse, vary))
     return tuple(
-        Vary((key,), tuple((_value(value),) for value in values)) if isinstance(key, str)
-        else Vary(key, tuple(tuple(map(_value, value)) for value in values))
+        Vary((key,), tuple((_written(value),) for value in values)) if isinstance(key, str)
+        else Vary(key, tuple(tuple(map(_written, value)) for value in values))
         for key, values in vary.items()
     )  # fmt: skip
 
@@ -371,22 +371,6 @@ def _scheme(scheme: Scheme | None) -> tuple[str | None, tuple[type[Formula], ...
     if isinstance(scheme, type):
         return scheme.scheme_name(), (scheme,)
     return scheme, ()
-
-
-def _value(value: object) -> str:
-    """A value as ``--set`` reads it back: as TOML, and what is none as a string."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(json.dumps(one) if isinstance(one, str) else _value(one) for one in value)}]"
-    text = str(value)
-    if not isinstance(value, str):
-        return text
-    try:
-        tomllib.loads(f"x = {text}")
-    except tomllib.TOMLDecodeError:
-        return text
-    return json.dumps(text)  # it would be read as something else
 
 
 def _html(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:

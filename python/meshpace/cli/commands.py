@@ -154,11 +154,14 @@ def report(
     verdicts: Annotated[
         Path | None, Option(metavar="DIR", help="Write the verdicts on each paper into DIR/<paper>.md, too.")
     ] = None,
+    study: Annotated[
+        list[str] | None, Option(metavar="NAME", help="Only this study, or a file with one; may be repeated.")
+    ] = None,
 ) -> None:
     """Write what the store holds as one HTML file: verdicts, figures, an animation, the data."""
     from meshpace.report.command import report as write_report
 
-    write_report(store, output, figures, engine, verdicts)
+    write_report(store, output, figures, engine, verdicts, study or ())
 
 
 @reports_failure

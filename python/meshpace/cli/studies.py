@@ -22,7 +22,9 @@ def list_studies(json: Annotated[bool, Option("--json", help="As one JSON object
 
 @reports_failure
 def run(
-    names: Annotated[list[str], Argument(metavar="NAME", help="Studies, or beginnings of their names: gap.")],
+    names: Annotated[
+        list[str], Argument(metavar="NAME", help="Studies, beginnings of names (gap), files (mine.toml).")
+    ],
     quick: Annotated[bool, Option("--quick", help="Few seeds, short runs; the default.")] = False,
     full: Annotated[bool, Option("--full", help="As long as in the paper.")] = False,
     store: Store = Path("store"),
@@ -48,7 +50,9 @@ def run(
 
 @reports_failure
 def decide(
-    names: Annotated[list[str], Argument(metavar="NAME", help="Studies, or beginnings of their names: gap.")],
+    names: Annotated[
+        list[str], Argument(metavar="NAME", help="Studies, beginnings of names (gap), files (mine.toml).")
+    ],
     budget: Annotated[str | None, Option(metavar="TIME", help="For more seeds: 90s, 20min, 2h; 1h by default.")] = None,
     store: Store = Path("store"),
     threads: Threads = None,
@@ -64,7 +68,9 @@ def decide(
 
 @reports_failure
 def table(
-    names: Annotated[list[str], Argument(metavar="NAME", help="Studies, or beginnings of their names: gap.")],
+    names: Annotated[
+        list[str], Argument(metavar="NAME", help="Studies, beginnings of names (gap), files (mine.toml).")
+    ],
     full: Annotated[bool, Option("--full", help="Of the plan as long as the paper's; the quick one's if not.")] = False,
     store: Store = Path("store"),
 ) -> None:

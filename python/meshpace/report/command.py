@@ -19,32 +19,36 @@ from meshpace.study.held import any_ended, read
 from meshpace.study.outcome import Outcome, by_name
 from meshpace.study.page import Campaign, below
 from meshpace.study.record import Maker, running
-from meshpace.study.registry import STUDIES
+from meshpace.study.registry import STUDIES, find
 from meshpace.study.store import Store
-from meshpace.study.verdicts import judge_all
+from meshpace.study.verdicts import claims_of, judge_all
 
 
 def report(
-    directory: Path, output: Path, figures: Path | None, made_by: str | None = None, verdicts: Path | None = None
-) -> None:
+    directory: Path, output: Path, figures: Path | None, made_by: str | None = None, verdicts: Path | None = None,
+    own: Sequence[str] = (),
+) -> None:  # fmt: skip
     """Writes the page, and the figures as PDF to the folder ``figures`` if one is given.
 
     With a folder ``verdicts`` the verdicts on each paper go as Markdown into its page there.
 
-    Of the engine with the fingerprint ``made_by``, or of the running one.
+    Of the engine with the fingerprint ``made_by``, or of the running one. Of all built-in studies, or of those that
+    ``own`` names, files among them.
 
     Raises:
+        MendableError: ``own`` names no study.
         UnknownEngineError: the store holds no runs of that engine.
         NothingToReportError: the store holds nothing to report.
         MissingPackageError: an optional package is not installed.
         OSError: the store cannot be read or a file cannot be written.
     """
+    studies = find(own) if own else STUDIES
     store = Store(directory)
     for problem in store.problems:
         print(problem, file=sys.stderr)
-    with replacing(output) as draft, Progress("report", 1 + len(STUDIES)) as progress:
+    with replacing(output) as draft, Progress("report", 1 + len(studies)) as progress:
         maker = None if made_by is None else find_engine(store, made_by)
-        outcomes = read(store, STUDIES, maker)
+        outcomes = read(store, studies, maker)
         progress(1)
         if not outcomes:
             raise NothingToReportError(_nothing(store, maker))
@@ -65,7 +69,7 @@ def write_verdicts(folder: Path, outcomes: Sequence[Outcome], maker: Maker, *, e
     Raises:
         OSError: a file cannot be read or written.
     """
-    judged = judge_all(by_name(outcomes), ended=ended)
+    judged = judge_all(by_name(outcomes), claims_of(outcome.study for outcome in outcomes), ended=ended)
     paths = []
     for paper in dict.fromkeys(outcome.study.paper for outcome in outcomes if outcome.study.paper):
         mine = [outcome for outcome in outcomes if outcome.study.paper == paper]
@@ -107,8 +111,9 @@ def build(
     ``ended`` says that a budget for more seeds was spent before every verdict was decided.
     """
     maker = maker or running()
-    claims = judge_all(by_name(outcomes), ended=ended)
+    claims = judge_all(by_name(outcomes), claims_of(outcome.study for outcome in outcomes), ended=ended)
     outcomes = [outcome for outcome in outcomes if outcome.records or outcome.study.name in claims]
+    title, lead = _headed(outcomes)
     sections, order = [film_section()], appearance(outcomes)
     for count, outcome in enumerate(outcomes, start=2):
         sections.append(study_section(outcome, claims.get(outcome.study.name, ()), order))
@@ -117,9 +122,8 @@ def build(
     runs = {record.key: record for outcome in outcomes for record in outcome.all_records()}
     simulated = sum(record.run()["simulated_s"] for record in runs.values())
     return Report(
-        title="TCP-GAP, figure by figure",
-        lead="The experiments of the TCP-GAP paper, run again: each claim with the paper's number, ours, and a verdict "
-        "for each routing protocol and model of reception. Every number can be asked for the command that repeats it.",
+        title=title,
+        lead=f"{lead} Every number can be asked for the command that repeats it.",
         facts=(
             ("engine", str(maker)),
             ("studies", str(len(outcomes))),
@@ -141,6 +145,18 @@ def build(
         ),
         interactive=True,
     )
+
+
+def _headed(outcomes: Sequence[Outcome]) -> tuple[str, str]:
+    """Title and lead: of the papers' studies, or of one's own."""
+    if any(outcome.study.paper for outcome in outcomes):
+        return (
+            "TCP-GAP, figure by figure",
+            "The experiments of the TCP-GAP paper, run again: each claim with the paper's number, ours, and a verdict "
+            "for each routing protocol and model of reception.",
+        )
+    studies = [outcome.study for outcome in outcomes]
+    return ", ".join(study.title for study in studies), " ".join(study.shows for study in studies if study.shows)
 
 
 def _older(maker: Maker) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from meshpace.errors import MendableError
 from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.study import registry
+from meshpace.study.claims import Claim
 from meshpace.study.decide import Decision, decide, deepen, noted, save
 from meshpace.study.engines import others
 from meshpace.study.executors import Workers, workers
@@ -27,7 +28,7 @@ from meshpace.study.record import running
 from meshpace.study.runner import Tally, make, tasks
 from meshpace.study.store import Store
 from meshpace.study.telling import claims_as_json
-from meshpace.study.verdicts import CLAIMS, judge_all
+from meshpace.study.verdicts import CLAIMS, claims_of, judge_all
 
 
 class NothingHeldError(MendableError):
@@ -91,6 +92,7 @@ def run_studies(
     With a budget it adds seeds until verdicts are decided; without one it keeps to those that were added before.
     """
     studies = registry.find(names)
+    claims = claims_of(studies)
     store = Store(directory)
     terminal, errors = console(), Console(stderr=True)
     for problem in store.problems:
@@ -105,10 +107,10 @@ def run_studies(
         outcomes = load(store, studies, effort, more=more)
         evidence = by_name(outcomes)
         if budget_s is None:
-            added = deepen(evidence, CLAIMS, store, hands).more
+            added = deepen(evidence, claims, store, hands).more
             kept = before
         else:
-            decision = _decide(evidence, store, hands, budget_s)
+            decision = _decide(evidence, claims, store, hands, budget_s)
             added, ended = decision.more, decision.ended
             kept = {place: seeds for place, seeds in before.items() if place[0] not in evidence}
         both = {place: kept.get(place, 0) + added.get(place, 0) for place in [*kept, *added]}
@@ -116,7 +118,7 @@ def run_studies(
             save(directory, effort, running(), both, ended=ended)
     for outcome in outcomes:
         write_table(directory, outcome)
-    judged = judge_all(by_name(outcomes), ended=ended)
+    judged = judge_all(by_name(outcomes), claims, ended=ended)
     if as_json:
         runs = {"made": tally.made, "stored": tally.stored, "others": tally.others}
         print(json.dumps({
@@ -137,10 +139,12 @@ def run_studies(
             draft.write_text(page(campaign, judged))
 
 
-def _decide(evidence: dict[str, Outcome], store: Store, hands: Workers, budget_s: float) -> Decision:
+def _decide(
+    evidence: dict[str, Outcome], claims: Sequence[Claim], store: Store, hands: Workers, budget_s: float
+) -> Decision:
     with Progress("deciding, seconds of the budget", max(1, round(budget_s))) as progress:
         return decide(
-            evidence, CLAIMS, store, hands, budget_s,
+            evidence, claims, store, hands, budget_s,
             lambda so_far: progress(round(so_far.spent_s), so_far.spent_s / max(budget_s, 1e-9)),
         )  # fmt: skip
 
@@ -160,7 +164,9 @@ def decide_held(
     terminal, errors = console(), Console(stderr=True)
     for problem in store.problems:
         errors.print(str(problem), highlight=False, soft_wrap=True)
-    evidence = by_name([outcome for outcome in read(store, registry.find(names), maker) if outcome.complete])
+    studies = registry.find(names)
+    claims = claims_of(studies)
+    evidence = by_name([outcome for outcome in read(store, studies, maker) if outcome.complete])
     if not evidence:
         there = others(store)
         raise NothingHeldError(
@@ -168,7 +174,7 @@ def decide_held(
             f"`meshpace study run {' '.join(names)}` makes it{'; ' if there else ''}{there}"
         )
     with workers(executor, threads) as hands:
-        decision = _decide(evidence, store, hands, budget_s)
+        decision = _decide(evidence, claims, store, hands, budget_s)
     for effort in Effort:
         more = dict(noted(directory, effort, maker)[0])
         for place, seeds in decision.more.items():
@@ -179,7 +185,7 @@ def decide_held(
     outcomes = [outcome for outcome in evidence.values() if outcome.records]
     for outcome in outcomes:
         write_table(directory, outcome)
-    judged = judge_all(evidence, ended=decision.ended)
+    judged = judge_all(evidence, claims, ended=decision.ended)
     if as_json:
         print(json.dumps({
             "schema": 1, "efforts": {outcome.study.name: outcome.effort for outcome in outcomes},

@@ -10,10 +10,14 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from meshpace.engine import Job
 from meshpace.project import scenario_directory, shown
 from meshpace.study.quantities import Quantity
+
+if TYPE_CHECKING:
+    from meshpace.study.claims import Claim
 
 Settings = tuple[tuple[str, str], ...]
 """Pairs of a key path and its value, as ``--set`` takes them; a later one replaces an earlier one."""
@@ -31,27 +35,37 @@ class Condition:
     """What a claim is judged under: a routing protocol and a model of reception."""
 
     routing: str
-    """``aodv`` (ns-2.35's), ``rfc3561`` (AODV after the RFC) or ``static``."""
+    """``aodv`` (ns-2.35's), ``rfc3561`` (AODV after the RFC), ``static``, or ``as written``: the scenario's own."""
     reception: str
     """``ns2-capture`` or ``sinr``; or a word of a study's own for a whole radio (``Study.receptions``)."""
 
     @property
     def name(self) -> str:
         """For readers: ``AODV as in ns-2, ns-2 capture``."""
+        if self.routing == _WRITTEN:
+            return self.reception
         return f"{ROUTING_NAMES[self.routing]}, {RECEPTION_NAMES.get(self.reception, self.reception)}"
 
     @property
     def short(self) -> str:
         """For the heads of columns: ``aodv sinr``."""
+        if self.routing == _WRITTEN:
+            return self.reception
         return self.routing if self.reception == "ns2-capture" else f"{self.routing} {self.reception}"
 
     @property
     def settings(self) -> Settings:
-        """What it sets in a scenario."""
+        """What it sets in a scenario; a study's own word for reception says itself what it sets."""
+        if self.routing == _WRITTEN:
+            return ()
         return (*_ROUTING_SETTINGS[self.routing], ("radio.reception", self.reception))
 
 
-ROUTING_NAMES = {"aodv": "AODV as in ns-2", "rfc3561": "AODV after RFC 3561", "static": "static routes"}
+_WRITTEN = "as written"
+"""Of routing: what the scenario says, and what the word for reception sets."""
+ROUTING_NAMES = {
+    "aodv": "AODV as in ns-2", "rfc3561": "AODV after RFC 3561", "static": "static routes", _WRITTEN: _WRITTEN,
+}  # fmt: skip
 RECEPTION_NAMES = {"ns2-capture": "ns-2 capture", "sinr": "SINR"}
 _ROUTING_SETTINGS: dict[str, Settings] = {
     "aodv": (("routing.protocol", "aodv"), ("routing.profile", "ns2")),
@@ -65,6 +79,9 @@ AODV_SINR = Condition("aodv", "sinr")
 STATIC_SINR = Condition("static", "sinr")
 RFC3561 = Condition("rfc3561", "ns2-capture")
 """A sensitivity: an AODV without ns-2's local-repair defect, which still takes lost frames for broken links."""
+
+AS_WRITTEN = Condition(_WRITTEN, _WRITTEN)
+"""What the scenario's file says."""
 
 PAPER_CONDITIONS = (AODV, STATIC, AODV_SINR, STATIC_SINR, RFC3561)
 
@@ -181,6 +198,8 @@ class Study:
     """Words that its conditions and points have for reception beside the engine's, and what they set."""
     reads: tuple[str, ...] = ()
     """Studies whose runs its claims are about, beside its own."""
+    claims: tuple[Claim, ...] = ()
+    """Of a study that somebody wrote as a file; those of the papers stand in modules of their own."""
     drawn: Callable[[Point, int], Settings] | None = None
     """What a seed sets at a point beside the run's own draws: patterns that the study draws by their number. What
     receptions and points set goes before it."""

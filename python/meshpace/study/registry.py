@@ -1,6 +1,7 @@
 """Studies by name. The beginning of names stands for all of them: ``gap-chain``, ``gap``; ``all`` for every study.
 
-A study whose name others' names begin with is that study alone: ``gap-http-parallel``.
+A study whose name others' names begin with is that study alone: ``gap-http-parallel``. A name that ends with ``.toml``
+is a file with a study of one's own.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from importlib import import_module
+from pathlib import Path
 
 from meshpace.errors import MendableError
 from meshpace.study.model import Study
@@ -68,11 +70,24 @@ def groups() -> dict[str, int]:
 def find(names: Iterable[str]) -> tuple[Study, ...]:
     """The studies of those names and those that their claims are about, each once, in the order of the list.
 
+    Those of files come last, in the order in which they are named.
+
     Raises:
-        UnknownStudyError: a name stands for none.
+        UnknownStudyError: a name stands for none, or a file's study has the name of another.
+        KeyedFileError: a file says something that no study can.
+        OSError: a file cannot be read.
     """
     chosen = set()
+    own: dict[str, Study] = {}
     for name in names:
+        if name.endswith(".toml"):
+            study = _read(name)
+            if study.name in own or study.name in {one.name for one in STUDIES}:
+                raise UnknownStudyError(
+                    f"{name}: study.name: found {study.name!r}, which another study has; allowed: a name of its own"
+                )
+            own[study.name] = study
+            continue
         mine = {study.name for study in STUDIES if name in {study.name, ALL}}
         mine = mine or {study.name for study in STUDIES if study.name.startswith(f"{name}-")}
         mine |= {read for study in STUDIES if study.name in mine for read in study.reads}
@@ -82,4 +97,10 @@ def find(names: Iterable[str]) -> tuple[Study, ...]:
             hint = f"did you mean {', '.join(near)}?" if near else "meshpace study list shows them all"
             raise UnknownStudyError(f"no study {name!r}: {hint}")
         chosen |= mine
-    return tuple(study for study in STUDIES if study.name in chosen)
+    return (*(study for study in STUDIES if study.name in chosen), *own.values())
+
+
+def _read(name: str) -> Study:
+    from meshpace.study.own import read_study
+
+    return read_study(Path(name))

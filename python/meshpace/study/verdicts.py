@@ -11,7 +11,7 @@ from meshpace.stats import Estimate
 from meshpace.study import registry
 from meshpace.study.causes import analysis
 from meshpace.study.claims import Ask, Claim, Evidence, Judgement, Reading, Role, judge
-from meshpace.study.model import Condition
+from meshpace.study.model import Condition, Study
 from meshpace.study.outcome import Outcome
 
 #: Where claims stand: beside their studies, or, where both are many, in modules of their own.
@@ -49,6 +49,11 @@ _MODULES = (
 CLAIMS: tuple[Claim, ...] = tuple(
     claim for module in _MODULES for claim in getattr(import_module(f"meshpace.study.{module}"), "CLAIMS", ())
 )
+
+
+def claims_of(studies: Iterable[Study]) -> tuple[Claim, ...]:
+    """The papers' claims, and those that these studies bring themselves."""
+    return (*CLAIMS, *(claim for study in studies for claim in study.claims))
 
 
 def judgements(evidence: Evidence, claims: Sequence[Claim] = CLAIMS) -> list[tuple[Claim, Condition, Judgement | None]]:

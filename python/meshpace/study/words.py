@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from meshpace.stats import Estimate
@@ -10,6 +11,11 @@ from meshpace.stats import Estimate
 def _written(value: Estimate, factor: float, decimals: int, unit: str, signed: bool) -> str:
     width = "" if value.half_width is None else f" ± {value.half_width * factor:.{decimals}f}"
     return f"{value.mean * factor:{'+' if signed else ''}.{decimals}f}{width}{unit}"
+
+
+def written(factor: float, decimals: int, unit: str, *, signed: bool = False) -> Callable[[Estimate], str]:
+    """In a unit of its own."""
+    return partial(_written, factor=factor, decimals=decimals, unit=unit, signed=signed)
 
 
 percent = partial(_written, factor=100, decimals=1, unit=" %", signed=True)
