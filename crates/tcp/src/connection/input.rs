@@ -58,8 +58,13 @@ impl Connection {
         if segment.flags.rst {
             // Only an exact hit resets (RFC 5961, section 3.2).
             if start == receiver.nxt {
-                let refused = self.state == State::SynReceived && !self.passive;
-                self.gone(if refused { Closing::Refused } else { Closing::Reset });
+                self.gone(match self.state {
+                    State::SynReceived if !self.passive => Closing::Refused,
+                    // Both sides have everything. The peer has forgotten the connection, and met a late copy of what we sent
+                    // (RFC 9293, section 3.10.7.4: in TIME-WAIT nobody is told of a reset).
+                    State::TimeWait => Closing::Finished,
+                    _ => Closing::Reset,
+                });
             } else {
                 self.challenge();
             }

@@ -52,6 +52,23 @@ fn we_close_first() {
 }
 
 #[test]
+fn a_reset_after_both_have_finished_takes_nothing_back() {
+    let mut s = established();
+    s.write(0, 100);
+    close(&mut s, 1);
+    s.ack(10, 101);
+    fin(&mut s, 30, 0, 101);
+    s.out.clear();
+    s.raw(40, |segment| {
+        segment.flags.rst = true;
+        segment.seq = PEER_ISS + 2;
+    });
+    s.expect(40, &[]);
+    assert_eq!(s.tcp.state(), State::Closed);
+    assert_eq!(s.events, [Event::Drained, Event::PeerFinished, Event::Closed(Closing::Finished)]);
+}
+
+#[test]
 fn what_is_written_before_the_handshake_is_sent_though_we_close_before_it_too() {
     for config in [config(), Config::ns2()] {
         let mut tcp = Connection::connect(config, crate::Ports { local: 1024, remote: 80 }, ISS, ms(0));
