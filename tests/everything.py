@@ -55,7 +55,9 @@ PARTS = (
     Part("ruff format", (BIN / "ruff", "format", "--check", *PYTHON_CODE), needs="setup"),
     Part("ruff check", (BIN / "ruff", "check", *PYTHON_CODE), needs="setup"),
     Part("mypy", (BIN / "mypy",), needs="setup"),
-    Part("pytest", (BIN / "pytest", "-rfE"), needs="setup"),
+    Part("pytest", (BIN / "pytest", "-rfE", "--ignore=tests/live"), needs="setup"),
+    # Two files at a time: these tests mostly wait, each in network namespaces of its own.
+    Part("live", (BIN / "pytest", "-rfE", "--numprocesses=2", "--dist=loadfile", "tests/live"), needs="setup"),
 )
 
 
