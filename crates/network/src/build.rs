@@ -24,6 +24,7 @@ use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
 use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
 use meshpace_scenario::{self as scenario, Scenario};
 use meshpace_units::{Bytes, NodeId, Quantiles, Span};
+use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -97,6 +98,7 @@ impl<T: Copy + Debug> Network<T> {
             addresses: AddressBook::new(scenario),
             gateways,
             gateway_of,
+            by_air: OnceCell::new(),
             paths: Paths::default(),
             hop_delays: scenario.measure.hop_delays.then(Box::default),
             graph: paths,

@@ -10,7 +10,6 @@ use meshpace_gateway::{
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Body, Host, Packet, PathId};
 use meshpace_units::{Bytes, NodeId, Span};
-use std::cell::OnceCell;
 use std::fmt::Debug;
 use std::net::IpAddr;
 
@@ -113,14 +112,24 @@ impl<T: Copy + Debug> Network<T> {
         let Some(Host::Mesh(node)) = self.addresses.host(connection.wireless.address) else { return None };
         let gateway = match path {
             Some(path) => self.gateway_index(self.paths.nodes(path)[0]),
-            None => self.gateway_of[node.index()]? as usize,
+            None => self.gateway_index_for(node)? as usize,
         };
         self.gateways[gateway].machine.as_ref()?.flow(connection)
     }
 
     /// The gateway between a mesh node and the wired part.
     pub(crate) fn gateway_for(&self, node: NodeId) -> Option<NodeId> {
-        Some(self.gateways[self.gateway_of[node.index()]? as usize].node)
+        Some(self.gateways[self.gateway_index_for(node)? as usize].node)
+    }
+
+    fn gateway_index_for(&self, node: NodeId) -> Option<u32> {
+        let last = self.gateway_of[node.index()];
+        // What a node knows may have changed since the links were last looked at: the MAC has given up the link to its gateway.
+        if self.links_change() && self.gateways.len() > 1 {
+            self.nearest_gateway(node).or(last)
+        } else {
+            last
+        }
     }
 
     fn gateway_index(&self, node: NodeId) -> usize {
@@ -186,28 +195,31 @@ impl<T: Copy + Debug> Network<T> {
         Some(LinkRates::PerLink(rates.into()))
     }
 
-    /// What goes between a mesh node and the wired part uses the gateway nearest to the node; where nodes move, that
-    /// changes, and the new gateway builds its state from scratch (schemes.md 3.1).
+    /// The gateway nearest to a node: what goes between it and the wired part uses that; where nodes move, it changes, and the new
+    /// gateway builds its state from scratch (schemes.md 3.1).
     ///
     /// Nearest is what the routing table there says. If it knows no gateway, as AODV's after a break, the node would
     /// ask for one, and the first to answer is the nearest by the links as they are.
+    fn nearest_gateway(&self, node: NodeId) -> Option<u32> {
+        let (now, routing) = (self.now(), &self.nodes[node.index()].routing);
+        let hops = |gateway: NodeId| if gateway == node { Some(0) } else { routing.hops_to(now, gateway) };
+        let known = self.gateways.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
+        known.min().map(|(_, gateway)| gateway).or_else(|| {
+            let gateways = self.gateways.iter().map(|gateway| gateway.node);
+            self.by_air.get_or_init(|| nearest_gateways(&self.hearers, gateways))[node.index()]
+        })
+    }
+
+    /// Who hears whom has changed: notes each node's gateway, which it keeps while it knows and reaches none.
     pub(crate) fn reassign_gateways(&mut self) {
+        self.by_air.take();
         if self.gateways.is_empty() {
             return;
         }
-        let now = self.now();
-        let by_air = OnceCell::new();
-        for (index, current) in self.gateway_of.iter_mut().enumerate() {
-            let node = NodeId::from_index(index);
-            let routing = &self.nodes[index].routing;
-            let hops =
-                |gateway: NodeId| if gateway == node { Some(0) } else { routing.hops_to(now, gateway) };
-            let known = self.gateways.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
-            let nearest = known.min().map(|(_, gateway)| gateway).or_else(|| {
-                let gateways = self.gateways.iter().map(|gateway| gateway.node);
-                by_air.get_or_init(|| nearest_gateways(&self.hearers, gateways))[node.index()]
-            });
-            *current = nearest.or(*current);
+        for index in 0..self.gateway_of.len() {
+            if let Some(nearest) = self.nearest_gateway(NodeId::from_index(index)) {
+                self.gateway_of[index] = Some(nearest);
+            }
         }
     }
 }

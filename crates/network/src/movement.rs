@@ -114,6 +114,11 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
+    /// True if who hears whom changes.
+    pub(crate) const fn links_change(&self) -> bool {
+        self.movement.is_some() || self.fading.is_some()
+    }
+
     pub(crate) fn nodes_move(&mut self) {
         let now = self.now();
         if let Some(movement) = &mut self.movement {

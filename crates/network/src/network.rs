@@ -24,6 +24,7 @@ use meshpace_packet::{Handle, Host, Packet, Packets};
 use meshpace_radio::{Action, Frame, Hearer, Losses, StationConfig};
 use meshpace_routing::{Action as RoutingAction, ShortestPaths};
 use meshpace_units::{Instant, NodeId, Span};
+use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -70,6 +71,8 @@ pub struct Network<T> {
     pub(crate) gateways: Vec<GatewayNode>,
     /// For every mesh node the index in `gateways` of the gateway between it and the wired part.
     pub(crate) gateway_of: Vec<Option<u32>>,
+    /// The same by who hears whom now, if somebody has asked since that changed.
+    pub(crate) by_air: OnceCell<Vec<Option<u32>>>,
     /// Paths that packets may name.
     pub(crate) paths: Paths,
     /// Delays over the next hops, if somebody wants them.

@@ -13,6 +13,7 @@ mod features;
 mod gap;
 mod golden;
 mod goodput_control;
+mod hand_over;
 mod interval;
 mod links;
 mod llap;
