@@ -117,6 +117,16 @@ def test_what_each_says_of_quality(tmp_path: Path) -> None:
     assert (olsr["10.0.0.1", "10.0.0.2"], olsr["10.0.0.2", "10.0.0.1"]) == (0.8, 1.0)
 
 
+def test_long_links_set_the_time_to_wait_for_an_answer(cli: Cli, tmp_path: Path) -> None:
+    far = json.loads(json.dumps(MESHVIEWER))
+    far["nodes"][1]["location"]["latitude"] = 52.53  # 0.03 degrees of a meridian are 3,336 m, 22.3 us there and back
+    cli("import", *write(tmp_path, (far,)), "-o", "far.toml")
+    assert tomllib.loads((tmp_path / "far.toml").read_text())["radio"]["ack_timeout"] == "23us"
+    assert cli("check", "far.toml").returncode == 0
+    cli("import", *write(tmp_path, (MESHVIEWER,)), "-o", "near.toml")
+    assert "ack_timeout" not in tomllib.loads((tmp_path / "near.toml").read_text())["radio"]
+
+
 def test_what_is_left_out_is_told(cli: Cli, tmp_path: Path) -> None:
     cli("import", *write(tmp_path, (MESHVIEWER,)), "-o", "mesh.toml")
     head = [line for line in (tmp_path / "mesh.toml").read_text().splitlines() if line.startswith("# Left out")]

@@ -14,7 +14,7 @@ from meshpace.cli.failure import reports_failure
 def import_mesh(
     files: Annotated[
         list[Path],
-        Argument(metavar="FILE", help="What another tool says of a mesh; two that belong together."),
+        Argument(metavar="FILE", help="What another tool says of a mesh; those that belong together."),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Where the scenario goes.")] = Path("scenario.toml"),
     gateway: Annotated[
@@ -22,7 +22,7 @@ def import_mesh(
     ] = None,
     rate: Annotated[str, Option(help="Data rate of the radio where the file tells none.")] = "11Mbps",
 ) -> None:
-    """Make a scenario of a mesh: NetJSON, meshviewer, batadv-vis, OLSR jsoninfo, CSV."""
+    """Make a scenario of a mesh: NetJSON, meshviewer, batadv-vis, OLSR, babeld, 802.11s, CSV."""
     from meshpace.engine import Job, complaints
     from meshpace.files import replacing
     from meshpace.meshes.read import read

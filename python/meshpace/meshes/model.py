@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from meshpace.errors import MendableError
@@ -35,6 +35,17 @@ class Link:
     rate: str | None = None
 
 
+def both_ways(said: Sequence[tuple[Link, float | None]]) -> list[Link]:
+    """The links, and each one's other direction where nobody said it, with what this end says arrives there."""
+    known = {(link.source, link.target) for link, _ in said}
+    back = [
+        Link(link.target, link.source, delivered, link.rate)
+        for link, delivered in said
+        if (link.target, link.source) not in known
+    ]
+    return [*(link for link, _ in said), *back]
+
+
 @dataclass(frozen=True, slots=True)
 class Mesh:
     """Nodes and links in the order of the file."""
@@ -47,6 +58,8 @@ class Mesh:
     """How ``delivered`` was made of what the file says."""
     skipped: tuple[str, ...] = ()
     """What was left out, and why."""
+    standard: str | None = None
+    """Whose rates the links' are, where the file tells rates."""
 
     def neighbours(self) -> Mapping[str, list[str]]:
         """By node: those that it has a link to."""

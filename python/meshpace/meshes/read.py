@@ -1,4 +1,4 @@
-"""Reads what other tools write: NetJSON, meshviewer, batadv-vis, OLSR's jsoninfo, CSV.
+"""Reads what other tools write: NetJSON, meshviewer, batadv-vis, OLSR's jsoninfo, CSV; text is for ``dumps``.
 
 | form | schema after which it is read |
 |---|---|
@@ -17,22 +17,29 @@ import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from meshpace.meshes.model import Link, Mesh, MeshFileError, Node
+from meshpace.meshes import dumps
+from meshpace.meshes.model import Link, Mesh, MeshFileError, Node, both_ways
 
-FORMS = "NetJSON NetworkGraph, meshviewer.json, nodes.json and graph.json, batadv-vis, OLSR jsoninfo /topology, CSV"
+FORMS = (
+    "NetJSON NetworkGraph, meshviewer.json, nodes.json and graph.json, batadv-vis, OLSR jsoninfo /topology, "
+    "OLSR txtinfo, babeld's dumps, iw's station and mpath dumps, CSV"
+)
 
 
 def read(paths: Sequence[Path]) -> Mesh:
-    """The mesh of one file, or of two that belong together (nodes and graph, or nodes and links as CSV).
+    """The mesh of one file, or of those that belong together (nodes and graph, nodes and links as CSV, a dump a node).
 
     Raises:
         MeshFileError: a file is of no form that is known, or says something impossible.
         OSError: a file cannot be read.
     """
     documents = [(path, _document(path)) for path in paths]
+    if texts := [(path, document) for path, document in documents if isinstance(document, str)]:
+        return _texts(texts, len(documents))
     if all(isinstance(document, list) for _, document in documents):
         return _csv(documents)
     by_kind: dict[str, tuple[Path, Any]] = {}
@@ -56,6 +63,8 @@ def _document(path: Path) -> Any:
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix.lower() == ".csv":
         return list(csv.DictReader(io.StringIO(text)))
+    if dumps.kind_of(text) is not None:
+        return text
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
@@ -63,6 +72,16 @@ def _document(path: Path) -> Any:
     if not isinstance(found, dict):
         raise MeshFileError(f"{path}: found no object; allowed: {FORMS}")
     return found
+
+
+def _texts(texts: dumps.Dumps, count: int) -> Mesh:
+    kinds = {dumps.kind_of(text) for _, text in texts}
+    if len(kinds) > 1 or len(texts) < count:
+        found = ", ".join(str(path) for path, _ in texts)
+        raise MeshFileError(f"{found}: allowed together: dumps of one kind, one of each node")
+    said = dumps.READERS[str(kinds.pop())](texts)
+    mesh = _mesh(said.form, list(said.nodes), list(said.links), said.quality, said.skipped)
+    return replace(mesh, standard=said.standard)
 
 
 def _guarded(path: Path, make: Callable[[], Mesh]) -> Mesh:
@@ -167,9 +186,15 @@ def _batadv_vis(document: Mapping[str, Any]) -> Mesh:
 
 
 def _olsr(document: Mapping[str, Any]) -> Mesh:
-    links = [
-        Link(row["lastHopIP"], row["destinationIP"], _part(row.get("linkQuality"))) for row in document["topology"]
-    ]
+    links = both_ways(
+        [
+            (
+                Link(row["lastHopIP"], row["destinationIP"], _part(row.get("linkQuality"))),
+                _part(row.get("neighborLinkQuality", row.get("linkQuality"))),
+            )
+            for row in document["topology"]
+        ]
+    )
     names = dict.fromkeys(name for link in links for name in (link.source, link.target))
     gateways = {row["gateway"] for row in document.get("hna") or [] if str(row.get("genmask")) == "0"}
     nodes = [Node(name, gateway=name in gateways) for name in names]
@@ -204,13 +229,7 @@ def _csv(documents: Sequence[tuple[Path, Any]]) -> Mesh:
                 raise MeshFileError(
                     f"{path}:{line}: found {error}; allowed: numbers in metres, degrees, 0 to 1"
                 ) from None
-    both = {(link.source, link.target) for link in links}
-    # A direction that nobody measured is as the other.
-    links += [
-        Link(link.target, link.source, link.delivered, link.rate)
-        for link in links
-        if (link.target, link.source) not in both
-    ]
+    links = both_ways([(link, link.delivered) for link in links])
     if not nodes:
         nodes = [Node(name) for name in dict.fromkeys(end for link in links for end in (link.source, link.target))]
     return _mesh("CSV", nodes, links, "loss as given" if links else "")

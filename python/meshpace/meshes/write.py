@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -13,6 +14,9 @@ RATE = "11Mbps"
 _FLOWS = 3
 _LEAST_DELIVERED = 0.05
 """Links that lose more carry nothing: they are left out, and said so."""
+_REACH_M = 600.0
+"""As far as the usual ``ack_timeout`` of 4 us reaches."""
+_LIGHT, _EARTH_M = 299_792_458.0, 6_371_000.0
 
 
 def scenario(mesh: Mesh, name: str, *, gateway: str | None = None, rate: str = RATE) -> str:
@@ -78,7 +82,30 @@ def _head(mesh: Mesh, name: str, rate: str, count: int, thin: int, gateway: str)
         yield f"# Left out: {len(mesh.skipped) - 20} more."
     yield "# Radio, routes, wired part and flows (from the nodes farthest from the gateway) are assumed: change them."
     yield from ("", "[scenario]", f"name = {_quoted(name)}", "", "[measure]", 'duration = "60s"', 'warmup = "10s"', "")
-    yield from ("[radio]", f"rate = {_quoted(rate)}", 'rts = "never"')
+    yield "[radio]"
+    if mesh.standard is not None:
+        yield f"standard = {_quoted(mesh.standard)}"
+    if mesh.standard in (None, "802.11b") or rate != RATE:
+        yield f"rate = {_quoted(rate)}"
+    yield 'rts = "never"'
+    longest = _longest(mesh)
+    if longest > _REACH_M:
+        micros = math.ceil(2e6 * longest / _LIGHT)
+        yield f'ack_timeout = "{micros}us"  # the longest link, {longest:,.0f} m, and back'
+
+
+def _longest(mesh: Mesh) -> float:
+    """Metres of the longest link between nodes with places, on the sphere; 0 without."""
+    places = {node.id: node.place for node in mesh.nodes if node.place is not None}
+    ends = ((places.get(link.source), places.get(link.target)) for link in mesh.links)
+    return max((_distance(a, b) for a, b in ends if a is not None and b is not None), default=0.0)
+
+
+def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """The haversine formula."""
+    (south, west), (north, east) = (tuple(map(math.radians, place)) for place in (a, b))
+    chord = math.sin((north - south) / 2) ** 2 + math.cos(south) * math.cos(north) * math.sin((east - west) / 2) ** 2
+    return 2 * _EARTH_M * math.asin(min(1.0, math.sqrt(chord)))
 
 
 def _node(node: Node, name: str, gateway: str, *, placed: bool) -> Iterator[str]:

@@ -1,0 +1,230 @@
+"""Reads what routing daemons and the kernel print as text: olsrd's txtinfo, babeld's dump, 802.11s by iw.
+
+| form | after |
+|---|---|
+| OLSR txtinfo | olsrd's txtinfo plugin: ``Table: Topology``, ``Table: HNA``, ``Table: MID`` with tabs |
+| babeld | ``dump`` on babeld's local interface (``babeld -G``): ``add interface``, ``add neighbour``, ``add xroute``, ``add route`` |
+| 802.11s | ``iw dev IF info``, ``iw dev IF station dump``, ``iw dev IF mpath dump``, one behind the other |
+
+babeld and iw tell what one node sees: one file a node makes a mesh. Who dumped is known by its addresses (babeld's
+``add interface``, iw's ``addr``).
+"""  # noqa: E501 (a table)
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from meshpace.meshes.model import Link, Mesh, MeshFileError, Node, both_ways
+
+TQ_OF_OLSR = "loss = 1 - LQ of the link from the last hop to the destination"
+_BABEL = re.compile(r"^add (interface|neighbour|xroute|route|self) ", re.MULTILINE)
+_NOMINAL = 256
+"""babeld's cost of a wireless link on which every Hello arrives (``rxcost`` of an interface of type wireless)."""
+_INFINITE = 0xFFFF
+_DEFAULT = frozenset({"0.0.0.0/0", "::/0"})
+_ADDRESS = r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}"
+_DSSS = (1.0, 2.0, 5.5, 11.0)
+_OFDM = (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
+_METRIC_BITS = 8192
+"""Of the test frame of the airtime link metric, whose unit in Linux is then the microsecond at 1 Mbit/s."""
+
+Dumps = Sequence[tuple[Path, str]]
+
+
+def kind_of(text: str) -> str | None:
+    """Which of the forms a text is."""
+    if "Table: Topology" in text:
+        return "OLSR txtinfo"
+    if _BABEL.search(text):
+        return "babeld"
+    if re.search(rf"^\s*Station {_ADDRESS} ", text, re.MULTILINE) or re.search(r"^DEST ADDR\s", text, re.MULTILINE):
+        return "802.11s"
+    return None
+
+
+def olsr_txtinfo(dumps: Dumps) -> Mesh:
+    """The topology table. Which direction LQ is of says T. Lopatic on olsr-dev, 9 Feb 2006: from the last hop on."""
+    said, gateways = [], set()
+    for path, text in dumps:
+        names = {alias: row[0] for _, row in _table(text, "MID") for alias in row[1].split(";")}
+        for line, row in _table(text, "Topology"):
+            target, source = (names.get(name, name) for name in row[:2])
+            there, back = (min(max(_number(path, line, part), 0.0), 1.0) for part in row[2:4])
+            said.append((Link(source, target, there), back))
+        gateways |= {names.get(row[1], row[1]) for _, row in _table(text, "HNA") if row[0] in _DEFAULT}
+    links = both_ways(said)
+    nodes = dict.fromkeys(name for link in links for name in (link.source, link.target))
+    return Mesh("OLSR txtinfo", tuple(Node(name, gateway=name in gateways) for name in nodes), tuple(links), TQ_OF_OLSR)
+
+
+def babeld(dumps: Dumps) -> Mesh:
+    """Neighbours of each node that dumped; the address of an interface here is a neighbour's there."""
+    said = [(path, _node_of_babel(path, text), text) for path, text in dumps]
+    names = {address: name for _, name, text in said for address in _interfaces(text)}
+    links, skipped, gateways = [], [], set()
+    for path, name, text in said:
+        for line, fields in _added(text, "neighbour"):
+            other = names.get(fields.get("address", ""), fields.get("address", ""))
+            costs = [_number(path, line, fields.get(key, "")) for key in ("rxcost", "txcost")]
+            if min(costs) < _NOMINAL:
+                skipped.append(f"{name} - {other} costs less than {_NOMINAL}: a wire or a tunnel, no radio")
+                continue
+            # babeld's neighbour_rxcost: what Hellos cost in one direction is 256 over the part that arrives; txcost is
+            # the other end's.
+            for source, target, cost in ((other, name, costs[0]), (name, other, costs[1])):
+                links.append(Link(source, target, 0.0 if cost >= _INFINITE else _NOMINAL / cost))
+        if any(fields.get("prefix") in _DEFAULT for _, fields in _added(text, "xroute")):
+            gateways.add(name)
+        for _, fields in _added(text, "route"):
+            if fields.get("prefix") in _DEFAULT and fields.get("refmetric") == "0":
+                gateways.add(names.get(fields.get("via", ""), fields.get("via", "")))
+    ends = (end for link in links for end in (link.source, link.target))
+    found = dict.fromkeys([*(name for _, name, _ in said), *ends])
+    nodes = tuple(Node(name, gateway=name in gateways) for name in found)
+    quality = "loss = 1 - 256 / rxcost, the part of Hellos that is lost"
+    return Mesh("babeld", nodes, tuple(links), quality, tuple(skipped))
+
+
+def stations(dumps: Dumps) -> Mesh:
+    """Peers of each node that dumped: loss from counted retries, rates from ``tx bitrate``; else from path metrics."""
+    measured: list[_Peer] = []
+    skipped, owners = [], []
+    for path, text in dumps:
+        address = re.search(rf"^\s*addr ({_ADDRESS})", text, re.MULTILINE)
+        if address is None and len(dumps) > 1:
+            raise MeshFileError(
+                f"{path}: found no address of the node itself; allowed among several: `iw dev IF info` before the dumps"
+            )
+        owner = address[1].lower() if address else path.stem
+        owners.append(owner)
+        peers = dict(_peers(text))
+        for other, fields in peers.items():
+            if fields.get("mesh plink", "ESTAB") != "ESTAB":
+                skipped.append(f"{owner} - {other} is {fields['mesh plink']}, no link yet")
+                continue
+            measured.append(_Peer(owner, other, _arrived(path, fields), _bitrate(fields)))
+        for line, other, metric in _paths(path, text):
+            if other in peers:
+                continue
+            if metric <= 0:
+                raise MeshFileError(f"{path}:{line}: found the metric {metric:g}; allowed: more than 0")
+            measured.append(_Peer(owner, other, carries=_METRIC_BITS / metric))
+    standard, rates = _standard([peer.bitrate or peer.carries or 0.0 for peer in measured])
+    links = [_link(peer, rates) for peer in measured]
+    nodes = dict.fromkeys([*owners, *(link.target for link in links)])
+    quality = "loss = 1 - (tx packets - tx failed) / (tx packets + tx retries)"
+    if any(peer.carries is not None for peer in measured):
+        quality += "; of paths without a station: the slowest rate that carries what the metric says"
+    links = both_ways([(link, link.delivered) for link in links])
+    return Mesh(
+        "802.11s", tuple(map(Node, nodes)), tuple(links), f"{quality}; rates rounded down to {standard}'s",
+        tuple(skipped), standard,
+    )  # fmt: skip
+
+
+class _Peer(NamedTuple):
+    source: str
+    target: str
+    arrived: float | None = None
+    bitrate: float | None = None
+    """Mbit/s."""
+    carries: float | None = None
+    """Mbit/s after losses, of a path's metric."""
+
+
+def _link(peer: _Peer, rates: Sequence[float]) -> Link:
+    if peer.carries is not None:
+        # The metric holds rate and loss in one number: taken to be the slowest rate that carries as much.
+        rate = next((rate for rate in rates if rate >= peer.carries), rates[-1])
+        return Link(peer.source, peer.target, min(peer.carries / rate, 1.0), f"{rate:g}Mbps")
+    if peer.bitrate is None:
+        return Link(peer.source, peer.target, peer.arrived)
+    rate = max((rate for rate in rates if rate <= peer.bitrate), default=rates[0])
+    return Link(peer.source, peer.target, peer.arrived, f"{rate:g}Mbps")
+
+
+READERS = {"OLSR txtinfo": olsr_txtinfo, "babeld": babeld, "802.11s": stations}
+
+
+def _table(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a table of txtinfo, behind its head, with their lines."""
+    lines = text.splitlines()
+    if f"Table: {name}" not in lines:
+        return
+    start = lines.index(f"Table: {name}") + 2
+    for number, line in enumerate(lines[start:], start=start + 1):
+        if not line.strip():
+            return
+        yield number, re.split(r"\t+|\s{2,}", line.strip())
+
+
+def _added(text: str, what: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """The fields of each ``add WHAT ID key value ...``."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if words[:2] == ["add", what]:
+            rest = words[3:] if what != "interface" else words[2:]
+            # `add interface wlan0 up true ...`: its name is the first word.
+            pairs = rest[1:] if what == "interface" else rest
+            yield number, dict(zip(pairs[::2], pairs[1::2], strict=False))
+
+
+def _interfaces(text: str) -> Iterator[str]:
+    for _, fields in _added(text, "interface"):
+        yield from (fields[key] for key in ("ipv6", "ipv4") if key in fields)
+
+
+def _node_of_babel(path: Path, text: str) -> str:
+    host = re.search(r"^host (\S+)", text, re.MULTILINE)
+    return host[1] if host else path.stem
+
+
+def _peers(text: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Stations with the fields below each."""
+    parts = re.split(rf"^\s*Station ({_ADDRESS}) .*$", text, flags=re.MULTILINE)
+    for address, body in zip(parts[1::2], parts[2::2], strict=True):
+        lines = body.partition("DEST ADDR")[0].splitlines()
+        pairs = (line.split(":", 1) for line in lines if ":" in line)
+        yield address.lower(), {key.strip(): value.strip() for key, value in pairs}
+
+
+def _arrived(path: Path, fields: Mapping[str, str]) -> float | None:
+    """The part of what was put on the air that arrived, after the station's own counters."""
+    if "tx packets" not in fields or "tx retries" not in fields:
+        return None
+    sent, again, failed = (_number(path, 0, fields.get(f"tx {key}", "0")) for key in ("packets", "retries", "failed"))
+    return None if sent + again <= 0 else max(sent - failed, 0.0) / (sent + again)
+
+
+def _bitrate(fields: Mapping[str, str]) -> float | None:
+    found = re.match(r"([0-9.]+) MBit/s", fields.get("tx bitrate", ""))
+    return float(found[1]) if found else None
+
+
+def _paths(path: Path, text: str) -> Iterator[tuple[int, str, float]]:
+    """Neighbours among the mesh paths (next hop and destination are one), with their metric."""
+    head: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith("DEST ADDR"):
+            head = line.replace("DEST ADDR", "DEST").replace("NEXT HOP", "NEXT").split()
+            continue
+        words = line.split()
+        of_path = head and len(words) >= len(head) - 2 and re.fullmatch(_ADDRESS, words[0])
+        if of_path and words[0].lower() == words[1].lower():
+            yield number, words[0].lower(), _number(path, number, words[head.index("METRIC")])
+
+
+def _standard(bitrates: Sequence[float]) -> tuple[str, tuple[float, ...]]:
+    """802.11b while it is fast enough; what is faster goes at the rates of 802.11g."""
+    return ("802.11g", _OFDM) if any(rate > _DSSS[-1] for rate in bitrates) else ("802.11b", _DSSS)
+
+
+def _number(path: Path, line: int, text: str) -> float:
+    try:
+        return float("inf" if text == "INFINITE" else text)
+    except ValueError:
+        where = f"{path}:{line}" if line else str(path)
+        raise MeshFileError(f"{where}: found {text!r}; allowed: a number") from None
