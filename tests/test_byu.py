@@ -10,7 +10,8 @@ import pytest
 from meshpace import engine
 from meshpace.project import scenario_directory
 from meshpace.study import byu_assumptions as assumptions
-from meshpace.study.byu_cal import CHAINS, COUNTS, PRINTED, STUDIES, misfit
+from meshpace.study.byu_cal import CHAINS, PRINTED, STUDIES, misfit
+from meshpace.study.byu_study import COUNTS
 from meshpace.study.byu_topologies import (
     C9,
     CONDITIONS,

@@ -10,9 +10,9 @@ import pytest
 
 from meshpace import engine
 from meshpace.study import byu_random
-from meshpace.study.byu_chains import many
 from meshpace.study.byu_random import COUNTS, GRID, LEAST_LOSS, MOST_LOSS, REACH_M
 from meshpace.study.byu_schemes import AP, DA, TAHOE
+from meshpace.study.byu_study import many
 from meshpace.study.byu_topologies import CONDITIONS, IDEAL, RETRIES
 from meshpace.study.model import Cell, Condition, Effort, Study
 

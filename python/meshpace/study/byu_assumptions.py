@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 
-from meshpace.study.byu_cal import COUNTS, THESIS
-from meshpace.study.byu_schemes import AP, DA, TAHOE, hops, wifu
+from meshpace.study.byu_schemes import AP, DA, TAHOE, hops
+from meshpace.study.byu_study import COUNTS, on
 from meshpace.study.byu_topologies import ASL, C4, C9, IDEAL, IDEAL_RETRIES, PAR, Topology, flows, losses
-from meshpace.study.model import AS_IS, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import AS_IS, Point, Settings, Study
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, RESENT, TIMEOUTS, UNFINISHED
 
 DOCUMENT = "docs/experiments/thesis.md, section 5"
@@ -109,21 +109,19 @@ def _all(topology: Topology) -> Settings:
 def _study(topology: Topology) -> Study:
     points = tuple(Point(f"{number}: {what}", settings(topology)) for number, (what, settings) in ASSUMPTIONS.items())
     chain = topology.name.startswith("C")
-    return Study(
-        name=f"byu-assumptions-{topology.name.lower()}",
-        paper="thesis",
-        title=f"Simulators' assumptions dropped, {topology.title}",
-        figures=(),
-        source=f"{THESIS}, chapters 1 and 2; {DOCUMENT}",
-        shows="How goodput and fairness move as each assumption that the thesis criticises is dropped by itself.",
-        scenario=topology.scenario,
-        axis=Axis("assumption dropped", "", (Point(AS_IS), *points, Point("K8: all of them", _all(topology)))),
+    return on(
+        topology,
+        "assumptions",
+        "Simulators' assumptions dropped",
+        "How goodput and fairness move as each assumption that the thesis criticises is dropped by itself.",
+        source=f"chapters 1 and 2; {DOCUMENT}",
+        axis=("assumption dropped", ""),
+        points=(Point(AS_IS), *points, Point("K8: all of them", _all(topology))),
         schemes=SCHEMES,
         conditions=(IDEAL, IDEAL_RETRIES),
-        settings=(*wifu(*SCHEMES), *hops(AP, n=4), *(flows(COUNTS[1]) if chain else ())),
-        receptions=topology.profiles,
-        quick=Plan(3, (), core_s=0.1),
-        full=Plan(30, (), core_s=0.1),
+        settings=(*hops(AP, n=4), *(flows(COUNTS[1]) if chain else ())),
+        seeds=3,
+        core_s=0.1,
         quantities=(FLOW_GOODPUT, JAIN, LOG_UTILITY, TIMEOUTS, RESENT, UNFINISHED),
         notes="Power falls with d^-4 where nothing else is said. Chains have two flows.",
     )

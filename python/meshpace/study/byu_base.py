@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from meshpace.study.byu_cal import CHAINS, COUNTS, THESIS
-from meshpace.study.byu_chains import FULL_SEEDS, SEEDS, many
+from meshpace.study.byu_cal import CHAINS
 from meshpace.study.byu_measures import claim
-from meshpace.study.byu_schemes import AP, DA, FEW, TAHOE, hops, of_scheme, wifu
-from meshpace.study.byu_topologies import CONDITIONS, Topology, flows
+from meshpace.study.byu_schemes import AP, DA, FEW, TAHOE, hops, of_scheme
+from meshpace.study.byu_study import COUNTS, many, on
+from meshpace.study.byu_topologies import Topology, flows
 from meshpace.study.claims import Ask, Claim
 from meshpace.study.jackknife import Rows, pseudo_values
 from meshpace.study.measures import Measure, Values
-from meshpace.study.model import Axis, Cell, Condition, Plan, Point, Settings, Study
+from meshpace.study.model import Cell, Condition, Point, Settings, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, TIMEOUTS, UNFINISHED
 from meshpace.study.rules import NO_GAIN, Rule
@@ -41,22 +41,16 @@ def _on(base: str) -> Settings:
 
 def _study(topology: Topology) -> Study:
     points = (Point(based(count, base), (*flows(count), *_on(base))) for count in COUNTS for base in BASES)
-    return Study(
-        name=f"byu-base-{topology.name.lower()}",
-        paper="thesis",
-        title=f"Tahoe or NewReno as the base, {topology.title}",
-        figures=(),
-        source=f"{THESIS}, section 3.3",
-        shows=f"Goodput and fairness on a {topology.title} with Tahoe and with NewReno as control and base of each "
-        "scheme.",
-        scenario=topology.scenario,
-        axis=Axis("flows, base", "", tuple(points)),
+    return on(
+        topology,
+        "base",
+        "Tahoe or NewReno as the base",
+        f"Goodput and fairness on a {topology.title} with Tahoe and with NewReno as control and base of each scheme.",
+        source="section 3.3",
+        axis=("flows, base", ""),
+        points=points,
         schemes=SCHEMES,
-        conditions=CONDITIONS,
-        settings=(*wifu(*SCHEMES), *hops(AP, n=4), *of_scheme(FEW, ("few_alpha", "0.25"))),
-        receptions=topology.profiles,
-        quick=Plan(SEEDS, (), core_s=0.06),
-        full=Plan(FULL_SEEDS, (), core_s=0.06),
+        settings=(*hops(AP, n=4), *of_scheme(FEW, ("few_alpha", "0.25"))),
         quantities=(FLOW_GOODPUT, JAIN, LOG_UTILITY, TIMEOUTS, UNFINISHED),
         notes="WiFu's TCP; n = 4, a = 0.25. Tables call the control Tahoe; at the points of NewReno it is NewReno.",
     )

@@ -15,17 +15,14 @@ import itertools
 import math
 from collections.abc import Mapping
 
-from meshpace.study.byu_schemes import TAHOE, wifu
+from meshpace.study.byu_schemes import TAHOE
+from meshpace.study.byu_study import COUNTS, on
 from meshpace.study.byu_topologies import C1, C4, C9, CAPTURE, REACHES, Topology, flows, losses, reach
 from meshpace.study.byu_topologies import attempts as tries
-from meshpace.study.model import STATIC, Axis, Cell, Plan, Point, Settings, Study
+from meshpace.study.model import STATIC, Cell, Point, Settings, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, RESENT, TIMEOUTS, UNFINISHED
 
-THESIS = "TCP in wireless mesh networks (R. L. Lee, BYU, 2012)"
-"""As the studies cite it."""
-COUNTS = (1, 2, 5)
-"""Flows on a chain."""
 ATTEMPTS = (1, 4)
 """Transmissions of a frame: the thesis's, and those of M1."""
 PRINTED: Mapping[str, tuple[float, float, float]] = {
@@ -64,21 +61,20 @@ def _chain(topology: Topology) -> Study:
         for count in COUNTS
     )
     means = ", ".join(f"{mean / 1e6:g}" for mean in PRINTED[topology.name])
-    return Study(
-        name=f"byu-cal-{topology.name.lower()}",
-        paper="thesis",
-        title=f"Calibration, {topology.title}",
-        figures=("Table 5.1",),
-        source=f"{THESIS}, Table 5.1",
-        shows=f"Tahoe's mean goodput on a {topology.title} over reach, losses and flows; printed for 1, 2 and 5 flows: "
+    return on(
+        topology,
+        "cal",
+        "Calibration",
+        f"Tahoe's mean goodput on a {topology.title} over reach, losses and flows; printed for 1, 2 and 5 flows: "
         f"{means} Mbit/s.",
-        scenario=topology.scenario,
-        axis=Axis("reach, losses, attempts, flows", "", points),
+        figures=("Table 5.1",),
+        source="Table 5.1",
+        axis=("reach, losses, attempts, flows", ""),
+        points=points,
         schemes=(TAHOE,),
         conditions=(STATIC,),
-        settings=wifu(TAHOE),
-        quick=Plan(3, (), core_s=0.1),
-        full=Plan(30, (), core_s=0.1),
+        seeds=3,
+        core_s=0.1,
         quantities=(FLOW_GOODPUT, JAIN, LOG_UTILITY, TIMEOUTS, RESENT, UNFINISHED),
         notes="Tahoe is WiFu's.",
     )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from meshpace.study.byu_cal import CHAINS, COUNTS, THESIS
+from meshpace.study.byu_cal import CHAINS
 from meshpace.study.byu_quantities import BY_TIMER, INTERVAL, KHD, LEAST, MOST, SEGMENTS_AN_ACK, SPREAD
-from meshpace.study.byu_schemes import AD, AP, DA, FEW, FIXED, TAHOE, hops, of_scheme, wifu
+from meshpace.study.byu_schemes import AD, AP, DA, FEW, FIXED, TAHOE, hops, of_scheme
+from meshpace.study.byu_study import COUNTS, THESIS, many, on
 from meshpace.study.byu_topologies import C1, C4, C9, CONDITIONS, Topology, flows
 from meshpace.study.model import Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, RESENT, TIMEOUTS, UNFINISHED, Quantity
@@ -22,13 +23,7 @@ ALPHAS = (0.01, 0.1, 0.2, 0.25, 0.5, 0.75)
 """Of FeW; 1 is the control itself."""
 RATES = (100, 200, 250, 300, 400, 1000, 2000, 3000, 4000, 5000)
 """Fixed rates, kbit/s."""
-SEEDS, FULL_SEEDS = 8, 30
 _COMMON = (FLOW_GOODPUT, JAIN, LOG_UTILITY, LEAST, MOST, TIMEOUTS, RESENT, UNFINISHED)
-
-
-def many(count: int) -> str:
-    """The label of a number of flows."""
-    return f"{count} flow{'s' if count > 1 else ''}"
 
 
 def with_n(count: int, n: int) -> str:
@@ -56,23 +51,18 @@ def _study(
     extra: tuple[Quantity, ...] = (),
     quick: tuple[str, ...] | None = None,
 ) -> Study:
-    return Study(
-        name=f"byu-{kind}-{topology.name.lower()}",
-        paper="thesis",
-        title=f"{title}, {topology.title}",
+    return on(
+        topology,
+        kind,
+        title,
+        f"{title} on a {topology.title} against Tahoe: goodput of a flow, fairness, utility.",
         figures=tuple(figures),
-        source=f"{THESIS}, {', '.join(figures) or 'chapter 5'}",
-        shows=f"{title} on a {topology.title} against Tahoe: goodput of a flow, fairness, utility.",
-        scenario=topology.scenario,
-        axis=Axis("flows", "", tuple(points)),
+        source=", ".join(figures) or "chapter 5",
+        axis=("flows", ""),
+        points=points,
         schemes=schemes,
-        conditions=CONDITIONS,
-        settings=wifu(*schemes),
-        receptions=topology.profiles,
-        quick=Plan(SEEDS, (), quick, core_s=0.06),
-        full=Plan(FULL_SEEDS, (), core_s=0.06),
+        quick=quick,
         quantities=(*_COMMON, *extra),
-        notes="WiFu's TCP, literal parameters; what each condition is stands in docs/studies.md.",
     )
 
 

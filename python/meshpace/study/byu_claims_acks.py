@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from meshpace.study.byu_cal import COUNTS
-from meshpace.study.byu_chains import TABLES, many, with_n, with_table
+from meshpace.study.byu_chains import TABLES, with_n, with_table
 from meshpace.study.byu_measures import (
     COMPARABLE,
     DRAMATICALLY_FAIRER,
@@ -25,6 +24,7 @@ from meshpace.study.byu_measures import (
 )
 from meshpace.study.byu_quantities import BY_TIMER, LEAST, MOST, SEGMENTS_AN_ACK
 from meshpace.study.byu_schemes import AD, AP, DA
+from meshpace.study.byu_study import COUNTS, many
 from meshpace.study.claims import Against, Ask, Claim
 from meshpace.study.measures import of, rank_along
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, Quantity

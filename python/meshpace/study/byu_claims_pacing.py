@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from meshpace.study.byu_cal import COUNTS, PRINTED
+from meshpace.study.byu_cal import PRINTED
 from meshpace.study.byu_chains import ALL_N, RATES, N, with_n, with_rate
 from meshpace.study.byu_measures import (
     FAIRER,
@@ -27,6 +27,7 @@ from meshpace.study.byu_measures import (
 )
 from meshpace.study.byu_quantities import INTERVAL, MTU_BITS, SPREAD
 from meshpace.study.byu_schemes import AP, FIXED, TAHOE
+from meshpace.study.byu_study import COUNTS
 from meshpace.study.claims import Against, Ask, Claim, Role
 from meshpace.study.measures import Measure, Values, difference, of, rank_along
 from meshpace.study.model import Cell, Condition
@@ -484,6 +485,9 @@ _REACH = (
 CLAIMS = (
     *_CHAINS,
     *_REACH,
-    *(Claim(c.id, c.statement, c.figure, c.source, c.printed, c.asks, c.value, told_with="byu-fhd") for c in _TABLE),
+    *(
+        Claim(c.id, c.statement, c.figure, c.source, c.printed, c.asks, c.value, c.cause, told_with="byu-fhd")
+        for c in _TABLE
+    ),
     *_FIXED,
 )

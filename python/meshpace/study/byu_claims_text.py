@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from meshpace.study import byu_chains
-from meshpace.study.byu_cal import COUNTS
-from meshpace.study.byu_chains import ALPHAS, N, many
+from meshpace.study.byu_chains import ALPHAS, N
 from meshpace.study.byu_measures import (
     COMPARABLE,
     FAIRER,
@@ -21,6 +20,7 @@ from meshpace.study.byu_measures import (
 )
 from meshpace.study.byu_quantities import LEAST
 from meshpace.study.byu_schemes import AP, DA, FEW
+from meshpace.study.byu_study import COUNTS, many
 from meshpace.study.claims import Ask, Claim
 from meshpace.study.quantities import FLOW_GOODPUT
 from meshpace.study.rules import Rule

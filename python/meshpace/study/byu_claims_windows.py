@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from meshpace.study.byu_cal import COUNTS
 from meshpace.study.byu_chains import ALPHAS, with_alpha
 from meshpace.study.byu_measures import (
     CLOSE,
@@ -26,6 +25,7 @@ from meshpace.study.byu_measures import (
     utility,
 )
 from meshpace.study.byu_schemes import FEW, TAHOE
+from meshpace.study.byu_study import COUNTS
 from meshpace.study.claims import Ask, Claim
 from meshpace.study.measures import Measure, Values, difference
 from meshpace.study.model import Cell, Condition

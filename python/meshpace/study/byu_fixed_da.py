@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 
-from meshpace.study.byu_cal import CHAINS, COUNTS, PRINTED, THESIS
-from meshpace.study.byu_chains import FULL_SEEDS, SEEDS, many
+from meshpace.study.byu_cal import CHAINS, PRINTED
 from meshpace.study.byu_measures import FAIRER, SIGNIFICANT, claim, relative
 from meshpace.study.byu_quantities import SEGMENTS_AN_ACK, SPREAD
-from meshpace.study.byu_schemes import DA, FIXED, TAHOE, of_scheme, wifu
-from meshpace.study.byu_topologies import CONDITIONS, Topology, flows
+from meshpace.study.byu_schemes import DA, FIXED, TAHOE, of_scheme
+from meshpace.study.byu_study import COUNTS, many, on
+from meshpace.study.byu_topologies import Topology, flows
 from meshpace.study.claims import Ask, Claim
 from meshpace.study.measures import Measure, Values, difference
-from meshpace.study.model import Axis, Condition, Plan, Point, Study
+from meshpace.study.model import Condition, Point, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, TIMEOUTS, UNFINISHED
 from meshpace.study.words import difference as signed
@@ -39,22 +39,17 @@ def _study(topology: Topology) -> Study:
         for count, mean in zip(COUNTS, PRINTED[topology.name], strict=True)
         for part in PARTS
     )
-    return Study(
-        name=f"byu-fixed-da-{topology.name.lower()}",
-        paper="thesis",
-        title=f"Fixed rates with dynamic delayed ACKs, {topology.title}",
-        figures=(),
-        source=f"{THESIS}, chapters 1 and 6",
-        shows=f"Goodput and fairness of fixed rates with delayed ACKs on a {topology.title} against Tahoe and delayed "
-        "ACKs alone.",
-        scenario=topology.scenario,
-        axis=Axis("flows, part of Tahoe's printed mean", "", tuple(points)),
+    return on(
+        topology,
+        "fixed-da",
+        "Fixed rates with dynamic delayed ACKs",
+        f"Goodput and fairness of fixed rates with delayed ACKs on a {topology.title} against Tahoe and delayed ACKs "
+        "alone.",
+        source="chapters 1 and 6",
+        axis=("flows, part of Tahoe's printed mean", ""),
+        points=points,
         schemes=SCHEMES,
-        conditions=CONDITIONS,
-        settings=(*wifu(*SCHEMES), *of_scheme(FIXED, ("profile", "byu-literal"), ("ack_policy", "dynamic-delayed"))),
-        receptions=topology.profiles,
-        quick=Plan(SEEDS, (), core_s=0.06),
-        full=Plan(FULL_SEEDS, (), core_s=0.06),
+        settings=of_scheme(FIXED, ("profile", "byu-literal"), ("ack_policy", "dynamic-delayed")),
         quantities=(FLOW_GOODPUT, JAIN, LOG_UTILITY, SPREAD, SEGMENTS_AN_ACK, TIMEOUTS, UNFINISHED),
         notes="WiFu's TCP, literal parameters; the fixed interval has delayed ACKs, too.",
     )

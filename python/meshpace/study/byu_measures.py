@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from meshpace.study.byu_cal import THESIS
+from meshpace.study.byu_study import THESIS
 from meshpace.study.claims import Ask, Claim, Role
 from meshpace.study.measures import Measure, Values, difference, of
 from meshpace.study.model import Cell, Condition
@@ -32,7 +32,18 @@ USEFUL = 0.1
 
 def claim(number: str, statement: str, figure: str, printed: str, *asks: Ask, value: float | None = None) -> Claim:
     """A claim of the thesis. Its ids carry its name, since papers count figures alike."""
-    return Claim(f"byu {number}", statement, figure, f"{THESIS}, {figure}", printed, asks, value)
+    cause = _switches(asks[0])
+    return Claim(f"byu {number}", statement, figure, f"{THESIS}, {figure}", printed, asks, value, cause)
+
+
+def _switches(ask: Ask) -> str | None:
+    """The study of switches for a number that is read at each of its points, one with two flows among them."""
+    study = ask.studies[0]
+    apart = len(ask.studies) > 1 or ask.measure.along is not None or ask.measure.once or ask.against is not None
+    if apart or study.split("-")[1] not in {"ap", "few", "da", "ad"} or "table" in study:
+        return None
+    single = [label for label in ask.points or () if label.startswith(("1 flow", "5 flows"))]
+    return None if ask.points and len(single) == len(ask.points) else f"byu-switches-{study.split('-')[2]}"
 
 
 def relative(quantity: Quantity, scheme: str, over: str = "tahoe") -> Measure:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from meshpace.study.byu_cal import THESIS
-from meshpace.study.byu_chains import FULL_SEEDS, SEEDS, many
 from meshpace.study.byu_measures import claim, relative
 from meshpace.study.byu_schemes import AD, AP, DA, FEW, hops, of_scheme, wifu
+from meshpace.study.byu_study import FULL_SEEDS, SEEDS, THESIS, many
 from meshpace.study.byu_topologies import C4, C9, CONDITIONS, Topology, flows
 from meshpace.study.claims import Ask, Claim, Role
 from meshpace.study.model import Axis, Plan, Point, Settings, Study

@@ -16,10 +16,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from meshpace.results import RunResult
-from meshpace.study.byu_cal import THESIS
-from meshpace.study.byu_chains import FULL_SEEDS, many
 from meshpace.study.byu_measures import HIGHER, MOSTLY, USEFUL, above, claim, goodput, part, relative, utility
 from meshpace.study.byu_schemes import AP, DA, TAHOE, hops, wifu
+from meshpace.study.byu_study import FULL_SEEDS, THESIS, many
 from meshpace.study.byu_topologies import CAPTURE, CONDITIONS, IDEAL, MESH, RETRIES, attempts, losses, reach
 from meshpace.study.claims import Ask, Claim, Role
 from meshpace.study.model import Axis, Plan, Point, Settings, Study

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from meshpace.study.byu_cal import THESIS
-from meshpace.study.byu_chains import ALL_N, ALPHAS, FULL_SEEDS, SEEDS, N
+from meshpace.study.byu_chains import ALL_N, ALPHAS, N
 from meshpace.study.byu_quantities import (
     INTERVAL,
     JAIN_NORM,
@@ -20,9 +19,10 @@ from meshpace.study.byu_quantities import (
     SHORT_OVER_LONG,
     TIMEOUTS_A_LOST_ACK,
 )
-from meshpace.study.byu_schemes import AD, AP, DA, FEW, TAHOE, hops, of_scheme, wifu
-from meshpace.study.byu_topologies import ASL, ASL_B, ASS, CONDITIONS, PAR, Topology
-from meshpace.study.model import Axis, Plan, Point, Study
+from meshpace.study.byu_schemes import AD, AP, DA, FEW, TAHOE, hops, of_scheme
+from meshpace.study.byu_study import on
+from meshpace.study.byu_topologies import ASL, ASL_B, ASS, PAR, Topology
+from meshpace.study.model import Point, Study
 from meshpace.study.quantities import FLOW_GOODPUT, FLOWS, JAIN, LOG_UTILITY, TIMEOUTS, UNFINISHED, Quantity
 
 TOGETHER = "both flows"
@@ -54,21 +54,17 @@ def _study(
     alike = topology is PAR
     unlike = () if alike else (JAIN_NORM, SHORT_OVER_LONG)
     paced = (INTERVAL,) if AP in schemes else ()
-    return Study(
-        name=f"byu-{kind}-{topology.name.lower()}",
-        paper="thesis",
-        title=f"{title}, {topology.title}",
+    return on(
+        topology,
+        kind,
+        title,
+        f"{title} against Tahoe, {topology.title}: goodput, each flow's, fairness, utility.",
         figures=(figure,),
-        source=f"{THESIS}, {figure}",
-        shows=f"{title} against Tahoe, {topology.title}: goodput, each flow's, fairness, utility.",
-        scenario=topology.scenario,
-        axis=Axis("", "", tuple(points)),
+        source=figure,
+        points=points,
         schemes=schemes,
-        conditions=CONDITIONS,
-        settings=wifu(*schemes),
-        receptions=topology.profiles,
-        quick=Plan(SEEDS, (), None if quick is None else tuple(quick), core_s=0.03),
-        full=Plan(FULL_SEEDS, (), core_s=0.03),
+        quick=None if quick is None else tuple(quick),
+        core_s=0.03,
         quantities=(
             FLOW_GOODPUT,
             *FLOWS[:2],
@@ -83,7 +79,6 @@ def _study(
             *paced,
             *extra,
         ),
-        notes="WiFu's TCP, literal parameters; what each condition is stands in docs/studies.md.",
     )
 
 

@@ -85,10 +85,14 @@ def reach(name: str) -> Settings:
     return (("radio.tx_range", f"{decoded}m"), ("radio.cs_range", f"{sensed}m"))
 
 
-def losses(table: Losses) -> Settings:
-    """The links that lose frames, MAC acknowledgements included, the longer the more; none if none loses any."""
+def losses(table: Losses, burst: int | None = None) -> Settings:
+    """The links that lose frames, MAC acknowledgements included, the longer the more; none if none loses any.
+
+    With ``burst`` in periods that last so many full data frames in the mean, whatever their lengths.
+    """
+    kind = f"loss_length = {MPDU}" if burst is None else f"burst = {burst}"
     entries = [
-        f'{{from = "{a}", to = "{b}", symmetric = false, loss = {loss!r}, loss_length = {MPDU}}}'
+        f'{{from = "{a}", to = "{b}", symmetric = false, loss = {loss!r}, {kind}}}'
         for (a, b), loss in table.items()
         if loss > 0
     ]

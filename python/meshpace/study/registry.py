@@ -37,6 +37,7 @@ MODULES = (
     "byu_base",
     "byu_fixed_da",
     "byu_meta",
+    "byu_switches",
     "throttle",
     "throttle_sources",
     "throttle_text",
