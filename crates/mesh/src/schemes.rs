@@ -80,9 +80,7 @@ impl ChosenSchemes {
                 .collect(),
         })
     }
-}
 
-impl ChosenSchemes {
     /// The same with controls of the caller's beside those of the schemes of these names.
     ///
     /// # Panics
@@ -94,6 +92,11 @@ impl ChosenSchemes {
             flow.beside = found.ok().map(|index| controls[index].1.clone());
         }
         self
+    }
+
+    /// The relay at a queue of the mesh or of its wired part.
+    pub fn relay(&self, queue: &QueueConfig) -> Box<dyn Relay> {
+        self.mesh.relay(queue)
     }
 }
 
@@ -135,13 +138,6 @@ fn catalogue(scenario: &Scenario) -> Result<Catalogue, ScenarioError> {
 fn unknown(at: &Location, error: UnknownScheme) -> ScenarioError {
     let hint = suggestion(&error.name, error.allowed.split(", "));
     at.error(format!("{:?}{hint}", error.name), error.allowed)
-}
-
-impl ChosenSchemes {
-    /// The relay at a queue of the mesh or of its wired part.
-    pub fn relay(&self, queue: &QueueConfig) -> Box<dyn Relay> {
-        self.mesh.relay(queue)
-    }
 }
 
 impl FlowScheme {
