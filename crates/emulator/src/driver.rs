@@ -5,11 +5,15 @@ use crate::lateness::{Lateness, Verdict};
 use crate::pace::Pace;
 use crate::traffic::TrafficResult;
 use crate::watched_writer::WatchedWriter;
-use meshpace_linux::{Deadline, Namespace, Poller, Realtime, Tun, TunOptions, monotonic_now, realtime};
+use meshpace_linux::{
+    Deadline, Namespace, Poller, Realtime, Standby, Tun, TunOptions, Waker, monotonic_now, realtime,
+    stolen_time,
+};
 use meshpace_mesh::RunResult;
 use meshpace_network::{Capture, host, ipv6_of};
 use meshpace_scenario::{Endpoint, Scenario, ScenarioError};
-use meshpace_units::Instant;
+use meshpace_units::{Instant, Span};
+use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr};
@@ -58,8 +62,20 @@ pub struct Outcome {
     pub lateness: Verdict,
     /// What went from host to host.
     pub traffic: Vec<TrafficResult>,
-    /// What the kernel granted the thread.
+    /// What the kernel granted the thread, and who looked after it.
+    pub scheduling: Scheduling,
+}
+
+/// What the thread had to be in time with, and what stood in its way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scheduling {
+    /// What the kernel granted.
     pub scheduling: String,
+    /// How often its wake-up was overdue and came from [another processor](Standby). `None`: there was none to watch, or no real-time
+    /// scheduling to make that worth while.
+    pub rescues: Option<u64>,
+    /// What a hypervisor took from all processors meanwhile; `None`: the kernel does not say.
+    pub stolen_s: Option<f64>,
 }
 
 /// Why nothing came of it.
@@ -78,6 +94,7 @@ pub enum Failure {
 
 const TIMER: u64 = u64::MAX;
 const CONTROL: u64 = u64::MAX - 1;
+const RESCUE: u64 = u64::MAX - 2;
 
 /// How far an emulation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,12 +134,26 @@ pub fn run(
         lateness: Lateness::default(),
         buffer: vec![0; LONGEST],
     };
-    let scheduling = realtime();
+    let granted = realtime();
+    let waker = Waker::new()?;
+    let standby = match granted {
+        Realtime::Fifo { .. } => Standby::new(waker.clone())?,
+        Realtime::Ordinary { .. } => None,
+    };
     tell(Stage::Ready)?;
     // The beginning: one byte, or the end before there was one.
     let begun = control.read(&mut [0])? > 0;
     driver.pace = Pace::new(monotonic_now(), dilation);
-    let open = driver.run(control, begun, &|| failed.as_ref().is_some_and(|failed| failed.get()))?;
+    let stolen_before = stolen_time();
+    let broken = || failed.as_ref().is_some_and(|failed| failed.get());
+    let open = driver.run(control, begun, &broken, &waker, standby.as_ref())?;
+    let stolen = stolen_time().zip(stolen_before).map(|(after, before)| after.saturating_sub(before));
+    let scheduling = Scheduling {
+        scheduling: in_words(&granted),
+        rescues: standby.as_ref().map(Standby::rescues),
+        stolen_s: stolen.map(Span::as_secs_f64),
+    };
+    drop(standby);
     let stopped = driver.pace.simulated(monotonic_now()).min(driver.emulation.end());
     let Driver { emulation, lateness, .. } = driver;
     let (mut result, traffic) = emulation.report(scenario, stopped);
@@ -130,7 +161,7 @@ pub fn run(
     probe.map(Capture::finish).transpose().map_err(Failure::Capture)?;
     tell(Stage::Over)?;
     while open && control.read(&mut [0])? > 0 {}
-    Ok(Outcome { result, lateness: lateness.verdict(), traffic, scheduling: granted(&scheduling) })
+    Ok(Outcome { result, lateness: lateness.verdict(), traffic, scheduling })
 }
 
 /// The device of a host, in its namespace.
@@ -148,8 +179,8 @@ fn address(scenario: &Scenario, node: Endpoint) -> Ipv4Addr {
     }
 }
 
-fn granted(scheduling: &Realtime) -> String {
-    match scheduling {
+fn in_words(granted: &Realtime) -> String {
+    match granted {
         Realtime::Fifo { priority, .. } => format!("SCHED_FIFO {priority}"),
         Realtime::Ordinary { refused } => format!("ordinary (SCHED_FIFO was refused: {refused})"),
     }
@@ -170,11 +201,14 @@ impl Driver<'_> {
         control: &mut (impl Read + AsFd),
         begun: bool,
         broken: &dyn Fn() -> bool,
+        waker: &Waker,
+        standby: Option<&Standby>,
     ) -> io::Result<bool> {
         let mut poller = Poller::new()?;
         let mut timer = Deadline::new()?;
         poller.add(&timer, TIMER)?;
         poller.add(control, CONTROL)?;
+        poller.add(waker, RESCUE)?;
         for (index, device) in self.devices.iter().enumerate() {
             poller.add(device, index as u64)?;
         }
@@ -182,12 +216,20 @@ impl Driver<'_> {
         let (mut going, mut ready) = (begun, Vec::new());
         while going && !broken() && !self.emulation.is_complete() && self.catch_up() < end {
             let next = self.emulation.next_at().map_or(end, |next| next.min(end));
-            timer.set(self.pace.clock(next))?;
+            let at = self.pace.clock(next);
+            timer.set(at)?;
             ready.clear();
+            if let Some(standby) = standby {
+                standby.waits_until(at);
+            }
             ready.extend(poller.wait(None)?);
+            if let Some(standby) = standby {
+                standby.is_awake();
+            }
             for token in &ready {
                 match *token {
                     TIMER => timer.expired(),
+                    RESCUE => drop(waker.acknowledge()?),
                     CONTROL => going = control.read(&mut [0])? > 0,
                     device => self.read(device as usize)?,
                 }

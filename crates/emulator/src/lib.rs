@@ -20,7 +20,7 @@ mod pace;
 mod traffic;
 mod watched_writer;
 
-pub use driver::{DEVICE, Failure, MTU, Options, Outcome, RealHost, Stage, run};
+pub use driver::{DEVICE, Failure, MTU, Options, Outcome, RealHost, Scheduling, Stage, run};
 pub use emulation::{Delivery, Emulation};
 pub use lateness::{Lateness, Verdict};
 pub use pace::Pace;

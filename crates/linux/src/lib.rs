@@ -12,7 +12,8 @@
 //! | [`interface`] | `netdevice(7)` |
 //! | [`Peer`], [`effective_user`] | `unix(7)`: `SO_PEERCRED`; `geteuid(2)` |
 //! | [`give_back_large_blocks`] | `mallopt(3)` |
-//! | [`realtime`](realtime()) | `sched(7)`, `mlockall(2)`, `PR_SET_TIMERSLACK(2const)` |
+//! | [`realtime`](realtime()), [`Standby`] | `sched(7)`, `mlockall(2)`, `PR_SET_TIMERSLACK(2const)`, `sched_setaffinity(2)` |
+//! | [`stolen_time`] | `proc_stat(5)` |
 //!
 //! # Threads and namespaces
 //! Descriptors stay in the network namespace in which they were opened; a thread enters another one only for the
@@ -36,6 +37,8 @@ mod raw;
 mod realtime;
 mod rtnetlink;
 mod signals;
+mod standby;
+mod stolen;
 mod tun;
 mod waker;
 
@@ -49,5 +52,7 @@ pub use poller::Poller;
 pub use raw::RawSender;
 pub use realtime::{Realtime, lift_memory_lock_limit, realtime};
 pub use signals::{Signal, Signals};
+pub use standby::Standby;
+pub use stolen::stolen_time;
 pub use tun::{Tun, TunOptions};
 pub use waker::Waker;

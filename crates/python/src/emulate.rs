@@ -2,7 +2,9 @@
 
 use crate::stamp::Stamped;
 use crate::{Failure, Job};
-use meshpace_emulator::{Failure as Refusal, Options, Outcome, RealHost, Stage, TrafficResult, Verdict, run};
+use meshpace_emulator::{
+    Failure as Refusal, Options, Outcome, RealHost, Scheduling, Stage, TrafficResult, Verdict, run,
+};
 use meshpace_scenario::{Endpoint, Scenario, WiredId};
 use meshpace_units::NodeId;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -20,7 +22,8 @@ struct Emulated<'a> {
     stamped: Stamped<'a>,
     dilation: f64,
     lateness: &'a Verdict,
-    scheduling: &'a str,
+    #[serde(flatten)]
+    scheduling: &'a Scheduling,
     traffic: &'a [TrafficResult],
 }
 

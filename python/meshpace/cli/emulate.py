@@ -50,18 +50,16 @@ def run(
         raise SystemExit(CHECK_FAILED)
 
 
-def _show(result: dict[str, object], as_json: bool) -> None:
+def _show(result: dict[str, Any], as_json: bool) -> None:
     """The result; its verdict stands in the JSON, and on standard error where it is not good news."""
     from meshpace.emulation import verdict
 
-    lateness, scheduling = result["lateness"], result["scheduling"]
-    assert isinstance(lateness, dict)
-    lines = verdict.in_words(lateness, float(str(result["dilation"])), str(scheduling))
+    lines = verdict.in_words(result)
     if as_json:
         import json
 
         print(json.dumps(result))
-        if lateness["valid"] is not True:
+        if result["lateness"]["valid"] is not True:
             print("\n".join(lines), file=sys.stderr)
         return
     from meshpace.cli.emulated import print_emulation
