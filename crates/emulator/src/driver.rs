@@ -5,6 +5,7 @@ use crate::lateness::{Lateness, Verdict};
 use crate::pace::Pace;
 use crate::traffic::TrafficResult;
 use crate::watched_writer::WatchedWriter;
+use meshpace_gateway::Side;
 use meshpace_linux::{
     Deadline, Namespace, Poller, Realtime, Standby, Tun, TunOptions, Waker, monotonic_now, realtime,
     stolen_time,
@@ -21,7 +22,9 @@ use std::os::fd::AsFd;
 
 /// What the device is called in every host.
 pub const DEVICE: &str = "mesh0";
-/// Its MTU: that of the papers' packets.
+/// What a gateway's second device is called, the one toward the wired links.
+pub const WIRED_DEVICE: &str = "wired0";
+/// Their MTU: that of the papers' packets.
 pub const MTU: u32 = 1500;
 /// Packets that a host's kernel may have ready which are read before the others get their turn.
 const TURN: usize = 32;
@@ -126,7 +129,9 @@ pub fn run(
     let mut probe = capture;
     let nodes = hosts.iter().map(|real| host(real.node)).collect();
     let emulation = Emulation::new(scenario, nodes, &mut probe).map_err(Box::new)?;
-    let devices = hosts.iter().map(|real| device(scenario, real)).collect::<io::Result<Vec<_>>>()?;
+    let ports = emulation.ports().iter();
+    let devices =
+        ports.map(|port| device(scenario, &hosts[port.host], port.side)).collect::<io::Result<Vec<_>>>()?;
     let mut driver = Driver {
         emulation,
         devices: &devices,
@@ -164,11 +169,15 @@ pub fn run(
     Ok(Outcome { result, lateness: lateness.verdict(), traffic, scheduling })
 }
 
-/// The device of a host, in its namespace.
-fn device(scenario: &Scenario, real: &RealHost) -> io::Result<Tun> {
+/// A device of a host, in its namespace. A gateway's addresses are those of its device toward the mesh.
+fn device(scenario: &Scenario, real: &RealHost, side: Option<Side>) -> io::Result<Tun> {
     let address = address(scenario, real.node);
     let addresses = [(IpAddr::V4(address), PREFIX), (IpAddr::V6(ipv6_of(address)), PREFIX_V6)];
-    let options = TunOptions { name: DEVICE, mtu: MTU, queue_length: None, addresses: &addresses };
+    let (name, addresses) = match side {
+        None | Some(Side::Wireless) => (DEVICE, &addresses[..]),
+        Some(Side::Wired) => (WIRED_DEVICE, &[][..]),
+    };
+    let options = TunOptions { name, mtu: MTU, queue_length: None, addresses };
     Namespace::named(&real.namespace)?.within(|| Tun::open(&options))
 }
 
@@ -243,19 +252,19 @@ impl Driver<'_> {
         let now = self.pace.simulated(monotonic_now()).min(self.emulation.end());
         while let Some(delivery) = self.emulation.advance(now) {
             // A device that is down takes nothing, as a cable that is out.
-            let _ = self.devices[delivery.host].send(&delivery.bytes);
+            let _ = self.devices[delivery.port].send(&delivery.bytes);
             let done = self.pace.simulated(monotonic_now());
             self.lateness.record(done.saturating_since(delivery.at));
         }
         now
     }
 
-    /// Takes what the kernel of a host has ready.
-    fn read(&mut self, host: usize) -> io::Result<()> {
+    /// Takes what the kernel of a host has ready at a port.
+    fn read(&mut self, port: usize) -> io::Result<()> {
         for _ in 0..TURN {
             let now = self.catch_up();
-            let Some(length) = self.devices[host].receive(&mut self.buffer)? else { break };
-            self.emulation.send(now, host, &self.buffer[..length]);
+            let Some(length) = self.devices[port].receive(&mut self.buffer)? else { break };
+            self.emulation.send(now, port, &self.buffer[..length]);
         }
         Ok(())
     }

@@ -12,6 +12,7 @@
 //! | [`run`] | devices, clock, one thread that waits for both |
 #![cfg(target_os = "linux")]
 
+mod crossings;
 mod driver;
 mod emulation;
 mod entering;
@@ -20,8 +21,8 @@ mod pace;
 mod traffic;
 mod watched_writer;
 
-pub use driver::{DEVICE, Failure, MTU, Options, Outcome, RealHost, Scheduling, Stage, run};
-pub use emulation::{Delivery, Emulation};
+pub use driver::{DEVICE, Failure, MTU, Options, Outcome, RealHost, Scheduling, Stage, WIRED_DEVICE, run};
+pub use emulation::{Delivery, Emulation, Port};
 pub use lateness::{Lateness, Verdict};
 pub use pace::Pace;
 pub use traffic::TrafficResult;

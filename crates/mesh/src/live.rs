@@ -5,10 +5,11 @@ use crate::result::RunResult;
 use crate::run::length;
 use crate::schemes::ChosenSchemes;
 use crate::simulation::Simulation;
+use meshpace_gateway::Side;
 use meshpace_network::{AddressBook, Step};
 use meshpace_packet::{Body, Host, Packet, PacketId};
 use meshpace_scenario::{Scenario, ScenarioError};
-use meshpace_units::Instant;
+use meshpace_units::{Instant, NodeId};
 
 /// A run in pieces. The scenario's flows are simulated in it; packets of [real bytes](Body::Opaque) come and go beside them.
 pub struct Live<'a> {
@@ -51,7 +52,7 @@ impl<'a> Live<'a> {
         self.simulation.network.addresses()
     }
 
-    /// Lets things happen up to `now` until a packet of real bytes comes to its host: when, where, and the packet. `None`: it is
+    /// Lets things happen up to `now` until a packet of real bytes comes to its host, or to a gateway that was [given out](Self::give_out): when, where, and the packet. `None`: it is
     /// `now`.
     pub fn advance(&mut self, now: Instant) -> Option<(Instant, Host, Packet)> {
         let simulation = &mut self.simulation;
@@ -72,6 +73,23 @@ impl<'a> Live<'a> {
     /// that it is for.
     pub fn send(&mut self, from: Host, packet: Packet) -> Option<PacketId> {
         self.simulation.network.send(from, packet)
+    }
+
+    /// Packets of real bytes that cross a gateway are [given out](meshpace_network::Network::give_out) from now on; false if the host is no gateway.
+    pub fn give_out(&mut self, host: Host) -> bool {
+        let network = &mut self.simulation.network;
+        match host {
+            Host::Mesh(node) if network.is_gateway(node) => {
+                network.give_out(node);
+                true
+            }
+            Host::Mesh(_) | Host::Wired(_) => false,
+        }
+    }
+
+    /// A packet has been [carried across](meshpace_network::Network::crossed) a gateway that was given out.
+    pub fn crossed(&mut self, side: Side, gateway: NodeId, packet: Packet) -> Option<PacketId> {
+        self.simulation.network.crossed(side, gateway, packet)
     }
 
     /// What came of it up to `stopped`.

@@ -57,6 +57,7 @@ impl<T: Copy + Debug> Network<T> {
             .filter(|(_, node)| node.gateway)
             .map(|(index, _)| GatewayNode {
                 node: NodeId::from_index(index),
+                given_out: false,
                 machine: gateway.map(Gateway::new),
                 alarm: Alarm::default(),
                 before: Counters::default(),

@@ -9,6 +9,8 @@ use meshpace_units::{NodeId, Quantiles};
 pub struct GatewayNode {
     /// The mesh node that it is.
     pub node: NodeId,
+    /// What of real hosts crosses it is [given out](crate::Network::give_out).
+    pub given_out: bool,
     /// What the scheme does here; `None`: nothing, packets are passed on.
     pub machine: Option<Gateway<Packet>>,
     /// When the machine wants to be called.

@@ -21,6 +21,9 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
         let now = self.now();
         let index = self.gateway_index(gateway);
+        if self.gateways[index].given_out && matches!(packet.body, Body::Opaque(_)) {
+            return self.arrived.push_back((Host::Mesh(gateway), packet));
+        }
         // The machine reads segments: what is no TCP, and a real host's bytes, pass as they came.
         let Body::Tcp(segment) = packet.body else { return self.pass_on(side, gateway, packet) };
         let Some(mut machine) = self.gateways[index].machine.take() else {
@@ -54,7 +57,7 @@ impl<T: Copy + Debug> Network<T> {
         self.run_gateway(index);
     }
 
-    fn pass_on(&mut self, side: Side, gateway: NodeId, mut packet: Packet) {
+    pub(crate) fn pass_on(&mut self, side: Side, gateway: NodeId, mut packet: Packet) {
         match (side, packet.to) {
             (Side::Wireless, _) => self.forward_wired(Host::Mesh(gateway), packet),
             (Side::Wired, Host::Mesh(exit)) => {
@@ -132,7 +135,7 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    fn gateway_index(&self, node: NodeId) -> usize {
+    pub(crate) fn gateway_index(&self, node: NodeId) -> usize {
         let found = self.gateways.binary_search_by_key(&node, |gateway| gateway.node);
         found.unwrap_or_else(|_| panic!("{node:?} is no gateway"))
     }

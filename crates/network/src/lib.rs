@@ -21,6 +21,7 @@ mod far_frames;
 mod forwarding;
 mod gateway_node;
 mod gateways;
+mod given_out;
 mod hop_delays;
 mod link_layer;
 mod lost;

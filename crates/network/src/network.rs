@@ -2,7 +2,7 @@
 //!
 //! Each concern adds its methods in a module of its own: [`crate::sending`] what sets out and where it leaves the mesh,
 //! [`crate::forwarding`] routing and forwarding, [`crate::link_layer`] address resolution, [`crate::air`] frames, [`crate::wired_part`] the links,
-//! [`crate::gateways`] what crosses between both, [`crate::counting`] what is counted.
+//! [`crate::gateways`] what crosses between both, [`crate::given_out`] where somebody else carries it across, [`crate::counting`] what is counted.
 
 use crate::accounts::Accounts;
 use crate::addresses::AddressBook;
@@ -101,7 +101,7 @@ pub struct Network<T> {
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "it is looked at once and never stored")]
 pub enum Step<T> {
-    /// A packet has come to the host that it is for.
+    /// A packet has come to the host that it is for, or to a gateway that is [given out](Network::give_out).
     Arrival(Host, Packet),
     /// A timer that was [scheduled](Network::schedule) or [armed](Network::arm).
     Timer(T),

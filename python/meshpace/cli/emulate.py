@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from meshpace.cli.arguments import Json, Scenario, Scheme, Settings
 from meshpace.cli.declared import Argument, Group, Option

@@ -17,6 +17,9 @@ from meshpace.emulation.record import EmulationError, Host, Record
 DEVICE = "mesh0"
 """What the engine calls the device in every host (crates/emulator)."""
 
+WIRED_DEVICE = "wired0"
+"""What it calls a gateway's second one, toward the wired links."""
+
 _OWN_FILES = Path("/etc/netns")
 """Files here stand in for those of /etc in a namespace (ip-netns(8))."""
 
@@ -58,18 +61,25 @@ def make(hosts: Iterable[Host]) -> None:
         own = _OWN_FILES / host.namespace
         own.mkdir(parents=True, exist_ok=True)
         (own / "hosts").write_text("\n".join([*lines, ""]), encoding="utf-8")
+        if host.gateway:
+            forwards = "echo 1 > /proc/sys/net/ipv4/ip_forward && echo 1 > /proc/sys/net/ipv6/conf/all/forwarding"
+            ip("netns", "exec", host.namespace, "/bin/sh", "-c", forwards)
 
 
-def route(hosts: Iterable[Host]) -> None:
-    """Sends everything through the device, once the engine has made it."""
+def route(hosts: Iterable[Host], wired: Iterable[str]) -> None:
+    """Sends everything through the device, once the engine has made it.
+
+    From a gateway what is for the wired addresses, and for nobody that is known, goes through its second one.
+    """
+    wired = list(wired)
     for host in hosts:
-        ip(
-            "-n",
-            host.namespace,
-            "-batch",
-            "-",
-            lines=[f"route add {all_} dev {DEVICE}" for all_ in ("0.0.0.0/0", "::/0")],
-        )
+        everywhere = ["0.0.0.0/0", "::/0"]
+        if host.gateway:
+            goals = [*everywhere, *(goal for address in wired for goal in (f"{address}/32", f"fd77::{address}/128"))]
+            device = WIRED_DEVICE
+        else:
+            goals, device = everywhere, DEVICE
+        ip("-n", host.namespace, "-batch", "-", lines=[f"route add {goal} dev {device}" for goal in goals])
 
 
 def within(host: Host, command: Sequence[str]) -> list[str]:

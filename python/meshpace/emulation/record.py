@@ -64,6 +64,8 @@ class Host:
     namespace: str
     address: str
     address6: str
+    gateway: bool = False
+    """Its kernel forwards between mesh and wired links."""
 
 
 @dataclass(frozen=True, slots=True)

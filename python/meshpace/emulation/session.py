@@ -85,7 +85,7 @@ def emulate(plan: Plan) -> Emulated:
         mine = replace(mine, engine=record.Process.of(process.process.pid))
         mine.write()
         process.wait_until_ready()
-        namespaces.route(hosts)
+        namespaces.route(hosts, [node["address"] for node in resolved["wired"]])
         zero = time.monotonic()
         process.begin()
         run_all(runs, mine.folder, zero, plan.dilation, process)
@@ -103,12 +103,13 @@ def _hosts(plan: Plan, resolved: dict[str, Any], name: str) -> tuple[Host, ...]:
             f"{plan.job.name}: emulate.host: found nothing; allowed: tables [[emulate.host]] whose node becomes a real "
             "host, or --host NODE"
         )
+    gateways = {node["id"] for node in resolved["mesh"] if node["gateway"]}
     hosts: list[Host] = []
     for node in nodes:
         namespace = f"mp-{name}-{safe(node)}"
         if any(host.namespace == namespace for host in hosts):
             namespace += f"-{len(hosts)}"
-        hosts.append(Host(node, namespace, addresses[node], _address6(addresses[node])))
+        hosts.append(Host(node, namespace, addresses[node], _address6(addresses[node]), node in gateways))
     return tuple(hosts)
 
 
@@ -130,7 +131,13 @@ def _result(
             complaints.append(f"{run.host.node}: {run.command}: ended with status {run.status}")
     add_flows(result, flows)
     result["hosts"] = [
-        {"node": host.node, "namespace": host.namespace, "address": host.address, "address6": host.address6}
+        {
+            "node": host.node,
+            "namespace": host.namespace,
+            "address": host.address,
+            "address6": host.address6,
+            "gateway": host.gateway,
+        }
         for host in hosts
     ]
     result["runs"] = [run.row() for run in runs]

@@ -88,7 +88,7 @@ fn bytes_come_out_at_the_other_host_as_they_went_in() {
     }
     assert_eq!(came.len(), sent.len());
     for (number, (delivery, (host, bytes))) in came.iter().zip(&sent).enumerate() {
-        assert_eq!((delivery.host, &delivery.bytes[..]), (*host, &bytes[..]), "packet {number}");
+        assert_eq!((delivery.port, &delivery.bytes[..]), (*host, &bytes[..]), "packet {number}");
         let took = delivery.at.saturating_since(at(100 * number as u64));
         assert!(took > Span::from_millis(7) && took < Span::from_millis(60), "packet {number}: {took:?}");
     }
@@ -100,6 +100,70 @@ fn bytes_come_out_at_the_other_host_as_they_went_in() {
         .collect();
     assert_eq!(rows, [("n0", "B", 10, 10, Some(3)), ("B", "n0", 10, 10, Some(3))]);
     assert_eq!(traffic[1].delivered_bytes, 10 * 1008 + 5 * 20 + 5 * 40);
+}
+
+#[test]
+fn a_real_gateway_carries_packets_across_and_may_change_them() {
+    let scenario = scenario(&TEXT.replace("[{ node = \"n0\" }", "[{ node = \"n0\" }, { node = \"n3\" }"));
+    let mut watch = NoWatch;
+    let mut emulation = Emulation::new(&scenario, hosts(&scenario), &mut watch).expect("it runs");
+    let (roof, gateway, wired, there) = (0, 1, 3, 2);
+    let port = |host, side| Port { host, side };
+    assert_eq!(
+        emulation.ports(),
+        [port(0, None), port(1, Some(Side::Wireless)), port(2, None), port(1, Some(Side::Wired))]
+    );
+    let next = |emulation: &mut Emulation<'_>, until| {
+        let came = emulation.advance(at(until)).expect("a packet");
+        (came.port, came.bytes.to_vec())
+    };
+    let (n0, n3, b) = (address("10.77.0.2"), address("10.77.0.5"), address("10.77.0.6"));
+    // Up: in at the gateway's port toward the mesh; without its host nothing goes further.
+    let mut up = datagram(n0, b, 0x2e << 2 | 2, 1, 500);
+    emulation.send(Instant::ZERO, roof, &up);
+    assert_eq!(next(&mut emulation, 100), (gateway, up.clone()));
+    assert_eq!(emulation.advance(at(100)), None);
+    meshpace_wire::set_hop(&mut up, 60, Ecn::Ce);
+    emulation.send(at(100), wired, &up);
+    assert_eq!(next(&mut emulation, 200), (there, up));
+    // Down, and once more the same, as a cache would; and what the gateway itself has to say, both ways.
+    emulation.advance(at(200));
+    let mut down = datagram(b, n0, 0, 2, 900);
+    emulation.send(at(200), there, &down);
+    assert_eq!(next(&mut emulation, 300), (wired, down.clone()));
+    assert_eq!(emulation.advance(at(300)), None);
+    meshpace_wire::set_hop(&mut down, 60, Ecn::NotEct);
+    for (now, from, packet, to) in [
+        (300, gateway, down.clone(), roof),
+        (400, gateway, down, roof),
+        (500, gateway, datagram(n3, n0, 0, 3, 40), roof),
+        (600, wired, datagram(n3, b, 0, 4, 40), there),
+        (700, there, datagram(b, n3, 0, 5, 40), wired),
+        (800, roof, datagram(n0, n3, 0, 6, 40), gateway),
+    ] {
+        emulation.send(at(now), from, &packet);
+        assert_eq!(next(&mut emulation, now + 100), (to, packet), "at {now}");
+        assert_eq!(emulation.advance(at(now + 100)), None);
+    }
+    let (_, traffic) = emulation.report(&scenario, at(1_000));
+    let rows: Vec<_> = traffic
+        .iter()
+        .map(|row| (row.from.as_str(), row.to.as_str(), row.packets, row.delivered, row.hops))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("n0", "n3", 1, 1, Some(3)),
+            ("n0", "B", 1, 1, Some(3)),
+            ("n3", "n0", 1, 1, Some(3)),
+            ("n3", "B", 1, 1, Some(0)),
+            ("B", "n0", 1, 1, Some(3)),
+            ("B", "n3", 1, 1, Some(0)),
+        ],
+        "the repeated one is one"
+    );
+    let delay = traffic[1].delay_mean_s.expect("one came");
+    assert!(delay > 0.105 && delay < 0.12, "{delay} s: the time in the gateway counts");
 }
 
 #[test]
@@ -117,7 +181,7 @@ fn what_nobody_takes_goes_nowhere_and_stops_nothing() {
     emulation.send(Instant::ZERO, 0, &datagram(here, address("10.77.0.3"), 0, 2, 40));
     emulation.send(Instant::ZERO, 0, &datagram(here, address("10.77.0.6"), 0, 3, 40));
     let came: Vec<_> = std::iter::from_fn(|| emulation.advance(at(1_000))).collect();
-    assert_eq!(came.iter().map(|delivery| delivery.host).collect::<Vec<_>>(), [1]);
+    assert_eq!(came.iter().map(|delivery| delivery.port).collect::<Vec<_>>(), [1]);
 }
 
 #[test]
