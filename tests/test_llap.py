@@ -18,6 +18,7 @@ from meshpace.results import RunResult
 from meshpace.study import llap_claims_udp as udp
 from meshpace.study import registry
 from meshpace.study.claims import judge
+from meshpace.study.llap import OFF, ON
 from meshpace.study.llap_claims import correlation
 from meshpace.study.llap_claims_cross import best_over_worst
 from meshpace.study.llap_claims_tables import unevenness, window_at_one
@@ -328,3 +329,17 @@ def test_no_frame_is_added_and_no_byte_to_any(tmp_path: Path) -> None:
     assert set(plain) == {"RTS", "CTS", "ACK", "ARP", "AODV", "TCP"}
     assert seen("llap") == plain, "the same kinds, the longest of each as long"
     assert seen("llap", identity=4)["RTS"] > plain["RTS"], "section 5.5's other identity would show"
+
+
+def test_what_rts_does_to_llap_is_asked_of_goodput_alone() -> None:
+    """T2.7: where no MAC gives up without RTS/CTS, losses with it are no multiple of anything."""
+    (claim,) = (claim for claim in CLAIMS if claim.id == "llap T2.7")
+
+    def run(delivered: int) -> dict[str, object]:
+        flow = {"segments_sent": 1000, "retransmits": 0, "delivered_bytes": delivered}
+        return {"flows": [flow], "links": [], "measured_s": 250.0}
+
+    runs = {("llap", rts): [run(best + seed) for seed in range(3)] for rts, best in ((OFF, 2_000), (ON, 1_000))}
+    judgement = judge(claim, {"llap-table2": _outcome("llap-table2", runs)}, AODV)
+    assert judgement is not None
+    assert judgement.verdict is Verdict.HOLDS
