@@ -7,7 +7,8 @@
 //! |---|---|
 //! | [`xcp`] | every packet takes a change of its sender's throughput along (Katabi, Handley, Rohrs 2002) |
 //! | [`rcp`] | a queue keeps one rate for all flows (Dukkipati, McKeown) |
-//! | [`SmoothedRtt`] | the round trip that a sender writes into either header |
+//! | [`wcp`] | a queue marks what passes near congestion, and sources answer with a rate (Rangwala et al. 2008) |
+//! | [`SmoothedRtt`] | the round trip that a sender writes into each header |
 //!
 //! Rates are bytes per second, times seconds, both as real numbers: what the controllers compute with.
 #![no_std]
@@ -16,6 +17,7 @@
 extern crate std;
 
 pub mod rcp;
+pub mod wcp;
 pub mod xcp;
 
 use meshpace_units::Span;

@@ -37,7 +37,9 @@ struct Walker {
 impl Movement {
     /// The movement of a scenario; `None` if nobody moves.
     pub fn new(mobility: &Mobility, positions: &[Position], links: Links) -> Option<Self> {
-        let Mobility::RandomWaypoint { speed_min, speed_max, pause, width, height, nodes } = mobility else {
+        let Mobility::RandomWaypoint { speed_min, speed_max, inverse_first, pause, width, height, nodes } =
+            mobility
+        else {
             return None;
         };
         let seed = links.seed;
@@ -59,19 +61,25 @@ impl Movement {
                 departs: Instant::ZERO,
                 arrives: Instant::ZERO,
             };
-            this.next_leg(&mut walker, Instant::ZERO);
+            this.next_leg(&mut walker, Instant::ZERO, *inverse_first);
             this.walkers.push(walker);
         }
         Some(this)
     }
 
-    /// A new target and speed; the walk starts at `departs`.
-    fn next_leg(&self, walker: &mut Walker, departs: Instant) {
+    /// A new target and speed; the walk starts at `departs`. `inverse`: the speed's density is 1/speed, by which a node that
+    /// is met at some time walks, slow legs taking longer (ns-2.35's setdest, version 2, draws the first leg so).
+    fn next_leg(&self, walker: &mut Walker, departs: Instant, inverse: bool) {
         let draw = &mut walker.stream;
         walker.from = walker.to;
         let (x, y) = (draw.uniform(0.0, self.area.0), draw.uniform(0.0, self.area.1));
         walker.to = Position { x, y, ..walker.from };
-        let speed = draw.uniform(self.speed.0, self.speed.1);
+        let (slowest, fastest) = self.speed;
+        let speed = if inverse {
+            slowest * libm::pow(fastest / slowest, draw.uniform(0.0, 1.0))
+        } else {
+            draw.uniform(slowest, fastest)
+        };
         walker.departs = departs;
         let takes = Span::from_secs_f64(walker.from.distance(walker.to) / speed);
         walker.arrives = departs + takes.max(SHORTEST_LEG);
@@ -83,7 +91,7 @@ impl Movement {
         for walker in &mut walkers {
             while walker.arrives + self.pause <= now {
                 let departs = walker.arrives + self.pause;
-                self.next_leg(walker, departs);
+                self.next_leg(walker, departs, false);
             }
             self.positions[walker.node.index()] = walker.position(now);
         }
@@ -140,12 +148,49 @@ mod tests {
     use super::*;
     use meshpace_radio::Propagation;
 
+    /// experiments/we-tcp-ap.md, E2: of first legs with a density of 1/v between 10 and 30 m/s the mean speed is
+    /// (30 - 10)/ln 3 = 18.2 m/s, of all later ones 20.
+    #[test]
+    fn the_first_leg_is_slow_if_it_is_to_look_like_one_of_a_long_walk() {
+        let speeds = |inverse_first| {
+            let mobility = Mobility::RandomWaypoint {
+                speed_min: 10.0,
+                speed_max: 30.0,
+                inverse_first,
+                pause: Span::ZERO,
+                width: 1e5,
+                height: 1e5,
+                nodes: (0..4000).map(NodeId).collect(),
+            };
+            let links = Links {
+                propagation: Propagation::TwoRay,
+                ranges: (250.0, 550.0),
+                summed_interference: false,
+                seed: 1,
+                listed: Vec::new(),
+                building: meshpace_radio::Building::default(),
+            };
+            let movement = Movement::new(&mobility, &[Position::flat(0.0, 0.0); 4000], links).unwrap();
+            let speed = |walker: &Walker| {
+                walker.from.distance(walker.to) / (walker.arrives - walker.departs).as_secs_f64()
+            };
+            movement.walkers.iter().map(speed).collect::<Vec<_>>()
+        };
+        for (inverse, mean) in [(true, 20.0 / 3.0_f64.ln()), (false, 20.0)] {
+            let speeds = speeds(inverse);
+            assert!(speeds.iter().all(|speed| (9.999..30.001).contains(speed)));
+            let found = speeds.iter().sum::<f64>() / speeds.len() as f64;
+            assert!((found - mean).abs() < 0.3, "{found}, not {mean}");
+        }
+    }
+
     #[test]
     fn walkers_stay_in_the_area_and_keep_their_speed() {
         let start: Vec<_> = (0..5).map(|i| Position::flat(10.0 * f64::from(i), 0.0)).collect();
         let mobility = Mobility::RandomWaypoint {
             speed_min: 5.0,
             speed_max: 20.0,
+            inverse_first: false,
             pause: Span::from_secs(1),
             width: 300.0,
             height: 100.0,

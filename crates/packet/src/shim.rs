@@ -12,6 +12,8 @@ pub enum ShimKind {
     Request = 2,
     /// The same, returned by the receiver.
     Answer = 3,
+    /// What nodes tell their neighbours of congestion and round trips: WCP's (schemes.md 13).
+    WcpShare = 4,
     /// For tests and experiments, as these two numbers of IP's protocols (RFC 3692).
     ExperimentA = 253,
     /// See `ExperimentA`.

@@ -188,15 +188,18 @@ fn routing(routing: Routing) -> Value {
 fn mobility(scenario: &Scenario) -> Value {
     match &scenario.mobility {
         Mobility::Static => json!({"model": "static"}),
-        Mobility::RandomWaypoint { speed_min, speed_max, pause, width, height, nodes } => json!({
-            "model": "random-waypoint",
-            "speed_min": speed_min,
-            "speed_max": speed_max,
-            "pause_s": pause.as_secs_f64(),
-            "width_m": width,
-            "height_m": height,
-            "nodes": nodes.iter().map(|node| scenario.name_of(Endpoint::Mesh(*node))).collect::<Vec<_>>(),
-        }),
+        Mobility::RandomWaypoint { speed_min, speed_max, inverse_first, pause, width, height, nodes } => {
+            json!({
+                "model": "random-waypoint",
+                "speed_min": speed_min,
+                "speed_max": speed_max,
+                "first_speed": if *inverse_first { "inverse" } else { "uniform" },
+                "pause_s": pause.as_secs_f64(),
+                "width_m": width,
+                "height_m": height,
+                "nodes": nodes.iter().map(|node| scenario.name_of(Endpoint::Mesh(*node))).collect::<Vec<_>>(),
+            })
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 //! | [`FqCodel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
 //! | `llap` | link layer adaptive pacing, by overhearing |
 //! | `xcp`, `rcp` | routers that tell senders what they may send: `meshpace-explicit` behind a queue |
+//! | `wcp` | marks what passes near a congested link, which neighbours overhear |
 //! | `sense` | rt-Winf at a node; `winf` tells packets of it, `xcp_winf` and `rcp_winf` go by it |
 //!
 //! A new relay is a file like `drop_tail.rs` and a row of [`RELAYS`]. What it says of itself stands in its file.
@@ -49,5 +50,5 @@ pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
     /// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
-    pub static RELAYS: RelayPart = [drop_tail, fq_codel, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf];
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf, wcp];
 }

@@ -7,6 +7,7 @@ use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, POWER, RATE, RATIO, SIZE,
 
 /// Not zero; a millimetre is finer than any mesh needs.
 const LENGTH_ABOVE_0: Kind = real(&LENGTH, 1e-3, METRES);
+const LENGTH_FROM_0: Kind = real(&LENGTH, 0.0, METRES);
 const TIME_FROM_0: Kind = real(&TIME, 0.0, MAX_SECONDS);
 /// Not zero; a nanosecond is the resolution of time.
 const TIME_ABOVE_0: Kind = real(&TIME, 1e-9, MAX_SECONDS);
@@ -238,6 +239,9 @@ static TOPOLOGY: Section = Section {
         Key::new("mobile", whole(0, NODES), "Nodes m1, m2, ... placed at random in the grid; [mobility] moves these alone.")
             .default("0")
             .only("kind", &[MESH_16]),
+        Key::new("margin", LENGTH_FROM_0, "Free ground around the grid, where mobile nodes are placed and move too.")
+            .default("0")
+            .only("kind", &[MESH_16]),
         Key::new(
             "gateway",
             Kind::Text,
@@ -369,6 +373,14 @@ static MOBILITY: Section = Section {
         Key::new("model", Kind::Choice(&["static", "random-waypoint"]), "The model.").default("\"static\""),
         Key::new("speed_min", above(&SPEED, 0.0, 1000.0), "Lowest speed.").default("1").only("model", WAYPOINT),
         Key::new("speed_max", above(&SPEED, 0.0, 1000.0), "Highest speed.").default("10").only("model", WAYPOINT),
+        Key::new(
+            "first_speed",
+            Kind::Choice(&["uniform", "inverse"]),
+            "How the speed of the first leg is drawn: as all others, or with a density of 1/speed, as a walk that has lasted for long \
+             has it and setdest 2 draws it.",
+        )
+        .default("\"uniform\"")
+        .only("model", WAYPOINT),
         Key::new("pause", TIME_FROM_0, "Rest at each target.").default("0").only("model", WAYPOINT),
         Key::new(
             "area",

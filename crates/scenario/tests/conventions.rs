@@ -126,6 +126,21 @@ fn mesh_16_moves_only_its_mobile_nodes() {
 }
 
 #[test]
+fn mesh_16_stands_in_its_margin_where_mobile_nodes_are_too() {
+    let text = "[topology]\nkind = \"mesh-16\"\nmobile = 200\nmargin = \"200m\"\n[mobility]\nmodel = \"random-waypoint\"\n";
+    let scenario = resolve(&format!("{text}{}", flow("g0_0", "m1")));
+    let place = |index: usize| scenario.mesh[index].position.expect("a place");
+    assert_eq!((place(0), place(15)), (Position::flat(200.0, 200.0), Position::flat(800.0, 800.0)));
+    let Mobility::RandomWaypoint { width, height, inverse_first, .. } = &scenario.mobility else {
+        panic!("static")
+    };
+    assert_eq!((*width, *height, *inverse_first), (1000.0, 1000.0, false));
+    let outside = (16..216).filter(|index| place(*index).x < 200.0 || place(*index).y > 800.0).count();
+    // 36 % of the area is to the left of the grid, or above it.
+    assert!((50..95).contains(&outside), "{outside} of 200");
+}
+
+#[test]
 fn random_is_connected_drawn_from_its_seed_and_has_its_gateway_in_the_centre() {
     let keys = "kind = \"random\"\nnodes = 60\nwidth = 1500\nheight = 1000";
     let text = format!("[topology]\n{keys}\n[[flow]]\nfrom = \"random\"\nto = \"B\"\ncount = 8\n");

@@ -33,7 +33,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 37] = [
+static TABLE: [Composition; 38] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -239,6 +239,12 @@ static TABLE: [Composition; 37] = [
         summary: "RCP by the bandwidth that rt-Winf finds available; its law is a reconstruction",
         source: "schemes.md 12; Barreto, Sargento",
         differs: &[("congestion", Preset::Word("rcp")), ("relay", Preset::Word("rcp-winf"))],
+    },
+    Composition {
+        name: "wcp",
+        summary: "WCP: a rate by additive increase and multiplicative decrease, congestion shared with the neighbourhood; constants from memory",
+        source: "schemes.md 13; Rangwala et al. 2008",
+        differs: &[("congestion", Preset::Word("wcp")), ("relay", Preset::Word("wcp"))],
     },
 ];
 

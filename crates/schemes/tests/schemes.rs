@@ -76,6 +76,7 @@ fn the_table() {
         ("xcp-b", "xcp, none; every; xcp-b; none"),
         ("xcp-winf", "xcp, none; every; xcp-winf; none"),
         ("rcp-winf", "rcp, none; every; rcp-winf; none"),
+        ("wcp", "wcp, none; every; wcp; none"),
     ];
     assert_eq!(parts, expected.map(|(name, parts)| (name, parts.to_owned())));
     assert_eq!(lookup("tcp-gab"), None);
@@ -104,8 +105,8 @@ fn pacing_is_at_the_sender_that_the_scheme_means() {
     // 12,000 bit at 250 kbit/s.
     let fixed = endpoint("fixed-rate").paced_by(Fixed::new(Span::from_millis(48)));
     assert_eq!(sender("fixed-rate", true), written(&fixed));
-    // RCP has a pace instead of a window.
-    for name in names().filter(|name| !name.starts_with("rcp")) {
+    // RCP and WCP have a pace instead of a window.
+    for name in names().filter(|name| !name.starts_with("rcp") && !name.starts_with("wcp")) {
         assert_eq!(endpoint(name).control.pace(meshpace_units::Instant::ZERO), None, "{name}");
     }
 }
@@ -532,8 +533,8 @@ proptest! {
             }
             for from_mesh in [false, true] {
                 prop_assert_eq!(scheme.sender(&flow(from_mesh)).mss, 1460);
-                // RCP has a pace instead of a window.
-                let rated = scheme.choice("congestion").word == "rcp";
+                // RCP and WCP have a pace instead of a window.
+                let rated = ["rcp", "wcp"].contains(&scheme.choice("congestion").word);
                 let pacing = scheme.receiver(&flow(from_mesh)).control.pacing();
                 prop_assert!(rated || pacing == PacingView::default(), "{:?}", pacing);
             }

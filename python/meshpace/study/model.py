@@ -35,7 +35,8 @@ class Condition:
     """What a claim is judged under: a routing protocol and a model of reception."""
 
     routing: str
-    """``aodv`` (ns-2.35's), ``rfc3561`` (AODV after the RFC), ``static``, or ``as written``: the scenario's own."""
+    """``aodv`` (ns-2.35's), ``rfc3561`` (AODV after the RFC), ``static``, ``dsdv`` (ns-2.35's), or ``as written``: the
+    scenario's own."""
     reception: str
     """``ns2-capture`` or ``sinr``; or a word of a study's own for a whole radio (``Study.receptions``)."""
 
@@ -64,17 +65,20 @@ class Condition:
 _WRITTEN = "as written"
 """Of routing: what the scenario says, and what the word for reception sets."""
 ROUTING_NAMES = {
-    "aodv": "AODV as in ns-2", "rfc3561": "AODV after RFC 3561", "static": "static routes", _WRITTEN: _WRITTEN,
+    "aodv": "AODV as in ns-2", "rfc3561": "AODV after RFC 3561", "static": "static routes", "dsdv": "DSDV as in ns-2",
+    _WRITTEN: _WRITTEN,
 }  # fmt: skip
 RECEPTION_NAMES = {"ns2-capture": "ns-2 capture", "sinr": "SINR"}
 _ROUTING_SETTINGS: dict[str, Settings] = {
     "aodv": (("routing.protocol", "aodv"), ("routing.profile", "ns2")),
     "rfc3561": (("routing.protocol", "aodv"), ("routing.profile", "rfc3561")),
     "static": (("routing.protocol", "static"),),
+    "dsdv": (("routing.protocol", "dsdv"),),
 }
 
 AODV = Condition("aodv", "ns2-capture")
 STATIC = Condition("static", "ns2-capture")
+DSDV = Condition("dsdv", "ns2-capture")
 AODV_SINR = Condition("aodv", "sinr")
 STATIC_SINR = Condition("static", "sinr")
 RFC3561 = Condition("rfc3561", "ns2-capture")
@@ -90,7 +94,7 @@ _PRINTED = {
     "fixed-rate": "fixed interval", "tahoe": "Tahoe", "few": "FeW", "newreno-dynack": "dynamic delayed ACKs",
     "dynack-ap": "TCP-AP with dynamic delayed ACKs", "llap": "LLAP", "llap-letter": "LLAP to the letter",
     "xcp": "XCP", "rcp": "RCP", "tcp-ap-winf": "TCP-AP with rt-Winf", "we-tcp-ap": "WE TCP-AP", "xcp-b": "XCP-b",
-    "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf",
+    "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf", "wcp": "WCP",
 }  # fmt: skip
 """How the papers print the names of schemes."""
 

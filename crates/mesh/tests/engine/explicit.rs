@@ -77,6 +77,49 @@ fn rcp_aims_at_its_share_of_the_capacity() {
     close("the sum", shares.iter().sum(), PAYLOAD * 0.9, 0.02);
 }
 
+/// schemes.md 13, (13.1) and (13.2): on one bottleneck all rates grow by the same and are halved by the same marks, so they become
+/// equal whoever was there first; the sum is a sawtooth that falls to half, 3/4 of the link on average and more where the queue
+/// that marks late bridges the dip. Losses play no part.
+#[test]
+fn wcp_shares_a_bottleneck_equally_whoever_was_there_first() {
+    let keys = "wcp_alpha = 2.0\nwcp_initial = 50";
+    let late = [(0, ""), (0, "start = 10")];
+    let marked = dumbbell("wcp", keys, &late);
+    let [first, second] = goodputs(&marked)[..] else { panic!("two flows") };
+    close("an equal share", first, second, 0.1);
+    let share = (first + second) / PAYLOAD;
+    assert!((0.75..1.0).contains(&share), "{share} of the link");
+    let dropped = |result: &RunResult| row(result, "r0", "r1").expect("its row").queue_drops;
+    assert_eq!(dropped(&marked), 0);
+    // Where nothing counts as congested nobody slows down, and losses do not make them.
+    let deaf = dumbbell("wcp", &format!("{keys}\nwcp_congested = 10000"), &late);
+    assert!(dropped(&deaf) > 0 && deaf.aggregate_goodput_bps < 0.5 * PAYLOAD);
+}
+
+/// ```text
+/// n0 -> n1 -> n2 -> n3 -> n4    one flow over four hops, another one over the last of them alone
+/// ```
+/// The short flow's link is in the neighbourhood of the long one's congested ones, so both are told to slow down; with NewReno
+/// the short one takes nearly everything.
+#[test]
+fn wcp_leaves_a_long_flow_more_beside_a_short_one_than_newreno() {
+    let share = |scheme: &str, keys: &str| {
+        let text = format!(
+            "{}[defaults]\nscheme = \"{scheme}\"\n{keys}{}{}{}",
+            measure(90.0, 30.0),
+            chain(4),
+            flow("n0", "n4", ""),
+            flow("n3", "n4", ""),
+        );
+        let [long, short] = goodputs(&run(&text))[..] else { panic!("two flows") };
+        println!("{scheme} {keys}: {long:.0} {short:.0}");
+        long / (long + short)
+    };
+    let wcp = share("wcp", "[scheme.wcp]\nwcp_initial = 20\n");
+    let newreno = share("newreno", "");
+    assert!(wcp > 2.0 * newreno && wcp > 0.1, "{wcp} {newreno}");
+}
+
 #[test]
 fn the_header_is_as_long_as_said() {
     let airtime = |header: u32| {
@@ -98,7 +141,7 @@ fn the_header_is_as_long_as_said() {
 
 #[test]
 fn explicit_control_works_in_a_mesh_and_is_the_same_every_time() {
-    for scheme in ["xcp", "rcp"] {
+    for scheme in ["xcp", "rcp", "wcp"] {
         let text = format!(
             "{}{}{}",
             measure(20.0, 5.0),

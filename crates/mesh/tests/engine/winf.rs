@@ -3,11 +3,12 @@
 //!
 //! The table of docs/winf.md: `cargo test -p meshpace-mesh --test engine winf::the -- --nocapture`.
 
-use crate::support::{cbr, close, flow, json, measure, run_seed, scenario};
+use crate::support::{cbr, close, flow, json, measure, record, run_seed, scenario};
 use meshpace_keys::{Setting, Values};
 use meshpace_mesh::run_with_relays;
 use meshpace_network::NoWatch;
 use meshpace_packet::{Handle, Packet, Request};
+use meshpace_radio::FrameKind;
 use meshpace_relay::{Asks, Heard, Here, Place, QueueConfig, RELAYS, Relay, Report};
 use meshpace_units::{Instant, NodeId, Span};
 use meshpace_winf::{Header, Pair};
@@ -154,6 +155,40 @@ fn the_estimates_by_hops_load_loss_and_rate() {
         // Datagrams are shorter than segments: their capacity is lower.
         close("capacity", row.capacity, exact(mbps), if load > 0.0 { 0.15 } else { 0.01 });
         close("available bandwidth", row.available, row.truth, tolerance);
+    }
+}
+
+/// experiments/we-tcp-ap.md, F1.1: packets of 100 to 1,500 bytes. A data frame's duration is that of its acknowledgement,
+/// 314 us at the basic rate of 1 Mbit/s, whatever its size; those of RTS and CTS are what is left of the exchange.
+#[test]
+fn the_durations_of_rts_and_cts_are_the_rest_of_the_exchange() {
+    for size in (100..=1500).step_by(100) {
+        let chain = "[topology]\nkind = \"chain\"\nhops = 1\n[routing]\nprotocol = \"static\"\n";
+        let text = format!(
+            "{}[radio]\nrate = \"11Mbps\"\nrts = \"always\"\n{chain}{}",
+            measure(1.0, 0.0),
+            cbr("n0", "n1", 100e3, size - 28),
+        );
+        let (_, record) = record(&text);
+        let mut exchanges = 0;
+        for at in 0..record.frames.len() {
+            let Some([rts, cts, data, ack]) = record.frames.get(at..at + 4) else { break };
+            let kinds = [rts, cts, data, ack].map(|seen| seen.frame.kind);
+            if kinds != [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack] {
+                continue;
+            }
+            exchanges += 1;
+            let ends = |seen: &crate::support::Seen| seen.at + seen.frame.airtime;
+            let whole = ends(ack);
+            for (what, seen) in [("RTS", rts), ("CTS", cts), ("DATA", data)] {
+                let left = (whole - ends(seen)).as_secs_f64();
+                let said = seen.frame.duration.as_secs_f64();
+                // The light takes 0.67 us each way.
+                assert!((left - said).abs() < 3e-6, "{what} of {size} bytes: {said}, not {left}");
+            }
+            assert!((data.frame.duration.as_secs_f64() - 314e-6).abs() < 1e-9, "{:?}", data.frame);
+        }
+        assert!(exchanges > 5, "{exchanges} exchanges of {size} bytes");
     }
 }
 

@@ -112,6 +112,8 @@ pub enum Mobility {
         speed_min: f64,
         /// Highest speed in m/s.
         speed_max: f64,
+        /// The first leg's speed has a density of 1/speed instead of a uniform one.
+        inverse_first: bool,
         /// Rest at each target.
         pause: Span,
         /// Width of the area in metres, from x = 0.

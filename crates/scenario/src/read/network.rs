@@ -53,6 +53,8 @@ pub(crate) struct MobilitySpec {
     pub at: Location,
     pub speed_min: f64,
     pub speed_max: f64,
+    /// The first leg's speed has a density of 1/speed.
+    pub inverse_first: bool,
     pub pause: Span,
     pub area: Option<(f64, f64)>,
     pub nodes: Option<Vec<Named>>,
@@ -149,6 +151,7 @@ pub(crate) fn read_mobility(settings: &Settings<'_>) -> Result<Option<MobilitySp
         at: settings.at("model"),
         speed_min,
         speed_max,
+        inverse_first: settings.choice("first_speed", &[("uniform", false), ("inverse", true)])?,
         pause: settings.value("pause")?.span(),
         area,
         nodes,

@@ -29,7 +29,7 @@ pub(crate) enum Generator {
     Chain { hops: u32, spacing: f64 },
     Parallel { hops: [u32; 2], spacing: f64, gap: f64 },
     Cross { hops: u32, spacing: f64 },
-    Grid { rows: u32, cols: u32, spacing: f64, mobile: u32 },
+    Grid { rows: u32, cols: u32, spacing: f64, mobile: u32, margin: f64 },
     Random { nodes: u32, width: f64, height: f64 },
     Strip { rows: u32, hops: u32, spacing: f64, gap: f64 },
 }
@@ -70,7 +70,7 @@ pub(crate) fn read_topology(root: &Settings<'_>) -> Result<Topology, ScenarioErr
                     .at("cols")
                     .error(format!("{rows} x {cols} nodes"), format!("at most {NODES}")));
             }
-            Generator::Grid { rows, cols, spacing: spacing()?, mobile: 0 }
+            Generator::Grid { rows, cols, spacing: spacing()?, mobile: 0, margin: 0.0 }
         }
         // The worst case of Osipov and Tschudin 2005, Fig. 4: as many of other chains within range as can be.
         "strip" => {
@@ -87,6 +87,7 @@ pub(crate) fn read_topology(root: &Settings<'_>) -> Result<Topology, ScenarioErr
             cols: 4,
             spacing: spacing()?,
             mobile: settings.value("mobile")?.count(),
+            margin: settings.value("margin")?.real(),
         },
         "random" => Generator::Random {
             nodes: settings.value("nodes")?.count(),

@@ -27,7 +27,9 @@ pub(crate) fn generate(topology: &Topology, range: f64, seed: u64) -> Result<Gen
         Generator::Parallel { hops, spacing, gap } => parallel(hops, spacing, gap),
         Generator::Cross { hops, spacing } => cross(hops, spacing),
         Generator::Strip { rows, hops, spacing, gap } => strip([rows, hops], spacing, gap),
-        Generator::Grid { rows, cols, spacing, mobile } => grid([rows, cols], spacing, mobile, seed),
+        Generator::Grid { rows, cols, spacing, mobile, margin } => {
+            grid([rows, cols], spacing, mobile, margin, seed)
+        }
         Generator::Random { nodes, width, height } => {
             let Some(positions) = place(nodes, (width, height), topology.connected.then_some(range), seed)
             else {
@@ -111,10 +113,12 @@ fn relay_name(end: &str, i: u32, relays: &mut u32) -> String {
     format!("RL{relays}")
 }
 
-/// g<row>_<col>, row by row from (0, 0), then m1, m2, ... anywhere in the grid.
-fn grid([rows, cols]: [u32; 2], spacing: f64, mobile: u32, seed: u64) -> Generated {
-    let (width, height) = (f64::from(cols - 1) * spacing, f64::from(rows - 1) * spacing);
-    let node = |row, col| (format!("g{row}_{col}"), at(f64::from(col) * spacing, f64::from(row) * spacing));
+/// g<row>_<col>, row by row from (margin, margin), then m1, m2, ... anywhere in the grid and the margin around it.
+fn grid([rows, cols]: [u32; 2], spacing: f64, mobile: u32, margin: f64, seed: u64) -> Generated {
+    let side = |nodes: u32| 2.0 * margin + f64::from(nodes - 1) * spacing;
+    let (width, height) = (side(cols), side(rows));
+    let place = |number: u32| margin + f64::from(number) * spacing;
+    let node = |row, col| (format!("g{row}_{col}"), at(place(col), place(row)));
     let mut nodes: Vec<_> = (0..rows).flat_map(|row| (0..cols).map(move |col| node(row, col))).collect();
     let positions: Vec<_> = nodes.iter().map(|(_, position)| *position).collect();
     let gateway = nearest(&positions, at(width / 2.0, height / 2.0));

@@ -39,5 +39,6 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Mobility
         }
     }
     let (speed_min, speed_max, pause) = (spec.speed_min, spec.speed_max, spec.pause);
-    Ok(Mobility::RandomWaypoint { speed_min, speed_max, pause, width, height, nodes })
+    let inverse_first = spec.inverse_first;
+    Ok(Mobility::RandomWaypoint { speed_min, speed_max, inverse_first, pause, width, height, nodes })
 }

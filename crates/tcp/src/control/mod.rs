@@ -17,6 +17,7 @@
 //! | TCP-DAA's sender | window, timeout | `daa.rs` |
 //! | XCP's sender | window, and what relays are asked | `xcp.rs` |
 //! | RCP's sender | pace, and what relays are asked | `rcp.rs` |
+//! | WCP's source | pace, and what relays are asked | `wcp.rs` |
 //! | [`Fixed`] | pace | `fixed.rs` |
 //! | [`Khd`]: TCP-AP | pace | `khd.rs` |
 //! | [`WirelessKhd`]: TCP-GAP's wireless sender | pace | `wireless_khd.rs` |
@@ -44,7 +45,7 @@ mod window;
 
 meshpace_keys::parts! {
     /// The window parts.
-    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, few, daa, xcp, rcp];
+    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, few, daa, xcp, rcp, wcp];
 }
 
 meshpace_keys::parts! {

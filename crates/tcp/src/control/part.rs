@@ -42,6 +42,8 @@ const fn rto_backoff(default: bool) -> Key {
 pub(super) static XCP_RELAYS: &[&str] = &["xcp", "xcp-b", "xcp-winf"];
 /// The relays that answer a sender of RCP.
 pub(super) static RCP_RELAYS: &[&str] = &["rcp", "rcp-winf"];
+/// The relays that mark for a source of WCP.
+pub(super) static WCP_RELAYS: &[&str] = &["wcp"];
 
 /// The key of senders that ask relays: bytes of the header on the air.
 pub(super) const EXPLICIT_HEADER: &str = "explicit_header";
