@@ -43,6 +43,11 @@ MODULES = (
     "throttle_text",
     "throttle_switches",
     "we",
+    "we_adhoc",
+    "we_mesh",
+    "we_utility",
+    "we_text",
+    "we_switches",
 )
 
 STUDIES: tuple[Study, ...] = tuple(

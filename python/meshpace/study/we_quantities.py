@@ -1,0 +1,97 @@
+"""What the WE TCP-AP paper reads off a run (docs/experiments/we-tcp-ap.md, section 1, metrics)."""
+
+from __future__ import annotations
+
+import math
+
+from meshpace.results import FlowResult, RunResult
+from meshpace.study.measures import Measure, from_series
+from meshpace.study.quantities import SEGMENT, Quantity, over_flows
+
+DATA_AIRTIME_S = 192e-6 + 8 * (SEGMENT + 40 + 34) / 11e6
+"""Of a full segment's frame at 11 Mbit/s with the long preamble (schemes.md 17.2)."""
+
+
+def _distinct(flow: FlowResult) -> float:
+    """Distinct data packets that arrived."""
+    return 0.0 if flow["loss_ratio"] is None else flow["segments_sent"] * (1 - flow["loss_ratio"])
+
+
+def _received(run: RunResult) -> float:
+    return sum(map(_distinct, run["flows"])) / run["measured_s"]
+
+
+def _delay(run: RunResult) -> float | None:
+    known = [(flow["delay_mean_s"], _distinct(flow)) for flow in run["flows"]]
+    weighed = [(delay, packets) for delay, packets in known if delay is not None]
+    packets = sum(packets for _, packets in weighed)
+    return sum(delay * count for delay, count in weighed) / packets if packets else None
+
+
+def _loss(run: RunResult) -> float | None:
+    sent = sum(flow["segments_sent"] for flow in run["flows"])
+    return 1 - sum(map(_distinct, run["flows"])) / sent if sent else None
+
+
+def _drops(run: RunResult) -> float | None:
+    sent = sum(flow["segments_sent"] for flow in run["flows"])
+    return sum(link["retry_drops"] + link["queue_drops"] for link in run["links"]) / sent if sent else None
+
+
+def _use(run: RunResult) -> float | None:
+    on_air = sum(link["airtime_s"] or 0.0 for link in run["links"])
+    carried = sum(_distinct(flow) * (flow["hops"] or 0) for flow in run["flows"]) * DATA_AIRTIME_S
+    return carried / on_air if on_air else None
+
+
+RECEIVED = Quantity("received", "packets received", "packets/s", _received)
+"""Distinct data packets of all flows (the paper's "number of received packets"), a second."""
+PACKET_DELAY = Quantity("packet_delay", "delay of the packets received", "ms", _delay, 1e3, 0)
+"""Mean over all packets, whichever flow's."""
+LOSS = Quantity("loss", "data packets lost", "%", _loss, 100.0, 2)
+WE_DROPS = Quantity(
+    "we_drops", "packets given up by MACs or dropped by queues, of the segments sent", "%", _drops, 100.0
+)
+USE = Quantity(
+    "use", "of the time on the air, that of the data frames which delivered packets needed", "%", _use, 100.0
+)
+"""By the flows' median hops."""
+SENT = Quantity(
+    "sent", "data segments sent", "", lambda run: float(sum(flow["segments_sent"] for flow in run["flows"]))
+)
+PACE = Quantity("pace", "pacing rate", "kbit/s", over_flows(lambda flow: flow["pacing_rate_bps"]), 1e-3, 0)
+WINDOW_S = 10
+"""Of the windows over which goodput is taken for its variation."""
+
+
+def variation(bins: dict[str, list[float]]) -> float | None:
+    """CVT: standard deviation over mean of the aggregate goodput in windows of 10 s."""
+    seconds = [math.fsum(at) for at in zip(*bins.values(), strict=False)]
+    whole = range(0, len(seconds) - WINDOW_S + 1, WINDOW_S)
+    windows = [math.fsum(seconds[begin : begin + WINDOW_S]) / WINDOW_S for begin in whole]
+    if len(windows) < 2 or not any(windows):
+        return None
+    mean = math.fsum(windows) / len(windows)
+    return math.sqrt(math.fsum((x - mean) ** 2 for x in windows) / (len(windows) - 1)) / mean
+
+
+def throughput_of_the_tool(bins: dict[str, list[float]]) -> float | None:
+    """THR_TOOL: mean over flows of the throughput up to the last second in which the flow received something, bit/s.
+
+    trace2stats divides by the time from first sending to last reception; a flow that dies early keeps what it had.
+    """
+    each = []
+    for seconds in bins.values():
+        last = max((second for second, rate in enumerate(seconds) if rate > 0), default=None)
+        each.append(0.0 if last is None else math.fsum(seconds[: last + 1]) / (last + 1))
+    return math.fsum(each) / len(each) if each else None
+
+
+def cvt(scheme: str) -> Measure:
+    """The variation in time of a scheme's goodput."""
+    return from_series(variation, scheme)
+
+
+def tool(scheme: str) -> Measure:
+    """The throughput of a scheme's flows as trace2stats has it."""
+    return from_series(throughput_of_the_tool, scheme)

@@ -1,0 +1,145 @@
+"""The WE TCP-AP paper's studies: every run is one, every claim is judged, and what is read off runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from meshpace import engine
+from meshpace.results import RunResult
+from meshpace.study import registry
+from meshpace.study.model import DSDV, STATIC, Cell, Effort, Study
+from meshpace.study.verdicts import CLAIMS
+from meshpace.study.we_claims_utility import adjusted_at, tcp_share, we_by_tcp
+from meshpace.study.we_quantities import (
+    DATA_AIRTIME_S,
+    LOSS,
+    PACKET_DELAY,
+    RECEIVED,
+    USE,
+    WE_DROPS,
+    throughput_of_the_tool,
+    variation,
+)
+
+STUDIES = {study.name: study for study in registry.STUDIES if study.paper == "we-tcp-ap"}
+CATALOGUE = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "we-tcp-ap.md"
+NOT_JUDGED = {
+    "F1.1": "a test: crates/mesh/tests/engine/winf.rs, the_durations_of_rts_and_cts_are_the_rest_of_the_exchange",
+    "X8": "no byte is added, by the header's length (scheme.explicit_header)",
+    "X9": "probes are not built",
+    "X13": "a test and a table: docs/winf.md",
+    "X15": "optional",
+}
+"""Claims without a study, and what there is instead."""
+
+
+@pytest.mark.parametrize("name", sorted(STUDIES))
+def test_every_run_of_a_study_is_one_that_the_engine_takes(name: str) -> None:
+    study: Study = STUDIES[name]
+    for effort in Effort:
+        for cell in {(cell.scheme, cell.point): cell for cell in study.cells(effort)}.values():
+            engine.resolve(study.job(cell, 1, effort))
+
+
+def test_every_claim_of_the_catalogue_is_judged_or_says_why_not() -> None:
+    text = re.split(r"^## 5\. ", CATALOGUE.read_text(encoding="utf-8"), flags=re.MULTILINE)[0]
+    stated = set(re.findall(r"\b(F\d+\.\d+|X\d+) \(", text)) | {"F23.1", "F23.2", "F23.3"}
+    assert len(stated) == 94, "as its checklist counts them"
+    judged = {claim.id.removeprefix("we ") for claim in CLAIMS if claim.id.startswith("we ")}
+    assert judged | set(NOT_JUDGED) == stated, sorted((judged | set(NOT_JUDGED)) ^ stated)
+    assert not judged & set(NOT_JUDGED)
+
+
+def test_every_claim_asks_at_points_and_of_schemes_that_its_studies_run() -> None:
+    for claim in CLAIMS:
+        if not claim.id.startswith("we "):
+            continue
+        for ask in claim.asks:
+            for name in ask.studies:
+                study = STUDIES[name]
+                assert set(ask.measure.schemes) <= set(study.schemes), (claim.id, name)
+                labels = {point.label for point in study.axis.points}
+                quick = {point.label for point in study.points(Effort.QUICK)}
+                assert ask.points is None or (set(ask.points) <= labels and set(ask.points) & quick), claim.id
+
+
+def test_the_ad_hoc_network_has_half_as_many_flows_with_ends_of_their_own() -> None:
+    study = STUDIES["we-adhoc"]
+    for point in study.points(Effort.QUICK):
+        found = engine.resolve(study.job(Cell(DSDV, "we-tcp-ap", point.label), 1, Effort.QUICK))
+        ends = [flow[end] for flow in found["flows"] for end in ("from", "to")]
+        assert len(ends) == len(set(ends)) == 2 * int(point.label)
+        assert found["mobility"]["first_speed"] == "inverse"
+        assert len(found["mobility"]["nodes"]) == 2 * int(point.label)
+
+
+def test_each_mobile_node_sends_to_a_node_of_the_grid_and_all_of_the_ground_is_theirs() -> None:
+    study = STUDIES["we-mesh"]
+    for point in study.points(Effort.FULL):
+        found = engine.resolve(study.job(Cell(DSDV, "we-tcp-ap", point.label), 2, Effort.FULL))
+        assert [flow["from"] for flow in found["flows"]] == [f"m{i + 1}" for i in range(int(point.label))]
+        sinks = [flow["to"] for flow in found["flows"]]
+        assert len(set(sinks)) == len(sinks)
+        assert all(sink.startswith("g") for sink in sinks)
+        assert (found["mobility"]["width_m"], found["mobility"]["height_m"]) == (1000.0, 1000.0)
+        assert found["mobility"]["nodes"] == [f"m{i + 1}" for i in range(int(point.label))]
+
+
+def test_chains_of_the_text_are_those_of_the_figures() -> None:
+    here, there = (engine.resolve(STUDIES[name].job(Cell(STATIC, "tcp-ap", at), 1, Effort.QUICK))
+                   for name, at in (("we-text-chain", ""), ("we-chain", "4")))  # fmt: skip
+    assert [flow["to"] for flow in here["flows"]] == [flow["to"] for flow in there["flows"]]
+
+
+def run_of(*flows: dict[str, Any], links: tuple[dict[str, Any], ...] = ()) -> RunResult:
+    each = {"loss_ratio": None, "segments_sent": 0, "delay_mean_s": None, "hops": None}
+    return cast(RunResult, {"measured_s": 10.0, "flows": [each | flow for flow in flows], "links": list(links)})
+
+
+def test_packets_count_by_flow_and_a_flow_without_any_says_nothing_of_delay() -> None:
+    flows = (
+        {"loss_ratio": 0.1, "segments_sent": 100, "delay_mean_s": 1.0, "hops": 2},
+        {"loss_ratio": 0.5, "segments_sent": 20, "delay_mean_s": 2.0, "hops": 3},
+        {"segments_sent": 5, "loss_ratio": 1.0},
+    )
+    link = {"airtime_s": 1.0, "retry_drops": 3, "queue_drops": 2}
+    run = run_of(*flows, links=(link,))
+    assert RECEIVED(run) == pytest.approx(10.0)
+    assert PACKET_DELAY(run) == pytest.approx(1.1)
+    assert LOSS(run) == pytest.approx(0.2)
+    assert WE_DROPS(run) == pytest.approx(0.04)
+    assert USE(run) == pytest.approx((90 * 2 + 10 * 3) * DATA_AIRTIME_S)
+    assert pytest.approx(1307.6e-6, abs=1e-7) == DATA_AIRTIME_S
+    empty = run_of({})
+    assert (PACKET_DELAY(empty), LOSS(empty), USE(empty), WE_DROPS(empty)) == (None,) * 4
+    assert RECEIVED(empty) == 0
+
+
+def test_the_tool_keeps_the_throughput_of_a_flow_that_dies_early() -> None:
+    early, steady, never = [4.0, 4.0, 0.0, 0.0], [2.0] * 4, [0.0] * 4
+    assert throughput_of_the_tool({"1": early, "2": steady}) == 3.0
+    assert throughput_of_the_tool({"1": early, "2": never}) == 2.0
+    assert throughput_of_the_tool({}) is None
+
+
+def test_variation_is_over_windows_of_ten_seconds() -> None:
+    assert variation({"1": [1.0, 3.0] * 10, "2": [0.0] * 20}) == 0
+    assert variation({"1": [1.0] * 10 + [3.0] * 10 + [9.0] * 5}) == pytest.approx(2**0.5 / 2)
+    assert variation({"1": [1.0] * 15}) is None
+    assert variation({"1": [0.0] * 20}) is None
+
+
+def test_classes_of_the_utility_test() -> None:
+    tcp = [[3.0] * 20 + [1.0] * 100, [3.0] * 20 + [1.0] * 100]
+    we = [[1.0] * 120, [1.0] * 20 + [2.0] * 100]
+    bins = {str(index): flow for index, flow in enumerate([*tcp, *we], start=1)}
+    assert tcp_share(0, 20)(bins) == pytest.approx(0.75)
+    assert we_by_tcp(bins) == pytest.approx(1.5)
+    # Means: (120 + 2 t) and (40 + 3 t) after 20 + t seconds; within 20 % from 40 + 3 t = 0.8 (120 + 2 t) on.
+    assert adjusted_at(bins) == 60
+    assert adjusted_at({"1": [1.0] * 9, "2": [0.0] * 9}) == 9
+    assert tcp_share(0, 5)({"1": [0.0] * 9, "2": [0.0] * 9}) is None
