@@ -25,10 +25,13 @@ from meshpace import engine
 from meshpace.cli import find
 from meshpace.cli.declared import parsed
 
+HOWTOS = ROOT / "docs" / "howto"
+"""Run whole by tests/test_howto.py: their commands and pieces of Python follow one another."""
 ALL = [block for document in documents() for block in blocks(document)]
 PYTHON = {
     document: [block.text for block in ALL if block.document == document and block.language == "python"]
     for document in documents()
+    if document.parent != HOWTOS
 }
 CHEAP = re.compile(r"meshpace (schemes|scenarios|schema|store|study list|run)\b")
 """Commands that take seconds."""
@@ -114,7 +117,11 @@ def test_commands_in_the_documents_are_found() -> None:
 
 @pytest.mark.parametrize(
     ("block", "command"),
-    [(block, command) for block, command in COMMANDS if CHEAP.match(command) and "[" not in command],
+    [
+        (block, command)
+        for block, command in COMMANDS
+        if CHEAP.match(command) and "[" not in command and block.document.parent != HOWTOS
+    ],
     ids=str,
 )
 def test_a_cheap_command_runs(block: Block, command: str, tmp_path: Path) -> None:

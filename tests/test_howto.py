@@ -1,0 +1,87 @@
+"""docs/howto: every how-to is run as it stands, block after block, in an empty folder; ten lines at most.
+
+A block whose fence has a name (``csv nodes.csv``) is that file; ``sh`` is run by bash, ``python`` by Python.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from documents import ROOT, blocks
+
+HOWTOS = sorted(path for path in (ROOT / "docs" / "howto").glob("*.md") if path.name != "README.md")
+MOST_LINES = 10
+SBATCH = """\
+#!/bin/sh
+# SLURM's, for a test without SLURM: two tasks of the array side by side (tests/test_slurm.py has the real one).
+shift
+export SLURM_SUBMIT_DIR=. SLURM_CPUS_PER_TASK=1
+bash "$1" & first=$!
+bash "$1" && wait $first
+"""
+FILES = {
+    "simulate-a-mesh": ("mesh.toml",),
+    "compare-schemes": ("compared.pdf", "compared.html"),
+    "sweep-a-scenario": ("runs.csv", "sweep.html"),
+    "add-a-formula": (),
+    "see-why-a-flow-is-slow": ("why.html",),
+    "use-jupyter": (),
+    "run-on-a-cluster": ("runs.csv",),
+    "ask-for-advice": ("advice.html", "mesh.toml"),
+}
+"""What each leaves, by its name: a how-to that is missing, or one too many, shows here."""
+SAYS = {
+    "simulate-a-mesh": "mill → internet",
+    "compare-schemes": "Differences are to NewReno",
+    "add-a-formula": "'scheme': 'newreno'",
+    "see-why-a-flow-is-slow": "held back by",
+    "ask-for-advice": "Would pacing help?",
+}
+
+
+def test_the_eight_tasks_are_there() -> None:
+    assert {path.stem for path in HOWTOS} == set(FILES)
+    listed = (ROOT / "docs" / "howto" / "README.md").read_text()
+    assert all(f"({path.name})" in listed for path in HOWTOS)
+
+
+@pytest.mark.parametrize("howto", HOWTOS, ids=lambda path: path.stem)
+def test_it_works_as_it_stands(howto: Path, tmp_path: Path) -> None:
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name, text in (("meshpace", f'#!/bin/sh\nexec {sys.executable} -m meshpace "$@"\n'), ("sbatch", SBATCH)):
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "COLUMNS": "200"}
+    lines, said = 0, ""
+    for block in blocks(howto):
+        lines += sum(bool(line.strip()) for line in block.text.splitlines())
+        kind, _, name = block.language.partition(" ")
+        if name:
+            (tmp_path / name).write_text(block.text + "\n")
+            continue
+        assert kind in ("sh", "python"), block
+        words = ["bash", "-e", "-c"] if kind == "sh" else [sys.executable, "-c"]
+        done = subprocess.run(
+            [*words, block.text],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"{block}: {done.stderr}"
+        said += done.stdout
+    assert lines <= MOST_LINES
+    for name in FILES[howto.stem]:
+        assert (tmp_path / name).stat().st_size > 0
+    assert SAYS.get(howto.stem, "") in said
+    assert not re.search(r"cannot be run", said)
