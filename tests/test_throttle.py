@@ -54,6 +54,21 @@ def test_unfairness_and_its_parts() -> None:
     assert unfairness([209.1, 167.9, 175.7], [1040 / 3, 531.8 / 3, 357.7 / 3]) == pytest.approx(0.366, abs=1e-3)
 
 
+def test_flows_alone_that_a_claim_compares_with_are_run_by_its_quick_plans() -> None:
+    studies = {study.name: study for study in registry.STUDIES}
+    compared = 0
+    for claim in CLAIMS:
+        for ask in claim.asks if claim.id.startswith("throttle ") else ():
+            for study in map(studies.__getitem__, ask.studies):
+                run = {point.label for point in study.points(Effort.QUICK)}
+                for point in (label for label in ask.points or () if label in run and not ask.measure.once):
+                    alone = ask.measure.beside(point)
+                    assert {label for _, label in alone} <= run, (claim.id, study.name, point)
+                    assert {scheme for scheme, _ in alone} <= set(study.schemes), (claim.id, study.name)
+                    compared += len(alone)
+    assert compared > 100
+
+
 def test_load_counts_the_headers_that_are_asked_for() -> None:
     """schemes.md 4: 34 bytes with each attempt, or 28 with each packet once a hop."""
     counts = {"attempts": 11, "bytes": 7040, "packets": 10, "packet_bytes": 6400}

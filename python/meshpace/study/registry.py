@@ -41,6 +41,7 @@ MODULES = (
     "throttle",
     "throttle_sources",
     "throttle_text",
+    "throttle_others",
     "throttle_switches",
     "we",
     "we_adhoc",

@@ -175,7 +175,7 @@ _RTS = three_flows(
     "throttle-rts",
     "RTS/CTS",
     "Three flows of 1, 2 and 3 hops from one queue, with RTS/CTS and without.",
-    (*configuration(DEFAULT, _ON[:0]), *configuration(RTS_ON, _ON)),
+    (*configuration(DEFAULT, _ON[:0]), *configuration(RTS_ON, _ON), *configuration(CUSTOM, CUSTOM_WINDOWS)[1:]),
     ("newreno",),
 )
 

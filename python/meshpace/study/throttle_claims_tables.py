@@ -15,6 +15,8 @@ from meshpace.study.words import difference, number, percent
 
 _RTS, _WINDOW, _QUEUES = "throttle-rts", "throttle-window", "throttle-queues"
 _THREE = three(lambda label: label)
+_ONE_ALONE = three(lambda _: CUSTOM)
+"""O9: the same flows alone for all tables, without RTS/CTS and with windows of 3h/2."""
 
 
 def _kilobits(value: Estimate) -> str:
@@ -50,6 +52,15 @@ def unfair(identity: str, table: str, what: str, study: str, scheme: str, point:
         *(
             Ask(_THREE.of(part, scheme), at_least(0.0), number, what, (study,), (point,), role=Role.BESIDE)
             for part, what in ((mean_ratio, "m"), (spread, "s"))
+        ),
+        Ask(
+            _ONE_ALONE.of(unfairness, scheme),
+            at_least(0.0),
+            number,
+            "u by flows alone without RTS/CTS, windows of 3h/2 (O9)",
+            (study,),
+            (point,),
+            role=Role.BESIDE,
         ),
         value=printed,
     )
