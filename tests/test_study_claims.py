@@ -207,6 +207,29 @@ def test_one_point_that_fails_is_enough_to_decide() -> None:
     assert judgement.seeds_to_decide == pivot.seeds_to_decide(3)
 
 
+@pytest.mark.parametrize(
+    ("other", "apart", "joint"),
+    [(-0.3, Verdict.OPEN, Verdict.FAILS), (0.3, Verdict.OPEN, Verdict.OPEN)],
+)
+def test_of_what_is_asked_together_one_that_fails_decides(other: float, apart: Verdict, joint: Verdict) -> None:
+    """2 hops are open; what else is asked fails, or holds, at 3 hops."""
+
+    def goodput(cell: Cell, seed: int) -> float:
+        mean, noise = {"2": (0.02, 0.1), "3": (other, 0.0), "4": (0.0, 0.0)}[cell.point]
+        return 1e6 * (1 + mean + noise * (seed - 4.5) if cell.scheme == "tcp-gap" else 1.0)
+
+    evidence = {"small": synthetic(small(), goodput)}
+    asks = [dataclasses.replace(asked(order()), points=points) for points in (("2",), ("3",))]
+
+    def verdict(word: str) -> Judgement:
+        found = judge(claim(*(dataclasses.replace(ask, joint=word) for ask in asks)), evidence, AODV)
+        assert found is not None
+        return found
+
+    assert (verdict("").verdict, verdict("trend").verdict) == (apart, joint)
+    assert [r.label for r in verdict("trend").open] == (["2 hops"] if joint is Verdict.OPEN else [])
+
+
 def test_that_only_some_of_many_points_hold_is_judged_with_corrected_intervals() -> None:
     """An interval of one comparison leaves out zero, that of three does not."""
 

@@ -2,7 +2,7 @@
 
 use crate::CodelConfig;
 use meshpace_keys::words;
-use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
+use meshpace_pacing::{AdaptiveConfig, Departures, GoodputControlConfig};
 use meshpace_units::{Bytes, Span};
 
 /// The receiver's window before any was seen: the largest without scaling.
@@ -54,6 +54,8 @@ words! {
 pub struct Config {
     /// How round trips become a pace (schemes.md 3.4).
     pub law: AdaptiveConfig,
+    /// How packets that the pace holds back leave (`gap_pacer`).
+    pub departures: Departures,
     /// Goodput control; `None` switches it off (schemes.md 3.5).
     pub goodput_control: Option<GoodputControlConfig>,
     /// Duplicate ACKs.
@@ -86,6 +88,7 @@ impl Config {
     pub const PAPER: Self = Self {
         // Unlimited until the first sample (schemes.md 1.5, last row).
         law: AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::PAPER },
+        departures: Departures::Token,
         goodput_control: Some(GoodputControlConfig::PAPER),
         dupack: DupAck::Snoop,
         codel: None,

@@ -103,7 +103,7 @@ impl<P: Clone> Down<P> {
         refused: Option<u64>,
     ) -> Self {
         let wireless = WirelessLaw::new(&config.law);
-        let pacer = Pacer::new(wireless.law.interval());
+        let pacer = Pacer::of(config.departures, wireless.law.interval());
         Self {
             map: SegmentMap::new(first.seq),
             queue: PacingQueue::new(),

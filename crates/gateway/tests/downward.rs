@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use meshpace_gateway::{Action, Config, DiscardReason, RttOption, Side};
-use meshpace_pacing::{AdaptiveConfig, LinkRates};
+use meshpace_pacing::{AdaptiveConfig, Departures, LinkRates};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Rate, Span};
 
@@ -39,6 +39,25 @@ fn then_packets_leave_an_interval_apart_in_order() {
     let expected: Vec<_> = (1..).zip(&held).map(|(n, &packet)| (start + INTERVAL * n, packet)).collect();
     assert_eq!(left, expected);
     assert_eq!((s.gateway.held(), s.gateway.counters().released), (0, 3));
+}
+
+#[test]
+fn after_a_pause_a_token_lets_a_packet_pass_and_a_timer_its_next_tick() {
+    for (departures, left) in [(Departures::Token, None), (Departures::Timer, Some(ms(40) + INTERVAL * 6))] {
+        let mut s = Script::established(Config { departures, ..config() });
+        let base = s.sample(0, 40);
+        let data = s.down(base, MSS, 0);
+        s.forwards(Side::Wired, &data); // at 40 ms, which starts the timer
+        s.now = ms(200);
+        let data = s.down(base + MSS, MSS, 0);
+        match left {
+            None => drop(s.forwards(Side::Wired, &data)),
+            Some(tick) => {
+                let held = s.holds(&data);
+                assert_eq!(s.run_until(ms(300)), [(tick, held)]);
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! A flow at run time.
 
 use crate::ends::FlowEnds;
-use crate::measure::Baseline;
+use crate::measure::{Baseline, Moments};
 use crate::schemes::FlowScheme;
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Account, Host, PathId};
 use meshpace_random::Stream;
-use meshpace_scenario as scenario;
+use meshpace_scenario::{self as scenario, App, FileClock};
 use meshpace_tcp::{Connection, Ports};
 use meshpace_units::{Bytes, Instant, Seq, Span};
 
@@ -88,6 +88,8 @@ pub struct Application {
     pub written: u64,
     /// When the current file or burst started.
     pub started: Instant,
+    /// When the first packet with data of the current file was sent.
+    pub first_packet: Option<Instant>,
     /// Bytes of the current file or burst (a burst: that are left).
     pub size: u64,
     /// When a finite transfer was complete.
@@ -108,11 +110,20 @@ impl Application {
             stopped: false,
             written: 0,
             started: Instant::ZERO,
+            first_packet: None,
             size: 0,
             completed: None,
             pauses_over: 0,
             wakes: None,
             waits_for_close: false,
+        }
+    }
+
+    /// When the time of the current file began.
+    pub fn file_began(&self, clock: FileClock) -> Instant {
+        match clock {
+            FileClock::Write => self.started,
+            FileClock::FirstPacket => self.first_packet.unwrap_or(self.started),
         }
     }
 }
@@ -133,6 +144,25 @@ impl RunningFlow {
         let over = self.application.completed.is_some() || self.spec.stop.is_some_and(|stop| stop <= now);
         let pauses = self.spec.pauses.iter().any(|(from, to)| (*from..*to).contains(&now));
         self.spec.start <= now && !over && !pauses
+    }
+
+    /// The goodputs of the files that count when the run ends: those that were `complete`, and, if the scenario counts it,
+    /// the one on its way, with what has come of it.
+    pub fn files(&self, complete: &Moments, measured: bool, stopped: Instant) -> Moments {
+        let mut files = *complete;
+        let application = &self.application;
+        if let (App::Http { clock, counts_unfinished: true, .. }, Transport::Tcp(tcp)) =
+            (self.spec.app, &self.transport)
+            && measured
+            && application.size > 0
+        {
+            let age = stopped.saturating_since(application.file_began(clock)).as_secs_f64();
+            let came = application.size - (application.written - tcp.received).min(application.size);
+            if age > 0.0 {
+                files.add(came as f64 * 8.0 / age);
+            }
+        }
+        files
     }
 
     /// The time over which a finite transfer is measured: within `[from, to]`, from its start to its end.

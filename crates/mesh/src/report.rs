@@ -113,8 +113,9 @@ impl Simulation<'_> {
             Plan::Batches { .. } => self.meter.batches.as_ref().map(|b| b.goodput(index)),
             Plan::Time { .. } => None,
         };
+        let files = flow.files(&meter.transfers, measured, stopped);
         let goodput = match spec.app {
-            App::Http { .. } => meter.transfers.mean().unwrap_or(0.0),
+            App::Http { .. } => files.mean().unwrap_or(0.0),
             App::Transfer { .. } => over(flow.active_within(began, stopped).as_secs_f64()),
             _ => match batches.and_then(|b| b.mean()) {
                 Some(mean) => mean,
@@ -122,7 +123,7 @@ impl Simulation<'_> {
             },
         };
         let interval = match spec.app {
-            App::Http { .. } => batches.and(half_width_95(&meter.transfers)),
+            App::Http { .. } => batches.and(half_width_95(&files)),
             _ => batches.and_then(half_width_95),
         };
         FlowResult {
@@ -152,7 +153,7 @@ impl Simulation<'_> {
             pacing_interval_acks_s: meter.interval_at_acks.mean(),
             khd_acks_s: meter.khd_at_acks.mean(),
             cwnd_mean: meter.cwnd.mean(),
-            transfers: matches!(spec.app, App::Http { .. }).then(|| meter.transfers.count()),
+            transfers: matches!(spec.app, App::Http { .. }).then(|| files.count()),
             completed_s: application.completed.map(Instant::as_secs_f64),
             load: if measured { self.loads(flow, scenario) } else { Vec::new() },
         }

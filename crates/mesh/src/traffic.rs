@@ -118,6 +118,7 @@ impl Simulation<'_> {
             App::Cbr { .. } | App::SelfSimilar { .. } => unreachable!("{} runs over UDP", spec.id),
         };
         application.started = now;
+        application.first_packet = None;
         application.size = size;
         application.written += size;
         writable(tcp.sender.write(size));
@@ -139,8 +140,8 @@ impl Simulation<'_> {
                 application.completed = application.completed.or(Some(now));
                 self.tell_activity(flow);
             }
-            App::Http { pause_mean, .. } => {
-                let took = now.saturating_since(application.started).as_secs_f64();
+            App::Http { pause_mean, clock, .. } => {
+                let took = now.saturating_since(application.file_began(clock)).as_secs_f64();
                 if meter.is_measuring() && took > 0.0 {
                     meter.transfers.add(application.size as f64 * 8.0 / took);
                 }

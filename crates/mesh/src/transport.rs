@@ -129,6 +129,9 @@ impl Simulation<'_> {
         let now = self.now();
         if sender && transmit.first_transmission {
             self.meter.flows[flow as usize].sent_first(now, transmit.offset);
+            if transmit.segment.payload > 0 {
+                self.flows[flow as usize].application.first_packet.get_or_insert(now);
+            }
         }
         let size = self.connection(flow, sender).wire_length(&transmit.segment);
         let RunningFlow { from, to, ends, paths, account, .. } = &self.flows[flow as usize];

@@ -6,7 +6,7 @@
 //! | [`WirelessPart`] | which round trips are the wireless part's, at TCP-GAP's sender |
 //! | [`Route`] | hops and link rates, as a driver knows them |
 //! | [`RateLaw`] | turns round-trip samples into a pacing interval (TCP-AP and its relatives) |
-//! | [`Pacer`] | lets one packet through an interval, at once after idling |
+//! | [`Pacer`] | lets one packet through an interval, at once after idling (or at the ticks of a timer) |
 //! | [`FreeRunningTimer`] | the gate of the TCP-AP authors' agent: packets wait for the next tick |
 //! | [`GoodputControl`] | caps the fast downward flows at a gateway while that helps the slow ones |
 //!
@@ -31,6 +31,6 @@ pub use goodput_control::{
     Reset, Standing,
 };
 pub use law::{RateLaw, Rejected, Step};
-pub use pacer::Pacer;
+pub use pacer::{Departures, Pacer};
 pub use path::{HopSource, LinkRates, Measured, Path, Route};
 pub use wireless::{WirelessPart, WirelessSample};

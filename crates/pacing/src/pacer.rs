@@ -1,6 +1,29 @@
-//! The one-token pacer.
+//! The gate of paced flows: one token, or a timer that ticks on its own.
 
+use crate::FreeRunningTimer;
+use meshpace_keys::{Key, words};
 use meshpace_units::{Instant, Span};
+
+words! {
+    /// How packets that the pace holds back leave (`gap_pacer`). Source: schemes.md 1.5; docs/experiments/gap.md, O16.
+    pub enum Departures {
+        /// One token: after a longer pause the next packet passes at once, alone.
+        Token = "token",
+        /// A timer that ticks on its own, as the paper's Fig. 7 can be read ("upon expiration of rate-based timer"): a packet
+        /// that comes between two ticks waits for the next.
+        Timer = "timer",
+    }
+}
+
+impl Departures {
+    /// The key, the same at TCP-GAP's senders and gateways.
+    pub const KEY: Key = Key::word(
+        "gap_pacer",
+        Self::WORDS,
+        Self::Token.word(),
+        "One packet an interval and at once after a pause, or at the ticks of a timer that runs on its own (schemes.md 1.5).",
+    );
+}
 
 /// A gate that lets one packet through every `interval`; after a longer pause the next packet passes at once, alone.
 ///
@@ -11,15 +34,33 @@ use meshpace_units::{Instant, Span};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pacer {
     interval: Option<Span>,
-    last: Option<Instant>,
-    next: Instant,
+    gate: Gate,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Gate {
+    Token {
+        last: Option<Instant>,
+        next: Instant,
+    },
+    /// `None` while there is no interval.
+    Timer(Option<FreeRunningTimer>),
 }
 
 impl Pacer {
     /// A pacer that spaces departures by `interval`; `None` paces nothing.
     #[must_use]
     pub const fn new(interval: Option<Span>) -> Self {
-        Self { interval, last: None, next: Instant::ZERO }
+        Self { interval, gate: Gate::Token { last: None, next: Instant::ZERO } }
+    }
+
+    /// A pacer whose packets leave so.
+    #[must_use]
+    pub fn of(departures: Departures, interval: Option<Span>) -> Self {
+        match departures {
+            Departures::Token => Self::new(interval),
+            Departures::Timer => Self { interval, gate: Gate::Timer(interval.map(FreeRunningTimer::new)) },
+        }
     }
 
     /// The current spacing; `None` if departures are not paced.
@@ -29,10 +70,16 @@ impl Pacer {
     }
 
     /// Changes the spacing. A waiting packet's release moves to the last departure plus the new interval, not
-    /// earlier than `now` (schemes.md 1.5, "rate changes while waiting").
+    /// earlier than `now` (schemes.md 1.5, "rate changes while waiting"); a timer ticks once more as it is armed.
     pub fn set_interval(&mut self, now: Instant, interval: Option<Span>) {
         self.interval = interval;
-        self.next = self.due_after_last().max(now);
+        match &mut self.gate {
+            Gate::Token { last, next } => *next = due_after(*last, interval).max(now),
+            Gate::Timer(timer) => match (timer.as_mut(), interval) {
+                (Some(timer), Some(interval)) => timer.set_interval(now, interval),
+                (_, interval) => *timer = interval.map(FreeRunningTimer::new),
+            },
+        }
     }
 
     /// True if a packet may leave at `now`.
@@ -44,23 +91,33 @@ impl Pacer {
     /// The earliest instant, not before `now`, at which a packet may leave.
     #[must_use]
     pub fn release_at(&self, now: Instant) -> Instant {
-        self.next.max(now)
-    }
-
-    /// Takes the token: a packet left at `now`.
-    pub fn on_departure(&mut self, now: Instant) {
-        self.last = Some(now);
-        self.next = self.due_after_last();
-    }
-
-    fn due_after_last(&self) -> Instant {
-        match (self.last, self.interval) {
-            (Some(last), Some(interval)) => {
-                last.checked_add(interval).unwrap_or(Instant::from_nanos(u64::MAX))
-            }
-            (Some(last), None) => last,
-            (None, _) => Instant::ZERO,
+        match &self.gate {
+            Gate::Token { next, .. } => (*next).max(now),
+            Gate::Timer(timer) => timer.as_ref().map_or(now, |timer| timer.release_at(now)),
         }
+    }
+
+    /// Takes the token, or arms the timer: a packet left at `now`.
+    pub fn on_departure(&mut self, now: Instant) {
+        match &mut self.gate {
+            Gate::Token { last, next } => {
+                *last = Some(now);
+                *next = due_after(*last, self.interval);
+            }
+            Gate::Timer(timer) => {
+                if let Some(timer) = timer {
+                    timer.on_departure(now);
+                }
+            }
+        }
+    }
+}
+
+fn due_after(last: Option<Instant>, interval: Option<Span>) -> Instant {
+    match (last, interval) {
+        (Some(last), Some(interval)) => last.checked_add(interval).unwrap_or(Instant::from_nanos(u64::MAX)),
+        (Some(last), None) => last,
+        (None, _) => Instant::ZERO,
     }
 }
 
@@ -98,6 +155,24 @@ mod tests {
         pacer.set_interval(ms(121), None);
         pacer.on_departure(ms(121));
         assert!(pacer.ready(ms(121)), "without an interval nothing is held");
+    }
+
+    #[test]
+    fn a_timer_holds_a_packet_after_a_pause_until_its_next_tick() {
+        let mut pacer = Pacer::of(Departures::Timer, None);
+        pacer.on_departure(ms(1));
+        assert!(pacer.ready(ms(1)), "without an interval nothing is held");
+        pacer.set_interval(ms(2), Some(Span::from_millis(10)));
+        assert!(pacer.ready(ms(2)), "no tick yet");
+        pacer.on_departure(ms(2));
+        assert_eq!(pacer.release_at(ms(5)), ms(12));
+        assert_eq!(pacer.release_at(ms(503)), ms(512), "a token would let it pass at once");
+        pacer.set_interval(ms(503), Some(Span::from_millis(100)));
+        assert_eq!((pacer.interval(), pacer.release_at(ms(503))), (Some(Span::from_millis(100)), ms(512)));
+        pacer.on_departure(ms(512));
+        assert_eq!(pacer.release_at(ms(512)), ms(612));
+        pacer.set_interval(ms(520), None);
+        assert!(pacer.ready(ms(520)));
     }
 
     #[test]

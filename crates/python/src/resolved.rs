@@ -4,8 +4,8 @@
 
 use meshpace_mesh::parameters_in_use;
 use meshpace_scenario::{
-    AodvProfile, App, BackoffRange, Collect, Endpoint, Flow, Measure, MeshNode, Mobility, Plan, Preamble,
-    Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError, Standard,
+    AodvProfile, App, BackoffRange, Collect, Endpoint, FileClock, Flow, Measure, MeshNode, Mobility, Plan,
+    Preamble, Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError, Standard,
 };
 use meshpace_units::NodeId;
 use serde_json::{Map, Value, json};
@@ -225,8 +225,11 @@ fn flow(scenario: &Scenario, flow: &Flow) -> Value {
             put("bytes", json!(bytes.0));
             "transfer"
         }
-        App::Http { file_mean, file_shape, pause_mean, connection_per_file } => {
+        App::Http { file_mean, file_shape, pause_mean, connection_per_file, clock, counts_unfinished } => {
             put("connection_per_file", json!(connection_per_file));
+            let clock = if clock == FileClock::Write { "write" } else { "first-packet" };
+            put("file_clock", json!(clock));
+            put("unfinished_files", json!(if counts_unfinished { "counted" } else { "left-out" }));
             put("file_mean", json!(file_mean.0));
             put("file_shape", json!(file_shape));
             put("pause_mean_s", json!(pause_mean.as_secs_f64()));

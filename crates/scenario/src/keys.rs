@@ -256,6 +256,12 @@ static TOPOLOGY: Section = Section {
         .default("true"),
         Key::new("min_hops", whole(1, HOPS), "A flow's drawn end is at least so many hops from the nearest gateway.").default("2"),
         Key::new(
+            "repeat_ends",
+            Kind::Flag,
+            "A node may be drawn as a flow's end more than once, though not as both ends of a flow; by default all drawn ends differ.",
+        )
+        .default("false"),
+        Key::new(
             "placement_seed",
             whole(0, i64::MAX as u64),
             "Seed of what is drawn about places: random nodes, a random gateway, flows' ends; by default that of the run.",
@@ -469,6 +475,20 @@ static FLOW: Section = Section {
         Key::new("connection_per_file", Kind::Flag, "A new connection for every file, closed after it.")
             .default("false")
             .only("app", &["http"]),
+        Key::new(
+            "file_clock",
+            Kind::Choice(&["write", "first-packet"]),
+            "A file's time begins when the application hands it over, or when the first packet with data of it is sent.",
+        )
+        .default("\"write\"")
+        .only("app", &["http"]),
+        Key::new(
+            "unfinished_files",
+            Kind::Choice(&["left-out", "counted"]),
+            "The file that is on its way when the run ends: left out, or counted with what has come of it by its age.",
+        )
+        .default("\"left-out\"")
+        .only("app", &["http"]),
         Key::new("bytes", bytes(1, 1_000_000_000_000_000), "Payload bytes to transfer (no default).")
             .only("app", &["transfer"]),
     ],

@@ -29,7 +29,14 @@ fn every_application_and_its_keys() {
     );
     assert_eq!(
         app("app = \"http\"\npause_mean = \"250ms\""),
-        App::Http { file_mean: Bytes(30_000), file_shape: 1.5, pause_mean, connection_per_file: false }
+        App::Http {
+            file_mean: Bytes(30_000),
+            file_shape: 1.5,
+            pause_mean,
+            connection_per_file: false,
+            clock: FileClock::Write,
+            counts_unfinished: false
+        }
     );
     assert_eq!(
         app(

@@ -174,6 +174,26 @@ fn ends_are_drawn_as_far_from_the_gateway_as_told() {
 }
 
 #[test]
+fn ends_that_may_be_drawn_again_are_and_never_both_of_a_flow() {
+    let text = |to: &str, count: u32, repeat: bool| {
+        format!(
+            "[topology]\nkind = \"chain\"\nhops = 3\nmin_hops = 1\nrepeat_ends = {repeat}\n\
+             [[flow]]\nfrom = \"random\"\nto = \"{to}\"\ncount = {count}\n"
+        )
+    };
+    // n0 to n2 may be ends; n3 is the gateway.
+    let error = file(&text("B", 4, false)).resolve(1).expect_err("three nodes");
+    assert!(error.to_string().contains("more random ends than the 3 nodes"), "{error}");
+    let scenario = resolve(&text("B", 40, true));
+    let ends: std::collections::BTreeSet<_> = scenario.flows.iter().map(|flow| flow.from).collect();
+    assert_eq!(ends.len(), 3, "all of them, many times");
+    let flows = resolve(&text("random", 200, true)).flows;
+    let pairs: std::collections::BTreeSet<_> = flows.iter().map(|flow| (flow.from, flow.to)).collect();
+    assert_eq!(pairs.len(), 12, "every ordered pair of four: without a wired part there is no gateway");
+    assert!(flows.iter().all(|flow| flow.from != flow.to));
+}
+
+#[test]
 fn a_placement_seed_holds_the_places_and_leaves_the_rest_to_the_run() {
     let text = "[topology]\nkind = \"random\"\nnodes = 30\nwidth = 900\nheight = 900\ngateway = \"random\"\nplacement_seed = 5\n\
                 [[flow]]\nfrom = \"random\"\nto = \"B\"\ncount = 3\n";

@@ -55,6 +55,7 @@ EXPRESSED = {
     "topology.gateway": _PLACES,
     "topology.connected": _PLACES,
     "topology.min_hops": _PLACES,
+    "topology.repeat_ends": _PLACES,
     "topology.placement_seed": _PLACES,
     "topology.wired": _PLACES,
     "topology.wired_hops": _PLACES,

@@ -61,6 +61,8 @@ class Ask:
     least :data:`BEST_LEAST`."""
     role: Role = Role.CLAIM
     against: Against | None = None
+    joint: str = ""
+    """Asks with the same word are one: where one of them fails, all do (of a TREND, rank and ends are both certain)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,9 @@ class Judgement:
         """The readings that keep it undecided."""
         if self.verdict is not Verdict.OPEN:
             return []
-        return [r for r in self.of(Role.CLAIM, Role.GUARD) if r.answer(self.comparisons) is Answer.OPEN]
+        groups = joined(self.of(Role.CLAIM, Role.GUARD))
+        open_ones = [group for group in groups if together(group, self.comparisons) is Answer.OPEN]
+        return [r for group in open_ones for r in group if r.answer(self.comparisons) is Answer.OPEN]
 
     @property
     def pivots(self) -> tuple[list[Reading], int]:
@@ -186,8 +190,8 @@ class Judgement:
         Where some points hold for certain, one of the others that looks as if it did not is enough to make it hold in
         part; where some fail, one that looks as if it held. The one that takes the fewest seeds is taken, else all.
         """
-        main = self.of(Role.CLAIM)
-        decided = {r.answer(self.comparisons) for r in main} - {Answer.OPEN}
+        main = joined(self.of(Role.CLAIM))
+        decided = {together(group, self.comparisons) for group in main} - {Answer.OPEN}
         if len(decided) == 1:
             against = [r for r in self.open if r.points_to(self.comparisons) not in {*decided, Answer.OPEN}]
             able = [(seeds, r) for r in against if (seeds := r.seeds_to_decide(len(main))) is not None]
@@ -207,17 +211,32 @@ class Judgement:
 def judge(claim: Claim, evidence: Evidence, condition: Condition) -> Judgement | None:
     """What the evidence says under a condition; None if nothing was delivered to compare with."""
     readings = tuple(reading for ask in claim.asks for reading in _readings(ask, evidence, condition))
-    main = [reading for reading in readings if reading.ask.role is Role.CLAIM]
-    guards = [reading for reading in readings if reading.ask.role is Role.GUARD]
-    if not any(reading.numbers() for reading in main):
+    main = joined([reading for reading in readings if reading.ask.role is Role.CLAIM])
+    guards = joined([reading for reading in readings if reading.ask.role is Role.GUARD])
+    if not any(reading.numbers() for group in main for reading in group):
         return Judgement(claim, condition, Verdict.FAILS, "no case", readings, 1) if claim.otherwise else None
     comparisons = 1
-    verdict, note = combine([r.answer() for r in main], [r.answer() for r in guards])
-    if verdict is Verdict.PART and len({reading.answer() for reading in main}) > 1:
+    verdict, note = combine(*([together(group) for group in groups] for groups in (main, guards)))
+    if verdict is Verdict.PART and len({together(group) for group in main}) > 1:
         # That all of several hold, or none, needs no correction (intersection-union test); that only some do, does.
         comparisons = len(main)
-        verdict, note = combine(*([r.answer(comparisons) for r in group] for group in (main, guards)))
+        verdict, note = combine(*([together(group, comparisons) for group in groups] for groups in (main, guards)))
     return Judgement(claim, condition, verdict, note, readings, comparisons)
+
+
+def joined(readings: Sequence[Reading]) -> list[list[Reading]]:
+    """The readings that answer as one; most do by themselves."""
+    groups: dict[object, list[Reading]] = {}
+    for index, reading in enumerate(readings):
+        groups.setdefault(reading.ask.joint or index, []).append(reading)
+    return list(groups.values())
+
+
+def together(group: Sequence[Reading], comparisons: int = 1) -> Answer:
+    """What joint readings say: no more than the one that says the least."""
+    answers = {reading.answer(comparisons) for reading in group}
+    least = (Answer.FAILS, Answer.OPEN, Answer.SHORT, Answer.BEYOND)
+    return next((answer for answer in least if answer in answers), Answer.HOLDS)
 
 
 def combine(main: Sequence[Answer], guards: Sequence[Answer] = ()) -> tuple[Verdict, str]:

@@ -71,11 +71,11 @@ def _falls(way: str) -> Claim:
         for ask in (
             Ask(
                 rank_along(of(GOODPUT, scheme)), trend(0.2, rises=False), difference,
-                f"Spearman's correlation of {scheme}'s goodput with the hops", (study,),
+                f"Spearman's correlation of {scheme}'s goodput with the hops", (study,), joint=scheme,
             ),
             Ask(
                 change_along(of(GOODPUT, scheme)), order(rises=False), lambda v: count(v, factor=1e-3, unit=" kbit/s"),
-                f"{scheme} at the last length less the first", (study,),
+                f"{scheme} at the last length less the first", (study,), joint=scheme,
             ),
         )
     ]  # fmt: skip

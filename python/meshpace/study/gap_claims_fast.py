@@ -61,8 +61,9 @@ def _claims(profile: str) -> list[Claim]:
         words: str,
         points: tuple[str, ...] | None = None,
         role: Role = Role.CLAIM,
+        joint: str = "",
     ) -> Ask:
-        return Ask(measure, rule, show, words, study, points, _UNIT, role=role)  # type: ignore[arg-type]
+        return Ask(measure, rule, show, words, study, points, _UNIT, role=role, joint=joint)  # type: ignore[arg-type]
 
     def claim(id_: str, statement: str, printed: str, *asks: Ask, value: float | None = None) -> Claim:
         figure = f"Fig. {id_.partition('.')[0]}"
@@ -157,15 +158,19 @@ def _claims(profile: str) -> list[Claim]:
                 trend(0.2, rises=False),
                 signed,
                 "Correlation of NewReno's Jain index with the rate",
+                joint="fairness",
             ),
             ask(
                 change_along(of(JAIN, _NEWRENO)),
                 order(NO_FAIRNESS, rises=False),
                 signed,
                 "Its last point less the first",
+                joint="fairness",
             ),
-            ask(rank_along(ours), trend(0.2, rises=True), signed, "Correlation of the gain with the rate"),
-            ask(change_along(ours), order(NO_GAIN), percent, "The gain's last point less the first"),
+            ask(
+                rank_along(ours), trend(0.2, rises=True), signed, "Correlation of the gain with the rate", joint="gain"
+            ),
+            ask(change_along(ours), order(NO_GAIN), percent, "The gain's last point less the first", joint="gain"),
             ask(
                 rise_along(of(GOODPUT, _NEWRENO), ("5", *_FREE)),
                 order(),

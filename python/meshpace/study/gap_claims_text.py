@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from meshpace.study.claims import Ask, Claim, Role
 from meshpace.study.gap import CASES, PAPER
 from meshpace.study.gap_claims_chain import PRINTED, TOLERANCE
@@ -36,7 +38,8 @@ def _kept(kind: str) -> Claim:
     quick = best_gain(f"gap-http-parallel{kind}")
     return _over_all(
         f"A13{kind}", f"Its quick response is what makes TCP-GAP good for short flows ({CONNECTIONS[kind]}).",
-        "section 5.2.2.1", "22.1 and 13.2 together", quick, *TAKES_THE_FREE, value=MOST_HTTP,
+        "section 5.2.2.1", "22.1 and 13.2 together",
+        *(replace(ask, joint="both") for ask in (quick, *TAKES_THE_FREE)), value=MOST_HTTP,
     )  # fmt: skip
 
 

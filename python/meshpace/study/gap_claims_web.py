@@ -53,8 +53,14 @@ def _parallel(kind: str) -> list[Claim]:
         ),
         claim(
             "22.2", "TCP-GAP's averaged goodput rises with the pause", "rises",
-            Ask(rank_along(of(GOODPUT, _GAP)), trend(0.2, rises=True), signed, "Correlation with the pause", study),
-            Ask(rise_along(of(GOODPUT, _GAP)), order(NO_GAIN), percent, "Last less first, of the mean", study),
+            Ask(
+                rank_along(of(GOODPUT, _GAP)), trend(0.2, rises=True), signed, "Correlation with the pause", study,
+                joint="trend",
+            ),
+            Ask(
+                rise_along(of(GOODPUT, _GAP)), order(NO_GAIN), percent, "Last less first, of the mean", study,
+                joint="trend",
+            ),
         ),
         claim(
             "22.3", "NewReno's averaged goodput does not change with the pause", "does not change",

@@ -35,6 +35,10 @@ def _control(*pairs: tuple[str, str]) -> Settings:
     return _of(("tcp-gap",), *pairs)
 
 
+def _of_flows(flows: int, key: str, value: str) -> Settings:
+    return tuple((f"flow.{flow}.{key}", value) for flow in range(flows))
+
+
 _WINDOW_20: Settings = (("defaults.window", "20"),)
 _NEAR: Settings = (("topology.wired_delay", "5ms"),)
 _NO_RTS: Settings = (("radio.rts", "never"),)
@@ -79,6 +83,8 @@ EVERYWHERE = (
     Point("no sample rejected", _law(("delaybound", "60s"))),
     Point("hops to the gateway by its routing table", _law(("gap_h", "route"))),
     Point("no RTO back-off of the paced sender", _law(("ap_rto_backoff", "false"))),
+    Point("packets leave at the ticks of a timer", _law(("gap_pacer", "timer"))),
+    Point("the gateway paces from the start, by 50 ms", _law(("gap_initial_interval", "50ms"))),
     Point("duplicate ACKs to the letter", _law(("gap_dupack", "literal"))),
     Point("duplicate ACKs forwarded", _law(("gap_dupack", "off"))),
     Point(
@@ -121,10 +127,23 @@ _OFDM_FRAMES = (Point("control frames at 6 Mbit/s", (("radio.basic_rate", "6Mbps
 _LONGER = (Point("five times as long", (("measure.duration", "1000s"),)),)
 """No flow starves here, so that 55,000 packets of each (O7) are only a longer run."""
 _ONE_ROUTER = (Point("all hosts behind one router", (("link.5.a", "RT2"), ("link.6.a", "RT2"))),)
+_FROM_100_S = (Point("counted from 100 to 1,100 s", (("measure.warmup", "100s"), ("measure.duration", "1100s"))),)
+"""Of Table 2 (O14); its schemes are those of gap-link-drops."""
+
+
+def _counted(flows: int) -> tuple[Point, ...]:
+    """When a file's time begins (O12b), and what of files that are not through (O12d)."""
+    return (
+        Point("a file's time begins with its first packet", _of_flows(flows, "file_clock", "first-packet")),
+        Point("unfinished files count", _of_flows(flows, "unfinished_files", "counted")),
+    )
+
+
 _FILES = (
-    Point("files of 1,024 bytes a kbyte", tuple((f"flow.{flow}.file_mean", "30720B") for flow in range(2))),
-    Point("mean file of 90 kB", tuple((f"flow.{flow}.file_mean", "90kB") for flow in range(2))),
+    Point("files of 1,024 bytes a kbyte", _of_flows(2, "file_mean", "30720B")),
+    Point("mean file of 90 kB", _of_flows(2, "file_mean", "90kB")),
     Point("first interval 10 ms", _law(("initial_interval", "10ms"))),
+    *_counted(2),
 )
 
 _QUICK = (
@@ -191,6 +210,7 @@ def _random(family: str, title: str, scenario: str, settings: Settings = (), mor
         Point("gateway nearest the centre", (("topology.gateway", "centre"),)),
         Point("the gateway a 121st node", (("topology.nodes", "121"),)),
         Point("one topology", (("topology.placement_seed", "1"),)),
+        Point("ends may be drawn again", (("topology.repeat_ends", "true"),)),
     )
     return _switches(family, title, scenario, settings, (*_WIRED, *places, *more), quick=timed(30, 10))
 
@@ -203,7 +223,8 @@ STUDIES = (
     *(
         _switches(
             f"parallel-{case}", f"parallel chains, {CASES[case]}", PARALLEL[case], (),
-            (*_WIRED, *_TWO_FLOWS, *_LONGER, *(_GOODPUT_CONTROL if case == "mix" else ())), schemes=WITH_NOGC,
+            (*_WIRED, *_TWO_FLOWS, *_LONGER, *((*_GOODPUT_CONTROL, *_FROM_100_S) if case == "mix" else ())),
+            schemes=WITH_NOGC,
         )
         for case in PARALLEL
     ),
@@ -225,7 +246,7 @@ STUDIES = (
     *(
         _random(
             f"http-random{kind}", f"web traffic in a random mesh, {CONNECTIONS[kind]}", "gap-fig24-http-random.toml",
-            (("flow.0.connection_per_file", "false"),) if kind else (), (_FAST_MESH,),
+            (("flow.0.connection_per_file", "false"),) if kind else (), (_FAST_MESH, *_counted(1)),
         )
         for kind in CONNECTIONS
     ),

@@ -3,7 +3,7 @@
 use super::GatewayPart;
 use crate::{CodelConfig, Config, Discipline, DupAck, Retransmissions};
 use meshpace_keys::{Key, Preset, Values, real};
-use meshpace_pacing::AdaptiveConfig;
+use meshpace_pacing::{AdaptiveConfig, Departures};
 use meshpace_units::Span;
 use meshpace_units::quantity::TIME;
 
@@ -19,6 +19,8 @@ const PAPER: Config = Config::PAPER;
 
 /// In place of a time: each flow's own round trip tells it.
 const BY_ROUND_TRIP: &str = "round-trip";
+/// In place of a time: nothing is held back.
+const UNPACED: &str = "unpaced";
 
 /// The keys of the rate law: the sender's and the gateway's are one, as in the paper.
 pub(super) static LAW: [Key; AdaptiveConfig::KEYS] = AdaptiveConfig::PAPER.keys();
@@ -32,7 +34,14 @@ pub(super) static REPAIR: [Key; 1] = [Key::word(
 )];
 
 /// The keys of the gateway itself.
-pub(super) static KEYS: [Key; 12] = [
+pub(super) static KEYS: [Key; 14] = [
+    Departures::KEY,
+    Key::time_or(
+        "gap_initial_interval",
+        &[UNPACED],
+        Span::from_secs(60),
+        "The gateway's interval before a flow's first sample (schemes.md 1.5, last row).",
+    ),
     Key::word(
         "gap_queue",
         Discipline::WORDS,
@@ -103,8 +112,12 @@ pub(super) static KEYS: [Key; 12] = [
 /// The gateway that the values of these keys describe, without goodput control.
 pub(super) fn config(values: &Values) -> Config {
     Config {
-        // Unlimited until the first sample (schemes.md 1.5, last row).
-        law: AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::from_values(values) },
+        // Unlimited until the first sample (schemes.md 1.5, last row), unless told otherwise.
+        law: AdaptiveConfig {
+            initial_interval: values.span_given("gap_initial_interval"),
+            ..AdaptiveConfig::from_values(values)
+        },
+        departures: values.word("gap_pacer"),
         goodput_control: None,
         dupack: if values.get("gap_dupack").is_some() { values.word("gap_dupack") } else { DupAck::Off },
         codel: match values.word("gap_queue") {

@@ -187,6 +187,8 @@ fn parameters_of_schemes_at_their_ends_run() {
         "gap_flows_max = 0",
         "gap_segments_max = 0",
         "gap_segments_total = 0",
+        "gap_pacer = \"timer\"",
+        "gap_initial_interval = \"1us\"",
         "gap_idle = \"1ms\"",
         "gap_late_tolerance = 1",
         "alpha = 0",

@@ -148,6 +148,27 @@ fn every_file_has_a_connection_of_its_own() {
 }
 
 #[test]
+fn a_file_by_other_clocks_and_one_that_is_not_through() {
+    let files = |mean: u64, keys: &str| {
+        let keys = format!(
+            "app = \"http\"\nfile_mean = {mean}\npause_mean = 0.2\nconnection_per_file = true\n{keys}"
+        );
+        run(&format!("{NEWRENO}{}{}{}", measure(20.0, 0.0), chain(2), flow("n0", "B", &keys))).flows.remove(0)
+    };
+    // The same run; the handshake of 240 ms over the wire is left out of each file's time.
+    let (write, first) = (files(20_000, ""), files(20_000, "file_clock = \"first-packet\""));
+    assert_eq!((write.delivered_bytes, write.transfers), (first.delivered_bytes, first.transfers));
+    assert!(first.goodput_bps > 1.2 * write.goodput_bps, "{} {}", first.goodput_bps, write.goodput_bps);
+    // A file of a gigabyte is never through.
+    let (left_out, counted) =
+        (files(1_000_000_000, ""), files(1_000_000_000, "unfinished_files = \"counted\""));
+    assert_eq!((left_out.transfers, left_out.goodput_bps), (Some(0), 0.0));
+    assert_eq!(counted.transfers, Some(1));
+    assert_eq!(counted.delivered_bytes, left_out.delivered_bytes);
+    close("goodput", counted.goodput_bps, counted.delivered_bytes as f64 * 8.0 / 19.5, 0.03);
+}
+
+#[test]
 fn gateways_tell_how_long_packets_waited() {
     let text = |scheme: &str, from: &str, to: &str| {
         format!(

@@ -53,6 +53,33 @@ fn the_option_carries_the_wired_round_trip() {
 }
 
 #[test]
+fn a_file_after_a_pause_waits_for_a_timer_and_not_for_a_token() {
+    // Files of one segment: nothing of the same flow holds one back but the gate itself.
+    let goodput = |from: &str, to: &str, setting: &str| {
+        let keys = "app = \"http\"\nfile_mean = 1000\nfile_shape = 50\npause_mean = 0.3";
+        let head = format!("[scheme.tcp-gap]\n{setting}\n{GAP}{}", measure(20.0, 2.0));
+        run(&format!("{head}{}{}", chain(2), flow(from, to, keys))).flows[0].goodput_bps
+    };
+    for (from, to) in [("n0", "B"), ("B", "n0")] {
+        let [token, timer] = ["", "gap_pacer = \"timer\""].map(|setting| goodput(from, to, setting));
+        assert!(timer < 0.99 * token, "{from}: {timer} after {token}");
+    }
+}
+
+#[test]
+fn a_gateway_paces_before_the_first_sample_if_told_to() {
+    let gap = |setting: &str| {
+        let head = format!("[scheme.tcp-gap]\n{setting}\n{GAP}{}", measure(2.0, 0.0));
+        let (_, seen) = record(&format!("{head}{}{}", chain(2), flow("B", "n0", "")));
+        let at: Vec<f64> = seen.data_from(2).take(2).map(|seen| seen.us()).collect();
+        at[1] - at[0]
+    };
+    let (at_once, paced) = (gap(""), gap("gap_initial_interval = \"900ms\""));
+    // Until the first ACK is back, and its round trip tells the pace.
+    assert!(paced > 1.5 * at_once && paced < 900e3, "{paced} us after {at_once} us");
+}
+
+#[test]
 fn the_sender_paces_by_the_wireless_part_alone() {
     let text = |window: u32| {
         format!("{GAP}{}{}{}", measure(20.0, 5.0), chain(4), flow("n0", "B", &format!("window = {window}")))

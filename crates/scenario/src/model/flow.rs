@@ -34,6 +34,15 @@ pub struct Flow {
     pub at: Location,
 }
 
+/// Where the time of a file begins; it ends when its last byte has arrived in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileClock {
+    /// When the application hands it over.
+    Write,
+    /// When the first packet with data of it is sent: the handshake and the wait for the window before are left out.
+    FirstPacket,
+}
+
 /// What an application sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum App {
@@ -54,6 +63,10 @@ pub enum App {
         pause_mean: Span,
         /// Each file has a connection of its own, opened for it and closed after it; else one carries them all.
         connection_per_file: bool,
+        /// Since when a file's goodput counts.
+        clock: FileClock,
+        /// Whether the file that is on its way at the end counts, with what has come of it by its age.
+        counts_unfinished: bool,
     },
     /// UDP: one packet at the start, then one every `packet * 8 / rate`.
     Cbr {

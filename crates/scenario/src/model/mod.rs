@@ -7,7 +7,7 @@ mod network;
 mod radio;
 
 pub use emulate::{Collect, EmulatedHost, HostCommand};
-pub use flow::{App, Flow};
+pub use flow::{App, FileClock, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
 pub use network::{AodvProfile, Endpoint, Link, MeshNode, Mobility, RadioLink, Routing, WiredId, WiredNode};

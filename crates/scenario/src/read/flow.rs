@@ -2,7 +2,7 @@
 
 use super::{Named, Settings};
 use crate::limits::FLOWS;
-use crate::{App, Location, Measure, Plan, Routing, ScenarioError};
+use crate::{App, FileClock, Location, Measure, Plan, Routing, ScenarioError};
 use meshpace_units::{Bytes, Span};
 
 /// A `[[flow]]`, its ends still names.
@@ -158,6 +158,11 @@ fn read_app(settings: &Settings<'_>) -> Result<App, ScenarioError> {
             file_shape: settings.value("file_shape")?.real(),
             pause_mean: settings.value("pause_mean")?.span(),
             connection_per_file: settings.value("connection_per_file")?.flag(),
+            clock: match settings.value("file_clock")?.text().as_str() {
+                "first-packet" => FileClock::FirstPacket,
+                _ => FileClock::Write,
+            },
+            counts_unfinished: settings.value("unfinished_files")?.text() == "counted",
         },
         "transfer" => App::Transfer { bytes: bytes("bytes")? },
         "ftp" => App::Ftp,

@@ -17,6 +17,8 @@ pub(crate) struct Topology {
     pub connected: bool,
     /// A drawn end of a flow is at least so many hops from the nearest gateway.
     pub min_hops: u32,
+    /// A node may be drawn as an end more than once.
+    pub repeat_ends: bool,
     /// What is drawn about places comes from this seed, not from the run's.
     pub placement_seed: Option<u64>,
     pub wired: WiredPart,
@@ -103,6 +105,7 @@ pub(crate) fn read_topology(root: &Settings<'_>) -> Result<Topology, ScenarioErr
         gateway: if settings.gives("gateway") { Some(settings.named("gateway")?) } else { None },
         connected: settings.value("connected")?.flag(),
         min_hops: settings.value("min_hops")?.count(),
+        repeat_ends: settings.value("repeat_ends")?.flag(),
         placement_seed: settings.given("placement_seed")?.map(|seed| seed.whole()),
         wired: WiredPart {
             wanted: settings.given("wired")?.map(|wanted| wanted.flag()),

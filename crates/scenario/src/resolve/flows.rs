@@ -47,7 +47,8 @@ pub(crate) fn resolve(
                 );
             }
             let (source, target) = (numbered(&spec.from, copy), numbered(&spec.to, copy));
-            let (from, to) = (ends.find(&source)?, ends.find(&target)?);
+            let from = ends.find(&source, None)?;
+            let to = ends.find(&target, Some(from))?;
             if from == to {
                 let found = format!("a flow from {} to itself", quoted(&source.name));
                 return Err(spec.to.at.error(found, "another node"));
@@ -93,7 +94,7 @@ fn flow(spec: &FlowSpec, id: String, [from, to]: [Endpoint; 2], seed: u64, index
     }
 }
 
-/// Finds named ends and draws random ones without repetition.
+/// Finds named ends and draws random ones, without repetition unless the file wants it.
 struct Ends<'a> {
     network: &'a Network,
     stream: Stream,
@@ -101,27 +102,36 @@ struct Ends<'a> {
     free: Vec<NodeId>,
     eligible: usize,
     min_hops: u32,
+    repeat: bool,
 }
 
 impl<'a> Ends<'a> {
     fn new(file: &ScenarioFile, network: &'a Network, graph: &Graph, seed: u64) -> Self {
         let free = eligible(file, network, graph);
         let stream = Stream::new(seed, "flow-ends", 0);
-        Self { network, stream, eligible: free.len(), free, min_hops: file.topology.min_hops }
+        let (min_hops, repeat) = (file.topology.min_hops, file.topology.repeat_ends);
+        Self { network, stream, eligible: free.len(), free, min_hops, repeat }
     }
 
-    fn find(&mut self, named: &Named) -> Result<Endpoint, ScenarioError> {
+    /// The end of that name, or one that is drawn; `other` is the flow's other end, if that is known already.
+    fn find(&mut self, named: &Named, other: Option<Endpoint>) -> Result<Endpoint, ScenarioError> {
         if named.name != RANDOM || self.network.has(RANDOM) {
             return self.network.find(named);
         }
-        if self.free.is_empty() {
+        let taken = self.free.iter().position(|node| other == Some(Endpoint::Mesh(*node)));
+        if self.free.len() == usize::from(taken.is_some()) {
             let found = format!("more random ends than the {} nodes that can be one", self.eligible);
             let allowed =
                 format!("fewer, or more mesh nodes at least {} hops from the gateway", self.min_hops);
             return Err(named.at.error(found, allowed));
         }
-        let drawn = self.stream.below(self.free.len() as u32);
-        Ok(Endpoint::Mesh(self.free.swap_remove(drawn as usize)))
+        let drawn = self.stream.below((self.free.len() - usize::from(taken.is_some())) as u32) as usize;
+        Ok(Endpoint::Mesh(if self.repeat {
+            // Past the other end, which is left out of the draw.
+            self.free[drawn + usize::from(taken.is_some_and(|taken| taken <= drawn))]
+        } else {
+            self.free.swap_remove(drawn)
+        }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::limiter::Waiting;
 use super::{Ack, Departure, Pace, PacingView, Sent};
-use meshpace_pacing::{AdaptiveConfig, Pacer, RateLaw};
+use meshpace_pacing::{AdaptiveConfig, Departures, Pacer, RateLaw};
 use meshpace_units::{Bytes, Instant, Span};
 
 /// A rate law and the pacer that follows it.
@@ -23,6 +23,12 @@ impl LawPacer {
     /// The same, and so what is to leave waits.
     pub(super) const fn waiting(mut self, waiting: Waiting) -> Self {
         self.waiting = waiting;
+        self
+    }
+
+    /// The same, and what is held back leaves so.
+    pub(super) fn leaving(mut self, departures: Departures) -> Self {
+        self.pacer = Pacer::of(departures, self.law.interval());
         self
     }
 

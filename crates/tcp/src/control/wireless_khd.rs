@@ -6,7 +6,7 @@ use super::part::{BACKS_OFF, PacingPart};
 use super::{Ack, Asks, Control, Departure, Pace, PacingView, Reaction};
 use alloc::boxed::Box;
 use meshpace_keys::Key;
-use meshpace_pacing::{AdaptiveConfig, HopSource, WirelessPart, WirelessSample};
+use meshpace_pacing::{AdaptiveConfig, Departures, HopSource, WirelessPart, WirelessSample};
 use meshpace_units::Instant;
 
 pub(super) static PART: PacingPart = PacingPart::new(
@@ -15,11 +15,13 @@ pub(super) static PART: PacingPart = PacingPart::new(
     "schemes.md 3.2; ElRakabawy, Klemm, Lindemann 2007",
     |values, surroundings| {
         let law = AdaptiveConfig::from_values(values);
-        let hops = values.word("gap_h");
-        surroundings.from_mesh.then(|| Box::new(WirelessKhd::new(law, hops)) as Box<dyn Control>)
+        let (hops, departures) = (values.word("gap_h"), values.word("gap_pacer"));
+        surroundings.from_mesh.then(|| Box::new(WirelessKhd::new(law, hops).leaving(departures)) as Box<dyn Control>)
     },
 )
-.keys(&[&LAW, &INITIAL_INTERVAL, &HOPS, &BACKS_OFF]);
+.keys(&[&LAW, &INITIAL_INTERVAL, &HOPS, &PACER, &BACKS_OFF]);
+
+static PACER: [Key; 1] = [Departures::KEY];
 
 static HOPS: [Key; 1] = [Key::word(
     "gap_h",
@@ -42,6 +44,12 @@ impl WirelessKhd {
     #[must_use]
     pub fn new(law: AdaptiveConfig, hops: HopSource) -> Self {
         Self { pacer: LawPacer::new(law), part: WirelessPart::default(), hops }
+    }
+
+    /// The same, and what is held back leaves so.
+    #[must_use]
+    pub fn leaving(self, departures: Departures) -> Self {
+        Self { pacer: self.pacer.leaving(departures), ..self }
     }
 }
 
