@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages clean
+.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages site clean
 
 ## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
@@ -129,6 +129,10 @@ packages: static
 	@here=target/static/meshpaced; \
 	$$here --version >/dev/null 2>&1 || { $(MAKE) target/release/meshpaced && here=target/release/meshpaced; }; \
 	packaging/deb/build.sh target/static/meshpaced $$here target/packages
+
+## The documentation as HTML, target/site/index.html: tutorial, how-tos, reference from schema and help, schemes with formulas.
+site: $(VENV)/.engine
+	$(BIN)/python packaging/site/build.py target/site
 
 clean:
 	rm -rf $(VENV) target fuzz/target python/meshpace/_engine.abi3.so .mypy_cache .ruff_cache .pytest_cache report.html
