@@ -53,7 +53,7 @@ demo: $(VENV)/.engine
 	$(BIN)/meshpace demo
 
 ## What the gateway changes, on this machine and without a radio: two downloads, before and after; as root.
-demo-gateway: target/release/meshpaced
+demo-gateway: target/release/meshpaced $(VENV)/.engine
 	$(BIN)/python bench/demo_gateway.py
 
 ## Everything that can fail, lints included: every part runs, and what failed stands at the end. PARTS="clippy pytest" runs

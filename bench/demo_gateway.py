@@ -1,33 +1,75 @@
-"""What the gateway changes, shown without a radio: two downloads into a mesh of network namespaces, before and after.
+"""What the gateway changes, shown without a radio: two downloads into an emulated mesh, before and after.
 
-The mesh is a model (crates/linux/examples/relay.rs): a chain of four radios on one channel, which a packet occupies hop
-by hop, with an interface queue of 50 packets at the gateway. It has a mesh's queue and its shared air; it has no
-collisions and no lost frames, so it cannot show what pacing gains by avoiding those: `make demo` does, with the
-simulator's radio. Before, the daemon only observes; after, it paces. Both ends are this machine's own TCP.
+Server, gateway and wireless host are network namespaces with this machine's own TCP; between them is the simulator's
+mesh by the clock, with its collisions and lost frames (`meshpace emulate`, docs/emulation.md): a chain of four hops of
+802.11b with static routes. Before, `meshpaced gateway` on the gateway only observes; after, it paces.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "live"))
 
-from daemon import Daemon
-from net import MESHPACED, RELAY, Delays, Net
-from traffic import Bulk
+from control import ask
+from net import MESHPACED
 
-# 802.11b at 11 Mbit/s: long preambles, RTS, CTS and ACK at 1 Mbit/s, DIFS, three SIFS and the mean backoff of 15.5
-# slots are 1.5 ms a frame (schemes.md 17.2).
-MODEL = "airtime=1500us,rate=11Mbps,hops=4,queue=50"
+from emulated_flow import PROGRAM, between, told
+from meshpace.emulation.verdict import in_words
+
 HOPS, RATE = 4, "11Mbps"
-WARM_UP, MEASURED = 5.0, 10.0
+BEFORE_S, WARM_UP_S, MEASURED_S, AFTER_S = 2, 5, 15, 2
+LOOK_S = 0.25
+PORTS = (5301, 5302)
+SCENARIO = f"""\
+[measure]
+duration = "{BEFORE_S + WARM_UP_S + MEASURED_S + AFTER_S}s"
+warmup = "{BEFORE_S + WARM_UP_S}s"
+
+[topology]
+kind = "chain"
+hops = {HOPS}
+
+[radio]
+rate = "{RATE}"
+
+[routing]
+protocol = "static"
+
+[[node]]
+id = "server"
+role = "wired"
+
+[[link]]
+a = "n{HOPS}"
+b = "server"
+rate = "50Mbps"
+delay = "20ms"
+"""
+HOST = '\n[[emulate.host]]\nnode = "{node}"\nrun = {run}\n'
+FLOW = '\n[[emulate.host]]\nnode = "{node}"\nrun = {run}\nstart = "{start}s"\ncollect = "output"\n'
+DAEMON = """\
+mode = "{mode}"
+[mesh]
+interfaces = ["mesh0"]
+rate = "{rate}"
+[hops]
+sources = []
+default = {hops}
+[control]
+socket = "{socket}"
+"""
 
 
 @dataclass(frozen=True)
@@ -36,44 +78,64 @@ class Outcome:
 
     goodput: list[float]
     rtt: float
-    queueing: float
-    queue: int
-    dropped: int
     held: float
-    wait: float | None
+    waits: list[float]
+    result: dict[str, Any]
+
+    @property
+    def way(self) -> dict[str, Any]:
+        """The packets from the server to the wireless host."""
+        found: dict[str, Any] = next(row for row in self.result["traffic"] if row["from"] == "server")
+        return found
+
+    def dropped(self, why: str) -> int:
+        return sum(link[why] or 0 for link in self.result["links"])
+
+
+def scenario(mode: str, folder: Path) -> str:
+    config = folder / "meshpaced.toml"
+    config.write_text(DAEMON.format(mode=mode, rate=RATE, hops=HOPS, socket=folder / "control"))
+    parts = [SCENARIO, HOST.format(node=f"n{HOPS}", run=json.dumps(f"exec {MESHPACED} gateway --config {config}"))]
+    for port in PORTS:
+        ends = {"server": f"serve {port} send reno", "n0": f"call server {port} take reno"}
+        for node, words in ends.items():
+            run = json.dumps(f"exec {sys.executable} {PROGRAM} {words}")
+            parts.append(FLOW.format(node=node, run=run, start=BEFORE_S))
+    return "".join(parts)
 
 
 def run(mode: str, folder: Path) -> Outcome:
     """Two downloads for some seconds under a mode of the daemon."""
+    file = folder / "mesh.toml"
+    file.write_text(scenario(mode, folder))
+    words = [sys.executable, "-m", "meshpace", "emulate", str(file), "--json", "--name", f"demo-{os.getpid()}-{mode}"]
+    output, errors = folder / "result.json", folder / "errors"
+    looks: list[list[dict[str, Any]]] = []
     with (
-        Net(folder, Delays(wired=0.020, mesh=0.0, mesh_model=MODEL), room="demo") as net,
-        Daemon(net, mode, hops=HOPS, rate=RATE) as daemon,
-        Bulk(net) as one,
-        Bulk(net) as two,
+        output.open("wb") as out,
+        errors.open("wb") as err,
+        subprocess.Popen(words, stdout=out, stderr=err) as process,
     ):
-        time.sleep(WARM_UP)
-        before = [bulk.received for bulk in (one, two)]
-        started = time.monotonic()
-        rtts, held, waits = [], [], []
-        while time.monotonic() < started + MEASURED:
-            time.sleep(0.25)
-            flows = daemon.flows()
-            rtts += [flow["wireless_rtt_s"] for flow in flows if flow["wireless_rtt_s"] is not None]
-            held.append(sum(flow["queued"] for flow in flows))
-            waits += [flow["wait_s"] for flow in flows if flow["wait_s"] is not None]
-        seconds = time.monotonic() - started
-        # Before the end: what the daemon holds would leave all at once.
-        net.stop_relay()
-        mesh = net.relayed[1]
-        goodput = [(bulk.received - then) * 8 / seconds for bulk, then in zip((one, two), before, strict=True)]
+        while process.poll() is None:
+            time.sleep(LOOK_S)
+            with suppress(OSError, ValueError):  # before it serves, and after
+                looks.append(list(ask(folder / "control", "flows")["flows"]["list"]))
+    if process.returncode != 0:
+        sys.exit(f"demo-gateway: {errors.read_text()}")
+    result = json.loads(output.read_text())
+    goodput = []
+    for port in PORTS:
+        (download,) = (row["output"] for row in result["runs"] if f"call server {port} " in row["run"])
+        goodput.append(between(told(download), WARM_UP_S, WARM_UP_S + MEASURED_S) * 8 / MEASURED_S)
+    # Of what was seen while there were flows, the later part.
+    looks = [flows for flows in looks if flows]
+    flows = looks[len(looks) * WARM_UP_S // (WARM_UP_S + MEASURED_S) :]
     return Outcome(
         goodput=goodput,
-        rtt=statistics.median(rtts),
-        queueing=mesh["queueing_mean_s"][0],
-        queue=mesh["queue_max"][0],
-        dropped=mesh["dropped"][0],
-        held=statistics.mean(held),
-        wait=statistics.median(waits) if waits else None,
+        rtt=statistics.median(flow["wireless_rtt_s"] for all_ in flows for flow in all_ if flow["wireless_rtt_s"]),
+        held=statistics.mean(sum(flow["queued"] for flow in all_) for all_ in flows),
+        waits=[flow["wait_s"] for all_ in flows for flow in all_ if flow["wait_s"] is not None],
+        result=result,
     )
 
 
@@ -81,13 +143,11 @@ def missing() -> str | None:
     """Why the demo cannot run here, if it cannot."""
     if os.geteuid() != 0:
         return "it needs root, for network namespaces and firewall rules: sudo make demo-gateway"
-    tools = [tool for tool in ("ip", "sysctl") if shutil.which(tool) is None]
-    if tools or not any(shutil.which(tool) for tool in ("nft", "iptables")):
-        return "it needs ip, sysctl and nft or iptables (Debian: iproute2 procps nftables iptables)"
+    if shutil.which("ip") is None or not any(shutil.which(tool) for tool in ("nft", "iptables")):
+        return "it needs ip and nft or iptables (Debian: iproute2 nftables iptables)"
     if not Path("/dev/net/tun").exists():
         return "it needs /dev/net/tun (modprobe tun)"
-    absent = [str(binary) for binary in (MESHPACED, RELAY) if not binary.exists()]
-    return f"{absent[0]} is missing: make setup builds it" if absent else None
+    return None if MESHPACED.exists() else f"{MESHPACED} is missing: make setup builds it"
 
 
 def main() -> int:
@@ -95,7 +155,9 @@ def main() -> int:
     if why := missing():
         print(f"demo-gateway: {why}", file=sys.stderr)
         return 1
-    print(f"Two downloads over four hops of 802.11b (a model, see {Path(__file__).name}), {MEASURED:.0f} s each ...")
+    print(
+        f"Two downloads over {HOPS} hops of 802.11b, emulated, {MEASURED_S} s each after {WARM_UP_S} s ...", flush=True
+    )
     with tempfile.TemporaryDirectory(prefix="meshpace-demo-") as folder:
         outcomes = []
         for mode in ("observe", "pace"):
@@ -107,17 +169,20 @@ def main() -> int:
         ("download 2, Mbit/s", lambda o: f"{o.goodput[1] / 1e6:.2f}"),
         ("both, Mbit/s", lambda o: f"{sum(o.goodput) / 1e6:.2f}"),
         ("round trip in the mesh, median", lambda o: f"{o.rtt * 1e3:.0f} ms"),
-        ("wait at the gateway's radio, mean", lambda o: f"{o.queueing * 1e3:.0f} ms"),
-        ("longest queue there, packets of 50", lambda o: f"{o.queue}"),
-        ("packets dropped there", lambda o: f"{o.dropped}"),
+        ("server to wireless host, median", lambda o: f"{o.way['delay_p50_s'] * 1e3:.0f} ms"),
+        ("the same, 95 %", lambda o: f"{o.way['delay_p95_s'] * 1e3:.0f} ms"),
+        ("dropped by full queues", lambda o: f"{o.dropped('queue_drops')}"),
+        ("given up by the radios", lambda o: f"{o.dropped('retry_drops')}"),
         ("packets held by meshpaced, mean", lambda o: f"{o.held:.0f}"),
-        ("their wait at meshpaced, median", lambda o: "none" if o.wait is None else f"{o.wait * 1e3:.0f} ms"),
+        ("their wait there, median", lambda o: f"{statistics.median(o.waits) * 1e3:.0f} ms" if o.waits else "none"),
     ]
     print(f"\n{'':36}{'before (observe)':>18}{'after (pace)':>16}")
     for name, show in rows:
         print(f"{name:36}{show(outcomes[0]):>18}{show(outcomes[1]):>16}")
-    print("\nPacing moves the queue from the radio, where every packet of the mesh waits behind it, to the gateway,")
-    print("where each flow waits for itself. The model has no collisions: their part is in `make demo`.")
+    for when, outcome in zip(("before", "after"), outcomes, strict=True):
+        print(f"\n{when}: " + "\n".join(in_words(outcome.result)))
+    print("\nPacing moves the queue from the radios, where every packet of the mesh waits behind it, to the gateway,")
+    print("where each flow waits for itself. More kernels, both directions: docs/emulation.md.")
     return 0
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
-import socket
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from clock import PATIENCE_S
+from control import ask
 from net import MESHPACED, Net, wait_for
 
 CONFIG = """\
@@ -84,12 +83,7 @@ class Daemon:
 
     def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
         """One question over the control socket."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as control:
-            control.settimeout(PATIENCE_S)
-            control.connect(str(self.socket))
-            control.sendall(json.dumps({"command": command, **arguments}).encode() + b"\n")
-            answer = _line(control)
-        return dict(json.loads(answer))
+        return ask(self.socket, command, **arguments)
 
     def status(self) -> dict[str, Any]:
         """The daemon as a whole."""
@@ -140,13 +134,3 @@ class Daemon:
             self.stop()
         else:
             self.kill()
-
-
-def _line(control: socket.socket) -> bytes:
-    """Everything up to the end of a line."""
-    answer = b""
-    while not answer.endswith(b"\n"):
-        more = control.recv(1 << 20)
-        assert more, f"the daemon closed the connection after {answer!r}"
-        answer += more
-    return answer

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import socket
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from control import ask
 from daemon import CONFIG
 from emulating import MESH, Emulation, called
 from net import MESHPACED, wait_for
@@ -43,16 +42,6 @@ GATEWAY = """
 node = "n3"
 run = "exec {run}"
 """
-
-
-def ask(path: Path, command: str) -> dict[str, Any]:
-    """One question to the daemon's socket."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as control:
-        control.settimeout(60)
-        control.connect(str(path))
-        control.sendall(json.dumps({"command": command}).encode() + b"\n")
-        answer = control.makefile("rb").readline()
-    return dict(json.loads(answer))
 
 
 def answers(path: Path) -> bool:
