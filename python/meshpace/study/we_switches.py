@@ -34,6 +34,7 @@ _LAW = (
     Point("busy time since the start", _of(_BOTH, ("rtwinf_window", '"inf"'))),
     Point("busy time of 5 s", _of(_BOTH, ("rtwinf_window", "5s"))),
     Point("all frames give C", _of(_BOTH, ("rtwinf_min_bytes", "0B"))),
+    Point("a timeout doubles the next", _of(_ALL, ("ap_rto_backoff", "true"))),
     Point("interval of one hop below 4 hops", _of(_ALL, ("ap_short_path", "one-hop"))),
     Point("interval of 4 hops below 4 hops", _of(_ALL, ("ap_short_path", "n-hop"))),
 )
