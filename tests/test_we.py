@@ -21,6 +21,7 @@ from meshpace.study.we_quantities import (
     RECEIVED,
     USE,
     WE_DROPS,
+    spread_difference,
     throughput_of_the_tool,
     variation,
 )
@@ -131,6 +132,11 @@ def test_variation_is_over_windows_of_ten_seconds() -> None:
     assert variation({"1": [1.0] * 10 + [3.0] * 10 + [9.0] * 5}) == pytest.approx(2**0.5 / 2)
     assert variation({"1": [1.0] * 15}) is None
     assert variation({"1": [0.0] * 20}) is None
+
+
+def test_variation_over_seeds_is_of_one_less_the_other() -> None:
+    assert spread_difference([(1.0, 2.0), (3.0, 2.0)]) == pytest.approx(2**0.5 / 2)
+    assert spread_difference([(0.0, 1.0), (0.0, 3.0)]) == pytest.approx(-(2**0.5) / 2)
 
 
 def test_classes_of_the_utility_test() -> None:

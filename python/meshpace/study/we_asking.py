@@ -10,7 +10,7 @@ from meshpace.study.model import scheme_name
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN, JAIN_10S, Quantity
 from meshpace.study.rules import FAIRER, NO_FAIRNESS, NO_GAIN, Rule, order, trend
 from meshpace.study.we import PAPER
-from meshpace.study.we_quantities import LOSS, PACKET_DELAY, RECEIVED, USE, WE_DROPS, cvt, tool
+from meshpace.study.we_quantities import LOSS, PACKET_DELAY, RECEIVED, USE, WE_DROPS, cvs_difference, cvt, tool
 from meshpace.study.words import difference as signed
 from meshpace.study.words import number, percent
 
@@ -68,6 +68,12 @@ def unsteadier(ours: str, than: str, *studies: str, rises: bool = True, points: 
     """Goodput that varies more over windows of 10 s, or less."""
     measure = compared(cvt(ours), cvt(than), lambda a, b: a - b)
     return Ask(measure, order(rises=rises), signed, f"Variation in time, {_than(ours, than)}", studies, points)
+
+
+def scattered(ours: str, than: str, *studies: str, rises: bool = True, points: Points = None) -> Ask:
+    """Goodput that varies more over seeds, or less."""
+    what = f"Variation over seeds, {_than(ours, than)}"
+    return Ask(cvs_difference(ours, than), order(rises=rises), signed, what, studies, points)
 
 
 def close(quantity: Quantity, ours: str, to: str, *studies: str, points: Points = None) -> Ask:

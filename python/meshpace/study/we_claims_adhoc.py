@@ -25,6 +25,7 @@ from meshpace.study.we_asking import (
     part_more,
     ratio,
     ratio_falls,
+    scattered,
     slower,
     throughput,
     unsteadier,
@@ -92,6 +93,8 @@ CLAIMS = (
         part_more(LOSS, XCP_B, WCP, BASE, points=HEAVY),
         unsteadier(XCP_B, XCP_WINF, BASE, points=HEAVY),
         unsteadier(XCP_B, WCP, BASE, points=HEAVY),
+        scattered(XCP_B, XCP_WINF, BASE, points=HEAVY),
+        scattered(XCP_B, WCP, BASE, points=HEAVY),
     ),
     claim(
         "F3.7",

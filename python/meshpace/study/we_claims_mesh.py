@@ -22,6 +22,7 @@ from meshpace.study.we_asking import (
     part_less,
     ratio,
     ratio_falls,
+    scattered,
     slower,
     throughput,
     unsteadier,
@@ -155,6 +156,7 @@ CLAIMS = (
         "Fig. 12",
         "more stable",
         unsteadier(WE, TCP_AP, WITH_WE, rises=False),
+        scattered(WE, TCP_AP, WITH_WE, rises=False),
         fairer(WE, TCP_AP, WITH_WE),
     ),
     claim(

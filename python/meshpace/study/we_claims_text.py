@@ -18,6 +18,7 @@ from meshpace.study.we_asking import (
     more,
     packets,
     ratio,
+    scattered,
     throughput,
     unsteadier,
 )
@@ -63,7 +64,15 @@ CLAIMS = (
         "It is more stable than TCP-AP and uses the channel better.",
         "",
         "more stable",
-        *(ask for study in _BOTH for ask in (unsteadier(WE, TCP_AP, study, rises=False), more(USE, WE, TCP_AP, study))),
+        *(
+            ask
+            for study in _BOTH
+            for ask in (
+                unsteadier(WE, TCP_AP, study, rises=False),
+                scattered(WE, TCP_AP, study, rises=False),
+                more(USE, WE, TCP_AP, study),
+            )
+        ),
     ),
     claim(
         "X3",

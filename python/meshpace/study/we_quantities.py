@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from meshpace.results import FlowResult, RunResult
-from meshpace.study.measures import Measure, from_series
-from meshpace.study.quantities import SEGMENT, Quantity, over_flows
+from meshpace.study.jackknife import Rows, pseudo_values
+from meshpace.study.measures import Measure, Values, from_series
+from meshpace.study.model import Cell, Condition
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import GOODPUT, SEGMENT, Quantity, over_flows
 
 DATA_AIRTIME_S = 192e-6 + 8 * (SEGMENT + 40 + 34) / 11e6
 """Of a full segment's frame at 11 Mbit/s with the long preamble (schemes.md 17.2)."""
@@ -90,6 +94,33 @@ def throughput_of_the_tool(bins: dict[str, list[float]]) -> float | None:
 def cvt(scheme: str) -> Measure:
     """The variation in time of a scheme's goodput."""
     return from_series(variation, scheme)
+
+
+def _spread(values: Sequence[float]) -> float:
+    """Standard deviation over mean; 0 where nothing was delivered."""
+    mean = math.fsum(values) / len(values)
+    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in values) / max(1, len(values) - 1))
+    return deviation / mean if mean else 0.0
+
+
+def spread_difference(rows: Rows) -> float:
+    """CVS of the first less that of the second."""
+    ours, than = zip(*rows, strict=True)
+    return _spread(ours) - _spread(than)
+
+
+def cvs_difference(ours: str, than: str) -> Measure:
+    """CVS, standard deviation over mean of the aggregate goodput over seeds, of one scheme less that of another.
+
+    It is one number of all seeds, so each seed has the pseudo-value of the jackknife.
+    """
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        values = [outcome.values(Cell(condition, scheme, point), GOODPUT) for scheme in (ours, than)]
+        rows = [(a, b) for a, b in zip(*values, strict=False) if a is not None and b is not None]
+        return pseudo_values(rows, spread_difference)
+
+    return Measure((than, ours), take, GOODPUT)
 
 
 def tool(scheme: str) -> Measure:

@@ -26,6 +26,7 @@ _SCOPE = (
     Point("C and AB of the whole path in both", _of(_BOTH, ("we_scope", "path"))),
     Point("C and AB of the first hop in both", _of(_BOTH, ("we_scope", "first-hop"))),
 )
+_BACKS_OFF = Point("a timeout doubles the next", _of(_ALL, ("ap_rto_backoff", "true")))
 _LAW = (
     Point("without the collision term", _of(_BOTH, ("we_collision", "off"))),
     Point("collision term added", _of(_BOTH, ("we_collision", "add"))),
@@ -34,7 +35,7 @@ _LAW = (
     Point("busy time since the start", _of(_BOTH, ("rtwinf_window", '"inf"'))),
     Point("busy time of 5 s", _of(_BOTH, ("rtwinf_window", "5s"))),
     Point("all frames give C", _of(_BOTH, ("rtwinf_min_bytes", "0B"))),
-    Point("a timeout doubles the next", _of(_ALL, ("ap_rto_backoff", "true"))),
+    _BACKS_OFF,
     Point("interval of one hop below 4 hops", _of(_ALL, ("ap_short_path", "one-hop"))),
     Point("interval of 4 hops below 4 hops", _of(_ALL, ("ap_short_path", "n-hop"))),
 )
@@ -64,7 +65,7 @@ def _study(name: str, title: str, scenario: str, condition: Condition, settings:
         axis=Axis("what is switched", "", (Point(AS_IS), *points)),
         schemes=_ALL,
         conditions=(condition,),
-        quick=Plan(2, timed(60, 0), (AS_IS, *(point.label for point in (*_FACTOR[:3], *_LAW[:1]))), 0.5),
+        quick=Plan(2, timed(60, 0), (AS_IS, *(point.label for point in (*_FACTOR[:3], *_LAW[:1], _BACKS_OFF))), 0.5),
         full=Plan(10, timed(300, 0), core_s=2.5),
         quantities=(GOODPUT, PACKET_DELAY, RECEIVED, JAIN, LOSS, PACE),
         settings=settings,
