@@ -27,6 +27,7 @@ from meshpace.report.command import build, write_verdicts
 from meshpace.report.errors import MissingPackageError
 from meshpace.report.figures import command, views
 from meshpace.report.model import MeshNode, Topology
+from meshpace.report.numbers import numbers
 from meshpace.report.page import render
 from meshpace.report.papers import write_figures, write_view
 from meshpace.report.topology import draw
@@ -135,8 +136,8 @@ def test_the_tables_show_the_same_numbers(reported: Reported) -> None:
     assert len(rows) == len(cells)
     for cell, row in zip(cells, rows, strict=True):
         assert scheme_name(cell.scheme) in row
-        numbers = [show(outcome.estimate(cell, q), (q.factor, q.decimals)) for q in outcome.study.quantities]
-        assert row[-len(numbers) :] == numbers
+        shown = [numbers(show(outcome.estimate(cell, q), (q.factor, q.decimals))) for q in outcome.study.quantities]
+        assert row[-len(shown) :] == shown
 
 
 def test_the_files_to_download_are_the_stores_runs_and_their_means(reported: Reported) -> None:
@@ -203,7 +204,7 @@ def test_the_front_page_has_each_verdict_with_both_numbers(reported: Reported) -
         assert html.escape(claim.statement) in front[0]
         assert html.escape(claim.printed) in front[0]
         for finding in claim.findings:
-            assert html.escape(finding.measured) in front[0]
+            assert numbers(html.escape(finding.measured)) in front[0]
             assert html.escape(finding.verdict.capitalize()) in front[0]
 
 

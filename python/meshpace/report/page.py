@@ -10,6 +10,7 @@ from meshpace.report.chart import draw
 from meshpace.report.embedded import chart_json
 from meshpace.report.looks import style
 from meshpace.report.model import Chart, Film, Report, Section, Table, View
+from meshpace.report.numbers import numbers
 
 _LONG = 6
 """A list of contents with so many lines is folded."""
@@ -31,7 +32,7 @@ def render(report: Report) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(report.title)}</title>{embedded.style()}</head><body>"
         f'<header><h1>{escape(report.title)}</h1><p class="lead">{escape(report.lead)}</p>'
-        f'<dl class="facts">{facts}</dl>{_contents(report)}</header><main>'
+        f'<dl class="facts">{facts}</dl></header>{_contents(report)}<main>'
         f"{claims}{sections}</main>"
         f"<footer>{notes}</footer>{_scripts(report)}</body></html>\n"
     )
@@ -45,11 +46,11 @@ def _judged(report: Report) -> bool:
 def _contents(report: Report) -> str:
     links = "".join(f'<a href="#s{i}">{escape(s.title)}</a>' for i, s in enumerate(report.sections))
     first = '<a href="#claims">Verdicts</a>' if _judged(report) else ""
-    nav = f"<nav>{first}{links}</nav>"
+    nav = f'<nav aria-label="Contents">{first}{links}</nav>'
     if len(report.sections) < _LONG:
-        return nav
+        return f'<div class="contents">{nav}</div>'
     # The verdicts stay on the first screen.
-    return f"<details><summary>Contents: {len(report.sections)} sections</summary>{nav}</details>"
+    return f'<details class="contents"><summary>Contents: {len(report.sections)} sections</summary>{nav}</details>'
 
 
 def _scripts(report: Report) -> str:
@@ -136,7 +137,7 @@ def _films(films: Sequence[Film]) -> str:
 def _table(table: Table) -> str:
     def row(cells: tuple[str, ...], tag: str) -> str:
         return "".join(
-            f"<{tag}{' class=key' if i < table.keys else ''}>{escape(c).replace(chr(10), '<br>')}</{tag}>"
+            f"<{tag}{' class=key' if i < table.keys else ''}>{numbers(escape(c)).replace(chr(10), '<br>')}</{tag}>"
             for i, c in enumerate(cells)
         )
 

@@ -113,7 +113,8 @@
       : { xaxis: x, yaxis: values };
     return {
       ...places,
-      margin: { l: 52, r: 10, t: 8, b: 40 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      // Above the data there is room for the buttons where there are any.
+      margin: { l: 52, r: 10, t: finePointer ? 44 : 8, b: 40 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, sans-serif", size: 12, color: css("--soft") },
       barmode: "group", bargap: 0.25, hovermode: "closest", dragmode: finePointer ? "zoom" : false,
       hoverlabel: { bgcolor: css("--card"), bordercolor: css("--rule"), font: { color: css("--ink") } },

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from meshpace.report.model import Claim, Finding, Section, Verdict
+from meshpace.report.numbers import numbers
 
 _LOOKS = {
     Verdict.HOLDS: ("holds", "✓"), Verdict.PART: ("part", "◐"), Verdict.FAILS: ("fails", "✗"),
@@ -48,12 +49,12 @@ def _chip(finding: Finding) -> str:
 
 def _number(finding: Finding) -> str:
     ratio = "" if finding.ratio is None else f" ×{finding.ratio:.2f}"
-    return f"<b>{escape(finding.measured)}</b>{ratio} " if finding.measured else ""
+    return f"<b>{numbers(escape(finding.measured))}</b>{numbers(ratio)} " if finding.measured else ""
 
 
 def _reason(finding: Finding) -> str:
     """With our number in it, or before it, in bold."""
-    reason, measured = escape(finding.reason), escape(finding.measured)
+    reason, measured = numbers(escape(finding.reason)), numbers(escape(finding.measured))
     if measured and measured in reason:
         return reason.replace(measured, f"<b>{measured}</b>", 1)
     return _number(finding) + reason
@@ -97,10 +98,15 @@ def _row(claim: Claim, conditions: Sequence[str]) -> str:
 
 def _tally(findings: Sequence[Finding]) -> str:
     counts = Counter(finding.verdict for finding in findings)
-    parts = "".join(
-        f'<li class="{_LOOKS[verdict][0]}" style="flex-grow:{counts[verdict]}">'
-        f"<b>{counts[verdict]}</b> {escape(verdict)}</li>"
-        for verdict in Verdict
-        if counts[verdict]
+    told = [verdict for verdict in Verdict if counts[verdict]]
+    bar = "".join(
+        f'<i class="{_LOOKS[verdict][0]}" style="flex-basis:{100 * counts[verdict] / len(findings):.2f}%"></i>'
+        for verdict in told
     )
-    return f'<ul class="tally" aria-label="{len(findings)} verdicts">{parts}</ul>'
+    names = "".join(
+        f'<li class="{_LOOKS[verdict][0]}"><b>{counts[verdict]}</b> {escape(verdict)}</li>' for verdict in told
+    )
+    return (
+        f'<div class="tally"><div class="shares" aria-hidden="true">{bar}</div>'
+        f'<ul aria-label="{len(findings)} verdicts">{names}</ul></div>'
+    )
