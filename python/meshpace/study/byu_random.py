@@ -13,7 +13,7 @@ import random
 import statistics
 from collections import deque
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 
 from meshpace.results import RunResult
 from meshpace.study.byu_measures import HIGHER, MOSTLY, USEFUL, above, claim, goodput, part, relative, utility
@@ -63,8 +63,12 @@ def _grid(_: random.Random) -> Places:
     return GRID
 
 
+@cache
 def drawn(layout: Callable[[random.Random], Places], point: Point, seed: int) -> Settings:
-    """Places, links with their losses, and as many of 32 flows as the point has, of the run of that seed."""
+    """Places, links with their losses, and as many of 32 flows as the point has, of the run of that seed.
+
+    Every scheme and condition asks for the same.
+    """
     draw = random.Random(seed)  # noqa: S311
     places = layout(draw)
     pairs = [pair for pair in itertools.permutations(places, 2) if math.dist(*map(places.__getitem__, pair)) <= REACH_M]
