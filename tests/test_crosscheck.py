@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 import re
@@ -226,13 +225,13 @@ def test_every_key_of_the_schema_is_expressed_or_refused() -> None:
             continue
         path = key.replace("[]", ".0")
         with pytest.raises(Refusal) as refusal:
-            refuse_unknown(dataclasses.replace(plain, overrides=(f"{path}=1",)))
+            refuse_unknown(plain._replace(overrides=(f"{path}=1",)))
         assert (refusal.value.key, refusal.value.found) == (key.replace("[]", "[0]"), "1")
         table: Any = 1
         for word in reversed(key.split(".")):
             table = {word.removesuffix("[]"): [table] if word.endswith("[]") else table}
         with pytest.raises(Refusal) as refusal:
-            refuse_unknown(dataclasses.replace(plain, text=toml(table).encode()))
+            refuse_unknown(plain._replace(text=toml(table).encode()))
         assert refusal.value.key == key.replace("[]", "[0]")
 
 
