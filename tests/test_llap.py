@@ -343,3 +343,12 @@ def test_what_rts_does_to_llap_is_asked_of_goodput_alone() -> None:
     judgement = judge(claim, {"llap-table2": _outcome("llap-table2", runs)}, AODV)
     assert judgement is not None
     assert judgement.verdict is Verdict.HOLDS
+
+
+def test_what_a_claim_asks_of_several_places_is_told_apart() -> None:
+    for claim in CLAIMS:
+        if claim.id.startswith("llap"):
+            told = [(ask.what, ask.studies, ask.points) for ask in claim.asks]
+            assert len(set(told)) == len(told), claim.id
+            alone = [ask.what for ask in claim.asks if ask.measure.once and len(ask.studies) == 1]
+            assert len(set(alone)) == len(alone), f"{claim.id}: of numbers without a point only these words are told"

@@ -106,28 +106,34 @@ CLAIMS = (
         "raises",
         *(
             ask
-            for where in (_50, _1000)
+            for where, size in ((_50, "50 bytes"), (_1000, "1,000 bytes"))
             for ask in (
-                Ask(change_along(of(LOST, NONE)), order(NO_GAIN), percent, "Loss from least to greatest load", where),
+                Ask(
+                    change_along(of(LOST, NONE)),
+                    order(NO_GAIN),
+                    percent,
+                    f"Loss from least to greatest load, {size}",
+                    where,
+                ),
                 Ask(
                     change_along(of(JAIN, NONE)),
                     order(NO_FAIRNESS, rises=False),
                     number,
-                    "Jain's index from least to greatest load",
+                    f"Jain's index from least to greatest load, {size}",
                     where,
                 ),
                 Ask(
                     change_along(difference(LOST, LLAP, NONE)),
                     order(NO_GAIN, rises=False),
                     percent,
-                    "The rise of losses with LLAP less that without",
+                    f"The rise of losses with LLAP less that without, {size}",
                     where,
                 ),
                 Ask(
                     change_along(difference(JAIN, LLAP, NONE)),
                     order(NO_FAIRNESS),
                     signed,
-                    "The change of Jain's index with LLAP less that without",
+                    f"The change of Jain's index with LLAP less that without, {size}",
                     where,
                 ),
             )

@@ -57,10 +57,13 @@ def best_rate(size: int) -> Measure:
 
 def _best_rates() -> list[Ask]:
     return [
-        Ask(best_rate(size), about(0.8, 1.2), number, f"Best rate x four-hop delay, RTS/CTS {rts}", (study,))
+        Ask(
+            best_rate(size), about(0.8, 1.2), number, f"Best rate x four-hop delay, RTS/CTS {rts}, {size:,} bytes",
+            (study,),
+        )
         for rts, studies in (("off", LOAD_OFF), ("on", LOAD_ON))
         for size, study in zip(SIZES, studies, strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def _oracle(key: str, where: str) -> Claim:
