@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages site clean
+.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages wheel site clean
 
 ## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
@@ -129,6 +129,17 @@ packages: static
 	@here=target/static/meshpaced; \
 	$$here --version >/dev/null 2>&1 || { $(MAKE) target/release/meshpaced && here=target/release/meshpaced; }; \
 	packaging/deb/build.sh target/static/meshpaced $$here target/packages
+
+## A wheel for Python 3.11 and later, target/wheels/, scenarios included, which needs no Rust where it is installed. WHEEL_GLIBC=2.17
+## (or another) links with zig's copy of that glibc; WHEEL_GLIBC= with this machine's.
+WHEEL_GLIBC ?= 2.17
+WHEEL_DIR ?= target/wheels
+wheel: $(VENV)/.tools
+	$(if $(WHEEL_GLIBC),$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang)
+	@trap 'rm -rf python/meshpace/scenarios' EXIT; mkdir -p python/meshpace/scenarios && cp scenarios/*.toml python/meshpace/scenarios \
+	  && VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/maturin build --release --quiet --out $(WHEEL_DIR) \
+	    $(if $(WHEEL_GLIBC),--zig --compatibility manylinux_$(subst .,_,$(WHEEL_GLIBC)))
+	@ls -l $(WHEEL_DIR)/*.whl
 
 ## The documentation as HTML, target/site/index.html: tutorial, how-tos, reference from schema and help, schemes with formulas.
 site: $(VENV)/.engine

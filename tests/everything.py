@@ -55,6 +55,8 @@ PARTS = (
     Part("ruff format", (BIN / "ruff", "format", "--check", *PYTHON_CODE), needs="setup"),
     Part("ruff check", (BIN / "ruff", "check", *PYTHON_CODE), needs="setup"),
     Part("mypy", (BIN / "mypy",), needs="setup"),
+    # Of what setup has built, for tests/test_wheel.py.
+    Part("wheel", ("make", "--no-print-directory", "wheel", "WHEEL_GLIBC="), needs="setup"),
     Part("pytest", (BIN / "pytest", "-rfE", "--ignore=tests/live"), needs="setup"),
     # Two files at a time: these tests mostly wait, each in network namespaces of its own.
     Part("live", (BIN / "pytest", "-rfE", "--numprocesses=2", "--dist=loadfile", "tests/live"), needs="setup"),

@@ -1,4 +1,4 @@
-"""Where the checkout's scenarios and reference measurements lie."""
+"""Where scenarios and reference measurements lie: in the checkout; a wheel carries the scenarios."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 from meshpace.errors import MendableError
 
-_ROOT = Path(__file__).resolve().parents[2]
+_PACKAGE = Path(__file__).resolve().parent
+_ROOT = _PACKAGE.parents[1]
 
 
 class MissingFilesError(MendableError):
@@ -14,12 +15,13 @@ class MissingFilesError(MendableError):
 
 
 def scenario_directory() -> Path:
-    """The folder with one TOML file an experiment.
+    """The folder with one TOML file an experiment: the checkout's, else the wheel's.
 
     Raises:
         MissingFilesError: if it is not there.
     """
-    return _folder("scenarios")
+    carried = _PACKAGE / "scenarios"
+    return carried if carried.is_dir() and not (_ROOT / "scenarios").is_dir() else _folder("scenarios")
 
 
 def validation_directory() -> Path:
@@ -57,5 +59,6 @@ def _folder(name: str) -> Path:
 
 
 def shown(path: Path) -> str:
-    """``path`` as a command typed in the checkout names it."""
-    return str(path.relative_to(_ROOT)) if path.is_relative_to(_ROOT) else str(path)
+    """``path`` as a command typed in the checkout names it; whole where there is no checkout."""
+    here = path.is_relative_to(_ROOT) and not path.is_relative_to(_PACKAGE)
+    return str(path.relative_to(_ROOT)) if here else str(path)
