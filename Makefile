@@ -118,7 +118,7 @@ static:
 	case $$target in $$(uname -m)-*) ;; \
 	    *) export CARGO_TARGET_$$(echo $$target | tr a-z- A-Z_)_LINKER=$(STATIC_LINKER) ;; \
 	esac; \
-	CARGO_PROFILE_RELEASE_STRIP=symbols RUSTFLAGS='-C target-feature=+crt-static' \
+	RUSTFLAGS='-C target-feature=+crt-static -C strip=symbols' \
 	    cargo build --profile $(STATIC_PROFILE) --target-dir target -p meshpace-daemon --bin meshpaced $(STATIC_FEATURES) --target $$target \
 	  && cp target/$$target/$(STATIC_PROFILE)/meshpaced target/static/meshpaced
 	@ls -l target/static/meshpaced
