@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from meshpace import Formula, Reply
+from meshpace import Formula, Reply, Wait
 
 
 class Slow(Formula):
@@ -46,3 +46,21 @@ class Own(Formula):
     def on_loss(self) -> None:
         """Half as slow."""
         self.heard //= 2
+
+
+class Fewer(Formula):
+    """Acknowledges more rarely the more its own end has heard."""
+
+    def __init__(self) -> None:
+        self.heard = 0
+        self.sent = 0
+
+    def on_segment(self, segment: Any) -> Wait | None:
+        """One of two, then one of three."""
+        self.heard += 1
+        return None if segment.waiting >= (2 if self.heard < 50 else 3) else Wait(0.1)
+
+    def on_ack_sent(self) -> None:
+        """Counted, so that there is a state to share if ends shared one."""
+        self.sent += 1
+        assert self.sent <= 2 * self.heard + 10

@@ -1,4 +1,4 @@
-"""A sender's formula in Python: what it is told, what it may answer, and that it is deterministic."""
+"""Formulas in Python, of senders and receivers: what they are told, what they may answer, and determinism."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import meshpace
 from commanding import CHAIN
-from formulas import Own, Slow, TwoSegments
+from formulas import Fewer, Own, Slow, TwoSegments
 from meshpace.formula import FormulaError
 from meshpace.study.record import key_of
 
@@ -132,3 +132,81 @@ def test_names(mesh: meshpace.Scenario) -> None:
         meshpace.run(mesh, scheme=Odd)
     with pytest.raises(meshpace.ScenarioError, match="newrino"):
         meshpace.run(mesh, scheme=Baseless)
+
+
+class OwnDynamic(meshpace.Formula):
+    """schemes.md 7.1: one to four segments share an acknowledgement, more as the connection ages."""
+
+    def on_segment(self, segment: Any) -> meshpace.Wait | None:
+        share = 1 + sum(segment.number >= threshold for threshold in (2, 5, 9))
+        return None if segment.waiting >= share else meshpace.Wait(0.1)
+
+
+def test_a_receivers_formula_gives_the_built_ins_result(mesh: meshpace.Scenario) -> None:
+    own, built_in = meshpace.run(mesh, scheme=OwnDynamic), meshpace.run(mesh, scheme="newreno-dynack")
+    assert [{**flow, "scheme": ""} for flow in own["flows"]] == [{**flow, "scheme": ""} for flow in built_in["flows"]]
+    assert own["events"] == built_in["events"]
+    assert own["flows"][0]["acks_sent"] < meshpace.run(mesh)["flows"][0]["acks_sent"] / 2, (
+        "otherwise this shows nothing"
+    )
+
+
+def test_a_receivers_formula_in_threads_and_processes(mesh: meshpace.Scenario, tmp_path: Path) -> None:
+    tables = []
+    for kind, threads in (("threads", 1), ("threads", 4), ("processes", 2)):
+        store = tmp_path / f"{kind}{threads}"
+        found = meshpace.sweep(mesh, scheme=[Fewer], seeds=4, store=store, executor=kind, threads=threads)
+        tables.append(found.table())
+    assert tables[0].equals(tables[1])
+    assert tables[0].equals(tables[2])
+
+
+def test_both_ends_decided_by_one_class(mesh: meshpace.Scenario) -> None:
+    class Both(OwnDynamic):
+        interval = 0.04
+
+        def on_ack(self, ack: Any) -> None:
+            """Keeps to its interval."""
+
+    (flow,) = meshpace.run(mesh, scheme=Both)["flows"]
+    assert 74 <= flow["segments_sent"] <= 76
+    assert flow["acks_sent"] < 40
+
+
+def test_what_a_receiver_is_told(mesh: meshpace.Scenario) -> None:
+    seen: list[Any] = []
+    told: list[str] = []
+
+    class Ear(meshpace.Formula):
+        def on_segment(self, segment: Any) -> meshpace.Wait:
+            seen.append(segment)
+            return meshpace.Wait(0.02, "this")
+
+        def on_wait_over(self) -> None:
+            told.append("over")
+
+        def on_ack_sent(self) -> None:
+            told.append("sent")
+
+    meshpace.run(mesh, scheme=Ear)
+    assert (seen[0].number, seen[0].offset, seen[0].waiting) == (1, 0, 1)
+    assert seen[1].offset == 1460
+    assert [segment.now for segment in seen] == sorted(segment.now for segment in seen)
+    assert 0 < told.count("over") <= told.count("sent")
+
+
+def test_what_a_receiver_may_not_answer(mesh: meshpace.Scenario) -> None:
+    class Wrong(meshpace.Formula):
+        answer: Any = None
+
+        def on_segment(self, segment: Any) -> Any:  # noqa: ARG002
+            return self.answer
+
+    for answer, said in (
+        (meshpace.Wait(-1.0), r"Wrong\.on_segment: found a wait of -1"),
+        (meshpace.Wait(0.1, "last"), r'found since = "last"; allowed: "first"'),
+        (0.5, r"found a float; allowed: meshpace\.Wait"),
+    ):
+        Wrong.answer = answer
+        with pytest.raises((ValueError, TypeError), match=said):
+            meshpace.run(mesh, scheme=Wrong)

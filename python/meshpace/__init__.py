@@ -1,6 +1,6 @@
 """Adaptive pacing for TCP over multihop wireless meshes: simulator, studies, report.
 
-In Python: :class:`Scenario`, :func:`run`, :func:`sweep`, and :class:`Formula` for a sender's formula of one's own
+In Python: :class:`Scenario`, :func:`run`, :func:`sweep`, and :class:`Formula` for a formula of one's own
 (docs/python.md). What is named here is loaded when it is first used, so that commands start at once.
 """
 
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from meshpace._engine import ScenarioError
     from meshpace.api import Drawing, Run, Runs, Scenario, SweepResult, run, sweep
-    from meshpace.formula import Formula, Reply
+    from meshpace.formula import Formula, Reply, Wait
 
 _WHERE = {
     "Drawing": "api", "Run": "api", "Runs": "api", "Scenario": "api", "SweepResult": "api", "run": "api",
-    "sweep": "api", "Formula": "formula", "Reply": "formula", "ScenarioError": "_engine",
+    "sweep": "api", "Formula": "formula", "Reply": "formula", "Wait": "formula", "ScenarioError": "_engine",
 }  # fmt: skip
 
 __all__ = [
-    "Drawing", "Formula", "Reply", "Run", "Runs", "Scenario", "ScenarioError", "SweepResult", "run", "sweep",
+    "Drawing", "Formula", "Reply", "Run", "Runs", "Scenario", "ScenarioError", "SweepResult", "Wait", "run", "sweep",
 ]  # fmt: skip
 
 

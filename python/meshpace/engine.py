@@ -49,8 +49,8 @@ class Job(NamedTuple):
             words += ["--scheme", self.scheme]
         return shlex.join([*words, *(("--seed", str(self.seed)) if seeds is None else ("--seeds", str(seeds)))])
 
-    def _formulas(self) -> list[tuple[str, Callable[[], object]]]:
-        return [(formula.scheme_name(), formula) for formula in self.formulas]
+    def _formulas(self) -> list[tuple[str, Callable[[], object], bool, bool]]:
+        return [(formula.scheme_name(), formula, *formula.decides()) for formula in self.formulas]
 
     def _tuple(self) -> tuple[str, bytes, list[str], str | None, int]:
         bases = [setting for formula in self.formulas for setting in formula.settings()]

@@ -1,4 +1,4 @@
-"""A formula of one's own: a class whose objects decide a sender's window and pace.
+"""A formula of one's own: a class whose objects decide a sender's window and pace, or when a receiver acknowledges.
 
 The class names the scheme that it builds on; losses, retransmissions and whatever the formula does not answer are that
 scheme's. Where both answer, the tighter window and the later departure hold. Each connection has an object of its
@@ -31,6 +31,14 @@ class Reply(NamedTuple):
     """Seconds between departures; 0 holds nothing back."""
 
 
+class Wait(NamedTuple):
+    """When a receiver acknowledges at the latest, if nothing else makes it do so before."""
+
+    seconds: float
+    since: str = "first"
+    """``first``: after the first of the segments that wait; ``this``: after this one, whatever was said before."""
+
+
 class Formula:
     """Base of formulas. ``name`` and ``base`` belong to the class; ``window`` and ``interval`` are initial values."""
 
@@ -51,7 +59,17 @@ class Formula:
         (segments), ``rtt``, ``rtt_oldest``, ``echoed``, ``rtt_wired`` (seconds), ``hops``, ``link_rates`` (bit/s; one
         alone if all are the same) and ``ecn_echo``. A class may also have ``on_loss()``, and ``on_timeout(now)``, which
         answers like this one.
+
+        A class that decides when its receivers acknowledge has ``on_segment(segment)``, with this method or without. It
+        answers None, which is now, or a :class:`Wait`; ``segment`` has ``now``, ``number`` (within the connection, from
+        1), ``offset`` (bytes of the stream before it) and ``waiting`` (segments that no acknowledgement has answered).
+        It may have ``on_disorder(now)``, ``on_wait_over()`` and ``on_ack_sent()``.
         """
+
+    @classmethod
+    def decides(cls) -> tuple[bool, bool]:
+        """Whether its objects decide as a sender, and as a receiver; each end of a connection has its own."""
+        return not getattr(cls.on_ack, "__isabstractmethod__", False), hasattr(cls, "on_segment")
 
     @classmethod
     def scheme_name(cls) -> str:
@@ -63,13 +81,11 @@ class Formula:
         """Makes a scheme of its name, as ``--set`` would.
 
         Raises:
-            FormulaError: it does not answer acknowledgements, has the name of a scheme that there is, or no name that a
-                scheme may have.
+            FormulaError: it answers neither acknowledgements nor segments, has the name of another scheme, or no
+                name that a scheme may have.
         """
-        if getattr(cls.on_ack, "__isabstractmethod__", False):
-            raise FormulaError(
-                f"{cls.__qualname__}.on_ack: found none; allowed: a method that takes the acknowledgement"
-            )
+        if not any(cls.decides()):
+            raise FormulaError(f"{cls.__qualname__}.on_ack: found none; allowed: that method, or on_segment, or both")
         name = cls.scheme_name()
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise FormulaError(f"{cls.__qualname__}.name: found {name!r}; allowed: small letters, digits and hyphens")

@@ -2,7 +2,7 @@
 
 use crate::probe::Probe;
 use crate::result::RunResult;
-use crate::schemes::{ChosenSchemes, ControlFactory};
+use crate::schemes::{ChosenSchemes, OwnParts};
 use crate::simulation::Simulation;
 use crate::why::FlowLoss;
 use meshpace_network::{NoWatch, RelayFactory};
@@ -47,16 +47,16 @@ pub fn run_with_relays(
     Ok(run_chosen(scenario, &ChosenSchemes::of(scenario)?, relays, probe).0)
 }
 
-/// Runs a scenario with controls of the caller's beside those of some schemes; `controls` by the schemes' names, sorted.
+/// Runs a scenario with parts of the caller's at the ends of some schemes' flows; `parts` by the schemes' names, sorted.
 ///
 /// # Errors
 /// As [`run`]; the probe has then seen nothing.
-pub fn run_with_controls(
+pub fn run_with_parts(
     scenario: &Scenario,
-    controls: &[(String, ControlFactory)],
+    parts: &[(String, OwnParts)],
     probe: &mut dyn Probe,
 ) -> Result<RunResult, ScenarioError> {
-    let schemes = ChosenSchemes::of(scenario)?.with_controls(controls);
+    let schemes = ChosenSchemes::of(scenario)?.with_parts(parts);
     Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), probe).0)
 }
 

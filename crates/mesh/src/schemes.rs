@@ -11,7 +11,7 @@ use meshpace_schemes::{Catalogue, FlowEnd, Scheme, SchemeSetting, UnknownScheme}
 use meshpace_settings::schema::plain;
 use meshpace_settings::suggestion;
 use meshpace_tcp::control::{Control, Paced};
-use meshpace_tcp::{Config, RtoConfig, TickConfig};
+use meshpace_tcp::{AckPolicy, Config, RtoConfig, TickConfig};
 use meshpace_units::{Rate, Span};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,13 +39,31 @@ impl fmt::Debug for ControlFactory {
     }
 }
 
+/// Makes an acknowledgement policy of the caller's for each flow of a scheme, in place of the scheme's.
+#[derive(Clone)]
+pub struct AckPolicyFactory(pub Arc<dyn Fn() -> Box<dyn AckPolicy> + Send + Sync>);
+
+impl fmt::Debug for AckPolicyFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AckPolicyFactory")
+    }
+}
+
+/// Parts of the caller's at the ends of flows.
+#[derive(Clone, Debug, Default)]
+pub struct OwnParts {
+    /// Beside the scheme's control.
+    pub control: Option<ControlFactory>,
+    /// In place of the scheme's.
+    pub acknowledgements: Option<AckPolicyFactory>,
+}
+
 /// The scheme of one flow.
 #[derive(Clone, Debug)]
 pub struct FlowScheme {
     scheme: Scheme,
     flow: FlowEnd,
-    /// The caller's own control beside the scheme's.
-    beside: Option<ControlFactory>,
+    own: OwnParts,
 }
 
 impl ChosenSchemes {
@@ -76,20 +94,24 @@ impl ChosenSchemes {
             flows: scenario
                 .flows
                 .iter()
-                .map(|spec| FlowScheme { scheme: find(&spec.scheme), flow: flow(spec), beside: None })
+                .map(|spec| FlowScheme {
+                    scheme: find(&spec.scheme),
+                    flow: flow(spec),
+                    own: OwnParts::default(),
+                })
                 .collect(),
         })
     }
 
-    /// The same with controls of the caller's beside those of the schemes of these names.
+    /// The same with parts of the caller's in the schemes of these names.
     ///
     /// # Panics
-    /// If the factories are not sorted by name.
-    pub fn with_controls(mut self, controls: &[(String, ControlFactory)]) -> Self {
-        assert!(controls.is_sorted_by_key(|(name, _)| name), "factories by name");
+    /// If they are not sorted by name.
+    pub fn with_parts(mut self, parts: &[(String, OwnParts)]) -> Self {
+        assert!(parts.is_sorted_by_key(|(name, _)| name), "parts by name");
         for flow in &mut self.flows {
-            let found = controls.binary_search_by(|(name, _)| name.as_str().cmp(&flow.scheme.name));
-            flow.beside = found.ok().map(|index| controls[index].1.clone());
+            let found = parts.binary_search_by(|(name, _)| name.as_str().cmp(&flow.scheme.name));
+            flow.own = found.map(|index| parts[index].1.clone()).unwrap_or_default();
         }
         self
     }
@@ -147,7 +169,7 @@ impl FlowScheme {
         if let RtoConfig::Ticks(TickConfig { tick, boot_offset, .. }) = &mut config.rto {
             *boot_offset = Span::from_secs_f64(phase * tick.as_secs_f64());
         }
-        if let Some(ControlFactory(beside)) = &self.beside {
+        if let Some(ControlFactory(beside)) = &self.own.control {
             config.control = Box::new(Paced::new(config.control, beside()));
         }
         config
@@ -155,7 +177,11 @@ impl FlowScheme {
 
     /// The end that receives them.
     pub fn receiver(&self) -> Config {
-        self.scheme.receiver(&self.flow)
+        let mut config = self.scheme.receiver(&self.flow);
+        if let Some(AckPolicyFactory(own)) = &self.own.acknowledgements {
+            config.acknowledgements = own();
+        }
+        config
     }
 }
 

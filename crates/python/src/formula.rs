@@ -4,8 +4,10 @@
 //! window part with its answers to losses; where both answer, the tighter answer holds. An object is used by one connection
 //! alone, so equal runs make equal calls.
 
-use meshpace_mesh::ControlFactory;
+use crate::acknowledging::Acknowledging;
+use meshpace_mesh::{AckPolicyFactory, ControlFactory, OwnParts};
 use meshpace_pacing::{LinkRates, Pacer};
+use meshpace_tcp::AckPolicy;
 use meshpace_tcp::control::{Ack, AckKind, Allowance, Asks, CloneControl, Control};
 use meshpace_tcp::control::{Departure, Discipline, Outstanding, Pace, PacingView, Reaction, Sent};
 use meshpace_units::{Instant, Rate, Span};
@@ -17,12 +19,20 @@ use std::sync::Arc;
 /// What ends a run from inside a formula: it travels as a panic, which the hook that prints panics does not see.
 pub struct Raised(pub PyErr);
 
-/// Factories for the formulas of a job: pairs of a scheme's name and a callable that makes the object of a connection.
-pub fn factories(formulas: &[(String, Py<PyAny>)]) -> Vec<(String, ControlFactory)> {
-    let factory = |(name, make): &(String, Py<PyAny>)| {
-        let make = Python::attach(|py| make.clone_ref(py));
-        let control = move || -> Box<dyn Control> { Box::new(Formula::new(&make)) };
-        (name.clone(), ControlFactory(Arc::new(control)))
+/// Factories for the formulas of a job: of each a scheme's name, a callable that makes the object of a connection's end, and
+/// whether it decides as a sender and as a receiver.
+pub fn factories(formulas: &[(String, Py<PyAny>, bool, bool)]) -> Vec<(String, OwnParts)> {
+    let factory = |(name, make, sends, receives): &(String, Py<PyAny>, bool, bool)| {
+        let copy = || Python::attach(|py| make.clone_ref(py));
+        let control = sends.then(copy).map(|make| {
+            let made = move || -> Box<dyn Control> { Box::new(Formula::new(&make)) };
+            ControlFactory(Arc::new(made))
+        });
+        let acknowledgements = receives.then(copy).map(|make| {
+            let made = move || -> Box<dyn AckPolicy> { Box::new(Acknowledging::new(&make)) };
+            AckPolicyFactory(Arc::new(made))
+        });
+        (name.clone(), OwnParts { control, acknowledgements })
     };
     let mut made: Vec<_> = formulas.iter().map(factory).collect();
     made.sort_by(|a, b| a.0.cmp(&b.0));
@@ -150,7 +160,7 @@ impl Formula {
     }
 }
 
-fn class_of(object: &Bound<'_, PyAny>) -> String {
+pub fn class_of(object: &Bound<'_, PyAny>) -> String {
     object.get_type().qualname().map_or_else(|_| "a formula".to_owned(), |name| name.to_string())
 }
 
@@ -175,7 +185,7 @@ fn segments_of(object: &Bound<'_, PyAny>, segments: f64) -> PyResult<f64> {
 }
 
 /// The value; an exception ends the run.
-fn or_raise<T>(result: PyResult<T>) -> T {
+pub fn or_raise<T>(result: PyResult<T>) -> T {
     result.unwrap_or_else(|error| resume_unwind(Box::new(Raised(error))))
 }
 

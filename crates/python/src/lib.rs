@@ -4,6 +4,7 @@
 //! for signals, so that Ctrl-C acts at once.
 
 #[cfg(target_os = "linux")]
+mod acknowledging;
 mod emulate;
 mod formula;
 mod links;
@@ -13,9 +14,7 @@ mod stamp;
 mod tables;
 
 use formula::Raised;
-use meshpace_mesh::{
-    ENGINE, Film, Series, check, parameters_in_use, run, run_why, run_with, run_with_controls,
-};
+use meshpace_mesh::{ENGINE, Film, Series, check, parameters_in_use, run, run_why, run_with, run_with_parts};
 use meshpace_network::{Capture, NoWatch};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
 use meshpace_units::{Instant, Span};
@@ -117,17 +116,18 @@ fn finish_watched(Watched(job, series, capture): &Watched) -> Result<(String, Op
     Ok((stamp::to_json(&result, &scenario)?, series))
 }
 
-/// A job with formulas: pairs of a scheme's name and what makes the object of a connection.
+/// A job with formulas.
 struct Formulated(Job, Formulas);
 
-/// A scheme's name, and what makes the object of a connection.
-type Formulas = Vec<(String, Py<PyAny>)>;
+/// A scheme's name, what makes the object of a connection's end, and whether such an object decides as a sender and as a
+/// receiver.
+type Formulas = Vec<(String, Py<PyAny>, bool, bool)>;
 
 /// The result of a job as JSON; what a formula raises ends it.
 fn finish_formulated(Formulated(job, formulas): &Formulated) -> Result<String, Failure> {
     let scenario = job.resolve()?;
-    let controls = formula::factories(formulas);
-    let run = || run_with_controls(&scenario, &controls, &mut NoWatch);
+    let parts = formula::factories(formulas);
+    let run = || run_with_parts(&scenario, &parts, &mut NoWatch);
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => Ok(stamp::to_json(&result?, &scenario)?),
         Err(panic) => match panic.downcast::<Raised>() {
@@ -252,8 +252,7 @@ mod _engine {
         py.detach(|| links::of_capture(&path, &meshpace_monitor::Options { window, min_bytes }))
     }
 
-    /// As `run_many`, each job with its formulas: pairs of a scheme's name and a callable that makes the object of a
-    /// connection.
+    /// As `run_many`, each job with its formulas.
     #[pyfunction]
     fn run_formulas(
         py: Python<'_>,
