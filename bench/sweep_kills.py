@@ -34,6 +34,8 @@ POINTS = "topology.hops,flow.0.to=2:n2,3:n3,4:n4,5:n5,6:n6"
 SCHEMES = "newreno,tcp-ap"
 CELLS = 10
 FILES = ("csv", "parquet")
+OFTEN = "from meshpace.cli import main; from meshpace.study import runner; runner.FLUSH_S = 0.1; main()"
+"""The command line, storing finished runs at once: what is stored tells how far it is, however fast the machine."""
 
 
 class BrokenPromiseError(AssertionError):
@@ -132,12 +134,13 @@ def on_dask(folder: Path, seeds: int, seconds: int) -> int:
         with started(*worker) as one, started(*worker) as other:
             for child in (one, other):
                 said(child, r"(Registered to)")
-            words = command(seeds, seconds, "dask", "--executor", f"dask://{address}")
+            words = [sys.executable, "-c", OFTEN]
+            words += command(seeds, seconds, "dask", "--executor", f"dask://{address}")[3:]
             sweep = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             while len(Store(folder / "dask")) < CELLS * seeds // 10:
                 if sweep.poll() is not None:
                     raise BrokenPromiseError("it ended before a worker was killed")
-                time.sleep(0.2)
+                time.sleep(0.05)
             one.kill()
             at = len(stored(folder, "dask"))
             out, _ = sweep.communicate()
