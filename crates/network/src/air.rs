@@ -238,7 +238,8 @@ impl<T: Copy + Debug> Network<T> {
         copy.travelled += 1;
         copy.arrived = now;
         self.note_arrived(node, packet);
-        let at = now + LINK_LAYER_DELAY;
+        let handed_on = self.hosts.as_mut().map_or(now, |hosts| hosts.hand_on(node, now));
+        let at = handed_on + LINK_LAYER_DELAY;
         self.queue.schedule(at, Event::NetworkInput { node, packet, from: from.0 });
     }
 

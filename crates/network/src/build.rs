@@ -12,6 +12,7 @@ use crate::movement::Movement;
 use crate::network::Network;
 use crate::node::{LinkCounters, Listens, Node};
 use crate::paths::Paths;
+use crate::processing::Hosts;
 use crate::rates::RateTable;
 use crate::topology::{WiredRoutes, nearest_gateways};
 use crate::wired::WiredLink;
@@ -88,6 +89,7 @@ impl<T: Copy + Debug> Network<T> {
             movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),
             hearers,
             fading,
+            hosts: Hosts::new(scenario.processing, scenario.mesh.len(), scenario.seed),
             config,
             rates: RateTable::new(radio),
             losses,

@@ -29,6 +29,7 @@ mod movement;
 mod network;
 mod node;
 mod paths;
+mod processing;
 mod rates;
 mod relays;
 mod sending;

@@ -16,6 +16,7 @@ use crate::lost::LostPackets;
 use crate::movement::Movement;
 use crate::node::Node;
 use crate::paths::Paths;
+use crate::processing::Hosts;
 use crate::rates::RateTable;
 use crate::topology::WiredRoutes;
 use crate::watch::Watch;
@@ -49,6 +50,8 @@ pub struct Network<T> {
     pub(crate) movement: Option<Movement>,
     /// How links' strengths change with time.
     pub(crate) fading: Option<Fading>,
+    /// What nodes take to hand on what they have received, if they take any time.
+    pub(crate) hosts: Option<Hosts>,
     /// Data rates.
     pub(crate) rates: RateTable,
     /// Links that lose frames.

@@ -47,6 +47,8 @@ pub fn to_json(scenario: &Scenario) -> Result<Value, ScenarioError> {
             "queue": link.queue,
         })).collect::<Vec<_>>(),
         "routing": routing(scenario.routing),
+        "processing_delay_s": scenario.processing.delay.as_secs_f64(),
+        "processing_jitter_s": scenario.processing.jitter.as_secs_f64(),
         "mobility": mobility(scenario),
         "network_scheme": scenario.network_scheme,
         "flows": scenario.flows.iter().map(|one| flow(scenario, one)).collect::<Vec<_>>(),

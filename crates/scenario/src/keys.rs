@@ -8,7 +8,7 @@ use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, POWER, RATE, RATIO, SIZE,
 /// Not zero; a millimetre is finer than any mesh needs.
 const LENGTH_ABOVE_0: Kind = real(&LENGTH, 1e-3, METRES);
 const LENGTH_FROM_0: Kind = real(&LENGTH, 0.0, METRES);
-const TIME_FROM_0: Kind = real(&TIME, 0.0, MAX_SECONDS);
+pub(crate) const TIME_FROM_0: Kind = real(&TIME, 0.0, MAX_SECONDS);
 /// Not zero; a nanosecond is the resolution of time.
 const TIME_ABOVE_0: Kind = real(&TIME, 1e-9, MAX_SECONDS);
 const ANY_RATE: Kind = real(&RATE, MIN_RATE, MAX_RATE);

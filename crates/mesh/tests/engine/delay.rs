@@ -47,6 +47,22 @@ fn an_idle_hop_takes_link_layer_access_and_exchange() {
     assert_eq!(f.loss_ratio, Some(0.0));
 }
 
+/// `[routing] processing_delay`, `processing_jitter`: a node that received a packet takes its time, the last one too.
+#[test]
+fn nodes_take_their_time_at_every_hop() {
+    let at = |routing: &str| {
+        let flow = cbr("n0", "n3", 1472.0 * 8.0 / 50.1e-3, 1472);
+        run(&format!("{HOP}{}{}{routing}\n{flow}", measure(100.0, 0.0), chain(3)))
+    };
+    // Longer than the MAC's acknowledgement, during which a relay cannot send on anyway.
+    let one = delay(&at("processing_delay = 0.001").flows[0]);
+    close("2 ms more a hop", delay(&at("processing_delay = 0.003").flows[0]) - one, 3.0 * 0.002, 0.01);
+    let jittered = at("processing_delay = \"1ms\"\nprocessing_jitter = \"3ms\"");
+    close("1.5 ms more in the mean", delay(&jittered.flows[0]) - one, 3.0 * 0.0015, 0.03);
+    // The last datagram may be under way at the end.
+    assert!(jittered.flows[0].loss_ratio.is_some_and(|lost| lost < 0.001));
+}
+
 #[test]
 fn every_further_hop_adds_as_much() {
     let at = |hops: u32| {

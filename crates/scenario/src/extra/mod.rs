@@ -26,7 +26,7 @@ extras! {
     "measure" MEASURE = [hop_delays];
     "radio" RADIO = [backoff_range];
     "topology" TOPOLOGY = [];
-    "routing" ROUTING = [];
+    "routing" ROUTING = [processing_delay, processing_jitter];
 }
 
 /// One of these keys, as a file gives it.

@@ -10,7 +10,9 @@ pub use emulate::{Collect, EmulatedHost, HostCommand};
 pub use flow::{App, FileClock, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
-pub use network::{AodvProfile, Endpoint, Link, MeshNode, Mobility, RadioLink, Routing, WiredId, WiredNode};
+pub use network::{
+    AodvProfile, Endpoint, Link, MeshNode, Mobility, Processing, RadioLink, Routing, WiredId, WiredNode,
+};
 pub use radio::{Fading, LinkRate, Radio, Reception, RtsThreshold};
 
 use crate::{Location, RawValue, ScenarioError};
@@ -49,6 +51,8 @@ pub struct Scenario {
     pub radio_links: Vec<RadioLink>,
     /// The mesh's routing protocol.
     pub routing: Routing,
+    /// What nodes take to hand on what they have received.
+    pub processing: Processing,
     /// Which mesh nodes move, and how.
     pub mobility: Mobility,
     /// The scheme whose relay and gateway parts the mesh runs: `[mesh] scheme`; without it that of the first flow,

@@ -92,6 +92,15 @@ pub enum Routing {
     Static,
 }
 
+/// What a node takes to hand a packet on that it has received by radio.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Processing {
+    /// At least.
+    pub delay: Span,
+    /// Up to so much more, uniformly.
+    pub jitter: Span,
+}
+
 /// Whose AODV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AodvProfile {

@@ -16,7 +16,7 @@ mod timeouts;
 
 use crate::extra;
 use crate::file::ScenarioFile;
-use crate::{Propagation, Radio, Scenario, ScenarioError};
+use crate::{Processing, Propagation, Radio, Scenario, ScenarioError};
 use network::Network;
 
 pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, ScenarioError> {
@@ -59,6 +59,7 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
         measure: file.measure.clone(),
         radio,
         routing: file.routing,
+        processing: Processing::default(),
         mobility,
         network_scheme: file.mesh_scheme.scheme.name.clone(),
         mesh_scheme_missing: file.mesh_scheme.missing.clone(),
