@@ -55,6 +55,15 @@ def test_every_claim_of_the_catalogue_is_judged_or_says_why_not() -> None:
     assert not judged & set(NOT_JUDGED)
 
 
+def test_every_figure_with_curves_is_some_study_s() -> None:
+    drawings = {1, 2, 18}
+    assert {figure for study in STUDIES.values() for figure in study.figures} == {
+        f"Fig. {number}" for number in range(1, 24) if number not in drawings
+    }
+    told = {claim.figure for claim in CLAIMS if claim.id.startswith("we ")} - {""}
+    assert told == {f"Fig. {number}" for number in range(1, 24) if number not in drawings}
+
+
 def test_every_claim_asks_at_points_and_of_schemes_that_its_studies_run() -> None:
     for claim in CLAIMS:
         if not claim.id.startswith("we "):

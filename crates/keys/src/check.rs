@@ -26,6 +26,12 @@ impl Kind {
                 Self::Choice(words) | Self::ChoiceOrWhole(words, _) | Self::ChoiceOrReal(words, _),
                 RawValue::Text(text),
             ) if words.contains(&text.as_str()) => Some(Setting::Text(text.clone())),
+            // TOML, and with it the command line, takes a bare inf for a number.
+            (Self::ChoiceOrWhole(words, _) | Self::ChoiceOrReal(words, _), RawValue::Float(value))
+                if *value == f64::INFINITY && words.contains(&"inf") =>
+            {
+                Some(Setting::Text("inf".to_owned()))
+            }
             (Self::ChoiceOrWhole(_, bounds), _) => bounds.accept(value),
             (Self::ChoiceOrReal(_, bounds), _) => bounds.accept(value),
             (Self::List(kind, least, most), RawValue::List(items))
@@ -181,6 +187,20 @@ mod tests {
         assert_eq!(real(&TIME, 0.0, 300.0).allowed(), "a time from 0 s to 300 s, such as \"200s\"");
         assert_eq!(real(&RATIO, 0.0, 0.999).allowed(), "a number from 0 to 0.999");
         assert_eq!(crate::above(&RATIO, 1.0, 2.0).accept(&RawValue::Integer(1)), None);
+    }
+
+    #[test]
+    fn a_word_that_is_a_number_of_toml_is_the_word() {
+        let Kind::Real(bounds) = real(&TIME, 1e-6, 60.0) else { panic!("a real number") };
+        let kind = Kind::ChoiceOrReal(&["inf"], bounds);
+        for value in [RawValue::Float(f64::INFINITY), "inf".into()] {
+            assert_eq!(kind.accept(&value), Some(Setting::Text("inf".into())), "{value}");
+        }
+        for value in [RawValue::Float(f64::NEG_INFINITY), RawValue::Float(f64::NAN)] {
+            assert_eq!(kind.accept(&value), None, "{value}");
+        }
+        let without = Kind::ChoiceOrReal(&["off"], bounds);
+        assert_eq!(without.accept(&RawValue::Float(f64::INFINITY)), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use meshpace_keys::{Key, Preset, Values, words};
 use meshpace_packet::Class;
 use meshpace_radio::FrameKind;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
-use meshpace_winf::{Config, Link, Meter, Pair, capacity};
+use meshpace_winf::{Busy, Config, Link, Meter, Pair, capacity};
 use std::collections::{BTreeMap, VecDeque};
 
 words! {
@@ -32,8 +32,25 @@ words! {
     }
 }
 
+words! {
+    /// Which time counts as busy (`rtwinf_busy`; schemes.md 9.2).
+    pub enum BusyTime {
+        /// Whatever anybody reserved, once.
+        Union = "union",
+        /// As printed: at a link's sender the durations of the CTS that it got, at its receiver those of the RTS; neither sees
+        /// what neighbours use.
+        Role = "role",
+    }
+}
+
 /// The decisions, as keys of every relay that measures.
-pub(crate) static KEYS: [Key; 5] = [
+pub(crate) static KEYS: [Key; 6] = [
+    Key::word(
+        "rtwinf_busy",
+        BusyTime::WORDS,
+        BusyTime::Union.word(),
+        "Which time counts as busy: all that anybody reserved, or by role as printed, the link's own exchanges (schemes.md 9.2).",
+    ),
     Key::time_or(
         "rtwinf_window",
         &["inf"],
@@ -72,12 +89,21 @@ const AVERAGED: Span = Span::from_secs(1);
 /// C_extra takes no more than this share (schemes.md 10.1).
 const MOST: f64 = 0.9;
 
+/// What a node's own exchanges reserve.
+#[derive(Clone, Debug)]
+struct Roles {
+    sender: Busy,
+    receiver: Busy,
+}
+
 /// What a node measures.
 #[derive(Clone, Debug)]
 pub(crate) struct Sense {
     collision: Collision,
     backoffs: Backoffs,
     meter: Meter,
+    /// Busy times by role, if those count.
+    roles: Option<Roles>,
     /// What the receivers of our links measured, as their acknowledgements told it.
     told: BTreeMap<NodeId, Pair>,
     /// RTS that were for us, by sender: when they ended.
@@ -106,6 +132,8 @@ impl Sense {
             collision: values.word("we_collision"),
             backoffs: values.word("we_backoff"),
             meter: Meter::new(config),
+            roles: (values.word::<BusyTime>("rtwinf_busy") == BusyTime::Role)
+                .then(|| Roles { sender: Busy::new(config.window), receiver: Busy::new(config.window) }),
             told: BTreeMap::new(),
             asked: BTreeMap::new(),
             attempt: None,
@@ -122,14 +150,23 @@ impl Sense {
     pub(crate) fn pair(&self, now: Instant, node: &dyn NodeView, to: NodeId) -> Pair {
         let link = Link { from: station(self.node), to: station(to) };
         let nominal = node.rate_to(to).as_bits_per_sec() as f64;
-        let own = self.meter.pair(now, link).unwrap_or(Pair { capacity: nominal, available: nominal });
+        let own = self
+            .known(now, link, |roles| &roles.sender)
+            .unwrap_or(Pair { capacity: nominal, available: nominal });
         let pair = self.told.get(&to).map_or(own, |told| own.smaller(*told));
         Pair { available: pair.available * self.useful_share(now, node), ..pair }
     }
 
     /// What this node measured of the link from a neighbour, for its acknowledgement.
     pub(crate) fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
-        self.meter.pair(now, Link { from: station(to), to: station(self.node) })
+        self.known(now, Link { from: station(to), to: station(self.node) }, |roles| &roles.receiver)
+    }
+
+    fn known(&self, now: Instant, link: Link, role: fn(&Roles) -> &Busy) -> Option<Pair> {
+        match &self.roles {
+            Some(roles) => self.meter.pair_beside(now, link, role(roles)),
+            None => self.meter.pair(now, link),
+        }
     }
 
     /// 1 - C_extra/W, or what `we_collision` makes of it (10.3, 10.4): backoff and DIFS over the time between the starts of
@@ -162,6 +199,15 @@ impl Sense {
         self.meter.busy.add(began, if reserves { now + frame.duration } else { now });
         if !heard.mine || frame.to.is_none() {
             return;
+        }
+        if let Some(roles) = &mut self.roles {
+            match frame.kind {
+                FrameKind::Rts => roles.receiver.add(now, now + frame.duration),
+                FrameKind::Cts => roles.sender.add(now, now + frame.duration),
+                // Without RTS, clock times (schemes.md 9.2).
+                FrameKind::Data if !frame.protected => roles.receiver.add(began, now + frame.duration),
+                FrameKind::Data | FrameKind::Ack => {}
+            }
         }
         match frame.kind {
             FrameKind::Rts => {
@@ -209,7 +255,13 @@ impl Sense {
             Report::Retry(_) => exchange.airtime.saturating_sub(self.opening),
             Report::Sent(_) | Report::GivenUp(_) => exchange.airtime,
         };
-        self.close_attempt(now, before, matches!(report, Report::Sent(_)));
+        let sent = matches!(report, Report::Sent(_));
+        if let (Some(roles), Some((began, _)), true) =
+            (&mut self.roles, self.attempt, sent && exchange.cts_ended.is_none())
+        {
+            roles.sender.add(began, now);
+        }
+        self.close_attempt(now, before, sent);
         match report {
             Report::Granted(_) | Report::Retry(_) => {
                 let retry = matches!(report, Report::Retry(_));

@@ -97,10 +97,21 @@ impl Meter {
         Some(self.of_capacity(now, *capacity))
     }
 
+    /// The same, where other times than the medium's count as busy.
+    #[must_use]
+    pub fn pair_beside(&self, now: Instant, link: Link, busy: &Busy) -> Option<Pair> {
+        let capacity = self.capacities.get(&link)?;
+        Some(self.free(now, *capacity, busy))
+    }
+
     /// What of a capacity is free now.
     #[must_use]
     pub fn of_capacity(&self, now: Instant, capacity: f64) -> Pair {
-        let idle = 1.0 - self.busy.share(now).unwrap_or(0.0);
+        self.free(now, capacity, &self.busy)
+    }
+
+    fn free(&self, now: Instant, capacity: f64, busy: &Busy) -> Pair {
+        let idle = 1.0 - busy.share(now).unwrap_or(0.0);
         Pair { capacity, available: capacity * idle.clamp(self.config.floor, 1.0) }
     }
 

@@ -93,12 +93,18 @@ fn estimate(hops: u32, mbps: f64, load_bps: f64, loss: f64) -> Row {
         measure(20.0, 0.0),
         flow("n0", &format!("n{hops}"), "window = 2"),
     );
+    estimate_on(&text, mbps, &[])
+}
+
+/// The same of a text whose node 0 is a flow's source, with other values of some keys.
+fn estimate_on(text: &str, mbps: f64, keys: &[(&str, &str)]) -> Row {
     let notes = Notes::default();
     let relays = |queue: &QueueConfig| -> Box<dyn Relay> {
         let part = RELAYS.iter().find(|part| part.about.word == "winf").expect("rt-Winf's relay");
         let values = Values::new(Values::defaults(part.about.keys()).iter().map(|(key, default)| {
             // What is compared is AB, not what is left of it for the node's own backoff.
-            (key, if key == "we_collision" { Setting::Text("off".into()) } else { default.clone() })
+            let said = [("we_collision", "off")].iter().chain(keys).find(|(said, _)| *said == key);
+            (key, said.map_or_else(|| default.clone(), |(_, value)| Setting::Text((*value).into())))
         }));
         let relay = (part.build)(&values, queue);
         match queue.place {
@@ -106,7 +112,7 @@ fn estimate(hops: u32, mbps: f64, load_bps: f64, loss: f64) -> Row {
             _ => relay,
         }
     };
-    run_with_relays(&scenario(&text, 1), &relays, &mut NoWatch)
+    run_with_relays(&scenario(text, 1), &relays, &mut NoWatch)
         .unwrap_or_else(|error| panic!("{error}\n{text}"));
     let notes = notes.lock().expect("one thread");
     assert!(notes.len() > 20, "{} notes", notes.len());
@@ -156,6 +162,22 @@ fn the_estimates_by_hops_load_loss_and_rate() {
         close("capacity", row.capacity, exact(mbps), if load > 0.0 { 0.15 } else { 0.01 });
         close("available bandwidth", row.available, row.truth, tolerance);
     }
+}
+
+/// By role, as printed, a sender does not see what its neighbours use; all that is reserved, it does (schemes.md 9.2).
+#[test]
+fn by_role_a_sender_is_blind_to_its_neighbours() {
+    let chain = "[topology]\nkind = \"chain\"\nhops = 2\n[routing]\nprotocol = \"static\"\n";
+    let text = format!(
+        "[defaults]\nscheme = \"tcp-ap-winf\"\n{}[radio]\nrate = \"11Mbps\"\nrts = \"always\"\n{chain}{}{}",
+        measure(10.0, 0.0),
+        flow("n0", "n1", "window = 1"),
+        cbr("n1", "n2", 1.5e6, 1000),
+    );
+    let union = estimate_on(&text, 11.0, &[]);
+    let role = estimate_on(&text, 11.0, &[("rtwinf_busy", "role")]);
+    close("what is told where all counts", union.available, union.truth, 0.4);
+    assert!(role.available > 2.0 * union.available, "{} {}", role.available, union.available);
 }
 
 /// experiments/we-tcp-ap.md, F1.1: packets of 100 to 1,500 bytes. A data frame's duration is that of its acknowledgement,
