@@ -222,6 +222,9 @@ mod tests {
             "initial_ssthresh",
             "window_cut",
             "gap_h",
+            // Readings of the paper that are there to be compared with; eBPF's gate is a token, and paces from the first sample on.
+            "gap_pacer",
+            "gap_initial_interval",
         ];
         let named =
             |name: &str, other: &str| name == other || other.ends_with('_') && name.starts_with(other);
