@@ -1,0 +1,313 @@
+"""What meshpaced does to kernels' TCP: two chains of five hops that share a gateway, emulated without and with it.
+
+    .venv/bin/python bench/emulated_gateway.py [--runs K] [--seconds N] [--routing aodv] [--kernels reno,cubic,bbr]
+                                               [--ways up,down,oncoming] [--store FOLDER] [--stored] [--write]
+
+As root, with release builds, and control groups of version 2. Both chains' far ends, the gateway and the
+server are hosts with this kernel's TCP. On: `meshpaced gateway` on the gateway, `meshpaced host` on a wireless host
+that sends. Off: neither, the gateway's kernel forwards. Runs that are in the folder are not made again. --write puts
+the table into docs/emulation.md, between its marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from emulated_flow import PROGRAM, between, told
+from meshpace.emulation.collect import jain
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENT = ROOT / "docs" / "emulation.md"
+BEGIN, END = "<!-- gateway: begin -->", "<!-- gateway: end -->"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+MESHPACED = TARGET / "release" / "meshpaced"
+HOPS, RATE = 5, "11Mbps"
+WARMUP_S = 10
+# Daemons first. At the end what programs say has to be written.
+BEFORE_S, AFTER_S = 3, 2
+WIRELESS = ("A1", "A2")
+# Who sends upward.
+UPWARD = {"up": {"A1", "A2"}, "down": set(), "oncoming": {"A1"}}
+
+# The TCP-GAP paper's Figs. 10 to 12: its chains, its three wired links.
+SCENARIO = """\
+[measure]
+duration = "{duration}s"
+warmup = "{warmup}s"
+
+[topology]
+kind = "parallel-chains"
+hops = 5
+spacing = "200m"
+gap = "400m"
+
+[routing]
+protocol = "{routing}"
+"""
+WIRED = """
+[[node]]
+id = "{there}"
+role = "wired"
+
+[[link]]
+a = "{here}"
+b = "{there}"
+rate = "10Mbps"
+delay = "40ms"
+"""
+LINKS = (("IG", "RT1"), ("RT1", "RT2"), ("RT2", "B"))
+HOST = '\n[[emulate.host]]\nnode = "{node}"\nrun = {run}\n'
+CLIENT = '\n[[emulate.host]]\nnode = "{node}"\nrun = {run}\nstart = "{start}s"\ncollect = "output"\n'
+DAEMON = """\
+mode = "pace"
+[mesh]
+interfaces = ["mesh0"]
+rate = "{rate}"
+[hops]
+sources = []
+default = {hops}
+[control]
+socket = "{socket}"
+"""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is compared."""
+
+    routing: str
+    way: str
+    kernel: str
+    on: bool
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a run came to, flow by flow."""
+
+    goodput_bps: list[float]
+    delay_p50_s: list[float | None]
+    delay_p95_s: list[float | None]
+    retransmits: list[int]
+    begun_s: list[int | None]
+    """The second by which the first bytes had come; None: none came."""
+    lateness: dict[str, Any]
+
+
+def scenario(cell: Cell, seconds: int, folder: Path, cgroups: dict[str, Path]) -> str:
+    parts = [
+        SCENARIO.format(
+            duration=BEFORE_S + WARMUP_S + seconds + AFTER_S, warmup=BEFORE_S + WARMUP_S, routing=cell.routing
+        ),
+        *(WIRED.format(here=here, there=there) for here, there in LINKS),
+    ]
+    if cell.on:
+        config = folder / "meshpaced.toml"
+        config.write_text(DAEMON.format(rate=RATE, hops=HOPS, socket=folder / "control"))
+        parts.append(HOST.format(node="IG", run=quoted(f"exec {MESHPACED} gateway --config {config}")))
+    else:
+        parts.append('\n[[emulate.host]]\nnode = "IG"\n')
+    for number, node in enumerate(WIRELESS):
+        port = 5301 + number
+        here, there = ("send", "take") if node in UPWARD[cell.way] else ("take", "send")
+        program = f"exec {sys.executable} {PROGRAM}"
+        server = f"{program} serve {port} {there} {cell.kernel}"
+        parts.append(CLIENT.format(node="B", run=quoted(server), start=BEFORE_S))
+        client = f"{program} call B {port} {here} {cell.kernel}"
+        if node in cgroups:
+            paced = f"--cgroup {cgroups[node]} --bpffs {folder / 'bpf'} --socket {folder / node}"
+            # `ip netns exec` hides the control groups, which are among this process's mounts.
+            mounts = f"nsenter -t {os.getpid()} -m"
+            daemon = f"exec {mounts} {MESHPACED} host {paced} --hops {HOPS} --rate {RATE}"
+            parts.append(HOST.format(node=node, run=quoted(daemon)))
+            client = f"{mounts} sh -c 'echo '$$' > {cgroups[node] / 'cgroup.procs'}' && {client}"
+        parts.append(CLIENT.format(node=node, run=quoted(client), start=BEFORE_S))
+    return "".join(parts)
+
+
+def quoted(text: str) -> str:
+    return json.dumps(text)
+
+
+@contextmanager
+def control_groups(nodes: set[str], folder: Path) -> Iterator[dict[str, Path]]:
+    """A control group for each of the nodes, and a BPF file system for all."""
+    if not nodes:
+        yield {}
+        return
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    hierarchy = next((Path(mount[1]) for mount in mounts if mount[2] == "cgroup2"), None)
+    if hierarchy is None:
+        sys.exit("meshpaced host needs control groups of version 2")
+    made = {node: hierarchy / f"emulated-{os.getpid()}-{node}" for node in nodes}
+    bpf = folder / "bpf"
+    bpf.mkdir()
+    subprocess.run(["mount", "-t", "bpf", "bpf", bpf], check=True)
+    try:
+        for path in made.values():
+            path.mkdir()
+        yield made
+    finally:
+        subprocess.run(["umount", bpf], check=True)
+        for path in made.values():
+            remove(path)
+
+
+def remove(group: Path) -> None:
+    """Removes a control group, once the last of its processes, killed before, is gone."""
+    end = time.monotonic() + 10
+    while True:
+        try:
+            return group.rmdir()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+def emulate(cell: Cell, seconds: int, seed: int) -> Made:
+    with tempfile.TemporaryDirectory(prefix="mp-") as name:
+        folder = Path(name)
+        with control_groups(UPWARD[cell.way] if cell.on else set(), folder) as cgroups:
+            file = folder / "chains.toml"
+            file.write_text(scenario(cell, seconds, folder, cgroups))
+            words = [sys.executable, "-m", "meshpace", "emulate", file, "--json", "--seed", seed, "--name", folder.name]
+            done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{cell}, run {seed}: {done.stderr}")
+    return made(json.loads(done.stdout), cell, seconds)
+
+
+def made(result: dict[str, Any], cell: Cell, seconds: int) -> Made:
+    """What a result says of the two flows, that of the first chain first."""
+    goodput, p50, p95, resent, begun = [], [], [], [], []
+    for number, node in enumerate(WIRELESS):
+        source, sink = (node, "B") if node in UPWARD[cell.way] else ("B", node)
+        ends = {
+            run["node"]: told(run["output"])
+            for run in result["runs"]
+            if f" {5301 + number} " in run["run"] and run["collect"] == "output"
+        }
+        received, again = (between(ends[end], WARMUP_S, WARMUP_S + seconds) for end in (sink, source))
+        goodput.append(received * 8 / seconds)
+        resent.append(again)
+        begun.append(next((second for second, value in ends[sink].items() if value), None))
+        way = next((row for row in result["traffic"] if (row["from"], row["to"]) == (source, sink)), None)
+        p50.append(way and way["delay_p50_s"])
+        p95.append(way and way["delay_p95_s"])
+    return Made(goodput, p50, p95, resent, begun, result["lateness"])
+
+
+def table(found: dict[Cell, list[Made]], runs: int, seconds: int, command: str) -> str:
+    lines = [
+        f"Up to {runs} runs of {seconds} s a row after {WARMUP_S} s. Goodput in kbit/s: first chain's flow + second's, "
+        "means over runs; in all (least to most). Delay in ms of the flows' packets from device to device, mean over "
+        "flows and runs. Begun: the latest second by which a flow's first bytes had come. Lateness: valid runs of "
+        f"all of the row, and the largest share late. `{command}`.",
+        "",
+        "| routes | way | kernel | meshpaced | goodput | in all | Jain | delay 50 / 95 % | resent | begun | lateness |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [row(cell, all_) for cell, all_ in found.items() if all_]
+    return "\n".join(lines)
+
+
+def row(cell: Cell, all_: list[Made]) -> str:
+    sums = [sum(one.goodput_bps) / 1000 for one in all_]
+    each = [statistics.mean(one.goodput_bps[flow] for one in all_) / 1000 for flow in (0, 1)]
+    fairness = [found for one in all_ if (found := jain(one.goodput_bps)) is not None]
+    columns = [
+        cell.routing,
+        cell.way,
+        cell.kernel,
+        "on" if cell.on else "off",
+        f"{each[0]:.0f} + {each[1]:.0f}",
+        f"{statistics.mean(sums):.0f} ({min(sums):.0f} to {max(sums):.0f})",
+        f"{statistics.mean(fairness):.3f} ({min(fairness):.3f} to {max(fairness):.3f})" if fairness else "none",
+        f"{mean_ms(all_, 'delay_p50_s')} / {mean_ms(all_, 'delay_p95_s')}",
+        f"{mean_of(value for one in all_ for value in one.retransmits):.0f}",
+        begun([second for one in all_ for second in one.begun_s]),
+        f"{sum(one.lateness['valid'] is True for one in all_)} of {len(all_)}, "
+        f"{max(one.lateness['share_late'] for one in all_):.2%}",
+    ]
+    return f"| {' | '.join(columns)} |"
+
+
+def begun(seconds: list[int | None]) -> str:
+    """The latest, or that some never began; empty where no run has it."""
+    known = [second for second in seconds if second is not None]
+    return "never" if len(known) < len(seconds) else str(max(known, default=""))
+
+
+def mean_ms(all_: list[Made], field: str) -> str:
+    return f"{1e3 * mean_of(value for one in all_ for value in getattr(one, field)):.0f}"
+
+
+def mean_of(values: Iterator[float | None]) -> float:
+    known = [value for value in values if value is not None]
+    return statistics.mean(known) if known else float("nan")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--routing", default="aodv")
+    parser.add_argument("--kernels", default="reno,cubic,bbr")
+    parser.add_argument("--ways", default="down,up,oncoming")
+    parser.add_argument("--store", type=Path, default=TARGET / "emulated-gateway")
+    parser.add_argument("--stored", action="store_true", help="make no runs: only show those that the folder has")
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    if not MESHPACED.exists():
+        sys.exit(f"{MESHPACED} is missing: cargo build --release -p meshpace-daemon")
+    known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    kernels = [kernel for kernel in asked.kernels.split(",") if kernel in known]
+    for kernel in set(asked.kernels.split(",")) - set(kernels):
+        print(f"{kernel}: not in this kernel ({' '.join(known)}); modprobe tcp_{kernel}", file=sys.stderr)
+    cells = [
+        Cell(routing, way, kernel, on)
+        for routing in asked.routing.split(",")
+        for way in asked.ways.split(",")
+        for kernel in kernels
+        for on in (False, True)
+    ]
+    asked.store.mkdir(parents=True, exist_ok=True)
+    found: dict[Cell, list[Made]] = {cell: [] for cell in cells}
+    for seed in range(1, asked.runs + 1):
+        for cell in cells:
+            name = f"{cell.routing}-{cell.way}-{cell.kernel}-{'on' if cell.on else 'off'}-{asked.seconds}-{seed}.json"
+            file = asked.store / name
+            if not file.exists():
+                if asked.stored:
+                    continue
+                one = emulate(cell, asked.seconds, seed)
+                draft = file.with_suffix(".draft")
+                draft.write_text(json.dumps(asdict(one)))
+                draft.replace(file)
+            one = Made(**json.loads(file.read_text()))
+            found[cell].append(one)
+            print(f"{file.stem}: {[round(bps / 1000) for bps in one.goodput_bps]} kbit/s", file=sys.stderr, flush=True)
+    options = f"--runs {asked.runs} --seconds {asked.seconds} --routing {asked.routing}"
+    written = table(found, asked.runs, asked.seconds, f"bench/emulated_gateway.py {options}")
+    print(written)
+    if asked.write:
+        before, _, rest = DOCUMENT.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        DOCUMENT.write_text(f"{before}{BEGIN}\n{written}\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()
