@@ -6,16 +6,17 @@ import pytest
 
 from meshpace import engine
 from meshpace.study import registry
-from meshpace.study.byu_schemes import TAHOE
-from meshpace.study.byu_switches import STUDIES
+from meshpace.study.byu_schemes import AP, TAHOE
+from meshpace.study.byu_switches import HOSTS, STUDIES, TOPOLOGIES, hosted
 from meshpace.study.byu_topologies import PAR, RETRIES
 from meshpace.study.model import AS_IS, Cell, Effort, Study
 from meshpace.study.verdicts import CLAIMS
 
+SWITCHES = STUDIES[: len(TOPOLOGIES)]
 NAMES = {study.name: study for study in registry.STUDIES}
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+@pytest.mark.parametrize("study", SWITCHES, ids=lambda study: study.name)
 def test_each_switch_changes_somebody_and_nobody_twice_alike(study: Study) -> None:
     """What two switches make of all the schemes' runs differs; what a switch is not about is one run for all."""
     seen = {}
@@ -39,6 +40,15 @@ def test_floors_are_moved_whole() -> None:
     job = study.job(Cell(RETRIES, TAHOE, "M3: the second floor the other way"), 1, Effort.QUICK)
     ways = [flow["path"] for flow in engine.resolve(job)["flows"]]
     assert ways == [list(PAR.paths[0]), list(PAR.paths[1][::-1])]
+
+
+def test_hosts_take_their_time() -> None:
+    study = NAMES["byu-host-c4"]
+    found = {
+        time: engine.resolve(study.job(Cell(RETRIES, AP, hosted(1, time)), 1, Effort.QUICK))["processing_delay_s"]
+        for time in HOSTS
+    }
+    assert found == {time: pytest.approx(time / 1000) for time in HOSTS}
 
 
 def test_claims_look_for_their_ingredient_where_their_schemes_are_run() -> None:

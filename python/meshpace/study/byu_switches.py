@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from meshpace.study.byu_cal import CHAINS
-from meshpace.study.byu_quantities import INTERVAL, SEGMENTS_AN_ACK, SHORT_OVER_LONG
+from meshpace.study.byu_quantities import INTERVAL, KHD, SEGMENTS_AN_ACK, SHORT_OVER_LONG
 from meshpace.study.byu_schemes import AD, AP, DA, FEW, TAHOE, hops, of_scheme
-from meshpace.study.byu_study import on
+from meshpace.study.byu_study import COUNTS, many, on
 from meshpace.study.byu_topologies import (
     ASL,
     ASS,
@@ -49,6 +49,11 @@ def _thinned(*values: tuple[str, str]) -> Settings:
     return _of((DA, AD), *values)
 
 
+def _processing(milliseconds: float) -> Settings:
+    time = f"{milliseconds:g}ms"
+    return (("routing.processing_delay", time), ("routing.processing_jitter", time))
+
+
 def _bytes(topology: Topology, count: int) -> Settings:
     ends = 1 if topology in CHAINS else len(topology.paths)
     return tuple((f"flow.{flow}.bytes", str(count)) for flow in range(ends))
@@ -72,6 +77,8 @@ COMMON: Mapping[str, Settings] = {
     "M1: 7 attempts": attempts(7),
     "M5: interface queue of 200": (("radio.queue", "200"),),
     "M5: interface queue of 1,000": (("radio.queue", "1000"),),
+    "H1: hosts take 1 to 2 ms": _processing(1),
+    "H1: hosts take 2.5 to 5 ms": _processing(2.5),
     "T2: timeouts of 0.2 s at least, 1 s at first": _all(("rto_min", "200ms"), ("rto_initial", "1s")),
     "T3: 3 segments at first": _all(("wifu_initial_window", "3")),
     "T4: 4 duplicates": _all(("wifu_duplicates", "4")),
@@ -131,4 +138,35 @@ def _study(topology: Topology) -> Study:
     )  # fmt: skip
 
 
-STUDIES = tuple(map(_study, TOPOLOGIES))
+HOSTS = (0.0, 1.0, 2.5)
+"""H1: what hosts take at least, ms; up to twice as much."""
+
+
+def hosted(count: int, milliseconds: float) -> str:
+    """The label of a number of flows over hosts that take so long."""
+    return f"{many(count)}, {milliseconds:g} ms"
+
+
+def _hosts(topology: Topology) -> Study:
+    points = (
+        Point(hosted(count, time), (*flows(count), *(_processing(time) if time else ())), time)
+        for count in COUNTS
+        for time in HOSTS
+    )
+    return on(
+        topology,
+        "host",
+        "Hosts that take their time",
+        f"Goodput and the four-hop interval on a {topology.title} by what a host takes for a packet, each way.",
+        source=f"Table 5.1; {DOCUMENT}, H1",
+        axis=("flows, hosts take at least", "ms"),
+        points=points,
+        schemes=(TAHOE, AP, DA),
+        conditions=(RETRIES,),
+        settings=hops(AP, n=4),
+        quantities=(FLOW_GOODPUT, JAIN, LOG_UTILITY, INTERVAL, KHD, TIMEOUTS, UNFINISHED),
+        notes="A host takes this for each packet that it receives, and up to as much again, uniformly.",
+    )
+
+
+STUDIES = (*map(_study, TOPOLOGIES), *map(_hosts, CHAINS))
