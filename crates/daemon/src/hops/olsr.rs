@@ -67,11 +67,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Written after what olsrd's jsoninfo plugin prints (its function `ipc_print_routes`), not recorded; `void` is this host's own.
     const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n\r\n\
 {\n \"pid\": 1234,\n \"systemTime\": 1700000000,\n \"timeSinceStartup\": 9000,\n \"routes\": [\n  {\n   \"destination\": \"10.1.0.7\",\n\
    \"genmask\": 32,\n   \"gateway\": \"10.1.0.2\",\n   \"metric\": 3,\n   \"etx\": 3.4,\n   \"rtpMetricCost\": 3481,\n\
    \"networkInterface\": \"wlan0\"\n  },\n  { \"destination\": \"10.9.0.0\", \"genmask\": 16, \"gateway\": \"10.1.0.2\", \"metric\": 2 },\n\
   { \"destination\": \"fd00::5\", \"genmask\": 128, \"gateway\": \"fe80::1\", \"metric\": 1 },\n\
+  { \"destination\": \"10.1.0.1\", \"genmask\": 32, \"gateway\": \"0.0.0.0\", \"metric\": 0, \"rtpMetricCost\": 0, \"networkInterface\": \"void\" },\n\
   { \"destination\": \"nonsense\", \"genmask\": 32, \"metric\": 1 }, { \"destination\": \"10.0.0.1\", \"genmask\": 200, \"metric\": 1 }\n ]\n}\n";
 
     #[test]
