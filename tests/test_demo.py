@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -16,7 +17,7 @@ from test_report import check_page
 
 def test_it_judges_what_it_ran_and_writes_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = studies(2, hops=(1, 4), measure=(("measure.duration", "12s"), ("measure.warmup", "2s")))
-    command.show(chosen, tmp_path / "report.html", seeds=2, threads=None, most_seeds=12)
+    command.show(chosen, tmp_path / "report.html", seeds=2, threads=None, most_seeds=12, drawing=tmp_path / "c.svg")
     out = capsys.readouterr().out
     assert "TCP-GAP delivers up to 41 % more than NewReno" in out
     assert re.search(r"holds|does not hold|undecided", out)
@@ -29,7 +30,15 @@ def test_it_judges_what_it_ran_and_writes_one_file(tmp_path: Path, capsys: pytes
     assert page.count("<svg") == 8 + 12
     assert "meshpace run scenarios/demo-chain.toml --set measure.duration=12s --set measure.warmup=2s --set " in page
     assert len(page) < 1_000_000
-    assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
+    drawing = (tmp_path / "c.svg").read_text()
+    words = [text.text for text in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")]
+    assert {"NewReno", "TCP-AP", "TCP-GAP"} <= set(words)
+    panels = [word for word in words if str(word).startswith(("wireless to wired, ", "wired to wireless, "))]
+    assert len(set(panels)) == 4, "each way under both routings"
+    assert max(map(len, map(str, panels))) < 50, "fits over its chart"
+    assert "prefers-color-scheme: dark" in drawing
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|url\(", drawing)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.svg", "report.html"]
 
 
 def test_it_runs_the_scenario_files_as_they_are() -> None:

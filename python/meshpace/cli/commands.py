@@ -63,11 +63,12 @@ def demo(
     output: Annotated[Path, Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
     seeds: Annotated[int, Option(min=2, max=1000, help="Runs of each point, for its confidence interval.")] = 5,
     threads: Threads = None,
+    picture: Annotated[Path | None, Option(help="Write the main chart as SVG, too.")] = None,
 ) -> None:
     """Run NewReno against TCP-AP and TCP-GAP on the papers' topologies; print a table, write a report."""
     from meshpace.demo.command import demo as run_demo
 
-    run_demo(output, seeds, threads)
+    run_demo(output, seeds, threads, picture)
 
 
 @reports_failure

@@ -20,6 +20,7 @@ from meshpace.files import replacing
 from meshpace.progress import Progress
 from meshpace.report.model import Claim, Report, Section
 from meshpace.report.page import render
+from meshpace.report.picture import picture
 from meshpace.study.decide import decide
 from meshpace.study.executors import workers
 from meshpace.study.model import Effort, Study
@@ -30,12 +31,19 @@ from meshpace.study.store import Store
 from meshpace.study.verdicts import judge_all
 
 
-def demo(output: Path, seeds: int, threads: int | None) -> None:
-    """Runs everything, prints the tables and the verdicts, writes the report to ``output``."""
-    show(studies(seeds), output, seeds, threads)
+def demo(output: Path, seeds: int, threads: int | None, drawing: Path | None = None) -> None:
+    """Runs everything, prints the tables and the verdicts, writes the report, and its chart to ``drawing``."""
+    show(studies(seeds), output, seeds, threads, drawing=drawing)
 
 
-def show(chosen: Sequence[Study], output: Path, seeds: int, threads: int | None, most_seeds: int = MOST_SEEDS) -> None:
+def show(
+    chosen: Sequence[Study],
+    output: Path,
+    seeds: int,
+    threads: int | None,
+    most_seeds: int = MOST_SEEDS,
+    drawing: Path | None = None,
+) -> None:
     """The demo of these studies; headlines get so many seeds at most."""
     began = time.monotonic()
     wanted = tasks(chosen, Effort.QUICK)
@@ -54,6 +62,10 @@ def show(chosen: Sequence[Study], output: Path, seeds: int, threads: int | None,
     claims = tuple(claim for group in by_study.values() for claim in group)
     with replacing(output) as draft:
         draft.write_text(render(_report(outcomes, seeds, wall, claims, sections)), encoding="utf-8")
+    if drawing is not None:
+        goodput = sections[0].views[0].charts[: 2 * len(CONDITIONS)]
+        with replacing(drawing) as draft:
+            draft.write_text(picture("Goodput of one flow over a chain", goodput), encoding="utf-8")
     terminal = console()
     for section in sections:
         _print_tables(terminal, section)

@@ -68,7 +68,15 @@ def _over_hops(outcome: Outcome, condition: Condition, way: str, quantity: Quant
         for s in SCHEMES
     )
     title = f"{quantity.title.capitalize()}, {_place(condition, way)}"
-    return Chart(title, tuple(points), "wireless hops", quantity.unit, series, factor=quantity.factor)
+    return Chart(
+        title,
+        tuple(points),
+        "wireless hops",
+        quantity.unit,
+        series,
+        factor=quantity.factor,
+        x=tuple(map(float, points)),
+    )
 
 
 def _beside(
