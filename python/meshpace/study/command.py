@@ -62,6 +62,8 @@ def _claims(study: Study) -> list[str]:
 
 def _count(study: Study, effort: Effort) -> int:
     """How many runs that is: as many as :func:`tasks` lists, without the keys, which would cost seconds."""
+    if study.drawn is None:
+        return len({study.job(cell, 1, effort) for cell in study.cells(effort)}) * study.plan(effort).seeds
     return len({job for _, job in study.jobs(effort)})
 
 

@@ -260,8 +260,10 @@ class Study:
     def jobs(self, effort: Effort, more: More = NOTHING_MORE) -> Iterator[tuple[Cell, Job]]:
         """Every run, with ``more`` seeds than planned for some; those of ``level`` schemes for each point anew."""
         for cell in self.cells(effort):
+            first = self.job(cell, 1, effort)
             for seed in range(1, self.plan(effort).seeds + more.get((self.name, cell), 0) + 1):
-                yield cell, self.job(cell, seed, effort)
+                # Where seeds draw nothing of their own a cell's jobs differ in the seed alone: there are 300,000.
+                yield cell, first._replace(seed=seed) if self.drawn is None else self.job(cell, seed, effort)
 
 
 @functools.cache
