@@ -77,7 +77,9 @@ def assemble(root: Path, source: Path) -> None:
         place.write_text(text, encoding="utf-8")
     shutil.copy(Path(__file__).with_name("site.css"), source / "site.css")
     for picture in (root / "docs").rglob("*.svg"):
-        shutil.copy(picture, source / picture.relative_to(root))
+        place = source / picture.relative_to(root)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(picture, place)
 
 
 def _page(page: Path, root: Path, pages: set[Path]) -> str:
