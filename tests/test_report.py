@@ -73,6 +73,14 @@ def test_values_stand_where_the_axis_says() -> None:
     assert heights[0] > heights[2]
 
 
+@pytest.mark.parametrize(("log", "ratio"), [(False, 2.0), (True, 1.0)])
+def test_labels_stand_to_scale_where_they_are_numbers(log: bool, ratio: float) -> None:
+    values = (Estimate(1, None, 1), Estimate(1, None, 1), Estimate(1, None, 1))
+    svg = draw(Chart("Goodput", ("2", "4", "8"), "hops", "kbit/s", (Series("A", values),), x=(2, 4, 8), log=log))
+    first, second, third = (float(x) for x in re.findall(r'<circle cx="([\d.]+)"', svg))
+    assert (third - second) / (second - first) == pytest.approx(ratio, abs=0.01)
+
+
 def test_whiskers_only_where_there_is_an_interval_and_gaps_where_there_is_no_value() -> None:
     svg = draw(chart(Estimate(1, 0.5, 3), Estimate(2, None, 1), None))
     assert svg.count("whisker") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from html import escape
@@ -39,7 +40,9 @@ class _Plot:
 
     def __init__(self, chart: Chart, top: float) -> None:
         self.chart, self.top = chart, top
-        self.slot = (_WIDTH - _LEFT - _RIGHT) / len(chart.axis)
+        self.centres = _centres(chart)
+        gaps = [after - before for before, after in itertools.pairwise(sorted(self.centres))]
+        self.slot = min([(_WIDTH - _LEFT - _RIGHT) / len(chart.axis), *(gap for gap in gaps if gap > 0)])
         lines = [line for name in chart.axis for line in name.split("\n")]
         # Names that would run into each other are turned.
         self.turned = not chart.dense and max(map(len, lines)) * _LETTER > self.slot
@@ -48,7 +51,7 @@ class _Plot:
 
     def x(self, index: int, offset: float = 0.0) -> float:
         """Centre of a slot, moved by ``offset`` slots."""
-        return _LEFT + (index + 0.5 + offset) * self.slot
+        return self.centres[index] + offset * self.slot
 
     def y(self, value: float) -> float:
         """Height of a value, kept inside the plot."""
@@ -63,6 +66,17 @@ class _Plot:
         if value.half_width is not None:
             text += f" ± {value.half_width * chart.factor:,.{chart.decimals}f}"
         return f"<title>{escape(f'{text} {chart.unit}'.strip())}</title>"
+
+
+def _centres(chart: Chart) -> list[float]:
+    """Where the labels stand: to scale where they are numbers, else side by side."""
+    count, width = len(chart.axis), _WIDTH - _LEFT - _RIGHT
+    slot = width / count
+    if chart.bars or chart.x is None or len(set(chart.x)) < 2:
+        return [_LEFT + (index + 0.5) * slot for index in range(count)]
+    values = [math.log(x) for x in chart.x] if chart.log else list(chart.x)
+    least, span = min(values), max(values) - min(values)
+    return [_LEFT + slot / 2 + (value - least) / span * (width - slot) for value in values]
 
 
 def _scale(peak: float, top: float | None) -> tuple[float, float]:
