@@ -61,12 +61,15 @@ fn every_scheme_moves_data() {
                 ImpairmentConfig { loss, delay: Span::from_millis(2), ..ImpairmentConfig::default() };
             let mut world = World::new(network);
             world.late = Span::from_micros(60);
-            let ends = world.connected(&scheme(name), scheme(name));
+            let options = scheme(name);
+            // Where no router answers such a sender keeps the rate that it begins with, which may be a segment a second.
+            let least = if options.tcp.control.asks().relays.is_some() { 0.01 } else { 0.2 };
+            let ends = world.connected(&options, options.clone());
             let took = exchange(&mut world, ends, 1_000_000, 0, 64_000);
             let info = world.client.info(ends.0).expect("known");
             let rate = 8.0 / took.as_secs_f64();
             println!("{name:18} loss {loss}: {rate:7.3} Mbit/s, {:?}", info.counters);
-            assert!(rate > 0.2, "{name}: {rate} Mbit/s");
+            assert!(rate > least, "{name}: {rate} Mbit/s");
             if loss == 0.0 {
                 assert_eq!((info.counters.retransmits, info.counters.timeouts), (0, 0), "{name}");
             }
