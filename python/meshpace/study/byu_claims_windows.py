@@ -50,14 +50,16 @@ MINORITY = Rule("ORDER", high=2 / 3)
 def _lead(alpha: float) -> Measure:
     """Over the best other value of a, by how much goodput a value's exceeds that, at its own point."""
 
+    def others(point: str) -> list[str]:
+        return [point.replace(f"a = {alpha:g}", f"a = {a:g}") for a in ALPHAS if a != alpha]
+
     def take(outcome: Outcome, condition: Condition, point: str) -> Values:
-        others = [point.replace(f"a = {alpha:g}", f"a = {a:g}") for a in ALPHAS if a != alpha]
         ours = outcome.values(Cell(condition, FEW, point), FLOW_GOODPUT)
-        theirs = [outcome.values(Cell(condition, FEW, other), FLOW_GOODPUT) for other in others]
+        theirs = [outcome.values(Cell(condition, FEW, other), FLOW_GOODPUT) for other in others(point)]
         rows = zip(ours, *theirs, strict=False)
         return [None if None in row else row[0] - max(x for x in row[1:] if x is not None) for row in rows]
 
-    return Measure((FEW,), take, FLOW_GOODPUT)
+    return Measure((FEW,), take, FLOW_GOODPUT, beside=lambda point: [(FEW, other) for other in others(point)])
 
 
 def _seldom(measure: Callable[[float], Measure], holds: Callable[[float], bool], what: str) -> tuple[Ask, ...]:

@@ -77,7 +77,7 @@ def along(measure: Measure, points: Sequence[str], sum_up: Callable[[list[float]
         rows = (list(row) for row in zip(*columns, strict=False))
         return [None if None in row else sum_up([value for value in row if value is not None]) for row in rows]
 
-    return Measure(measure.schemes, take, measure.quantity, along=tuple(points), once=True)
+    return Measure(measure.schemes, take, measure.quantity, along=tuple(points), once=True, beside=measure.beside)
 
 
 def part(measure: Measure, points: Sequence[str], holds: Callable[[float], bool]) -> Measure:
