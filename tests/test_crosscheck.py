@@ -376,11 +376,12 @@ def test_the_table_has_both_and_the_ratio(cli: Cli, chain: Path) -> None:
 def test_without_ns2_one_message(
     chain: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from meshpace.cli import app
+    from meshpace.cli import main
 
     monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr("sys.argv", ["meshpace", "crosscheck", str(chain)])
     with pytest.raises(SystemExit) as end:
-        app(["crosscheck", str(chain)])
+        main()
     assert end.value.code == 2
     captured = capsys.readouterr()
     assert captured.out == ""

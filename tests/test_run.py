@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -145,18 +143,6 @@ def test_the_table_shows_what_the_json_has(cli: Cli, chain: Path) -> None:
     assert "aggregate goodput" in done.stdout
     assert "±" not in done.stdout
     assert "±" in cli("run", chain, "--seeds", 2).stdout
-
-
-def test_json_starts_without_the_heavy_modules(chain: Path) -> None:
-    code = (
-        "import sys; from meshpace.cli import app\n"
-        f"try: app(['run', {str(chain)!r}, '--json'])\n"
-        "except SystemExit: pass\n"
-        "print(*sorted({'numpy', 'pyarrow', 'rich.console', 'rich.table'} & set(sys.modules)), file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == ""
-    json.loads(done.stdout)
 
 
 def test_a_scenario_without_flows_has_sums_of_zero(cli: Cli, tmp_path: Path) -> None:
