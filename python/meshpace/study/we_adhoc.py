@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from meshpace.study.gap import timed
-from meshpace.study.model import DSDV, Axis, Plan, Point, Study
-from meshpace.study.quantities import GOODPUT, JAIN, JAIN_10S
-from meshpace.study.we import PAPER, TCP_AP, WCP, WE, WINF, XCP_B, XCP_WINF
-from meshpace.study.we_quantities import LOSS, PACE, PACKET_DELAY, RECEIVED, USE, WE_DROPS
+from meshpace.study.model import Axis, Point, Study
+from meshpace.study.we import TCP_AP, WCP, WE, WINF, XCP_B, XCP_WINF
+from meshpace.study.we_moving import moving
 
 NODES = (8, 16, 32, 64, 128, 256)
-READ = (GOODPUT, PACKET_DELAY, RECEIVED, JAIN, JAIN_10S, LOSS, WE_DROPS, USE, PACE)
 STILL = "static nodes"
 QUICK = ("4", "16", "64")
 """Flows of the quick plan: 8, 32 and 128 nodes."""
@@ -27,22 +24,10 @@ _AXIS = Axis("flows, half as many as nodes", "", tuple(map(point, NODES)), logar
 
 
 def _study(name: str, title: str, figures: tuple[str, ...], shows: str, *schemes: str) -> Study:
-    return Study(
-        name=name,
-        paper="we-tcp-ap",
-        title=title,
-        figures=figures,
-        source=f"{PAPER}, {figures[0]} to {figures[-1][5:]}",
-        shows=shows,
-        scenario="we-adhoc.toml",
-        axis=_AXIS,
-        schemes=schemes,
-        conditions=(DSDV,),
-        quick=Plan(5, timed(60, 0), QUICK, 1.0),
-        full=Plan(30, timed(300, 0), core_s=20.0),
-        quantities=READ,
-        series=True,
-        notes="Nodes, flows, ranges, speeds and routing as printed; ends, pause and warm-up are the catalogue's.",
+    notes = "Nodes, flows, ranges, speeds and routing as printed; ends, pause and warm-up are the catalogue's."
+    costs = (1.0, 20.0)
+    return moving(
+        name, title, shows, "we-adhoc.toml", _AXIS, *schemes, core_s=costs, figures=figures, quick=QUICK, notes=notes
     )
 
 
@@ -76,21 +61,17 @@ _WE = _study(
     XCP_WINF,
     WCP,
 )
-_STILL = Study(
-    name="we-adhoc-static",
-    paper="we-tcp-ap",
-    title="Ad hoc: nodes that move and nodes that do not",
-    figures=(),
-    source=f"{PAPER}, section IV; the static twin is the catalogue's (F3.11, X11)",
-    shows="What movement does to TCP-AP and XCP-b beside XCP-Winf.",
-    scenario="we-adhoc.toml",
-    axis=Axis("flows, half as many as nodes", "", tuple(point(n, moving=m) for n in (8, 64) for m in (False, True))),
-    schemes=(TCP_AP, XCP_B, XCP_WINF),
-    conditions=(DSDV,),
-    quick=Plan(5, timed(60, 0), core_s=1.0),
-    full=Plan(30, timed(300, 0), core_s=5.0),
-    quantities=READ,
-    series=True,
+_STILL = moving(
+    "we-adhoc-static",
+    "Ad hoc: nodes that move and nodes that do not",
+    "What movement does to TCP-AP and XCP-b beside XCP-Winf.",
+    "we-adhoc.toml",
+    Axis("flows, half as many as nodes", "", tuple(point(n, moving=m) for n in (8, 64) for m in (False, True))),
+    TCP_AP,
+    XCP_B,
+    XCP_WINF,
+    core_s=(1.0, 5.0),
+    source="section IV; the static twin is the catalogue's (F3.11, X11)",
 )
 
 STUDIES = (_BASE, _WINF, _WE, _STILL)

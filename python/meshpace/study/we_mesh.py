@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from meshpace.study.gap import timed
-from meshpace.study.model import DSDV, Axis, Plan, Point, Study
-from meshpace.study.we import PAPER, TCP_AP, WCP, WE, WINF, XCP_WINF
-from meshpace.study.we_adhoc import READ
+from meshpace.study.model import Axis, Point, Study
+from meshpace.study.we import TCP_AP, WCP, WE, WINF, XCP_WINF
+from meshpace.study.we_moving import moving
 
 MOBILE = (3, 4, 5, 6, 7)
 
@@ -15,23 +14,15 @@ def point(mobile: int) -> Point:
     return Point(str(mobile), (("topology.mobile", str(mobile)), ("flow.0.count", str(mobile))), float(mobile))
 
 
+_AXIS = Axis("mobile nodes, a flow each", "", tuple(map(point, MOBILE)))
+_QUICK = ("3", "5", "7")
+
+
 def _study(name: str, title: str, figures: tuple[str, ...], shows: str, *schemes: str) -> Study:
-    return Study(
-        name=name,
-        paper="we-tcp-ap",
-        title=title,
-        figures=figures,
-        source=f"{PAPER}, {figures[0]} to {figures[-1][5:]}",
-        shows=shows,
-        scenario="we-mesh.toml",
-        axis=Axis("mobile nodes, a flow each", "", tuple(map(point, MOBILE))),
-        schemes=schemes,
-        conditions=(DSDV,),
-        quick=Plan(5, timed(60, 0), ("3", "5", "7"), 0.5),
-        full=Plan(30, timed(300, 0), core_s=2.5),
-        quantities=READ,
-        series=True,
-        notes="Numbers of nodes, ranges and speeds as printed; grid, ends and pause are the catalogue's.",
+    notes = "Numbers of nodes, ranges and speeds as printed; grid, ends and pause are the catalogue's."
+    costs = (0.5, 2.5)
+    return moving(
+        name, title, shows, "we-mesh.toml", _AXIS, *schemes, core_s=costs, figures=figures, quick=_QUICK, notes=notes
     )
 
 

@@ -3,42 +3,34 @@
 from __future__ import annotations
 
 from meshpace.study.gap import timed
-from meshpace.study.model import AS_IS, DSDV, NO_AXIS, STATIC, Axis, Plan, Point, Study
+from meshpace.study.model import AS_IS, NO_AXIS, STATIC, Axis, Plan, Point, Study
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN
 from meshpace.study.we import PAPER, TCP_AP, WCP, WE, WINF, XCP_B, XCP_WINF
-from meshpace.study.we_adhoc import READ
 from meshpace.study.we_adhoc import point as adhoc
 from meshpace.study.we_mesh import point as mesh
+from meshpace.study.we_moving import moving
 
 RENO, XCP, RCP, RCP_WINF = "newreno", "xcp", "rcp", "rcp-winf"
 NO_COLLISIONS, NO_RTS = "no collision term", "no RTS/CTS"
 
 
+_AXIS = Axis(
+    "what is changed",
+    "",
+    (
+        Point(AS_IS),
+        Point(NO_COLLISIONS, ((f"scheme.{WE}.we_collision", "off"),)),
+        Point(NO_RTS, (("radio.rts", "never"),)),
+    ),
+)
+_SCHEMES = (RENO, TCP_AP, WINF, WE, XCP, XCP_B, XCP_WINF, RCP, RCP_WINF, WCP)
+
+
 def _study(name: str, title: str, scenario: str, settings: Point, core_s: float) -> Study:
-    return Study(
-        name=name,
-        paper="we-tcp-ap",
-        title=title,
-        figures=(),
-        source=f"{PAPER}, abstract, sections I to III and VII",
-        shows="Ingredients of WE TCP-AP taken away, and schemes that only the text names.",
-        scenario=scenario,
-        axis=Axis(
-            "what is changed",
-            "",
-            (
-                Point(AS_IS),
-                Point(NO_COLLISIONS, ((f"scheme.{WE}.we_collision", "off"),)),
-                Point(NO_RTS, (("radio.rts", "never"),)),
-            ),
-        ),
-        schemes=(RENO, TCP_AP, WINF, WE, XCP, XCP_B, XCP_WINF, RCP, RCP_WINF, WCP),
-        conditions=(DSDV,),
-        quick=Plan(5, timed(60, 0), core_s=core_s),
-        full=Plan(30, timed(300, 0), core_s=5 * core_s),
-        quantities=READ,
-        settings=settings.settings,
-        series=True,
+    shows = "Ingredients of WE TCP-AP taken away, and schemes that only the text names."
+    source, costs = "abstract, sections I to III and VII", (core_s, 5 * core_s)
+    return moving(
+        name, title, shows, scenario, _AXIS, *_SCHEMES, core_s=costs, source=source, settings=settings.settings
     )
 
 
