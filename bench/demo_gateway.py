@@ -26,6 +26,7 @@ from control import ask
 from net import MESHPACED
 
 from emulated_flow import PROGRAM, between, told
+from emulated_hosts import gateway, host
 from meshpace.emulation.verdict import in_words
 
 HOPS, RATE = 4, "11Mbps"
@@ -57,19 +58,6 @@ b = "server"
 rate = "50Mbps"
 delay = "20ms"
 """
-HOST = '\n[[emulate.host]]\nnode = "{node}"\nrun = {run}\n'
-FLOW = '\n[[emulate.host]]\nnode = "{node}"\nrun = {run}\nstart = "{start}s"\ncollect = "output"\n'
-DAEMON = """\
-mode = "{mode}"
-[mesh]
-interfaces = ["mesh0"]
-rate = "{rate}"
-[hops]
-sources = []
-default = {hops}
-[control]
-socket = "{socket}"
-"""
 
 
 @dataclass(frozen=True)
@@ -93,14 +81,11 @@ class Outcome:
 
 
 def scenario(mode: str, folder: Path) -> str:
-    config = folder / "meshpaced.toml"
-    config.write_text(DAEMON.format(mode=mode, rate=RATE, hops=HOPS, socket=folder / "control"))
-    parts = [SCENARIO, HOST.format(node=f"n{HOPS}", run=json.dumps(f"exec {MESHPACED} gateway --config {config}"))]
+    parts = [SCENARIO, gateway(f"n{HOPS}", MESHPACED, folder, mode, rate=RATE, hops=HOPS)]
     for port in PORTS:
         ends = {"server": f"serve {port} send reno", "n0": f"call server {port} take reno"}
         for node, words in ends.items():
-            run = json.dumps(f"exec {sys.executable} {PROGRAM} {words}")
-            parts.append(FLOW.format(node=node, run=run, start=BEFORE_S))
+            parts.append(host(node, f"exec {sys.executable} {PROGRAM} {words}", BEFORE_S))
     return "".join(parts)
 
 

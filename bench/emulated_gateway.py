@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from emulated_flow import PROGRAM, between, told
+from emulated_hosts import gateway, host
 from meshpace.emulation.collect import jain
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,19 +69,6 @@ rate = "10Mbps"
 delay = "40ms"
 """
 LINKS = (("IG", "RT1"), ("RT1", "RT2"), ("RT2", "B"))
-HOST = '\n[[emulate.host]]\nnode = "{node}"\nrun = {run}\n'
-CLIENT = '\n[[emulate.host]]\nnode = "{node}"\nrun = {run}\nstart = "{start}s"\ncollect = "output"\n'
-DAEMON = """\
-mode = "pace"
-[mesh]
-interfaces = ["mesh0"]
-rate = "{rate}"
-[hops]
-sources = []
-default = {hops}
-[control]
-socket = "{socket}"
-"""
 
 
 @dataclass(frozen=True)
@@ -114,9 +102,7 @@ def scenario(cell: Cell, seconds: int, folder: Path, cgroups: dict[str, Path]) -
         *(WIRED.format(here=here, there=there) for here, there in LINKS),
     ]
     if cell.on:
-        config = folder / "meshpaced.toml"
-        config.write_text(DAEMON.format(rate=RATE, hops=HOPS, socket=folder / "control"))
-        parts.append(HOST.format(node="IG", run=quoted(f"exec {MESHPACED} gateway --config {config}")))
+        parts.append(gateway("IG", MESHPACED, folder, "pace", rate=RATE, hops=HOPS))
     else:
         parts.append('\n[[emulate.host]]\nnode = "IG"\n')
     for number, node in enumerate(WIRELESS):
@@ -124,21 +110,17 @@ def scenario(cell: Cell, seconds: int, folder: Path, cgroups: dict[str, Path]) -
         here, there = ("send", "take") if node in UPWARD[cell.way] else ("take", "send")
         program = f"exec {sys.executable} {PROGRAM}"
         server = f"{program} serve {port} {there} {cell.kernel}"
-        parts.append(CLIENT.format(node="B", run=quoted(server), start=BEFORE_S))
+        parts.append(host("B", server, BEFORE_S))
         client = f"{program} call B {port} {here} {cell.kernel}"
         if node in cgroups:
             paced = f"--cgroup {cgroups[node]} --bpffs {folder / 'bpf'} --socket {folder / node}"
             # `ip netns exec` hides the control groups, which are among this process's mounts.
             mounts = f"nsenter -t {os.getpid()} -m"
             daemon = f"exec {mounts} {MESHPACED} host {paced} --hops {HOPS} --rate {RATE}"
-            parts.append(HOST.format(node=node, run=quoted(daemon)))
+            parts.append(host(node, daemon))
             client = f"{mounts} sh -c 'echo '$$' > {cgroups[node] / 'cgroup.procs'}' && {client}"
-        parts.append(CLIENT.format(node=node, run=quoted(client), start=BEFORE_S))
+        parts.append(host(node, client, BEFORE_S))
     return "".join(parts)
-
-
-def quoted(text: str) -> str:
-    return json.dumps(text)
 
 
 @contextmanager

@@ -1,0 +1,31 @@
+"""Tables of a scenario whose nodes are real hosts: what runs on them, and meshpaced on a gateway."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+DAEMON = """\
+mode = "{mode}"
+[mesh]
+interfaces = ["mesh0"]
+rate = "{rate}"
+[hops]
+sources = []
+default = {hops}
+[control]
+socket = "{socket}"
+"""
+
+
+def host(node: str, command: str, start_s: float | None = None) -> str:
+    """A host that runs a command: from the beginning, or from a time on, and then its output is collected."""
+    table = f'\n[[emulate.host]]\nnode = "{node}"\nrun = {json.dumps(command)}\n'
+    return table if start_s is None else f'{table}start = "{start_s}s"\ncollect = "output"\n'
+
+
+def gateway(node: str, meshpaced: Path, folder: Path, mode: str, *, rate: str, hops: int) -> str:
+    """A host that runs `meshpaced gateway`; its configuration and its socket, `control`, are in the folder."""
+    config = folder / "meshpaced.toml"
+    config.write_text(DAEMON.format(mode=mode, rate=rate, hops=hops, socket=folder / "control"))
+    return host(node, f"exec {meshpaced} gateway --config {config}")
