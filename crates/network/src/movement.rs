@@ -148,6 +148,17 @@ mod tests {
     use super::*;
     use meshpace_radio::Propagation;
 
+    fn links() -> Links {
+        Links {
+            propagation: Propagation::TwoRay,
+            ranges: (250.0, 550.0),
+            summed_interference: false,
+            seed: 1,
+            listed: Vec::new(),
+            building: meshpace_radio::Building::default(),
+        }
+    }
+
     /// experiments/we-tcp-ap.md, E2: of first legs with a density of 1/v between 10 and 30 m/s the mean speed is
     /// (30 - 10)/ln 3 = 18.2 m/s, of all later ones 20.
     #[test]
@@ -162,15 +173,7 @@ mod tests {
                 height: 1e5,
                 nodes: (0..4000).map(NodeId).collect(),
             };
-            let links = Links {
-                propagation: Propagation::TwoRay,
-                ranges: (250.0, 550.0),
-                summed_interference: false,
-                seed: 1,
-                listed: Vec::new(),
-                building: meshpace_radio::Building::default(),
-            };
-            let movement = Movement::new(&mobility, &[Position::flat(0.0, 0.0); 4000], links).unwrap();
+            let movement = Movement::new(&mobility, &[Position::flat(0.0, 0.0); 4000], links()).unwrap();
             let speed = |walker: &Walker| {
                 walker.from.distance(walker.to) / (walker.arrives - walker.departs).as_secs_f64()
             };
@@ -196,15 +199,7 @@ mod tests {
             height: 100.0,
             nodes: (1..5).map(NodeId).collect(),
         };
-        let links = Links {
-            propagation: Propagation::TwoRay,
-            ranges: (250.0, 550.0),
-            summed_interference: false,
-            seed: 1,
-            listed: Vec::new(),
-            building: meshpace_radio::Building::default(),
-        };
-        let mut movement = Movement::new(&mobility, &start, links).unwrap();
+        let mut movement = Movement::new(&mobility, &start, links()).unwrap();
         let (mut now, mut farthest) = (Instant::ZERO, 0.0f64);
         for _ in 0..3000 {
             let before = movement.positions.clone();

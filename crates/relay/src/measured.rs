@@ -67,7 +67,7 @@ pub(crate) fn capacity(queue: &QueueConfig) -> f64 {
 /// What a packet's sender asks, if it asks something of this kind.
 pub(crate) fn asked<T>(packet: &Packet, kind: u8, read: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
     let request: Request = packet.shim()?;
-    (request.said.kind() == kind).then(|| read(request.said.bytes())).flatten()
+    request.said.read(kind, read)
 }
 
 /// Writes the answer in the request's place.

@@ -120,6 +120,11 @@ impl Feedback {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
+
+    /// What `read` makes of it; `None` if it is of another kind, or `read` makes nothing of it.
+    pub fn read<T>(&self, kind: u8, read: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
+        (self.kind == kind).then(|| read(self.bytes())).flatten()
+    }
 }
 
 impl core::fmt::Debug for Feedback {

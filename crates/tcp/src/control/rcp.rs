@@ -4,8 +4,7 @@ use super::law_pacer::{gate, take_token};
 use super::limiter::Waiting;
 use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
 use super::{
-    Ack, AckKind, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Progress, Reaction,
-    Recovery, Window,
+    Ack, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Reaction, Recovery, Window,
 };
 use alloc::boxed::Box;
 use meshpace_explicit::{SmoothedRtt, rcp};
@@ -57,22 +56,13 @@ impl Control for Rcp {
         if let Some(rtt) = ack.newest {
             self.rtt.on_sample(rtt);
         }
-        let header = ack.feedback.filter(|feedback| feedback.kind() == rcp::KIND);
-        if let Some(header) = header.and_then(|feedback| rcp::Header::from_bytes(feedback.bytes())) {
+        let header = ack.feedback.and_then(|feedback| feedback.read(rcp::KIND, rcp::Header::from_bytes));
+        if let Some(header) = header {
             // Nobody limited it: nothing on the way is a router of RCP.
             let interval = Span::try_from_secs_f64(f64::from(ack.mss) / header.rate);
             self.pacer.set_interval(ack.now, interval.filter(|_| header.rate.is_finite()).or(Some(FIRST)));
         }
-        match ack.kind {
-            AckKind::New => match self.recovery.on_new_ack(&mut self.scratch, ack) {
-                Progress::Partial(reaction) => reaction,
-                Progress::Open | Progress::Recovered => Reaction::Continue,
-            },
-            AckKind::Duplicate if self.recovery.on_duplicate(&ack.out) => {
-                self.recovery.enter(&mut self.scratch, 1.0)
-            }
-            AckKind::Duplicate | AckKind::Other => Reaction::Continue,
-        }
+        self.recovery.resend(&mut self.scratch, ack)
     }
 
     fn on_timeout(&mut self, _: Instant, out: &Outstanding) {

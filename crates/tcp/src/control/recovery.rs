@@ -1,6 +1,6 @@
 //! NewReno's fast recovery (RFC 6582; ns2-behaviour.md 6.4 to 6.6), for every part that recovers so.
 
-use super::{Ack, Allowance, Losses, Outstanding, Reaction, Rules, Window};
+use super::{Ack, AckKind, Allowance, Losses, Outstanding, Reaction, Rules, Window};
 
 /// Losses by duplicates, and fast recovery from them: the window is inflated by the segments known to have left the
 /// network. By how much a loss cuts the window is the part's business.
@@ -87,6 +87,18 @@ impl Recovery {
     pub fn halve(&mut self, window: &mut Window, out: &Outstanding) -> Reaction {
         let cwnd = window.cut_threshold(self.inflation(), out);
         self.enter(window, cwnd)
+    }
+
+    /// What is lost is sent again by a sender that has a pace and no window: `scratch` is one that nobody asks.
+    pub fn resend(&mut self, scratch: &mut Window, ack: &Ack<'_>) -> Reaction {
+        match ack.kind {
+            AckKind::New => match self.on_new_ack(scratch, ack) {
+                Progress::Partial(reaction) => reaction,
+                Progress::Open | Progress::Recovered => Reaction::Continue,
+            },
+            AckKind::Duplicate if self.on_duplicate(&ack.out) => self.enter(scratch, 1.0),
+            AckKind::Duplicate | AckKind::Other => Reaction::Continue,
+        }
     }
 
     /// A partial acknowledgement: the window shrinks by what was acknowledged and grows by the segment that is

@@ -4,8 +4,7 @@ use super::law_pacer::{gate, take_token};
 use super::limiter::Waiting;
 use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
 use super::{
-    Ack, AckKind, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Progress, Reaction,
-    Recovery, Window,
+    Ack, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Reaction, Recovery, Window,
 };
 use alloc::boxed::Box;
 use meshpace_explicit::SmoothedRtt;
@@ -109,20 +108,10 @@ impl Control for Wcp {
         if let Some(rtt) = ack.newest {
             self.rtt.on_sample(rtt);
         }
-        let header = ack.feedback.filter(|feedback| feedback.kind() == KIND);
-        let header = header.and_then(|feedback| Header::from_bytes(feedback.bytes()));
+        let header = ack.feedback.and_then(|feedback| feedback.read(KIND, Header::from_bytes));
         self.source.on_ack(ack.now, header.as_ref());
         self.follow(ack.now);
-        match ack.kind {
-            AckKind::New => match self.recovery.on_new_ack(&mut self.scratch, ack) {
-                Progress::Partial(reaction) => reaction,
-                Progress::Open | Progress::Recovered => Reaction::Continue,
-            },
-            AckKind::Duplicate if self.recovery.on_duplicate(&ack.out) => {
-                self.recovery.enter(&mut self.scratch, 1.0)
-            }
-            AckKind::Duplicate | AckKind::Other => Reaction::Continue,
-        }
+        self.recovery.resend(&mut self.scratch, ack)
     }
 
     fn on_timeout(&mut self, now: Instant, out: &Outstanding) {

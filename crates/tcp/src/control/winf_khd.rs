@@ -118,8 +118,7 @@ impl WinfKhd {
 
     /// The pair that an acknowledgement brought back.
     fn pair(&self, ack: &Ack<'_>) -> Option<Pair> {
-        let header = ack.feedback.filter(|feedback| feedback.kind() == KIND)?;
-        let header = Header::from_bytes(header.bytes())?;
+        let header = ack.feedback?.read(KIND, Header::from_bytes)?;
         match self.options.scope {
             Scope::FourHop => header.four,
             Scope::Path => header.path,

@@ -42,8 +42,7 @@ impl Xcp {
     /// The change that the packet took along (11.5), with the round trip as it was told to the routers. A window beyond the
     /// sender's own limit would not be used, so there is none.
     fn follow(&mut self, ack: &Ack<'_>) {
-        let header = ack.feedback.filter(|feedback| feedback.kind() == xcp::KIND);
-        let header = header.and_then(|feedback| xcp::Header::from_bytes(feedback.bytes()));
+        let header = ack.feedback.and_then(|feedback| feedback.read(xcp::KIND, xcp::Header::from_bytes));
         let (Some(header), Some(rtt)) = (header, self.rtt.seconds()) else { return };
         let change = header.feedback * rtt / f64::from(ack.mss);
         self.window.set((self.window.cwnd() + change).min(ack.out.limit).max(1.0));
