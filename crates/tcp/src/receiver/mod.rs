@@ -161,7 +161,8 @@ impl Receiver {
         if self.reading == Reading::Application {
             self.unread += taken.delivered;
         }
-        self.owe(now, &taken, had_gap, from < to, start - 1);
+        // Payload may lie over the number of the SYN, which no byte of the stream has.
+        self.owe(now, &taken, had_gap, from < to, start.saturating_sub(1));
         taken
     }
 

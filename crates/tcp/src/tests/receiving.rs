@@ -35,6 +35,18 @@ fn payload_is_placed() {
     assert_eq!((s.tcp.delivered(), s.tcp.readable()), (2500, 2500));
 }
 
+/// No sender does so; whoever guesses the numbers of a connection can.
+#[test]
+fn payload_over_the_number_of_the_syn_is_cut() {
+    let mut s = Script::established(config());
+    let received = s.raw(0, |segment| {
+        segment.seq = PEER_ISS;
+        segment.payload = 101;
+    });
+    assert_eq!(received, Received { payload: placed(0, 1, 100), first_arrival: true, delivered: 100 });
+    assert_eq!(s.data(1, 100..200, 0).delivered, 100);
+}
+
 #[test]
 fn a_fin_before_data_that_arrived_is_ignored() {
     let mut s = Script::established(config());
