@@ -1,4 +1,8 @@
-//! The keys of the scenario file (design of the scenario file, section 5). Defaults reproduce ns-2.35's 802.11.
+//! The keys of the scenario file (design of the scenario file, section 5): the network; what is sent over it and the real
+//! hosts on it have files of their own. Defaults reproduce ns-2.35's 802.11.
+
+mod hosts;
+mod traffic;
 
 use crate::extra;
 use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
@@ -18,8 +22,6 @@ static ONE_LENGTH: Kind = LENGTH_ABOVE_0;
 /// A fairness window: a shorter one would only cost events.
 static ONE_TIME: Kind = real(&TIME, 1e-3, MAX_SECONDS);
 static ONE_NAME: Kind = Kind::Text;
-static ONE_MOMENT: Kind = TIME_FROM_0;
-static ONE_PERIOD: Kind = Kind::List(&ONE_MOMENT, 2, 2);
 
 pub(crate) static ROOT: Section = Section {
     doc: "A meshpace scenario: what is simulated. Plain numbers are in seconds, bit/s, metres and bytes.",
@@ -39,11 +41,11 @@ pub(crate) static ROOT: Section = Section {
         Key::new("routing", Kind::Table(&ROUTING), "The mesh's routing protocol."),
         Key::new("mesh", Kind::Table(&MESH), "What all nodes of the mesh have in common."),
         Key::new("mobility", Kind::Table(&MOBILITY), "Which mesh nodes move, and how."),
-        Key::new("defaults", Kind::Table(&DEFAULTS), "What flows take unless they say otherwise."),
-        Key::new("flow", Kind::Tables(&FLOW), "The flows."),
+        Key::new("defaults", Kind::Table(&traffic::DEFAULTS), "What flows take unless they say otherwise."),
+        Key::new("flow", Kind::Tables(&traffic::FLOW), "The flows."),
         Key::new(
             "emulate",
-            Kind::Table(&EMULATE),
+            Kind::Table(&hosts::EMULATE),
             "Real hosts, for `meshpace emulate`; no simulated run looks at it.",
         ),
         Key::new(
@@ -396,126 +398,5 @@ static MOBILITY: Section = Section {
         .only("model", WAYPOINT),
         Key::new("nodes", Kind::List(&ONE_NAME, 1, NODES as usize), "Who moves; by default mesh-16's mobile nodes, else all but gateways.")
             .only("model", WAYPOINT),
-    ],
-};
-
-static DEFAULTS: Section = Section {
-    doc: "What flows take unless they say otherwise.",
-    more: &[],
-    keys: &[
-        Key::new("scheme", Kind::Text, "Scheme.").default("\"tcp-gap\""),
-        Key::new("segment", SEGMENT, "TCP payload bytes a segment.").default("1460"),
-        Key::new("window", WINDOW, "Receiver's window in segments.").default("64"),
-        Key::new("start_jitter", TIME_FROM_0, "Each flow starts at start + U(0, start_jitter).")
-            .default("\"1s\""),
-    ],
-};
-
-/// With 40 bytes of TCP and IP headers the packet must fit an MSDU.
-const SEGMENT: Kind = bytes(1, MSDU - 40);
-const WINDOW: Kind = whole(1, 1_000_000);
-const UDP: &[&str] = &["cbr", "self-similar"];
-const TCP: &[&str] = &["ftp", "http", "transfer"];
-const FILES: &[&str] = &["http", "self-similar"];
-const ENDLESS: &[&str] = &["ftp", "cbr", "self-similar"];
-
-static FLOW: Section = Section {
-    doc: "One flow, or `count` like it.",
-    more: &[],
-    keys: &[
-        Key::new("id", Kind::Text, "Its name in results; by default its number, from 1."),
-        Key::new("from", Kind::Text, "The sender's id, or \"random\"; {} in it stands for the flow's number among count.")
-            .required(),
-        Key::new("to", Kind::Text, "The receiver's id likewise.").required(),
-        Key::new("app", Kind::Choice(&["ftp", "cbr", "http", "self-similar", "transfer"]), "What is sent.")
-            .default("\"ftp\""),
-        Key::new("scheme", Kind::Text, "Scheme; by default that of [defaults]."),
-        Key::new("segment", SEGMENT, "TCP payload bytes a segment; by default that of [defaults].")
-            .only("app", TCP),
-        Key::new("window", WINDOW, "Receiver's window in segments; by default that of [defaults].")
-            .only("app", TCP),
-        Key::new("start", TIME_FROM_0, "Nominal start.").default("0"),
-        Key::new(
-            "stop",
-            TIME_ABOVE_0,
-            "When the application stops sending; by default at the end of the run.",
-        ),
-        Key::new(
-            "on",
-            Kind::List(&ONE_PERIOD, 1, 10_000),
-            "Periods [from, to] in which the application sends, instead of start and stop; a TCP connection stays open between them.",
-        )
-        .only("app", ENDLESS),
-        Key::new(
-            "path",
-            Kind::List(&ONE_NAME, 2, HOPS as usize + 2),
-            "Mesh nodes that the data pass, the ends included, {} as in from; what comes back takes the same way. Only with routing.protocol = static.",
-        ),
-        Key::new(
-            "start_jitter",
-            TIME_FROM_0,
-            "The flow starts at start + U(0, start_jitter); by default that of [defaults].",
-        ),
-        Key::new("count", whole(0, 10_000), "So many flows of this kind; with 0 none.").default("1"),
-        Key::new("rate", ANY_RATE, "Payload rate: offered, or within a burst (no default).").only("app", UDP),
-        Key::new("packet", bytes(1, MSDU - 28), "UDP payload bytes of a packet (no default).")
-            .only("app", UDP),
-        Key::new("udp_header", bytes(0, 8), "Bytes of the UDP header; 0 reproduces ns-2.")
-            .default("8")
-            .only("app", UDP),
-        Key::new("file_mean", bytes(1, 1_000_000_000_000), "Mean of Pareto file or burst sizes.")
-            .default("30000")
-            .only("app", FILES),
-        Key::new("file_shape", above(&RATIO, 1.0, 100.0), "Pareto shape; a mean exists above 1.")
-            .default("1.5")
-            .only("app", FILES),
-        Key::new("pause_mean", TIME_ABOVE_0, "Mean pause between files or bursts.")
-            .default("1")
-            .only("app", FILES),
-        Key::new("connection_per_file", Kind::Flag, "A new connection for every file, closed after it.")
-            .default("false")
-            .only("app", &["http"]),
-        Key::new(
-            "file_clock",
-            Kind::Choice(&["write", "first-packet"]),
-            "A file's time begins when the application hands it over, or when the first packet with data of it is sent.",
-        )
-        .default("\"write\"")
-        .only("app", &["http"]),
-        Key::new(
-            "unfinished_files",
-            Kind::Choice(&["left-out", "counted"]),
-            "The file that is on its way when the run ends: left out, or counted with what has come of it by its age.",
-        )
-        .default("\"left-out\"")
-        .only("app", &["http"]),
-        Key::new("bytes", bytes(1, 1_000_000_000_000_000), "Payload bytes to transfer (no default).")
-            .only("app", &["transfer"]),
-    ],
-};
-
-static EMULATE: Section = Section {
-    doc: "Real hosts, for `meshpace emulate`.",
-    more: &[],
-    keys: &[Key::new(
-        "host",
-        Kind::Tables(&EMULATED_HOST),
-        "A node that is a host of its own, and a command that runs on it; several of one node are several commands.",
-    )],
-};
-
-static EMULATED_HOST: Section = Section {
-    doc: "A node that becomes a network namespace, and what runs there.",
-    more: &[],
-    keys: &[
-        Key::new("node", Kind::Text, "The node's id.").required(),
-        Key::new("run", Kind::Prose, "A command for the shell; by default none."),
-        Key::new("start", TIME_FROM_0, "When the command starts, from time 0.").default("0"),
-        Key::new(
-            "collect",
-            Kind::Choice(&["no", "output", "iperf3"]),
-            "What of the command's output goes into the result: nothing, all of it, or the flows that `iperf3 -J` says it measured.",
-        )
-        .default("\"no\""),
     ],
 };

@@ -1,0 +1,30 @@
+//! Real hosts on the simulated mesh.
+
+use super::TIME_FROM_0;
+use meshpace_settings::{Key, Kind, Section};
+
+pub(super) static EMULATE: Section = Section {
+    doc: "Real hosts, for `meshpace emulate`.",
+    more: &[],
+    keys: &[Key::new(
+        "host",
+        Kind::Tables(&EMULATED_HOST),
+        "A node that is a host of its own, and a command that runs on it; several of one node are several commands.",
+    )],
+};
+
+static EMULATED_HOST: Section = Section {
+    doc: "A node that becomes a network namespace, and what runs there.",
+    more: &[],
+    keys: &[
+        Key::new("node", Kind::Text, "The node's id.").required(),
+        Key::new("run", Kind::Prose, "A command for the shell; by default none."),
+        Key::new("start", TIME_FROM_0, "When the command starts, from time 0.").default("0"),
+        Key::new(
+            "collect",
+            Kind::Choice(&["no", "output", "iperf3"]),
+            "What of the command's output goes into the result: nothing, all of it, or the flows that `iperf3 -J` says it measured.",
+        )
+        .default("\"no\""),
+    ],
+};
