@@ -27,7 +27,7 @@
 //! | [`Agent`]: TCP-AP as its authors' agent of 2005 | pace, and queues | `agent.rs` |
 //! | [`Paced`]: two of these | both | `paced.rs` |
 //!
-//! What several window parts share: [`Rules`], [`Window`], [`Losses`], [`Recovery`], [`SackRecovery`] with its
+//! What several window parts share (those of a rate and no window: `rated.rs`): [`Rules`], [`Window`], [`Losses`], [`Recovery`], [`SackRecovery`] with its
 //! [`Scoreboard`]. Windows are real numbers of full-sized segments, as in ns-2.
 
 mod ack;
@@ -37,6 +37,7 @@ mod limiter;
 mod losses;
 mod paced;
 mod part;
+mod rated;
 mod recovery;
 mod rules;
 mod sack_recovery;

@@ -1,29 +1,19 @@
 //! RCP's sender: the rate that the routers on the way have for every flow, and no window.
 
-use super::law_pacer::{gate, take_token};
-use super::limiter::Waiting;
 use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
-use super::{
-    Ack, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Reaction, Recovery, Window,
-};
-use alloc::boxed::Box;
-use meshpace_explicit::{SmoothedRtt, rcp};
+use super::rated::{RateSource, Rated};
+use super::{Ack, Feedback};
+use meshpace_explicit::rcp::{Header, KIND};
 use meshpace_keys::Need;
-use meshpace_pacing::Pacer;
-use meshpace_units::{Instant, Span};
+use meshpace_units::Span;
 
 pub(super) static PART: WindowPart = WindowPart::new(
     "rcp",
     "The least rate of the routers on the way, and no window (RCP); what is lost is sent again at that rate.",
     "schemes.md 12; Dukkipati, McKeown",
     |values, surroundings| {
-        Box::new(Rcp {
-            pacer: Pacer::new(Some(FIRST)),
-            recovery: Recovery::new(&surroundings.rules),
-            scratch: Window::new(surroundings.rules),
-            rtt: SmoothedRtt::default(),
-            header: values.count(EXPLICIT_HEADER) as u8,
-        })
+        let source = Rcp { interval: FIRST };
+        Rated::boxed(source, surroundings.rules, values.count(EXPLICIT_HEADER) as u8)
     },
 )
 .keys(&[&HEADER])
@@ -34,55 +24,24 @@ const FIRST: Span = Span::from_millis(50);
 
 #[derive(Clone, Debug)]
 struct Rcp {
-    pacer: Pacer,
-    /// When to send what again; it goes with a window, which nobody reads.
-    recovery: Recovery,
-    scratch: Window,
-    rtt: SmoothedRtt,
-    /// Bytes of the header on the air.
-    header: u8,
+    interval: Span,
 }
 
-impl Control for Rcp {
-    fn asks(&self) -> Asks {
-        Asks { round_trips: true, relays: Some(self.header), ..Asks::default() }
+impl RateSource for Rcp {
+    fn request(&self, rtt: Option<f64>) -> Option<Feedback> {
+        Feedback::new(KIND, &Header { rtt, rate: f64::INFINITY }.to_bytes())
     }
 
-    fn on_connected(&mut self, _: bool, _: u32) {
-        self.recovery.on_connected();
+    fn interval(&self) -> Option<Span> {
+        Some(self.interval)
     }
 
-    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
-        if let Some(rtt) = ack.newest {
-            self.rtt.on_sample(rtt);
-        }
-        let header = ack.feedback.and_then(|feedback| feedback.read(rcp::KIND, rcp::Header::from_bytes));
-        if let Some(header) = header {
-            // Nobody limited it: nothing on the way is a router of RCP.
-            let interval = Span::try_from_secs_f64(f64::from(ack.mss) / header.rate);
-            self.pacer.set_interval(ack.now, interval.filter(|_| header.rate.is_finite()).or(Some(FIRST)));
-        }
-        self.recovery.resend(&mut self.scratch, ack)
-    }
-
-    fn on_timeout(&mut self, _: Instant, out: &Outstanding) {
-        self.recovery.on_timeout(out);
-    }
-
-    fn on_departure(&mut self, departure: &Departure) {
-        take_token(&mut self.pacer, departure);
-    }
-
-    fn pace(&self, now: Instant) -> Option<Pace> {
-        gate(&self.pacer, now, Waiting::Permission)
-    }
-
-    fn request(&self, _: u32) -> Option<Feedback> {
-        let header = rcp::Header { rtt: self.rtt.seconds(), rate: f64::INFINITY };
-        Feedback::new(rcp::KIND, &header.to_bytes())
-    }
-
-    fn pacing(&self) -> PacingView {
-        PacingView { interval: self.pacer.interval(), ..PacingView::default() }
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        let Some(header) = ack.feedback.and_then(|feedback| feedback.read(KIND, Header::from_bytes)) else {
+            return;
+        };
+        // Nobody limited it: nothing on the way is a router of RCP.
+        let interval = Span::try_from_secs_f64(f64::from(ack.mss) / header.rate);
+        self.interval = interval.filter(|_| header.rate.is_finite()).unwrap_or(FIRST);
     }
 }

@@ -1,16 +1,10 @@
 //! WCP's source: a rate that grows each control interval and is halved where a link on the way is near congestion.
 
-use super::law_pacer::{gate, take_token};
-use super::limiter::Waiting;
 use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
-use super::{
-    Ack, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Reaction, Recovery, Window,
-};
-use alloc::boxed::Box;
-use meshpace_explicit::SmoothedRtt;
+use super::rated::{RateSource, Rated};
+use super::{Ack, Feedback};
 use meshpace_explicit::wcp::{Config, Header, KIND, Source};
 use meshpace_keys::{Key, Need};
-use meshpace_pacing::Pacer;
 use meshpace_units::{Instant, Span};
 
 pub(super) static PART: WindowPart = WindowPart::new(
@@ -25,15 +19,7 @@ pub(super) static PART: WindowPart = WindowPart::new(
             least: values.real("wcp_least"),
             hold: values.real("wcp_hold"),
         });
-        let pacer = Pacer::new(interval(&source));
-        Box::new(Wcp {
-            source,
-            pacer,
-            recovery: Recovery::new(&surroundings.rules),
-            scratch: Window::new(surroundings.rules),
-            rtt: SmoothedRtt::default(),
-            header: values.count(EXPLICIT_HEADER) as u8,
-        })
+        Rated::boxed(source, surroundings.rules, values.count(EXPLICIT_HEADER) as u8)
     },
 )
 .keys(&[&KEYS, &HEADER])
@@ -70,73 +56,25 @@ static KEYS: [Key; 4] = [
     ),
 ];
 
-fn interval(source: &Source) -> Option<Span> {
-    Span::try_from_secs_f64(1.0 / source.rate())
-}
-
-#[derive(Clone, Debug)]
-struct Wcp {
-    source: Source,
-    pacer: Pacer,
-    /// When to send what again; it goes with a window, which nobody reads.
-    recovery: Recovery,
-    scratch: Window,
-    rtt: SmoothedRtt,
-    /// Bytes of the header on the air.
-    header: u8,
-}
-
-impl Wcp {
-    fn follow(&mut self, now: Instant) {
-        let interval = interval(&self.source);
-        if interval != self.pacer.interval() {
-            self.pacer.set_interval(now, interval);
-        }
-    }
-}
-
-impl Control for Wcp {
-    fn asks(&self) -> Asks {
-        Asks { round_trips: true, relays: Some(self.header), ..Asks::default() }
+impl RateSource for Source {
+    fn request(&self, rtt: Option<f64>) -> Option<Feedback> {
+        Feedback::new(KIND, &Header { rtt, ..Header::default() }.to_bytes())
     }
 
-    fn on_connected(&mut self, _: bool, _: u32) {
-        self.recovery.on_connected();
+    fn interval(&self) -> Option<Span> {
+        Span::try_from_secs_f64(1.0 / self.rate())
     }
 
-    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
-        if let Some(rtt) = ack.newest {
-            self.rtt.on_sample(rtt);
-        }
+    fn on_ack(&mut self, ack: &Ack<'_>) {
         let header = ack.feedback.and_then(|feedback| feedback.read(KIND, Header::from_bytes));
-        self.source.on_ack(ack.now, header.as_ref());
-        self.follow(ack.now);
-        self.recovery.resend(&mut self.scratch, ack)
+        Self::on_ack(self, ack.now, header.as_ref());
     }
 
-    fn on_timeout(&mut self, now: Instant, out: &Outstanding) {
-        self.source.on_silence(now);
-        self.follow(now);
-        self.recovery.on_timeout(out);
+    fn on_timeout(&mut self, now: Instant) {
+        self.on_silence(now);
     }
 
-    fn on_departure(&mut self, departure: &Departure) {
-        take_token(&mut self.pacer, departure);
-        let now = departure.now;
-        self.source.on_departure(now);
-        self.follow(now);
-    }
-
-    fn pace(&self, now: Instant) -> Option<Pace> {
-        gate(&self.pacer, now, Waiting::Permission)
-    }
-
-    fn request(&self, _: u32) -> Option<Feedback> {
-        let header = Header { rtt: self.rtt.seconds(), ..Header::default() };
-        Feedback::new(KIND, &header.to_bytes())
-    }
-
-    fn pacing(&self) -> PacingView {
-        PacingView { interval: self.pacer.interval(), ..PacingView::default() }
+    fn on_departure(&mut self, now: Instant) {
+        Self::on_departure(self, now);
     }
 }
