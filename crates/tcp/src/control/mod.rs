@@ -27,8 +27,9 @@
 //! | [`Agent`]: TCP-AP as its authors' agent of 2005 | pace, and queues | `agent.rs` |
 //! | [`Paced`]: two of these | both | `paced.rs` |
 //!
-//! What several window parts share (those of a rate and no window: `rated.rs`): [`Rules`], [`Window`], [`Losses`], [`Recovery`], [`SackRecovery`] with its
-//! [`Scoreboard`]. Windows are real numbers of full-sized segments, as in ns-2.
+//! What several window parts share: [`Rules`], [`Window`], [`Losses`], [`Recovery`], [`SackRecovery`] with its
+//! [`Scoreboard`]; those with a rate and no window are sources behind `rated.rs`. Windows are real numbers of full-sized
+//! segments, as in ns-2.
 
 mod ack;
 mod answer;
