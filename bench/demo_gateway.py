@@ -111,7 +111,10 @@ def run(mode: str, folder: Path) -> Outcome:
     goodput = []
     for port in PORTS:
         (download,) = (row["output"] for row in result["runs"] if f"call server {port} " in row["run"])
-        goodput.append(between(told(download), WARM_UP_S, WARM_UP_S + MEASURED_S) * 8 / MEASURED_S)
+        try:
+            goodput.append(between(told(download), WARM_UP_S, WARM_UP_S + MEASURED_S) * 8 / MEASURED_S)
+        except ValueError as error:
+            sys.exit(f"demo-gateway: {error}")
     # Of what was seen while there were flows, the later part.
     looks = [flows for flows in looks if flows]
     flows = looks[len(looks) * WARM_UP_S // (WARM_UP_S + MEASURED_S) :]

@@ -44,11 +44,15 @@ def told(output: str) -> dict[int, int]:
 
 
 def between(told: dict[int, int], first: int, last: int) -> int:
-    """What was added between two seconds; nothing at an end that never got a connection."""
+    """What was added between two seconds; nothing at an end that never got a connection.
+
+    Raises:
+        ValueError: the end was late to begin, so that it does not tell of the last second.
+    """
     if not told:
         return 0
     if last not in told:
-        sys.exit(f"a transfer's end was late to begin: it tells of {max(told)} s, {last} are asked for")
+        raise ValueError(f"a transfer's end was late to begin: it tells of {max(told)} s, {last} are asked for")
     return told[last] - told[first]
 
 

@@ -24,8 +24,11 @@ def host(node: str, command: str, start_s: float | None = None) -> str:
     return table if start_s is None else f'{table}start = "{start_s}s"\ncollect = "output"\n'
 
 
-def gateway(node: str, meshpaced: Path, folder: Path, mode: str, *, rate: str, hops: int) -> str:
-    """A host that runs `meshpaced gateway`; its configuration and its socket, `control`, are in the folder."""
+def gateway(node: str, meshpaced: Path | str, folder: Path, mode: str, *, rate: str, hops: int) -> str:
+    """A host that runs `meshpaced gateway` (a program, or a command that ends in it).
+
+    Its configuration and its socket, `control`, are in the folder.
+    """
     config = folder / "meshpaced.toml"
     config.write_text(DAEMON.format(mode=mode, rate=rate, hops=hops, socket=folder / "control"))
     return host(node, f"exec {meshpaced} gateway --config {config}")

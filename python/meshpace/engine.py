@@ -39,10 +39,12 @@ class Job(NamedTuple):
     seed: int = 1
     formulas: tuple[type[Formula], ...] = ()
     """Senders' formulas in Python; each is a scheme of its name."""
+    emulated: bool = False
+    """Whether it is ``meshpace emulate`` that runs it, not the simulator."""
 
     def command(self, seeds: int | None = None) -> str:
         """The command that repeats this run, or it with the seeds 1 to ``seeds``; ``name`` is the file's path."""
-        words = ["meshpace", "run", self.name]
+        words = ["meshpace", "emulate" if self.emulated else "run", self.name]
         for assignment in self.overrides:
             words += ["--set", assignment]
         if self.scheme is not None:

@@ -126,6 +126,19 @@ class HopDelayResult(TypedDict):
     mac_s: list[float | None]
 
 
+class LatenessResult(TypedDict):
+    """How late packets reached real hosts; None where none did."""
+
+    valid: bool | None
+    bound_s: float
+    deliveries: int
+    share_late: float | None
+    p50_s: float | None
+    p99_s: float | None
+    p999_s: float | None
+    max_s: float | None
+
+
 class RunResult(TypedDict):
     """One run."""
 
@@ -155,5 +168,7 @@ class RunResult(TypedDict):
     """``node`` and the counters of its relay, if relays count anything."""
     hop_delays: NotRequired[list[HopDelayResult]]
     """If asked for."""
+    lateness: NotRequired[LatenessResult]
+    """If it was emulated."""
     engine_fingerprint: str
     schemes: dict[str, dict[str, Any]]

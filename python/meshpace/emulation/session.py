@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from meshpace import engine
-from meshpace.emulation import namespaces, record
+from meshpace.emulation import machine, namespaces, record
 from meshpace.emulation.collect import add_flows, iperf3_flows
 from meshpace.emulation.engine import Engine, Order
 from meshpace.emulation.record import EmulationError, Host, Record, safe
@@ -141,6 +141,7 @@ def _result(
         for host in hosts
     ]
     result["runs"] = [run.row() for run in runs]
+    result["machine"] = machine.facts()
     return Emulated(result, tuple(complaints))
 
 

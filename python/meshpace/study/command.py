@@ -18,6 +18,7 @@ from meshpace.progress import Progress
 from meshpace.study import registry
 from meshpace.study.claims import Claim
 from meshpace.study.decide import Decision, decide, deepen, noted, save
+from meshpace.study.emulated import makeable
 from meshpace.study.engines import others
 from meshpace.study.executors import Workers, workers
 from meshpace.study.held import read
@@ -102,6 +103,11 @@ def run_studies(
     before, ended = noted(directory, effort, running())
     more = before if budget_s is None else NOTHING_MORE
     wanted = tasks(studies, effort, more)
+    studies, left_out = makeable(studies, names, wanted, store)
+    if left_out:
+        errors.print(left_out, highlight=False, soft_wrap=True)
+        claims = claims_of(studies)
+        wanted = tasks(studies, effort, more)
     decision = None
     with workers(executor, threads) as hands:
         with Progress(f"{' '.join(names)} ({effort})", len(wanted)) as progress:
@@ -126,6 +132,7 @@ def run_studies(
         print(json.dumps({
             "schema": 1, "effort": effort, "engine_fingerprint": running().fingerprint, "runs": runs,
             "claims": claims_as_json(judged), "decide": None if decision is None else _decided(decision),
+            "left_out": left_out or None,
         }))  # fmt: skip
     else:
         _print_tally(terminal, tally, directory)

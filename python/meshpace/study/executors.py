@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from meshpace.engine import Job
 from meshpace.errors import MendableError
-from meshpace.study.record import Record, simulate
+from meshpace.study.record import Record, StoppedError, simulate
 
 DASK = "dask://"
 KINDS = f"threads, processes, {DASK}HOST:PORT"
@@ -22,10 +22,6 @@ KINDS = f"threads, processes, {DASK}HOST:PORT"
 
 class UnknownExecutorError(MendableError):
     """There is no such executor, or what it needs is not installed."""
-
-
-class StoppedError(Exception):
-    """A run was broken off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +79,13 @@ def execute(job: Job, series: bool, stop: threading.Event | None = None) -> Reco
 
     Raises:
         ScenarioError: the job cannot be run.
+        EmulationError: it cannot be emulated.
         StoppedError: ``stop`` was set before the end.
     """
+    if job.emulated:
+        from meshpace.study.emulated import emulate
+
+        return emulate(job, stop)
 
     def heartbeat(_: int) -> None:
         if stop is not None and stop.is_set():

@@ -95,6 +95,8 @@ _PRINTED = {
     "dynack-ap": "TCP-AP with dynamic delayed ACKs", "llap": "LLAP", "llap-letter": "LLAP to the letter",
     "xcp": "XCP", "rcp": "RCP", "tcp-ap-winf": "TCP-AP with rt-Winf", "we-tcp-ap": "WE TCP-AP", "xcp-b": "XCP-b",
     "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf", "wcp": "WCP",
+    "twin-reno": "Reno, simulated", "kernel-reno": "Linux's Reno", "twin-cubic": "CUBIC, simulated",
+    "kernel-cubic": "Linux's CUBIC",
 }  # fmt: skip
 """How the papers print the names of schemes."""
 
@@ -204,6 +206,9 @@ class Study:
     """Studies whose runs its claims are about, beside its own."""
     claims: tuple[Claim, ...] = ()
     """Of a study that somebody wrote as a file; those of the papers stand in modules of their own."""
+    hosts: Callable[[str, Mapping[str, str]], Settings | None] | None = None
+    """What real hosts do in the runs of a scheme with these settings: such runs are emulated, and the scheme is a name
+    of the study's own. None of those that are simulated; it has the last word over settings."""
     drawn: Callable[[Point, int], Settings] | None = None
     """What a seed sets at a point beside the run's own draws: patterns that the study draws by their number. What
     receptions and points set goes before it."""
@@ -247,8 +252,16 @@ class Study:
         settings.update(dict(self.receptions).get(condition.reception, ()))
         settings.update(point.settings)
         settings = {key: value for key, value in settings.items() if not self._of_another(key, cell.scheme)}
+        real = None if self.hosts is None else self.hosts(cell.scheme, settings)
+        if real is not None:
+            # A list that is set whole has no use for what is set in it.
+            within = tuple(f"{key}." for key, _ in real)
+            settings = {key: value for key, value in settings.items() if not key.startswith(within)}
+            settings.update(real)
         name, text = _source(self.scenario)
         overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))
+        if real is not None:
+            return Job(name, text, overrides, None, seed, emulated=True)
         return Job(name, text, overrides, cell.scheme, seed)
 
     def _of_another(self, key: str, scheme: str) -> bool:

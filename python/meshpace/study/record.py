@@ -18,6 +18,10 @@ Kind = Literal["goodput_bps", "cwnd"]
 """Time series that are kept of flows."""
 
 
+class StoppedError(Exception):
+    """A run was broken off."""
+
+
 @dataclass(frozen=True, slots=True)
 class Maker:
     """An engine that makes results."""
@@ -70,6 +74,7 @@ def _asked(job: Job) -> dict[str, Any]:
     }
     return {
         **({"formulas": formulas} if formulas else {}),
+        **({"emulated": True} if job.emulated else {}),
         "scenario": job.text.decode("utf-8", "surrogateescape"),
         "overrides": job.overrides,
         "scheme": job.scheme,
@@ -95,7 +100,7 @@ class Record:
     job: Job
     maker: Maker
     result: str
-    """The result's JSON without ``wall_s``: the same bytes on every machine."""
+    """The result's JSON without ``wall_s``: the same bytes on every machine, if the run was simulated."""
     series: str | None
     """What :func:`meshpace.study.bins.binned` made of the run's time series."""
     wall_s: float

@@ -49,6 +49,7 @@ MODULES = (
     "we_utility",
     "we_text",
     "we_switches",
+    "twin",
 )
 
 STUDIES: tuple[Study, ...] = tuple(

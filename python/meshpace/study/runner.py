@@ -79,7 +79,8 @@ def make(wanted: Sequence[Task], store: Store, workers: Workers, progress: Progr
         OSError: the store cannot be written.
         KeyboardInterrupt: Ctrl-C.
     """
-    missing = [task for task in wanted if task.key not in store]
+    # Real hosts last: simulations beside them would make their packets late.
+    missing = sorted((task for task in wanted if task.key not in store), key=lambda task: task.job.emulated)
     work = _Work(store, workers, missing)
     total = sum(task.weight for task in missing)
     try:

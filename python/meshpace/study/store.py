@@ -38,6 +38,7 @@ _SCHEMA = pa.schema(
         ("overrides", pa.list_(pa.string())),
         ("scheme", pa.string()),
         ("seed", pa.uint64()),
+        ("emulated", pa.bool_()),
         ("command", pa.string()),
         ("result", pa.string()),
         ("series", pa.string()),
@@ -199,6 +200,7 @@ def _to_table(rows: Sequence[Record]) -> pa.Table:
                 "overrides": list(row.job.overrides),
                 "scheme": row.job.scheme,
                 "seed": row.job.seed,
+                "emulated": row.job.emulated,
                 "command": row.job.command(),
                 "result": row.result,
                 "series": row.series,
@@ -219,7 +221,10 @@ def _read(path: Path) -> Iterator[Record]:
         reason = " ".join(str(error).splitlines())
         raise OSError(errno.EIO, f"damaged ({reason}); delete it to have its runs made again", str(path)) from error
     for row in rows:
-        job = Job(row["scenario"], row["scenario_text"], tuple(row["overrides"]), row["scheme"], row["seed"])
+        job = Job(
+            row["scenario"], row["scenario_text"], tuple(row["overrides"]), row["scheme"], row["seed"],
+            emulated=bool(row.get("emulated")),
+        )  # fmt: skip
         maker = Maker(row["engine"], row.get("fingerprint"))
         yield Record(row["key"], job, maker, row["result"], row["series"], row["wall_s"])
 

@@ -1,0 +1,64 @@
+"""A run of the study of twins: real hosts make it, and what came of them is stored as another study's runs are."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from net import wait_for
+
+from meshpace.study import registry
+from meshpace.study.executors import execute
+from meshpace.study.model import Effort
+from meshpace.study.quantities import GOODPUT, LATE, RESENT
+from meshpace.study.record import StoppedError
+from meshpace.study.store import Store
+
+pytestmark = pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
+(TWIN,) = registry.find(["twin"])
+CELL = next(cell for cell in TWIN.cells(Effort.QUICK) if cell.scheme == "kernel-reno")
+
+
+def test_a_real_transfer_is_stored_with_its_verdict_and_its_machine(tmp_path: Path) -> None:
+    job = TWIN.job(CELL, 1, Effort.QUICK)
+    shorter = tuple(
+        one.replace("-O 5 -t 10", "-O 1 -t 2").replace("duration=25s", "duration=8s").replace("warmup=5s", "warmup=1s")
+        for one in job.overrides
+    )
+    store = Store(tmp_path / "store")
+    made = execute(job._replace(overrides=shorter), series=False)
+    store.add([made])
+    (record,) = Store(tmp_path / "store").get([made.key]).values()
+    run = record.run()
+    assert record.job.emulated
+    # One hop at 11 Mbit/s carries 3.4 Mbit/s (docs/emulation.md).
+    goodput, late = GOODPUT(run), LATE(run)
+    assert goodput is not None
+    assert 1e6 < goodput < 4e6
+    assert late is not None
+    assert RESENT(run) is None, "a kernel does not tell how many segments it sent"
+    assert 1 <= run["attempts"] <= 3  # type: ignore[typeddict-item]
+    assert set(run["machine"]) == {"kernel", "processor", "processors", "load_1min"}  # type: ignore[typeddict-item]
+
+
+def test_a_study_that_is_broken_off_leaves_no_hosts() -> None:
+    stop = threading.Event()
+    before = {path.name for path in Path("/run/netns").glob("mp-s*")}
+
+    def mine() -> set[str]:
+        return {path.name for path in Path("/run/netns").glob("mp-s*")} - before
+
+    def interrupt() -> None:
+        wait_for(mine, 60)
+        time.sleep(0.5)
+        stop.set()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(StoppedError):
+        execute(TWIN.job(CELL, 2, Effort.QUICK), series=False, stop=stop)
+    thread.join()
+    assert mine() == set()

@@ -1,0 +1,85 @@
+"""The study of twins: which of its runs real hosts make, and what happens where they cannot or are late."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from meshpace.emulation.record import EmulationError
+from meshpace.engine import Job, complaints, resolve, run_many
+from meshpace.study import emulated, registry
+from meshpace.study.model import Effort
+from meshpace.study.record import key_of, of_result, question_of, simulate
+from meshpace.study.runner import tasks
+from meshpace.study.store import Store
+from meshpace.study.twin import CONTROLS, kernel, twin
+
+(TWIN,) = registry.find(["twin"])
+
+
+def jobs(scheme: str) -> dict[str, Job]:
+    """The first run of each length of the chain."""
+    return {cell.point: job for cell, job in TWIN.jobs(Effort.FULL) if cell.scheme == scheme and job.seed == 1}
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_kernel_s_runs_have_hosts_and_its_twin_s_have_a_flow(control: str) -> None:
+    real, simulated = jobs(kernel(control)), jobs(twin(control))
+    assert list(real) == list(simulated) == [str(hops) for hops in range(1, 9)]
+    for hops in real:
+        assert not complaints(real[hops])
+        there = resolve(real[hops])
+        assert (there["flows"], [host["node"] for host in there["emulated_hosts"]]) == ([], [f"n{hops}", "n0"])
+        assert f"-C {control} -O 10 -t 50" in there["emulated_hosts"][1]["run"]
+        beside = resolve(simulated[hops])
+        assert (len(beside["flows"]), beside["emulated_hosts"]) == (1, [])
+        assert there["radio"] == beside["radio"]
+    assert all(job.emulated and job.command().startswith("meshpace emulate ") for job in real.values())
+    assert all(not job.emulated and job.command().startswith("meshpace run ") for job in simulated.values())
+
+
+def test_an_emulated_run_is_never_taken_for_a_simulated_one(chain: Path, tmp_path: Path) -> None:
+    job = Job("chain.toml", chain.read_bytes())
+    real = job._replace(emulated=True)
+    assert key_of(job) != key_of(real)
+    assert question_of(job) != question_of(real)
+    store = Store(tmp_path / "store")
+    text = of_result(real, simulate(job).result.replace('"schema":1', '"schema":1,"wall_s":4.0'))
+    store.add([simulate(job), text])
+    again = Store(tmp_path / "store").get([key_of(job), key_of(real)])
+    assert [again[key_of(one)].job for one in (job, real)] == [job, real]
+
+
+def test_who_asks_for_all_does_without_and_who_asks_for_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path / "store")
+    studies = registry.find(["twin", "gap-chain-up"])
+    wanted = tasks(studies, Effort.QUICK)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    left, said = emulated.makeable(studies, ["all"], wanted, store)
+    assert [study.name for study in left] == ["gap-chain-up"]
+    assert said.startswith("left out: twin: needs root")
+    with pytest.raises(EmulationError, match=r"^twin: needs root.* this is user 1000$"):
+        emulated.makeable(studies, ["twin"], wanted, store)
+    # What is there already takes no rights.
+    simulated = [task for task in wanted if not task.job.emulated]
+    assert emulated.makeable(studies, ["twin"], simulated, store) == (studies, "")
+
+
+def test_a_run_that_was_late_is_made_again(chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job("chain.toml", chain.read_bytes(), emulated=True)
+    plain = run_many([job._replace(emulated=False)])[0]
+    verdicts = iter([False, False, True, False, False, False])
+
+    def once(*_: Any) -> dict[str, Any]:
+        return {**plain, "lateness": {"valid": next(verdicts)}}
+
+    monkeypatch.setattr(emulated, "_once", once)
+    for valid in (True, False):
+        result: Any = emulated.emulate(job).run()
+        assert (result["attempts"], result["lateness"]["valid"]) == (3, valid)
+    assert next(verdicts, None) is None
