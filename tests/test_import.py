@@ -64,17 +64,8 @@ VIS: Any = {
         {"primary": "02:cc", "neighbors": [{"router": "02:cc", "neighbor": "02:bb", "metric": "1.000"}]},
     ],
 }  # fmt: skip
-OLSR: Any = {
-    "topology": [
-        {"lastHopIP": "10.0.0.1", "destinationIP": "10.0.0.2", "linkQuality": 0.8, "neighborLinkQuality": 1.0},
-        {"lastHopIP": "10.0.0.2", "destinationIP": "10.0.0.1", "linkQuality": 1.0, "neighborLinkQuality": 0.8},
-        {"lastHopIP": "10.0.0.2", "destinationIP": "10.0.0.3", "linkQuality": 1.0, "neighborLinkQuality": 1.0},
-        {"lastHopIP": "10.0.0.3", "destinationIP": "10.0.0.2", "linkQuality": 1.0, "neighborLinkQuality": 1.0},
-    ],
-    "hna": [{"destination": "0.0.0.0", "genmask": "0", "gateway": "10.0.0.3"}],
-}
 FORMS: dict[str, tuple[Any, ...]] = {
-    "netjson": (NETJSON,), "meshviewer": (MESHVIEWER,), "ffmap": FFMAP, "batadv-vis": (VIS,), "olsr": (OLSR,),
+    "netjson": (NETJSON,), "meshviewer": (MESHVIEWER,), "ffmap": FFMAP, "batadv-vis": (VIS,),
 }  # fmt: skip
 
 
@@ -113,8 +104,6 @@ def test_what_each_says_of_quality(tmp_path: Path) -> None:
     assert ("aa", "cc") not in viewer, "a tunnel is no radio link"
     assert delivered(*FFMAP)["aa", "bb"] == pytest.approx(0.8)
     assert delivered(VIS)["02:aa", "02:bb"] == pytest.approx(0.8), "an address of another interface is the same node"
-    olsr = delivered(OLSR)
-    assert (olsr["10.0.0.1", "10.0.0.2"], olsr["10.0.0.2", "10.0.0.1"]) == (0.8, 1.0)
 
 
 def test_long_links_set_the_time_to_wait_for_an_answer(cli: Cli, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""`meshpace import` of what daemons and the kernel print as text, written after what each prints.
+"""`meshpace import` of what babeld and the kernel print as text, written after what each prints.
 
 The packages of parsers on PyPI ship no such files (netdiff 1.3.1 has parsers and tests, not its tests' data; none reads
-babeld or iw), so these are ours: olsrd's lib/txtinfo, babeld's local.c, iw's station.c and mpath.c say the form.
+babeld or iw), so these are ours: babeld's local.c, iw's station.c and mpath.c say the form. OLSR's are recorded:
+test_import_olsr.py.
 """
 
 from __future__ import annotations
@@ -16,16 +17,7 @@ from commanding import Cli
 from meshpace.meshes.read import read
 from test_bad_input import expect_refusal
 
-TXTINFO = (
-    "Table: Links\nLocal IP\tRemote IP\tHyst.\tLQ\tNLQ\tCost\n10.0.0.1\t10.0.0.2\t0.00\t1.000\t0.800\t1.250\n\n"
-    "Table: Neighbors\nIP address\tSYM\tMPR\tMPRS\tWill.\t2 Hop Neighbors\n10.0.0.2\tYES\tYES\tNO\t3\t1\n\n"
-    "Table: Topology\nDest. IP\tLast hop IP\tLQ\tNLQ\tCost\n"
-    "10.0.0.2\t10.0.0.1\t0.800\t1.000\t1.250\n10.0.0.1\t10.0.0.2\t1.000\t0.800\t1.250\n"
-    "172.16.0.3\t10.0.0.2\t1.000\t1.000\t1.000\n10.0.0.2\t10.0.0.3\t1.000\t1.000\tINFINITE\n\n"
-    "Table: HNA\nDestination\tGateway\n192.168.1.0/24\t10.0.0.1\n0.0.0.0/0\t10.0.0.3\n\n"
-    "Table: MID\nIP address\tAliases\n10.0.0.3\t172.16.0.3;172.16.0.4\n\n"
-    "Table: Routes\nDestination\tGateway IP\tMetric\tETX\tInterface\n"
-)
+TOPOLOGY = "Table: Topology\nDest. IP\tLast hop IP\tLQ\tNLQ\tCost\n10.0.0.2\t10.0.0.1\t0.800\t1.000\t1.250\n"
 BABEL = {
     "roof": "BABEL 1.0\nversion babeld-1.13.1\nhost roof\nmy-id 02:00:00:ff:fe:00:00:01\nok\n"
     "add interface wlan0 up true ipv6 fe80::1 ipv4 10.0.0.1\n"
@@ -84,7 +76,7 @@ def written(folder: Path, texts: dict[str, str]) -> list[Path]:
     return [folder / f"{name}.txt" for name in texts]
 
 
-DUMPS = {"olsr": {"olsr": TXTINFO}, "babeld": BABEL, "802.11s": MESH}
+DUMPS = {"babeld": BABEL, "802.11s": MESH}
 
 
 @pytest.mark.parametrize("form", DUMPS)
@@ -97,19 +89,6 @@ def test_a_mesh_of_three_nodes_runs(form: str, cli: Cli, tmp_path: Path) -> None
     ran = cli("run", "mesh.toml", "--json", "--set", "measure.duration=12s", "--set", "measure.warmup=2s")
     assert ran.returncode == 0, ran.stderr
     assert sum(flow["goodput_bps"] for flow in json.loads(ran.stdout)["flows"]) > 0
-
-
-def test_txtinfo_names_a_node_by_its_main_address(tmp_path: Path) -> None:
-    mesh = read(written(tmp_path, {"olsr": TXTINFO}))
-    assert [(node.id, node.gateway) for node in mesh.nodes] == [
-        ("10.0.0.1", False), ("10.0.0.2", False), ("10.0.0.3", True),
-    ]  # fmt: skip
-    delivered = {(link.source[-1], link.target[-1]): link.delivered for link in mesh.links}
-    assert delivered == {("1", "2"): 0.8, ("2", "1"): 1.0, ("2", "3"): 1.0, ("3", "2"): 1.0}
-    alone = TXTINFO.replace("10.0.0.1\t10.0.0.2\t1.000\t0.800\t1.250\n", "")
-    mesh = read(written(tmp_path, {"alone": alone.replace("0.800\t1.000", "0.800\t0.900")}))
-    back = next(link for link in mesh.links if (link.source, link.target) == ("10.0.0.2", "10.0.0.1"))
-    assert back.delivered == 0.9, "the NLQ of the other direction, where its own last hop says nothing"
 
 
 def test_dumps_of_babeld_are_put_together_by_addresses(tmp_path: Path) -> None:
@@ -149,7 +128,7 @@ def test_slow_stations_stay_at_802_11b(tmp_path: Path) -> None:
         ({"a": BABEL["roof"].replace("rxcost 256", "rxcost much")}, "found 'much'; allowed: a number"),
         ({"a": MESH["a"].replace(INFO.format(addr=A), ""), "b": MESH["b"]}, "`iw dev IF info`"),
         ({"b": MESH["b"].replace("\t512\t", "\t0\t")}, "found the metric 0"),
-        ({"a": TXTINFO.replace("0.800\t1.000\t1.250", "good\t1.000\t1.250")}, "a.txt:11: found 'good'"),
+        ({"a": TOPOLOGY.replace("\t1.000\t1.250", "\tgood\t1.250")}, "a.txt:3: found 'good'"),
     ],
 )
 def test_what_cannot_be_imported(texts: dict[str, str], expected: str, cli: Cli, tmp_path: Path) -> None:

@@ -19,12 +19,13 @@ from typing import NamedTuple
 
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node, both_ways
 
-TQ_OF_OLSR = "loss = 1 - LQ of the link from the last hop to the destination"
+LQ_OF_OLSR = "loss = 1 - LQ, the part of packets that the last hop gets from the destination"
 _BABEL = re.compile(r"^add (interface|neighbour|xroute|route|self) ", re.MULTILINE)
 _NOMINAL = 256
 """babeld's cost of a wireless link on which every Hello arrives (``rxcost`` of an interface of type wireless)."""
 _INFINITE = 0xFFFF
-_DEFAULT = frozenset({"0.0.0.0/0", "::/0"})
+DEFAULT = frozenset({"0.0.0.0/0", "::/0", "2000::/3"})
+"""IPv6's global addresses are what olsrd's README-Olsr-Extensions calls its default route, too."""
 _ADDRESS = r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}"
 _DSSS = (1.0, 2.0, 5.5, 11.0)
 _OFDM = (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
@@ -46,18 +47,24 @@ def kind_of(text: str) -> str | None:
 
 
 def olsr_txtinfo(dumps: Dumps) -> Mesh:
-    """The topology table. Which direction LQ is of says T. Lopatic on olsr-dev, 9 Feb 2006: from the last hop on."""
+    """The topology table. LQ: what the last hop gets from the destination, NLQ: the way there (tests/fixtures/olsr)."""
     said, gateways = [], set()
     for path, text in dumps:
-        names = {alias: row[0] for _, row in _table(text, "MID") for alias in row[1].split(";")}
+        names = {alias: row[0] for _, row in _table(text, "MID") for alias in _aliases(row)}
         for line, row in _table(text, "Topology"):
             target, source = (names.get(name, name) for name in row[:2])
-            there, back = (min(max(_number(path, line, part), 0.0), 1.0) for part in row[2:4])
-            said.append((Link(source, target, there), back))
-        gateways |= {names.get(row[1], row[1]) for _, row in _table(text, "HNA") if row[0] in _DEFAULT}
+            back, there = (min(max(_number(path, line, part), 0.0), 1.0) for part in row[2:4])
+            said.append((Link(target, source, back), there))
+        gateways |= {names.get(row[1], row[1]) for _, row in _table(text, "HNA") if row[0] in DEFAULT}
     links = both_ways(said)
     nodes = dict.fromkeys(name for link in links for name in (link.source, link.target))
-    return Mesh("OLSR txtinfo", tuple(Node(name, gateway=name in gateways) for name in nodes), tuple(links), TQ_OF_OLSR)
+    return Mesh("OLSR txtinfo", tuple(Node(name, gateway=name in gateways) for name in nodes), tuple(links), LQ_OF_OLSR)
+
+
+def _aliases(row: Sequence[str]) -> Iterator[str]:
+    """Addresses of a node's other interfaces: between tabs, in olsrd 0.9.0 between semicolons; built so, with times."""
+    for word in ";".join(row[1:]).split(";"):
+        yield re.sub(r":\d+\.\d{3}$", "", word)
 
 
 def babeld(dumps: Dumps) -> Mesh:
@@ -76,10 +83,10 @@ def babeld(dumps: Dumps) -> Mesh:
             # the other end's.
             for source, target, cost in ((other, name, costs[0]), (name, other, costs[1])):
                 links.append(Link(source, target, 0.0 if cost >= _INFINITE else _NOMINAL / cost))
-        if any(fields.get("prefix") in _DEFAULT for _, fields in _added(text, "xroute")):
+        if any(fields.get("prefix") in DEFAULT for _, fields in _added(text, "xroute")):
             gateways.add(name)
         for _, fields in _added(text, "route"):
-            if fields.get("prefix") in _DEFAULT and fields.get("refmetric") == "0":
+            if fields.get("prefix") in DEFAULT and fields.get("refmetric") == "0":
                 gateways.add(names.get(fields.get("via", ""), fields.get("via", "")))
     ends = (end for link in links for end in (link.source, link.target))
     found = dict.fromkeys([*(name for _, name, _ in said), *ends])

@@ -6,7 +6,7 @@
 | meshviewer.json | Freifunk's meshviewer, version 2 of its data: ``nodes`` with ``location``, ``links`` with ``source_tq``, ``target_tq`` |
 | nodes.json with graph.json | Freifunk's ffmap backend: ``nodeinfo``, and ``batadv`` with ``tq`` as 1 / quality |
 | batadv-vis | ``batadv-vis -f jsondoc``: ``vis`` with ``primary`` and ``neighbors`` of ``metric`` 1 / quality |
-| OLSR jsoninfo | ``/topology`` of olsrd's jsoninfo plugin: ``lastHopIP``, ``destinationIP``, ``linkQuality`` |
+| OLSR jsoninfo | ``/topology`` or ``/all`` of olsrd's jsoninfo plugin: ``lastHopIP``, ``destinationIP``, ``linkQuality``; ``hna``, ``mid`` |
 | CSV | ``id`` with ``lat,lon`` or ``x,y``, ``height``, ``gateway``; or ``from,to`` with ``loss``, ``rate`` |
 """  # noqa: E501 (a table)
 
@@ -186,19 +186,34 @@ def _batadv_vis(document: Mapping[str, Any]) -> Mesh:
 
 
 def _olsr(document: Mapping[str, Any]) -> Mesh:
+    # An address of another interface is the same node. `main` came between olsrd 0.9.0 and 0.9.5.
+    names = {
+        alias["ipAddress"]: row.get("main", row)["ipAddress"]
+        for row in document.get("mid") or []
+        for alias in row["aliases"]
+    }
+
+    def name(address: str) -> str:
+        return names.get(address, address)
+
+    # LQ is what the last hop gets from the destination, NLQ the way there.
     links = both_ways(
         [
             (
-                Link(row["lastHopIP"], row["destinationIP"], _part(row.get("linkQuality"))),
+                Link(name(row["destinationIP"]), name(row["lastHopIP"]), _part(row.get("linkQuality"))),
                 _part(row.get("neighborLinkQuality", row.get("linkQuality"))),
             )
             for row in document["topology"]
         ]
     )
-    names = dict.fromkeys(name for link in links for name in (link.source, link.target))
-    gateways = {row["gateway"] for row in document.get("hna") or [] if str(row.get("genmask")) == "0"}
-    nodes = [Node(name, gateway=name in gateways) for name in names]
-    return _mesh("OLSR jsoninfo", nodes, links, "loss = 1 - linkQuality, the part of HELLOs that arrived")
+    found = dict.fromkeys(end for link in links for end in (link.source, link.target))
+    gateways = {name(row["gateway"]) for row in document.get("hna") or [] if _everywhere(row)}
+    nodes = [Node(node, gateway=node in gateways) for node in found]
+    return _mesh("OLSR jsoninfo", nodes, links, dumps.LQ_OF_OLSR)
+
+
+def _everywhere(network: Mapping[str, Any]) -> bool:
+    return f"{network['destination']}/{network['genmask']}" in dumps.DEFAULT
 
 
 _READERS: dict[str, Callable[[Mapping[str, Any]], Mesh]] = {
