@@ -44,6 +44,12 @@ Nothing was tuned to hit a row.
 
 What a pass does not say: [sensitivity.md](sensitivity.md) shows which wrong inputs the table notices and which it does
 not. RTTs of TCP agents are in ticks of 10 ms on both sides, so at one hop any RTT below a tick passes.
+
+What is not compared: the TCP-AP authors' agent held at a fixed interval (`ap_agent_interval`) below the best one, and
+the stall of it (`ap_stall`, off by default). ns-2's were seen to be 4 to 11 % below ours there, with 14 to 24 stalls
+a run, but the reference has no table of them; [model.md](model.md) says what they come to here. What is compared is
+the agent with the interval that it takes for three hops, too short for them: goodput, retransmissions and timeouts in
+tcp_ap_chain_static and tcp_ap_chain_aodv. `ap_stall` changes none of these numbers.
 """
 
 
