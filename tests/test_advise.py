@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+import meshpace
 from commanding import Cli
+from documents import ROOT
+from meshpace.advice.errors import AdviceError
 from meshpace.advice.instead import best_gateway
 from meshpace.advice.traffic import Reach, patterns, sample
 from meshpace.advice.weigh import Answer, Effect, Way, Weighed, way
@@ -121,6 +124,46 @@ def advice(cli: Cli, mesh: Path, *options: object) -> Any:
     return json.loads(done.stdout)
 
 
+def of_paper(name: str, routing: str, duration: str) -> meshpace.Scenario:
+    mesh = meshpace.Scenario.load(ROOT / "scenarios" / name)
+    return mesh.set("routing.protocol", routing).set("measure", {"duration": duration, "warmup": "10s"})
+
+
+def test_it_agrees_with_the_paper_on_parallel_chains(tmp_path: Path) -> None:
+    """docs/reproduction/gap.md, 10.4, 11.4 and delay-parallel-down, ns-2's AODV: +7.7 %, +22.8 %, +735 %."""
+    mesh = of_paper("demo-parallel.toml", "aodv", "60s")
+    found = meshpace.advise(mesh, scheme="tcp-gap", nodes=("A1", "A2"), seeds=5, precision="50%", store=tmp_path)
+    assert (found.answer, found.best) == ("yes", "tcp-gap")
+    change = {p["name"]: p["schemes"]["tcp-gap"]["change"] for p in found.as_json()["patterns"]}
+    for pattern, printed in (("2 nodes → B", 0.077), ("B → 2 nodes", 0.228)):
+        goodput = change[pattern]["goodput"]
+        assert goodput["way"] == "more", pattern
+        assert abs(goodput["mean"] - printed) < goodput["ci95"], pattern
+    assert change["B → 2 nodes"]["delay"]["way"] == "more"
+    rows = found.table().to_pylist()
+    assert len(rows) == len(change) + 1
+    assert rows[-1]["pattern"] is None
+    assert (rows[5]["pattern"], rows[5]["goodput"]) == ("B → 2 nodes", change["B → 2 nodes"]["goodput"]["mean"])
+    assert "<th>TCP-GAP: goodput %</th>" in found._repr_html_()
+    found.save(tmp_path / "advice.json")
+    assert json.loads((tmp_path / "advice.json").read_text()) == found.as_json()
+
+
+def test_it_agrees_with_the_paper_on_the_cross(tmp_path: Path) -> None:
+    """docs/reproduction/gap.md, 18.2, 19.2 and 20.1, static routes: -0.8 %, -4.7 %, Jain's index +0.402."""
+    mesh = of_paper("gap-fig18-cross-up.toml", "static", "40s")
+    four = ("A1", "A2", "A3", "A4")
+    found = meshpace.advise(mesh, scheme="tcp-gap", nodes=four, seeds=3, precision="90%", store=tmp_path)
+    change = {p["name"]: p["schemes"]["tcp-gap"]["change"] for p in found.as_json()["patterns"]}
+    up, down = change["4 nodes → B1"]["goodput"], change["B1 → 4 nodes"]["goodput"]
+    assert up["way"] in ("same", "undecided")
+    assert abs(up["mean"] + 0.008) < up["ci95"]
+    assert down["way"] == "less"
+    assert change["oncoming"]["jain"]["way"] == "more"
+    assert abs(change["oncoming"]["jain"]["mean"] - 0.402) < change["oncoming"]["jain"]["ci95"]
+    assert found.answer == "a trade"
+
+
 def test_it_agrees_with_the_paper_where_pacing_helps(cli: Cli, tmp_path: Path) -> None:
     """docs/reproduction/gap.md: 8.3, 9.3 hold under ns-2's AODV, and the gain is gone with routes that stay."""
     mesh = tmp_path / "long.toml"
@@ -198,6 +241,11 @@ def test_of_what_another_tool_says_with_a_report(cli: Cli, tmp_path: Path) -> No
         (("--scheme", "tcpgap"), "tcp-gap"),
         (("--precision", "3"), "--precision"),
         (("--gateway", "e"), "--gateway"),
+        (("--routing", "aodv"), "allowed with a scenario: --set"),
+        (("--nodes", "a,z"), "--nodes: found 'z'; allowed: nodes that reach e, each once: a, b, c, d"),
+        (("--nodes", "a,a"), "found 'a' twice"),
+        (("--nodes", "0"), "1 to 1000"),
+        (("--nodes", "a,,b"), "commas between"),
         (("--set", "link=[]"), "wired"),
     ],
 )
@@ -208,3 +256,24 @@ def test_what_no_advice_is_given_on(options: tuple[str, ...], expected: str, cli
 
 def test_a_mesh_without_a_gateway(cli: Cli, chain: Path) -> None:
     assert "found no gateway; allowed" in expect_refusal(cli, "advise", chain)
+
+
+def test_a_formula_of_ones_own_and_files_of_other_tools_from_python(tmp_path: Path) -> None:
+    class Paced(meshpace.Formula):
+        interval = 0.03
+
+        def on_ack(self, ack: Any) -> None:
+            """Keeps to its interval."""
+
+    links = tmp_path / "links.csv"
+    links.write_text("from,to,loss\nhall,roof,0.1\nroof,tower,0.05\n")
+    options: dict[str, Any] = {"nodes": 1, "seeds": 2, "precision": "90%", "store": tmp_path / "store"}
+    found = meshpace.advise(links, gateway="hall", routing="aodv", scheme=["tcp-gap", Paced], **options)
+    assert {row["scheme"] for row in found.table().to_pylist()} == {"tcp-gap", "paced"}
+    resolved = found.advice.resolved
+    assert isinstance(resolved["routing"], dict)
+    assert resolved["routing"]["profile"] == "rfc3561"
+    with pytest.raises(AdviceError, match=r"found '\.txt'; allowed: \.html, \.json"):
+        found.save(tmp_path / "advice.txt")
+    with pytest.raises(AdviceError, match="its settings"):
+        meshpace.advise(meshpace.Scenario(LINE + LINKS), rate="2Mbps", **options)

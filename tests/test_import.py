@@ -76,12 +76,16 @@ def write(folder: Path, documents: tuple[Any, ...]) -> list[Path]:
     return paths
 
 
+ROUTES = {"static": {"protocol": "static"}, "aodv": {"protocol": "aodv", "profile": "rfc3561"}}
+
+
 @pytest.mark.parametrize("form", FORMS)
-def test_a_mesh_of_three_nodes_runs(form: str, cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize("routing", ROUTES)
+def test_a_mesh_of_three_nodes_runs(routing: str, form: str, cli: Cli, tmp_path: Path) -> None:
     """Each fixture is a line of three nodes; one link loses a fifth or a quarter."""
-    done = cli("import", *write(tmp_path, FORMS[form]), "-o", "mesh.toml")
+    done = cli("import", *write(tmp_path, FORMS[form]), "-o", "mesh.toml", "--routing", routing)
     assert (done.returncode, done.stderr) == (0, "")
-    scenario = tomllib.loads((tmp_path / "mesh.toml").read_text())
+    scenario = expect_routes(tmp_path / "mesh.toml", routing)
     assert len([node for node in scenario["node"] if node.get("role") != "wired"]) == 3
     losses = {link.get("loss", 0.0) for link in scenario["radio_link"]}
     assert losses & {0.2, 0.25, 0.1}
@@ -92,6 +96,16 @@ def test_a_mesh_of_three_nodes_runs(form: str, cli: Cli, tmp_path: Path) -> None
     for flow, hops in zip(flows, [1, 1] if form == "batadv-vis" else [2, 1], strict=True):
         assert flow["hops"] in (hops, None)
     assert sum(flow["goodput_bps"] for flow in flows) > 0
+
+
+def expect_routes(path: Path, routing: str) -> dict[str, Any]:
+    """The scenario, which has these routes and says so at its top."""
+    text = path.read_text()
+    scenario = tomllib.loads(text)
+    assert scenario["routing"] == ROUTES[routing]
+    (said,) = (line for line in text.splitlines() if line.startswith("# Routes are"))
+    assert ("RFC 3561 (--routing static" in said) is (routing == "aodv")
+    return scenario
 
 
 def test_what_each_says_of_quality(tmp_path: Path) -> None:
@@ -154,6 +168,7 @@ def test_csv_by_places_and_by_links(cli: Cli, tmp_path: Path) -> None:
         ('{"type": "NetworkGraph", "nodes": [{"id": "a"}], "links": []}', "no node reaches"),
         ('{"type": "NetworkGraph", "nodes": [], "links": []}', "no nodes"),
         ('{"vis": [{"primary": "a", "neighbors": [{"neighbor": "b", "metric": "far"}]}]}', "far"),
+        ('{"vis": [{"neighbors": []}]}', "found no 'primary'; allowed: vis with primary, and neighbors"),
     ],
 )
 def test_what_cannot_be_imported(text: str, expected: str, cli: Cli, tmp_path: Path) -> None:
@@ -162,4 +177,7 @@ def test_what_cannot_be_imported(text: str, expected: str, cli: Cli, tmp_path: P
     assert not (tmp_path / "scenario.toml").exists()
     (tmp_path / "mesh.csv").write_text("name,where\na,b\n")
     assert "columns" in expect_refusal(cli, "import", "mesh.csv")
+    assert "found 'ospf'; allowed: static, aodv" in expect_refusal(
+        cli, "import", *write(tmp_path, (NETJSON,)), "--routing", "ospf"
+    )
     assert "no such node" in expect_refusal(cli, "import", *write(tmp_path, (NETJSON,)), "--gateway", "x")

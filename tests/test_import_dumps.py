@@ -8,7 +8,6 @@ test_import_olsr.py.
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from commanding import Cli
 from meshpace.meshes.read import read
 from test_bad_input import expect_refusal
+from test_import import ROUTES, expect_routes
 
 TOPOLOGY = "Table: Topology\nDest. IP\tLast hop IP\tLQ\tNLQ\tCost\n10.0.0.2\t10.0.0.1\t0.800\t1.000\t1.250\n"
 BABEL = {
@@ -80,10 +80,11 @@ DUMPS = {"babeld": BABEL, "802.11s": MESH}
 
 
 @pytest.mark.parametrize("form", DUMPS)
-def test_a_mesh_of_three_nodes_runs(form: str, cli: Cli, tmp_path: Path) -> None:
-    done = cli("import", *written(tmp_path, DUMPS[form]), "-o", "mesh.toml")
+@pytest.mark.parametrize("routing", ROUTES)
+def test_a_mesh_of_three_nodes_runs(routing: str, form: str, cli: Cli, tmp_path: Path) -> None:
+    done = cli("import", *written(tmp_path, DUMPS[form]), "-o", "mesh.toml", "--routing", routing)
     assert (done.returncode, done.stderr) == (0, "")
-    scenario = tomllib.loads((tmp_path / "mesh.toml").read_text())
+    scenario = expect_routes(tmp_path / "mesh.toml", routing)
     assert len([node for node in scenario["node"] if node.get("role") != "wired"]) == 3
     assert any(link.get("loss", 0.0) == pytest.approx(0.2) for link in scenario["radio_link"])
     ran = cli("run", "mesh.toml", "--json", "--set", "measure.duration=12s", "--set", "measure.warmup=2s")

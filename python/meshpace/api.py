@@ -90,7 +90,7 @@ class Scenario:
 
     def job(self, scheme: Scheme | None = None, seed: int = 1) -> Job:
         """One run of it."""
-        name, formulas = _scheme(scheme)
+        name, formulas = named(scheme)
         text = self.text.encode("utf-8", "surrogateescape")
         return Job(self.name, text, self.settings, name, seed, formulas)
 
@@ -334,15 +334,15 @@ def sweep(
     several = [scenario] if isinstance(scenario, (Scenario, str, Path)) else list(scenario)
     loaded = [_loaded(one) for one in several]
     given = [scheme] if scheme is None or isinstance(scheme, (str, type)) else list(scheme)
-    named = [_scheme(one) for one in given]
+    schemes = [named(one) for one in given]
     varies = _varies(vary)
     varied = {key for one in varies for key in one.keys}
     # What varies takes the place of what the scenario was set to.
     kept = (setting for setting in loaded[0].settings if setting.partition("=")[0] not in varied)
     asked = Sweep(
         tuple(Source(one.name, one.text.encode("utf-8", "surrogateescape")) for one in loaded), seeds, varies,
-        tuple(name for name, _ in named), tuple(kept),
-        formulas=tuple(formula for _, formulas in named for formula in formulas),
+        tuple(name for name, _ in schemes), tuple(kept),
+        formulas=tuple(formula for _, formulas in schemes for formula in formulas),
     )  # fmt: skip
     if any(one.settings != loaded[0].settings for one in loaded):
         raise OutputError("several scenarios in one sweep: found different settings; allowed: the same for all")
@@ -367,7 +367,8 @@ def _loaded(scenario: Scenario | str | Path) -> Scenario:
     return scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
 
 
-def _scheme(scheme: Scheme | None) -> tuple[str | None, tuple[type[Formula], ...]]:
+def named(scheme: Scheme | None) -> tuple[str | None, tuple[type[Formula], ...]]:
+    """A scheme's name, and the formula that it is."""
     if isinstance(scheme, type):
         return scheme.scheme_name(), (scheme,)
     return scheme, ()

@@ -19,9 +19,10 @@ from meshpace.study.store import Store
 from meshpace.sweeps.model import Source
 
 SCHEMES = ("tcp-gap", "tcp-ap")
+_NODES = 1000
 
 
-def source(files: Sequence[Path], gateway: str | None, rate: str | None) -> Source:
+def source(files: Sequence[Path], gateway: str | None, rate: str | None, routing: str | None) -> Source:
     """A scenario, or what ``meshpace import`` makes of other tools' files.
 
     Raises:
@@ -32,17 +33,32 @@ def source(files: Sequence[Path], gateway: str | None, rate: str | None) -> Sour
     if any(file.suffix == ".toml" for file in files):
         if len(files) > 1:
             raise AdviceError(f"found {', '.join(map(str, files))}; allowed: one scenario, or what import reads")
-        if gateway is not None or rate is not None:
-            raise AdviceError(
-                f"{files[0]}: found --{'gateway' if gateway is not None else 'rate'}; allowed with a scenario: --set"
-            )
+        given = {"--gateway": gateway, "--rate": rate, "--routing": routing}
+        if only := [option for option, value in given.items() if value is not None]:
+            raise AdviceError(f"{files[0]}: found {', '.join(only)}; allowed with a scenario: --set")
         return Source(str(files[0]), files[0].read_bytes())
     from meshpace.meshes.read import read
-    from meshpace.meshes.write import RATE, scenario
+    from meshpace.meshes.write import RATE, ROUTING, scenario
 
     mesh = read(files)
-    text = scenario(mesh, files[-1].stem, gateway=gateway, rate=rate or RATE)
+    text = scenario(mesh, files[-1].stem, gateway=gateway, rate=rate or RATE, routing=routing or ROUTING)
     return Source(f"{files[-1].stem}.toml", text.encode())
+
+
+def nodes_of(words: str) -> int | tuple[str, ...]:
+    """What ``--nodes`` says: how many, or which.
+
+    Raises:
+        AdviceError: it is no such number, or names nothing.
+    """
+    names = tuple(name.strip() for name in words.split(","))
+    if len(names) == 1 and re.fullmatch(r"[+-]?[0-9]+", names[0]):
+        if not 1 <= int(names[0]) <= _NODES:
+            raise AdviceError(f"--nodes: found {words}; allowed: 1 to {_NODES}, or nodes by name")
+        return int(names[0])
+    if not all(names):
+        raise AdviceError(f"--nodes: found {words!r}; allowed: 1 to {_NODES}, or nodes by name, commas between")
+    return names
 
 
 def parts(precision: str) -> float:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from meshpace import engine
 from meshpace.advice.errors import AdviceError
 from meshpace.advice.instead import Change, changes
-from meshpace.advice.traffic import Pattern, Reach, patterns, reach, sample, wired_end
+from meshpace.advice.traffic import Pattern, Reach, chosen, patterns, reach, sample, wired_end
 from meshpace.advice.weigh import Answer, Effect, effect, together
 from meshpace.engine import Job
+from meshpace.formula import Formula
 from meshpace.results import RunResult
 from meshpace.study.executors import Workers
 from meshpace.study.runner import Tally
@@ -37,13 +38,16 @@ class Question:
     source: Source
     schemes: tuple[str, ...]
     baseline: str
-    nodes: int
+    nodes: int | tuple[str, ...]
+    """How many stand for the others, or which."""
     seeds: int
     """At least."""
     precision: float
     """Half-width of the mean change of goodput, as a part of the baseline, until which seeds are added."""
     budget_s: float
     settings: tuple[str, ...] = ()
+    formulas: tuple[type[Formula], ...] = ()
+    """Schemes that are formulas in Python, among ``schemes``."""
 
     def __post_init__(self) -> None:
         """Raises AdviceError if it compares something with itself."""
@@ -129,7 +133,10 @@ def advise(question: Question, store: Store, workers: Workers) -> Advice:
     resolved = engine.resolve(Job(asked.source.name, asked.source.text, asked.settings, asked.baseline))
     mesh = reach(resolved)
     tried, refused = _able(asked, changes(resolved, asked.source.text, mesh))
-    nodes = sample(mesh, asked.nodes, but={node for change in tried for node in change.moves_to})
+    if isinstance(asked.nodes, int):
+        nodes = sample(mesh, asked.nodes, but={node for change in tried for node in change.moves_to})
+    else:
+        nodes = chosen(mesh, asked.nodes)
     found = patterns(nodes, wired_end(resolved))
     seeds, spent, tally = asked.seeds, 0.0, Tally(0, 0, 0)
     while True:
@@ -171,7 +178,8 @@ def _run(
 ) -> tuple[Swept, dict[Change, Swept], Tally]:
     vary = Vary(("flow",), tuple((pattern.setting,) for pattern in found))
     schemes = (asked.baseline, *asked.schemes)
-    main = run_sweep(Sweep((asked.source,), seeds, (vary,), schemes, asked.settings), store, workers)
+    asks = Sweep((asked.source,), seeds, (vary,), schemes, asked.settings, asked.formulas)
+    main = run_sweep(asks, store, workers)
     instead = {
         change: run_sweep(
             Sweep((asked.source,), seeds, (vary,), (asked.baseline,), (*asked.settings, *change.settings)),

@@ -102,6 +102,23 @@ def sample(mesh: Reach, count: int, but: Collection[str] = ()) -> list[tuple[str
     return [(mesh.ids[node], far) for far, node in (able[place] for place in places)]
 
 
+def chosen(mesh: Reach, names: Sequence[str]) -> list[tuple[str, int]]:
+    """These nodes with their hops, in place of a sample.
+
+    Raises:
+        AdviceError: one is unknown or given twice, is the gateway, or does not reach it.
+    """
+    hops = mesh.hops(mesh.gateways)
+    far = {mesh.ids[node]: count for node, count in hops.items() if count > 0}
+    for name in names:
+        if name not in far or names.count(name) > 1:
+            raise AdviceError(
+                f"--nodes: found {name!r}{' twice' if name in far else ''}; allowed: nodes that reach "
+                f"{mesh.ids[mesh.gateways[0]]}, each once: {', '.join(sorted(far)[:20])}"
+            )
+    return [(name, far[name]) for name in names]
+
+
 def patterns(nodes: Sequence[tuple[str, int]], wired: str) -> tuple[Pattern, ...]:
     """Each node alone, up and down; all at a time up, down and every other one each way, or both ways of one."""
     hops = tuple(far for _, far in nodes)

@@ -19,7 +19,7 @@ def advise(
     ],
     scheme: Schemes = None,
     baseline: Annotated[str, Option(metavar="S", help="What they are compared with.")] = "newreno",
-    nodes: Annotated[int, Option(min=1, max=1000, help="Nodes that stand for the others.")] = 3,
+    nodes: Annotated[str, Option(metavar="K|A,B", help="How many nodes stand for the others, or which.")] = "3",
     seeds: Seeds = 5,
     precision: Annotated[
         str, Option(metavar="N%", help="Add seeds until the mean change of goodput is known to ± N %.")
@@ -28,6 +28,7 @@ def advise(
     settings: Settings = None,
     gateway: Annotated[str | None, Option(help="As for import.")] = None,
     rate: Annotated[str | None, Option(help="As for import.")] = None,
+    routing: Annotated[str | None, Option(metavar="static|aodv", help="As for import.")] = None,
     store: Kept = Path("store"),
     threads: Threads = None,
     executor: Executor = "threads",
@@ -35,13 +36,13 @@ def advise(
     json: Json = False,
 ) -> None:
     """Tell whether pacing would help a mesh: where, how much, at what cost, and what else would help."""
-    from meshpace.advice.command import SCHEMES, advise, parts, source
+    from meshpace.advice.command import SCHEMES, advise, nodes_of, parts, source
     from meshpace.advice.make import Question
     from meshpace.sweeps.model import schemes_of
 
     asked = tuple(name for name in schemes_of(scheme) if name is not None) or SCHEMES
     question = Question(
-        source(mesh, gateway, rate), asked, baseline, nodes, seeds, parts(precision), seconds_of(budget),
-        tuple(settings or ()),
+        source(mesh, gateway, rate, routing), asked, baseline, nodes_of(nodes), seeds, parts(precision),
+        seconds_of(budget), tuple(settings or ()),
     )  # fmt: skip
     advise(question, store, threads, executor, report, json)

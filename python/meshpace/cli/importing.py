@@ -21,6 +21,9 @@ def import_mesh(
         str | None, Option(help="Which node it is; the one that the file marks, or with most neighbours.")
     ] = None,
     rate: Annotated[str, Option(help="Data rate of the radio where the file tells none.")] = "11Mbps",
+    routing: Annotated[
+        str, Option(metavar="static|aodv", help="Shortest paths that stay, or AODV (RFC 3561).")
+    ] = "static",
 ) -> None:
     """Make a scenario of a mesh: NetJSON, meshviewer, batadv-vis, OLSR, babeld, 802.11s, CSV."""
     from meshpace.engine import Job, complaints
@@ -29,7 +32,7 @@ def import_mesh(
     from meshpace.meshes.write import scenario
 
     mesh = read(files)
-    text = scenario(mesh, output.stem, gateway=gateway, rate=rate)
+    text = scenario(mesh, output.stem, gateway=gateway, rate=rate, routing=routing)
     with replacing(output) as draft:
         draft.write_text(text, encoding="utf-8")
     print(f"{output}: {mesh.form}, {len(mesh.nodes)} nodes, {len(mesh.links)} links; assumptions stand at its top")

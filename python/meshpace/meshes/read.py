@@ -51,12 +51,12 @@ def read(paths: Sequence[Path]) -> Mesh:
         else:
             raise MeshFileError(f"{path}: found neither of the forms that are known; allowed: {FORMS}")
     if set(by_kind) == {"nodes", "graph"}:
-        return _guarded(by_kind["graph"][0], lambda: _ffmap(by_kind["nodes"][1], by_kind["graph"][1]))
+        return _guarded(by_kind["graph"][0], _FIELDS["ffmap"], lambda: _ffmap(by_kind["nodes"][1], by_kind["graph"][1]))
     if len(documents) > 1 or set(by_kind) & {"nodes", "graph"}:
         found = ", ".join(map(str, paths))
         raise MeshFileError(f"{found}: allowed together: nodes.json and graph.json, or CSV of nodes and of links")
     (kind, (path, document)) = next(iter(by_kind.items()))
-    return _guarded(path, lambda: _READERS[kind](document))
+    return _guarded(path, _FIELDS[kind], lambda: _READERS[kind](document))
 
 
 def _document(path: Path) -> Any:
@@ -84,13 +84,12 @@ def _texts(texts: dumps.Dumps, count: int) -> Mesh:
     return replace(mesh, standard=said.standard)
 
 
-def _guarded(path: Path, make: Callable[[], Mesh]) -> Mesh:
+def _guarded(path: Path, fields: str, make: Callable[[], Mesh]) -> Mesh:
     try:
         return make()
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise MeshFileError(f"{path}: found {what}; allowed: the form's own fields, as python/meshpace/meshes/read.py "
-                           "lists them") from None  # fmt: skip
+        raise MeshFileError(f"{path}: found {what}; allowed: {fields}") from None
 
 
 _KINDS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
@@ -219,6 +218,14 @@ def _everywhere(network: Mapping[str, Any]) -> bool:
 _READERS: dict[str, Callable[[Mapping[str, Any]], Mesh]] = {
     "netjson": _netjson, "meshviewer": _meshviewer, "batadv-vis": _batadv_vis, "olsr": _olsr,
 }  # fmt: skip
+_FIELDS = {
+    "netjson": "nodes with id, links with source, target and cost (netjson.org, NetworkGraph)",
+    "meshviewer": "nodes with node_id, links with source, target, source_tq and target_tq (meshviewer, version 2)",
+    "ffmap": "nodes with nodeinfo and its node_id; batadv's nodes with id, links with source, target and tq (ffmap)",
+    "batadv-vis": "vis with primary, and neighbors with neighbor and metric (batadv-vis -f jsondoc)",
+    "olsr": "topology with lastHopIP, destinationIP and linkQuality (olsrd's jsoninfo)",
+}
+"""What each form has, for messages."""
 _TQ = "loss = 1 - TQ, batman-adv's transmit quality"
 
 

@@ -11,6 +11,18 @@ from meshpace.meshes.model import Link, Mesh, MeshFileError, Node
 
 RATE = "11Mbps"
 """Of the radio where the file tells none."""
+ROUTING = "static"
+_ROUTES = {
+    "static": (
+        "# Routes are the shortest paths and stay (--routing aodv: AODV after RFC 3561).",
+        ('protocol = "static"',),
+    ),
+    "aodv": (
+        "# Routes are AODV's after RFC 3561 (--routing static: the shortest paths, which stay).",
+        ('protocol = "aodv"', 'profile = "rfc3561"'),
+    ),
+}
+"""By what ``--routing`` allows: what the file says of it, and its table."""
 _FLOWS = 3
 _LEAST_DELIVERED = 0.05
 """Links that lose more carry nothing: they are left out, and said so."""
@@ -19,12 +31,17 @@ _REACH_M = 600.0
 _LIGHT, _EARTH_M = 299_792_458.0, 6_371_000.0
 
 
-def scenario(mesh: Mesh, name: str, *, gateway: str | None = None, rate: str = RATE) -> str:
-    """A file that runs: today's radio, static routes, flows from the nodes farthest from the gateway.
+def scenario(
+    mesh: Mesh, name: str, *, gateway: str | None = None, rate: str = RATE, routing: str = ROUTING
+) -> str:  # fmt: skip
+    """A file that runs: today's radio, routes, flows from the nodes farthest from the gateway.
 
     Raises:
-        MeshFileError: it has no two nodes that reach each other, or there is no such gateway.
+        MeshFileError: it has no two nodes that reach each other, there is no such gateway, or no such routing.
     """
+    if routing not in _ROUTES:
+        raise MeshFileError(f"--routing: found {routing!r}; allowed: {', '.join(_ROUTES)}")
+    said, routes = _ROUTES[routing]
     usable = tuple(link for link in mesh.links if link.delivered is None or link.delivered >= _LEAST_DELIVERED)
     thinned = Mesh(mesh.form, mesh.nodes, usable)
     chosen = _gateway(thinned, gateway)
@@ -40,7 +57,7 @@ def scenario(mesh: Mesh, name: str, *, gateway: str | None = None, rate: str = R
         names = {node.id: _text(node.id) for node in mesh.nodes}
     nodes = [node for node in mesh.nodes if node.id in reached]
     links = [link for link in usable if link.source in reached and link.target in reached]
-    lines = [*_head(mesh, name, rate, len(nodes), len(mesh.links) - len(usable), names[chosen])]
+    lines = [*_head(mesh, name, rate, len(nodes), len(mesh.links) - len(usable), names[chosen], said)]
     for node in nodes:
         lines += _node(node, names[node.id], chosen, placed=not links)
     wired = next(word for word in ("internet", "wired-host", "outside") if word not in names.values())
@@ -48,7 +65,7 @@ def scenario(mesh: Mesh, name: str, *, gateway: str | None = None, rate: str = R
     lines += [f"a = {_quoted(names[chosen])}", f"b = {_quoted(wired)}", 'rate = "100Mbps"', 'delay = "10ms"']
     for link in _pairs(links):
         lines += _link(link, names)
-    lines += ["", "[routing]", 'protocol = "static"', "", "[defaults]", 'scheme = "newreno"']
+    lines += ["", "[routing]", *routes, "", "[defaults]", 'scheme = "newreno"']
     for end in ends:
         lines += ["", "[[flow]]", f"from = {_quoted(names[end])}", f"to = {_quoted(wired)}"]
     return "\n".join([*lines, ""])
@@ -70,7 +87,7 @@ def _gateway(mesh: Mesh, wanted: str | None) -> str:
     return marked[0] if marked else max(mesh.nodes, key=lambda node: len(neighbours[node.id])).id
 
 
-def _head(mesh: Mesh, name: str, rate: str, count: int, thin: int, gateway: str) -> Iterator[str]:
+def _head(mesh: Mesh, name: str, rate: str, count: int, thin: int, gateway: str, routes: str) -> Iterator[str]:
     yield f"# Made of {mesh.form} by `meshpace import`: {count} of {len(mesh.nodes)} nodes reach {gateway}."
     if mesh.quality:
         yield f"# {mesh.quality}; {thin} links that deliver less than {_LEAST_DELIVERED:.0%} are left out."
@@ -80,7 +97,8 @@ def _head(mesh: Mesh, name: str, rate: str, count: int, thin: int, gateway: str)
         yield f"# Left out: {_text(reason)}."
     if len(mesh.skipped) > 20:
         yield f"# Left out: {len(mesh.skipped) - 20} more."
-    yield "# Radio, routes, wired part and flows (from the nodes farthest from the gateway) are assumed: change them."
+    yield routes
+    yield "# Radio, wired part and flows (from the nodes farthest from the gateway) are assumed: change them."
     yield from ("", "[scenario]", f"name = {_quoted(name)}", "", "[measure]", 'duration = "60s"', 'warmup = "10s"', "")
     yield "[radio]"
     if mesh.standard is not None:

@@ -1,0 +1,152 @@
+"""``meshpace advise`` from Python."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from meshpace.advice.errors import AdviceError
+from meshpace.advice.make import Advice, Question
+from meshpace.api import Scenario, Scheme, named
+from meshpace.files import replacing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class AdviceResult:
+    """Whether pacing would help a mesh; a notebook shows sentences and tables."""
+
+    def __init__(self, advice: Advice) -> None:
+        self.advice = advice
+
+    @property
+    def answer(self) -> str:
+        """Of the best scheme over all patterns: ``yes``, ``yes, for fairness``, ``a trade``, ``undecided``, ``no``."""
+        return str(self.advice.scheme(self.best).answer)
+
+    @property
+    def best(self) -> str:
+        """The scheme that helps most."""
+        return self.advice.best()
+
+    @property
+    def told(self) -> list[str]:
+        """The answer in sentences."""
+        from meshpace.advice.show import told
+
+        return told(self.advice)
+
+    def as_json(self) -> dict[str, Any]:
+        """The object of ``meshpace advise --json`` (docs/cli.md)."""
+        from meshpace.advice.show import as_json
+
+        return as_json(self.advice)
+
+    def table(self) -> pa.Table:
+        """As an Arrow table: a row a pattern of traffic and scheme, with what the scheme changes there.
+
+        ``goodput`` and ``delay`` are parts of the baseline's, ``jain`` a difference, each with its 95 % half-width
+        (``_ci95``); None where nothing can be said. The pattern None is the mean over all.
+        """
+        import pyarrow as pa
+
+        found = self.advice
+        cells = [
+            (pattern, scheme, found.of_scheme(pattern, scheme))
+            for pattern in found.patterns for scheme in found.question.schemes
+        ] + [(None, scheme, found.scheme(scheme)) for scheme in found.question.schemes]  # fmt: skip
+        rows = []
+        for pattern, scheme, effect in cells:
+            row: dict[str, Any] = {"pattern": None if pattern is None else pattern.name, "scheme": scheme}
+            weighed = {"goodput": effect.goodput, "jain": effect.fairness, "delay": effect.delay}
+            for name, change in ((name, one.change()) for name, one in weighed.items()):
+                row[name] = None if change is None else change.mean
+                row[f"{name}_ci95"] = None if change is None else change.half_width
+            rows.append({**row, "answer": str(effect.answer)})
+        numbers = [(f"{name}{end}", pa.float64()) for name in ("goodput", "jain", "delay") for end in ("", "_ci95")]
+        text = [("pattern", pa.string()), ("scheme", pa.string())]
+        return pa.Table.from_pylist(rows, pa.schema([*text, *numbers, ("answer", pa.string())]))
+
+    def to_pandas(self) -> Any:
+        """The same as a data frame; needs pandas."""
+        return self.table().to_pandas()
+
+    def save(self, path: str | Path) -> None:
+        """Writes ``.html`` (the report) or ``.json``, whole or not at all.
+
+        Raises:
+            AdviceError: it ends otherwise.
+            OSError: the file cannot be written.
+        """
+        target = Path(path)
+        if target.suffix not in (".html", ".json"):
+            raise AdviceError(f"{path}: found {target.suffix!r}; allowed: .html, .json")
+        with replacing(target) as draft:
+            draft.write_text(self._page() if target.suffix == ".html" else json.dumps(self.as_json()), encoding="utf-8")
+
+    def _page(self) -> str:
+        from meshpace.advice.page import report
+        from meshpace.report.page import render
+
+        return render(report(self.advice))
+
+    def _repr_html_(self) -> str:
+        from meshpace.advice.show import HEADS, OVER_ALL, overall_rows, pattern_rows, title
+        from meshpace.study.model import scheme_name
+
+        schemes = [scheme_name(scheme) for scheme in self.advice.question.schemes]
+        heads = ["traffic", "hops", f"{scheme_name(self.advice.question.baseline)} kbit/s"]
+        heads += [f"{scheme}: {head}" for scheme in schemes for head in HEADS]
+        told = "".join(f"<p>{escape(line)}</p>" for line in self.told)
+        overall = _table(["", *HEADS, "does it help?", ""], list(overall_rows(self.advice)))
+        patterns = _table(heads, list(pattern_rows(self.advice)))
+        return f"{told}<p><b>{escape(OVER_ALL)}</b></p>{overall}<p><b>{escape(title(self.advice))}</b></p>{patterns}"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def advise(
+    mesh: Scenario | str | Path | Sequence[str | Path], *, scheme: Scheme | Sequence[Scheme] = ("tcp-gap", "tcp-ap"),
+    baseline: str = "newreno", nodes: int | Sequence[str] = 3, seeds: int = 5, precision: str = "3%",
+    budget_s: float = 3600.0, gateway: str | None = None, rate: str | None = None, routing: str | None = None,
+    store: str | Path = "store", threads: int | None = None, executor: str = "threads",
+) -> AdviceResult:  # fmt: skip
+    """Would pacing help this mesh? As ``meshpace advise``.
+
+    ``mesh`` is a scenario whose mesh has a gateway, or the file or files of another tool, to which ``gateway``,
+    ``rate`` and ``routing`` belong; ``nodes`` says how many nodes stand for the others, or which.
+
+    Raises:
+        ScenarioError: the mesh cannot be simulated.
+        MendableError: what was asked for makes no sense, or a file cannot be imported.
+        OSError: a file or the store cannot be read or written.
+    """
+    from meshpace.advice.command import nodes_of, parts, source
+    from meshpace.advice.make import advise as made
+    from meshpace.study.executors import workers
+    from meshpace.study.store import Store
+    from meshpace.sweeps.model import Source
+
+    if isinstance(mesh, Scenario):
+        if (gateway, rate, routing) != (None, None, None):
+            raise AdviceError(f"{mesh.name}: found gateway, rate or routing; allowed with a scenario: its settings")
+        asked, settings = Source(mesh.name, mesh.text.encode("utf-8", "surrogateescape")), mesh.settings
+    else:
+        files = [Path(mesh)] if isinstance(mesh, (str, Path)) else [Path(one) for one in mesh]
+        asked, settings = source(files, gateway, rate, routing), ()
+    schemes = [named(one) for one in ([scheme] if isinstance(scheme, (str, type)) else scheme)]
+    question = Question(
+        asked, tuple(str(name) for name, _ in schemes), baseline,
+        nodes_of(str(nodes)) if isinstance(nodes, int) else tuple(nodes), seeds, parts(precision), budget_s, settings,
+        tuple(formula for _, formulas in schemes for formula in formulas),
+    )  # fmt: skip
+    with workers(executor, threads) as hands:
+        return AdviceResult(made(question, Store(Path(store)), hands))
