@@ -224,6 +224,7 @@ def test_a_dilated_second_takes_longer(tmp_path: Path) -> None:
     (there,) = (row for row in result["traffic"] if row["from"] == "n0")
     assert 0.007 < there["delay_p50_s"] < 0.03
     assert (result["dilation"], result["simulated_s"]) == (4.0, 3.0)
+    assert "the hosts' own timers (retransmission, delayed acknowledgements) ran by the clock" in result["verdict"][-1]
     assert result["wall_s"] == pytest.approx(12.0, abs=0.5)
 
 

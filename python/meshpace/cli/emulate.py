@@ -51,15 +51,13 @@ def run(
 
 
 def _show(result: dict[str, Any], as_json: bool) -> None:
-    """The result; its verdict stands in the JSON, and on standard error where it is not good news."""
-    from meshpace.emulation import verdict
-
-    lines = verdict.in_words(result)
+    """The result; its verdict stands in the JSON, and on standard error where there is more to say than that all is well."""
+    lines = result["verdict"]
     if as_json:
         import json
 
         print(json.dumps(result))
-        if result["lateness"]["valid"] is not True:
+        if result["lateness"]["valid"] is not True or len(lines) > 1:
             print("\n".join(lines), file=sys.stderr)
         return
     from meshpace.cli.emulated import print_emulation

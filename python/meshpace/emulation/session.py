@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from meshpace import engine
-from meshpace.emulation import machine, namespaces, record
+from meshpace.emulation import machine, namespaces, record, verdict
 from meshpace.emulation.collect import add_flows, iperf3_flows
 from meshpace.emulation.engine import Engine, Order
 from meshpace.emulation.record import EmulationError, Host, Record, safe
@@ -142,6 +142,7 @@ def _result(
     ]
     result["runs"] = [run.row() for run in runs]
     result["machine"] = machine.facts()
+    result["verdict"] = verdict.in_words(result)
     return Emulated(result, tuple(complaints))
 
 
