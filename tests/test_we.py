@@ -16,6 +16,8 @@ from meshpace.study.verdicts import CLAIMS
 from meshpace.study.we_claims_utility import adjusted_at, tcp_share, we_by_tcp
 from meshpace.study.we_quantities import (
     DATA_AIRTIME_S,
+    FLOW_DELAY,
+    FORWARDED,
     LOSS,
     PACKET_DELAY,
     RECEIVED,
@@ -127,6 +129,17 @@ def test_packets_count_by_flow_and_a_flow_without_any_says_nothing_of_delay() ->
     empty = run_of({})
     assert (PACKET_DELAY(empty), LOSS(empty), USE(empty), WE_DROPS(empty)) == (None,) * 4
     assert RECEIVED(empty) == 0
+
+
+def test_a_mean_of_flows_means_and_what_the_first_middle_node_forwards() -> None:
+    def flow(scheme: str, delay: float | None, **packets: int) -> dict[str, Any]:
+        load = [{"node": node, "data": {"packets": count}} for node, count in packets.items()]
+        return {"scheme": scheme, "delay_mean_s": delay, "load": load}
+
+    run = run_of(flow("newreno", 1.0, M1=40, M2=7), flow("newreno", None), flow("we-tcp-ap", 2.0, M2=9, M1=30))
+    assert FORWARDED(run) == pytest.approx(0.75)
+    assert FLOW_DELAY(run) == pytest.approx(1.5)
+    assert FORWARDED(run_of(flow("we-tcp-ap", None, M1=3))) is None
 
 
 def test_the_tool_keeps_the_throughput_of_a_flow_that_dies_early() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from meshpace.study.claims import Ask, Claim
-from meshpace.study.measures import from_series
+from meshpace.study.claims import Ask, Claim, Role
+from meshpace.study.measures import from_series, of
 from meshpace.study.rules import Rule, equality
 from meshpace.study.we import WE
 from meshpace.study.we_asking import claim
+from meshpace.study.we_quantities import FORWARDED
 from meshpace.study.words import count, number, share
 
 Bins = dict[str, list[float]]
@@ -76,6 +77,14 @@ def _claims(figure: str, flows: int) -> tuple[Claim, ...]:
             "fair",
             Ask(
                 from_series(we_by_tcp, WE), equality(0.8, 1.25), number, "WE TCP-AP's rate by TCP's, 60 to 120 s", study
+            ),
+            Ask(
+                of(FORWARDED, WE),
+                equality(0.8, 1.25),
+                number,
+                "Data packets that M1 forwards, WE TCP-AP's by TCP's, 0 to 120 s",
+                study,
+                role=Role.BESIDE,
             ),
         ),
         claim(

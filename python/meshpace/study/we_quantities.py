@@ -52,6 +52,9 @@ RECEIVED = Quantity("received", "packets received", "packets/s", _received)
 """Distinct data packets of all flows (the paper's "number of received packets"), a second."""
 PACKET_DELAY = Quantity("packet_delay", "delay of the packets received", "ms", _delay, 1e3, 0)
 """Mean over all packets, whichever flow's."""
+FLOW_DELAY = Quantity(
+    "flow_delay", "delay, mean of the flows' means", "ms", over_flows(lambda flow: flow["delay_mean_s"]), 1e3, 0
+)
 LOSS = Quantity("loss", "data packets lost", "%", _loss, 100.0, 2)
 WE_DROPS = Quantity(
     "we_drops", "packets given up by MACs or dropped by queues, of the segments sent", "%", _drops, 100.0
@@ -60,6 +63,17 @@ USE = Quantity(
     "use", "of the time on the air, that of the data frames which delivered packets needed", "%", _use, 100.0
 )
 """By the flows' median hops."""
+
+
+def _forwarded(run: RunResult) -> float | None:
+    """Data packets that M1 forwards, WE TCP-AP's by TCP's; the MAC's, each packet once."""
+    each: dict[bool, float] = {True: 0.0, False: 0.0}
+    for flow in run["flows"]:
+        each[flow["scheme"] == "we-tcp-ap"] += sum(at["data"]["packets"] for at in flow["load"] if at["node"] == "M1")
+    return each[True] / each[False] if each[False] else None
+
+
+FORWARDED = Quantity("forwarded", "data packets that M1 forwards, WE TCP-AP's by TCP's", "", _forwarded, 1.0, 3)
 SENT = Quantity(
     "sent", "data segments sent", "", lambda run: float(sum(flow["segments_sent"] for flow in run["flows"]))
 )

@@ -6,7 +6,7 @@ from meshpace.study.gap import timed
 from meshpace.study.model import DSDV, NO_AXIS, Plan, Study
 from meshpace.study.quantities import GOODPUT, JAIN, RESENT
 from meshpace.study.we import PAPER, WE
-from meshpace.study.we_quantities import LOSS, PACKET_DELAY
+from meshpace.study.we_quantities import FORWARDED, LOSS, PACKET_DELAY
 
 
 def _study(flows: int, figure: str) -> Study:
@@ -23,7 +23,7 @@ def _study(flows: int, figure: str) -> Study:
         conditions=(DSDV,),
         quick=Plan(10, timed(120, 0), core_s=1.0),
         full=Plan(30, timed(120, 0), core_s=1.0),
-        quantities=(GOODPUT, JAIN, PACKET_DELAY, LOSS, RESENT),
+        quantities=(GOODPUT, JAIN, PACKET_DELAY, LOSS, RESENT, FORWARDED),
         settings=(("flow.0.count", str(flows)), ("flow.1.count", str(flows))),
         series=True,
         notes="Static nodes inside the printed areas (T4b): of random placements hardly one has a path.",
