@@ -41,6 +41,29 @@ def test_it_judges_what_it_ran_and_writes_one_file(tmp_path: Path, capsys: pytes
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.svg", "report.html"]
 
 
+def test_a_moment_of_the_film_and_the_page_that_plays_it(tmp_path: Path) -> None:
+    command.write_film(tmp_path / "film.svg")
+    drawing = (tmp_path / "film.svg").read_text()
+    tree = ElementTree.fromstring(drawing)
+    words = [text.text for text in tree.iter("{http://www.w3.org/2000/svg}text")]
+    assert words.count("n7") == 2 * 2, "in the mesh and at its lane, for each scheme"
+    assert {"NewReno", "TCP-GAP", "RTS", "lost to an overlapping frame"} <= set(words)
+    assert "prefers-color-scheme: dark" in drawing
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", drawing)
+    width, height = (float(tree.attrib[side]) for side in ("width", "height"))
+    places = [
+        (float(text.attrib["x"]), float(text.attrib["y"])) for text in tree.iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert all(0 <= x <= width and 0 <= y <= height for x, y in places), "nothing is cut"
+    page = (tmp_path / "film.html").read_text()
+    assert not re.search(r"https?://|@import|url\(", page), "it fetches nothing"
+    assert "FilmPlayer" in page
+    assert "plotly" not in page
+    with pytest.raises(command.OutputError, match=r"found '\.png'; allowed: \.svg"):
+        command.demo(tmp_path / "report.html", 2, 1, film=tmp_path / "film.png")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["film.html", "film.svg"]
+
+
 def test_it_runs_the_scenario_files_as_they_are() -> None:
     for study in studies(1):
         for _, job in study.jobs(Effort.QUICK):

@@ -64,11 +64,14 @@ def demo(
     seeds: Annotated[int, Option(min=2, max=1000, help="Runs of each point, for its confidence interval.")] = 5,
     threads: Threads = None,
     picture: Annotated[Path | None, Option(help="Write the main chart as SVG, too.")] = None,
+    film: Annotated[
+        Path | None, Option(help="Write a moment of the film as SVG, and the film beside it (.html).")
+    ] = None,
 ) -> None:
     """Run NewReno against TCP-AP and TCP-GAP on the papers' topologies; print a table, write a report."""
     from meshpace.demo.command import demo as run_demo
 
-    run_demo(output, seeds, threads, picture)
+    run_demo(output, seeds, threads, picture, film)
 
 
 @reports_failure

@@ -16,11 +16,14 @@ from meshpace.cli.verdicts import print_verdicts
 from meshpace.demo.claims import CLAIMS, HEADLINES
 from meshpace.demo.plan import CONDITIONS, MOST_SEEDS, studies
 from meshpace.demo.sections import chain_section, parallel_section
+from meshpace.errors import MendableError
 from meshpace.files import replacing
 from meshpace.progress import Progress
+from meshpace.report.films import film_section
 from meshpace.report.model import Claim, Report, Section
 from meshpace.report.page import render
 from meshpace.report.picture import picture
+from meshpace.report.still import still
 from meshpace.study.decide import decide
 from meshpace.study.executors import workers
 from meshpace.study.model import Effort, Study
@@ -31,9 +34,38 @@ from meshpace.study.store import Store
 from meshpace.study.verdicts import judge_all
 
 
-def demo(output: Path, seeds: int, threads: int | None, drawing: Path | None = None) -> None:
-    """Runs everything, prints the tables and the verdicts, writes the report, and its chart to ``drawing``."""
+class OutputError(MendableError):
+    """A file of that kind cannot be written."""
+
+
+def demo(
+    output: Path, seeds: int, threads: int | None, drawing: Path | None = None, film: Path | None = None
+) -> None:  # fmt: skip
+    """Runs everything, prints the tables and the verdicts, writes the report, and its chart to ``drawing``.
+
+    A moment of the film goes to ``film``, and the film to a page of the same name.
+
+    Raises:
+        OutputError: ``film`` is no SVG.
+    """
+    if film is not None and film.suffix != ".svg":
+        raise OutputError(f"--film {film}: found {film.suffix!r}; allowed: .svg")
     show(studies(seeds), output, seeds, threads, drawing=drawing)
+    if film is not None:
+        write_film(film)
+
+
+def write_film(still_at: Path) -> None:
+    """A moment of the film as SVG, and beside it the page that plays it."""
+    section = film_section()
+    page = Report(
+        title="A chain under NewReno and TCP-GAP", lead="", facts=(("made by", f"meshpace demo --film {still_at}"),),
+        claims=(), sections=(section,), notes=(),
+    )  # fmt: skip
+    with replacing(still_at) as draft:
+        draft.write_text(still(page.title, section.films), encoding="utf-8")
+    with replacing(still_at.with_suffix(".html")) as draft:
+        draft.write_text(render(page), encoding="utf-8")
 
 
 def show(

@@ -186,7 +186,7 @@ def _batadv_vis(document: Mapping[str, Any]) -> Mesh:
 
 def _olsr(document: Mapping[str, Any]) -> Mesh:
     # An address of another interface is the same node. `main` came between olsrd 0.9.0 and 0.9.5.
-    names = {
+    names: dict[str, str] = {
         alias["ipAddress"]: row.get("main", row)["ipAddress"]
         for row in document.get("mid") or []
         for alias in row["aliases"]
