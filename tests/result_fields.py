@@ -20,6 +20,8 @@ _PLACES = {
     "RoutingResult": ("Routing", "routing"),
     "RelayResult": ("A relay", "relays"),
     "HopDelayResult": ("Delays over the next hops", "hop_delays"),
+    "QueueResult": ("What waited in a node's queue", "queues"),
+    "QueuedFlow": ("What waited of a flow there", "queues.flows"),
     "NodeLoad": ("What a node sent for a flow", "flows.load"),
     "LoadResult": ("Packets of one kind", "flows.load.data"),
     "Stamped": ("Beside the run: what made it", ""),

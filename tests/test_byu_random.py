@@ -29,7 +29,11 @@ def places(resolved: dict[str, Any]) -> dict[str, tuple[float, float]]:
     return {node["id"]: (node["x"], node["y"]) for node in resolved["mesh"]}
 
 
-@pytest.mark.parametrize("study", byu_random.STUDIES, ids=lambda study: study.name)
+BY_NAME = {study.name: study for study in byu_random.STUDIES}
+ALL_COUNTS = [study for study in byu_random.STUDIES if len(study.axis.points) == len(COUNTS)]
+
+
+@pytest.mark.parametrize("study", ALL_COUNTS, ids=lambda study: study.name)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_ways_are_the_fewest_hops_between_neighbours(study: Study, seed: int) -> None:
     resolved = resolve(study, RETRIES, TAHOE, max(COUNTS), seed)
@@ -49,7 +53,7 @@ def test_ways_are_the_fewest_hops_between_neighbours(study: Study, seed: int) ->
 
 
 def test_a_seed_draws_the_same_for_every_scheme_condition_and_number_of_flows() -> None:
-    for study in byu_random.STUDIES:
+    for study in ALL_COUNTS:
         most = ways(resolve(study, RETRIES, TAHOE, 32, 1))
         assert all(ways(resolve(study, RETRIES, scheme, 32, 1)) == most for scheme in (AP, DA))
         assert all(ways(resolve(study, condition, AP, 32, 1)) == most for condition in CONDITIONS)
@@ -62,7 +66,7 @@ def test_links_lose_nothing_in_ideal() -> None:
 
 
 def test_the_grid_is_the_scenarios_and_lacks_a_corner() -> None:
-    grid, scattered = byu_random.STUDIES
+    grid, scattered, *_ = byu_random.STUDIES
     assert places(resolve(grid, RETRIES, TAHOE, 1, 1)) == dict(GRID)
     assert len(GRID) == 14
     from_file = engine.resolve(engine.Job("byu-mesh.toml", grid.job(Cell(IDEAL, TAHOE, many(1)), 1, Effort.QUICK).text))
@@ -70,3 +74,29 @@ def test_the_grid_is_the_scenarios_and_lacks_a_corner() -> None:
     found = [places(resolve(scattered, RETRIES, TAHOE, 1, seed)) for seed in (1, 2)]
     assert [len(each) for each in found] == [15, 15]
     assert found[0] != found[1]
+
+
+def test_surest_ways_cost_the_fewest_transmissions_that_any_way_does() -> None:
+    surest = resolve(BY_NAME[byu_random.SUREST], RETRIES, TAHOE, 16, 1)
+    lost = {(link["from"], link["to"]): link["loss"] for link in surest["radio_links"]}
+    sent = {(a, b): 1 / ((1 - p) * (1 - lost[b, a])) for (a, b), p in lost.items()}
+    nodes = sorted(places(surest))
+    least = {(a, b): 0.0 if a == b else sent.get((a, b), math.inf) for a in nodes for b in nodes}
+    for via, a, b in itertools.product(nodes, repeat=3):
+        least[a, b] = min(least[a, b], least[a, via] + least[via, b])
+    for way in ways(surest):
+        assert sum(sent[link] for link in itertools.pairwise(way)) == pytest.approx(least[way[0], way[-1]])
+    fewest = ways(resolve(byu_random.STUDIES[0], RETRIES, TAHOE, 16, 1))
+    ends = [(way[0], way[-1]) for way in ways(surest)]
+    assert ends == [(way[0], way[-1]) for way in fewest], "the same flows"
+    assert any(a != b for a, b in zip(ways(surest), fewest, strict=True))
+
+
+def test_other_ends_have_no_pair_twice() -> None:
+    def pairs(study: str) -> list[tuple[str, str]]:
+        runs = (resolve(BY_NAME[study], RETRIES, TAHOE, 16, seed) for seed in range(1, 9))
+        found = [[(way[0], way[-1]) for way in ways(run)] for run in runs]
+        return [pair for run in found for pair in run if run.count(pair) > 1]
+
+    assert pairs(byu_random.OTHER) == []
+    assert pairs(byu_random.GRID_STUDY), "as the catalogue draws them some come twice"

@@ -19,7 +19,7 @@ from meshpace.study.shares import least_ratio, mean_ratio, spread, unfairness
 from meshpace.study.strip import window
 from meshpace.study.throttle import CUSTOM, FLOWS_OF_STRIPS
 from meshpace.study.throttle_measures import STRIPS, farthest_flow, flows_of, hops_of, is_strip
-from meshpace.study.throttle_quantities import LOST, RELAYED, RELAYED_ONCE
+from meshpace.study.throttle_quantities import LOST, QUEUED, RELAYED, RELAYED_ONCE
 from meshpace.study.throttle_tables import (
     alpha,
     critical,
@@ -90,6 +90,18 @@ def test_relays_are_held_against_the_source_hop_by_hop() -> None:
     run = cast(RunResult, {"flows": [{"from": "n0", "hops": 3, "load": load}]})
     assert RELAYED.take(run) == pytest.approx(45 / 60)
     assert RELAYED_ONCE.take(run) == 1
+
+
+def test_what_waits_is_the_flows_own_at_its_source() -> None:
+    flows = [{"id": str(k + 1), "from": "n0"} for k in range(3)]
+    source = [{"id": str(k + 1), "data_mean": mean} for k, mean in enumerate((0.5, 1.25, 2.5))]
+    relay = [{"id": "1", "data_mean": 9.0}]
+    rows = [{"node": "n1", "flows": relay}, {"node": "n0", "flows": source}]
+    run = cast(RunResult, {"flows": flows, "queues": rows})
+    assert [of_flow(run) for of_flow in QUEUED] == [0.5, 1.25, 2.5]
+    alone = cast(RunResult, {"flows": flows[:1], "queues": rows})
+    assert [of_flow(alone) for of_flow in QUEUED] == [0.5, None, None]
+    assert QUEUED[0](cast(RunResult, {"flows": flows})) is None, "nobody asked"
 
 
 def test_losses_are_those_of_data_and_acknowledgements_for_each_segment_sent() -> None:

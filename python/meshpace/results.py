@@ -119,6 +119,9 @@ class HopDelayResult(TypedDict):
     error_abs_mean: float | None
     node_mean_s: float | None
     mac_mean_s: float | None
+    interval_mean_s: float | None
+    interval_std_s: float | None
+    within_share: float | None
     taken: list[int]
     estimate_s: list[float | None]
     actual_s: list[float | None]
@@ -137,6 +140,25 @@ class LatenessResult(TypedDict):
     p99_s: float | None
     p999_s: float | None
     max_s: float | None
+
+
+class QueuedFlow(TypedDict):
+    """What waited of a flow in a node's queue."""
+
+    id: str
+    data_mean: float | None
+    data_max: int
+    ack_mean: float | None
+    ack_max: int
+
+
+class QueueResult(TypedDict):
+    """What waited in a mesh node's queue."""
+
+    node: str
+    packets_mean: float | None
+    packets_max: int
+    flows: list[QueuedFlow]
 
 
 class RunResult(TypedDict):
@@ -170,5 +192,7 @@ class RunResult(TypedDict):
     """If asked for."""
     lateness: NotRequired[LatenessResult]
     """If it was emulated."""
+    queues: NotRequired[list[QueueResult]]
+    """If asked for."""
     engine_fingerprint: str
     schemes: dict[str, dict[str, Any]]

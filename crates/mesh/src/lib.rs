@@ -24,6 +24,7 @@ mod simulation;
 mod tests;
 mod traffic;
 mod transport;
+mod waiting;
 mod why;
 
 pub use ends::{Directory, FlowEnds, Role};

@@ -60,6 +60,7 @@ impl Simulation<'_> {
             },
             relays: self.relay_results(scenario),
             hop_delays: self.hop_delay_results(scenario),
+            queues: self.queue_results(scenario),
             flows,
         }
     }
@@ -89,6 +90,9 @@ impl Simulation<'_> {
             error_abs_mean: mean(row.magnitude, row.expected),
             node_mean_s: mean(row.here, row.passed),
             mac_mean_s: mean(row.mac, row.passed),
+            interval_mean_s: mean(row.interval, row.intervals),
+            interval_std_s: row.interval_deviation(),
+            within_share: self.network.hop_delays().and_then(|delays| delays.within(node, egress)),
             taken: row.seconds.iter().map(|s| s.taken).collect(),
             estimate_s: row.seconds.iter().map(|s| mean(s.estimate, s.expected.into())).collect(),
             actual_s: row.seconds.iter().map(|s| mean(s.actual, s.packets.into())).collect(),

@@ -62,6 +62,9 @@ pub struct RunResult {
     /// Delays over the next hops; absent unless asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hop_delays: Vec<HopDelayResult>,
+    /// What waited in the mesh nodes' queues; absent unless asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueResult>,
 }
 
 /// One flow.
@@ -219,6 +222,13 @@ pub struct HopDelayResult {
     pub node_mean_s: Option<f64>,
     /// The part of it from when the MAC took the packet.
     pub mac_mean_s: Option<f64>,
+    /// Mean time from one packet that got to the next hop to the following one: how they leave the MAC.
+    pub interval_mean_s: Option<f64>,
+    /// Standard deviation of these times.
+    pub interval_std_s: Option<f64>,
+    /// Of the packets that arrived, the share that took at most `hops` times the longest mean time in one of the other nodes
+    /// with packets for the egress, in the second in which the MAC took it.
+    pub within_share: Option<f64>,
     /// Packets that the MAC took, second by second from time 0.
     pub taken: Vec<u32>,
     /// Mean of what was expected of them, s.
@@ -229,6 +239,34 @@ pub struct HopDelayResult {
     pub node_s: Vec<Option<f64>>,
     /// The part of it from when the MAC took them.
     pub mac_s: Vec<Option<f64>>,
+}
+
+/// What waited in the queue of one mesh node: from when a packet came to it until the MAC took it or the queue dropped it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueueResult {
+    /// The node.
+    pub node: String,
+    /// Packets that waited, of all kinds, time mean.
+    pub packets_mean: Option<f64>,
+    /// The most that waited for any time.
+    pub packets_max: u64,
+    /// The flows of which packets came to it.
+    pub flows: Vec<QueuedFlow>,
+}
+
+/// What waited of one flow in the queue of one mesh node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueuedFlow {
+    /// The flow.
+    pub id: String,
+    /// Packets of the end that has the data, time mean.
+    pub data_mean: Option<f64>,
+    /// The most of them that waited for any time.
+    pub data_max: u64,
+    /// Acknowledgements, time mean.
+    pub ack_mean: Option<f64>,
+    /// The most of them that waited for any time.
+    pub ack_max: u64,
 }
 
 /// One gateway of a scheme that acts there.

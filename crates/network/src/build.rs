@@ -13,6 +13,7 @@ use crate::network::Network;
 use crate::node::{LinkCounters, Listens, Node};
 use crate::paths::Paths;
 use crate::processing::Hosts;
+use crate::queues::Queues;
 use crate::rates::RateTable;
 use crate::topology::{WiredRoutes, nearest_gateways};
 use crate::wired::WiredLink;
@@ -104,6 +105,7 @@ impl<T: Copy + Debug> Network<T> {
             by_air: OnceCell::new(),
             paths: Paths::default(),
             hop_delays: scenario.measure.hop_delays.then(Box::default),
+            queues: scenario.measure.queues.then(|| Box::new(Queues::new(scenario.mesh.len()))),
             graph: paths,
             accounts: Accounts::new(counting.then_some(scenario.mesh.len())),
             lost: LostPackets::default(),

@@ -31,15 +31,21 @@ impl<T: Copy + Debug> Network<T> {
         if let Some(delays) = &mut self.hop_delays {
             delays.begin_counting();
         }
+        if let Some(queues) = &mut self.queues {
+            queues.begin_counting(now);
+        }
         self.lost.reset();
         self.control_packets = 0;
         self.failures_before = self.failures();
     }
 
-    /// Brings the stations' counters up to `end`: they look at the medium only when they have to.
+    /// Brings the counters of stations and queues up to `end`: stations look at the medium only when they have to.
     pub fn settle(&mut self, end: Instant) {
         for node in &mut self.nodes {
             node.station.settle(end, &self.config);
+        }
+        if let Some(queues) = &mut self.queues {
+            queues.settle(end);
         }
     }
 

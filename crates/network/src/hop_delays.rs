@@ -37,6 +37,16 @@ pub struct HopDelay {
     pub here: f64,
     /// The same from when the MAC took them.
     pub mac: f64,
+    /// Times from one of these packets to the next, when the DATA that got it to the next hop ended.
+    pub intervals: u64,
+    /// Their sum, s.
+    pub interval: f64,
+    /// Sum of their squares.
+    pub interval_squares: f64,
+    /// When the latest of these packets left.
+    last: Option<Instant>,
+    /// The packets that arrived: in which second the MAC took each, and its time, s.
+    arrivals: Vec<(u32, f64)>,
     /// The same second by second from time 0, by when the MAC took the packet.
     pub seconds: Vec<Second>,
 }
@@ -68,11 +78,35 @@ impl HopDelays {
         self.rows.iter().map(|((node, egress), row)| (*node, *egress, row))
     }
 
+    /// Of the packets of a node for an egress that arrived, the share that took at most `hops` times the longest mean time in
+    /// one of the other nodes with packets for that egress, in the second in which the MAC took it. `None`: there are none.
+    #[must_use]
+    pub fn within(&self, node: NodeId, egress: NodeId) -> Option<f64> {
+        let row = self.rows.get(&(node, egress))?;
+        let others = || self.rows.iter().filter(|((other, to), _)| *to == egress && *other != node);
+        let longest = |second: usize| {
+            let means = others().filter_map(|(_, other)| {
+                let second = other.seconds.get(second).filter(|second| second.passed > 0)?;
+                Some(second.here / f64::from(second.passed))
+            });
+            means.reduce(f64::max)
+        };
+        let bounds: Vec<Option<f64>> = (0..row.seconds.len()).map(longest).collect();
+        let (mut counted, mut within) = (0_u64, 0_u64);
+        for (second, actual) in &row.arrivals {
+            if let Some(longest) = bounds[*second as usize] {
+                counted += 1;
+                within += u64::from(*actual <= f64::from(row.hops) * longest);
+            }
+        }
+        (counted > 0).then(|| within as f64 / counted as f64)
+    }
+
     /// Sums start afresh; the seconds go on.
     pub(crate) fn begin_counting(&mut self) {
         for row in self.rows.values_mut() {
-            let (hops, seconds) = (row.hops, std::mem::take(&mut row.seconds));
-            *row = HopDelay { hops, seconds, ..HopDelay::default() };
+            let (hops, last, seconds) = (row.hops, row.last, std::mem::take(&mut row.seconds));
+            *row = HopDelay { hops, last, seconds, ..HopDelay::default() };
         }
     }
 
@@ -89,6 +123,12 @@ impl HopDelays {
         let (here, mac) = ((now - stop.came).as_secs_f64(), (now - stop.taken).as_secs_f64());
         let row = self.rows.entry((stop.node, egress)).or_default();
         (row.passed, row.here, row.mac) = (row.passed + 1, row.here + here, row.mac + mac);
+        if let Some(last) = row.last.replace(now) {
+            let interval = (now - last).as_secs_f64();
+            row.intervals += 1;
+            row.interval += interval;
+            row.interval_squares += interval * interval;
+        }
         let second = row.second(stop.taken);
         (second.passed, second.here, second.mac) = (second.passed + 1, second.here + here, second.mac + mac);
     }
@@ -106,6 +146,7 @@ impl HopDelays {
             row.error += error;
             row.magnitude += error.abs();
         }
+        row.arrivals.push((HopDelay::index(stop.taken) as u32, actual));
         let second = row.second(stop.taken);
         second.packets += 1;
         second.actual += actual;
@@ -113,8 +154,20 @@ impl HopDelays {
 }
 
 impl HopDelay {
+    /// Sample standard deviation of the intervals, s; `None` with fewer than two.
+    #[must_use]
+    pub fn interval_deviation(&self) -> Option<f64> {
+        let count = self.intervals as f64;
+        let squares = (self.interval_squares - self.interval * self.interval / count).max(0.0);
+        (self.intervals > 1).then(|| libm::sqrt(squares / (count - 1.0)))
+    }
+
+    fn index(at: Instant) -> usize {
+        at.saturating_since(Instant::ZERO).whole(Span::from_secs(1)) as usize
+    }
+
     fn second(&mut self, at: Instant) -> &mut Second {
-        let index = at.saturating_since(Instant::ZERO).whole(Span::from_secs(1)) as usize;
+        let index = Self::index(at);
         if self.seconds.len() <= index {
             self.seconds.resize(index + 1, Second::default());
         }

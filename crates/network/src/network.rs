@@ -17,6 +17,7 @@ use crate::movement::Movement;
 use crate::node::Node;
 use crate::paths::Paths;
 use crate::processing::Hosts;
+use crate::queues::Queues;
 use crate::rates::RateTable;
 use crate::topology::WiredRoutes;
 use crate::watch::Watch;
@@ -80,6 +81,8 @@ pub struct Network<T> {
     pub(crate) paths: Paths,
     /// Delays over the next hops, if somebody wants them.
     pub(crate) hop_delays: Option<Box<HopDelays>>,
+    /// What waits in the nodes' queues, if somebody wants to know.
+    pub(crate) queues: Option<Box<Queues>>,
     /// Who could decode whom at the start.
     pub(crate) graph: Arc<ShortestPaths>,
     /// Conversations that packets are accounted under.

@@ -75,6 +75,7 @@ impl NodeView for View<'_> {
 impl<T: Copy + Debug> Network<T> {
     /// A packet reaches the queue of a mesh node.
     pub(crate) fn enqueue(&mut self, node: u32, packet: Handle) {
+        self.note_waiting(node, packet, true);
         self.with_relay(node, |relay, here| relay.enqueue(here, packet));
         self.count_dropped(node);
         self.wake(node);
@@ -84,6 +85,9 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn dequeue(&mut self, node: u32) -> Option<Handle> {
         let packet = self.with_relay(node, |relay, here| relay.dequeue(here));
         self.count_dropped(node);
+        if let Some(packet) = packet {
+            self.note_waiting(node, packet, false);
+        }
         packet
     }
 
@@ -91,6 +95,7 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn purge_relay(&mut self, node: u32, wanted: &mut dyn FnMut(&Packet) -> bool) {
         self.with_relay(node, |relay, here| relay.purge(here, wanted));
         while let Some(handle) = self.dropped.pop() {
+            self.note_waiting(node, handle, false);
             self.note_loss(node, handle, LossCause::RouteBroke);
             self.packets.remove(handle);
         }
@@ -175,6 +180,7 @@ impl<T: Copy + Debug> Network<T> {
     #[cold]
     fn free_dropped(&mut self, node: u32) {
         while let Some(handle) = self.dropped.pop() {
+            self.note_waiting(node, handle, false);
             self.note_loss(node, handle, LossCause::Queue);
             if let Some(next_hop) = self.packets.take(handle).next_hop {
                 self.nodes[node as usize].links.toward(next_hop).queue_drops += 1;

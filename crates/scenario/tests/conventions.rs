@@ -287,7 +287,7 @@ fn defaults_are_those_of_ns2() {
     assert_eq!(scenario.mobility, Mobility::Static);
     let windows = vec![Span::from_secs(1), Span::from_secs(10), Span::from_secs(100)];
     let plan = Plan::Time { duration: Span::from_secs(200), warmup: Span::from_secs(20) };
-    assert_eq!(scenario.measure, Measure { plan, windows, hop_delays: false });
+    assert_eq!(scenario.measure, Measure { plan, windows, hop_delays: false, queues: false });
     let flow = &scenario.flows[0];
     assert_eq!((flow.id.as_str(), flow.app, flow.scheme.as_str()), ("1", App::Ftp, "tcp-gap"));
     assert_eq!((flow.segment, flow.window, flow.stop), (Bytes(1460), 64, None));

@@ -88,7 +88,10 @@ fn batch_means() {
         "[measure]\npackets = 55000\nbatches = 11\nwindows = [\"5s\"]\n[[flow]]\nfrom = \"n0\"\nto = \"n4\"\n",
     );
     let plan = Plan::Batches { packets: 55_000, batches: 11, limit: Span::from_secs(10_000) };
-    assert_eq!(scenario.measure, Measure { plan, windows: vec![Span::from_secs(5)], hop_delays: false });
+    assert_eq!(
+        scenario.measure,
+        Measure { plan, windows: vec![Span::from_secs(5)], hop_delays: false, queues: false }
+    );
 }
 
 #[test]

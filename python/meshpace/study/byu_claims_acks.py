@@ -22,12 +22,13 @@ from meshpace.study.byu_measures import (
     utility,
     value,
 )
-from meshpace.study.byu_quantities import BY_TIMER, LEAST, MOST, SEGMENTS_AN_ACK
-from meshpace.study.byu_schemes import AD, AP, DA
+from meshpace.study.byu_quantities import BY_TIMER, SEGMENTS_AN_ACK
+from meshpace.study.byu_schemes import AD, AP, DA, TAHOE
 from meshpace.study.byu_study import COUNTS, many
 from meshpace.study.claims import Against, Ask, Claim
 from meshpace.study.measures import of, rank_along
-from meshpace.study.quantities import FLOW_GOODPUT, JAIN, Quantity
+from meshpace.study.pooled import pooled
+from meshpace.study.quantities import FLOW_GOODPUT, JAIN
 from meshpace.study.rules import NO_GAIN, Rule, about, equality, order, trend
 from meshpace.study.words import count as counted
 from meshpace.study.words import difference as signed
@@ -48,13 +49,13 @@ def _useful(study: str) -> tuple[Ask, ...]:
 
 
 def _bounds(study: str, count: int) -> tuple[Ask, ...]:
-    """That a run's weakest and strongest flow both gain: its lower and upper bound."""
+    """That 10 % and 90 % of all flows have more: the lower and the upper bound of a graph's distribution."""
 
-    def gains(quantity: Quantity) -> Ask:
-        what = f"{quantity.title.capitalize()} against Tahoe's"
-        return Ask(relative(quantity, DA), HIGHER, percent, what, (study,), _flows(count))
+    def gains(part: float) -> Ask:
+        what = f"{part:.0%} point of the flows' goodputs against Tahoe's"
+        return Ask(pooled(part, DA, TAHOE), HIGHER, percent, what, (study,), _flows(count))
 
-    return gains(LEAST), gains(MOST)
+    return gains(0.1), gains(0.9)
 
 
 CELLS = tuple((study, many(count)) for study in (DA9, DA4, DA1) for count in COUNTS)

@@ -21,6 +21,7 @@ from meshpace.study.llap_quantities import (
     MAC_OVER_QUEUE,
     SLOWEST,
     TIMEOUTS_250,
+    UNEVENNESS,
 )
 from meshpace.study.model import AODV, NO_AXIS, PAPER_CONDITIONS, STATIC, Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import GOODPUT, JAIN, RTT
@@ -111,8 +112,8 @@ _FLOWS = Study(
     conditions=PAPER_CONDITIONS,
     quick=quick_plan(measure=timed(60, 10), points=("1", "2", "4", "10")),
     full=Plan(10, timed(500, 50), core_s=1.0),
-    quantities=(GOODPUT, JAIN, RTT, TIMEOUTS_250),
-    settings=_AT_11,
+    quantities=(GOODPUT, JAIN, RTT, TIMEOUTS_250, UNEVENNESS),
+    settings=(*_AT_11, ("measure.hop_delays", "true")),
 )
 
 RATES = ("1Mbps", "2Mbps", "5.5Mbps", "11Mbps")

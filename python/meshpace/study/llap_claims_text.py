@@ -11,7 +11,15 @@ from meshpace.study.llap_claims_udp import CHAINS, at_the_knee, both, least_gain
 from meshpace.study.llap_claims_udp import OFF as LOAD_OFF
 from meshpace.study.llap_claims_udp import ON as LOAD_ON
 from meshpace.study.llap_grid import EACH
-from meshpace.study.llap_quantities import ADDED_BYTES, COLLIDED, FHD_ACTUAL, FIRST_DELAY, G_PAPER, TIMEOUTS_250
+from meshpace.study.llap_quantities import (
+    ADDED_BYTES,
+    COLLIDED,
+    FHD_ACTUAL,
+    FIRST_DELAY,
+    G_PAPER,
+    TIMEOUTS_250,
+    UNEVENNESS,
+)
 from meshpace.study.llap_text import BY_AODV, BY_STATIC
 from meshpace.study.llap_udp import NONE, SIZES, self_similar_study
 from meshpace.study.measures import Measure, difference, gain, mean_along, of, over_axis
@@ -125,6 +133,21 @@ CLAIMS = (
         Ask(
             wins("newreno")(TCP_AP), Rule("BOUND", high=0.5), number,
             "Part of the assignments of rates in which it helps", ("llap-random-rates",),
+        ),
+        *(
+            Ask(
+                difference(UNEVENNESS, TCP_AP, LLAP), order(), signed,
+                f"The reason: how unevenly packets leave n0's MAC, TCP-AP less LLAP, {where}", ("llap-flows",),
+                (flows,), " flows", role=Role.BESIDE,
+            )
+            for flows, where in (("1", "one flow"), ("10", "ten"))
+        ),
+        *(
+            Ask(
+                of(UNEVENNESS, scheme), at_least(0.0), number, f"Coefficient of variation there, {what}",
+                ("llap-flows",), ("1", "10"), " flows", role=Role.BESIDE,
+            )
+            for scheme, what in ((TCP_AP, "TCP-AP"), (LLAP, "LLAP"), ("newreno", "NewReno"))
         ),
     ),
     _oracle("off", "2 Mbit/s without RTS/CTS"),

@@ -182,7 +182,7 @@ _CLAIMS = (
             lambda scheme: of(AT_MOST_FOUR, scheme),
             at_least(0.95),
             share,
-            "Seconds in which its mean is",
+            "Packets of which it is",
             None,
             " kbit/s",
         ),

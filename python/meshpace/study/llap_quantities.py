@@ -155,4 +155,15 @@ def _slowest(run: RunResult) -> float | None:
     return max((4 * value for value in rows if value is not None), default=None)
 
 
+def _unevenness(run: RunResult) -> float | None:
+    row = hop_delay(run)
+    if row is None or row["interval_std_s"] is None or not row["interval_mean_s"]:
+        return None
+    return row["interval_std_s"] / row["interval_mean_s"]
+
+
+UNEVENNESS = Quantity(
+    "uneven", "coefficient of variation of the times between packets that leave the first source's MAC", "",
+    _unevenness, decimals=2,
+)  # fmt: skip
 SLOWEST = Quantity("slowest", "four times the slowest node's access and transmission", "ms", _slowest, 1e3, 1)

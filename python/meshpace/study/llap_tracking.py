@@ -69,20 +69,9 @@ def _four_times_a_hop(run: RunResult) -> float | None:
 
 
 def _within_four_times(run: RunResult) -> float | None:
-    """Part of the seconds in which the four-hop delay is at most four times the longest time in a node."""
-    flow = run["flows"][0]
-    rows = [row for row in run.get("hop_delays", []) if row["egress"] == flow["to"]]
+    """Part of the source's packets whose four-hop delay is at most four times the longest time in a node just then."""
     source = hop_delay(run)
-    if source is None:
-        return None
-    held = counted = 0
-    for second, actual in enumerate(source["actual_s"]):
-        inside = [row["node_s"][second] for row in rows if row is not source and second < len(row["node_s"])]
-        longest = max((value for value in inside if value is not None), default=None)
-        if actual is not None and longest is not None:
-            counted += 1
-            held += actual <= 4 * longest
-    return held / counted if counted else None
+    return None if source is None else source["within_share"]
 
 
 def _windows(
@@ -102,8 +91,8 @@ TRUTH = _windows("estimated over true four-hop delay", "", _ratio, "fhd_ratio", 
 DEPARTURES = _windows("packets that leave the ingress", "per s", _departures, "departures", 1.0, 1)
 FOUR_HOPS = Quantity("fhd_hop", "estimate over four times a hop, less 1", "%", _four_times_a_hop, 100.0)
 AT_MOST_FOUR = Quantity(
-    "fhd_at_most", "seconds in which the delay is at most 4 x the longest time in a node", "%", _within_four_times,
-    100.0, top=1.0,
+    "fhd_at_most", "packets whose delay is at most 4 x the longest time in a node", "%", _within_four_times, 100.0,
+    top=1.0,
 )  # fmt: skip
 
 RATES = (500, 1000, 2000)

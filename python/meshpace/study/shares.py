@@ -59,6 +59,12 @@ def ratio_of(flow: int) -> Number:
     return lambda actual, ideal: actual[flow] / ideal[flow] if ideal[flow] else None
 
 
+def advantage(actual: Sequence[float], ideal: Sequence[float]) -> float | None:
+    """X_act / X_opt of the last flow less that of the first."""
+    last, first = ratio_of(-1)(actual, ideal), ratio_of(0)(actual, ideal)
+    return None if last is None or first is None else last - first
+
+
 def excess_of(flow: int) -> Number:
     """X_act less X_opt of one flow, bit/s."""
     return lambda actual, ideal: actual[flow] - ideal[flow]

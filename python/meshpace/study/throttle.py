@@ -9,7 +9,7 @@ from __future__ import annotations
 from meshpace.study.model import STATIC, STATIC_SINR, Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import FLOWS, GOODPUT, JAIN, JAIN_1S, JAIN_10S, TIMEOUTS
 from meshpace.study.strip import CHAIN, HOPS, SEGMENTS, STRIP, THREE, chain, strip, window
-from meshpace.study.throttle_quantities import ACK_PART, DATA_LOAD, LOST, NET_LOAD, RELAYED, RELAYED_ONCE
+from meshpace.study.throttle_quantities import ACK_PART, DATA_LOAD, LOST, NET_LOAD, QUEUED, RELAYED, RELAYED_ONCE
 
 PAPER = "Ingress throttling (Osipov, Tschudin, Univ. Basel CS-2005-003, 2005)"
 CONDITIONS = (STATIC, STATIC_SINR)
@@ -164,7 +164,8 @@ def three_flows(
         conditions=CONDITIONS,
         quick=Plan(6, QUICK, core_s=0.08),
         full=Plan(30, FULL, core_s=0.15),
-        quantities=(GOODPUT, JAIN, NET_LOAD, TIMEOUTS, *FLOWS[:3]),
+        quantities=(GOODPUT, JAIN, NET_LOAD, TIMEOUTS, *FLOWS[:3], *QUEUED),
+        settings=(("measure.queues", "true"),),
         notes="Alone means unthrottled, one queue, the same window and RTS. 126 m between nodes and 600 bytes a "
         "segment are decisions; ns-2.35 itself misses Tables 2 and 3(a).",
     )

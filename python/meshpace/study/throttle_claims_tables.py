@@ -7,10 +7,11 @@ from meshpace.study.claims import Against, Ask, Claim, Role
 from meshpace.study.measures import gain, of
 from meshpace.study.quantities import GOODPUT
 from meshpace.study.rules import Rule, about, equality, order
-from meshpace.study.shares import mean_ratio, ratio_of, spread, unfairness
+from meshpace.study.shares import advantage, mean_ratio, ratio_of, spread, unfairness
 from meshpace.study.strip import HOPS
 from meshpace.study.throttle import CUSTOM, DEFAULT, PAPER, RTS_ON, lone, parallel, with_rts
 from meshpace.study.throttle_measures import against, at_least, contrast, less, relative, three
+from meshpace.study.throttle_quantities import QUEUED
 from meshpace.study.words import difference, number, percent
 
 _RTS, _WINDOW, _QUEUES = "throttle-rts", "throttle-window", "throttle-queues"
@@ -177,6 +178,41 @@ _TABLE_3A = (
         "In one queue longer flows, with larger windows, gain over shorter ones.",
         "3 > 2 > 1",
         *_ordered("newreno", _WINDOW, CUSTOM, (2, 1, 0)),
+    ),
+    _claim(
+        "T3a.6",
+        "Table 3(a)",
+        "The common queue is the reason: their packets fill it in the order of the windows. With separate queues the "
+        "gain of longer flows goes.",
+        "3 > 2 > 1",
+        *(
+            Ask(
+                contrast(of(QUEUED[a], "newreno"), CUSTOM, of(QUEUED[b], "newreno"), CUSTOM),
+                order(),
+                difference,
+                f"Packets of TCP{a + 1} in the queue less those of TCP{b + 1}",
+                (_WINDOW,),
+                (CUSTOM,),
+            )
+            for a, b in ((2, 1), (1, 0))
+        ),
+        Ask(
+            _THREE.of(advantage, "split"),
+            Rule("BOUND", high=0.0),
+            difference,
+            "X_act/X_opt of TCP3 less that of TCP1, separate queues",
+            (_QUEUES,),
+            (CUSTOM,),
+        ),
+        Ask(
+            _THREE.difference(advantage, "split", "newreno"),
+            order(rises=False),
+            difference,
+            "The same less that with one queue",
+            (_QUEUES,),
+            (CUSTOM,),
+            role=Role.BESIDE,
+        ),
     ),
 )
 

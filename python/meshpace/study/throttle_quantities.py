@@ -27,6 +27,19 @@ def _relayed(counting: Counting) -> Take:
     return take
 
 
+def queued(flow: int) -> Quantity:
+    """Data packets of one of the flows that wait at its source, mean over time."""
+
+    def take(run: RunResult) -> float | None:
+        if flow >= len(run["flows"]):
+            return None
+        source, name = run["flows"][flow]["from"], run["flows"][flow]["id"]
+        rows = (row["flows"] for row in run.get("queues", []) if row["node"] == source)
+        return next((of_flow["data_mean"] for row in rows for of_flow in row if of_flow["id"] == name), None)
+
+    return Quantity(f"queued_{flow + 1}", f"packets of flow {flow + 1} in its source's queue", "", take, decimals=2)
+
+
 def _ack_part(run: RunResult) -> float | None:
     load = of_run(run)
     return load.ack / load.data if load.data else None
@@ -40,3 +53,5 @@ RELAYED = Quantity("relayed", "attempts of all nodes a hop, over the source's", 
 RELAYED_ONCE = Quantity(
     "relayed_once", "packets of all nodes a hop, over the source's", "", _relayed("once"), decimals=3
 )
+QUEUED = tuple(map(queued, range(3)))
+"""Of the three flows of Tables 2 and 3."""

@@ -20,6 +20,7 @@ mod llap;
 mod losses;
 mod mobility;
 mod models;
+mod queues;
 mod random;
 mod relays;
 mod routing;

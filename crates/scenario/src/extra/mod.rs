@@ -23,7 +23,7 @@ macro_rules! extras {
 }
 
 extras! {
-    "measure" MEASURE = [hop_delays];
+    "measure" MEASURE = [hop_delays, queues];
     "radio" RADIO = [backoff_range];
     "topology" TOPOLOGY = [];
     "routing" ROUTING = [processing_delay, processing_jitter];

@@ -11,6 +11,8 @@ pub struct Measure {
     pub windows: Vec<Span>,
     /// Whether delays over the next hops are measured.
     pub hop_delays: bool,
+    /// Whether what waits in the nodes' queues is measured.
+    pub queues: bool,
 }
 
 /// When a run ends and what is discarded.

@@ -9,7 +9,7 @@ const BATCHES: [&str; 3] = ["packets", "batches", "limit"];
 pub(crate) fn read_measure(settings: &Settings<'_>) -> Result<Measure, ScenarioError> {
     let windows = settings.value("windows")?.list().into_iter().map(|window| window.span()).collect();
     let plan = if by_batches(settings)? { read_batches(settings)? } else { read_time(settings)? };
-    Ok(Measure { plan, windows, hop_delays: false }) // set by the key in `extra`
+    Ok(Measure { plan, windows, hop_delays: false, queues: false }) // set by the keys in `extra`
 }
 
 /// The file gives one plan or the other; one from the command line replaces the other of the file.
