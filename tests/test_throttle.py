@@ -15,10 +15,10 @@ from meshpace.study.claims import judge
 from meshpace.study.load import of_run
 from meshpace.study.model import STATIC, Cell, Effort
 from meshpace.study.outcome import Outcome
-from meshpace.study.shares import least_ratio, mean_ratio, spread, unfairness
+from meshpace.study.shares import least_ratio, mean_ratio, part_captured, spread, unfairness
 from meshpace.study.strip import window
 from meshpace.study.throttle import CUSTOM, FLOWS_OF_STRIPS
-from meshpace.study.throttle_measures import STRIPS, farthest_flow, flows_of, hops_of, is_strip
+from meshpace.study.throttle_measures import STRIPS, farthest_flow, flows_of, hops_of, is_strip, part_of_means
 from meshpace.study.throttle_quantities import LOST, QUEUED, RELAYED, RELAYED_ONCE
 from meshpace.study.throttle_tables import (
     alpha,
@@ -234,3 +234,25 @@ def test_the_tables_that_ship_are_those_of_the_engine() -> None:
     assert critical(3) == pytest.approx(1.2268e6, rel=1e-3)
     assert alpha(3, 2) > alpha(3, 9) > 1
     assert all(abs(load_ratio(3, n) - 1) <= 0.01 for n in FLOWS_OF_STRIPS)
+
+
+def test_capture_is_counted_by_points_with_means_over_seeds() -> None:
+    """Fig. 10: of two runs of a point the weakest of 2 flows gets nothing in one, 0.8 of its due in the other."""
+
+    def runs(*goodputs: list[float]) -> list[RunResult | None]:
+        return [cast(RunResult, {"flows": [{"goodput_bps": value} for value in values]}) for values in goodputs]
+
+    weak = [0.0, *[2e5] * 4]
+    made = {
+        "1 hops, alone": runs([1e6], [1e6]), "3 hops, alone": runs([1e6], [1e6]),
+        "1 hops, 5 flows": runs([2e5] * 5, [2e5] * 5), "3 hops, 5 flows": runs(weak, weak),
+        "3 hops, 2 flows": runs([0.0, 5e5], [4e5, 5e5]),
+    }  # fmt: skip
+    study = next(study for study in registry.STUDIES if study.name == "throttle-family-plain")
+    results = {Cell(STATIC, "newreno", label): found for label, found in made.items()}
+    captured = part_of_means(
+        STRIPS.of(least_ratio, "newreno"), lambda label: label in made and is_strip(label), lambda least: least <= 0.2
+    )
+    found = captured.take(Outcome(study, Effort.QUICK, {}, results), STATIC, "")
+    assert math.fsum(value or 0.0 for value in found) / len(found) == pytest.approx(1 / 3), "0.4 in the mean is none"
+    assert part_captured(weak, [2e5] * 5) == pytest.approx(0.2)

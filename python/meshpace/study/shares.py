@@ -54,6 +54,12 @@ def least_ratio(actual: Sequence[float], ideal: Sequence[float]) -> float | None
     return min(ratios(actual, ideal), default=None)
 
 
+def part_captured(actual: Sequence[float], ideal: Sequence[float]) -> float | None:
+    """The part of the flows with a twentieth of what they should get, or less."""
+    found = ratios(actual, ideal)
+    return sum(ratio <= 0.05 for ratio in found) / len(found) if found else None
+
+
 def ratio_of(flow: int) -> Number:
     """X_act / X_opt of one flow."""
     return lambda actual, ideal: actual[flow] / ideal[flow] if ideal[flow] else None

@@ -29,7 +29,16 @@ from meshpace.study.throttle_measures import (
 )
 from meshpace.study.throttle_quantities import NET_LOAD
 from meshpace.study.throttle_sources import GENTLE, SPACED, STEEP, UNIT, otherwise
-from meshpace.study.throttle_tables import alpha, determination, exponential, hyperbola, line, load_ratio
+from meshpace.study.throttle_tables import (
+    SEGMENT,
+    alpha,
+    determination,
+    exponential,
+    hyperbola,
+    line,
+    load_ratio,
+    segments,
+)
 from meshpace.study.words import difference, kilobits, number, percent
 from meshpace.study.words import share as proportion
 
@@ -60,12 +69,16 @@ def _steepness(flows: int) -> Measure:
     )
 
 
-def _table(hops: int) -> list[float]:
-    return [alpha(hops, n) for n in FLOWS_OF_STRIPS]
+def _table(hops: int, segment: int = SEGMENT) -> list[float]:
+    return [alpha(hops, n, segment) for n in FLOWS_OF_STRIPS]
 
 
-def _law(hops: int, fit: Callable[[Sequence[float], Sequence[float]], list[float]]) -> float:
-    return determination(_table(hops), fit(FLOWS_OF_STRIPS, _table(hops)))
+def _law(hops: int, segment: int, fit: Callable[[Sequence[float], Sequence[float]], list[float]]) -> float:
+    return determination(_table(hops, segment), fit(FLOWS_OF_STRIPS, _table(hops, segment)))
+
+
+def _where(hops: int, segment: int) -> str:
+    return f"{hops} hops" if segment == SEGMENT else f"{hops} hops, {segment:,} B"
 
 
 def _of_table(value: float, rule: Rule, what: str, show: Show = number) -> Ask:
@@ -73,20 +86,25 @@ def _of_table(value: float, rule: Rule, what: str, show: Show = number) -> Ask:
     return Ask(constant(value, "throttle", _N[0]), rule, show, what, _ALPHA)
 
 
-def _exponential(hops: int) -> tuple[Ask, ...]:
-    r = _law(hops, exponential)
-    others = max(_law(hops, hyperbola), _law(hops, line))
+def _exponential(hops: int, segment: int = SEGMENT) -> tuple[Ask, ...]:
+    r = _law(hops, segment, exponential)
+    others = max(_law(hops, segment, hyperbola), _law(hops, segment, line))
+    where = _where(hops, segment)
     return (
-        _of_table(r, at_least(0.9), f"R^2 of an exponential fall to 1, {hops} hops"),
-        _of_table(r - others, at_least(0.0), f"R^2 less that of 1 + a/N and of a line, {hops} hops", difference),
+        _of_table(r, at_least(0.9), f"R^2 of an exponential fall to 1, {where}"),
+        _of_table(r - others, at_least(0.0), f"R^2 less that of 1 + a/N and of a line, {where}", difference),
     )
 
 
-def _fall(hops: int) -> Ask:
-    factors = _table(hops)
+def _fall(hops: int, segment: int = SEGMENT) -> Ask:
+    factors, where = _table(hops, segment), _where(hops, segment)
     return _of_table(
-        factors[-1] - factors[0], trend(0.0, rises=False), f"alpha of 9 flows less of 2, {hops} hops", difference
+        factors[-1] - factors[0], trend(0.0, rises=False), f"alpha of 9 flows less of 2, {where}", difference
     )
+
+
+_OTHERS = tuple((h, segment) for segment in segments() for h in (3, 6, 9) if (h, segment) != (3, SEGMENT))
+"""Path lengths and segments beside those of Fig. 8."""
 
 
 _FIG_8 = (
@@ -144,13 +162,13 @@ _FIG_8 = (
     _claim(
         "8.6",
         "Fig. 8",
-        "Longer paths follow the same law with other values of alpha.",
+        "Longer paths and other segments follow the same law with other values of alpha.",
         "the same law",
-        *(ask for h in (6, 9) for ask in (_fall(h), *_exponential(h))),
+        *(ask for place in _OTHERS for ask in (_fall(*place), *_exponential(*place))),
         _of_table(
-            max(abs(alpha(h, n) / alpha(3, n) - 1) for h in (6, 9) for n in FLOWS_OF_STRIPS),
+            max(abs(alpha(h, n, segment) / alpha(3, n) - 1) for h, segment in _OTHERS for n in FLOWS_OF_STRIPS),
             at_least(0.02),
-            "Largest difference from alpha of 3 hops",
+            "Largest difference from alpha of 3 hops and 600 bytes",
             proportion,
         ),
     ),

@@ -9,6 +9,7 @@ from meshpace.study.jackknife import Rows, pseudo_values
 from meshpace.study.measures import Measure, Values, paired
 from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
+from meshpace.study.pooled import by_seed
 from meshpace.study.rules import Rule
 from meshpace.study.shares import Shares, excess_of
 from meshpace.study.throttle import lone, single
@@ -89,6 +90,23 @@ def mean(values: Sequence[float]) -> float | None:
 def part(of: Callable[[float], bool]) -> Callable[[Sequence[float]], float | None]:
     """The part of the values of which something is true."""
     return lambda values: sum(map(of, values)) / len(values) if values else None
+
+
+def part_of_means(measure: Measure, wanted: Callable[[str], bool], holds: Callable[[float], bool]) -> Measure:
+    """The part of the points at which something is true of the mean over the seeds: one number of them all."""
+
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        labels = [point.label for point in outcome.study.points(outcome.effort) if wanted(point.label)]
+        columns = [measure.take(outcome, condition, label) for label in labels]
+        rows = [[value for value in row if value is not None] for row in zip(*columns, strict=False)]
+
+        def true_of(some: Sequence[Sequence[float]]) -> float:
+            means = [math.fsum(column) / len(some) for column in zip(*some, strict=True)]
+            return sum(map(holds, means)) / len(means)
+
+        return by_seed([row for row in rows if row and len(row) == len(labels)], true_of)
+
+    return Measure(measure.schemes, take, along=wanted, once=True, beside=measure.beside)
 
 
 def width(values: Sequence[float]) -> float | None:

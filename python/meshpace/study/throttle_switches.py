@@ -1,7 +1,7 @@
 """What Osipov and Tschudin 2005 leave open, one point at a time, and whether conclusions hang on it.
 
-Two networks: five flows of 3 hops side by side, and the three of Table 1. Flows alone are run with the same switch.
-Where the shipped tables do not apply, alpha and critical load are told.
+Five networks: 2, 5 and 9 flows of 3 hops side by side, 5 of 6 hops, and the three of Table 1. Flows alone are run with
+the same switch. Where the shipped tables do not apply, alpha and critical load are told.
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ from meshpace.study.throttle_tables import alpha
 from meshpace.study.words import difference, number
 from meshpace.study.words import share as proportion
 
-_FIVE = 5
 _ALONE = ", alone"
-_CORRECTED = (ALPHA, f"{alpha(3, _FIVE):.4f}")
-_ONCE = "1186542"
-"""L_TCP_crit of 3 hops and 600 bytes with each packet once a hop: ``meshpace calibrate throttle --segments 600``."""
+
+_SCHEMES = ("newreno", "split", "throttle")
+
+
+def _timeouts(*keys: tuple[str, str]) -> Settings:
+    """ns-2 before 2.28, or its TCP's other default."""
+    return tuple((f"scheme.{scheme}.{key}", value) for scheme in _SCHEMES for key, value in keys)
+
 
 _COMMON: dict[str, Settings] = {
     AS_IS: (),
@@ -39,20 +43,30 @@ _COMMON: dict[str, Settings] = {
     "O12: segments of 200 bytes": (("defaults.segment", "200"),),
     "O12: segments of 1,000 bytes": (("defaults.segment", "1000"),),
     "O15: 28 bytes of MAC header": (("radio.mac_overhead", "28"),),
+    "O15: timeouts of 1 s at least": _timeouts(("rto_min", "1s")),
+    "O15: first timeout 6 s": _timeouts(("rto_initial", "6s")),
     "O18: backoff as the standard has it": (("radio.backoff_range", "standard"),),
     "O19: RTS/CTS": (("radio.rts", "always"),),
 }
-_OF_STRIP: dict[str, Settings] = {
-    "O2: all nodes of competitors count": (("scheme.throttle.ot_rho", "text"), _CORRECTED),
-    "O3: load counted once a hop": (
-        ("scheme.throttle.ot_count", "once"),
-        ("scheme.throttle.ot_crit", _ONCE),
-        _CORRECTED,
-    ),
-    "O5: rows 1 m apart": (("topology.gap", "1m"),),
-    "O5: rows over 250 m": (("topology.gap", "62.5m"),),
-    "O6: window 20": (("flow.0.window", "20"),),
-}
+_ONCE = {3: "1186542"}
+"""L_TCP_crit of 600 bytes with each packet once a hop, by hops: ``meshpace calibrate throttle --segments 600``."""
+_STRIPS = {"strip": (3, 5), "strip-3-2": (3, 2), "strip-3-9": (3, 9), "strip-6-5": (6, 5)}
+"""By the ends of the studies' names: hops, and flows side by side."""
+
+
+def _of_strip(hops: int, flows: int) -> dict[str, Settings]:
+    corrected = (ALPHA, f"{alpha(hops, flows):.4f}")
+    count, critical = "scheme.throttle.ot_count", "scheme.throttle.ot_crit"
+    once = {h: ((count, "once"), (critical, load), corrected) for h, load in _ONCE.items()}
+    return {
+        **({"O3: load counted once a hop": once[hops]} if hops in once else {}),
+        "O2: all nodes of competitors count": (("scheme.throttle.ot_rho", "text"), corrected),
+        "O5: rows 1 m apart": (("topology.gap", "1m"),),
+        "O5: rows over 250 m": (("topology.gap", f"{250 / (flows - 1):g}m"),),
+        "O6: window 20": (("flow.0.window", "20"),),
+    }
+
+
 _OF_THREE: dict[str, Settings] = {
     "O6: windows of 20": tuple((f"flow.{k}.window", "20") for k in range(3)),
     "O13: 200 m between nodes": (("topology.spacing", "200m"),),
@@ -68,14 +82,13 @@ def _one(label: str, base: Settings, alone: Settings, settings: Settings, sinr: 
     )
 
 
-_STRIP_POINTS = tuple(
-    point
-    for label, settings, sinr in (
-        *((label, settings, False) for label, settings in {**_COMMON, **_OF_STRIP}.items()),
-        ("O18: SINR", (), True),
+def _strip_points(hops: int, flows: int) -> tuple[Point, ...]:
+    switched = {**_COMMON, **_of_strip(hops, flows)}
+    return tuple(
+        point
+        for label, settings, sinr in (*((*item, False) for item in switched.items()), ("O18: SINR", (), True))
+        for point in _one(label, strip(hops, flows), strip(hops, 1), settings, sinr)
     )
-    for point in _one(label, strip(3, _FIVE), strip(3, 1), settings, sinr)
-)
 
 
 def _others_off(flow: int) -> Settings:
@@ -98,7 +111,9 @@ _THREE_POINTS = tuple(
 )
 
 
-def _study(name: str, title: str, scenario: str, points: tuple[Point, ...], schemes: tuple[str, ...]) -> Study:
+def _study(
+    name: str, title: str, scenario: str, points: tuple[Point, ...], schemes: tuple[str, ...], seeds: int = 3
+) -> Study:
     return Study(
         name=f"throttle-switches-{name}",
         paper="ingress-throttling",
@@ -110,22 +125,33 @@ def _study(name: str, title: str, scenario: str, points: tuple[Point, ...], sche
         axis=Axis("open point", "", points),
         schemes=schemes,
         conditions=CONDITIONS[:1],
-        quick=Plan(3, QUICK, core_s=0.06),
+        quick=Plan(seeds, QUICK, core_s=0.06),
         full=Plan(10, FULL, core_s=0.1),
-        quantities=(GOODPUT, JAIN, NET_LOAD, LOST, TIMEOUTS, *FLOWS[:_FIVE]),
+        quantities=(GOODPUT, JAIN, NET_LOAD, LOST, TIMEOUTS, *FLOWS[:5]),
         notes=f"{TABLES} One at a time; with other segments, rates of headers and RTS/CTS too, the tables stay.",
     )
 
 
 STUDIES = (
-    _study("strip", "5 flows of 3 hops side by side", STRIP, _STRIP_POINTS, ("newreno", "throttle")),
-    _study("three", "three flows from one node", THREE, _THREE_POINTS, ("newreno", "split", "throttle")),
+    *(
+        _study(
+            name,
+            f"{flows} flows of {hops} hops side by side",
+            STRIP,
+            _strip_points(hops, flows),
+            _SCHEMES[::2],
+            3 if name == "strip" else 2,
+        )
+        for name, (hops, flows) in _STRIPS.items()
+    ),
+    _study("three", "three flows from one node", THREE, _THREE_POINTS, _SCHEMES),
 )
 
 _STRIP_SHARES = Shares(lambda label: (f"{label}{_ALONE}",))
 _THREE_SHARES = Shares(lambda label: tuple(f"{label}{_ALONE} TCP{k + 1}" for k in range(3)))
 _STRIP_LABELS, _THREE_LABELS = (
-    tuple(point.label for point in study.axis.points if _ALONE not in point.label) for study in STUDIES
+    tuple(point.label for point in study.axis.points if _ALONE not in point.label)
+    for study in (STUDIES[0], STUDIES[-1])
 )
 
 
@@ -133,12 +159,12 @@ def _claim(identity: str, statement: str, *asks: Ask) -> Claim:
     return Claim(f"throttle {identity}", statement, "", f"{PAPER}; section 5 of the catalogue", "", asks)
 
 
-_HERE = (("throttle-switches-strip",), _STRIP_LABELS)
+_HERE = (tuple(f"throttle-switches-{name}" for name in _STRIPS), _STRIP_LABELS)
 _THERE = (("throttle-switches-three",), _THREE_LABELS)
 CLAIMS = (
     _claim(
         "open 1",
-        "Whatever is decided on an open point, throttled flows of 3 hops are fair and carry as much (our question).",
+        "Whatever is decided on an open point, throttled flows side by side are fair and carry as much (our question).",
         Ask(_STRIP_SHARES.of(unfairness, "throttle"), at_most(0.05), number, "u, throttled", *_HERE),
         Ask(_STRIP_SHARES.of(spread, "throttle"), at_most(0.05), number, "s, throttled", *_HERE),
         Ask(_STRIP_SHARES.of(of_alone, "throttle"), at_least(0.95), proportion, "Total over one flow's", *_HERE),

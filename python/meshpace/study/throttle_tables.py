@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from meshpace import engine
 
 SEGMENT = 600
-"""Of the factors that ship."""
+"""Of the paper's networks."""
 
 Row = dict[str, float]
 
@@ -21,10 +21,10 @@ def _rows(text: str) -> list[Row]:
 
 
 @functools.cache
-def _tables() -> tuple[dict[int, Row], dict[tuple[int, int], Row]]:
+def _tables() -> tuple[dict[int, Row], dict[tuple[int, int, int], Row]]:
     critical_loads, factors = map(_rows, engine.throttle_tables())
     loads = {int(row["hops"]): row for row in critical_loads if row["segment"] == SEGMENT}
-    return loads, {(int(row["hops"]), int(row["flows"])): row for row in factors if row["segment"] == SEGMENT}
+    return loads, {(int(row["hops"]), int(row["flows"]), int(row["segment"])): row for row in factors}
 
 
 def critical(hops: int) -> int:
@@ -32,14 +32,19 @@ def critical(hops: int) -> int:
     return int(_tables()[0][hops]["data_bps"])
 
 
-def alpha(hops: int, flows: int) -> float:
+def segments() -> tuple[int, ...]:
+    """The segments of the factors that ship."""
+    return tuple(sorted({segment for _, _, segment in _tables()[1]}))
+
+
+def alpha(hops: int, flows: int, segment: int = SEGMENT) -> float:
     """The load correction factor of so many flows of that path length."""
-    return _tables()[1][hops, flows]["alpha"]
+    return _tables()[1][hops, flows, segment]["alpha"]
 
 
-def load_ratio(hops: int, flows: int) -> float:
+def load_ratio(hops: int, flows: int, segment: int = SEGMENT) -> float:
     """Their load with that factor over the critical one, on the seeds of the calibration."""
-    return _tables()[1][hops, flows]["load_ratio"]
+    return _tables()[1][hops, flows, segment]["load_ratio"]
 
 
 Curve = Callable[[float], float]
