@@ -3,7 +3,9 @@
 The TCP-GAP paper's flows from the Internet into the mesh, under the paper's FIFO, under CoDel by each flow's round trip
 (the live gateway's default), with ECN, and with fixed targets; on paths that are in no figure; and with windows so
 small that nothing has to be dropped, which is what no queue's law can better. Beside them one CBR flow alone over as
-many hops, at a tenth of what one TCP flow gets there alone. `--output docs/gateway-waits.md` writes the page's tables.
+many hops, at a tenth of what one TCP flow gets there alone. The table `shares` tells the mesh's own part of a delay
+from the gateway's: by datagrams that no pacing queue holds, beside each flow, one every two seconds. `--output
+docs/gateway-waits.md` writes the page's tables.
 """
 
 from __future__ import annotations
@@ -165,26 +167,81 @@ def rows(place: Place, queues: Sequence[Queue], seeds: range) -> Iterator[str]:
         yield row(place, queue, runs, results[0], cbr)
 
 
+NAMES = [*TABLES, "shares"]
+PROBE = {"app": '"cbr"', "rate": '"6kbps"', "packet": "1460"}
+
+
+def ends(flow: FlowResult, **more: str) -> str:
+    keys = {"from": f'"{flow["from"]}"', "to": f'"{flow["to"]}"', **more}
+    return "\n[[flow]]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
+
+
+def share_row(place: Place, seeds: range) -> str:
+    """The delay of the flows into the mesh beside that of datagrams that go their way at the same time."""
+    pairs: list[tuple[FlowResult, FlowResult]] = []
+    for alone in run_many([job(place, seed, *DEFAULT.keys) for seed in seeds], None):
+        again = job(place, alone["seed"], *DEFAULT.keys)
+        # The ends that this seed drew, by name, so that the probes go to the same.
+        network = again.text.decode().partition("[[flow]]")[0]
+        named = "".join(map(ends, alone["flows"])) + "".join(ends(flow, **PROBE) for flow in down(alone))
+        found = down(run_many([again._replace(text=(network + named).encode())], None)[0])
+        half = len(found) // 2
+        pairs += zip(found[:half], found[half:], strict=True)
+    told = [
+        (t["delay_p50_s"], p["delay_p50_s"], p["hops"])
+        for t, p in pairs
+        if t["delay_p50_s"] is not None and p["delay_p50_s"] is not None and p["hops"] is not None
+    ]
+    cbr = cbr_delays(place.network, {hops for _, _, hops in told}, range(1, 4))
+    spacings = [t["pacing_interval_s"] for t, _ in pairs if t["pacing_interval_s"] is not None]
+    cells = [
+        place.label,
+        f"{1e3 * statistics.median(spacings):.0f}",
+        f"{1e3 * statistics.median(flow for flow, _, _ in told):.0f}",
+        f"{1e3 * statistics.median(probe for _, probe, _ in told):.0f}",
+        f"{1e3 * statistics.median(flow - probe for flow, probe, _ in told):.0f}",
+        f"{statistics.median(probe / cbr[hops] for _, probe, hops in told):.2f}",
+        f"{statistics.median(flow / probe for flow, probe, _ in told):.2f}",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+SHARES = (
+    "| flows | spacing of the pace, ms | delay, ms | of a datagram beside it, ms | the gateway's part, ms "
+    "| datagram over CBR's alone | flow over datagram |"
+)
+
+
+def table(name: str, seeds: range) -> Iterator[str]:
+    """The lines of a table, as they come."""
+    if name == "shares":
+        yield from (SHARES, "|---|---|---|---|---|---|---|")
+        yield from (share_row(place, seeds) for place in FIGURES)
+        return
+    yield from (HEAD, "|---|---|---|---|---|---|---|---|---|")
+    for place, queues in TABLES[name]:
+        yield from rows(place, queues, seeds)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=list(TABLES))
+    parser.add_argument("--tables", nargs="*", default=NAMES, choices=NAMES)
     parser.add_argument("--output", type=Path, help="a page between whose markers the tables go")
     arguments = parser.parse_args()
     seeds = range(1, arguments.seeds + 1)
     for name in arguments.tables:
-        lines = [HEAD, "|---|---|---|---|---|---|---|---|---|"]
-        for place, queues in TABLES[name]:
-            for line in rows(place, queues, seeds):
-                print(line, flush=True)
-                lines.append(line)
+        lines = []
+        for line in table(name, seeds):
+            print(line, flush=True)
+            lines.append(line)
         if arguments.output is not None:
             before, marker, rest = arguments.output.read_text().partition(f"<!-- {name} -->\n")
             _, end, after = rest.partition("<!-- end -->")
             if not marker or not end:
                 parser.error(f"{arguments.output}: no place for the table {name}")
-            table = "\n".join(lines)
-            arguments.output.write_text(f"{before}{marker}{table}\n{end}{after}")
+            whole = "\n".join(lines)
+            arguments.output.write_text(f"{before}{marker}{whole}\n{end}{after}")
 
 
 if __name__ == "__main__":
