@@ -20,16 +20,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from emulated_flow import PROGRAM, between, told
 from emulated_hosts import gateway, host
 from meshpace.emulation.collect import jain
+from meshpace.stats import estimate
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "emulation.md"
@@ -232,7 +233,7 @@ def made(result: dict[str, Any], cell: Cell, seconds: int) -> Made:
     return Made(goodput, p50, p95, resent, begun, result["lateness"])
 
 
-def table(found: dict[Cell, list[Made]], runs: int, seconds: int, command: str) -> str:
+def table(found: dict[Cell, dict[int, Made]], runs: int, seconds: int, command: str) -> str:
     lines = [
         f"Up to {runs} runs of {seconds} s a row after {WARMUP_S} s. Goodput in kbit/s: first chain's flow + second's, "
         "means over runs; in all (least to most). Delay in ms of the flows' packets from device to device, mean over "
@@ -242,7 +243,7 @@ def table(found: dict[Cell, list[Made]], runs: int, seconds: int, command: str) 
         "| routes | way | kernel | meshpaced | goodput | in all | Jain | delay 50 / 95 % | resent | begun | lateness |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    lines += [row(cell, all_) for cell, all_ in found.items() if all_]
+    lines += [row(cell, list(all_.values())) for cell, all_ in found.items() if all_]
     return "\n".join(lines)
 
 
@@ -265,6 +266,49 @@ def row(cell: Cell, all_: list[Made]) -> str:
         f"{max(one.lateness['share_late'] for one in all_):.2%}",
     ]
     return f"| {' | '.join(columns)} |"
+
+
+def differences(found: dict[Cell, dict[int, Made]]) -> str:
+    """With meshpaced less without it, run by run of a seed: means with 95 % intervals."""
+    lines = [
+        "With meshpaced less without it, paired by seed; mean and 95 % interval. * leaves zero outside.",
+        "",
+        "| routes | way | kernel | goodput | Jain | weaker flow, kbit/s | delay 95 %, ms | resent |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for cell, without in found.items():
+        beside = found.get(replace(cell, on=True), {})
+        pairs = [(one, beside[seed]) for seed, one in without.items() if seed in beside]
+        if cell.on or len(pairs) < 2:
+            continue
+        numbers = (
+            changed(
+                pairs, lambda off, on: 100 * (sum(on.goodput_bps) / sum(off.goodput_bps) - 1), "{:+.1f} ± {:.1f} %"
+            ),
+            changed(pairs, lambda off, on: fairness(on) - fairness(off), "{:+.3f} ± {:.3f}"),
+            changed(pairs, lambda off, on: (min(on.goodput_bps) - min(off.goodput_bps)) / 1e3, "{:+.0f} ± {:.0f}"),
+            changed(pairs, lambda off, on: 1e3 * (slowest(on) - slowest(off)), "{:+.0f} ± {:.0f}"),
+            changed(pairs, lambda off, on: sum(on.retransmits) - sum(off.retransmits), "{:+.0f} ± {:.0f}"),
+        )
+        lines.append(f"| {' | '.join((cell.routing, cell.way, cell.kernel, *numbers))} |")
+    return "\n".join(lines)
+
+
+def changed(pairs: list[tuple[Made, Made]], take: Callable[[Made, Made], float], shape: str) -> str:
+    value = estimate([take(off, on) for off, on in pairs])
+    assert value is not None
+    width = value.half_width
+    assert width is not None, "there are two pairs at least"
+    return shape.format(value.mean, width) + (" *" if abs(value.mean) > width else "")
+
+
+def fairness(one: Made) -> float:
+    return jain(one.goodput_bps) or 0.0
+
+
+def slowest(one: Made) -> float:
+    """Seconds in which 95 % of the packets arrive, mean over the flows."""
+    return mean_of(value for value in one.delay_p95_s)
 
 
 def begun(seconds: list[int | None]) -> str:
@@ -316,13 +360,24 @@ def main() -> None:
         for _ in range(asked.attempts):
             with ThreadPoolExecutor(asked.at_once) as pool:
                 list(pool.map(lambda run: improve(run[0], run[1], asked), runs))
-    found: dict[Cell, list[Made]] = {cell: [] for cell in cells}
+    found: dict[Cell, dict[int, Made]] = {cell: {} for cell in cells}
     for cell, seed in runs:
         have = stored(cell, asked.seconds, seed, asked.store)
         if have:
-            found[cell].append(made(have["result"], cell, asked.seconds))
+            found[cell][seed] = made(have["result"], cell, asked.seconds)
     options = f"--runs {asked.runs} --seconds {asked.seconds} --routing {asked.routing}"
-    written = table(found, asked.runs, asked.seconds, f"bench/emulated_gateway.py {options}")
+    made_ = [have for cell, seed in runs if (have := stored(cell, asked.seconds, seed, asked.store))]
+    again = sum(have["attempts"] > 1 for have in made_)
+    invalid = sum(have["result"]["lateness"]["valid"] is not True for have in made_)
+    written = "\n".join(
+        (
+            table(found, asked.runs, asked.seconds, f"bench/emulated_gateway.py {options}"),
+            "",
+            f"{len(made_)} runs; {again} of them had been late and were made again, {invalid} still were.",
+            "",
+            differences(found),
+        )
+    )
     print(written)
     if asked.write:
         before, _, rest = DOCUMENT.read_text().partition(BEGIN)

@@ -51,7 +51,7 @@ def run(
 
 
 def _show(result: dict[str, Any], as_json: bool) -> None:
-    """The result; its verdict stands in the JSON, and on standard error where there is more to say than that all is well."""
+    """The result; its verdict stands in the JSON, and on standard error if it says more than that all is well."""
     lines = result["verdict"]
     if as_json:
         import json
