@@ -25,7 +25,8 @@ for target in "$@"; do
     scenario) set -- "$corpus" fuzz/seeds/scenario scenarios -- -dict="$words" ;;
     overrides) set -- "$corpus" fuzz/seeds/overrides -- -dict="$words" -max_len=1024 ;;
     configuration) set -- "$corpus" fuzz/seeds/configuration packaging/meshpaced.toml -- -dict="$configuration" ;;
-    control | hops | kernel) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=4096 ;;
+    hops) set -- "$corpus" fuzz/seeds/hops tests/fixtures/olsr -- -max_len=4096 ;;
+    control | kernel) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=4096 ;;
     monitor) set -- "$corpus" fuzz/seeds/monitor -- -max_len=16384 ;;
     wire | options) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=512 ;;
     *) set -- "$corpus" -- -max_len=8192 ;;

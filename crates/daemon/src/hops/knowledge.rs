@@ -8,6 +8,9 @@ use meshpace_units::{Instant, Rate};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The shortest prefixes that meshes have: 10.0.0.0/8 and fd00::/8.
+const SHORTEST: u8 = 8;
+
 /// The last answers.
 #[derive(Debug)]
 pub(super) struct Knowledge {
@@ -79,14 +82,18 @@ impl Knowledge {
         }
     }
 
-    /// A source's answer, or why it gave none; the old answer is kept until it expires.
+    /// A source's answer, or why it gave none; the old answer is kept until it expires. A default route, whole (0.0.0.0/0) or
+    /// in parts (2000::/3, olsrd's), leads out of the mesh at some other gateway: it says nothing of mesh hosts.
     pub(super) fn hear_hops(
         &mut self,
         now: Instant,
         source: HopSource,
         answer: Result<Vec<(IpNet, u32)>, String>,
     ) {
-        self.hops.entry(source).or_default().hear(now, answer);
+        let of_hosts = |entries: Vec<(IpNet, u32)>| {
+            entries.into_iter().filter(|(prefix, _)| prefix.prefix_len() >= SHORTEST).collect()
+        };
+        self.hops.entry(source).or_default().hear(now, answer.map(of_hosts));
     }
 
     /// The bitrates, or why there are none.
@@ -158,6 +165,21 @@ mod tests {
         let host: IpAddr = "10.5.5.5".parse().unwrap();
         let way = table.way(host, Some(ReceivedTtl::on_arrival(63)));
         assert_eq!((way.hops, way.source), (2, HopSource::Ttl));
+    }
+
+    #[test]
+    fn default_routes_of_other_gateways_say_nothing_of_hosts() {
+        let mut known = knowledge("[hops]\nsources = [\"olsr\", \"ttl\"]\n");
+        known.hear_hops(
+            at(0),
+            HopSource::Olsr,
+            entries(&[("0.0.0.0/0", 5), ("2000::/3", 5), ("10.0.0.0/8", 2), ("fd00::/8", 3)]),
+        );
+        let table = known.table(at(1));
+        assert_eq!(hops(&table, "10.1.2.3"), (2, HopSource::Olsr));
+        assert_eq!(hops(&table, "fd00::3"), (3, HopSource::Olsr));
+        assert_eq!(hops(&table, "192.168.1.2"), (4, HopSource::Default));
+        assert_eq!(hops(&table, "2001:db8::1"), (4, HopSource::Default));
     }
 
     #[test]
