@@ -20,6 +20,7 @@ from meshpace.study.we_quantities import (
     FORWARDED,
     LOSS,
     PACKET_DELAY,
+    QUEUES,
     RECEIVED,
     USE,
     WE_DROPS,
@@ -140,6 +141,16 @@ def test_a_mean_of_flows_means_and_what_the_first_middle_node_forwards() -> None
     assert FORWARDED(run) == pytest.approx(0.75)
     assert FLOW_DELAY(run) == pytest.approx(1.5)
     assert FORWARDED(run_of(flow("we-tcp-ap", None, M1=3))) is None
+
+
+def test_what_waits_is_the_mean_over_nodes_and_time() -> None:
+    run = run_of({})
+    assert QUEUES(run) is None
+    run["queues"] = [
+        {"node": node, "packets_mean": mean, "packets_max": 9, "flows": []}
+        for node, mean in (("a", 1.0), ("b", 4.0), ("c", None))
+    ]
+    assert QUEUES(run) == pytest.approx(2.5)
 
 
 def test_the_tool_keeps_the_throughput_of_a_flow_that_dies_early() -> None:

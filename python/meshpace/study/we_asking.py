@@ -10,7 +10,7 @@ from meshpace.study.model import scheme_name
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN, JAIN_10S, Quantity
 from meshpace.study.rules import FAIRER, NO_FAIRNESS, NO_GAIN, Rule, order, trend
 from meshpace.study.we import PAPER
-from meshpace.study.we_quantities import LOSS, PACKET_DELAY, RECEIVED, USE, WE_DROPS, cvs_difference, cvt, tool
+from meshpace.study.we_quantities import LOSS, PACKET_DELAY, QUEUES, RECEIVED, USE, WE_DROPS, cvs_difference, cvt, tool
 from meshpace.study.words import difference as signed
 from meshpace.study.words import number, percent
 
@@ -143,7 +143,7 @@ def _than(ours: str, than: str) -> str:
 def _what(quantity: Quantity, ours: str, than: str) -> str:
     words = {
         GOODPUT.name: "Throughput", RECEIVED.name: "Packets received", PACKET_DELAY.name: "Delay", DELAY.name: "Delay",
-        LOSS.name: "Loss", WE_DROPS.name: "Drops", USE.name: "Use of the medium",
+        LOSS.name: "Loss", WE_DROPS.name: "Drops", QUEUES.name: "Packets in queues", USE.name: "Use of the medium",
         JAIN_10S.name: "Jain's index over 10 s",
     }  # fmt: skip
     return f"{words.get(quantity.name, quantity.title)}, {_than(ours, than)}"

@@ -30,7 +30,7 @@ from meshpace.study.we_asking import (
     throughput,
     unsteadier,
 )
-from meshpace.study.we_quantities import LOSS, PACE, PACKET_DELAY, RECEIVED, USE, WE_DROPS
+from meshpace.study.we_quantities import LOSS, PACE, PACKET_DELAY, QUEUES, RECEIVED, USE, WE_DROPS
 from meshpace.study.words import difference as signed
 from meshpace.study.words import percent
 
@@ -105,10 +105,11 @@ CLAIMS = (
     ),
     claim(
         "F3.8",
-        "TCP-AP sends more than the medium carries: it loses and drops more than XCP-Winf and WCP.",
+        "TCP-AP sends more than the medium carries: it loses, drops and queues more than XCP-Winf and WCP.",
         "Fig. 3",
         "over-estimates",
         *(part_more(quantity, TCP_AP, than, BASE) for quantity in (LOSS, WE_DROPS) for than in (XCP_WINF, WCP)),
+        *all_against(lambda ours, than, *at: more(QUEUES, ours, than, *at), TCP_AP, (XCP_WINF, WCP), BASE),
     ),
     claim(
         "F3.9",

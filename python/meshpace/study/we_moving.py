@@ -6,9 +6,9 @@ from meshpace.study.gap import timed
 from meshpace.study.model import DSDV, Axis, Plan, Settings, Study
 from meshpace.study.quantities import GOODPUT, JAIN, JAIN_10S
 from meshpace.study.we import PAPER
-from meshpace.study.we_quantities import LOSS, PACE, PACKET_DELAY, RECEIVED, USE, WE_DROPS
+from meshpace.study.we_quantities import LOSS, PACE, PACKET_DELAY, QUEUES, RECEIVED, USE, WE_DROPS
 
-READ = (GOODPUT, PACKET_DELAY, RECEIVED, JAIN, JAIN_10S, LOSS, WE_DROPS, USE, PACE)
+READ = (GOODPUT, PACKET_DELAY, RECEIVED, JAIN, JAIN_10S, LOSS, WE_DROPS, QUEUES, USE, PACE)
 
 
 def moving(
@@ -34,7 +34,7 @@ def moving(
         quick=Plan(5, timed(60, 0), quick, core_s[0]),
         full=Plan(30, timed(300, 0), core_s=core_s[1]),
         quantities=READ,
-        settings=settings,
+        settings=(*settings, ("measure.queues", "true")),
         series=True,
         notes=notes,
     )

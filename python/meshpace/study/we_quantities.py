@@ -59,6 +59,16 @@ LOSS = Quantity("loss", "data packets lost", "%", _loss, 100.0, 2)
 WE_DROPS = Quantity(
     "we_drops", "packets given up by MACs or dropped by queues, of the segments sent", "%", _drops, 100.0
 )
+
+
+def _queues(run: RunResult) -> float | None:
+    """Every node may relay, so all count."""
+    means = [node["packets_mean"] for node in run.get("queues", [])]
+    known = [mean for mean in means if mean is not None]
+    return sum(known) / len(known) if known else None
+
+
+QUEUES = Quantity("queues", "packets waiting in a node's queue, time mean", "", _queues, 1.0, 2)
 USE = Quantity(
     "use", "of the time on the air, that of the data frames which delivered packets needed", "%", _use, 100.0
 )
