@@ -148,6 +148,7 @@ def _study(
     way: Ways = _fewest,
     pick: Ends = _any_ends,
     counts: tuple[int, ...] = COUNTS,
+    seeds: int = 5,
 ) -> Study:
     return Study(
         name=name,
@@ -166,7 +167,7 @@ def _study(
             (MESH.reception, (*CAPTURE, *reach("margin"))),
             (RETRIES.reception, (*CAPTURE, *reach("margin"), *attempts(4))),
         ),
-        quick=Plan(5, (), core_s=0.1),
+        quick=Plan(seeds, (), core_s=0.1),
         full=Plan(FULL_SEEDS, (), core_s=0.1),
         quantities=(FLOW_GOODPUT, MEDIAN, LOG_UTILITY, TIMEOUTS, RESENT, UNFINISHED),
         drawn=partial(drawn, layout, way, pick),
@@ -182,8 +183,8 @@ _FEW_AND_MANY = (4, 16)
 STUDIES = (
     _study(GRID_STUDY, "a grid of 14 nodes", _grid),
     _study(SCATTERED, "15 nodes at random places", scattered),
-    _study(SUREST, "a grid of 14 nodes, ways by losses (F2)", _grid, _surest, counts=_FEW_AND_MANY),
-    _study(OTHER, "a grid of 14 nodes, no ends twice (F2)", _grid, pick=_other_ends, counts=_FEW_AND_MANY),
+    _study(SUREST, "a grid of 14 nodes, ways by losses (F2)", _grid, _surest, counts=_FEW_AND_MANY, seeds=3),
+    _study(OTHER, "a grid of 14 nodes, no ends twice (F2)", _grid, pick=_other_ends, counts=_FEW_AND_MANY, seeds=3),
 )
 _ALL = tuple(map(many, COUNTS))
 _WHERE = ((GRID_STUDY, Role.CLAIM), (SCATTERED, Role.BESIDE))

@@ -111,8 +111,23 @@ _THREE_POINTS = tuple(
 )
 
 
+_QUICK = Plan(3, QUICK, core_s=0.06)
+_FIRST = Plan(
+    2,
+    QUICK,
+    tuple(
+        f"{label}{end}"
+        for label in {**_COMMON, **_of_strip(3, 5)}
+        if label.startswith((AS_IS, "O1:", "O2", "O3", "O4", "O5"))
+        for end in ("", _ALONE)
+    ),
+    core_s=0.1,
+)
+"""Those that the catalogue has first, on the networks beside five flows of 3 hops."""
+
+
 def _study(
-    name: str, title: str, scenario: str, points: tuple[Point, ...], schemes: tuple[str, ...], seeds: int = 3
+    name: str, title: str, scenario: str, points: tuple[Point, ...], schemes: tuple[str, ...], quick: Plan = _QUICK
 ) -> Study:
     return Study(
         name=f"throttle-switches-{name}",
@@ -125,10 +140,10 @@ def _study(
         axis=Axis("open point", "", points),
         schemes=schemes,
         conditions=CONDITIONS[:1],
-        quick=Plan(seeds, QUICK, core_s=0.06),
+        quick=quick,
         full=Plan(10, FULL, core_s=0.1),
         quantities=(GOODPUT, JAIN, NET_LOAD, LOST, TIMEOUTS, *FLOWS[:5]),
-        notes=f"{TABLES} One at a time; with other segments, rates of headers and RTS/CTS too, the tables stay.",
+        notes=f"{TABLES} One at a time; with other MAC headers and RTS/CTS, too, the tables stay.",
     )
 
 
@@ -140,7 +155,7 @@ STUDIES = (
             STRIP,
             _strip_points(hops, flows),
             _SCHEMES[::2],
-            3 if name == "strip" else 2,
+            _QUICK if name == "strip" else _FIRST,
         )
         for name, (hops, flows) in _STRIPS.items()
     ),
