@@ -125,7 +125,7 @@ def summary(found: Sequence[Event]) -> dict[str, str]:
         "segments before the first ack comes": f"{sum(event.at_s < first_ack for event in segments)}",
         "segments an ack that advances": f"{acks[-1].number / max(1, len(advance)):.2f}",
         "segments delivered": f"{acks[-1].number:g}",
-        "segments sent again": f"{len(again)}",
+        "segments sent again on the air": f"{len(again)}",
         "in so many episodes": f"{len(recoveries)}",
         "they begin, s": ", ".join(f"{event.at_s:.1f}" for event in recoveries[:12]),
         "most segments outstanding": f"{max(flights):g}",

@@ -66,7 +66,7 @@ def test_they_part_where_one_does_what_the_other_does_not() -> None:
 def test_what_a_transfer_does_as_a_whole() -> None:
     said = summary(transfer("0.1>0", "0.2>1", "0.3<2", "0.4>2", "0.5>3", "1.0>2", "1.2<4", "9.0>4", "9.1>4", "9.5<5"))
     assert said["segments before the first ack comes"] == "2"
-    assert (said["segments sent again"], said["in so many episodes"]) == ("2", "2")
+    assert (said["segments sent again on the air"], said["in so many episodes"]) == ("2", "2")
     assert said["they begin, s"] == "1.0, 9.1"
     assert (said["most segments outstanding"], said["segments delivered"]) == ("2", "5")
     assert (said["silences over 0.2 s"], said["the longest, s"]) == ("2", "8.00")
