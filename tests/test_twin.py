@@ -83,3 +83,23 @@ def test_a_run_that_was_late_is_made_again(chain: Path, monkeypatch: pytest.Monk
         result: Any = emulated.emulate(job).run()
         assert (result["attempts"], result["lateness"]["valid"]) == (3, valid)
     assert next(verdicts, None) is None
+
+
+def test_a_run_that_failed_is_made_again_and_its_last_failure_told(
+    chain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = Job("chain.toml", chain.read_bytes(), emulated=True)
+    result = {**run_many([job._replace(emulated=False)])[0], "lateness": {"valid": True}}
+    outcomes: list[Any] = ["refused once", result, "refused", "refused", "refused for good"]
+
+    def once(*_: Any) -> dict[str, Any]:
+        outcome: Any = outcomes.pop(0)
+        if isinstance(outcome, str):
+            raise EmulationError(outcome)
+        return dict(outcome)
+
+    monkeypatch.setattr(emulated, "_once", once)
+    made: Any = emulated.emulate(job).run()
+    assert made["attempts"] == 2
+    with pytest.raises(EmulationError, match="refused for good"):
+        emulated.emulate(job)

@@ -26,7 +26,7 @@ from meshpace.study.runner import Task
 from meshpace.study.store import Store
 
 ATTEMPTS = 3
-"""A run that was late is made again, so often in all; the last one counts, whatever its verdict."""
+"""A run that failed or was late is made again, so often in all; the last one counts, whatever its verdict."""
 _POLL_S = 0.2
 _CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
@@ -65,14 +65,21 @@ def makeable(
 
 
 def emulate(job: Job, stop: threading.Event | None = None) -> Record:
-    """Emulates a job until it is in time, at most :data:`ATTEMPTS` times.
+    """Emulates a job until it succeeds and is in time, at most :data:`ATTEMPTS` times.
+
+    On a busy machine a server may not be up when its client calls, as little as a packet be in time.
 
     Raises:
         EmulationError: it cannot be emulated here, or a command on a host failed.
         StoppedError: ``stop`` was set before the end.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        result = _once(job, stop)
+        try:
+            result = _once(job, stop)
+        except EmulationError:
+            if attempt == ATTEMPTS:
+                raise
+            continue
         if result["lateness"]["valid"] or attempt == ATTEMPTS:
             result["attempts"] = attempt
             return of_result(job, json.dumps(result))
