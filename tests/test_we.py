@@ -108,6 +108,12 @@ def test_chains_of_the_text_are_those_of_the_figures() -> None:
     assert [flow["to"] for flow in here["flows"]] == [flow["to"] for flow in there["flows"]]
 
 
+@pytest.mark.parametrize(("name", "flows"), [("we-utility-8", 8), ("we-utility-16", 16)])
+def test_the_utility_test_has_tcp_beside_we_tcp_ap(name: str, flows: int) -> None:
+    found = engine.resolve(STUDIES[name].job(Cell(DSDV, "we-tcp-ap", ""), 1, Effort.QUICK))
+    assert [flow["scheme"] for flow in found["flows"]] == ["newreno"] * flows + ["we-tcp-ap"] * flows
+
+
 def run_of(*flows: dict[str, Any], links: tuple[dict[str, Any], ...] = ()) -> RunResult:
     each = {"loss_ratio": None, "segments_sent": 0, "delay_mean_s": None, "hops": None}
     return cast(RunResult, {"measured_s": 10.0, "flows": [each | flow for flow in flows], "links": list(links)})

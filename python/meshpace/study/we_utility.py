@@ -24,7 +24,8 @@ def _study(flows: int, figure: str) -> Study:
         quick=Plan(10, timed(120, 0), core_s=1.0),
         full=Plan(30, timed(120, 0), core_s=1.0),
         quantities=(GOODPUT, JAIN, PACKET_DELAY, LOSS, RESENT, FORWARDED),
-        settings=(("flow.0.count", str(flows)), ("flow.1.count", str(flows))),
+        # A study's scheme is every flow's that has none of its own said here.
+        settings=(("flow.0.count", str(flows)), ("flow.0.scheme", "newreno"), ("flow.1.count", str(flows))),
         series=True,
         notes="Static nodes inside the printed areas (T4b): of random placements hardly one has a path.",
     )
