@@ -22,7 +22,6 @@ import pytest
 from commanding import Cli
 from meshpace.cli.tables import show
 from meshpace.report import command as report_command
-from meshpace.report import embedded
 from meshpace.report.command import build, write_verdicts
 from meshpace.report.errors import MissingPackageError
 from meshpace.report.figures import command, views
@@ -30,6 +29,7 @@ from meshpace.report.model import MeshNode, Topology
 from meshpace.report.numbers import numbers
 from meshpace.report.page import render
 from meshpace.report.papers import write_figures, write_view
+from meshpace.report.templates import as_json
 from meshpace.report.topology import draw
 from meshpace.study.held import read
 from meshpace.study.model import AODV, STATIC, Effort, scheme_name
@@ -200,12 +200,13 @@ def test_the_front_page_has_each_verdict_with_both_numbers(reported: Reported) -
     chips = re.findall(r'<td data-condition="([^"]+)"[^>]*><span class="verdict (\w+)">.*?</td>', front[0])
     findings = [finding for claim in claims for finding in claim.findings]
     assert len(chips) == len(findings) >= 4
+    shown = html.unescape(front[0])
     for claim in claims:
-        assert html.escape(claim.statement) in front[0]
-        assert html.escape(claim.printed) in front[0]
+        assert claim.statement in shown
+        assert claim.printed in shown
         for finding in claim.findings:
-            assert numbers(html.escape(finding.measured)) in front[0]
-            assert html.escape(finding.verdict.capitalize()) in front[0]
+            assert numbers(finding.measured) in shown
+            assert finding.verdict.capitalize() in shown
 
 
 def test_the_page_stands_alone(reported: Reported) -> None:
@@ -224,10 +225,9 @@ def test_equal_stores_give_equal_pages(reported: Reported) -> None:
 
 
 def test_what_is_carried_cannot_end_its_element() -> None:
-    text = embedded.data("x", {"a": "</script><!--", "b": "ü"})
-    assert text.count("</script>") == 1
-    assert "<!--" not in text
-    assert json.loads(text.split(">", 1)[1].rsplit("<", 1)[0]) == {"a": "</script><!--", "b": "ü"}
+    text = as_json({"a": "</script><!--", "b": "ü"})
+    assert "<" not in text
+    assert json.loads(text) == {"a": "</script><!--", "b": "ü"}
 
 
 def test_a_topology_shows_every_node_link_and_flow() -> None:

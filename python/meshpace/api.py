@@ -288,7 +288,6 @@ class SweepResult:
 
     def _repr_html_(self) -> str:
         from meshpace.cli.tables import show
-        from meshpace.report.embedded import style
         from meshpace.report.page import view_as_html
         from meshpace.sweeps.figures import shown, views, written
 
@@ -300,8 +299,7 @@ class SweepResult:
             }
             for cell, runs in swept.runs.items()
         ]  # fmt: skip
-        picture = view_as_html(views(swept)[0])
-        page = escape(f"<!doctype html>{style()}<body>{picture}</body>", quote=True)
+        page = escape(view_as_html(views(swept)[0]), quote=True)
         # In a frame of its own: the report's style is for whole pages.
         frame = f'<iframe srcdoc="{page}" style="width:100%;height:380px;border:0" title="figure"></iframe>'
         return frame + _html(rows, list(rows[0]))

@@ -1,14 +1,12 @@
-"""What a page carries beside its text: styles, scripts, data. Nothing is fetched."""
+"""What a page carries beside its text: the plotting library, data for scripts, files. Nothing is fetched."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import importlib.util
-import json
 from collections.abc import Mapping
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -19,41 +17,10 @@ from meshpace.report.model import Chart, Download
 Json = dict[str, Any]
 
 
-def style() -> str:
-    """The page's style sheet as an element."""
-    return f"<style>{_text('style.css')}</style>"
-
-
-def script(*names: str) -> str:
-    """Scripts of this folder as one element."""
-    return f"<script>{''.join(map(_text, names))}</script>"
-
-
-def data(name: str, value: object) -> str:
-    """A value as an element that no browser runs; scripts find it by its ``id``."""
-    # `</script>` and `<!--` inside would end or change the element.
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    return f'<script type="application/json" id="{escape(name, quote=True)}">{text}</script>'
-
-
-def plotly() -> str:
-    """The plotting library, compressed: it is a third of its size so, and is unpacked when a chart comes into sight.
-
-    Raises:
-        MissingPackageError: it is not installed.
-    """
-    return f'<script type="application/octet-stream" id="plotly" data-encoding="gzip">{_plotly()}</script>'
-
-
-def download(file: Download) -> str:
-    """A link that saves a file which the page holds, compressed."""
-    packed = base64.b64encode(_gzip(file.text.encode())).decode()
-    size = len(file.text.encode()) / 1000
-    name = escape(f"{file.name}.gz", quote=True)
-    return (
-        f'<a class="download" download="{name}" href="data:application/gzip;base64,{packed}">{escape(file.title)}'
-        f" <small>({size:,.0f} kB)</small></a>"
-    )
+def pack(file: Download) -> tuple[str, str]:
+    """A file that the page holds, compressed, as text; and how many kilobytes it has."""
+    content = file.text.encode()
+    return base64.b64encode(_gzip(content)).decode(), f"{len(content) / 1000:,.0f}"
 
 
 def chart_json(chart: Chart, commands: Mapping[str, int]) -> Json:
@@ -86,13 +53,18 @@ def chart_json(chart: Chart, commands: Mapping[str, int]) -> Json:
     }
 
 
-@cache
-def _text(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+def has_plotly() -> bool:
+    """Whether the plotting library is installed."""
+    return importlib.util.find_spec("plotly") is not None
 
 
 @cache
-def _plotly() -> str:
+def plotly() -> str:
+    """The plotting library, compressed, as text.
+
+    Raises:
+        MissingPackageError: it is not installed.
+    """
     found = importlib.util.find_spec("plotly")
     if found is None or found.origin is None:
         raise MissingPackageError("the report", "plotly", "report")

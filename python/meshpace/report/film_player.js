@@ -70,37 +70,13 @@ class FilmPlayer {
       return { film, canvas, counts, figure };
     });
     const stages = make("div", { className: "grid-of" }, ...this.stages.map((stage) => stage.figure));
-    this.box.replaceChildren(controls, FilmPlayer.key(), stages, this.told);
+    this.box.replaceChildren(controls, FrameKey.list(), stages, this.told);
     for (const stage of this.stages) stage.drawing = new FilmDrawing(stage.canvas, stage.film);
-  }
-
-  /** What the shapes mean. */
-  static key() {
-    const list = document.createElement("ul");
-    list.className = "legend";
-    for (const kind of [...Object.values(frameKinds), ...Object.values(lossKinds)]) {
-      const item = document.createElement("li");
-      const sample = document.createElement("canvas");
-      sample.width = sample.height = 40;
-      sample.className = "sample";
-      sample.dataset.kind = kind.name;
-      item.append(sample, kind.name);
-      list.append(item);
-    }
-    return list;
   }
 
   fit() {
     for (const { drawing } of this.stages) drawing.resize();
-    const kinds = [...Object.values(frameKinds), ...Object.values(lossKinds)];
-    this.box.querySelectorAll(".sample").forEach((sample, index) => {
-      const context = sample.getContext("2d");
-      context.clearRect(0, 0, 40, 40);
-      FilmDrawing.prototype.shape.call(
-        { context, colour: (name) => getComputedStyle(sample).getPropertyValue(name).trim() },
-        kinds[index], 20, 20, 12, 0,
-      );
-    });
+    FrameKey.draw(this.box);
     this.draw();
   }
 

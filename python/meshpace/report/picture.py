@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from meshpace.report import embedded
 from meshpace.report.chart import draw
 from meshpace.report.looks import style
 from meshpace.report.model import Chart
+from meshpace.report.templates import beside
 
 _WIDTH, _HEIGHT, _COLUMNS = 440, 270, 2
 _HEAD, _GAP, _EDGE = 64, 30, 16
@@ -22,7 +22,7 @@ def picture(title: str, charts: Sequence[Chart]) -> str:
     peak = max(chart.peak() for chart in charts)
     rows = -(-len(charts) // _COLUMNS)
     width, height = _COLUMNS * _WIDTH + 2 * _EDGE, _HEAD + rows * (_HEIGHT + _GAP) + _EDGE
-    css = re.sub(r"</?style>", "", embedded.style())
+    css = beside("style.css")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'style="width:{width}px;height:{height}px" role="img" aria-label="{escape(title, quote=True)}">',

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from meshpace.report import embedded
 from meshpace.report.model import Film
+from meshpace.report.templates import beside
 
 _WIDTH, _GAP, _EDGE, _HEAD, _MESH, _LANE, _LABEL = 460, 24, 16, 66, 118, 17, 30
 _WINDOW_NS, _PAST = 12e6, 0.7
@@ -43,7 +42,7 @@ def still(title: str, films: Sequence[Film]) -> str:
     nodes = max(len(film.shots["nodes"]) for film in films)
     width = len(films) * (_WIDTH + _GAP) - _GAP + 2 * _EDGE
     height = _HEAD + _MESH + nodes * _LANE + 40
-    css = re.sub(r"</?style>", "", embedded.style())
+    css = beside("style.css")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'style="width:{width}px;height:{height}px" role="img" aria-label="{escape(title, quote=True)}">',

@@ -38,7 +38,7 @@ class _Picture:
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
-        self.depth = _depths(topology)
+        self.depth = depths(topology)
         xs, ys = [node.x for node in topology.nodes], [node.y for node in topology.nodes]
         # The wired part continues the picture beyond a gateway at its right edge, and runs above the mesh otherwise.
         at_edge = all(node.x == max(xs) for node in topology.nodes if node.gateway)
@@ -152,7 +152,7 @@ def _line(name: str, a: Place, b: Place) -> str:
     return f'<line class="{name}" x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}"/>'
 
 
-def _depths(topology: Topology) -> dict[str, int]:
+def depths(topology: Topology) -> dict[str, int]:
     """Wired links from the nearest gateway, gateways included."""
     depth = {node.name: 0 for node in topology.nodes if node.gateway}
     front = list(depth)
