@@ -71,7 +71,11 @@ class Page:
 
     def open(self, path: Path) -> None:
         """Opens a file and waits until it is loaded."""
-        self.call("Page.navigate", url=path.as_uri())
+        self.open_url(path.as_uri())
+
+    def open_url(self, url: str) -> None:
+        """Opens a page and waits until it is loaded."""
+        self.call("Page.navigate", url=url)
         self.wait("document.readyState === 'complete'")
 
     def ask(self, expression: str) -> Any:

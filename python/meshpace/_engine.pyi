@@ -34,4 +34,5 @@ def emulate(
     dilation: float,
     capture: str | None,
     tell: Callable[[str], None],
+    view: str | None = None,
 ) -> str: ...

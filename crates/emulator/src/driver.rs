@@ -4,6 +4,7 @@ use crate::emulation::Emulation;
 use crate::lateness::{Lateness, Verdict};
 use crate::pace::Pace;
 use crate::traffic::TrafficResult;
+use crate::view::{Eye, View};
 use crate::watched_writer::WatchedWriter;
 use meshpace_gateway::Side;
 use meshpace_linux::{
@@ -17,7 +18,7 @@ use meshpace_units::{Instant, Span};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 /// What the device is called in every host.
@@ -45,6 +46,8 @@ pub struct Options<'a> {
     pub dilation: f64,
     /// Where a capture of the air goes.
     pub capture: Option<File>,
+    /// Where a [live view](View) goes, line by line.
+    pub view: Option<File>,
 }
 
 /// A node that is a real host.
@@ -118,7 +121,7 @@ pub fn run(
     control: &mut (impl Read + AsFd),
     tell: &mut dyn FnMut(Stage) -> io::Result<()>,
 ) -> Result<Outcome, Failure> {
-    let Options { scenario, hosts, dilation, capture } = options;
+    let Options { scenario, hosts, dilation, capture, view } = options;
     let (capture, failed) = match capture {
         Some(file) => {
             let (writer, failed) = WatchedWriter::new(file);
@@ -126,15 +129,21 @@ pub fn run(
         }
         None => (None, None),
     };
-    let mut probe = capture;
+    let eye = view.as_ref().map(|_| Eye::new(scenario));
+    let mut probe = (capture, eye.clone());
     let nodes = hosts.iter().map(|real| host(real.node)).collect();
     let emulation = Emulation::new(scenario, nodes, &mut probe).map_err(Box::new)?;
     let ports = emulation.ports().iter();
     let devices =
         ports.map(|port| device(scenario, &hosts[port.host], port.side)).collect::<io::Result<Vec<_>>>()?;
+    // Before this thread becomes a real-time one.
+    let view = view.zip(eye).map(|(file, eye)| View::new(scenario, file, eye)).transpose()?;
+    let addresses = emulation.ports().iter().map(|port| addresses(scenario, hosts[port.host].node));
     let mut driver = Driver {
+        addresses: addresses.collect(),
         emulation,
         devices: &devices,
+        view,
         pace: Pace::new(monotonic_now(), dilation),
         lateness: Lateness::default(),
         buffer: vec![0; LONGEST],
@@ -163,7 +172,7 @@ pub fn run(
     let Driver { emulation, lateness, .. } = driver;
     let (mut result, traffic) = emulation.report(scenario, stopped);
     result.wall_s = stopped.as_secs_f64() * dilation;
-    probe.map(Capture::finish).transpose().map_err(Failure::Capture)?;
+    probe.0.map(Capture::finish).transpose().map_err(Failure::Capture)?;
     tell(Stage::Over)?;
     while open && control.read(&mut [0])? > 0 {}
     Ok(Outcome { result, lateness: lateness.verdict(), traffic, scheduling })
@@ -171,8 +180,8 @@ pub fn run(
 
 /// A device of a host, in its namespace. A gateway's addresses are those of its device toward the mesh.
 fn device(scenario: &Scenario, real: &RealHost, side: Option<Side>) -> io::Result<Tun> {
-    let address = address(scenario, real.node);
-    let addresses = [(IpAddr::V4(address), PREFIX), (IpAddr::V6(ipv6_of(address)), PREFIX_V6)];
+    let [v4, v6] = addresses(scenario, real.node);
+    let addresses = [(v4, PREFIX), (v6, PREFIX_V6)];
     let (name, addresses) = match side {
         None | Some(Side::Wireless) => (DEVICE, &addresses[..]),
         Some(Side::Wired) => (WIRED_DEVICE, &[][..]),
@@ -181,11 +190,13 @@ fn device(scenario: &Scenario, real: &RealHost, side: Option<Side>) -> io::Resul
     Namespace::named(&real.namespace)?.within(|| Tun::open(&options))
 }
 
-fn address(scenario: &Scenario, node: Endpoint) -> Ipv4Addr {
-    match node {
+/// A node's addresses, IPv4 and IPv6.
+fn addresses(scenario: &Scenario, node: Endpoint) -> [IpAddr; 2] {
+    let address = match node {
         Endpoint::Mesh(node) => scenario.mesh[node.index()].address,
         Endpoint::Wired(node) => scenario.wired[node.index()].address,
-    }
+    };
+    [IpAddr::V4(address), IpAddr::V6(ipv6_of(address))]
 }
 
 fn in_words(granted: &Realtime) -> String {
@@ -198,6 +209,9 @@ fn in_words(granted: &Realtime) -> String {
 struct Driver<'a> {
     emulation: Emulation<'a>,
     devices: &'a [Tun],
+    /// Of the host at each port.
+    addresses: Vec<[IpAddr; 2]>,
+    view: Option<View>,
     pace: Pace,
     lateness: Lateness,
     buffer: Vec<u8>,
@@ -223,9 +237,17 @@ impl Driver<'_> {
         }
         let end = self.emulation.end();
         let (mut going, mut ready) = (begun, Vec::new());
-        while going && !broken() && !self.emulation.is_complete() && self.catch_up() < end {
+        while going && !broken() && !self.emulation.is_complete() {
+            let now = self.catch_up();
+            if now >= end {
+                break;
+            }
+            if let Some(view) = &mut self.view {
+                view.show(monotonic_now(), now, self.emulation.places(), &self.lateness);
+            }
             let next = self.emulation.next_at().map_or(end, |next| next.min(end));
-            let at = self.pace.clock(next);
+            let shows = self.view.as_ref().and_then(View::due);
+            let at = [self.pace.clock(next), shows].into_iter().flatten().min();
             timer.set(at)?;
             ready.clear();
             if let Some(standby) = standby {
@@ -255,6 +277,9 @@ impl Driver<'_> {
             let _ = self.devices[delivery.port].send(&delivery.bytes);
             let done = self.pace.simulated(monotonic_now());
             self.lateness.record(done.saturating_since(delivery.at));
+            if let Some(view) = &mut self.view {
+                view.delivered(delivery.at, self.addresses[delivery.port], &delivery.bytes);
+            }
         }
         now
     }

@@ -7,6 +7,7 @@ use meshpace_gateway::Side;
 use meshpace_mesh::probe::Probe;
 use meshpace_mesh::{Live, RunResult};
 use meshpace_packet::{Body, Host, Packet, PacketId};
+use meshpace_radio::Position;
 use meshpace_scenario::{Plan, Scenario, ScenarioError};
 use meshpace_units::{Ecn, Instant};
 use std::sync::Arc;
@@ -82,6 +83,12 @@ impl<'a> Emulation<'a> {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.live.is_complete()
+    }
+
+    /// Where the nodes are now; `None`: nobody moves.
+    #[must_use]
+    pub fn places(&self) -> Option<&[Position]> {
+        self.live.places()
     }
 
     /// When something happens next unless a host sends before.

@@ -9,6 +9,7 @@
 //! | [`Emulation`] | the network and its hosts: no clock, no device, no thread |
 //! | [`Pace`] | simulated time by the clock, dilated if asked for |
 //! | [`Lateness`] | how late deliveries were, and whether that is good enough |
+//! | [`View`] | what a live view is shown, some times a second |
 //! | [`run`] | devices, clock, one thread that waits for both |
 #![cfg(target_os = "linux")]
 
@@ -19,6 +20,7 @@ mod entering;
 mod lateness;
 mod pace;
 mod traffic;
+mod view;
 mod watched_writer;
 
 pub use driver::{DEVICE, Failure, MTU, Options, Outcome, RealHost, Scheduling, Stage, WIRED_DEVICE, run};
@@ -26,3 +28,4 @@ pub use emulation::{Delivery, Emulation, Port};
 pub use lateness::{Lateness, Verdict};
 pub use pace::Pace;
 pub use traffic::TrafficResult;
+pub use view::{Eye, View};

@@ -118,21 +118,23 @@ impl Film {
                 "airtime_ns": shots.iter().map(|shot| shot.airtime.as_nanos()).collect::<Vec<_>>(),
                 "from": shots.iter().map(|shot| shot.from.0).collect::<Vec<_>>(),
                 "to": shots.iter().map(|shot| shot.to.map(|to| to.0)).collect::<Vec<_>>(),
-                "kind": shots.iter().map(kind).collect::<Vec<_>>(),
+                "kind": shots.iter().map(|shot| frame_word(shot.kind, shot.class)).collect::<Vec<_>>(),
                 "flow": shots.iter().map(|shot| shot.flow).collect::<Vec<_>>(),
                 "retry": shots.iter().map(|shot| u8::from(shot.retry)).collect::<Vec<_>>(),
             },
             "losses": {
                 "frame": losses.iter().map(|loss| loss.shot).collect::<Vec<_>>(),
                 "node": losses.iter().map(|loss| loss.at.0).collect::<Vec<_>>(),
-                "cause": losses.iter().map(|loss| cause(loss.outcome)).collect::<Vec<_>>(),
+                "cause": losses.iter().map(|loss| loss_word(loss.outcome)).collect::<Vec<_>>(),
             },
         })
     }
 }
 
-fn kind(shot: &Shot) -> &'static str {
-    match (shot.kind, shot.class) {
+/// A frame's word in films and live views; `class`: what a data frame carries.
+#[must_use]
+pub fn frame_word(kind: FrameKind, class: Option<Class>) -> &'static str {
+    match (kind, class) {
         (FrameKind::Rts, _) => "rts",
         (FrameKind::Cts, _) => "cts",
         (FrameKind::Ack, _) => "ack",
@@ -143,7 +145,12 @@ fn kind(shot: &Shot) -> &'static str {
     }
 }
 
-fn cause(outcome: Outcome) -> &'static str {
+/// The word in films and live views for why a frame was lost.
+///
+/// # Panics
+/// If it was read.
+#[must_use]
+pub fn loss_word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Overlapped => "collision",
         Outcome::Deaf => "deaf",

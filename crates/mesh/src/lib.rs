@@ -28,7 +28,7 @@ mod waiting;
 mod why;
 
 pub use ends::{Directory, FlowEnds, Role};
-pub use film::Film;
+pub use film::{Film, frame_word, loss_word};
 pub use live::Live;
 pub use meshpace_network::RelayFactory;
 pub use meshpace_relay::{CRITICAL_LOADS, LOAD_CORRECTIONS};

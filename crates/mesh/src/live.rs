@@ -8,6 +8,7 @@ use crate::simulation::Simulation;
 use meshpace_gateway::Side;
 use meshpace_network::{AddressBook, Step};
 use meshpace_packet::{Body, Host, Packet, PacketId};
+use meshpace_radio::Position;
 use meshpace_scenario::{Scenario, ScenarioError};
 use meshpace_units::{Instant, NodeId};
 
@@ -50,6 +51,12 @@ impl<'a> Live<'a> {
     #[must_use]
     pub fn addresses(&self) -> &AddressBook {
         self.simulation.network.addresses()
+    }
+
+    /// Where the nodes are now; `None`: nobody moves.
+    #[must_use]
+    pub fn places(&self) -> Option<&[Position]> {
+        self.simulation.network.places()
     }
 
     /// Lets things happen up to `now` until a packet of real bytes comes to its host, or to a gateway that was [given out](Self::give_out): when, where, and the packet. `None`: it is

@@ -114,6 +114,12 @@ impl Walker {
 }
 
 impl<T: Copy + Debug> Network<T> {
+    /// Where the nodes are, looked at every 100 ms; `None`: where they were at the beginning.
+    #[must_use]
+    pub fn places(&self) -> Option<&[Position]> {
+        self.movement.as_ref().map(|movement| &movement.positions[..])
+    }
+
     /// Schedules the next look at who hears whom, if that changes.
     pub(crate) fn schedule_movement(&mut self) {
         let fading = self.fading.as_ref().map(Fading::step);

@@ -32,6 +32,7 @@ pub fn emulate(
     hosts: &[(String, String)],
     dilation: f64,
     capture: Option<&Path>,
+    view: Option<&Path>,
     tell: &Py<PyAny>,
 ) -> PyResult<String> {
     if !(dilation >= 1.0 && dilation.is_finite()) {
@@ -45,9 +46,10 @@ pub fn emulate(
     });
     let hosts = hosts.collect::<PyResult<Vec<_>>>()?;
     let capture = capture.map(File::create).transpose()?;
+    let view = view.map(|path| File::options().write(true).open(path)).transpose()?;
     // Not through the standard library's buffer: what is read must be gone from the descriptor that is waited for.
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let options = Options { scenario: &scenario, hosts: &hosts, dilation, capture };
+    let options = Options { scenario: &scenario, hosts: &hosts, dilation, capture, view };
     let mut call = |stage| {
         let word = match stage {
             Stage::Ready => "ready",

@@ -285,13 +285,15 @@ mod _engine {
     }
 
     /// Emulates a job whose real hosts are `hosts`, each a node's id and the network namespace that is there for it, and
-    /// gives the result as JSON. Seconds take `dilation` of the clock's; a packet capture goes to the file `capture`.
+    /// gives the result as JSON. Seconds take `dilation` of the clock's; a packet capture goes to the file `capture`,
+    /// lines for a live view to the file `view`.
     ///
     /// Calls `tell` with "ready" once the devices are there, and with "over" when time has come to its end. Time 0 is when
     /// standard input can be read then; once it has ended, so has the emulation. The calling thread becomes a real-time one:
     /// this is for a process of its own.
     #[cfg(target_os = "linux")]
     #[pyfunction]
+    #[pyo3(signature = (job, hosts, dilation, capture, tell, view = None))]
     fn emulate(
         py: Python<'_>,
         job: Job,
@@ -299,8 +301,10 @@ mod _engine {
         dilation: f64,
         capture: Option<PathBuf>,
         tell: Py<PyAny>,
+        view: Option<PathBuf>,
     ) -> PyResult<String> {
-        py.detach(|| crate::emulate::emulate(&job, &hosts, dilation, capture.as_deref(), &tell))
+        let (capture, view) = (capture.as_deref(), view.as_deref());
+        py.detach(|| crate::emulate::emulate(&job, &hosts, dilation, capture, view, &tell))
     }
 
     /// Runs one job; its result and, as JSON as well, what was on the air from `begin_s` on for `length_s` or until

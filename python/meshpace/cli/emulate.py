@@ -35,6 +35,10 @@ def run(
     json: Json = False,
     pcap: Annotated[Path | None, Option(help="Write a pcapng capture of the air.")] = None,
     name: Annotated[str | None, Option(help="What it is called; by default as the scenario.")] = None,
+    view: Annotated[bool, Option(help="Show it in a browser while it runs; standard error says where.")] = False,
+    view_port: Annotated[
+        int | None, Option(metavar="PORT", min=1, max=65535, help="The same on that port of 127.0.0.1.")
+    ] = None,
 ) -> None:
     """Emulate a scenario. The word run may be left out."""
     from meshpace.cli.arguments import job, one_scheme
@@ -42,7 +46,8 @@ def run(
 
     length = [] if duration is None else [f"measure.duration={duration}", "measure.warmup=0s"]
     one = job(scenario, [*length, *(settings or ())], one_scheme(scheme, "emulate"), seed)
-    emulated = emulate(Plan(one, name, tuple(host or ()), dilate, pcap))
+    shown = view or view_port is not None
+    emulated = emulate(Plan(one, name, tuple(host or ()), dilate, pcap, shown, view_port))
     _show(emulated.result, json)
     for complaint in emulated.complaints:
         print(complaint, file=sys.stderr)

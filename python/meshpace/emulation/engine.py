@@ -15,6 +15,7 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -34,6 +35,8 @@ class Order:
     hosts: tuple[Host, ...]
     dilation: float
     capture: Path | None
+    view: int | None = None
+    """A descriptor of the engine's process to which lines for a live view go."""
 
     def write(self, path: Path) -> None:
         """Writes it down for the engine's process."""
@@ -47,6 +50,7 @@ class Order:
             "hosts": [(host.node, host.namespace) for host in self.hosts],
             "dilation": self.dilation,
             "capture": None if self.capture is None else str(self.capture),
+            "view": None if self.view is None else f"/dev/fd/{self.view}",
         }
         path.write_text(json.dumps(order), encoding="utf-8")
 
@@ -54,7 +58,7 @@ class Order:
 class Engine:
     """The engine's process, seen from outside."""
 
-    def __init__(self, order: Path, result: Path) -> None:
+    def __init__(self, order: Path, result: Path, descriptors: Sequence[int] = ()) -> None:
         self._result = result
         self.process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(order), str(result)],
@@ -62,6 +66,7 @@ class Engine:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
+            pass_fds=descriptors,
             start_new_session=True,  # Ctrl-C is for the one who waits for it
         )
 
@@ -133,11 +138,13 @@ def _main() -> int:
     job = (order["name"], text, order["overrides"], order["scheme"], order["seed"])
     hosts = [(node, namespace) for node, namespace in order["hosts"]]
 
+    viewed = {} if order["view"] is None else {"view": order["view"]}
+
     def tell(stage: str) -> None:
         os.write(1, f"{stage}\n".encode())
 
     try:
-        result = _engine.emulate(job, hosts, order["dilation"], order["capture"], tell)
+        result = _engine.emulate(job, hosts, order["dilation"], order["capture"], tell, **viewed)
         Path(sys.argv[2]).write_text(result, encoding="utf-8")
     except (_engine.ScenarioError, OSError, ValueError) as error:
         print(" ".join(str(error).splitlines()), file=sys.stderr)

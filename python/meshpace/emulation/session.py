@@ -7,12 +7,12 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from meshpace import engine
 from meshpace.emulation import machine, namespaces, record, verdict
@@ -22,6 +22,9 @@ from meshpace.emulation.record import EmulationError, Host, Record, safe
 from meshpace.emulation.runs import Run, run_all
 from meshpace.engine import Job
 from meshpace.files import replacing
+
+if TYPE_CHECKING:
+    from meshpace.emulation.view.server import View
 
 _PREFIX = IPv6Address("fd77::")
 
@@ -37,6 +40,10 @@ class Plan:
     """Nodes that are real hosts beside those that the scenario names."""
     dilation: float = 1.0
     pcap: Path | None = None
+    view: bool = False
+    """Shown in a browser while it runs (:mod:`meshpace.emulation.view`)."""
+    view_port: int | None = None
+    """Where; None: on a port that is free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +82,36 @@ def emulate(plan: Plan) -> Emulated:
     with ExitStack() as stack:
         stack.enter_context(_ended_by_signals())
         capture = stack.enter_context(replacing(plan.pcap)) if plan.pcap else None
+        view = stack.enter_context(_viewed(plan, resolved, hosts, name)) if plan.view else None
         record.begin(mine)
         stack.callback(lambda: _removed_undisturbed(mine))
         namespaces.make(hosts)
         order = mine.folder / "order.json"
-        Order(plan.job, hosts, plan.dilation, capture).write(order)
-        process = Engine(order, mine.folder / "result.json")
+        sink = None if view is None else view.sink
+        Order(plan.job, hosts, plan.dilation, capture, sink).write(order)
+        process = Engine(order, mine.folder / "result.json", () if sink is None else (sink,))
         stack.callback(process.stop)
         mine = replace(mine, engine=record.Process.of(process.process.pid))
         mine.write()
+        if view is not None:
+            view.begin()
         process.wait_until_ready()
         namespaces.route(hosts, [node["address"] for node in resolved["wired"]])
         zero = time.monotonic()
         process.begin()
         run_all(runs, mine.folder, zero, plan.dilation, process)
-        return _result(process.result(), resolved, hosts, runs, plan.dilation)
+        result = process.result()
+        if view is not None:
+            view.over(["The emulation has come to its end.", *verdict.in_words(result)])
+        return _result(result, resolved, hosts, runs, plan.dilation)
+
+
+def _viewed(plan: Plan, resolved: dict[str, Any], hosts: Sequence[Host], name: str) -> AbstractContextManager[View]:
+    # Not by every emulation: what serves and draws takes longer to load than all else here.
+    from meshpace.emulation.view.page import page
+    from meshpace.emulation.view.server import serving
+
+    return serving(page(resolved, hosts, name, plan.dilation), plan.view_port)
 
 
 def _hosts(plan: Plan, resolved: dict[str, Any], name: str) -> tuple[Host, ...]:
