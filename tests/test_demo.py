@@ -12,7 +12,7 @@ from meshpace.demo import command
 from meshpace.demo.claims import CLAIMS
 from meshpace.demo.plan import studies
 from meshpace.study.model import Effort
-from test_report import check_page
+from test_report import Balance
 
 
 def test_it_judges_what_it_ran_and_writes_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,10 +26,20 @@ def test_it_judges_what_it_ran_and_writes_one_file(tmp_path: Path, capsys: pytes
     plan = 2 * (2 * 3 * 2 * 2) + 3 * (3 * 2 * 2)  # ways, hops, schemes, conditions, seeds; parallel chains
     best = 2 * 2 * 2 * 8  # ways, conditions, schemes: eight seeds more at the best length; a block more would be 14
     assert f"<dd>{plan + best}</dd>" in page
-    check_page(page)
-    assert page.count("<svg") == 8 + 12
+    shown = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    parser = Balance()
+    parser.feed(shown)
+    assert parser.open == []
+    assert all(reference.startswith(("#", "data:application/gzip")) for reference in parser.references)
+    order = [
+        shown.index(part)
+        for part in ('class="tally"', 'class="film"', 'class="topology"', 'class="plot"', 'class="download"')
+    ]
+    assert order == sorted(order), "it opens with its verdicts, then what there is to see, to ask and to take along"
+    assert ' id="plotly"' in page
+    assert shown.count("<svg") == 8 + 12 + 2, "charts, topologies"
     assert "meshpace run scenarios/demo-chain.toml --set measure.duration=12s --set measure.warmup=2s --set " in page
-    assert len(page) < 1_000_000
+    assert len(page) < 3_000_000
     drawing = (tmp_path / "c.svg").read_text()
     words = [text.text for text in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")]
     assert {"NewReno", "TCP-AP", "TCP-GAP"} <= set(words)

@@ -132,10 +132,11 @@ impl View {
             lateness: lateness.verdict(),
             skipped: self.skipped,
         };
-        match self.out.as_ref().map(|out| out.try_send(snapshot)) {
-            None | Some(Ok(())) => {}
-            Some(Err(TrySendError::Full(_))) => self.skipped += 1,
-            Some(Err(TrySendError::Disconnected(_))) => self.out = None,
+        let Some(out) = &self.out else { return };
+        match out.try_send(snapshot) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => self.skipped += 1,
+            Err(TrySendError::Disconnected(_)) => self.out = None,
         }
     }
 

@@ -19,8 +19,9 @@ from meshpace.demo.sections import chain_section, parallel_section
 from meshpace.errors import MendableError
 from meshpace.files import replacing
 from meshpace.progress import Progress
+from meshpace.report import embedded
 from meshpace.report.films import film_section
-from meshpace.report.model import Claim, Report, Section
+from meshpace.report.model import Report, Section
 from meshpace.report.page import render
 from meshpace.report.picture import picture
 from meshpace.report.still import still
@@ -89,11 +90,10 @@ def show(
         outcomes = load(store, chosen, Effort.QUICK)
         decide(by_name(outcomes), HEADLINES, store, hands, most=most_seeds)
     wall = time.monotonic() - began
-    sections = (chain_section(by_name(outcomes)), parallel_section(by_name(outcomes)))
     by_study = judge_all(by_name(outcomes), CLAIMS)
-    claims = tuple(claim for group in by_study.values() for claim in group)
+    sections = (chain_section(by_name(outcomes), by_study), parallel_section(by_name(outcomes), by_study))
     with replacing(output) as draft:
-        draft.write_text(render(_report(outcomes, seeds, wall, claims, sections)), encoding="utf-8")
+        draft.write_text(render(_report(outcomes, seeds, wall, (film_section(), *sections))), encoding="utf-8")
     if drawing is not None:
         goodput = sections[0].views[0].charts[: 2 * len(CONDITIONS)]
         with replacing(drawing) as draft:
@@ -105,9 +105,7 @@ def show(
     terminal.print(f"Report: {output}", highlight=False)
 
 
-def _report(
-    outcomes: Sequence[Outcome], seeds: int, wall: float, claims: tuple[Claim, ...], sections: tuple[Section, ...]
-) -> Report:
+def _report(outcomes: Sequence[Outcome], seeds: int, wall: float, sections: tuple[Section, ...]) -> Report:
     runs = [record.run() for outcome in outcomes for record in outcome.all_records()]
     simulated = sum(run["simulated_s"] for run in runs)
     return Report(
@@ -122,8 +120,9 @@ def _report(
             ("wall time", f"{wall:,.0f} s"),
             ("made by", f"meshpace demo --seeds {seeds}"),
         ),
-        claims=claims,
+        claims=(),
         sections=sections,
+        interactive=embedded.has_plotly(),
         notes=(
             "A verdict needs a 95 % confidence interval (Student's t, differences paired by seed) that leaves no "
             'doubt. "Up to x %" is judged on both sides, at a point chosen on the odd seeds and estimated on all '
@@ -136,6 +135,9 @@ def _report(
             "contest.",
             "Delay runs from the first hand-over to the network layer until the first arrival at the receiver: the "
             "wait in the sender's own pacing queue is outside, that in the gateway's is inside.",
+            "Charts by plotly.js (MIT licence), which this page carries; nothing is fetched."
+            if embedded.has_plotly()
+            else "Charts that answer to the mouse need plotly, which was not installed (meshpace[report]).",
         ),
     )
 

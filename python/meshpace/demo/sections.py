@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
 
 from meshpace.cli.tables import show
 from meshpace.demo.plan import CONDITIONS, SCHEMES
-from meshpace.report.model import Chart, Section, Series, Table, View
+from meshpace.report.figures import command
+from meshpace.report.model import Chart, Claim, Download, Section, Series, Table, View
+from meshpace.report.sections import downloads, drawn
 from meshpace.study.gap import CASES
 from meshpace.study.model import ROUTING_NAMES, Cell, Condition, scheme_name
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import DELAY, FLOWS, GOODPUT, JAIN_1S, JAIN_10S, JAIN_100S, Quantity
+
+
+class _Parts(TypedDict):
+    claims: tuple[Claim, ...]
+    downloads: tuple[Download, ...]
+    commands: tuple[str, ...]
+
 
 _CHAINS, _PARALLEL = ("up", "down"), ("up", "down", "mix")
 _WINDOWS = {"1 s": JAIN_1S, "10 s": JAIN_10S, "100 s": JAIN_100S}
 _FLOWS = {"flow 1": FLOWS[0], "flow 2": FLOWS[1], "both": GOODPUT}
 
 
-def chain_section(outcomes: Mapping[str, Outcome]) -> Section:
+def chain_section(outcomes: Mapping[str, Outcome], claims: Mapping[str, Sequence[Claim]]) -> Section:
     """One flow over 1 to 8 hops and the wired part."""
     chosen = {way: outcomes[f"demo-chain-{way}"] for way in _CHAINS}
     charts = [
@@ -33,11 +43,12 @@ def chain_section(outcomes: Mapping[str, Outcome]) -> Section:
         "the seeds.",
         views=(View("", tuple(charts)),),
         tables=(_table("Chains", chosen, ("hops",)),),
-        commands=_commands(chosen.values()),
+        topology=drawn(chosen["up"]),
+        **_of(chosen.values(), claims),
     )
 
 
-def parallel_section(outcomes: Mapping[str, Outcome]) -> Section:
+def parallel_section(outcomes: Mapping[str, Outcome], claims: Mapping[str, Sequence[Claim]]) -> Section:
     """Two chains that compete for the medium and the gateway."""
     chosen = {way: outcomes[f"demo-parallel-{way}"] for way in _PARALLEL}
     charts = [
@@ -53,7 +64,8 @@ def parallel_section(outcomes: Mapping[str, Outcome]) -> Section:
         "look unfair over seconds and fair over minutes.",
         views=(View("", tuple(charts)),),
         tables=(_table("Parallel chains", chosen, ()),),
-        commands=_commands(chosen.values()),
+        topology=drawn(chosen["up"]),
+        **_of(chosen.values(), claims),
     )
 
 
@@ -63,10 +75,7 @@ def _place(condition: Condition, way: str) -> str:
 
 def _over_hops(outcome: Outcome, condition: Condition, way: str, quantity: Quantity) -> Chart:
     points = [point.label for point in outcome.study.points(outcome.effort)]
-    series = tuple(
-        Series(scheme_name(s), tuple(outcome.estimate(Cell(condition, s, point), quantity) for point in points))
-        for s in SCHEMES
-    )
+    series = tuple(_series(outcome, s, [(Cell(condition, s, point), quantity) for point in points]) for s in SCHEMES)
     title = f"{quantity.title.capitalize()}, {_place(condition, way)}"
     return Chart(
         title,
@@ -83,14 +92,16 @@ def _beside(
     outcome: Outcome, condition: Condition, way: str, name: str, axis: str, quantities: Mapping[str, Quantity]
 ) -> Chart:
     point, first = outcome.study.axis.points[0].label, next(iter(quantities.values()))
-    series = tuple(
-        Series(scheme_name(s), tuple(outcome.estimate(Cell(condition, s, point), q) for q in quantities.values()))
-        for s in SCHEMES
-    )
+    series = tuple(_series(outcome, s, [(Cell(condition, s, point), q) for q in quantities.values()]) for s in SCHEMES)
     return Chart(
         f"{name}, {_place(condition, way)}", tuple(quantities), axis, first.unit, series, first.factor, first.decimals,
         bars=True, top=first.top,
     )  # fmt: skip
+
+
+def _series(outcome: Outcome, scheme: str, values: Sequence[tuple[Cell, Quantity]]) -> Series:
+    estimates = tuple(outcome.estimate(cell, quantity) for cell, quantity in values)
+    return Series(scheme_name(scheme), estimates, tuple(command(outcome, cell) for cell, _ in values))
 
 
 def _table(title: str, outcomes: Mapping[str, Outcome], along: tuple[str, ...]) -> Table:
@@ -113,5 +124,11 @@ def _head(quantity: Quantity) -> str:
     return f"{title}\n{quantity.unit}".strip()
 
 
-def _commands(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
-    return tuple(job.command() for outcome in outcomes for _, job in outcome.study.jobs(outcome.effort))
+def _of(outcomes: Iterable[Outcome], claims: Mapping[str, Sequence[Claim]]) -> _Parts:
+    """What a section has of its studies."""
+    outcomes = list(outcomes)
+    return {
+        "claims": tuple(claim for outcome in outcomes for claim in claims.get(outcome.study.name, ())),
+        "downloads": tuple(file for outcome in outcomes for file in downloads(outcome)),
+        "commands": tuple(dict.fromkeys(command(outcome, cell) for outcome in outcomes for cell in outcome.records)),
+    }

@@ -25,7 +25,7 @@ def render(report: Report) -> str:
     """
     numbered = {f"s{index}": section for index, section in enumerate(report.sections)}
     return templates.render(
-        "report.html",
+        "page.html",
         report=report,
         long=_LONG,
         judged=bool(report.claims) or any(section.claims for section in report.sections),

@@ -41,13 +41,14 @@ def study_section(outcome: Outcome, claims: tuple[Claim, ...], order: Sequence[s
         tables=(_numbers(outcome),) if outcome.records else (),
         commands=tuple(dict.fromkeys(command(outcome, cell) for cell in outcome.records)),
         claims=claims,
-        topology=_topology(outcome) if outcome.records else None,
-        downloads=_downloads(outcome) if outcome.records else (),
+        topology=drawn(outcome) if outcome.records else None,
+        downloads=downloads(outcome) if outcome.records else (),
         notes=tuple(notes),
     )
 
 
-def _downloads(outcome: Outcome) -> tuple[Download, ...]:
+def downloads(outcome: Outcome) -> tuple[Download, ...]:
+    """Its numbers as files that the page holds."""
     name = outcome.study.name
     return (
         Download(f"{name}-means.csv", "Means with confidence intervals as CSV", _means(outcome)),
@@ -60,8 +61,8 @@ def _title(outcome: Outcome) -> str:
     return f"{outcome.study.title} ({figures})" if figures else outcome.study.title
 
 
-def _topology(outcome: Outcome) -> Topology:
-    """At the middle of an axis of numbers, else at its first point, with the first seed."""
+def drawn(outcome: Outcome) -> Topology:
+    """The study's topology: at the middle of an axis of numbers, else at its first point, with the first seed."""
     cells = list(outcome.records)
     points = outcome.study.points(outcome.effort)
     point = points[len(points) // 2 if points[0].value is not None else 0]

@@ -16,6 +16,7 @@ from meshpace.study.llap_quantities import FHD_ACTUAL, FHD_ERROR, FHD_ERROR_ABS,
 from meshpace.study.llap_udp import CONDITIONS
 from meshpace.study.model import AODV, STATIC, Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import GOODPUT, Quantity, Take
+from meshpace.words import in_hops
 
 CORES = ("llap-hold", "llap-spacing", "llap-clamped")
 """The other core laws (schemes.md 8, Core law)."""
@@ -128,7 +129,9 @@ TEN_HOPS: Settings = (("topology.hops", "10"), ("flow.0.to", "n10"), ("flow.0.ra
 
 
 def _over(hops: int) -> Point:
-    return Point(f"{hops} hops", (*TEN_HOPS[2:], ("topology.hops", str(hops)), ("flow.0.to", f"n{hops}")), float(hops))
+    return Point(
+        f"{in_hops(hops)}", (*TEN_HOPS[2:], ("topology.hops", str(hops)), ("flow.0.to", f"n{hops}")), float(hops)
+    )
 
 
 def _offered(rate: int) -> Point:

@@ -10,6 +10,7 @@ from meshpace.study.model import STATIC, STATIC_SINR, Axis, Plan, Point, Setting
 from meshpace.study.quantities import FLOWS, GOODPUT, JAIN, JAIN_1S, JAIN_10S, TIMEOUTS
 from meshpace.study.strip import CHAIN, HOPS, SEGMENTS, STRIP, THREE, chain, strip, window
 from meshpace.study.throttle_quantities import ACK_PART, DATA_LOAD, LOST, NET_LOAD, QUEUED, RELAYED, RELAYED_ONCE
+from meshpace.words import in_hops
 
 PAPER = "Ingress throttling (Osipov, Tschudin, Univ. Basel CS-2005-003, 2005)"
 CONDITIONS = (STATIC, STATIC_SINR)
@@ -26,12 +27,12 @@ WINDOWS = tuple(range(1, 21))
 
 def alone(hops: int, segment: int = 600) -> str:
     """The label of a flow alone with its window of 3h/2."""
-    return f"{hops} hops, {segment} B"
+    return f"{in_hops(hops)}, {segment} B"
 
 
 def windowed(hops: int, limit: int) -> str:
     """The label of a flow alone with another window."""
-    return f"{hops} hops, window {limit}"
+    return f"{in_hops(hops)}, window {limit}"
 
 
 _ALONE = tuple(
@@ -80,12 +81,12 @@ _DATA = Study(
 
 def parallel(hops: int, flows: int) -> str:
     """The label of so many chains."""
-    return f"{hops} hops, {flows} flows"
+    return f"{in_hops(hops)}, {flows} flows"
 
 
 def lone(hops: int) -> str:
     """The label of one of them alone."""
-    return f"{hops} hops, alone"
+    return f"{in_hops(hops)}, alone"
 
 
 def strips(lengths: tuple[int, ...]) -> tuple[Point, ...]:

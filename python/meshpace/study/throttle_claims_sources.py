@@ -41,6 +41,7 @@ from meshpace.study.throttle_tables import (
 )
 from meshpace.study.words import difference, kilobits, number, percent
 from meshpace.study.words import share as proportion
+from meshpace.words import in_hops
 
 _ALPHA, _THREE, _FAMILY = ("throttle-alpha",), ("throttle-three-hops",), ("throttle-family",)
 _N = tuple(parallel(3, n) for n in FLOWS_OF_STRIPS)
@@ -78,7 +79,7 @@ def _law(hops: int, segment: int, fit: Callable[[Sequence[float], Sequence[float
 
 
 def _where(hops: int, segment: int) -> str:
-    return f"{hops} hops" if segment == SEGMENT else f"{hops} hops, {segment:,} B"
+    return f"{in_hops(hops)}" if segment == SEGMENT else f"{in_hops(hops)}, {segment:,} B"
 
 
 def _of_table(value: float, rule: Rule, what: str, show: Show = number) -> Ask:

@@ -21,6 +21,7 @@ from meshpace.study.throttle import (
 from meshpace.study.throttle_quantities import LOST, NET_LOAD
 from meshpace.study.throttle_sources import ALPHA, TABLES
 from meshpace.study.throttle_tables import alpha
+from meshpace.words import in_hops
 
 ROWS = "throttle-rows.toml"
 _SHARED = (GOODPUT, JAIN, JAIN_1S, JAIN_10S, LOST, TIMEOUTS, NET_LOAD)
@@ -132,7 +133,7 @@ def rows(lengths: tuple[int, ...], back: tuple[int, ...] = ()) -> Settings:
 
 def directed(hops: int, way: str) -> str:
     """The label of a direction."""
-    return f"{hops} hops, {way}"
+    return f"{in_hops(hops)}, {way}"
 
 
 _DIRECTIONS = _text(

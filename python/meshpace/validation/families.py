@@ -36,6 +36,7 @@ from meshpace.validation.model import (
     reference,
 )
 from meshpace.validation.points import Point, Told, points, read_measured, told
+from meshpace.words import in_hops
 
 TCP_AP_2005 = "tcp-ap-ns2-2005"
 """The scheme that is the TCP-AP authors' ns-2 agent of 2005."""
@@ -61,7 +62,7 @@ def chain_adhoc() -> Iterator[Setup]:
     """NewReno on a chain without wired part."""
     for row in reference("chain_adhoc"):
         hops = int(row["hops"])
-        name = f"{row['routing']}, {_RTS_NAME[row['rts']]}, {hops} hops"
+        name = f"{row['routing']}, {_RTS_NAME[row['rts']]}, {in_hops(hops)}"
         settings = (
             f"topology.hops={hops}", f"flow.0.to=n{hops}", f"radio.rts={_RTS[row['rts']]}",
             f"routing.protocol={row['routing'].lower()}",
@@ -76,7 +77,7 @@ def chain_wired() -> Iterator[Setup]:
     """NewReno across the gateway, both directions."""
     for row in reference("chain_wired"):
         hops = int(row["hops"])
-        name = f"{row['routing']}, {row['dir']}, {hops} hops"
+        name = f"{row['routing']}, {row['dir']}, {in_hops(hops)}"
         turned = ("flow.0.from=B", "flow.0.to=n0") if row["dir"] == "down" else ()
         settings = (f"topology.hops={hops}", f"routing.protocol={row['routing'].lower()}", *turned)
         tolerance = goodput_tolerance(row["routing"], _chain_tolerance(row["routing"], hops))
@@ -190,7 +191,7 @@ def _tcp_ap_chain(routing: str, goodput: Relative, seeds: int) -> Iterator[Setup
     family = f"tcp_ap_chain_{routing}"
     for row in reference(family):
         hops = int(row["hops"])
-        name = f"{_scheme(row)}, {hops} hops"
+        name = f"{_scheme(row)}, {in_hops(hops)}"
         settings = (*_LONG_MEASURE, f"topology.hops={hops}", f"flow.0.to=n{hops}", f"routing.protocol={routing}")
         checks = _pacing_checks(name, row, routing.upper(), goodput)
         if row["tcp"] != "Newreno":
@@ -288,7 +289,7 @@ def osipov_crit() -> Iterator[Setup]:
             f"topology.hops={hops}", f"flow.0.to=n{hops}", f"flow.0.window={windows[hops - 1]}",
             f"defaults.segment={row['pkt']}",
         )  # fmt: skip
-        name = f"{row['pkt']} bytes, {hops} hops"
+        name = f"{row['pkt']} bytes, {in_hops(hops)}"
         tolerance = goodput_tolerance("STATIC", _chain_tolerance("STATIC", hops))
         check = measured(name, "goodput", "kbit/s", row, "goodput_kbps", tolerance, goodput_kbps())
         yield Setup("osipov_crit", "osipov-critical.toml", settings, "newreno", int(row["n_seeds"]), (check,))
