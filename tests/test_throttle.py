@@ -244,8 +244,8 @@ def test_capture_is_counted_by_points_with_means_over_seeds() -> None:
 
     weak = [0.0, *[2e5] * 4]
     made = {
-        "1 hops, alone": runs([1e6], [1e6]), "3 hops, alone": runs([1e6], [1e6]),
-        "1 hops, 5 flows": runs([2e5] * 5, [2e5] * 5), "3 hops, 5 flows": runs(weak, weak),
+        "1 hop, alone": runs([1e6], [1e6]), "3 hops, alone": runs([1e6], [1e6]),
+        "1 hop, 5 flows": runs([2e5] * 5, [2e5] * 5), "3 hops, 5 flows": runs(weak, weak),
         "3 hops, 2 flows": runs([0.0, 5e5], [4e5, 5e5]),
     }  # fmt: skip
     study = next(study for study in registry.STUDIES if study.name == "throttle-family-plain")
