@@ -61,7 +61,8 @@ pub struct OwnParts {
 /// The scheme of one flow.
 #[derive(Clone, Debug)]
 pub struct FlowScheme {
-    scheme: Scheme,
+    /// Shared by all flows of the scheme.
+    scheme: Arc<Scheme>,
     flow: FlowEnd,
     own: OwnParts,
 }
@@ -88,19 +89,12 @@ impl ChosenSchemes {
         if let Some((_, at)) = scenario.scheme_uses().last() {
             check_calibration(scenario, &mesh, at)?;
         }
-        Ok(Self {
-            gateway: mesh.gateway(),
-            mesh,
-            flows: scenario
-                .flows
-                .iter()
-                .map(|spec| FlowScheme {
-                    scheme: find(&spec.scheme),
-                    flow: flow(spec),
-                    own: OwnParts::default(),
-                })
-                .collect(),
-        })
+        let mut shared: BTreeMap<&str, Arc<Scheme>> = BTreeMap::new();
+        let flows = scenario.flows.iter().map(|spec| {
+            let scheme = shared.entry(&spec.scheme).or_insert_with(|| Arc::new(find(&spec.scheme)));
+            FlowScheme { scheme: Arc::clone(scheme), flow: flow(spec), own: OwnParts::default() }
+        });
+        Ok(Self { gateway: mesh.gateway(), flows: flows.collect(), mesh })
     }
 
     /// The same with parts of the caller's in the schemes of these names.

@@ -171,7 +171,7 @@ impl<T: Copy + Debug> Network<T> {
         }
         if class == Class::Data {
             counted.hear(now, node as usize, account);
-            for hearer in self.hearers[node as usize].iter().filter(|hearer| hearer.decodable) {
+            for hearer in self.hearers.of(NodeId(node)).filter(|hearer| hearer.decodable) {
                 counted.hear(now, hearer.node.0 as usize, account);
             }
         }

@@ -186,7 +186,7 @@ impl<T: Copy + Debug> Network<T> {
             mine: false,
             label: Label::new(frame.rate, false),
         };
-        for hearer in &self.hearers[node as usize] {
+        for hearer in self.hearers.of(NodeId(node)) {
             let unicast = frame.to == Some(hearer.node);
             let lost = !PLAIN
                 && hearer.lossy

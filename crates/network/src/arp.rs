@@ -28,68 +28,67 @@ pub enum Resolution {
 /// No clock runs: a request that is lost is repeated by the next packet for the neighbour, and by nothing else.
 #[derive(Debug, Default)]
 pub struct ArpTable {
-    /// Sorted by neighbour.
-    entries: Vec<(NodeId, Entry)>,
+    /// Whose address is known, sorted: where nodes move, everybody's in the end. A mesh has less than 65,536 nodes.
+    known: Vec<u16>,
+    /// Who has been asked, sorted by neighbour.
+    asked: Vec<(NodeId, Asked)>,
 }
 
 #[derive(Debug)]
-enum Entry {
-    Known,
-    Asked { requests: u8, waiting: Handle },
+struct Asked {
+    requests: u8,
+    waiting: Handle,
 }
 
 impl ArpTable {
     /// True if the address of `neighbour` is known.
     #[inline]
     pub fn knows(&self, neighbour: NodeId) -> bool {
-        self.position(neighbour).is_ok_and(|at| matches!(self.entries[at].1, Entry::Known))
+        self.known.binary_search(&short(neighbour)).is_ok()
     }
 
     /// A packet is for `neighbour`.
     pub fn resolve(&mut self, neighbour: NodeId, packet: Handle) -> Resolution {
-        let at = match self.position(neighbour) {
+        if self.knows(neighbour) {
+            return Resolution::Known;
+        }
+        let at = match self.place(neighbour) {
             Ok(at) => at,
             Err(at) => {
-                self.entries.insert(at, (neighbour, Entry::Asked { requests: 1, waiting: packet }));
+                self.asked.insert(at, (neighbour, Asked { requests: 1, waiting: packet }));
                 return Resolution::Waits { replaced: None };
             }
         };
-        match &mut self.entries[at].1 {
-            Entry::Known => Resolution::Known,
-            Entry::Asked { requests: REQUESTS_MAX, waiting } => {
-                let waiting = *waiting;
-                self.entries.remove(at);
-                Resolution::Fails { waiting }
-            }
-            Entry::Asked { requests, waiting } => {
-                *requests += 1;
-                Resolution::Waits { replaced: Some(std::mem::replace(waiting, packet)) }
-            }
+        let Asked { requests, waiting } = &mut self.asked[at].1;
+        if *requests == REQUESTS_MAX {
+            let waiting = *waiting;
+            self.asked.remove(at);
+            return Resolution::Fails { waiting };
         }
+        *requests += 1;
+        Resolution::Waits { replaced: Some(std::mem::replace(waiting, packet)) }
     }
 
     /// A packet tells the address of `neighbour`, whether it was asked for or not. Returns what waited for it.
     pub fn learn(&mut self, neighbour: NodeId) -> Option<Handle> {
-        match self.position(neighbour) {
-            Ok(at) => match std::mem::replace(&mut self.entries[at].1, Entry::Known) {
-                Entry::Known => None,
-                Entry::Asked { waiting, .. } => Some(waiting),
-            },
-            Err(at) => {
-                self.entries.insert(at, (neighbour, Entry::Known));
-                None
-            }
-        }
+        let at = self.known.binary_search(&short(neighbour)).err()?;
+        self.known.insert(at, short(neighbour));
+        let asked = self.place(neighbour).ok()?;
+        Some(self.asked.remove(asked).1.waiting)
     }
 
     /// Packets that wait for an answer.
     pub fn waiting(&self) -> usize {
-        self.entries.iter().filter(|(_, entry)| matches!(entry, Entry::Asked { .. })).count()
+        self.asked.len()
     }
 
-    fn position(&self, neighbour: NodeId) -> Result<usize, usize> {
-        self.entries.binary_search_by_key(&neighbour, |(node, _)| *node)
+    fn place(&self, neighbour: NodeId) -> Result<usize, usize> {
+        self.asked.binary_search_by_key(&neighbour, |(node, _)| *node)
     }
+}
+
+fn short(node: NodeId) -> u16 {
+    u16::try_from(node.0).unwrap_or_else(|_| panic!("{node:?} of at most 65,536 nodes"))
 }
 
 #[cfg(test)]

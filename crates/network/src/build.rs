@@ -20,7 +20,7 @@ use crate::wired::WiredLink;
 use meshpace_gateway::{self as gateway, Counters, Gateway};
 use meshpace_packet::Packets;
 use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};
-use meshpace_radio::{Hearer, LinkLoss, Links, Losses, Phy, Reception, Station, StationConfig};
+use meshpace_radio::{Hearers, LinkLoss, Links, Losses, Phy, Reception, Station, StationConfig};
 use meshpace_random::Stream;
 use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
 use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
@@ -46,10 +46,14 @@ impl<T: Copy + Debug> Network<T> {
         let config = station_config(radio, &links);
         let losses = losses(scenario, &config.phy);
         losses.mark(&mut hearers);
-        let paths = Arc::new(ShortestPaths::new(&neighbours(&hearers)));
+        let mut paths = Arc::new(ShortestPaths::new(&neighbours(&hearers)));
         let nodes: Vec<_> = (0..scenario.mesh.len())
             .map(|index| node(NodeId::from_index(index), scenario, &config, &paths, relays))
             .collect();
+        if let Some(paths) = Arc::get_mut(&mut paths) {
+            // DSDV begins with all routes, and asks for none later.
+            paths.forget();
+        }
         let wired = wired_links(scenario, relays);
         let directions: Vec<_> = wired.iter().map(|link| (link.from, link.to)).collect();
         let gateways: Vec<_> = scenario
@@ -72,7 +76,7 @@ impl<T: Copy + Debug> Network<T> {
         let gateway_of = nearest_gateways(&hearers, gateways.iter().map(|gateway| gateway.node));
         if let Some(fading) = &fading {
             // Routes and gateways go by the means.
-            hearers = fading.table();
+            fading.table_into(&mut hearers);
             losses.mark(&mut hearers);
         }
         let counting = nodes.iter().any(|node: &Node| node.relay.asks().counted);
@@ -176,16 +180,13 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
 }
 
 /// Who can decode whom, both ways: no exchange of frames succeeds over a link that has but one direction.
-fn neighbours(hearers: &[Vec<Hearer>]) -> Vec<Vec<NodeId>> {
-    let heard = |from: NodeId, to: NodeId| {
-        let found = hearers[from.index()].binary_search_by_key(&to, |h| h.node);
-        found.is_ok_and(|at| hearers[from.index()][at].decodable)
+fn neighbours(hearers: &Hearers) -> Vec<Vec<NodeId>> {
+    let heard = |from, to| hearers.get(from, to).is_some_and(|hearer| hearer.decodable);
+    let both_ways = |here| {
+        let found = hearers.of(here).filter(|h| h.decodable && heard(h.node, here));
+        found.map(|h| h.node).collect()
     };
-    let both_ways = |(node, list): (usize, &Vec<Hearer>)| {
-        let here = NodeId::from_index(node);
-        list.iter().filter(|h| h.decodable && heard(h.node, here)).map(|h| h.node).collect()
-    };
-    hearers.iter().enumerate().map(both_ways).collect()
+    (0..hearers.nodes()).map(NodeId::from_index).map(both_ways).collect()
 }
 
 /// What makes the relay of a queue.

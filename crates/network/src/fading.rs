@@ -4,7 +4,7 @@
 //! fading in mobile radio systems", Electronics Letters 27, 1991), looked at ten times in a correlation time. Both directions
 //! share it; each pair draws from a stream of its own. Routes do not change with it: static ones go by the means.
 
-use meshpace_radio::{Hearer, Links, Position};
+use meshpace_radio::{Hearers, Links, Position};
 use meshpace_random::Stream;
 use meshpace_scenario as scenario;
 use meshpace_units::{NodeId, Span};
@@ -24,7 +24,7 @@ pub struct Fading {
     links: Links,
     positions: Vec<Position>,
     /// By mean powers, those too weak but for luck included.
-    means: Vec<Vec<Hearer>>,
+    means: Hearers,
     /// The lower node first.
     pairs: BTreeMap<(NodeId, NodeId), Wandering>,
 }
@@ -40,9 +40,9 @@ impl Fading {
     pub fn new(fading: &scenario::Fading, links: &Links, positions: &[Position]) -> Self {
         let scenario::Fading { spread_db, correlation } = *fading;
         let means = links.table_down_to(positions, LUCK * spread_db);
-        let ends = means.iter().enumerate().flat_map(|(from, hearers)| {
-            hearers.iter().map(move |hearer| in_order(NodeId::from_index(from), hearer.node))
-        });
+        let ends = (0..means.nodes())
+            .map(NodeId::from_index)
+            .flat_map(|from| means.of(from).map(move |hearer| in_order(from, hearer.node)));
         let wandering = |(low, high): (NodeId, NodeId)| {
             let index = u64::from(low.0) << 32 | u64::from(high.0);
             let mut stream = Stream::new(links.seed, "fading", index);
@@ -69,10 +69,9 @@ impl Fading {
     }
 
     /// Who hears whom now.
-    pub fn table(&self) -> Vec<Vec<Hearer>> {
-        self.links.faded(&self.means, &self.positions, |from, to| {
-            libm::pow(10.0, self.pairs[&in_order(from, to)].decibel / 10.0)
-        })
+    pub fn table_into(&self, table: &mut Hearers) {
+        let factor = |from, to| libm::pow(10.0, self.pairs[&in_order(from, to)].decibel / 10.0);
+        self.links.faded(&self.means, &self.positions, factor, table);
     }
 }
 
@@ -96,8 +95,14 @@ mod tests {
         }
     }
 
-    fn power(table: &[Vec<Hearer>], from: usize, to: u32) -> Option<f64> {
-        table[from].iter().find(|hearer| hearer.node == NodeId(to)).map(|hearer| hearer.power)
+    fn power(table: &Hearers, from: u32, to: u32) -> Option<f64> {
+        table.get(NodeId(from), NodeId(to)).map(|hearer| hearer.power)
+    }
+
+    fn table(fading: &Fading) -> Hearers {
+        let mut table = Hearers::default();
+        fading.table_into(&mut table);
+        table
     }
 
     #[test]
@@ -111,7 +116,7 @@ mod tests {
         let decibels: Vec<f64> = (0..100_000)
             .map(|_| {
                 fading.advance();
-                let table = fading.table();
+                let table = table(&fading);
                 let (there, back) =
                     (power(&table, 0, 1).expect("heard"), power(&table, 1, 0).expect("heard"));
                 assert_eq!(there.to_bits(), back.to_bits(), "both directions alike");
@@ -135,8 +140,8 @@ mod tests {
         let (mut decoded, mut listed) = (0, 0);
         for _ in 0..1000 {
             fading.advance();
-            let table = fading.table();
-            let reads = |from: usize, to| table[from].iter().any(|h| h.node == NodeId(to) && h.decodable);
+            let table = table(&fading);
+            let reads = |from, to| table.get(NodeId(from), NodeId(to)).is_some_and(|hearer| hearer.decodable);
             decoded += u32::from(reads(0, 1));
             listed += u32::from(reads(1, 2));
         }

@@ -3,7 +3,7 @@
 use crate::event::Event;
 use crate::fading::Fading;
 use crate::network::Network;
-use meshpace_radio::{Hearer, Links, Position};
+use meshpace_radio::{Hearers, Links, Position};
 use meshpace_random::Stream;
 use meshpace_scenario::Mobility;
 use meshpace_units::{Instant, NodeId, Span};
@@ -86,7 +86,7 @@ impl Movement {
     }
 
     /// Moves everybody to where they are `now`, and works out who hears whom.
-    fn advance(&mut self, now: Instant) -> Vec<Vec<Hearer>> {
+    fn advance(&mut self, now: Instant, hearers: &mut Hearers) {
         let mut walkers = std::mem::take(&mut self.walkers);
         for walker in &mut walkers {
             while walker.arrives + self.pause <= now {
@@ -96,7 +96,7 @@ impl Movement {
             self.positions[walker.node.index()] = walker.position(now);
         }
         self.walkers = walkers;
-        self.links.table(&self.positions)
+        self.links.table_into(&self.positions, hearers);
     }
 }
 
@@ -136,12 +136,12 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn nodes_move(&mut self) {
         let now = self.now();
         if let Some(movement) = &mut self.movement {
-            self.hearers = movement.advance(now);
+            movement.advance(now, &mut self.hearers);
             self.losses.mark(&mut self.hearers);
         }
         if let Some(fading) = &mut self.fading {
             fading.advance();
-            self.hearers = fading.table();
+            fading.table_into(&mut self.hearers);
             self.losses.mark(&mut self.hearers);
         }
         self.reassign_gateways();
@@ -210,7 +210,7 @@ mod tests {
         for _ in 0..3000 {
             let before = movement.positions.clone();
             now += REFRESH;
-            movement.advance(now);
+            movement.advance(now, &mut Hearers::default());
             for (a, b) in before.iter().zip(&movement.positions) {
                 // A turn within the interval may cut a corner, never lengthen the way.
                 assert!(a.distance(*b) <= 2.0 + 1e-6);

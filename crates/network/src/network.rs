@@ -23,7 +23,7 @@ use crate::topology::WiredRoutes;
 use crate::watch::Watch;
 use crate::wired::WiredLink;
 use meshpace_packet::{Handle, Host, Packet, Packets};
-use meshpace_radio::{Action, Frame, Hearer, Losses, StationConfig};
+use meshpace_radio::{Action, Frame, Hearers, Losses, StationConfig};
 use meshpace_routing::{Action as RoutingAction, ShortestPaths};
 use meshpace_units::{Instant, NodeId, Span};
 use std::cell::OnceCell;
@@ -46,7 +46,7 @@ pub struct Network<T> {
     /// Copies of frames, each with a packet of its own, on their way to receivers far away.
     pub(crate) far: FarFrames,
     /// Who hears whom.
-    pub(crate) hearers: Vec<Vec<Hearer>>,
+    pub(crate) hearers: Hearers,
     /// Who moves.
     pub(crate) movement: Option<Movement>,
     /// How links' strengths change with time.

@@ -1,21 +1,21 @@
 //! Where packets enter and leave the mesh, and the ways through the wired part.
 
 use meshpace_packet::Host;
-use meshpace_radio::Hearer;
+use meshpace_radio::Hearers;
 use meshpace_units::NodeId;
 use std::collections::VecDeque;
 
 /// For every mesh node the index in `gateways` of the gateway nearest by hops, the first at equal distance; itself
 /// for a gateway. `None`: no gateway within reach.
-pub fn nearest_gateways(hearers: &[Vec<Hearer>], gateways: impl Iterator<Item = NodeId>) -> Vec<Option<u32>> {
-    let mut nearest = vec![None; hearers.len()];
+pub fn nearest_gateways(hearers: &Hearers, gateways: impl Iterator<Item = NodeId>) -> Vec<Option<u32>> {
+    let mut nearest = vec![None; hearers.nodes()];
     let mut frontier: VecDeque<NodeId> = gateways.collect();
     for (index, gateway) in frontier.iter().enumerate() {
         nearest[gateway.index()] = Some(index as u32);
     }
     // Breadth first from all at once: within a distance, nodes stay in the order of their gateways.
     while let Some(node) = frontier.pop_front() {
-        for hearer in hearers[node.index()].iter().filter(|hearer| hearer.decodable) {
+        for hearer in hearers.of(node).filter(|hearer| hearer.decodable) {
             if nearest[hearer.node.index()].is_none() {
                 nearest[hearer.node.index()] = nearest[node.index()];
                 frontier.push_back(hearer.node);
@@ -79,6 +79,7 @@ fn search(destination: usize, into: &[Vec<(usize, u32)>]) -> Vec<Option<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use meshpace_radio::Hearer;
     use meshpace_units::Span;
 
     #[test]
@@ -97,6 +98,7 @@ mod tests {
             hearers[node as usize + 1].push(link(node, true));
         }
         hearers[4].push(link(5, false));
+        let hearers = Hearers::new(hearers.iter().map(Vec::as_slice));
         let at = |gateways: [u32; 2]| nearest_gateways(&hearers, gateways.into_iter().map(NodeId));
         assert_eq!(at([0, 4]), [Some(0), Some(0), Some(0), Some(1), Some(1), None]);
         assert_eq!(at([0, 3]), [Some(0), Some(0), Some(1), Some(1), Some(1), None]);

@@ -209,7 +209,7 @@ mod tests {
 
     fn packet() -> Packet {
         let here = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2));
-        let body = Body::Control(Control::DsdvUpdate(DsdvUpdate { routes: Vec::new() }));
+        let body = Body::Control(Control::DsdvUpdate(DsdvUpdate { routes: Vec::new().into() }));
         Packet::new(here, here, Bytes(1000), Class::Data, body)
     }
 

@@ -286,10 +286,11 @@ mod tests {
         };
         let links = links(6.0, building);
         let sense = links.thresholds().sense;
-        for (from, hearers) in links.table(&positions).iter().enumerate() {
-            for to in (0..30).filter(|to| *to != from) {
-                let power = links.power(NodeId::from_index(from), NodeId::from_index(to), &positions);
-                let heard = hearers.iter().find(|hearer| hearer.node.index() == to);
+        let table = links.table(&positions);
+        for from in (0..30).map(NodeId) {
+            for to in (0..30).map(NodeId).filter(|to| *to != from) {
+                let power = links.power(from, to, &positions);
+                let heard = table.get(from, to);
                 assert_eq!(heard.map(|hearer| hearer.power), (power >= sense).then_some(power));
             }
         }

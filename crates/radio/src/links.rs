@@ -1,6 +1,7 @@
 //! Who hears whom, how strongly, how late.
 
 use crate::building::Building;
+use crate::hearers::{Hearer, Hearers};
 use crate::propagation::{Propagation, Thresholds, delay};
 use meshpace_units::{NodeId, Span};
 
@@ -34,21 +35,6 @@ impl Position {
         let (dx, dy, dz) = (self.x - other.x, self.y - other.y, self.z - other.z);
         dx * dx + dy * dy + dz * dz
     }
-}
-
-/// One receiver of a node's transmissions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hearer {
-    /// Who.
-    pub node: NodeId,
-    /// Received power, W.
-    pub power: f64,
-    /// Propagation delay, at least 1 ns.
-    pub delay: Span,
-    /// True if the frame can be decoded.
-    pub decodable: bool,
-    /// True if [`crate::Losses`] must be asked about every frame.
-    pub lossy: bool,
 }
 
 /// Propagation delay of links that have no length: that over 200 m, the spacing of the papers' chains.
@@ -104,39 +90,67 @@ impl Links {
     /// The cost grows with nodes times neighbours: candidates come from a grid of cells as wide as the farthest
     /// audible distance.
     #[must_use]
-    pub fn table(&self, positions: &[Position]) -> Vec<Vec<Hearer>> {
-        let mut table = self.table_down_to(positions, 0.0);
-        self.list_all(&mut table, positions);
+    pub fn table(&self, positions: &[Position]) -> Hearers {
+        let mut table = Hearers::default();
+        self.table_into(positions, &mut table);
         table
+    }
+
+    /// The same in the place of another table.
+    pub fn table_into(&self, positions: &[Position], table: &mut Hearers) {
+        self.fill(positions, 0.0, &self.listed, table);
     }
 
     /// The same without the links that are listed, and with those to whom but so many dB are missing.
     #[must_use]
-    pub fn table_down_to(&self, positions: &[Position], missing_db: f64) -> Vec<Vec<Hearer>> {
+    pub fn table_down_to(&self, positions: &[Position], missing_db: f64) -> Hearers {
+        let mut table = Hearers::default();
+        self.fill(positions, missing_db, &[], &mut table);
+        table
+    }
+
+    fn fill(
+        &self,
+        positions: &[Position],
+        missing_db: f64,
+        listed: &[(NodeId, NodeId)],
+        table: &mut Hearers,
+    ) {
         let grid = Grid::new(positions, self.farthest(missing_db));
         let weakest = self.weakest() * libm::pow(10.0, -missing_db / 10.0);
-        (0..positions.len()).map(|node| self.hearers(node, positions, &grid, weakest)).collect()
+        let mut listed = Listed::new(listed);
+        let (mut near, mut row) = (Vec::new(), Vec::new());
+        table.clear();
+        for node in (0..positions.len()).map(NodeId::from_index) {
+            row.clear();
+            self.hearers(node, positions, &grid, weakest, &mut near, &mut row);
+            self.list_all(listed.of(node), &mut row, positions);
+            table.push(&row);
+        }
     }
 
     /// A table in which every power has changed by a factor: who is too weak now is no hearer.
-    #[must_use]
     pub fn faded(
         &self,
-        table: &[Vec<Hearer>],
+        means: &Hearers,
         positions: &[Position],
         factor: impl Fn(NodeId, NodeId) -> f64,
-    ) -> Vec<Vec<Hearer>> {
+        table: &mut Hearers,
+    ) {
         let (weakest, receive) = (self.weakest(), self.thresholds().receive);
-        let fade = |from: usize, hearer: &Hearer| {
-            let power = hearer.power * factor(NodeId::from_index(from), hearer.node);
-            (power >= weakest).then_some(Hearer { power, decodable: power >= receive, ..*hearer })
+        let fade = |from: NodeId, hearer: Hearer| {
+            let power = hearer.power * factor(from, hearer.node);
+            (power >= weakest).then_some(Hearer { power, decodable: power >= receive, ..hearer })
         };
-        let hearers = table.iter().enumerate();
-        let mut faded: Vec<Vec<_>> = hearers
-            .map(|(from, list)| list.iter().filter_map(|hearer| fade(from, hearer)).collect())
-            .collect();
-        self.list_all(&mut faded, positions);
-        faded
+        let mut listed = Listed::new(&self.listed);
+        let mut row = Vec::new();
+        table.clear();
+        for from in (0..means.nodes()).map(NodeId::from_index) {
+            row.clear();
+            row.extend(means.of(from).filter_map(|hearer| fade(from, hearer)));
+            self.list_all(listed.of(from), &mut row, positions);
+            table.push(&row);
+        }
     }
 
     /// The least power that matters at a receiver, W.
@@ -145,10 +159,10 @@ impl Links {
         if self.summed_interference { thresholds.interfere } else { thresholds.sense }
     }
 
-    fn list_all(&self, table: &mut [Vec<Hearer>], positions: &[Position]) {
-        for (from, to) in &self.listed {
+    fn list_all(&self, listed: &[(NodeId, NodeId)], hearers: &mut Vec<Hearer>, positions: &[Position]) {
+        for (from, to) in listed {
             let distance = positions[from.index()].distance(positions[to.index()]);
-            self.list(&mut table[from.index()], *to, delay(distance));
+            self.list(hearers, *to, delay(distance));
         }
     }
 
@@ -171,7 +185,7 @@ impl Links {
     /// # Panics
     /// If a link names a node beyond `nodes`.
     #[must_use]
-    pub fn graph(&self, nodes: usize, links: &[(NodeId, NodeId)]) -> Vec<Vec<Hearer>> {
+    pub fn graph(&self, nodes: usize, links: &[(NodeId, NodeId)]) -> Hearers {
         let power = self.thresholds().receive;
         let mut table = vec![Vec::new(); nodes];
         for (from, to) in links {
@@ -187,27 +201,56 @@ impl Links {
             hearers.sort_unstable_by_key(|hearer: &Hearer| hearer.node);
             hearers.dedup_by_key(|hearer| hearer.node);
         }
-        table
+        Hearers::new(table.iter().map(Vec::as_slice))
     }
 
-    fn hearers(&self, node: usize, positions: &[Position], grid: &Grid, weakest: f64) -> Vec<Hearer> {
+    /// Puts the receivers of a node into `row`; `near` is scratch.
+    fn hearers(
+        &self,
+        node: NodeId,
+        positions: &[Position],
+        grid: &Grid,
+        weakest: f64,
+        near: &mut Vec<u32>,
+        row: &mut Vec<Hearer>,
+    ) {
         let receive = self.thresholds().receive;
-        let here = positions[node];
-        let mut near: Vec<u32> = grid.near(here).filter(|other| *other as usize != node).collect();
+        let here = positions[node.index()];
+        near.clear();
+        near.extend(grid.near(here).filter(|other| *other != node.0));
         near.sort_unstable();
-        near.into_iter()
-            .filter_map(|other| {
-                let distance = here.distance(positions[other as usize]);
-                let power = self.power_over(distance, NodeId::from_index(node), NodeId(other), positions);
-                (power >= weakest).then(|| Hearer {
-                    node: NodeId(other),
-                    power,
-                    delay: delay(distance),
-                    decodable: power >= receive,
-                    lossy: false,
-                })
+        row.extend(near.iter().filter_map(|&other| {
+            let distance = here.distance(positions[other as usize]);
+            let power = self.power_over(distance, node, NodeId(other), positions);
+            (power >= weakest).then(|| Hearer {
+                node: NodeId(other),
+                power,
+                delay: delay(distance),
+                decodable: power >= receive,
+                lossy: false,
             })
-            .collect()
+        }));
+    }
+}
+
+/// Listed links by the node that they begin at, taken out in order of node.
+struct Listed {
+    links: Vec<(NodeId, NodeId)>,
+    taken: usize,
+}
+
+impl Listed {
+    fn new(links: &[(NodeId, NodeId)]) -> Self {
+        let mut links = links.to_vec();
+        links.sort_unstable();
+        Self { links, taken: 0 }
+    }
+
+    fn of(&mut self, from: NodeId) -> &[(NodeId, NodeId)] {
+        let rest = &self.links[self.taken..];
+        let count = rest.iter().take_while(|link| link.0 == from).count();
+        self.taken += count;
+        &rest[..count]
     }
 }
 
@@ -278,16 +321,17 @@ mod tests {
     fn a_chain_decodes_one_hop_and_senses_two() {
         let chain: Vec<_> = (0..8).map(|i| Position::flat(200.0 * f64::from(i), 0.0)).collect();
         let table = links().table(&chain);
-        let of_4: Vec<_> = table[4].iter().map(|h| (h.node.0, h.decodable)).collect();
+        let of_4: Vec<_> = table.of(NodeId(4)).map(|h| (h.node.0, h.decodable)).collect();
         assert_eq!(of_4, [(2, false), (3, true), (5, true), (6, false)]);
-        assert_eq!(table[4][1].delay, Span::from_nanos(667));
+        assert_eq!(table.get(NodeId(4), NodeId(3)).map(|h| h.delay), Some(Span::from_nanos(667)));
     }
 
     #[test]
     fn height_lengthens_the_way() {
         let tower = [Position::flat(0.0, 0.0), Position { x: 200.0, y: 0.0, z: 160.0 }];
         let table = links().table(&tower);
-        assert_eq!((table[0][0].decodable, table[0][0].delay), (false, delay(libm::sqrt(65_600.0))));
+        let heard = table.of(NodeId(0)).map(|h| (h.decodable, h.delay));
+        assert_eq!(heard.collect::<Vec<_>>(), [(false, delay(libm::sqrt(65_600.0)))]);
     }
 
     #[test]
@@ -296,11 +340,13 @@ mod tests {
         let listed = vec![(NodeId(0), NodeId(1)), (NodeId(0), NodeId(4))];
         let listing = Links { listed, ..links() };
         let (plain, table) = (links().table(&chain), listing.table(&chain));
-        let of_0: Vec<_> = table[0].iter().map(|h| (h.node.0, h.decodable)).collect();
+        let of_0: Vec<_> = table.of(NodeId(0)).map(|h| (h.node.0, h.decodable)).collect();
         assert_eq!(of_0, [(1, true), (4, true)], "300 m was only sensed, 1,200 m not heard");
-        assert_eq!(table[0][1].delay, delay(1200.0));
-        assert!(table[0].iter().all(|hearer| hearer.power == links().thresholds().receive));
-        assert_eq!(table[1..], plain[1..], "the other way is not listed");
+        assert_eq!(table.get(NodeId(0), NodeId(4)).map(|h| h.delay), Some(delay(1200.0)));
+        assert!(table.of(NodeId(0)).all(|hearer| hearer.power == links().thresholds().receive));
+        for node in (1..5).map(NodeId) {
+            assert!(table.of(node).eq(plain.of(node)), "the other way is not listed");
+        }
     }
 
     #[test]
@@ -315,7 +361,7 @@ mod tests {
                 .filter(|j| *j != i && here.distance(nodes[*j]) <= 550.0)
                 .map(|j| j as u32)
                 .collect();
-            assert_eq!(table[i].iter().map(|h| h.node.0).collect::<Vec<_>>(), all);
+            assert_eq!(table.of(NodeId::from_index(i)).map(|h| h.node.0).collect::<Vec<_>>(), all);
         }
     }
 
@@ -323,8 +369,11 @@ mod tests {
     fn a_graph_has_the_links_that_are_listed() {
         let link = |from, to| (NodeId(from), NodeId(to));
         let table = links().graph(4, &[link(2, 1), link(0, 1), link(2, 0), link(0, 1), link(1, 3)]);
-        let heard: Vec<Vec<u32>> = table.iter().map(|list| list.iter().map(|h| h.node.0).collect()).collect();
+        let nodes = || (0..4).map(NodeId);
+        let heard: Vec<Vec<u32>> = nodes().map(|n| table.of(n).map(|h| h.node.0).collect()).collect();
         assert_eq!(heard, [vec![1], vec![3], vec![0, 1], vec![]]);
-        assert!(table.iter().flatten().all(|h| h.decodable && h.power >= links().thresholds().receive));
+        assert!(
+            nodes().flat_map(|n| table.of(n)).all(|h| h.decodable && h.power >= links().thresholds().receive)
+        );
     }
 }

@@ -14,7 +14,7 @@
 //!   `B (1 - p) / p`, so that the share of bad time is `p`. Frames `d` apart meet the same bad period or another one with
 //!   probability `p + (1 - p) exp(-d / (B (1 - p)))`.
 
-use crate::links::Hearer;
+use crate::hearers::Hearers;
 use meshpace_random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 
@@ -81,12 +81,9 @@ impl Losses {
     }
 
     /// Notes in a table of who hears whom which links [`Losses::lose`] must be asked about.
-    pub fn mark(&self, table: &mut [Vec<Hearer>]) {
+    pub fn mark(&self, table: &mut Hearers) {
         for ((from, to), _) in &self.links {
-            let hearers = &mut table[from.index()];
-            if let Ok(index) = hearers.binary_search_by_key(to, |hearer| hearer.node) {
-                hearers[index].lossy = true;
-            }
+            table.mark_lossy(*from, *to);
         }
     }
 
@@ -142,6 +139,7 @@ impl Channel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Hearer;
     use proptest::prelude::*;
 
     const ENDS: (NodeId, NodeId) = (NodeId(3), NodeId(7));
@@ -230,12 +228,14 @@ mod tests {
             decodable: true,
             lossy: false,
         };
-        let mut table = vec![vec![hearer(1), hearer(2)], vec![hearer(0), hearer(2)], vec![]];
+        let rows: [&[Hearer]; 3] = [&[hearer(1), hearer(2)], &[hearer(0), hearer(2)], &[]];
+        let mut table = Hearers::new(rows);
         let link =
             |from, to| LinkLoss { from: NodeId(from), to: NodeId(to), loss: 0.5, length: None, burst: None };
         // 2 hears nobody (now): its links are marked when it does.
         Losses::new(&[link(0, 2), link(1, 0), link(2, 0)], 1).mark(&mut table);
-        let lossy: Vec<Vec<bool>> = table.iter().map(|list| list.iter().map(|h| h.lossy).collect()).collect();
+        let lossy: Vec<Vec<bool>> =
+            (0..3).map(|node| table.of(NodeId(node)).map(|h| h.lossy).collect()).collect();
         assert_eq!(lossy, [vec![false, true], vec![true, false], vec![]]);
     }
 

@@ -1,6 +1,7 @@
 //! The routing packets.
 
 use meshpace_units::{Bytes, Instant, NodeId, Span};
+use std::sync::Arc;
 
 /// IP header without options (RFC 791, section 3.1).
 const IP_HEADER: u64 = 20;
@@ -69,8 +70,8 @@ pub struct Rerr {
 /// DSDV update, broadcast over one hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DsdvUpdate {
-    /// Full dump or what changed.
-    pub routes: Vec<DsdvRoute>,
+    /// Full dump or what changed. Each of some dozen receivers gets it: they share it.
+    pub routes: Arc<[DsdvRoute]>,
 }
 
 /// One row of a DSDV update.
@@ -148,6 +149,9 @@ mod tests {
         assert_eq!(Control::from(rrep).wire_length(), Bytes(44));
         assert_eq!(Control::from(rerr(1)).wire_length(), Bytes(32));
         assert_eq!(Control::from(rerr(3)).wire_length(), Bytes(48));
-        assert_eq!(Control::DsdvUpdate(DsdvUpdate { routes: vec![row; 10] }).wire_length(), Bytes(140));
+        assert_eq!(
+            Control::DsdvUpdate(DsdvUpdate { routes: vec![row; 10].into() }).wire_length(),
+            Bytes(140)
+        );
     }
 }

@@ -6,7 +6,7 @@ use std::num::NonZeroU16;
 use std::sync::OnceLock;
 
 /// All minimum-hop routes of one graph, computed by destination on first use: breadth-first search costs
-/// O(nodes + links) and 8 bytes a node for each destination ever asked for, so large meshes with few flows stay small.
+/// O(nodes + links) and 4 bytes a node for each destination ever asked for, so large meshes with few flows stay small.
 ///
 /// Several minimum-hop routes: the lowest node index as next hop wins (docs/contract.md, section 3).
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct ShortestPaths {
 /// From one node toward the destination of a column.
 #[derive(Clone, Copy, Debug)]
 struct Leg {
-    next_hop: NodeId,
-    /// Never 0, so that `Option<Leg>` stays at 8 bytes.
+    next_hop: u16,
+    /// Never 0, so that `Option<Leg>` stays at 4 bytes.
     hops: NonZeroU16,
 }
 
@@ -52,6 +52,11 @@ impl ShortestPaths {
         Self { starts, neighbours: flat, toward: (0..count).map(|_| OnceLock::new()).collect() }
     }
 
+    /// Forgets the routes that were asked for: whoever asks again has them computed again.
+    pub fn forget(&mut self) {
+        self.toward.iter_mut().for_each(|column| *column = OnceLock::new());
+    }
+
     /// Number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
@@ -68,7 +73,7 @@ impl ShortestPaths {
     /// The neighbour of `from` that is next on the way to `to`; `None` if there is no way or none is needed.
     #[must_use]
     pub fn next_hop(&self, from: NodeId, to: NodeId) -> Option<NodeId> {
-        self.column(to)[from.index()].map(|leg| leg.next_hop)
+        self.column(to)[from.index()].map(|leg| NodeId(u32::from(leg.next_hop)))
     }
 
     /// Hops from `from` to `to`, 0 to itself; `None` if there is no way.
@@ -104,7 +109,8 @@ impl ShortestPaths {
             let own = NonZeroU16::new(hops[node]?)?;
             let nearer = |n: &&NodeId| hops[n.index()] == Some(own.get() - 1);
             let next_hop = *self.neighbours(NodeId::from_index(node)).iter().find(nearer)?;
-            Some(Leg { next_hop, hops: own })
+            // There are no more nodes than fit.
+            Some(Leg { next_hop: next_hop.0 as u16, hops: own })
         };
         (0..self.nodes()).map(leg).collect()
     }

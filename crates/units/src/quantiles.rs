@@ -1,6 +1,7 @@
 //! Quantiles of lengths of time, in little memory whatever their number.
 
 use crate::Span;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// How often spans of each length occurred, to a resolution of 1/64: buckets that are 16 ns wide up to 2 us, and from
@@ -10,7 +11,9 @@ use alloc::vec::Vec;
 /// The scheme of buckets is that of HdrHistogram (G. Tene, 2012). Spans up to an hour take at most 9 kB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Quantiles {
+    /// From the bucket `first` on: few delays are shorter than a frame.
     counts: Vec<u32>,
+    first: usize,
     count: u64,
     extremes: Option<(Span, Span)>,
 }
@@ -26,17 +29,35 @@ impl Quantiles {
     /// # Panics
     /// If a bucket has 2^32 spans already.
     pub fn record(&mut self, span: Span) {
-        let bucket = bucket(span);
-        if self.counts.len() <= bucket {
-            // Room for some longer ones too: delays creep up.
-            self.counts.resize(bucket + PER_DOUBLING as usize, 0);
-        }
-        self.counts[bucket] = self.counts[bucket]
+        let count = self.place(bucket(span));
+        *count = count
             .checked_add(1)
             .unwrap_or_else(|| panic!("{} spans of about {span:?} in one bucket", u32::MAX));
         self.count += 1;
         let (least, most) = self.extremes.unwrap_or((span, span));
         self.extremes = Some((least.min(span), most.max(span)));
+    }
+
+    /// The count of a bucket, which there is from now on.
+    #[inline]
+    fn place(&mut self, bucket: usize) -> &mut u32 {
+        if !(self.first..self.first + self.counts.len()).contains(&bucket) {
+            self.widen(bucket);
+        }
+        &mut self.counts[bucket - self.first]
+    }
+
+    /// Makes room for a bucket, and some beside it: delays creep up, and on.
+    #[cold]
+    fn widen(&mut self, bucket: usize) {
+        const MORE: usize = PER_DOUBLING as usize / 2;
+        let old =
+            if self.counts.is_empty() { bucket..bucket } else { self.first..self.first + self.counts.len() };
+        let from = if bucket < old.start { bucket.saturating_sub(MORE) } else { old.start };
+        let to = if bucket < old.end { old.end } else { bucket + MORE };
+        let mut counts = vec![0; to - from];
+        counts[old.start - from..old.end - from].copy_from_slice(&self.counts);
+        (self.counts, self.first) = (counts, from);
     }
 
     /// Spans counted.
@@ -57,7 +78,7 @@ impl Quantiles {
             n > 0 && seen as f64 >= wanted
         });
         // A share beyond all of them: the longest.
-        Some(bucket.map_or(most, middle).clamp(least, most))
+        Some(bucket.map_or(most, |place| middle(self.first + place)).clamp(least, most))
     }
 }
 

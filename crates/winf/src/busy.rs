@@ -11,18 +11,22 @@ pub struct Busy {
     began: Option<Instant>,
     /// Disjoint, in order.
     times: VecDeque<(Instant, Instant)>,
+    /// The longest time that was added.
+    longest: Span,
     /// What has left the list without leaving the window, which has no end.
     before: Span,
 }
 
 /// Times kept beyond a window: reservations that overlap come close to each other.
 const KEPT: usize = 4096;
+/// Places by which the list grows.
+const ROOM: usize = 16;
 
 impl Busy {
     /// Over so long a window; `None`: since the start.
     #[must_use]
     pub const fn new(window: Option<Span>) -> Self {
-        Self { window, began: None, times: VecDeque::new(), before: Span::ZERO }
+        Self { window, began: None, times: VecDeque::new(), longest: Span::ZERO, before: Span::ZERO }
     }
 
     /// Somebody begins to listen: what is idle from now on is known to be.
@@ -30,12 +34,13 @@ impl Busy {
         self.began = Some(self.began.map_or(now, |began| began.min(now)));
     }
 
-    /// Used or reserved from `from` to `to`, which may lie ahead.
+    /// Used or reserved from `from`, which has come, to `to`, which may lie ahead.
     pub fn add(&mut self, from: Instant, to: Instant) {
         self.begin(from);
         if to <= from {
             return;
         }
+        self.longest = self.longest.max(to - from);
         let (mut from, mut to) = (from, to);
         let mut at = self.times.len();
         while let Some((begun, ended)) = at.checked_sub(1).and_then(|last| self.times.get(last).copied()) {
@@ -48,6 +53,10 @@ impl Busy {
                 self.times.remove(at);
             }
         }
+        if self.times.len() == self.times.capacity() {
+            // Every node has such a list: doubling would leave up to half of it empty.
+            self.times.reserve_exact(ROOM);
+        }
         self.times.insert(at, (from, to));
         self.forget();
     }
@@ -57,8 +66,8 @@ impl Busy {
         while self.times.len() > 1 {
             let Some(&(begun, ended)) = self.times.front() else { return };
             match self.window {
-                // A reservation lies ahead by its duration at most, 32 ms: a window more is enough.
-                Some(window) if latest.saturating_since(ended) > window * 2 => {}
+                // Nothing lies further ahead than it is long.
+                Some(window) if latest.saturating_since(ended) > window + self.longest => {}
                 None if self.times.len() > KEPT => self.before += ended - begun,
                 _ => return,
             }

@@ -355,7 +355,7 @@ fn every_option_and_message_is_understood() {
         control(rrep.into(), Some(b)),
         control(rerr.into(), None),
         control(long.into(), None),
-        control(Control::DsdvUpdate(DsdvUpdate { routes: vec![route; 3] }), None),
+        control(Control::DsdvUpdate(DsdvUpdate { routes: [route; 3].into() }), None),
     ];
     let bytes = capture_packets(&scenario(&cbr(1, "")), &packets);
     let fields = [

@@ -117,7 +117,9 @@ impl Air {
     /// A station at each position.
     pub fn new(setup: &Setup, positions: &[Position]) -> Self {
         let config = setup.station_config();
-        let mut hearers = setup.links().table(positions);
+        let table = setup.links().table(positions);
+        let rows = (0..positions.len()).map(|node| table.of(NodeId::from_index(node)).collect());
+        let mut hearers: Vec<Vec<Hearer>> = rows.collect();
         if setup.no_delay {
             hearers.iter_mut().flatten().for_each(|h| h.delay = Span::ZERO);
         }

@@ -5,7 +5,9 @@
 //! silent periods. Where ns-2 would hang (packets queued for a broken route that an outdated update "releases" into
 //! the same queue for ever), packets are released only by a route that can be used.
 
+mod packed;
 mod table;
+mod times;
 mod updates;
 
 #[cfg(test)]
@@ -16,7 +18,7 @@ use crate::{Action, DropReason, PacketInfo, ShortestPaths};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::VecDeque;
-use table::{Entry, Table};
+use table::{Advertise, Entry, Table};
 
 /// Packets kept for one destination without a route; the oldest is dropped (ns-2.35, MAX_QUEUE_LENGTH).
 const QUEUE_LIMIT: usize = 5;
@@ -83,7 +85,7 @@ impl<P> Dsdv<P> {
             me,
             config,
             seqno: 2,
-            table: Table { entries: Vec::new() },
+            table: Table::default(),
             waiting: VecDeque::new(),
             dump_at,
             last_update: None,
@@ -103,6 +105,7 @@ impl<P> Dsdv<P> {
     #[must_use]
     pub fn converged(me: NodeId, config: DsdvConfig, paths: &ShortestPaths, jitter: Stream) -> Self {
         let mut node = Self::new(me, config, jitter);
+        node.table = Table::with_capacity(paths.nodes());
         let now = Instant::ZERO;
         node.seqno = 2 + 2 * DUMPS_BEFORE_START;
         let settling =
@@ -112,16 +115,17 @@ impl<P> Dsdv<P> {
             // More hops than a metric holds are no route for DSDV.
             let hops = paths.hops(me, destination).and_then(|hops| u8::try_from(hops - 1).ok());
             let hops = table::farther(hops);
-            let neighbour = next_hop == destination;
             node.table.put(Entry {
                 next_hop,
                 hops,
                 seqno: node.seqno,
-                advertise_at: Some(now),
+                advertise: Advertise::Now,
                 last_advertised: Some(hops),
-                timeout: neighbour.then(|| now + node.silence()),
                 ..Entry::unknown(now, destination, settling)
             });
+            if next_hop == destination {
+                node.table.silences.set(destination, now + node.silence());
+            }
         }
         node.put_self(now, node.seqno, false);
         let phase = node.jitter.unit();
@@ -133,11 +137,10 @@ impl<P> Dsdv<P> {
 
     fn put_self(&mut self, now: Instant, seqno: u32, news: bool) {
         let entry = Entry::unknown(now, self.me, Span::ZERO);
-        let advertise_at = Some(Instant::ZERO);
         self.table.put(Entry {
             hops: Some(0),
             seqno,
-            advertise_at,
+            advertise: Advertise::Now,
             new_seqno: news,
             new_hops: news,
             ..entry
@@ -181,6 +184,9 @@ impl<P> Dsdv<P> {
 
     /// Sends what waits for `destination` if it can be reached.
     fn release(&mut self, destination: NodeId, out: &mut Vec<Action<P>>) {
+        if self.waiting.is_empty() {
+            return;
+        }
         let Some(next_hop) = self.next_hop(destination) else { return };
         while let Some(at) = self.waiting.iter().position(|&(d, _)| d == destination) {
             if let Some((_, packet)) = self.waiting.remove(at) {
@@ -209,25 +215,24 @@ impl<P> Dsdv<P> {
 
     /// Marks every route through `neighbour` broken and has it told. True if there was one.
     fn lose(&mut self, now: Instant, neighbour: NodeId) -> bool {
-        let mut lost = false;
-        for entry in &mut self.table.entries {
-            if entry.destination == neighbour {
-                entry.timeout = None;
-            }
-            if entry.next_hop == neighbour && entry.hops.is_some() {
-                entry.hops = None;
-                entry.seqno = entry.seqno.wrapping_add(1);
-                entry.advertise_at = Some(now);
-                entry.new_hops = true;
-                entry.new_seqno = true;
-                entry.trigger = Some(now);
-                lost = true;
-            }
+        self.table.silences.remove(neighbour);
+        let mut lost = Vec::new();
+        let through = |entry: &Entry| entry.next_hop == neighbour && entry.hops.is_some();
+        self.table.change(through, |entry| {
+            entry.hops = None;
+            entry.seqno = entry.seqno.wrapping_add(1);
+            entry.advertise = Advertise::Now;
+            entry.new_hops = true;
+            entry.new_seqno = true;
+            lost.push(entry.destination);
+        });
+        for destination in &lost {
+            self.table.triggers.set(*destination, now);
         }
-        if lost {
+        if !lost.is_empty() {
             self.wake = self.wake.min(now);
         }
-        lost
+        !lost.is_empty()
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
@@ -254,25 +259,26 @@ impl<P> Dsdv<P> {
         }
     }
 
+    /// What is due first; at the same time a dump before all else, then by destination, of one its silence first.
     fn earliest(&self) -> (Instant, Due) {
-        let mut first = (self.dump_at, Due::Dump);
-        for entry in &self.table.entries {
-            if let Some(at) = entry.timeout.filter(|&at| at < first.0) {
-                first = (at, Due::NeighbourLost(entry.destination));
+        let lost = self.table.silences.earliest();
+        let trigger = self.table.triggers.earliest();
+        let (at, due) = match (lost, trigger) {
+            (Some(lost), trigger) if trigger.is_none_or(|trigger| lost <= trigger) => {
+                (lost.0, Due::NeighbourLost(lost.1))
             }
-            if let Some(at) = entry.trigger.filter(|&at| at < first.0) {
-                first = (at, Due::Trigger(entry.destination));
-            }
-        }
-        first
+            (_, Some(trigger)) => (trigger.0, Due::Trigger(trigger.1)),
+            (_, None) => return (self.dump_at, Due::Dump),
+        };
+        if self.dump_at <= at { (self.dump_at, Due::Dump) } else { (at, due) }
     }
 
     pub(crate) fn hops_to(&self, destination: NodeId) -> Option<u32> {
-        self.table.get(destination)?.hops.map(u32::from)
+        self.table.route(destination).map(|(_, hops)| u32::from(hops))
     }
 
     pub(crate) fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
-        self.table.get(destination).filter(|entry| entry.hops.is_some()).map(|entry| entry.next_hop)
+        self.table.route(destination).map(|(next_hop, _)| next_hop)
     }
 
     pub(crate) const fn route_failures(&self) -> u64 {

@@ -157,7 +157,7 @@ fn a_new_route_is_told_after_two_settling_times_and_a_neighbours_bad_news_with_t
     let update = |hops, seqno| {
         let far = DsdvRoute { destination: n(9), hops, seqno };
         let near = DsdvRoute { destination: n(1), hops: Some(0), seqno: 4 };
-        Control::DsdvUpdate(DsdvUpdate { routes: vec![near, far] })
+        Control::DsdvUpdate(DsdvUpdate { routes: [near, far].into() })
     };
     it.on_control(ms(5000), n(1), 1, &update(Some(1), 4), &mut out);
     assert_eq!(it.poll_timeout(), Some(ms(17_000)));
@@ -183,7 +183,7 @@ fn a_shorter_way_waits_for_a_still_shorter_one() {
     it.handle_timeout(ms(2000), &mut out);
     let far = |hops| {
         Control::DsdvUpdate(DsdvUpdate {
-            routes: vec![DsdvRoute { destination: n(9), hops: Some(hops), seqno: 4 }],
+            routes: [DsdvRoute { destination: n(9), hops: Some(hops), seqno: 4 }].into(),
         })
     };
     it.on_control(ms(5000), n(1), 1, &far(3), &mut out);
@@ -203,7 +203,7 @@ fn sequence_numbers_wrap() {
     let mut it = Protocol::<usize>::dsdv(n(0), DsdvConfig::default(), None, jitter(n(0)));
     let mut out = Vec::new();
     let row = DsdvRoute { destination: n(1), hops: Some(0), seqno: u32::MAX };
-    it.on_control(ms(5000), n(1), 1, &Control::DsdvUpdate(DsdvUpdate { routes: vec![row] }), &mut out);
+    it.on_control(ms(5000), n(1), 1, &Control::DsdvUpdate(DsdvUpdate { routes: [row].into() }), &mut out);
     assert_eq!(it.hops_to(ms(5000), n(1)), Some(1));
     it.handle_timeout(ms(60_000), &mut out);
     assert_eq!(it.hops_to(ms(60_000), n(1)), None, "silent for three periods");

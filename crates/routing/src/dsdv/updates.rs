@@ -1,7 +1,7 @@
 //! Updates of ns-2.35's DSDV: what is told when, and what is believed.
 
 use super::Dsdv;
-use super::table::{Entry, farther, shorter};
+use super::table::{Advertise, Entry, farther, shorter};
 use crate::{Action, Control, DsdvRoute, DsdvUpdate, Recipient};
 use meshpace_units::{Instant, NodeId, Span};
 
@@ -9,9 +9,6 @@ use meshpace_units::{Instant, NodeId, Span};
 const TRIGGER_GAP: Span = Span::from_secs(1);
 /// Every update leaves within this time (ns-2.35, DSDV_BROADCAST_JITTER, 10 ms).
 const BROADCAST_JITTER_S: f64 = 0.01;
-/// A route is kept to oneself for so many settling times (Perkins and Bhagwat, section 3.4; ns-2.35).
-const SETTLING_TIMES: u64 = 2;
-
 /// The next settling time, alpha = 0.875 (ns-2.35).
 pub(super) fn settle(mean: Span, sample: Span) -> Span {
     (mean * 7 + sample) / 8
@@ -28,18 +25,11 @@ impl<P> Dsdv<P> {
     pub(super) fn trigger(&mut self, now: Instant, destination: NodeId, out: &mut Vec<Action<P>>) {
         if let Some(next) = self.last_update.map(|last| last + TRIGGER_GAP).filter(|&next| now < next) {
             // One update then tells everything.
-            for entry in &mut self.table.entries {
-                if entry.destination == destination {
-                    entry.trigger = Some(next);
-                } else if entry.trigger.is_some_and(|at| at < next) {
-                    entry.trigger = None;
-                }
-            }
+            self.table.triggers.remove_before(next);
+            self.table.triggers.set(destination, next);
             return;
         }
-        if let Some(entry) = self.table.get_mut(destination) {
-            entry.trigger = None;
-        }
+        self.table.triggers.remove(destination);
         if self.send_update(now, false, out) {
             self.last_update = Some(now);
         }
@@ -48,18 +38,16 @@ impl<P> Dsdv<P> {
     /// Sends what is new, or everything if asked to or if more than a third (and more than three) is new. False if
     /// there was nothing to tell. A full dump carries a new number of one's own and puts off the next one.
     fn send_update(&mut self, now: Instant, full: bool, out: &mut Vec<Action<P>>) -> bool {
-        let news = self.table.entries.iter().filter(|entry| entry.has_news(now)).count();
-        let full = full || (3 * news > self.table.entries.len() && news > 3);
+        let news = self.table.iter().filter(|entry| entry.has_news(now)).count();
+        let full = full || (3 * news > self.table.len() && news > 3);
         if full {
             self.seqno = self.seqno.wrapping_add(2);
             self.put_self(now, self.seqno, true);
             self.dump_at = now + self.draw_period();
         }
+        let tells = |entry: &Entry| if full { entry.may_be_told(now) } else { entry.has_news(now) };
         let mut routes = Vec::new();
-        for entry in &mut self.table.entries {
-            if !(if full { entry.may_be_told(now) } else { entry.has_news(now) }) {
-                continue;
-            }
+        self.table.change(tells, |entry| {
             let Entry { destination, hops, seqno, .. } = *entry;
             routes.push(DsdvRoute { destination, hops, seqno });
             entry.last_advertised = Some(hops);
@@ -68,12 +56,12 @@ impl<P> Dsdv<P> {
                 // Until the next dump, every triggered update repeats a changed metric.
                 entry.new_hops = false;
             }
-        }
+        });
         if routes.is_empty() {
             return false;
         }
         out.push(Action::SendControl {
-            message: Control::DsdvUpdate(DsdvUpdate { routes }),
+            message: Control::DsdvUpdate(DsdvUpdate { routes: routes.into() }),
             to: Recipient::Broadcast,
             ttl: 1,
             delay: Span::from_secs_f64(self.jitter.uniform(0.0, BROADCAST_JITTER_S)),
@@ -88,7 +76,7 @@ impl<P> Dsdv<P> {
         update: &DsdvUpdate,
         out: &mut Vec<Action<P>>,
     ) {
-        for route in &update.routes {
+        for route in update.routes.iter() {
             if route.destination == self.me {
                 if route.hops.is_none() {
                     // Others think this node is gone: a new number of its own has the last word.
@@ -98,79 +86,66 @@ impl<P> Dsdv<P> {
                 continue;
             }
             if let Some(at) = self.consider(now, from, route) {
-                if let Some(entry) = self.table.get_mut(route.destination) {
-                    entry.trigger = Some(at);
-                    self.wake = self.wake.min(at);
-                }
+                self.table.triggers.set(route.destination, at);
+                self.wake = self.wake.min(at);
             }
             self.release(route.destination, out);
         }
         let lost_at = now + self.silence();
-        match self.table.get_mut(from) {
-            Some(entry) => entry.timeout = Some(lost_at),
+        if self.table.get(from).is_none() {
             // An update that does not name its sender: the route to it is known but not told.
-            None => self.table.put(Entry {
-                hops: Some(1),
-                timeout: Some(lost_at),
-                ..Entry::unknown(now, from, self.config.settling)
-            }),
+            self.table.put(Entry { hops: Some(1), ..Entry::unknown(now, from, self.config.settling) });
         }
+        self.table.silences.set(from, lost_at);
         self.wake = self.wake.min(lost_at);
     }
 
     /// Takes over one row if it is newer, or as new and shorter. Returns when a triggered update is due for it.
     fn consider(&mut self, now: Instant, from: NodeId, route: &DsdvRoute) -> Option<Instant> {
         let hops = farther(route.hops);
-        let Some(&old) = self.table.get(route.destination) else {
-            let settling = self.config.settling;
-            let advertise_at = if hops.is_some() { now + settling * SETTLING_TIMES } else { now };
-            self.table.put(Entry {
+        let Some(old) = self.table.get(route.destination) else {
+            let entry = Entry {
                 next_hop: from,
                 hops,
                 seqno: route.seqno,
-                advertise_at: Some(advertise_at),
+                advertise: if hops.is_some() { Advertise::Settled } else { Advertise::Now },
                 new_hops: hops.is_some(),
-                ..Entry::unknown(now, route.destination, settling)
-            });
-            return hops.is_some().then_some(advertise_at);
+                ..Entry::unknown(now, route.destination, self.config.settling)
+            };
+            self.table.put(entry);
+            return hops.is_some().then(|| entry.settled_at());
         };
         if route.seqno < old.seqno {
             // The neighbour mourns for a route that has come back since.
-            return (hops.is_none() && old.hops.is_some()).then(|| self.tell_at_once(now, route.destination));
+            return (hops.is_none() && old.hops.is_some()).then(|| self.tell_at_once(now, old));
         }
         let fresh = route.seqno > old.seqno;
         if !fresh && !shorter(hops, old.hops) {
             return None;
         }
-        let settling = if fresh {
-            settle(old.settling, old.changed_at.saturating_since(old.new_seqno_at))
-        } else {
-            old.settling
-        };
+        let settling = if fresh { settle(old.settling, old.improved_after) } else { old.settling };
+        let new_seqno_at = if fresh { now } else { old.new_seqno_at };
         // Bad news, and good news after bad, do not wait.
         let settled = hops.is_none() || old.hops.is_none();
-        let advertise_at = if settled { now } else { now + settling * SETTLING_TIMES };
         let new_hops = old.last_advertised != Some(hops);
-        self.table.put(Entry {
+        let entry = Entry {
             next_hop: from,
             hops,
             seqno: route.seqno,
-            advertise_at: Some(advertise_at),
+            advertise: if settled { Advertise::Now } else { Advertise::Settled },
             new_seqno: fresh || old.new_seqno,
             new_hops,
-            changed_at: now,
-            new_seqno_at: if fresh { now } else { old.new_seqno_at },
+            new_seqno_at,
+            improved_after: now.saturating_since(new_seqno_at),
             settling,
             ..old
-        });
-        (!fresh && new_hops).then_some(advertise_at)
+        };
+        self.table.put(entry);
+        (!fresh && new_hops).then(|| if settled { now } else { entry.settled_at() })
     }
 
-    fn tell_at_once(&mut self, now: Instant, destination: NodeId) -> Instant {
-        if let Some(entry) = self.table.get_mut(destination) {
-            entry.advertise_at = Some(now);
-            entry.new_hops = true;
-        }
+    fn tell_at_once(&mut self, now: Instant, entry: Entry) -> Instant {
+        self.table.put(Entry { advertise: Advertise::Now, new_hops: true, ..entry });
         now
     }
 }

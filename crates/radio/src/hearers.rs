@@ -1,0 +1,160 @@
+//! The table of who hears whom.
+//!
+//! A mesh of 256 nodes on a square kilometre has 30,000 entries, and every frame walks over a hundred of them. They lie in one
+//! piece, packed to 16 bytes; where nodes move, the table is made anew in the same place.
+
+use meshpace_units::{NodeId, Span};
+
+/// One receiver of a node's transmissions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hearer {
+    /// Who.
+    pub node: NodeId,
+    /// Received power, W.
+    pub power: f64,
+    /// Propagation delay, at least 1 ns.
+    pub delay: Span,
+    /// True if the frame can be decoded.
+    pub decodable: bool,
+    /// True if [`crate::Losses`] must be asked about every frame.
+    pub lossy: bool,
+}
+
+/// A [`Hearer`] as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Entry {
+    power: f64,
+    /// ns: up to 4 s, in which light goes three times to the Moon.
+    delay: u32,
+    node: u16,
+    decodable: bool,
+    lossy: bool,
+}
+
+const _: () = assert!(size_of::<Entry>() == 16);
+
+impl Entry {
+    fn new(hearer: &Hearer) -> Self {
+        let Hearer { node, power, delay, decodable, lossy } = *hearer;
+        let delay = u32::try_from(delay.as_nanos()).unwrap_or_else(|_| panic!("a frame flies {delay:?}"));
+        let node = u16::try_from(node.0).unwrap_or_else(|_| panic!("{node:?} of at most 65,536 nodes"));
+        Self { power, delay, node, decodable, lossy }
+    }
+
+    #[inline]
+    fn hearer(&self) -> Hearer {
+        let Self { power, delay, node, decodable, lossy } = *self;
+        Hearer {
+            node: NodeId(u32::from(node)),
+            power,
+            delay: Span::from_nanos(u64::from(delay)),
+            decodable,
+            lossy,
+        }
+    }
+}
+
+/// The receivers of every node, each node's in order of node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hearers {
+    entries: Vec<Entry>,
+    /// By node: where its entries end, and those of the next one begin.
+    ends: Vec<u32>,
+}
+
+impl Hearers {
+    /// A table with these rows, by node.
+    #[must_use]
+    pub fn new<'a>(rows: impl IntoIterator<Item = &'a [Hearer]>) -> Self {
+        let mut table = Self::default();
+        rows.into_iter().for_each(|row| table.push(row));
+        table
+    }
+
+    /// The number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Who hears a node.
+    #[inline]
+    pub fn of(&self, node: NodeId) -> impl ExactSizeIterator<Item = Hearer> + '_ {
+        self.row(node).iter().map(Entry::hearer)
+    }
+
+    /// How one node hears another, if it does.
+    #[must_use]
+    pub fn get(&self, from: NodeId, to: NodeId) -> Option<Hearer> {
+        let row = self.row(from);
+        row.binary_search_by_key(&to.0, |entry| u32::from(entry.node)).ok().map(|at| row[at].hearer())
+    }
+
+    /// Notes that the link from one node to another loses frames, if it is there.
+    pub fn mark_lossy(&mut self, from: NodeId, to: NodeId) {
+        let start = self.start(from);
+        let row = &mut self.entries[start..self.ends[from.index()] as usize];
+        if let Ok(at) = row.binary_search_by_key(&to.0, |entry| u32::from(entry.node)) {
+            row[at].lossy = true;
+        }
+    }
+
+    /// Forgets all rows; their place is kept.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.ends.clear();
+    }
+
+    /// The row of the next node.
+    pub(crate) fn push(&mut self, row: &[Hearer]) {
+        if self.entries.capacity() - self.entries.len() < row.len() {
+            // Doubling would leave up to half of it empty.
+            self.entries.reserve_exact(row.len() + self.entries.len() / 8);
+        }
+        self.entries.extend(row.iter().map(Entry::new));
+        let end = u32::try_from(self.entries.len());
+        self.ends.push(end.unwrap_or_else(|_| panic!("{} links", self.entries.len())));
+    }
+
+    #[inline]
+    fn start(&self, node: NodeId) -> usize {
+        node.index().checked_sub(1).map_or(0, |before| self.ends[before] as usize)
+    }
+
+    #[inline]
+    fn row(&self, node: NodeId) -> &[Entry] {
+        &self.entries[self.start(node)..self.ends[node.index()] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_as_they_were() {
+        let hearer = |node, power, delay, decodable| Hearer {
+            node: NodeId(node),
+            power,
+            delay: Span::from_nanos(delay),
+            decodable,
+            lossy: false,
+        };
+        let rows = [
+            vec![hearer(1, 1e-9, 1, true), hearer(65_535, 3.7e-13, 11_600_000, false)],
+            vec![],
+            vec![hearer(0, f64::MIN_POSITIVE, u64::from(u32::MAX), true)],
+        ];
+        let mut table = Hearers::new(rows.iter().map(Vec::as_slice));
+        assert_eq!(table.nodes(), 3);
+        for (node, row) in rows.iter().enumerate() {
+            assert_eq!(&table.of(NodeId::from_index(node)).collect::<Vec<_>>(), row);
+        }
+        assert_eq!(table.get(NodeId(0), NodeId(65_535)), Some(rows[0][1]));
+        assert_eq!(table.get(NodeId(0), NodeId(2)), None);
+        for to in [0, 1] {
+            table.mark_lossy(NodeId(2), NodeId(to));
+        }
+        assert_eq!(table.get(NodeId(2), NodeId(0)), Some(Hearer { lossy: true, ..rows[2][0] }));
+    }
+}
