@@ -128,7 +128,7 @@ mod tests {
     /// Entries of other segments are their own, between two of them in proportion, and paths without are as with 600 bytes.
     #[test]
     fn the_shipped_factors_are_by_segment() {
-        let of = |hops, segment| alpha(hops, 9, Bytes(segment + 40)).expect("an entry");
+        let of = |hops: u32, segment: u64| alpha(hops, 9, Bytes(segment + 40)).expect("an entry");
         assert_eq!((of(3, 200), of(3, 1000), of(9, 200)), (1.0469, 1.0555, 0.9171));
         assert!((of(3, 400) - f64::midpoint(of(3, 200), of(3, 600))).abs() < 1e-12);
         assert_eq!(of(1, 200).to_bits(), of(1, 600).to_bits());
