@@ -49,6 +49,28 @@ words! {
     }
 }
 
+words! {
+    /// Which packets wait in one line (`gap_queues`). Source: schemes.md 3.3; docs/experiments/gap.md, O15.
+    pub enum Queues {
+        /// Each flow's: a flow waits for its own pace alone.
+        Flow = "flow",
+        /// All flows' together, as the paper's Fig. 7 can be read: the first packet leaves when its own flow's pace allows, and
+        /// nothing overtakes it.
+        One = "one",
+    }
+}
+
+words! {
+    /// For whom round trips, and the pace that comes of them, are kept (`gap_state`). Source: schemes.md 3.1;
+    /// docs/experiments/gap.md, O25.
+    pub enum Kept {
+        /// For a connection: each begins without a sample.
+        Connection = "connection",
+        /// For a mesh host: all connections to it have one history and one interval, which a new one begins with.
+        Host = "host",
+    }
+}
+
 /// Parameters of a [`crate::Gateway`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -56,6 +78,12 @@ pub struct Config {
     pub law: AdaptiveConfig,
     /// How packets that the pace holds back leave (`gap_pacer`).
     pub departures: Departures,
+    /// Which packets wait in one line (`gap_queues`).
+    pub queues: Queues,
+    /// For whom the law's history is kept (`gap_state`).
+    pub kept: Kept,
+    /// By how many bytes the RTT option makes a simulated acknowledgement longer (`gap_option_length`; schemes.md 3.2).
+    pub option_length: u32,
     /// Goodput control; `None` switches it off (schemes.md 3.5).
     pub goodput_control: Option<GoodputControlConfig>,
     /// Duplicate ACKs.
@@ -89,6 +117,9 @@ impl Config {
         // Unlimited until the first sample (schemes.md 1.5, last row).
         law: AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::PAPER },
         departures: Departures::Token,
+        queues: Queues::Flow,
+        kept: Kept::Connection,
+        option_length: 8,
         goodput_control: Some(GoodputControlConfig::PAPER),
         dupack: DupAck::Snoop,
         codel: None,

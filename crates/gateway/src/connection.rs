@@ -2,6 +2,7 @@
 
 use crate::budget::{Budget, HostSlot};
 use crate::down::Down;
+use crate::schedule::Place;
 use crate::up::Up;
 use crate::wired_trip::WiredTrip;
 use crate::{FlowKey, Side, TcpView, Traffic, Treatment, Windows};
@@ -85,6 +86,11 @@ impl<P: Clone> Connection<P> {
             told: None,
             last_activity: now,
         }
+    }
+
+    /// Where the head of its queue stands.
+    pub fn place(&self) -> Option<Place> {
+        self.down.as_ref()?.place()
     }
 
     /// What there is to tell goodput control.

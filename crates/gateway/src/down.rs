@@ -9,8 +9,11 @@ use crate::forecast::BaseRoundTrip;
 use crate::goodput::Goodput;
 use crate::hole::Hole;
 use crate::pacing_queue::{Outbound, PacingQueue};
+use crate::schedule::Place;
 use crate::segment_map::{Recorded, SegmentMap, UNACKED_MAX};
-use crate::{Config, Departure, DiscardReason, DupAck, Path, Retransmissions, Treatment, WirelessLaw};
+use crate::{
+    Config, Departure, DiscardReason, DupAck, Path, Queues, Retransmissions, Treatment, WirelessLaw,
+};
 use alloc::vec::Vec;
 use meshpace_pacing::{Pacer, Pending};
 use meshpace_tcp::Segment;
@@ -172,6 +175,17 @@ impl<P: Clone> Down<P> {
         self.wait = Some(self.wait.map_or(wait, |old| (old * 7 + wait) / 8));
     }
 
+    /// Where the head of the queue stands.
+    pub fn place(&self) -> Option<Place> {
+        Some(Place { due: self.due?, ticket: self.queue.first_ticket()? })
+    }
+
+    /// Takes over what another connection of the host has made of the host's round trips.
+    pub fn adopt(&mut self, now: Instant, law: WirelessLaw) {
+        self.wireless = law;
+        self.apply_pace(now);
+    }
+
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
@@ -181,12 +195,14 @@ impl<P: Clone> Down<P> {
         self.queue.bytes() + self.cached
     }
 
-    /// A packet with data, or the FIN behind held data, arrives from the wired side.
+    /// A packet with data, or the FIN behind held data, arrives from the wired side; `behind` others' packets, which it may
+    /// not overtake.
     pub fn on_arrival(
         &mut self,
         now: Instant,
         segment: &Segment,
         packet: Outbound<P>,
+        behind: bool,
         config: &Config,
         budget: &mut Budget<'_>,
     ) -> Arrival<P> {
@@ -200,7 +216,7 @@ impl<P: Clone> Down<P> {
             self.duplicates += 1;
             return Arrival::Duplicate(packet.packet);
         }
-        if self.queue.is_empty() && (!self.is_paced() || self.pacer.ready(now)) {
+        if self.queue.is_empty() && (!self.is_paced() || !behind && self.pacer.ready(now)) {
             if self.is_paced() {
                 self.waited(Span::ZERO);
             }
@@ -268,7 +284,10 @@ impl<P: Clone> Down<P> {
         budget: &mut Budget<'_>,
         gone: &mut impl Extend<Departure<P>>,
     ) -> Option<Departure<P>> {
-        let due = self.due?;
+        let due = match config.queues {
+            Queues::Flow => self.due?,
+            Queues::One => self.due?.max(now), // the packet before it, of another flow, has made it wait
+        };
         let Some(packet) = self.next(now, wired, config, budget, gone) else {
             self.due = None; // nothing was left but copies
             return None;

@@ -3,18 +3,21 @@
 mod admission;
 mod explain;
 mod goodput_control;
+mod shared;
 
 use crate::budget::Books;
 use crate::connection::Told;
 use crate::down::{Answer, Arrival, Down};
+use crate::hosts::Hosts;
 use crate::incoming::{Incoming, Sack};
+use crate::schedule::Schedule;
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Activity, Config, Counters, Departure, DiscardReason, FlowKey, FlowStats, RoundTrips, Route,
-    RttOption, Side, TcpView, Treatment, Verdict, Waits,
+    Action, Activity, Config, Counters, Departure, DiscardReason, FlowKey, FlowStats, Kept, RoundTrips,
+    Route, RttOption, Side, TcpView, Treatment, Verdict, Waits,
 };
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_pacing::{Direction, GoodputControl, Pending};
@@ -26,8 +29,8 @@ pub struct Gateway<P> {
     config: Config,
     table: Table<P>,
     books: Books,
-    /// Flows with held packets, by the time the first of them may leave; ties in the order of places.
-    schedule: BTreeSet<(Instant, Slot)>,
+    schedule: Schedule,
+    hosts: Hosts,
     /// Packets that leave at once: repairs, and what the queues of ended connections held.
     urgent: VecDeque<Departure<P>>,
     goodput: Option<GoodputControl<Slot>>,
@@ -46,7 +49,8 @@ impl<P: Clone> Gateway<P> {
             config,
             table: Table::new(),
             books: Books::default(),
-            schedule: BTreeSet::new(),
+            schedule: Schedule::new(config.queues),
+            hosts: Hosts::default(),
             urgent: VecDeque::new(),
             goodput: config.goodput_control.map(GoodputControl::new),
             ended: 0,
@@ -67,7 +71,7 @@ impl<P: Clone> Gateway<P> {
         route: impl FnOnce(IpAddr) -> Route,
         packet: P,
     ) -> Verdict<P> {
-        let incoming = Incoming { side, view, treatment, packet };
+        let incoming = Incoming { side, view, treatment, ticket: self.counters.held, packet };
         let verdict = match self.admit(now, side, view, treatment) {
             None => incoming.forward(),
             Some(slot) if view.segment.flags.rst => self.on_reset(now, slot, incoming),
@@ -107,7 +111,7 @@ impl<P: Clone> Gateway<P> {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let urgent = self.urgent.front().map(|departure| departure.due);
-        let departure = self.schedule.first().map(|&(due, _)| due);
+        let departure = self.schedule.first().map(|(due, _)| due);
         let goodput = self.goodput.as_ref().and_then(GoodputControl::poll_timeout);
         let silent = self.table.most_silent().and_then(|(since, _)| since.checked_add(self.config.idle));
         [urgent, departure, goodput, silent].into_iter().flatten().min()
@@ -132,7 +136,9 @@ impl<P: Clone> Gateway<P> {
     /// Applies other parameters: limits and what becomes of duplicate ACKs at once, those of the law from each flow's
     /// next sample on, those of goodput control from its next run on. No packet is lost or moved by it.
     pub fn set_config(&mut self, now: Instant, config: Config) {
+        let other_line = config.queues != self.config.queues;
         self.config = config;
+        self.hosts.set_config(&config);
         GoodputControl::reconfigure(&mut self.goodput, config.goodput_control);
         let uncontrolled = self.goodput.is_none();
         for (slot, connection) in self.table.iter_mut() {
@@ -142,10 +148,16 @@ impl<P: Clone> Gateway<P> {
             if let Some(down) = &mut connection.down {
                 down.wireless.set_config(&config.law);
                 if uncontrolled {
-                    let due_before = down.due;
+                    let before = down.place();
                     down.set_cap(now, None);
-                    reschedule(&mut self.schedule, slot, due_before, down.due);
+                    self.schedule.moves(slot, before, down.place());
                 }
+            }
+        }
+        if other_line {
+            self.schedule = Schedule::new(config.queues);
+            for (slot, connection) in self.table.iter() {
+                self.schedule.moves(slot, None, connection.place());
             }
         }
     }
@@ -163,6 +175,12 @@ impl<P: Clone> Gateway<P> {
                 }
             }
         }
+    }
+
+    /// How much longer the RTT option makes an acknowledgement (schemes.md 3.2).
+    #[must_use]
+    pub fn option_length(&self) -> Bytes {
+        Bytes(u64::from(self.config.option_length))
     }
 
     /// Totals since the beginning.
@@ -260,7 +278,7 @@ impl<P: Clone> Gateway<P> {
         let (side, segment) = (incoming.side, incoming.view.segment);
         self.treat(now, slot, incoming.treatment);
         let connection = self.table.get_mut(slot);
-        let due_before = connection.down.as_ref().and_then(|down| down.due);
+        let before = connection.place();
         connection.note(now, side, incoming.view);
         // Data in a SYN (RFC 7413) travels with it, unpaced and untimed.
         if segment.payload > 0 && !segment.flags.syn {
@@ -284,8 +302,7 @@ impl<P: Clone> Gateway<P> {
             Side::Wireless => self.on_wireless(now, slot, incoming, route),
         };
         let connection = self.table.get_mut(slot);
-        let due = connection.down.as_ref().and_then(|down| down.due);
-        reschedule(&mut self.schedule, slot, due_before, due);
+        self.schedule.moves(slot, before, connection.place());
         self.table.touch(now, slot);
         self.tell_goodput_control(now, slot);
         self.hurry(now, slot);
@@ -302,10 +319,9 @@ impl<P: Clone> Gateway<P> {
         if connection.treatment == treatment {
             return;
         }
-        let due_before = connection.down.as_ref().and_then(|down| down.due);
+        let before = connection.place();
         connection.treat(now, treatment, &mut self.books.of(connection.host));
-        let due = connection.down.as_ref().and_then(|down| down.due);
-        reschedule(&mut self.schedule, slot, due_before, due);
+        self.schedule.moves(slot, before, connection.place());
         if let Some(goodput) = self.goodput.as_mut().filter(|_| connection.told.take().is_some()) {
             goodput.on_flow_ended(slot);
         }
@@ -317,7 +333,7 @@ impl<P: Clone> Gateway<P> {
         let watched = connection.treatment == Treatment::Observe;
         let mut budget = self.books.of(connection.host);
         if let Some(down) = connection.down.as_mut().filter(|_| watched) {
-            reschedule(&mut self.schedule, slot, down.due, None);
+            self.schedule.moves(slot, down.place(), None);
             self.urgent.extend(core::iter::from_fn(|| down.hurry(now, &self.config, &mut budget)));
             self.table.refresh_rank(slot);
         }
@@ -345,6 +361,10 @@ impl<P: Clone> Gateway<P> {
             let (window, treatment) = (connection.window, connection.treatment);
             let mut down = Down::new(now, segment, &self.config, window, treatment, refused);
             down.whole = connection.windows.scale(Side::Wireless).is_some();
+            if self.config.kept == Kept::Host {
+                let known = self.hosts.law(now, connection.key.wireless.address, self.config.idle);
+                known.into_iter().for_each(|law| down.adopt(now, law.clone()));
+            }
             connection.down = Some(down);
         }
         let occupies = segment.sequence_length() > 0 && !segment.flags.syn;
@@ -352,7 +372,8 @@ impl<P: Clone> Gateway<P> {
             return Verdict::Forward(incoming.packet, option);
         };
         down.reconsider(self.ended, &self.config, &budget);
-        match down.on_arrival(now, segment, incoming.outbound(now), &self.config, &mut budget) {
+        let behind = self.schedule.blocks();
+        match down.on_arrival(now, segment, incoming.outbound(now), behind, &self.config, &mut budget) {
             Arrival::Pass(packet) => {
                 if down.is_paced() {
                     self.waits.0.record(Span::ZERO);
@@ -394,11 +415,13 @@ impl<P: Clone> Gateway<P> {
         }
         connection.note_window(segment);
         let mut answer = Answer::Forward;
+        let mut sampled = false;
         if segment.flags.ack {
             let duplicate = connection.is_duplicate_ack(segment);
             if let Some(down) = &mut connection.down {
                 let route = || route(incoming.view.source);
                 let acked = down.on_ack(now, segment.ack, route, &mut budget);
+                sampled = acked.rtt.is_some();
                 acked.rtt.into_iter().for_each(|rtt| self.round_trips.wireless.record(rtt));
                 if let Some(goodput) = &mut self.goodput {
                     goodput.on_acked(slot, acked.bytes);
@@ -414,6 +437,9 @@ impl<P: Clone> Gateway<P> {
                 }
             }
         }
+        if sampled && self.config.kept == Kept::Host {
+            self.share(now, slot);
+        }
         match answer {
             Answer::Forward => incoming.forward(),
             Answer::Suppress => Verdict::Consumed(incoming.packet),
@@ -427,14 +453,14 @@ impl<P: Clone> Gateway<P> {
     }
 
     fn next_due(&mut self, now: Instant) -> Option<Departure<P>> {
-        let &(due, slot) = self.schedule.first().filter(|&&(due, _)| due <= now)?;
-        self.schedule.pop_first();
+        let (due, slot) = self.schedule.first().filter(|&(due, _)| due <= now)?;
         let connection = self.table.get_mut(slot);
         let down = connection.down.as_mut();
         let down = down.unwrap_or_else(|| panic!("flow {slot} is scheduled for {due:?} without a queue"));
+        let before = down.place();
         let (wired, mut budget) = (connection.wired.shortest(), self.books.of(connection.host));
         let departure = down.depart(now, wired, &self.config, &mut budget, &mut self.urgent);
-        reschedule(&mut self.schedule, slot, None, down.due);
+        self.schedule.moves(slot, before, down.place());
         self.table.refresh_rank(slot);
         self.tell_goodput_control(now, slot);
         let waited = departure.as_ref().and_then(|departure| departure.held_since);
@@ -450,7 +476,7 @@ impl<P: Clone> Gateway<P> {
         let mut budget = self.books.of(connection.host);
         connection.release(&mut budget);
         if let Some(down) = &mut connection.down {
-            reschedule(&mut self.schedule, slot, down.due, None);
+            self.schedule.moves(slot, down.place(), None);
             while let Some(held) = down.pop(&mut budget) {
                 self.urgent.push_back(if discard {
                     held.discard(DiscardReason::Closed, now)
@@ -464,23 +490,5 @@ impl<P: Clone> Gateway<P> {
             goodput.on_flow_ended(slot);
         }
         self.ended += 1;
-    }
-}
-
-/// Moves a flow in the schedule.
-fn reschedule(
-    schedule: &mut BTreeSet<(Instant, Slot)>,
-    slot: Slot,
-    before: Option<Instant>,
-    after: Option<Instant>,
-) {
-    if before == after {
-        return;
-    }
-    if let Some(due) = before {
-        schedule.remove(&(due, slot));
-    }
-    if let Some(due) = after {
-        schedule.insert((due, slot));
     }
 }

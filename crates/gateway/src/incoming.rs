@@ -10,6 +10,8 @@ pub(crate) struct Incoming<'a, P> {
     pub side: Side,
     pub view: &'a TcpView<'a>,
     pub treatment: Treatment,
+    /// Its number if it is held: how many were before it.
+    pub ticket: u64,
     pub packet: P,
 }
 
@@ -35,6 +37,7 @@ impl<P> Incoming<'_, P> {
             ecn: self.view.ecn,
             mark: false,
             arrived: now,
+            ticket: self.ticket,
             packet: self.packet,
         }
     }

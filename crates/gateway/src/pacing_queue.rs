@@ -81,6 +81,8 @@ pub(crate) struct Outbound<P> {
     /// Marked while it waited (RFC 3168).
     pub mark: bool,
     pub arrived: Instant,
+    /// In the order in which packets of all flows came.
+    pub ticket: u64,
 }
 
 impl<P> Outbound<P> {
@@ -165,6 +167,16 @@ impl<P> PacingQueue<P> {
 
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.again.is_empty()
+    }
+
+    /// The number of the packet whose turn it is.
+    pub fn first_ticket(&self) -> Option<u64> {
+        let first = if self.is_agains_turn() {
+            self.again.front().map(|(_, packet)| packet)
+        } else {
+            self.waiting.front()
+        };
+        first.map(|packet| packet.ticket)
     }
 
     /// Bytes that wait.

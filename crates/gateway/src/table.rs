@@ -1,9 +1,10 @@
 //! The connections, by name and by how long they have been silent.
 
-use crate::FlowKey;
 use crate::connection::{Connection, Rank};
+use crate::{Endpoint, FlowKey};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::net::IpAddr;
 use core::ops::Bound;
 use meshpace_units::{Instant, Span};
 
@@ -59,6 +60,16 @@ impl<P: Clone> Table<P> {
     pub fn iter_after(&self, after: Option<&FlowKey>) -> impl Iterator<Item = (Slot, &Connection<P>)> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         self.by_key.range((from, Bound::Unbounded)).map(|(_, &slot)| (slot, self.get(slot)))
+    }
+
+    /// The connections of a mesh host, in the order of their keys.
+    pub fn of_host(&self, host: IpAddr) -> impl Iterator<Item = Slot> {
+        let least = Endpoint { address: IpAddr::from([0, 0, 0, 0]), port: 0 };
+        let from = FlowKey { wireless: Endpoint { address: host, port: 0 }, wired: least };
+        self.by_key
+            .range(from..)
+            .take_while(move |(key, _)| key.wireless.address == host)
+            .map(|(_, &slot)| slot)
     }
 
     /// All connections in the order of their slots.

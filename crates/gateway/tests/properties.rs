@@ -4,7 +4,8 @@ mod common;
 
 use common::*;
 use meshpace_gateway::{
-    Action, CodelConfig, Config, DupAck, FlowKey, Retransmissions, RttOption, Side, Treatment, Verdict,
+    Action, CodelConfig, Config, DupAck, FlowKey, Kept, Queues, Retransmissions, RttOption, Side, Treatment,
+    Verdict,
 };
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
 use meshpace_tcp::{Options, Segment};
@@ -357,5 +358,14 @@ proptest! {
     fn so_they_are_with_a_pace_from_the_start(steps in proptest::collection::vec(step(), 1..200)) {
         let law = AdaptiveConfig { initial_interval: Some(Span::from_millis(20)), ..limits().law };
         run(Config { law, dupack: DupAck::Literal, ..limits() }, &steps);
+    }
+
+    #[test]
+    fn so_they_are_in_one_queue_and_with_one_law_a_host(
+        steps in proptest::collection::vec(step(), 1..200), one: bool, host: bool,
+    ) {
+        let queues = if one { Queues::One } else { Queues::Flow };
+        let kept = if host { Kept::Host } else { Kept::Connection };
+        run(Config { queues, kept, ..limits() }, &steps);
     }
 }

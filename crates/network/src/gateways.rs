@@ -5,16 +5,13 @@ use crate::lost::{LossCause, LossPlace};
 use crate::network::Network;
 use crate::topology::nearest_gateways;
 use meshpace_gateway::{
-    Action, Departure, FlowKey, FlowStats, Route, RttOption, Side, TcpView, Treatment, Verdict,
+    Action, Departure, FlowKey, FlowStats, Gateway, Route, RttOption, Side, TcpView, Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Body, Host, Packet, PathId};
 use meshpace_units::{Bytes, NodeId, Span};
 use std::fmt::Debug;
 use std::net::IpAddr;
-
-/// TCP-GAP's RTT option with its padding (schemes.md 3.2).
-const RTT_OPTION: Bytes = Bytes(8);
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet crosses a gateway, from the given side to the other.
@@ -40,6 +37,7 @@ impl<T: Copy + Debug> Network<T> {
         let (path, account, class) = (packet.path, packet.account, packet.class);
         let route = |_| self.route_from(gateway, mesh_end, path);
         let verdict = machine.handle(now, side, &view, Treatment::Pace, route, packet);
+        let option_length = machine.option_length();
         let this = &mut self.gateways[index];
         this.queue_max = this.queue_max.max(machine.held());
         this.machine = Some(machine);
@@ -47,7 +45,9 @@ impl<T: Copy + Debug> Network<T> {
             this.waits.record(Span::ZERO);
         }
         match verdict {
-            Verdict::Forward(packet, option) => self.pass_on(side, gateway, with_option(packet, option)),
+            Verdict::Forward(packet, option) => {
+                self.pass_on(side, gateway, with_option(packet, option, option_length));
+            }
             Verdict::Dropped(_) => {
                 let place = LossPlace::Mesh(gateway, None);
                 self.lost.count(account, class, place, LossCause::Gateway);
@@ -83,16 +83,17 @@ impl<T: Copy + Debug> Network<T> {
     fn run_gateway(&mut self, index: usize) {
         let now = self.now();
         let node = self.gateways[index].node;
-        while let Some(Departure { mut packet, action, held_since, .. }) =
-            self.gateways[index].machine.as_mut().and_then(|machine| machine.poll_transmit(now))
-        {
+        let next =
+            |machine: &mut Gateway<Packet>| Some((machine.poll_transmit(now)?, machine.option_length()));
+        while let Some((departure, option_length)) = self.gateways[index].machine.as_mut().and_then(next) {
+            let Departure { mut packet, action, held_since, .. } = departure;
             match action {
                 Action::Release { strip, mark } => {
                     if let Some(since) = held_since {
                         self.gateways[index].waits.record(now - since);
                     }
                     if strip {
-                        packet = with_option(packet, RttOption::Strip);
+                        packet = with_option(packet, RttOption::Strip, option_length);
                     }
                     if mark {
                         packet.ecn = packet.ecn.marked().unwrap_or(packet.ecn);
@@ -227,8 +228,8 @@ impl<T: Copy + Debug> Network<T> {
     }
 }
 
-/// Adds, replaces or removes the RTT option, and corrects the packet's size.
-fn with_option(mut packet: Packet, option: RttOption) -> Packet {
+/// Adds, replaces or removes the RTT option, which is so long with its padding, and corrects the packet's size.
+fn with_option(mut packet: Packet, option: RttOption, length: Bytes) -> Packet {
     let Body::Tcp(segment) = &mut packet.body else { return packet };
     let before = segment.options.rtt_wired;
     let after: Option<Span> = match option {
@@ -238,8 +239,8 @@ fn with_option(mut packet: Packet, option: RttOption) -> Packet {
     };
     segment.options.rtt_wired = after;
     match (before, after) {
-        (None, Some(_)) => packet.size += RTT_OPTION,
-        (Some(_), None) => packet.size = packet.size - RTT_OPTION,
+        (None, Some(_)) => packet.size += length,
+        (Some(_), None) => packet.size = packet.size - length,
         _ => {}
     }
     packet

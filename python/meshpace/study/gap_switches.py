@@ -117,6 +117,15 @@ _GOODPUT_CONTROL = (
     Point("goodput control: threshold 1.5", _control(("gc_threshold", "1.5"))),
     Point("goodput control: every second, threshold 1.05", _control(("gc_interval", "1s"), ("gc_threshold", "1.05"))),
 )  # fmt: skip
+_ONE_QUEUE = (Point("one pacing queue for all flows", _law(("gap_queues", "one"))),)
+"""Of the gateway, where it paces several flows (O15)."""
+_OPTION = (
+    Point("the option costs nothing", _law(("gap_option_length", "0"))),
+    Point("the option costs 4 bytes", _law(("gap_option_length", "4"))),
+)
+"""Where acknowledgements come from the wired part (O22)."""
+_HOST = (Point("the gateway keeps state for a host", _law(("gap_state", "host"))),)
+"""Where a host has several connections (O25)."""
 _FRAMES = (
     Point("basic rate 2 Mbit/s", (("radio.basic_rate", "2Mbps"),)),
     Point("basic rate 11 Mbit/s", (("radio.basic_rate", "11Mbps"),)),
@@ -185,7 +194,13 @@ def _switches(
 
 def _chain(way: str, hops: int, family: str) -> Study:
     length: Settings = (("topology.hops", str(hops)),)
-    return _switches(f"{family}-{way}", f"chain of {hops} hops, {CASES[way]}", CHAINS[way], length, _WIRED)
+    more = (*_WIRED, *(_OPTION if way == "up" else ()))
+    return _switches(f"{family}-{way}", f"chain of {hops} hops, {CASES[way]}", CHAINS[way], length, more)
+
+
+def _several(case: str) -> tuple[Point, ...]:
+    """What concerns flows that meet at the gateway, by their directions."""
+    return (*(_OPTION if case != "down" else ()), *(_ONE_QUEUE if case != "up" else ()))
 
 
 def _fast(profile: str) -> Study:
@@ -201,7 +216,8 @@ def _fast(profile: str) -> Study:
 def _http(kind: str) -> Study:
     kept: Settings = tuple((f"flow.{flow}.connection_per_file", "false") for flow in range(2)) if kind else ()
     title = f"web traffic on parallel chains, {CONNECTIONS[kind]}"
-    return _switches(f"http{kind}", title, "gap-fig22-http-parallel.toml", kept, (*_WIRED, *_FILES))
+    more = (*_WIRED, *_FILES, *_ONE_QUEUE, *(() if kind else _HOST))
+    return _switches(f"http{kind}", title, "gap-fig22-http-parallel.toml", kept, more)
 
 
 def _random(family: str, title: str, scenario: str, settings: Settings = (), more: tuple[Point, ...] = ()) -> Study:
@@ -212,7 +228,7 @@ def _random(family: str, title: str, scenario: str, settings: Settings = (), mor
         Point("one topology", (("topology.placement_seed", "1"),)),
         Point("ends may be drawn again", (("topology.repeat_ends", "true"),)),
     )
-    return _switches(family, title, scenario, settings, (*_WIRED, *places, *more), quick=timed(30, 10))
+    return _switches(family, title, scenario, settings, (*_WIRED, *places, *_ONE_QUEUE, *more), quick=timed(30, 10))
 
 
 _FAST_MESH = Point("54 Mbit/s, DSSS frame times", (("radio.standard", "802.11g-ns2"),))
@@ -223,7 +239,13 @@ STUDIES = (
     *(
         _switches(
             f"parallel-{case}", f"parallel chains, {CASES[case]}", PARALLEL[case], (),
-            (*_WIRED, *_TWO_FLOWS, *_LONGER, *((*_GOODPUT_CONTROL, *_FROM_100_S) if case == "mix" else ())),
+            (
+                *_WIRED,
+                *_TWO_FLOWS,
+                *_LONGER,
+                *_several(case),
+                *((*_GOODPUT_CONTROL, *_FROM_100_S) if case == "mix" else ()),
+            ),
             schemes=WITH_NOGC,
         )
         for case in PARALLEL
@@ -234,6 +256,7 @@ STUDIES = (
             (
                 *(Point(f"arms of {hops} hops", (("topology.hops", str(hops)),)) for hops in (2, 3, 5)),
                 *_ONE_ROUTER,
+                *_several(case),
                 *(_GOODPUT_CONTROL if case == "mix" else ()),
             ),
             schemes=WITH_NOGC,
@@ -242,11 +265,12 @@ STUDIES = (
     ),
     *map(_fast, FAST),
     *map(_http, CONNECTIONS),
-    _random("random", "random mesh", "gap-fig21-random.toml"),
+    _random("random", "random mesh", "gap-fig21-random.toml", more=_OPTION),
     *(
         _random(
             f"http-random{kind}", f"web traffic in a random mesh, {CONNECTIONS[kind]}", "gap-fig24-http-random.toml",
-            (("flow.0.connection_per_file", "false"),) if kind else (), (_FAST_MESH, *_counted(1)),
+            (("flow.0.connection_per_file", "false"),) if kind else (),
+            (_FAST_MESH, *_counted(1), *(() if kind else _HOST)),
         )
         for kind in CONNECTIONS
     ),

@@ -225,6 +225,9 @@ mod tests {
             // Readings of the paper that are there to be compared with; eBPF's gate is a token, and paces from the first sample on.
             "gap_pacer",
             "gap_initial_interval",
+            "gap_queues",
+            "gap_state",
+            "gap_option_length",
         ];
         let named =
             |name: &str, other: &str| name == other || other.ends_with('_') && name.starts_with(other);

@@ -1,6 +1,6 @@
 //! What goodput control hears of the flows, and what comes of its caps.
 
-use super::{Gateway, reschedule};
+use super::Gateway;
 use crate::table::Slot;
 use meshpace_pacing::Direction;
 use meshpace_units::Instant;
@@ -34,9 +34,9 @@ impl<P: Clone> Gateway<P> {
         }
         for (slot, connection) in self.table.iter_mut() {
             if let Some(down) = &mut connection.down {
-                let due_before = down.due;
+                let before = down.place();
                 down.set_cap(now, goodput.cap(slot));
-                reschedule(&mut self.schedule, slot, due_before, down.due);
+                self.schedule.moves(slot, before, down.place());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! TCP-GAP's gateway without goodput control, and what it shares with the one that has it.
 
 use super::GatewayPart;
-use crate::{CodelConfig, Config, Discipline, DupAck, Retransmissions};
+use crate::{CodelConfig, Config, Discipline, DupAck, Kept, Queues, Retransmissions};
 use meshpace_keys::{Key, Preset, Values, real};
 use meshpace_pacing::{AdaptiveConfig, Departures};
 use meshpace_units::Span;
@@ -34,13 +34,32 @@ pub(super) static REPAIR: [Key; 1] = [Key::word(
 )];
 
 /// The keys of the gateway itself.
-pub(super) static KEYS: [Key; 14] = [
+pub(super) static KEYS: [Key; 17] = [
     Departures::KEY,
     Key::time_or(
         "gap_initial_interval",
         &[UNPACED],
         Span::from_secs(60),
         "The gateway's interval before a flow's first sample (schemes.md 1.5, last row).",
+    ),
+    Key::word(
+        "gap_queues",
+        Queues::WORDS,
+        PAPER.queues.word(),
+        "A pacing queue a flow, or one of all flows, which leaves in the order of arrival, each packet at its own flow's pace.",
+    ),
+    Key::word(
+        "gap_state",
+        Kept::WORDS,
+        PAPER.kept.word(),
+        "Whether the gateway keeps round trips and pace for a connection, or for a mesh host from one connection to the next \
+         (schemes.md 3.1).",
+    ),
+    Key::count(
+        "gap_option_length",
+        (0, 40),
+        PAPER.option_length as u64,
+        "Bytes that the RTT option makes an acknowledgement longer (schemes.md 3.2).",
     ),
     Key::word(
         "gap_queue",
@@ -118,6 +137,9 @@ pub(super) fn config(values: &Values) -> Config {
             ..AdaptiveConfig::from_values(values)
         },
         departures: values.word("gap_pacer"),
+        queues: values.word("gap_queues"),
+        kept: values.word("gap_state"),
+        option_length: values.count("gap_option_length"),
         goodput_control: None,
         dupack: if values.get("gap_dupack").is_some() { values.word("gap_dupack") } else { DupAck::Off },
         codel: match values.word("gap_queue") {

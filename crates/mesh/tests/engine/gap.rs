@@ -53,6 +53,16 @@ fn the_option_carries_the_wired_round_trip() {
 }
 
 #[test]
+fn acknowledgements_get_as_much_longer_as_the_option_is_said_to_be() {
+    for length in [0, 4] {
+        let head = format!("[scheme.tcp-gap]\ngap_option_length = {length}\n{GAP}{}", measure(3.0, 0.0));
+        let (_, record) = record(&format!("{head}{}{}", chain(2), flow("n0", "B", "")));
+        let seen = options(&record, 2);
+        assert!(seen.len() > 10 && seen.iter().all(|&(_, size)| size == 40 + length), "{seen:?}");
+    }
+}
+
+#[test]
 fn a_file_after_a_pause_waits_for_a_timer_and_not_for_a_token() {
     // Files of one segment: nothing of the same flow holds one back but the gate itself.
     let goodput = |from: &str, to: &str, setting: &str| {
