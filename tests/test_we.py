@@ -11,7 +11,7 @@ import pytest
 from meshpace import engine
 from meshpace.results import RunResult
 from meshpace.study import registry
-from meshpace.study.model import DSDV, STATIC, Cell, Effort, Study
+from meshpace.study.model import AS_IS, DSDV, STATIC, Cell, Effort, Study
 from meshpace.study.verdicts import CLAIMS
 from meshpace.study.we_claims_utility import adjusted_at, tcp_share, we_by_tcp
 from meshpace.study.we_quantities import (
@@ -34,7 +34,7 @@ CATALOGUE = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "w
 NOT_JUDGED = {
     "F1.1": "a test: crates/mesh/tests/engine/winf.rs, the_durations_of_rts_and_cts_are_the_rest_of_the_exchange",
     "X8": "no byte is added, by the header's length (scheme.explicit_header)",
-    "X9": "probes are not built",
+    "X9": "a test and a table of our probe: docs/winf.md; the paper's size and number are not printed",
     "X13": "a test and a table: docs/winf.md",
     "X15": "optional",
 }
@@ -112,6 +112,16 @@ def test_chains_of_the_text_are_those_of_the_figures() -> None:
 def test_the_utility_test_has_tcp_beside_we_tcp_ap(name: str, flows: int) -> None:
     found = engine.resolve(STUDIES[name].job(Cell(DSDV, "we-tcp-ap", ""), 1, Effort.QUICK))
     assert [flow["scheme"] for flow in found["flows"]] == ["newreno"] * flows + ["we-tcp-ap"] * flows
+
+
+def test_the_utility_test_as_printed_has_everybody_in_a_part_of_the_area() -> None:
+    study = STUDIES["we-utility-8-moving"]
+    found = engine.resolve(study.job(Cell(DSDV, "we-tcp-ap", AS_IS), 1, Effort.QUICK))
+    left, middle, right = [0, 375, 250, 625], [250, 250, 750, 750], [750, 375, 1000, 625]
+    parts = {"ST": left, "SW": left, "M1": middle, "M2": middle, "DT": right, "DW": right}
+    assert found["mobility"]["within_m"] == parts
+    assert sorted(found["mobility"]["nodes"]) == sorted(parts)
+    assert [flow["scheme"] for flow in found["flows"]] == ["newreno"] * 8 + ["we-tcp-ap"] * 8
 
 
 def run_of(*flows: dict[str, Any], links: tuple[dict[str, Any], ...] = ()) -> RunResult:

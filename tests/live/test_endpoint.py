@@ -154,7 +154,7 @@ def test_every_scheme_moves_megabytes(tmp_path: Path) -> None:
     names = re.findall(r"[a-z0-9-]+", unknown.said[-1].partition("allowed: ")[2])
     assert {"tahoe", "newreno-rfc", "fixed-rate", "tcp-ap", "tcp-ap-ns2-2005", "tcp-gap"} <= set(names)
     # Their senders go by what relays write into headers; on a real path nobody does.
-    asking = {"xcp", "xcp-b", "xcp-winf", "rcp", "rcp-winf", "tcp-ap-winf", "we-tcp-ap", "wcp"}
+    asking = {"xcp", "xcp-b", "xcp-winf", "rcp", "rcp-winf", "tcp-ap-winf", "we-tcp-ap", "wcp", "wcpcap"}
     assert asking <= set(names)
     file = written(tmp_path / "file", 3_000_000)
     rates = {}

@@ -6,10 +6,11 @@
 
 use crate::counted::Counted;
 use crate::network::Network;
+use crate::shares::Shares;
 use meshpace_packet::{Account, Class, Host, PathId};
-use meshpace_radio::MacPacket;
+use meshpace_radio::{Hearers, MacPacket};
 use meshpace_routing::ShortestPaths;
-use meshpace_units::{Bytes, NodeId};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::fmt::Debug;
 use std::num::NonZeroU32;
 
@@ -80,12 +81,31 @@ pub(crate) struct Accounts {
     all: Vec<Conversation>,
     /// What nodes hear of them, if a relay asks.
     pub counted: Option<Box<Counted>>,
+    /// What they take of the air, if a relay asks for their shares of it.
+    pub shares: Option<Box<Shares>>,
 }
 
 impl Accounts {
-    /// None yet; with a number of nodes they count what they hear.
-    pub(crate) fn new(counting: Option<usize>) -> Self {
-        Self { all: Vec::new(), counted: counting.map(|nodes| Box::new(Counted::new(nodes))) }
+    /// None yet; with a number of nodes they count what they hear, with an epoch each has a share of the air.
+    pub(crate) fn new(counting: Option<usize>, epoch: Option<Span>) -> Self {
+        Self {
+            all: Vec::new(),
+            counted: counting.map(|nodes| Box::new(Counted::new(nodes))),
+            shares: epoch.map(|epoch| Box::new(Shares::new(epoch))),
+        }
+    }
+
+    /// The share of a conversation, packets/s, with each neighbourhood used for `limit` of the time; `None`: not known yet.
+    pub(crate) fn share(
+        &mut self,
+        now: Instant,
+        account: Account,
+        limit: f64,
+        hearers: &Hearers,
+    ) -> Option<f64> {
+        let Self { all, shares, .. } = self;
+        let shares = shares.as_mut().unwrap_or_else(|| panic!("no relay asks for shares"));
+        shares.of(now, account, limit, |flow| all[flow].active, hearers)
     }
 
     /// This one and those beside it that go on; `None` if it does not go on itself.

@@ -229,8 +229,12 @@ impl<T: Copy + Debug> Network<T> {
 
     /// The receiver gets a copy: the sender keeps its own until it is acknowledged.
     fn deliver(&mut self, node: u32, packet: &MacPacket, from: NodeId) {
-        if let Body::Arp(message) = self.packets.get(packet.handle).body {
+        let carried = self.packets.get(packet.handle);
+        if let Body::Arp(message) = carried.body {
             return self.arp_input(node, message);
+        }
+        if carried.is_probe() {
+            return;
         }
         let now = self.now();
         let packet = self.packets.copy(packet.handle);

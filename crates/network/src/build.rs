@@ -79,6 +79,7 @@ impl<T: Copy + Debug> Network<T> {
             fading.table_into(&mut hearers);
             losses.mark(&mut hearers);
         }
+        let epoch = nodes.iter().find_map(|node: &Node| node.relay.asks().shares);
         let counting = nodes.iter().any(|node: &Node| node.relay.asks().counted);
         Self {
             queue: EventQueue::new(scenario.mesh.len()),
@@ -111,7 +112,7 @@ impl<T: Copy + Debug> Network<T> {
             hop_delays: scenario.measure.hop_delays.then(Box::default),
             queues: scenario.measure.queues.then(|| Box::new(Queues::new(scenario.mesh.len()))),
             graph: paths,
-            accounts: Accounts::new(counting.then_some(scenario.mesh.len())),
+            accounts: Accounts::new(counting.then_some(scenario.mesh.len()), epoch),
             lost: LostPackets::default(),
             frames: 0,
             control_packets: 0,
@@ -230,7 +231,8 @@ fn node(
         relay,
         relay_alarm: Alarm::default(),
         listens,
-        exchanges: asks.reports.then(|| Box::new(ExchangeLog::new(config.intervals.sifs))),
+        exchanges: (asks.reports || asks.shares.is_some())
+            .then(|| Box::new(ExchangeLog::new(config.intervals.sifs))),
         routing,
         routing_alarm: Alarm::default(),
         arp: scenario.radio.arp.then(ArpTable::default),

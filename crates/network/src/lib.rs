@@ -34,6 +34,7 @@ mod queues;
 mod rates;
 mod relays;
 mod sending;
+mod shares;
 mod topology;
 mod watch;
 mod watchers;

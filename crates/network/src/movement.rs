@@ -5,7 +5,7 @@ use crate::fading::Fading;
 use crate::network::Network;
 use meshpace_radio::{Hearers, Links, Position};
 use meshpace_random::Stream;
-use meshpace_scenario::Mobility;
+use meshpace_scenario::{Mobility, Rectangle};
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
 
@@ -19,7 +19,7 @@ const SHORTEST_LEG: Span = Span::from_millis(1);
 pub struct Movement {
     speed: (f64, f64),
     pause: Span,
-    area: (f64, f64),
+    area: Rectangle,
     walkers: Vec<Walker>,
     positions: Vec<Position>,
     links: Links,
@@ -27,6 +27,8 @@ pub struct Movement {
 
 struct Walker {
     node: NodeId,
+    /// Its own, if it has one.
+    area: Option<Rectangle>,
     stream: Stream,
     from: Position,
     to: Position,
@@ -37,8 +39,16 @@ struct Walker {
 impl Movement {
     /// The movement of a scenario; `None` if nobody moves.
     pub fn new(mobility: &Mobility, positions: &[Position], links: Links) -> Option<Self> {
-        let Mobility::RandomWaypoint { speed_min, speed_max, inverse_first, pause, width, height, nodes } =
-            mobility
+        let Mobility::RandomWaypoint {
+            speed_min,
+            speed_max,
+            inverse_first,
+            pause,
+            width,
+            height,
+            nodes,
+            own,
+        } = mobility
         else {
             return None;
         };
@@ -46,7 +56,7 @@ impl Movement {
         let mut this = Self {
             speed: (*speed_min, *speed_max),
             pause: *pause,
-            area: (*width, *height),
+            area: Rectangle { west: 0.0, south: 0.0, east: *width, north: *height },
             walkers: Vec::new(),
             positions: positions.to_vec(),
             links,
@@ -55,6 +65,7 @@ impl Movement {
             let here = positions[node.index()];
             let mut walker = Walker {
                 node: *node,
+                area: own.get(node).copied(),
                 stream: Stream::new(seed, "mobility", u64::from(node.0)),
                 from: here,
                 to: here,
@@ -72,7 +83,8 @@ impl Movement {
     fn next_leg(&self, walker: &mut Walker, departs: Instant, inverse: bool) {
         let draw = &mut walker.stream;
         walker.from = walker.to;
-        let (x, y) = (draw.uniform(0.0, self.area.0), draw.uniform(0.0, self.area.1));
+        let Rectangle { west, south, east, north } = walker.area.unwrap_or(self.area);
+        let (x, y) = (draw.uniform(west, east), draw.uniform(south, north));
         walker.to = Position { x, y, ..walker.from };
         let (slowest, fastest) = self.speed;
         let speed = if inverse {
@@ -153,6 +165,7 @@ impl<T: Copy + Debug> Network<T> {
 mod tests {
     use super::*;
     use meshpace_radio::Propagation;
+    use std::collections::BTreeMap;
 
     fn links() -> Links {
         Links {
@@ -178,6 +191,7 @@ mod tests {
                 width: 1e5,
                 height: 1e5,
                 nodes: (0..4000).map(NodeId).collect(),
+                own: BTreeMap::new(),
             };
             let movement = Movement::new(&mobility, &[Position::flat(0.0, 0.0); 4000], links()).unwrap();
             let speed = |walker: &Walker| {
@@ -196,6 +210,7 @@ mod tests {
     #[test]
     fn walkers_stay_in_the_area_and_keep_their_speed() {
         let start: Vec<_> = (0..5).map(|i| Position::flat(10.0 * f64::from(i), 0.0)).collect();
+        let own = Rectangle { west: 30.0, south: 0.0, east: 50.0, north: 40.0 };
         let mobility = Mobility::RandomWaypoint {
             speed_min: 5.0,
             speed_max: 20.0,
@@ -204,6 +219,7 @@ mod tests {
             width: 300.0,
             height: 100.0,
             nodes: (1..5).map(NodeId).collect(),
+            own: BTreeMap::from([(NodeId(4), own)]),
         };
         let mut movement = Movement::new(&mobility, &start, links()).unwrap();
         let (mut now, mut farthest) = (Instant::ZERO, 0.0f64);
@@ -216,6 +232,8 @@ mod tests {
                 assert!(a.distance(*b) <= 2.0 + 1e-6);
                 assert!((0.0..=300.0).contains(&b.x) && (0.0..=100.0).contains(&b.y));
             }
+            let kept = movement.positions[4];
+            assert!((30.0..=50.0).contains(&kept.x) && (0.0..=40.0).contains(&kept.y), "{kept:?}");
             farthest = farthest.max(movement.positions[1].distance(start[1]));
         }
         assert_eq!(movement.positions[0], start[0]);

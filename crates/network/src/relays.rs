@@ -1,19 +1,22 @@
 //! The relays: the queue of every mesh node and of every direction of a wired link, and what drives them.
 
 use crate::accounts::Accounts;
+use crate::addresses::AddressBook;
 use crate::event::Event;
 use crate::lost::{LossCause, LossPlace};
 use crate::network::Network;
 use crate::paths::Paths;
 use crate::rates::RateTable;
-use meshpace_packet::{Account, Class, Handle, Packet, PathId};
+use crate::shares;
+use meshpace_packet::{Account, Class, Handle, Host, Packet, PathId};
 use meshpace_radio::backoff::Intervals;
-use meshpace_radio::{Station, StationConfig};
+use meshpace_radio::{Hearers, Station, StationConfig};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
 use meshpace_routing::Protocol;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use meshpace_winf::Pair;
 use std::fmt::Debug;
+use std::net::IpAddr;
 
 /// A mesh node as its relay sees it.
 struct View<'a> {
@@ -25,6 +28,8 @@ struct View<'a> {
     rates: &'a RateTable,
     paths: &'a Paths,
     accounts: &'a mut Accounts,
+    hearers: &'a Hearers,
+    addresses: &'a AddressBook,
 }
 
 impl NodeView for View<'_> {
@@ -38,6 +43,14 @@ impl NodeView for View<'_> {
 
     fn mac_overhead(&self) -> Bytes {
         self.config.phy.mac_overhead
+    }
+
+    fn needs_rts(&self, packet: Bytes) -> bool {
+        self.config.phy.needs_rts(packet)
+    }
+
+    fn address(&self, node: NodeId) -> IpAddr {
+        self.addresses.address(Host::Mesh(node))
     }
 
     fn backoff_drawn(&self) -> Span {
@@ -69,6 +82,15 @@ impl NodeView for View<'_> {
     fn conversations_counted(&mut self, account: Account) -> Option<u32> {
         let counted = self.accounts.counted.as_mut();
         counted.unwrap_or_else(|| panic!("no relay asks for what is counted")).along(self.now, account)
+    }
+
+    fn senses(&self, hearer: NodeId, sender: NodeId) -> bool {
+        let heard = self.hearers.get(sender, hearer);
+        heard.is_some_and(|heard| heard.power >= self.config.limits.thresholds.sense)
+    }
+
+    fn share(&mut self, account: Account, limit: f64) -> Option<f64> {
+        self.accounts.share(self.now, account, limit, self.hearers)
     }
 }
 
@@ -127,10 +149,26 @@ impl<T: Copy + Debug> Network<T> {
     pub(crate) fn exchange_ended(&mut self, node: u32, sent: bool) {
         if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
             let mut report = exchanges.ended(sent);
+            self.note_airtime(node, &report);
             if let Report::Sent(exchange) = &mut report {
                 exchange.told = self.told_by_acknowledgement(node, exchange.next_hop);
             }
             self.report_to_relay(node, &report);
+        }
+    }
+
+    /// For relays that ask for shares of the air.
+    fn note_airtime(&mut self, node: u32, report: &Report) {
+        let (Report::Sent(exchange) | Report::GivenUp(exchange), Some(shares)) =
+            (report, &mut self.accounts.shares)
+        else {
+            return;
+        };
+        let account = self.packets.get(exchange.packet).account;
+        if let (Some(to), Some(account)) = (exchange.next_hop, account) {
+            let sent = matches!(report, Report::Sent(_));
+            let airtime = shares::airtime(exchange, sent, &self.config.phy);
+            shares.note(self.queue.now(), NodeId(node), to, account, airtime);
         }
     }
 
@@ -161,6 +199,8 @@ impl<T: Copy + Debug> Network<T> {
             rates: &self.rates,
             paths: &self.paths,
             accounts: &mut self.accounts,
+            hearers: &self.hearers,
+            addresses: &self.addresses,
         };
         let mut here = Here::new(now, &mut self.packets, free, Some(&mut view), &mut self.dropped);
         let answer = call(this.relay.as_mut(), &mut here);

@@ -45,7 +45,7 @@ pub enum Class {
     Data,
     /// A pure TCP acknowledgement.
     Ack,
-    /// Routing.
+    /// Routing, and [probes](Packet::is_probe) of links.
     Control,
     /// Address resolution: nothing that queues let pass, unlike routing.
     Arp,
@@ -146,6 +146,12 @@ impl Packet {
     #[must_use]
     pub fn shim<T: Shim>(&self) -> Option<T> {
         self.shims.get()
+    }
+
+    /// True if a node sent it to learn something of the link to the next, and no host reads it.
+    #[must_use]
+    pub fn is_probe(&self) -> bool {
+        self.class == Class::Control && matches!(self.body, Body::Udp(_))
     }
 
     /// Puts a shim in, in place of one of its kind, and corrects the packet's size.

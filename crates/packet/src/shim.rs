@@ -14,6 +14,8 @@ pub enum ShimKind {
     Answer = 3,
     /// What nodes tell their neighbours of congestion and round trips: WCP's (schemes.md 13).
     WcpShare = 4,
+    /// The nodes that a packet has gone through, for a contention count: rt-Winf's (schemes.md 14).
+    WinfWay = 5,
     /// For tests and experiments, as these two numbers of IP's protocols (RFC 3692).
     ExperimentA = 253,
     /// See `ExperimentA`.

@@ -9,6 +9,7 @@ use meshpace_scenario::{
 };
 use meshpace_units::NodeId;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The whole scenario, with every parameter of the schemes that it uses.
 ///
@@ -190,7 +191,18 @@ fn routing(routing: Routing) -> Value {
 fn mobility(scenario: &Scenario) -> Value {
     match &scenario.mobility {
         Mobility::Static => json!({"model": "static"}),
-        Mobility::RandomWaypoint { speed_min, speed_max, inverse_first, pause, width, height, nodes } => {
+        Mobility::RandomWaypoint {
+            speed_min,
+            speed_max,
+            inverse_first,
+            pause,
+            width,
+            height,
+            nodes,
+            own,
+        } => {
+            let name = |node: &NodeId| scenario.name_of(Endpoint::Mesh(*node));
+            let sides = own.iter().map(|(node, at)| (name(node), [at.west, at.south, at.east, at.north]));
             json!({
                 "model": "random-waypoint",
                 "speed_min": speed_min,
@@ -199,7 +211,8 @@ fn mobility(scenario: &Scenario) -> Value {
                 "pause_s": pause.as_secs_f64(),
                 "width_m": width,
                 "height_m": height,
-                "nodes": nodes.iter().map(|node| scenario.name_of(Endpoint::Mesh(*node))).collect::<Vec<_>>(),
+                "within_m": sides.collect::<BTreeMap<_, _>>(),
+                "nodes": nodes.iter().map(name).collect::<Vec<_>>(),
             })
         }
     }

@@ -5,6 +5,7 @@ use meshpace_radio::Frame;
 use meshpace_radio::backoff::Intervals;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::fmt;
+use std::net::IpAddr;
 
 /// The queue that a relay is to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +56,12 @@ pub trait NodeView {
     /// Bytes around a packet in a data frame.
     fn mac_overhead(&self) -> Bytes;
 
+    /// Whether a packet of this size goes after RTS/CTS.
+    fn needs_rts(&self, packet: Bytes) -> bool;
+
+    /// The address of a node of the mesh.
+    fn address(&self, node: NodeId) -> IpAddr;
+
     /// All backoffs that its MAC has drawn since time 0, each as it was drawn.
     fn backoff_drawn(&self) -> Span;
 
@@ -84,6 +91,17 @@ pub trait NodeView {
     /// # Panics
     /// If the relay does not ask for it ([`Asks::counted`](crate::Asks)).
     fn conversations_counted(&mut self, account: Account) -> Option<u32>;
+
+    /// The oracle: whether one node senses a carrier while the other sends.
+    fn senses(&self, hearer: NodeId, sender: NodeId) -> bool;
+
+    /// The oracle: the max-min share of the air that a conversation has, packets/s, by what went over the mesh's links in the last
+    /// epoch and what that took, with each neighbourhood used for `limit` of the time (schemes.md 13, `wcpcap-airtime`). `None`
+    /// before an epoch that had something of it is over.
+    ///
+    /// # Panics
+    /// If the relay does not ask for it ([`Asks::shares`](crate::Asks)).
+    fn share(&mut self, account: Account, limit: f64) -> Option<f64>;
 }
 
 /// The surroundings of one call.

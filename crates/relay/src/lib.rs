@@ -16,13 +16,16 @@
 //! | `llap` | link layer adaptive pacing, by overhearing |
 //! | `xcp`, `rcp` | routers that tell senders what they may send: `meshpace-explicit` behind a queue |
 //! | `wcp` | marks what passes near a congested link, which neighbours overhear |
+//! | `wcpcap` | tells packets their flow's share of the air, which somebody who knows the whole mesh works out |
 //! | `sense` | rt-Winf at a node; `winf` tells packets of it, `xcp_winf` and `rcp_winf` go by it |
 //!
 //! A new relay is a file like `drop_tail.rs` and a row of [`RELAYS`]. What it says of itself stands in its file.
 
 pub mod codel;
+mod contention;
 pub mod here;
 mod measured;
+mod probes;
 pub mod relay;
 pub mod report;
 mod sense;
@@ -50,5 +53,5 @@ pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
     /// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
-    pub static RELAYS: RelayPart = [drop_tail, fq_codel, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf, wcp];
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf, wcp, wcpcap];
 }

@@ -26,6 +26,9 @@ pub struct Asks {
     /// How many conversations the nodes of a way hear of:
     /// [`NodeView::conversations_counted`](crate::NodeView::conversations_counted).
     pub counted: bool,
+    /// Each conversation's share of the air, worked out anew after each epoch of this length:
+    /// [`NodeView::share`](crate::NodeView::share).
+    pub shares: Option<Span>,
 }
 
 /// A frame that the node's station has read to its last bit, just now.
@@ -48,7 +51,8 @@ pub struct Heard<'a> {
 ///   calls [`handle_timeout`](Self::handle_timeout) at that time. Early or repeated calls are harmless.
 ///
 /// The relay's side: every packet that it was given comes out exactly once, by `dequeue` or by [`Here::drop`]; what
-/// [`purge`](Self::purge) names is dropped. A packet that waits may be changed ([`Here::packets`]), its `next_hop` not: purges and
+/// [`purge`](Self::purge) names is dropped. It may add packets of its own for the next node ([probes](Packet::is_probe)) to the store, and
+/// give them out. A packet that waits may be changed ([`Here::packets`]), its `next_hop` not: purges and
 /// counters go by it.
 pub trait Relay: fmt::Debug + Send {
     /// What it wants to be told.

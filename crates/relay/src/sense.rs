@@ -4,7 +4,7 @@ use crate::here::{Here, NodeView};
 use crate::relay::Heard;
 use crate::report::{Exchange, Report};
 use meshpace_keys::{Key, Preset, Values, words};
-use meshpace_packet::Class;
+use meshpace_packet::{Class, Packet};
 use meshpace_radio::FrameKind;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use meshpace_winf::{Busy, Config, Link, Meter, Pair, capacity};
@@ -157,6 +157,11 @@ impl Sense {
         Pair { available: pair.available * self.useful_share(now, node), ..pair }
     }
 
+    /// Where it is.
+    pub(crate) const fn node(&self) -> NodeId {
+        self.node
+    }
+
     /// What this node measured of the link from a neighbour, for its acknowledgement.
     pub(crate) fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
         self.known(now, Link { from: station(to), to: station(self.node) }, |roles| &roles.receiver)
@@ -191,8 +196,7 @@ impl Sense {
         else {
             return;
         };
-        let payload =
-            here.carried(frame).filter(|packet| packet.class != Class::Control).map(|packet| packet.size);
+        let payload = here.carried(frame).filter(|packet| tells(packet)).map(|packet| packet.size);
         let Some(sifs) = here.node().map(|node| node.intervals().sifs) else { return };
         // Only RTS and CTS reserve: the duration of a data frame is the same whatever its size.
         let reserves = matches!(frame.kind, FrameKind::Rts | FrameKind::Cts);
@@ -280,8 +284,8 @@ impl Sense {
                 if let Some(pair) = exchange.told {
                     self.told.insert(to, pair);
                 }
-                let control = here.packets.get(exchange.packet).class == Class::Control;
-                let capacity = of_sender(exchange, now, sifs, overhead).filter(|_| !control);
+                let told = tells(here.packets.get(exchange.packet));
+                let capacity = of_sender(exchange, now, sifs, overhead).filter(|_| told);
                 if let Some(capacity) = capacity {
                     let link = Link { from: station(self.node), to: station(to) };
                     self.meter.on_capacity(link, exchange.size.0, capacity);
@@ -309,6 +313,11 @@ fn of_sender(exchange: &Exchange, now: Instant, sifs: Span, overhead: Bytes) -> 
             capacity::unprotected(size, exchange.data_airtime, now.checked_since(exchange.data_ended?)?, sifs)
         }
     }
+}
+
+/// Whether a packet that got through tells a capacity.
+fn tells(packet: &Packet) -> bool {
+    packet.class != Class::Control || packet.is_probe()
 }
 
 fn station(node: NodeId) -> u64 {

@@ -26,6 +26,7 @@ impl Sensed {
         busy_time: false,
         conversations: false,
         counted: false,
+        shares: None,
     };
 
     pub(crate) fn new(sense: Sense, subtracts: bool) -> Self {

@@ -1,13 +1,15 @@
 //! rt-Winf at every node, and what packets collect of it on their way (schemes.md 9.2, 10.1).
 
+use crate::RelayPart;
+use crate::contention::Way;
 use crate::drop_tail::DropTail;
 use crate::here::{Here, Place};
 use crate::measured::{answer, asked};
+use crate::probes::{self, Probes};
 use crate::relay::{Asks, Heard, Relay};
 use crate::report::Report;
 use crate::sense::{KEYS, Sense};
 use crate::sensed::Sensed;
-use crate::{QueueConfig, RelayPart};
 use meshpace_packet::{Handle, Packet};
 use meshpace_units::{Instant, NodeId};
 use meshpace_winf::Pair;
@@ -19,23 +21,22 @@ pub static PART: RelayPart = RelayPart::new(
     "Drop-tail that measures its links by rt-Winf and tells packets that ask.",
     "schemes.md 9.2; Res, Barreto, Sargento 2010",
     |values, queue| match queue.place {
-        Place::Radio { node, .. } => Box::new(Winf::new(Sense::new(values, node), queue)),
+        Place::Radio { node, .. } => Box::new(Winf {
+            queue: DropTail::new(queue),
+            sense: Sense::new(values, node),
+            probes: Probes::new(values),
+        }),
         // A wire limits no wireless law.
         Place::Wired { .. } => Box::new(DropTail::new(queue)),
     },
 )
-.keys(&[&KEYS]);
+.keys(&[&KEYS, &probes::KEYS]);
 
 #[derive(Debug)]
 struct Winf {
     queue: DropTail,
     sense: Sense,
-}
-
-impl Winf {
-    fn new(sense: Sense, queue: &QueueConfig) -> Self {
-        Self { queue: DropTail::new(queue), sense }
-    }
+    probes: Probes,
 }
 
 impl Relay for Winf {
@@ -48,14 +49,30 @@ impl Relay for Winf {
     }
 
     fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle> {
+        let probe = self.probes.before(here, self.sense.node(), self.queue.head()?);
+        if probe.is_some() {
+            return probe;
+        }
         let packet = self.queue.dequeue(here)?;
         let it = here.packets.get(packet);
         let header = asked(it, KIND, Header::from_bytes).zip(it.next_hop);
         let now = here.now;
         if let Some((mut header, next_hop)) = header {
-            if let Some(pair) = here.node().map(|node| self.sense.pair(now, node, next_hop)) {
-                header.pass(pair);
-                answer(here.packets.get_mut(packet), KIND, &header.to_bytes());
+            let mut way = header.contention.map(|_| it.shim::<Way>().unwrap_or_default());
+            if let Some(node) = here.node() {
+                header.pass(self.sense.pair(now, node, next_hop));
+                if let Some(way) = &mut way {
+                    way.push(self.sense.node());
+                    // With the next one, which at the last hop is the destination.
+                    let mut whole = way.clone();
+                    whole.push(next_hop);
+                    header.contention = u8::try_from(whole.contention(node)).ok();
+                }
+                let packet = here.packets.get_mut(packet);
+                answer(packet, KIND, &header.to_bytes());
+                if let Some(way) = &way {
+                    packet.set_shim(way);
+                }
             }
         }
         Some(packet)

@@ -52,7 +52,8 @@ pub(crate) enum Source {
     /// What rt-Winf measures (schemes.md 11.3).
     Sensed(Box<Sensed>),
     /// How the queue grows (11.6): `probe` is the share of the traffic that a queue which ran empty is thought to have room for.
-    Queue { probe: f64, next_hops: BTreeSet<Option<NodeId>>, packets: u64 },
+    /// `room` packets for each next hop are meant to wait.
+    Queue { probe: f64, room: f64, next_hops: BTreeSet<Option<NodeId>>, packets: u64 },
 }
 
 /// A queue with XCP's controllers.
@@ -178,14 +179,14 @@ impl Relay for Xcp {
                     sensed.begin_interval();
                 }
             }
-            Source::Queue { probe, next_hops, packets } => {
+            Source::Queue { probe, room, next_hops, packets } => {
                 router.handle_timeout(here.now, *capacity, waiting, |over| {
                     let [began, least, ended] = over.backlog;
                     // While the queue does not run empty it grows by what comes beyond what leaves.
                     let spare = if least > 0.0 { (began - ended) / over.length } else { *probe * over.input };
-                    // Room for a packet to each next hop is meant to be used.
+                    // Room for that many packets to each next hop is meant to be used.
                     let mean = over.input * over.length / (*packets).max(1) as f64;
-                    let target = mean * next_hops.len() as f64;
+                    let target = *room * mean * next_hops.len() as f64;
                     next_hops.clear();
                     *packets = 0;
                     Aim { spare, queue: over.queue - target }

@@ -7,12 +7,20 @@ use crate::xcp::{self, Source, Xcp};
 use meshpace_keys::Key;
 use std::collections::BTreeSet;
 
-static KEYS: [Key; 1] = [Key::number(
-    "xcpb_xi",
-    (0.0, 1.0),
-    0.1,
-    "Share of the traffic that a queue which ran empty is thought to have room for; reconstructed (schemes.md 11.2).",
-)];
+static KEYS: [Key; 2] = [
+    Key::number(
+        "xcpb_xi",
+        (0.0, 1.0),
+        0.1,
+        "Share of the traffic that a queue which ran empty is thought to have room for; reconstructed (schemes.md 11.2).",
+    ),
+    Key::number(
+        "xcpb_kappa",
+        (0.0, 100.0),
+        1.0,
+        "Packets that are meant to wait for each active next hop; reconstructed (schemes.md 11.2).",
+    ),
+];
 
 /// What it says of itself.
 pub static PART: RelayPart = RelayPart::new(
@@ -22,7 +30,8 @@ pub static PART: RelayPart = RelayPart::new(
     |values, queue| {
         let source = match queue.place {
             Place::Radio { .. } => {
-                Source::Queue { probe: values.real("xcpb_xi"), next_hops: BTreeSet::new(), packets: 0 }
+                let (probe, room) = (values.real("xcpb_xi"), values.real("xcpb_kappa"));
+                Source::Queue { probe, room, next_hops: BTreeSet::new(), packets: 0 }
             }
             Place::Wired { .. } => Source::Capacity,
         };

@@ -19,6 +19,7 @@ const ANY_RATE: Kind = real(&RATE, MIN_RATE, MAX_RATE);
 const COORDINATE: Kind = real(&LENGTH, -METRES, METRES);
 
 static ONE_LENGTH: Kind = LENGTH_ABOVE_0;
+static ONE_COORDINATE: Kind = COORDINATE;
 /// A fairness window: a shorter one would only cost events.
 static ONE_TIME: Kind = real(&TIME, 1e-3, MAX_SECONDS);
 static ONE_NAME: Kind = Kind::Text;
@@ -293,6 +294,13 @@ static NODE: Section = Section {
         Key::new("lat", real(&ANGLE, -85.0, 85.0), "Latitude, north positive; with lon, instead of x and y.")
             .only("role", WITH_RADIO),
         Key::new("lon", real(&ANGLE, -180.0, 180.0), "Longitude, east positive.").only("role", WITH_RADIO),
+        Key::new(
+            "within",
+            Kind::List(&ONE_COORDINATE, 4, 4),
+            "[west, south, east, north] of a rectangle, in metres: the node is placed in it at random, and if it moves it keeps to it; \
+             instead of x and y.",
+        )
+        .only("role", WITH_RADIO),
         Key::new("height", COORDINATE, "Metres above the other nodes' ground; 0 by default.")
             .only("role", WITH_RADIO),
         Key::new(

@@ -140,6 +140,46 @@ fn mesh_16_stands_in_its_margin_where_mobile_nodes_are_too() {
     assert!((50..95).contains(&outside), "{outside} of 200");
 }
 
+/// experiments/we-tcp-ap.md, T4a and E3.
+#[test]
+fn a_node_is_placed_within_its_rectangle_and_keeps_to_it() {
+    let node = |id: &str, keys: &str| format!("[[node]]\nid = \"{id}\"\n{keys}\n");
+    let text = format!(
+        "{}{}{}[mobility]\nmodel = \"random-waypoint\"\narea = [1000, 1000]\n{}",
+        node("a", "within = [-50, 375, 250, 625]"),
+        node("b", "within = [750, 375, 1000, 625]\nheight = 3"),
+        node("c", "x = 500\ny = 500"),
+        flow("a", "b"),
+    );
+    let drawn = |seed| {
+        let scenario = parse(&text).resolve(seed).unwrap_or_else(|e| panic!("{e}"));
+        let at = |index: usize| scenario.mesh[index].position.expect("a place");
+        assert!((-50.0..=250.0).contains(&at(0).x) && (375.0..=625.0).contains(&at(0).y));
+        assert!((750.0..=1000.0).contains(&at(1).x) && (375.0..=625.0).contains(&at(1).y));
+        assert_eq!((at(0).z, at(1).z, at(2)), (0.0, 3.0, Position::flat(500.0, 500.0)));
+        let Mobility::RandomWaypoint { nodes, own, .. } = scenario.mobility else { panic!("static") };
+        assert_eq!(nodes, [0, 1, 2].map(NodeId));
+        let kept = Rectangle { west: 750.0, south: 375.0, east: 1000.0, north: 625.0 };
+        assert_eq!((own.len(), own.get(&NodeId(1))), (2, Some(&kept)));
+        scenario.mesh[0].position
+    };
+    assert_eq!(drawn(1), drawn(1));
+    assert_ne!(drawn(1), drawn(2));
+    let refused = |keys: &str| {
+        let text = format!("{}{}{}", node("a", keys), node("c", "x = 0\ny = 0"), flow("a", "c"));
+        let file = ScenarioFile::parse("test.toml", text.as_bytes(), &Overrides::none());
+        file.and_then(|file| file.resolve(1)).expect_err("it is wrong").to_string()
+    };
+    assert!(
+        refused("within = [1, 0, 0, 1]")
+            .contains("test.toml:3: node[0].within: found a list of 4; allowed: [west, south, east, north]"),
+        "{}",
+        refused("within = [1, 0, 0, 1]")
+    );
+    assert!(refused("within = [0, 0, 1, 1]\nx = 1").contains("x together with within"));
+    assert!(refused("within = [0, 0, 1]").contains("within"));
+}
+
 #[test]
 fn random_is_connected_drawn_from_its_seed_and_has_its_gateway_in_the_centre() {
     let keys = "kind = \"random\"\nnodes = 60\nwidth = 1500\nheight = 1000";

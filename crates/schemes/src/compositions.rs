@@ -33,7 +33,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 38] = [
+static TABLE: [Composition; 39] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -245,6 +245,12 @@ static TABLE: [Composition; 38] = [
         summary: "WCP: a rate by additive increase and multiplicative decrease, congestion shared with the neighbourhood; constants from memory",
         source: "schemes.md 13; Rangwala et al. 2008",
         differs: &[("congestion", Preset::Word("wcp")), ("relay", Preset::Word("wcp"))],
+    },
+    Composition {
+        name: "wcpcap",
+        summary: "wcpcap-airtime, a surrogate for WCPCap: max-min shares of the air, worked out centrally every 10 s",
+        source: "schemes.md 13; after Rangwala et al. 2008",
+        differs: &[("congestion", Preset::Word("wcpcap")), ("relay", Preset::Word("wcpcap"))],
     },
 ];
 

@@ -77,6 +77,7 @@ fn the_table() {
         ("xcp-winf", "xcp, none; every; xcp-winf; none"),
         ("rcp-winf", "rcp, none; every; rcp-winf; none"),
         ("wcp", "wcp, none; every; wcp; none"),
+        ("wcpcap", "wcpcap, none; every; wcpcap; none"),
     ];
     assert_eq!(parts, expected.map(|(name, parts)| (name, parts.to_owned())));
     assert_eq!(lookup("tcp-gab"), None);
@@ -534,7 +535,7 @@ proptest! {
             for from_mesh in [false, true] {
                 prop_assert_eq!(scheme.sender(&flow(from_mesh)).mss, 1460);
                 // RCP and WCP have a pace instead of a window.
-                let rated = ["rcp", "wcp"].contains(&scheme.choice("congestion").word);
+                let rated = ["rcp", "wcp", "wcpcap"].contains(&scheme.choice("congestion").word);
                 let pacing = scheme.receiver(&flow(from_mesh)).control.pacing();
                 prop_assert!(rated || pacing == PacingView::default(), "{:?}", pacing);
             }

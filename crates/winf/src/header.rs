@@ -17,11 +17,13 @@ pub struct Header {
     pub four: Option<Pair>,
     /// Of all.
     pub path: Option<Pair>,
+    /// The contention count of the nodes passed so far (schemes.md 14); `None`: the sender does not ask.
+    pub contention: Option<u8>,
 }
 
 impl Header {
     /// Bytes of its fields.
-    pub const LENGTH: usize = 13;
+    pub const LENGTH: usize = 14;
 
     /// One more link.
     pub fn pass(&mut self, pair: Pair) {
@@ -46,8 +48,10 @@ impl Header {
     pub fn to_bytes(&self) -> [u8; Self::LENGTH] {
         let mut bytes = [0; Self::LENGTH];
         bytes[0] = self.hops;
+        // 0: not asked; else one more than the count.
+        bytes[13] = self.contention.map_or(0, |nodes| nodes.saturating_add(1));
         let pairs = [self.first, self.four, self.path];
-        for (pair, bytes) in pairs.into_iter().zip(bytes[1..].chunks_exact_mut(4)) {
+        for (pair, bytes) in pairs.into_iter().zip(bytes[1..13].chunks_exact_mut(4)) {
             let [capacity, available] =
                 pair.map_or([0; 2], |pair| [units(pair.capacity), units(pair.available)]);
             bytes[..2].copy_from_slice(&capacity.to_be_bytes());
@@ -65,7 +69,8 @@ impl Header {
             let rate = |units: u16| f64::from(units) * UNIT;
             (number(at) > 0).then(|| Pair { capacity: rate(number(at)), available: rate(number(at + 2)) })
         };
-        Some(Self { hops: bytes[0], first: pair(1), four: pair(5), path: pair(9) })
+        let contention = bytes[13].checked_sub(1);
+        Some(Self { hops: bytes[0], first: pair(1), four: pair(5), path: pair(9), contention })
     }
 }
 
@@ -99,6 +104,10 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_put_at_the_edge() {
+        let asks = |nodes| Header { contention: nodes, ..Header::default() };
+        for nodes in [None, Some(0), Some(5)] {
+            assert_eq!(Header::from_bytes(&asks(nodes).to_bytes()), Some(asks(nodes)));
+        }
         let mut header = Header::default();
         header.pass(Pair { capacity: 1e12, available: 7.0 });
         let read = Header::from_bytes(&header.to_bytes()).unwrap().first;

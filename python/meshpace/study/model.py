@@ -94,7 +94,7 @@ _PRINTED = {
     "fixed-rate": "fixed interval", "tahoe": "Tahoe", "few": "FeW", "newreno-dynack": "dynamic delayed ACKs",
     "dynack-ap": "TCP-AP with dynamic delayed ACKs", "llap": "LLAP", "llap-letter": "LLAP to the letter",
     "xcp": "XCP", "rcp": "RCP", "tcp-ap-winf": "TCP-AP with rt-Winf", "we-tcp-ap": "WE TCP-AP", "xcp-b": "XCP-b",
-    "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf", "wcp": "WCP",
+    "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf", "wcp": "WCP", "wcpcap": "wcpcap-airtime",
     "twin-reno": "Reno, simulated", "kernel-reno": "Linux's Reno", "twin-cubic": "CUBIC, simulated",
     "kernel-cubic": "Linux's CUBIC",
 }  # fmt: skip

@@ -8,7 +8,7 @@ from meshpace.study.quantities import DELAY, GOODPUT, JAIN, RESENT
 
 PAPER = "WE TCP-AP (Barreto 2016)"
 WE, WINF, TCP_AP = "we-tcp-ap", "tcp-ap-winf", "tcp-ap"
-XCP_WINF, XCP_B, WCP = "xcp-winf", "xcp-b", "wcp"
+XCP_WINF, XCP_B, WCP, WCPCAP = "xcp-winf", "xcp-b", "wcp", "wcpcap"
 
 RELAYS = (1, 2, 3, 4, 5, 6, 8, 10)
 """Nodes between source and sink; the paper's axis is lost."""

@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 from meshpace.study.claims import Ask, Claim, Role
 from meshpace.study.measures import from_series, of
+from meshpace.study.model import AS_IS
+from meshpace.study.quantities import GOODPUT
 from meshpace.study.rules import Rule, equality
 from meshpace.study.we import WE
 from meshpace.study.we_asking import claim
 from meshpace.study.we_quantities import FORWARDED
-from meshpace.study.words import count, number, share
+from meshpace.study.we_utility import FAR
+from meshpace.study.words import count, megabits, number, share
 
 Bins = dict[str, list[float]]
 """Goodput second by second, by flow: the first half are TCP's, the others WE TCP-AP's."""
@@ -85,6 +88,18 @@ def _claims(figure: str, flows: int) -> tuple[Claim, ...]:
                 "Data packets that M1 forwards, WE TCP-AP's by TCP's, 0 to 120 s",
                 study,
                 role=Role.BESIDE,
+            ),
+            *(
+                Ask(
+                    of(GOODPUT, WE),
+                    Rule("VALUE", low=0.0),
+                    megabits,
+                    f"Delivered in all where everybody moves as printed{with_range}",
+                    (f"{study[0]}-moving",),
+                    (point,),
+                    role=Role.BESIDE,
+                )
+                for point, with_range in ((AS_IS, ""), (FAR, f", {FAR}"))
             ),
         ),
         claim(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from meshpace.study.gap import timed
 from meshpace.study.model import AS_IS, DSDV, STATIC, Axis, Condition, Plan, Point, Settings, Study
 from meshpace.study.quantities import GOODPUT, JAIN
-from meshpace.study.we import PAPER, TCP_AP, WCP, WE, WINF, XCP_B, XCP_WINF
+from meshpace.study.we import PAPER, TCP_AP, WCP, WCPCAP, WE, WINF, XCP_B, XCP_WINF
 from meshpace.study.we_adhoc import point as adhoc
 from meshpace.study.we_mesh import point as mesh
 from meshpace.study.we_quantities import FLOW_DELAY, LOSS, PACE, PACKET_DELAY, RECEIVED
@@ -16,13 +16,14 @@ def _of(schemes: tuple[str, ...], *pairs: tuple[str, str]) -> Settings:
 
 
 _BOTH, _ALL = (WINF, WE), (TCP_AP, WINF, WE)
-_RATED = (TCP_AP, XCP_B, XCP_WINF, WCP)
+_RATED = (TCP_AP, XCP_B, XCP_WINF, WCP, WCPCAP)
 _FACTOR = (
     Point("R literal (B)", _of((WE,), ("we_factor", "B"))),
     Point("R by unused bandwidth (C)", _of((WE,), ("we_factor", "C"))),
     Point("R the other way round (inverse)", _of((WE,), ("we_factor", "inverse"))),
     Point("without R", _of((WE,), ("we_factor", "off"))),
     Point("R from four hops on", _of((WE,), ("we_from", "4"))),
+    Point("R by the contention count", _of((WE,), ("we_np", "contention"))),
 )
 _SCOPE = (
     Point("C and AB of the whole path in both", _of(_BOTH, ("we_scope", "path"))),
@@ -77,6 +78,7 @@ _COMPARATORS = (
     Point("alpha of WCP 1", _of((WCP,), ("wcp_alpha", "1"))),
     Point("xi of XCP-b 0.05", _of((XCP_B,), ("xcpb_xi", "0.05"))),
     Point("xi of XCP-b 0.2", _of((XCP_B,), ("xcpb_xi", "0.2"))),
+    Point("kappa of XCP-b 4", _of((XCP_B,), ("xcpb_kappa", "4"))),
     Point("XCP-Winf by C - y", _of((XCP_WINF,), ("xcpwinf_S", "C_minus_y"))),
     Point("headers of 20 bytes", _of(_RATED[1:], ("explicit_header", "20"))),
 )

@@ -28,4 +28,6 @@ mod saturation;
 mod schemes;
 mod support;
 mod throttle;
+mod wcpcap;
 mod winf;
+mod winf_probes;

@@ -227,3 +227,25 @@ fn the_schemes_that_go_by_rt_winf_deliver_and_are_the_same_every_time() {
         assert_eq!(json(result), json(run_seed(&text, 2)), "{scheme}");
     }
 }
+
+/// schemes.md 14: inside a straight chain of 200 m with a range of 500 m five nodes contend; over three hops all four do not, as the ends
+/// are 600 m apart: an inner one senses all. Asked by `we_np = "contention"` alone.
+#[test]
+fn packets_collect_the_contention_count_of_their_way() {
+    for (hops, expected) in [(2, 3), (3, 4), (8, 5)] {
+        let told = |keys: &str| {
+            let text = format!(
+                "[defaults]\nscheme = \"we-tcp-ap\"\n[scheme.we-tcp-ap]\n{keys}\n{}[radio]\nrate = \"11Mbps\"\ncs_range = \"500m\"\n\
+                 [topology]\nkind = \"chain\"\nhops = {hops}\n[routing]\nprotocol = \"static\"\n{}",
+                measure(3.0, 0.0),
+                flow("n0", &format!("n{hops}"), ""),
+            );
+            let (_, record) = record(&text);
+            let last = record.data_from(hops - 1).next().expect("data over the last hop");
+            let request: Request = last.packet.as_ref().and_then(Packet::shim).expect("it asks");
+            Header::from_bytes(request.said.bytes()).expect("rt-Winf's").contention
+        };
+        assert_eq!(told("we_np = \"contention\""), Some(expected), "{hops} hops");
+        assert_eq!(told(""), None);
+    }
+}

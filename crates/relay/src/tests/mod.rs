@@ -71,6 +71,14 @@ impl NodeView for Node {
         Bytes(34)
     }
 
+    fn needs_rts(&self, _: Bytes) -> bool {
+        true
+    }
+
+    fn address(&self, _: NodeId) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::LOCALHOST)
+    }
+
     fn backoff_drawn(&self) -> Span {
         self.drawn
     }
@@ -97,6 +105,14 @@ impl NodeView for Node {
 
     fn conversations_counted(&mut self, _: Account) -> Option<u32> {
         self.counted
+    }
+
+    fn senses(&self, _: NodeId, _: NodeId) -> bool {
+        false
+    }
+
+    fn share(&mut self, _: Account, _: f64) -> Option<f64> {
+        None
     }
 }
 

@@ -11,7 +11,8 @@ pub use flow::{App, FileClock, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
 pub use network::{
-    AodvProfile, Endpoint, Link, MeshNode, Mobility, Processing, RadioLink, Routing, WiredId, WiredNode,
+    AodvProfile, Endpoint, Link, MeshNode, Mobility, Processing, RadioLink, Rectangle, Routing, WiredId,
+    WiredNode,
 };
 pub use radio::{Fading, LinkRate, Radio, Reception, RtsThreshold};
 

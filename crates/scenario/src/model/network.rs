@@ -2,6 +2,7 @@
 
 use meshpace_radio::Position;
 use meshpace_units::{Bytes, NodeId, Rate, Span};
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 /// A node with an 802.11 radio.
@@ -131,5 +132,20 @@ pub enum Mobility {
         height: f64,
         /// Those that move.
         nodes: Vec<NodeId>,
+        /// Those of them that keep to a rectangle of their own instead of the area.
+        own: BTreeMap<NodeId, Rectangle>,
     },
+}
+
+/// A part of the plane, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rectangle {
+    /// Least x.
+    pub west: f64,
+    /// Least y.
+    pub south: f64,
+    /// Greatest x.
+    pub east: f64,
+    /// Greatest y.
+    pub north: f64,
 }

@@ -1,7 +1,7 @@
 //! `[[node]]`, `[[link]]`, `[routing]`, `[mobility]`.
 
 use super::{Named, Settings};
-use crate::{AodvProfile, Location, Position, Routing, ScenarioError};
+use crate::{AodvProfile, Location, Position, Rectangle, Routing, ScenarioError};
 use meshpace_units::{Rate, Span};
 use std::net::Ipv4Addr;
 
@@ -25,6 +25,8 @@ pub(crate) enum Place {
     Nowhere,
     /// In metres.
     Flat(Position),
+    /// At random in a rectangle, metres above the ground.
+    Within { rectangle: Rectangle, height: f64 },
     /// On the globe, in degrees, and metres above the ground.
     Globe { lat: f64, lon: f64, height: f64 },
 }
@@ -74,21 +76,34 @@ fn read_node(settings: &Settings<'_>) -> Result<NodeSpec, ScenarioError> {
             Err(_) => Err(at.error(settings.found("address"), "an IPv4 address such as \"10.77.0.2\"")),
         }
     });
+    let place_key = ["within", "lat"].into_iter().find(|key| settings.gives(key)).unwrap_or("x");
     Ok(NodeSpec {
         id: settings.named("id")?,
         role,
         role_at: settings.at("role"),
         place: read_place(settings)?,
-        place_at: settings.at(if settings.gives("lat") { "lat" } else { "x" }),
+        place_at: settings.at(place_key),
         address: address.transpose()?,
     })
 }
 
-/// A place is x and y, or lat and lon; a wired node has none, since none of the keys applies to it.
+/// A place is x and y, lat and lon, or somewhere within a rectangle; a wired node has none, since none of the keys applies to it.
 fn read_place(settings: &Settings<'_>) -> Result<Place, ScenarioError> {
-    const BOTH: &str = "x and y, or lat and lon";
+    const BOTH: &str = "x and y, or lat and lon, or within";
     let given = |names: [&'static str; 2]| names.into_iter().find(|name| settings.gives(name));
     let height = settings.given("height")?.map(|height| height.real());
+    if let Some(sides) = settings.given("within")? {
+        if let Some(other) = given(["x", "y"]).or(given(["lat", "lon"])) {
+            return Err(settings.at(other).error(format!("{other} together with within"), BOTH));
+        }
+        let sides: Vec<f64> = sides.list().into_iter().map(|side| side.real()).collect();
+        let rectangle = Rectangle { west: sides[0], south: sides[1], east: sides[2], north: sides[3] };
+        if rectangle.west > rectangle.east || rectangle.south > rectangle.north {
+            let allowed = "[west, south, east, north], west up to east and south up to north";
+            return Err(settings.at("within").error(settings.found("within"), allowed));
+        }
+        return Ok(Place::Within { rectangle, height: height.unwrap_or(0.0) });
+    }
     match (given(["x", "y"]), given(["lat", "lon"])) {
         (Some(flat), Some(globe)) => {
             Err(settings.at(globe).error(format!("{globe} together with {flat}"), BOTH))

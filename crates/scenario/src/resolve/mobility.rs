@@ -2,8 +2,10 @@
 
 use super::network::Network;
 use crate::file::ScenarioFile;
+use crate::read::Place;
 use crate::{Mobility, Position, ScenarioError};
 use meshpace_units::NodeId;
+use std::collections::BTreeMap;
 
 pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Mobility, ScenarioError> {
     let Some(spec) = &file.mobility else { return Ok(Mobility::Static) };
@@ -30,7 +32,14 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Mobility
         let reach = |side: fn(&Position) -> f64| positions.iter().map(side).fold(0.0, f64::max);
         (reach(|position| position.x), reach(|position| position.y))
     });
-    for node in &nodes {
+    let mut own = BTreeMap::new();
+    for spec in &file.nodes {
+        if let Place::Within { rectangle, .. } = spec.place {
+            own.insert(network.mesh_node(&spec.id)?, rectangle);
+        }
+    }
+    own.retain(|node, _| nodes.contains(node));
+    for node in nodes.iter().filter(|node| !own.contains_key(node)) {
         let Position { x, y, .. } = positions[node.index()];
         let node = &network.mesh[node.index()];
         if !(0.0..=width).contains(&x) || !(0.0..=height).contains(&y) {
@@ -40,5 +49,5 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Mobility
     }
     let (speed_min, speed_max, pause) = (spec.speed_min, spec.speed_max, spec.pause);
     let inverse_first = spec.inverse_first;
-    Ok(Mobility::RandomWaypoint { speed_min, speed_max, inverse_first, pause, width, height, nodes })
+    Ok(Mobility::RandomWaypoint { speed_min, speed_max, inverse_first, pause, width, height, nodes, own })
 }

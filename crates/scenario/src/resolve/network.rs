@@ -50,7 +50,7 @@ impl Network {
         network.add_generated(file, generated)?;
         let hosts = wanted_hosts(file, &network);
         let routers = network.add_wired_nodes(file, &hosts)?;
-        network.add_explicit(file)?;
+        network.add_explicit(file, seed)?;
         if let Some(gateway) = &file.topology.gateway {
             network.gateway = Some(Endpoint::Mesh(choose(&network, gateway, seed)?));
         }
@@ -87,8 +87,8 @@ impl Network {
         Ok(routers)
     }
 
-    fn add_explicit(&mut self, file: &ScenarioFile) -> Result<(), ScenarioError> {
-        for (node, position) in file.nodes.iter().zip(places(file, !self.mesh.is_empty())?) {
+    fn add_explicit(&mut self, file: &ScenarioFile, seed: u64) -> Result<(), ScenarioError> {
+        for (node, position) in file.nodes.iter().zip(places(file, !self.mesh.is_empty(), seed)?) {
             let kind = if node.role == Role::Wired { Kind::Wired } else { Kind::Mesh(position) };
             self.add(&node.id.name, kind, node.address.as_ref(), &node.id.at)?;
         }

@@ -3,14 +3,19 @@
 use crate::file::ScenarioFile;
 use crate::limits::MESH_EXTENT;
 use crate::read::{Place, Role};
-use crate::{Position, ScenarioError};
+use crate::{Position, Rectangle, ScenarioError};
+use meshpace_random::Stream;
 
 /// What a file without places must say instead.
-const ALLOWED: &str = "x and y, or lat and lon; or no place at any mesh node, and a [[radio_link]] for every pair that hears each other";
+const ALLOWED: &str = "x and y, or lat and lon, or within; or no place at any mesh node, and a [[radio_link]] for every pair that hears each other";
 
 /// The position of every explicit node; `None` for wired ones, and for all if radio links say who hears whom.
-/// `generated`: a generator has placed others.
-pub(crate) fn places(file: &ScenarioFile, generated: bool) -> Result<Vec<Option<Position>>, ScenarioError> {
+/// `generated`: a generator has placed others. What is said to be within a rectangle is drawn from a stream for each node.
+pub(crate) fn places(
+    file: &ScenarioFile,
+    generated: bool,
+    seed: u64,
+) -> Result<Vec<Option<Position>>, ScenarioError> {
     let mesh = || file.nodes.iter().filter(|node| node.role != Role::Wired);
     let is_globe = |place: &Place| matches!(place, Place::Globe { .. });
     let placed = mesh().find(|node| node.place != Place::Nowhere);
@@ -23,7 +28,7 @@ pub(crate) fn places(file: &ScenarioFile, generated: bool) -> Result<Vec<Option<
         }
     }
     let globe = mesh().find(|node| is_globe(&node.place));
-    let other = mesh().find(|node| matches!(node.place, Place::Flat(_)));
+    let other = mesh().find(|node| matches!(node.place, Place::Flat(_) | Place::Within { .. }));
     if let Some(node) = globe.filter(|_| generated || other.is_some()) {
         let found = "lat and lon beside nodes placed in metres";
         return Err(node.place_at.error(found, "x and y, or lat and lon at every node and no generator"));
@@ -32,8 +37,13 @@ pub(crate) fn places(file: &ScenarioFile, generated: bool) -> Result<Vec<Option<
         Place::Globe { lat, lon, .. } => Some((lat, lon)),
         _ => None,
     }));
-    let place = |node: &crate::read::NodeSpec| match (node.place, &projection) {
+    let place = |(index, node): (u64, &crate::read::NodeSpec)| match (node.place, &projection) {
         (Place::Flat(position), _) => Ok(Some(position)),
+        (Place::Within { rectangle: Rectangle { west, south, east, north }, height }, _) => {
+            let mut draw = Stream::new(seed, "place-within", index);
+            let (x, y) = (draw.uniform(west, east), draw.uniform(south, north));
+            Ok(Some(Position { x, y, z: height }))
+        }
         (Place::Globe { lat, lon, height }, Some(projection)) => {
             let (x, y) = projection.project(lat, lon);
             if x.abs().max(y.abs()) > MESH_EXTENT {
@@ -45,7 +55,7 @@ pub(crate) fn places(file: &ScenarioFile, generated: bool) -> Result<Vec<Option<
         }
         _ => Ok(None),
     };
-    file.nodes.iter().map(place).collect()
+    (0..).zip(&file.nodes).map(place).collect()
 }
 
 /// From degrees to metres around the first node.
@@ -134,7 +144,7 @@ mod tests {
 
     #[test]
     fn ten_kilometres_are_right_to_about_a_thousandth() {
-        let mut draw = meshpace_random::Stream::new(1, "test", 0);
+        let mut draw = Stream::new(1, "test", 0);
         let nodes: Vec<_> =
             (0..30).map(|_| (draw.uniform(49.955, 50.045), draw.uniform(8.0, 8.14))).collect();
         let projection = Projection::around(nodes.iter().copied()).expect("nodes");

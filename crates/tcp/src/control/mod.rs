@@ -18,6 +18,7 @@
 //! | XCP's sender | window, and what relays are asked | `xcp.rs` |
 //! | RCP's sender | pace, and what relays are asked | `rcp.rs` |
 //! | WCP's source | pace, and what relays are asked | `wcp.rs` |
+//! | WCPCap's source | pace, and what relays are asked | `wcpcap.rs` |
 //! | [`Fixed`] | pace | `fixed.rs` |
 //! | [`Khd`]: TCP-AP | pace | `khd.rs` |
 //! | [`WirelessKhd`]: TCP-GAP's wireless sender | pace | `wireless_khd.rs` |
@@ -47,7 +48,7 @@ mod window;
 
 meshpace_keys::parts! {
     /// The window parts.
-    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, few, daa, xcp, rcp, wcp];
+    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, few, daa, xcp, rcp, wcp, wcpcap];
 }
 
 meshpace_keys::parts! {

@@ -44,6 +44,8 @@ pub(super) static XCP_RELAYS: &[&str] = &["xcp", "xcp-b", "xcp-winf"];
 pub(super) static RCP_RELAYS: &[&str] = &["rcp", "rcp-winf"];
 /// The relays that mark for a source of WCP.
 pub(super) static WCP_RELAYS: &[&str] = &["wcp"];
+/// The relays that tell a source of WCPCap its share.
+pub(super) static WCPCAP_RELAYS: &[&str] = &["wcpcap"];
 
 /// The key of senders that ask relays: bytes of the header on the air.
 pub(super) const EXPLICIT_HEADER: &str = "explicit_header";

@@ -25,6 +25,7 @@ pub(super) static PART: PacingPart = PacingPart::new(
                 scope: values.word("we_scope"),
                 factor: values.word("we_factor"),
                 from: values.count("we_from"),
+                nodes: values.word("we_np"),
                 header: values.count(EXPLICIT_HEADER) as u8,
             },
         )))
@@ -71,7 +72,17 @@ words! {
     }
 }
 
-static KEYS: [Key; 4] = [
+words! {
+    /// What NP in the factor counts (`we_np`; schemes.md 10.2).
+    enum Nodes {
+        /// The nodes of the path.
+        Path = "path",
+        /// Its contention count: those that one node senses, itself included, at the most (section 14).
+        Contention = "contention",
+    }
+}
+
+static KEYS: [Key; 5] = [
     Key::word(
         "we_eq3",
         Eq3::WORDS,
@@ -90,6 +101,12 @@ static KEYS: [Key; 4] = [
         Factor::Off.word(),
         "The reading of WE TCP-AP's factor for long paths (schemes.md 10.2).",
     ),
+    Key::word(
+        "we_np",
+        Nodes::WORDS,
+        Nodes::Path.word(),
+        "What the factor counts: the nodes of the path, or the most of them that one senses (schemes.md 10.2, 14).",
+    ),
     Key::count("we_from", (4, 5), 5, "The first number of hops with the factor (schemes.md 10.2)."),
 ];
 
@@ -99,6 +116,7 @@ struct Options {
     scope: Scope,
     factor: Factor,
     from: u32,
+    nodes: Nodes,
     header: u8,
 }
 
@@ -116,9 +134,8 @@ impl WinfKhd {
         Self { options, law, pacer }
     }
 
-    /// The pair that an acknowledgement brought back.
-    fn pair(&self, ack: &Ack<'_>) -> Option<Pair> {
-        let header = ack.feedback?.read(KIND, Header::from_bytes)?;
+    /// The pair that counts of what an acknowledgement brought back.
+    fn pair(&self, header: &Header) -> Option<Pair> {
         match self.options.scope {
             Scope::FourHop => header.four,
             Scope::Path => header.path,
@@ -126,12 +143,14 @@ impl WinfKhd {
         }
     }
 
-    /// Rf (10.5) over so many hops; `nominal` is the channel's rate.
-    fn factor(&self, hops: u32, pair: Pair, nominal: f64) -> f64 {
+    /// Rf (10.5) over so many hops, with what their nodes told; `nominal` is the channel's rate.
+    fn factor(&self, hops: u32, told: Option<&Header>, pair: Pair, nominal: f64) -> f64 {
         if hops < self.options.from {
             return 1.0;
         }
-        let nodes = f64::from(hops) + 1.0;
+        let contention = told.and_then(|header| header.contention).filter(|nodes| *nodes > 0);
+        // Before anything is told it is the nodes of the path.
+        let nodes = contention.map_or(f64::from(hops) + 1.0, f64::from);
         match self.options.factor {
             Factor::A => (nodes + 1.0) / nodes,
             Factor::B => (nodes + 1.0) / (nodes * nominal / 1e6),
@@ -151,14 +170,18 @@ impl WinfKhd {
             }
         };
         // Before rt-Winf has told anything the law is TCP-AP's.
-        let pair = self.pair(ack).unwrap_or(Pair { capacity: nominal, available: nominal });
+        let told = ack.feedback.and_then(|feedback| feedback.read(KIND, Header::from_bytes));
+        let pair = told
+            .as_ref()
+            .and_then(|told| self.pair(told))
+            .unwrap_or(Pair { capacity: nominal, available: nominal });
         let route = Route::uniform(Some(*hops), rate(pair.capacity));
         let Some(path) = self.law.config().path(Bytes(u64::from(ack.mss)), &route) else { return };
         let literal = self.options.eq3 == Eq3::Literal;
         let path = path.measured(Measured { available: rate(pair.available), literal });
         let Ok(interval) = self.law.on_sample(rtt, &path) else { return };
         // After smoothing: what is smoothed holds no factor of an earlier number of hops.
-        let factor = self.factor(*hops, pair, nominal);
+        let factor = self.factor(*hops, told.as_ref(), pair, nominal);
         self.pacer.set_interval(ack.now, Some(interval.checked_mul_f64(factor).unwrap_or(Span::MAX)));
     }
 }
@@ -185,7 +208,8 @@ impl Control for WinfKhd {
     }
 
     fn request(&self, _: u32) -> Option<Feedback> {
-        Feedback::new(KIND, &Header::default().to_bytes())
+        let contention = (self.options.nodes == Nodes::Contention).then_some(0);
+        Feedback::new(KIND, &Header { contention, ..Header::default() }.to_bytes())
     }
 
     fn pacing(&self) -> PacingView {
@@ -201,13 +225,19 @@ mod tests {
     const PAIR: Pair = Pair { capacity: 7.605e6, available: 3.94e6 };
 
     fn sender(factor: Factor, from: u32) -> WinfKhd {
-        let options = Options { eq3: Eq3::Plus, scope: Scope::Path, factor, from, header: 0 };
+        let nodes = Nodes::Path;
+        let options = Options { eq3: Eq3::Plus, scope: Scope::Path, factor, from, nodes, header: 0 };
         WinfKhd::new(AdaptiveConfig::PAPER, options)
     }
 
     /// An acknowledgement over so many hops, a round trip of 10 ms a hop, every link with the same pair.
-    fn interval_ms(mut sender: WinfKhd, hops: u32, told: bool) -> f64 {
-        let mut header = Header::default();
+    fn interval_ms(sender: WinfKhd, hops: u32, told: bool) -> f64 {
+        interval_ms_near(sender, hops, told, None)
+    }
+
+    /// The same with a contention count.
+    fn interval_ms_near(mut sender: WinfKhd, hops: u32, told: bool, contention: Option<u8>) -> f64 {
+        let mut header = Header { contention, ..Header::default() };
         (0..hops).for_each(|_| header.pass(PAIR));
         let feedback = Feedback::new(KIND, &header.to_bytes()).filter(|_| told);
         let route = Route::uniform(Some(hops), Rate::bits_per_sec(11_000_000));
@@ -254,6 +284,23 @@ mod tests {
             close(interval_ms(sender(factor, 5), 8, true), expected);
         }
         close(interval_ms(sender(Factor::A, 4), 4, true), 29.05 * 1.2);
+    }
+
+    /// Inside a straight chain of 200 m five nodes contend (schemes.md 14), however long it is: 1 + 1/5.
+    #[test]
+    fn the_factor_may_count_the_nodes_that_contend() {
+        let asks = || {
+            let mut sender = sender(Factor::A, 5);
+            sender.options.nodes = Nodes::Contention;
+            sender
+        };
+        let asked = asks().request(0).and_then(|said| said.read(KIND, Header::from_bytes));
+        assert_eq!(asked.map(|header| header.contention), Some(Some(0)));
+        close(interval_ms_near(asks(), 8, true, Some(5)), 29.05 * 1.2);
+        close(interval_ms_near(asks(), 4, true, Some(5)), 29.05);
+        close(interval_ms_near(asks(), 8, true, Some(0)), 32.27);
+        let asked = sender(Factor::A, 5).request(0).and_then(|said| said.read(KIND, Header::from_bytes));
+        assert_eq!(asked.map(|header| header.contention), Some(None), "nobody asks by default");
     }
 
     #[test]

@@ -61,6 +61,14 @@ impl NodeView for Routes {
         Bytes(34)
     }
 
+    fn needs_rts(&self, _: Bytes) -> bool {
+        true
+    }
+
+    fn address(&self, _: NodeId) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::LOCALHOST)
+    }
+
     fn backoff_drawn(&self) -> Span {
         Span::ZERO
     }
@@ -86,6 +94,14 @@ impl NodeView for Routes {
     }
 
     fn conversations_beside(&self, _: Account) -> Option<u32> {
+        None
+    }
+
+    fn senses(&self, _: NodeId, _: NodeId) -> bool {
+        false
+    }
+
+    fn share(&mut self, _: Account, _: f64) -> Option<f64> {
         None
     }
 }
