@@ -64,3 +64,17 @@ class Fewer(Formula):
         """Counted, so that there is a state to share if ends shared one."""
         self.sent += 1
         assert self.sent <= 2 * self.heard + 10
+
+
+class HalfAtGateway(Formula):
+    """A gateway's law: half a round trip over the hops between packets; each flow counts its own."""
+
+    base = "tcp-gap"
+
+    def __init__(self) -> None:
+        self.heard = 0
+
+    def on_round_trip(self, trip: Any) -> Reply | None:
+        """Nothing at first."""
+        self.heard += 1
+        return Reply(interval=trip.rtt / (2 * trip.hops)) if self.heard > 3 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import meshpace
 from commanding import CHAIN
 from formulas import Fewer, Own, Slow, TwoSegments
+from meshpace import engine
 from meshpace.formula import FormulaError
 from meshpace.study.record import key_of
 
@@ -210,3 +212,22 @@ def test_what_a_receiver_may_not_answer(mesh: meshpace.Scenario) -> None:
         Wrong.answer = answer
         with pytest.raises((ValueError, TypeError), match=said):
             meshpace.run(mesh, scheme=Wrong)
+
+
+def test_what_watches_a_run_watches_formulas_too(mesh: meshpace.Scenario, tmp_path: Path) -> None:
+    expected = meshpace.run(mesh, scheme=Slow)["flows"]
+    text, losses = engine.why(mesh.job(Slow))
+    assert json.loads(text)["flows"] == expected
+    assert all(loss["flow"] == expected[0]["id"] for loss in losses)
+    result, shots = engine.film(mesh.job(Slow), begin_s=1.0, length_s=0.2, frames=500)
+    assert result["flows"] == expected
+    data = [start for start, kind in zip(shots["frames"]["start_ns"], shots["frames"]["kind"], strict=True)
+            if kind == "data"]  # fmt: skip
+    assert 0 < len(data) <= 2 * 6, "five or six segments in 200 ms over two hops"
+    text, series = engine.run_watched(mesh.job(Slow), series=True, capture=tmp_path / "air.pcapng")
+    assert json.loads(text)["flows"] == expected
+    assert series is not None
+    assert (tmp_path / "air.pcapng").stat().st_size > 10_000
+    found = meshpace.sweep(mesh, scheme=["newreno", Slow], seeds=2, store=tmp_path / "store")
+    found.save(tmp_path / "sweep.html")
+    assert '"title":"slow"' in (tmp_path / "sweep.html").read_text().replace(": ", ":"), "a film of it"

@@ -24,6 +24,10 @@ version = _engine.version
 fingerprint = _engine.fingerprint
 """Of the sources that the engine was built of: equal for engines whose results are equal."""
 
+_Formulated = tuple[
+    tuple[str, bytes, list[str], str | None, int], list[tuple[str, Callable[[], object], bool, bool, bool]]
+]
+"""A job as the engine takes it, and of each formula its name, its class, and what it decides as."""
 Columns = dict[str, bytes | list[str]]
 """Numbers as bytes of little-endian 64-bit floats, names as lists."""
 
@@ -38,7 +42,7 @@ class Job(NamedTuple):
     scheme: str | None = None
     seed: int = 1
     formulas: tuple[type[Formula], ...] = ()
-    """Senders' formulas in Python; each is a scheme of its name."""
+    """Formulas in Python; each is a scheme of its name."""
     emulated: bool = False
     """Whether it is ``meshpace emulate`` that runs it, not the simulator."""
 
@@ -51,12 +55,13 @@ class Job(NamedTuple):
             words += ["--scheme", self.scheme]
         return shlex.join([*words, *(("--seed", str(self.seed)) if seeds is None else ("--seeds", str(seeds)))])
 
-    def _formulas(self) -> list[tuple[str, Callable[[], object], bool, bool]]:
-        return [(formula.scheme_name(), formula, *formula.decides()) for formula in self.formulas]
-
     def _tuple(self) -> tuple[str, bytes, list[str], str | None, int]:
         bases = [setting for formula in self.formulas for setting in formula.settings()]
         return (self.name, self.text, [*bases, *self.overrides], self.scheme, self.seed)
+
+    def _formulated(self) -> _Formulated:
+        own = [(formula.scheme_name(), formula, *formula.decides()) for formula in self.formulas]
+        return self._tuple(), own
 
 
 def run_many_json(
@@ -70,9 +75,7 @@ def run_many_json(
         ScenarioError: the first job in order that cannot be run.
     """
     try:
-        if any(job.formulas for job in jobs):
-            return _engine.run_formulas([(job._tuple(), job._formulas()) for job in jobs], threads, progress)
-        return _engine.run_many([job._tuple() for job in jobs], threads, progress)
+        return _engine.run_many([job._formulated() for job in jobs], threads, progress)
     except ScenarioError as error:
         raise _blamed(jobs, error) from None
 
@@ -106,10 +109,9 @@ def run_watched(
         ScenarioError: the scenario cannot be run; no file is made.
         OSError: the capture cannot be written.
     """
-    _without_formulas(job, "a trace or a capture")
     target = None if capture is None else str(capture)
     try:
-        return _engine.run_watched(job._tuple(), series, target, progress)
+        return _engine.run_watched(job._formulated(), series, target, progress)
     except ScenarioError as error:
         raise _blamed([job], error) from None
 
@@ -137,16 +139,8 @@ def film(
         ScenarioError: the scenario cannot be run.
         ValueError: a time is negative.
     """
-    _without_formulas(job, "a film")
-    result, shots = _engine.film(job._tuple(), begin_s, length_s, frames, progress)
+    result, shots = _engine.film(job._formulated(), begin_s, length_s, frames, progress)
     return json.loads(result), json.loads(shots)
-
-
-def _without_formulas(job: Job, what: str) -> None:
-    if job.formulas:
-        raise ScenarioError(
-            f"{job.name}: {what} of a run with a formula in Python: found one; allowed: the engine's schemes"
-        )
 
 
 def complaints(job: Job) -> list[str]:
@@ -160,9 +154,8 @@ def why(job: Job, progress: Callable[[int], None] | None = None) -> tuple[str, l
     Raises:
         ScenarioError: the scenario cannot be run.
     """
-    _without_formulas(job, "an account of losses")
     try:
-        text, losses = _engine.why(job._tuple(), progress)
+        text, losses = _engine.why(job._formulated(), progress)
     except ScenarioError as error:
         raise _blamed([job], error) from None
     return text, json.loads(losses)

@@ -1,8 +1,9 @@
-"""A formula of one's own: a class whose objects decide a sender's window and pace, or when a receiver acknowledges.
+"""A formula of one's own: a class that decides what a sender, a receiver or a gateway does.
 
 The class names the scheme that it builds on; losses, retransmissions and whatever the formula does not answer are that
-scheme's. Where both answer, the tighter window and the later departure hold. Each connection has an object of its
-own. Equal calls must give equal answers: no clock, no random numbers, nothing shared between objects.
+scheme's. Where both answer, the tighter window and the later departure hold. Each end of a connection, and each flow
+at a gateway, has an object of its own. Equal calls must give equal answers: no clock, no random numbers, nothing shared
+between objects.
 """
 
 from __future__ import annotations
@@ -64,12 +65,17 @@ class Formula:
         answers None, which is now, or a :class:`Wait`; ``segment`` has ``now``, ``number`` (within the connection, from
         1), ``offset`` (bytes of the stream before it) and ``waiting`` (segments that no acknowledgement has answered).
         It may have ``on_disorder(now)``, ``on_wait_over()`` and ``on_ack_sent()``.
+
+        A class that paces what gateways send into the mesh has ``on_round_trip(trip)`` and a base with a gateway part.
+        It answers a :class:`Reply` with an interval, or None; ``trip`` has ``now``, ``rtt`` (seconds, from the
+        segment's departure at the gateway to its acknowledgement there), ``mss``, ``hops`` and ``link_rates``.
         """
 
     @classmethod
-    def decides(cls) -> tuple[bool, bool]:
-        """Whether its objects decide as a sender, and as a receiver; each end of a connection has its own."""
-        return not getattr(cls.on_ack, "__isabstractmethod__", False), hasattr(cls, "on_segment")
+    def decides(cls) -> tuple[bool, bool, bool]:
+        """Whether its objects decide as a sender, as a receiver, and as a gateway."""
+        sends = not getattr(cls.on_ack, "__isabstractmethod__", False)
+        return sends, hasattr(cls, "on_segment"), hasattr(cls, "on_round_trip")
 
     @classmethod
     def scheme_name(cls) -> str:
@@ -81,11 +87,12 @@ class Formula:
         """Makes a scheme of its name, as ``--set`` would.
 
         Raises:
-            FormulaError: it answers neither acknowledgements nor segments, has the name of another scheme, or no
-                name that a scheme may have.
+            FormulaError: it answers nothing, has the name of another scheme, or no name that a scheme may have.
         """
         if not any(cls.decides()):
-            raise FormulaError(f"{cls.__qualname__}.on_ack: found none; allowed: that method, or on_segment, or both")
+            raise FormulaError(
+                f"{cls.__qualname__}.on_ack: found none; allowed: it, on_segment, on_round_trip, or several"
+            )
         name = cls.scheme_name()
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise FormulaError(f"{cls.__qualname__}.name: found {name!r}; allowed: small letters, digits and hyphens")

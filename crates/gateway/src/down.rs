@@ -8,12 +8,14 @@ use crate::budget::Budget;
 use crate::forecast::BaseRoundTrip;
 use crate::goodput::Goodput;
 use crate::hole::Hole;
+use crate::own_law::{OwnLaw, OwnPace};
 use crate::pacing_queue::{Outbound, PacingQueue};
 use crate::schedule::Place;
 use crate::segment_map::{Recorded, SegmentMap, UNACKED_MAX};
 use crate::{
     Config, Departure, DiscardReason, DupAck, Path, Queues, Retransmissions, Treatment, WirelessLaw,
 };
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use meshpace_pacing::{Pacer, Pending};
 use meshpace_tcp::Segment;
@@ -58,6 +60,8 @@ pub(crate) struct Down<P> {
     /// No packet that ends here or before is cached.
     cached_from: Seq,
     pub wireless: WirelessLaw,
+    /// A law of the driver's, which judges the round trips in place of `wireless`.
+    own: Option<OwnPace>,
     pub cap: Option<Span>,
     pacer: Pacer,
     /// When the head of the queue may leave.
@@ -113,6 +117,7 @@ impl<P: Clone> Down<P> {
             cached: Bytes::ZERO,
             cached_from: first.seq,
             wireless,
+            own: None,
             cap: None,
             pacer,
             due: None,
@@ -140,7 +145,17 @@ impl<P: Clone> Down<P> {
 
     /// The spacing in force: the slower of the law's and the cap's (schemes.md 3.4).
     pub fn interval(&self) -> Option<Span> {
-        self.wireless.law.interval().max(self.cap)
+        self.law_interval().max(self.cap)
+    }
+
+    /// The law's interval.
+    pub fn law_interval(&self) -> Option<Span> {
+        self.own.as_ref().map_or_else(|| self.wireless.law.interval(), |own| own.interval)
+    }
+
+    /// Puts a law of the driver's in place of the configured one, of which the initial interval stays.
+    pub fn pace_by(&mut self, law: Box<dyn OwnLaw>) {
+        self.own = Some(OwnPace::new(law, self.wireless.law.interval()));
     }
 
     /// False while the flow bypasses its queue.

@@ -14,8 +14,8 @@ use crate::schedule::Schedule;
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Activity, Config, Counters, Departure, DiscardReason, FlowKey, FlowStats, Kept, RoundTrips,
-    Route, RttOption, Side, TcpView, Treatment, Verdict, Waits,
+    Action, Activity, Config, Counters, Departure, DiscardReason, FlowKey, FlowStats, Kept, OwnLawFactory,
+    RoundTrips, Route, RttOption, Side, TcpView, Treatment, Verdict, Waits,
 };
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -39,6 +39,7 @@ pub struct Gateway<P> {
     counters: Counters,
     round_trips: RoundTrips,
     waits: Waits,
+    own_law: Option<OwnLawFactory>,
 }
 
 impl<P: Clone> Gateway<P> {
@@ -57,7 +58,13 @@ impl<P: Clone> Gateway<P> {
             counters: Counters::default(),
             round_trips: RoundTrips::default(),
             waits: Waits::default(),
+            own_law: None,
         }
+    }
+
+    /// Paces flows that send their first data towards the mesh from now on by a law of the driver's.
+    pub fn pace_by(&mut self, law: OwnLawFactory) {
+        self.own_law = Some(law);
     }
 
     /// Decides on a TCP packet that came from `side` at `now`, of a flow to be treated as `treatment` says. `route` tells
@@ -361,7 +368,9 @@ impl<P: Clone> Gateway<P> {
             let (window, treatment) = (connection.window, connection.treatment);
             let mut down = Down::new(now, segment, &self.config, window, treatment, refused);
             down.whole = connection.windows.scale(Side::Wireless).is_some();
-            if self.config.kept == Kept::Host {
+            if let Some(OwnLawFactory(law)) = &self.own_law {
+                down.pace_by(law());
+            } else if self.config.kept == Kept::Host {
                 let known = self.hosts.law(now, connection.key.wireless.address, self.config.idle);
                 known.into_iter().for_each(|law| down.adopt(now, law.clone()));
             }

@@ -28,6 +28,7 @@ mod goodput;
 mod hole;
 mod hosts;
 mod incoming;
+mod own_law;
 mod pacing_queue;
 mod packet;
 mod parts;
@@ -45,6 +46,7 @@ pub use forecast::{Forecast, Unforeseen};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
 pub use meshpace_pacing::Route;
+pub use own_law::{OwnLaw, OwnLawFactory, Spacing, WirelessTrip};
 pub use pacing_queue::{CodelConfig, Path};
 pub use packet::{
     Action, Departure, DiscardReason, Endpoint, FlowKey, RttOption, Side, TcpView, Treatment, Verdict,

@@ -29,7 +29,12 @@ impl WirelessLaw {
     /// Takes a round trip of a `segment`'s payload over `route`; true if there is a new pace. A sample that the law rejects
     /// leaves the pace as it is; the law counts it.
     pub fn on_round_trip(&mut self, rtt: Span, segment: Bytes, route: &Route) -> bool {
-        self.smoothed = Some(self.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
+        self.smooth(rtt);
         self.law.on_round_trip(rtt, segment, route).is_ok()
+    }
+
+    /// Takes a round trip that another law judges.
+    pub(crate) fn smooth(&mut self, rtt: Span) {
+        self.smoothed = Some(self.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
     }
 }

@@ -32,6 +32,9 @@ impl<'a> Simulation<'a> {
             flows,
             probe,
         };
+        if let Some(law) = &schemes.gateway_law {
+            simulation.network.pace_gateways_by(law);
+        }
         simulation.start(scenario);
         simulation
     }

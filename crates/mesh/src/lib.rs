@@ -34,7 +34,7 @@ pub use meshpace_network::RelayFactory;
 pub use meshpace_relay::{CRITICAL_LOADS, LOAD_CORRECTIONS};
 pub use probe::{FlowSample, Probe};
 pub use result::{ENGINE, RunResult};
-pub use run::{check, run, run_why, run_with, run_with_parts, run_with_relays, schema};
+pub use run::{check, check_with_parts, run, run_why, run_with, run_with_parts, run_with_relays, schema};
 pub use schemes::{AckPolicyFactory, ControlFactory, OwnParts, parameters, parameters_in_use};
 pub use series::Series;
 pub use why::FlowLoss;

@@ -26,12 +26,15 @@ pub fn run_with(scenario: &Scenario, probe: &mut dyn Probe) -> Result<RunResult,
     Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), probe).0)
 }
 
-/// Runs a scenario; its result, and what each flow lost where and why.
+/// Runs a scenario with parts of the caller's, as [`run_with_parts`]; its result, and what each flow lost where and why.
 ///
 /// # Errors
-/// As [`run`].
-pub fn run_why(scenario: &Scenario) -> Result<(RunResult, Vec<FlowLoss>), ScenarioError> {
-    let schemes = ChosenSchemes::of(scenario)?;
+/// As [`run_with_parts`].
+pub fn run_why(
+    scenario: &Scenario,
+    parts: &[(String, OwnParts)],
+) -> Result<(RunResult, Vec<FlowLoss>), ScenarioError> {
+    let schemes = ChosenSchemes::of(scenario)?.with_parts(scenario, parts)?;
     Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), &mut NoWatch))
 }
 
@@ -47,16 +50,17 @@ pub fn run_with_relays(
     Ok(run_chosen(scenario, &ChosenSchemes::of(scenario)?, relays, probe).0)
 }
 
-/// Runs a scenario with parts of the caller's at the ends of some schemes' flows; `parts` by the schemes' names, sorted.
+/// Runs a scenario with parts of the caller's at the ends of some schemes' flows and at the gateways; `parts` by the schemes' names, sorted.
 ///
 /// # Errors
-/// As [`run`]; the probe has then seen nothing.
+/// As [`run`], and at a gateway law whose scheme is not the mesh's or does nothing at gateways; the probe has then seen
+/// nothing.
 pub fn run_with_parts(
     scenario: &Scenario,
     parts: &[(String, OwnParts)],
     probe: &mut dyn Probe,
 ) -> Result<RunResult, ScenarioError> {
-    let schemes = ChosenSchemes::of(scenario)?.with_parts(parts);
+    let schemes = ChosenSchemes::of(scenario)?.with_parts(scenario, parts)?;
     Ok(run_chosen(scenario, &schemes, &|queue| schemes.relay(queue), probe).0)
 }
 
@@ -92,6 +96,14 @@ pub fn schema() -> serde_json::Value {
 /// As [`run`].
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     ChosenSchemes::of(scenario).map(|_| ())
+}
+
+/// Checks what [`run_with_parts`] would check, without running.
+///
+/// # Errors
+/// As [`run_with_parts`].
+pub fn check_with_parts(scenario: &Scenario, parts: &[(String, OwnParts)]) -> Result<(), ScenarioError> {
+    ChosenSchemes::of(scenario)?.with_parts(scenario, parts).map(|_| ())
 }
 
 /// How long a run lasts at most.

@@ -22,6 +22,8 @@ use std::sync::Arc;
 pub struct ChosenSchemes {
     /// What the gateways do.
     pub gateway: Option<gateway::Config>,
+    /// The gateways' law, if the caller has one of its own.
+    pub gateway_law: Option<gateway::OwnLawFactory>,
     /// Whose relays and gateways the mesh has.
     mesh: Scheme,
     /// What the ends of each flow do.
@@ -49,13 +51,15 @@ impl fmt::Debug for AckPolicyFactory {
     }
 }
 
-/// Parts of the caller's at the ends of flows.
+/// Parts of the caller's at the ends of flows, and at the gateways of a mesh with this scheme.
 #[derive(Clone, Debug, Default)]
 pub struct OwnParts {
     /// Beside the scheme's control.
     pub control: Option<ControlFactory>,
     /// In place of the scheme's.
     pub acknowledgements: Option<AckPolicyFactory>,
+    /// In place of the rate law of the scheme's gateway part.
+    pub gateway_law: Option<gateway::OwnLawFactory>,
 }
 
 /// The scheme of one flow.
@@ -94,20 +98,41 @@ impl ChosenSchemes {
             let scheme = shared.entry(&spec.scheme).or_insert_with(|| Arc::new(find(&spec.scheme)));
             FlowScheme { scheme: Arc::clone(scheme), flow: flow(spec), own: OwnParts::default() }
         });
-        Ok(Self { gateway: mesh.gateway(), flows: flows.collect(), mesh })
+        Ok(Self { gateway: mesh.gateway(), gateway_law: None, flows: flows.collect(), mesh })
     }
 
     /// The same with parts of the caller's in the schemes of these names.
     ///
+    /// # Errors
+    /// At a gateway law of a scheme that is not the mesh's, or that does nothing at gateways.
+    ///
     /// # Panics
     /// If they are not sorted by name.
-    pub fn with_parts(mut self, parts: &[(String, OwnParts)]) -> Self {
+    pub fn with_parts(
+        mut self,
+        scenario: &Scenario,
+        parts: &[(String, OwnParts)],
+    ) -> Result<Self, ScenarioError> {
         assert!(parts.is_sorted_by_key(|(name, _)| name), "parts by name");
+        for (name, own) in parts {
+            let Some(law) = &own.gateway_law else { continue };
+            let at = scenario.scheme_uses().last().map(|(_, at)| at);
+            let at = at.unwrap_or_else(|| panic!("every scenario names the scheme of its mesh"));
+            if *name != self.mesh.name {
+                let found = format!("{:?}, though {name} has a law for its gateways", self.mesh.name);
+                return Err(at.error(found, format!("{name:?}")));
+            }
+            if self.gateway.is_none() {
+                let found = format!("{name:?}, which has a law for gateways and whose gateways do nothing");
+                return Err(at.error(found, "a base with a gateway part, such as tcp-gap"));
+            }
+            self.gateway_law = Some(law.clone());
+        }
         for flow in &mut self.flows {
             let found = parts.binary_search_by(|(name, _)| name.as_str().cmp(&flow.scheme.name));
             flow.own = found.map(|index| parts[index].1.clone()).unwrap_or_default();
         }
-        self
+        Ok(self)
     }
 
     /// The relay at a queue of the mesh or of its wired part.

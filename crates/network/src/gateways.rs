@@ -5,7 +5,8 @@ use crate::lost::{LossCause, LossPlace};
 use crate::network::Network;
 use crate::topology::nearest_gateways;
 use meshpace_gateway::{
-    Action, Departure, FlowKey, FlowStats, Gateway, Route, RttOption, Side, TcpView, Treatment, Verdict,
+    Action, Departure, FlowKey, FlowStats, Gateway, OwnLawFactory, Route, RttOption, Side, TcpView,
+    Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Body, Host, Packet, PathId};
@@ -119,6 +120,13 @@ impl<T: Copy + Debug> Network<T> {
             None => self.gateway_index_for(node)? as usize,
         };
         self.gateways[gateway].machine.as_ref()?.flow(connection)
+    }
+
+    /// A law of the caller's paces what goes into the mesh, at every gateway where a scheme acts; before [`start`](Self::start).
+    pub fn pace_gateways_by(&mut self, law: &OwnLawFactory) {
+        for machine in self.gateways.iter_mut().filter_map(|gateway| gateway.machine.as_mut()) {
+            machine.pace_by(law.clone());
+        }
     }
 
     /// The gateway between a mesh node and the wired part.

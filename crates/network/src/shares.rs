@@ -75,13 +75,7 @@ impl Shares {
         self.known.get(number(account)).copied().flatten()
     }
 
-    fn work_out(
-        &mut self,
-        used: &Links,
-        limit: f64,
-        active: impl Fn(usize) -> bool,
-        hearers: &Hearers,
-    ) {
+    fn work_out(&mut self, used: &Links, limit: f64, active: impl Fn(usize) -> bool, hearers: &Hearers) {
         let flows = used.values().flat_map(|used| &used.flows).max().map_or(0, |last| last + 1);
         let links: Vec<Link> = used
             .iter()

@@ -64,7 +64,7 @@ fn when(object: &Bound<'_, PyAny>, answer: &Bound<'_, PyAny>) -> PyResult<When> 
             let what = answer.get_type().qualname().map_or_else(|_| "?".to_owned(), |name| name.to_string());
             PyTypeError::new_err(format!(
                 "{}.on_segment: found a {what}; allowed: meshpace.Wait(seconds, since=...) or None, which is now",
-                class_of(object)
+                class_of(object, "on_segment")
             ))
         })
     };
@@ -72,7 +72,7 @@ fn when(object: &Bound<'_, PyAny>, answer: &Bound<'_, PyAny>) -> PyResult<When> 
     let span = (seconds >= 0.0).then(|| Span::try_from_secs_f64(seconds)).flatten().ok_or_else(|| {
         PyValueError::new_err(format!(
             "{}.on_segment: found a wait of {seconds}; allowed: seconds, 0 or more",
-            class_of(object)
+            class_of(object, "on_segment")
         ))
     })?;
     match since.as_str() {
@@ -80,7 +80,7 @@ fn when(object: &Bound<'_, PyAny>, answer: &Bound<'_, PyAny>) -> PyResult<When> 
         "this" => Ok(When::AfterThis(span)),
         other => Err(PyValueError::new_err(format!(
             "{}.on_segment: found since = {other:?}; allowed: \"first\" (of those that wait), \"this\"",
-            class_of(object)
+            class_of(object, "on_segment")
         ))),
     }
 }

@@ -5,8 +5,10 @@
 //! alone, so equal runs make equal calls.
 
 use crate::acknowledging::Acknowledging;
+use crate::gateway_law::GatewayLaw;
+use meshpace_gateway::{OwnLaw, OwnLawFactory};
 use meshpace_mesh::{AckPolicyFactory, ControlFactory, OwnParts};
-use meshpace_pacing::{LinkRates, Pacer};
+use meshpace_pacing::{LinkRates, Pacer, Route};
 use meshpace_tcp::AckPolicy;
 use meshpace_tcp::control::{Ack, AckKind, Allowance, Asks, CloneControl, Control};
 use meshpace_tcp::control::{Departure, Discipline, Outstanding, Pace, PacingView, Reaction, Sent};
@@ -19,10 +21,13 @@ use std::sync::Arc;
 /// What ends a run from inside a formula: it travels as a panic, which the hook that prints panics does not see.
 pub struct Raised(pub PyErr);
 
-/// Factories for the formulas of a job: of each a scheme's name, a callable that makes the object of a connection's end, and
-/// whether it decides as a sender and as a receiver.
-pub fn factories(formulas: &[(String, Py<PyAny>, bool, bool)]) -> Vec<(String, OwnParts)> {
-    let factory = |(name, make, sends, receives): &(String, Py<PyAny>, bool, bool)| {
+/// A scheme's name, what makes the object of a connection's end or of a flow at a gateway, and whether such an object decides
+/// as a sender, as a receiver, and as a gateway.
+pub type Given = (String, Py<PyAny>, bool, bool, bool);
+
+/// Factories for the formulas of a job.
+pub fn factories(formulas: &[Given]) -> Vec<(String, OwnParts)> {
+    let factory = |(name, make, sends, receives, paces): &Given| {
         let copy = || Python::attach(|py| make.clone_ref(py));
         let control = sends.then(copy).map(|make| {
             let made = move || -> Box<dyn Control> { Box::new(Formula::new(&make)) };
@@ -32,7 +37,11 @@ pub fn factories(formulas: &[(String, Py<PyAny>, bool, bool)]) -> Vec<(String, O
             let made = move || -> Box<dyn AckPolicy> { Box::new(Acknowledging::new(&make)) };
             AckPolicyFactory(Arc::new(made))
         });
-        (name.clone(), OwnParts { control, acknowledgements })
+        let gateway_law = paces.then(copy).map(|make| {
+            let made = move || -> Box<dyn OwnLaw> { Box::new(GatewayLaw::new(&make)) };
+            OwnLawFactory(Arc::new(made))
+        });
+        (name.clone(), OwnParts { control, acknowledgements, gateway_law })
     };
     let mut made: Vec<_> = formulas.iter().map(factory).collect();
     made.sort_by(|a, b| a.0.cmp(&b.0));
@@ -71,11 +80,6 @@ struct Told {
 impl Told {
     fn of(ack: &Ack<'_>) -> Self {
         let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
-        let bits = |rate: &Rate| rate.as_bits_per_sec();
-        let link_rates = ack.route.map_or_else(Vec::new, |route| match &route.rates {
-            LinkRates::Uniform(rate) => vec![bits(rate)],
-            LinkRates::PerLink(rates) => rates.iter().map(bits).collect(),
-        });
         Self {
             now: ack.now.as_secs_f64(),
             kind: match ack.kind {
@@ -91,9 +95,17 @@ impl Told {
             echoed: seconds(ack.echoed),
             rtt_wired: seconds(ack.rtt_wired),
             hops: ack.route.and_then(|route| route.hops),
-            link_rates,
+            link_rates: ack.route.map_or_else(Vec::new, link_rates),
             ecn_echo: ack.ecn_echo,
         }
+    }
+}
+
+/// The rates of a route's links, bit/s.
+pub fn link_rates(route: &Route) -> Vec<u64> {
+    match &route.rates {
+        LinkRates::Uniform(rate) => vec![rate.as_bits_per_sec()],
+        LinkRates::PerLink(rates) => rates.iter().copied().map(Rate::as_bits_per_sec).collect(),
     }
 }
 
@@ -120,34 +132,23 @@ impl Formula {
             _ => Ok(None),
         };
         let (interval, window) = (initial("interval")?, initial("window")?);
-        let interval = interval.map(|seconds| spacing(bound, seconds)).transpose()?.flatten();
-        let window = window.map(|segments| segments_of(bound, segments)).transpose()?;
+        let interval = interval.map(|seconds| spacing(bound, "__init__", seconds)).transpose()?.flatten();
+        let window = window.map(|segments| segments_of(bound, "__init__", segments)).transpose()?;
         let hears_loss = bound.getattr_opt("on_loss")?.is_some();
         let hears_timeout = bound.getattr_opt("on_timeout")?.is_some();
         Ok(Self { pacer: Pacer::new(interval), window, hears_loss, hears_timeout, object })
     }
 
-    fn take(&mut self, now: Instant, answer: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn take(&mut self, now: Instant, method: &str, answer: &Bound<'_, PyAny>) -> PyResult<()> {
         if answer.is_none() {
             return Ok(());
         }
         let bound = self.object.bind(answer.py());
-        let part = |name: &str| -> PyResult<Option<f64>> {
-            let found = answer.getattr(name).map_err(|_| {
-                let what =
-                    answer.get_type().qualname().map_or_else(|_| "?".to_owned(), |name| name.to_string());
-                PyTypeError::new_err(format!(
-                    "{}: found a {what}; allowed: meshpace.Reply(window=..., interval=...) or None",
-                    class_of(bound)
-                ))
-            })?;
-            found.extract()
-        };
-        if let Some(segments) = part("window")? {
-            self.window = Some(segments_of(bound, segments)?);
+        if let Some(segments) = replied(bound, method, answer, "window")? {
+            self.window = Some(segments_of(bound, method, segments)?);
         }
-        if let Some(seconds) = part("interval")? {
-            self.pacer.set_interval(now, spacing(bound, seconds)?);
+        if let Some(seconds) = replied(bound, method, answer, "interval")? {
+            self.pacer.set_interval(now, spacing(bound, method, seconds)?);
         }
         Ok(())
     }
@@ -155,32 +156,55 @@ impl Formula {
     fn call(&mut self, now: Instant, method: &str) {
         or_raise(Python::attach(|py| {
             let answer = self.object.bind(py).call_method1(method, (now.as_secs_f64(),))?;
-            self.take(now, &answer)
+            self.take(now, method, &answer)
         }));
     }
 }
 
-pub fn class_of(object: &Bound<'_, PyAny>) -> String {
-    object.get_type().qualname().map_or_else(|_| "a formula".to_owned(), |name| name.to_string())
+/// The class of an object, behind file and line of the method that answered.
+pub fn class_of(object: &Bound<'_, PyAny>, method: &str) -> String {
+    let class = object.get_type().qualname().map_or_else(|_| "a formula".to_owned(), |name| name.to_string());
+    let place = || -> PyResult<String> {
+        let code = object.getattr(method)?.getattr("__code__")?;
+        Ok(format!("{}:{}: ", code.getattr("co_filename")?, code.getattr("co_firstlineno")?))
+    };
+    format!("{}{class}", place().unwrap_or_default())
+}
+
+/// A field of a `Reply`.
+pub fn replied(
+    object: &Bound<'_, PyAny>,
+    method: &str,
+    answer: &Bound<'_, PyAny>,
+    field: &str,
+) -> PyResult<Option<f64>> {
+    let found = answer.getattr(field).map_err(|_| {
+        let what = answer.get_type().qualname().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+        PyTypeError::new_err(format!(
+            "{}: found a {what}; allowed: meshpace.Reply(window=..., interval=...) or None",
+            class_of(object, method)
+        ))
+    })?;
+    found.extract()
 }
 
 /// An interval; none for zero seconds: nothing is held back.
-fn spacing(object: &Bound<'_, PyAny>, seconds: f64) -> PyResult<Option<Span>> {
+pub fn spacing(object: &Bound<'_, PyAny>, method: &str, seconds: f64) -> PyResult<Option<Span>> {
     let span = (seconds >= 0.0).then(|| Span::try_from_secs_f64(seconds)).flatten().ok_or_else(|| {
         PyValueError::new_err(format!(
             "{}.interval: found {seconds}; allowed: seconds, 0 (no pacing) or more",
-            class_of(object)
+            class_of(object, method)
         ))
     })?;
     Ok((!span.is_zero()).then_some(span))
 }
 
-fn segments_of(object: &Bound<'_, PyAny>, segments: f64) -> PyResult<f64> {
+fn segments_of(object: &Bound<'_, PyAny>, method: &str, segments: f64) -> PyResult<f64> {
     if segments > 0.0 && segments.is_finite() {
         return Ok(segments);
     }
     let message =
-        format!("{}.window: found {segments}; allowed: segments, a number above 0", class_of(object));
+        format!("{}.window: found {segments}; allowed: segments, a number above 0", class_of(object, method));
     Err(PyValueError::new_err(message))
 }
 
@@ -214,7 +238,7 @@ impl Control for Formula {
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
         or_raise(Python::attach(|py| {
             let answer = self.object.bind(py).call_method1("on_ack", (Told::of(ack),))?;
-            self.take(ack.now, &answer)
+            self.take(ack.now, "on_ack", &answer)
         }));
         Reaction::Continue
     }

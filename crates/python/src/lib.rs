@@ -3,10 +3,11 @@
 //! Runs happen in threads of their own with the interpreter lock released; the calling thread looks ten times a second
 //! for signals, so that Ctrl-C acts at once.
 
-#[cfg(target_os = "linux")]
 mod acknowledging;
+#[cfg(target_os = "linux")]
 mod emulate;
 mod formula;
+mod gateway_law;
 mod links;
 mod pool;
 mod resolved;
@@ -14,7 +15,9 @@ mod stamp;
 mod tables;
 
 use formula::Raised;
-use meshpace_mesh::{ENGINE, Film, Series, check, parameters_in_use, run, run_why, run_with, run_with_parts};
+use meshpace_mesh::{
+    ENGINE, Film, OwnParts, Series, check, check_with_parts, parameters_in_use, run_why, run_with_parts,
+};
 use meshpace_network::{Capture, NoWatch};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
 use meshpace_units::{Instant, Span};
@@ -90,70 +93,82 @@ impl Job {
     }
 }
 
-/// The result of a job as JSON.
-fn finish(job: &Job) -> Result<String, Failure> {
-    let scenario = job.resolve()?;
-    Ok(stamp::to_json(&run(&scenario)?, &scenario)?)
-}
+/// A job with its formulas, of which there are none as a rule.
+#[derive(FromPyObject)]
+struct Formulated(Job, Vec<formula::Given>);
 
-/// A job that is watched while it runs: its time series wanted or not, and where a packet capture goes.
-struct Watched(Job, bool, Option<PathBuf>);
-
-/// The result of a watched job as JSON, with its time series.
-fn finish_watched(Watched(job, series, capture): &Watched) -> Result<(String, Option<Series>), Failure> {
-    let scenario = job.resolve()?;
-    // Refuse before the file is there.
-    check(&scenario)?;
-    let series = series.then(|| Series::new(&scenario));
-    let capture = match capture {
-        Some(path) => Some(Capture::new(File::create(path)?, &scenario)),
-        None => None,
-    };
-    let mut probe = (series, capture);
-    let result = run_with(&scenario, &mut probe)?;
-    let (series, capture) = probe;
-    capture.map(Capture::finish).transpose()?;
-    Ok((stamp::to_json(&result, &scenario)?, series))
-}
-
-/// A job with formulas.
-struct Formulated(Job, Formulas);
-
-/// A scheme's name, what makes the object of a connection's end, and whether such an object decides as a sender and as a
-/// receiver.
-type Formulas = Vec<(String, Py<PyAny>, bool, bool)>;
-
-/// The result of a job as JSON; what a formula raises ends it.
-fn finish_formulated(Formulated(job, formulas): &Formulated) -> Result<String, Failure> {
-    let scenario = job.resolve()?;
-    let parts = formula::factories(formulas);
-    let run = || run_with_parts(&scenario, &parts, &mut NoWatch);
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(result) => Ok(stamp::to_json(&result?, &scenario)?),
-        Err(panic) => match panic.downcast::<Raised>() {
-            Ok(raised) => Err(Failure::Python(raised.0)),
-            Err(panic) => resume_unwind(panic),
-        },
+impl Formulated {
+    /// Does something with the scenario and its formulas' parts; what a formula raises ends it.
+    fn with_parts<T>(
+        &self,
+        work: impl FnOnce(&Scenario, &Parts) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Self(job, formulas) = self;
+        let scenario = job.resolve()?;
+        if formulas.is_empty() {
+            return work(&scenario, &[]);
+        }
+        let parts = formula::factories(formulas);
+        match catch_unwind(AssertUnwindSafe(|| work(&scenario, &parts))) {
+            Ok(done) => done,
+            Err(panic) => match panic.downcast::<Raised>() {
+                Ok(raised) => Err(Failure::Python(raised.0)),
+                Err(panic) => resume_unwind(panic),
+            },
+        }
     }
 }
 
+/// Parts of the caller's, by the names of their schemes.
+type Parts = [(String, OwnParts)];
+
+/// The result of a job as JSON.
+fn finish(job: &Formulated) -> Result<String, Failure> {
+    job.with_parts(|scenario, parts| {
+        Ok(stamp::to_json(&run_with_parts(scenario, parts, &mut NoWatch)?, scenario)?)
+    })
+}
+
+/// A job that is watched while it runs: its time series wanted or not, and where a packet capture goes.
+struct Watched(Formulated, bool, Option<PathBuf>);
+
+/// The result of a watched job as JSON, with its time series.
+fn finish_watched(Watched(job, series, capture): &Watched) -> Result<(String, Option<Series>), Failure> {
+    job.with_parts(|scenario, parts| {
+        // Refuse before the file is there.
+        check_with_parts(scenario, parts)?;
+        let series = series.then(|| Series::new(scenario));
+        let capture = match capture {
+            Some(path) => Some(Capture::new(File::create(path)?, scenario)),
+            None => None,
+        };
+        let mut probe = (series, capture);
+        let result = run_with_parts(scenario, parts, &mut probe)?;
+        let (series, capture) = probe;
+        capture.map(Capture::finish).transpose()?;
+        Ok((stamp::to_json(&result, scenario)?, series))
+    })
+}
+
 /// The result of a job as JSON, and what its flows lost, as JSON.
-fn finish_why(job: &Job) -> Result<(String, String), Failure> {
-    let scenario = job.resolve()?;
-    let (result, losses) = run_why(&scenario)?;
-    let losses = serde_json::to_string(&losses).expect("every key is a string");
-    Ok((stamp::to_json(&result, &scenario)?, losses))
+fn finish_why(job: &Formulated) -> Result<(String, String), Failure> {
+    job.with_parts(|scenario, parts| {
+        let (result, losses) = run_why(scenario, parts)?;
+        let losses = serde_json::to_string(&losses).expect("every key is a string");
+        Ok((stamp::to_json(&result, scenario)?, losses))
+    })
 }
 
 /// A job that is filmed: from when, how long, how many frames at the most.
-struct Filmed(Job, Instant, Span, usize);
+struct Filmed(Formulated, Instant, Span, usize);
 
 /// The result of a filmed job and its film, as JSON.
 fn finish_filmed(Filmed(job, begin, length, frames): &Filmed) -> Result<(String, String), Failure> {
-    let scenario = job.resolve()?;
-    let mut film = Film::new(&scenario, *begin, *length, *frames);
-    let result = run_with(&scenario, &mut film)?;
-    Ok((stamp::to_json(&result, &scenario)?, film.to_json().to_string()))
+    job.with_parts(|scenario, parts| {
+        let mut film = Film::new(scenario, *begin, *length, *frames);
+        let result = run_with_parts(scenario, parts, &mut film)?;
+        Ok((stamp::to_json(&result, scenario)?, film.to_json().to_string()))
+    })
 }
 
 /// Runs jobs in threads, with a look for signals and a word to `progress` in between.
@@ -235,7 +250,7 @@ mod _engine {
     #[pyfunction]
     fn run_many(
         py: Python<'_>,
-        jobs: Vec<Job>,
+        jobs: Vec<Formulated>,
         threads: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<String>> {
@@ -252,21 +267,13 @@ mod _engine {
         py.detach(|| links::of_capture(&path, &meshpace_monitor::Options { window, min_bytes }))
     }
 
-    /// As `run_many`, each job with its formulas.
-    #[pyfunction]
-    fn run_formulas(
-        py: Python<'_>,
-        jobs: Vec<(Job, Formulas)>,
-        threads: Option<usize>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<String>> {
-        let jobs = jobs.into_iter().map(|(job, formulas)| Formulated(job, formulas)).collect();
-        run_jobs(py, jobs, threads, progress, finish_formulated)
-    }
-
     /// Runs one job; its result and what its flows lost, where and why, as JSON.
     #[pyfunction]
-    fn why(py: Python<'_>, job: Job, progress: Option<&Bound<'_, PyAny>>) -> PyResult<(String, String)> {
+    fn why(
+        py: Python<'_>,
+        job: Formulated,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, String)> {
         Ok(run_jobs(py, vec![job], Some(1), progress, finish_why)?.remove(0))
     }
 
@@ -312,7 +319,7 @@ mod _engine {
     #[pyfunction]
     fn film(
         py: Python<'_>,
-        job: Job,
+        job: Formulated,
         begin_s: f64,
         length_s: f64,
         frames: usize,
@@ -332,7 +339,7 @@ mod _engine {
     #[pyfunction]
     fn run_watched<'py>(
         py: Python<'py>,
-        job: Job,
+        job: Formulated,
         series: bool,
         capture: Option<PathBuf>,
         progress: Option<&Bound<'py, PyAny>>,

@@ -1,11 +1,11 @@
 //! WCPCap by air time (schemes.md 13): the share of its flow, which somebody who knows the whole mesh works out anew each epoch, is
 //! written into every packet that asks, where it sets out.
 
+use crate::RelayPart;
 use crate::drop_tail::DropTail;
 use crate::here::{Here, Place};
 use crate::measured::{answer, asked};
 use crate::relay::{Asks, Relay};
-use crate::RelayPart;
 use meshpace_explicit::wcpcap::{Header, KIND};
 use meshpace_keys::Key;
 use meshpace_packet::{Handle, Packet};

@@ -6,7 +6,7 @@ use crate::goodput::Acked;
 use crate::hole::{Duplicate, Hole};
 use crate::incoming::Sack;
 use crate::segment_map::Covered;
-use crate::{Config, DupAck, Retransmissions, Route};
+use crate::{Config, DupAck, Retransmissions, Route, WirelessTrip};
 use meshpace_pacing::LinkRates;
 use meshpace_units::{Bytes, Instant, Seq};
 
@@ -58,11 +58,22 @@ impl<P: Clone> Down<P> {
             if of_alone == latest {
                 self.base.on_round_trip(now, rtt, hops(&route));
             }
-            if self.wireless.on_round_trip(rtt, self.segment, &route) {
+            if self.judge(&WirelessTrip { now, rtt, segment: self.segment, route: &route }) {
                 self.apply_pace(now);
             }
         }
         Acked { bytes, rtt }
+    }
+
+    /// Hands a round trip to the flow's law; true if there is a new pace.
+    fn judge(&mut self, trip: &WirelessTrip<'_>) -> bool {
+        match &mut self.own {
+            Some(own) => {
+                self.wireless.smooth(trip.rtt);
+                own.on_round_trip(trip)
+            }
+            None => self.wireless.on_round_trip(trip.rtt, trip.segment, trip.route),
+        }
     }
 
     /// A duplicate ACK for the first missing byte.

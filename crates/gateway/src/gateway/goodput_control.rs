@@ -29,7 +29,7 @@ impl<P: Clone> Gateway<P> {
             return;
         };
         let table = &self.table;
-        if !goodput.handle_timeout(now, |slot| table.get(slot).down.as_ref()?.wireless.law.interval()) {
+        if !goodput.handle_timeout(now, |slot| table.get(slot).down.as_ref()?.law_interval()) {
             return;
         }
         for (slot, connection) in self.table.iter_mut() {
