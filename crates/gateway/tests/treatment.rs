@@ -136,6 +136,36 @@ fn a_cached_packet_acknowledged_in_part_is_given_back_with_the_treatment() {
     assert_eq!((s.gateway.buffered(), s.gateway.segments(), s.departures()), (Bytes::ZERO, 0, vec![]));
 }
 
+/// Point 2 of the audit of the live gateway: the full ACK took what the partial one had left off an account that the treatment had
+/// closed. The underflow was a panic, for which the daemon forgets every flow and lets go of all that is held.
+#[test]
+fn an_ack_inside_a_cached_segment_then_observe_then_the_full_ack_leave_another_hosts_flow_alone() {
+    const OTHER: u8 = 2;
+    let (mut s, _, held) = with_held(config(), 3);
+    let of_another = s.stats();
+    s.flow = OTHER;
+    s.handshake();
+    let data = s.down(0, MSS, 0);
+    s.forwards(Side::Wired, &data);
+    s.now += Span::from_millis(1);
+    let inside = s.ack(MSS / 2);
+    s.forwards(Side::Wireless, &inside);
+    s.treatment = Treatment::Observe;
+    let whole = s.ack(MSS);
+    s.forwards(Side::Wireless, &whole);
+    assert!(!s.stats().paced);
+
+    s.flow = 1;
+    s.treatment = Treatment::Pace;
+    assert_eq!((s.stats().samples, s.stats().interval), (of_another.samples, of_another.interval), "kept");
+    assert_eq!((s.gateway.held(), s.departures()), (3, vec![]), "and its packets wait");
+    let interval = s.stats().interval.unwrap();
+    let first = s.gateway.poll_timeout().unwrap();
+    let left = s.run_until(first + interval * 3);
+    let paced: Vec<_> = (0..).zip(&held).map(|(n, &packet)| (first + interval * n, packet)).collect();
+    assert_eq!(left, paced, "they leave by its pace");
+}
+
 #[test]
 fn an_ack_alone_frees_the_queue_too() {
     let (mut s, _, held) = with_held(config(), 2);
