@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from meshpace import engine
-from meshpace.project import scenario_directory
-from meshpace.study import byu_assumptions as assumptions
-from meshpace.study.byu_cal import CHAINS, PRINTED, STUDIES, misfit
-from meshpace.study.byu_study import COUNTS
-from meshpace.study.byu_topologies import (
+from meshpace.experiments.byu import assumptions
+from meshpace.experiments.byu.cal import CHAINS, PRINTED, STUDIES, misfit
+from meshpace.experiments.byu.study import COUNTS
+from meshpace.experiments.byu.topologies import (
     C9,
     CONDITIONS,
     MPDU,
@@ -24,6 +23,7 @@ from meshpace.study.byu_topologies import (
     losses,
     reach,
 )
+from meshpace.project import scenario_directory
 from meshpace.study.model import AS_IS, Cell, Condition, Effort, Settings
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, Quantity

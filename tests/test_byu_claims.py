@@ -9,26 +9,26 @@ from pathlib import Path
 import pytest
 
 from meshpace import engine
+from meshpace.experiments.byu import (
+    base,
+    chains,
+    claims_acks,
+    claims_pacing,
+    claims_shapes,
+    claims_text,
+    claims_windows,
+    fixed_da,
+    meta,
+    random_flows,
+    shapes,
+)
+from meshpace.experiments.byu.measures import part, relative, width
+from meshpace.experiments.byu.quantities import BY_TIMER, INTERVAL, LOSS, SEGMENTS_AN_ACK, TIMEOUTS_A_LOST_ACK
+from meshpace.experiments.byu.schemes import AD, AP, DA, FEW, TAHOE
+from meshpace.experiments.byu.topologies import CONDITIONS, RETRIES
 from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Finding, Verdict
-from meshpace.study import (
-    byu_base,
-    byu_chains,
-    byu_claims_acks,
-    byu_claims_pacing,
-    byu_claims_shapes,
-    byu_claims_text,
-    byu_claims_windows,
-    byu_fixed_da,
-    byu_meta,
-    byu_random,
-    byu_shapes,
-    registry,
-)
-from meshpace.study.byu_measures import part, relative, width
-from meshpace.study.byu_quantities import BY_TIMER, INTERVAL, LOSS, SEGMENTS_AN_ACK, TIMEOUTS_A_LOST_ACK
-from meshpace.study.byu_schemes import AD, AP, DA, FEW, TAHOE
-from meshpace.study.byu_topologies import CONDITIONS, RETRIES
+from meshpace.study import registry
 from meshpace.study.claims import Claim
 from meshpace.study.measures import Measure, of
 from meshpace.study.model import Cell, Effort, Study
@@ -38,17 +38,17 @@ from meshpace.study.quantities import FLOW_GOODPUT, Quantity
 from meshpace.study.record import Maker
 
 STUDIES = {study.name: study for study in registry.STUDIES}
-RUN = [study for study in (*byu_chains.STUDIES, *byu_shapes.STUDIES, *byu_random.STUDIES) if study.schemes]
+RUN = [study for study in (*chains.STUDIES, *shapes.STUDIES, *random_flows.STUDIES) if study.schemes]
 CLAIMS = (
-    *byu_claims_pacing.CLAIMS,
-    *byu_claims_windows.CLAIMS,
-    *byu_claims_acks.CLAIMS,
-    *byu_claims_shapes.CLAIMS,
-    *byu_claims_text.CLAIMS,
-    *byu_random.CLAIMS,
-    *byu_base.CLAIMS,
-    *byu_fixed_da.CLAIMS,
-    *byu_meta.CLAIMS,
+    *claims_pacing.CLAIMS,
+    *claims_windows.CLAIMS,
+    *claims_acks.CLAIMS,
+    *claims_shapes.CLAIMS,
+    *claims_text.CLAIMS,
+    *random_flows.CLAIMS,
+    *base.CLAIMS,
+    *fixed_da.CLAIMS,
+    *meta.CLAIMS,
 )
 CATALOGUE = Path(__file__).resolve().parent.parent / "docs/experiments/thesis.md"
 
@@ -142,7 +142,7 @@ def test_seeds_that_were_added_to_one_scheme_alone_have_no_pair() -> None:
 
 
 def test_parts_and_widths_are_taken_run_by_run() -> None:
-    points = [byu_chains.with_n(2, n) for n in (1, 2, 3)]
+    points = [chains.with_n(2, n) for n in (1, 2, 3)]
     rows = zip(points, ([1.0, 5.0], [2.0, 5.0], [4.0, None]), strict=True)
     outcome = made("byu-ap-c4", {(AP, point): values for point, values in rows})  # type: ignore[misc]
     assert take(width(of(FLOW_GOODPUT, AP), points), outcome) == [3.0, None]
@@ -150,31 +150,29 @@ def test_parts_and_widths_are_taken_run_by_run() -> None:
 
 
 def test_table_5_1_holds_a_packet_an_interval_against_the_control() -> None:
-    point = byu_chains.with_n(1, 4)
+    point = chains.with_n(1, 4)
     numbers: dict[tuple[str, str], list[float | None]] = {(TAHOE, point): [2e6, 4e6], (AP, point): [0.012, 0.006]}
     outcome = made("byu-ap-c4", numbers)
     # 1 and 2 Mbit/s against a mean of 3.
-    assert take(byu_claims_pacing.RATE, outcome, point) == pytest.approx([-1 / 3, -2 / 3])
-    assert take(byu_claims_pacing.EXCESS, outcome, point) == pytest.approx([2.0, 0.5])
+    assert take(claims_pacing.RATE, outcome, point) == pytest.approx([-1 / 3, -2 / 3])
+    assert take(claims_pacing.EXCESS, outcome, point) == pytest.approx([2.0, 0.5])
 
 
 def test_no_value_of_a_is_the_best_where_another_is_as_good() -> None:
     best = {0.01: [9.0, 5.0, None], 0.1: [8.0, 5.0, 4.0]}
     numbers: dict[tuple[str, str], list[float | None]] = {
-        (FEW, byu_chains.with_alpha(1, a)): list(best.get(a, [1.0, 2.0, 3.0])) for a in byu_chains.ALPHAS
+        (FEW, chains.with_alpha(1, a)): list(best.get(a, [1.0, 2.0, 3.0])) for a in chains.ALPHAS
     }
-    lead = take(byu_claims_windows._lead(0.01), made("byu-few-c4", numbers), byu_chains.with_alpha(1, 0.01))
+    lead = take(claims_windows._lead(0.01), made("byu-few-c4", numbers), chains.with_alpha(1, 0.01))
     assert lead == [1.0, 0.0, None]
 
 
 def test_the_best_n_is_the_mean_over_numbers_of_flows_seed_by_seed() -> None:
     most = {(2, 4): [7.0, 7.0], (2, 8): [3.0, 9.0], (5, 6): [7.0, 7.0]}
     numbers: dict[tuple[str, str], list[float | None]] = {
-        (AP, byu_chains.with_n(count, n)): list(most.get((count, n), [1.0, 1.0]))
-        for count in (2, 5)
-        for n in byu_chains.ALL_N
+        (AP, chains.with_n(count, n)): list(most.get((count, n), [1.0, 1.0])) for count in (2, 5) for n in chains.ALL_N
     }
-    assert take(byu_claims_pacing._best_n(FLOW_GOODPUT), made("byu-ap-c9", numbers)) == [5.0, 7.0]
+    assert take(claims_pacing._best_n(FLOW_GOODPUT), made("byu-ap-c9", numbers)) == [5.0, 7.0]
 
 
 def test_chains_alone_are_those_of_the_two_that_run_together() -> None:
@@ -185,13 +183,13 @@ def test_chains_alone_are_those_of_the_two_that_run_together() -> None:
         runs[point.label] = json.loads(text)
     ends = {label: [(flow["from"], flow["to"]) for flow in run["flows"]] for label, run in runs.items()}
     assert ends == {
-        byu_shapes.TOGETHER: [("a0", "a4"), ("b0", "b4")],
-        byu_shapes.ALONE[0]: [("a0", "a4")],
-        byu_shapes.ALONE[1]: [("b0", "b4")],
+        shapes.TOGETHER: [("a0", "a4"), ("b0", "b4")],
+        shapes.ALONE[0]: [("a0", "a4")],
+        shapes.ALONE[1]: [("b0", "b4")],
     }
     lost = {label: LOSS(run) for label, run in runs.items()}
     assert all(0 <= share < 0.2 for share in lost.values() if share is not None)
-    run = runs[byu_shapes.TOGETHER]
+    run = runs[shapes.TOGETHER]
     acks = sum(link["ack_drops"] for link in run["links"])
     timeouts = sum(flow["timeouts"] for flow in run["flows"])
     assert TIMEOUTS_A_LOST_ACK(run) == (timeouts / acks if acks else None)

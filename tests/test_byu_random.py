@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from meshpace import engine
-from meshpace.study import byu_random
-from meshpace.study.byu_random import COUNTS, GRID, LEAST_LOSS, MOST_LOSS, REACH_M
-from meshpace.study.byu_schemes import AP, DA, TAHOE
-from meshpace.study.byu_study import many
-from meshpace.study.byu_topologies import CONDITIONS, IDEAL, RETRIES
+from meshpace.experiments.byu import random_flows
+from meshpace.experiments.byu.random_flows import COUNTS, GRID, LEAST_LOSS, MOST_LOSS, REACH_M
+from meshpace.experiments.byu.schemes import AP, DA, TAHOE
+from meshpace.experiments.byu.study import many
+from meshpace.experiments.byu.topologies import CONDITIONS, IDEAL, RETRIES
 from meshpace.study.model import Cell, Condition, Effort, Study
 
 
@@ -29,8 +29,8 @@ def places(resolved: dict[str, Any]) -> dict[str, tuple[float, float]]:
     return {node["id"]: (node["x"], node["y"]) for node in resolved["mesh"]}
 
 
-BY_NAME = {study.name: study for study in byu_random.STUDIES}
-ALL_COUNTS = [study for study in byu_random.STUDIES if len(study.axis.points) == len(COUNTS)]
+BY_NAME = {study.name: study for study in random_flows.STUDIES}
+ALL_COUNTS = [study for study in random_flows.STUDIES if len(study.axis.points) == len(COUNTS)]
 
 
 @pytest.mark.parametrize("study", ALL_COUNTS, ids=lambda study: study.name)
@@ -62,11 +62,11 @@ def test_a_seed_draws_the_same_for_every_scheme_condition_and_number_of_flows() 
 
 
 def test_links_lose_nothing_in_ideal() -> None:
-    assert all(resolve(study, IDEAL, TAHOE, 4, 1)["radio_links"] == [] for study in byu_random.STUDIES)
+    assert all(resolve(study, IDEAL, TAHOE, 4, 1)["radio_links"] == [] for study in random_flows.STUDIES)
 
 
 def test_the_grid_is_the_scenarios_and_lacks_a_corner() -> None:
-    grid, scattered, *_ = byu_random.STUDIES
+    grid, scattered, *_ = random_flows.STUDIES
     assert places(resolve(grid, RETRIES, TAHOE, 1, 1)) == dict(GRID)
     assert len(GRID) == 14
     from_file = engine.resolve(engine.Job("byu-mesh.toml", grid.job(Cell(IDEAL, TAHOE, many(1)), 1, Effort.QUICK).text))
@@ -77,7 +77,7 @@ def test_the_grid_is_the_scenarios_and_lacks_a_corner() -> None:
 
 
 def test_surest_ways_cost_the_fewest_transmissions_that_any_way_does() -> None:
-    surest = resolve(BY_NAME[byu_random.SUREST], RETRIES, TAHOE, 16, 1)
+    surest = resolve(BY_NAME[random_flows.SUREST], RETRIES, TAHOE, 16, 1)
     lost = {(link["from"], link["to"]): link["loss"] for link in surest["radio_links"]}
     sent = {(a, b): 1 / ((1 - p) * (1 - lost[b, a])) for (a, b), p in lost.items()}
     nodes = sorted(places(surest))
@@ -86,7 +86,7 @@ def test_surest_ways_cost_the_fewest_transmissions_that_any_way_does() -> None:
         least[a, b] = min(least[a, b], least[a, via] + least[via, b])
     for way in ways(surest):
         assert sum(sent[link] for link in itertools.pairwise(way)) == pytest.approx(least[way[0], way[-1]])
-    fewest = ways(resolve(byu_random.STUDIES[0], RETRIES, TAHOE, 16, 1))
+    fewest = ways(resolve(random_flows.STUDIES[0], RETRIES, TAHOE, 16, 1))
     ends = [(way[0], way[-1]) for way in ways(surest)]
     assert ends == [(way[0], way[-1]) for way in fewest], "the same flows"
     assert any(a != b for a, b in zip(ways(surest), fewest, strict=True))
@@ -98,5 +98,5 @@ def test_other_ends_have_no_pair_twice() -> None:
         found = [[(way[0], way[-1]) for way in ways(run)] for run in runs]
         return [pair for run in found for pair in run if run.count(pair) > 1]
 
-    assert pairs(byu_random.OTHER) == []
-    assert pairs(byu_random.GRID_STUDY), "as the catalogue draws them some come twice"
+    assert pairs(random_flows.OTHER) == []
+    assert pairs(random_flows.GRID_STUDY), "as the catalogue draws them some come twice"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from meshpace import engine
+from meshpace.experiments.byu.schemes import AP, TAHOE
+from meshpace.experiments.byu.switches import HOSTS, STUDIES, TOPOLOGIES, hosted
+from meshpace.experiments.byu.topologies import PAR, RETRIES
 from meshpace.study import registry
-from meshpace.study.byu_schemes import AP, TAHOE
-from meshpace.study.byu_switches import HOSTS, STUDIES, TOPOLOGIES, hosted
-from meshpace.study.byu_topologies import PAR, RETRIES
 from meshpace.study.model import AS_IS, Cell, Effort, Study
 from meshpace.study.verdicts import CLAIMS
 

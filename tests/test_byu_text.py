@@ -7,10 +7,11 @@ import math
 import pytest
 
 from meshpace import engine
+from meshpace.experiments.byu import base as byu_base
+from meshpace.experiments.byu import fixed_da, meta
+from meshpace.experiments.byu.schemes import DA, FEW, FIXED, TAHOE
+from meshpace.experiments.byu.topologies import C4, CONDITIONS, RETRIES
 from meshpace.project import scenario_directory
-from meshpace.study import byu_base, byu_fixed_da, byu_meta
-from meshpace.study.byu_schemes import DA, FEW, FIXED, TAHOE
-from meshpace.study.byu_topologies import C4, CONDITIONS, RETRIES
 from meshpace.study.jackknife import pseudo_values
 from meshpace.study.measures import of
 from meshpace.study.model import Cell, Effort
@@ -46,7 +47,7 @@ def test_gains_are_alike_if_their_signs_are_or_one_is_none() -> None:
 
 
 def test_what_paces_at_a_fixed_rate_acknowledges_as_delayed_acks_do() -> None:
-    for study in byu_fixed_da.STUDIES:
+    for study in fixed_da.STUDIES:
         label = study.axis.points[-1].label
         used = {
             scheme: engine.schemes_in_use(study.job(Cell(RETRIES, scheme, label), 1, Effort.QUICK))[scheme]
@@ -59,7 +60,7 @@ def test_what_paces_at_a_fixed_rate_acknowledges_as_delayed_acks_do() -> None:
 
 
 def test_the_best_rate_is_chosen_on_odd_seeds_and_told_of_even_ones() -> None:
-    labels = [byu_fixed_da.at(2, part) for part in byu_fixed_da.PARTS]
+    labels = [fixed_da.at(2, part) for part in fixed_da.PARTS]
     numbers: dict[tuple[str, str, str], list[float | None]] = {
         (TAHOE, label, FLOW_GOODPUT.name): [10.0, 10.0, 10.0, 10.0] for label in labels
     }
@@ -72,18 +73,18 @@ def test_the_best_rate_is_chosen_on_odd_seeds_and_told_of_even_ones() -> None:
         def values(self, cell: Cell, quantity: Quantity) -> list[float | None]:
             return numbers[cell.scheme, cell.point, quantity.name]
 
-    outcome = Made(byu_fixed_da.STUDIES[1], Effort.QUICK, {}, {})
-    best = byu_fixed_da.at_the_best(of(FLOW_GOODPUT, FIXED), 2)
+    outcome = Made(fixed_da.STUDIES[1], Effort.QUICK, {}, {})
+    best = fixed_da.at_the_best(of(FLOW_GOODPUT, FIXED), 2)
     assert best.take(outcome, RETRIES, "") == [None, 11.0, None, 11.0]
-    assert byu_fixed_da.at_the_best(of(JAIN, FIXED), 2).take(outcome, RETRIES, "") == pytest.approx(
+    assert fixed_da.at_the_best(of(JAIN, FIXED), 2).take(outcome, RETRIES, "") == pytest.approx(
         [None, 0.3, None, 0.3], nan_ok=True
     )
 
 
 def test_simulations_of_the_literature_are_the_same_under_every_condition() -> None:
-    study = byu_meta.STUDIES[0]
+    study = meta.STUDIES[0]
     for scheme in study.schemes:
-        label = byu_meta.simulated("AODV", 5)
+        label = meta.simulated("AODV", 5)
         jobs = {study.job(Cell(condition, scheme, label), 1, Effort.QUICK) for condition in CONDITIONS}
         assert len(jobs) == 1
     resolved = engine.resolve(jobs.pop())
@@ -93,15 +94,13 @@ def test_simulations_of_the_literature_are_the_same_under_every_condition() -> N
 
 
 def test_the_building_is_that_of_the_chains() -> None:
-    study = byu_meta.STUDIES[0]
-    ours = engine.resolve(study.job(Cell(RETRIES, byu_meta.CONTROL, byu_meta.measured(5)), 1, Effort.QUICK))
+    study = meta.STUDIES[0]
+    ours = engine.resolve(study.job(Cell(RETRIES, meta.CONTROL, meta.measured(5)), 1, Effort.QUICK))
     settings = (*dict(C4.profiles)[RETRIES.reception], ("flow.0.count", "5"))
     text = (scenario_directory() / C4.scenario).read_bytes()
     theirs = engine.resolve(engine.Job(C4.scenario, text, tuple(f"{key}={value}" for key, value in settings), TAHOE))
     assert [(node["x"], node["y"]) for node in ours["mesh"]] == [(node["x"], node["y"]) for node in theirs["mesh"]]
     assert (ours["radio"], ours["radio_links"]) == (theirs["radio"], theirs["radio_links"])
     assert [flow["path"] for flow in ours["flows"]] == [flow["path"] for flow in theirs["flows"]]
-    used = engine.schemes_in_use(study.job(Cell(RETRIES, "delack-3", byu_meta.measured(1)), 1, Effort.QUICK))[
-        "delack-3"
-    ]
+    used = engine.schemes_in_use(study.job(Cell(RETRIES, "delack-3", meta.measured(1)), 1, Effort.QUICK))["delack-3"]
     assert (used["tcp_profile"], used["congestion"], used["ack_segments"]) == ("wifu", TAHOE, 3)

@@ -15,8 +15,18 @@ from meshpace import engine
 from meshpace.cli.calibration import Plan, numbers
 from meshpace.cli.failure import InputError
 from meshpace.engine import Job
+from meshpace.experiments.throttle.calibrate import (
+    MOST,
+    Alpha,
+    Critical,
+    Hands,
+    Place,
+    alpha_table,
+    alphas,
+    critical,
+    critical_table,
+)
 from meshpace.results import RunResult
-from meshpace.study.calibrate import MOST, Alpha, Critical, Hands, Place, alpha_table, alphas, critical, critical_table
 
 Bits = Callable[[dict[str, str]], float]
 
@@ -111,7 +121,7 @@ TINY = (
 )  # fmt: skip
 PAUSES = """
 import sys
-from meshpace.study import calibrate
+from meshpace.experiments.throttle import calibrate
 made, calls = calibrate.make, []
 def make(*arguments):
     calls.append(arguments)

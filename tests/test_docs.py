@@ -39,7 +39,7 @@ CHEAP = re.compile(r"meshpace (schemes|scenarios|schema|store|study list|run)\b"
 SHORT = """
 import dataclasses
 from meshpace.study import registry
-from meshpace.study.gap import timed
+from meshpace.experiments.gap.figures import timed
 from meshpace.study.model import STATIC, Plan
 
 def short(study):

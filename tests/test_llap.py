@@ -13,19 +13,19 @@ import pytest
 
 from meshpace import engine
 from meshpace.cli.failure import InputError
+from meshpace.experiments.llap import claims_udp as udp
+from meshpace.experiments.llap.claims import correlation
+from meshpace.experiments.llap.claims_cross import best_over_worst
+from meshpace.experiments.llap.claims_tables import unevenness, window_at_one
+from meshpace.experiments.llap.cross import jain, reaction, share_of_first, time_to_fairness
+from meshpace.experiments.llap.figures import OFF, ON
+from meshpace.experiments.llap.grid import BOTTOM, LEFT, RIGHT, SIDE, TOP, pattern
+from meshpace.experiments.llap.quantities import LOSS_MAC, LOSS_MAC2, MISSED, UNEVENNESS, WAIT_AT_SOURCE
+from meshpace.experiments.llap.tracking import AFTER, AT_MOST_FOUR, BEFORE, DEPARTURES, DURING, ESTIMATE, FOUR_HOPS
 from meshpace.report.model import Verdict
 from meshpace.results import RunResult
-from meshpace.study import llap_claims_udp as udp
 from meshpace.study import registry
 from meshpace.study.claims import judge
-from meshpace.study.llap import OFF, ON
-from meshpace.study.llap_claims import correlation
-from meshpace.study.llap_claims_cross import best_over_worst
-from meshpace.study.llap_claims_tables import unevenness, window_at_one
-from meshpace.study.llap_cross import jain, reaction, share_of_first, time_to_fairness
-from meshpace.study.llap_grid import BOTTOM, LEFT, RIGHT, SIDE, TOP, pattern
-from meshpace.study.llap_quantities import LOSS_MAC, LOSS_MAC2, MISSED, UNEVENNESS, WAIT_AT_SOURCE
-from meshpace.study.llap_tracking import AFTER, AT_MOST_FOUR, BEFORE, DEPARTURES, DURING, ESTIMATE, FOUR_HOPS
 from meshpace.study.measures import of, over_axis
 from meshpace.study.model import AODV, Cell, Effort, Study
 from meshpace.study.outcome import Outcome

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from meshpace.experiments.gap.figures import timed
 from meshpace.report import looks
 from meshpace.report.chart import draw
 from meshpace.report.embedded import chart_json
@@ -18,7 +19,6 @@ from meshpace.report.papers import _bars, _line, write_view
 from meshpace.report.sections import study_section
 from meshpace.stats import Estimate
 from meshpace.study.executors import workers
-from meshpace.study.gap import timed
 from meshpace.study.model import STATIC, Axis, Effort, Plan, Point, Study
 from meshpace.study.outcome import load
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN_1S

@@ -8,13 +8,14 @@ from typing import Any, cast
 
 import pytest
 
+from meshpace.experiments.gap import table2
+from meshpace.experiments.gap.claims_text import within_the_threshold
+from meshpace.experiments.gap.claims_time import change, quickest, rate, second_share
 from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Verdict
 from meshpace.results import RunResult
-from meshpace.study import registry, table2
+from meshpace.study import registry
 from meshpace.study.claims import BEST_LEAST, Against, Ask, Claim, Evidence, Judgement, Role, combine, judge
-from meshpace.study.gap_claims_text import within_the_threshold
-from meshpace.study.gap_claims_time import change, quickest, rate, second_share
 from meshpace.study.measures import (
     change_along,
     from_the_mean,

@@ -8,19 +8,13 @@ from typing import Any, cast
 
 import pytest
 
-from meshpace.report.model import Verdict
-from meshpace.results import RunResult
-from meshpace.study import registry
-from meshpace.study.claims import judge
-from meshpace.study.load import of_run
-from meshpace.study.model import STATIC, Cell, Effort
-from meshpace.study.outcome import Outcome
-from meshpace.study.shares import least_ratio, mean_ratio, part_captured, spread, unfairness
-from meshpace.study.strip import window
-from meshpace.study.throttle import CUSTOM, FLOWS_OF_STRIPS
-from meshpace.study.throttle_measures import STRIPS, farthest_flow, flows_of, hops_of, is_strip, part_of_means
-from meshpace.study.throttle_quantities import LOST, QUEUED, RELAYED, RELAYED_ONCE
-from meshpace.study.throttle_tables import (
+from meshpace.experiments.throttle.figures import CUSTOM, FLOWS_OF_STRIPS
+from meshpace.experiments.throttle.load import of_run
+from meshpace.experiments.throttle.measures import STRIPS, farthest_flow, flows_of, hops_of, is_strip, part_of_means
+from meshpace.experiments.throttle.quantities import LOST, QUEUED, RELAYED, RELAYED_ONCE
+from meshpace.experiments.throttle.shares import least_ratio, mean_ratio, part_captured, spread, unfairness
+from meshpace.experiments.throttle.strip import window
+from meshpace.experiments.throttle.tables import (
     alpha,
     critical,
     determination,
@@ -29,6 +23,12 @@ from meshpace.study.throttle_tables import (
     line,
     load_ratio,
 )
+from meshpace.report.model import Verdict
+from meshpace.results import RunResult
+from meshpace.study import registry
+from meshpace.study.claims import judge
+from meshpace.study.model import STATIC, Cell, Effort
+from meshpace.study.outcome import Outcome
 from meshpace.study.verdicts import CLAIMS
 
 

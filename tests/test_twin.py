@@ -10,12 +10,12 @@ import pytest
 
 from meshpace.emulation.record import EmulationError
 from meshpace.engine import Job, complaints, resolve, run_many
+from meshpace.experiments.twin import CONTROLS, kernel, twin
 from meshpace.study import emulated, registry
 from meshpace.study.model import Effort
 from meshpace.study.record import key_of, of_result, question_of, simulate
 from meshpace.study.runner import tasks
 from meshpace.study.store import Store
-from meshpace.study.twin import CONTROLS, kernel, twin
 
 (TWIN,) = registry.find(["twin"])
 

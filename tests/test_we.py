@@ -9,12 +9,8 @@ from typing import Any, cast
 import pytest
 
 from meshpace import engine
-from meshpace.results import RunResult
-from meshpace.study import registry
-from meshpace.study.model import AS_IS, DSDV, STATIC, Cell, Effort, Study
-from meshpace.study.verdicts import CLAIMS
-from meshpace.study.we_claims_utility import adjusted_at, tcp_share, we_by_tcp
-from meshpace.study.we_quantities import (
+from meshpace.experiments.we.claims_utility import adjusted_at, tcp_share, we_by_tcp
+from meshpace.experiments.we.quantities import (
     DATA_AIRTIME_S,
     FLOW_DELAY,
     FORWARDED,
@@ -28,6 +24,10 @@ from meshpace.study.we_quantities import (
     throughput_of_the_tool,
     variation,
 )
+from meshpace.results import RunResult
+from meshpace.study import registry
+from meshpace.study.model import AS_IS, DSDV, STATIC, Cell, Effort, Study
+from meshpace.study.verdicts import CLAIMS
 
 STUDIES = {study.name: study for study in registry.STUDIES if study.paper == "we-tcp-ap"}
 CATALOGUE = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "we-tcp-ap.md"

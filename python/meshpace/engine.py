@@ -60,7 +60,9 @@ class Job(NamedTuple):
         return (self.name, self.text, [*bases, *self.overrides], self.scheme, self.seed)
 
     def _formulated(self) -> _Formulated:
-        own = [(formula.scheme_name(), formula, *formula.decides()) for formula in self.formulas]
+        own: list[tuple[str, Callable[[], object], bool, bool, bool]] = [
+            (formula.scheme_name(), formula, *formula.decides()) for formula in self.formulas
+        ]
         return self._tuple(), own
 
 

@@ -10,8 +10,16 @@ from pathlib import Path
 
 from meshpace.cli.failure import InputError
 from meshpace.cli.terminal import console
+from meshpace.experiments.throttle.calibrate import (
+    FIRST_SEED,
+    Hands,
+    Place,
+    alpha_table,
+    alphas,
+    critical,
+    critical_table,
+)
 from meshpace.files import replacing
-from meshpace.study.calibrate import FIRST_SEED, Hands, Place, alpha_table, alphas, critical, critical_table
 from meshpace.study.executors import workers
 from meshpace.study.record import running
 from meshpace.study.store import Store

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from meshpace.experiments.gap.claims_beyond import delay, fairness
+from meshpace.experiments.gap.claims_chain import chains
+from meshpace.experiments.gap.claims_parallel import same_way
 from meshpace.study.claims import Claim
-from meshpace.study.gap_claims_beyond import delay, fairness
-from meshpace.study.gap_claims_chain import chains
-from meshpace.study.gap_claims_parallel import same_way
 
 CLAIMS: tuple[Claim, ...] = (
     *chains("demo"),

@@ -6,7 +6,7 @@ and 0.41 downward) that no demo could decide the headlines there: the studies of
 
 from __future__ import annotations
 
-from meshpace.study.gap import CASES
+from meshpace.experiments.gap.figures import CASES
 from meshpace.study.model import AODV, NO_AXIS, STATIC, Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import (
     DELAY,

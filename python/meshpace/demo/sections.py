@@ -7,10 +7,10 @@ from typing import TypedDict
 
 from meshpace.cli.tables import show
 from meshpace.demo.plan import CONDITIONS, SCHEMES
+from meshpace.experiments.gap.figures import CASES
 from meshpace.report.figures import command
 from meshpace.report.model import Chart, Claim, Download, Section, Series, Table, View
 from meshpace.report.sections import downloads, drawn
-from meshpace.study.gap import CASES
 from meshpace.study.model import ROUTING_NAMES, Cell, Condition, scheme_name
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import DELAY, FLOWS, GOODPUT, JAIN_1S, JAIN_10S, JAIN_100S, Quantity

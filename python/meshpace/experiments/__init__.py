@@ -1,0 +1,1 @@
+"""What the five papers measured, as studies with claims: a folder a paper."""

@@ -1,0 +1,1 @@
+"""The thesis on WiFu (Lee 2012; docs/experiments/thesis.md)."""

@@ -1,0 +1,1 @@
+"""The LLAP paper (Franklin and Siva Ram Murthy 2008; docs/experiments/llap.md)."""

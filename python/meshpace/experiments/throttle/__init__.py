@@ -1,0 +1,1 @@
+"""Ingress throttling (Osipov and Tschudin 2005; docs/experiments/ingress-throttling.md)."""

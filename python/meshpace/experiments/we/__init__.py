@@ -1,0 +1,1 @@
+"""The WE TCP-AP paper (Barreto 2016; docs/experiments/we-tcp-ap.md)."""
