@@ -114,6 +114,7 @@ def test_what_it_is_told_flow_by_flow(mesh: meshpace.Scenario) -> None:
 
     class Ear(meshpace.Formula):
         base = "tcp-gap"
+        parameters: ClassVar = {"gateway": "pacing"}  # goodput control would hold back by its cap
 
         def __init__(self) -> None:
             ears.append(self)

@@ -206,7 +206,7 @@ def test_less_motion_means_no_flight(tab: Page) -> None:
 
 
 def test_two_look_on_and_one_that_never_reads_holds_up_nobody() -> None:
-    with viewed() as view, Feed(view) as feed:
+    with viewed() as view, Feed(view):
         with socket.create_connection(("127.0.0.1", view.port)) as deaf:
             deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             deaf.sendall(f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{view.port}\r\n\r\n".encode())
@@ -216,7 +216,6 @@ def test_two_look_on_and_one_that_never_reads_holds_up_nobody() -> None:
             for seen in both:
                 assert seen == sorted(seen)
                 assert seen[-1] - seen[0] == pytest.approx(2.4), "no line is missing"
-            assert feed.written >= 25
         one[0].close()
         two[0].close()
 

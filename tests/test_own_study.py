@@ -90,7 +90,7 @@ def test_the_example_is_run_judged_and_reported(cli: Cli, tmp_path: Path) -> Non
     assert page.returncode == 0, page.stderr
     text = (tmp_path / "mine.html").read_text()
     assert "Pacing over the length of a chain" in text
-    assert "NewReno&#x27;s goodput falls with the length." in text
+    assert "NewReno&#39;s goodput falls with the length." in text
     assert "TCP-GAP, figure by figure" not in text
     assert "| 6 | TCP-AP |" in cli("study", "table", EXAMPLE).stdout
     decided = cli("study", "decide", EXAMPLE, "--budget", "0s", "--json")

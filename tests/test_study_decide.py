@@ -200,7 +200,7 @@ def test_the_command(cli: Cli) -> None:
     done = cli("study", "run", "gap-oracle-4", "--store", "s", "--decide", "--budget", "1s", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert set(told) == {"schema", "effort", "engine_fingerprint", "runs", "claims", "decide"}
+    assert set(told) == {"schema", "effort", "engine_fingerprint", "runs", "claims", "left_out", "decide"}
     assert told["runs"] == {"made": 96, "stored": 0, "others": 0}
     assert set(told["claims"][0]) >= {
         "id", "study", "figure", "condition", "printed", "value", "ci95", "ratio", "verdict", "seeds",

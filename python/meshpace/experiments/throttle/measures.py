@@ -100,9 +100,9 @@ def part_of_means(measure: Measure, wanted: Callable[[str], bool], holds: Callab
         columns = [measure.take(outcome, condition, label) for label in labels]
         rows = [[value for value in row if value is not None] for row in zip(*columns, strict=False)]
 
-        def true_of(some: Sequence[Sequence[float]]) -> float:
+        def true_of(some: Sequence[Sequence[float]]) -> float | None:
             means = [math.fsum(column) / len(some) for column in zip(*some, strict=True)]
-            return sum(map(holds, means)) / len(means)
+            return sum(map(holds, means)) / len(means) if means else None
 
         return by_seed([row for row in rows if row and len(row) == len(labels)], true_of)
 

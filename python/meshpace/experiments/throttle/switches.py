@@ -168,27 +168,40 @@ _STRIP_LABELS, _THREE_LABELS = (
     tuple(point.label for point in study.axis.points if _ALONE not in point.label)
     for study in (STUDIES[0], STUDIES[-1])
 )
+_ONCE_LABELS = tuple(label for label in _STRIP_LABELS if label.startswith("O3"))
 
 
 def _claim(identity: str, statement: str, *asks: Ask) -> Claim:
     return Claim(f"throttle {identity}", statement, "", f"{PAPER}; section 5 of the catalogue", "", asks)
 
 
-_HERE = (tuple(f"throttle-switches-{name}" for name in _STRIPS), _STRIP_LABELS)
+_HERE = (
+    (
+        tuple(f"throttle-switches-{name}" for name in _STRIPS),
+        tuple(label for label in _STRIP_LABELS if label not in _ONCE_LABELS),
+    ),
+    (tuple(f"throttle-switches-{name}" for name, (hops, _) in _STRIPS.items() if hops in _ONCE), _ONCE_LABELS),
+)
 _THERE = (("throttle-switches-three",), _THREE_LABELS)
 CLAIMS = (
     _claim(
         "open 1",
         "Whatever is decided on an open point, throttled flows side by side are fair and carry as much (our question).",
-        Ask(_STRIP_SHARES.of(unfairness, "throttle"), at_most(0.05), number, "u, throttled", *_HERE),
-        Ask(_STRIP_SHARES.of(spread, "throttle"), at_most(0.05), number, "s, throttled", *_HERE),
-        Ask(_STRIP_SHARES.of(of_alone, "throttle"), at_least(0.95), proportion, "Total over one flow's", *_HERE),
-        Ask(
-            _STRIP_SHARES.difference(unfairness, "throttle", "newreno"),
-            order(rises=False),
-            difference,
-            "u less plain's",
-            *_HERE,
+        *(
+            ask
+            for here in _HERE
+            for ask in (
+                Ask(_STRIP_SHARES.of(unfairness, "throttle"), at_most(0.05), number, "u, throttled", *here),
+                Ask(_STRIP_SHARES.of(spread, "throttle"), at_most(0.05), number, "s, throttled", *here),
+                Ask(_STRIP_SHARES.of(of_alone, "throttle"), at_least(0.95), proportion, "Total over one flow's", *here),
+                Ask(
+                    _STRIP_SHARES.difference(unfairness, "throttle", "newreno"),
+                    order(rises=False),
+                    difference,
+                    "u less plain's",
+                    *here,
+                ),
+            )
         ),
     ),
     _claim(

@@ -49,7 +49,7 @@ def _moving(flows: int, figure: str) -> Study:
         quick=Plan(5, timed(120, 0), core_s=0.5),
         full=Plan(30, timed(120, 0), core_s=0.5),
         quantities=(GOODPUT, JAIN, PACKET_DELAY, LOSS),
-        settings=(("flow.0.count", str(flows)), ("flow.1.count", str(flows))),
+        settings=(("flow.0.count", str(flows)), ("flow.0.scheme", "newreno"), ("flow.1.count", str(flows))),
         series=True,
         notes="T4a; a placement drawn uniformly has a path in 0.9 of 100 cases.",
     )
