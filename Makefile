@@ -29,16 +29,22 @@ $(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
 # ns-2, the judge of `meshpace crosscheck`; tshark and Chromium, which the tests of packet captures and of the report
 # use; clang for the eBPF programs; what the live tests put network namespaces together with. Only root can install them.
 DEBIAN := ns2 tshark chromium
-DEBIAN_LIVE := clang llvm libbpf-dev bpftool iproute2 nftables iptables iperf3 ethtool tcpdump kmod procps mmdebstrap
+DEBIAN_LIVE := clang llvm libbpf-dev bpftool iproute2 nftables iptables iperf3 ethtool tcpdump kmod procps mmdebstrap \
+  busybox curl openssh-client libwrap0
 $(VENV)/.debian: Makefile | $(VENV)/.tools
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! ( for c in ns tshark chromium clang llc bpftool ip nft \
-	    iptables iperf3 ethtool tcpdump kmod sysctl mmdebstrap; do command -v $$c || exit 1; done ) >/dev/null; then \
+	    iptables iperf3 ethtool tcpdump kmod sysctl mmdebstrap busybox curl ssh; do command -v $$c || exit 1; done ) >/dev/null; then \
 	    echo "installing $(DEBIAN) $(DEBIAN_LIVE)"; \
 	    apt-get update -qq; \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN_LIVE) >/dev/null \
 	      || echo "not installed: $(DEBIAN_LIVE): meshpaced's eBPF programs and the live tests need them"; \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN) >/dev/null \
 	      || echo "not installed: $(DEBIAN): crosscheck, the tests of captures and of the report need them"; \
+	fi
+# Installed, sshd would open a port of the machine; a test of the emulator wants the program alone.
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! command -v sshd >/dev/null && [ ! -x $(VENV)/debian/usr/sbin/sshd ]; then \
+	    cd $(VENV) && apt-get download -qq openssh-server >/dev/null 2>&1 && dpkg -x openssh-server_*.deb debian && rm openssh-server_*.deb \
+	      || echo "not unpacked: openssh-server: a test of the emulator needs its sshd"; \
 	fi
 	touch $@
 

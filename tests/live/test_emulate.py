@@ -106,7 +106,8 @@ def test_a_name_is_looked_up(mesh: Emulation) -> None:
         assert "192.0.2.53" in done.stdout, done.stdout + done.stderr
 
 
-SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
+SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:{sys.prefix}/debian/usr/sbin")
+"""Installed, or as `make setup` unpacks it."""
 
 
 @pytest.mark.skipif(SSHD is None or shutil.which("ssh") is None, reason="needs sshd and ssh (Debian: openssh-server)")
