@@ -50,7 +50,7 @@ $(VENV)/.debian: Makefile | $(VENV)/.tools
 
 # The daemon, and the relay that its tests and its demo put between network namespaces. Without clang: without eBPF.
 target/release/meshpaced: $(RUST_SOURCES) $(shell find bpf -type f 2>/dev/null) | $(VENV)/.debian
-	cargo build --release --quiet -p meshpace-daemon $(if $(shell command -v clang 2>/dev/null),,--no-default-features)
+	cargo build --release --quiet -p meshpace-daemon $(if $(shell command -v clang 2>/dev/null),,--no-default-features --features "manual top")
 	cargo build --release --quiet -p meshpace-linux --example relay
 	touch $@
 
@@ -105,7 +105,7 @@ fuzz:
 
 ## meshpaced as one static file, target/static/meshpaced, for this machine's processor or for STATIC_TARGET. With musl where
 ## its standard library is installed or rustup can fetch it, else with glibc, for this processor only. STATIC_FEATURES leaves parts out:
-## "--no-default-features --features ebpf" `meshpaced top`, --no-default-features the eBPF programs, and clang, too.
+## "--no-default-features --features ebpf,manual" `meshpaced top`, --no-default-features `meshpaced man`, the eBPF programs, and clang, too.
 ## STATIC_PROFILE=small makes it small where packets do not come through.
 STATIC_TARGET ?= $(shell uname -m)-unknown-linux-musl
 STATIC_FEATURES ?=
@@ -121,10 +121,14 @@ static:
 	    echo "no $$target to be had: static with glibc for $$here"; \
 	    target=$$here; \
 	fi; \
-	case $$target in $$(uname -m)-*) ;; \
-	    *) export CARGO_TARGET_$$(echo $$target | tr a-z- A-Z_)_LINKER=$(STATIC_LINKER) ;; \
+	lld=$$(rustc --print sysroot)/lib/rustlib/$$(rustc -vV | sed -n 's/^host: //p')/bin/gcc-ld; \
+	case $$target in \
+	    $$(uname -m)-*-musl) small="-C link-arg=-fuse-ld=lld -C link-arg=-B$$lld -C link-arg=-Wl,--icf=all,-z,pack-relative-relocs" ;; \
+	    $$(uname -m)-*) small= ;; \
+	    *) small="-C link-arg=--icf=all -C link-arg=-zpack-relative-relocs"; \
+	       export CARGO_TARGET_$$(echo $$target | tr a-z- A-Z_)_LINKER=$(STATIC_LINKER) ;; \
 	esac; \
-	RUSTFLAGS='-C target-feature=+crt-static -C strip=symbols' \
+	RUSTFLAGS="-C target-feature=+crt-static -C strip=symbols $$small" \
 	    cargo build --profile $(STATIC_PROFILE) --target-dir target -p meshpace-daemon --bin meshpaced $(STATIC_FEATURES) --target $$target \
 	  && cp target/$$target/$(STATIC_PROFILE)/meshpaced target/static/meshpaced
 	@ls -l target/static/meshpaced

@@ -2,11 +2,11 @@
 
 #[cfg(feature = "ebpf")]
 use crate::host;
+#[cfg(feature = "manual")]
+use crate::manual;
 #[cfg(feature = "top")]
 use crate::top;
-use crate::{
-    Failure, config, control, doctor, endpoint, explain, flows, gateway, init, manual, status, undo,
-};
+use crate::{Failure, config, control, doctor, endpoint, explain, flows, gateway, init, status, undo};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -51,6 +51,7 @@ enum Command {
     /// End the daemon.
     Stop(control::command::StopArgs),
     /// Write man pages, or a shell's completions.
+    #[cfg(feature = "manual")]
     Man(manual::Args),
 }
 
@@ -77,6 +78,7 @@ impl Cli {
             Command::Reload(args) => control::command::reload(&args),
             Command::Mode(args) => control::command::mode(&args),
             Command::Stop(args) => control::command::stop(&args),
+            #[cfg(feature = "manual")]
             Command::Man(args) => manual::run(&args),
         }
     }

@@ -22,6 +22,7 @@ pub mod hops;
 pub mod host;
 pub mod init;
 pub mod lease;
+#[cfg(feature = "manual")]
 pub mod manual;
 pub mod metrics;
 pub mod rights;
