@@ -41,7 +41,7 @@ _ALONE = tuple(
 _WINDOWED = tuple(Point(windowed(h, w), chain(h, w), float(h)) for h in HOPS for w in WINDOWS)
 _QUICK_ALONE = tuple(alone(h, s) for s in SEGMENTS for h in QUICK_HOPS)
 _QUICK_WINDOWED = tuple(
-    windowed(h, w) for h in HOPS for w in ((1, 2, 4, 6, 9, 12, 16, 20) if h in {4, 8} else (1, 4, 12))
+    windowed(h, w) for h in HOPS for w in ((1, 2, 4, 6, 9, 12, 16, 20) if h in {4, 8} else (1, 12))
 )
 
 _CRITICAL = Study(
@@ -119,7 +119,7 @@ _FAMILY = Study(
     axis=Axis("hops and flows", "", strips(HOPS)),
     schemes=("newreno",),
     conditions=CONDITIONS,
-    quick=Plan(8, QUICK, quick_strips(QUICK_HOPS), core_s=0.5),
+    quick=Plan(6, QUICK, quick_strips(QUICK_HOPS), core_s=0.5),
     full=Plan(30, FULL, core_s=0.8),
     quantities=(GOODPUT, JAIN, JAIN_1S, JAIN_10S, TIMEOUTS, LOST, ACK_PART),
     notes="Up to 4 hops all nodes sense each other: no hidden nodes.",
