@@ -40,9 +40,7 @@ _ALONE = tuple(
 )  # fmt: skip
 _WINDOWED = tuple(Point(windowed(h, w), chain(h, w), float(h)) for h in HOPS for w in WINDOWS)
 _QUICK_ALONE = tuple(alone(h, s) for s in SEGMENTS for h in QUICK_HOPS)
-_QUICK_WINDOWED = tuple(
-    windowed(h, w) for h in HOPS for w in ((1, 2, 4, 6, 9, 12, 16, 20) if h in {4, 8} else (1, 12))
-)
+_QUICK_WINDOWED = tuple(windowed(h, w) for h in HOPS for w in ((1, 2, 4, 6, 9, 12, 16, 20) if h in {4, 8} else (1, 12)))
 
 _CRITICAL = Study(
     name="throttle-critical-load",
