@@ -1,6 +1,8 @@
 //! The wired-to-wireless half of a connection: paced here, holes repaired from the cache.
 
 mod answers;
+mod cache;
+mod pace;
 
 pub(crate) use answers::Answer;
 
@@ -8,14 +10,10 @@ use crate::budget::Budget;
 use crate::forecast::BaseRoundTrip;
 use crate::goodput::Goodput;
 use crate::hole::Hole;
-use crate::own_law::{OwnLaw, OwnPace};
+use crate::own_law::OwnPace;
 use crate::pacing_queue::{Outbound, PacingQueue};
-use crate::schedule::Place;
-use crate::segment_map::{Recorded, SegmentMap, UNACKED_MAX};
-use crate::{
-    Config, Departure, DiscardReason, DupAck, Path, Queues, Retransmissions, Treatment, WirelessLaw,
-};
-use alloc::boxed::Box;
+use crate::segment_map::SegmentMap;
+use crate::{Config, Departure, DiscardReason, Path, Queues, Retransmissions, Treatment, WirelessLaw};
 use alloc::vec::Vec;
 use meshpace_pacing::{Pacer, Pending};
 use meshpace_tcp::Segment;
@@ -143,21 +141,6 @@ impl<P: Clone> Down<P> {
         }
     }
 
-    /// The spacing in force: the slower of the law's and the cap's (schemes.md 3.4).
-    pub fn interval(&self) -> Option<Span> {
-        self.law_interval().max(self.cap)
-    }
-
-    /// The law's interval.
-    pub fn law_interval(&self) -> Option<Span> {
-        self.own.as_ref().map_or_else(|| self.wireless.law.interval(), |own| own.interval)
-    }
-
-    /// Puts a law of the driver's in place of the configured one, of which the initial interval stays.
-    pub fn pace_by(&mut self, law: Box<dyn OwnLaw>) {
-        self.own = Some(OwnPace::new(law, self.wireless.law.interval()));
-    }
-
     /// False while the flow bypasses its queue.
     pub fn is_paced(&self) -> bool {
         self.treatment == Treatment::Pace && self.refused.is_none()
@@ -188,17 +171,6 @@ impl<P: Clone> Down<P> {
     /// A packet waited so long for its turn.
     fn waited(&mut self, wait: Span) {
         self.wait = Some(self.wait.map_or(wait, |old| (old * 7 + wait) / 8));
-    }
-
-    /// Where the head of the queue stands.
-    pub fn place(&self) -> Option<Place> {
-        Some(Place { due: self.due?, ticket: self.queue.first_ticket()? })
-    }
-
-    /// Takes over what another connection of the host has made of the host's round trips.
-    pub fn adopt(&mut self, now: Instant, law: WirelessLaw) {
-        self.wireless = law;
-        self.apply_pace(now);
     }
 
     pub fn queue_len(&self) -> usize {
@@ -395,30 +367,6 @@ impl<P: Clone> Down<P> {
         self.queue.push(packet);
     }
 
-    /// Gives the cached packets back.
-    fn drop_cache(&mut self, budget: &mut Budget<'_>) {
-        budget.keep(Bytes::ZERO, self.cached);
-        self.cached = Bytes::ZERO;
-        for entry in self.map.ending_after(self.cached_from) {
-            self.cached_from = entry.end;
-            entry.keep = None;
-        }
-    }
-
-    /// Gives the cache and the map back.
-    pub fn release(&mut self, budget: &mut Budget<'_>) {
-        budget.keep(Bytes::ZERO, self.cached);
-        budget.forget(self.map.len());
-    }
-
-    /// Sets goodput control's cap.
-    pub fn set_cap(&mut self, now: Instant, cap: Option<Span>) {
-        if self.cap != cap {
-            self.cap = cap;
-            self.apply_pace(now);
-        }
-    }
-
     pub fn una(&self) -> Seq {
         self.map.una()
     }
@@ -434,98 +382,5 @@ impl<P: Clone> Down<P> {
         let outstanding = self.outstanding();
         let held_back = self.is_paced() && self.interval().is_some();
         Pending { demand: if held_back { !self.queue.is_empty() } else { outstanding }, outstanding }
-    }
-
-    fn apply_pace(&mut self, now: Instant) {
-        self.pacer.set_interval(now, self.interval());
-        self.reschedule(now);
-    }
-
-    fn reschedule(&mut self, now: Instant) {
-        self.due = (!self.queue.is_empty()).then(|| self.pacer.release_at(now));
-    }
-
-    /// Room for one more packet in the queue; the oldest cached packets make way.
-    fn make_room(&mut self, wire_len: Bytes, config: &Config, budget: &mut Budget<'_>) -> Room {
-        if self.queue.len() >= config.flow_held_max() {
-            return Room::OwnFull;
-        }
-        let limit = config.flow_limit(self.window);
-        let fits =
-            |kept: Bytes, budget: &Budget<'_>| kept + wire_len <= limit && budget.can_hold(config, wire_len);
-        if fits(self.queue.bytes() + self.cached, budget) {
-            return Room::Made;
-        }
-        if self.cached > Bytes::ZERO {
-            for entry in self.map.ending_after(self.cached_from) {
-                self.cached_from = entry.end;
-                if let Some(cached) = entry.keep.take() {
-                    self.cached = self.cached - cached.wire_len;
-                    budget.keep(Bytes::ZERO, cached.wire_len);
-                    if fits(self.queue.bytes() + self.cached, budget) {
-                        return Room::Made;
-                    }
-                }
-            }
-        }
-        if self.queue.bytes() + wire_len > limit || budget.is_greedy(config) {
-            Room::OwnFull
-        } else {
-            Room::OthersFull
-        }
-    }
-
-    /// Gives back what has waited for its acknowledgement for too long.
-    fn age(&mut self, now: Instant, budget: &mut Budget<'_>) {
-        let (mut segments, mut freed) = (0, Bytes::ZERO);
-        while let Some(old) = self.map.pop_older_than(now, UNACKED_MAX) {
-            segments += 1;
-            freed += old.keep.map_or(Bytes::ZERO, |cached| cached.wire_len);
-            self.cached_from = self.cached_from.later(old.end);
-        }
-        self.cached = self.cached - freed;
-        budget.keep(Bytes::ZERO, freed);
-        budget.forget(segments);
-    }
-
-    /// Notes a departure: T1, and the packet itself for repairs.
-    fn record(&mut self, now: Instant, packet: &Outbound<P>, config: &Config, budget: &mut Budget<'_>) {
-        let wire_len = packet.wire_len;
-        let caches = self.is_paced()
-            && config.dupack != DupAck::Off
-            && self.queue.bytes() + self.cached + wire_len <= config.flow_limit(self.window)
-            && budget.can_cache(config, wire_len);
-        let keep = caches.then(|| Cached { packet: packet.packet.clone(), wire_len });
-        self.age(now, budget);
-        let payload = Bytes(u64::from(packet.end.since(packet.start)));
-        let fresh = packet.start == self.map.end();
-        // In the middle of a connection what is on its way is known once an acknowledgement has come.
-        let known = self.whole || self.told.is_some();
-        if fresh
-            && known
-            && payload >= self.segment
-            && packet.start.since(self.map.una()) <= packet.end.since(packet.start)
-        {
-            self.alone = Some(packet.end);
-        }
-        let room = budget.can_record(config, self.map.len());
-        let replaced = match self.map.record(packet.start, packet.end, now, room, keep) {
-            Recorded::Not => return,
-            Recorded::New => {
-                budget.record();
-                None
-            }
-            Recorded::Again(before) => {
-                self.passed_again += 1;
-                before
-            }
-        };
-        if caches && packet.start.before(self.cached_from) {
-            self.cached_from = packet.start;
-        }
-        let freed = replaced.map_or(Bytes::ZERO, |cached| cached.wire_len);
-        let taken = if caches { wire_len } else { Bytes::ZERO };
-        self.cached = self.cached + taken - freed;
-        budget.keep(taken, freed);
     }
 }

@@ -4,6 +4,7 @@ mod admission;
 mod explain;
 mod goodput_control;
 mod shared;
+mod told;
 
 use crate::budget::Books;
 use crate::connection::Told;
@@ -14,8 +15,8 @@ use crate::schedule::Schedule;
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Activity, Config, Counters, Departure, DiscardReason, FlowKey, FlowStats, Kept, OwnLawFactory,
-    RoundTrips, Route, RttOption, Side, TcpView, Treatment, Verdict, Waits,
+    Action, Config, Counters, Departure, DiscardReason, FlowKey, Kept, OwnLawFactory, RoundTrips, Route,
+    RttOption, Side, TcpView, Treatment, Verdict, Waits,
 };
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -188,76 +189,6 @@ impl<P: Clone> Gateway<P> {
     #[must_use]
     pub fn option_length(&self) -> Bytes {
         Bytes(u64::from(self.config.option_length))
-    }
-
-    /// Totals since the beginning.
-    #[must_use]
-    pub const fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
-    /// All round trips measured since the beginning.
-    #[must_use]
-    pub const fn round_trips(&self) -> &RoundTrips {
-        &self.round_trips
-    }
-
-    /// How long packets have waited for their turn since the beginning.
-    #[must_use]
-    pub const fn waits(&self) -> &Waits {
-        &self.waits
-    }
-
-    /// The connections known, in the order of their keys.
-    pub fn flows(&self) -> impl Iterator<Item = FlowStats> {
-        self.table.iter().map(|(_, connection)| FlowStats::of(connection))
-    }
-
-    /// As [`Gateway::flows`], with what came of each and when; only those that follow `after`, if given.
-    pub fn flows_with_activity(
-        &self,
-        after: Option<&FlowKey>,
-    ) -> impl Iterator<Item = (FlowStats, Activity)> {
-        self.table
-            .iter_after(after)
-            .map(|(_, connection)| (FlowStats::of(connection), Activity::of(connection)))
-    }
-
-    /// As [`Gateway::flow`], with what came of it and when.
-    #[must_use]
-    pub fn flow_with_activity(&self, key: &FlowKey) -> Option<(FlowStats, Activity)> {
-        let connection = self.table.get(self.table.find(key)?);
-        Some((FlowStats::of(connection), Activity::of(connection)))
-    }
-
-    /// One connection, if known.
-    #[must_use]
-    pub fn flow(&self, key: &FlowKey) -> Option<FlowStats> {
-        Some(FlowStats::of(self.table.get(self.table.find(key)?)))
-    }
-
-    /// How many connections are known.
-    #[must_use]
-    pub fn flow_count(&self) -> usize {
-        self.table.len()
-    }
-
-    /// Packets waiting in all queues.
-    #[must_use]
-    pub const fn held(&self) -> usize {
-        self.books.held()
-    }
-
-    /// Bytes in all queues and caches.
-    #[must_use]
-    pub const fn buffered(&self) -> Bytes {
-        self.books.bytes()
-    }
-
-    /// Entries in all sequence maps.
-    #[must_use]
-    pub const fn segments(&self) -> usize {
-        self.books.segments()
     }
 
     /// A RST ends the connection. From the wired side it follows the held data, all at once;

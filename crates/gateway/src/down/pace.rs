@@ -1,0 +1,53 @@
+//! The pace of a flow: the law's, a law of the driver's, or goodput control's cap; and when the head of the queue may leave.
+
+use super::Down;
+use crate::WirelessLaw;
+use crate::own_law::{OwnLaw, OwnPace};
+use crate::schedule::Place;
+use alloc::boxed::Box;
+use meshpace_units::{Instant, Span};
+
+impl<P: Clone> Down<P> {
+    /// The spacing in force: the slower of the law's and the cap's (schemes.md 3.4).
+    pub fn interval(&self) -> Option<Span> {
+        self.law_interval().max(self.cap)
+    }
+
+    /// The law's interval.
+    pub fn law_interval(&self) -> Option<Span> {
+        self.own.as_ref().map_or_else(|| self.wireless.law.interval(), |own| own.interval)
+    }
+
+    /// Puts a law of the driver's in place of the configured one, of which the initial interval stays.
+    pub fn pace_by(&mut self, law: Box<dyn OwnLaw>) {
+        self.own = Some(OwnPace::new(law, self.wireless.law.interval()));
+    }
+
+    /// Where the head of the queue stands.
+    pub fn place(&self) -> Option<Place> {
+        Some(Place { due: self.due?, ticket: self.queue.first_ticket()? })
+    }
+
+    /// Takes over what another connection of the host has made of the host's round trips.
+    pub fn adopt(&mut self, now: Instant, law: WirelessLaw) {
+        self.wireless = law;
+        self.apply_pace(now);
+    }
+
+    /// Sets goodput control's cap.
+    pub fn set_cap(&mut self, now: Instant, cap: Option<Span>) {
+        if self.cap != cap {
+            self.cap = cap;
+            self.apply_pace(now);
+        }
+    }
+
+    pub(super) fn apply_pace(&mut self, now: Instant) {
+        self.pacer.set_interval(now, self.interval());
+        self.reschedule(now);
+    }
+
+    pub(super) fn reschedule(&mut self, now: Instant) {
+        self.due = (!self.queue.is_empty()).then(|| self.pacer.release_at(now));
+    }
+}
