@@ -4,6 +4,7 @@
 //! a packet at each hop: every attempt, or each packet once. Bytes are the packets' own, so that whoever reads them may add
 //! any header: `8 * (bytes + overhead * attempts)` bits.
 
+use crate::by_account::ByAccount;
 use crate::counted::Counted;
 use crate::network::Network;
 use crate::shares::Shares;
@@ -29,38 +30,22 @@ pub struct Load {
 
 /// What a node sent, by account.
 #[derive(Clone, Debug, Default)]
-pub struct Loads {
-    /// Sorted by account: packets that carry data, then acknowledgements.
-    by_account: Vec<(Account, [Load; 2])>,
-}
+pub struct Loads(ByAccount<Load>);
 
 impl Loads {
     fn of(&mut self, account: Account, class: Class) -> Option<&mut Load> {
-        let kind = match class {
-            Class::Data => 0,
-            Class::Ack => 1,
-            Class::Control | Class::Arp => return None,
-        };
-        let index = match self.by_account.binary_search_by_key(&account, |entry| entry.0) {
-            Ok(index) => index,
-            Err(index) => {
-                self.by_account.insert(index, (account, Default::default()));
-                index
-            }
-        };
-        Some(&mut self.by_account[index].1[kind])
+        self.0.of(account, class, Load::default)
     }
 
     /// What was sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
     #[must_use]
     pub fn get(&self, account: Account) -> Option<[Load; 2]> {
-        let found = self.by_account.binary_search_by_key(&account, |entry| entry.0);
-        found.ok().map(|index| self.by_account[index].1)
+        self.0.get(account).copied()
     }
 
     /// Forgets everything counted.
     pub fn reset(&mut self) {
-        self.by_account.clear();
+        self.0.clear();
     }
 }
 

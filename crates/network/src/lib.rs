@@ -12,6 +12,7 @@ mod addresses;
 mod air;
 mod arp;
 mod build;
+mod by_account;
 mod capture;
 mod counted;
 mod counting;

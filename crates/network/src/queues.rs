@@ -2,8 +2,9 @@
 //!
 //! A packet counts from when it is given to the node's relay until the MAC takes it or the queue drops it, held back or not.
 
+use crate::by_account::ByAccount;
 use crate::network::Network;
-use meshpace_packet::{Account, Class, Handle};
+use meshpace_packet::{Account, Handle};
 use meshpace_units::Instant;
 use std::fmt::Debug;
 
@@ -66,36 +67,18 @@ impl Level {
 pub struct QueueLevels {
     /// All packets, those of routing and address resolution as well.
     pub all: Level,
-    /// Sorted by account: packets that carry data, acknowledgements.
-    by_account: Vec<(Account, [Level; 2])>,
+    by_account: ByAccount<Level>,
 }
 
 impl QueueLevels {
     /// Of an account: packets that carry data, acknowledgements. `None`: none of them ever came to this node's queue.
     #[must_use]
     pub fn get(&self, account: Account) -> Option<&[Level; 2]> {
-        let found = self.by_account.binary_search_by_key(&account, |entry| entry.0);
-        found.ok().map(|index| &self.by_account[index].1)
+        self.by_account.get(account)
     }
 
     fn levels(&mut self) -> impl Iterator<Item = &mut Level> {
-        std::iter::once(&mut self.all).chain(self.by_account.iter_mut().flat_map(|(_, levels)| levels))
-    }
-
-    fn of(&mut self, now: Instant, account: Account, class: Class) -> Option<&mut Level> {
-        let kind = match class {
-            Class::Data => 0,
-            Class::Ack => 1,
-            Class::Control | Class::Arp => return None,
-        };
-        let index = match self.by_account.binary_search_by_key(&account, |entry| entry.0) {
-            Ok(index) => index,
-            Err(index) => {
-                self.by_account.insert(index, (account, [Level::new(now); 2]));
-                index
-            }
-        };
-        Some(&mut self.by_account[index].1[kind])
+        std::iter::once(&mut self.all).chain(self.by_account.all())
     }
 }
 
@@ -107,7 +90,7 @@ pub struct Queues {
 
 impl Queues {
     pub(crate) fn new(nodes: usize) -> Self {
-        let empty = QueueLevels { all: Level::new(Instant::ZERO), by_account: Vec::new() };
+        let empty = QueueLevels { all: Level::new(Instant::ZERO), by_account: ByAccount::default() };
         Self { by_node: vec![empty; nodes] }
     }
 
@@ -149,7 +132,8 @@ impl<T: Copy + Debug> Network<T> {
         let queue = &mut queues.by_node[node as usize];
         let change = if comes { Level::more } else { Level::fewer };
         change(&mut queue.all, now);
-        if let Some(level) = packet.account.and_then(|account| queue.of(now, account, packet.class)) {
+        let Some(account) = packet.account else { return };
+        if let Some(level) = queue.by_account.of(account, packet.class, || Level::new(now)) {
             change(level, now);
         }
     }

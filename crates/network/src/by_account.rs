@@ -1,0 +1,53 @@
+//! Something of every account that has it, for packets that carry data and for acknowledgements.
+
+use meshpace_packet::{Account, Class};
+
+/// Two of `T` an account: of packets that carry data, and of acknowledgements.
+#[derive(Clone, Debug)]
+pub(crate) struct ByAccount<T> {
+    /// Sorted by account.
+    entries: Vec<(Account, [T; 2])>,
+}
+
+impl<T> Default for ByAccount<T> {
+    fn default() -> Self {
+        Self { entries: Vec::new() }
+    }
+}
+
+impl<T: Copy> ByAccount<T> {
+    /// What packets of a class have, `first` to begin with; `None`: routing and address resolution have no account.
+    pub(crate) fn of(&mut self, account: Account, class: Class, first: impl FnOnce() -> T) -> Option<&mut T> {
+        let kind = match class {
+            Class::Data => 0,
+            Class::Ack => 1,
+            Class::Control | Class::Arp => return None,
+        };
+        let index = match self.place(account) {
+            Ok(index) => index,
+            Err(index) => {
+                self.entries.insert(index, (account, [first(); 2]));
+                index
+            }
+        };
+        Some(&mut self.entries[index].1[kind])
+    }
+
+    /// Both; `None`: the account has none.
+    pub(crate) fn get(&self, account: Account) -> Option<&[T; 2]> {
+        self.place(account).ok().map(|index| &self.entries[index].1)
+    }
+
+    /// Those of all accounts.
+    pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut T> {
+        self.entries.iter_mut().flat_map(|(_, both)| both)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    fn place(&self, account: Account) -> Result<usize, usize> {
+        self.entries.binary_search_by_key(&account, |entry| entry.0)
+    }
+}
