@@ -40,7 +40,7 @@ FILES = {
 SAYS = {
     "simulate-a-mesh": "mill → internet",
     "compare-schemes": "Differences are to NewReno",
-    "add-a-formula": "'scheme': 'newreno'",
+    "add-a-formula": "its pace: a segment every",
     "pace-at-a-gateway": "'scheme': 'steady'",
     "see-why-a-flow-is-slow": "held back by",
     "ask-for-advice": "Would pacing help?",

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from meshpace.sweeps.make import Swept
+    from meshpace.sweeps.model import Source
     from meshpace.sweeps.vary import Vary
 
 Scheme = str | type[Formula]
-"""A scheme's name, or a formula of one's own."""
+"""A scheme's name, or a formula of one's own: a class, or ``FILE.py:CLASS``."""
 Values = Mapping[str | tuple[str, ...], Sequence[Any]]
 """What varies: values by key, tuples of values by a tuple of keys that move together."""
 
@@ -36,6 +37,7 @@ class Scenario:
         self.text = text
         self.name = name
         self.settings: tuple[str, ...] = tuple(settings)
+        self._in_memory = True
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -44,7 +46,9 @@ class Scenario:
         Raises:
             OSError: the file cannot be read.
         """
-        return cls(Path(path).read_bytes().decode("utf-8", "surrogateescape"), str(path))
+        loaded = cls(Path(path).read_bytes().decode("utf-8", "surrogateescape"), str(path))
+        loaded._in_memory = False
+        return loaded
 
     def set(self, key: str, value: object) -> Self:
         """Replaces a value, as ``--set`` does: ``scenario.set("flow.0.scheme", "tcp-ap")``. Returns the scenario."""
@@ -54,7 +58,9 @@ class Scenario:
 
     def copy(self) -> Self:
         """Another one with the same text and settings."""
-        return type(self)(self.text, self.name, self.settings)
+        copied = type(self)(self.text, self.name, self.settings)
+        copied._in_memory = self._in_memory
+        return copied
 
     def complaints(self) -> list[str]:
         """Everything that is wrong with it, a message each; empty if it can be run."""
@@ -91,8 +97,16 @@ class Scenario:
     def job(self, scheme: Scheme | None = None, seed: int = 1) -> Job:
         """One run of it."""
         name, formulas = named(scheme)
-        text = self.text.encode("utf-8", "surrogateescape")
-        return Job(self.name, text, self.settings, name, seed, formulas)
+        source = self.source()
+        return Job(
+            source.name, source.text, self.settings, name, seed, formulas, in_memory=source.in_memory
+        )  # fmt: skip
+
+    def source(self) -> Source:
+        """Its name and text, without the settings."""
+        from meshpace.sweeps.model import Source
+
+        return Source(self.name, self.text.encode("utf-8", "surrogateescape"), self._in_memory)
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, settings={list(self.settings)})"
@@ -327,20 +341,18 @@ def sweep(
     from meshpace.study.store import Store
     from meshpace.sweeps import precision as precisions
     from meshpace.sweeps.make import run_sweep
-    from meshpace.sweeps.model import Source, Sweep
+    from meshpace.sweeps.model import Sweep, schemes_in
 
     several = [scenario] if isinstance(scenario, (Scenario, str, Path)) else list(scenario)
     loaded = [_loaded(one) for one in several]
     given = [scheme] if scheme is None or isinstance(scheme, (str, type)) else list(scheme)
-    schemes = [named(one) for one in given]
+    schemes = schemes_in(map(_scheme, given))
     varies = _varies(vary)
     varied = {key for one in varies for key in one.keys}
     # What varies takes the place of what the scenario was set to.
     kept = (setting for setting in loaded[0].settings if setting.partition("=")[0] not in varied)
     asked = Sweep(
-        tuple(Source(one.name, one.text.encode("utf-8", "surrogateescape")) for one in loaded), seeds, varies,
-        tuple(name for name, _ in schemes), tuple(kept),
-        formulas=tuple(formula for _, formulas in schemes for formula in formulas),
+        tuple(one.source() for one in loaded), seeds, varies, schemes.names, tuple(kept), schemes.formulas
     )  # fmt: skip
     if any(one.settings != loaded[0].settings for one in loaded):
         raise OutputError("several scenarios in one sweep: found different settings; allowed: the same for all")
@@ -367,9 +379,17 @@ def _loaded(scenario: Scenario | str | Path) -> Scenario:
 
 def named(scheme: Scheme | None) -> tuple[str | None, tuple[type[Formula], ...]]:
     """A scheme's name, and the formula that it is."""
-    if isinstance(scheme, type):
-        return scheme.scheme_name(), (scheme,)
-    return scheme, ()
+    found = _scheme(scheme)
+    return (found.scheme_name(), (found,)) if isinstance(found, type) else (found, ())
+
+
+def _scheme(scheme: Scheme | None) -> Scheme | None:
+    """A name that means a file with a formula is that formula."""
+    if not isinstance(scheme, str):
+        return scheme
+    from meshpace.formula_files import scheme_of
+
+    return scheme_of(scheme)
 
 
 def _html(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:

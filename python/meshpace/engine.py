@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,15 +46,30 @@ class Job(NamedTuple):
     """Formulas in Python; each is a scheme of its name."""
     emulated: bool = False
     """Whether it is ``meshpace emulate`` that runs it, not the simulator."""
+    in_memory: bool = False
+    """Whether there is no file ``name``: the text was given in Python."""
 
     def command(self, seeds: int | None = None) -> str:
-        """The command that repeats this run, or it with the seeds 1 to ``seeds``; ``name`` is the file's path."""
+        """The command that repeats this run, or it with the seeds 1 to ``seeds``; ``name`` is the file's path.
+
+        What has to be saved as a file first is said before it, as a shell's comment.
+        """
+        from meshpace.commands import schemes_in_words, spoken
+
         words = ["meshpace", "emulate" if self.emulated else "run", self.name]
         for assignment in self.overrides:
             words += ["--set", assignment]
-        if self.scheme is not None:
-            words += ["--scheme", self.scheme]
-        return shlex.join([*words, *(("--seed", str(self.seed)) if seeds is None else ("--seeds", str(seeds)))])
+        schemes, unsaved = schemes_in_words((self.scheme,), self.formulas)
+        words += [*schemes, *(("--seed", str(self.seed)) if seeds is None else ("--seeds", str(seeds)))]
+        return spoken(words, [*([self.name] if self.in_memory else []), *unsaved])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To worker processes formulas of files go as the files' text."""
+        if not self.formulas:
+            return Job, tuple(self)
+        from meshpace.formula_files import packed
+
+        return _with_formulas, (tuple(self._replace(formulas=())), tuple(map(packed, self.formulas)))
 
     def _tuple(self) -> tuple[str, bytes, list[str], str | None, int]:
         bases = [setting for formula in self.formulas for setting in formula.settings()]
@@ -66,6 +82,28 @@ class Job(NamedTuple):
         return self._tuple(), own
 
 
+def _with_formulas(fields: tuple[Any, ...], formulas: tuple[Any, ...]) -> Job:
+    from meshpace.formula_files import unpacked
+
+    return Job(*fields)._replace(formulas=tuple(map(unpacked, formulas)))
+
+
+@contextmanager
+def _telling(jobs: Sequence[Job]) -> Iterator[None]:
+    """Errors as users are told them: with the setting that brings them about, and where in a formula's file."""
+    formulas = tuple(dict.fromkeys(formula for job in jobs for formula in job.formulas))
+    try:
+        if not formulas:
+            yield
+            return
+        from meshpace.formula_files import blaming
+
+        with blaming(formulas):
+            yield
+    except ScenarioError as error:
+        raise _blamed(jobs, error) from None
+
+
 def run_many_json(
     jobs: Sequence[Job], threads: int | None = None, progress: Callable[[int], None] | None = None
 ) -> list[str]:
@@ -76,18 +114,16 @@ def run_many_json(
     Raises:
         ScenarioError: the first job in order that cannot be run.
     """
-    try:
+    with _telling(jobs):
         return _engine.run_many([job._formulated() for job in jobs], threads, progress)
-    except ScenarioError as error:
-        raise _blamed(jobs, error) from None
 
 
 def _blamed(jobs: Sequence[Job], error: ScenarioError) -> ScenarioError:
     """The same error of the first job that has it, with the setting that brings it about."""
     from meshpace.blame import blamed
 
-    message = str(error)
     for job in dict.fromkeys(job._replace(seed=1) for job in jobs):
+        message = _by_class(job, str(error))
         if (job.overrides or job.scheme) and message in complaints(job):
             return ScenarioError(blamed(job, message))
     return error
@@ -112,10 +148,8 @@ def run_watched(
         OSError: the capture cannot be written.
     """
     target = None if capture is None else str(capture)
-    try:
+    with _telling([job]):
         return _engine.run_watched(job._formulated(), series, target, progress)
-    except ScenarioError as error:
-        raise _blamed([job], error) from None
 
 
 def winf(path: Path, *, window_s: float, min_bytes: int) -> dict[str, Any]:
@@ -141,13 +175,23 @@ def film(
         ScenarioError: the scenario cannot be run.
         ValueError: a time is negative.
     """
-    result, shots = _engine.film(job._formulated(), begin_s, length_s, frames, progress)
+    with _telling([job]):
+        result, shots = _engine.film(job._formulated(), begin_s, length_s, frames, progress)
     return json.loads(result), json.loads(shots)
 
 
 def complaints(job: Job) -> list[str]:
     """Everything that is wrong with a scenario, a message each; empty if it can be run."""
-    return _engine.complaints(job._tuple())
+    return [_by_class(job, message) for message in _engine.complaints(job._tuple())]
+
+
+def _by_class(job: Job, message: str) -> str:
+    """The same message, with the class of a formula in place of the settings that make its base of it."""
+    for formula in job.formulas:
+        keys = f"--set scheme.{formula.scheme_name()}."
+        message = message.replace(f"{keys}base:", f"{formula.__qualname__}.base:")
+        message = re.sub(rf"{re.escape(keys)}([\w.]+):", rf"{formula.__qualname__}.parameters, \1:", message)
+    return message
 
 
 def why(job: Job, progress: Callable[[int], None] | None = None) -> tuple[str, list[FlowLoss]]:
@@ -156,10 +200,8 @@ def why(job: Job, progress: Callable[[int], None] | None = None) -> tuple[str, l
     Raises:
         ScenarioError: the scenario cannot be run.
     """
-    try:
+    with _telling([job]):
         text, losses = _engine.why(job._formulated(), progress)
-    except ScenarioError as error:
-        raise _blamed([job], error) from None
     return text, json.loads(losses)
 
 
@@ -169,7 +211,8 @@ def resolve(job: Job) -> dict[str, Any]:
     Raises:
         ScenarioError: the scenario cannot be run.
     """
-    resolved: dict[str, Any] = json.loads(_engine.resolve(job._tuple()))
+    with _telling([job]):
+        resolved: dict[str, Any] = json.loads(_engine.resolve(job._tuple()))
     return resolved
 
 
@@ -179,10 +222,8 @@ def schemes_in_use(job: Job) -> dict[str, dict[str, Any]]:
     Raises:
         ScenarioError: the scenario cannot be run.
     """
-    try:
+    with _telling([job]):
         found: dict[str, dict[str, Any]] = json.loads(_engine.schemes_in_use(job._tuple()))
-    except ScenarioError as error:
-        raise _blamed([job], error) from None
     return found
 
 

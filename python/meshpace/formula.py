@@ -8,15 +8,22 @@ between objects.
 
 from __future__ import annotations
 
+import ast
 import inspect
+import os
 import re
 import sys
 from abc import abstractmethod
 from collections.abc import Iterator
-from types import CodeType
+from importlib.util import resolve_name
+from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 from meshpace.errors import MendableError
+
+LOADED = "__meshpace_file__"
+"""In modules that are no import's: what they were made of (:mod:`meshpace.formula_files`)."""
 
 
 class FormulaError(MendableError):
@@ -51,6 +58,14 @@ class Formula:
     """Of the base, set differently: ``{"ap_rto_backoff": False}``."""
     window: float | None = None
     interval: float | None = None
+
+    _texts: ClassVar[tuple[str, ...] | None] = None
+    """Of the files that it stands on, as they were when it was made: later changes are not in what runs."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Keeps what :meth:`source` tells."""
+        super().__init_subclass__(**more)
+        cls._texts = _texts(sys.modules.get(cls.__module__))
 
     @abstractmethod
     def on_ack(self, ack: Any) -> Reply | None:
@@ -105,24 +120,91 @@ class Formula:
 
     @classmethod
     def source(cls) -> str:
-        """The code that its answers depend on, for the keys of stored runs: of the modules of its classes.
+        """The code that its answers depend on, for the keys of stored runs: its file, and those that this imports.
 
-        In a notebook or a shell, whose module is no file, of its methods and values alone: there a function that it
-        calls is not seen to change.
+        What is installed (Python's own modules, packages, meshpace) is not among them. In a notebook or a shell, whose
+        module is no file, it is its methods and values alone: there a function that it calls is not seen to change.
         """
-        return "\n".join(_source(kind) for kind in cls.__mro__ if kind not in (object, Formula))
+        if cls._texts is not None:
+            return "\n".join(cls._texts)
+        return "\n".join(_written(kind) for kind in cls.__mro__ if kind not in (object, Formula))
+
+    @classmethod
+    def word(cls) -> str | None:
+        """What ``--scheme`` takes for it, ``FILE.py:CLASS``; None if it is in no file, or not where a file has it.
+
+        A script is no such file: to take a class from it would run it.
+        """
+        module = sys.modules.get(cls.__module__)
+        path = _file(module)
+        if module is None or path is None or module.__name__ == "__main__" or module.__package__:
+            return None
+        shown = os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
+        return f"{shown}:{cls.__qualname__}" if vars(module).get(cls.__qualname__) is cls else None
 
 
-def _source(kind: type) -> str:
+def _file(module: ModuleType | None) -> str | None:
+    """Of Python source; None in a shell, and of what is compiled."""
+    path = getattr(module, "__file__", None)
+    return path if isinstance(path, str) and path.endswith(".py") else None
+
+
+def _texts(module: ModuleType | None) -> tuple[str, ...] | None:
+    """Of a module's file and of those that it imports at its top; None where that cannot be told."""
+    if _file(module) is None or module is None:
+        return None
+    texts: dict[str, str] = {}
+    left = [module]
     try:
-        return inspect.getsource(sys.modules[kind.__module__])
-    except (OSError, TypeError, KeyError):
-        parts = sorted(vars(kind).items())
-        return "\n".join(
-            f"{name} = {' '.join(_words(value.__code__)) if inspect.isfunction(value) else repr(value)}"
-            for name, value in parts
-            if inspect.isfunction(value) or not name.startswith("__")
-        )
+        while left:
+            one = left.pop()
+            texts[one.__name__] = _text(one)
+            found = map(sys.modules.get, _imports(texts[one.__name__], one.__package__ or ""))
+            left += [each for each in found if each is not None and each.__name__ not in texts and _is_own(each)]
+    except (OSError, SyntaxError):
+        return None
+    return (texts.pop(module.__name__), *(texts[name] for name in sorted(texts)))
+
+
+def _imports(text: str, package: str) -> Iterator[str]:
+    """Names of modules, and some that are none."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = resolve_name("." * node.level + base, package) if package else base
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _text(module: ModuleType) -> str:
+    loaded = getattr(module, LOADED, None)
+    text = loaded.text if loaded is not None else Path(_file(module) or "").read_bytes()
+    return str(text.decode("utf-8", "backslashreplace"))
+
+
+def _is_own(module: ModuleType) -> bool:
+    """Whether it is the user's, not installed."""
+    path = _file(module)
+    if path is None or module.__name__.partition(".")[0] == __package__:
+        return False
+    import site
+    import sysconfig
+
+    installed = {*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")), *site.getsitepackages()}
+    return not any(Path(path).is_relative_to(place) for place in installed)
+
+
+def _written(kind: type) -> str:
+    """What a class consists of."""
+    parts = sorted((name, value) for name, value in vars(kind).items() if name != "_texts")
+    return "\n".join(
+        f"{name} = {' '.join(_words(value.__code__)) if inspect.isfunction(value) else repr(value)}"
+        for name, value in parts
+        if inspect.isfunction(value) or not name.startswith("__")
+    )
 
 
 def _words(code: CodeType) -> Iterator[str]:

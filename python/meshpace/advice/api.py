@@ -133,12 +133,11 @@ def advise(
     from meshpace.advice.make import advise as made
     from meshpace.study.executors import workers
     from meshpace.study.store import Store
-    from meshpace.sweeps.model import Source
 
     if isinstance(mesh, Scenario):
         if (gateway, rate, routing) != (None, None, None):
             raise AdviceError(f"{mesh.name}: found gateway, rate or routing; allowed with a scenario: its settings")
-        asked, settings = Source(mesh.name, mesh.text.encode("utf-8", "surrogateescape")), mesh.settings
+        asked, settings = mesh.source(), mesh.settings
     else:
         files = [Path(mesh)] if isinstance(mesh, (str, Path)) else [Path(one) for one in mesh]
         asked, settings = source(files, gateway, rate, routing), ()

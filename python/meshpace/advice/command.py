@@ -42,7 +42,7 @@ def source(files: Sequence[Path], gateway: str | None, rate: str | None, routing
 
     mesh = read(files)
     text = scenario(mesh, files[-1].stem, gateway=gateway, rate=rate or RATE, routing=routing or ROUTING)
-    return Source(f"{files[-1].stem}.toml", text.encode())
+    return Source(f"{files[-1].stem}.toml", text.encode(), in_memory=True)
 
 
 def nodes_of(words: str) -> int | tuple[str, ...]:

@@ -40,9 +40,10 @@ def advise(
     from meshpace.advice.make import Question
     from meshpace.sweeps.model import schemes_of
 
-    asked = tuple(name for name in schemes_of(scheme) if name is not None) or SCHEMES
+    chosen = schemes_of(scheme)
+    asked = tuple(name for name in chosen.names if name is not None) or SCHEMES
     question = Question(
         source(mesh, gateway, rate, routing), asked, baseline, nodes_of(nodes), seeds, parts(precision),
-        seconds_of(budget), tuple(settings or ()),
+        seconds_of(budget), tuple(settings or ()), chosen.formulas,
     )  # fmt: skip
     advise(question, store, threads, executor, report, json)

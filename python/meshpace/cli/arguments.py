@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import InputError
+from meshpace.commands import is_formula_file
 
 if TYPE_CHECKING:
     from meshpace.engine import Job
+    from meshpace.formula import Formula
 
 Scenario = Annotated[Path, Argument(metavar="SCENARIO.toml", help="The scenario file.")]
 Scheme = Annotated[
     list[str] | None,
-    Option(metavar="TEXT", help="Sets every flow's scheme and the gateway's."),
+    Option(metavar="S", help="Sets every flow's scheme and the gateway's: a name, or a formula, FILE.py:CLASS."),
 ]
 Schemes = Annotated[
     list[str] | None,
-    Option("--scheme", metavar="A,B", help="Schemes to run; may be repeated."),
+    Option("--scheme", metavar="A,B", help="Schemes to run, names or formulas FILE.py:CLASS; may be repeated."),
 ]
 Settings = Annotated[
     list[str] | None, Option("--set", metavar="KEY.PATH=VALUE", help="Replaces a value of the scenario.")
@@ -30,7 +32,9 @@ Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing 
 MAX_SEEDS = 100_000
 
 
-def job(scenario: Path, settings: list[str] | None, scheme: str | None, seed: int = 1) -> Job:
+def job(
+    scenario: Path, settings: list[str] | None, scheme: str | type[Formula] | None, seed: int = 1
+) -> Job:  # fmt: skip
     """One run of the file ``scenario``.
 
     Raises:
@@ -38,19 +42,20 @@ def job(scenario: Path, settings: list[str] | None, scheme: str | None, seed: in
     """
     from meshpace.engine import Job
 
-    return Job(str(scenario), scenario.read_bytes(), tuple(settings or ()), scheme, seed)
+    name, formulas = (scheme.scheme_name(), (scheme,)) if isinstance(scheme, type) else (scheme, ())
+    return Job(str(scenario), scenario.read_bytes(), tuple(settings or ()), name, seed, formulas)
 
 
-def job_of_each_seed(scenario: Path, settings: list[str] | None, scheme: str | None, seeds: int) -> list[Job]:
+def job_of_each_seed(
+    scenario: Path, settings: list[str] | None, scheme: str | type[Formula] | None, seeds: int
+) -> list[Job]:  # fmt: skip
     """Runs of ``scenario`` with the seeds 1 to ``seeds``.
 
     Raises:
         OSError: the file cannot be read.
     """
-    from meshpace.engine import Job
-
     first = job(scenario, settings, scheme)
-    return [Job(first.name, first.text, first.overrides, scheme, seed) for seed in range(1, seeds + 1)]
+    return [first._replace(seed=seed) for seed in range(1, seeds + 1)]
 
 
 _BUDGET = "1h"
@@ -71,11 +76,36 @@ def seconds_of(budget: str | None) -> float:
 
 
 def one_scheme(schemes: list[str] | None, command: str) -> str | None:
-    """The scheme of a command that runs one.
+    """The scheme of a command that runs one, by name.
+
+    Raises:
+        InputError: there are several, or it is a formula.
+    """
+    word = _one(schemes, command)
+    if word is not None and is_formula_file(word):
+        raise InputError(
+            f"--scheme: found {word}; allowed: the name of a scheme; `meshpace run`, `check`, `sweep`, `compare` and "
+            "`advise` take formulas in Python, too"
+        )
+    return word
+
+
+def one_scheme_or_formula(schemes: list[str] | None, command: str) -> str | type[Formula] | None:
+    """The scheme of a command that runs one: its name, or the formula in a file.
 
     Raises:
         InputError: there are several.
+        FormulaError: there is no such file or class, or it is no formula.
     """
+    word = _one(schemes, command)
+    if word is None or not is_formula_file(word):
+        return word
+    from meshpace.formula_files import formula
+
+    return formula(word)
+
+
+def _one(schemes: list[str] | None, command: str) -> str | None:
     if schemes and len(schemes) > 1:
         raise InputError(
             f"--scheme: found {', '.join(schemes)}; allowed: one, which `meshpace {command}` gives every flow; "

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Annotated
 
 from meshpace.cli.advising import advise
-from meshpace.cli.arguments import MAX_SEEDS, Json, Scenario, Scheme, Settings, Threads, one_scheme
+from meshpace.cli.arguments import (
+    MAX_SEEDS,
+    Json,
+    Scenario,
+    Scheme,
+    Settings,
+    Threads,
+    one_scheme,
+    one_scheme_or_formula,
+)
 from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import reports_failure
 from meshpace.cli.importing import import_mesh
@@ -31,7 +40,8 @@ def run(
     """Simulate a scenario."""
     from meshpace.cli.simulate import simulate
 
-    simulate(scenario, one_scheme(scheme, "run"), seed, seeds, settings, json, pcap, trace, threads, why, film, report)
+    chosen = one_scheme_or_formula(scheme, "run")
+    simulate(scenario, chosen, seed, seeds, settings, json, pcap, trace, threads, why, film, report)
 
 
 @reports_failure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from meshpace import engine
 from meshpace.cli.arguments import job, job_of_each_seed
@@ -12,10 +13,13 @@ from meshpace.cli.failure import InputError
 from meshpace.files import replacing
 from meshpace.progress import Progress
 
+if TYPE_CHECKING:
+    from meshpace.formula import Formula
+
 
 def simulate(
     scenario: Path,
-    scheme: str | None,
+    scheme: str | type[Formula] | None,
     seed: int | None,
     seeds: int | None,
     settings: list[str] | None,

@@ -15,7 +15,7 @@ from meshpace.cli.arguments import (
     Settings,
     Threads,
     job,
-    one_scheme,
+    one_scheme_or_formula,
     seconds_of,
 )
 from meshpace.cli.declared import Argument, Option
@@ -101,7 +101,7 @@ def check(scenario: Scenario, scheme: Scheme = None, settings: Settings = None) 
     from meshpace.blame import blamed
     from meshpace.engine import complaints
 
-    asked = job(scenario, settings, one_scheme(scheme, "check"))
+    asked = job(scenario, settings, one_scheme_or_formula(scheme, "check"))
     found = complaints(asked)
     for message in found:
         print(blamed(asked, message), file=sys.stderr)

@@ -18,6 +18,10 @@ Kind = Literal["goodput_bps", "cwnd"]
 """Time series that are kept of flows."""
 
 
+Formulas = tuple[tuple[str, str], ...]
+"""Names of formulas in Python, and the SHA-256 of their code."""
+
+
 class StoppedError(Exception):
     """A run was broken off."""
 
@@ -69,9 +73,7 @@ def question_of(job: Job, *, series: bool = False) -> str:
 
 def _asked(job: Job) -> dict[str, Any]:
     # Only where there are any: the keys of all other runs stay what they are.
-    formulas = {
-        formula.scheme_name(): hashlib.sha256(formula.source().encode()).hexdigest() for formula in job.formulas
-    }
+    formulas = dict(formulas_of(job))
     return {
         **({"formulas": formulas} if formulas else {}),
         **({"emulated": True} if job.emulated else {}),
@@ -80,6 +82,13 @@ def _asked(job: Job) -> dict[str, Any]:
         "scheme": job.scheme,
         "seed": job.seed,
     }
+
+
+def formulas_of(job: Job) -> Formulas:
+    """The formulas in Python that a job uses."""
+    return tuple(
+        (formula.scheme_name(), hashlib.sha256(formula.source().encode()).hexdigest()) for formula in job.formulas
+    )
 
 
 def _digest(parts: dict[str, Any]) -> str:
@@ -104,6 +113,8 @@ class Record:
     series: str | None
     """What :func:`meshpace.study.bins.binned` made of the run's time series."""
     wall_s: float
+    formulas: Formulas = ()
+    """Of the job, which comes from a store without their classes."""
 
     def run(self) -> RunResult:
         """The result, as the engine gave it."""
@@ -148,4 +159,4 @@ def of_result(job: Job, text: str, series: str | None = None) -> Record:
     maker = Maker(decoded["engine"], decoded["engine_fingerprint"])
     compact = json.dumps(decoded, separators=(",", ":"))
     key = key_of(job, series=series is not None, fingerprint=maker.fingerprint)
-    return Record(key, job, maker, compact, series, wall_s)
+    return Record(key, job, maker, compact, series, wall_s, formulas_of(job))

@@ -39,6 +39,7 @@ _SCHEMA = pa.schema(
         ("scheme", pa.string()),
         ("seed", pa.uint64()),
         ("emulated", pa.bool_()),
+        ("formulas", pa.map_(pa.string(), pa.string())),
         ("command", pa.string()),
         ("result", pa.string()),
         ("series", pa.string()),
@@ -201,6 +202,7 @@ def _to_table(rows: Sequence[Record]) -> pa.Table:
                 "scheme": row.job.scheme,
                 "seed": row.job.seed,
                 "emulated": row.job.emulated,
+                "formulas": list(row.formulas),
                 "command": row.job.command(),
                 "result": row.result,
                 "series": row.series,
@@ -226,7 +228,8 @@ def _read(path: Path) -> Iterator[Record]:
             emulated=bool(row.get("emulated")),
         )  # fmt: skip
         maker = Maker(row["engine"], row.get("fingerprint"))
-        yield Record(row["key"], job, maker, row["result"], row["series"], row["wall_s"])
+        formulas = tuple(map(tuple, row.get("formulas") or ()))
+        yield Record(row["key"], job, maker, row["result"], row["series"], row["wall_s"], formulas)
 
 
 def _heads(path: Path) -> list[tuple[str, Maker]]:

@@ -45,7 +45,10 @@ def sweep(
 ) -> None:  # fmt: skip
     """Makes the runs that the store lacks; prints means over the seeds, writes what is asked for."""
     narrow = None if precision is None else precisions.parse(precision)
-    asked = Sweep((source(scenario),), seeds, tuple(map(parse, vary)), schemes_of(schemes), tuple(settings))
+    chosen = schemes_of(schemes)
+    asked = Sweep(
+        (source(scenario),), seeds, tuple(map(parse, vary)), chosen.names, tuple(settings), chosen.formulas
+    )  # fmt: skip
     swept = carry_out(asked, store, threads, executor, narrow, budget_s, outputs)
     print(json.dumps(as_json(swept))) if json_wanted else print_swept(swept)
 

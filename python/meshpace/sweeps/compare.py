@@ -69,7 +69,8 @@ def compare(
             raise SweepError("stores are compared as they are: allowed with them: --json")
         found = of_stores(folders)
     else:
-        asked = Sweep(tuple(map(source, things)), seeds, (), schemes_of(schemes), tuple(settings))
+        chosen = schemes_of(schemes)
+        asked = Sweep(tuple(map(source, things)), seeds, (), chosen.names, tuple(settings), chosen.formulas)
         found = [of_sweep(asked, store, threads, executor, outputs)]
     print(json.dumps(_json(found))) if as_json else _print(found)
 
@@ -134,8 +135,15 @@ def _held(folder: Path) -> dict[_Asked, dict[int, RunResult]]:
         print(problem, file=sys.stderr)
     maker = _maker(store)
     found: dict[_Asked, dict[int, RunResult]] = {}
+    versions: dict[str, str] = {}
     for record in sorted(_records(store, maker), key=_place):
         job = record.job
+        for name, digest in record.formulas:
+            if versions.setdefault(name, digest) != digest:
+                raise SweepError(
+                    f"{folder}: found runs of several versions of the formula {name}; allowed: one; --store keeps "
+                    "another version's apart"
+                )
         found.setdefault((job.name, job.text, job.overrides, job.scheme), {})[job.seed] = record.run()
     return found
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from meshpace.commands import schemes_in_words, spoken
 from meshpace.engine import Job
 from meshpace.formula import Formula
+from meshpace.formula_files import scheme_of
 from meshpace.sweeps.errors import SweepError
 from meshpace.sweeps.vary import Settings, Vary, combinations
 
@@ -18,6 +20,8 @@ class Source:
 
     name: str
     text: bytes
+    in_memory: bool = False
+    """Whether there is no file of that name: the text was given in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +92,56 @@ class Sweep:
             *(source.name for source in self.sources),
         ]
         words += [word for vary in self.varies for word in ("--vary", str(vary))]
-        words += [word for scheme in self.schemes if scheme is not None for word in ("--scheme", scheme)]
+        schemes, unsaved = schemes_in_words(self.schemes, self.formulas)
+        words += schemes
         words += [word for assignment in self.settings for word in ("--set", assignment)]
         words += ["--seeds", str(self.seeds), *(() if precision is None else ("--precision", precision))]
-        return shlex.join(words)
+        return spoken(words, [*(source.name for source in self.sources if source.in_memory), *unsaved])
 
     def job(self, cell: Cell, seed: int) -> Job:
         """One run."""
         varied = (f"{key}={value}" for key, value in cell.point)
         formulas = tuple(formula for formula in self.formulas if formula.scheme_name() == cell.scheme)
-        return Job(cell.source.name, cell.source.text, (*self.settings, *varied), cell.scheme, seed, formulas)
+        source = cell.source
+        return Job(
+            source.name, source.text, (*self.settings, *varied), cell.scheme, seed, formulas, in_memory=source.in_memory
+        )  # fmt: skip
 
 
-def schemes_of(words: Sequence[str] | None) -> tuple[str | None, ...]:
+class Schemes(NamedTuple):
+    """Names of schemes, and the formulas among them."""
+
+    names: tuple[str | None, ...]
+    formulas: tuple[type[Formula], ...]
+
+
+def schemes_of(words: Sequence[str] | None) -> Schemes:
     """Schemes as ``--scheme`` gives them: repeated, or with commas between; those of the scenario if none is given.
 
     Raises:
         SweepError: a name is empty.
+        FormulaError: a formula's file or class is not there, or is none.
     """
-    names = [name.strip() for word in words or () for name in word.split(",")]
-    if not all(names):
+    given = [name.strip() for word in words or () for name in word.split(",")]
+    if not all(given):
         raise SweepError(f"--scheme: found {','.join(words or ())!r}; allowed: names with commas between")
-    return tuple(names) or (None,)
+    return schemes_in(scheme_of(name) for name in given)
+
+
+def schemes_in(found: Iterable[str | type[Formula] | None]) -> Schemes:
+    """Names of schemes and formulas, in the order given.
+
+    Raises:
+        SweepError: two formulas have the same name.
+    """
+    names: list[str | None] = []
+    formulas: dict[str, type[Formula]] = {}
+    for scheme in found:
+        if not isinstance(scheme, type):
+            names.append(scheme)
+            continue
+        name = scheme.scheme_name()
+        if formulas.setdefault(name, scheme) is not scheme:
+            raise SweepError(f"--scheme: found two formulas called {name}; allowed: a name of its own for each")
+        names.append(name)
+    return Schemes(tuple(names) or (None,), tuple(formulas.values()))
