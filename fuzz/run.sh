@@ -24,7 +24,7 @@ for target in "$@"; do
     case $target in
     scenario) set -- "$corpus" fuzz/seeds/scenario scenarios -- -dict="$words" ;;
     overrides) set -- "$corpus" fuzz/seeds/overrides -- -dict="$words" -max_len=1024 ;;
-    configuration) set -- "$corpus" fuzz/seeds/configuration packaging/meshpaced.toml -- -dict="$configuration" ;;
+    configuration) set -- "$corpus" fuzz/seeds/configuration -- -dict="$configuration" -seed_inputs=packaging/meshpaced.toml ;;
     hops) set -- "$corpus" fuzz/seeds/hops tests/fixtures/olsr -- -max_len=4096 ;;
     control | kernel) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=4096 ;;
     monitor) set -- "$corpus" fuzz/seeds/monitor -- -max_len=16384 ;;
