@@ -1,6 +1,7 @@
 //! How many packets wait in the queues of the mesh nodes, in all and by account: `[measure] queues`.
 //!
-//! A packet counts from when it is given to the node's relay until the MAC takes it or the queue drops it, held back or not.
+//! A packet counts from when it is given to the node's relay until the MAC takes it or the queue drops it, held back or not. A relay's
+//! own probe is given to nobody, goes to a MAC that is free, and does not count.
 
 use crate::by_account::ByAccount;
 use crate::network::Network;
@@ -129,6 +130,9 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         let Some(queues) = &mut self.queues else { return };
         let packet = self.packets.get(packet);
+        if packet.is_probe() {
+            return;
+        }
         let queue = &mut queues.by_node[node as usize];
         let change = if comes { Level::more } else { Level::fewer };
         change(&mut queue.all, now);

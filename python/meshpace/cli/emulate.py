@@ -43,9 +43,11 @@ def run(
     """Emulate a scenario. The word run may be left out."""
     from meshpace.cli.arguments import job, one_scheme
     from meshpace.emulation.session import Plan, emulate
+    from meshpace.precedence import tell
 
     length = [] if duration is None else [f"measure.duration={duration}", "measure.warmup=0s"]
     one = job(scenario, [*length, *(settings or ())], one_scheme(scheme, "emulate"), seed)
+    tell([one])
     shown = view or view_port is not None
     emulated = emulate(Plan(one, name, tuple(host or ()), dilate, pcap, shown, view_port))
     _show(emulated.result, json)

@@ -11,6 +11,7 @@ from meshpace import engine
 from meshpace.cli.arguments import job, job_of_each_seed
 from meshpace.cli.failure import InputError
 from meshpace.files import replacing
+from meshpace.precedence import tell
 from meshpace.progress import Progress
 
 if TYPE_CHECKING:
@@ -41,10 +42,12 @@ def simulate(
             if other is not None:
                 raise InputError(f"--seeds and {name} exclude each other: {name} belongs to one run")
         jobs = job_of_each_seed(scenario, settings, scheme, seeds)
+        tell(jobs[:1])
         with Progress(scenario.name, len(jobs)) as progress:
             texts = engine.run_many_json(jobs, threads, progress)
     else:
         only = job(scenario, settings, scheme, 1 if seed is None else seed)
+        tell([only])
         if why or film or report:
             from meshpace.cli.explained import explained
 

@@ -69,6 +69,7 @@ STUDIES = (
         quick=Plan(3, timed(15, 5), ("1", "4"), 3.0),
         full=Plan(5, timed(60, 10), core_s=15.0),
         quantities=(GOODPUT, RTT, RESENT, LATE),
+        replaces_schemes=True,
         hosts=hosts,
         notes="Needs root. Emulated runs are this machine's, at the time that they were made: they do not repeat to "
         "the byte; each is stored with its verdict on lateness, with the machine, and with how often it was made.",

@@ -13,6 +13,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from meshpace.engine import Job
+from meshpace.errors import MendableError
+from meshpace.precedence import replaced
 from meshpace.project import scenario_directory, shown
 from meshpace.study.quantities import Quantity
 
@@ -21,6 +23,17 @@ if TYPE_CHECKING:
 
 Settings = tuple[tuple[str, str], ...]
 """Pairs of a key path and its value, as ``--set`` takes them; a later one replaces an earlier one."""
+
+
+class ReplacedSchemeError(MendableError):
+    """A study's scheme would replace one that the scenario names for a flow, and the study does not say so."""
+
+    def __init__(self, study: str, job: Job, key: str, found: str) -> None:
+        self.key = key
+        self.found = f"{job.scheme!r}, which would replace {key} = {found!r} of {job.name}"
+        super().__init__(
+            f"study {study}: schemes: found {self.found}; allowed: {key} in its settings, or replaces_schemes"
+        )
 
 
 class Effort(StrEnum):
@@ -206,6 +219,10 @@ class Study:
     """Studies whose runs its claims are about, beside its own."""
     claims: tuple[Claim, ...] = ()
     """Of a study that somebody wrote as a file; those of the papers stand in modules of their own."""
+    replaces_schemes: bool = False
+    """Whether its schemes replace also those that the scenario names for flows (``[[flow]] scheme``). Without it such a
+    flow has to be given its scheme by the settings (``flow.0.scheme``); else the study is refused: what is compared
+    with a flow's scheme would be compared with itself."""
     hosts: Callable[[str, Mapping[str, str]], Settings | None] | None = None
     """What real hosts do in the runs of a scheme with these settings: such runs are emulated, and the scheme is a name
     of the study's own. None of those that are simulated; it has the last word over settings."""
@@ -241,7 +258,11 @@ class Study:
                     yield Cell(condition, scheme, point.label)
 
     def job(self, cell: Cell, seed: int, effort: Effort) -> Job:
-        """One run of a cell. Cells of a ``level`` scheme that differ in their point only give the same job."""
+        """One run of a cell. Cells of a ``level`` scheme that differ in their point only give the same job.
+
+        Raises:
+            ReplacedSchemeError: the scenario names a scheme for a flow, and the study does not say what becomes of it.
+        """
         settings = dict(self.plan(effort).measure)
         settings.update(self.settings)
         point = ONLY_POINT if cell.scheme in self.level else self.point(cell.point)
@@ -262,7 +283,11 @@ class Study:
         overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))
         if real is not None:
             return Job(name, text, overrides, None, seed, emulated=True)
-        return Job(name, text, overrides, cell.scheme, seed)
+        job = Job(name, text, overrides, cell.scheme, seed)
+        if not self.replaces_schemes:
+            for key, found in replaced(job).items():
+                raise ReplacedSchemeError(self.name, job, key, found)
+        return job
 
     def _of_another(self, key: str, scheme: str) -> bool:
         """Whether a key is a parameter of a scheme that is run beside this one: it concerns none of its runs."""

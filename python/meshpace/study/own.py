@@ -17,6 +17,7 @@ from meshpace.study.model import (
     Effort,
     Plan,
     Point,
+    ReplacedSchemeError,
     Settings,
     Study,
 )
@@ -65,13 +66,17 @@ def read_study(path: Path) -> Study:
         quantities=tuple(_QUANTITIES[one] for one in study.choices("quantities", list(_QUANTITIES), list(_SHOWN))),
         settings=settings,
         level=study.choices("level", schemes),
+        replaces_schemes=study.flag("replaces_schemes"),
         notes=study.text("notes", ""),
         receptions=tuple((condition.reception, settings) for condition, settings in own),
         claims=read_claims(file, name, schemes, tuple(point.label for point in axis.points)),
     )
     study.done()
     file.done()
-    _check(found, path)
+    try:
+        _check(found, path)
+    except ReplacedSchemeError as error:
+        study.fail("schemes", error.found, f"set = {{ {error.key} = ... }}, or replaces_schemes = true")
     return found
 
 
@@ -173,12 +178,11 @@ def _check(study: Study, file: Path) -> None:
 
     Raises:
         KeyedFileError: one cannot.
+        ReplacedSchemeError: it does not say what becomes of a flow's own scheme.
     """
     first = study.schemes[0]
-    jobs = {
-        study.job(cell, 1, effort): None for effort in Effort for cell in study.cells(effort) if cell.scheme == first
-    }
-    for job in jobs:
+    jobs = {study.job(cell, 1, effort): cell.scheme for effort in Effort for cell in study.cells(effort)}
+    for job in (job for job, scheme in jobs.items() if scheme == first):
         try:
             engine.schemes_in_use(job)
         except engine.ScenarioError as error:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from meshpace.files import replacing
+from meshpace.precedence import tell
 from meshpace.study.executors import workers
 from meshpace.study.store import Store
 from meshpace.sweeps import precision as precisions
@@ -71,6 +72,7 @@ def carry_out(
             from meshpace.report.papers import require_matplotlib
 
             require_matplotlib()
+        tell(asked.job(cell, 1) for cell in asked.cells())
         with workers(executor, threads) as hands:
             swept = run_sweep(asked, store, hands, precision, budget_s)
         write(swept, drafts)

@@ -2,19 +2,21 @@
 //!
 //! The table of docs/winf.md: `cargo test -p meshpace-mesh --test engine winf_probes -- --nocapture`.
 
-use crate::support::{Record, Seen, cbr, close, flow, measure, record};
+use crate::support::{Record, Seen, cbr, close, flow, measure, record, run};
 use meshpace_packet::{Body, Packet, Request};
 use meshpace_radio::FrameKind;
 use meshpace_winf::Header;
 
 /// A chain of one hop at 11 Mbit/s under TCP-AP with rt-Winf.
+fn scenario(rts: &str, keys: &str, measure: &str, flows: &str) -> String {
+    format!(
+        "[defaults]\nscheme = \"tcp-ap-winf\"\n[scheme.tcp-ap-winf]\n{keys}\n{measure}[radio]\nrate = \"11Mbps\"\nrts = \"{rts}\"\n\
+         [topology]\nkind = \"chain\"\nhops = 1\n[routing]\nprotocol = \"static\"\n{flows}"
+    )
+}
+
 fn hop(rts: &str, keys: &str, seconds: f64, flows: &str) -> Record {
-    let text = format!(
-        "[defaults]\nscheme = \"tcp-ap-winf\"\n[scheme.tcp-ap-winf]\n{keys}\n{}[radio]\nrate = \"11Mbps\"\nrts = \"{rts}\"\n\
-         [topology]\nkind = \"chain\"\nhops = 1\n[routing]\nprotocol = \"static\"\n{flows}",
-        measure(seconds, 0.0)
-    );
-    record(&text).1
+    record(&scenario(rts, keys, &measure(seconds, 0.0), flows)).1
 }
 
 fn is_probe(seen: &Seen) -> bool {
@@ -55,6 +57,18 @@ fn a_link_is_probed_again_after_it_lay_idle() {
         let record = hop("never", "", 9.0, &cbr("n0", "n1", bps, 1000));
         assert_eq!(record.frames.iter().filter(|seen| is_probe(seen)).count(), probes, "{bps} bit/s");
     }
+}
+
+/// A probe comes to no queue before it leaves one: the datagram behind it waits for its exchange, and nothing else does.
+#[test]
+fn a_probe_is_no_packet_that_waited() {
+    let measure = format!("{}queues = true\nhop_delays = true\n", measure(9.0, 0.0));
+    let result = run(&scenario("never", "", &measure, &cbr("n0", "n1", 8.0 * 1000.0 / 1.6, 1000)));
+    let queue = result.queues.iter().find(|row| row.node == "n0").expect("of both nodes");
+    let waiting = queue.packets_mean.expect("some time passed");
+    assert_eq!((queue.packets_max, queue.flows[0].data_max), (1, 1), "{queue:?}");
+    assert!((0.0005..0.005).contains(&waiting), "{waiting} of a datagram: 1 to 4 ms of 1.6 s");
+    assert_eq!(result.hop_delays.iter().map(|row| row.packets).sum::<u64>(), result.flows[0].segments_sent);
 }
 
 /// Bits of probes by those of the flow's packets: a call of G.711 (160 bytes every 20 ms, RTP's 12 with them) and a flow of 1 Mbit/s,

@@ -1,0 +1,57 @@
+"""What ``--scheme`` replaces: it sets every flow, also those for which the scenario names a scheme of their own."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import tomllib
+from collections.abc import Iterable
+
+from meshpace.engine import Job, complaints
+
+
+def replaced(job: Job) -> dict[str, str]:
+    """Keys of flows whose scheme the scenario names and the job's scheme replaces, with what the scenario names.
+
+    What an assignment sets (``flow.0.scheme=tcp-ap``) comes after ``--scheme`` and stays.
+    """
+    if job.scheme is None:
+        return {}
+    assigned = [_path(assignment) for assignment in job.overrides]
+    return {
+        key: found
+        for key, found in _named(job.text)
+        if found != job.scheme and not any(f"{key}.".startswith(f"{path}.") for path in assigned)
+    }
+
+
+def tell(jobs: Iterable[Job]) -> None:
+    """Says on standard error which schemes of flows ``--scheme`` replaces, a line a scenario and scheme.
+
+    Of what cannot be run it says nothing: its error is a line that stands alone.
+    """
+    told: dict[tuple[str, str | None], dict[str, str]] = {}
+    for job in jobs:
+        if (job.name, job.scheme) not in told and (keys := replaced(job)) and not complaints(job):
+            told[job.name, job.scheme] = keys
+    for (name, scheme), keys in told.items():
+        were = ", ".join(f'{key} = "{found}"' for key, found in keys.items())
+        keep = " ".join(f"--set {key}={found}" for key, found in keys.items())
+        print(f"{name}: --scheme {scheme} replaces {were}; what keeps it: {keep}", file=sys.stderr)
+
+
+@functools.lru_cache(maxsize=256)
+def _named(text: bytes) -> tuple[tuple[str, str], ...]:
+    """Flows that name a scheme of their own; of a file that is no scenario none: the engine says what is wrong."""
+    try:
+        flows = tomllib.loads(text.decode("utf-8")).get("flow", [])
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return ()
+    named = ((at, flow.get("scheme")) for at, flow in enumerate(flows) if isinstance(flow, dict))
+    return tuple((f"flow.{at}.scheme", scheme) for at, scheme in named if isinstance(scheme, str))
+
+
+def _path(assignment: str) -> str:
+    """The key of ``key.path=value``, with dots alone; as the engine reads it (crates/scenario/src/overrides.rs)."""
+    dotted = assignment.partition("=")[0].replace("[", ".").replace("]", "")
+    return ".".join(part.strip() for part in dotted.split("."))
