@@ -262,11 +262,21 @@ def test_dark_and_light_follow_the_system(shown: Page) -> None:
     assert shown.ask(paper) != light[0]
 
 
-def test_without_scripts_drawings_and_tables_remain(shown: Page, reported: Reported) -> None:
+def test_what_was_never_in_sight_is_printed(shown: Page, reported: Reported) -> None:
+    seen(shown, "#s1 .plot")  # the library is unpacked
+    assert shown.ask("document.querySelectorAll('.plot.live').length") < first_charts(reported)
+    shown.call("Page.printToPDF")
+    shown.wait(EVERY_PLOT_LIVE)
+    assert shown.ask("[...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('.main-svg'))")
+
+
+def test_without_scripts_tables_and_topologies_remain(shown: Page, reported: Reported) -> None:
     shown.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
         shown.open(reported.path)
-        assert shown.ask("document.querySelectorAll('.plot svg').length") == first_charts(reported)
+        assert "need a script" in shown.ask("document.querySelector('#s1 .views noscript').textContent")
+        assert shown.ask("document.querySelectorAll('#s1 table').length") > 0
+        assert shown.ask("document.querySelectorAll('svg.topology').length") == len(reported.outcomes)
         assert shown.ask("document.querySelectorAll('.plot.live').length") == 0
         assert "needs a script" in shown.ask("document.querySelector('.film').textContent")
     finally:

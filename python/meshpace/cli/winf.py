@@ -50,7 +50,7 @@ def winf(capture: Path, window_s: float, min_bytes: int, outputs: Outputs) -> No
         OSError: it cannot be read, or a file not be written.
     """
     if outputs.pdf is not None:
-        from meshpace.report.papers import require_matplotlib
+        from meshpace.report.panels import require_matplotlib
 
         require_matplotlib()
     with ExitStack() as files:

@@ -23,6 +23,7 @@ from meshpace.report import embedded
 from meshpace.report.films import film_section
 from meshpace.report.model import Report, Section
 from meshpace.report.page import render
+from meshpace.report.panels import require_matplotlib
 from meshpace.report.picture import picture
 from meshpace.report.still import still
 from meshpace.study.decide import decide
@@ -47,10 +48,14 @@ def demo(
     A moment of the film goes to ``film``, and the film to a page of the same name.
 
     Raises:
-        OutputError: ``film`` is no SVG.
+        OutputError: ``drawing`` or ``film`` is no SVG.
+        MissingPackageError: what draws ``drawing`` is not installed.
     """
-    if film is not None and film.suffix != ".svg":
-        raise OutputError(f"--film {film}: found {film.suffix!r}; allowed: .svg")
+    for option, path in (("--picture", drawing), ("--film", film)):
+        if path is not None and path.suffix != ".svg":
+            raise OutputError(f"{option} {path}: found {path.suffix!r}; allowed: .svg")
+    if drawing is not None:
+        require_matplotlib("the main chart as SVG")
     show(studies(seeds), output, seeds, threads, drawing=drawing)
     if film is not None:
         write_film(film)
@@ -97,7 +102,8 @@ def show(
     if drawing is not None:
         goodput = sections[0].views[0].charts[: 2 * len(CONDITIONS)]
         with replacing(drawing) as draft:
-            draft.write_text(picture("Goodput of one flow over a chain", goodput), encoding="utf-8")
+            made = {"made by": f"meshpace demo --seeds {seeds} --picture {drawing}", "engine": str(running())}
+            draft.write_text(picture("Goodput of one flow over a chain", goodput, made), encoding="utf-8")
     terminal = console()
     for section in sections:
         _print_tables(terminal, section)
@@ -137,7 +143,7 @@ def _report(outcomes: Sequence[Outcome], seeds: int, wall: float, sections: tupl
             "wait in the sender's own pacing queue is outside, that in the gateway's is inside.",
             "Charts by plotly.js (MIT licence), which this page carries; nothing is fetched."
             if embedded.has_plotly()
-            else "Charts that answer to the mouse need plotly, which was not installed (meshpace[report]).",
+            else "Charts that answer to the mouse need plotly: pip install 'meshpace[report]'.",
         ),
     )
 

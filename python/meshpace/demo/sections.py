@@ -39,8 +39,8 @@ def chain_section(outcomes: Mapping[str, Outcome], claims: Mapping[str, Sequence
     return Section(
         title="One flow over a chain",
         lead="A backlogged flow between a wireless host and a host in the Internet, 1 to 8 wireless hops and three "
-        "wired links of 10 Mbit/s and 40 ms each; 120 s measured. Whiskers and ± are 95 % confidence intervals over "
-        "the seeds.",
+        "wired links of 10 Mbit/s and 40 ms each; 120 s measured. Bands, whiskers and ± are 95 % confidence intervals "
+        "over the seeds.",
         views=(View("", tuple(charts)),),
         tables=(_table("Chains", chosen, ("hops",)),),
         topology=drawn(chosen["up"]),

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from markupsafe import Markup
 
 from meshpace.report import embedded, templates, topology, verdicts
-from meshpace.report.chart import draw
 from meshpace.report.embedded import chart_json
+from meshpace.report.errors import MissingPackageError
 from meshpace.report.looks import style
-from meshpace.report.model import Chart, Report, Section, Topology, View
+from meshpace.report.model import Report, Section, Topology, View
 
 _LONG = 6
 """A list of contents with so many lines is folded."""
@@ -35,17 +32,19 @@ def render(report: Report) -> str:
             for anchor, section in numbered.items()
             if section.films
         },
+        interactive=report.interactive,
+        still=_still,
+        style=style,
         plotly=embedded.plotly,
         pack=embedded.pack,
         draw_topology=_drawn_topology,
         **verdicts.HELPERS,
-        **_DRAWING,
     )
 
 
 def view_as_html(view: View) -> str:
     """A page of one view with its legend, drawn without scripts."""
-    return templates.render("view.html", view=view, **_DRAWING)
+    return templates.render("view.html", drawn=_still(view))
 
 
 def _views_json(section: Section) -> list[embedded.Json]:
@@ -57,17 +56,15 @@ def _views_json(section: Section) -> list[embedded.Json]:
     ]
 
 
-def _drawn(chart: Chart, peak: float | None) -> Markup:
-    return Markup(draw(chart, peak))  # noqa: S704 - it escapes its names
+def _still(view: View) -> Markup:
+    """A view as a picture, or what it takes to have one."""
+    from meshpace.report.picture import inline
+
+    try:
+        return Markup(inline(view))  # noqa: S704 - it escapes its names
+    except MissingPackageError as error:
+        return Markup('<p class="note">{}</p>').format(error)
 
 
 def _drawn_topology(what: Topology) -> Markup:
     return Markup(topology.draw(what))  # noqa: S704 - it escapes its names
-
-
-def _peak(view: View) -> float | None:
-    """The highest value of charts that share a scale."""
-    return max((chart.peak() for chart in view.charts), default=0.0) if view.shared else None
-
-
-_DRAWING: Mapping[str, Any] = {"draw": _drawn, "peak": _peak, "style": style}

@@ -1,6 +1,6 @@
 "use strict";
 
-/** Charts that can be zoomed, asked and switched, in place of the drawings that the page comes with. */
+/** Charts that can be zoomed, asked and switched. */
 (() => {
   const views = carried.json("views");
   const symbols = ["circle", "square", "diamond", "triangle-up", "cross", "x"];
@@ -11,12 +11,13 @@
   const drawn = new Map(); // plot element -> chart, peak, hidden series
 
   let library = null;
+  let unpacked = null; // once it is
   function plotly() {
     library ??= carried.unpack(carried.bytes(document.getElementById("plotly").textContent)).then((text) => {
       const script = document.createElement("script");
       script.textContent = text;
       document.head.append(script);
-      return window.Plotly;
+      return (unpacked = window.Plotly);
     });
     return library;
   }
@@ -128,10 +129,13 @@
   };
 
   async function redraw(plot) {
-    const { chart, peak, hidden } = drawn.get(plot);
     const api = await plotly();
-    if (!plot.isConnected) return;
-    if (!plot.classList.contains("live")) plot.replaceChildren();
+    if (plot.isConnected) return draw(plot, api);
+  }
+
+  /** All but the events is done when it returns: a printer does not wait. */
+  async function draw(plot, api) {
+    const { chart, peak, hidden } = drawn.get(plot);
     plot.classList.add("live");
     plot.classList.toggle("tall", lies(chart));
     const config = { responsive: true, displaylogo: false, displayModeBar: finePointer ? "hover" : false };
@@ -161,8 +165,7 @@
         if (!isIntersecting) continue;
         watcher.unobserve(target);
         redraw(target).catch((error) => {
-          // The drawing that came with the page stays; where there is none, say why.
-          if (!target.hasChildNodes()) target.textContent = `This chart cannot be drawn here: ${error.message}`;
+          target.textContent = `This chart cannot be drawn here: ${error.message}`;
         });
       }
     },
@@ -237,6 +240,11 @@
     const box = document.querySelector(`#${CSS.escape(id)} .views`);
     if (box !== null) prepare(section, box);
   }
+  // What has not been in sight is printed, too.
+  addEventListener("beforeprint", () => {
+    for (const plot of document.querySelectorAll(".plot:not(.live)")) if (unpacked !== null) draw(plot, unpacked);
+  });
+  (window.requestIdleCallback ?? setTimeout)(plotly);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     document.querySelectorAll(".plot.live").forEach(redraw);
   });

@@ -69,7 +69,7 @@ def carry_out(
     with ExitStack() as stack:
         drafts = Outputs(*(path and stack.enter_context(replacing(path)) for path in _paths(outputs)))
         if outputs.pdf is not None:
-            from meshpace.report.papers import require_matplotlib
+            from meshpace.report.panels import require_matplotlib
 
             require_matplotlib()
         tell(asked.job(cell, 1) for cell in asked.cells())

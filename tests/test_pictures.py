@@ -1,0 +1,106 @@
+"""The pictures of the documents are what today's code makes of what today's engine gives.
+
+They are made by one command, which README has: `meshpace demo --picture ... --film ...`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from documents import ROOT
+from meshpace.demo import command
+from meshpace.demo.plan import HOPS, SCHEMES
+from meshpace.report.model import Chart, Series
+from meshpace.report.picture import picture
+from meshpace.stats import Estimate
+from meshpace.study.model import scheme_name
+
+PICTURES = ROOT / "docs" / "pictures"
+MADE_BY = ".venv/bin/meshpace demo --picture docs/pictures/demo-chain.svg --film docs/pictures/demo-film.svg"
+AGAIN = f"not what it would be today: {MADE_BY}"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def drawing() -> ElementTree.Element:
+    return ElementTree.parse(PICTURES / "demo-chain.svg").getroot()
+
+
+@pytest.fixture(scope="module")
+def carried(drawing: ElementTree.Element) -> dict[str, Any]:
+    """What the picture says that it was made of."""
+    found: dict[str, Any] = json.loads(drawing.findtext(f"{SVG}metadata") or "")
+    return found
+
+
+def shape(root: ElementTree.Element) -> list[tuple[str, str]]:
+    """Kinds of elements in order, and their words: other versions of matplotlib and of fonts move them only."""
+    marks = {f"{SVG}{name}" for name in ("text", "path", "use", "rect")}
+    return [(element.tag, (element.text or "").strip()) for element in root.iter() if element.tag in marks]
+
+
+def test_every_picture_has_its_command() -> None:
+    assert MADE_BY in (ROOT / "README.md").read_text()
+    assert sorted(path.name for path in PICTURES.iterdir()) == ["demo-chain.svg", "demo-film.html", "demo-film.svg"]
+
+
+def test_the_chart_is_drawn_as_today(drawing: ElementTree.Element, carried: dict[str, Any]) -> None:
+    charts = [
+        Chart(
+            one["title"], tuple(one["axis"]), one["axisTitle"], one["unit"],
+            tuple(
+                Series(
+                    series["name"],
+                    tuple(map(Estimate, series["mean"], series["half"], series["runs"])),
+                    tuple(carried["commands"][line] for line in series["commands"]),
+                )
+                for series in one["series"]
+            ),
+            one["factor"], one["decimals"], x=tuple(one["x"]),
+        )
+        for one in carried["charts"]
+    ]  # fmt: skip
+    again = picture(drawing.attrib["aria-label"], charts, {name: carried[name] for name in ("made by", "engine")})
+    assert shape(drawing) == shape(ElementTree.fromstring(again)), AGAIN
+
+
+def test_the_chart_is_of_the_demo(carried: dict[str, Any]) -> None:
+    assert carried["made by"] == "meshpace demo --seeds 5 --picture docs/pictures/demo-chain.svg"
+    assert len(carried["charts"]) == 4, "each way under both routings"
+    for chart in carried["charts"]:
+        assert chart["x"] == list(HOPS)
+        assert [series["name"] for series in chart["series"]] == list(map(scheme_name, SCHEMES))
+
+
+@pytest.mark.parametrize(("chart", "series", "point"), [(0, 0, 3), (3, 2, 5)])
+def test_its_numbers_are_the_engines(carried: dict[str, Any], chart: int, series: int, point: int) -> None:
+    drawn = carried["charts"][chart]["series"][series]
+    words = shlex.split(carried["commands"][drawn["commands"][point]])
+    assert words[0] == "meshpace"
+    # A headline's best point has seeds of its own beyond those of the command.
+    words[words.index("--seeds") + 1] = str(drawn["runs"][point])
+    done = subprocess.run(
+        [sys.executable, "-m", *words, "--json"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+    )
+    runs = json.loads(done.stdout)["runs"]
+    mean = sum(run["aggregate_goodput_bps"] for run in runs) / len(runs)
+    assert mean == pytest.approx(drawn["mean"][point], rel=1e-9), AGAIN
+
+
+def test_the_film_and_its_moment_are_todays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    still = Path("docs/pictures/demo-film.svg")
+    (tmp_path / still.parent).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    command.write_film(still)
+    for name in (still, still.with_suffix(".html")):
+        # Nothing in them depends on fonts or on another's library.
+        assert re.sub(r"\s+", " ", name.read_text()) == re.sub(r"\s+", " ", (ROOT / name).read_text()), AGAIN
