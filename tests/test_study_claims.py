@@ -428,6 +428,16 @@ def test_every_point_that_a_claim_names_is_run_by_the_full_plan_and_some_by_the_
                         assert asked_for <= run, (found.id, name)
 
 
+def test_the_studies_of_a_claim_share_a_condition() -> None:
+    """A claim that asks of studies without one is judged under none, and nobody is told."""
+    by_name = {study.name: study for study in registry.STUDIES}
+    for found in CLAIMS:
+        for effort in Effort:
+            plans = [(by_name[name].plan(effort), by_name[name]) for name in found.studies]
+            conditions = [set(plan.conditions or study.conditions) for plan, study in plans if study.schemes]
+            assert set.intersection(*conditions), (found.id, effort, found.studies)
+
+
 def test_a_judgement_is_of_its_claim() -> None:
     judgement = judge(
         claim(asked(MUCH_FAIRER)), {"small": synthetic(small(), by_gain(dict.fromkeys("234", 0.3)))}, AODV

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from meshpace.experiments.we.chains import PAPER
 from meshpace.experiments.we.quantities import (
@@ -17,10 +17,10 @@ from meshpace.experiments.we.quantities import (
     tool,
 )
 from meshpace.study.claims import Ask, Claim, Role
-from meshpace.study.measures import Measure, change_along, compared, difference, gain, mean_along, of
+from meshpace.study.measures import Measure, change_along, compared, difference, gain, of
 from meshpace.study.model import scheme_name
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN, JAIN_10S, Quantity
-from meshpace.study.rules import FAIRER, NO_FAIRNESS, NO_GAIN, Rule, order, trend
+from meshpace.study.rules import FAIRER, NO_FAIRNESS, NO_GAIN, Rule, Show, order, trend
 from meshpace.study.words import difference as signed
 from meshpace.study.words import number, percent
 
@@ -42,54 +42,87 @@ def claim(
     return Claim(f"we {named}", statement, figure, source, printed, asks, value, otherwise=otherwise)
 
 
-def more(quantity: Quantity, ours: str, than: str, *studies: str, rule: Rule = MORE, points: Points = None) -> Ask:
-    """A quantity above another scheme's, as a relative difference."""
-    return Ask(gain(quantity, ours, than), rule, percent, _what(quantity, ours, than), studies, points)
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The runs of a study, or those at some of its points, and what is asked of them."""
+
+    study: str
+    points: Points = None
+
+    def at(self, points: Points) -> Runs:
+        """At these points alone."""
+        return replace(self, points=points)
+
+    def asks(self, measure: Measure, rule: Rule, show: Show, what: str) -> Ask:
+        """Any number."""
+        return Ask(measure, rule, show, what, (self.study,), self.points)
+
+    def more(self, quantity: Quantity, ours: str, than: str, rule: Rule = MORE) -> Ask:
+        """A quantity above another scheme's, as a relative difference."""
+        return self.asks(gain(quantity, ours, than), rule, percent, _what(quantity, ours, than))
+
+    def less(self, quantity: Quantity, ours: str, than: str) -> Ask:
+        """Below."""
+        return self.more(quantity, ours, than, order(NO_GAIN, rises=False))
+
+    def most(self, quantity: Quantity, ours: str, rivals: tuple[str, ...]) -> tuple[Ask, ...]:
+        """Above each of several schemes'."""
+        return tuple(self.more(quantity, ours, rival) for rival in rivals)
+
+    def least(self, quantity: Quantity, ours: str, rivals: tuple[str, ...]) -> tuple[Ask, ...]:
+        """Below each of several schemes'."""
+        return tuple(self.less(quantity, ours, rival) for rival in rivals)
+
+    def fairer(self, ours: str, than: str) -> Ask:
+        """Jain's index above."""
+        return self.asks(difference(JAIN, ours, than), FAIRER, signed, _what(JAIN, ours, than))
+
+    def less_fair(self, ours: str, than: str, quantity: Quantity = JAIN) -> Ask:
+        """Jain's index below."""
+        rule = order(NO_FAIRNESS, rises=False)
+        return self.asks(difference(quantity, ours, than), rule, signed, _what(quantity, ours, than))
+
+    def part_less(self, quantity: Quantity, ours: str, than: str) -> Ask:
+        """A part (of packets that are lost) below, by its difference: it may be 0."""
+        rule = order(0.0, rises=False)
+        return self.asks(difference(quantity, ours, than), rule, percent, _what(quantity, ours, than))
+
+    def part_more(self, quantity: Quantity, ours: str, than: str) -> Ask:
+        """A part above, by its difference."""
+        return self.asks(difference(quantity, ours, than), order(), percent, _what(quantity, ours, than))
+
+    def unsteadier(self, ours: str, than: str, *, rises: bool = True) -> Ask:
+        """Goodput that varies more over windows of 10 s, or less."""
+        measure = compared(cvt(ours), cvt(than), _less)
+        return self.asks(measure, order(rises=rises), signed, f"Variation in time, {_than(ours, than)}")
+
+    def scattered(self, ours: str, than: str, *, rises: bool = True) -> Ask:
+        """Goodput that varies more over seeds, or less."""
+        what = f"Variation over seeds, {_than(ours, than)}"
+        return self.asks(cvs_difference(ours, than), order(rises=rises), signed, what)
+
+    def close(self, quantity: Quantity, ours: str, to: str) -> Ask:
+        """At least nine tenths of another's."""
+        what = f"{quantity.title} of {scheme_name(ours)} by {scheme_name(to)}"
+        return self.asks(ratio(quantity, ours, to), CLOSE, number, what)
+
+    def ratio_falls(self, quantity: Quantity, ours: str, to: str) -> Ask:
+        """The ratio to another scheme's falls along the axis."""
+        what = f"{quantity.title} of {scheme_name(ours)} by {scheme_name(to)}"
+        what += ", at the end of the axis less at its beginning"
+        measure = change_along(ratio(quantity, ours, to))
+        return self.asks(measure, trend(NO_GAIN, rises=False), signed, what)
+
+    def kept_by_the_tool(self, ours: str, than: str) -> Ask:
+        """How much better one looks in the tool's throughput than in packets received: THR_TOOL's ratio less REC's."""
+        measure = compared(compared(tool(ours), tool(than), _by), ratio(RECEIVED, ours, than), _less)
+        what = f"Throughput as the tool has it, {_than(ours, than)}, less packets received"
+        return self.asks(measure, order(), signed, what)
 
 
-def less(quantity: Quantity, ours: str, than: str, *studies: str, points: Points = None) -> Ask:
-    """Below."""
-    return more(quantity, ours, than, *studies, rule=order(NO_GAIN, rises=False), points=points)
-
-
-def fairer(ours: str, than: str, *studies: str, quantity: Quantity = JAIN, points: Points = None) -> Ask:
-    """Jain's index above."""
-    return Ask(difference(quantity, ours, than), FAIRER, signed, _what(quantity, ours, than), studies, points)
-
-
-def less_fair(ours: str, than: str, *studies: str, quantity: Quantity = JAIN, points: Points = None) -> Ask:
-    """Jain's index below."""
-    rule = order(NO_FAIRNESS, rises=False)
-    return Ask(difference(quantity, ours, than), rule, signed, _what(quantity, ours, than), studies, points)
-
-
-def part_less(quantity: Quantity, ours: str, than: str, *studies: str, points: Points = None) -> Ask:
-    """A part (of packets that are lost) below, by its difference: it may be 0."""
-    rule = order(0.0, rises=False)
-    return Ask(difference(quantity, ours, than), rule, percent, _what(quantity, ours, than), studies, points)
-
-
-def part_more(quantity: Quantity, ours: str, than: str, *studies: str, points: Points = None) -> Ask:
-    """A part above, by its difference."""
-    return Ask(difference(quantity, ours, than), order(), percent, _what(quantity, ours, than), studies, points)
-
-
-def unsteadier(ours: str, than: str, *studies: str, rises: bool = True, points: Points = None) -> Ask:
-    """Goodput that varies more over windows of 10 s, or less."""
-    measure = compared(cvt(ours), cvt(than), lambda a, b: a - b)
-    return Ask(measure, order(rises=rises), signed, f"Variation in time, {_than(ours, than)}", studies, points)
-
-
-def scattered(ours: str, than: str, *studies: str, rises: bool = True, points: Points = None) -> Ask:
-    """Goodput that varies more over seeds, or less."""
-    what = f"Variation over seeds, {_than(ours, than)}"
-    return Ask(cvs_difference(ours, than), order(rises=rises), signed, what, studies, points)
-
-
-def close(quantity: Quantity, ours: str, to: str, *studies: str, points: Points = None) -> Ask:
-    """At least nine tenths of another's."""
-    measure = ratio(quantity, ours, to)
-    return Ask(measure, CLOSE, number, f"{quantity.title} of {scheme_name(ours)} by {scheme_name(to)}", studies, points)
+def beside(ask: Ask) -> Ask:
+    """The same, told beside."""
+    return replace(ask, role=Role.BESIDE)
 
 
 def ratio(quantity: Quantity, ours: str, to: str) -> Measure:
@@ -97,49 +130,13 @@ def ratio(quantity: Quantity, ours: str, to: str) -> Measure:
     return compared(of(quantity, ours), of(quantity, to), _by)
 
 
-def ratio_falls(quantity: Quantity, ours: str, to: str, *studies: str, role: Role = Role.CLAIM) -> Ask:
-    """The ratio to another scheme's falls along the axis."""
-    what = f"{quantity.title} of {scheme_name(ours)} by {scheme_name(to)}, at the end of the axis less at its beginning"
-    measure = change_along(ratio(quantity, ours, to))
-    return Ask(measure, trend(NO_GAIN, rises=False), signed, what, studies, role=role)
+def fall_beside_the_tool(ours: str, to: str) -> Measure:
+    """How the ratio of packets received changes along the axis, less how that of the tool's throughput does."""
+    return change_along(compared(ratio(RECEIVED, ours, to), compared(tool(ours), tool(to), _by), _less))
 
 
-def kept_by_the_tool(ours: str, than: str, *studies: str, points: Points = None) -> Ask:
-    """How much better one looks in the tool's throughput than in packets received: THR_TOOL's ratio less REC's."""
-    tools = compared(tool(ours), tool(than), _by)
-    measure = compared(tools, ratio(RECEIVED, ours, than), lambda a, b: a - b)
-    what = f"Throughput as the tool has it, {_than(ours, than)}, less packets received"
-    return Ask(measure, order(), signed, what, studies, points)
-
-
-def mean_gain(quantity: Quantity, ours: str, than: str, rule: Rule, *studies: str) -> Ask:
-    """The mean over the axis of a relative difference."""
-    return Ask(mean_along(gain(quantity, ours, than)), rule, percent, f"Mean over points, {_than(ours, than)}", studies)
-
-
-def beside(ask: Ask) -> Ask:
-    """The same, told beside."""
-    return Ask(ask.measure, ask.rule, ask.show, ask.what, ask.studies, ask.points, role=Role.BESIDE)
-
-
-def all_against(make: Callable[..., Ask], ours: str, rivals: tuple[str, ...], *studies: str) -> tuple[Ask, ...]:
-    """The same against each of several schemes."""
-    return tuple(make(ours, rival, *studies) for rival in rivals)
-
-
-def throughput(ours: str, than: str, *studies: str) -> Ask:
-    """Aggregate goodput above."""
-    return more(GOODPUT, ours, than, *studies)
-
-
-def packets(ours: str, than: str, *studies: str) -> Ask:
-    """Packets received above."""
-    return more(RECEIVED, ours, than, *studies)
-
-
-def slower(ours: str, than: str, *studies: str) -> Ask:
-    """Delay of packets above."""
-    return more(PACKET_DELAY, ours, than, *studies)
+def _less(a: float, b: float) -> float:
+    return a - b
 
 
 def _by(a: float, b: float) -> float | None:

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.we.asking import (
-    CLEARLY,
-    all_against,
-    beside,
-    claim,
-    close,
-    fairer,
-    kept_by_the_tool,
-    less,
-    less_fair,
-    more,
-    packets,
-    part_less,
-    ratio,
-    ratio_falls,
-    scattered,
-    slower,
-    throughput,
-    unsteadier,
-)
+from meshpace.experiments.we.asking import CLEARLY, Runs, beside, claim, fall_beside_the_tool
 from meshpace.experiments.we.chains import TCP_AP, WCP, WE, WINF, XCP_WINF
-from meshpace.experiments.we.quantities import LOSS, PACKET_DELAY, RECEIVED, SENT, USE, tool
+from meshpace.experiments.we.quantities import LOSS, PACKET_DELAY, RECEIVED, SENT, USE
 from meshpace.study.claims import Ask
-from meshpace.study.measures import Measure, change_along, compared, gain, mean_along, over_axis
+from meshpace.study.measures import Measure, gain, mean_along, over_axis
 from meshpace.study.quantities import GOODPUT
 from meshpace.study.rules import NO_GAIN, Rule, about, trend
 from meshpace.study.words import difference as signed
 from meshpace.study.words import percent
 
-WITH_WINF, WITH_WE = "we-mesh-winf", "we-mesh"
+WITH_WINF, WITH_WE = Runs("we-mesh-winf"), Runs("we-mesh")
 
 
 def _printed(ours: str, than: str, low: float, high: float, outer: tuple[float, float]) -> tuple[Ask, ...]:
@@ -42,17 +23,13 @@ def _printed(ours: str, than: str, low: float, high: float, outer: tuple[float, 
         take = min if pick == "least" else max
         return over_axis(lambda _, curve: take(curve), measure)
 
-    study = (WITH_WE,)
+    asks = WITH_WE.asks
     return (
-        Ask(mean_along(measure), about(low, high, 0.0, NO_GAIN), percent, "Mean gain over the points", study),
-        Ask(measure, about(*outer, 0.0, NO_GAIN), percent, "Gain", study),
-        beside(Ask(end("least"), about(low - 0.05, low + 0.05), percent, "Least gain", study)),
-        beside(Ask(end("greatest"), about(high - 0.05, high + 0.05), percent, "Greatest gain", study)),
+        asks(mean_along(measure), about(low, high, 0.0, NO_GAIN), percent, "Mean gain over the points"),
+        asks(measure, about(*outer, 0.0, NO_GAIN), percent, "Gain"),
+        beside(asks(end("least"), about(low - 0.05, low + 0.05), percent, "Least gain")),
+        beside(asks(end("greatest"), about(high - 0.05, high + 0.05), percent, "Greatest gain")),
     )
-
-
-def _by(a: float, b: float) -> float | None:
-    return a / b if b else None
 
 
 CLAIMS = (
@@ -61,58 +38,55 @@ CLAIMS = (
         "TCP-AP with rt-Winf has clearly more throughput than TCP-AP.",
         "Fig. 6",
         "clearly",
-        more(GOODPUT, WINF, TCP_AP, WITH_WINF, rule=CLEARLY),
+        WITH_WINF.more(GOODPUT, WINF, TCP_AP, rule=CLEARLY),
     ),
     claim(
         "F6.2",
         "Its throughput is below XCP-Winf's.",
         "Fig. 6",
         "below",
-        less(GOODPUT, WINF, XCP_WINF, WITH_WINF),
+        WITH_WINF.less(GOODPUT, WINF, XCP_WINF),
     ),
-    claim("F6.3", "WCP's throughput is above it.", "Fig. 6", "above", throughput(WCP, WINF, WITH_WINF)),
+    claim("F6.3", "WCP's throughput is above it.", "Fig. 6", "above", WITH_WINF.more(GOODPUT, WCP, WINF)),
     claim(
         "F6.4",
         "With more nodes and flows it turns conservative against XCP-Winf.",
         "Fig. 6",
         "conservative",
-        ratio_falls(GOODPUT, WINF, XCP_WINF, WITH_WINF),
+        WITH_WINF.ratio_falls(GOODPUT, WINF, XCP_WINF),
     ),
     claim(
         "F6.5",
         "Without a fairness module it shares less fairly than XCP-Winf and WCP.",
         "Fig. 6",
         "less fair",
-        *all_against(less_fair, WINF, (XCP_WINF, WCP), WITH_WINF),
+        *(WITH_WINF.less_fair(WINF, than) for than in (XCP_WINF, WCP)),
     ),
     claim(
         "F6.6",
         "XCP-Winf loses less.",
         "Fig. 6",
         "loses less",
-        part_less(LOSS, XCP_WINF, WINF, WITH_WINF),
-        beside(part_less(LOSS, XCP_WINF, WCP, WITH_WINF)),
+        WITH_WINF.part_less(LOSS, XCP_WINF, WINF),
+        beside(WITH_WINF.part_less(LOSS, XCP_WINF, WCP)),
     ),
-    claim("F7.1", "Its delay is below TCP-AP's.", "Fig. 7", "below", less(PACKET_DELAY, WINF, TCP_AP, WITH_WINF)),
-    claim("F7.2", "Its delay is above XCP-Winf's.", "Fig. 7", "above", slower(WINF, XCP_WINF, WITH_WINF)),
-    claim("F7.3", "Its delay is above WCP's.", "Fig. 7", "above", slower(WINF, WCP, WITH_WINF)),
-    claim("F8.1", "It receives more packets than TCP-AP.", "Fig. 8", "more", packets(WINF, TCP_AP, WITH_WINF)),
-    claim("F8.2", "Fewer than XCP-Winf.", "Fig. 8", "fewer", less(RECEIVED, WINF, XCP_WINF, WITH_WINF)),
-    claim("F8.3", "Fewer than WCP.", "Fig. 8", "fewer", less(RECEIVED, WINF, WCP, WITH_WINF)),
+    claim("F7.1", "Its delay is below TCP-AP's.", "Fig. 7", "below", WITH_WINF.less(PACKET_DELAY, WINF, TCP_AP)),
+    claim("F7.2", "Its delay is above XCP-Winf's.", "Fig. 7", "above", WITH_WINF.more(PACKET_DELAY, WINF, XCP_WINF)),
+    claim("F7.3", "Its delay is above WCP's.", "Fig. 7", "above", WITH_WINF.more(PACKET_DELAY, WINF, WCP)),
+    claim("F8.1", "It receives more packets than TCP-AP.", "Fig. 8", "more", WITH_WINF.more(RECEIVED, WINF, TCP_AP)),
+    claim("F8.2", "Fewer than XCP-Winf.", "Fig. 8", "fewer", WITH_WINF.less(RECEIVED, WINF, XCP_WINF)),
+    claim("F8.3", "Fewer than WCP.", "Fig. 8", "fewer", WITH_WINF.less(RECEIVED, WINF, WCP)),
     claim(
         "F8.4",
         "The decline against XCP-Winf shows most in packets received.",
         "Fig. 8",
         "most",
-        ratio_falls(RECEIVED, WINF, XCP_WINF, WITH_WINF),
-        Ask(
-            change_along(
-                compared(ratio(RECEIVED, WINF, XCP_WINF), compared(tool(WINF), tool(XCP_WINF), _by), lambda a, b: a - b)
-            ),
+        WITH_WINF.ratio_falls(RECEIVED, WINF, XCP_WINF),
+        WITH_WINF.asks(
+            fall_beside_the_tool(WINF, XCP_WINF),
             trend(NO_GAIN, rises=False),
             signed,
             "Its fall less that of the throughput as the tool has it",
-            (WITH_WINF,),
         ),
     ),
     claim(
@@ -134,77 +108,76 @@ CLAIMS = (
         "So TCP-AP with rt-Winf lies between 0.96 and 1.23 of TCP-AP (by arithmetic).",
         "Fig. 12",
         "0.96 to 1.23",
-        Ask(gain(GOODPUT, WINF, TCP_AP), about(-0.04, 0.23), percent, "Throughput of TCP-AP with rt-Winf", (WITH_WE,)),
+        WITH_WE.asks(gain(GOODPUT, WINF, TCP_AP), about(-0.04, 0.23), percent, "Throughput of TCP-AP with rt-Winf"),
     ),
     claim(
         "F12.4",
         "XCP-Winf has the highest throughput of all.",
         "Fig. 12",
         "highest",
-        *all_against(throughput, XCP_WINF, (TCP_AP, WINF, WE, WCP), WITH_WE),
+        *WITH_WE.most(GOODPUT, XCP_WINF, (TCP_AP, WINF, WE, WCP)),
     ),
     claim(
         "F12.5",
         "WE TCP-AP follows XCP-Winf closely.",
         "Fig. 12",
         "closely",
-        close(GOODPUT, WE, XCP_WINF, WITH_WE),
+        WITH_WE.close(GOODPUT, WE, XCP_WINF),
     ),
     claim(
         "F12.6",
         "WE TCP-AP is more stable and fairer than TCP-AP.",
         "Fig. 12",
         "more stable",
-        unsteadier(WE, TCP_AP, WITH_WE, rises=False),
-        scattered(WE, TCP_AP, WITH_WE, rises=False),
-        fairer(WE, TCP_AP, WITH_WE),
+        WITH_WE.unsteadier(WE, TCP_AP, rises=False),
+        WITH_WE.scattered(WE, TCP_AP, rises=False),
+        WITH_WE.fairer(WE, TCP_AP),
     ),
     claim(
         "F13.1",
         "WE TCP-AP's delay is below TCP-AP's.",
         "Fig. 13",
         "below",
-        less(PACKET_DELAY, WE, TCP_AP, WITH_WE),
+        WITH_WE.less(PACKET_DELAY, WE, TCP_AP),
     ),
     claim(
         "F13.2",
         "XCP-Winf's delay is the lowest, WE TCP-AP's close to it.",
         "Fig. 13",
         "lowest",
-        *all_against(
-            lambda ours, than, *at: less(PACKET_DELAY, ours, than, *at), XCP_WINF, (TCP_AP, WINF, WE, WCP), WITH_WE
-        ),
-        Ask(
+        *WITH_WE.least(PACKET_DELAY, XCP_WINF, (TCP_AP, WINF, WE, WCP)),
+        WITH_WE.asks(
             gain(PACKET_DELAY, WE, XCP_WINF),
             Rule("EQUALITY", high=0.1),
             percent,
             "Delay, WE TCP-AP against XCP-Winf",
-            (WITH_WE,),
         ),
     ),
-    claim("F14.1", "WE TCP-AP receives more packets than TCP-AP.", "Fig. 14", "more", packets(WE, TCP_AP, WITH_WE)),
+    claim(
+        "F14.1", "WE TCP-AP receives more packets than TCP-AP.", "Fig. 14", "more", WITH_WE.more(RECEIVED, WE, TCP_AP)
+    ),
     claim(
         "F14.2",
         "It receives fewer packets than XCP-Winf, but not many fewer.",
         "Fig. 14",
         "close below",
-        less(RECEIVED, WE, XCP_WINF, WITH_WE),
-        close(RECEIVED, WE, XCP_WINF, WITH_WE),
+        WITH_WE.less(RECEIVED, WE, XCP_WINF),
+        WITH_WE.close(RECEIVED, WE, XCP_WINF),
     ),
     claim(
         "F14.3",
         "Its rate is higher and its losses fewer than TCP-AP's.",
         "Fig. 14",
         "higher, fewer",
-        more(SENT, WE, TCP_AP, WITH_WE),
-        part_less(LOSS, WE, TCP_AP, WITH_WE),
+        WITH_WE.more(SENT, WE, TCP_AP),
+        WITH_WE.part_less(LOSS, WE, TCP_AP),
     ),
-    claim("F14.4", "It uses the medium better than TCP-AP.", "Fig. 14", "better", more(USE, WE, TCP_AP, WITH_WE)),
+    claim("F14.4", "It uses the medium better than TCP-AP.", "Fig. 14", "better", WITH_WE.more(USE, WE, TCP_AP)),
     claim(
         "F14.5",
         "TCP-AP has good throughput with few packets; WE TCP-AP mends that.",
         "Fig. 14",
         "mends",
-        kept_by_the_tool(TCP_AP, WE, WITH_WE),
+        WITH_WE.kept_by_the_tool(TCP_AP, WE),
     ),
 )

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from meshpace.experiments.we.adhoc import STILL
-from meshpace.experiments.we.asking import (
-    claim,
-    close,
-    fairer,
-    less,
-    more,
-    packets,
-    ratio,
-    scattered,
-    throughput,
-    unsteadier,
-)
+from meshpace.experiments.we.asking import SIGNIFICANT, Runs, claim, ratio
 from meshpace.experiments.we.chains import TCP_AP, WCP, WE, WINF, XCP_B, XCP_WINF
-from meshpace.experiments.we.quantities import PACKET_DELAY, USE
+from meshpace.experiments.we.claims import LONG
+from meshpace.experiments.we.quantities import PACKET_DELAY, RECEIVED, USE
 from meshpace.experiments.we.text import NO_COLLISIONS, NO_RTS, RCP, RCP_WINF, RENO, XCP
 from meshpace.study.claims import Against, Ask
 from meshpace.study.measures import Measure, Values, gain, of, paired
@@ -27,12 +17,12 @@ from meshpace.study.rules import NO_GAIN, Rule, equality, order
 from meshpace.study.words import difference as signed
 from meshpace.study.words import percent
 
-MESH, ADHOC = "we-text-mesh", "we-text-adhoc"
-_HERE = (AS_IS,)
-_BOTH = ("we-mesh", "we-adhoc")
+MESH, ADHOC = Runs("we-text-mesh"), Runs("we-text-adhoc")
+_HERE = tuple(study.at((AS_IS,)) for study in (MESH, ADHOC))
+_BOTH = (Runs("we-mesh"), Runs("we-adhoc"))
 
 
-def _changed(quantity: Quantity, scheme: str, changed: str, rule: Rule, study: str, what: str) -> Ask:
+def _changed(quantity: Quantity, scheme: str, changed: str, rule: Rule, study: Runs, what: str) -> Ask:
     """A scheme's number with something changed against the number as it is, paired by seed."""
 
     def take(outcome: Outcome, condition: Condition, _: str) -> Values:
@@ -40,7 +30,13 @@ def _changed(quantity: Quantity, scheme: str, changed: str, rule: Rule, study: s
         return paired(after, before, lambda a, b: a / b - 1 if b else None)
 
     measure = Measure((scheme,), take, quantity, along=(AS_IS, changed), once=True)
-    return Ask(measure, rule, percent, what, (study,))
+    return study.asks(measure, rule, percent, what)
+
+
+def _no_less(study: Runs, where: str) -> Ask:
+    """TCP-AP's throughput beside NewReno's."""
+    rule = Rule("ORDER", low=-NO_GAIN)
+    return study.asks(gain(GOODPUT, TCP_AP, RENO), rule, percent, f"TCP-AP against NewReno, {where}")
 
 
 CLAIMS = (
@@ -53,9 +49,9 @@ CLAIMS = (
             ask
             for study in _BOTH
             for ask in (
-                throughput(WE, TCP_AP, study),
-                less(PACKET_DELAY, WE, TCP_AP, study),
-                packets(WE, TCP_AP, study),
+                study.more(GOODPUT, WE, TCP_AP),
+                study.less(PACKET_DELAY, WE, TCP_AP),
+                study.more(RECEIVED, WE, TCP_AP),
             )
         ),
     ),
@@ -68,9 +64,9 @@ CLAIMS = (
             ask
             for study in _BOTH
             for ask in (
-                unsteadier(WE, TCP_AP, study, rises=False),
-                scattered(WE, TCP_AP, study, rises=False),
-                more(USE, WE, TCP_AP, study),
+                study.unsteadier(WE, TCP_AP, rises=False),
+                study.scattered(WE, TCP_AP, rises=False),
+                study.more(USE, WE, TCP_AP),
             )
         ),
     ),
@@ -79,24 +75,24 @@ CLAIMS = (
         "It gets close to rate-based protocols.",
         "",
         "close",
-        *(close(GOODPUT, WE, XCP_WINF, study) for study in _BOTH),
-        *(close(GOODPUT, WE, RCP_WINF, study, points=_HERE) for study in (MESH, ADHOC)),
+        *(study.close(GOODPUT, WE, XCP_WINF) for study in _BOTH),
+        *(study.close(GOODPUT, WE, RCP_WINF) for study in _HERE),
     ),
     claim(
         "X4",
         "TCP-AP is below rate-based approaches.",
         "",
         "below",
-        *(less(GOODPUT, TCP_AP, XCP_WINF, study) for study in _BOTH),
+        *(study.less(GOODPUT, TCP_AP, XCP_WINF) for study in _BOTH),
     ),
     claim(
         "X5",
         "rt-Winf alone improves TCP-AP, and its fairness stays weak.",
         "",
         "improves",
-        throughput(WINF, TCP_AP, "we-mesh-winf"),
-        throughput(WINF, TCP_AP, "we-adhoc-winf"),
-        *(fairer(WE, WINF, study, points=_HERE) for study in (MESH, ADHOC)),
+        Runs("we-mesh-winf").more(GOODPUT, WINF, TCP_AP),
+        Runs("we-adhoc-winf").more(GOODPUT, WINF, TCP_AP),
+        *(study.fairer(WE, WINF) for study in _HERE),
     ),
     claim(
         "X6",
@@ -115,39 +111,28 @@ CLAIMS = (
         "The number of nodes matters: WE TCP-AP is significantly above TCP-AP with rt-Winf.",
         "",
         "significantly",
-        *(
-            more(GOODPUT, WE, WINF, study, rule=Rule("MUCH", 0.1, neutral=0.0, margin=NO_GAIN), points=_HERE)
-            for study in (MESH, ADHOC)
-        ),
-        more(
-            GOODPUT,
-            WE,
-            WINF,
-            "we-chain",
-            rule=Rule("MUCH", 0.1, neutral=0.0, margin=NO_GAIN),
-            points=("4", "5", "6", "8", "10"),
-        ),
+        *(study.more(GOODPUT, WE, WINF, SIGNIFICANT) for study in _HERE),
+    ),
+    claim(
+        "X7",
+        "The number of nodes matters most in long chains: WE TCP-AP is significantly above TCP-AP with rt-Winf.",
+        "",
+        "significantly",
+        Runs("we-chain", LONG).more(GOODPUT, WE, WINF, SIGNIFICANT),
     ),
     claim(
         "X10",
         "TCP-AP delivers no less than NewReno.",
         "",
         "among the better",
-        *(
-            Ask(
-                gain(GOODPUT, TCP_AP, RENO),
-                Rule("ORDER", low=-NO_GAIN),
-                percent,
-                f"TCP-AP against NewReno, {where}",
-                (study,),
-                points,
-            )
-            for study, where, points in (
-                (MESH, "mesh", _HERE),
-                (ADHOC, "ad hoc", _HERE),
-                ("we-text-chain", "chains", None),
-            )
-        ),
+        *(_no_less(study, where) for study, where in zip(_HERE, ("mesh", "ad hoc"), strict=True)),
+    ),
+    claim(
+        "X10",
+        "TCP-AP delivers no less than NewReno over chains.",
+        "",
+        "among the better",
+        _no_less(Runs("we-text-chain"), "chains"),
     ),
     claim(
         "X11",
@@ -170,8 +155,8 @@ CLAIMS = (
         "",
         "more efficient",
         *(
-            more(GOODPUT, ours, than, study, points=_HERE)
-            for study in (MESH, ADHOC)
+            study.more(GOODPUT, ours, than)
+            for study in _HERE
             for ours, rivals in ((XCP_WINF, (XCP, WCP, XCP_B)), (RCP_WINF, (RCP, WCP, XCP_B)))
             for than in rivals
         ),
