@@ -1,5 +1,7 @@
 //! XCP and RCP against their closed forms, on a wired bottleneck: the published fixed points within 2 %.
 //!
+//! The table of docs/reproduction/we-tcp-ap.md: `cargo test -p meshpace-mesh --test engine explicit:: -- --nocapture`.
+//!
 //! ```text
 //! s0 ──  1 ms ──╮
 //! s1 ── 20 ms ──┼── r0 ══ 10 Mbit/s, 10 ms ══ r1 ── t
@@ -33,12 +35,21 @@ fn goodputs(result: &RunResult) -> Vec<f64> {
     result.flows.iter().map(|flow| flow.goodput_bps).collect()
 }
 
+/// Goodputs of flows that share the bottleneck, shown as parts of what the fixed point gives each.
+fn beside_the_fixed_point(what: &str, result: &RunResult, each: f64) -> Vec<f64> {
+    let shares = goodputs(result);
+    let parts: Vec<String> =
+        shares.iter().map(|share| format!("{:+.2} %", 100.0 * (share / each - 1.0))).collect();
+    println!("| {what} | {} |", parts.join(", "));
+    shares
+}
+
 /// Katabi, Handley, Rohrs 2002, section 3: the link full, no queue, equal shares whatever the round trips. The round trips
 /// are 24, 62 and 122 ms.
 #[test]
 fn xcp_fills_the_link_and_shares_it_equally_whatever_the_round_trips() {
     let result = dumbbell("xcp", "", &[(0, ""), (1, ""), (2, "")]);
-    let shares = goodputs(&result);
+    let shares = beside_the_fixed_point("XCP: C/3", &result, PAYLOAD / 3.0);
     close("the link is full", shares.iter().sum(), PAYLOAD, 0.02);
     for share in &shares {
         close("an equal share", *share, PAYLOAD / 3.0, 0.02);
@@ -56,7 +67,9 @@ fn without_shuffled_traffic_xcp_converges_to_no_shares() {
     };
     close("the link is full", first + second, PAYLOAD, 0.02);
     assert!(first > 1.5 * second, "{first} {second}");
-    let [first, second] = goodputs(&dumbbell("xcp", "", &late))[..] else { panic!("two flows") };
+    let shared =
+        beside_the_fixed_point("XCP, one 10 s later: C/2", &dumbbell("xcp", "", &late), PAYLOAD / 2.0);
+    let [first, second] = shared[..] else { panic!("two flows") };
     close("an equal share", first, second, 0.02);
 }
 
@@ -64,7 +77,7 @@ fn without_shuffled_traffic_xcp_converges_to_no_shares() {
 #[test]
 fn rcp_gives_every_flow_the_same_rate_and_fills_the_link() {
     let result = dumbbell("rcp", "", &[(0, ""), (1, ""), (2, "")]);
-    for share in goodputs(&result) {
+    for share in beside_the_fixed_point("RCP: C/3", &result, PAYLOAD / 3.0) {
         close("an equal share", share, PAYLOAD / 3.0, 0.02);
     }
     assert_eq!(row(&result, "r0", "r1").expect("its row").queue_drops, 0);
@@ -73,7 +86,8 @@ fn rcp_gives_every_flow_the_same_rate_and_fills_the_link() {
 /// With `gamma` below 1 the fixed point is that share of the capacity.
 #[test]
 fn rcp_aims_at_its_share_of_the_capacity() {
-    let shares = goodputs(&dumbbell("rcp", "rcp_gamma = 0.9", &[(0, ""), (2, "")]));
+    let result = dumbbell("rcp", "rcp_gamma = 0.9", &[(0, ""), (2, "")]);
+    let shares = beside_the_fixed_point("RCP, gamma 0.9: 0.9 C/2", &result, PAYLOAD * 0.45);
     close("the sum", shares.iter().sum(), PAYLOAD * 0.9, 0.02);
 }
 
