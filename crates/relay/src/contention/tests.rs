@@ -1,78 +1,18 @@
 use super::*;
-use meshpace_packet::{Account, PathId};
-use meshpace_radio::backoff::Intervals;
-use meshpace_units::{Rate, Span};
-use std::net::{IpAddr, Ipv4Addr};
+use crate::tests::view::TestNode;
 
-/// Nodes on a line, `apart` metres from one to the next, that sense up to `range`.
-struct Line {
-    apart: f64,
-    range: f64,
-}
-
-impl NodeView for Line {
-    fn senses(&self, hearer: NodeId, sender: NodeId) -> bool {
-        f64::from(hearer.0.abs_diff(sender.0)) * self.apart <= self.range
-    }
-
-    fn busy_time(&mut self) -> Span {
-        Span::ZERO
-    }
-
-    fn intervals(&self) -> Intervals {
-        Intervals { slot: Span::ZERO, sifs: Span::ZERO, difs: Span::ZERO }
-    }
-
-    fn mac_overhead(&self) -> Bytes {
-        Bytes::ZERO
-    }
-
-    fn needs_rts(&self, _: Bytes) -> bool {
-        true
-    }
-
-    fn address(&self, _: NodeId) -> IpAddr {
-        IpAddr::V4(Ipv4Addr::LOCALHOST)
-    }
-
-    fn backoff_drawn(&self) -> Span {
-        Span::ZERO
-    }
-
-    fn rate_to(&self, _: NodeId) -> Rate {
-        Rate::bits_per_sec(1)
-    }
-
-    fn hops_to(&self, _: NodeId) -> Option<u32> {
-        None
-    }
-
-    fn hops_on(&self, _: PathId) -> Option<u32> {
-        None
-    }
-
-    fn next_hop_to(&self, _: NodeId) -> Option<NodeId> {
-        None
-    }
-
-    fn conversations_beside(&self, _: Account) -> Option<u32> {
-        None
-    }
-
-    fn conversations_counted(&mut self, _: Account) -> Option<u32> {
-        None
-    }
-
-    fn share(&mut self, _: Account, _: f64) -> Option<f64> {
-        None
-    }
+/// A node among nodes on a line, `apart` metres from one to the next, that sense up to `range`.
+fn on_a_line(apart: f64, range: f64) -> TestNode {
+    let senses =
+        move |hearer: NodeId, sender: NodeId| f64::from(hearer.0.abs_diff(sender.0)) * apart <= range;
+    TestNode { senses: Box::new(senses), ..TestNode::default() }
 }
 
 /// schemes.md 14: min(path, 2 floor(R_cs/d) + 1), 200 m and 550 m: 5.
 #[test]
 fn on_a_straight_chain_it_is_the_closed_form() {
     for (apart, range) in [(200.0, 550.0), (200.0, 500.0), (100.0, 550.0), (300.0, 250.0)] {
-        let line = Line { apart, range };
+        let line = on_a_line(apart, range);
         for nodes in 1..=10_u32 {
             let mut way = Way::default();
             (0..nodes).for_each(|node| way.push(NodeId(node)));

@@ -6,12 +6,14 @@ mod fq_codel;
 mod report;
 mod source_queues;
 mod throttle;
+pub(crate) mod view;
 
-use crate::{Here, NodeView, Place, QueueConfig, Relay};
+use crate::{Here, Place, QueueConfig, Relay};
 use meshpace_keys::{Setting, Values};
-use meshpace_packet::{Account, Body, Class, Datagram, Handle, Host, Packet, Packets, PathId, Stamp};
+use meshpace_packet::{Body, Class, Datagram, Handle, Host, Packet, Packets, Stamp};
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
+use view::TestNode;
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Span::from_millis(ms)
@@ -48,80 +50,12 @@ fn entering(entry: u32, class: Class, mut packet: Packet) -> Packet {
     packet
 }
 
-/// A node that knows what it is told.
-#[derive(Default)]
-struct Node {
-    hops: Option<u32>,
-    conversations: Option<u32>,
-    counted: Option<u32>,
-    drawn: Span,
-}
-
-impl NodeView for Node {
-    fn busy_time(&mut self) -> Span {
-        Span::ZERO
-    }
-
-    fn intervals(&self) -> meshpace_radio::backoff::Intervals {
-        let (slot, sifs, difs) = (Span::from_micros(20), Span::from_micros(10), Span::from_micros(50));
-        meshpace_radio::backoff::Intervals { slot, sifs, difs }
-    }
-
-    fn mac_overhead(&self) -> Bytes {
-        Bytes(34)
-    }
-
-    fn needs_rts(&self, _: Bytes) -> bool {
-        true
-    }
-
-    fn address(&self, _: NodeId) -> IpAddr {
-        IpAddr::V4(Ipv4Addr::LOCALHOST)
-    }
-
-    fn backoff_drawn(&self) -> Span {
-        self.drawn
-    }
-
-    fn rate_to(&self, _: NodeId) -> Rate {
-        Rate::bits_per_sec(2_000_000)
-    }
-
-    fn hops_to(&self, _: NodeId) -> Option<u32> {
-        self.hops
-    }
-
-    fn hops_on(&self, _: PathId) -> Option<u32> {
-        self.hops
-    }
-
-    fn next_hop_to(&self, _: NodeId) -> Option<NodeId> {
-        None
-    }
-
-    fn conversations_beside(&self, _: Account) -> Option<u32> {
-        self.conversations
-    }
-
-    fn conversations_counted(&mut self, _: Account) -> Option<u32> {
-        self.counted
-    }
-
-    fn senses(&self, _: NodeId, _: NodeId) -> bool {
-        false
-    }
-
-    fn share(&mut self, _: Account, _: f64) -> Option<f64> {
-        None
-    }
-}
-
 /// A relay with a store around it.
 struct Bench {
     relay: Box<dyn Relay>,
     packets: Packets,
     now: Instant,
-    node: Node,
+    node: TestNode,
     /// The transmitter is free.
     free: bool,
     dropped: Vec<Handle>,
@@ -142,7 +76,14 @@ impl Bench {
         let values = Values::new(defaults.iter().map(|(key, default)| (key, value(key, default))));
         let relay = (part.build)(&values, queue);
         let packets = Packets::default();
-        Self { relay, packets, now: Instant::ZERO, node: Node::default(), free: false, dropped: Vec::new() }
+        Self {
+            relay,
+            packets,
+            now: Instant::ZERO,
+            node: TestNode::default(),
+            free: false,
+            dropped: Vec::new(),
+        }
     }
 
     fn call<R>(&mut self, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {

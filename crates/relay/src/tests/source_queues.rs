@@ -1,6 +1,6 @@
 //! The queues of a source: whose turn it is, what fits.
 
-use super::{Bench, Node, entering, packet, radio, wired};
+use super::{Bench, TestNode, entering, packet, radio, wired};
 use meshpace_keys::Setting;
 use meshpace_packet::{Class, Handle, Packet};
 use meshpace_units::{NodeId, Span};
@@ -107,7 +107,7 @@ proptest! {
         ];
         for word in ["split", "throttle"] {
             let mut bench = Bench::with(word, &radio(limit), if word == "split" { &[] } else { &said });
-            bench.node = Node { hops: Some(3), ..Node::default() };
+            bench.node = TestNode { hops: Some(3), ..TestNode::default() };
             let (mut came, mut out) = (0, 0);
             for step in &steps {
                 match *step {

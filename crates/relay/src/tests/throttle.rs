@@ -1,6 +1,6 @@
 //! The gate, with a MAC that takes a fixed time.
 
-use super::{Bench, Node, entering, packet, radio};
+use super::{Bench, TestNode, entering, packet, radio};
 use crate::Report;
 use crate::report::ExchangeLog;
 use meshpace_keys::Setting;
@@ -30,7 +30,7 @@ fn bench(said: &[(&'static str, Setting)]) -> Bench {
     all.retain(|(key, _)| said.iter().all(|(other, _)| other != key));
     all.extend_from_slice(said);
     let mut bench = Bench::with("throttle", &radio(50), &all);
-    bench.node = Node { hops: Some(3), ..Node::default() };
+    bench.node = TestNode { hops: Some(3), ..TestNode::default() };
     bench
 }
 

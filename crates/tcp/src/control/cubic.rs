@@ -112,10 +112,9 @@ impl Cubic {
         if let Some(rtt) = ack.newest.or(ack.timestamp) {
             self.rtt = Some(self.rtt.map_or(rtt, |old| (old * 7 + rtt) / 8));
         }
-        match self.recovery.on_new_ack(&mut self.window, ack) {
-            Progress::Open => {}
-            Progress::Recovered => return Reaction::Continue,
-            Progress::Partial(reaction) => return reaction,
+        let progress = self.recovery.on_new_ack(&mut self.window, ack);
+        if progress != Progress::Open {
+            return progress.reaction();
         }
         let acked = ack.segments();
         if self.window.cwnd() < self.window.ssthresh() {
@@ -207,6 +206,7 @@ impl Control for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::bare;
 
     const MSS: u32 = 1000;
 
@@ -217,24 +217,10 @@ mod tests {
     /// An acknowledgement of a segment while `flight` are out, after a round trip of 100 ms.
     fn ack(now: Instant, kind: AckKind, una: u64, flight: f64) -> Ack<'static> {
         let max = una + (flight * f64::from(MSS)) as u64;
-        Ack {
-            now,
-            kind,
-            out: Outstanding { queued: false, una, nxt: max, max, flight, limit: f64::INFINITY },
-            acked: u64::from(MSS) * u64::from(kind == AckKind::New),
-            mss: MSS,
-            oldest: None,
-            newest: (kind == AckKind::New).then_some(Span::from_millis(100)),
-            echoed: None,
-            timestamp: None,
-            route: None,
-            rtt_wired: None,
-            sack: None,
-            rate: None,
-            ecn_echo: false,
-            ecn_signal: false,
-            feedback: None,
-        }
+        let out = Outstanding { queued: false, una, nxt: max, max, flight, limit: f64::INFINITY };
+        let acked = u64::from(MSS) * u64::from(kind == AckKind::New);
+        let newest = (kind == AckKind::New).then_some(Span::from_millis(100));
+        Ack { now, acked, newest, ..bare(kind, out, MSS) }
     }
 
     /// 100 segments, the first of them lost and repaired at `now`: 70 are left, and 100 are the plateau.

@@ -1,7 +1,7 @@
 //! NewReno: fast recovery that survives several losses in one window.
 
 use super::part::WindowPart;
-use super::{Ack, AckKind, Allowance, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window};
+use super::{Ack, Allowance, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window};
 use alloc::boxed::Box;
 use meshpace_units::Instant;
 
@@ -35,20 +35,11 @@ impl Control for NewReno {
 
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
         self.window.heed_mark(ack);
-        match ack.kind {
-            AckKind::New => match self.recovery.on_new_ack(&mut self.window, ack) {
-                Progress::Open => self.window.grow(ack),
-                Progress::Recovered => {}
-                Progress::Partial(reaction) => return reaction,
-            },
-            AckKind::Duplicate => {
-                if self.recovery.on_duplicate(&ack.out) {
-                    return self.recovery.halve(&mut self.window, &ack.out);
-                }
-            }
-            AckKind::Other => {}
+        let progress = self.recovery.on_ack(&mut self.window, ack);
+        if progress == Progress::Open {
+            self.window.grow(ack);
         }
-        Reaction::Continue
+        progress.reaction()
     }
 
     fn on_timeout(&mut self, _: Instant, out: &Outstanding) {

@@ -74,7 +74,7 @@ impl<S: RateSource> Control for Rated<S> {
         }
         self.source.on_ack(ack);
         self.follow(ack.now);
-        self.recovery.resend(&mut self.scratch, ack)
+        self.recovery.on_ack(&mut self.scratch, ack).reaction()
     }
 
     fn on_timeout(&mut self, now: Instant, out: &Outstanding) {

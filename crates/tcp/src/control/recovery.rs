@@ -12,15 +12,26 @@ pub struct Recovery {
     partial_seen: bool,
 }
 
-/// What an acknowledgement of something new means to the window.
+/// What an acknowledgement means to the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// It opens.
     Open,
-    /// Recovery has ended with it, and the window stays as that left it.
-    Recovered,
-    /// Recovery goes on: this is the reaction.
-    Partial(Reaction),
+    /// It stays as it is.
+    Hold,
+    /// Something is sent again, and the window is as that wants it: this is the reaction.
+    Repair(Reaction),
+}
+
+impl Progress {
+    /// What the sender does.
+    #[must_use]
+    pub const fn reaction(self) -> Reaction {
+        match self {
+            Self::Repair(reaction) => reaction,
+            Self::Open | Self::Hold => Reaction::Continue,
+        }
+    }
 }
 
 impl Recovery {
@@ -51,13 +62,13 @@ impl Recovery {
     pub fn on_new_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress {
         let recovering = self.active();
         if recovering && self.losses.is_partial(ack.out.una) {
-            return Progress::Partial(self.on_partial(window, ack.segments()));
+            return Progress::Repair(self.on_partial(window, ack.segments()));
         }
         self.losses.on_new_ack();
         if recovering {
             self.leave(window, &ack.out);
             if !window.rules().grows_on_recovery_exit {
-                return Progress::Recovered;
+                return Progress::Hold;
             }
         }
         Progress::Open
@@ -84,20 +95,19 @@ impl Recovery {
     }
 
     /// Recovery begins with half the window (RFC 5681, section 3.2, step 2).
-    pub fn halve(&mut self, window: &mut Window, out: &Outstanding) -> Reaction {
+    fn halve(&mut self, window: &mut Window, out: &Outstanding) -> Reaction {
         let cwnd = window.cut_threshold(self.inflation(), out);
         self.enter(window, cwnd)
     }
 
-    /// What is lost is sent again by a sender that has a pace and no window: `scratch` is one that nobody asks.
-    pub fn resend(&mut self, scratch: &mut Window, ack: &Ack<'_>) -> Reaction {
+    /// An acknowledgement, where every loss halves the window.
+    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress {
         match ack.kind {
-            AckKind::New => match self.on_new_ack(scratch, ack) {
-                Progress::Partial(reaction) => reaction,
-                Progress::Open | Progress::Recovered => Reaction::Continue,
-            },
-            AckKind::Duplicate if self.on_duplicate(&ack.out) => self.enter(scratch, 1.0),
-            AckKind::Duplicate | AckKind::Other => Reaction::Continue,
+            AckKind::New => self.on_new_ack(window, ack),
+            AckKind::Duplicate if self.on_duplicate(&ack.out) => {
+                Progress::Repair(self.halve(window, &ack.out))
+            }
+            AckKind::Duplicate | AckKind::Other => Progress::Hold,
         }
     }
 

@@ -221,6 +221,7 @@ impl Control for WinfKhd {
 mod tests {
     use super::*;
     use crate::control::{AckKind, Outstanding};
+    use crate::tests::bare;
 
     const PAIR: Pair = Pair { capacity: 7.605e6, available: 3.94e6 };
 
@@ -243,24 +244,9 @@ mod tests {
         let route = Route::uniform(Some(hops), Rate::bits_per_sec(11_000_000));
         let rtt = Some(Span::from_millis(10) * u64::from(hops));
         let out = Outstanding { queued: false, una: 1, nxt: 1461, max: 1461, flight: 1.0, limit: 64.0 };
-        sender.on_ack(&Ack {
-            now: Instant::ZERO,
-            kind: AckKind::New,
-            out,
-            acked: 1460,
-            mss: 1460,
-            oldest: rtt,
-            newest: rtt,
-            echoed: None,
-            timestamp: None,
-            route: Some(&route),
-            rtt_wired: None,
-            sack: None,
-            rate: None,
-            ecn_echo: false,
-            ecn_signal: false,
-            feedback: feedback.as_ref(),
-        });
+        let (route, feedback) = (Some(&route), feedback.as_ref());
+        let ack = bare(AckKind::New, out, 1460);
+        sender.on_ack(&Ack { acked: 1460, oldest: rtt, newest: rtt, route, feedback, ..ack });
         sender.pacing().interval.expect("it paces").as_secs_f64() * 1e3
     }
 

@@ -1,9 +1,7 @@
 //! XCP's sender: the window that routers make, and NewReno where something is lost.
 
 use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
-use super::{
-    Ack, AckKind, Allowance, Asks, Control, Feedback, Outstanding, Progress, Reaction, Recovery, Window,
-};
+use super::{Ack, Allowance, Asks, Control, Feedback, Outstanding, Reaction, Recovery, Window};
 use alloc::boxed::Box;
 use meshpace_explicit::{SmoothedRtt, xcp};
 use meshpace_keys::Need;
@@ -65,19 +63,8 @@ impl Control for Xcp {
         if let Some(rtt) = ack.newest {
             self.rtt.on_sample(rtt);
         }
-        match ack.kind {
-            AckKind::New => match self.recovery.on_new_ack(&mut self.window, ack) {
-                Progress::Open | Progress::Recovered => {}
-                Progress::Partial(reaction) => return reaction,
-            },
-            AckKind::Duplicate => {
-                if self.recovery.on_duplicate(&ack.out) {
-                    return self.recovery.halve(&mut self.window, &ack.out);
-                }
-            }
-            AckKind::Other => {}
-        }
-        Reaction::Continue
+        // The window opens by what the routers say.
+        self.recovery.on_ack(&mut self.window, ack).reaction()
     }
 
     fn on_timeout(&mut self, _: Instant, out: &Outstanding) {
@@ -112,29 +99,13 @@ impl Control for Xcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Rules;
+    use crate::control::{AckKind, Rules};
+    use crate::tests::bare;
     use meshpace_units::Span;
 
     fn ack(feedback: Option<&Feedback>, kind: AckKind, rtt: Option<Span>) -> Ack<'_> {
         let out = Outstanding { queued: false, una: 1, nxt: 9001, max: 9001, flight: 9.0, limit: 20.0 };
-        Ack {
-            now: Instant::ZERO,
-            kind,
-            out,
-            acked: 1000,
-            mss: 1000,
-            oldest: rtt,
-            newest: rtt,
-            echoed: None,
-            timestamp: None,
-            route: None,
-            rtt_wired: None,
-            sack: None,
-            rate: None,
-            ecn_echo: false,
-            ecn_signal: false,
-            feedback,
-        }
+        Ack { acked: 1000, oldest: rtt, newest: rtt, feedback, ..bare(kind, out, 1000) }
     }
 
     fn told(feedback: f64) -> Feedback {

@@ -13,3 +13,28 @@ mod rfc;
 mod sack;
 mod script;
 mod wifu;
+
+use crate::control::{Ack, AckKind, Outstanding};
+use meshpace_units::Instant;
+
+/// An acknowledgement at time 0 that measures nothing, acknowledges nothing and carries nothing.
+pub(crate) fn bare(kind: AckKind, out: Outstanding, mss: u32) -> Ack<'static> {
+    Ack {
+        now: Instant::ZERO,
+        kind,
+        out,
+        acked: 0,
+        mss,
+        oldest: None,
+        newest: None,
+        echoed: None,
+        timestamp: None,
+        route: None,
+        rtt_wired: None,
+        sack: None,
+        rate: None,
+        ecn_echo: false,
+        ecn_signal: false,
+        feedback: None,
+    }
+}

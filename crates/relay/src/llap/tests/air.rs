@@ -223,7 +223,7 @@ fn frames_that_collide_here_are_missed_and_one_that_is_read_is_a_sample() {
 fn the_last_relay_and_unknown_routes_hold_nothing_and_listen_for_nothing() {
     for hops in [Some(1), None] {
         let mut node = Node::new(1, &[]);
-        node.routes.hops = hops;
+        node.told.hops = hops;
         for id in 1..=5 {
             node.relayed(id, id * 100);
         }
@@ -258,7 +258,7 @@ fn of_another_next_hop_nothing_is_known() {
     assert_eq!(node.estimates(), [1000, 9000, 8000]);
     let second = node.relayed(2, 20_000);
     assert_eq!((node.get(20_050), node.deadline()), (None, Some(28_000)));
-    node.routes.next_hop = None;
+    node.told.next_hop = None;
     node.call(at(22_000), |relay, here| {
         crate::Relay::purge(relay, here, &mut |packet| packet.next_hop == Some(NodeId(2)));
     });

@@ -5,12 +5,13 @@ mod options;
 mod tandem;
 
 use super::{KEYS, Llap, Options};
-use crate::here::{Here, NodeView};
+use crate::here::Here;
 use crate::relay::{Heard, Relay};
 use crate::report::{Exchange, Report};
+use crate::tests::view::TestNode;
 use crate::{Place, QueueConfig};
 use meshpace_keys::{RawValue, Setting, Values};
-use meshpace_packet::{Account, Body, Class, Datagram, Handle, Packet, PacketId, Packets, PathId, Stamp};
+use meshpace_packet::{Body, Class, Datagram, Handle, Packet, PacketId, Packets, Stamp};
 use meshpace_radio::{Frame, FrameKind, MacPacket};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
@@ -40,72 +41,6 @@ fn options(said: &[(&'static str, RawValue)]) -> Options {
     })))
 }
 
-/// What routing says at the node.
-#[derive(Clone, Copy, Debug)]
-struct Routes {
-    hops: Option<u32>,
-    next_hop: Option<NodeId>,
-}
-
-impl NodeView for Routes {
-    fn busy_time(&mut self) -> Span {
-        Span::ZERO
-    }
-
-    fn intervals(&self) -> meshpace_radio::backoff::Intervals {
-        let (slot, sifs, difs) = (Span::from_micros(20), Span::from_micros(10), Span::from_micros(50));
-        meshpace_radio::backoff::Intervals { slot, sifs, difs }
-    }
-
-    fn mac_overhead(&self) -> Bytes {
-        Bytes(34)
-    }
-
-    fn needs_rts(&self, _: Bytes) -> bool {
-        true
-    }
-
-    fn address(&self, _: NodeId) -> IpAddr {
-        IpAddr::V4(Ipv4Addr::LOCALHOST)
-    }
-
-    fn backoff_drawn(&self) -> Span {
-        Span::ZERO
-    }
-
-    fn rate_to(&self, _: NodeId) -> Rate {
-        RATE
-    }
-
-    fn hops_to(&self, _: NodeId) -> Option<u32> {
-        self.hops
-    }
-
-    fn hops_on(&self, _: PathId) -> Option<u32> {
-        None
-    }
-
-    fn next_hop_to(&self, _: NodeId) -> Option<NodeId> {
-        self.next_hop
-    }
-
-    fn conversations_counted(&mut self, _: Account) -> Option<u32> {
-        None
-    }
-
-    fn conversations_beside(&self, _: Account) -> Option<u32> {
-        None
-    }
-
-    fn senses(&self, _: NodeId, _: NodeId) -> bool {
-        false
-    }
-
-    fn share(&mut self, _: Account, _: f64) -> Option<f64> {
-        None
-    }
-}
-
 /// A packet on its way to [`EXIT`], made here or received here.
 fn packet(id: u64, next_hop: NodeId, received: Option<Instant>) -> Packet {
     let address = |last| IpAddr::V4(Ipv4Addr::new(10, 77, 0, last));
@@ -124,7 +59,7 @@ fn packet(id: u64, next_hop: NodeId, received: Option<Instant>) -> Packet {
 struct Node {
     relay: Llap,
     packets: Packets,
-    routes: Routes,
+    told: TestNode,
     now: Instant,
     free: bool,
     dropped: Vec<Handle>,
@@ -138,7 +73,7 @@ impl Node {
         Self {
             relay: Llap::new(options(said), &queue),
             packets: Packets::default(),
-            routes: Routes { hops: Some(hops), next_hop: Some(NodeId(2)) },
+            told: TestNode { hops: Some(hops), next_hop: Some(NodeId(2)), rate: RATE, ..TestNode::default() },
             now: Instant::ZERO,
             free: true,
             dropped: Vec::new(),
@@ -148,8 +83,7 @@ impl Node {
     fn call<R>(&mut self, now: Instant, call: impl FnOnce(&mut Llap, &mut Here<'_>) -> R) -> R {
         assert!(now >= self.now, "{now:?} is past");
         self.now = now;
-        let mut here =
-            Here::new(now, &mut self.packets, self.free, Some(&mut self.routes), &mut self.dropped);
+        let mut here = Here::new(now, &mut self.packets, self.free, Some(&mut self.told), &mut self.dropped);
         call(&mut self.relay, &mut here)
     }
 

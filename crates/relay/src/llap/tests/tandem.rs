@@ -23,7 +23,7 @@ impl Row {
     fn new(interval: Span, said: &[(&'static str, RawValue)]) -> Self {
         let node = |index: u32| {
             let mut node = Node::new(4 - index, said);
-            node.routes.next_hop = Some(NodeId(index + 1));
+            node.told.next_hop = Some(NodeId(index + 1));
             node
         };
         let nodes = (0..4).map(node).collect();

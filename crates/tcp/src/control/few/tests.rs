@@ -1,5 +1,6 @@
 use super::super::{AckKind, InitialWindow};
 use super::*;
+use crate::tests::bare;
 
 const MSS: u32 = 1448;
 const RTT: Span = Span::from_millis(100);
@@ -22,24 +23,8 @@ fn out(una: u64) -> Outstanding {
 }
 
 fn ack(kind: AckKind, una: u64, acked: u64) -> Ack<'static> {
-    Ack {
-        now: Instant::ZERO + Span::from_secs(1),
-        kind,
-        out: out(una),
-        acked,
-        mss: MSS,
-        oldest: Some(RTT).filter(|_| kind == AckKind::New),
-        newest: None,
-        echoed: None,
-        timestamp: None,
-        route: None,
-        rtt_wired: None,
-        sack: None,
-        rate: None,
-        ecn_echo: false,
-        ecn_signal: false,
-        feedback: None,
-    }
+    let oldest = Some(RTT).filter(|_| kind == AckKind::New);
+    Ack { now: Instant::ZERO + Span::from_secs(1), acked, oldest, ..bare(kind, out(una), MSS) }
 }
 
 fn acknowledge(few: &mut dyn Control, n: u64) {
