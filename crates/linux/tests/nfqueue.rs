@@ -77,8 +77,8 @@ fn packets_are_held_reordered_rewritten_marked_and_dropped() {
         verdicts.accept(id(0));
         verdicts.accept_with(id(1), &longer);
         verdicts.drop(id(3));
-        verdicts.accept_marked(id(4), 7);
-        verdicts.accept_marked(id(5), 8);
+        verdicts.drop(id(4));
+        verdicts.accept(id(5));
         assert_eq!(texts(far), [""; 0], "no verdict leaves before it is flushed");
         queue.flush().expect("send");
         assert_eq!(texts(far), ["c", "a", "b, and more than was queued", "f"]);
@@ -105,7 +105,7 @@ fn a_packet_comes_with_its_interfaces_and_as_much_as_is_asked_for() {
         poller.add(&queue, 0).expect("epoll_ctl");
         assert_eq!(poller.wait(Some(PATIENCE)).expect("epoll_wait").count(), 1);
         let received = queue.receive(|packet, verdicts| {
-            assert_eq!((packet.indev, packet.outdev, packet.mark), (Some(indev), Some(outdev), 0));
+            assert_eq!((packet.indev, packet.outdev), (Some(indev), Some(outdev)));
             assert_eq!(packet.length as usize, whole.len());
             assert_eq!(packet.payload.len(), 30);
             verdicts.accept(packet.id);

@@ -160,13 +160,6 @@ impl Packet {
         self.size = self.size + shim.wire_length() - before;
     }
 
-    /// Takes a shim out and corrects the packet's size.
-    pub fn remove_shim<T: Shim>(&mut self) -> Option<T> {
-        let (removed, length) = self.shims.remove()?;
-        self.size = self.size - length;
-        Some(removed)
-    }
-
     /// Writes other fields into the shim of a kind, if the packet carries one, which does not change its length. True if it
     /// does.
     pub fn rewrite_shim<T: Shim>(&mut self, change: impl FnOnce(&mut T)) -> bool {

@@ -50,14 +50,6 @@ pub struct Exchange {
     pub told: Option<Pair>,
 }
 
-impl Exchange {
-    /// From the head of the queue to the first bit on the air: how long the medium had to be fought for.
-    #[must_use]
-    pub fn access_delay(&self) -> Option<Span> {
-        self.granted.map(|granted| granted - self.offered)
-    }
-}
-
 /// Follows one station's exchanges from what its driver sees.
 #[derive(Clone, Debug)]
 pub struct ExchangeLog {

@@ -51,8 +51,6 @@ pub struct Placement {
 pub struct Received {
     /// Accepted payload; `None` if none was.
     pub payload: Option<Placement>,
-    /// Whether any of the payload had not arrived before.
-    pub first_arrival: bool,
     /// Bytes that have become readable in order, the ones that had been waiting for a gap included.
     pub delivered: u64,
 }

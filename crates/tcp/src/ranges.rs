@@ -70,25 +70,22 @@ impl Ranges {
         self.ranges.len() < RANGES_MAX || self.ranges.get(first).is_some_and(|&(begin, _)| begin <= end)
     }
 
-    /// Adds `[start, end)`. `None` if there is no room, else whether any of it is new.
-    pub(crate) fn insert(&mut self, start: u64, end: u64) -> Option<bool> {
+    /// Adds `[start, end)`; true unless there is no room.
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> bool {
         // Ranges [first, last) overlap or touch the new one.
         let first = self.ranges.partition_point(|&(_, range_end)| range_end < start);
         let last = self.ranges.partition_point(|&(range_start, _)| range_start <= end);
         if first == last {
             if self.ranges.len() >= RANGES_MAX {
-                return None;
+                return false;
             }
             self.ranges.insert(first, (start, end));
-            return Some(true);
+            return true;
         }
         let (low, high) = (self.ranges[first].0, self.ranges[last - 1].1);
-        if low <= start && end <= high && last - first == 1 {
-            return Some(false);
-        }
         self.ranges[first] = (low.min(start), high.max(end));
         self.ranges.drain(first + 1..last);
-        Some(true)
+        true
     }
 
     /// Drops every range that begins at or before `position`, up to which nothing is missing, and says up to where nothing
@@ -117,10 +114,10 @@ mod tests {
     fn bookkeeping_is_bounded() {
         let mut ranges = Ranges::default();
         for n in 0..RANGES_MAX as u64 {
-            assert_eq!(ranges.insert(2 * n, 2 * n + 1), Some(true));
+            assert!(ranges.insert(2 * n, 2 * n + 1));
         }
-        assert_eq!(ranges.insert(u64::from(u32::MAX), u64::from(u32::MAX) + 1), None);
-        assert_eq!(ranges.insert(1, 2), Some(true), "a range that joins others needs no room");
+        assert!(!ranges.insert(u64::from(u32::MAX), u64::from(u32::MAX) + 1));
+        assert!(ranges.insert(1, 2), "a range that joins others needs no room");
     }
 
     proptest! {
@@ -130,13 +127,12 @@ mod tests {
             for (start, length, advance) in steps {
                 let start = start.max(next + 1);
                 let end = start + length;
-                let new = bitmap[start as usize..end as usize].iter().any(|&there| !there);
                 let missing: Vec<u64> = (start..end).filter(|&n| !bitmap[n as usize]).collect();
                 let gaps: Vec<u64> = ranges.gaps(start, end).flat_map(|(from, to)| from..to).collect();
                 prop_assert_eq!(ranges.covered(start, end), length - missing.len() as u64);
                 prop_assert_eq!(gaps, missing);
                 bitmap[start as usize..end as usize].fill(true);
-                prop_assert_eq!(ranges.insert(start, end), Some(new));
+                prop_assert!(ranges.insert(start, end));
                 if advance {
                     bitmap[next as usize] = true;
                     let expected = bitmap.iter().position(|&there| !there).unwrap() as u64;

@@ -25,7 +25,6 @@ from meshpace.study.own_claims import read_claims
 from meshpace.sweeps.errors import SweepError
 from meshpace.sweeps.vary import parse
 
-SUFFIX = ".toml"
 MAX_SEEDS = 100_000
 _CONDITIONS = {condition.short: condition for condition in (AS_WRITTEN, *PAPER_CONDITIONS)}
 _QUANTITIES = {quantity.name: quantity for quantity in quantities.ALL}

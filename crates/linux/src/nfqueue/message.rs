@@ -34,8 +34,6 @@ pub struct Queued<'a> {
     pub indev: Option<u32>,
     /// Index of the interface through which it will leave; `None` before routing.
     pub outdev: Option<u32>,
-    /// Its firewall mark, 0 where none was set (the kernel does not tell these apart).
-    pub mark: u32,
     /// Its length in bytes before the copy range cut it.
     pub length: u32,
     /// The packet from its IP header on, as far as the copy range goes. May be rewritten in place, to be sent along with the
@@ -49,7 +47,6 @@ pub(crate) struct Head {
     pub(super) id: PacketId,
     indev: Option<u32>,
     outdev: Option<u32>,
-    mark: u32,
     length: Option<u32>,
     payload: Range<usize>,
 }
@@ -60,7 +57,7 @@ impl Head {
         // The payload was found within 16 bits' worth of attribute.
         let length = self.length.unwrap_or(self.payload.len() as u32);
         let payload = &mut datagram[self.payload];
-        Queued { id: self.id, indev: self.indev, outdev: self.outdev, mark: self.mark, length, payload }
+        Queued { id: self.id, indev: self.indev, outdev: self.outdev, length, payload }
     }
 }
 
@@ -141,7 +138,7 @@ const fn ours(kind: libc::c_int) -> u16 {
 fn packet(datagram: &[u8], range: Range<usize>) -> Option<Head> {
     let message = datagram.get(..range.end)?;
     let (mut id, mut payload) = (None, None);
-    let mut head = Head { id: PacketId(0), indev: None, outdev: None, mark: 0, length: None, payload: 0..0 };
+    let mut head = Head { id: PacketId(0), indev: None, outdev: None, length: None, payload: 0..0 };
     let mut at = range.start;
     while at < range.end {
         let length = usize::from(native_u16(message, at)?);
@@ -152,7 +149,6 @@ fn packet(datagram: &[u8], range: Range<usize>) -> Option<Head> {
         let number = || big_u32(message.get(value.clone())?);
         match i32::from(native_u16(message, at + 2)? & TYPE_MASK) {
             libc::NFQA_PACKET_HDR => id = Some(PacketId(number()?)),
-            libc::NFQA_MARK => head.mark = number()?,
             libc::NFQA_IFINDEX_INDEV => head.indev = Some(number()?),
             libc::NFQA_IFINDEX_OUTDEV => head.outdev = Some(number()?),
             libc::NFQA_CAP_LEN => head.length = Some(number()?),
@@ -189,14 +185,13 @@ pub(super) fn bind(number: u16, copy_range: u16, options: &Options) -> Vec<u8> {
     bytes
 }
 
-/// Appends the verdict on packet `id`: `NF_DROP` or `NF_ACCEPT`, a new mark, a new payload. The kernel answers only if it
+/// Appends the verdict on packet `id`: `NF_DROP` or `NF_ACCEPT`, a new payload. The kernel answers only if it
 /// refuses.
 pub(super) fn verdict(
     bytes: &mut Vec<u8>,
     number: u16,
     id: PacketId,
     verdict: libc::c_int,
-    mark: Option<u32>,
     payload: Option<&[u8]>,
 ) {
     let start = start(bytes, libc::NFQNL_MSG_VERDICT, libc::NLM_F_REQUEST, number);
@@ -205,9 +200,6 @@ pub(super) fn verdict(
     header[..4].copy_from_slice(&verdict.to_be_bytes());
     header[4..].copy_from_slice(&id.0.to_be_bytes());
     attribute(bytes, libc::NFQA_VERDICT_HDR as u16, &header);
-    if let Some(mark) = mark {
-        attribute(bytes, libc::NFQA_MARK as u16, &mark.to_be_bytes());
-    }
     if let Some(payload) = payload {
         attribute(bytes, libc::NFQA_PAYLOAD as u16, payload);
     }

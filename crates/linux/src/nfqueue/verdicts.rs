@@ -24,23 +24,18 @@ impl Verdicts {
 
     /// Lets the packet go on as it is.
     pub fn accept(&mut self, id: PacketId) {
-        self.put(id, libc::NF_ACCEPT, None, None);
-    }
-
-    /// Lets the packet go on with another firewall mark.
-    pub fn accept_marked(&mut self, id: PacketId, mark: u32) {
-        self.put(id, libc::NF_ACCEPT, Some(mark), None);
+        self.put(id, libc::NF_ACCEPT, None);
     }
 
     /// Lets `packet` go on in place of the one that was queued. It may be longer, and must be a whole IP packet with right
     /// checksums, no longer than the outgoing MTU.
     pub fn accept_with(&mut self, id: PacketId, packet: &[u8]) {
-        self.put(id, libc::NF_ACCEPT, None, Some(packet));
+        self.put(id, libc::NF_ACCEPT, Some(packet));
     }
 
     /// Discards the packet.
     pub fn drop(&mut self, id: PacketId) {
-        self.put(id, libc::NF_DROP, None, None);
+        self.put(id, libc::NF_DROP, None);
     }
 
     /// How many verdicts wait to be sent.
@@ -49,9 +44,9 @@ impl Verdicts {
         self.count
     }
 
-    fn put(&mut self, id: PacketId, verdict: libc::c_int, mark: Option<u32>, payload: Option<&[u8]>) {
+    fn put(&mut self, id: PacketId, verdict: libc::c_int, payload: Option<&[u8]>) {
         let start = self.bytes.len();
-        message::verdict(&mut self.bytes, self.number, id, verdict, mark, payload);
+        message::verdict(&mut self.bytes, self.number, id, verdict, payload);
         self.count += 1;
         let batch = self.ends.last().copied().unwrap_or(0);
         if self.bytes.len() - batch > BATCH && start > batch {

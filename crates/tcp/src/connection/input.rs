@@ -205,7 +205,7 @@ impl Connection {
                 _ => {}
             }
         }
-        Received { payload: taken.placement, first_arrival: taken.fresh, delivered: taken.delivered }
+        Received { payload: taken.placement, delivered: taken.delivered }
     }
 
     fn enter_time_wait(&mut self) {

@@ -34,7 +34,6 @@ const TIMESTAMP_LIFETIME: Span = Span::from_secs(24 * 86_400);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Taken {
     pub(crate) placement: Option<Placement>,
-    pub(crate) fresh: bool,
     pub(crate) delivered: u64,
     /// The peer's FIN is now in order.
     pub(crate) finished: bool,
@@ -132,12 +131,11 @@ impl Receiver {
         let before = self.nxt;
         let had_gap = !self.early.is_empty();
         if from < to && self.fin.is_none_or(|fin| to <= fin) {
-            let stored = if from == self.nxt { Some(true) } else { self.early.insert(from, to) };
-            if from > self.nxt && stored.is_some() {
+            let stored = from == self.nxt || self.early.insert(from, to);
+            if from > self.nxt && stored {
                 self.note_early(from);
             }
-            if let Some(fresh) = stored {
-                taken.fresh = fresh;
+            if stored {
                 taken.placement = Some(Placement {
                     offset: from - 1,
                     skip: (from - start) as u32,

@@ -21,15 +21,15 @@ fn placed(offset: u64, skip: u32, length: u32) -> Option<Placement> {
 fn payload_is_placed() {
     let mut s = Script::established(config());
     let first = s.data(0, 0..1000, 0);
-    assert_eq!(first, Received { payload: placed(0, 0, 1000), first_arrival: true, delivered: 1000 });
+    assert_eq!(first, Received { payload: placed(0, 0, 1000), delivered: 1000 });
     // Early: kept, not delivered. It crosses the wrap of the peer's numbers.
     let early = s.data(1, 1500..2500, 0);
-    assert_eq!(early, Received { payload: placed(1500, 0, 1000), first_arrival: true, delivered: 0 });
+    assert_eq!(early, Received { payload: placed(1500, 0, 1000), delivered: 0 });
     let again = s.data(2, 1500..2500, 0);
-    assert_eq!(again, Received { payload: placed(1500, 0, 1000), first_arrival: false, delivered: 0 });
+    assert_eq!(again, Received { payload: placed(1500, 0, 1000), delivered: 0 });
     // Half old.
     let overlap = s.data(3, 900..1600, 0);
-    assert_eq!(overlap, Received { payload: placed(1000, 100, 600), first_arrival: true, delivered: 1500 });
+    assert_eq!(overlap, Received { payload: placed(1000, 100, 600), delivered: 1500 });
     assert_eq!(s.data(4, 0..1000, 0), Received::default());
     s.expect_until(4, &[(0, ack(1000)), (1, ack(1000)), (2, ack(1000)), (3, ack(2500)), (4, ack(2500))]);
     assert_eq!((s.tcp.delivered(), s.tcp.readable()), (2500, 2500));
@@ -43,7 +43,7 @@ fn payload_over_the_number_of_the_syn_is_cut() {
         segment.seq = PEER_ISS;
         segment.payload = 101;
     });
-    assert_eq!(received, Received { payload: placed(0, 1, 100), first_arrival: true, delivered: 100 });
+    assert_eq!(received, Received { payload: placed(0, 1, 100), delivered: 100 });
     assert_eq!(s.data(1, 100..200, 0).delivered, 100);
 }
 

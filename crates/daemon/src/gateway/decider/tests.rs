@@ -72,8 +72,7 @@ impl World {
 
     fn decide(&mut self, now: Instant, id: u32, mut bytes: Vec<u8>) -> Vec<Verdict> {
         let length = bytes.len() as u32;
-        let packet =
-            Queued { id: PacketId(id), indev: None, outdev: None, mark: 0, length, payload: &mut bytes };
+        let packet = Queued { id: PacketId(id), indev: None, outdev: None, length, payload: &mut bytes };
         self.decider.decide(now, packet, &mut self.verdicts);
         std::mem::take(&mut self.verdicts.0)
     }
