@@ -46,7 +46,6 @@ INLINE void rewrite(struct context *c, __u64 wired_rtt)
 
 		for (__u32 k = 0; k < RTT_OPTIONS_MAX && k < options->count; k++)
 			overwrite(c->skb, &c->packet, options->positions[k], nops);
-		add(STRIPPED, options->count);
 		if (writes) {
 			__u8 option[RTT_LENGTH] = {OPTION_EXPERIMENT, RTT_LENGTH, RTT_EXPERIMENT >> 8, RTT_EXPERIMENT & 0xff};
 
@@ -57,10 +56,8 @@ INLINE void rewrite(struct context *c, __u64 wired_rtt)
 		written = options->whole && c->packet.header <= sizeof(struct tcphdr) + OPTIONS_MAX &&
 			  append(c->skb, &c->packet, value);
 	}
-	if (writes && c->flow) {
+	if (c->flow)
 		c->flow->options += written;
-		add(written ? OPTIONS : NO_ROOM, 1);
-	}
 }
 
 /* Reads the headers and counts. False if the packet is none of ours. */

@@ -61,7 +61,6 @@ INLINE __u64 schedule(struct context *c, const struct pace *pace, const struct s
 	flow->departure = due;
 	if (c->skb->gso_segs > 1) {
 		/* It leaves as a burst; those behind it wait until its segments would have left. */
-		add(SUPER_PACKETS, 1);
 		flow->departure += (c->skb->gso_segs - 1) * interval;
 	}
 	if (wait) {

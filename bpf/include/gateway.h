@@ -160,14 +160,9 @@ enum counter {
 	DELAYED,         /* given a departure in the future */
 	DROPPED,
 	OVERFLOWED,      /* sent on unpaced, as all places were taken */
-	SUPER_PACKETS,   /* unsegmented packets towards the mesh: paced as bursts */
-	OPTIONS,         /* RTT options written */
-	STRIPPED,        /* foreign ones removed */
-	NO_ROOM,         /* ACKs without room for one */
 	LOST_EVENTS,     /* the ring was full */
-	UNTIMED,         /* acknowledgements whose segment's departure is not known */
 	COUNTERS,
 };
-_Static_assert(COUNTERS == 21, "counters");
+_Static_assert(COUNTERS == 16, "counters");
 
 #endif

@@ -55,8 +55,6 @@ INLINE __u64 round_trip(struct context *c, struct half *half, enum side data_fro
 	if (at && *at >= c->now)
 		return 0;
 	acknowledge(half, ack);
-	if (timed && !at)
-		add(UNTIMED, 1);
 	return at && c->now - *at < RTT_MAX ? c->now - *at : 0;
 }
 

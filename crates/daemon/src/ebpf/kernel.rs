@@ -40,102 +40,56 @@ pub struct Sizes {
     pub departures: u32,
 }
 
-/// What the programs counted, all processors together. In the order of `enum counter` in `bpf/include/gateway.h`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct KernelCounters {
-    /// Packets seen.
-    pub packets: u64,
-    /// Their bytes without link-layer headers.
-    pub bytes: u64,
-    /// Fragments.
-    pub fragments: u64,
-    /// Other protocols than TCP.
-    pub other_protocol: u64,
-    /// Packets that end before their headers do.
-    pub truncated: u64,
-    /// Headers that contradict themselves.
-    pub malformed: u64,
-    /// Packets from mesh to mesh, or with the gateway as an end.
-    pub not_crossing: u64,
-    /// Packets of flows whose mode is off.
-    pub off: u64,
-    /// Packets signed by TCP-MD5 or TCP-AO.
-    pub signed: u64,
-    /// Packets that cannot be of their connection.
-    pub unbelieved: u64,
-    /// Data of connections for which there was no place.
-    pub untracked: u64,
-    /// Packets passed on at once.
-    pub forwarded: u64,
-    /// Packets given a departure in the future.
-    pub delayed: u64,
-    /// Packets dropped because too many would wait.
-    pub dropped: u64,
-    /// Packets sent on unpaced, as all places were taken.
-    pub overflowed: u64,
-    /// Unsegmented packets towards the mesh.
-    pub super_packets: u64,
-    /// RTT options written.
-    pub options: u64,
-    /// Foreign RTT options removed.
-    pub stripped: u64,
-    /// ACKs without room for the option.
-    pub no_room: u64,
-    /// Events lost because the ring was full.
-    pub lost_events: u64,
-    /// Acknowledgements whose segment's departure was no longer known.
-    pub untimed: u64,
+/// Counters and how they are read out of the kernel's array.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What the programs counted, all processors together. In the order of `enum counter` in `bpf/include/gateway.h`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        pub struct KernelCounters {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl KernelCounters {
+            fn read([$($name),*]: [u64; COUNTERS]) -> Self {
+                Self { $($name),* }
+            }
+        }
+    };
 }
 
-impl KernelCounters {
-    fn read(values: [u64; COUNTERS]) -> Self {
-        let [
-            packets,
-            bytes,
-            fragments,
-            other_protocol,
-            truncated,
-            malformed,
-            not_crossing,
-            off,
-            signed,
-            unbelieved,
-            untracked,
-            forwarded,
-            delayed,
-            dropped,
-            overflowed,
-            super_packets,
-            options,
-            stripped,
-            no_room,
-            lost_events,
-            untimed,
-        ] = values;
-        Self {
-            packets,
-            bytes,
-            fragments,
-            other_protocol,
-            truncated,
-            malformed,
-            not_crossing,
-            off,
-            signed,
-            unbelieved,
-            untracked,
-            forwarded,
-            delayed,
-            dropped,
-            overflowed,
-            super_packets,
-            options,
-            stripped,
-            no_room,
-            lost_events,
-            untimed,
-        }
-    }
+counters! {
+    /// Packets seen.
+    packets,
+    /// Their bytes without link-layer headers.
+    bytes,
+    /// Fragments.
+    fragments,
+    /// Other protocols than TCP.
+    other_protocol,
+    /// Packets that end before their headers do.
+    truncated,
+    /// Headers that contradict themselves.
+    malformed,
+    /// Packets from mesh to mesh, or with the gateway as an end.
+    not_crossing,
+    /// Packets of flows whose mode is off.
+    off,
+    /// Packets signed by TCP-MD5 or TCP-AO.
+    signed,
+    /// Packets that cannot be of their connection.
+    unbelieved,
+    /// Data of connections for which there was no place.
+    untracked,
+    /// Packets passed on at once.
+    forwarded,
+    /// Packets given a departure in the future.
+    delayed,
+    /// Packets dropped because too many would wait.
+    dropped,
+    /// Packets sent on unpaced, as all places were taken.
+    overflowed,
+    /// Events lost because the ring was full.
+    lost_events,
 }
 
 /// An interface with the programs on it.

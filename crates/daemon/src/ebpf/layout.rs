@@ -12,7 +12,7 @@ pub const PACE: usize = 16;
 pub const SETTINGS: usize = 24;
 pub const EVENT: usize = 64;
 /// Entries of `counters`.
-pub const COUNTERS: usize = 21;
+pub const COUNTERS: usize = 16;
 
 const HALF: usize = 56;
 const HALF_PACKETS: usize = 16;
