@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import itertools
 import os
+import pydoc
 import re
 import shlex
 import subprocess
@@ -90,6 +91,15 @@ def test_pieces_of_python_are_python(block: Block | None) -> None:
         # A how-to's file, which its test writes and runs (test_howto.py), or a piece of something.
         assert block.document.parent == HOWTOS or block.language == "python fragment"
         ast.parse(block.text)
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    sorted({(d, name) for d in documents() for name in re.findall(r"`(meshpace(?:\.[A-Za-z_]\w*)+)", d.read_text())}),
+    ids=lambda value: value if isinstance(value, str) else str(value.relative_to(ROOT)),
+)
+def test_what_is_named_in_python_exists(document: Path, name: str) -> None:
+    assert pydoc.locate(name) is not None, document
 
 
 def test_python_in_the_documents_is_found() -> None:
