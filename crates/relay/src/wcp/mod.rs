@@ -12,7 +12,7 @@ use meshpace_explicit::wcp::{Average, Header, KIND};
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Handle, Packet};
 use meshpace_units::{Instant, NodeId, Span};
-use neighbourhood::{Neighbourhood, Own, Share, kept};
+use neighbourhood::{LinkState, Neighbourhood, Own, Share, kept};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
@@ -53,10 +53,29 @@ struct Link {
 }
 
 impl Link {
-    /// Mean round trip of its flows, microseconds; 0: not known.
-    fn rtt(&self) -> u32 {
+    /// Mean round trip of its flows in whole microseconds, as frames tell it.
+    fn rtt(&self) -> Option<Span> {
         let sum: f64 = self.flows.values().map(|(rtt, _)| rtt).sum();
-        if self.flows.is_empty() { 0 } else { (sum / self.flows.len() as f64 * 1e6).min(4e9) as u32 }
+        let micros = (sum / self.flows.len().max(1) as f64 * 1e6).min(4e9) as u64;
+        (micros > 0).then(|| Span::from_micros(micros))
+    }
+}
+
+/// What packets of a queue go over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Over {
+    /// The wire that the queue is of.
+    Wire,
+    /// The air, to this neighbour.
+    Air(NodeId),
+}
+
+impl Over {
+    const fn neighbour(self) -> Option<NodeId> {
+        match self {
+            Self::Wire => None,
+            Self::Air(to) => Some(to),
+        }
     }
 }
 
@@ -67,7 +86,7 @@ struct Wcp {
     wired: bool,
     weight: f64,
     congested: f64,
-    links: BTreeMap<NodeId, Link>,
+    links: BTreeMap<Over, Link>,
     around: Neighbourhood,
 }
 
@@ -83,14 +102,14 @@ impl Wcp {
         }
     }
 
-    /// The link that a packet goes over; `None`: it is broadcast. A wire is a link to nobody in particular.
-    fn link(&self, packet: &Packet) -> Option<NodeId> {
-        if self.wired { Some(NodeId(u32::MAX)) } else { packet.next_hop }
+    /// What a packet goes over; `None`: it is broadcast.
+    fn over(&self, packet: &Packet) -> Option<Over> {
+        if self.wired { Some(Over::Wire) } else { packet.next_hop.map(Over::Air) }
     }
 
     /// Forgets links and flows that nothing came for lately.
     fn forget(&mut self, now: Instant) {
-        let interval = self.links.values().map(Link::rtt).max().unwrap_or(0);
+        let interval = self.links.values().filter_map(Link::rtt).max();
         let kept = kept(interval).max(FLOW);
         let lately = |at: Instant| now.saturating_since(at) <= kept;
         for link in self.links.values_mut() {
@@ -109,7 +128,7 @@ impl Wcp {
     fn own(&self, now: Instant) -> Own {
         Own {
             congested: self.links.values().any(|link| self.is_congested(now, link)),
-            rtt: self.links.values().map(Link::rtt).max().unwrap_or(0),
+            rtt: self.links.values().filter_map(Link::rtt).max(),
         }
     }
 }
@@ -124,12 +143,12 @@ impl Relay for Wcp {
         self.forget(now);
         let it = here.packets.get(packet);
         let header = asked(it, KIND, Header::from_bytes);
-        let (to, flow) = (self.link(it), (it.source_end(), it.destination_end()));
+        let (over, flow) = (self.over(it), (it.source_end(), it.destination_end()));
         self.queue.enqueue(here, packet);
-        let Some(to) = to else { return };
-        let over = |handle: &Handle| self.link(here.packets.get(*handle)) == Some(to);
-        let waiting = self.queue.waiting().filter(over).count();
-        let link = self.links.entry(to).or_default();
+        let Some(over) = over else { return };
+        let beside = |handle: &Handle| self.over(here.packets.get(*handle)) == Some(over);
+        let waiting = self.queue.waiting().filter(beside).count();
+        let link = self.links.entry(over).or_default();
         link.waiting.on_arrival(waiting, self.weight);
         link.latest = now;
         if let Some(rtt) = header.and_then(|header| header.rtt) {
@@ -142,15 +161,17 @@ impl Relay for Wcp {
         let now = here.now;
         let own = self.own(now);
         let it = here.packets.get_mut(packet);
-        let to = self.link(it);
-        if let (Some(to), Some(mut header)) = (to, asked(it, KIND, Header::from_bytes)) {
-            let (congested, rtt) = self.around.of_link(now, own, to);
-            header.pass((rtt > 0).then(|| f64::from(rtt) / 1e6), congested);
+        let over = self.over(it);
+        if let (Some(over), Some(mut header)) = (over, asked(it, KIND, Header::from_bytes)) {
+            let LinkState { congested, rtt } = self.around.of_link(now, own, over.neighbour());
+            header.pass(rtt.map(|rtt| rtt.as_micros() as f64 / 1e6), congested);
             answer(it, KIND, &header.to_bytes());
         }
         if !self.wired {
-            let link = to.and_then(|to| self.links.get(&to));
-            let link = link.map_or((false, 0), |link| (self.is_congested(now, link), link.rtt()));
+            let link = over
+                .and_then(|over| self.links.get(&over))
+                .map(|link| LinkState { congested: self.is_congested(now, link), rtt: link.rtt() });
+            let link = link.unwrap_or_default();
             it.set_shim(&self.around.share(now, own, link));
         }
         Some(packet)

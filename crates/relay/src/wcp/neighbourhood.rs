@@ -10,21 +10,28 @@ use meshpace_packet::{Shim, ShimBytes, ShimKind};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::collections::BTreeMap;
 
-/// What a frame says of its sender and of the link that it goes over. Times in microseconds, 0: not known.
+/// What is said of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LinkState {
+    /// It is congested.
+    pub congested: bool,
+    /// Mean round trip of its flows, if one is known: whole microseconds.
+    pub rtt: Option<Span>,
+}
+
+/// What a frame says of its sender and of the link that it goes over. On the wire times are microseconds, 0 where none is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The link is congested.
-    pub link_congested: bool,
+    /// The link.
+    pub link: LinkState,
     /// The sender is an end of a congested link.
     pub end: bool,
     /// The sender is one, or a neighbour of one.
     pub near: bool,
-    /// Mean round trip of the link's flows.
-    pub link_rtt: u32,
-    /// The largest of the links at the sender.
-    pub own_rtt: u32,
+    /// The largest round trip of the links at the sender.
+    pub own_rtt: Option<Span>,
     /// The largest that it learnt from its neighbours of theirs.
-    pub learnt_rtt: u32,
+    pub learnt_rtt: Option<Span>,
 }
 
 impl Shim for Share {
@@ -35,22 +42,24 @@ impl Shim for Share {
 
     fn to_bytes(&self) -> ShimBytes {
         let mut bytes = [0; 13];
-        bytes[0] = u8::from(self.link_congested) | u8::from(self.end) << 1 | u8::from(self.near) << 2;
-        for (at, time) in [self.link_rtt, self.own_rtt, self.learnt_rtt].into_iter().enumerate() {
-            bytes[1 + 4 * at..5 + 4 * at].copy_from_slice(&time.to_be_bytes());
+        bytes[0] = u8::from(self.link.congested) | u8::from(self.end) << 1 | u8::from(self.near) << 2;
+        for (at, time) in [self.link.rtt, self.own_rtt, self.learnt_rtt].into_iter().enumerate() {
+            let micros = time.map_or(0, |time| u32::try_from(time.as_micros()).unwrap_or(u32::MAX));
+            bytes[1 + 4 * at..5 + 4 * at].copy_from_slice(&micros.to_be_bytes());
         }
         ShimBytes::new(&bytes)
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (flags, times) = bytes.split_first().filter(|(_, times)| times.len() == 12)?;
-        let time =
-            |at: usize| times[4 * at..4 * at + 4].iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+        let time = |at: usize| {
+            let micros = times[4 * at..4 * at + 4].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+            (micros > 0).then(|| Span::from_micros(micros))
+        };
         Some(Self {
-            link_congested: flags & 1 != 0,
+            link: LinkState { congested: flags & 1 != 0, rtt: time(0) },
             end: flags & 2 != 0,
             near: flags & 4 != 0,
-            link_rtt: time(0),
             own_rtt: time(1),
             learnt_rtt: time(2),
         })
@@ -62,8 +71,8 @@ impl Shim for Share {
 pub(super) struct Own {
     /// One of them is congested.
     pub congested: bool,
-    /// The largest mean round trip of their flows, microseconds.
-    pub rtt: u32,
+    /// The largest mean round trip of their flows.
+    pub rtt: Option<Span>,
 }
 
 /// A neighbour, as its latest frame told.
@@ -71,8 +80,8 @@ pub(super) struct Own {
 struct Neighbour {
     share: Share,
     seen: Instant,
-    /// Its link to us: whether it is congested, the mean round trip of its flows, and when it said so.
-    towards_us: Option<(bool, u32, Instant)>,
+    /// Its link to us, and when it said so.
+    towards_us: Option<(LinkState, Instant)>,
 }
 
 /// What a node has learnt.
@@ -87,12 +96,12 @@ const UNKNOWN: Span = Span::from_secs(1);
 const KEPT: u64 = 2;
 
 /// How long what was learnt counts where this is the control interval.
-pub(super) fn kept(interval: u32) -> Span {
-    if interval == 0 { UNKNOWN } else { Span::from_micros(KEPT * u64::from(interval)) }
+pub(super) fn kept(interval: Option<Span>) -> Span {
+    interval.map_or(UNKNOWN, |interval| interval * KEPT)
 }
 
 impl Neighbour {
-    fn rtt(&self) -> u32 {
+    fn rtt(&self) -> Option<Span> {
         self.share.own_rtt.max(self.share.learnt_rtt)
     }
 
@@ -101,9 +110,9 @@ impl Neighbour {
     }
 
     /// What it said of its link to us.
-    fn link_to_us(&self, now: Instant, own: Own) -> Option<(bool, u32)> {
-        let (congested, rtt, at) = self.towards_us?;
-        (now.saturating_since(at) <= kept(self.rtt().max(own.rtt))).then_some((congested, rtt))
+    fn link_to_us(&self, now: Instant, own: Own) -> Option<LinkState> {
+        let (link, at) = self.towards_us?;
+        (now.saturating_since(at) <= kept(self.rtt().max(own.rtt))).then_some(link)
     }
 }
 
@@ -114,30 +123,23 @@ impl Neighbourhood {
             self.neighbours.entry(from).or_insert(Neighbour { share, seen: now, towards_us: None });
         (neighbour.share, neighbour.seen) = (share, now);
         if mine {
-            neighbour.towards_us = Some((share.link_congested, share.link_rtt, now));
+            neighbour.towards_us = Some((share.link, now));
         }
     }
 
-    /// What a frame of ours says. `link`: whether the link that it goes over is congested, and the mean round trip of its flows.
-    pub(super) fn share(&self, now: Instant, own: Own, link: (bool, u32)) -> Share {
-        let here = self.here(now, own);
-        Share {
-            link_congested: link.0,
-            end: here.end,
-            near: here.near,
-            link_rtt: link.1,
-            own_rtt: here.own_rtt,
-            learnt_rtt: here.learnt_rtt,
-        }
+    /// What a frame of ours over this link says.
+    pub(super) fn share(&self, now: Instant, own: Own, link: LinkState) -> Share {
+        Share { link, ..self.here(now, own) }
     }
 
-    /// Of our link to a neighbour: whether it is near a congested one, and the largest round trip in its neighbourhood.
-    pub(super) fn of_link(&self, now: Instant, own: Own, to: NodeId) -> (bool, u32) {
+    /// Of our link to a neighbour, or of a wire, which has none: whether it is near a congested one, and the largest round trip
+    /// in its neighbourhood.
+    pub(super) fn of_link(&self, now: Instant, own: Own, to: Option<NodeId>) -> LinkState {
         let here = self.here(now, own);
-        let there = self.neighbours.get(&to).filter(|neighbour| neighbour.counts(now, own));
+        let there = to.and_then(|to| self.neighbours.get(&to)).filter(|neighbour| neighbour.counts(now, own));
         let there = there.map_or_else(Share::default, |neighbour| neighbour.share);
         let rtts = [here.own_rtt, here.learnt_rtt, there.own_rtt, there.learnt_rtt];
-        (here.near || there.near, rtts.into_iter().max().unwrap_or(0))
+        LinkState { congested: here.near || there.near, rtt: rtts.into_iter().flatten().max() }
     }
 
     /// Forgets neighbours that have not been heard for so long that nothing of theirs counts.
@@ -148,9 +150,9 @@ impl Neighbourhood {
     fn here(&self, now: Instant, own: Own) -> Share {
         let mut here = Share { end: own.congested, own_rtt: own.rtt, ..Share::default() };
         for neighbour in self.neighbours.values() {
-            if let Some((congested, rtt)) = neighbour.link_to_us(now, own) {
-                here.end |= congested;
-                here.own_rtt = here.own_rtt.max(rtt);
+            if let Some(link) = neighbour.link_to_us(now, own) {
+                here.end |= link.congested;
+                here.own_rtt = here.own_rtt.max(link.rtt);
             }
             if neighbour.counts(now, own) {
                 here.near |= neighbour.share.end;
@@ -177,10 +179,11 @@ mod tests {
 
     #[test]
     fn a_share_survives_the_wire() {
-        let share =
-            Share { link_congested: true, near: true, link_rtt: 1, own_rtt: u32::MAX, ..Share::default() };
+        let micros = |micros| Some(Span::from_micros(micros));
+        let link = LinkState { congested: true, rtt: micros(1) };
+        let share = Share { link, near: true, own_rtt: micros(u64::from(u32::MAX)), ..Share::default() };
         assert_eq!(Share::from_bytes(share.to_bytes().as_slice()), Some(share));
-        let share = Share { end: true, learnt_rtt: 70_000, ..Share::default() };
+        let share = Share { end: true, learnt_rtt: micros(70_000), ..Share::default() };
         assert_eq!(Share::from_bytes(share.to_bytes().as_slice()), Some(share));
         assert_eq!(Share::from_bytes(&[0; 12]), None);
     }
@@ -191,22 +194,22 @@ mod tests {
         #[test]
         fn what_nodes_tell_each_other_is_the_definition(
             places in vec((0.0..1.0f64, 0.0..1.0f64), NODES),
-            loads in vec((0..NODES, 0..NODES, 1..1_000_000u32, any::<bool>()), 1..6),
+            loads in vec((0..NODES, 0..NODES, 1..1_000_000u64, any::<bool>()), 1..6),
         ) {
             let near = |a: usize, b: usize| {
                 let ((x, y), (u, v)) = (places[a], places[b]);
                 a != b && (x - u).hypot(y - v) < 0.35
             };
-            let links: BTreeMap<(usize, usize), (u32, bool)> = loads
+            let links: BTreeMap<(usize, usize), LinkState> = loads
                 .into_iter()
                 .filter(|(a, b, ..)| near(*a, *b))
-                .map(|(a, b, rtt, congested)| ((a, b), (rtt, congested)))
+                .map(|(a, b, rtt, congested)| ((a, b), LinkState { congested, rtt: Some(Span::from_micros(rtt)) }))
                 .collect();
             let own = |of: usize| {
                 let from = links.iter().filter(|((a, _), _)| *a == of);
-                from.fold(Own::default(), |own, (_, (rtt, congested))| Own {
-                    congested: own.congested || *congested,
-                    rtt: own.rtt.max(*rtt),
+                from.fold(Own::default(), |own, (_, link)| Own {
+                    congested: own.congested || link.congested,
+                    rtt: own.rtt.max(link.rtt),
                 })
             };
             let mut nodes = vec![Neighbourhood::default(); NODES];
@@ -214,10 +217,10 @@ mod tests {
             for _ in 0..3 {
                 // Every node broadcasts, and sends over its links.
                 for from in 0..NODES {
-                    let mut frames = vec![(None, (false, 0))];
-                    for ((a, b), (rtt, congested)) in &links {
+                    let mut frames = vec![(None, LinkState::default())];
+                    for ((a, b), link) in &links {
                         if *a == from {
-                            frames.push((Some(*b), (*congested, *rtt)));
+                            frames.push((Some(*b), *link));
                         }
                     }
                     for (to, link) in frames {
@@ -236,18 +239,18 @@ mod tests {
                     let around = |i: usize, j: usize| -> BTreeSet<usize> {
                         (0..NODES).filter(|k| [i, j].contains(k) || near(i, *k) || near(j, *k)).collect()
                     };
-                    let marked = links.iter().any(|((i, j), (_, congested))| {
+                    let congested = links.iter().any(|((i, j), link)| {
                         let around = around(*i, *j);
-                        *congested && (around.contains(&v) || around.contains(&w))
+                        link.congested && (around.contains(&v) || around.contains(&w))
                     });
                     let around = around(v, w);
-                    let largest = links
+                    let rtt = links
                         .iter()
                         .filter(|((a, b), _)| around.contains(a) || around.contains(b))
-                        .map(|(_, (rtt, _))| *rtt)
-                        .max()
-                        .unwrap_or(0);
-                    prop_assert_eq!(state.of_link(now, own(v), node(w)), (marked, largest), "{} -> {}", v, w);
+                        .filter_map(|(_, link)| link.rtt)
+                        .max();
+                    let found = state.of_link(now, own(v), Some(node(w)));
+                    prop_assert_eq!(found, LinkState { congested, rtt }, "{} -> {}", v, w);
                 }
             }
         }
@@ -257,14 +260,19 @@ mod tests {
     fn what_was_learnt_counts_for_two_control_intervals() {
         let mut nodes = Neighbourhood::default();
         let ms = |ms| Instant::ZERO + Span::from_millis(ms);
-        let share = Share { end: true, near: true, own_rtt: 50_000, ..Share::default() };
+        let rtt = |ms| Some(Span::from_millis(ms));
+        let share = Share { end: true, near: true, own_rtt: rtt(50), ..Share::default() };
         nodes.heard(ms(10), node(1), share, false);
         let own = Own::default();
-        assert_eq!(nodes.of_link(ms(110), own, node(1)), (true, 50_000));
-        assert_eq!(nodes.of_link(ms(111), own, node(1)), (false, 0));
-        let slower = Own { rtt: 80_000, ..own };
-        assert_eq!(nodes.of_link(ms(170), slower, node(1)), (true, 80_000));
+        let link = |nodes: &Neighbourhood, at, own| {
+            let LinkState { congested, rtt } = nodes.of_link(ms(at), own, Some(node(1)));
+            (congested, rtt)
+        };
+        assert_eq!(link(&nodes, 110, own), (true, rtt(50)));
+        assert_eq!(link(&nodes, 111, own), (false, None));
+        let slower = Own { rtt: rtt(80), ..own };
+        assert_eq!(link(&nodes, 170, slower), (true, rtt(80)));
         nodes.forget(ms(111), own);
-        assert_eq!(nodes.of_link(ms(111), slower, node(1)), (false, 80_000), "forgotten");
+        assert_eq!(link(&nodes, 111, slower), (false, rtt(80)), "forgotten");
     }
 }
