@@ -2,7 +2,7 @@
 
 use crate::xcp::after;
 use crate::{numbers, write};
-use meshpace_units::{Bytes, Instant};
+use meshpace_units::{Bytes, Instant, Span};
 
 /// What headers of RCP are known by.
 pub const KIND: u8 = 2;
@@ -45,10 +45,10 @@ pub struct Config {
     pub beta: f64,
     /// Share of the capacity that is aimed at.
     pub gamma: f64,
-    /// The longest time between two rates, seconds.
-    pub interval: f64,
-    /// The mean round trip before one is known, seconds.
-    pub initial_rtt: f64,
+    /// The longest time between two rates.
+    pub interval: Span,
+    /// The mean round trip before one is known.
+    pub initial_rtt: Span,
     /// The first rate, as a share of the capacity.
     pub initial_share: f64,
     /// The lowest rate, bytes a mean round trip.
@@ -61,8 +61,8 @@ impl Config {
         alpha: 0.4,
         beta: 0.226,
         gamma: 1.0,
-        interval: 0.01,
-        initial_rtt: 0.2,
+        interval: Span::from_millis(10),
+        initial_rtt: Span::from_millis(200),
         initial_share: 0.05,
         least: 10.0,
     };
@@ -95,8 +95,8 @@ pub struct Router {
 impl Router {
     /// Of a queue that is empty.
     #[must_use]
-    pub const fn new(config: Config) -> Self {
-        let (rtt, length) = (config.initial_rtt, config.interval);
+    pub fn new(config: Config) -> Self {
+        let (rtt, length) = (config.initial_rtt.as_secs_f64(), config.interval.as_secs_f64());
         Self { config, rate: None, rtt, ends: None, length, input: 0.0, rtts: 0.0, with_rtt: 0.0 }
     }
 
@@ -104,7 +104,7 @@ impl Router {
     pub fn on_arrival(&mut self, now: Instant, size: Bytes, header: Option<&Header>, capacity: f64) {
         self.rate.get_or_insert(self.config.initial_share * capacity);
         if self.ends.is_none() {
-            self.length = self.config.interval.min(self.rtt);
+            self.length = self.config.interval.as_secs_f64().min(self.rtt);
             self.ends = after(now, self.length);
         }
         self.input += size.0 as f64;
@@ -151,7 +151,7 @@ impl Router {
         let next = (rate * factor).max(self.config.least / self.rtt).min(most);
         self.rate = Some(next);
         let idle = self.input == 0.0 && queue == 0.0 && next >= most;
-        self.length = self.config.interval.min(self.rtt);
+        self.length = self.config.interval.as_secs_f64().min(self.rtt);
         self.ends = if idle { None } else { after(now, self.length) };
         (self.input, self.rtts, self.with_rtt) = (0.0, 0.0, 0.0);
     }

@@ -47,14 +47,14 @@ pub struct Config {
     pub beta: f64,
     /// Share of the traffic that is shuffled between the flows.
     pub gamma: f64,
-    /// The longest round trip that counts, seconds.
-    pub max_rtt: f64,
-    /// The shortest control interval, seconds.
-    pub min_interval: f64,
-    /// The control interval while no round trip is known, seconds.
-    pub initial_interval: f64,
-    /// The shortest time over which the least of the queue is sought, seconds.
-    pub min_queue_interval: f64,
+    /// The longest round trip that counts.
+    pub max_rtt: Span,
+    /// The shortest control interval.
+    pub min_interval: Span,
+    /// The control interval while no round trip is known.
+    pub initial_interval: Span,
+    /// The shortest time over which the least of the queue is sought.
+    pub min_queue_interval: Span,
 }
 
 impl Config {
@@ -63,10 +63,10 @@ impl Config {
         alpha: 0.4,
         beta: 0.226,
         gamma: 0.1,
-        max_rtt: 1.0,
-        min_interval: 0.001,
-        initial_interval: 0.05,
-        min_queue_interval: 0.002,
+        max_rtt: Span::from_secs(1),
+        min_interval: Span::from_millis(1),
+        initial_interval: Span::from_millis(50),
+        min_queue_interval: Span::from_millis(2),
     };
 
     /// What an interval gives out and takes back: `[positive, negative]`, byte/s (11.1, 11.2). `spare` is the bandwidth that
@@ -137,8 +137,8 @@ impl Router {
             config,
             spread,
             ends: None,
-            length: config.initial_interval * spread,
-            rtt: config.initial_interval,
+            length: config.initial_interval.as_secs_f64() * spread,
+            rtt: config.initial_interval.as_secs_f64(),
             input: 0.0,
             inverses: 0.0,
             weighted_rtts: 0.0,
@@ -157,12 +157,16 @@ impl Router {
         if self.ends.is_none() {
             self.ends = after(now, self.length);
             (self.began_with, self.least) = (0.0, 0.0);
-            self.floor.restart(now, self.config.min_queue_interval * self.spread, waiting.0 as f64);
+            self.floor.restart(
+                now,
+                self.config.min_queue_interval.as_secs_f64() * self.spread,
+                waiting.0 as f64,
+            );
         }
         self.input += size.0 as f64;
         if let Some(Header { rtt: Some(rtt), inverse, .. }) = header {
             self.inverses += inverse;
-            self.weighted_rtts += rtt.min(self.config.max_rtt) * inverse;
+            self.weighted_rtts += rtt.min(self.config.max_rtt.as_secs_f64()) * inverse;
         }
         self.floor.on_queue(waiting.0 as f64);
     }
@@ -207,7 +211,11 @@ impl Router {
     ) {
         if self.floor.ends.is_some_and(|ends| ends <= now) {
             let length = (self.rtt - waiting.0 as f64 / capacity) / 2.0;
-            self.floor.restart(now, length.max(self.config.min_queue_interval), waiting.0 as f64);
+            self.floor.restart(
+                now,
+                length.max(self.config.min_queue_interval.as_secs_f64()),
+                waiting.0 as f64,
+            );
         }
         if self.ends.is_none_or(|ends| ends > now) {
             return;
@@ -231,7 +239,7 @@ impl Router {
         self.per_inverse = if self.inverses > 0.0 { positive / self.inverses } else { 0.0 };
         self.per_byte = if self.input > 0.0 { negative / self.input } else { 0.0 };
         (self.positive, self.negative) = (positive, negative);
-        self.length = self.rtt.max(self.config.min_interval);
+        self.length = self.rtt.max(self.config.min_interval.as_secs_f64());
         self.ends = after(now, self.length);
         (self.input, self.inverses, self.weighted_rtts) = (0.0, 0.0, 0.0);
     }
@@ -296,7 +304,8 @@ mod tests {
     /// Two flows, one at twice the throughput of the other, both with round trips of 100 ms, in one interval.
     #[test]
     fn gains_are_equal_for_flows_and_losses_go_by_throughput() {
-        let mut router = Router::new(Config { initial_interval: 0.1, ..Config::PUBLISHED }, 1.0);
+        let mut router =
+            Router::new(Config { initial_interval: Span::from_millis(100), ..Config::PUBLISHED }, 1.0);
         let flow = |rate: f64| Header { rtt: Some(0.1), inverse: 1.0 / rate, feedback: f64::INFINITY };
         let (fast, slow) = (flow(400_000.0), flow(200_000.0));
         for _ in 0..2 {
@@ -324,7 +333,8 @@ mod tests {
 
     #[test]
     fn who_was_given_less_upstream_leaves_the_rest() {
-        let mut router = Router::new(Config { initial_interval: 0.1, ..Config::PUBLISHED }, 1.0);
+        let mut router =
+            Router::new(Config { initial_interval: Span::from_millis(100), ..Config::PUBLISHED }, 1.0);
         let header = Header { rtt: Some(0.1), inverse: 1e-5, feedback: f64::INFINITY };
         for _ in 0..10 {
             router.on_arrival(MS(0), Bytes(1000), Some(&header), Bytes(0));

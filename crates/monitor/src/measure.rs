@@ -15,13 +15,13 @@ pub struct Options {
     /// Over which time busy time counts, and how far apart the rows of the series are.
     pub window: Span,
     /// The least payload whose exchange tells a capacity, bytes.
-    pub min_bytes: u64,
+    pub least_payload: Bytes,
 }
 
 impl Default for Options {
     /// As at the nodes of the simulation (schemes.md 9.2).
     fn default() -> Self {
-        Self { window: Span::from_secs(1), min_bytes: Config::DECIDED.min_bytes }
+        Self { window: Span::from_secs(1), least_payload: Config::DECIDED.least_payload }
     }
 }
 
@@ -234,7 +234,8 @@ struct Session {
 
 impl Session {
     fn new(options: &Options, sifs: Span) -> Self {
-        let config = Config { window: Some(options.window), min_bytes: options.min_bytes, ..Config::DECIDED };
+        let config =
+            Config { window: Some(options.window), least_payload: options.least_payload, ..Config::DECIDED };
         Self {
             step: options.window,
             exchanges: Exchanges::new(sifs),
@@ -267,7 +268,7 @@ impl Session {
         else {
             return;
         };
-        if self.meter.on_capacity(link, exchange.payload.0, capacity) {
+        if self.meter.on_capacity(link, exchange.payload, capacity) {
             let bits = exchange.size.bits() as f64;
             let (total, seconds, samples) = self.totals.entry(link).or_default();
             (*total, *seconds, *samples) = (*total + bits, *seconds + bits / capacity, *samples + 1);

@@ -1,7 +1,7 @@
 //! Whole files, made byte by byte: both formats, what is missing from them, and what is no capture at all.
 
 use meshpace_monitor::{Error, Options, Report, measure};
-use meshpace_units::Span;
+use meshpace_units::{Bytes, Span};
 use proptest::prelude::*;
 
 /// A radiotap header with the clock, flags, rate and channel, and a frame behind it with its check sequence.
@@ -149,7 +149,7 @@ fn windows_make_a_series_and_short_packets_do_not() {
     let series = measure(&pcap(&ten())[..], &options).unwrap().series;
     let rows: Vec<_> = series.iter().map(|row| (row.at.as_secs_f64(), row.samples)).collect();
     assert_eq!(rows, [(0.05, 5), (0.092_294, 5)]);
-    let strict = Options { min_bytes: 1501, ..Options::default() };
+    let strict = Options { least_payload: Bytes(1501), ..Options::default() };
     assert!(measure(&pcap(&ten())[..], &strict).unwrap().links.is_empty());
 }
 

@@ -20,7 +20,7 @@ use meshpace_mesh::{
 };
 use meshpace_network::{Capture, NoWatch};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Bytes, Instant, Span};
 use pool::{Panicked, run_all};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -264,7 +264,9 @@ mod _engine {
         let window = Span::try_from_secs_f64(window_s).filter(|window| !window.is_zero());
         let window = window
             .ok_or_else(|| PyValueError::new_err(format!("window_s = {window_s}: seconds, above 0")))?;
-        py.detach(|| links::of_capture(&path, &meshpace_monitor::Options { window, min_bytes }))
+        py.detach(|| {
+            links::of_capture(&path, &meshpace_monitor::Options { window, least_payload: Bytes(min_bytes) })
+        })
     }
 
     /// Runs one job; its result and what its flows lost, where and why, as JSON.

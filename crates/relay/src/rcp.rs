@@ -53,7 +53,7 @@ fn config(values: &Values) -> Config {
         alpha: values.real("rcp_alpha"),
         beta: values.real("rcp_beta"),
         gamma: values.real("rcp_gamma"),
-        interval: values.span("rcp_interval").as_secs_f64(),
+        interval: values.span("rcp_interval"),
         ..Config::PUBLISHED
     }
 }

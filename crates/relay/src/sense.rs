@@ -67,7 +67,7 @@ pub(crate) static KEYS: [Key; 6] = [
     Key::size(
         "rtwinf_min_bytes",
         (0, 65_535),
-        Bytes(Config::DECIDED.min_bytes),
+        Config::DECIDED.least_payload,
         "Packets shorter than this tell no capacity (schemes.md 9.2).",
     ),
     Key::word(
@@ -124,7 +124,7 @@ impl Sense {
     pub(crate) fn new(values: &Values, node: NodeId) -> Self {
         let config = Config {
             window: values.span_given("rtwinf_window"),
-            min_bytes: values.bytes("rtwinf_min_bytes").0,
+            least_payload: values.bytes("rtwinf_min_bytes"),
             receiver_pauses: u64::from(values.count("rtwinf_receiver_sifs")),
             ..Config::DECIDED
         };
@@ -231,7 +231,7 @@ impl Sense {
                 };
                 if let (Some(payload), Some(capacity)) = (payload, capacity) {
                     let link = Link { from: station(frame.from), to: station(self.node) };
-                    self.meter.on_capacity(link, payload.0, capacity);
+                    self.meter.on_capacity(link, payload, capacity);
                 }
             }
             FrameKind::Cts | FrameKind::Ack => {}
@@ -288,7 +288,7 @@ impl Sense {
                 let capacity = of_sender(exchange, now, sifs, overhead).filter(|_| told);
                 if let Some(capacity) = capacity {
                     let link = Link { from: station(self.node), to: station(to) };
-                    self.meter.on_capacity(link, exchange.size.0, capacity);
+                    self.meter.on_capacity(link, exchange.size, capacity);
                 }
             }
             Report::GivenUp(_) => {}

@@ -2,15 +2,15 @@
 
 use crate::{Busy, Station};
 use alloc::collections::BTreeMap;
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Bytes, Instant, Span};
 
 /// The decisions that the paper leaves open (schemes.md 9.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// How far back busy time counts; `None`: since the start, as printed.
     pub window: Option<Span>,
-    /// The least payload whose exchange tells the capacity, bytes: TCP's acknowledgements would pull it down.
-    pub min_bytes: u64,
+    /// The least payload whose exchange tells the capacity: TCP's acknowledgements would pull it down.
+    pub least_payload: Bytes,
     /// Pauses that a receiver takes off.
     pub receiver_pauses: u64,
     /// Weight of the old capacity.
@@ -23,7 +23,7 @@ impl Config {
     /// The decisions of schemes.md 9.2.
     pub const DECIDED: Self = Self {
         window: Some(Span::from_secs(1)),
-        min_bytes: 500,
+        least_payload: Bytes(500),
         receiver_pauses: 2,
         smoothing: 0.9,
         floor: 0.01,
@@ -79,9 +79,9 @@ impl Meter {
         &self.config
     }
 
-    /// An exchange over a link with a payload of so many bytes told a capacity, bit/s. False if that is too little to count.
-    pub fn on_capacity(&mut self, link: Link, payload: u64, capacity: f64) -> bool {
-        if payload < self.config.min_bytes {
+    /// An exchange over a link with a payload of that size told a capacity, bit/s. False if that is too little to count.
+    pub fn on_capacity(&mut self, link: Link, payload: Bytes, capacity: f64) -> bool {
+        if payload < self.config.least_payload {
             return false;
         }
         let weight = self.config.smoothing;
@@ -134,7 +134,7 @@ mod tests {
         meter.busy.begin(at(0));
         assert_eq!(meter.pair(at(500), LINK), None);
         meter.busy.add(at(100), at(500));
-        assert!(meter.on_capacity(LINK, 1500, 7.605e6));
+        assert!(meter.on_capacity(LINK, Bytes(1500), 7.605e6));
         let Pair { capacity, available } = meter.pair(at(1000), LINK).unwrap();
         assert!((capacity - 7.605e6).abs() < 1.0 && (available - 4.563e6).abs() < 500.0, "{available}");
         // Never nothing at all.
@@ -146,8 +146,8 @@ mod tests {
     fn short_packets_tell_no_capacity_and_the_others_are_smoothed() {
         let mut meter = Meter::new(Config::DECIDED);
         let now = Instant::from_nanos(1_000_000_000);
-        assert!(!meter.on_capacity(LINK, 40, 1.08e6));
-        assert!(meter.on_capacity(LINK, 1500, 8e6) && meter.on_capacity(LINK, 1500, 6e6));
+        assert!(!meter.on_capacity(LINK, Bytes(40), 1.08e6));
+        assert!(meter.on_capacity(LINK, Bytes(1500), 8e6) && meter.on_capacity(LINK, Bytes(1500), 6e6));
         assert!((meter.pair(now, LINK).unwrap().capacity - 7.8e6).abs() < 1e-6);
         assert_eq!(meter.links(now).map(|known| known.0).collect::<alloc::vec::Vec<_>>(), [LINK]);
         let (busy, idle) = (Pair { capacity: 9.0, available: 1.0 }, Pair { capacity: 5.0, available: 2.0 });
