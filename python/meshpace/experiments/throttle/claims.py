@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from meshpace.experiments.throttle.figures import (
     FLOWS_OF_STRIPS,
-    PAPER,
     WINDOWS,
     alone,
     lone,
@@ -28,6 +27,7 @@ from meshpace.experiments.throttle.measures import (
 from meshpace.experiments.throttle.quantities import ACK_PART, DATA_LOAD, LOST, NET_LOAD, RELAYED, RELAYED_ONCE
 from meshpace.experiments.throttle.shares import least_ratio, mean_ratio, part_captured, spread, unfairness
 from meshpace.experiments.throttle.strip import HOPS, SEGMENTS
+from meshpace.experiments.throttle.study import PAPER
 from meshpace.study.claims import Ask, Claim, Role
 from meshpace.study.measures import Measure, of, rank_along
 from meshpace.study.quantities import GOODPUT

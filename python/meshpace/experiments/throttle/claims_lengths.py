@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from meshpace.experiments.throttle.claims_tables import total, unfair
-from meshpace.experiments.throttle.figures import CUSTOM, PAPER, alone, parallel
+from meshpace.experiments.throttle.figures import CUSTOM, alone, parallel
 from meshpace.experiments.throttle.measures import STRIPS, at_least, contrast, less, relative, three
 from meshpace.experiments.throttle.quantities import NET_LOAD
 from meshpace.experiments.throttle.shares import ratio_of, unfairness
 from meshpace.experiments.throttle.sources import COMMON
+from meshpace.experiments.throttle.study import PAPER
 from meshpace.study.claims import Against, Ask, Claim, Role
 from meshpace.study.measures import gain, of
 from meshpace.study.quantities import GOODPUT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from meshpace.experiments.throttle.figures import FLOWS_OF_STRIPS, PAPER, lone, parallel
+from meshpace.experiments.throttle.figures import FLOWS_OF_STRIPS, lone, parallel
 from meshpace.experiments.throttle.measures import (
     STRIPS,
     against,
@@ -25,6 +25,7 @@ from meshpace.experiments.throttle.quantities import NET_LOAD
 from meshpace.experiments.throttle.shares import least_ratio, mean_ratio, of_alone, spread, unfairness
 from meshpace.experiments.throttle.sources import GENTLE, SPACED, STEEP, UNIT, otherwise
 from meshpace.experiments.throttle.strip import HOPS
+from meshpace.experiments.throttle.study import PAPER
 from meshpace.experiments.throttle.tables import (
     SEGMENT,
     alpha,

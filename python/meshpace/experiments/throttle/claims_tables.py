@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.throttle.figures import CUSTOM, DEFAULT, PAPER, RTS_ON, lone, parallel, with_rts
+from meshpace.experiments.throttle.figures import CUSTOM, DEFAULT, RTS_ON, lone, parallel, with_rts
 from meshpace.experiments.throttle.measures import against, at_least, contrast, less, relative, three
 from meshpace.experiments.throttle.quantities import QUEUED
 from meshpace.experiments.throttle.shares import advantage, mean_ratio, ratio_of, spread, unfairness
 from meshpace.experiments.throttle.strip import HOPS
+from meshpace.experiments.throttle.study import PAPER
 from meshpace.stats import Estimate
 from meshpace.study.claims import Against, Ask, Claim, Role
 from meshpace.study.measures import gain, of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from meshpace.experiments.throttle.figures import CUSTOM, FLOWS_OF_STRIPS, PAPER, lone, parallel
+from meshpace.experiments.throttle.figures import CUSTOM, FLOWS_OF_STRIPS, lone, parallel
 from meshpace.experiments.throttle.measures import (
     STRIPS,
     against,
@@ -19,6 +19,7 @@ from meshpace.experiments.throttle.measures import (
 from meshpace.experiments.throttle.quantities import LOST
 from meshpace.experiments.throttle.shares import Shares, least_ratio, of_alone, unfairness
 from meshpace.experiments.throttle.strip import HOPS, window
+from meshpace.experiments.throttle.study import PAPER
 from meshpace.experiments.throttle.text import (
     ALL_BUSY,
     ALONE,

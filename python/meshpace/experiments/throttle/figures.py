@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from meshpace.experiments.throttle.quantities import ACK_PART, DATA_LOAD, LOST, NET_LOAD, QUEUED, RELAYED, RELAYED_ONCE
 from meshpace.experiments.throttle.strip import CHAIN, HOPS, SEGMENTS, STRIP, THREE, chain, strip, window
-from meshpace.study.model import STATIC, STATIC_SINR, Axis, Plan, Point, Settings, Study
+from meshpace.experiments.throttle.study import QUICK, study
+from meshpace.study.model import Plan, Point, Settings, Study
 from meshpace.study.quantities import FLOWS, GOODPUT, JAIN, JAIN_1S, JAIN_10S, TIMEOUTS
 from meshpace.words import in_hops
 
-PAPER = "Ingress throttling (Osipov, Tschudin, Univ. Basel CS-2005-003, 2005)"
-CONDITIONS = (STATIC, STATIC_SINR)
-QUICK: Settings = (("measure.duration", "72s"), ("measure.warmup", "12s"))
-FULL: Settings = (("measure.duration", "132s"), ("measure.warmup", "12s"))
-"""The paper's: 12 s of warm-up, 120 s measured."""
 FLOWS_OF_STRIPS = tuple(range(2, 10))
 QUICK_HOPS, QUICK_FLOWS = (1, 3, 6, 9), (2, 5, 9)
 WINDOWS = tuple(range(1, 21))
@@ -42,38 +38,36 @@ _WINDOWED = tuple(Point(windowed(h, w), chain(h, w), float(h)) for h in HOPS for
 _QUICK_ALONE = tuple(alone(h, s) for s in SEGMENTS for h in QUICK_HOPS)
 _QUICK_WINDOWED = tuple(windowed(h, w) for h in HOPS for w in ((1, 2, 4, 6, 9, 12, 16, 20) if h in {4, 8} else (1, 12)))
 
-_CRITICAL = Study(
-    name="throttle-critical-load",
-    paper="ingress-throttling",
-    title="Critical load of one flow",
-    figures=("Fig. 5",),
-    source=f"{PAPER}, Fig. 5",
-    shows="What one flow alone, with a window of 3h/2, puts on the air over its path length and segment; and what "
+_CRITICAL = study(
+    "critical-load",
+    "Critical load of one flow",
+    "Fig. 5",
+    "What one flow alone, with a window of 3h/2, puts on the air over its path length and segment; and what "
     "other windows reach.",
     scenario=CHAIN,
-    axis=Axis("path length and segment", "", (*_ALONE, *_WINDOWED)),
+    axis=("path length and segment", ""),
+    points=(*_ALONE, *_WINDOWED),
     schemes=("newreno",),
-    conditions=CONDITIONS,
-    quick=Plan(6, QUICK, (*_QUICK_ALONE, alone(4), alone(8), alone(2), *_QUICK_WINDOWED), core_s=0.07),
-    full=Plan(30, FULL, core_s=0.12),
     quantities=(NET_LOAD, DATA_LOAD, GOODPUT, LOST, TIMEOUTS),
+    quick=Plan(6, QUICK, (*_QUICK_ALONE, alone(4), alone(8), alone(2), *_QUICK_WINDOWED), core_s=0.07),
+    full_core_s=0.12,
+    figures=("Fig. 5",),
     notes="Load counts every attempt of the MAC with 34 bytes more than the packet. Path lengths and sample segments "
     "are decisions of schemes.md 4.",
 )
-_DATA = Study(
-    name="throttle-critical-data",
-    paper="ingress-throttling",
-    title="Part of the critical load from data",
-    figures=("Fig. 6",),
-    source=f"{PAPER}, Fig. 6",
-    shows="What the data segments of one flow alone put on the air over its path length and segment.",
+_DATA = study(
+    "critical-data",
+    "Part of the critical load from data",
+    "Fig. 6",
+    "What the data segments of one flow alone put on the air over its path length and segment.",
     scenario=CHAIN,
-    axis=Axis("path length and segment", "", _ALONE),
+    axis=("path length and segment", ""),
+    points=_ALONE,
     schemes=("newreno",),
-    conditions=CONDITIONS,
-    quick=Plan(4, QUICK, (*_QUICK_ALONE, alone(2)), core_s=0.07),
-    full=Plan(30, FULL, core_s=0.12),
     quantities=(DATA_LOAD, NET_LOAD, RELAYED, RELAYED_ONCE, GOODPUT),
+    quick=Plan(4, QUICK, (*_QUICK_ALONE, alone(2)), core_s=0.07),
+    full_core_s=0.12,
+    figures=("Fig. 6",),
 )
 
 # Fig. 10: flows of equal length side by side.
@@ -106,20 +100,19 @@ def quick_strips(lengths: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(label for h in lengths for label in (lone(h), *(parallel(h, n) for n in QUICK_FLOWS)))
 
 
-_FAMILY = Study(
-    name="throttle-family-plain",
-    paper="ingress-throttling",
-    title="The family of worst cases, plain",
-    figures=("Fig. 10",),
-    source=f"{PAPER}, Fig. 10",
-    shows="Unfairness of 2 to 9 flows of 1 to 9 hops side by side, plain NewReno with a window of 3h/2.",
+_FAMILY = study(
+    "family-plain",
+    "The family of worst cases, plain",
+    "Fig. 10",
+    "Unfairness of 2 to 9 flows of 1 to 9 hops side by side, plain NewReno with a window of 3h/2.",
     scenario=STRIP,
-    axis=Axis("hops and flows", "", strips(HOPS)),
+    axis=("hops and flows", ""),
+    points=strips(HOPS),
     schemes=("newreno",),
-    conditions=CONDITIONS,
-    quick=Plan(6, QUICK, quick_strips(QUICK_HOPS), core_s=0.5),
-    full=Plan(30, FULL, core_s=0.8),
     quantities=(GOODPUT, JAIN, JAIN_1S, JAIN_10S, TIMEOUTS, LOST, ACK_PART),
+    quick=Plan(6, QUICK, quick_strips(QUICK_HOPS), core_s=0.5),
+    full_core_s=0.8,
+    figures=("Fig. 10",),
     notes="Up to 4 hops all nodes sense each other: no hidden nodes.",
 )
 
@@ -152,20 +145,19 @@ def three_flows(
     table: str, name: str, title: str, shows: str, points: tuple[Point, ...], schemes: tuple[str, ...]
 ) -> Study:  # fmt: skip
     """A study of three flows from one node."""
-    return Study(
-        name=name,
-        paper="ingress-throttling",
-        title=title,
-        figures=(table,),
-        source=f"{PAPER}, {table}; topology of Fig. 12",
-        shows=shows,
+    return study(
+        name,
+        title,
+        f"{table}; topology of Fig. 12",
+        shows,
         scenario=THREE,
-        axis=Axis("configuration", "", points),
+        axis=("configuration", ""),
+        points=points,
         schemes=schemes,
-        conditions=CONDITIONS,
-        quick=Plan(6, QUICK, core_s=0.08),
-        full=Plan(30, FULL, core_s=0.15),
         quantities=(GOODPUT, JAIN, NET_LOAD, TIMEOUTS, *FLOWS[:3], *QUEUED),
+        quick=Plan(6, QUICK, core_s=0.08),
+        full_core_s=0.15,
+        figures=(table,),
         settings=(("measure.queues", "true"),),
         notes="Alone means unthrottled, one queue, the same window and RTS. 126 m between nodes and 600 bytes a "
         "segment are decisions; ns-2.35 itself misses Tables 2 and 3(a).",
@@ -174,7 +166,7 @@ def three_flows(
 
 _RTS = three_flows(
     "Table 2",
-    "throttle-rts",
+    "rts",
     "RTS/CTS",
     "Three flows of 1, 2 and 3 hops from one queue, with RTS/CTS and without.",
     (*configuration(DEFAULT, _ON[:0]), *configuration(RTS_ON, _ON), *configuration(CUSTOM, CUSTOM_WINDOWS)[1:]),
@@ -188,32 +180,27 @@ def with_rts(label: str) -> str:
 
 
 _PLACES = (*((lone(h), strip(h, 1)) for h in HOPS), *((parallel(h, 5), strip(h, 5)) for h in (3, 6)))
-_RTS_FAMILY = Study(
-    name="throttle-rts-family",
-    paper="ingress-throttling",
-    title="RTS/CTS on chains and strips",
-    figures=("Table 2",),
-    source=f"{PAPER}, appendix 6.1",
-    shows="Total goodput of flows alone over 1 to 9 hops, and of 5 side by side, with RTS/CTS and without.",
+_RTS_FAMILY = study(
+    "rts-family",
+    "RTS/CTS on chains and strips",
+    "appendix 6.1",
+    "Total goodput of flows alone over 1 to 9 hops, and of 5 side by side, with RTS/CTS and without.",
     scenario=STRIP,
-    axis=Axis(
-        "network",
-        "",
-        tuple(
-            point
-            for label, settings in _PLACES
-            for point in (Point(label, settings), Point(with_rts(label), (*settings, *_ON)))
-        ),
+    axis=("network", ""),
+    points=tuple(
+        point
+        for label, settings in _PLACES
+        for point in (Point(label, settings), Point(with_rts(label), (*settings, *_ON)))
     ),
     schemes=("newreno",),
-    conditions=CONDITIONS,
-    quick=Plan(4, QUICK, core_s=0.06),
-    full=Plan(30, FULL, core_s=0.1),
     quantities=(GOODPUT, TIMEOUTS, LOST, NET_LOAD),
+    quick=Plan(4, QUICK, core_s=0.06),
+    full_core_s=0.1,
+    figures=("Table 2",),
 )
 _WINDOW = three_flows(
     "Table 3(a)",
-    "throttle-window",
+    "window",
     "The window, one queue",
     "Three flows of 1, 2 and 3 hops from one queue, with windows of 20 and of 3h/2.",
     (*configuration(DEFAULT, _ON[:0]), *configuration(CUSTOM, CUSTOM_WINDOWS)),
@@ -221,7 +208,7 @@ _WINDOW = three_flows(
 )
 _QUEUES = three_flows(
     "Table 3(b)",
-    "throttle-queues",
+    "queues",
     "The window, separate queues",
     "Three flows of 1, 2 and 3 hops from a queue each, with windows of 20 and of 3h/2.",
     (*configuration(DEFAULT, _ON[:0]), *configuration(CUSTOM, CUSTOM_WINDOWS)),

@@ -6,14 +6,15 @@ compare with, are points of the study; u counts what flows get above their ideal
 
 from __future__ import annotations
 
-from meshpace.experiments.throttle.figures import CONDITIONS, FULL, PAPER, QUICK, lone, parallel
+from meshpace.experiments.throttle.figures import lone, parallel
 from meshpace.experiments.throttle.measures import STRIPS
 from meshpace.experiments.throttle.quantities import LOST
 from meshpace.experiments.throttle.shares import spread, unfairness
 from meshpace.experiments.throttle.sources import TABLES
 from meshpace.experiments.throttle.strip import STRIP, strip
+from meshpace.experiments.throttle.study import PAPER, QUICK, study
 from meshpace.study.claims import Ask, Claim, Role
-from meshpace.study.model import Axis, Plan, Point, Study
+from meshpace.study.model import Plan, Point
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN, TIMEOUTS
 from meshpace.study.rules import order
 from meshpace.study.words import difference
@@ -23,26 +24,20 @@ OTHERS = ("newreno", "split", "tcp-ap", "oid", "few", "tcp-ada", "llap")
 _HOPS, _FLOWS = (3, 6), 5
 
 STUDIES = (
-    Study(
-        name="throttle-others",
-        paper="ingress-throttling",
-        title="Throttling beside other schemes",
-        figures=(),
-        source=f"{PAPER}, abstract and section 5",
-        shows="Total and unfairness of 5 flows of 3 and 6 hops side by side: throttled, and with other schemes.",
+    study(
+        "others",
+        "Throttling beside other schemes",
+        "abstract and section 5",
+        "Total and unfairness of 5 flows of 3 and 6 hops side by side: throttled, and with other schemes.",
         scenario=STRIP,
-        axis=Axis(
-            "network",
-            "",
-            tuple(
-                Point(label, strip(h, n)) for h in _HOPS for label, n in ((lone(h), 1), (parallel(h, _FLOWS), _FLOWS))
-            ),
+        axis=("network", ""),
+        points=tuple(
+            Point(label, strip(h, n)) for h in _HOPS for label, n in ((lone(h), 1), (parallel(h, _FLOWS), _FLOWS))
         ),
         schemes=("throttle", *OTHERS),
-        conditions=CONDITIONS,
-        quick=Plan(6, QUICK, core_s=0.1),
-        full=Plan(30, FULL, core_s=0.2),
         quantities=(GOODPUT, JAIN, LOST, DELAY, TIMEOUTS),
+        quick=Plan(6, QUICK, core_s=0.1),
+        full_core_s=0.2,
         notes=f"{TABLES} Alone means NewReno. The scheme that the paper names, Yang, Seah and Yin's, is not built.",
     ),
 )

@@ -7,13 +7,9 @@ of their own, under either condition.
 from __future__ import annotations
 
 from meshpace.experiments.throttle.figures import (
-    CONDITIONS,
     CUSTOM,
     CUSTOM_WINDOWS,
     FLOWS_OF_STRIPS,
-    FULL,
-    PAPER,
-    QUICK,
     QUICK_FLOWS,
     QUICK_HOPS,
     configuration,
@@ -24,8 +20,9 @@ from meshpace.experiments.throttle.figures import (
 )
 from meshpace.experiments.throttle.quantities import ACK_PART, DATA_LOAD, LOST, NET_LOAD
 from meshpace.experiments.throttle.strip import HOPS, STRIP, strip
+from meshpace.experiments.throttle.study import QUICK, study
 from meshpace.experiments.throttle.tables import critical
-from meshpace.study.model import Axis, Plan, Point, Settings, Study
+from meshpace.study.model import Plan, Point, Settings
 from meshpace.study.quantities import FLOWS, GOODPUT, JAIN, JAIN_1S, JAIN_10S, TIMEOUTS
 
 ALPHA, GATE = "scheme.throttle.ot_alpha", "scheme.throttle.ot_gate"
@@ -52,17 +49,16 @@ _ALPHA_POINTS = tuple(
     for what, settings in _OTHERWISE.items()
     for n in (FLOWS_OF_STRIPS if what in {UNIT, SPACED} else (2, 9))
 )
-_ALPHA = Study(
-    name="throttle-alpha",
-    paper="ingress-throttling",
-    title="The load correction factor",
-    figures=("Fig. 8",),
-    source=f"{PAPER}, Fig. 8",
-    shows="Total load of 2 to 9 throttled flows of 3 hops with alpha = 1 and with the calibrated one, beside one's.",
+_ALPHA = study(
+    "alpha",
+    "The load correction factor",
+    "Fig. 8",
+    "Total load of 2 to 9 throttled flows of 3 hops with alpha = 1 and with the calibrated one, beside one's.",
     scenario=STRIP,
-    axis=Axis("flows", "", (*strips((3,)), *_ALPHA_POINTS)),
+    axis=("flows", ""),
+    points=(*strips((3,)), *_ALPHA_POINTS),
     schemes=("newreno", "throttle"),
-    conditions=CONDITIONS,
+    quantities=(NET_LOAD, DATA_LOAD, ACK_PART, GOODPUT, *FLOWS[:2]),
     quick=Plan(
         6,
         QUICK,
@@ -73,47 +69,45 @@ _ALPHA = Study(
         ),
         core_s=0.06,
     ),
-    full=Plan(30, FULL, core_s=0.1),
-    quantities=(NET_LOAD, DATA_LOAD, ACK_PART, GOODPUT, *FLOWS[:2]),
+    full_core_s=0.1,
+    figures=("Fig. 8",),
     notes=f"{TABLES} Path density counts data senders, h(N - 1).",
 )
 
 # Fig. 9.
 
-_THREE_HOPS = Study(
-    name="throttle-three-hops",
-    paper="ingress-throttling",
-    title="Flows of three hops side by side",
-    figures=("Fig. 9",),
-    source=f"{PAPER}, Fig. 9",
-    shows="Total goodput and unfairness of 2 to 9 flows of 3 hops, plain and throttled.",
+_THREE_HOPS = study(
+    "three-hops",
+    "Flows of three hops side by side",
+    "Fig. 9",
+    "Total goodput and unfairness of 2 to 9 flows of 3 hops, plain and throttled.",
     scenario=STRIP,
-    axis=Axis("flows", "", strips((3,))),
+    axis=("flows", ""),
+    points=strips((3,)),
     schemes=("newreno", "throttle"),
-    conditions=CONDITIONS,
-    quick=Plan(8, QUICK, (*quick_strips((3,)), parallel(3, 3)), core_s=0.06),
-    full=Plan(30, FULL, core_s=0.1),
     quantities=(GOODPUT, JAIN, JAIN_1S, JAIN_10S, NET_LOAD, ACK_PART, TIMEOUTS, *FLOWS),
+    quick=Plan(8, QUICK, (*quick_strips((3,)), parallel(3, 3)), core_s=0.06),
+    full_core_s=0.1,
+    figures=("Fig. 9",),
     notes=f"{TABLES} Plain is NewReno with a window of 3h/2. The caption names the networks of Fig. 12, where N cannot "
     "vary; the text means those of Fig. 4.",
 )
 
 # Fig. 11.
 
-_FAMILY = Study(
-    name="throttle-family",
-    paper="ingress-throttling",
-    title="The family of worst cases, throttled",
-    figures=("Fig. 11",),
-    source=f"{PAPER}, Fig. 11",
-    shows="Unfairness of 2 to 9 flows of 1 to 9 hops side by side, throttled, beside plain NewReno.",
+_FAMILY = study(
+    "family",
+    "The family of worst cases, throttled",
+    "Fig. 11",
+    "Unfairness of 2 to 9 flows of 1 to 9 hops side by side, throttled, beside plain NewReno.",
     scenario=STRIP,
-    axis=Axis("hops and flows", "", strips(HOPS)),
+    axis=("hops and flows", ""),
+    points=strips(HOPS),
     schemes=("newreno", "throttle"),
-    conditions=CONDITIONS,
-    quick=Plan(8, QUICK, quick_strips(QUICK_HOPS), core_s=0.1),
-    full=Plan(30, FULL, core_s=0.17),
     quantities=(GOODPUT, JAIN, JAIN_1S, JAIN_10S, TIMEOUTS, LOST),
+    quick=Plan(8, QUICK, quick_strips(QUICK_HOPS), core_s=0.1),
+    full_core_s=0.17,
+    figures=("Fig. 11",),
     notes=f"{TABLES} Up to 4 hops all nodes sense each other: no hidden nodes.",
 )
 
@@ -122,7 +116,7 @@ _FAMILY = Study(
 COMMON = "window 3h/2, critical load of one hop"
 _LENGTHS = three_flows(
     "Table 1",
-    "throttle-lengths",
+    "lengths",
     "Throttling flows of unequal length",
     "Three flows of 1, 2 and 3 hops from one node with a queue each, without and with throttling.",
     (

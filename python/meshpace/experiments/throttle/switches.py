@@ -6,12 +6,13 @@ the same switch. Where the shipped tables do not apply, alpha and critical load 
 
 from __future__ import annotations
 
-from meshpace.experiments.throttle.figures import CONDITIONS, CUSTOM_WINDOWS, FULL, PAPER, QUICK
+from meshpace.experiments.throttle.figures import CUSTOM_WINDOWS
 from meshpace.experiments.throttle.measures import at_least, at_most
 from meshpace.experiments.throttle.quantities import LOST, NET_LOAD
 from meshpace.experiments.throttle.shares import Shares, of_alone, spread, unfairness
 from meshpace.experiments.throttle.sources import ALPHA, GATE, TABLES
 from meshpace.experiments.throttle.strip import STRIP, THREE, strip
+from meshpace.experiments.throttle.study import CONDITIONS, FULL, PAPER, QUICK
 from meshpace.experiments.throttle.tables import alpha
 from meshpace.study.claims import Ask, Claim
 from meshpace.study.model import AS_IS, Axis, Plan, Point, Settings, Study

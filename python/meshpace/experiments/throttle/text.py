@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from meshpace.experiments.throttle.figures import (
-    CONDITIONS,
     CUSTOM_WINDOWS,
     FLOWS_OF_STRIPS,
-    FULL,
-    PAPER,
-    QUICK,
     QUICK_FLOWS,
     lone,
     parallel,
@@ -18,8 +15,9 @@ from meshpace.experiments.throttle.figures import (
 from meshpace.experiments.throttle.quantities import LOST, NET_LOAD
 from meshpace.experiments.throttle.sources import ALPHA, TABLES
 from meshpace.experiments.throttle.strip import STRIP, THREE, strip, window
+from meshpace.experiments.throttle.study import FULL, QUICK, study
 from meshpace.experiments.throttle.tables import alpha
-from meshpace.study.model import Axis, Plan, Point, Settings, Study
+from meshpace.study.model import Plan, Point, Settings
 from meshpace.study.quantities import FLOWS, GOODPUT, JAIN, JAIN_1S, JAIN_10S, TIMEOUTS
 from meshpace.words import in_hops
 
@@ -31,24 +29,7 @@ FIVE = 5
 TOLD_N = "scheme.throttle.ot_N"
 
 
-def _text(
-    name: str, title: str, section: str, shows: str, scenario: str, axis: Axis, quick: Plan, full: Plan, **more: object
-) -> Study:  # fmt: skip
-    fields = {"schemes": _BOTH, "quantities": _SHARED, "notes": TABLES, **more}
-    return Study(
-        name=f"throttle-{name}",
-        paper="ingress-throttling",
-        title=title,
-        figures=(),
-        source=f"{PAPER}, {section}",
-        shows=shows,
-        scenario=scenario,
-        axis=axis,
-        conditions=CONDITIONS,
-        quick=quick,
-        full=full,
-        **fields,  # type: ignore[arg-type]
-    )
+_text = partial(study, schemes=_BOTH, quantities=_SHARED, notes=TABLES)
 
 
 # X3: windows instead of throttling.
@@ -66,14 +47,11 @@ _TUNING = _text(
     "Windows instead of throttling",
     "section 2.1",
     "Unfairness of 5 plain flows of 6 hops over their window, beside throttled ones.",
-    STRIP,
-    Axis(
-        "window",
-        "segments",
-        (Point(lone(6), strip(6, 1)), *(Point(tuned(w), strip(6, FIVE, w), float(w)) for w in TUNED)),
-    ),
-    Plan(4, QUICK, core_s=0.1),
-    Plan(30, FULL, core_s=0.17),
+    scenario=STRIP,
+    axis=("window", "segments"),
+    points=(Point(lone(6), strip(6, 1)), *(Point(tuned(w), strip(6, FIVE, w), float(w)) for w in TUNED)),
+    quick=Plan(4, QUICK, core_s=0.1),
+    full_core_s=0.17,
 )
 
 # X4: more and less than the bound.
@@ -98,10 +76,11 @@ _KNEE = _text(
     "Below and above the critical load",
     "sections 1.2 and 2.3.1",
     "Losses and unfairness of 5 flows of 3 and of 6 hops, throttled to half the calibrated load up to twice it.",
-    STRIP,
-    Axis("factor of alpha", "", (*_knee(3), *_knee(6))),
-    Plan(4, QUICK, core_s=0.08),
-    Plan(30, FULL, core_s=0.14),
+    scenario=STRIP,
+    axis=("factor of alpha", ""),
+    points=(*_knee(3), *_knee(6)),
+    quick=Plan(4, QUICK, core_s=0.08),
+    full_core_s=0.14,
 )
 
 # X5: which way flows go.
@@ -141,22 +120,19 @@ _DIRECTIONS = _text(
     "Directions of flows",
     "section 2.3.2",
     "Total and unfairness of 4 flows of 3 and 6 hops, all from left to right, and every other one the other way.",
-    ROWS,
-    Axis(
-        "directions",
-        "",
-        tuple(
-            point
-            for h in (3, 6)
-            for point in (
-                Point(lone(h), rows((h,))),
-                Point(directed(h, ONE_WAY), rows((h,) * 4)),
-                Point(directed(h, BOTH_WAYS), rows((h,) * 4, (1, 3))),
-            )
-        ),
+    scenario=ROWS,
+    axis=("directions", ""),
+    points=tuple(
+        point
+        for h in (3, 6)
+        for point in (
+            Point(lone(h), rows((h,))),
+            Point(directed(h, ONE_WAY), rows((h,) * 4)),
+            Point(directed(h, BOTH_WAYS), rows((h,) * 4, (1, 3))),
+        )
     ),
-    Plan(4, QUICK, core_s=0.08),
-    Plan(30, FULL, core_s=0.14),
+    quick=Plan(4, QUICK, core_s=0.08),
+    full_core_s=0.14,
     quantities=(*_SHARED, *FLOWS[:4]),
 )
 
@@ -168,20 +144,17 @@ _PLACEMENT = _text(
     "Milder places",
     "section 2.3.2",
     "Unfairness of throttled flows in the worst case and where nodes are farther apart or flows of different length.",
-    STRIP,
-    Axis(
-        "places",
-        "",
-        (
-            Point(lone(3), strip(3, 1)),
-            Point(WORST, strip(3, FIVE)),
-            Point(SPREAD, (*strip(3, FIVE), ("topology.gap", "62.5m"))),
-            Point(WIDE, (*strip(3, FIVE), ("topology.spacing", "200m"))),
-            Point(f"{WIDE}, alone", (*strip(3, 1), ("topology.spacing", "200m"))),
-        ),
+    scenario=STRIP,
+    axis=("places", ""),
+    points=(
+        Point(lone(3), strip(3, 1)),
+        Point(WORST, strip(3, FIVE)),
+        Point(SPREAD, (*strip(3, FIVE), ("topology.gap", "62.5m"))),
+        Point(WIDE, (*strip(3, FIVE), ("topology.spacing", "200m"))),
+        Point(f"{WIDE}, alone", (*strip(3, 1), ("topology.spacing", "200m"))),
     ),
-    Plan(4, QUICK, core_s=0.06),
-    Plan(30, FULL, core_s=0.1),
+    quick=Plan(4, QUICK, core_s=0.06),
+    full_core_s=0.1,
     notes=f"{TABLES} N is the oracle's: fewer where rows are farther apart.",
 )
 _MIXED = _text(
@@ -189,18 +162,15 @@ _MIXED = _text(
     "Flows of different length side by side",
     "section 2.3.2",
     "Unfairness of three throttled flows side by side, of 3 hops each, and of 1, 2 and 3.",
-    ROWS,
-    Axis(
-        "lengths",
-        "",
-        (
-            *(Point(lone(h), rows((h,))) for h in (1, 2, 3)),
-            Point(parallel(3, 3), rows((3, 3, 3))),
-            Point(LENGTHS, rows((1, 2, 3))),
-        ),
+    scenario=ROWS,
+    axis=("lengths", ""),
+    points=(
+        *(Point(lone(h), rows((h,))) for h in (1, 2, 3)),
+        Point(parallel(3, 3), rows((3, 3, 3))),
+        Point(LENGTHS, rows((1, 2, 3))),
     ),
-    Plan(4, QUICK, core_s=0.05),
-    Plan(30, FULL, core_s=0.09),
+    quick=Plan(4, QUICK, core_s=0.05),
+    full_core_s=0.09,
 )
 
 # X9: a flow that stops.
@@ -217,20 +187,18 @@ _IDLE = _text(
     "A flow that stops",
     "section 4.2",
     "Goodput of two throttled flows of 3 hops after a third one beside them has stopped, N updated or not.",
-    ROWS,
-    Axis(
-        "the third flow",
-        "",
-        (
-            Point(ALONE, rows((3,))),
-            Point(STAYS, rows((3, 3, 3))),
-            Point(FIXED, (*rows((3, 3, 3)), *_STOPS, (TOLD_N, "3"))),
-            Point(TOLD, (*rows((3, 3, 3)), *_STOPS)),
-            Point(COUNTED, (*rows((3, 3, 3)), *_STOPS, (TOLD_N, "counted"))),
-        ),
+    scenario=ROWS,
+    axis=("the third flow", ""),
+    points=(
+        Point(ALONE, rows((3,))),
+        Point(STAYS, rows((3, 3, 3))),
+        Point(FIXED, (*rows((3, 3, 3)), *_STOPS, (TOLD_N, "3"))),
+        Point(TOLD, (*rows((3, 3, 3)), *_STOPS)),
+        Point(COUNTED, (*rows((3, 3, 3)), *_STOPS, (TOLD_N, "counted"))),
     ),
-    Plan(4, _LATE, core_s=0.1),
-    Plan(30, (*FULL, *_AFTER), core_s=0.1),
+    quick=Plan(4, _LATE, core_s=0.1),
+    full_core_s=0.1,
+    full=(*FULL, *_AFTER),
     settings=_AFTER,
     quantities=(GOODPUT, *FLOWS[:3], NET_LOAD),
     notes=f"{TABLES} N follows by the oracle, at the stop; counted along the way, 3 to 6 s after it.",
@@ -242,21 +210,19 @@ _IDLE_SOURCE = _text(
     "A flow that stops, of one source",
     "section 4.2",
     "Goodput of the flows of 2 and 3 hops after the one of 1 hop from the same node has stopped, N as before.",
-    THREE,
-    Axis(
-        "gates",
-        "",
-        (
-            Point(ALL_BUSY, (*CUSTOM_WINDOWS, (TOLD_N, "3"))),
-            Point(OWN_GATES, (*CUSTOM_WINDOWS, ("flow.0.stop", "60s"), (TOLD_N, "3"))),
-            Point(
-                ONE_GATE,
-                (*CUSTOM_WINDOWS, ("flow.0.stop", "60s"), (TOLD_N, "3"), ("scheme.throttle.ot_shared", "true")),
-            ),
+    scenario=THREE,
+    axis=("gates", ""),
+    points=(
+        Point(ALL_BUSY, (*CUSTOM_WINDOWS, (TOLD_N, "3"))),
+        Point(OWN_GATES, (*CUSTOM_WINDOWS, ("flow.0.stop", "60s"), (TOLD_N, "3"))),
+        Point(
+            ONE_GATE,
+            (*CUSTOM_WINDOWS, ("flow.0.stop", "60s"), (TOLD_N, "3"), ("scheme.throttle.ot_shared", "true")),
         ),
     ),
-    Plan(4, _LATE, core_s=0.1),
-    Plan(30, (*FULL, *_AFTER), core_s=0.1),
+    quick=Plan(4, _LATE, core_s=0.1),
+    full_core_s=0.1,
+    full=(*FULL, *_AFTER),
     settings=_AFTER,
     schemes=("throttle",),
     quantities=(GOODPUT, *FLOWS[:3], NET_LOAD),
@@ -278,14 +244,11 @@ _UDP_STUDY = _text(
     "UDP under the same bound",
     "section 4.2",
     "Four flows of 3 hops side by side, two of them UDP that offer 1 Mbit/s, plain and throttled.",
-    ROWS,
-    Axis(
-        "transports",
-        "",
-        (Point(ALONE, rows((3,))), Point(TCP_ONLY, rows((3,) * 4)), Point(MIXED, _MIXED_ROWS)),
-    ),
-    Plan(4, QUICK, core_s=0.08),
-    Plan(30, FULL, core_s=0.14),
+    scenario=ROWS,
+    axis=("transports", ""),
+    points=(Point(ALONE, rows((3,))), Point(TCP_ONLY, rows((3,) * 4)), Point(MIXED, _MIXED_ROWS)),
+    quick=Plan(4, QUICK, core_s=0.08),
+    full_core_s=0.14,
     quantities=(GOODPUT, *FLOWS[:4], JAIN, LOST),
 )
 
@@ -302,29 +265,26 @@ _TEXT = _text(
     "N counted along the way",
     "abstract, sections 2.4, 4.1 and 6",
     "Total and unfairness of throttled flows of 3 hops, with N as an oracle has it and as the way's nodes hear of it.",
-    STRIP,
-    Axis(
-        "flows",
-        "",
-        (
-            Point(lone(3), strip(3, 1)),
-            *(
-                point
-                for n in FLOWS_OF_STRIPS
-                for point in (
-                    Point(parallel(3, n), strip(3, n), float(n)),
-                    Point(counted(n), (*strip(3, n), (TOLD_N, "counted")), float(n)),
-                )
-            ),
+    scenario=STRIP,
+    axis=("flows", ""),
+    points=(
+        Point(lone(3), strip(3, 1)),
+        *(
+            point
+            for n in FLOWS_OF_STRIPS
+            for point in (
+                Point(parallel(3, n), strip(3, n), float(n)),
+                Point(counted(n), (*strip(3, n), (TOLD_N, "counted")), float(n)),
+            )
         ),
     ),
-    Plan(
+    quick=Plan(
         4,
         QUICK,
         (lone(3), *(label for n in QUICK_FLOWS for label in (parallel(3, n), counted(n)))),
         core_s=0.06,
     ),
-    Plan(30, FULL, core_s=0.1),
+    full_core_s=0.1,
     reads=("throttle-family", "throttle-lengths"),
 )
 
