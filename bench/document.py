@@ -1,4 +1,4 @@
-"""Keeps docs/benchmarks.md: replaces the measured blocks, leaves what is written by hand around them."""
+"""Documents with measured blocks: replaces these, leaves what is written by hand around them."""
 
 from __future__ import annotations
 

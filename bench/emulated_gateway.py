@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import document
 from emulated_flow import PROGRAM, between, told
 from emulated_hosts import gateway, host
 from meshpace.emulation.collect import jain
@@ -34,7 +35,6 @@ from meshpace.stats import estimate
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "emulation.md"
-BEGIN, END = "<!-- gateway: begin -->", "<!-- gateway: end -->"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 MESHPACED = TARGET / "release" / "meshpaced"
 HOPS, RATE = 5, "11Mbps"
@@ -380,9 +380,7 @@ def main() -> None:
     )
     print(written)
     if asked.write:
-        before, _, rest = DOCUMENT.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        DOCUMENT.write_text(f"{before}{BEGIN}\n{written}\n{END}{after}")
+        document.update(DOCUMENT, "gateway", written)
 
 
 if __name__ == "__main__":

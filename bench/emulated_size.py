@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import document
 from meshpace.emulation import record
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "emulation.md"
-BEGIN, END = "<!-- size: begin -->", "<!-- size: end -->"
 COLUMNS = 5
 FIRST_PORT = 5300
 # Servers first, then a client each tenth of a second; what they say at the end has to come through.
@@ -123,9 +123,7 @@ def main() -> None:
     table = "\n".join(lines)
     print(table)
     if asked.write:
-        before, _, rest = DOCUMENT.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        DOCUMENT.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}")
+        document.update(DOCUMENT, "size", table)
 
 
 if __name__ == "__main__":
