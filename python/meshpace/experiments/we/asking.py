@@ -34,12 +34,10 @@ CLOSE = Rule("EQUALITY", low=0.9)
 Points = tuple[str, ...] | None
 
 
-def claim(
-    named: str, statement: str, figure: str, printed: str, *asks: Ask, value: float | None = None, otherwise: str = ""
-) -> Claim:
-    """A claim of this paper."""
+def claim(named: str, statement: str, figure: str, printed: str, *asks: Ask, switches: str | None = None) -> Claim:
+    """A claim of this paper; ``switches`` is the study in which to look for the ingredient behind a failure."""
     source = f"{PAPER}, {figure}" if figure else PAPER
-    return Claim(f"we {named}", statement, figure, source, printed, asks, value, otherwise=otherwise)
+    return Claim(f"we {named}", statement, figure, source, printed, asks, cause=switches)
 
 
 @dataclass(frozen=True, slots=True)

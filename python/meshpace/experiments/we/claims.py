@@ -13,6 +13,7 @@ from meshpace.study.words import megabits, number, percent
 SHORT, LONG = ("1", "2", "3"), ("4", "5", "6", "8", "10")
 """Up to four hops both schemes are the same; from five on the factor acts."""
 CHAINS = Runs("we-chain")
+SWITCHES = "we-switches-chain"
 _FAIR = Rule("FAIR", low=0.95)
 _GAIN = gain(GOODPUT, WE, WINF)
 _FALL = change_along(of(GOODPUT, WINF), ("1", "10"))
@@ -32,6 +33,7 @@ CLAIMS = (
         "Fig. 19",
         "above",
         CHAINS.at(LONG).asks(_GAIN, MORE, percent, "Gain, five hops and more"),
+        switches=SWITCHES,
     ),
     claim(
         "F19.3",
@@ -75,6 +77,7 @@ CLAIMS = (
         "Fig. 20",
         "below",
         CHAINS.at(LONG).asks(gain(DELAY, WE, WINF), order(NO_GAIN, rises=False), percent, "Delay, five hops and more"),
+        switches=SWITCHES,
     ),
     claim(
         "F21.1",
@@ -89,5 +92,6 @@ CLAIMS = (
         "Fig. 21",
         "more",
         CHAINS.at(LONG).asks(_GAIN, MORE, percent, "Received in the same time, five hops and more"),
+        switches=SWITCHES,
     ),
 )

@@ -15,6 +15,7 @@ from meshpace.study.words import percent
 
 BASE, WITH_WINF, WITH_WE, TWIN = map(Runs, ("we-adhoc-base", "we-adhoc-winf", "we-adhoc", "we-adhoc-static"))
 MESH = "we-mesh"
+SWITCHES = "we-switches-adhoc"
 LIGHT, HEAVY = ("4", "8", "16"), ("32", "64", "128")
 FEW, MANY = ("4", "8"), ("64", "128")
 _RIVALS = (XCP_B, XCP_WINF, WCP)
@@ -162,6 +163,7 @@ CLAIMS = (
         "Fig. 9",
         "clearly",
         WITH_WINF.more(GOODPUT, WINF, TCP_AP, rule=CLEARLY),
+        switches=SWITCHES,
     ),
     claim(
         "F9.2",
@@ -222,6 +224,7 @@ CLAIMS = (
         "Fig. 10",
         "below",
         WITH_WINF.less(PACKET_DELAY, WINF, TCP_AP),
+        switches=SWITCHES,
     ),
     claim(
         "F11.1",
@@ -229,6 +232,7 @@ CLAIMS = (
         "Fig. 11",
         "more",
         WITH_WINF.more(RECEIVED, WINF, TCP_AP),
+        switches=SWITCHES,
     ),
     claim(
         "F11.2",
@@ -244,6 +248,7 @@ CLAIMS = (
         "Fig. 15",
         "clearly",
         WITH_WE.more(GOODPUT, WE, TCP_AP, rule=CLEARLY),
+        switches=SWITCHES,
     ),
     claim(
         "F15.2",
@@ -284,6 +289,7 @@ CLAIMS = (
         "Fig. 15",
         "raises",
         WITH_WE.more(PACE, WE, TCP_AP),
+        switches=SWITCHES,
     ),
     claim(
         "F15.7",
@@ -306,12 +312,18 @@ CLAIMS = (
         "Fig. 16",
         "below",
         WITH_WE.less(PACKET_DELAY, WE, TCP_AP),
+        switches=SWITCHES,
     ),
     claim(
         "F16.2", "WE TCP-AP's delay is above XCP-Winf's.", "Fig. 16", "above", WITH_WE.more(PACKET_DELAY, WE, XCP_WINF)
     ),
     claim(
-        "F17.1", "WE TCP-AP receives more packets than TCP-AP.", "Fig. 17", "more", WITH_WE.more(RECEIVED, WE, TCP_AP)
+        "F17.1",
+        "WE TCP-AP receives more packets than TCP-AP.",
+        "Fig. 17",
+        "more",
+        WITH_WE.more(RECEIVED, WE, TCP_AP),
+        switches=SWITCHES,
     ),
     claim(
         "F17.2",

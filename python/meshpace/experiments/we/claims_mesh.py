@@ -12,6 +12,7 @@ from meshpace.study.rules import NO_GAIN, Rule, about, trend
 from meshpace.study.words import difference as signed
 from meshpace.study.words import percent
 
+SWITCHES = "we-switches-mesh"
 WITH_WINF, WITH_WE = Runs("we-mesh-winf"), Runs("we-mesh")
 
 
@@ -39,6 +40,7 @@ CLAIMS = (
         "Fig. 6",
         "clearly",
         WITH_WINF.more(GOODPUT, WINF, TCP_AP, rule=CLEARLY),
+        switches=SWITCHES,
     ),
     claim(
         "F6.2",
@@ -70,10 +72,24 @@ CLAIMS = (
         WITH_WINF.part_less(LOSS, XCP_WINF, WINF),
         beside(WITH_WINF.part_less(LOSS, XCP_WINF, WCP)),
     ),
-    claim("F7.1", "Its delay is below TCP-AP's.", "Fig. 7", "below", WITH_WINF.less(PACKET_DELAY, WINF, TCP_AP)),
+    claim(
+        "F7.1",
+        "Its delay is below TCP-AP's.",
+        "Fig. 7",
+        "below",
+        WITH_WINF.less(PACKET_DELAY, WINF, TCP_AP),
+        switches=SWITCHES,
+    ),
     claim("F7.2", "Its delay is above XCP-Winf's.", "Fig. 7", "above", WITH_WINF.more(PACKET_DELAY, WINF, XCP_WINF)),
     claim("F7.3", "Its delay is above WCP's.", "Fig. 7", "above", WITH_WINF.more(PACKET_DELAY, WINF, WCP)),
-    claim("F8.1", "It receives more packets than TCP-AP.", "Fig. 8", "more", WITH_WINF.more(RECEIVED, WINF, TCP_AP)),
+    claim(
+        "F8.1",
+        "It receives more packets than TCP-AP.",
+        "Fig. 8",
+        "more",
+        WITH_WINF.more(RECEIVED, WINF, TCP_AP),
+        switches=SWITCHES,
+    ),
     claim("F8.2", "Fewer than XCP-Winf.", "Fig. 8", "fewer", WITH_WINF.less(RECEIVED, WINF, XCP_WINF)),
     claim("F8.3", "Fewer than WCP.", "Fig. 8", "fewer", WITH_WINF.less(RECEIVED, WINF, WCP)),
     claim(
@@ -109,6 +125,7 @@ CLAIMS = (
         "Fig. 12",
         "0.96 to 1.23",
         WITH_WE.asks(gain(GOODPUT, WINF, TCP_AP), about(-0.04, 0.23), percent, "Throughput of TCP-AP with rt-Winf"),
+        switches=SWITCHES,
     ),
     claim(
         "F12.4",
@@ -139,6 +156,7 @@ CLAIMS = (
         "Fig. 13",
         "below",
         WITH_WE.less(PACKET_DELAY, WE, TCP_AP),
+        switches=SWITCHES,
     ),
     claim(
         "F13.2",
@@ -154,7 +172,12 @@ CLAIMS = (
         ),
     ),
     claim(
-        "F14.1", "WE TCP-AP receives more packets than TCP-AP.", "Fig. 14", "more", WITH_WE.more(RECEIVED, WE, TCP_AP)
+        "F14.1",
+        "WE TCP-AP receives more packets than TCP-AP.",
+        "Fig. 14",
+        "more",
+        WITH_WE.more(RECEIVED, WE, TCP_AP),
+        switches=SWITCHES,
     ),
     claim(
         "F14.2",
@@ -171,6 +194,7 @@ CLAIMS = (
         "higher, fewer",
         WITH_WE.more(SENT, WE, TCP_AP),
         WITH_WE.part_less(LOSS, WE, TCP_AP),
+        switches=SWITCHES,
     ),
     claim("F14.4", "It uses the medium better than TCP-AP.", "Fig. 14", "better", WITH_WE.more(USE, WE, TCP_AP)),
     claim(

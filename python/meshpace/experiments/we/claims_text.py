@@ -5,7 +5,7 @@ from __future__ import annotations
 from meshpace.experiments.we.adhoc import STILL
 from meshpace.experiments.we.asking import SIGNIFICANT, Runs, claim, ratio
 from meshpace.experiments.we.chains import TCP_AP, WCP, WE, WINF, XCP_B, XCP_WINF
-from meshpace.experiments.we.claims import LONG
+from meshpace.experiments.we.claims import LONG, SWITCHES
 from meshpace.experiments.we.quantities import PACKET_DELAY, RECEIVED, USE
 from meshpace.experiments.we.text import NO_COLLISIONS, NO_RTS, RCP, RCP_WINF, RENO, XCP
 from meshpace.study.claims import Against, Ask
@@ -119,6 +119,7 @@ CLAIMS = (
         "",
         "significantly",
         Runs("we-chain", LONG).more(GOODPUT, WE, WINF, SIGNIFICANT),
+        switches=SWITCHES,
     ),
     claim(
         "X10",

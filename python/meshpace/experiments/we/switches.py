@@ -16,14 +16,18 @@ def _of(schemes: tuple[str, ...], *pairs: tuple[str, str]) -> Settings:
 
 
 _BOTH, _ALL = (WINF, WE), (TCP_AP, WINF, WE)
+QUICK_SEEDS = 6
+"""Bonferroni's intervals for so many changes are of no use with fewer."""
 _RATED = (TCP_AP, XCP_B, XCP_WINF, WCP, WCPCAP)
 _FACTOR = (
     Point("R literal (B)", _of((WE,), ("we_factor", "B"))),
     Point("R by unused bandwidth (C)", _of((WE,), ("we_factor", "C"))),
     Point("R the other way round (inverse)", _of((WE,), ("we_factor", "inverse"))),
     Point("without R", _of((WE,), ("we_factor", "off"))),
-    Point("R from four hops on", _of((WE,), ("we_from", "4"))),
+)
+_COUNTED = (
     Point("R by the contention count", _of((WE,), ("we_np", "contention"))),
+    Point("R from four hops on", _of((WE,), ("we_from", "4"))),
 )
 _SCOPE = (
     Point("C and AB of the whole path in both", _of(_BOTH, ("we_scope", "path"))),
@@ -31,23 +35,28 @@ _SCOPE = (
 )
 _WARM = Point("measured from 50 s on", (("measure.warmup", "50s"),))
 _BACKS_OFF = Point("a timeout doubles the next", _of(_ALL, ("ap_rto_backoff", "true")))
-_LAW = (
+_ESTIMATE = (
     Point("without the collision term", _of(_BOTH, ("we_collision", "off"))),
     Point("collision term added", _of(_BOTH, ("we_collision", "add"))),
     Point("backoff of retries only", _of(_BOTH, ("we_backoff", "retries"))),
-    Point("equation 3 with minus", _of(_BOTH, ("we_eq3", "literal"))),
     Point("busy time since the start", _of(_BOTH, ("rtwinf_window", '"inf"'))),
     Point("busy time of 5 s", _of(_BOTH, ("rtwinf_window", "5s"))),
     Point("all frames give C", _of(_BOTH, ("rtwinf_min_bytes", "0B"))),
+)
+_READ_OTHERWISE = (
+    Point("equation 3 with minus", _of(_BOTH, ("we_eq3", "literal"))),
     Point("busy time by role", _of(_BOTH, ("rtwinf_busy", "role"))),
     Point("three SIFS at the receiver", _of(_BOTH, ("rtwinf_receiver_sifs", "3"))),
-    _BACKS_OFF,
+)
+_SHORT_PATHS = (
     Point("interval of one hop below 4 hops", _of(_ALL, ("ap_short_path", "one-hop"))),
     Point("interval of 4 hops below 4 hops", _of(_ALL, ("ap_short_path", "n-hop"))),
 )
-_ENDS = (
+_WINDOWS = (
     Point("window 20", (("defaults.window", "20"),)),
     Point("window 8", (("defaults.window", "8"),)),
+)
+_ENDS = (
     Point("segment 1500", (("defaults.segment", "1500"),)),
     Point("TCP by the RFCs", _of(_ALL, ("tcp_profile", "rfc"))),
     Point("over Tahoe", _of(_ALL, ("congestion", "tahoe"))),
@@ -64,12 +73,22 @@ _MOVING = (
     Point("1 to 2 m/s", (("mobility.speed_min", "1"), ("mobility.speed_max", "2"))),
     Point("pause 10 s", (("mobility.pause", "10s"),)),
 )
-_MESH = (
+_TRAFFIC = (
     Point("from the grid to mobile nodes", (("flow.0.from", "random"), ("flow.0.to", "m{}"))),
     Point("all to a corner", (("flow.0.to", "g0_0"),)),
+)
+_GRID = (
     Point("spacing 250 m", (("topology.spacing", "250m"), ("topology.margin", "125m"))),
     Point("mobile nodes over the grid only", (("topology.margin", "0m"),)),
 )
+_ROWS = (
+    Point("rows 200 m apart, linked", (("topology.gap", "200m"),)),
+    Point("rows 600 m apart, deaf to each other", (("topology.gap", "600m"),)),
+)
+_SCHEMES = (*_FACTOR, _COUNTED[0], *_ESTIMATE, *_SHORT_PATHS, *_WINDOWS, _BACKS_OFF)
+"""What quick plans change of the schemes: what could turn a verdict (marked "!" in the catalogue), NP, the timeout."""
+_REST = (_COUNTED[1], *_SCOPE, *_READ_OTHERWISE, *_ENDS, *_AIR, _WARM)
+"""What the full plans change besides."""
 
 
 _COMPARATORS = (
@@ -83,14 +102,13 @@ _COMPARATORS = (
     Point("headers of 20 bytes", _of(_RATED[1:], ("explicit_header", "20"))),
 )
 _REPEATED = Point("ends with repetition", (("topology.repeat_ends", "true"),))
-_SHOWN = (*_FACTOR[:3], *_LAW[:1], _BACKS_OFF)
-"""What the quick plans change."""
 
 
 def _study(
     name: str, title: str, scenario: str, condition: Condition, settings: Settings, *points: Point,
-    schemes: tuple[str, ...] = _ALL, shown: tuple[Point, ...] = _SHOWN, core_s: tuple[float, float] = (0.5, 2.5),
+    rest: tuple[Point, ...] = (), schemes: tuple[str, ...] = _ALL, core_s: tuple[float, float] = (0.5, 2.5),
 ) -> Study:  # fmt: skip
+    """The quick plan changes ``points``, the full one ``rest`` as well."""
     return Study(
         name=name,
         paper="we-tcp-ap",
@@ -99,10 +117,10 @@ def _study(
         source=f"{PAPER}; what it leaves open",
         shows="What each of the readings and silent choices does to the schemes that it concerns.",
         scenario=scenario,
-        axis=Axis("what is switched", "", (Point(AS_IS), *points)),
+        axis=Axis("what is switched", "", (Point(AS_IS), *points, *rest)),
         schemes=schemes,
         conditions=(condition,),
-        quick=Plan(2, timed(60, 0), (AS_IS, *(point.label for point in shown)), core_s[0]),
+        quick=Plan(QUICK_SEEDS, timed(60, 0), (AS_IS, *(point.label for point in points)), core_s[0]),
         full=Plan(10, timed(300, 0), core_s=core_s[1]),
         quantities=(GOODPUT, PACKET_DELAY, FLOW_DELAY, RECEIVED, JAIN, LOSS, PACE),
         settings=settings,
@@ -116,14 +134,10 @@ STUDIES = (
         "we-mesh.toml",
         DSDV,
         mesh(5).settings,
-        *_FACTOR,
-        *_SCOPE,
-        *_LAW,
-        *_ENDS,
-        *_AIR,
-        _WARM,
+        *_SCHEMES,
         *_MOVING,
-        *_MESH,
+        *_TRAFFIC,
+        rest=(*_REST, *_GRID),
     ),
     _study(
         "we-switches-adhoc",
@@ -131,15 +145,10 @@ STUDIES = (
         "we-adhoc.toml",
         DSDV,
         adhoc(32).settings,
-        *_FACTOR,
-        *_SCOPE,
-        *_LAW,
-        *_ENDS,
-        *_AIR,
-        _WARM,
+        *_SCHEMES,
         *_MOVING,
         _REPEATED,
-        shown=(_REPEATED,),
+        rest=_REST,
         core_s=(1.0, 5.0),
     ),
     _study(
@@ -149,9 +158,8 @@ STUDIES = (
         DSDV,
         adhoc(32).settings,
         *_COMPARATORS,
-        *_QUEUES,
+        rest=_QUEUES,
         schemes=_RATED,
-        shown=(_COMPARATORS[0], _COMPARATORS[2]),
         core_s=(1.0, 5.0),
     ),
     _study(
@@ -160,13 +168,9 @@ STUDIES = (
         "we-chain.toml",
         STATIC,
         (("topology.hops", "9"), ("flow.0.to", "f{}n9")),
-        *_FACTOR,
-        *_SCOPE,
-        *_LAW,
-        *_ENDS,
-        *_AIR,
-        Point("rows 200 m apart, linked", (("topology.gap", "200m"),)),
-        Point("rows 600 m apart, deaf to each other", (("topology.gap", "600m"),)),
+        *_SCHEMES,
+        *_ROWS,
+        rest=_REST,
     ),
     _study(
         "we-switches-shared",
@@ -175,6 +179,6 @@ STUDIES = (
         STATIC,
         (),
         *_FACTOR,
-        shown=_FACTOR[:3],
+        *_COUNTED,
     ),
 )
