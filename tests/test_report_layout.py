@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import browser
 from browser import Page
+from meshpace.report.model import Claim, Finding, Report, Section, Verdict
 from meshpace.report.numbers import numbers
+from meshpace.report.page import render
 from reported import Reported
 
 pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="Chromium is not installed: make setup as root")
@@ -18,6 +21,8 @@ DESK, PHONE = (1440, 900), (390, 844)
 OVERLAPPING = """(() => {
   const found = [];
   for (const svg of document.querySelectorAll('svg.topology')) {
+    // Of wired nodes names stand in boxes, under which arrows pass.
+    const wired = new Set([...svg.querySelectorAll('.wired + text')].map((t) => t.textContent));
     const texts = [...svg.querySelectorAll('text')].map((t) => [t.textContent, t.getBoundingClientRect()]);
     texts.forEach(([a, p], i) => texts.slice(i + 1).forEach(([b, q]) => {
       const wide = Math.min(p.right, q.right) - Math.max(p.left, q.left);
@@ -25,6 +30,14 @@ OVERLAPPING = """(() => {
       if (wide > 1 && high > 1) found.push(`${a} over ${b}`);
     }));
     const box = svg.getBoundingClientRect();
+    for (const path of svg.querySelectorAll('.flow path:not(.tip)')) {
+      const length = path.getTotalLength();
+      for (let at = 0; at <= length; at += 2) {
+        const { x, y } = path.getPointAtLength(at).matrixTransform(path.getScreenCTM());
+        const under = texts.find(([, r]) => r.left < x && x < r.right && r.top + 2 < y && y < r.bottom - 2);
+        if (under && !wired.has(under[0])) { found.push(`an arrow over ${under[0]}`); break; }
+      }
+    }
     texts.forEach(([a, p]) => { if (p.left < box.left - 1 || p.right > box.right + 1) found.push(`${a} is cut`); });
   }
   return found;
@@ -58,6 +71,38 @@ def test_nothing_is_cut_and_no_label_lies_on_another(shown: Page) -> None:
     assert shown.ask("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
     assert shown.ask(CUT) == []
     assert shown.ask(OVERLAPPING) == []
+
+
+TOLD = """[...document.querySelectorAll('.claim li, .overview td:not(.empty)')].flatMap((row) => {
+  const boxes = [...row.children].map((e) => {
+    const text = document.createRange();
+    text.selectNodeContents(e);
+    return [e.textContent, text.getBoundingClientRect()];
+  });
+  const end = row.getBoundingClientRect().right + 1;
+  const found = boxes.filter(([, r]) => r.right > end).map(([text]) => `${text} sticks out`);
+  boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
+    const wide = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+    const high = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+    if (getComputedStyle(row).display === 'grid' && wide > 1 && high > 1) found.push(`${a} over ${b}`);
+  }));
+  return found;
+})"""
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=str)
+def test_the_longest_verdicts_have_room(tab: Page, size: tuple[int, int], tmp_path: Path) -> None:
+    findings = tuple(
+        Finding(condition, Verdict.PART, "1 hop -8.4 ± 0.1 %; 2 hops +6.9 ± 3.1 %", note="at 12 of 13, short")
+        for condition in ("AODV as in ns-2, ns-2 capture", "static routes, cumulative interference")
+    )
+    section = Section("One", "lead", claims=(Claim("It holds.", "source", findings, printed="-3 %"),))
+    (tmp_path / "page.html").write_text(render(Report("t", "lead", (), (), (section,))))
+    tab.look(*size)
+    tab.open(tmp_path / "page.html")
+    assert tab.ask(TOLD) == []
+    assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
+    assert tab.ask(CUT) == []
 
 
 def test_the_tally_is_in_proportion(shown: Page, reported: Reported) -> None:
@@ -122,6 +167,7 @@ def test_buttons_of_a_chart_stand_above_its_data(tab: Page, reported: Reported) 
         ("54.5 ± 158.9 %", "54.5\u00a0±\u00a0158.9\u00a0%"),
         ("tcp-ap-n4 at 802.11-2007", "tcp-ap-n4 at 802.11-2007"),
         ("2005-11-07", "2005-11-07"),
+        ("over 4 hops at 11 Mbit/s", "over 4\u00a0hops at 11\u00a0Mbit/s"),
     ],
 )
 def test_numbers_as_printed(text: str, printed: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
@@ -116,6 +117,7 @@ def _table(title: str, outcomes: Mapping[str, Outcome], along: tuple[str, ...]) 
                     key = (condition.short, way, *([point.label] if along else []))
                     rows.append((*key, scheme_name(scheme), *cells))
     head = ("routing", "direction", *along, "scheme", *(_head(quantity) for quantity in quantities))
+    title = f"{title} (up: {CASES['up']}; down: {CASES['down']}{'; mix: ' + CASES['mix'] if 'mix' in outcomes else ''})"
     return Table(title, head, tuple(rows), keys=len(head) - len(quantities))
 
 
@@ -129,6 +131,10 @@ def _of(outcomes: Iterable[Outcome], claims: Mapping[str, Sequence[Claim]]) -> _
     outcomes = list(outcomes)
     return {
         "claims": tuple(claim for outcome in outcomes for claim in claims.get(outcome.study.name, ())),
-        "downloads": tuple(file for outcome in outcomes for file in downloads(outcome)),
+        "downloads": tuple(
+            dataclasses.replace(file, title=f"{outcome.study.title}: {file.title[0].lower()}{file.title[1:]}")
+            for outcome in outcomes
+            for file in downloads(outcome)
+        ),
         "commands": tuple(dict.fromkeys(command(outcome, cell) for outcome in outcomes for cell in outcome.records)),
     }

@@ -31,6 +31,9 @@ _KEYS = 5
 _MANY_BARS = 6
 """Names of more groups of bars than this stand beside bars that lie."""
 
+_GROUPED = "{x:,.10g}"
+"""Thousands apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -115,9 +118,11 @@ def _draw(panel: Axes, chart: Chart, peak: float, look: Look) -> None:
     if _lies(chart):
         panel.set_xlim(0, end)
         panel.set_xlabel(chart.unit)
+        panel.xaxis.set_major_formatter(_GROUPED)
     else:
         panel.set_ylim(0, end)
         panel.set_ylabel(chart.unit)
+        panel.yaxis.set_major_formatter(_GROUPED)
     if look.grid:
         panel.grid(axis="x" if _lies(chart) else "y")
 

@@ -108,7 +108,7 @@
       x.type = chart.log ? "log" : "linear";
       if (chart.axis.length <= 12) Object.assign(x, { tickvals: chart.x, ticktext: chart.axis.map(plain) });
     }
-    const values = { ...axis, range: [0, (peak || 1) * (chart.top === null ? 1.06 : 1.02)] };
+    const values = { ...axis, tickformat: ",", range: [0, (peak || 1) * (chart.top === null ? 1.06 : 1.02)] };
     const places = lies(chart)
       ? { xaxis: values, yaxis: { ...x, title: undefined, autorange: "reversed" } }
       : { xaxis: x, yaxis: values };

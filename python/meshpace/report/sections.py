@@ -16,6 +16,7 @@ from meshpace.report.model import Claim, Download, Section, Table, Topology
 from meshpace.report.places import topology
 from meshpace.study.model import ROUTING_NAMES, scheme_name
 from meshpace.study.outcome import Outcome, to_table
+from meshpace.study.words import at
 
 
 def study_section(outcome: Outcome, claims: tuple[Claim, ...], order: Sequence[str]) -> Section:
@@ -70,7 +71,7 @@ def drawn(outcome: Outcome) -> Topology:
     resolved = engine.resolve(outcome.study.job(cell, 1, outcome.effort))
     radio = resolved["radio"]
     varies = point.value is not None and any(key.startswith("topology.") for key, _ in point.settings)
-    where = f", drawn at {point.label} {outcome.study.axis.title}" if varies and len(points) > 1 else ""
+    where = f", drawn at {at(point.label, f' {outcome.study.axis.title}')}" if varies and len(points) > 1 else ""
     wired = ", ".join(
         sorted({f"{link['rate_bps'] / 1e6:g} Mbit/s and {link['delay_s'] * 1e3:g} ms" for link in resolved["links"]})
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from html import escape
 
-from meshpace.report.model import Topology
+from meshpace.report.model import MeshNode, Topology
 
 _WIDTH = 480.0
 _MARGIN = 28.0
@@ -19,6 +19,15 @@ _ABOVE = 40.0
 _MANY = 24
 """Names of more nodes than this would run into each other."""
 _TALLEST, _FLATTEST = 340.0, 124.0
+
+_STEPS = 60
+"""Points along an arrow, at which it is seen whether it crosses a name."""
+_AROUND = (
+    (0.0, 21.0, "middle"), (0.0, -12.0, "middle"), (11.0, 4.0, "start"), (-11.0, 4.0, "end"), (9.0, 18.0, "start"),
+    (-9.0, 18.0, "end"), (9.0, -10.0, "start"), (-9.0, -10.0, "end"),
+)  # fmt: skip
+"""Where a name may stand, the usual place first."""
+_LETTER, _ASCENT, _DESCENT = 6.6, 10.0, 3.0
 
 Place = tuple[float, float]
 
@@ -57,6 +66,9 @@ class _Picture:
             for node in topology.nodes
         }
         self._place_wired(at_edge, columns)
+        self.arcs = list(self._arcs())
+        self._in_the_way = self._drawn_over()
+        self._named: list[tuple[Place, Place]] = []
 
     def _place_wired(self, at_edge: bool, columns: int) -> None:
         gateways = [self.places[node.name] for node in self.topology.nodes if node.gateway]
@@ -73,11 +85,14 @@ class _Picture:
                     x = _WIDTH - _MARGIN - (columns - column) * _GAP
                     self.places[name] = (x, _ABOVE / 2 + row * _ROW)
 
-    def ranges(self) -> Iterator[str]:
-        """Both ranges of the node that sends the first flow, or of the one it enters the mesh by."""
+    def _watched(self) -> MeshNode:
         start = self.topology.flows[0][0] if self.topology.flows else ""
         node = next((n for n in self.topology.nodes if n.name == start), None)
-        node = node or next((n for n in self.topology.nodes if n.gateway), self.topology.nodes[0])
+        return node or next((n for n in self.topology.nodes if n.gateway), self.topology.nodes[0])
+
+    def ranges(self) -> Iterator[str]:
+        """Both ranges of the node that sends the first flow, or of the one it enters the mesh by."""
+        node = self._watched()
         x, y = self.places[node.name]
         for radius, name in ((self.topology.cs_range, "sense"), (self.topology.tx_range, "decode")):
             title = f"{name}: {radius:.0f} m around {node.name}"
@@ -86,19 +101,23 @@ class _Picture:
 
     def edges(self) -> Iterator[str]:
         """Pairs within transmission range."""
+        for a, b in self._near():
+            yield _line("edge", self.places[a], self.places[b])
+
+    def _near(self) -> Iterator[tuple[str, str]]:
         nodes = self.topology.nodes
         for index, a in enumerate(nodes):
             for b in nodes[index + 1 :]:
                 if math.hypot(a.x - b.x, a.y - b.y) <= self.topology.tx_range:
-                    yield _line("edge", self.places[a.name], self.places[b.name])
+                    yield a.name, b.name
 
     def wires(self) -> Iterator[str]:
         """The wired links."""
         for a, b in self.topology.links:
             yield _line("wire", self.places[a], self.places[b])
 
-    def flows(self) -> Iterator[str]:
-        """An arrow a flow, bent so that it does not hide what lies between."""
+    def _arcs(self) -> Iterator[tuple[Place, Place, Place]]:
+        """Beginning, control point and end of each flow's arrow, bent so that it does not hide what lies between."""
         for index, (start, end) in enumerate(self.topology.flows):
             (x1, y1), (x2, y2) = self.places[start], self.places[end]
             length = math.hypot(x2 - x1, y2 - y1) or 1.0
@@ -107,7 +126,14 @@ class _Picture:
             cx, cy = (x1 + x2) / 2 + bend * (y2 - y1) / length, (y1 + y2) / 2 - bend * (x2 - x1) / length
             angle = math.atan2(y2 - cy, x2 - cx)
             short = 20.0 if self.depth.get(end) else 10.0
-            tip = (x2 - short * math.cos(angle), y2 - short * math.sin(angle))
+            yield (x1, y1), (cx, cy), (x2 - short * math.cos(angle), y2 - short * math.sin(angle))
+
+    def flows(self) -> Iterator[str]:
+        """An arrow a flow."""
+        for index, ((start, end), ((x1, y1), (cx, cy), tip)) in enumerate(
+            zip(self.topology.flows, self.arcs, strict=True)
+        ):
+            angle = math.atan2(tip[1] - cy, tip[0] - cx)
             wings = [
                 f"{tip[0] - 9 * math.cos(angle + w):.1f} {tip[1] - 9 * math.sin(angle + w):.1f}" for w in (0.45, -0.45)
             ]
@@ -139,13 +165,63 @@ class _Picture:
             yield f'<rect class="wired" x="{x - 17:.1f}" y="{y - 11:.1f}" width="34" height="22" rx="5"/>'
             yield f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escape(name)}</text>'
 
+    def _drawn_over(self) -> list[tuple[int, list[Place]]]:
+        """What a name should not lie on, as points, and how much it matters."""
+        found = []
+        for (x1, y1), (cx, cy), (x2, y2) in self.arcs:
+            parts = [step / _STEPS for step in range(_STEPS + 1)]
+            found.append(
+                (
+                    8,
+                    [
+                        ((1 - t) ** 2 * x1 + 2 * t * (1 - t) * cx + t * t * x2,
+                         (1 - t) ** 2 * y1 + 2 * t * (1 - t) * cy + t * t * y2)
+                        for t in parts
+                    ],
+                )
+            )  # fmt: skip
+        x, y = self.places[self._watched().name]
+        turns = [2 * math.pi * step / (4 * _STEPS) for step in range(4 * _STEPS)]
+        for radius in (self.topology.cs_range * self.scale, self.topology.tx_range * self.scale):
+            ring = [(x + radius * math.cos(turn), y + radius * math.sin(turn)) for turn in turns]
+            found += [(2, ring)]
+        pairs = [*self.topology.links, *(self._near() if len(self.topology.nodes) <= _MANY else ())]
+        lines = [(self.places[a], self.places[b]) for a, b in pairs]
+        for (ax, ay), (bx, by) in lines:
+            found.append((1, [(ax + (bx - ax) * s / 20, ay + (by - ay) * s / 20) for s in range(21)]))
+        return found
+
     def _name(self, name: str) -> str:
-        """Below the node, or beside it where another one is below."""
+        """Below the node, or where fewer lines and names are in the way."""
         x, y = self.places[name]
-        mesh = (self.places[node.name] for node in self.topology.nodes)
-        if any(abs(there[0] - x) < 8 and 0 < there[1] - y < 34 for there in mesh):
-            return f'<text x="{x + 11:.1f}" y="{y + 4:.1f}">{escape(name)}</text>'
-        return f'<text x="{x:.1f}" y="{y + 21:.1f}" text-anchor="middle">{escape(name)}</text>'
+        dx, dy, anchor = min(_AROUND, key=lambda place: self._hidden(name, *place))
+        self._named.append(_box(name, x + dx, y + dy, anchor))
+        return f'<text x="{x + dx:.1f}" y="{y + dy:.1f}" text-anchor="{anchor}">{escape(name)}</text>'
+
+    def _hidden(self, name: str, dx: float, dy: float, anchor: str) -> int:
+        """How much is in the way of a name there; the first place of several with as much is taken."""
+        x, y = self.places[name]
+        (left, top), (right, bottom) = box = _box(name, x + dx, y + dy, anchor)
+        cut = left < 0 or right > _WIDTH or top < 0 or bottom > self.height
+        nodes = (place for other, place in self.places.items() if other != name)
+        on_nodes = any(left - 8 < px < right + 8 and top - 8 < py < bottom + 8 for px, py in nodes)
+        on_names = any(_meet(box, other) for other in self._named)
+        on_lines = sum(
+            weight
+            for weight, points in self._in_the_way
+            if any(left - 2 < px < right + 2 and top - 2 < py < bottom + 2 for px, py in points)
+        )
+        return 100 * cut + 40 * (on_nodes + on_names) + on_lines
+
+
+def _box(name: str, x: float, y: float, anchor: str) -> tuple[Place, Place]:
+    wide = len(name) * _LETTER
+    left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+    return (left, y - _ASCENT), (left + wide, y + _DESCENT)
+
+
+def _meet(a: tuple[Place, Place], b: tuple[Place, Place]) -> bool:
+    return a[0][0] < b[1][0] and b[0][0] < a[1][0] and a[0][1] < b[1][1] and b[0][1] < a[1][1]
 
 
 def _line(name: str, a: Place, b: Place) -> str:

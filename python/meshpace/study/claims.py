@@ -12,6 +12,7 @@ from meshpace.study.measures import Measure, Values, paired
 from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
 from meshpace.study.rules import Answer, Rule, Show
+from meshpace.study.words import at
 
 Evidence = Mapping[str, Outcome]
 """What came out, by the study's name."""
@@ -284,5 +285,5 @@ def _places(ask: Ask, evidence: Evidence, condition: Condition) -> Iterator[Read
                 values = paired(values, theirs, ask.against.compare)
                 there = ask.against.measure.cells(other, condition, ask.against.point)
                 cells += [(ask.against.study, cell) for cell in there]
-            point = "" if ask.measure.once or not label else f"{label}{ask.unit}"
+            point = "" if ask.measure.once or not label else at(label, ask.unit)
             yield Reading(ask, " ".join(filter(None, (where, point))), values, tuple(cells))

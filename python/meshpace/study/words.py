@@ -34,6 +34,11 @@ megabits = partial(_written, factor=1e-6, decimals=2, unit=" Mbit/s", signed=Fal
 """Bit/s as ``4.81 ± 0.05 Mbit/s``."""
 
 
+def at(label: str, unit: str) -> str:
+    """A point with its unit: ``4 hops``, ``1 hop``."""
+    return f"{label}{unit.replace('hops', 'hop') if label == '1' else unit}"
+
+
 def most(value: Estimate) -> str:
     """``149``: the greatest number of any run, which has no interval."""
     return f"{value.mean:.0f}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from meshpace.experiments.gap.figures import CASES, LONG, PAPER, SHORT
 from meshpace.study.claims import Ask, Claim, Role
 from meshpace.study.measures import change_along, gain, of, rank_along
+from meshpace.study.model import scheme_name
 from meshpace.study.quantities import DROPS, GOODPUT
 from meshpace.study.rules import NO_GAIN, NO_LOSS, SLIGHTLY_LESS, Rule, equality, order, trend, up_to
 from meshpace.study.words import count, difference, percent
@@ -71,11 +72,11 @@ def _falls(way: str) -> Claim:
         for ask in (
             Ask(
                 rank_along(of(GOODPUT, scheme)), trend(0.2, rises=False), difference,
-                f"Spearman's correlation of {scheme}'s goodput with the hops", (study,), joint=scheme,
+                f"Spearman's correlation of {scheme_name(scheme)}'s goodput with the hops", (study,), joint=scheme,
             ),
             Ask(
                 change_along(of(GOODPUT, scheme)), order(rises=False), lambda v: count(v, factor=1e-3, unit=" kbit/s"),
-                f"{scheme} at the last length less the first", (study,), joint=scheme,
+                f"{scheme_name(scheme)} at the last length less the first", (study,), joint=scheme,
             ),
         )
     ]  # fmt: skip
