@@ -58,9 +58,14 @@ def test_differences_are_paired() -> None:
 def test_what_cannot_be_compared(cli: Cli, chain: Path, tmp_path: Path) -> None:
     assert "several" in expect_refusal(cli, "compare", chain, "--scheme", "newreno")
     (tmp_path / "empty").mkdir()
-    assert "not both" in expect_refusal(cli, "compare", chain, "empty")
+    (tmp_path / "other").mkdir()
+    assert "allowed: scenario files, or stores" in expect_refusal(cli, "compare", chain, "empty")
     assert "alone" in expect_refusal(cli, "compare", "empty")
-    assert "no runs" in expect_refusal(cli, "compare", "empty", "empty")
+    assert "each store once" in expect_refusal(cli, "compare", "empty", "empty")
+    assert "empty: found no runs, so that it is no store" in expect_refusal(cli, "compare", "empty", "other")
+    assert "nowhere: No such file" in expect_refusal(cli, "compare", "empty", "nowhere")
+    told = expect_refusal(cli, "compare", "empty", "other", "--scheme", "newreno", "--pdf", "a.pdf")
+    assert told.startswith("--scheme, --pdf: found with stores")
 
 
 def test_check_tells_everything(cli: Cli, chain: Path) -> None:

@@ -122,10 +122,10 @@ def test_stores_know_the_code(cli: Cli, folder: Path) -> None:
         assert done.returncode == 0, done.stderr
         return int(json.loads(done.stdout)["runs"]["made"])
 
-    assert (made(), made()) == (2, 0)
+    assert (made(), made(), made("elsewhere")) == (2, 0, 2)
     (folder / "own.py").write_text(OWN.replace("2 * ack.hops", "3 * ack.hops"))
     assert made() == 2, "another formula"
-    mixed = cli("compare", "store", "store")
+    mixed = cli("compare", "store", "elsewhere")
     assert mixed.returncode == 2
     assert "store: found runs of several versions of the formula halved; allowed: one" in mixed.stderr
     (folder / "own.py").write_text(OWN)

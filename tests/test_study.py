@@ -180,9 +180,9 @@ def test_run_and_run_again(cli: Cli, tmp_path: Path) -> None:
         (("gap-chian-up",), "no study 'gap-chian-up': did you mean gap-chain-up"),
         (("zzz",), "no study 'zzz': meshpace study list shows them all"),
         (("gap", "--quick", "--full"), "--quick and --full exclude each other"),
-        (("gap", "--budget", "2h"), "--budget is for --decide"),
+        (("gap", "--budget", "2h"), "--budget: found 2h without --decide; allowed: both, or neither"),
         (("gap", "--decide", "--budget", "soon"), "--budget: found 'soon'; allowed: a number and s, min or h"),
-        (("gap", "--executor", "magic"), "no executor 'magic'; there are threads, processes, dask://HOST:PORT"),
+        (("gap", "--executor", "magic"), "--executor: found 'magic'; allowed: threads, processes, dask://HOST:PORT"),
     ],
 )
 def test_bad_input(arguments: tuple[str, ...], expected: str, cli: Cli, tmp_path: Path) -> None:

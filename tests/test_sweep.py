@@ -42,8 +42,8 @@ def test_what_varies() -> None:
         (("a", "2"), ("b", "y"), ("c", "4")),
     ]
     assert combinations([]) == [()]
-    assert schemes_of(["a,b", "c"]) == ("a", "b", "c")
-    assert schemes_of(None) == (None,)
+    assert schemes_of(["a,b", "c"]).names == ("a", "b", "c")
+    assert schemes_of(None).names == (None,)
 
 
 @pytest.mark.parametrize("text", ["a", "a=", "=1", "a,a=1:2", "a,b=1:x,2", "a=1,,2", "a=1,1"])
@@ -119,7 +119,17 @@ def test_precision_by_its_words() -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (("--vary", "topology.hops=2,zwei"), "--set topology.hops"),
+        (("--vary", "topology.hops=2,zwei"), ': --vary topology.hops: found "zwei"'),
+        (("--vary", "radio.rat=1Mbps"), ': --vary radio.rat: found the unknown key "rat" (did you mean "rate"?)'),
+        (("--vary", "topology.hops=1,2"), "it comes of --vary topology.hops=1"),
+        (("--vary", "flow.3.to=n1"), "--vary flow.3.to: found index 3; allowed: index 0"),
+        (("--set", "radio.rat=1Mbps", "--vary", "topology.hops=2"), ": --set radio.rat: found the unknown key"),
+        (("--vary", "topology.hops=2,2"), "--vary topology.hops=2,2: 2 stands there twice"),
+        (("--executor", "thread"), "--executor: found 'thread' (did you mean 'threads'?); allowed: threads, processes"),
+        (("--precision", "goodput=2%"), "--precision: found goodput (did you mean goodput_bps?); allowed: measured_s"),
+        (("--budget", "3s"), "--budget: found 3s without --precision; allowed: both, or neither"),
+        (("--csv", "a.csv", "--report", "./a.csv"), "--report: found a.csv, which --csv writes; allowed: another file"),
+        (("--csv", "chain.toml"), "--csv: found chain.toml, which this command reads; allowed: another file"),
         (("--vary", "topology.hops=2,3", "--vary", "topology.hops=4"), "--vary"),
         (("--vary", "topology.hops=2,3", "--set", "topology.hops=2"), "--set"),
         (("--scheme", "newreno", "--scheme", "newreno"), "each scheme once"),

@@ -340,6 +340,7 @@ def sweep(
     from meshpace.study.executors import workers
     from meshpace.study.store import Store
     from meshpace.sweeps import precision as precisions
+    from meshpace.sweeps.errors import by_vary, naming
     from meshpace.sweeps.make import run_sweep
     from meshpace.sweeps.model import Sweep, schemes_in
 
@@ -357,7 +358,7 @@ def sweep(
     if any(one.settings != loaded[0].settings for one in loaded):
         raise OutputError("several scenarios in one sweep: found different settings; allowed: the same for all")
     narrow = None if precision is None else precisions.parse(precision)
-    with workers(executor, threads) as hands:
+    with workers(executor, threads) as hands, naming(by_vary(asked.keys)):
         return SweepResult(run_sweep(asked, Store(Path(store)), hands, narrow, budget_s))
 
 

@@ -3,9 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+from meshpace.errors import MendableError
+
+
+class SameFileError(MendableError):
+    """A file would be written over what a command reads, or over another that it writes."""
+
+
+def distinct(written: Mapping[str, Path | None], read: Iterable[Path]) -> None:
+    """Looks whether every file that is written is another one, and none that is read.
+
+    ``written`` has them by their options.
+
+    Raises:
+        SameFileError: two are the same file.
+    """
+    taken = {path.resolve(): "this command reads" for path in read}
+    for option, path in written.items():
+        if path is None:
+            continue
+        if (there := path.resolve()) in taken:
+            raise SameFileError(f"{option}: found {path}, which {taken[there]}; allowed: another file")
+        taken[there] = f"{option} writes"
 
 
 @contextmanager

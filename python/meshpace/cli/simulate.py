@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from meshpace import engine
 from meshpace.cli.arguments import job, job_of_each_seed
 from meshpace.cli.failure import InputError
-from meshpace.files import replacing
+from meshpace.files import distinct, replacing
 from meshpace.precedence import tell
 from meshpace.progress import Progress
 
@@ -46,6 +46,7 @@ def simulate(
         with Progress(scenario.name, len(jobs)) as progress:
             texts = engine.run_many_json(jobs, threads, progress)
     else:
+        distinct({"--pcap": pcap, "--trace": trace, "--film": film, "--report": report}, [scenario])
         only = job(scenario, settings, scheme, 1 if seed is None else seed)
         tell([only])
         if why or film or report:

@@ -39,7 +39,7 @@ def run(
     if quick and full:
         raise InputError("--quick and --full exclude each other")
     if budget is not None and not decide:
-        raise InputError("--budget is for --decide")
+        raise InputError(f"--budget: found {budget} without --decide; allowed: both, or neither")
     budget_s = seconds_of(budget) if decide else None
     from meshpace.study.command import run_studies
     from meshpace.study.model import Effort

@@ -60,7 +60,7 @@ def sweep(
 ) -> None:
     """Vary a scenario's keys, with several schemes and seeds; tables, figures, a report."""
     if budget is not None and precision is None:
-        raise InputError("--budget is for --precision")
+        raise InputError(f"--budget: found {budget} without --precision; allowed: both, or neither")
     from meshpace.sweeps.command import Outputs
     from meshpace.sweeps.command import sweep as run_sweep
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -66,7 +67,9 @@ def workers(kind: str, count: int | None) -> Iterator[Workers]:
             yield found
         return
     else:
-        raise UnknownExecutorError(f"no executor {kind!r}; there are {KINDS}")
+        near = difflib.get_close_matches(kind, ("threads", "processes"), n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise UnknownExecutorError(f"--executor: found {kind!r}{hint}; allowed: {KINDS}")
     try:
         yield Workers(executor, count, stop, here=kind == "threads")
     finally:

@@ -22,7 +22,7 @@ from meshpace.study.model import (
     Study,
 )
 from meshpace.study.own_claims import read_claims
-from meshpace.sweeps.errors import SweepError
+from meshpace.sweeps.errors import SweepError, naming
 from meshpace.sweeps.vary import parse
 
 MAX_SEEDS = 100_000
@@ -179,10 +179,15 @@ def _check(study: Study, file: Path) -> None:
         KeyedFileError: one cannot.
         ReplacedSchemeError: it does not say what becomes of a flow's own scheme.
     """
-    first = study.schemes[0]
-    jobs = {study.job(cell, 1, effort): cell.scheme for effort in Effort for cell in study.cells(effort)}
-    for job in (job for job, scheme in jobs.items() if scheme == first):
+    jobs = {study.job(cell, 1, effort): None for effort in Effort for cell in study.cells(effort)}
+    given = {"study.set": study.settings}
+    given |= {f"condition[{index}].set": settings for index, (_, settings) in enumerate(study.receptions)}
+    given |= {"axis": tuple(setting for point in study.axis.points for setting in point.settings)}
+    given |= {f"{effort.value}.set": study.plan(effort).measure for effort in Effort}
+    places = {key: f"{where}, {key}" for where, settings in given.items() for key, _ in settings}
+    for job in jobs:
         try:
-            engine.schemes_in_use(job)
+            with naming(places):
+                engine.schemes_in_use(job)
         except engine.ScenarioError as error:
             raise KeyedFileError(f"{file}: {error}") from None

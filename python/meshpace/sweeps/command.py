@@ -9,11 +9,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from meshpace.files import replacing
+from meshpace.files import distinct, replacing
 from meshpace.precedence import tell
 from meshpace.study.executors import workers
 from meshpace.study.store import Store
 from meshpace.sweeps import precision as precisions
+from meshpace.sweeps.errors import by_vary, naming
 from meshpace.sweeps.make import Swept, run_sweep
 from meshpace.sweeps.model import Source, Sweep, schemes_of
 from meshpace.sweeps.show import as_json, print_swept
@@ -66,6 +67,10 @@ def carry_out(
     store = Store(directory)
     for problem in store.problems:
         print(problem, file=sys.stderr)
+    distinct(
+        {f"--{name}": path for name, path in zip(Outputs.__slots__, _paths(outputs), strict=True)},
+        (Path(source.name) for source in asked.sources),
+    )  # fmt: skip
     with ExitStack() as stack:
         drafts = Outputs(*(path and stack.enter_context(replacing(path)) for path in _paths(outputs)))
         if outputs.pdf is not None:
@@ -73,7 +78,7 @@ def carry_out(
 
             require_matplotlib()
         tell(asked.job(cell, 1) for cell in asked.cells())
-        with workers(executor, threads) as hands:
+        with workers(executor, threads) as hands, naming(by_vary(asked.keys)):
             swept = run_sweep(asked, store, hands, precision, budget_s)
         write(swept, drafts)
     return swept

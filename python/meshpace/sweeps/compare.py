@@ -61,12 +61,20 @@ def compare(
     threads: int | None, executor: str, outputs: Outputs, as_json: bool,
 ) -> None:  # fmt: skip
     """Scenarios (files) are run, stores (folders) are read."""
+    for thing in things:
+        thing.stat()  # what is not there is neither
     folders = [thing for thing in things if thing.is_dir()]
     if folders and len(folders) < len(things):
-        raise SweepError(f"found {', '.join(map(str, things))}; allowed: scenario files, or stores, not both")
+        files = ", ".join(str(thing) for thing in things if thing not in folders)
+        stores = ", ".join(map(str, folders))
+        raise SweepError(f"compare: found files ({files}) and folders ({stores}); allowed: scenario files, or stores")
     if folders:
-        if schemes or settings or any((outputs.csv, outputs.parquet, outputs.pdf, outputs.report)):
-            raise SweepError("stores are compared as they are: allowed with them: --json")
+        given = {
+            "--scheme": schemes, "--set": settings, "--csv": outputs.csv, "--parquet": outputs.parquet,
+            "--pdf": outputs.pdf, "--report": outputs.report,
+        }  # fmt: skip
+        if only := [option for option, value in given.items() if value]:
+            raise SweepError(f"{', '.join(only)}: found with stores, which are compared as they are; allowed: --json")
         found = of_stores(folders)
     else:
         chosen = schemes_of(schemes)
@@ -108,6 +116,8 @@ def of_stores(folders: Sequence[Path]) -> list[Comparison]:
     """
     if len(folders) < 2:
         raise SweepError(f"compare: found the store {folders[0]} alone; allowed: several stores")
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise SweepError(f"compare: found {', '.join(map(str, folders))}; allowed: each store once")
     held = [_held(folder) for folder in folders]
     common = [asked for asked in held[0] if all(asked in other for other in held)]
     if not common:
@@ -163,7 +173,7 @@ def _maker(store: Store) -> Maker:
     makers = store.makers()
     if running() in makers or len(makers) == 1:
         return running() if running() in makers else next(iter(makers))
-    found = ", ".join(map(str, makers)) or "no runs"
+    found = ", ".join(f"runs of {maker}" for maker in makers) or "no runs, so that it is no store"
     raise SweepError(f"{store.directory}: found {found}; allowed: runs of this engine, {running()}, or of one alone")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections.abc import Sequence
@@ -78,7 +79,9 @@ def parse(text: str) -> Precision:
         raise SweepError(f"--precision: found {text!r}; allowed: FIELD=PERCENT%, such as {_DEFAULT}=2%")
     field = found[1] or _DEFAULT
     if field not in _RUN + _FLOW:
-        raise SweepError(f"--precision: found {field}; allowed: {', '.join(_RUN + _FLOW)}")
+        near = difflib.get_close_matches(field, _RUN + _FLOW, n=1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise SweepError(f"--precision: found {field}{hint}; allowed: {', '.join(_RUN + _FLOW)}")
     return Precision(field, float(found[2]) / 100)
 
 
