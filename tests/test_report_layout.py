@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 import browser
 from browser import Page
-from meshpace.report.model import Claim, Finding, Report, Section, Verdict
+from meshpace.report.model import Claim, Finding, MeshNode, Report, Section, Topology, Verdict
 from meshpace.report.numbers import numbers
 from meshpace.report.page import render
 from reported import Reported
@@ -105,6 +106,41 @@ def test_the_longest_verdicts_have_room(tab: Page, size: tuple[int, int], tmp_pa
     assert tab.ask(CUT) == []
 
 
+def test_names_before_the_lanes_of_a_film_have_room(tab: Page, reported: Reported) -> None:
+    tab.look(*DESK)
+    tab.open(reported.path)
+    widths = tab.ask("""(() => {
+      const { drawing } = document.querySelector('.film').player.stages[0];
+      drawing.film.nodes[3].id = 'schoolhouse';
+      drawing.resize();
+      drawing.draw(0);
+      drawing.context.font = '11px system-ui, sans-serif';
+      return [drawing.context.measureText('schoolhouse').width, drawing.label];
+    })()""")
+    assert widths[0] + 6 <= widths[1]
+
+
+def test_a_wired_node_with_a_long_name_keeps_it_in_its_box(tab: Page, tmp_path: Path) -> None:
+    nodes = tuple(MeshNode(name, 200.0 * i, 30.0 * i, name == "d") for i, name in enumerate("abcd"))
+    for place, gateway in (("edge", "d"), ("inside", "b")):
+        mesh = tuple(dataclasses.replace(node, gateway=node.name == gateway) for node in nodes)
+        links = ((gateway, "exchange"), ("exchange", "internet"))
+        drawn = Topology("caption", mesh, 250.0, 550.0, links, (("a", "internet"), ("internet", "d")))
+        page = render(Report("t", "lead", (), (), (Section("One", "lead", topology=drawn),)))
+        (tmp_path / f"{place}.html").write_text(page)
+        tab.look(*DESK)
+        tab.open(tmp_path / f"{place}.html")
+        assert tab.ask(OVERLAPPING) == []
+        assert tab.ask("""[...document.querySelectorAll('.wired')].every((box) => {
+          const [b, t] = [box, box.nextElementSibling].map((e) => e.getBoundingClientRect());
+          return b.left < t.left && t.right < b.right && b.right <= box.ownerSVGElement.getBoundingClientRect().right;
+        })""")
+        assert tab.ask("""[...document.querySelectorAll('.flow path')].every((path) => {
+          const [p, s] = [path, path.ownerSVGElement].map((e) => e.getBoundingClientRect());
+          return p.top >= s.top && p.bottom <= s.bottom;
+        })""")
+
+
 def test_the_tally_is_in_proportion(shown: Page, reported: Reported) -> None:
     findings = [
         finding for section in reported.report.sections for claim in section.claims for finding in claim.findings
@@ -167,6 +203,7 @@ def test_buttons_of_a_chart_stand_above_its_data(tab: Page, reported: Reported) 
         ("54.5 ± 158.9 %", "54.5\u00a0±\u00a0158.9\u00a0%"),
         ("tcp-ap-n4 at 802.11-2007", "tcp-ap-n4 at 802.11-2007"),
         ("2005-11-07", "2005-11-07"),
+        ("starved with 41% of it", "starved with 41\u00a0% of it"),
         ("over 4 hops at 11 Mbit/s", "over 4\u00a0hops at 11\u00a0Mbit/s"),
     ],
 )

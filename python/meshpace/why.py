@@ -91,11 +91,15 @@ def _top(
     return idle if flow["app"] == "ftp" else "what its application sends"
 
 
+def place(loss: FlowLoss) -> str:
+    """The link, or the node where packets did not come as far as a link."""
+    return loss["from"] if loss["to"] in (None, loss["from"]) else f"{loss['from']} → {loss['to']}"
+
+
 def _where(loss: FlowLoss, links: Sequence[LinkResult]) -> str:
     """The greatest loss in words, with what its link suffered."""
-    place = loss["from"] if loss["to"] is None else f"{loss['from']} → {loss['to']}"
     kind = "packets" if loss["kind"] == "data" else "acknowledgements"
-    text = f"{loss['packets']:,} {kind} {CAUSES[loss['cause']]} at {place}"
+    text = f"{loss['packets']:,} {kind} {CAUSES[loss['cause']]} at {place(loss)}"
     link = next((link for link in links if link["from"] == loss["from"] and link["to"] == loss["to"]), None)
     if loss["cause"] == "given-up" and link is not None and link["collisions"]:
         text += f", where {link['collisions']:,} frames collided"

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from meshpace.cli.terminal import console
 from meshpace.results import RunResult
-from meshpace.why import CAUSES, Verdict, suffering
+from meshpace.why import CAUSES, Verdict, place, suffering
 
 _LINKS = 12
 """The worst links; the JSON has all."""
@@ -24,10 +24,11 @@ def print_why(run: RunResult, found: Sequence[Verdict]) -> None:
         terminal.print(f"[bold]{flow['id']}  {flow['from']} → {flow['to']}[/]{starved}", highlight=False)
         terminal.print(f"  held back by {verdict.top}", highlight=False, soft_wrap=True, markup=False)
         for loss in verdict.losses:
-            place = loss["from"] if loss["to"] is None else f"{loss['from']} → {loss['to']}"
             kind = "data" if loss["kind"] == "data" else "acknowledgements"
             terminal.print(
-                f"  {loss['packets']:>8,} {kind} {CAUSES[loss['cause']]} at {place}", highlight=False, markup=False
+                f"  {loss['packets']:>8,} {kind} {CAUSES[loss['cause']]} at {place(loss)}",
+                highlight=False,
+                markup=False,
             )
     links = suffering(run["links"])
     if not links:

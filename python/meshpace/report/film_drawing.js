@@ -14,6 +14,7 @@ class FilmDrawing extends MeshDrawing {
   /** Fits the drawing into its place; colours are read anew. */
   resize() {
     this.width = this.canvas.clientWidth;
+    this.label = null;
     this.above = this.place({ left: 0, right: this.width, top: 0, tallest: 220 });
     this.lane = this.film.nodes.length > 14 ? 13 : 17;
     this.height = this.above + this.film.nodes.length * this.lane + 26;
@@ -44,20 +45,20 @@ class FilmDrawing extends MeshDrawing {
 
   drawLanes(now) {
     const { context, film } = this;
-    const label = 34;
     const top = this.above + 8;
     const span = FilmDrawing.laneWindow * Math.min(1, this.width / 700);
+    context.font = "11px system-ui, sans-serif";
+    context.textAlign = "right";
+    const label = (this.label ??= this.roomForNames());
     const perNs = (this.width - label) / span;
     const begin = now - 0.7 * span;
     const x = (time) => label + (time - begin) * perNs;
     const y = (node) => top + (node + 0.5) * this.lane;
-    context.font = "11px system-ui, sans-serif";
-    context.textAlign = "right";
     film.nodes.forEach((node, index) => {
       context.fillStyle = this.colour("--rule");
       context.fillRect(label, y(index) - 0.5, this.width - label, 1);
       context.fillStyle = this.colour("--soft");
-      context.fillText(node.id, label - 6, y(index) + 4);
+      context.fillText(node.id, label - 6, y(index) + 4, label - 6);
     });
     context.save();
     context.beginPath();
@@ -80,6 +81,12 @@ class FilmDrawing extends MeshDrawing {
     context.fillRect(x(now) - 0.75, this.above + 2, 1.5, this.height - this.above - 22);
     this.drawTicks(begin, span, x);
     context.restore();
+  }
+
+  /** What the names before the lanes take, a third of the width at most: longer ones are set narrower. */
+  roomForNames() {
+    const widest = Math.max(...this.film.nodes.map((node) => this.context.measureText(node.id).width));
+    return Math.min(Math.max(34, Math.ceil(widest) + 8), this.width / 3);
   }
 
   /** A scale of milliseconds below the lanes. */

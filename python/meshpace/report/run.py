@@ -14,7 +14,7 @@ from meshpace.stats import Estimate
 from meshpace.study.model import scheme_name
 from meshpace.study.record import running
 from meshpace.sweeps.page import drawn
-from meshpace.why import CAUSES, Verdict, suffering
+from meshpace.why import CAUSES, Verdict, place, suffering
 
 
 def of_run(job: Job, run: RunResult, found: Sequence[Verdict]) -> Report:
@@ -31,7 +31,7 @@ def of_film(job: Job, run: RunResult, found: Sequence[Verdict]) -> Report:  # no
 def _page(job: Job, run: RunResult, title: str, sections: tuple[Section, ...]) -> Report:
     return Report(
         title=title,
-        lead=f"{run['measured_s']:g} s measured of {run['simulated_s']:g} s simulated, seed {run['seed']}.",
+        lead=f"{run['measured_s']:.1f} s measured of {run['simulated_s']:.1f} s simulated, seed {run['seed']}.",
         facts=(
             ("engine", str(running())),
             ("made by", job.command()),
@@ -81,7 +81,7 @@ def _losses(found: Sequence[Verdict]) -> Section | None:
             verdict.flow["id"],
             "data" if loss["kind"] == "data" else "acknowledgement",
             CAUSES[loss["cause"]],
-            loss["from"] if loss["to"] is None else f"{loss['from']} → {loss['to']}",
+            place(loss),
             f"{loss['packets']:,}",
         )
         for verdict in found

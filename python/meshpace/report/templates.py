@@ -33,6 +33,7 @@ def _environment() -> Environment:
     )
     environment.filters["json"] = as_json
     environment.filters["numbers"] = numbers
+    environment.filters["words"] = words
     environment.filters["zip"] = zip
     environment.globals["beside"] = beside
     return environment
@@ -42,6 +43,11 @@ def _environment() -> Environment:
 def beside(name: str) -> Markup:
     """A style sheet or a script of this folder as it is."""
     return Markup((_BESIDE / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def words(text: str) -> Markup:
+    """A command whose options are not torn apart where its line breaks."""
+    return Markup(" ").join(Markup('<span class="word">{}</span>').format(word) for word in text.split(" "))
 
 
 def as_json(value: object) -> Markup:

@@ -52,7 +52,9 @@ class _Picture:
         # The wired part continues the picture beyond a gateway at its right edge, and runs above the mesh otherwise.
         at_edge = all(node.x == max(xs) for node in topology.nodes if node.gateway)
         columns = max(self.depth.values(), default=0)
-        right = columns * _GAP if at_edge else 0.0
+        widest = max((self._half(name) for name, depth in self.depth.items() if depth), default=0.0)
+        self.gap, self.end = max(_GAP, 2 * widest + 20), _WIDTH - max(_MARGIN, widest + 2)
+        right = columns * self.gap + _WIDTH - _MARGIN - self.end if at_edge else 0.0
         above = _ABOVE if columns and not at_edge else 0.0
         width, height = max(xs) - min(xs), max(ys) - min(ys)
         room = _WIDTH - 2 * _MARGIN - right
@@ -79,10 +81,10 @@ class _Picture:
             for row, name in enumerate(names):
                 if at_edge:
                     shift = (row - (len(names) - 1) / 2) * _ROW
-                    self.places[name] = (gateways[0][0] + column * _GAP, gateways[0][1] + shift)
+                    self.places[name] = (gateways[0][0] + column * self.gap, gateways[0][1] + shift)
                 else:
                     # Down from the upper right corner, where the mesh leaves most room.
-                    x = _WIDTH - _MARGIN - (columns - column) * _GAP
+                    x = self.end - (columns - column) * self.gap
                     self.places[name] = (x, _ABOVE / 2 + row * _ROW)
 
     def _watched(self) -> MeshNode:
@@ -121,12 +123,25 @@ class _Picture:
         for index, (start, end) in enumerate(self.topology.flows):
             (x1, y1), (x2, y2) = self.places[start], self.places[end]
             length = math.hypot(x2 - x1, y2 - y1) or 1.0
-            bend = min(80.0, 0.3 * length) * (1 if index % 2 == 0 else -1)
-            # To the left of the way for even flows: upwards for one that goes right.
-            cx, cy = (x1 + x2) / 2 + bend * (y2 - y1) / length, (y1 + y2) / 2 - bend * (x2 - x1) / length
+            # To the left of the way for even flows: upwards for one that goes right. No arrow leaves the picture.
+            most = min(80.0, 0.3 * length) * (1 if index % 2 == 0 else -1)
+            controls = (
+                ((x1 + x2) / 2 + bend * (y2 - y1) / length, (y1 + y2) / 2 - bend * (x2 - x1) / length)
+                for bend in (most, -most, most / 2, -most / 2, most / 4)
+            )
+            straight = ((x1 + x2) / 2, (y1 + y2) / 2)
+            cx, cy = next((at for at in controls if self._inside((x1, y1), at, (x2, y2))), straight)
             angle = math.atan2(y2 - cy, x2 - cx)
-            short = 20.0 if self.depth.get(end) else 10.0
+            short = self._half(end) + 3 if self.depth.get(end) else 10.0
             yield (x1, y1), (cx, cy), (x2 - short * math.cos(angle), y2 - short * math.sin(angle))
+
+    def _inside(self, start: Place, control: Place, end: Place) -> bool:
+        return all(3 < x < _WIDTH - 3 and 3 < y < self.height - 3 for x, y in _curve(start, control, end))
+
+    @staticmethod
+    def _half(name: str) -> float:
+        """Half the width of a wired node's box."""
+        return max(17.0, len(name) * _LETTER / 2 + 6)
 
     def flows(self) -> Iterator[str]:
         """An arrow a flow."""
@@ -162,24 +177,14 @@ class _Picture:
             if self.depth[name] == 0:
                 continue
             x, y = self.places[name]
-            yield f'<rect class="wired" x="{x - 17:.1f}" y="{y - 11:.1f}" width="34" height="22" rx="5"/>'
+            half = self._half(name)
+            box = f'x="{x - half:.1f}" y="{y - 11:.1f}" width="{2 * half:.1f}" height="22"'
+            yield f'<rect class="wired" {box} rx="5"/>'
             yield f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escape(name)}</text>'
 
     def _drawn_over(self) -> list[tuple[int, list[Place]]]:
         """What a name should not lie on, as points, and how much it matters."""
-        found = []
-        for (x1, y1), (cx, cy), (x2, y2) in self.arcs:
-            parts = [step / _STEPS for step in range(_STEPS + 1)]
-            found.append(
-                (
-                    8,
-                    [
-                        ((1 - t) ** 2 * x1 + 2 * t * (1 - t) * cx + t * t * x2,
-                         (1 - t) ** 2 * y1 + 2 * t * (1 - t) * cy + t * t * y2)
-                        for t in parts
-                    ],
-                )
-            )  # fmt: skip
+        found = [(8, _curve(*arc)) for arc in self.arcs]
         x, y = self.places[self._watched().name]
         turns = [2 * math.pi * step / (4 * _STEPS) for step in range(4 * _STEPS)]
         for radius in (self.topology.cs_range * self.scale, self.topology.tx_range * self.scale):
@@ -212,6 +217,18 @@ class _Picture:
             if any(left - 2 < px < right + 2 and top - 2 < py < bottom + 2 for px, py in points)
         )
         return 100 * cut + 40 * (on_nodes + on_names) + on_lines
+
+
+def _curve(start: Place, control: Place, end: Place) -> list[Place]:
+    """Points of an arrow."""
+    parts = [step / _STEPS for step in range(_STEPS + 1)]
+    return [
+        (
+            (1 - t) ** 2 * start[0] + 2 * t * (1 - t) * control[0] + t * t * end[0],
+            (1 - t) ** 2 * start[1] + 2 * t * (1 - t) * control[1] + t * t * end[1],
+        )
+        for t in parts
+    ]
 
 
 def _box(name: str, x: float, y: float, anchor: str) -> tuple[Place, Place]:
