@@ -25,6 +25,23 @@ pub struct FlowSample {
     pub queue: Option<usize>,
 }
 
+impl FlowSample {
+    /// A flow of which nothing is known but what has been delivered.
+    #[must_use]
+    pub const fn of(flow: usize, delivered: Bytes) -> Self {
+        Self {
+            flow,
+            delivered,
+            cwnd: None,
+            khd: None,
+            pacing_interval: None,
+            rtt: None,
+            srtt: None,
+            queue: None,
+        }
+    }
+}
+
 /// Looks on, at the network ([`Watch`]) and at the flows. Nothing that a probe does can change a run.
 pub trait Probe: Watch {
     /// A flow, every 0.25 s.
@@ -70,17 +87,7 @@ mod tests {
     #[test]
     fn both_of_a_pair_see_every_sample() {
         let mut pair = (Count::default(), (Some(Count::default()), None::<Count>));
-        let delivered = Bytes::ZERO;
-        let sample = FlowSample {
-            flow: 0,
-            delivered,
-            cwnd: None,
-            khd: None,
-            pacing_interval: None,
-            rtt: None,
-            srtt: None,
-            queue: None,
-        };
+        let sample = FlowSample::of(0, Bytes::ZERO);
         for _ in 0..3 {
             pair.flow(Instant::ZERO, &sample);
         }

@@ -83,17 +83,7 @@ impl Simulation<'_> {
     }
 
     fn flow_sample(&self, flow: usize) -> FlowSample {
-        let delivered = Bytes(self.meter.flows[flow].delivered_bytes);
-        let empty = FlowSample {
-            flow,
-            delivered,
-            cwnd: None,
-            khd: None,
-            pacing_interval: None,
-            rtt: None,
-            srtt: None,
-            queue: None,
-        };
+        let empty = FlowSample::of(flow, Bytes(self.meter.flows[flow].delivered_bytes));
         let Transport::Tcp(tcp) = &self.flows[flow].transport else { return empty };
         let sender = &tcp.sender;
         let mut sample = FlowSample {

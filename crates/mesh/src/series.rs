@@ -167,16 +167,7 @@ mod tests {
         let mut series = Series::new(&scenario());
         assert!(series.is_empty() && series.wants_queues());
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
-        let none = FlowSample {
-            flow: 0,
-            delivered: Bytes(1000),
-            cwnd: None,
-            khd: None,
-            pacing_interval: None,
-            rtt: None,
-            srtt: None,
-            queue: None,
-        };
+        let none = FlowSample::of(0, Bytes(1000));
         series.flow(at(250), &none);
         let all = FlowSample {
             delivered: Bytes(3000),

@@ -62,23 +62,11 @@ impl Backoff {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phy::Preamble;
-    use crate::standard::Standard;
-    use meshpace_units::{Bytes, Rate};
+    use crate::phy::tests::dsss;
     use proptest::prelude::*;
 
     fn phy() -> Phy {
-        Phy {
-            standard: Standard::B,
-            preamble: Preamble::Long,
-            basic_rate: Rate::bits_per_sec(1_000_000),
-            mac_overhead: Bytes(34),
-            rts_threshold: None,
-            retry_short: 7,
-            retry_long: 4,
-            backoff_range: BackoffRange::Ns2,
-            propagation_allowance: Phy::NS2_PROPAGATION_ALLOWANCE,
-        }
+        Phy { rts_threshold: None, ..dsss(34) }
     }
 
     fn intervals() -> Intervals {

@@ -229,9 +229,10 @@ pub fn whole_micros(span: Span) -> Span {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
+    /// 802.11b as in ns-2.35, RTS before everything.
     pub(crate) fn dsss(overhead: u64) -> Phy {
         Phy {
             standard: Standard::B,

@@ -182,16 +182,7 @@ fn frames_that_nobody_asks_for_are_bounded() {
 fn the_latest_sample_of_a_simulated_flow_counts() {
     let mut eye = Eye::new(&scenario());
     for (ms, bytes) in [(250, 10), (500, 30)] {
-        let sample = FlowSample {
-            flow: 0,
-            delivered: Bytes(bytes),
-            cwnd: None,
-            khd: None,
-            pacing_interval: None,
-            rtt: None,
-            srtt: None,
-            queue: Some(3),
-        };
+        let sample = FlowSample { queue: Some(3), ..FlowSample::of(0, Bytes(bytes)) };
         eye.flow(at(ms), &sample);
     }
     assert_eq!(eye.samples(), [Some((at(500), Bytes(30), Some(3)))]);

@@ -2,24 +2,13 @@
 
 use super::pending::ROOM;
 use super::*;
-use crate::phy::{BackoffRange, Preamble};
+use crate::phy::tests::dsss;
 use crate::propagation::Propagation;
 use crate::reception::{Capture, Label};
-use crate::standard::Standard;
 use meshpace_units::{Bytes, Rate};
 
 fn config() -> StationConfig {
-    let phy = Phy {
-        standard: Standard::B,
-        preamble: Preamble::Long,
-        basic_rate: Rate::bits_per_sec(1_000_000),
-        mac_overhead: Bytes(34),
-        rts_threshold: None,
-        retry_short: 7,
-        retry_long: 4,
-        backoff_range: BackoffRange::Ns2,
-        propagation_allowance: Phy::NS2_PROPAGATION_ALLOWANCE,
-    };
+    let phy = Phy { rts_threshold: None, ..dsss(34) };
     let thresholds = Propagation::TwoRay.thresholds(250.0, 550.0);
     let limits = ReceptionLimits { ratio: 10.0, noise: 0.0, thresholds, eifs: phy.eifs() };
     StationConfig::new(phy, limits)

@@ -1,21 +1,11 @@
 //! Overlapping frames under `ns2-capture`, and under `ranges`.
 
 use crate::air::{Air, Draws, Setup, at, us_between};
-use crate::{ACK, DATA, DIFS, EIFS};
+use crate::{ACK, DATA, DIFS, EIFS, star};
 use meshpace_radio::propagation::AT_1M;
 use meshpace_radio::station::Action;
-use meshpace_radio::{FrameKind, Position, Propagation};
+use meshpace_radio::{FrameKind, Propagation};
 use meshpace_units::{NodeId, Span};
-
-/// Station 0 in the middle; puppets 1, 2, ... at these distances, in different directions.
-fn star(setup: &Setup, distances: &[f64]) -> Air {
-    let directions = [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)];
-    let mut positions = vec![Position::flat(0.0, 0.0)];
-    let places = distances.iter().zip(directions);
-    positions.extend(places.map(|(d, (x, y))| Position::flat(d * x, d * y)));
-    let puppets: Vec<u32> = (1..positions.len() as u32).collect();
-    Air::new(setup, &positions).puppets(&puppets)
-}
 
 fn delivered(air: &Air) -> Vec<u32> {
     let from = |entry: &crate::air::Entry| match entry.action {

@@ -26,6 +26,9 @@ mod retries;
 mod sinr;
 mod watching;
 
+use air::{Air, Setup};
+use meshpace_radio::Position;
+
 /// Air times at 1 Mbit/s with the long preamble, microseconds (schemes.md 17.2).
 const RTS: f64 = 352.0;
 const CTS: f64 = 304.0;
@@ -37,3 +40,13 @@ const EIFS: f64 = 364.0;
 const TIMEOUT: f64 = 318.0;
 /// 1500 bytes + 34 at 11 Mbit/s, rounded up to the nanosecond.
 const DATA: f64 = 1307.637;
+
+/// Station 0 in the middle, puppets 1, 2, ... at these distances around it.
+fn star(setup: &Setup, distances: &[f64]) -> Air {
+    let directions = [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)];
+    let mut positions = vec![Position::flat(0.0, 0.0)];
+    let places = distances.iter().zip(directions);
+    positions.extend(places.map(|(d, (x, y))| Position::flat(d * x, d * y)));
+    let puppets: Vec<u32> = (1..positions.len() as u32).collect();
+    Air::new(setup, &positions).puppets(&puppets)
+}

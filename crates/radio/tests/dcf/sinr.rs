@@ -1,25 +1,15 @@
 //! Overlapping frames under `sinr`: interference is summed, the order does not matter, no late frame takes over.
 
-use crate::air::{Air, Draws, Entry, Setup, What, at};
-use crate::{DATA, DIFS, EIFS};
+use crate::air::{Draws, Entry, Setup, What, at};
+use crate::{DATA, DIFS, EIFS, star};
 use meshpace_radio::station::Action;
-use meshpace_radio::{Frame, FrameKind, Position};
+use meshpace_radio::{Frame, FrameKind};
 use meshpace_units::NodeId;
 
 fn setup() -> Setup {
     let mut setup = Setup::dsss(11.0, false);
     setup.sinr = true;
     setup
-}
-
-/// Station 0 in the middle, puppets 1, 2, ... at these distances around it.
-fn star(setup: &Setup, distances: &[f64]) -> Air {
-    let directions = [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)];
-    let mut positions = vec![Position::flat(0.0, 0.0)];
-    let places = distances.iter().zip(directions);
-    positions.extend(places.map(|(d, (x, y))| Position::flat(d * x, d * y)));
-    let puppets: Vec<u32> = (1..positions.len() as u32).collect();
-    Air::new(setup, &positions).puppets(&puppets)
 }
 
 /// Who gets through to station 0 of these frames.
