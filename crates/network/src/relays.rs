@@ -174,8 +174,8 @@ impl<T: Copy + Debug> Network<T> {
 
     /// What the receiver of a packet put into its MAC acknowledgement, which has just come: a table that both ends share, as
     /// nothing happens to the receiver between sending it and here (schemes.md 9.2, "Transport in ACK").
-    fn told_by_acknowledgement(&self, node: u32, next_hop: Option<NodeId>) -> Option<Pair> {
-        let receiver = &self.nodes[next_hop?.index()];
+    fn told_by_acknowledgement(&mut self, node: u32, next_hop: Option<NodeId>) -> Option<Pair> {
+        let receiver = &mut self.nodes[next_hop?.index()];
         receiver.relay.tells(self.queue.now(), NodeId(node))
     }
 

@@ -37,7 +37,7 @@ mod tests;
 pub use drop_tail::DropTail;
 pub use fq_codel::FqCodel;
 pub use here::{Here, NodeView, Place, QueueConfig};
-pub use relay::{Asks, Heard, Relay};
+pub use relay::{Asks, Heard, Listener, Relay};
 pub use report::{Exchange, ExchangeLog, Report};
 pub use source_queues::{Nodes, SourceQueues};
 pub use throttle::calibration::{CRITICAL_LOADS, LOAD_CORRECTIONS, RATE as CALIBRATED_RATE};

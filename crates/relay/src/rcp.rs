@@ -2,15 +2,13 @@
 
 use crate::here::Here;
 use crate::measured::{Measured, answer, asked, capacity};
-use crate::relay::{Asks, Heard, Relay};
-use crate::report::Report;
+use crate::relay::{Asks, Listener, Relay};
 use crate::sensed::Sensed;
 use crate::{QueueConfig, RelayPart};
 use meshpace_explicit::rcp::{Config, Header, KIND, Router};
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Handle, Packet};
-use meshpace_units::{Instant, NodeId, Span};
-use meshpace_winf::Pair;
+use meshpace_units::{Instant, Span};
 
 /// What it says of itself.
 pub static PART: RelayPart = RelayPart::new(
@@ -112,20 +110,8 @@ impl Relay for Rcp {
         self.queue.len()
     }
 
-    fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
-        if let Some(sensed) = &mut self.sensed {
-            sensed.sense.reported(here, report);
-        }
-    }
-
-    fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
-        self.sensed.as_ref()?.sense.tells(now, to)
-    }
-
-    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
-        if let Some(sensed) = &mut self.sensed {
-            sensed.sense.heard(here, heard);
-        }
+    fn listener(&mut self) -> Option<&mut dyn Listener> {
+        Some(&mut self.sensed.as_mut()?.sense)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

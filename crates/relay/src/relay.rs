@@ -41,6 +41,18 @@ pub struct Heard<'a> {
     pub mine: bool,
 }
 
+/// What measures beside a queue, and changes nothing there.
+pub trait Listener {
+    /// Something happened at the MAC to a packet that was given out.
+    fn reported(&mut self, here: &mut Here<'_>, report: &Report);
+
+    /// A frame was read.
+    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>);
+
+    /// What it measured of the link from a neighbour ([`Relay::tells`]).
+    fn tells(&self, now: Instant, to: NodeId) -> Option<Pair>;
+}
+
 /// A queue in front of a transmitter, and whatever else acts between link layer and MAC. At a wired link the transmitter
 /// is the wire; there is no MAC that reports, and nothing to overhear.
 ///
@@ -80,17 +92,31 @@ pub trait Relay: fmt::Debug + Send {
         self.len() == 0
     }
 
-    /// Something happened at the MAC to a packet that was given out, if [`Asks::reports`].
-    fn reported(&mut self, _here: &mut Here<'_>, _report: &Report) {}
-
-    /// What this node measured of the link from a neighbour by rt-Winf: its MAC acknowledgements to that neighbour tell it
-    /// ([`Exchange::told`](crate::Exchange::told)).
-    fn tells(&self, _now: Instant, _to: NodeId) -> Option<Pair> {
+    /// Who is told reports and frames, and asked what acknowledgements tell, where the relay itself has nothing to do with
+    /// them.
+    fn listener(&mut self) -> Option<&mut dyn Listener> {
         None
     }
 
+    /// Something happened at the MAC to a packet that was given out, if [`Asks::reports`].
+    fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
+        if let Some(listener) = self.listener() {
+            listener.reported(here, report);
+        }
+    }
+
+    /// What this node measured of the link from a neighbour by rt-Winf: its MAC acknowledgements to that neighbour tell it
+    /// ([`Exchange::told`](crate::Exchange::told)).
+    fn tells(&mut self, now: Instant, to: NodeId) -> Option<Pair> {
+        self.listener()?.tells(now, to)
+    }
+
     /// A frame was read, if [`Asks::frames`] or [`Asks::data_frames`].
-    fn heard(&mut self, _here: &mut Here<'_>, _heard: &Heard<'_>) {}
+    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
+        if let Some(listener) = self.listener() {
+            listener.heard(here, heard);
+        }
+    }
 
     /// How long it expects a packet to take from the MAC here over the next four hops, or as many as there are to its
     /// egress; for results.

@@ -1,7 +1,7 @@
 //! rt-Winf at a mesh node (schemes.md 9.2): the node's meter, fed by what its MAC does and hears.
 
 use crate::here::{Here, NodeView};
-use crate::relay::Heard;
+use crate::relay::{Heard, Listener};
 use crate::report::{Exchange, Report};
 use meshpace_keys::{Key, Preset, Values, words};
 use meshpace_packet::{Class, Packet};
@@ -162,11 +162,6 @@ impl Sense {
         self.node
     }
 
-    /// What this node measured of the link from a neighbour, for its acknowledgement.
-    pub(crate) fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
-        self.known(now, Link { from: station(to), to: station(self.node) }, |roles| &roles.receiver)
-    }
-
     fn known(&self, now: Instant, link: Link, role: fn(&Roles) -> &Busy) -> Option<Pair> {
         match &self.roles {
             Some(roles) => self.meter.pair_beside(now, link, role(roles)),
@@ -189,8 +184,18 @@ impl Sense {
         if self.collision == Collision::Add { 1.0 + extra } else { 1.0 - extra }
     }
 
+    /// The attempt before this report used the medium: to its end if it got through, else for its own frames. `on_air`: how
+    /// long those of the packet were so far.
+    fn close_attempt(&mut self, now: Instant, on_air: Span, sent: bool) {
+        let Some((began, before)) = self.attempt.take() else { return };
+        let frames = on_air.saturating_sub(before);
+        self.meter.busy.add(began, if sent { now } else { (began + frames).min(now) });
+    }
+}
+
+impl Listener for Sense {
     /// A frame was read. Busy is the union of what anybody reserved (schemes.md 9.2).
-    pub(crate) fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
+    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
         let (now, frame) = (here.now, heard.frame);
         let Some(began) = now.as_nanos().checked_sub(frame.airtime.as_nanos()).map(Instant::from_nanos)
         else {
@@ -239,7 +244,7 @@ impl Sense {
     }
 
     /// What became of a packet of ours.
-    pub(crate) fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
+    fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
         let now = here.now;
         let (Report::Granted(exchange)
         | Report::Retry(exchange)
@@ -295,12 +300,9 @@ impl Sense {
         }
     }
 
-    /// The attempt before this report used the medium: to its end if it got through, else for its own frames. `on_air`: how
-    /// long those of the packet were so far.
-    fn close_attempt(&mut self, now: Instant, on_air: Span, sent: bool) {
-        let Some((began, before)) = self.attempt.take() else { return };
-        let frames = on_air.saturating_sub(before);
-        self.meter.busy.add(began, if sent { now } else { (began + frames).min(now) });
+    /// What this node measured of the link from a neighbour, for its acknowledgement.
+    fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
+        self.known(now, Link { from: station(to), to: station(self.node) }, |roles| &roles.receiver)
     }
 }
 

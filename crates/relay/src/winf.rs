@@ -6,13 +6,10 @@ use crate::drop_tail::DropTail;
 use crate::here::{Here, Place};
 use crate::measured::{answer, asked};
 use crate::probes::{self, Probes};
-use crate::relay::{Asks, Heard, Relay};
-use crate::report::Report;
+use crate::relay::{Asks, Listener, Relay};
 use crate::sense::{KEYS, Sense};
 use crate::sensed::Sensed;
 use meshpace_packet::{Handle, Packet};
-use meshpace_units::{Instant, NodeId};
-use meshpace_winf::Pair;
 use meshpace_winf::header::{Header, KIND};
 
 /// What it says of itself.
@@ -86,15 +83,7 @@ impl Relay for Winf {
         self.queue.len()
     }
 
-    fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
-        self.sense.reported(here, report);
-    }
-
-    fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
-        self.sense.tells(now, to)
-    }
-
-    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
-        self.sense.heard(here, heard);
+    fn listener(&mut self) -> Option<&mut dyn Listener> {
+        Some(&mut self.sense)
     }
 }

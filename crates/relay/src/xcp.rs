@@ -2,15 +2,13 @@
 
 use crate::here::{Here, Place};
 use crate::measured::{Measured, answer, asked, capacity};
-use crate::relay::{Asks, Heard, Relay};
-use crate::report::Report;
+use crate::relay::{Asks, Listener, Relay};
 use crate::sensed::Sensed;
 use crate::{QueueConfig, RelayPart};
 use meshpace_explicit::xcp::{Aim, Config, Header, Interval, KIND, Router};
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Handle, Host, Packet};
 use meshpace_units::{Instant, NodeId};
-use meshpace_winf::Pair;
 use std::collections::BTreeSet;
 
 /// What it says of itself.
@@ -140,20 +138,8 @@ impl Relay for Xcp {
         self.queue.len()
     }
 
-    fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
-        if let Source::Sensed(sensed) = &mut self.source {
-            sensed.sense.reported(here, report);
-        }
-    }
-
-    fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
-        if let Source::Sensed(sensed) = &self.source { sensed.sense.tells(now, to) } else { None }
-    }
-
-    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
-        if let Source::Sensed(sensed) = &mut self.source {
-            sensed.sense.heard(here, heard);
-        }
+    fn listener(&mut self) -> Option<&mut dyn Listener> {
+        if let Source::Sensed(sensed) = &mut self.source { Some(&mut sensed.sense) } else { None }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

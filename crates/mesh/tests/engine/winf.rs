@@ -9,7 +9,7 @@ use meshpace_mesh::run_with_relays;
 use meshpace_network::NoWatch;
 use meshpace_packet::{Handle, Packet, Request};
 use meshpace_radio::FrameKind;
-use meshpace_relay::{Asks, Heard, Here, Place, QueueConfig, RELAYS, Relay, Report};
+use meshpace_relay::{Asks, Here, Listener, Place, QueueConfig, RELAYS, Relay};
 use meshpace_units::{Instant, NodeId, Span};
 use meshpace_winf::{Header, Pair};
 use std::collections::VecDeque;
@@ -60,16 +60,8 @@ impl Relay for Spy {
         self.0.len()
     }
 
-    fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
-        self.0.reported(here, report);
-    }
-
-    fn tells(&self, now: Instant, to: NodeId) -> Option<Pair> {
-        self.0.tells(now, to)
-    }
-
-    fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
-        self.0.heard(here, heard);
+    fn listener(&mut self) -> Option<&mut dyn Listener> {
+        self.0.listener()
     }
 }
 
