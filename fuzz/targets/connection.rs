@@ -257,7 +257,8 @@ impl World {
             "acknowledged {acknowledged}"
         );
         self.acknowledged = acknowledged;
-        assert!(self.tcp.cwnd() >= 1.0, "cwnd {}", self.tcp.cwnd());
+        let cwnd = self.tcp.cwnd();
+        assert!(cwnd.is_none_or(|cwnd| cwnd >= 1.0), "cwnd {cwnd:?}");
         assert!(self.tcp.ssthresh().is_none_or(|threshold| threshold >= 2.0), "{:?}", self.tcp.ssthresh());
         let next = self.tcp.poll_timeout();
         assert!(next.is_none_or(|at| at > self.now), "{next:?} is due at {:?}", self.now);

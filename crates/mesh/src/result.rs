@@ -120,7 +120,7 @@ pub struct FlowResult {
     pub pacing_interval_acks_s: Option<f64>,
     /// Mean k-hop delay over them.
     pub khd_acks_s: Option<f64>,
-    /// Time mean of the congestion window, at most the window limit, segments.
+    /// Time mean of the congestion window, at most the window limit, segments; null where a rate takes its place.
     pub cwnd_mean: Option<f64>,
     /// File transfers that ended.
     pub transfers: Option<u64>,

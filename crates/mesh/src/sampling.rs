@@ -87,7 +87,7 @@ impl Simulation<'_> {
         let Transport::Tcp(tcp) = &self.flows[flow].transport else { return empty };
         let sender = &tcp.sender;
         let mut sample = FlowSample {
-            cwnd: Some(sender.cwnd()),
+            cwnd: sender.cwnd(),
             rtt: sender.latest_rtt(),
             srtt: sender.srtt(),
             khd: sender.pacing().k_hop_delay,

@@ -272,8 +272,8 @@ impl Control for Formula {
         Some(Pace { release: self.pacer.release_at(now), interval, discipline: Discipline::Permission })
     }
 
-    fn cwnd(&self) -> f64 {
-        self.window.unwrap_or(f64::INFINITY)
+    fn cwnd(&self) -> Option<f64> {
+        self.window
     }
 
     fn pacing(&self) -> PacingView {

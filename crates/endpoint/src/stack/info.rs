@@ -30,7 +30,7 @@ pub struct Info {
     /// TCP's counters.
     pub counters: Counters,
     /// Congestion window, segments.
-    pub cwnd: f64,
+    pub cwnd: Option<f64>,
     /// Slow-start threshold, segments; `None` until a loss sets one.
     pub ssthresh: Option<f64>,
     /// Smoothed round-trip time.

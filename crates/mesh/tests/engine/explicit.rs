@@ -81,6 +81,7 @@ fn rcp_gives_every_flow_the_same_rate_and_fills_the_link() {
         close("an equal share", share, PAYLOAD / 3.0, 0.02);
     }
     assert_eq!(row(&result, "r0", "r1").expect("its row").queue_drops, 0);
+    assert!(result.flows.iter().all(|flow| flow.cwnd_mean.is_none()), "a rate, and no window");
 }
 
 /// With `gamma` below 1 the fixed point is that share of the capacity.

@@ -274,9 +274,9 @@ impl Connection {
         &self.sender.counters
     }
 
-    /// The congestion window in segments, without what fast recovery adds; infinite if the control has none.
+    /// The congestion window in segments, without what fast recovery adds; `None` if the control has none.
     #[must_use]
-    pub fn cwnd(&self) -> f64 {
+    pub fn cwnd(&self) -> Option<f64> {
         self.sender.control.cwnd()
     }
 

@@ -2,9 +2,7 @@
 
 use super::part::WindowPart;
 use super::window::MINIMUM_THRESHOLD;
-use super::{
-    Ack, AckKind, Allowance, Asks, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window,
-};
+use super::{Ack, AckKind, Asks, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window};
 use alloc::boxed::Box;
 use meshpace_units::{Instant, Span};
 
@@ -186,12 +184,8 @@ impl Control for Cubic {
         self.window.rescale(old, new);
     }
 
-    fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
-        Some(self.recovery.allowance(&self.window, mss, new_data))
-    }
-
-    fn burst(&self) -> Option<u32> {
-        self.recovery.burst(self.window.rules())
+    fn recovery(&self) -> Option<&Recovery> {
+        Some(&self.recovery)
     }
 
     fn congestion_window(&self) -> Option<&Window> {
@@ -230,11 +224,11 @@ mod tests {
         for _ in 0..3 {
             cubic.on_ack(&ack(now, AckKind::Duplicate, 1001, 100.0));
         }
-        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (70.0, Some(70.0)));
+        assert_eq!((cubic.window.cwnd(), cubic.ssthresh()), (70.0, Some(70.0)));
         let una = 1001 + 100 * u64::from(MSS);
         assert_eq!(cubic.on_ack(&ack(now, AckKind::New, una, 99.0)), Reaction::Continue);
         assert!(!cubic.recovery.active());
-        assert_eq!(cubic.cwnd(), 70.0);
+        assert_eq!(cubic.window.cwnd(), 70.0);
         (cubic, una)
     }
 
@@ -242,7 +236,7 @@ mod tests {
     fn run(cubic: &mut Cubic, una: &mut u64, from: u64, seconds: f64) {
         let mut now = from as f64;
         while now < from as f64 + 1e3 * seconds {
-            let cwnd = cubic.cwnd();
+            let cwnd = cubic.window.cwnd();
             *una += u64::from(MSS);
             cubic.on_ack(&ack(at(now as u64), AckKind::New, *una, cwnd - 1.0));
             now += 100.0 / cwnd;
@@ -255,11 +249,11 @@ mod tests {
         let (mut cubic, mut una) = after_a_loss(at(0));
         run(&mut cubic, &mut una, 0, 2.1086);
         // Half-way, an eighth of the drop is left; the window follows the cubic one round trip ahead.
-        assert!((cubic.cwnd() - 96.25).abs() < 0.6, "{}", cubic.cwnd());
+        assert!((cubic.window.cwnd() - 96.25).abs() < 0.6, "{}", cubic.window.cwnd());
         run(&mut cubic, &mut una, 2_109, 2.1086);
-        assert!((cubic.cwnd() - 100.0).abs() < 0.1, "{}", cubic.cwnd());
+        assert!((cubic.window.cwnd() - 100.0).abs() < 0.1, "{}", cubic.window.cwnd());
         run(&mut cubic, &mut una, 4_217, 4.2172);
-        assert!((cubic.cwnd() - 130.0).abs() < 2.5, "{}", cubic.cwnd());
+        assert!((cubic.window.cwnd() - 130.0).abs() < 2.5, "{}", cubic.window.cwnd());
     }
 
     #[test]
@@ -271,7 +265,7 @@ mod tests {
         cubic.window.set(cwnd);
         let mut una = 1001;
         run(&mut cubic, &mut una, 0, 0.5);
-        assert!((cubic.cwnd() - (7.0 + 5.0 * 9.0 / 17.0)).abs() < 0.3, "{}", cubic.cwnd());
+        assert!((cubic.window.cwnd() - (7.0 + 5.0 * 9.0 / 17.0)).abs() < 0.3, "{}", cubic.window.cwnd());
     }
 
     #[test]
@@ -292,14 +286,14 @@ mod tests {
             Ack { ecn_echo: true, ecn_signal, ..plain }
         };
         assert_eq!(cubic.on_ack(&marked(true, 1)), Reaction::Continue);
-        assert!((cubic.cwnd() - 49.0).abs() < 1e-9 && cubic.ssthresh() == Some(cubic.cwnd()));
-        let before = cubic.cwnd();
+        assert!((cubic.window.cwnd() - 49.0).abs() < 1e-9 && cubic.ssthresh() == Some(cubic.window.cwnd()));
+        let before = cubic.window.cwnd();
         cubic.on_ack(&marked(false, 2));
-        assert_eq!(cubic.cwnd(), before);
+        assert_eq!(cubic.window.cwnd(), before);
         // A loss in the marked window is mended without a second cut.
         let duplicate = ack(at(20), AckKind::Duplicate, una + 2 * u64::from(MSS), 60.0);
         let last = [duplicate; 3].map(|ack| cubic.on_ack(&ack))[2];
-        assert_eq!((last, cubic.cwnd()), (Reaction::FastRetransmit, before));
+        assert_eq!((last, cubic.window.cwnd()), (Reaction::FastRetransmit, before));
     }
 
     #[test]
@@ -308,7 +302,7 @@ mod tests {
         for n in 1..100 {
             cubic.on_ack(&ack(at(100 * n), AckKind::New, una + n * u64::from(MSS), 10.0));
         }
-        assert_eq!(cubic.cwnd(), 70.0);
+        assert_eq!(cubic.window.cwnd(), 70.0);
     }
 
     #[test]
@@ -316,8 +310,8 @@ mod tests {
         let (mut cubic, una) = after_a_loss(at(0));
         let out = ack(at(0), AckKind::Other, una, 70.0).out;
         cubic.on_timeout(at(1_000), &out);
-        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (1.0, Some(49.0)));
+        assert_eq!((cubic.window.cwnd(), cubic.ssthresh()), (1.0, Some(49.0)));
         cubic.on_timeout(at(3_000), &out);
-        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (1.0, Some(49.0)));
+        assert_eq!((cubic.window.cwnd(), cubic.ssthresh()), (1.0, Some(49.0)));
     }
 }

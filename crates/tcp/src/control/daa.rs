@@ -83,8 +83,8 @@ impl Control for Daa {
         rto.checked_mul_f64(self.factor).unwrap_or(Span::MAX)
     }
 
-    fn cwnd(&self) -> f64 {
-        self.base.cwnd().min(f64::from(self.window))
+    fn cwnd(&self) -> Option<f64> {
+        self.base.cwnd().map(|cwnd| cwnd.min(f64::from(self.window)))
     }
 
     fn ssthresh(&self) -> Option<f64> {

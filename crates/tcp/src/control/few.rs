@@ -143,8 +143,7 @@ impl Few {
     }
 
     fn respace(&mut self, now: Instant) {
-        let window = self.base.cwnd();
-        if let Some(spacing) = &mut self.spacing {
+        if let (Some(spacing), Some(window)) = (&mut self.spacing, self.base.cwnd()) {
             spacing.follow(now, window);
         }
     }
@@ -249,7 +248,7 @@ impl Control for Few {
         least.map_or(rto, |least| rto.max(least))
     }
 
-    fn cwnd(&self) -> f64 {
+    fn cwnd(&self) -> Option<f64> {
         self.base.cwnd()
     }
 

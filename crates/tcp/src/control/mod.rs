@@ -133,14 +133,14 @@ pub trait Control: CloneControl + Debug + Send + Sync {
 
     /// How much may be outstanding; `None` says nothing of the window. `new_data`: nothing already sent would be sent again.
     /// Less than a segment counts as one: how far apart those are is the pace's business.
-    fn window(&self, _mss: u32, _new_data: bool) -> Option<Allowance> {
-        None
+    fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
+        Some(self.recovery()?.allowance(self.congestion_window()?, mss, new_data))
     }
 
     /// New segments that may follow the acknowledgement just handled; `None` sets no limit besides the window. A pace that
     /// gives permissions takes its place.
     fn burst(&self) -> Option<u32> {
-        None
+        self.recovery()?.burst(self.congestion_window()?.rules())
     }
 
     /// When the next segment may leave; `None`: nothing is held back.
@@ -185,9 +185,15 @@ pub trait Control: CloneControl + Debug + Send + Sync {
         None
     }
 
-    /// The congestion window in segments, without what fast recovery adds; infinite if it says nothing of the window.
-    fn cwnd(&self) -> f64 {
-        self.congestion_window().map_or(f64::INFINITY, Window::cwnd)
+    /// NewReno's fast recovery, for parts that have one beside their congestion window: what may be outstanding and what may
+    /// follow go by both, without a word from the part.
+    fn recovery(&self) -> Option<&Recovery> {
+        None
+    }
+
+    /// The congestion window in segments, without what fast recovery adds; `None` if it says nothing of the window.
+    fn cwnd(&self) -> Option<f64> {
+        self.congestion_window().map(Window::cwnd)
     }
 
     /// The slow-start threshold in segments; `None` until something sets one.

@@ -1,7 +1,7 @@
 //! NewReno: fast recovery that survives several losses in one window.
 
 use super::part::WindowPart;
-use super::{Ack, Allowance, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window};
+use super::{Ack, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window};
 use alloc::boxed::Box;
 use meshpace_units::Instant;
 
@@ -47,12 +47,8 @@ impl Control for NewReno {
         self.window.time_out(again, out);
     }
 
-    fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
-        Some(self.recovery.allowance(&self.window, mss, new_data))
-    }
-
-    fn burst(&self) -> Option<u32> {
-        self.recovery.burst(self.window.rules())
+    fn recovery(&self) -> Option<&Recovery> {
+        Some(&self.recovery)
     }
 
     fn congestion_window(&self) -> Option<&Window> {

@@ -110,8 +110,8 @@ impl Control for Paced {
         self.window.timeout(rto)
     }
 
-    fn cwnd(&self) -> f64 {
-        self.window.cwnd().min(self.pacing.cwnd())
+    fn cwnd(&self) -> Option<f64> {
+        [self.window.cwnd(), self.pacing.cwnd()].into_iter().flatten().reduce(f64::min)
     }
 
     fn ssthresh(&self) -> Option<f64> {

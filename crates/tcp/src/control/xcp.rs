@@ -1,7 +1,7 @@
 //! XCP's sender: the window that routers make, and NewReno where something is lost.
 
 use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
-use super::{Ack, Allowance, Asks, Control, Feedback, Outstanding, Reaction, Recovery, Window};
+use super::{Ack, Asks, Control, Feedback, Outstanding, Reaction, Recovery, Window};
 use alloc::boxed::Box;
 use meshpace_explicit::{SmoothedRtt, xcp};
 use meshpace_keys::Need;
@@ -72,12 +72,8 @@ impl Control for Xcp {
         self.window.time_out(again, out);
     }
 
-    fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
-        Some(self.recovery.allowance(&self.window, mss, new_data))
-    }
-
-    fn burst(&self) -> Option<u32> {
-        self.recovery.burst(self.window.rules())
+    fn recovery(&self) -> Option<&Recovery> {
+        Some(&self.recovery)
     }
 
     /// As much as can be had, as ns-2's sender asks (schemes.md 11.1).
@@ -123,18 +119,21 @@ mod tests {
         };
         sender.on_connected(false, 1000);
         let asked = |sender: &Xcp| xcp::Header::from_bytes(sender.request(1000).unwrap().bytes()).unwrap();
-        assert_eq!((sender.cwnd(), asked(&sender).rtt), (2.0, None));
+        assert_eq!((sender.window.cwnd(), asked(&sender).rtt), (2.0, None));
         // Without a round trip of its own it does not know what a rate means; nor without feedback.
         sender.on_ack(&ack(Some(&told(5e4)), AckKind::New, Some(Span::from_millis(100))));
         sender.on_ack(&ack(None, AckKind::New, None));
-        assert_eq!((sender.cwnd(), asked(&sender).rtt, asked(&sender).inverse), (2.0, Some(0.1), 5e-5));
+        assert_eq!(
+            (sender.window.cwnd(), asked(&sender).rtt, asked(&sender).inverse),
+            (2.0, Some(0.1), 5e-5)
+        );
         sender.on_ack(&ack(Some(&told(5e4)), AckKind::New, None)); // 50,000 byte/s over 100 ms: 5 segments
-        assert_eq!(sender.cwnd(), 7.0);
+        assert_eq!(sender.window.cwnd(), 7.0);
         sender.on_ack(&ack(Some(&told(-1e4)), AckKind::Other, None));
-        assert_eq!(sender.cwnd(), 6.0);
+        assert_eq!(sender.window.cwnd(), 6.0);
         sender.on_ack(&ack(Some(&told(-1e6)), AckKind::New, None));
-        assert_eq!(sender.cwnd(), 1.0);
+        assert_eq!(sender.window.cwnd(), 1.0);
         sender.on_ack(&ack(Some(&told(1e6)), AckKind::New, None));
-        assert_eq!(sender.cwnd(), 20.0);
+        assert_eq!(sender.window.cwnd(), 20.0);
     }
 }

@@ -42,7 +42,7 @@ fn the_agent_s_own_log() {
         if row[0] == "ack" {
             s.hops = Some(row[4].parse().unwrap());
             acknowledge(&mut s, at, number, seconds(row[3]));
-            assert!((s.tcp.cwnd() - cwnd).abs() < 1e-4, "{row:?}: cwnd {}", s.tcp.cwnd());
+            assert!((s.cwnd() - cwnd).abs() < 1e-4, "{row:?}: cwnd {}", s.cwnd());
             assert_eq!(queued(&s), row[7].parse::<usize>().unwrap(), "{row:?}");
             acks += 1;
         } else {
@@ -108,9 +108,9 @@ fn three_duplicates_leave_pacing_mode() {
     acks(&mut s, [143], 1);
     // The queue is emptied, TCP believes that 3 to 6 left. cwnd 1.5 and dupwnd 3 allow nothing more.
     s.expect(143, &[segment(2)]);
-    assert_eq!((queued(&s), s.tcp.cwnd(), s.tcp.ssthresh()), (0, 1.5, Some(2.0)));
+    assert_eq!((queued(&s), s.cwnd(), s.tcp.ssthresh()), (0, 1.5, Some(2.0)));
     acks(&mut s, [190], 2);
-    assert_eq!(s.tcp.cwnd(), 2.5);
+    assert_eq!(s.cwnd(), 2.5);
     // Window 2 from 2 on is full of segments that never left: the timer has to find out, and begins with a window of 2.
     s.expect_until(389, &[]);
     s.expect(390, &[segment(3), segment(4)]);
@@ -191,7 +191,7 @@ fn a_timeout_with_nothing_outstanding_neither_counts_nor_halves() {
     let ssthresh = s.tcp.ssthresh();
     s.expect_until(389, &[]);
     s.expect(390, &[segment(3), segment(4)]);
-    assert_eq!((s.tcp.counters().timeouts, s.tcp.ssthresh(), s.tcp.cwnd()), (0, ssthresh, 2.0));
+    assert_eq!((s.tcp.counters().timeouts, s.tcp.ssthresh(), s.cwnd()), (0, ssthresh, 2.0));
 }
 
 #[test]

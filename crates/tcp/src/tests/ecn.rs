@@ -168,7 +168,7 @@ fn an_echo_halves_the_window_once_a_window_of_data() {
     // 10 outstanding after it; the window does not open for it either.
     echo(&mut s, 101, 2);
     s.expect(101, &[]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (5.0, Some(5.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (5.0, Some(5.0)));
     // More echoes of the same window: nothing is cut, nothing opens.
     (3..=7).for_each(|n| echo(&mut s, 100 + n, n));
     s.expect(107, &[]);
@@ -185,7 +185,7 @@ fn an_echo_halves_the_window_once_a_window_of_data() {
     echo(&mut s, 200, 12);
     assert_eq!(s.tcp.counters().ecn_reductions, 1);
     echo(&mut s, 201, 13);
-    assert_eq!((s.tcp.cwnd(), s.tcp.counters().ecn_reductions), (2.0, 2));
+    assert_eq!((s.cwnd(), s.tcp.counters().ecn_reductions), (2.0, 2));
     assert_eq!(s.tcp.counters().retransmits, 0);
 }
 
@@ -199,7 +199,7 @@ fn retransmissions_are_not_ecn_capable_and_a_loss_is_told_too() {
     s.ack_segment([101, 102, 103], 1);
     s.expect_until(103, &[(101, segment(13).ect()), (102, segment(14).ect()), (103, segment(2))]);
     echo(&mut s, 104, 1); // the loss was answered
-    assert_eq!((s.tcp.cwnd(), s.tcp.counters().ecn_reductions), (5.5, 0));
+    assert_eq!((s.cwnd(), s.tcp.counters().ecn_reductions), (5.5, 0));
     s.ack_segment([200], 14);
     s.expect(200, &[segment(15).ect().cwr(), segment(16).ect()]);
 }
@@ -217,7 +217,7 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_resent() {
         echo(&mut s, 101, 2);
         echo(&mut s, 102, 6);
         s.out.clear();
-        assert_eq!(s.tcp.cwnd(), 5.0);
+        assert_eq!(s.cwnd(), 5.0);
         for n in 0..3 {
             if sack {
                 s.sack(103 + n, 6, &[(8, 8 + n)]);
@@ -228,7 +228,7 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_resent() {
         // Six are outstanding: another cut would be to 3. Three of seven have arrived, so one more may leave.
         let resent = (105, segment(7));
         s.expect_until(105, &[(104, segment(13).ect().cwr()), resent, (105, segment(14).ect())]);
-        assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (5.0, Some(5.0)));
+        assert_eq!((s.cwnd(), s.tcp.ssthresh()), (5.0, Some(5.0)));
     }
 }
 
@@ -240,7 +240,7 @@ fn tahoe_halves_without_going_back() {
     s.out.clear();
     echo(&mut s, 101, 2);
     s.expect(101, &[]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (5.0, Some(5.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (5.0, Some(5.0)));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn without_agreement_nothing_is_echoed_and_nothing_answered() {
     s.write_endless(0);
     s.ack_segment([100], 1);
     echo(&mut s, 101, 2);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (12.0, None));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (12.0, None));
     s.out.clear();
     s.ecn = Ecn::Ce;
     s.data(102, 0..1460, 2 * MSS);

@@ -26,7 +26,7 @@ fn ns2_has_no_third_packet() {
     s.raw(40, full_size_syn_ack);
     // schemes.md 16: alone with cwnd 1, its ACK sets cwnd 2; the data complete the handshake.
     s.expect(40, &segments(1..=2));
-    assert_eq!((s.tcp.state(), s.tcp.cwnd(), s.tcp.ssthresh()), (State::Established, 2.0, Some(20.0)));
+    assert_eq!((s.tcp.state(), s.cwnd(), s.tcp.ssthresh()), (State::Established, 2.0, Some(20.0)));
     assert_eq!(s.events, [Event::Connected]);
     assert_eq!(s.tcp.counters().data_segments, 2);
 }
@@ -47,7 +47,7 @@ fn a_lost_syn_in_ns2_costs_window_and_threshold() {
     s.peer = 0;
     s.raw(9_200, full_size_syn_ack);
     s.expect(9_200, &[segment(1)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1.0, Some(2.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (1.0, Some(2.0)));
     // The back-off lasts until a timed segment is acknowledged: 3 s x 4.
     s.expect_until(21_300, &[(21_200, segment(1))]);
     assert_eq!(s.tcp.counters().timeouts, 3);
@@ -100,7 +100,7 @@ fn a_lost_syn_keeps_the_rfc_threshold() {
     let mut s = Script::connect(plain_rfc());
     s.expect_until(1_100, &[(0, Out::syn()), (1_000, Out::syn())]);
     s.raw(1_200, syn_ack);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1.0, None));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (1.0, None));
 }
 
 #[test]

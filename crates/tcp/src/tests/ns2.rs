@@ -17,7 +17,7 @@ fn eight_outstanding(config: Config) -> Script {
     }
     let came: Vec<_> = core::mem::take(&mut s.out);
     assert_eq!(came.len(), 14);
-    assert_eq!(s.tcp.cwnd(), 8.0);
+    assert_eq!(s.cwnd(), 8.0);
     s
 }
 
@@ -36,14 +36,14 @@ fn growth() {
     for n in 4..=18 {
         s.ack_segment([30 + n], n);
     }
-    assert_eq!(s.tcp.cwnd(), 20.0);
+    assert_eq!(s.cwnd(), 20.0);
     s.ack_segment([60], 19);
-    assert_eq!(s.tcp.cwnd(), 20.05);
+    assert_eq!(s.cwnd(), 20.05);
     s.ack_segment([61], 21); // growth is per ACK, not per segment
-    assert_eq!(s.tcp.cwnd(), 20.05 + 1.0 / 20.05);
+    assert_eq!(s.cwnd(), 20.05 + 1.0 / 20.05);
     // 6.4: what is halved is the window.
     s.ack_segment([70, 71, 72], 21);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (2.0, Some(2.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (2.0, Some(2.0)));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn fast_retransmit_and_recovery() {
     // 6.4.
     s.ack_segment([302], 6);
     s.expect(302, &[segment(7)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (4.0, Some(4.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (4.0, Some(4.0)));
     s.ack_segment([303, 304, 305], 6); // 4 + 6 < 11
     s.expect(305, &[]);
     s.ack_segment([306], 6);
@@ -69,7 +69,7 @@ fn fast_retransmit_and_recovery() {
     // 6.6: the window stays, and grows with this very ACK.
     s.ack_segment([402], 16);
     s.expect(402, &[segment(20)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (4.25, Some(4.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (4.25, Some(4.0)));
     // 6.3: no second fast retransmit unless highest_ack > recover, strictly.
     s.ack_segment([403], 16);
     s.expect(403, &[segment(21)]);
@@ -79,7 +79,7 @@ fn fast_retransmit_and_recovery() {
     s.expect(406, &[]);
     assert_eq!(s.tcp.counters().fast_retransmits, 1);
     s.ack_segment([407], 17);
-    assert_eq!(s.tcp.cwnd(), 4.25 + 1.0 / 4.25);
+    assert_eq!(s.cwnd(), 4.25 + 1.0 / 4.25);
     s.expect(407, &[]);
     s.ack_segment([408], 17);
     s.expect(408, &[]); // 23 > 17 + 4.49 + 1
@@ -99,9 +99,9 @@ fn a_window_is_cut_as_it_is_or_in_whole_segments() {
         let rules = Rules { loss_basis: LossBasis::Window(cut), ..Rules::NS2 };
         let mut s = eight_outstanding(Config::ns2().controlled_by(NewReno::new(rules)));
         s.ack_segment([300], 7);
-        assert_eq!(s.tcp.cwnd(), 9.0);
+        assert_eq!(s.cwnd(), 9.0);
         s.ack_segment([301, 302, 303], 7);
-        assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (cwnd, Some(4.0)), "{cut:?}");
+        assert_eq!((s.cwnd(), s.tcp.ssthresh()), (cwnd, Some(4.0)), "{cut:?}");
     }
 }
 
@@ -128,14 +128,14 @@ fn partial_acknowledgements() {
     // 6.5: two segments newly acknowledged: dupwnd 8 -> 7, resend the hole, then what 4 + 7 allow.
     s.ack_segment([400], 8);
     s.expect(400, &[segment(9), segment(19)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (4.0, Some(4.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (4.0, Some(4.0)));
     s.ack_segment([401], 8); // 17 and 18 arrive; the duplicates go on counting
     s.expect(401, &[segment(20)]);
     s.ack_segment([402], 8);
     s.expect(402, &[segment(21)]);
     s.ack_segment([500], 18);
     s.expect(500, &[segment(22)]);
-    assert_eq!(s.tcp.cwnd(), 4.25);
+    assert_eq!(s.cwnd(), 4.25);
 }
 
 #[test]
@@ -146,11 +146,11 @@ fn a_large_partial_acknowledgement_shrinks_the_window() {
     // d = 6 > dupwnd 4: cwnd = 4 - 2, dupwnd = 1: 3 from 12 on.
     s.ack_segment([400], 12);
     s.expect(400, &[segment(13)]);
-    assert_eq!(s.tcp.cwnd(), 2.0);
+    assert_eq!(s.cwnd(), 2.0);
     // d = 3 > 1: cwnd would be 0.
     s.ack_segment([401], 15);
     s.expect(401, &[segment(16), segment(17)]);
-    assert_eq!(s.tcp.cwnd(), 1.0);
+    assert_eq!(s.cwnd(), 1.0);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn only_the_first_partial_ack_restarts_the_timer() {
     s.expect_until(599, &[(400, segment(8)), (500, segment(9))]);
     // 6.7: recover = highest sent; one segment.
     s.expect(600, &[segment(9)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.counters().timeouts), (1.0, 1));
+    assert_eq!((s.cwnd(), s.tcp.counters().timeouts), (1.0, 1));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn timeout_goes_back() {
     let mut s = eight_outstanding(Config::ns2());
     s.expect_until(402, &[]);
     s.expect(403, &[segment(7)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
     assert_eq!(s.tcp.rto(), Span::from_millis(400));
     s.ack_segment([450], 7);
     s.expect(450, &segments(8..=9));
@@ -199,7 +199,7 @@ fn timeout_goes_back() {
     assert_eq!(s.tcp.rto(), Span::from_millis(400));
     s.ack_segment([660], 15); // S = 25 + 7, V = 17 + 7 - 4: 24 ticks
     assert_eq!(s.tcp.rto(), Span::from_millis(240));
-    assert_eq!(s.tcp.cwnd(), 4.25);
+    assert_eq!(s.cwnd(), 4.25);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn timeouts_in_a_row() {
     s.expect(102_403, &[segment(7)]);
     s.expect(162_403, &[segment(7)]);
     s.expect(222_403, &[segment(7)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh(), s.tcp.counters().timeouts), (1.0, Some(2.0), 11));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh(), s.tcp.counters().timeouts), (1.0, Some(2.0), 11));
     // The smoothed value went into the variation: 3 x rtt after the next sample.
     s.ack_segment([222_500], 14);
     s.expect(222_500, &segments(15..=16));
@@ -260,7 +260,7 @@ fn tahoe() {
     s.expect_until(301, &[(300, segment(15)), (301, segment(16))]);
     s.ack_segment([302], 6);
     s.expect(302, &[segment(7)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
     s.ack_segment([303, 304, 305], 6);
     s.expect(305, &[]);
     s.ack_segment([400], 8);
@@ -287,14 +287,14 @@ fn idling_restarts_from_one_segment() {
     for n in 1..=10 {
         s.ack_segment([100 * n], n);
     }
-    assert_eq!(s.tcp.cwnd(), 12.0);
+    assert_eq!(s.cwnd(), 12.0);
     s.out.clear();
     s.write(1_100, 2 * MSS); // less than a timeout later
     s.expect(1_100, &segments(11..=12));
     s.ack_segment([1_150], 12);
     s.write(60_000, 4 * MSS);
     s.expect(60_000, &[segment(13)]);
-    assert_eq!(s.tcp.cwnd(), 1.0);
+    assert_eq!(s.cwnd(), 1.0);
 }
 
 #[test]

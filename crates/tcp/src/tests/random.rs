@@ -390,7 +390,7 @@ proptest! {
             }
             tcp.handle_timeout(now);
             drain(&mut tcp, now);
-            prop_assert!(tcp.cwnd() >= 1.0 && tcp.ssthresh().is_none_or(|threshold| threshold >= 2.0));
+            prop_assert!(tcp.cwnd().is_none_or(|cwnd| cwnd >= 1.0) && tcp.ssthresh().is_none_or(|threshold| threshold >= 2.0));
             // Whatever is due has been done.
             prop_assert!(tcp.poll_timeout().is_none_or(|at| at > now), "{:?} at {now:?}", tcp.poll_timeout());
         }

@@ -43,14 +43,14 @@ fn initial_windows() {
 #[test]
 fn slow_start_and_avoidance() {
     let mut s = Script::established(with_window(4.0));
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (4.0, None));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (4.0, None));
     s.write_endless(0);
     s.expect(0, &segments(1..=4));
     s.ack_segment([100], 2); // one segment an ACK, however much it covers
     s.expect(100, &segments(5..=7));
-    assert_eq!(s.tcp.cwnd(), 5.0);
+    assert_eq!(s.cwnd(), 5.0);
     s.ack(101, 2 * 1460 + 730); // half a segment opens half a segment
-    assert_eq!(s.tcp.cwnd(), 5.5);
+    assert_eq!(s.cwnd(), 5.5);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn fast_recovery() {
     // RFC 6582, section 3.2, step 2: flight 11 without limited transmit, ssthresh 5.5, cwnd + 3.
     s.ack_segment([103], 1);
     s.expect(103, &[segment(2)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (5.5, Some(5.5)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (5.5, Some(5.5)));
     s.ack_segment([104, 105, 106, 107], 1); // 5.5 + 7: to 13.5
     s.expect(107, &[]);
     s.ack_segment([108, 109], 1); // 5.5 + 9: to 15.5
@@ -77,7 +77,7 @@ fn fast_recovery() {
     // Full: min(ssthresh, max(flight, 1) + 1) = min(5.5, 2 + 1).
     s.ack_segment([300], 14);
     s.expect(300, &[segment(17)]);
-    assert_eq!(s.tcp.cwnd(), 3.0);
+    assert_eq!(s.cwnd(), 3.0);
     // Step 1: no new recovery for what was sent before.
     s.ack_segment([301, 302, 303], 14);
     s.expect_until(303, &[(301, segment(18)), (302, segment(19))]);
@@ -90,7 +90,7 @@ fn a_partial_ack_of_less_than_a_segment_adds_nothing_back() {
     s.write_endless(0);
     s.ack_segment(100..104, 0); // the first scales the window and is no duplicate of the SYN's acknowledgement
     s.out.clear();
-    assert_eq!(s.tcp.cwnd(), 5.0);
+    assert_eq!(s.cwnd(), 5.0);
     s.ack(200, 730); // 5 + 3 - 0.5: 8 - 0.5 from 0.5 on: 8 segments, 12 are out
     s.expect(200, &[data(730..2190)]);
 }
@@ -112,7 +112,7 @@ fn timeout() {
     s.expect(0, &segments(1..=8));
     // RFC 6298, rules 5.4 to 5.6; RFC 5681, section 3.1: the threshold is cut once for one segment.
     s.expect_until(700, &[(200, segment(1)), (600, segment(1))]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
     s.ack_segment([701], 1);
     s.expect(701, &segments(2..=3));
     s.ack_segment([702], 8);
@@ -150,21 +150,21 @@ fn byte_counting() {
     let mut s = Script::established(config().controlled_by(NewReno::new(rules)));
     s.write_endless(0);
     s.ack_segment([100], 2);
-    assert_eq!(s.tcp.cwnd(), 6.0);
+    assert_eq!(s.cwnd(), 6.0);
     s.ack_segment([101], 6);
-    assert_eq!(s.tcp.cwnd(), 8.0, "not more than L");
+    assert_eq!(s.cwnd(), 8.0, "not more than L");
     s.out.clear();
     s.expect_until(350, &[(301, segment(7))]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
     s.ack_segment([360], 9);
-    assert_eq!(s.tcp.cwnd(), 2.0, "L = 1 after a timeout");
+    assert_eq!(s.cwnd(), 2.0, "L = 1 after a timeout");
     s.ack_segment([361], 10);
     s.ack_segment([362], 11);
-    assert_eq!(s.tcp.cwnd(), 4.0);
+    assert_eq!(s.cwnd(), 4.0);
     s.ack_segment([363], 13);
-    assert_eq!(s.tcp.cwnd(), 4.0);
+    assert_eq!(s.cwnd(), 4.0);
     s.ack_segment([364], 15);
-    assert_eq!(s.tcp.cwnd(), 5.0, "a window's worth of bytes is one segment");
+    assert_eq!(s.cwnd(), 5.0, "a window's worth of bytes is one segment");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn tahoe() {
     s.ack_segment(100..104, 0);
     s.out.drain(..8);
     s.expect_until(104, &[(101, segment(9)), (102, segment(10)), (103, segment(1))]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (1.0, Some(4.0)));
     s.ack_segment([200], 10);
     s.expect(200, &segments(11..=12));
 }
@@ -187,11 +187,11 @@ fn restart_after_idle() {
     for n in 1..=20 {
         s.ack_segment([20 * n], n);
     }
-    assert_eq!(s.tcp.cwnd(), 24.0);
+    assert_eq!(s.cwnd(), 24.0);
     s.out.clear();
     s.write(10_000, 1460 * 20);
     s.expect(10_000, &segments(21..=23)); // RFC 3390's window
-    assert_eq!(s.tcp.cwnd(), 3.0);
+    assert_eq!(s.cwnd(), 3.0);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_smaller_path_mtu_resends_at_once() {
     s.ack_segment([100], 1);
     s.expect(100, &segments(5..=6));
     s.app(110, |tcp| tcp.set_mss(730));
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (10.0, None), "the same bytes");
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (10.0, None), "the same bytes");
     let resent: Vec<_> = (2..12).map(|n| data(n * 730..(n + 1) * 730)).collect();
     s.expect(110, &resent);
 }

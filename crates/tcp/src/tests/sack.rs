@@ -34,7 +34,7 @@ fn what_is_never_offered_a_control_does_not_get() {
     for (at, last) in [(101, 4), (102, 5), (103, 6)] {
         s.sack(at, 1, &[(3, last)]);
     }
-    let reno = |s: &Script| (s.tcp.cwnd(), s.tcp.ssthresh());
+    let reno = |s: &Script| (s.cwnd(), s.tcp.ssthresh());
     let mut plain = Script::established(
         Config { timestamps: false, ..config }.controlled_by(crate::control::NewReno::new(rules)),
     );
@@ -60,7 +60,7 @@ fn three_losses_in_one_window_are_repaired_in_one_round_trip() {
     // Step 4: flight 11 without limited transmit; of 13 outstanding 3 have arrived, 2 is in flight again: 10 of 5.5.
     s.sack(106, 1, &[(7, 7), (5, 5), (3, 3)]);
     s.expect(106, &[segment(2)]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (5.5, Some(5.5)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (5.5, Some(5.5)));
     // 8 makes 4 lost (pipe 8), 9 makes 6 lost (pipe 6).
     for (at, last) in [(107, 8), (108, 9), (109, 10)] {
         s.sack(at, 1, &[(7, last), (5, 5), (3, 3)]);
@@ -81,7 +81,7 @@ fn three_losses_in_one_window_are_repaired_in_one_round_trip() {
     // Step A: everything sent before is acknowledged; the window is what it was cut to.
     s.ack_segment([212], 14);
     s.expect_until(300, &[(212, segment(19))]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (5.5, Some(5.5)));
+    assert_eq!((s.cwnd(), s.tcp.ssthresh()), (5.5, Some(5.5)));
     let counters = s.tcp.counters();
     assert_eq!((counters.fast_retransmits, counters.retransmits, counters.timeouts), (1, 3, 0));
 }
@@ -127,7 +127,7 @@ fn a_lost_retransmission_ends_in_a_timeout_after_which_only_holes_are_sent() {
     s.out.clear();
     // The timer runs from the fast retransmit on. The reports do not count any more (RFC 2018, section 8).
     s.expect_until(500, &[(301, segment(2))]);
-    assert_eq!((s.tcp.cwnd(), s.tcp.counters().timeouts), (1.0, 1));
+    assert_eq!((s.cwnd(), s.tcp.counters().timeouts), (1.0, 1));
     // What the peer reports now it has (RFC 6675, section 5.1): 17 and what follows it is what it does not.
     s.sack(510, 2, &[(4, 16)]);
     s.expect(510, &[segment(3), segment(17)]);

@@ -137,6 +137,11 @@ pub(crate) struct Script {
 }
 
 impl Script {
+    /// The congestion window, of those who have one.
+    pub(crate) fn cwnd(&self) -> f64 {
+        self.tcp.cwnd().expect("a congestion window")
+    }
+
     pub(crate) fn new(tcp: Connection, now: Instant) -> Self {
         let mut script = Self {
             tcp,

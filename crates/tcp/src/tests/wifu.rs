@@ -76,7 +76,7 @@ fn a_loss_leaves_one_segment_and_half_of_what_was_outstanding() {
         s.expect(110, &[]); // no limited transmit
         ack(&mut s, 110, 19);
         s.expect(110, &[full(20)]);
-        assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1.0, Some(outstanding / 2.0)));
+        assert_eq!((s.cwnd(), s.tcp.ssthresh()), (1.0, Some(outstanding / 2.0)));
     }
 }
 
