@@ -139,7 +139,7 @@ impl AdaptiveConfig {
         let ack = self.overhead;
         let data = if self.counts_data { payload + ack } else { Bytes(0) };
         match &route.rates {
-            LinkRates::Uniform(rate) => Some(Path::uniform(route.hops.unwrap_or(0), data, ack, *rate)),
+            LinkRates::Uniform(rate) => Some(Path::uniform(route.hops, data, ack, *rate)),
             LinkRates::PerLink(rates) => Path::per_link(data, ack, rates.clone()),
         }
     }

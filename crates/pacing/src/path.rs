@@ -46,7 +46,7 @@ impl Route {
 /// The wireless part of a path between the place that measures and the far end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    hops: u32,
+    hops: Option<u32>,
     data: Bytes,
     ack: Bytes,
     rates: LinkRates,
@@ -64,9 +64,9 @@ pub struct Measured {
 
 impl Path {
     /// A path of `hops` links of one rate; `data` and `ack` are the on-air sizes of a data packet and of a pure ACK
-    /// (schemes.md 1.1). `hops` 0 means unknown.
+    /// (schemes.md 1.1).
     #[must_use]
-    pub const fn uniform(hops: u32, data: Bytes, ack: Bytes, rate: Rate) -> Self {
+    pub const fn uniform(hops: Option<u32>, data: Bytes, ack: Bytes, rate: Rate) -> Self {
         Self { hops, data, ack, rates: LinkRates::Uniform(rate), measured: None }
     }
 
@@ -80,19 +80,19 @@ impl Path {
     #[must_use]
     pub fn per_link(data: Bytes, ack: Bytes, rates: Arc<[Rate]>) -> Option<Self> {
         let hops = u32::try_from(rates.len()).ok().filter(|&hops| hops > 0)?;
-        Some(Self { hops, data, ack, rates: LinkRates::PerLink(rates), measured: None })
+        Some(Self { hops: Some(hops), data, ack, rates: LinkRates::PerLink(rates), measured: None })
     }
 
     /// Wireless hops; an unknown count is taken as 1 (schemes.md 1.2, edge).
     #[must_use]
     pub fn hops(&self) -> u32 {
-        self.hops.max(1)
+        self.hops.unwrap_or(1).max(1)
     }
 
     /// True if the number of hops is known.
     #[must_use]
     pub const fn is_reliable(&self) -> bool {
-        self.hops > 0
+        matches!(self.hops, Some(1..))
     }
 
     /// On-air size of a data packet (`s_data`).
@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn khd_ms(rtt_ms: u64, hops: u32, rate: Rate) -> f64 {
-        let path = Path::uniform(hops, DATA, ACK, rate);
+        let path = Path::uniform(Some(hops), DATA, ACK, rate);
         1e3 * path.k_hop_delay(hops.min(4), path.queueing_delay(Span::from_millis(rtt_ms)))
     }
 
@@ -193,7 +193,7 @@ mod tests {
     fn vectors_with_rt_winf() {
         let delay_ms = |rtt_ms: u64, hops: u32, available: u64, literal: bool| {
             let measured = Measured { available: Rate::bits_per_sec(available), literal };
-            let path = Path::uniform(hops, DATA, ACK, Rate::bits_per_sec(7_605_000)).measured(measured);
+            let path = Path::uniform(Some(hops), DATA, ACK, Rate::bits_per_sec(7_605_000)).measured(measured);
             1e3 * path.k_hop_delay(hops.min(4), path.queueing_delay(Span::from_millis(rtt_ms)))
         };
         let close =
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn unknown_hops_count_as_one_and_are_marked() {
-        let path = Path::uniform(0, DATA, ACK, mbit(2));
+        let path = Path::uniform(None, DATA, ACK, mbit(2));
         assert_eq!((path.hops(), path.is_reliable()), (1, false));
         assert_eq!(Path::per_link(DATA, ACK, Arc::from([])), None);
     }
@@ -223,7 +223,7 @@ mod tests {
     proptest! {
         #[test]
         fn equal_links_are_a_uniform_path(hops in 1u32..12, k in 1u32..9, rtt_us in 1u64..2_000_000, rate in 1u64..54) {
-            let uniform = Path::uniform(hops, DATA, ACK, mbit(rate));
+            let uniform = Path::uniform(Some(hops), DATA, ACK, mbit(rate));
             let listed = Path::per_link(DATA, ACK, (0..hops).map(|_| mbit(rate)).collect()).unwrap();
             let rtt = Span::from_micros(rtt_us);
             let (a, b) = (uniform.queueing_delay(rtt), listed.queueing_delay(rtt));
