@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from everything import PARTS, Outcome, Part, main, read, run_all, summary
+from everything import PARTS, ROOT, Outcome, Part, main, read, run_all, summary
 
 CARGO = """
 running 3 tests
@@ -94,3 +94,9 @@ def test_what_a_part_needs_is_a_part_before_it() -> None:
     for each in PARTS:
         assert each.needs is None or each.needs in seen
         seen.add(each.name)
+
+
+def test_contributors_are_told_every_part() -> None:
+    told = (ROOT / "CONTRIBUTING.md").read_text().partition("| `make test PARTS=` one or several of ")[2]
+    named = [name.strip("`'") for name in told.partition(" |")[0].split(", ")]
+    assert named == [part.name for part in PARTS]
