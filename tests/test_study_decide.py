@@ -182,6 +182,24 @@ def test_a_claim_over_long_and_short_runs_gets_seeds_of_each_kind(tmp_path: Path
             assert all(r is not None and f"measure.duration={duration}" in r.job.overrides for r in added)
 
 
+def test_a_seed_counts_in_every_study_that_has_the_same_run(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    evidence = start(store)
+    alike = dataclasses.replace(study(), name="alike")
+    slower = dataclasses.replace(study(), name="slower", settings=(("radio.rate", "2Mbps"),))
+    with workers("threads", 2) as hands:
+        make(tasks([slower], EFFORT), store, hands)
+        evidence |= {found.study.name: found for found in load(store, [alike, slower], EFFORT)}
+        decision = decide(evidence, [HARD], store, hands, 0.2)
+    assert decision.runs > 0
+    assert evidence["alike"].records == evidence["small"].records
+    assert evidence["alike"].results == evidence["small"].results
+    assert {len(records) for records in evidence["slower"].records.values()} == {2}, "other runs"
+    added = {name: {cell: n for (study, cell), n in decision.more.items() if study == name} for name in evidence}
+    assert added["alike"] == added["small"]
+    assert sum(added["small"].values()) == decision.runs
+
+
 def test_what_was_added_is_noted_for_reports(tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
     decision = decided(store, HARD, budget_s=2.0)

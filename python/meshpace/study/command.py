@@ -116,10 +116,12 @@ def run_studies(
         evidence = by_name(outcomes)
         if budget_s is None:
             added = deepen(evidence, claims, store, hands).more
-            kept = before
+            # As they stand now: another process may have gone on deciding.
+            kept, ended = noted(directory, effort, running())
         else:
             decision = _decide(evidence, claims, store, hands, budget_s)
             added, ended = decision.more, decision.ended
+            before, _ = noted(directory, effort, running())
             kept = {place: seeds for place, seeds in before.items() if place[0] not in evidence}
         both = {place: kept.get(place, 0) + added.get(place, 0) for place in [*kept, *added]}
         if both:

@@ -5,7 +5,7 @@ not there is a budget. Then each step gives one claim under one condition a bloc
 undecided: the one that is likely the cheapest to decide, with the truth a standard error off the mean. (If means were
 taken to stay, a claim with few seeds whose mean happens to lie on a border would never get any.) What a step does
 follows from results and plans alone, so a larger budget goes on where a smaller one stopped, and a store that holds
-the runs already goes the same way without any.
+the runs already goes the same way without any. A run that several studies share counts in all of them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from meshpace.study.model import Cell, Condition, Effort, More
 from meshpace.study.outcome import Outcome
 from meshpace.study.record import Maker, key_of
 from meshpace.study.runner import Task, make
+from meshpace.study.sharing import Place, Shared
 from meshpace.study.store import Store
 from meshpace.study.verdicts import judgements
 
 BLOCK = 4
 """Seeds that a step adds to a cell: as many odd ones as even ones."""
-
-Place = tuple[str, Cell]
-"""A study and a cell of it."""
 
 
 @dataclass(slots=True)
@@ -94,6 +92,8 @@ def decide(
         KeyboardInterrupt: Ctrl-C; what is finished is stored.
     """
     decision = deepen(evidence, claims, store, workers)
+    shared = Shared(evidence)
+    _share(decision, shared.spread((name, cell) for name, outcome in evidence.items() for cell in outcome.records))
     standing = _judged(evidence, claims)
     beyond: set[tuple[str, str, Condition]] = set()
     while step := _cheapest({key: found for key, found in standing.items() if key not in beyond}, evidence):
@@ -108,7 +108,9 @@ def decide(
         runs, took_s = _extend(decision, cells, store, workers)
         decision.runs += runs
         decision.spent_s += took_s
-        touched = {name for name, _ in cells}
+        shares = shared.spread(cells)
+        _share(decision, shares)
+        touched = {name for name, _ in [*cells, *shares]}
         affected = [claim for claim in claims if touched & set(claim.studies)]
         standing.update(_judged(evidence, affected))
         if _numbers(standing[key]) == _numbers(step):
@@ -194,6 +196,11 @@ def _extend(decision: Decision, cells: Sequence[Place], store: Store, workers: W
         outcome.results[cell] += [found[key].run() for key in mine]
         decision.more[name, cell] = decision.more.get((name, cell), 0) + BLOCK
     return len(wanted), sum(record.wall_s for record in found.values()) / workers.count
+
+
+def _share(decision: Decision, added: dict[Place, int]) -> None:
+    for place, seeds in added.items():
+        decision.more[place] = decision.more.get(place, 0) + seeds
 
 
 def _count_the_rest(decision: Decision, standing: Sequence[Judgement], workers: Workers) -> None:

@@ -8,6 +8,9 @@ from meshpace.experiments.we.quantities import LOSS, PACE, PACKET_DELAY, QUEUES,
 from meshpace.study.model import DSDV, Axis, Plan, Settings, Study
 from meshpace.study.quantities import GOODPUT, JAIN, JAIN_10S
 
+RECONSTRUCTED = (
+    "Constants of XCP-b and WCP and the laws of XCP-Winf and RCP-Winf are not printed: reconstructed, parameters."
+)
 READ = (GOODPUT, PACKET_DELAY, RECEIVED, JAIN, JAIN_10S, LOSS, WE_DROPS, QUEUES, USE, PACE)
 
 
@@ -36,5 +39,5 @@ def moving(
         quantities=READ,
         settings=(*settings, ("measure.queues", "true")),
         series=True,
-        notes=notes,
+        notes=f"{notes} {RECONSTRUCTED}".strip(),
     )

@@ -6,6 +6,7 @@ from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.we.adhoc import point as adhoc
 from meshpace.experiments.we.chains import PAPER, TCP_AP, WCP, WCPCAP, WE, WINF, XCP_B, XCP_WINF
 from meshpace.experiments.we.mesh import point as mesh
+from meshpace.experiments.we.moving import RECONSTRUCTED
 from meshpace.experiments.we.quantities import FLOW_DELAY, LOSS, PACE, PACKET_DELAY, RECEIVED
 from meshpace.study.model import AS_IS, DSDV, STATIC, Axis, Condition, Plan, Point, Settings, Study
 from meshpace.study.quantities import GOODPUT, JAIN
@@ -124,6 +125,7 @@ def _study(
         full=Plan(10, timed(300, 0), core_s=core_s[1]),
         quantities=(GOODPUT, PACKET_DELAY, FLOW_DELAY, RECEIVED, JAIN, LOSS, PACE),
         settings=settings,
+        notes=RECONSTRUCTED if XCP_B in schemes else "",
     )
 
 
