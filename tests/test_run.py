@@ -89,8 +89,9 @@ def test_what_does_not_apply_is_null(cli: Cli, chain: Path) -> None:
 
 def test_two_flows_have_a_fairness(cli: Cli, two_flows: Path) -> None:
     result = json.loads(cli("run", two_flows, "--json").stdout)
-    assert 0.5 <= result["jain"] <= 1
-    assert 0.5 <= result["jain_windows"]["1"] <= 1
+    one, other = (flow["goodput_bps"] for flow in result["flows"])
+    assert result["jain"] == pytest.approx((one + other) ** 2 / (2 * (one**2 + other**2)))
+    assert 0.5 < result["jain_windows"]["1"] < result["jain"], "they take turns"
     assert result["jain_windows"]["100"] is None  # no whole window
 
 

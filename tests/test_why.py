@@ -65,7 +65,9 @@ def test_what_holds_a_flow_back() -> None:
     paced = verdicts(*explain(CHAIN, "flow.0.scheme=fixed-rate", "scheme.fixed-rate.fixed_rate=120kbps"))[0]
     assert paced.top.startswith("its pace: a segment every 100.0 ms")
     narrow = verdicts(*explain(CHAIN, "flow.0.window=1"))[0]
-    assert narrow.top.startswith("its window: 1.0 segments") or narrow.window_used is not None
+    assert narrow.top.startswith("its window: 1.0 segments a round trip of ")
+    rated = verdicts(*explain(CHAIN, "flow.0.scheme=rcp"))[0]
+    assert rated.window_used is None, "it has a rate"
     slow = verdicts(*explain(CHAIN.replace('to = "n2"', 'to = "n2"\napp = "cbr"\nrate = "50kbps"\npacket = 500')))[0]
     assert slow.top == "what its application sends"
 
