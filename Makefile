@@ -23,7 +23,7 @@ $(VENV)/.tools: pyproject.toml
 
 # The engine and, with it, the package and its dependencies. maturin installs in place: Python changes act at once.
 $(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras dev
+	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras dev
 	touch $@
 
 # ns-2, the judge of `meshpace crosscheck`; tshark and Chromium, which the tests of packet captures and of the report

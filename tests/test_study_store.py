@@ -23,6 +23,7 @@ from meshpace.project import scenario_directory
 from meshpace.study import record
 from meshpace.study.engines import UnknownEngineError, find_engine, others
 from meshpace.study.executors import UnknownExecutorError, Workers, workers
+from meshpace.study.held import read
 from meshpace.study.model import Effort
 from meshpace.study.outcome import load
 from meshpace.study.record import Maker, key_of, question_of, running, simulate
@@ -343,3 +344,13 @@ def test_any_executor_will_do(tmp_path: Path) -> None:
 def test_no_such_executor() -> None:
     with pytest.raises(UnknownExecutorError, match="threads, processes"), workers("magic", 1):
         pass
+
+
+def test_of_scenarios_that_were_never_run_no_job_is_worked_out(undisturbed: Path) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("a report of few studies would wait for the keys of all others")
+
+    mine = small()
+    elsewhere = replace(mine, name="elsewhere", scenario="byu-asl-b.toml", drawn=never)
+    assert [outcome.study.name for outcome in read(Store(undisturbed), [mine, elsewhere])] == [mine.name]
+    assert Store(undisturbed).scenarios(running()) == {mine.text()}

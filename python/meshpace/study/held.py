@@ -21,6 +21,9 @@ def read(store: Store, studies: Sequence[Study], maker: Maker | None = None) -> 
     """
     if (maker or running()) not in store.makers():
         return []  # at once: the keys of all that could be there take seconds
+    ran = store.scenarios(maker or running())
+    # Nor are keys needed of studies whose scenario was never run.
+    studies = [study for study in studies if study.reads or study.text() in ran]
     plans = (
         load(store, studies, effort, maker, noted(store.directory, effort, maker or running())[0])
         for effort in _BEST_FIRST

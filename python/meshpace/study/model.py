@@ -257,6 +257,10 @@ class Study:
                 for point in self.points(effort):
                     yield Cell(condition, scheme, point.label)
 
+    def text(self) -> bytes:
+        """Its scenario file's."""
+        return _source(self.scenario)[1]
+
     def job(self, cell: Cell, seed: int, effort: Effort) -> Job:
         """One run of a cell. Cells of a ``level`` scheme that differ in their point only give the same job.
 

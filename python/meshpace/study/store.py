@@ -15,6 +15,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,6 +117,19 @@ class Store:
         """The engines that made what is there, and how many runs each."""
         return dict(self._makers)
 
+    def scenarios(self, maker: Maker) -> set[bytes]:
+        """The texts of the scenario files that an engine ran.
+
+        Raises:
+            OSError: a file has vanished or is damaged since the store was opened.
+        """
+        found: set[bytes] = set()
+        for path in sorted(self._made.get(maker, ())):
+            with _readable(path):
+                column = pq.read_table(path, columns=["scenario_text"], page_checksum_verification=True)
+            found.update(column["scenario_text"].unique().to_pylist())
+        return found
+
     def answers(self, maker: Maker) -> dict[str, str]:
         """What an engine made: the key of its run by what was asked (:func:`question_of`).
 
@@ -214,14 +228,21 @@ def _to_table(rows: Sequence[Record]) -> pa.Table:
     )
 
 
-def _read(path: Path) -> Iterator[Record]:
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What goes wrong with a file in one line, and what to do."""
     try:
-        rows = pq.read_table(path, page_checksum_verification=True).to_pylist()
+        yield
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError) as error:
         reason = " ".join(str(error).splitlines())
         raise OSError(errno.EIO, f"damaged ({reason}); delete it to have its runs made again", str(path)) from error
+
+
+def _read(path: Path) -> Iterator[Record]:
+    with _readable(path):
+        rows = pq.read_table(path, page_checksum_verification=True).to_pylist()
     for row in rows:
         job = Job(
             row["scenario"], row["scenario_text"], tuple(row["overrides"]), row["scheme"], row["seed"],
