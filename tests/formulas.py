@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from typing import Any
 
-from meshpace import Formula, Reply, Wait
+from meshpace import Feedback, Formula, Reply, Wait
 
 
 class Slow(Formula):
@@ -78,3 +80,22 @@ class HalfAtGateway(Formula):
         """Nothing at first."""
         self.heard += 1
         return Reply(interval=trip.rtt / (2 * trip.hops)) if self.heard > 3 else None
+
+
+class RcpByHand(Formula):
+    """schemes.md 12: the rate that the routers on the way have for every flow, and no window."""
+
+    base = "rcp"
+    rated = True
+    interval = 0.05
+
+    def request(self, rtt: float | None) -> Feedback:
+        """The round trip, and as fast as can be."""
+        return Feedback(2, struct.pack(">dd", rtt or 0.0, math.inf))
+
+    def on_ack(self, ack: Any) -> Reply | None:
+        """The least rate on the way."""
+        if ack.feedback is None:
+            return None
+        _, rate = struct.unpack(">dd", ack.feedback.bytes)
+        return Reply(interval=ack.mss / rate if rate < math.inf else 0.05)

@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     from meshpace._engine import ScenarioError
     from meshpace.advice.api import AdviceResult, advise
     from meshpace.api import Drawing, Run, Runs, Scenario, SweepResult, run, sweep
-    from meshpace.formula import Formula, Reply, Wait
+    from meshpace.formula import Feedback, Formula, Reply, Wait
 
 _WHERE = {
     "AdviceResult": "advice.api", "advise": "advice.api",
     "Drawing": "api", "Run": "api", "Runs": "api", "Scenario": "api", "SweepResult": "api", "run": "api",
-    "sweep": "api", "Formula": "formula", "Reply": "formula", "Wait": "formula", "ScenarioError": "_engine",
+    "sweep": "api", "Feedback": "formula", "Formula": "formula", "Reply": "formula", "Wait": "formula",
+    "ScenarioError": "_engine",
 }  # fmt: skip
 
 __all__ = [
-    "AdviceResult", "Drawing", "Formula", "Reply", "Run", "Runs", "Scenario", "ScenarioError", "SweepResult", "Wait",
-    "advise", "run", "sweep",
+    "AdviceResult", "Drawing", "Feedback", "Formula", "Reply", "Run", "Runs", "Scenario", "ScenarioError",
+    "SweepResult", "Wait", "advise", "run", "sweep",
 ]  # fmt: skip
 
 

@@ -26,7 +26,7 @@ fingerprint = _engine.fingerprint
 """Of the sources that the engine was built of: equal for engines whose results are equal."""
 
 _Formulated = tuple[
-    tuple[str, bytes, list[str], str | None, int], list[tuple[str, Callable[[], object], bool, bool, bool]]
+    tuple[str, bytes, list[str], str | None, int], list[tuple[str, Callable[[], object], bool, bool, bool, bool]]
 ]
 """A job as the engine takes it, and of each formula its name, its class, and what it decides as."""
 Columns = dict[str, bytes | list[str]]
@@ -76,7 +76,7 @@ class Job(NamedTuple):
         return (self.name, self.text, [*bases, *self.overrides], self.scheme, self.seed)
 
     def _formulated(self) -> _Formulated:
-        own: list[tuple[str, Callable[[], object], bool, bool, bool]] = [
+        own: list[tuple[str, Callable[[], object], bool, bool, bool, bool]] = [
             (formula.scheme_name(), formula, *formula.decides()) for formula in self.formulas
         ]
         return self._tuple(), own
@@ -137,17 +137,19 @@ def run_many(
 
 
 def run_watched(
-    job: Job, *, series: bool, capture: Path | None, progress: Callable[[int], None] | None = None
-) -> tuple[str, Columns | None]:
+    job: Job, *, series: bool, capture: Path | None, nodes: Sequence[str] = (), flows: Sequence[str] = (),
+    progress: Callable[[int], None] | None = None,
+) -> tuple[str, Columns | None]:  # fmt: skip
     """Runs one job; its result as JSON, and its time series by column as :mod:`meshpace.traces` takes them.
 
-    A packet capture (pcapng) goes to the file ``capture``.
+    A packet capture (pcapng) goes to the file ``capture``: the frames of these nodes, and of these flows, by name; all
+    where none are named.
 
     Raises:
         ScenarioError: the scenario cannot be run; no file is made.
         OSError: the capture cannot be written.
     """
-    target = None if capture is None else str(capture)
+    target = None if capture is None else (str(capture), list(nodes), list(flows))
     with _telling([job]):
         return _engine.run_watched(job._formulated(), series, target, progress)
 
@@ -182,7 +184,7 @@ def film(
 
 def complaints(job: Job) -> list[str]:
     """Everything that is wrong with a scenario, a message each; empty if it can be run."""
-    return [_by_class(job, message) for message in _engine.complaints(job._tuple())]
+    return [_by_class(job, message) for message in _engine.complaints(job._formulated())]
 
 
 def _by_class(job: Job, message: str) -> str:

@@ -47,6 +47,15 @@ class Wait(NamedTuple):
     """``first``: after the first of the segments that wait; ``this``: after this one, whatever was said before."""
 
 
+class Feedback(NamedTuple):
+    """What a sender asks relays on the way, and what they answer, in a header beside TCP's."""
+
+    kind: int
+    """Whose it is; RCP's is 2."""
+    bytes: bytes
+    """What it says, 32 at the most."""
+
+
 class Formula:
     """Base of formulas. ``name`` and ``base`` belong to the class; ``window`` and ``interval`` are initial values."""
 
@@ -58,6 +67,9 @@ class Formula:
     """Of the base, set differently: ``{"ap_rto_backoff": False}``."""
     window: float | None = None
     interval: float | None = None
+    rated: ClassVar[bool] = False
+    """Whether ``on_ack`` is a rate: it takes the place of the base's window and pace, and what is lost is sent again at
+    that rate."""
 
     _texts: ClassVar[tuple[str, ...] | None] = None
     """Of the files that it stands on, as they were when it was made: later changes are not in what runs."""
@@ -73,8 +85,12 @@ class Formula:
 
         ``ack`` has ``now``, ``kind`` (``new``, ``duplicate``, ``other``), ``acked`` (bytes), ``mss``, ``flight``
         (segments), ``rtt``, ``rtt_oldest``, ``echoed``, ``rtt_wired`` (seconds), ``hops``, ``link_rates`` (bit/s; one
-        alone if all are the same) and ``ecn_echo``. A class may also have ``on_loss()``, and ``on_timeout(now)``, which
-        answers like this one.
+        alone if all are the same), ``ecn_echo``, and ``feedback``, a :class:`Feedback` of relays. A class may also have
+        ``on_loss()``, and ``on_timeout(now)``, which answers like this one.
+
+        A class that relays answer has ``request(rtt)``, asked at each departure: what to ask them, a :class:`Feedback`
+        or None; ``rtt`` is the smoothed round trip in seconds, None before the first. A ``rated`` class answers
+        intervals alone, and may have ``on_departure(now)``, which answers, too.
 
         A class that decides when its receivers acknowledge has ``on_segment(segment)``, with this method or without. It
         answers None, which is now, or a :class:`Wait`; ``segment`` has ``now``, ``number`` (within the connection, from
@@ -87,10 +103,10 @@ class Formula:
         """
 
     @classmethod
-    def decides(cls) -> tuple[bool, bool, bool]:
-        """Whether its objects decide as a sender, as a receiver, and as a gateway."""
+    def decides(cls) -> tuple[bool, bool, bool, bool]:
+        """Whether its objects decide as a sender, as a receiver, and as a gateway; and whether a sender's are rated."""
         sends = not getattr(cls.on_ack, "__isabstractmethod__", False)
-        return sends, hasattr(cls, "on_segment"), hasattr(cls, "on_round_trip")
+        return sends, hasattr(cls, "on_segment"), hasattr(cls, "on_round_trip"), cls.rated
 
     @classmethod
     def scheme_name(cls) -> str:
@@ -104,10 +120,13 @@ class Formula:
         Raises:
             FormulaError: it answers nothing, has the name of another scheme, or no name that a scheme may have.
         """
-        if not any(cls.decides()):
+        if not any(cls.decides()[:3]):
             raise FormulaError(
                 f"{cls.__qualname__}.on_ack: found none; allowed: it, on_segment, on_round_trip, or several"
             )
+        if cls.rated and (cls.window is not None or not cls.decides()[0]):
+            found = f"window = {cls.window}" if cls.window is not None else "no on_ack"
+            raise FormulaError(f"{cls.__qualname__}.rated: found {found}; allowed: on_ack, and an interval alone")
         name = cls.scheme_name()
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise FormulaError(f"{cls.__qualname__}.name: found {name!r}; allowed: small letters, digits and hyphens")

@@ -46,13 +46,15 @@ impl<'a> Simulation<'a> {
         };
         self.schedule_measurement(warmup);
         self.network.start();
-        for flow in &mut self.flows {
+        for (index, flow) in self.flows.iter_mut().enumerate() {
             flow.paths = flow.spec.path.clone().map(|there| {
                 let back = there.iter().rev().copied().collect();
                 [self.network.add_path(there), self.network.add_path(back)]
             });
             let path = flow.paths.map(|[there, _]| there);
-            flow.account = Some(self.network.open_account(flow.from, flow.to, path));
+            let account = self.network.open_account(flow.from, flow.to, path);
+            flow.account = Some(account);
+            self.probe.account(index, account);
         }
         for flow in 0..self.flows.len() as u32 {
             self.schedule_application(flow);

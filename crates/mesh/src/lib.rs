@@ -12,6 +12,7 @@ mod film;
 mod flow;
 mod live;
 mod measure;
+mod only;
 pub mod probe;
 mod report;
 pub mod result;
@@ -32,9 +33,12 @@ pub use film::{Film, frame_word, loss_word};
 pub use live::Live;
 pub use meshpace_network::RelayFactory;
 pub use meshpace_relay::{CRITICAL_LOADS, LOAD_CORRECTIONS};
-pub use probe::{FlowSample, Probe};
+pub use only::{Chosen, Only};
+pub use probe::{FlowEvents, FlowSample, Probe};
 pub use result::{ENGINE, RunResult};
 pub use run::{check, check_with_parts, run, run_why, run_with, run_with_parts, run_with_relays, schema};
-pub use schemes::{AckPolicyFactory, ControlFactory, OwnParts, parameters, parameters_in_use};
+pub use schemes::{
+    AckPolicyFactory, ControlFactory, OwnControl, OwnParts, RatedFactory, parameters, parameters_in_use,
+};
 pub use series::Series;
 pub use why::FlowLoss;

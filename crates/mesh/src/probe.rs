@@ -2,6 +2,7 @@
 //! none.
 
 use meshpace_network::{Capture, NoWatch, Watch};
+use meshpace_packet::Account;
 use meshpace_units::{Bytes, Instant, Span};
 
 /// The state of a flow at a moment.
@@ -23,6 +24,21 @@ pub struct FlowSample {
     pub srtt: Option<Span>,
     /// Packets in its pacing queue at the gateway.
     pub queue: Option<usize>,
+    /// What has happened to it since time 0.
+    pub events: FlowEvents,
+}
+
+/// Counts of a flow since time 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowEvents {
+    /// Data packets that went no further.
+    pub lost: u64,
+    /// Acknowledgements that went no further.
+    pub lost_acks: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
 }
 
 impl FlowSample {
@@ -38,6 +54,7 @@ impl FlowSample {
             rtt: None,
             srtt: None,
             queue: None,
+            events: FlowEvents { lost: 0, lost_acks: 0, retransmits: 0, timeouts: 0 },
         }
     }
 }
@@ -46,6 +63,9 @@ impl FlowSample {
 pub trait Probe: Watch {
     /// A flow, every 0.25 s.
     fn flow(&mut self, _now: Instant, _sample: &FlowSample) {}
+
+    /// A flow's packets will be of this account, both ways.
+    fn account(&mut self, _flow: usize, _account: Account) {}
 }
 
 impl Probe for NoWatch {}
@@ -55,12 +75,23 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
         self.0.flow(now, sample);
         self.1.flow(now, sample);
     }
+
+    fn account(&mut self, flow: usize, account: Account) {
+        self.0.account(flow, account);
+        self.1.account(flow, account);
+    }
 }
 
 impl<P: Probe> Probe for Option<P> {
     fn flow(&mut self, now: Instant, sample: &FlowSample) {
         if let Some(probe) = self {
             probe.flow(now, sample);
+        }
+    }
+
+    fn account(&mut self, flow: usize, account: Account) {
+        if let Some(probe) = self {
+            probe.account(flow, account);
         }
     }
 }

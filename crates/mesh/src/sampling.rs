@@ -2,7 +2,7 @@
 
 use crate::flow::{RunningFlow, Transport};
 use crate::measure::{Baseline, SAMPLE_INTERVAL};
-use crate::probe::FlowSample;
+use crate::probe::{FlowEvents, FlowSample};
 use crate::simulation::{Simulation, Timer};
 use meshpace_gateway::{Endpoint, FlowKey};
 use meshpace_units::{Bytes, Span};
@@ -78,12 +78,20 @@ impl Simulation<'_> {
             }
             self.probe.flow(now, &sample);
         }
-        self.network.show_queues(self.probe);
+        self.network.show_nodes(self.probe);
         self.network.schedule(now + SAMPLE_INTERVAL, Timer::Sample);
     }
 
+    fn events(&self, flow: usize) -> FlowEvents {
+        let counted = self.counters(flow);
+        let account = self.flows[flow].account;
+        let [lost, lost_acks] = account.map_or([0; 2], |account| self.network.lost_of(account));
+        FlowEvents { lost, lost_acks, retransmits: counted.retransmits, timeouts: counted.timeouts }
+    }
+
     fn flow_sample(&self, flow: usize) -> FlowSample {
-        let empty = FlowSample::of(flow, Bytes(self.meter.flows[flow].delivered_bytes));
+        let delivered = Bytes(self.meter.flows[flow].delivered_bytes);
+        let empty = FlowSample { events: self.events(flow), ..FlowSample::of(flow, delivered) };
         let Transport::Tcp(tcp) = &self.flows[flow].transport else { return empty };
         let sender = &tcp.sender;
         let mut sample = FlowSample {

@@ -10,7 +10,7 @@ use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, Scenario
 use meshpace_schemes::{Catalogue, FlowEnd, Scheme, SchemeSetting, UnknownScheme};
 use meshpace_settings::schema::plain;
 use meshpace_settings::suggestion;
-use meshpace_tcp::control::{Control, Paced};
+use meshpace_tcp::control::{Control, Paced, Rules};
 use meshpace_tcp::{AckPolicy, Config, RtoConfig, TickConfig};
 use meshpace_units::{Rate, Span};
 use std::collections::BTreeMap;
@@ -41,6 +41,26 @@ impl fmt::Debug for ControlFactory {
     }
 }
 
+/// Makes a control of the caller's for each flow of a scheme in place of the scheme's own: within the rules of the scheme's TCP
+/// profile, and with so many bytes for what relays are asked.
+#[derive(Clone)]
+pub struct RatedFactory(pub Arc<dyn Fn(Rules, u8) -> Box<dyn Control> + Send + Sync>);
+
+impl fmt::Debug for RatedFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RatedFactory")
+    }
+}
+
+/// A sender's control of the caller's.
+#[derive(Clone, Debug)]
+pub enum OwnControl {
+    /// Beside the scheme's.
+    Beside(ControlFactory),
+    /// In place of the scheme's: a rate and no window ([`Rated`](meshpace_tcp::control::Rated)).
+    Instead(RatedFactory),
+}
+
 /// Makes an acknowledgement policy of the caller's for each flow of a scheme, in place of the scheme's.
 #[derive(Clone)]
 pub struct AckPolicyFactory(pub Arc<dyn Fn() -> Box<dyn AckPolicy> + Send + Sync>);
@@ -54,8 +74,8 @@ impl fmt::Debug for AckPolicyFactory {
 /// Parts of the caller's at the ends of flows, and at the gateways of a mesh with this scheme.
 #[derive(Clone, Debug, Default)]
 pub struct OwnParts {
-    /// Beside the scheme's control.
-    pub control: Option<ControlFactory>,
+    /// Of senders.
+    pub control: Option<OwnControl>,
     /// In place of the scheme's.
     pub acknowledgements: Option<AckPolicyFactory>,
     /// In place of the rate law of the scheme's gateway part.
@@ -188,8 +208,15 @@ impl FlowScheme {
         if let RtoConfig::Ticks(TickConfig { tick, boot_offset, .. }) = &mut config.rto {
             *boot_offset = Span::from_secs_f64(phase * tick.as_secs_f64());
         }
-        if let Some(ControlFactory(beside)) = &self.own.control {
-            config.control = Box::new(Paced::new(config.control, beside()));
+        match &self.own.control {
+            Some(OwnControl::Beside(ControlFactory(beside))) => {
+                config.control = Box::new(Paced::new(config.control, beside()));
+            }
+            Some(OwnControl::Instead(RatedFactory(rated))) => {
+                let header = config.control.asks().relays.unwrap_or(0);
+                config.control = rated(self.scheme.rules(), header);
+            }
+            None => {}
         }
         config
     }

@@ -1,7 +1,7 @@
 //! The time series of a run as columns.
 
-use crate::probe::{FlowSample, Probe};
-use meshpace_network::Watch;
+use crate::probe::{FlowEvents, FlowSample, Probe};
+use meshpace_network::{NodeState, Watch};
 use meshpace_scenario::Scenario;
 use meshpace_units::{Bytes, Instant, Span};
 
@@ -26,6 +26,9 @@ pub struct Series {
     packet_bits: Vec<f64>,
     /// The flows' previous samples.
     previous: Vec<(Instant, Bytes)>,
+    events: Vec<FlowEvents>,
+    /// Of the nodes.
+    route_failures: Vec<u64>,
     subjects: Vec<Subject>,
     columns: [Vec<f64>; NAMES.len()],
 }
@@ -33,7 +36,7 @@ pub struct Series {
 /// TCP and IP, which the pacing rate of a result counts too.
 const HEADERS: Bytes = Bytes(40);
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 14] = [
     "t_s",
     "goodput_bps",
     "cwnd",
@@ -43,6 +46,11 @@ const NAMES: [&str; 9] = [
     "rtt_s",
     "srtt_s",
     "queue",
+    "lost",
+    "lost_acks",
+    "retransmits",
+    "timeouts",
+    "route_failures",
 ];
 
 impl Series {
@@ -54,6 +62,8 @@ impl Series {
             node_names: scenario.mesh.iter().map(|node| node.id.clone()).collect(),
             packet_bits: scenario.flows.iter().map(|flow| (flow.segment + HEADERS).bits() as f64).collect(),
             previous: vec![(Instant::ZERO, Bytes::ZERO); scenario.flows.len()],
+            events: vec![FlowEvents::default(); scenario.flows.len()],
+            route_failures: vec![0; scenario.mesh.len()],
             subjects: Vec::new(),
             columns: Default::default(),
         }
@@ -95,7 +105,9 @@ impl Series {
 
     /// The columns of numbers with their names: time; of flows the goodput since the sample before, window in
     /// segments, k-hop delay, pacing interval, the rate that it means, latest round trip and the smoothed one, packets in its pacing
-    /// queue at the gateway; of nodes the packets that wait in the interface queue, the one in the MAC included.
+    /// queue at the gateway, and what has happened since the sample before: data packets and acknowledgements lost, segments sent
+    /// again, timeouts; of nodes the packets that wait in the interface queue, the one in the MAC included, and the link failures
+    /// since the sample before that took routes down or started a repair.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
         NAMES.into_iter().zip(self.columns.iter().map(Vec::as_slice))
     }
@@ -119,19 +131,44 @@ impl Probe for Series {
         let rate = interval.filter(|s| *s > 0.0).map(|s| self.packet_bits[sample.flow] / s);
         let [rtt, srtt] = [sample.rtt, sample.srtt].map(|rtt| rtt.map(Span::as_secs_f64));
         let queue = sample.queue.map(|queue| queue as f64);
-        let row =
-            [Some(now.as_secs_f64()), goodput, sample.cwnd, sample.khd, interval, rate, rtt, srtt, queue];
+        let before = std::mem::replace(&mut self.events[sample.flow], sample.events);
+        let since = |count: fn(&FlowEvents) -> u64| Some((count(&sample.events) - count(&before)) as f64);
+        let row = [
+            Some(now.as_secs_f64()),
+            goodput,
+            sample.cwnd,
+            sample.khd,
+            interval,
+            rate,
+            rtt,
+            srtt,
+            queue,
+            since(|events| events.lost),
+            since(|events| events.lost_acks),
+            since(|events| events.retransmits),
+            since(|events| events.timeouts),
+            None,
+        ];
         self.add(Subject::Flow(sample.flow), row.map(|value| value.unwrap_or(f64::NAN)));
     }
 }
 
 impl Watch for Series {
-    fn queue(&mut self, now: Instant, node: usize, waiting: usize) {
-        let row = [Some(now.as_secs_f64()), None, None, None, None, None, None, None, Some(waiting as f64)];
-        self.add(Subject::Node(node), row.map(|value| value.unwrap_or(f64::NAN)));
+    fn node(&mut self, now: Instant, node: usize, state: NodeState) {
+        let before = std::mem::replace(&mut self.route_failures[node], state.route_failures);
+        let mut row = [f64::NAN; NAMES.len()];
+        for (name, value) in [
+            ("t_s", now.as_secs_f64()),
+            ("queue", state.waiting as f64),
+            ("route_failures", (state.route_failures - before) as f64),
+        ] {
+            let at = NAMES.iter().position(|found| *found == name);
+            row[at.unwrap_or_else(|| panic!("no column {name}"))] = value;
+        }
+        self.add(Subject::Node(node), row);
     }
 
-    fn wants_queues(&self) -> bool {
+    fn wants_nodes(&self) -> bool {
         true
     }
 }
@@ -165,9 +202,10 @@ mod tests {
     #[test]
     fn a_sample_becomes_a_row() {
         let mut series = Series::new(&scenario());
-        assert!(series.is_empty() && series.wants_queues());
+        assert!(series.is_empty() && series.wants_nodes());
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
-        let none = FlowSample::of(0, Bytes(1000));
+        let first = FlowEvents { lost: 1, retransmits: 2, ..FlowEvents::default() };
+        let none = FlowSample { events: first, ..FlowSample::of(0, Bytes(1000)) };
         series.flow(at(250), &none);
         let all = FlowSample {
             delivered: Bytes(3000),
@@ -177,11 +215,12 @@ mod tests {
             rtt: Some(Span::from_millis(80)),
             srtt: Some(Span::from_millis(60)),
             queue: Some(4),
+            events: FlowEvents { lost: 4, lost_acks: 1, retransmits: 2, timeouts: 1 },
             ..none
         };
         series.flow(at(500), &all);
         series.flow(at(500), &FlowSample { pacing_interval: Some(Span::ZERO), ..all });
-        series.queue(at(500), 2, 7);
+        series.node(at(500), 2, NodeState { waiting: 7, route_failures: 3 });
         let nan = f64::NAN;
         let expected = [
             ("t_s", [0.25, 0.5, 0.5, 0.5]),
@@ -193,6 +232,11 @@ mod tests {
             ("rtt_s", [nan, 0.08, 0.08, nan]),
             ("srtt_s", [nan, 0.06, 0.06, nan]),
             ("queue", [nan, 4.0, 4.0, 7.0]),
+            ("lost", [1.0, 3.0, 0.0, nan]),
+            ("lost_acks", [0.0, 1.0, 0.0, nan]),
+            ("retransmits", [2.0, 0.0, 0.0, nan]),
+            ("timeouts", [0.0, 1.0, 0.0, nan]),
+            ("route_failures", [nan, nan, nan, 3.0]),
         ];
         for ((name, column), (expected_name, expected)) in series.columns().zip(expected) {
             assert_eq!(name, expected_name);

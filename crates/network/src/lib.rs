@@ -53,5 +53,5 @@ pub use lost::{Loss, LossCause, LossPlace};
 pub use network::{Network, Step};
 pub use node::{LinkCount, LinkCounters, Node};
 pub use queues::{Level, QueueLevels, Queues};
-pub use watch::{NoWatch, Watch};
+pub use watch::{NoWatch, NodeState, Watch};
 pub use wired::{WiredCount, WiredLink};

@@ -67,7 +67,11 @@ pub struct Loss {
 
 /// Counted losses.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LostPackets(BTreeMap<(Account, bool, LossPlace, LossCause), u64>);
+pub(crate) struct LostPackets {
+    counted: BTreeMap<(Account, bool, LossPlace, LossCause), u64>,
+    /// Data and acknowledgements of each account since time 0.
+    all: BTreeMap<Account, [u64; 2]>,
+}
 
 impl LostPackets {
     pub(crate) fn count(
@@ -83,12 +87,13 @@ impl LostPackets {
             Class::Control | Class::Arp => return,
         };
         if let Some(account) = account {
-            *self.0.entry((account, data, place, cause)).or_default() += 1;
+            *self.counted.entry((account, data, place, cause)).or_default() += 1;
+            self.all.entry(account).or_default()[usize::from(!data)] += 1;
         }
     }
 
     pub(crate) fn reset(&mut self) {
-        self.0.clear();
+        self.counted.clear();
     }
 }
 
@@ -96,7 +101,13 @@ impl<T: Copy + Debug> Network<T> {
     /// The packets of accounts that were lost since counting began, in the order of accounts, places and causes.
     pub fn losses(&self) -> impl Iterator<Item = Loss> + '_ {
         let loss = |(&(account, data, place, cause), &packets)| Loss { account, data, place, cause, packets };
-        self.lost.0.iter().map(loss)
+        self.lost.counted.iter().map(loss)
+    }
+
+    /// The data packets and acknowledgements of an account that were lost since time 0.
+    #[must_use]
+    pub fn lost_of(&self, account: Account) -> [u64; 2] {
+        self.lost.all.get(&account).copied().unwrap_or_default()
     }
 
     /// A packet goes no further in a mesh node.

@@ -20,7 +20,7 @@ use crate::processing::Hosts;
 use crate::queues::Queues;
 use crate::rates::RateTable;
 use crate::topology::WiredRoutes;
-use crate::watch::Watch;
+use crate::watch::{NodeState, Watch};
 use crate::wired::WiredLink;
 use meshpace_packet::{Handle, Host, Packet, Packets};
 use meshpace_radio::{Action, Frame, Hearers, Losses, StationConfig};
@@ -208,12 +208,13 @@ impl<T: Copy + Debug> Network<T> {
         self.nodes.iter().filter_map(|node| node.arp.as_ref()).map(ArpTable::waiting).sum()
     }
 
-    /// Shows the interface queues to whoever wants to see them.
-    pub fn show_queues(&self, watch: &mut (impl Watch + ?Sized)) {
-        if watch.wants_queues() {
+    /// Shows the mesh nodes to whoever wants to see them.
+    pub fn show_nodes(&self, watch: &mut (impl Watch + ?Sized)) {
+        if watch.wants_nodes() {
             for (index, node) in self.nodes.iter().enumerate() {
                 let waiting = node.relay.len() + usize::from(!node.station.accepts());
-                watch.queue(self.now(), index, waiting);
+                let route_failures = node.routing.route_failures();
+                watch.node(self.now(), index, NodeState { waiting, route_failures });
             }
         }
     }

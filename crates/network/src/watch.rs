@@ -4,6 +4,15 @@ use meshpace_packet::Packet;
 use meshpace_radio::{Frame, Outcome};
 use meshpace_units::{Instant, NodeId};
 
+/// The state of a mesh node at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeState {
+    /// Packets that wait in its interface queue, the one in the MAC included.
+    pub waiting: usize,
+    /// Link failures that took routes down or started a repair there, since time 0.
+    pub route_failures: u64,
+}
+
 /// Looks on. Nothing that a watcher does can change a run.
 pub trait Watch {
     /// A frame goes on the air; `packet` is what a data frame carries.
@@ -13,11 +22,11 @@ pub trait Watch {
     /// was lost to the overlap with others, to noise or to the node's own transmission.
     fn lost(&mut self, _now: Instant, _at: NodeId, _frame: &Frame, _outcome: Outcome) {}
 
-    /// Packets that wait in a mesh node's interface queue, whenever [`crate::Network::show_queues`] is called.
-    fn queue(&mut self, _now: Instant, _node: usize, _waiting: usize) {}
+    /// A mesh node, whenever [`crate::Network::show_nodes`] is called.
+    fn node(&mut self, _now: Instant, _node: usize, _state: NodeState) {}
 
-    /// True if `queue` is wanted.
-    fn wants_queues(&self) -> bool {
+    /// True if `node` is wanted.
+    fn wants_nodes(&self) -> bool {
         false
     }
 }

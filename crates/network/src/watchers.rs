@@ -1,6 +1,6 @@
 //! Several watchers at once: a pair watches with both, an option if there is one.
 
-use crate::watch::Watch;
+use crate::watch::{NodeState, Watch};
 use meshpace_packet::Packet;
 use meshpace_radio::{Frame, Outcome};
 use meshpace_units::{Instant, NodeId};
@@ -16,13 +16,13 @@ impl<A: Watch, B: Watch> Watch for (A, B) {
         self.1.lost(now, at, frame, outcome);
     }
 
-    fn queue(&mut self, now: Instant, node: usize, waiting: usize) {
-        self.0.queue(now, node, waiting);
-        self.1.queue(now, node, waiting);
+    fn node(&mut self, now: Instant, node: usize, state: NodeState) {
+        self.0.node(now, node, state);
+        self.1.node(now, node, state);
     }
 
-    fn wants_queues(&self) -> bool {
-        self.0.wants_queues() || self.1.wants_queues()
+    fn wants_nodes(&self) -> bool {
+        self.0.wants_nodes() || self.1.wants_nodes()
     }
 }
 
@@ -39,14 +39,14 @@ impl<P: Watch> Watch for Option<P> {
         }
     }
 
-    fn queue(&mut self, now: Instant, node: usize, waiting: usize) {
+    fn node(&mut self, now: Instant, node: usize, state: NodeState) {
         if let Some(watch) = self {
-            watch.queue(now, node, waiting);
+            watch.node(now, node, state);
         }
     }
 
-    fn wants_queues(&self) -> bool {
-        self.as_ref().is_some_and(Watch::wants_queues)
+    fn wants_nodes(&self) -> bool {
+        self.as_ref().is_some_and(Watch::wants_nodes)
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
             self.0[0] += 1;
         }
 
-        fn queue(&mut self, _: Instant, _: usize, _: usize) {
+        fn node(&mut self, _: Instant, _: usize, _: NodeState) {
             self.0[1] += 1;
         }
 
@@ -73,7 +73,7 @@ mod tests {
             self.0[2] += 1;
         }
 
-        fn wants_queues(&self) -> bool {
+        fn wants_nodes(&self) -> bool {
             self.1
         }
     }
@@ -96,7 +96,7 @@ mod tests {
         for _ in 0..3 {
             watch.frame(Instant::ZERO, &ack, None);
         }
-        watch.queue(Instant::ZERO, 0, 0);
+        watch.node(Instant::ZERO, 0, NodeState::default());
         for _ in 0..4 {
             watch.lost(Instant::ZERO, NodeId(1), &ack, Outcome::Deaf);
         }
@@ -113,10 +113,10 @@ mod tests {
     #[test]
     fn queues_are_wanted_if_one_wants_them() {
         let count = |wants| Count([0; 3], wants);
-        assert!((count(true), count(false)).wants_queues());
-        assert!((count(false), Some(count(true))).wants_queues());
-        assert!(!(count(false), Some(count(false))).wants_queues());
-        assert!(!None::<Count>.wants_queues());
+        assert!((count(true), count(false)).wants_nodes());
+        assert!((count(false), Some(count(true))).wants_nodes());
+        assert!(!(count(false), Some(count(false))).wants_nodes());
+        assert!(!None::<Count>.wants_nodes());
         show(&mut None::<Count>);
     }
 }

@@ -1,9 +1,10 @@
 //! A formula of the user's own as a receiver's acknowledgement policy: a Python object in place of the scheme's.
 
-use crate::formula::{class_of, or_raise};
+use crate::formula::{class_of, copied, or_raise};
 use meshpace_tcp::{AckPolicy, CloneAckPolicy, InOrder, When};
 use meshpace_units::{Instant, Span};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 
 /// A segment that arrived in order, as a formula sees it.
@@ -88,11 +89,7 @@ fn when(object: &Bound<'_, PyAny>, answer: &Bound<'_, PyAny>) -> PyResult<When> 
 impl CloneAckPolicy for Acknowledging {
     /// A connection's own: the object is copied with all it holds.
     fn clone_box(&self) -> Box<dyn AckPolicy> {
-        let object = or_raise(Python::attach(|py| {
-            let copy = py.import("copy")?.call_method1("deepcopy", (&self.object,))?;
-            Ok(copy.unbind())
-        }));
-        Box::new(Self { object, hears: self.hears })
+        Box::new(Self { object: copied(&self.object), hears: self.hears })
     }
 }
 
@@ -102,7 +99,7 @@ impl AckPolicy for Acknowledging {
         let told = Told { now: now.as_secs_f64(), number, offset, waiting };
         or_raise(Python::attach(|py| {
             let object = self.object.bind(py);
-            when(object, &object.call_method1("on_segment", (told,))?)
+            when(object, &object.call_method1(intern!(py, "on_segment"), (told,))?)
         }))
     }
 

@@ -2,36 +2,47 @@
 //!
 //! It is told of every acknowledgement and may answer with a window and an interval. The engine keeps the pacer and the
 //! window part with its answers to losses; where both answer, the tighter answer holds. An object is used by one connection
-//! alone, so equal runs make equal calls.
+//! alone, so equal runs make equal calls. Names of methods and fields are interned, so that a call builds no strings.
 
 use crate::acknowledging::Acknowledging;
+use crate::feedback;
 use crate::gateway_law::GatewayLaw;
+use crate::rate::RatedFormula;
+use meshpace_explicit::SmoothedRtt;
 use meshpace_gateway::{OwnLaw, OwnLawFactory};
-use meshpace_mesh::{AckPolicyFactory, ControlFactory, OwnParts};
+use meshpace_mesh::{AckPolicyFactory, ControlFactory, OwnControl, OwnParts, RatedFactory};
 use meshpace_pacing::{LinkRates, Pacer, Route};
 use meshpace_tcp::AckPolicy;
 use meshpace_tcp::control::{Ack, AckKind, Allowance, Asks, CloneControl, Control};
-use meshpace_tcp::control::{Departure, Discipline, Outstanding, Pace, PacingView, Reaction, Sent};
+use meshpace_tcp::control::{
+    Departure, Discipline, Feedback, Outstanding, Pace, PacingView, Rated, Reaction, Sent,
+};
 use meshpace_units::{Instant, Rate, Span};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
 /// What ends a run from inside a formula: it travels as a panic, which the hook that prints panics does not see.
 pub struct Raised(pub PyErr);
 
-/// A scheme's name, what makes the object of a connection's end or of a flow at a gateway, and whether such an object decides
-/// as a sender, as a receiver, and as a gateway.
-pub type Given = (String, Py<PyAny>, bool, bool, bool);
+/// A scheme's name, what makes the object of a connection's end or of a flow at a gateway, whether such an object decides
+/// as a sender, as a receiver, and as a gateway, and whether a sender's is the rate source in place of the scheme's control.
+pub type Given = (String, Py<PyAny>, bool, bool, bool, bool);
 
 /// Factories for the formulas of a job.
 pub fn factories(formulas: &[Given]) -> Vec<(String, OwnParts)> {
-    let factory = |(name, make, sends, receives, paces): &Given| {
+    let factory = |(name, make, sends, receives, paces, rated): &Given| {
         let copy = || Python::attach(|py| make.clone_ref(py));
         let control = sends.then(copy).map(|make| {
+            if *rated {
+                let made = move |rules, header| Rated::boxed(RatedFormula::new(&make), rules, header);
+                return OwnControl::Instead(RatedFactory(Arc::new(made)));
+            }
             let made = move || -> Box<dyn Control> { Box::new(Formula::new(&make)) };
-            ControlFactory(Arc::new(made))
+            OwnControl::Beside(ControlFactory(Arc::new(made)))
         });
         let acknowledgements = receives.then(copy).map(|make| {
             let made = move || -> Box<dyn AckPolicy> { Box::new(Acknowledging::new(&make)) };
@@ -50,7 +61,7 @@ pub fn factories(formulas: &[Given]) -> Vec<(String, OwnParts)> {
 
 /// An acknowledgement as a formula sees it. Times in seconds, rates in bit/s; what is not known is None.
 #[pyclass(frozen, get_all, name = "Ack")]
-struct Told {
+pub struct Told {
     /// When it arrived.
     now: f64,
     /// `new`, `duplicate` or `other`.
@@ -75,12 +86,15 @@ struct Told {
     link_rates: Vec<u64>,
     /// A packet was marked on its way to the receiver.
     ecn_echo: bool,
+    /// What relays on the way answered: a `meshpace.Feedback`.
+    feedback: Option<Py<PyAny>>,
 }
 
 impl Told {
-    fn of(ack: &Ack<'_>) -> Self {
+    /// Of an acknowledgement.
+    pub fn of(py: Python<'_>, ack: &Ack<'_>) -> PyResult<Self> {
         let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
-        Self {
+        Ok(Self {
             now: ack.now.as_secs_f64(),
             kind: match ack.kind {
                 AckKind::New => "new",
@@ -97,7 +111,8 @@ impl Told {
             hops: ack.route.and_then(|route| route.hops),
             link_rates: ack.route.map_or_else(Vec::new, link_rates),
             ecn_echo: ack.ecn_echo,
-        }
+            feedback: ack.feedback.map(|said| feedback::to_python(py, said)).transpose()?,
+        })
     }
 }
 
@@ -118,6 +133,9 @@ struct Formula {
     window: Option<f64>,
     hears_loss: bool,
     hears_timeout: bool,
+    /// Whether it asks relays.
+    requests: bool,
+    rtt: SmoothedRtt,
 }
 
 impl Formula {
@@ -127,27 +145,26 @@ impl Formula {
 
     fn around(py: Python<'_>, object: Py<PyAny>) -> PyResult<Self> {
         let bound = object.bind(py);
-        let initial = |name: &str| match bound.getattr_opt(name)? {
-            Some(value) if !value.is_none() => Ok::<_, PyErr>(Some(value.extract::<f64>()?)),
-            _ => Ok(None),
-        };
-        let (interval, window) = (initial("interval")?, initial("window")?);
-        let interval = interval.map(|seconds| spacing(bound, "__init__", seconds)).transpose()?.flatten();
+        let interval = first_interval(bound)?;
+        let window = initial(bound, "window")?;
         let window = window.map(|segments| segments_of(bound, "__init__", segments)).transpose()?;
         let hears_loss = bound.getattr_opt("on_loss")?.is_some();
         let hears_timeout = bound.getattr_opt("on_timeout")?.is_some();
-        Ok(Self { pacer: Pacer::new(interval), window, hears_loss, hears_timeout, object })
+        let requests = bound.getattr_opt("request")?.is_some();
+        let (pacer, rtt) = (Pacer::new(interval), SmoothedRtt::default());
+        Ok(Self { pacer, window, hears_loss, hears_timeout, requests, rtt, object })
     }
 
     fn take(&mut self, now: Instant, method: &str, answer: &Bound<'_, PyAny>) -> PyResult<()> {
         if answer.is_none() {
             return Ok(());
         }
-        let bound = self.object.bind(answer.py());
-        if let Some(segments) = replied(bound, method, answer, "window")? {
+        let py = answer.py();
+        let bound = self.object.bind(py);
+        if let Some(segments) = replied(bound, method, answer, intern!(py, "window"))? {
             self.window = Some(segments_of(bound, method, segments)?);
         }
-        if let Some(seconds) = replied(bound, method, answer, "interval")? {
+        if let Some(seconds) = replied(bound, method, answer, intern!(py, "interval"))? {
             self.pacer.set_interval(now, spacing(bound, method, seconds)?);
         }
         Ok(())
@@ -176,7 +193,7 @@ pub fn replied(
     object: &Bound<'_, PyAny>,
     method: &str,
     answer: &Bound<'_, PyAny>,
-    field: &str,
+    field: &Bound<'_, PyString>,
 ) -> PyResult<Option<f64>> {
     let found = answer.getattr(field).map_err(|_| {
         let what = answer.get_type().qualname().map_or_else(|_| "?".to_owned(), |name| name.to_string());
@@ -186,6 +203,49 @@ pub fn replied(
         ))
     })?;
     found.extract()
+}
+
+/// A value that an object begins with.
+fn initial(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<f64>> {
+    match object.getattr_opt(name)? {
+        Some(value) if !value.is_none() => Ok(Some(value.extract()?)),
+        _ => Ok(None),
+    }
+}
+
+/// The interval that an object begins with.
+pub fn first_interval(object: &Bound<'_, PyAny>) -> PyResult<Option<Span>> {
+    Ok(initial(object, "interval")?
+        .map(|seconds| spacing(object, "__init__", seconds))
+        .transpose()?
+        .flatten())
+}
+
+/// The interval of an answer that has no say about a window, as `who` cannot; None: it stays as it was.
+pub fn interval_alone(
+    object: &Bound<'_, PyAny>,
+    method: &str,
+    answer: &Bound<'_, PyAny>,
+    who: &str,
+) -> PyResult<Option<Option<Span>>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let py = answer.py();
+    if replied(object, method, answer, intern!(py, "window"))?.is_some() {
+        let class = class_of(object, method);
+        let message = format!(
+            "{class}.{method}: found a window; allowed: an interval alone, since {who} sets no window"
+        );
+        return Err(PyValueError::new_err(message));
+    }
+    let seconds = replied(object, method, answer, intern!(py, "interval"))?;
+    seconds.map(|seconds| spacing(object, method, seconds)).transpose()
+}
+
+/// A copy of an object with all it holds, for a connection of its own.
+pub fn copied(object: &Py<PyAny>) -> Py<PyAny> {
+    or_raise(Python::attach(|py| Ok(py.import("copy")?.call_method1("deepcopy", (object,))?.unbind())))
 }
 
 /// An interval; none for zero seconds: nothing is held back.
@@ -216,31 +276,40 @@ pub fn or_raise<T>(result: PyResult<T>) -> T {
 impl CloneControl for Formula {
     /// A connection's own: the object is copied with all it holds.
     fn clone_box(&self) -> Box<dyn Control> {
-        let object = or_raise(Python::attach(|py| {
-            let copy = py.import("copy")?.call_method1("deepcopy", (&self.object,))?;
-            Ok(copy.unbind())
-        }));
         Box::new(Self {
-            object,
+            object: copied(&self.object),
             pacer: self.pacer.clone(),
             window: self.window,
             hears_loss: self.hears_loss,
             hears_timeout: self.hears_timeout,
+            requests: self.requests,
+            rtt: self.rtt,
         })
     }
 }
 
 impl Control for Formula {
     fn asks(&self) -> Asks {
-        Asks { round_trips: true, route: true, ..Asks::default() }
+        let relays = self.requests.then_some(0);
+        Asks { round_trips: true, route: true, relays, ..Asks::default() }
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+        if let Some(rtt) = ack.newest.filter(|_| self.requests) {
+            self.rtt.on_sample(rtt);
+        }
         or_raise(Python::attach(|py| {
-            let answer = self.object.bind(py).call_method1("on_ack", (Told::of(ack),))?;
+            let answer = self.object.bind(py).call_method1(intern!(py, "on_ack"), (Told::of(py, ack)?,))?;
             self.take(ack.now, "on_ack", &answer)
         }));
         Reaction::Continue
+    }
+
+    fn request(&self, _: u32) -> Option<Feedback> {
+        if !self.requests {
+            return None;
+        }
+        or_raise(Python::attach(|py| feedback::requested(self.object.bind(py), self.rtt.seconds())))
     }
 
     fn on_loss(&mut self) {

@@ -1,8 +1,8 @@
 //! A formula of the user's own as the law of a gateway: a Python object for each flow into the mesh.
 
-use crate::formula::{class_of, link_rates, or_raise, replied, spacing};
+use crate::formula::{interval_alone, link_rates, or_raise};
 use meshpace_gateway::{OwnLaw, Spacing, WirelessTrip};
-use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 
 /// A wireless round trip as a formula sees it. Times in seconds, rates in bit/s; what is not known is None.
@@ -35,20 +35,8 @@ impl GatewayLaw {
 
 /// An answer: None leaves the pace as it is.
 fn answered(object: &Bound<'_, PyAny>, answer: &Bound<'_, PyAny>) -> PyResult<Spacing> {
-    if answer.is_none() {
-        return Ok(Spacing::AsBefore);
-    }
-    if replied(object, "on_round_trip", answer, "window")?.is_some() {
-        let class = class_of(object, "on_round_trip");
-        let message = format!(
-            "{class}.on_round_trip: found a window; allowed: an interval alone, since a gateway sets no window"
-        );
-        return Err(PyValueError::new_err(message));
-    }
-    let Some(seconds) = replied(object, "on_round_trip", answer, "interval")? else {
-        return Ok(Spacing::AsBefore);
-    };
-    Ok(spacing(object, "on_round_trip", seconds)?.map_or(Spacing::Unpaced, Spacing::Every))
+    let interval = interval_alone(object, "on_round_trip", answer, "a gateway")?;
+    Ok(interval.map_or(Spacing::AsBefore, |interval| interval.map_or(Spacing::Unpaced, Spacing::Every)))
 }
 
 impl OwnLaw for GatewayLaw {
@@ -62,7 +50,7 @@ impl OwnLaw for GatewayLaw {
         };
         or_raise(Python::attach(|py| {
             let object = self.object.bind(py);
-            answered(object, &object.call_method1("on_round_trip", (told,))?)
+            answered(object, &object.call_method1(intern!(py, "on_round_trip"), (told,))?)
         }))
     }
 }

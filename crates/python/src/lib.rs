@@ -6,17 +6,20 @@
 mod acknowledging;
 #[cfg(target_os = "linux")]
 mod emulate;
+mod feedback;
 mod formula;
 mod gateway_law;
 mod links;
 mod pool;
+mod rate;
 mod resolved;
 mod stamp;
 mod tables;
 
 use formula::Raised;
 use meshpace_mesh::{
-    ENGINE, Film, OwnParts, Series, check, check_with_parts, parameters_in_use, run_why, run_with_parts,
+    Chosen, ENGINE, Film, Only, OwnParts, Series, check, check_with_parts, parameters_in_use, run_why,
+    run_with_parts,
 };
 use meshpace_network::{Capture, NoWatch};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
@@ -101,15 +104,21 @@ impl Formulated {
     /// Does something with the scenario and its formulas' parts; what a formula raises ends it.
     fn with_parts<T>(
         &self,
-        work: impl FnOnce(&Scenario, &Parts) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&Scenario, &Parts) -> Result<T, Failure> + Send,
+    ) -> Result<T, Failure>
+    where
+        T: Send,
+    {
         let Self(job, formulas) = self;
         let scenario = job.resolve()?;
         if formulas.is_empty() {
             return work(&scenario, &[]);
         }
         let parts = formula::factories(formulas);
-        match catch_unwind(AssertUnwindSafe(|| work(&scenario, &parts))) {
+        // The thread stays known to the interpreter for as long as the run lasts: made known anew at each call, calls cost
+        // several times as much.
+        let known = || Python::attach(|py| py.detach(|| work(&scenario, &parts)));
+        match catch_unwind(AssertUnwindSafe(known)) {
             Ok(done) => done,
             Err(panic) => match panic.downcast::<Raised>() {
                 Ok(raised) => Err(Failure::Python(raised.0)),
@@ -129,8 +138,12 @@ fn finish(job: &Formulated) -> Result<String, Failure> {
     })
 }
 
-/// A job that is watched while it runs: its time series wanted or not, and where a packet capture goes.
-struct Watched(Formulated, bool, Option<PathBuf>);
+/// A packet capture: where it goes, and the nodes and the flows that it is of; none is all.
+#[derive(FromPyObject)]
+struct Captured(PathBuf, Vec<String>, Vec<String>);
+
+/// A job that is watched while it runs: its time series wanted or not, and a packet capture.
+struct Watched(Formulated, bool, Option<Captured>);
 
 /// The result of a watched job as JSON, with its time series.
 fn finish_watched(Watched(job, series, capture): &Watched) -> Result<(String, Option<Series>), Failure> {
@@ -139,13 +152,18 @@ fn finish_watched(Watched(job, series, capture): &Watched) -> Result<(String, Op
         check_with_parts(scenario, parts)?;
         let series = series.then(|| Series::new(scenario));
         let capture = match capture {
-            Some(path) => Some(Capture::new(File::create(path)?, scenario)),
+            Some(Captured(path, nodes, flows)) => {
+                let chosen = Chosen::by_name(scenario, nodes, flows).map_err(|name| {
+                    Failure::Python(PyValueError::new_err(format!("{name}: neither node nor flow")))
+                })?;
+                Some(Only::new(Capture::new(File::create(path)?, scenario), chosen))
+            }
             None => None,
         };
         let mut probe = (series, capture);
         let result = run_with_parts(scenario, parts, &mut probe)?;
         let (series, capture) = probe;
-        capture.map(Capture::finish).transpose()?;
+        capture.map(|only| only.into_inner().finish()).transpose()?;
         Ok((stamp::to_json(&result, scenario)?, series))
     })
 }
@@ -281,12 +299,12 @@ mod _engine {
 
     /// Everything that is wrong with a job's scenario, a message each; empty if it can be run.
     #[pyfunction]
-    fn complaints(job: Job) -> Vec<String> {
-        let found = ScenarioFile::complaints(&job.0, &job.1, &job.overrides());
+    fn complaints(job: Formulated) -> Vec<String> {
+        let found = ScenarioFile::complaints(&job.0.0, &job.0.1, &job.0.overrides());
         if !found.is_empty() {
             return found.iter().map(ToString::to_string).collect();
         }
-        let whole = job.resolve().and_then(|scenario| Ok(check(&scenario)?));
+        let whole = job.with_parts(|scenario, parts| Ok(check_with_parts(scenario, parts)?));
         match whole {
             Err(Failure::Scenario(error)) => vec![error.to_string()],
             _ => Vec::new(),
@@ -337,13 +355,14 @@ mod _engine {
     }
 
     /// Runs one job; its result as JSON and, if `series`, its time series by column: numbers as bytes of little-endian
-    /// 64-bit floats, names as a list. A packet capture goes to the file `capture`.
+    /// 64-bit floats, names as a list. A packet capture goes to a file: `capture` is its path, and the names of the nodes and of the
+    /// flows whose frames it is to have, all if none.
     #[pyfunction]
     fn run_watched<'py>(
         py: Python<'py>,
         job: Formulated,
         series: bool,
-        capture: Option<PathBuf>,
+        capture: Option<Captured>,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
         let watched = vec![Watched(job, series, capture)];

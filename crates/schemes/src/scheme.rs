@@ -4,7 +4,7 @@ use crate::places::{PLACES, Parts};
 use meshpace_gateway as gateway;
 use meshpace_keys::{Choice, Setting, Values};
 use meshpace_relay::Relay;
-use meshpace_tcp::control::Paced;
+use meshpace_tcp::control::{Paced, Rules};
 use meshpace_tcp::{Config, RTO_BACKOFF, Reading, Surroundings};
 use std::collections::BTreeMap;
 
@@ -97,6 +97,13 @@ impl Scheme {
     #[must_use]
     pub fn receiver(&self, flow: &FlowEnd) -> Config {
         self.endpoint(flow).0
+    }
+
+    /// The rules of its TCP profile's congestion control.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        let profile = self.parts.profile;
+        (profile.build)(&self.values(&profile.about)).rules
     }
 
     fn endpoint(&self, flow: &FlowEnd) -> (Config, Surroundings) {

@@ -31,6 +31,12 @@ def run(
     settings: Settings = None,
     json: Json = False,
     pcap: Annotated[Path | None, Option(help="Write a pcapng capture with radiotap headers.")] = None,
+    pcap_node: Annotated[
+        list[str] | None, Option(metavar="A,B", help="Of the capture: frames that these nodes send or are meant for.")
+    ] = None,
+    pcap_flow: Annotated[
+        list[str] | None, Option(metavar="A,B", help="Of the capture: frames that carry packets of these flows.")
+    ] = None,
     trace: Annotated[Path | None, Option(help="Write the time series as Parquet.")] = None,
     threads: Threads = None,
     why: Annotated[bool, Option("--why", help="Tell what each flow lost, where, and what held it back.")] = False,
@@ -38,10 +44,11 @@ def run(
     report: Annotated[Path | None, Option(help="Write flows, losses, network and film: one HTML file.")] = None,
 ) -> None:
     """Simulate a scenario."""
-    from meshpace.cli.simulate import simulate
+    from meshpace.cli.simulate import Captured, names_of, simulate
 
     chosen = one_scheme_or_formula(scheme, "run")
-    simulate(scenario, chosen, seed, seeds, settings, json, pcap, trace, threads, why, film, report)
+    captured = Captured(pcap, names_of("--pcap-node", pcap_node), names_of("--pcap-flow", pcap_flow))
+    simulate(scenario, chosen, seed, seeds, settings, json, captured, trace, threads, why, film, report)
 
 
 @reports_failure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from meshpace import engine
 from meshpace.cli.arguments import job, job_of_each_seed
@@ -18,6 +18,26 @@ if TYPE_CHECKING:
     from meshpace.formula import Formula
 
 
+class Captured(NamedTuple):
+    """A capture: its file, and the nodes and flows that it is of; none is all."""
+
+    path: Path | None
+    nodes: tuple[str, ...]
+    flows: tuple[str, ...]
+
+
+def names_of(option: str, words: list[str] | None) -> tuple[str, ...]:
+    """Names with commas between, or of several options.
+
+    Raises:
+        InputError: one is empty.
+    """
+    names = tuple(name.strip() for word in words or () for name in word.split(","))
+    if not all(names):
+        raise InputError(f"{option}: found {','.join(words or ())!r}; allowed: names with commas between")
+    return names
+
+
 def simulate(
     scenario: Path,
     scheme: str | type[Formula] | None,
@@ -25,7 +45,7 @@ def simulate(
     seeds: int | None,
     settings: list[str] | None,
     as_json: bool,
-    pcap: Path | None,
+    captured: Captured,
     trace: Path | None,
     threads: int | None,
     why: bool = False,
@@ -33,6 +53,10 @@ def simulate(
     report: Path | None = None,
 ) -> None:
     """Runs one seed or several and prints the result."""
+    pcap = captured.path
+    for option, names in (("--pcap-node", captured.nodes), ("--pcap-flow", captured.flows)):
+        if names and pcap is None:
+            raise InputError(f"{option}: found without --pcap; allowed: both, or neither")
     if (why or film or report) and (pcap or trace):
         raise InputError("--why, --film and --report exclude --pcap and --trace: allowed: one after the other")
     if seeds is not None:
@@ -55,7 +79,7 @@ def simulate(
             with Progress(scenario.name, 1) as progress:
                 explained(only, as_json=as_json, why=why, film=film, report=report, progress=progress)
             return
-        texts = [_run_one(only, pcap, trace)]
+        texts = [_run_one(only, captured, trace)]
     if as_json:
         print(texts[0] if seeds is None else f'{{"schema": 1, "runs": [{", ".join(texts)}]}}')
         return
@@ -64,7 +88,21 @@ def simulate(
     print_runs([json.loads(text) for text in texts])
 
 
-def _run_one(one: engine.Job, pcap: Path | None, trace: Path | None) -> str:
+def _check_names(one: engine.Job, captured: Captured) -> None:
+    """Raises InputError where a capture is to be of a node or flow that is not there."""
+    if not captured.nodes and not captured.flows:
+        return
+    resolved = engine.resolve(one)
+    for option, names, kind in (("--pcap-node", captured.nodes, "mesh"), ("--pcap-flow", captured.flows, "flows")):
+        there = [row["id"] for row in resolved[kind]]
+        for name in names:
+            if name not in there:
+                raise InputError(f"{option}: found {name!r}; allowed: {', '.join(there)}")
+
+
+def _run_one(one: engine.Job, captured: Captured, trace: Path | None) -> str:
+    _check_names(one, captured)
+    pcap = captured.path
     with ExitStack() as stack:
         # Both files take their places only after the run has succeeded and both are complete.
         capture = stack.enter_context(replacing(pcap)) if pcap else None
@@ -72,7 +110,10 @@ def _run_one(one: engine.Job, pcap: Path | None, trace: Path | None) -> str:
         with Progress(Path(one.name).name, 1) as progress:
             if capture is None and table is None:
                 return engine.run_many_json([one], 1, progress)[0]
-            text, columns = engine.run_watched(one, series=table is not None, capture=capture, progress=progress)
+            text, columns = engine.run_watched(
+                one, series=table is not None, capture=capture, nodes=captured.nodes, flows=captured.flows,
+                progress=progress,
+            )  # fmt: skip
         if table is not None and columns is not None:
             from meshpace.traces import write_parquet
 

@@ -2,7 +2,7 @@
 
 use meshpace_mesh::probe::{FlowSample, Probe};
 use meshpace_mesh::{frame_word, loss_word};
-use meshpace_network::Watch;
+use meshpace_network::{NodeState, Watch};
 use meshpace_packet::Packet;
 use meshpace_radio::{Frame, Outcome};
 use meshpace_scenario::Scenario;
@@ -160,11 +160,11 @@ impl Watch for Eye {
         }
     }
 
-    fn queue(&mut self, _now: Instant, node: usize, waiting: usize) {
-        self.0.borrow_mut().queues[node] = waiting;
+    fn node(&mut self, _now: Instant, node: usize, state: NodeState) {
+        self.0.borrow_mut().queues[node] = state.waiting;
     }
 
-    fn wants_queues(&self) -> bool {
+    fn wants_nodes(&self) -> bool {
         true
     }
 }

@@ -2,7 +2,7 @@
 
 use meshpace_mesh::result::{FlowResult, LinkResult};
 use meshpace_mesh::{FlowSample, Probe, RunResult};
-use meshpace_network::Watch;
+use meshpace_network::{NodeState, Watch};
 use meshpace_packet::{Body, Packet};
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
@@ -154,11 +154,11 @@ impl Watch for Record {
         self.frames.push(Seen { at: now, frame: *frame, packet: packet.cloned() });
     }
 
-    fn queue(&mut self, _now: Instant, _node: usize, waiting: usize) {
-        self.longest_queue = self.longest_queue.max(waiting);
+    fn node(&mut self, _now: Instant, _node: usize, state: NodeState) {
+        self.longest_queue = self.longest_queue.max(state.waiting);
     }
 
-    fn wants_queues(&self) -> bool {
+    fn wants_nodes(&self) -> bool {
         true
     }
 }

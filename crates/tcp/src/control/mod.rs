@@ -69,6 +69,7 @@ pub use losses::Losses;
 pub use newreno::NewReno;
 pub use paced::Paced;
 pub use part::{PacingPart, RTO_BACKOFF, Surroundings, WindowPart};
+pub use rated::{RateSource, Rated};
 pub use recovery::{Progress, Recovery};
 pub use rules::{Growth, InitialWindow, LossBasis, Rules, WindowCut};
 pub use sack_recovery::{SackProgress, SackRecovery};

@@ -12,23 +12,31 @@ use meshpace_pacing::Pacer;
 use meshpace_units::{Instant, Span};
 
 /// Where the rate comes from.
-pub(super) trait RateSource: Clone + Debug + Send + Sync + 'static {
+pub trait RateSource: Clone + Debug + Send + Sync + 'static {
     /// What a segment asks of the relays; `rtt`: the smoothed round trip in seconds, `None` before the first.
     fn request(&self, rtt: Option<f64>) -> Option<Feedback>;
 
     /// The time between two segments; `None`: they are not held back.
     fn interval(&self) -> Option<Span>;
 
+    /// Whether it goes by the wireless way ([`Ack::route`]).
+    fn asks_route(&self) -> bool {
+        false
+    }
+
+    /// An acknowledgement arrived, with what relays said in [`Ack::feedback`].
     fn on_ack(&mut self, ack: &Ack<'_>);
 
+    /// The retransmission timer expired.
     fn on_timeout(&mut self, _now: Instant) {}
 
+    /// A SYN or a segment with payload left.
     fn on_departure(&mut self, _now: Instant) {}
 }
 
 /// Paces at the rate of its source, and sends again at that rate what is lost.
 #[derive(Clone, Debug)]
-pub(super) struct Rated<S> {
+pub struct Rated<S> {
     source: S,
     pacer: Pacer,
     /// When to send what again; it goes with a window, which nobody reads.
@@ -40,7 +48,8 @@ pub(super) struct Rated<S> {
 }
 
 impl<S: RateSource> Rated<S> {
-    pub(super) fn boxed(source: S, rules: Rules, header: u8) -> Box<dyn Control> {
+    /// Of this source, within the rules of a TCP profile; `header`: bytes that what relays are asked takes on the air.
+    pub fn boxed(source: S, rules: Rules, header: u8) -> Box<dyn Control> {
         Box::new(Self {
             pacer: Pacer::new(source.interval()),
             source,
@@ -61,7 +70,8 @@ impl<S: RateSource> Rated<S> {
 
 impl<S: RateSource> Control for Rated<S> {
     fn asks(&self) -> Asks {
-        Asks { round_trips: true, relays: Some(self.header), ..Asks::default() }
+        let route = self.source.asks_route();
+        Asks { round_trips: true, route, relays: Some(self.header), ..Asks::default() }
     }
 
     fn on_connected(&mut self, _: bool, _: u32) {
