@@ -1,5 +1,6 @@
 """The curve of goodput against wait on this machine's own TCP: downloads through a live gateway, whose pacing queues
-are the paper's FIFO, CoDel by each flow's round trip (the default), the same with ECN, and CoDel with fixed targets.
+are the paper's FIFO, CoDel by each flow's round trip, the same with windows of each flow's pipe (the default), with
+ECN, and CoDel with fixed targets.
 
 The mesh is a model (crates/linux/examples/relay.rs): four hops of 802.11b on one channel that a packet occupies hop by
 hop, without collisions or losses. The wired part has 120 ms each way as in the TCP-GAP paper. Runs as root, in network
@@ -44,11 +45,14 @@ class Queue:
     ecn: bool = False
 
 
+RECEIVER = 'gap_window = "receiver"'
 QUEUES = (
-    Queue("FIFO", 'gap_queue = "fifo"\ngap_retransmissions = "in-turn"'),
-    Queue("round trip", ""),
-    Queue("round trip, ECN", "", ecn=True),
-    *(Queue(f"{ms} ms", f'gap_queue_target = "{ms}ms"') for ms in (5, 50, 100, 200, 400)),
+    Queue("FIFO", f'{RECEIVER}\ngap_queue = "fifo"\ngap_retransmissions = "in-turn"'),
+    Queue("CoDel", RECEIVER),
+    Queue("CoDel, ECN", RECEIVER, ecn=True),
+    Queue("pipe", ""),
+    Queue("pipe, ECN", "", ecn=True),
+    *(Queue(f"{ms} ms", f'{RECEIVER}\ngap_queue_target = "{ms}ms"') for ms in (5, 50, 100, 200, 400)),
 )
 
 
@@ -92,15 +96,17 @@ def main() -> int:
     parser.add_argument("--flows", type=int, default=2)
     parser.add_argument("--congestion", default="reno", help="the senders' congestion control")
     parser.add_argument("--seconds", type=float, default=40.0)
+    labels = [queue.label for queue in QUEUES]
+    parser.add_argument("--rows", nargs="*", default=labels, choices=labels)
     arguments = parser.parse_args()
     if why := missing() or (None if RELAY.exists() else f"{RELAY} is missing: make setup builds it"):
         print(f"{Path(__file__).name}: {why}", file=sys.stderr)
         return 1
     if os.cpu_count() is not None and os.getloadavg()[0] > 2 * (os.cpu_count() or 1):
         print(f"note: the machine is busy (load {os.getloadavg()[0]:.1f})", file=sys.stderr)
-    print("| target | goodput, kbit/s | Jain | median wait, ms | 95 % | wireless round trip, ms | dropped | marked |")
+    print("| gateway | goodput, kbit/s | Jain | median wait, ms | 95 % | wireless round trip, ms | dropped | marked |")
     print("|---|---|---|---|---|---|---|---|")
-    for queue in QUEUES:
+    for queue in (queue for queue in QUEUES if queue.label in arguments.rows):
         with tempfile.TemporaryDirectory(prefix="meshpace-wait-") as folder:
             row = measure(queue, arguments.flows, arguments.congestion, arguments.seconds, Path(folder))
         print(row, flush=True)

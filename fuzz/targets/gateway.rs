@@ -7,8 +7,8 @@ use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
 use meshpace_fuzz::streams::{Streams, ends};
 use meshpace_gateway::{
-    Action, CodelConfig, Config, DupAck, FlowKey, Gateway, Retransmissions, Route, Side, TcpView, Treatment,
-    Verdict,
+    Action, Announced, CodelConfig, Config, DupAck, FlowKey, Gateway, Retransmissions, Route, Side, TcpView,
+    Treatment, Verdict,
 };
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
 use meshpace_tcp::Segment;
@@ -27,6 +27,7 @@ struct Input {
     late_tolerance_us: u16,
     queue: Queue,
     first: bool,
+    pipe: bool,
     steps: Vec<Step>,
 }
 
@@ -82,6 +83,7 @@ impl Input {
                 Queue::ByRoundTrip => Some(CodelConfig::BY_ROUND_TRIP),
             },
             retransmissions: if self.first { Retransmissions::First } else { Retransmissions::InTurn },
+            announced: if self.pipe { Announced::Pipe } else { Announced::Receiver },
             buffer_windows: self.buffer_windows.into(),
             buffer_total: Bytes(20 * 1500),
             held_max: 12,
@@ -154,6 +156,7 @@ impl World {
             header_length: segment.header_length(),
             wire_len: Bytes(u64::from(20 + segment.header_length() + segment.payload)),
             ecn: Ecn::from_bits(flow),
+            whole: flow < 200,
         };
         let key = FlowKey::new(side, &view);
         let (implausible, known) = (self.gateway.counters().implausible, self.gateway.flow(&key));
@@ -163,6 +166,11 @@ impl World {
             assert!(matches!(verdict, Verdict::Forward(..)), "{verdict:?} of {segment:?}");
             assert_eq!(self.gateway.flow(&key), known, "believed {segment:?}");
             assert_eq!((self.gateway.held(), self.gateway.buffered(), self.gateway.segments()), kept);
+        }
+        if let Verdict::Forward(_, changes) = &verdict {
+            let watched = treatment == Treatment::Observe;
+            let lowers = |window| !wired && !watched && view.whole && window < segment.window;
+            assert!(changes.window.is_none_or(lowers), "{changes:?} of {segment:?}");
         }
         match verdict {
             Verdict::Forward(packet, _)

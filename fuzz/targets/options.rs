@@ -14,12 +14,13 @@ fuzz_target!(|bytes: &[u8]| {
         fit(&mut packet);
     }
     let [first, second, max] = [[a, b], [c, d], [e, f]].map(u16::from_be_bytes);
-    for change in [how >> 1 & 3, how >> 3 & 3, how >> 5 & 3, how >> 7] {
+    for change in [how >> 1 & 3, how >> 3 & 3, how >> 5 & 3, 4 * (how >> 7)] {
         packet = match change {
             0 => judge::setting(&packet, first),
             1 => judge::stripping(&packet),
             2 => judge::clamping(&packet, max),
-            _ => judge::setting(&packet, second),
+            3 => judge::setting(&packet, second),
+            _ => judge::announcing(&packet, second),
         };
     }
 });

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::control::protocol::{Answer, Detail, Flow, Flows, Forecast, Law, Line, Request, Standing, Step};
 use crate::control::{Client, Filter, SocketArgs, SortKey, unexpected};
-use crate::text::{bit_rate, count, digits, or_unknown, time};
+use crate::text::{bit_rate, count, digits, or_unknown, size, time};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -120,10 +120,14 @@ fn head(out: &mut String, Detail { flow, policy, .. }: &Detail) {
     if flow.wait_s.is_some() || flow.drops > 0 || flow.local_retransmissions > 0 {
         say!(
             out,
-            "  queue     {} wait, for {} (smoothed); {} dropped, {} marked after too long; {} dropped at a full buffer, {} \
+            "  queue     {} wait, for {} (smoothed){}; {} dropped, {} marked after too long; {} dropped at a full buffer, {} \
              copies; {} sent again here",
             count(flow.queued as u64),
             or_unknown(flow.wait_s, time),
+            flow.window_bytes.map_or_else(String::new, |window| format!(
+                "; the sender may have {} on their way",
+                size(window as f64)
+            )),
             count(flow.aqm_drops),
             count(flow.aqm_marks),
             count(flow.drops),

@@ -119,6 +119,10 @@ fn waits(wait: &Wait) -> String {
             or_unknown(now, time)
         ),
     };
+    let mut told = told;
+    if wait.windows_lowered > 0 {
+        told.push_str(&format!("; {} windows lowered", count(wait.windows_lowered)));
+    }
     match (wait.aqm_drops, wait.aqm_marks) {
         (0, 0) => told,
         (drops, marks) => format!("{told}; {} dropped, {} marked as too long", count(drops), count(marks)),

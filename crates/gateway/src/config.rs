@@ -37,6 +37,16 @@ words! {
 }
 
 words! {
+    /// Which window the acknowledgements from the mesh announce to a wired sender (`gap_window`): ours, not the paper's.
+    pub enum Announced {
+        /// The receiver's, as it came.
+        Receiver = "receiver",
+        /// What the flow's pace can use, if that is less: the round trip without the wait here times the pace, at least two segments.
+        Pipe = "pipe",
+    }
+}
+
+words! {
     /// What becomes of data that the wired sender sends again while its flow's packets wait (`gap_retransmissions`). Source:
     /// schemes.md 3.3.
     pub enum Retransmissions {
@@ -90,6 +100,8 @@ pub struct Config {
     pub dupack: DupAck,
     /// The pacing queues' discipline (`gap_queue`): CoDel with these parameters; `None`: the paper's FIFO.
     pub codel: Option<CodelConfig>,
+    /// The window that a wired sender is told (`gap_window`).
+    pub announced: Announced,
     /// What becomes of data that is sent again (`gap_retransmissions`).
     pub retransmissions: Retransmissions,
     /// Buffer a flow may fill, queue and cache together, in receiver windows (`gap_buffer_windows`).
@@ -123,6 +135,7 @@ impl Config {
         goodput_control: Some(GoodputControlConfig::PAPER),
         dupack: DupAck::Snoop,
         codel: None,
+        announced: Announced::Receiver,
         retransmissions: Retransmissions::InTurn,
         buffer_windows: 2,
         buffer_total: Bytes(256 << 20),

@@ -3,12 +3,13 @@
 use crate::budget::{Budget, HostSlot};
 use crate::down::Down;
 use crate::schedule::Place;
+use crate::sender_window::{Allowed, SenderWindow};
 use crate::up::Up;
 use crate::wired_trip::WiredTrip;
-use crate::{FlowKey, Side, TcpView, Traffic, Treatment, Windows};
+use crate::{Announced, Config, FlowKey, Side, TcpView, Traffic, Treatment, Windows};
 use meshpace_pacing::Pending;
 use meshpace_tcp::Segment;
-use meshpace_units::{Bytes, Instant, Seq};
+use meshpace_units::{Bytes, Instant, Seq, Span};
 
 /// Window scale assumed if the handshake was not seen (schemes.md 3.6).
 const SCALE_UNSEEN: u8 = 7;
@@ -38,6 +39,8 @@ pub(crate) struct Told {
     pub up: Pending,
     /// Segments that passed more than once or were repaired, since the connection is known.
     pub again: u64,
+    /// How long its pace was busy with a sender that had used up its window, since the connection is known.
+    pub limited: Span,
 }
 
 #[derive(Debug)]
@@ -57,6 +60,8 @@ pub(crate) struct Connection<P> {
     /// Payload has been seen.
     pub carries_data: bool,
     pub treatment: Treatment,
+    /// What the wired side may have on its way.
+    pub sender_window: SenderWindow,
     /// By the side that it came from.
     pub traffic: [Traffic; 2],
     pub opened: Instant,
@@ -80,6 +85,7 @@ impl<P: Clone> Connection<P> {
             down: None,
             carries_data: false,
             treatment,
+            sender_window: SenderWindow::default(),
             traffic: [Traffic::default(); 2],
             opened: now,
             wired: WiredTrip::default(),
@@ -101,6 +107,7 @@ impl<P: Clone> Connection<P> {
             up: up.map_or_else(Pending::default, Up::pending),
             again: down.map_or(0, |down| down.passed_again + down.repairs)
                 + up.map_or(0, |up| up.passed_again),
+            limited: down.map_or(Span::ZERO, |down| down.limited),
         }
     }
 
@@ -156,6 +163,33 @@ impl<P: Clone> Connection<P> {
         self.window = self.window.max(Some(Bytes(u64::from(segment.window) << scale)));
         if let Some(down) = &mut self.down {
             down.window = self.window;
+        }
+    }
+
+    /// What the window field of a segment that passes to the wired side is to be instead, if anything; `changes` if it can be
+    /// changed. Without the handshake nobody knows what the field counts.
+    pub fn limit_window(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        changes: bool,
+        config: &Config,
+    ) -> Option<u16> {
+        let scale = self.windows.scale(Side::Wireless)?;
+        let down = self.down.as_ref().filter(|down| changes && down.is_paced());
+        let allowed = down.filter(|_| config.announced == Announced::Pipe).and_then(|down| {
+            let window = down.path(self.wired.shortest()).window(down.segment, config)?;
+            Some(Allowed { window, segment: down.segment })
+        });
+        self.sender_window.on_passing(now, segment, scale, allowed)
+    }
+
+    /// Data from the wired side tell whether their sender wants more than it is allowed.
+    pub fn note_use(&mut self, now: Instant, segment: &Segment) {
+        if let Some(down) = &mut self.down {
+            let round_trip = down.path(self.wired.shortest()).round_trip();
+            self.sender_window.on_data(now, segment.end(), down.segment, round_trip);
+            down.window_used_up = self.sender_window.used_up;
         }
     }
 

@@ -95,6 +95,10 @@ pub(crate) struct Down<P> {
     /// The connection is known from its handshake on, so that nothing can be on its way that did not pass here.
     pub whole: bool,
     pub base: BaseRoundTrip,
+    /// Its sender has used up the window that the gateway allows it.
+    pub window_used_up: bool,
+    /// For how long the pace was busy with packets of a sender that had.
+    pub limited: Span,
 }
 
 impl<P: Clone> Down<P> {
@@ -138,6 +142,8 @@ impl<P: Clone> Down<P> {
             alone: None,
             whole: false,
             base: BaseRoundTrip::default(),
+            window_used_up: false,
+            limited: Span::ZERO,
         }
     }
 

@@ -15,8 +15,8 @@ use crate::schedule::Schedule;
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Config, Counters, Departure, DiscardReason, FlowKey, Kept, OwnLawFactory, RoundTrips, Route,
-    RttOption, Side, TcpView, Treatment, Verdict, Waits,
+    Action, Config, Counters, Departure, DiscardReason, FlowKey, Kept, OwnLawFactory, Rewrite, RoundTrips,
+    Route, RttOption, Side, TcpView, Treatment, Verdict, Waits,
 };
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -86,9 +86,10 @@ impl<P: Clone> Gateway<P> {
             Some(slot) => self.on_segment(now, slot, incoming, route),
         };
         match verdict {
-            Verdict::Forward(_, option) => {
+            Verdict::Forward(_, changes) => {
                 self.counters.forwarded += 1;
-                self.counters.options_written += u64::from(matches!(option, RttOption::Set(_)));
+                self.counters.options_written += u64::from(matches!(changes.option, RttOption::Set(_)));
+                self.counters.windows_lowered += u64::from(changes.window.is_some());
             }
             Verdict::Held => self.counters.held += 1,
             Verdict::Consumed(_) => self.counters.consumed += 1,
@@ -229,8 +230,8 @@ impl<P: Clone> Gateway<P> {
             if let Some(goodput) = self.goodput.as_mut().filter(|_| paces) {
                 if connection.told.is_none() {
                     goodput.on_flow_started(now, slot, connection.key.wireless.address);
-                    let again = connection.to_tell().again;
-                    connection.told = Some(Told { down: Pending::default(), up: Pending::default(), again });
+                    let (down, up) = (Pending::default(), Pending::default());
+                    connection.told = Some(Told { down, up, ..connection.to_tell() });
                 }
                 goodput.on_payload(slot, direction, Bytes(u64::from(segment.payload)));
             }
@@ -307,9 +308,12 @@ impl<P: Clone> Gateway<P> {
             }
             connection.down = Some(down);
         }
+        if segment.payload > 0 {
+            connection.note_use(now, segment);
+        }
         let occupies = segment.sequence_length() > 0 && !segment.flags.syn;
         let Some(down) = connection.down.as_mut().filter(|_| occupies) else {
-            return Verdict::Forward(incoming.packet, option);
+            return Verdict::Forward(incoming.packet, option.into());
         };
         down.reconsider(self.ended, &self.config, &budget);
         let behind = self.schedule.blocks();
@@ -318,12 +322,12 @@ impl<P: Clone> Gateway<P> {
                 if down.is_paced() {
                     self.waits.0.record(Span::ZERO);
                 }
-                Verdict::Forward(packet, option)
+                Verdict::Forward(packet, option.into())
             }
             Arrival::Held => Verdict::Held,
             Arrival::Unpaced(packet) => {
                 self.counters.crowded += 1;
-                Verdict::Forward(packet, option)
+                Verdict::Forward(packet, option.into())
             }
             Arrival::Crowded(early) => {
                 self.counters.crowded += early.len() as u64;
@@ -381,7 +385,12 @@ impl<P: Clone> Gateway<P> {
             self.share(now, slot);
         }
         match answer {
-            Answer::Forward => incoming.forward(),
+            Answer::Forward => {
+                let changes = incoming.view.whole;
+                let window = self.table.get_mut(slot).limit_window(now, segment, changes, &self.config);
+                let option = incoming.arrived_option();
+                Verdict::Forward(incoming.packet, Rewrite { option, window })
+            }
             Answer::Suppress => Verdict::Consumed(incoming.packet),
             Answer::Repair(again) => {
                 let again =

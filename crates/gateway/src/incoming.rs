@@ -24,7 +24,7 @@ impl<P> Incoming<'_, P> {
 
     pub fn forward(self) -> Verdict<P> {
         let option = self.arrived_option();
-        Verdict::Forward(self.packet, option)
+        Verdict::Forward(self.packet, option.into())
     }
 
     pub fn outbound(self, now: Instant) -> Outbound<P> {

@@ -34,6 +34,7 @@ mod packet;
 mod parts;
 mod schedule;
 mod segment_map;
+mod sender_window;
 mod stats;
 mod table;
 mod up;
@@ -41,7 +42,7 @@ mod windows;
 mod wired_trip;
 mod wireless;
 
-pub use config::{Config, Discipline, DupAck, Kept, Queues, Retransmissions};
+pub use config::{Announced, Config, Discipline, DupAck, Kept, Queues, Retransmissions};
 pub use forecast::{Forecast, Unforeseen};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
@@ -49,7 +50,8 @@ pub use meshpace_pacing::Route;
 pub use own_law::{OwnLaw, OwnLawFactory, Spacing, WirelessTrip};
 pub use pacing_queue::{CodelConfig, Path};
 pub use packet::{
-    Action, Departure, DiscardReason, Endpoint, FlowKey, RttOption, Side, TcpView, Treatment, Verdict,
+    Action, Departure, DiscardReason, Endpoint, FlowKey, Rewrite, RttOption, Side, TcpView, Treatment,
+    Verdict,
 };
 pub use parts::{GATEWAYS, GatewayPart};
 pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic, Waits};

@@ -28,6 +28,13 @@ pub struct Path {
     pub spacing: Option<Span>,
 }
 
+impl Path {
+    /// The round trip without the wait here.
+    pub fn round_trip(&self) -> Span {
+        self.wired.unwrap_or(WIRED_UNSEEN) + self.wireless.unwrap_or(Span::ZERO)
+    }
+}
+
 /// The wired round trip of a flow whose handshake was not seen and that sends nothing to the Internet: what RFC 8289, section
 /// 4.3, takes for any.
 const WIRED_UNSEEN: Span = Span::from_millis(100);
@@ -60,7 +67,7 @@ impl CodelConfig {
     /// less once those before them have left: a target later.
     #[must_use]
     pub fn of(&self, path: &Path) -> meshpace_codel::Config {
-        let round_trip = path.wired.unwrap_or(WIRED_UNSEEN) + path.wireless.unwrap_or(Span::ZERO);
+        let round_trip = path.round_trip();
         let spacing = path.spacing.unwrap_or(Span::ZERO);
         let target = self.target.unwrap_or(round_trip / TARGET_PART).max(spacing * TARGET_SPACINGS);
         let answer = round_trip + target + spacing * DUPLICATES;

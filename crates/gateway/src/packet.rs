@@ -44,6 +44,8 @@ pub struct TcpView<'a> {
     pub wire_len: Bytes,
     /// Whether the packet may be marked in place of being dropped; [`Ecn::NotEct`] also where the driver cannot mark it.
     pub ecn: Ecn,
+    /// Whether the driver has all of its bytes, so that it can change more than the options.
+    pub whole: bool,
 }
 
 /// One end of a connection.
@@ -89,6 +91,26 @@ pub enum RttOption {
     Set(Span),
 }
 
+/// What to change in a packet that goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rewrite {
+    /// TCP-GAP's RTT option.
+    pub option: RttOption,
+    /// The window field, as it is to be on the wire; `None` leaves the receiver's.
+    pub window: Option<u16>,
+}
+
+impl Rewrite {
+    /// The packet goes on as it came.
+    pub const NOTHING: Self = Self { option: RttOption::Keep, window: None };
+}
+
+impl From<RttOption> for Rewrite {
+    fn from(option: RttOption) -> Self {
+        Self { option, window: None }
+    }
+}
+
 /// What the gateway may do with a flow. It can change at any packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
@@ -103,8 +125,8 @@ pub enum Treatment {
 /// What becomes of a packet handed in.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict<P> {
-    /// Pass it on now.
-    Forward(P, RttOption),
+    /// Pass it on now, so changed.
+    Forward(P, Rewrite),
     /// It waits in its flow's pacing queue and comes back through [`crate::Gateway::poll_transmit`].
     Held,
     /// It has done its work: a duplicate ACK that the gateway answers itself. Do not pass it on.

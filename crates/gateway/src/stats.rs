@@ -33,6 +33,8 @@ pub struct Counters {
     pub retransmitted: u64,
     /// RTT options written (schemes.md 3.2).
     pub options_written: u64,
+    /// Acknowledgements that announced less than the receiver's window (`gap_window = "pipe"`).
+    pub windows_lowered: u64,
     /// Copies of data that waited already or had been acknowledged: dropped.
     pub duplicates: u64,
     /// Packets that active management of a pacing queue dropped (CoDel): none while the queues are first in, first out.
@@ -170,6 +172,8 @@ pub struct FlowStats {
     /// How long packets wait for their turn, smoothed by an eighth of each (those that leave at once wait for no time); `None`
     /// while none was paced, or where the data path does not know.
     pub wait: Option<Span>,
+    /// What its wired sender was last allowed to have on its way (`gap_window = "pipe"`); `None` where only its receiver limits that.
+    pub window: Option<Bytes>,
     /// Packets sent again from the cache.
     pub local_retransmissions: u64,
     /// Wireless round-trip samples accepted and rejected.
@@ -205,6 +209,7 @@ impl FlowStats {
             aqm_drops: down.map_or(0, |d| d.aqm_drops),
             aqm_marks: down.map_or(0, |d| d.aqm_marks),
             wait: down.and_then(|d| d.wait),
+            window: connection.sender_window.limit,
             local_retransmissions: down.map_or(0, |d| d.repairs),
             samples: down.map_or((0, 0), |d| (d.wireless.law.samples(), d.wireless.law.rejected())),
             wireless_rtt: down.and_then(|d| d.wireless.smoothed),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use meshpace_gateway::{Action, Config, DiscardReason, RttOption, Side};
+use meshpace_gateway::{Action, Config, DiscardReason, Rewrite, Side};
 use meshpace_pacing::{AdaptiveConfig, Departures, LinkRates};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Rate, Span};
@@ -291,7 +291,7 @@ fn a_flow_keeps_at_most_twice_its_window() {
         let data = s.down(i * MSS, MSS, 0);
         match s.hand_in(Side::Wired, &data).1 {
             meshpace_gateway::Verdict::Held => held += 1,
-            meshpace_gateway::Verdict::Forward(_, RttOption::Keep) => assert_eq!(i, 0),
+            meshpace_gateway::Verdict::Forward(_, Rewrite::NOTHING) => assert_eq!(i, 0),
             verdict => assert!(matches!(verdict, meshpace_gateway::Verdict::Dropped(_)), "{verdict:?}"),
         }
     }

@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use meshpace_gateway::{
-    Action, CodelConfig, Config, DupAck, FlowKey, Kept, Queues, Retransmissions, RttOption, Side, Treatment,
-    Verdict,
+    Action, Announced, CodelConfig, Config, DupAck, FlowKey, Kept, Queues, Retransmissions, Rewrite, Side,
+    Treatment, Verdict,
 };
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
 use meshpace_tcp::{Options, Segment};
@@ -150,7 +150,7 @@ impl World {
         let early = (self.s.gateway.counters().crowded > crowded).then_some(flow);
         if self.s.treatment == Treatment::Observe {
             let changed = held_before > 0 && verdict == Verdict::Held;
-            assert!(changed || verdict == Verdict::Forward(packet, RttOption::Keep), "{verdict:?}");
+            assert!(changed || verdict == Verdict::Forward(packet, Rewrite::NOTHING), "{verdict:?}");
             let waits = self.s.gateway.flow(&key).is_some_and(|f| f.queued > 0 || f.buffered > Bytes::ZERO);
             assert!(!waits || segment.flags.rst, "a watched flow keeps nothing");
         }
@@ -351,7 +351,7 @@ proptest! {
     fn so_they_are_in_a_live_gateways_queues(steps in proptest::collection::vec(step(), 1..200), repairs: bool) {
         let (codel, retransmissions) = (Some(RFC_8289), Retransmissions::First);
         let dupack = if repairs { DupAck::Snoop } else { DupAck::Off };
-        run(Config { codel, retransmissions, dupack, ..limits() }, &steps);
+        run(Config { codel, retransmissions, dupack, announced: Announced::Pipe, ..limits() }, &steps);
     }
 
     #[test]

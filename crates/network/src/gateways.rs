@@ -5,7 +5,7 @@ use crate::lost::{LossCause, LossPlace};
 use crate::network::Network;
 use crate::topology::nearest_gateways;
 use meshpace_gateway::{
-    Action, Departure, FlowKey, FlowStats, Gateway, OwnLawFactory, Route, RttOption, Side, TcpView,
+    Action, Departure, FlowKey, FlowStats, Gateway, OwnLawFactory, Rewrite, Route, RttOption, Side, TcpView,
     Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
@@ -34,7 +34,8 @@ impl<T: Copy + Debug> Network<T> {
         let (source, destination) = (packet.source, packet.destination);
         let header_length = segment.header_length();
         let (wire_len, ecn) = (packet.size, packet.ecn);
-        let view = TcpView { source, destination, segment: &segment, header_length, wire_len, ecn };
+        let view =
+            TcpView { source, destination, segment: &segment, header_length, wire_len, ecn, whole: true };
         let (path, account, class) = (packet.path, packet.account, packet.class);
         let route = |_| self.route_from(gateway, mesh_end, path);
         let verdict = machine.handle(now, side, &view, Treatment::Pace, route, packet);
@@ -46,7 +47,8 @@ impl<T: Copy + Debug> Network<T> {
             this.waits.record(Span::ZERO);
         }
         match verdict {
-            Verdict::Forward(packet, option) => {
+            Verdict::Forward(packet, Rewrite { option, window }) => {
+                let packet = with_window(packet, window);
                 self.pass_on(side, gateway, with_option(packet, option, option_length));
             }
             Verdict::Dropped(_) => {
@@ -234,6 +236,14 @@ impl<T: Copy + Debug> Network<T> {
             }
         }
     }
+}
+
+/// Replaces the window field.
+fn with_window(mut packet: Packet, window: Option<u16>) -> Packet {
+    if let (Body::Tcp(segment), Some(window)) = (&mut packet.body, window) {
+        segment.window = window;
+    }
+    packet
 }
 
 /// Adds, replaces or removes the RTT option, which is so long with its padding, and corrects the packet's size.

@@ -240,6 +240,14 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         }
     }
 
+    /// The pace of connection `id` was busy for so long with what a sender sent towards the mesh that has used up the window that it
+    /// is allowed: it would send more, though little of it waits.
+    pub fn on_limited(&mut self, id: Id, busy: Span) {
+        if let Some(flow) = self.flows.get_mut(&id) {
+            flow.demand.on_limited(busy);
+        }
+    }
+
     /// A wireless round trip of connection `id`, the wait in its pacing queue left out.
     pub fn on_round_trip(&mut self, id: Id, rtt: Span) {
         if let Some(flow) = self.flows.get_mut(&id) {

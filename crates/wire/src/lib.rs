@@ -33,4 +33,4 @@ pub use ip::protocol;
 pub use options::{RTT_EXID, RTT_OPTION_LENGTH};
 pub use outline::{Outline, outline};
 pub use packet::{Malformed, NotTcp, Packet, checksum_ok, parse};
-pub use rewrite::{NoRoom, clamp_mss, mark, set_rtt, strip_rtt};
+pub use rewrite::{NoRoom, clamp_mss, mark, set_rtt, set_window, strip_rtt};

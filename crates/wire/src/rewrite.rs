@@ -1,4 +1,4 @@
-//! Changing a packet on its way: options, and the mark of congestion.
+//! Changing a packet on its way: options, the window, and the mark of congestion.
 //!
 //! All changes of options are one: a new string of options in place of the old. The checksums are updated by the difference, which
 //! keeps the error of a packet that came damaged.
@@ -7,7 +7,7 @@ use crate::checksum::{Sum, update};
 use crate::ip::{Ip, array};
 use crate::options::{NOP, RTT_OPTION_LENGTH, Stop, Walk, rtt_option};
 use crate::packet::Layout;
-use crate::tcp::{CHECKSUM, HEADER, OFFSET_AND_FLAGS, OPTIONS_MAX, is_syn};
+use crate::tcp::{CHECKSUM, HEADER, OFFSET_AND_FLAGS, OPTIONS_MAX, WINDOW, is_syn};
 use alloc::vec::Vec;
 use core::fmt;
 use meshpace_units::{Ecn, Span};
@@ -158,6 +158,19 @@ pub fn clamp_mss(packet: &mut [u8], max: u16) -> bool {
         edit.overwrite(packet);
     }
     edit.is_some()
+}
+
+/// Writes the window field. Returns whether it was another; where this is no TCP packet, nothing is written.
+pub fn set_window(packet: &mut [u8], window: u16) -> bool {
+    let Ok((layout, ..)) = Layout::of(packet) else { return false };
+    let tcp = layout.ip.transport;
+    let old = u16::from_be_bytes(array(packet, tcp + WINDOW));
+    if old == window {
+        return false;
+    }
+    packet[tcp + WINDOW..tcp + WINDOW + 2].copy_from_slice(&window.to_be_bytes());
+    patch_checksum(packet, tcp + CHECKSUM, Sum::default().word(old), Sum::default().word(window));
+    true
 }
 
 /// Marks an IP packet as having met congestion, if its transport reacts to that (RFC 3168, section 5). Returns whether it

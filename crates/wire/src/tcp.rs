@@ -9,8 +9,9 @@ pub const HEADER: usize = 20;
 /// Bytes of options at most: the data offset counts to 15 words.
 pub const OPTIONS_MAX: usize = 40;
 
-/// Where the data offset and the flags are, and the checksum.
+/// Where the data offset and the flags are, the window, and the checksum.
 pub const OFFSET_AND_FLAGS: usize = 12;
+pub const WINDOW: usize = 14;
 pub const CHECKSUM: usize = 16;
 
 const FIN: u8 = 0x01;
@@ -57,7 +58,7 @@ pub fn segment(header: &[u8; HEADER], options: Options, payload: u32) -> Segment
             ece: bits & ECE != 0,
             cwr: bits & CWR != 0,
         },
-        window: half(14),
+        window: half(WINDOW),
         payload,
         options,
         ..Segment::new(half(0), half(2), Seq(word(4)))

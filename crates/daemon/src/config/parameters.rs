@@ -22,7 +22,7 @@ const LAW: [&str; 11] = [
 ];
 
 /// Keys of `[gateway]`.
-const GATEWAY: [&str; 30] = [
+const GATEWAY: [&str; 31] = [
     "goodput_control",
     "local_retransmission",
     "gc_profile",
@@ -44,6 +44,7 @@ const GATEWAY: [&str; 30] = [
     "gap_queue",
     "gap_queue_target",
     "gap_queue_interval",
+    "gap_window",
     "gap_retransmissions",
     "gap_buffer_windows",
     "gap_buffer_total",
@@ -151,7 +152,7 @@ pub(super) fn defaults(memory: Option<Memory>) -> Scheme {
     let set = scheme.set("gap_held_max", &RawValue::Integer(HELD_MAX));
     set.unwrap_or_else(|error| panic!("the default: {error}"));
     // A live gateway that let packets wait for seconds would be switched off; the paper's queue is there to be compared with.
-    for (key, word) in [("gap_queue", "codel"), ("gap_retransmissions", "first")] {
+    for (key, word) in [("gap_queue", "codel"), ("gap_window", "pipe"), ("gap_retransmissions", "first")] {
         let set = scheme.set(key, &RawValue::from(word));
         set.unwrap_or_else(|error| panic!("the default: {error}"));
     }

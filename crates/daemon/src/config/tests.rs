@@ -13,11 +13,12 @@ fn parse(text: &str) -> Config {
 fn an_empty_file_observes_and_has_the_papers_parameters() {
     let config = parse("");
     assert_eq!((config.mode, config.datapath, config.paced_share), (Mode::Observe, Datapath::Nfqueue, 1.0));
-    // A live gateway keeps its queues short and in the order of sequence, holds fewer packets, and compares flows that want more;
+    // A live gateway keeps its queues short, by windows, too, and in the order of sequence, holds fewer packets, and compares flows that want more;
     // all else is the paper's.
     let gateway = meshpace_gateway::Config {
         held_max: 16_384,
         codel: Some(meshpace_gateway::CodelConfig::BY_ROUND_TRIP),
+        announced: meshpace_gateway::Announced::Pipe,
         retransmissions: meshpace_gateway::Retransmissions::First,
         goodput_control: Some(meshpace_pacing::GoodputControlConfig::ROBUST),
         ..meshpace_gateway::Config::PAPER
@@ -45,6 +46,8 @@ fn law_and_gateway_take_the_names_of_schemes_md() {
     assert_eq!(config.gateway.goodput_control.unwrap().interval, Span::from_secs(2));
     assert_eq!(parse("[gateway]\ngoodput_control = false").gateway.goodput_control, None);
     assert_eq!(parse("[gateway]\ngap_queue = \"fifo\"").gateway.codel, None);
+    let receiver = parse("[gateway]\ngap_window = \"receiver\"").gateway.announced;
+    assert_eq!(receiver, meshpace_gateway::Announced::Receiver);
     let codel =
         parse("[gateway]\ngap_queue_target = \"50ms\"\ngap_queue_interval = 0.2").gateway.codel.unwrap();
     assert_eq!((codel.target, codel.interval), (Some(Span::from_millis(50)), Some(Span::from_millis(200))));

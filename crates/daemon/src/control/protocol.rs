@@ -255,6 +255,8 @@ pub struct Wait {
     pub aqm_drops: u64,
     /// Packets marked for the same reason.
     pub aqm_marks: u64,
+    /// Acknowledgements whose window was lowered to what the pace can use, so that less waits here.
+    pub windows_lowered: u64,
 }
 
 /// A list of flows.
@@ -313,6 +315,8 @@ pub struct Flow {
     pub buffered_bytes: u64,
     /// How long its packets wait for their turn, smoothed.
     pub wait_s: Option<f64>,
+    /// What its wired sender may have on its way, where the gateway allows it less than its receiver (`gap_window`).
+    pub window_bytes: Option<u64>,
     /// Packets dropped at its full buffer.
     pub drops: u64,
     /// Copies dropped of data that waited already or had been acknowledged.

@@ -79,6 +79,7 @@ fn wait(snapshot: &Snapshot) -> Wait {
         longest_now_s: now.map(Span::as_secs_f64),
         aqm_drops: snapshot.counters.aqm_drops,
         aqm_marks: snapshot.counters.aqm_marks,
+        windows_lowered: snapshot.counters.windows_lowered,
     }
 }
 
@@ -178,6 +179,7 @@ pub(super) fn flow(report: &FlowReport, at: Instant) -> Flow {
         queued: stats.queued,
         buffered_bytes: stats.buffered.0,
         wait_s: stats.wait.map(Span::as_secs_f64),
+        window_bytes: stats.window.map(|window| window.0),
         drops: stats.drops,
         duplicates: stats.duplicates,
         aqm_drops: stats.aqm_drops,

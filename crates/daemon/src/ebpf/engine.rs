@@ -379,6 +379,7 @@ impl Engine {
             aqm_drops: 0,
             aqm_marks: 0,
             wait: (known.down.begun && flow.is_paced()).then_some(waiting),
+            window: None,
             local_retransmissions: 0,
             samples: flow.law().map_or((0, 0), |law| (law.samples(), law.rejected())),
             wireless_rtt: flow.wireless.as_ref().and_then(|wireless| wireless.smoothed),

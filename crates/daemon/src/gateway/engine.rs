@@ -10,8 +10,8 @@ use crate::config::Config;
 use crate::hops::{Directory, ReceivedTtl, Way};
 use crate::state::{FlowDetail, FlowReport, Unread};
 use meshpace_gateway::{
-    Action, Activity, Departure, DupAck, FlowKey, FlowStats, Gateway, Route, RttOption, Side, TcpView,
-    Treatment, Verdict,
+    Action, Activity, Departure, DupAck, FlowKey, FlowStats, Gateway, Rewrite, Route, RttOption, Side,
+    TcpView, Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
 use meshpace_units::{Bytes, Ecn, Instant};
@@ -140,6 +140,7 @@ impl Engine {
             header_length: packet.header_length,
             wire_len: packet.wire_len,
             ecn: Ecn::NotEct,
+            whole: packet.wire_len <= Bytes(bytes.len() as u64),
         };
         let key = FlowKey::new(side, &view);
         let Some(treatment) = share::treatment(&self.config, &key) else {
@@ -150,7 +151,7 @@ impl Engine {
             unread.signed += 1;
             return Decision::Accept;
         }
-        let whole = packet.wire_len <= Bytes(bytes.len() as u64);
+        let whole = view.whole;
         let keeps = whole && treatment == Treatment::Pace && self.keeps(side, &packet);
         // Without its bytes it cannot be marked.
         let view = TcpView { ecn: if keeps { packet.ecn() } else { Ecn::NotEct }, ..view };
@@ -163,7 +164,7 @@ impl Engine {
             Route { hops: Some(hops), rates: LinkRates::Uniform(rate) }
         };
         match self.gateway.handle(now, side, &view, treatment, route, handle) {
-            Verdict::Forward(_, option) if whole => self.rewrite(bytes, option),
+            Verdict::Forward(_, changes) if whole => self.rewrite(bytes, changes),
             Verdict::Forward(..) => Decision::Accept,
             Verdict::Held => Decision::Hold,
             Verdict::Consumed(_) | Verdict::Dropped(_) | Verdict::Duplicate(_) => Decision::Drop,
@@ -325,25 +326,23 @@ impl Engine {
             && ((occupies && caches) || may_be_marked || packet.segment.options.rtt_wired.is_some())
     }
 
-    /// Writes the option into a whole packet, or takes it out.
-    fn rewrite<'a>(&'a mut self, bytes: &'a mut [u8], option: RttOption) -> Decision<'a> {
-        match option {
-            RttOption::Keep => Decision::Accept,
+    /// Changes a whole packet.
+    fn rewrite<'a>(&'a mut self, bytes: &'a mut [u8], changes: Rewrite) -> Decision<'a> {
+        let announces = changes.window.is_some_and(|window| meshpace_wire::set_window(bytes, window));
+        let strips = match changes.option {
+            RttOption::Keep => false,
+            RttOption::Strip => meshpace_wire::strip_rtt(bytes),
             RttOption::Set(rtt) => {
                 self.rewritten.clear();
                 self.rewritten.extend_from_slice(bytes);
                 match meshpace_wire::set_rtt(&mut self.rewritten, rtt) {
-                    Ok(()) => Decision::Rewrite(&self.rewritten),
-                    Err(meshpace_wire::NoRoom) => strip(bytes),
+                    Ok(()) => return Decision::Rewrite(&self.rewritten),
+                    Err(meshpace_wire::NoRoom) => meshpace_wire::strip_rtt(bytes),
                 }
             }
-            RttOption::Strip => strip(bytes),
-        }
+        };
+        if announces || strips { Decision::Rewrite(bytes) } else { Decision::Accept }
     }
-}
-
-fn strip(bytes: &mut [u8]) -> Decision<'_> {
-    if meshpace_wire::strip_rtt(bytes) { Decision::Rewrite(bytes) } else { Decision::Accept }
 }
 
 /// The packet as having met congestion. Its copy in the cache stays as it was.

@@ -136,6 +136,8 @@ impl Exporter {
             "Packets dropped or marked since packets waited too long (CoDel).",
             signals,
         )?;
+        let help = "Acknowledgements whose window was lowered to what the flow's pace can use.";
+        out.counter("windows_lowered", help, counters.windows_lowered)?;
         out.counter("failed_packets", "Packets whose handling failed inside.", driver.failed)?;
         out.gauge("held_packets", "Packets waiting.", None, Some(*held as f64))?;
         out.gauge("buffered", "Bytes in queues and caches.", Some(&Unit::Bytes), Some(buffered.0 as f64))

@@ -5,7 +5,7 @@ use crate::budget::Budget;
 use crate::pacing_queue::Outbound;
 use crate::segment_map::{Recorded, UNACKED_MAX};
 use crate::{Config, DupAck};
-use meshpace_units::{Bytes, Instant};
+use meshpace_units::{Bytes, Instant, Span};
 
 impl<P: Clone> Down<P> {
     /// Gives the cached packets back.
@@ -76,6 +76,9 @@ impl<P: Clone> Down<P> {
         budget: &mut Budget<'_>,
     ) {
         let wire_len = packet.wire_len;
+        if self.window_used_up {
+            self.limited += self.interval().unwrap_or(Span::ZERO);
+        }
         let caches = self.is_paced()
             && config.dupack != DupAck::Off
             && self.queue.bytes() + self.cached + wire_len <= config.flow_limit(self.window)

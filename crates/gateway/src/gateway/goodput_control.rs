@@ -14,6 +14,9 @@ impl<P: Clone> Gateway<P> {
         for _ in before.again..told.again {
             goodput.on_retransmission(slot);
         }
+        if told.limited > before.limited {
+            goodput.on_limited(slot, told.limited - before.limited);
+        }
         if told.down != before.down {
             goodput.on_pending(now, slot, Direction::Down, told.down);
         }

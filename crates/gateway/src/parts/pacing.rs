@@ -1,7 +1,7 @@
 //! TCP-GAP's gateway without goodput control, and what it shares with the one that has it.
 
 use super::GatewayPart;
-use crate::{CodelConfig, Config, Discipline, DupAck, Kept, Queues, Retransmissions};
+use crate::{Announced, CodelConfig, Config, Discipline, DupAck, Kept, Queues, Retransmissions};
 use meshpace_keys::{Key, Preset, Values, real};
 use meshpace_pacing::{AdaptiveConfig, Departures};
 use meshpace_units::Span;
@@ -34,7 +34,7 @@ pub(super) static REPAIR: [Key; 1] = [Key::word(
 )];
 
 /// The keys of the gateway itself.
-pub(super) static KEYS: [Key; 17] = [
+pub(super) static KEYS: [Key; 18] = [
     Departures::KEY,
     Key::time_or(
         "gap_initial_interval",
@@ -80,6 +80,13 @@ pub(super) static KEYS: [Key; 17] = [
         Span::from_secs(100),
         "With gap_queue = \"codel\": how long it may stand, or until the answer to a signal reaches the head of the queue: a round trip, \
          a target and three spacings; at least two targets (RFC 8289, section 4.3).",
+    ),
+    Key::word(
+        "gap_window",
+        Announced::WORDS,
+        PAPER.announced.word(),
+        "Window that acknowledgements from the mesh announce to a wired sender: the receiver's, or no more than its flow's pace can use \
+         (ours, not the paper's).",
     ),
     Key::word(
         "gap_retransmissions",
@@ -149,6 +156,7 @@ pub(super) fn config(values: &Values) -> Config {
                 interval: values.span_given("gap_queue_interval"),
             }),
         },
+        announced: values.word("gap_window"),
         retransmissions: values.word("gap_retransmissions"),
         buffer_windows: values.count("gap_buffer_windows"),
         buffer_total: values.bytes("gap_buffer_total"),

@@ -54,6 +54,7 @@ pub struct Script {
     pub overhead: u32,
     pub treatment: Treatment,
     pub ecn: Ecn,
+    pub whole: bool,
 }
 
 impl Script {
@@ -69,6 +70,7 @@ impl Script {
             overhead: 40,
             treatment: Treatment::Pace,
             ecn: Ecn::NotEct,
+            whole: true,
         }
     }
 
@@ -81,6 +83,11 @@ impl Script {
 
     /// The handshake of the current flow.
     pub fn handshake(&mut self) {
+        self.handshake_over(Span::ZERO);
+    }
+
+    /// The same, with so long a round trip of the wired part.
+    pub fn handshake_over(&mut self, wired: Span) {
         let scale = Options { window_scale: Some(SCALE), ..Options::default() };
         let syn = Segment { flags: SYN, seq: Seq(WIRELESS_ISN), options: scale, ..self.up(0, 0, 0) };
         let syn_ack = Segment {
@@ -92,6 +99,7 @@ impl Script {
         };
         let ack = self.up(0, 0, 0);
         self.forwards(Side::Wireless, &syn);
+        self.now += wired;
         self.forwards(Side::Wired, &syn_ack);
         self.forwards(Side::Wireless, &ack);
     }
@@ -140,6 +148,7 @@ impl Script {
             header_length: segment.header_length(),
             wire_len: Bytes(u64::from(segment.payload + self.overhead)),
             ecn: self.ecn,
+            whole: self.whole,
         };
         let (hops, rates) = (self.hops, self.rates.clone());
         let route = |to| {
@@ -157,7 +166,7 @@ impl Script {
     #[track_caller]
     pub fn forwards_with(&mut self, side: Side, segment: &Segment, option: RttOption) -> Packet {
         let (packet, verdict) = self.hand_in(side, segment);
-        assert_eq!(verdict, Verdict::Forward(packet, option), "at {:?}", self.now);
+        assert_eq!(verdict, Verdict::Forward(packet, option.into()), "at {:?}", self.now);
         packet
     }
 
@@ -219,7 +228,7 @@ impl Script {
         self.forwards(Side::Wired, &data);
         self.now += Span::from_millis(rtt_ms);
         let ack = self.ack(offset + MSS);
-        self.forwards(Side::Wireless, &ack);
+        assert!(matches!(self.hand_in(Side::Wireless, &ack).1, Verdict::Forward(..)));
         offset + MSS
     }
 }

@@ -29,7 +29,7 @@ fn traffic_at_gateways(record: &Record) -> [usize; 2] {
 }
 
 /// The queue and goodput control of a live gateway's defaults (docs/meshpaced-config.md).
-const LIVE: &str = "[scheme.live]\nbase = \"tcp-gap\"\ngap_queue = \"codel\"\ngap_retransmissions = \"first\"\ngc_profile = \"robust\"\n";
+const LIVE: &str = "[scheme.live]\nbase = \"tcp-gap\"\ngap_queue = \"codel\"\ngap_window = \"pipe\"\ngap_retransmissions = \"first\"\ngc_profile = \"robust\"\n";
 
 /// The sender's least RTO, s (schemes.md 19).
 const RTO_MIN: f64 = 1.0;

@@ -22,6 +22,8 @@ pub(super) struct Demand {
     retransmissions: u32,
     /// The share of this interval's packets that had to wait, where the packets themselves are not seen.
     waited: f64,
+    /// How long the pace was busy in this interval with a sender held back by its window.
+    limited: Span,
     round_trips: RoundTrips,
     /// What was found for the latest interval.
     backlogged: bool,
@@ -105,6 +107,10 @@ impl Demand {
         self.waited = share;
     }
 
+    pub fn on_limited(&mut self, busy: Span) {
+        self.limited += busy;
+    }
+
     pub fn on_round_trip(&mut self, rtt: Span) {
         let trips = &mut self.round_trips;
         trips.least = Some(trips.least.map_or(rtt, |least| least.min(rtt)));
@@ -130,6 +136,8 @@ impl Demand {
         };
         self.silent = if heard { 0 } else { self.silent.saturating_add(1) };
         let waited = core::mem::take(&mut self.waited);
+        // Both towards the mesh and at the same time: the longer counts.
+        let busy = busy.max(core::mem::take(&mut self.limited));
         let waits = waited.max(busy.as_secs_f64() / elapsed.as_secs_f64()) >= config.backlog_share;
         let loses = again >= config.backlog_losses;
         let queues = slower.is_some_and(|slower| slower >= config.backlog_rtt);

@@ -4,7 +4,7 @@
 use super::reference::{self, dissect, folded, same, tcp_words, words};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Span};
-use meshpace_wire::{NoRoom, Packet, checksum_ok, clamp_mss, parse, set_rtt, strip_rtt};
+use meshpace_wire::{NoRoom, Packet, checksum_ok, clamp_mss, parse, set_rtt, set_window, strip_rtt};
 
 /// Parses, against the reference.
 pub fn reading(bytes: &[u8]) {
@@ -103,6 +103,24 @@ pub fn clamping(before: &[u8], max: u16) -> Vec<u8> {
     let unchanged = parse(before).map(|mut packet| {
         let mss = &mut packet.segment.options.mss;
         *mss = if packet.segment.flags.syn { mss.map(|mss| mss.min(max)) } else { *mss };
+        packet
+    });
+    assert_eq!(parse(&after), unchanged);
+    sums(before, &after);
+    after
+}
+
+/// Writes the window, against the reference.
+pub fn announcing(before: &[u8], window: u16) -> Vec<u8> {
+    let mut after = before.to_vec();
+    let changed = set_window(&mut after, window);
+    assert_eq!(changed, after != before);
+    if let Some(expected) = reference::announce(before, window) {
+        let tcp = parse(&after).expect("it was TCP").tcp_offset;
+        assert!(same(&after, &expected, tcp), "{after:02x?}\n{expected:02x?}");
+    }
+    let unchanged = parse(before).map(|mut packet| {
+        packet.segment.window = window;
         packet
     });
     assert_eq!(parse(&after), unchanged);

@@ -266,3 +266,10 @@ pub fn clamp(packet: &[u8], max: u16) -> Option<Vec<u8>> {
     }
     Some(anatomy.assemble(packet))
 }
+
+/// The packet with another window.
+pub fn announce(packet: &[u8], window: u16) -> Option<Vec<u8>> {
+    let mut anatomy = dissect(packet)?;
+    anatomy.fixed[14..16].copy_from_slice(&window.to_be_bytes());
+    Some(anatomy.assemble(packet))
+}

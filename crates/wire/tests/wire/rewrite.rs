@@ -28,8 +28,13 @@ proptest! {
     }
 
     #[test]
+    fn the_window_is_what_was_written(packet in any_packet(), window in any::<u16>()) {
+        judge::announcing(&packet, window);
+    }
+
+    #[test]
     fn changes_add_up(packet in any_packet(), ms in any::<[u16; 2]>(), max in any::<u16>()) {
         let set = judge::setting(&judge::clamping(&packet, max), ms[0]);
-        judge::setting(&judge::stripping(&set), ms[1]);
+        judge::setting(&judge::announcing(&judge::stripping(&set), max), ms[1]);
     }
 }

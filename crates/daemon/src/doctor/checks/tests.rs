@@ -79,7 +79,7 @@ fn mesh0(facts: &mut Facts) -> &mut Interface {
 
 #[test]
 fn nothing_is_said_against_a_good_machine() {
-    let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_queue = \"fifo\"\n\
+    let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n[gateway]\ngap_queue = \"fifo\"\ngap_window = \"receiver\"\n\
                 gc_profile = \"paper\"\nlocal_retransmission = \"off\"\n";
     for text in [MESH, ebpf] {
         let findings = all(&config(text), &good());

@@ -1,6 +1,6 @@
 use super::*;
 use crate::ebpf::layout::Half;
-use meshpace_gateway::{Endpoint, Gateway, RttOption, Side, TcpView, Verdict};
+use meshpace_gateway::{Endpoint, Gateway, Rewrite, Side, TcpView, Verdict};
 use meshpace_pacing::{GoodputControlConfig, LinkRates};
 use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Ecn, Rate, Seq};
@@ -241,6 +241,7 @@ impl Both {
             header_length: 20,
             wire_len: Bytes(u64::from(segment.payload) + 40),
             ecn: Ecn::NotEct,
+            whole: true,
         };
         let mut verdict = self.gateway.handle(self.now, side, &view, Treatment::Pace, |_| route(), ());
         // Only goodput control's caps are longer than the pauses between exchanges.
@@ -248,10 +249,10 @@ impl Both {
             self.now = self.now.max(self.gateway.poll_timeout().expect("a departure is due"));
             self.run_timers();
             if self.gateway.poll_transmit(self.now).is_some() {
-                verdict = Verdict::Forward((), RttOption::Keep);
+                verdict = Verdict::Forward((), Rewrite::NOTHING);
             }
         }
-        assert_eq!(verdict, Verdict::Forward((), RttOption::Keep), "at {:?}", self.now);
+        assert_eq!(verdict, Verdict::Forward((), Rewrite::NOTHING), "at {:?}", self.now);
     }
 
     /// One data packet of a flow goes down, and its ACK comes back after `rtt`; then a pause longer than any interval.

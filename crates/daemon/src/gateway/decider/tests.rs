@@ -4,7 +4,7 @@ use meshpace_units::{Seq, Span};
 use std::net::{IpAddr, Ipv4Addr};
 
 const CONFIG: &str = "mode = \"pace\"\n[mesh]\nsubnets = [\"10.77.0.0/16\"]\nrate = \"2Mbps\"\n\
-    [hops]\nsources = []\ndefault = 4\n";
+    [hops]\nsources = []\ndefault = 4\n[gateway]\ngap_window = \"receiver\"\n";
 const MESH: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
 const INTERNET: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 

@@ -12,6 +12,9 @@ const SYN: Flags = Flags { syn: true, ..Flags::NONE };
 const PACE: &str = "mode = \"pace\"\n[mesh]\nsubnets = [\"10.77.0.0/16\", \"fd77::/16\"]\nrate = \"2Mbps\"\n\
     [hops]\nsources = [\"static\", \"ttl\"]\n[hops.static]\n\"10.77.0.0/16\" = 4\n";
 
+/// In the table `gateway`: windows stay as they are.
+const RECEIVER: &str = "gap_window = \"receiver\"\n";
+
 const NO_REPAIR: &str = "[gateway]\nlocal_retransmission = \"off\"\n";
 
 fn config(text: &str) -> Arc<Config> {
@@ -153,6 +156,46 @@ fn the_option_goes_into_acks_up_to_the_mesh_and_nowhere_else() {
     }
 }
 
+/// A download announces to its sender what the pace can use: on the wire, with right checksums, whatever else is changed.
+#[test]
+fn acknowledgements_announce_the_pipe() {
+    for (v6, forged, keys) in
+        [(false, false, ""), (true, false, ""), (false, true, ""), (false, false, RECEIVER)]
+    {
+        let mut w =
+            World::new(&format!("{}[gateway]\n{keys}", PACE.replace("= 4\n", "= 4\n\"fd77::/16\" = 4\n")));
+        w.v6 = v6;
+        let scale = Options { window_scale: Some(2), ..Options::default() };
+        for (side, seq, flags) in [(Side::Wireless, 0, SYN), (Side::Wired, 0, Flags { ack: true, ..SYN })] {
+            let syn = Segment { flags, options: scale, ..w.segment(side, seq, 1, 0) };
+            let packet = w.packet(side, &syn);
+            assert_eq!(w.hand_in(ms(0), &packet), Out::Accept, "the window of a SYN stays");
+        }
+        let options = Options { rtt_wired: forged.then_some(Span::from_millis(1)), ..Options::default() };
+        let mut announced = Vec::new();
+        for n in 0..300 {
+            let data = w.down(1 + n * MSS, MSS);
+            w.hand_in(ms(u64::from(n) * 80), &data);
+            let ack = Segment { options, ..w.segment(Side::Wireless, 1, 1 + (n + 1) * MSS, 0) };
+            let packet = w.packet(Side::Wireless, &ack);
+            match w.hand_in(ms(u64::from(n) * 80 + 40), &packet) {
+                Out::Accept => announced.push(60_000 << 2),
+                Out::Rewrite(bytes) => {
+                    assert!(checksum_ok(&bytes) && bytes.len() == packet.len());
+                    let told = parse(&bytes).unwrap().segment;
+                    assert_eq!((told.ack, told.seq, told.options.rtt_wired), (ack.ack, ack.seq, None));
+                    announced.push(u32::from(told.window) << 2);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        // 60,000 units of 4 bytes were told in the beginning, and are used up by the 240th.
+        let expected = if keys.is_empty() { 2 * MSS } else { 60_000 << 2 };
+        assert_eq!(announced.last(), Some(&expected), "{v6} {forged} {keys}");
+        assert!(announced.windows(2).all(|pair| pair[1] + MSS >= pair[0]), "{announced:?}");
+    }
+}
+
 #[test]
 fn a_held_packet_with_a_forged_option_leaves_without_it() {
     let mut w = World::new(PACE);
@@ -216,7 +259,8 @@ fn a_hole_is_repaired_with_the_bytes_that_were_lost() {
 fn what_was_not_kept_is_left_to_the_sender() {
     // A packet that is cut off; one that was held while nothing was to be repaired.
     for cut in [true, false] {
-        let mut w = World::new(&if cut { PACE.to_owned() } else { format!("{PACE}{NO_REPAIR}") });
+        let keys = if cut { "[gateway]\n" } else { NO_REPAIR };
+        let mut w = World::new(&format!("{PACE}{keys}{RECEIVER}"));
         for (seq, side) in [(0, Side::Wireless), (0, Side::Wired)] {
             let flags = Flags { ack: side == Side::Wired, ..SYN };
             let syn = w.packet(side, &Segment { flags, ..w.segment(side, seq, 1, 0) });
@@ -226,7 +270,7 @@ fn what_was_not_kept_is_left_to_the_sender() {
         let (first, lost) = (w.down(1 + MSS, MSS), w.down(1 + 2 * MSS, MSS));
         assert_eq!(w.hand_in(ms(40), &first), Out::Accept);
         assert_eq!(w.hand_in(ms(40), if cut { &lost[..100] } else { &lost }), Out::Hold);
-        w.engine.reload(ms(41), config(PACE));
+        w.engine.reload(ms(41), config(&format!("{PACE}[gateway]\n{RECEIVER}")));
         assert!(matches!(w.outputs(ms(500))[..], [Output::Release { .. }]));
         let ack = w.up(1, 1 + 2 * MSS, 0);
         let told: Vec<_> = [501, 502, 700, 900, 1_100, 1_300].map(|at| w.hand_in(ms(at), &ack)).into();

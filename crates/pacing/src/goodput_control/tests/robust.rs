@@ -248,6 +248,11 @@ fn a_flow_is_backlogged_by_what_waits_what_is_lost_or_how_it_queues() {
     assert!(!found(&|_| {}));
     assert!(!found(&|world| waits(world, 2)));
     assert!(found(&|world| waits(world, 3)), "3 of 5 s");
+    assert!(!found(&|world| world.control.on_limited(1, second * 2)));
+    assert!(
+        found(&|world| world.control.on_limited(1, second * 3)),
+        "its window, not the queue, holds it back"
+    );
     assert!(found(&|world| world.control.on_retransmission(1)));
     assert!(!found(&|world| world.control.on_round_trip(1, Span::from_millis(990))));
     assert!(found(&|world| world.control.on_round_trip(1, Span::from_millis(1_000))));
