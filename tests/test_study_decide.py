@@ -10,6 +10,7 @@ import pytest
 
 from commanding import Cli
 from meshpace.report.model import Verdict
+from meshpace.study import command, registry
 from meshpace.study.claims import BEST_LEAST, Ask, Claim, judge
 from meshpace.study.decide import BLOCK, Decision, decide, deepen, noted, save
 from meshpace.study.executors import workers
@@ -212,6 +213,26 @@ def test_what_was_added_is_noted_for_reports(tmp_path: Path) -> None:
     assert again.complete
     assert noted(store.directory, EFFORT, Maker("0", "another")) == ({}, False)
     assert noted(tmp_path / "none", EFFORT, running()) == ({}, False)
+
+
+@pytest.mark.parametrize("budget_s", [None, 0.0])
+def test_what_another_process_notes_meanwhile_is_kept(
+    budget_s: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ("another", next(study().cells(EFFORT)))
+    (tmp_path / "s").mkdir()
+    save(tmp_path / "s", EFFORT, running(), {place: BLOCK}, ended=True)
+
+    def makes_while_another_decides(*given: object) -> object:
+        tally = make(*given)  # type: ignore[arg-type]
+        save(tmp_path / "s", EFFORT, running(), {place: 2 * BLOCK}, ended=True)
+        return tally
+
+    monkeypatch.setattr(command, "make", makes_while_another_decides)
+    monkeypatch.setattr(registry, "find", lambda _: (study(),))
+    command.run_studies(["small"], EFFORT, tmp_path / "s", 2, budget_s=budget_s, as_json=True)
+    assert json.loads(capsys.readouterr().out)["runs"]["made"] == 12
+    assert noted(tmp_path / "s", EFFORT, running())[0] == {place: 2 * BLOCK}
 
 
 def test_the_command(cli: Cli) -> None:
