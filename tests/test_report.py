@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -121,3 +122,11 @@ def test_a_still_follows_its_reader_light_or_dark() -> None:
             assert named <= set(re.findall(r"--([a-z0-9]+):", look)), "each has both looks"
         assert alone.count(":root {") == 2
         assert alone == picture("A & B", [what], {"made by": "a test"}), "the same bytes"
+
+
+def test_without_what_draws_a_page_says_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    section = Section("One", "lead", (View("", (chart(Estimate(1, 0.1, 5)),)),))
+    page = render(Report("t", "lead", (), (), (section,)))
+    check_page(page)
+    assert "matplotlib: pip install &#39;meshpace[papers]&#39;" in page
