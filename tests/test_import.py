@@ -181,3 +181,10 @@ def test_what_cannot_be_imported(text: str, expected: str, cli: Cli, tmp_path: P
         cli, "import", *write(tmp_path, (NETJSON,)), "--routing", "ospf"
     )
     assert "no such node" in expect_refusal(cli, "import", *write(tmp_path, (NETJSON,)), "--gateway", "x")
+    told = expect_refusal(cli, "import", *write(tmp_path, (NETJSON,)), "--rate", "11mbs")
+    assert told.startswith('--rate: found "11mbs"')
+    for rows, said in (("a,1,2\nb,1,2\na,1,3", ":4: found the node 'a' again"), ("a,1,east", ":2: found lon = 'east'")):
+        (tmp_path / "mesh.csv").write_text(f"id,lat,lon\n{rows}\n")
+        assert f"mesh.csv{said}; allowed" in expect_refusal(cli, "import", "mesh.csv")
+    assert "which this command reads" in expect_refusal(cli, "import", "mesh.csv", "-o", "mesh.csv")
+    assert not (tmp_path / "scenario.toml").exists()

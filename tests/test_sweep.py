@@ -129,6 +129,8 @@ def test_precision_by_its_words() -> None:
         (("--precision", "goodput=2%"), "--precision: found goodput (did you mean goodput_bps?); allowed: measured_s"),
         (("--budget", "3s"), "--budget: found 3s without --precision; allowed: both, or neither"),
         (("--csv", "a.csv", "--report", "./a.csv"), "--report: found a.csv, which --csv writes; allowed: another file"),
+        (("--csv", "."), ".: Is a directory"),
+        (("--report", "../"), "..: Is a directory"),
         (("--csv", "chain.toml"), "--csv: found chain.toml, which this command reads; allowed: another file"),
         (("--vary", "topology.hops=2,3", "--vary", "topology.hops=4"), "--vary"),
         (("--vary", "topology.hops=2,3", "--set", "topology.hops=2"), "--set"),

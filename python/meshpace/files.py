@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -40,6 +41,8 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     Raises:
         OSError: the file cannot be made; said at once, before what fills it is computed.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         draft.touch()

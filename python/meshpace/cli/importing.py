@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from meshpace.cli.declared import Argument, Option
-from meshpace.cli.failure import reports_failure
+from meshpace.cli.failure import InputError, reports_failure
 
 
 @reports_failure
@@ -27,14 +27,20 @@ def import_mesh(
 ) -> None:
     """Make a scenario of a mesh: NetJSON, meshviewer, batadv-vis, OLSR, babeld, 802.11s, CSV."""
     from meshpace.engine import Job, complaints
-    from meshpace.files import replacing
+    from meshpace.files import distinct, replacing
     from meshpace.meshes.read import read
     from meshpace.meshes.write import scenario
 
+    distinct({"--output": output}, files)
     mesh = read(files)
     text = scenario(mesh, output.stem, gateway=gateway, rate=rate, routing=routing)
+    found = complaints(Job(str(output), text.encode()))
+    for message in found:
+        _, of_rate, what = message.partition(" radio.rate: ")
+        if of_rate:
+            raise InputError(f"--rate: {what}")
     with replacing(output) as draft:
         draft.write_text(text, encoding="utf-8")
     print(f"{output}: {mesh.form}, {len(mesh.nodes)} nodes, {len(mesh.links)} links; assumptions stand at its top")
-    for message in complaints(Job(str(output), text.encode())):
+    for message in found:
         print(f"It cannot be run as it is: {message}", file=sys.stderr)

@@ -232,6 +232,7 @@ _TQ = "loss = 1 - TQ, batman-adv's transmit quality"
 def _csv(documents: Sequence[tuple[Path, Any]]) -> Mesh:
     nodes: list[Node] = []
     links: list[Link] = []
+    known: set[str] = set()
     for path, rows in documents:
         head = set(rows[0]) if rows else set()
         if "id" not in head and not {"from", "to"} <= head:
@@ -242,10 +243,14 @@ def _csv(documents: Sequence[tuple[Path, Any]]) -> Mesh:
         for line, row in enumerate(rows, start=2):
             try:
                 if "id" in head:
-                    nodes.append(_csv_node(row))
+                    node = _csv_node(row)
+                    if node.id in known:
+                        raise MeshFileError(f"{path}:{line}: found the node {node.id!r} again; allowed: each once")
+                    known.add(node.id)
+                    nodes.append(node)
                 else:
-                    loss = row.get("loss")
-                    delivered = None if loss in (None, "") else 1 - float(loss)
+                    loss = _number(row, "loss")
+                    delivered = None if loss is None else 1 - loss
                     links.append(Link(row["from"], row["to"], delivered, row.get("rate") or None))
             except (ValueError, TypeError, AttributeError) as error:
                 raise MeshFileError(
@@ -257,13 +262,19 @@ def _csv(documents: Sequence[tuple[Path, Any]]) -> Mesh:
     return _mesh("CSV", nodes, links, "loss as given" if links else "")
 
 
-def _csv_node(row: Mapping[str, str]) -> Node:
-    def number(name: str) -> float | None:
-        return float(row[name]) if row.get(name) else None
+def _number(row: Mapping[str, str], name: str) -> float | None:
+    if not row.get(name):
+        return None
+    try:
+        return float(row[name])
+    except ValueError:
+        raise ValueError(f"{name} = {row[name]!r}") from None
 
-    x, y = number("x"), number("y")
+
+def _csv_node(row: Mapping[str, str]) -> Node:
+    x, y = _number(row, "x"), _number(row, "y")
     return Node(
-        row["id"], row.get("label") or "", _place(number("lat"), number("lon")), number("height"),
+        row["id"], row.get("label") or "", _place(_number(row, "lat"), _number(row, "lon")), _number(row, "height"),
         None if x is None or y is None else (x, y), (row.get("gateway") or "").lower() in ("1", "true", "yes"),
     )  # fmt: skip
 
