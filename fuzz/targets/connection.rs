@@ -190,7 +190,7 @@ impl World {
                 }
             }
             Step::Read(bytes) => self.tcp.read(self.tcp.readable().min(bytes.into())),
-            Step::Mss(mss) => self.tcp.set_mss(u32::from(mss).clamp(SMALLEST_MSS, self.tcp.config().mss)),
+            Step::Mss(mss) => self.tcp.set_mss(u32::from(mss).clamp(SMALLEST_MSS, self.tcp.configured_mss())),
             Step::Close => self.tcp.close(),
             Step::Abort => self.tcp.abort(),
         }
@@ -235,7 +235,7 @@ impl World {
             sent += 1;
             assert!(sent <= BURST, "no end: {transmit:?}");
             let payload = u64::from(transmit.segment.payload);
-            assert!(payload <= u64::from(self.tcp.config().mss), "{transmit:?}");
+            assert!(payload <= u64::from(self.tcp.configured_mss()), "{transmit:?}");
             assert!(
                 transmit.ecn == Ecn::NotEct || (transmit.ecn == Ecn::Ect0 && payload > 0),
                 "{transmit:?}"

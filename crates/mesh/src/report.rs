@@ -18,6 +18,7 @@ impl Simulation<'_> {
     pub(crate) fn report(&mut self, scenario: &Scenario, end: Instant) -> RunResult {
         let stopped = if self.meter.is_complete() { self.now() } else { end };
         self.network.settle(stopped);
+        self.network.end();
         let began = self.meter.began().unwrap_or(stopped);
         let flows: Vec<_> =
             (0..self.flows.len()).map(|i| self.flow_result(i, scenario, began, stopped)).collect();

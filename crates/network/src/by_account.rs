@@ -26,6 +26,10 @@ impl<T: Copy> ByAccount<T> {
         let index = match self.place(account) {
             Ok(index) => index,
             Err(index) => {
+                if self.entries.len() == self.entries.capacity() {
+                    // Every node has such a list, mostly short: doubling would leave half of it empty.
+                    self.entries.reserve_exact(2);
+                }
                 self.entries.insert(index, (account, [first(); 2]));
                 index
             }

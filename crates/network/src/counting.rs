@@ -4,6 +4,7 @@ use crate::gateway_node::GatewayNode;
 use crate::network::Network;
 use crate::node::Node;
 use crate::wired::WiredLink;
+use meshpace_radio::Hearers;
 use meshpace_units::{Instant, Quantiles};
 use std::fmt::Debug;
 
@@ -47,6 +48,11 @@ impl<T: Copy + Debug> Network<T> {
         if let Some(queues) = &mut self.queues {
             queues.settle(end);
         }
+    }
+
+    /// The run is over, and nobody moves any more: who hears whom is let go, for the memory that a result takes.
+    pub fn end(&mut self) {
+        self.hearers = Hearers::default();
     }
 
     /// The mesh nodes, with what they count.

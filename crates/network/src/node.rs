@@ -108,6 +108,10 @@ impl LinkCounters {
         let index = match self.by_next_hop.binary_search_by_key(&next_hop, |entry| entry.0) {
             Ok(index) => index,
             Err(index) => {
+                if self.by_next_hop.len() == self.by_next_hop.capacity() {
+                    // Every node has such a list, mostly short: doubling would leave half of it empty.
+                    self.by_next_hop.reserve_exact(2);
+                }
                 self.by_next_hop.insert(index, (next_hop, LinkCount::default()));
                 index
             }

@@ -1,7 +1,7 @@
 //! The table of who hears whom.
 //!
 //! A mesh of 256 nodes on a square kilometre has 30,000 entries, and every frame walks over a hundred of them. They lie in one
-//! piece, packed to 16 bytes; where nodes move, the table is made anew in the same place.
+//! piece, packed to 14 bytes; where nodes move, the table is made anew in the same place.
 
 use meshpace_units::{NodeId, Span};
 
@@ -22,34 +22,42 @@ pub struct Hearer {
 
 /// A [`Hearer`] as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, packed(2))]
 struct Entry {
     power: f64,
-    /// ns: up to 4 s, in which light goes three times to the Moon.
+    /// ns, below the flags: up to 1 s, in which light goes three quarters of the way to the Moon.
     delay: u32,
     node: u16,
-    decodable: bool,
-    lossy: bool,
 }
 
-const _: () = assert!(size_of::<Entry>() == 16);
+const _: () = assert!(size_of::<Entry>() == 14);
+
+const DECODABLE: u32 = 1 << 30;
+const LOSSY: u32 = 1 << 31;
 
 impl Entry {
     fn new(hearer: &Hearer) -> Self {
         let Hearer { node, power, delay, decodable, lossy } = *hearer;
-        let delay = u32::try_from(delay.as_nanos()).unwrap_or_else(|_| panic!("a frame flies {delay:?}"));
+        let nanos = u32::try_from(delay.as_nanos()).ok().filter(|nanos| *nanos < DECODABLE);
+        let nanos = nanos.unwrap_or_else(|| panic!("a frame flies {delay:?}"));
         let node = u16::try_from(node.0).unwrap_or_else(|_| panic!("{node:?} of at most 65,536 nodes"));
-        Self { power, delay, node, decodable, lossy }
+        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
+        Self { power, delay: nanos | flag(decodable, DECODABLE) | flag(lossy, LOSSY), node }
+    }
+
+    fn node(&self) -> u32 {
+        u32::from(self.node)
     }
 
     #[inline]
     fn hearer(&self) -> Hearer {
-        let Self { power, delay, node, decodable, lossy } = *self;
+        let Self { power, delay, node } = *self;
         Hearer {
             node: NodeId(u32::from(node)),
             power,
-            delay: Span::from_nanos(u64::from(delay)),
-            decodable,
-            lossy,
+            delay: Span::from_nanos(u64::from(delay & (DECODABLE - 1))),
+            decodable: delay & DECODABLE != 0,
+            lossy: delay & LOSSY != 0,
         }
     }
 }
@@ -87,15 +95,15 @@ impl Hearers {
     #[must_use]
     pub fn get(&self, from: NodeId, to: NodeId) -> Option<Hearer> {
         let row = self.row(from);
-        row.binary_search_by_key(&to.0, |entry| u32::from(entry.node)).ok().map(|at| row[at].hearer())
+        row.binary_search_by_key(&to.0, Entry::node).ok().map(|at| row[at].hearer())
     }
 
     /// Notes that the link from one node to another loses frames, if it is there.
     pub fn mark_lossy(&mut self, from: NodeId, to: NodeId) {
         let start = self.start(from);
         let row = &mut self.entries[start..self.ends[from.index()] as usize];
-        if let Ok(at) = row.binary_search_by_key(&to.0, |entry| u32::from(entry.node)) {
-            row[at].lossy = true;
+        if let Ok(at) = row.binary_search_by_key(&to.0, Entry::node) {
+            row[at].delay |= LOSSY;
         }
     }
 
@@ -143,7 +151,7 @@ mod tests {
         let rows = [
             vec![hearer(1, 1e-9, 1, true), hearer(65_535, 3.7e-13, 11_600_000, false)],
             vec![],
-            vec![hearer(0, f64::MIN_POSITIVE, u64::from(u32::MAX), true)],
+            vec![hearer(0, f64::MIN_POSITIVE, u64::from(DECODABLE - 1), true)],
         ];
         let mut table = Hearers::new(rows.iter().map(Vec::as_slice));
         assert_eq!(table.nodes(), 3);

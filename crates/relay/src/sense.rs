@@ -103,7 +103,7 @@ pub(crate) struct Sense {
     backoffs: Backoffs,
     meter: Meter,
     /// Busy times by role, if those count.
-    roles: Option<Roles>,
+    roles: Option<Box<Roles>>,
     /// What the receivers of our links measured, as their acknowledgements told it.
     told: BTreeMap<NodeId, Pair>,
     /// RTS that were for us, by sender: when they ended.
@@ -132,8 +132,9 @@ impl Sense {
             collision: values.word("we_collision"),
             backoffs: values.word("we_backoff"),
             meter: Meter::new(config),
-            roles: (values.word::<BusyTime>("rtwinf_busy") == BusyTime::Role)
-                .then(|| Roles { sender: Busy::new(config.window), receiver: Busy::new(config.window) }),
+            roles: (values.word::<BusyTime>("rtwinf_busy") == BusyTime::Role).then(|| {
+                Box::new(Roles { sender: Busy::new(config.window), receiver: Busy::new(config.window) })
+            }),
             told: BTreeMap::new(),
             asked: BTreeMap::new(),
             attempt: None,
@@ -278,6 +279,10 @@ impl Listener for Sense {
                 self.drawn = drawn;
                 let counts = retry || self.backoffs == Backoffs::All;
                 self.began.get_or_insert(now);
+                if self.attempts.len() == self.attempts.capacity() {
+                    // Every node has such a list: doubling would leave up to half of it empty.
+                    self.attempts.reserve_exact(8);
+                }
                 self.attempts.push_back((now, if counts { backoff } else { Span::ZERO }));
                 while self.attempts.front().is_some_and(|(at, _)| now.saturating_since(*at) > AVERAGED) {
                     self.attempts.pop_front();

@@ -74,7 +74,7 @@ pub struct KeepAlive {
 /// [`Config::wifu`] are complete sets.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Window and pacing, as they are before a connection begins; every connection has a copy.
+    /// Window and pacing, as they are before a connection begins, which takes them.
     pub control: Box<dyn Control>,
     /// Whether an acknowledgement that changes the peer's window is no duplicate (RFC 5681, section 2). ns-2's carry
     /// no window.

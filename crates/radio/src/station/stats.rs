@@ -85,6 +85,10 @@ impl StationStats {
 /// Where a neighbour's entry is in a sorted list. It is made if there is none.
 fn place<T: Default>(list: &mut Vec<(NodeId, T)>, node: NodeId) -> usize {
     list.binary_search_by_key(&node, |entry| entry.0).unwrap_or_else(|place| {
+        if list.len() == list.capacity() {
+            // Every node has such lists, mostly short: doubling would leave half of them empty.
+            list.reserve_exact(2);
+        }
         list.insert(place, (node, T::default()));
         place
     })

@@ -1,6 +1,6 @@
-//! An entry of the routing table in 32 bytes, to the nanosecond.
+//! An entry of the routing table in 22 bytes, to the nanosecond.
 
-use super::table::{Advertise, Entry, Metric, TOO_FAR};
+use super::table::{Advertise, Entry, Metric};
 use meshpace_units::{Instant, NodeId, Span};
 
 /// Nanoseconds, in so many bytes that they last for two years.
@@ -34,92 +34,138 @@ impl Node {
     }
 }
 
-/// No hops: not reachable. A metric is below `TOO_FAR`.
-const UNREACHABLE: u8 = u8::MAX;
-/// No hops: never told.
-const NEVER_TOLD: u8 = UNREACHABLE - 1;
-const _: () = assert!(NEVER_TOLD > TOO_FAR);
+/// The row of a destination, which its place in the table names: 176 bits.
+///
+/// What does not fit stands beside the table as it is: after 13 days, over more than 61 hops, with a route that took longer
+/// than a minute to settle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// From the lowest bit on: `new_seqno_at`, `improved_after` and `settling` in ns, flags.
+    times: [u8; 16],
+    /// From the lowest bit on: `next_hop`, `seqno`, `hops`, `last_advertised`.
+    route: [u8; 6],
+}
+
+const AT_BITS: u32 = 50;
+const SPAN_BITS: u32 = 36;
+const IMPROVED_AFTER: u32 = AT_BITS;
+const SETTLING: u32 = IMPROVED_AFTER + SPAN_BITS;
+const FLAGS: u32 = SETTLING + SPAN_BITS;
 
 const NEW_SEQNO: u8 = 1;
 const NEW_HOPS: u8 = 2;
-const TOLD: u8 = 4;
-const TOLD_IF_SETTLED: u8 = 8;
+/// What is known, and when it may be told; none of these: nothing is known.
+const TELLING: u8 = 28;
+const NEVER: u8 = 4;
+const IF_SETTLED: u8 = 8;
+const NOW: u8 = 12;
+const BESIDE: u8 = 16;
+const _: () = assert!(FLAGS + 5 <= u128::BITS);
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    seqno: u32,
-    destination: Node,
-    next_hop: Node,
-    hops: u8,
-    last_advertised: u8,
-    flags: u8,
-    new_seqno_at: Nanos,
-    improved_after: Nanos,
-    settling: Nanos,
-}
+const SEQNO: u32 = u16::BITS;
+const SEQNO_BITS: u32 = 20;
+const HOPS: u32 = SEQNO + SEQNO_BITS;
+const HOPS_BITS: u32 = 6;
+const LAST_ADVERTISED: u32 = HOPS + HOPS_BITS;
+const _: () = assert!(LAST_ADVERTISED + HOPS_BITS == 48);
+
+/// No hops: not reachable.
+const UNREACHABLE: u8 = (1 << HOPS_BITS) - 1;
+/// No hops: never told.
+const NEVER_TOLD: u8 = UNREACHABLE - 1;
 
 impl Row {
-    pub(super) fn new(entry: &Entry) -> Self {
+    /// Of a destination that has no entry.
+    pub(super) const ABSENT: Self = Self { times: [0; 16], route: [0; 6] };
+    /// Of a destination whose entry stands beside the table.
+    pub(super) const BESIDE: Self = Self { times: ((BESIDE as u128) << FLAGS).to_le_bytes(), route: [0; 6] };
+
+    /// `None`: the entry does not fit.
+    pub(super) fn new(entry: &Entry) -> Option<Self> {
+        let fits = |value: u64, bits: u32| (value >> bits == 0).then_some(value);
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-        let told = match entry.advertise {
-            Advertise::Never => 0,
-            Advertise::Settled => TOLD_IF_SETTLED,
-            Advertise::Now => TOLD,
+        let telling = match entry.advertise {
+            Advertise::Never => NEVER,
+            Advertise::Settled => IF_SETTLED,
+            Advertise::Now => NOW,
         };
-        Self {
-            seqno: entry.seqno,
-            destination: Node::new(entry.destination),
-            next_hop: Node::new(entry.next_hop),
-            hops: packed(entry.hops),
-            last_advertised: entry.last_advertised.map_or(NEVER_TOLD, packed),
-            flags: flag(entry.new_seqno, NEW_SEQNO) | flag(entry.new_hops, NEW_HOPS) | told,
-            new_seqno_at: Nanos::new(entry.new_seqno_at.as_nanos()),
-            improved_after: Nanos::new(entry.improved_after.as_nanos()),
-            settling: Nanos::new(entry.settling.as_nanos()),
-        }
+        let flags = flag(entry.new_seqno, NEW_SEQNO) | flag(entry.new_hops, NEW_HOPS) | telling;
+        let at = fits(entry.new_seqno_at.as_nanos(), AT_BITS)?;
+        let improved_after = fits(entry.improved_after.as_nanos(), SPAN_BITS)?;
+        let settling = fits(entry.settling.as_nanos(), SPAN_BITS)?;
+        let times = u128::from(at)
+            | u128::from(improved_after) << IMPROVED_AFTER
+            | u128::from(settling) << SETTLING
+            | u128::from(flags) << FLAGS;
+        let last_advertised = entry.last_advertised.map_or(Some(NEVER_TOLD), packed)?;
+        let route = u64::from(Node::new(entry.next_hop).0)
+            | fits(entry.seqno.into(), SEQNO_BITS)? << SEQNO
+            | u64::from(packed(entry.hops)?) << HOPS
+            | u64::from(last_advertised) << LAST_ADVERTISED;
+        let [route @ .., _, _] = route.to_le_bytes();
+        Some(Self { times: times.to_le_bytes(), route })
     }
 
-    pub(super) fn entry(&self) -> Entry {
-        let advertise = match self.flags & (TOLD | TOLD_IF_SETTLED) {
-            0 => Advertise::Never,
-            TOLD_IF_SETTLED => Advertise::Settled,
-            _ => Advertise::Now,
-        };
+    /// The entry of a row that has one.
+    pub(super) fn entry(&self, destination: NodeId) -> Entry {
+        let (times, route) = (u128::from_le_bytes(self.times), self.route_bits());
+        let nanos = |from: u32, bits: u32| (times >> from) as u64 & ((1 << bits) - 1);
+        let hops = |from: u32| (route >> from) as u8 & UNREACHABLE;
+        let flags = self.flags();
         Entry {
-            destination: self.destination(),
+            destination,
             next_hop: self.next_hop(),
-            hops: self.hops(),
-            seqno: self.seqno,
-            advertise,
-            new_seqno: self.flags & NEW_SEQNO != 0,
-            new_hops: self.flags & NEW_HOPS != 0,
-            last_advertised: (self.last_advertised != NEVER_TOLD).then(|| metric(self.last_advertised)),
-            new_seqno_at: Instant::from_nanos(self.new_seqno_at.get()),
-            improved_after: Span::from_nanos(self.improved_after.get()),
-            settling: Span::from_nanos(self.settling.get()),
+            hops: metric(hops(HOPS)),
+            seqno: (route >> SEQNO) as u32 & ((1 << SEQNO_BITS) - 1),
+            advertise: match flags & TELLING {
+                NEVER => Advertise::Never,
+                IF_SETTLED => Advertise::Settled,
+                NOW => Advertise::Now,
+                _ => unreachable!("no entry of {destination:?}: {self:?}"),
+            },
+            new_seqno: flags & NEW_SEQNO != 0,
+            new_hops: flags & NEW_HOPS != 0,
+            last_advertised: match hops(LAST_ADVERTISED) {
+                NEVER_TOLD => None,
+                told => Some(metric(told)),
+            },
+            new_seqno_at: Instant::from_nanos(nanos(0, AT_BITS)),
+            improved_after: Span::from_nanos(nanos(IMPROVED_AFTER, SPAN_BITS)),
+            settling: Span::from_nanos(nanos(SETTLING, SPAN_BITS)),
         }
     }
 
-    pub(super) fn destination(&self) -> NodeId {
-        self.destination.id()
+    fn flags(&self) -> u8 {
+        (u128::from_le_bytes(self.times) >> FLAGS) as u8
     }
 
-    pub(super) fn next_hop(&self) -> NodeId {
-        self.next_hop.id()
+    fn route_bits(&self) -> u64 {
+        let [a, b, c, d, e, f] = self.route;
+        u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
     }
 
-    pub(super) fn hops(&self) -> Metric {
-        metric(self.hops)
+    fn next_hop(&self) -> NodeId {
+        Node(self.route_bits() as u16).id()
+    }
+
+    pub(super) fn is_absent(&self) -> bool {
+        self.flags() & TELLING == 0
+    }
+
+    pub(super) fn is_beside(&self) -> bool {
+        self.flags() & TELLING == BESIDE
+    }
+
+    /// The next hop and the hops to a destination that can be reached, of a row that has an entry.
+    pub(super) fn route(&self) -> Option<(NodeId, u8)> {
+        Some((self.next_hop(), metric((self.route_bits() >> HOPS) as u8 & UNREACHABLE)?))
     }
 }
 
-fn packed(metric: Metric) -> u8 {
+fn packed(metric: Metric) -> Option<u8> {
     match metric {
-        Some(hops) => {
-            assert!(hops < TOO_FAR, "{hops} hops are no route");
-            hops
-        }
-        None => UNREACHABLE,
+        Some(hops) => (hops < NEVER_TOLD).then_some(hops),
+        None => Some(UNREACHABLE),
     }
 }
 
@@ -129,26 +175,28 @@ fn metric(packed: u8) -> Metric {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::TOO_FAR;
     use super::*;
     use proptest::prelude::*;
 
     #[test]
     fn a_row_is_small() {
-        assert_eq!(size_of::<Row>(), 32);
+        assert_eq!(size_of::<Row>(), 22);
     }
 
     fn any_metric() -> impl Strategy<Value = Metric> {
-        prop::option::of(0..TOO_FAR)
+        prop::option::of(prop_oneof![0..70u8, 0..TOO_FAR])
     }
 
     prop_compose! {
         fn any_entry()(
-            (destination, next_hop, seqno) in (0..65_536u32, 0..65_536u32, any::<u32>()),
+            (destination, next_hop, seqno) in (0..65_536u32, 0..65_536u32, prop_oneof![0..1_100_000u32, any::<u32>()]),
             (hops, last_advertised) in (any_metric(), prop::option::of(any_metric())),
             advertise in prop::sample::select(vec![Advertise::Never, Advertise::Settled, Advertise::Now]),
             (new_seqno, new_hops) in any::<(bool, bool)>(),
-            // Up to the longest run (10^6 s) and two settling times more.
-            times in prop::array::uniform3(0..2_000_000_000_000_000u64),
+            // On both sides of what fits: the longest run (10^6 s) does.
+            new_seqno_at in prop_oneof![0..1_000_000_000_000_000u64, 0..2_000_000_000_000_000u64],
+            spans in prop::array::uniform2(prop_oneof![0..60_000_000_000u64, 68_719_476_700..68_719_476_740u64]),
         ) -> Entry {
             Entry {
                 destination: NodeId(destination),
@@ -159,9 +207,9 @@ mod tests {
                 new_seqno,
                 new_hops,
                 last_advertised,
-                new_seqno_at: Instant::from_nanos(times[0]),
-                improved_after: Span::from_nanos(times[1]),
-                settling: Span::from_nanos(times[2]),
+                new_seqno_at: Instant::from_nanos(new_seqno_at),
+                improved_after: Span::from_nanos(spans[0]),
+                settling: Span::from_nanos(spans[1]),
             }
         }
     }
@@ -169,9 +217,24 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_is_lost(entry in any_entry()) {
+            let told_hops = entry.last_advertised.flatten();
+            let fits = entry.new_seqno_at < Instant::from_nanos(1 << 50)
+                && [entry.improved_after, entry.settling].iter().all(|span| *span < Span::from_nanos(1 << 36))
+                && entry.seqno < 1 << 20
+                && [entry.hops, told_hops].iter().flatten().all(|hops| *hops <= 61);
             let row = Row::new(&entry);
-            prop_assert_eq!(row.entry(), entry);
-            prop_assert_eq!((row.destination(), row.next_hop(), row.hops()), (entry.destination, entry.next_hop, entry.hops));
+            prop_assert_eq!(row.is_some(), fits);
+            if let Some(row) = row {
+                prop_assert_eq!(row.entry(entry.destination), entry);
+                prop_assert_eq!(row.route(), entry.hops.map(|hops| (entry.next_hop, hops)));
+                prop_assert!(!row.is_absent() && !row.is_beside());
+            }
         }
+    }
+
+    #[test]
+    fn a_row_says_where_its_entry_is() {
+        assert!(Row::ABSENT.is_absent() && !Row::ABSENT.is_beside());
+        assert!(Row::BESIDE.is_beside() && !Row::BESIDE.is_absent());
     }
 }

@@ -6,6 +6,7 @@
 use super::packed::Row;
 use super::times::Times;
 use meshpace_units::{Instant, NodeId, Span};
+use std::collections::BTreeMap;
 
 /// Hops to a destination; `None`: not reachable.
 pub(super) type Metric = Option<u8>;
@@ -92,63 +93,117 @@ impl Entry {
     }
 }
 
-/// Entries sorted by destination, never removed.
+/// Entries by destination, never removed.
 #[derive(Debug, Default)]
 pub(super) struct Table {
+    /// By destination, up to the highest that there is an entry of. Mostly all nodes are known.
     rows: Vec<Row>,
+    entries: usize,
+    /// Those that do not fit into rows.
+    beside: BTreeMap<NodeId, Entry>,
     /// Of neighbours: when they count as lost.
     pub(super) silences: Times,
     /// When triggered updates are due.
     pub(super) triggers: Times,
 }
 
+/// Places by which the rows grow: every node has them, and doubling would leave up to half of them empty.
+const ROOM: usize = 16;
+
 impl Table {
     /// With room for so many.
-    pub(super) fn with_capacity(entries: usize) -> Self {
-        Self { rows: Vec::with_capacity(entries), ..Self::default() }
+    pub(super) fn with_capacity(destinations: usize) -> Self {
+        Self { rows: Vec::with_capacity(destinations), ..Self::default() }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The place of a destination. Mostly all nodes are known, and a destination stands at its own number.
-    fn find(&self, destination: NodeId) -> Result<usize, usize> {
-        match self.rows.get(destination.index()) {
-            Some(row) if row.destination() == destination => Ok(destination.index()),
-            _ => self.rows.binary_search_by_key(&destination, Row::destination),
-        }
+        self.entries
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
-        self.rows.iter().map(Row::entry)
+        self.rows.iter().enumerate().filter_map(|(at, row)| self.entry(NodeId::from_index(at), row))
     }
 
     pub(super) fn get(&self, destination: NodeId) -> Option<Entry> {
-        self.find(destination).ok().map(|at| self.rows[at].entry())
+        self.entry(destination, self.rows.get(destination.index())?)
+    }
+
+    fn entry(&self, destination: NodeId, row: &Row) -> Option<Entry> {
+        if row.is_beside() {
+            return self.beside.get(&destination).copied();
+        }
+        (!row.is_absent()).then(|| row.entry(destination))
     }
 
     /// The next hop and the hops to a destination that can be reached.
     pub(super) fn route(&self, destination: NodeId) -> Option<(NodeId, u8)> {
-        let row = &self.rows[self.find(destination).ok()?];
-        Some((row.next_hop(), row.hops()?))
+        let row = self.rows.get(destination.index())?;
+        if row.is_beside() {
+            let entry = self.beside.get(&destination)?;
+            return Some((entry.next_hop, entry.hops?));
+        }
+        if row.is_absent() { None } else { row.route() }
     }
 
     pub(super) fn put(&mut self, entry: Entry) {
-        match self.find(entry.destination) {
-            Ok(at) => self.rows[at] = Row::new(&entry),
-            Err(at) => self.rows.insert(at, Row::new(&entry)),
+        let at = entry.destination.index();
+        if at >= self.rows.len() {
+            let more = at + 1 - self.rows.len();
+            if self.rows.capacity() < at + 1 {
+                self.rows.reserve_exact(more.max(ROOM));
+            }
+            self.rows.extend(std::iter::repeat_n(Row::ABSENT, more));
         }
+        self.entries += usize::from(self.rows[at].is_absent());
+        self.store(&entry);
+    }
+
+    /// In place of the row that is there.
+    fn store(&mut self, entry: &Entry) {
+        let row = &mut self.rows[entry.destination.index()];
+        if row.is_beside() {
+            self.beside.remove(&entry.destination);
+        }
+        *row = Row::new(entry).unwrap_or_else(|| {
+            self.beside.insert(entry.destination, *entry);
+            Row::BESIDE
+        });
     }
 
     /// Lets `change` see every entry that `which` is true of.
     pub(super) fn change(&mut self, which: impl Fn(&Entry) -> bool, mut change: impl FnMut(&mut Entry)) {
-        for row in &mut self.rows {
-            let mut entry = row.entry();
-            if which(&entry) {
+        for at in 0..self.rows.len() {
+            if let Some(mut entry) = self.get(NodeId::from_index(at)).filter(&which) {
                 change(&mut entry);
-                *row = Row::new(&entry);
+                self.store(&entry);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_kept_by_destination_however_long_their_spans_are() {
+        let mut table = Table::default();
+        let entry = |node, settling| Entry {
+            hops: Some(node as u8),
+            ..Entry::unknown(Instant::ZERO, NodeId(node), Span::from_secs(settling))
+        };
+        for (node, settling) in [(40, 6), (3, 100), (7, 200), (3, 99), (7, 1)] {
+            table.put(entry(node, settling));
+        }
+        assert_eq!(table.iter().collect::<Vec<_>>(), [entry(3, 99), entry(7, 1), entry(40, 6)]);
+        assert_eq!((table.len(), table.beside.len()), (3, 1));
+        assert_eq!((table.get(NodeId(4)), table.get(NodeId(41))), (None, None));
+        let routes = [3, 4, 40].map(|node| table.route(NodeId(node)));
+        assert_eq!(routes, [Some((NodeId(3), 3)), None, Some((NodeId(40), 40))]);
+        table.change(
+            |entry| entry.settling > Span::from_secs(2),
+            |entry| entry.settling = Span::from_secs(80),
+        );
+        assert_eq!(table.iter().collect::<Vec<_>>(), [entry(3, 80), entry(7, 1), entry(40, 80)]);
     }
 }

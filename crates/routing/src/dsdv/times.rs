@@ -4,7 +4,7 @@ use super::packed::{Nanos, Node};
 use meshpace_units::{Instant, NodeId};
 
 /// Places by which a list grows.
-const ROOM: usize = 16;
+const ROOM: usize = 8;
 
 /// Sorted by destination.
 #[derive(Debug, Default)]

@@ -6,6 +6,7 @@ use crate::event::{Arrival, Closing, Event};
 use crate::position;
 use crate::receiver::Receiver;
 use crate::segment::{Options, Segment};
+use alloc::boxed::Box;
 use meshpace_units::{Instant, Seq};
 
 /// The largest shift (RFC 7323, section 2.3).
@@ -90,7 +91,7 @@ impl Connection {
             return;
         }
         if flags.ack {
-            self.reset = super::reset_for(segment);
+            self.reset = super::reset_for(segment).map(Box::new);
             return;
         }
         if !flags.syn {
@@ -114,7 +115,7 @@ impl Connection {
         let acceptable = flags.ack && ack == Some(1) && self.sender.max > 0;
         if flags.ack && !acceptable {
             if !flags.rst {
-                self.reset = super::reset_for(segment);
+                self.reset = super::reset_for(segment).map(Box::new);
             }
             return;
         }

@@ -5,6 +5,7 @@ use crate::event::{Arrival, Closing, Event, Received};
 use crate::position;
 use crate::segment::Segment;
 use crate::sender::AckEvent;
+use alloc::boxed::Box;
 use meshpace_units::{Ecn, Instant, Span};
 
 /// The span in which challenge acknowledgements are counted (RFC 5961, section 7).
@@ -18,7 +19,7 @@ impl Connection {
         self.answered = arrival.request.or(self.answered);
         match self.state {
             State::Closed => {
-                self.reset = super::reset_for(segment);
+                self.reset = super::reset_for(segment).map(Box::new);
                 Received::default()
             }
             State::Listen => {
@@ -88,7 +89,7 @@ impl Connection {
         let ack = position::position(self.iss, self.sender.una, segment.ack);
         if self.state == State::SynReceived {
             if ack.is_none_or(|ack| ack == 0 || ack > self.sender.max) {
-                self.reset = super::reset_for(segment);
+                self.reset = super::reset_for(segment).map(Box::new);
                 return false;
             }
             self.set_peer_window(segment, 1);

@@ -4,6 +4,7 @@ mod ecn;
 mod establish;
 mod input;
 mod output;
+mod taken;
 mod timers;
 
 pub use output::reset_for;
@@ -16,6 +17,7 @@ use crate::position;
 use crate::receiver::Receiver;
 use crate::segment::Segment;
 use crate::sender::Sender;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use meshpace_units::{Bytes, Instant, Seq, Span};
 
@@ -65,6 +67,7 @@ const ENDLESS: u64 = u64::MAX / 4;
 /// See the [crate's page](crate) for the rule of use.
 #[derive(Clone, Debug)]
 pub struct Connection {
+    /// But for the control, which the sender has.
     config: Config,
     ports: Ports,
     state: State,
@@ -85,7 +88,7 @@ pub struct Connection {
     scaling: bool,
     /// A SYN or SYN-ACK is to be sent.
     syn_due: bool,
-    reset: Option<Segment>,
+    reset: Option<Box<Segment>>,
     probe_due: bool,
     passive: bool,
     timers: timers::Timers,
@@ -116,8 +119,9 @@ impl Connection {
         Self::new(config, Ports { local: port, remote: 0 }, iss, State::Listen)
     }
 
-    fn new(config: Config, ports: Ports, iss: Seq, state: State) -> Self {
-        let sender = Sender::new(&config);
+    fn new(mut config: Config, ports: Ports, iss: Seq, state: State) -> Self {
+        let control = core::mem::replace(&mut config.control, Box::new(taken::Taken));
+        let sender = Sender::new(&config, control);
         Self {
             agreed_mss: config.mss,
             ecn: ecn::Notification::new(config.ecn),
@@ -250,9 +254,15 @@ impl Connection {
         self.sender.control.asks()
     }
 
-    /// What the endpoint is made of.
+    /// The payload of a full segment that it was made for ([`Config::mss`]).
     #[must_use]
-    pub const fn config(&self) -> &Config {
+    pub const fn configured_mss(&self) -> u32 {
+        self.config.mss
+    }
+
+    /// What it is made of, but for its control.
+    #[cfg(test)]
+    pub(crate) const fn config(&self) -> &Config {
         &self.config
     }
 
@@ -361,7 +371,7 @@ impl Connection {
     fn reset_peer(&mut self) {
         let mut reset = self.header(self.sender.max);
         reset.flags.rst = true;
-        self.reset = Some(reset);
+        self.reset = Some(Box::new(reset));
     }
 
     #[cfg(test)]

@@ -29,7 +29,7 @@ impl Connection {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.now = now;
         if let Some(segment) = self.reset.take() {
-            return Some(bare(segment));
+            return Some(bare(*segment));
         }
         match self.state {
             State::Closed | State::Listen => return None,

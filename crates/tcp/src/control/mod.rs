@@ -87,7 +87,7 @@ use meshpace_units::{Instant, Span};
 
 /// One sender's control. See the [module's page](self).
 ///
-/// The sender clones the control of its [`Config`](crate::Config) when a connection begins. Equal calls must give equal
+/// The sender takes the control of its [`Config`](crate::Config) when a connection begins. Equal calls must give equal
 /// answers: no clock, no random source.
 pub trait Control: CloneControl + Debug + Send + Sync {
     /// What the sender has to keep for this control.

@@ -102,8 +102,8 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(config: &Config) -> Self {
-        let control = config.control.clone();
+    /// Of a configuration whose control is this.
+    pub(crate) fn new(config: &Config, control: Box<dyn Control>) -> Self {
         let asks = control.asks();
         Self {
             una: 0,
