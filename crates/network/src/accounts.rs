@@ -33,6 +33,7 @@ pub struct Load {
 pub struct Loads(ByAccount<Load>);
 
 impl Loads {
+    #[inline]
     fn of(&mut self, account: Account, class: Class) -> Option<&mut Load> {
         self.0.of(account, class, Load::default)
     }

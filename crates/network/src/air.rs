@@ -5,7 +5,7 @@ use crate::link_layer::LINK_LAYER_DELAY;
 use crate::network::Network;
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class};
-use meshpace_radio::{Action, Arrival, Frame, FrameKind, Label, MacPacket, Outcome};
+use meshpace_radio::{Action, Frame, FrameKind, MacPacket, Outcome, Signal};
 use meshpace_relay::Heard;
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
@@ -175,17 +175,7 @@ impl<T: Copy + Debug> Network<T> {
     /// Every station in range hears a frame. `PLAIN` says that no relay listens and no link loses frames: a loop without these
     /// questions is shorter.
     fn spread<const PLAIN: bool>(&mut self, now: Instant, node: u32, frame: &Frame) {
-        let at_transmitter = Arrival {
-            start: now,
-            end: now + frame.airtime,
-            power: 0.0,
-            duration: frame.duration,
-            from: frame.from,
-            kind: frame.kind,
-            decodable: false,
-            mine: false,
-            label: Label::new(frame.rate, false),
-        };
+        let signal = Signal::of(frame);
         for hearer in self.hearers.of(NodeId(node)) {
             let unicast = frame.to == Some(hearer.node);
             let lost = !PLAIN
@@ -193,24 +183,16 @@ impl<T: Copy + Debug> Network<T> {
                 && hearer.decodable
                 && self.losses.lose(now, frame.from, hearer.node, frame.size);
             let decodable = hearer.decodable && !lost;
-            let mine = decodable && (unicast || frame.to.is_none());
-            let arrival = Arrival {
-                start: at_transmitter.start + hearer.delay,
-                end: at_transmitter.end + hearer.delay,
-                power: hearer.power,
-                decodable,
-                mine,
-                label: at_transmitter.label.addressed(unicast),
-                ..at_transmitter
-            };
+            let arrival = signal.at(now + hearer.delay, hearer.power, decodable, unicast);
+            let mine = arrival.mine();
             if mine && hearer.delay < NEAR {
                 if let (None, Some(packet)) = (frame.to, frame.packet) {
                     self.packets.expect_reader(packet.handle);
                 }
-                self.queue.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, from: node });
+                self.queue.schedule(arrival.end(), Event::FrameEnds { node: hearer.node.0, from: node });
             } else if mine {
                 let copy = self.far.add(*frame, &mut self.packets);
-                self.queue.schedule(arrival.end, Event::FarFrameEnds { node: hearer.node.0, copy });
+                self.queue.schedule(arrival.end(), Event::FarFrameEnds { node: hearer.node.0, copy });
             } else if !PLAIN && decodable && self.nodes[hearer.node.index()].listens.to(frame.kind) {
                 let listener = hearer.node.0;
                 let event = if hearer.delay < NEAR {
@@ -218,7 +200,7 @@ impl<T: Copy + Debug> Network<T> {
                 } else {
                     Event::FarOverheard { node: listener, copy: self.far.add(*frame, &mut self.packets) }
                 };
-                self.queue.schedule(arrival.end, event);
+                self.queue.schedule(arrival.end(), event);
             }
             let station = &mut self.nodes[hearer.node.index()].station;
             if let Some(not_before) = station.hear(now, arrival, &self.config) {

@@ -50,9 +50,18 @@ impl<T: Copy + Debug> Network<T> {
         let nodes: Vec<_> = (0..scenario.mesh.len())
             .map(|index| node(NodeId::from_index(index), scenario, &config, &paths, relays))
             .collect();
+        let watching_conversations: Vec<u32> = (0u32..)
+            .zip(&nodes)
+            .filter(|(_, node)| node.relay.asks().conversations)
+            .map(|(at, _)| at)
+            .collect();
         if let Some(paths) = Arc::get_mut(&mut paths) {
-            // DSDV begins with all routes, and asks for none later.
-            paths.forget();
+            // DSDV begins with all routes, and asks for none later. Who watches conversations asks for their ways.
+            if watching_conversations.is_empty() {
+                *paths = ShortestPaths::new(&[]);
+            } else {
+                paths.forget();
+            }
         }
         let wired = wired_links(scenario, relays);
         let directions: Vec<_> = wired.iter().map(|link| (link.from, link.to)).collect();
@@ -85,11 +94,7 @@ impl<T: Copy + Debug> Network<T> {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
             far: FarFrames::default(),
-            watching_conversations: (0u32..)
-                .zip(&nodes)
-                .filter(|(_, node)| node.relay.asks().conversations)
-                .map(|(index, _)| index)
-                .collect(),
+            watching_conversations,
             listening: nodes.iter().any(|node: &Node| node.listens != Listens::No),
             nodes,
             movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),

@@ -187,7 +187,15 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The MAC of a node takes a packet.
+    #[inline]
     pub(crate) fn note_taken(&mut self, node: u32, handle: Handle) {
+        if self.hop_delays.is_some() {
+            self.count_taken(node, handle);
+        }
+    }
+
+    #[inline(never)]
+    fn count_taken(&mut self, node: u32, handle: Handle) {
         let now = self.now();
         let Some(delays) = &mut self.hop_delays else { return };
         let packet = self.packets.get_mut(handle);
@@ -200,7 +208,15 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet has come to a node by radio.
+    #[inline]
     pub(crate) fn note_arrived(&mut self, node: u32, handle: Handle) {
+        if self.hop_delays.is_some() {
+            self.count_arrived(node, handle);
+        }
+    }
+
+    #[inline(never)]
+    fn count_arrived(&mut self, node: u32, handle: Handle) {
         let now = self.now();
         let Some(delays) = &mut self.hop_delays else { return };
         let packet = self.packets.get_mut(handle);

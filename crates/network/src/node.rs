@@ -100,23 +100,31 @@ pub struct LinkCount {
 #[derive(Clone, Debug, Default)]
 pub struct LinkCounters {
     by_next_hop: Vec<(NodeId, LinkCount)>,
+    /// Where the next hop stands that was asked for last: mostly it is asked for again.
+    latest: usize,
 }
 
 impl LinkCounters {
     /// The counters toward `next_hop`.
+    #[inline]
     pub fn toward(&mut self, next_hop: NodeId) -> &mut LinkCount {
-        let index = match self.by_next_hop.binary_search_by_key(&next_hop, |entry| entry.0) {
-            Ok(index) => index,
-            Err(index) => {
-                if self.by_next_hop.len() == self.by_next_hop.capacity() {
-                    // Every node has such a list, mostly short: doubling would leave half of it empty.
-                    self.by_next_hop.reserve_exact(2);
-                }
-                self.by_next_hop.insert(index, (next_hop, LinkCount::default()));
-                index
+        if self.by_next_hop.get(self.latest).is_none_or(|(latest, _)| *latest != next_hop) {
+            self.find(next_hop);
+        }
+        &mut self.by_next_hop[self.latest].1
+    }
+
+    #[inline(never)]
+    fn find(&mut self, next_hop: NodeId) {
+        let found = self.by_next_hop.binary_search_by_key(&next_hop, |entry| entry.0);
+        self.latest = found.unwrap_or_else(|place| {
+            if self.by_next_hop.len() == self.by_next_hop.capacity() {
+                // Every node has such a list, mostly short: doubling would leave half of it empty.
+                self.by_next_hop.reserve_exact(2);
             }
-        };
-        &mut self.by_next_hop[index].1
+            self.by_next_hop.insert(place, (next_hop, LinkCount::default()));
+            place
+        });
     }
 
     /// All counters, in order of next hop.

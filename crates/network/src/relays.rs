@@ -147,14 +147,21 @@ impl<T: Copy + Debug> Network<T> {
     /// The packet in the MAC is through, sent or given up.
     #[inline]
     pub(crate) fn exchange_ended(&mut self, node: u32, sent: bool) {
-        if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
-            let mut report = exchanges.ended(sent);
-            self.note_airtime(node, &report);
-            if let Report::Sent(exchange) = &mut report {
-                exchange.told = self.told_by_acknowledgement(node, exchange.next_hop);
-            }
-            self.report_to_relay(node, &report);
+        if self.nodes[node as usize].exchanges.is_some() {
+            self.tell_exchange(node, sent);
         }
+    }
+
+    /// Apart from [`Network::exchange_ended`]: most relays do not ask.
+    #[inline(never)]
+    fn tell_exchange(&mut self, node: u32, sent: bool) {
+        let Some(exchanges) = &mut self.nodes[node as usize].exchanges else { return };
+        let mut report = exchanges.ended(sent);
+        self.note_airtime(node, &report);
+        if let Report::Sent(exchange) = &mut report {
+            exchange.told = self.told_by_acknowledgement(node, exchange.next_hop);
+        }
+        self.report_to_relay(node, &report);
     }
 
     /// For relays that ask for shares of the air.

@@ -40,6 +40,6 @@ pub use links::{Links, Position};
 pub use loss::{LinkLoss, Losses};
 pub use phy::{BackoffRange, Phy, Preamble};
 pub use propagation::{Propagation, Thresholds, delay};
-pub use reception::{Arrival, Label, Outcome, Reception};
+pub use reception::{Arrival, Outcome, Reception, Signal};
 pub use standard::Standard;
 pub use station::{Action, Sent, Station, StationConfig, StationStats};

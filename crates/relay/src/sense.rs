@@ -96,6 +96,32 @@ struct Roles {
     receiver: Busy,
 }
 
+/// An attempt of the last while and the backoff before it, in 12 bytes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, packed(4))]
+struct Attempt {
+    at: Instant,
+    /// ns.
+    backoff: u32,
+}
+
+const _: () = assert!(size_of::<Attempt>() == 12);
+
+impl Attempt {
+    fn new(at: Instant, backoff: Span) -> Self {
+        let nanos = u32::try_from(backoff.as_nanos());
+        Self { at, backoff: nanos.unwrap_or_else(|_| panic!("a backoff of {backoff:?}")) }
+    }
+
+    fn at(&self) -> Instant {
+        self.at
+    }
+
+    fn backoff(&self) -> Span {
+        Span::from_nanos(u64::from(self.backoff))
+    }
+}
+
 /// What a node measures.
 #[derive(Clone, Debug)]
 pub(crate) struct Sense {
@@ -106,14 +132,14 @@ pub(crate) struct Sense {
     roles: Option<Box<Roles>>,
     /// What the receivers of our links measured, as their acknowledgements told it.
     told: BTreeMap<NodeId, Pair>,
-    /// RTS that were for us, by sender: when they ended.
-    asked: BTreeMap<NodeId, Instant>,
+    /// RTS that were for us and have not been followed by data, by sender: when they ended. Few at a time.
+    asked: Vec<(NodeId, Instant)>,
     /// Start of the present attempt, and how long frames of the packet were on the air before it.
     attempt: Option<(Instant, Span)>,
     /// Time on the air of the frame that opens each attempt.
     opening: Span,
     /// Attempts of the last while: when, and the backoff before.
-    attempts: VecDeque<(Instant, Span)>,
+    attempts: VecDeque<Attempt>,
     /// The first of all.
     began: Option<Instant>,
     drawn: Span,
@@ -136,7 +162,7 @@ impl Sense {
                 Box::new(Roles { sender: Busy::new(config.window), receiver: Busy::new(config.window) })
             }),
             told: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            asked: Vec::new(),
             attempt: None,
             opening: Span::ZERO,
             attempts: VecDeque::new(),
@@ -179,8 +205,8 @@ impl Sense {
         if over.is_zero() || self.collision == Collision::Off {
             return 1.0;
         }
-        let recent = self.attempts.iter().filter(|(at, _)| now.saturating_since(*at) <= AVERAGED);
-        let spent: Span = recent.map(|(_, backoff)| node.intervals().difs + *backoff).sum();
+        let recent = self.attempts.iter().filter(|attempt| now.saturating_since(attempt.at()) <= AVERAGED);
+        let spent: Span = recent.map(|attempt| node.intervals().difs + attempt.backoff()).sum();
         let extra = (spent.as_secs_f64() / over.as_secs_f64()).min(MOST);
         if self.collision == Collision::Add { 1.0 + extra } else { 1.0 - extra }
     }
@@ -221,10 +247,12 @@ impl Listener for Sense {
         }
         match frame.kind {
             FrameKind::Rts => {
-                self.asked.insert(frame.from, now);
+                self.asked.retain(|(sender, _)| *sender != frame.from);
+                self.asked.push((frame.from, now));
             }
             FrameKind::Data => {
-                let asked = self.asked.remove(&frame.from).filter(|_| frame.protected);
+                let place = self.asked.iter().position(|(sender, _)| *sender == frame.from);
+                let asked = place.map(|place| self.asked.swap_remove(place).1).filter(|_| frame.protected);
                 // Our acknowledgement follows.
                 self.meter.busy.add(began, now + frame.duration);
                 let capacity = match asked {
@@ -283,8 +311,8 @@ impl Listener for Sense {
                     // Every node has such a list: doubling would leave up to half of it empty.
                     self.attempts.reserve_exact(8);
                 }
-                self.attempts.push_back((now, if counts { backoff } else { Span::ZERO }));
-                while self.attempts.front().is_some_and(|(at, _)| now.saturating_since(*at) > AVERAGED) {
+                self.attempts.push_back(Attempt::new(now, if counts { backoff } else { Span::ZERO }));
+                while self.attempts.front().is_some_and(|first| now.saturating_since(first.at()) > AVERAGED) {
                     self.attempts.pop_front();
                 }
                 self.attempt = Some((now, before));

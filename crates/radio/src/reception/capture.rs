@@ -29,21 +29,21 @@ impl Capture {
     }
 
     pub(super) fn next_end(&self) -> Option<(Instant, bool)> {
-        self.current.as_ref().map(|c| (c.arrival.end, c.arrival.mine))
+        self.current.as_ref().map(|c| (c.arrival.end(), c.arrival.mine()))
     }
 
     pub(super) fn idle_not_before(&self, limits: &ReceptionLimits) -> Option<Instant> {
         // A lower bound: what follows can still be damaged (EIFS instead of the duration field) or end during an
         // own transmission (then nothing follows).
         self.current.as_ref().map(|c| {
-            let silence = if c.damaged || c.arrival.mine {
+            let silence = if c.damaged || c.arrival.mine() {
                 Span::ZERO
-            } else if c.collided || !c.arrival.decodable {
+            } else if c.collided || !c.arrival.decodable() {
                 limits.eifs
             } else {
-                c.arrival.duration.min(limits.eifs)
+                c.arrival.duration().min(limits.eifs)
             };
-            c.arrival.end + silence
+            c.arrival.end() + silence
         })
     }
 
@@ -53,10 +53,9 @@ impl Capture {
             return Begun::default();
         };
         if current.arrival.power >= limits.ratio * new.power {
-            let airtime = new.end - new.start;
-            return Begun { nav: Some(new.start + limits.eifs + airtime), lost: None };
+            return Begun { nav: Some(new.end() + limits.eifs), lost: None };
         }
-        let lost = if new.end > current.arrival.end {
+        let lost = if new.end() > current.arrival.end() {
             let lost = current.arrival.collision(current.damaged);
             *current = Current { arrival: new, damaged: transmitting, collided: true };
             lost
@@ -77,7 +76,7 @@ impl Capture {
         self.current.take().map(|current| {
             let verdict = match current {
                 Current { damaged: true, .. } => Verdict::Bad,
-                Current { arrival: Arrival { decodable: false, .. }, .. } => Verdict::Bad,
+                Current { arrival, .. } if !arrival.decodable() => Verdict::Bad,
                 Current { collided: true, .. } => Verdict::Collided,
                 _ => Verdict::Good,
             };
@@ -86,6 +85,6 @@ impl Capture {
     }
 
     pub(super) fn is_receiving(&self, from: NodeId, end: Instant) -> bool {
-        self.current.is_some_and(|c| c.arrival.from == from && c.arrival.end == end)
+        self.current.is_some_and(|c| c.arrival.from() == from && c.arrival.end() == end)
     }
 }

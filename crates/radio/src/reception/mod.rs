@@ -3,42 +3,19 @@
 //! Two models behind one interface. Both are driven in the order of time by the station: `begins` when a frame's
 //! first bit arrives, `ends` at the time that `next_end` names.
 
+mod arrival;
 mod capture;
 mod curve;
-mod label;
 mod sinr;
 
 use crate::frame::FrameKind;
 use crate::propagation::Thresholds;
 use meshpace_units::{Instant, NodeId, Span};
 
+pub use arrival::{Arrival, Signal};
 pub use capture::Capture;
 pub use curve::Curve;
-pub use label::Label;
 pub use sinr::Sinr;
-
-/// A frame as one receiver will hear it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Arrival {
-    /// First bit.
-    pub start: Instant,
-    /// Last bit.
-    pub end: Instant,
-    /// Received power, W.
-    pub power: f64,
-    /// The frame's duration field.
-    pub duration: Span,
-    /// Transmitter.
-    pub from: NodeId,
-    /// Kind, to count collisions by.
-    pub kind: FrameKind,
-    /// Strong enough to decode.
-    pub decodable: bool,
-    /// Addressed to this node or to everybody: its end is handled by [`crate::Station::frame_ends`].
-    pub mine: bool,
-    /// Whether it is addressed to this node alone, and how its bits are sent.
-    pub label: Label,
-}
 
 /// How a reception ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,6 +109,7 @@ impl Reception {
 
     /// The next end of a reception (or of energy), and whether it is a frame that `frame_ends` must handle.
     #[must_use]
+    #[inline]
     pub fn next_end(&self) -> Option<(Instant, bool)> {
         match self {
             Self::Capture(model) => model.next_end(),
@@ -155,15 +133,17 @@ impl Reception {
     pub fn busy_until_at_least(&self, arrival: &Arrival, limits: &ReceptionLimits) -> Option<Instant> {
         match self {
             Self::Capture(_) => {
-                let silence = match *arrival {
-                    Arrival { mine: true, .. } => Span::ZERO,
-                    Arrival { decodable: false, .. } => limits.eifs,
-                    Arrival { duration, .. } => duration.min(limits.eifs),
+                let silence = if arrival.mine() {
+                    Span::ZERO
+                } else if arrival.decodable() {
+                    arrival.duration().min(limits.eifs)
+                } else {
+                    limits.eifs
                 };
-                Some(arrival.end + silence)
+                Some(arrival.end() + silence)
             }
             // Only a frame that was locked on leaves an EIFS or a reservation, and it may not be.
-            Self::Sinr(_) => (arrival.power >= limits.thresholds.sense).then_some(arrival.end),
+            Self::Sinr(_) => (arrival.power >= limits.thresholds.sense).then(|| arrival.end()),
         }
     }
 
@@ -198,12 +178,5 @@ impl Reception {
             Self::Capture(model) => model.is_receiving(from, end),
             Self::Sinr(model) => model.is_receiving(from, end),
         }
-    }
-}
-
-impl Arrival {
-    fn collision(&self, damaged: bool) -> Option<Collision> {
-        (self.label.is_unicast() && self.decodable && !damaged)
-            .then_some(Collision { from: self.from, kind: self.kind })
     }
 }

@@ -40,17 +40,17 @@ impl Sinr {
     }
 
     fn first_to_end(&self) -> Option<usize> {
-        (0..self.on_air.len()).min_by_key(|i| self.on_air[*i].end)
+        (0..self.on_air.len()).min_by_key(|i| self.on_air[*i].end())
     }
 
     fn is_locked_on(&self, arrival: &Arrival) -> bool {
-        self.lock.is_some_and(|lock| lock.from == arrival.from && lock.end == arrival.end)
+        self.lock.is_some_and(|lock| lock.from == arrival.from() && lock.end == arrival.end())
     }
 
     pub(super) fn next_end(&self) -> Option<(Instant, bool)> {
         self.first_to_end().map(|i| {
             let arrival = &self.on_air[i];
-            (arrival.end, arrival.mine && self.is_locked_on(arrival))
+            (arrival.end(), arrival.mine() && self.is_locked_on(arrival))
         })
     }
 
@@ -83,11 +83,16 @@ impl Sinr {
     pub(super) fn begins(&mut self, new: Arrival, transmitting: bool, limits: &ReceptionLimits) -> Begun {
         self.on_air.push(new);
         let free = self.lock.is_none() && !transmitting;
-        if free && new.decodable {
-            self.lock =
-                Some(Lock { from: new.from, end: new.end, damaged: false, drowned: false, disturbed: false });
+        if free && new.decodable() {
+            self.lock = Some(Lock {
+                from: new.from(),
+                end: new.end(),
+                damaged: false,
+                drowned: false,
+                disturbed: false,
+            });
             if let Some(curve) = &mut self.curve {
-                curve.begins(new.start, new.label.coding());
+                curve.begins(new.start, new.coding());
             }
         }
         self.judge(new.start, limits);
@@ -107,7 +112,7 @@ impl Sinr {
         let locked = self.lock.filter(|_| self.is_locked_on(&arrival));
         // A frame in progress draws once, at its end, whatever else became of it: the stream does not depend on that.
         let survives = match (&mut self.curve, locked) {
-            (Some(curve), Some(_)) => curve.survives(arrival.end),
+            (Some(curve), Some(_)) => curve.survives(arrival.end()),
             _ => true,
         };
         let verdict = match locked {
@@ -127,7 +132,7 @@ impl Sinr {
             self.lock = None;
         }
         self.on_air.remove(index);
-        self.judge(arrival.end, limits);
+        self.judge(arrival.end(), limits);
         Some((arrival, verdict))
     }
 

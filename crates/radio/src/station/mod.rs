@@ -368,10 +368,11 @@ impl Station {
         let (mut nav, mut receiver_idle_since) = (self.nav, self.receiver_idle_since);
         let mut waiting = self.pending.waiting();
         while let [arrival, rest @ ..] = waiting {
-            let undisturbed = !arrival.mine
-                && arrival.end <= now
+            let end = arrival.end();
+            let undisturbed = !arrival.mine()
+                && end <= now
                 && arrival.start >= self.on_air_until
-                && rest.first().is_none_or(|next| next.start >= arrival.end);
+                && rest.first().is_none_or(|next| next.start >= end);
             if !undisturbed {
                 break;
             }
@@ -381,9 +382,9 @@ impl Station {
                     backoff.interrupt(idle_since, arrival.start, &config.intervals);
                 }
             }
-            let silence = if arrival.decodable { arrival.duration } else { config.limits.eifs };
-            nav = nav.max(arrival.end + silence);
-            receiver_idle_since = receiver_idle_since.max(arrival.end);
+            let silence = if arrival.decodable() { arrival.duration() } else { config.limits.eifs };
+            nav = nav.max(end + silence);
+            receiver_idle_since = receiver_idle_since.max(end);
             waiting = rest;
         }
         let taken = self.pending.waiting().len() - waiting.len();
@@ -420,10 +421,10 @@ impl Station {
         let (arrival, verdict) =
             self.reception.ends(&config.limits).unwrap_or_else(|| panic!("{:?}: nothing ends", self.id));
         match verdict {
-            Verdict::Good if arrival.end >= self.on_air_until => {
-                self.nav = self.nav.max(arrival.end + arrival.duration);
+            Verdict::Good if arrival.end() >= self.on_air_until => {
+                self.nav = self.nav.max(arrival.end() + arrival.duration());
                 if WATCHED {
-                    self.note_read(arrival.end, arrival.from);
+                    self.note_read(arrival.end(), arrival.from());
                 }
             }
             Verdict::Good | Verdict::Energy => {}
@@ -431,18 +432,18 @@ impl Station {
         }
         // Under `sinr` a frame too weak to be sensed ends as well, and the medium was idle all along.
         if was_busy && !self.reception.busy() {
-            self.receiver_idle_since = self.receiver_idle_since.max(arrival.end);
+            self.receiver_idle_since = self.receiver_idle_since.max(arrival.end());
         }
     }
 
     /// A frame that could not be read ends: EIFS, unless the own transmitter is active (ns2-behaviour 1.8).
     fn bad_end(&mut self, arrival: &Arrival, verdict: Verdict, config: &StationConfig) {
-        if arrival.end < self.on_air_until {
+        if arrival.end() < self.on_air_until {
             return;
         }
-        self.nav = self.nav.max(arrival.end + config.limits.eifs);
-        if verdict == Verdict::Collided && arrival.label.is_unicast() {
-            self.stats.collision(crate::reception::Collision { from: arrival.from, kind: arrival.kind });
+        self.nav = self.nav.max(arrival.end() + config.limits.eifs);
+        if verdict == Verdict::Collided && arrival.is_unicast() {
+            self.stats.collision(crate::reception::Collision { from: arrival.from(), kind: arrival.kind() });
         }
     }
 }

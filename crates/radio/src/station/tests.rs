@@ -4,7 +4,7 @@ use super::pending::ROOM;
 use super::*;
 use crate::phy::tests::dsss;
 use crate::propagation::Propagation;
-use crate::reception::{Capture, Label};
+use crate::reception::{Capture, Signal};
 use meshpace_units::{Bytes, Rate};
 
 fn config() -> StationConfig {
@@ -49,19 +49,24 @@ fn a_missed_deadline_is_noticed() {
 fn a_bystander_does_not_collect_arrivals() {
     let config = config();
     let mut station = station(&config);
+    let rate = Rate::bits_per_sec(1_000_000);
+    let signal = Signal::of(&Frame {
+        kind: FrameKind::Ack,
+        from: NodeId(1),
+        to: Some(NodeId(2)),
+        airtime: Span::from_micros(304),
+        duration: Span::ZERO,
+        rate,
+        size: Bytes(14),
+        data_rate: rate,
+        seq: 0,
+        retry: false,
+        protected: false,
+        packet: None,
+    });
     for i in 0..10_000 {
         let start = Instant::ZERO + Span::from_millis(i);
-        let arrival = Arrival {
-            start,
-            end: start + Span::from_micros(304),
-            power: 1e-9,
-            duration: Span::ZERO,
-            from: NodeId(1),
-            kind: FrameKind::Ack,
-            decodable: true,
-            mine: false,
-            label: Label::new(Rate::bits_per_sec(1_000_000), false),
-        };
+        let arrival = signal.at(start, 1e-9, true, false);
         assert_eq!(station.hear(start, arrival, &config), None);
         assert!(station.pending.waiting().len() <= ROOM);
         assert_eq!(station.pending.room(), ROOM);

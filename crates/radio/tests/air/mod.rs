@@ -9,8 +9,7 @@ mod script;
 mod setup;
 
 use meshpace_radio::{
-    Action, Arrival, Frame, FrameKind, Hearer, Label, MacPacket, Position, Reception, Station, reception,
-    station,
+    Action, Frame, FrameKind, Hearer, MacPacket, Position, Reception, Signal, Station, reception, station,
 };
 use meshpace_random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
@@ -348,26 +347,16 @@ impl Air {
             let unicast = frame.to == Some(hearer.node);
             let mine = hearer.decodable && (unicast || frame.to.is_none());
             let start = self.now + hearer.delay;
-            let arrival = Arrival {
-                start,
-                end: start + frame.airtime,
-                power: hearer.power,
-                duration: frame.duration,
-                from: frame.from,
-                kind: frame.kind,
-                decodable: hearer.decodable,
-                mine,
-                label: Label::new(frame.rate, unicast),
-            };
+            let arrival = Signal::of(&frame).at(start, hearer.power, hearer.decodable, unicast);
             if mine {
-                self.schedule(arrival.end, Event::FrameEnds { node: hearer.node.0, frame: number });
+                self.schedule(arrival.end(), Event::FrameEnds { node: hearer.node.0, frame: number });
             }
             if self.listeners[hearer.node.index()] && hearer.decodable && !mine {
-                self.schedule(arrival.end, Event::Overheard { node: hearer.node.0, frame: number });
+                self.schedule(arrival.end(), Event::Overheard { node: hearer.node.0, frame: number });
             }
             if self.eager {
                 self.settle(start + Span::NANOSECOND, hearer.node.0);
-                self.settle(arrival.end + Span::NANOSECOND, hearer.node.0);
+                self.settle(arrival.end() + Span::NANOSECOND, hearer.node.0);
             }
             let Some(station) = self.stations[hearer.node.index()].as_mut() else { continue };
             let not_before = station.hear(self.now, arrival, &self.config);

@@ -1,0 +1,180 @@
+//! A frame as one receiver will hear it: 32 bytes, since every frame is written down at everybody in range.
+
+use super::Collision;
+use crate::coding::{CODINGS, Coding};
+use crate::frame::{Frame, FrameKind};
+use meshpace_units::{Instant, NodeId, Span};
+
+/// What is the same of a frame at all who hear it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal {
+    spans: u64,
+    about: u64,
+    /// What is added where it can be decoded and is not for that node alone.
+    decodable: u64,
+}
+
+const CODING: u32 = 32;
+const KIND: u32 = 40;
+const DECODABLE: u64 = 1 << 48;
+const UNICAST: u64 = 1 << 49;
+const MINE: u64 = 1 << 50;
+
+/// By number.
+const KINDS: [FrameKind; 4] = [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack];
+
+impl Signal {
+    /// Of a frame.
+    ///
+    /// # Panics
+    /// If it takes, or reserves, more than four seconds.
+    #[must_use]
+    #[inline]
+    pub fn of(frame: &Frame) -> Self {
+        let nanos = |span: Span| u32::try_from(span.as_nanos()).unwrap_or_else(|_| panic!("{frame:?}"));
+        let [airtime, duration] = [frame.airtime, frame.duration].map(|span| u64::from(nanos(span)));
+        let about =
+            u64::from(frame.from.0) | (Coding::of(frame.rate) as u64) << CODING | (frame.kind as u64) << KIND;
+        let everybodys = if frame.to.is_none() { MINE } else { 0 };
+        Self { spans: airtime | duration << u32::BITS, about, decodable: DECODABLE | everybodys }
+    }
+
+    /// At a receiver: its first bit comes at `start` with this power, strong enough to decode or not, and it is addressed to
+    /// this node alone (`unicast`) or not.
+    #[must_use]
+    #[inline]
+    pub fn at(self, start: Instant, power: f64, decodable: bool, unicast: bool) -> Arrival {
+        let mut about = self.about | if decodable { self.decodable } else { 0 };
+        // At one of the many who hear it.
+        if unicast {
+            about |= UNICAST | if decodable { MINE } else { 0 };
+        }
+        Arrival { start, power, spans: self.spans, about }
+    }
+}
+
+/// A frame as one receiver will hear it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// First bit.
+    pub start: Instant,
+    /// Received power, W.
+    pub power: f64,
+    /// ns: from the lowest bit on the time on the air, the duration field.
+    spans: u64,
+    /// From the lowest bit on: transmitter, [`Coding`], kind, flags.
+    about: u64,
+}
+
+const _: () = assert!(size_of::<Arrival>() == 32);
+
+impl Arrival {
+    /// Last bit.
+    #[must_use]
+    #[inline]
+    pub fn end(&self) -> Instant {
+        self.start + self.airtime()
+    }
+
+    /// Time on the air.
+    #[must_use]
+    #[inline]
+    pub const fn airtime(&self) -> Span {
+        Span::from_nanos(self.spans & u32::MAX as u64)
+    }
+
+    /// The frame's duration field.
+    #[must_use]
+    #[inline]
+    pub const fn duration(&self) -> Span {
+        Span::from_nanos(self.spans >> u32::BITS)
+    }
+
+    /// Transmitter.
+    #[must_use]
+    #[inline]
+    pub const fn from(&self) -> NodeId {
+        NodeId(self.about as u32)
+    }
+
+    /// Kind, to count collisions by.
+    #[must_use]
+    pub const fn kind(&self) -> FrameKind {
+        KINDS[(self.about >> KIND) as usize % KINDS.len()]
+    }
+
+    /// How its bits are sent.
+    #[must_use]
+    pub const fn coding(&self) -> Coding {
+        CODINGS[(self.about >> CODING) as u8 as usize]
+    }
+
+    /// Strong enough to decode.
+    #[must_use]
+    #[inline]
+    pub const fn decodable(&self) -> bool {
+        self.about & DECODABLE != 0
+    }
+
+    /// Addressed to this node or to everybody, and decodable: its end is handled by [`crate::Station::frame_ends`].
+    #[must_use]
+    #[inline]
+    pub const fn mine(&self) -> bool {
+        self.about & MINE != 0
+    }
+
+    /// Addressed to this node alone.
+    #[must_use]
+    pub const fn is_unicast(&self) -> bool {
+        self.about & UNICAST != 0
+    }
+
+    pub(super) fn collision(&self, damaged: bool) -> Option<Collision> {
+        (self.is_unicast() && self.decodable() && !damaged)
+            .then(|| Collision { from: self.from(), kind: self.kind() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meshpace_units::{Bytes, Rate};
+
+    #[test]
+    fn everything_comes_out_as_it_went_in() {
+        for (coding, kind) in CODINGS.into_iter().zip(KINDS.into_iter().cycle()) {
+            let rate = Rate::bits_per_sec(coding.bits_per_sec());
+            for (to, decodable, unicast) in [
+                (None, true, false),
+                (Some(NodeId(9)), true, true),
+                (Some(NodeId(9)), true, false),
+                (None, false, false),
+            ] {
+                let frame = Frame {
+                    kind,
+                    from: NodeId(u32::MAX),
+                    to,
+                    airtime: Span::from_nanos(4_294_967_295),
+                    duration: Span::from_nanos(1),
+                    rate,
+                    size: Bytes(1),
+                    data_rate: rate,
+                    seq: 0,
+                    retry: false,
+                    protected: false,
+                    packet: None,
+                };
+                let start = Instant::from_nanos(7);
+                let arrival = Signal::of(&frame).at(start, 1e-9, decodable, unicast);
+                assert_eq!(
+                    (arrival.start, arrival.end(), arrival.power),
+                    (start, start + frame.airtime, 1e-9)
+                );
+                assert_eq!((arrival.airtime(), arrival.duration()), (frame.airtime, frame.duration));
+                assert_eq!((arrival.from(), arrival.kind(), arrival.coding()), (frame.from, kind, coding));
+                assert_eq!((arrival.decodable(), arrival.is_unicast()), (decodable, unicast));
+                assert_eq!(arrival.mine(), decodable && (unicast || to.is_none()));
+            }
+        }
+    }
+}
