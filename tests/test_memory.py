@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "we-adhoc.toml"
 NODES = 256
-KILOBYTES = 30.0
-"""More than a node was found to take (23 to 27), less than before tables were packed (56 to 62). Asked for were 20."""
+KILOBYTES = {(): 20.0, ("--json",): 23.0}
+"""Asked for were 20. A node was found to take 16 to 17 with a table, and 20 to 21 as JSON, for which fewer modules are
+loaded, so that the run with 2 nodes is smaller; 56 to 62 before tables were packed."""
+
+MEASURED = 3
+"""The median of so many counts: pages of libraries that happen to be resident move one by 1 kB a node."""
 
 # The process itself is asked for its peak: who waits for it is told that of who started it, if it is higher.
 PEAK = """
@@ -25,15 +32,20 @@ print(status.split("VmHWM:")[1].split()[0], file=sys.stderr)
 """
 
 
-def peak(nodes: int) -> float:
+def peak(nodes: int, *options: str) -> float:
     """Peak of a run's whole process, kB of 1,000 bytes."""
     settings = (f"topology.nodes={nodes}", f"flow.0.count={nodes // 2}", "measure.duration=10s")
     arguments = [word for setting in settings for word in ("--set", setting)]
-    words = [sys.executable, "-c", PEAK, "run", str(SCENARIO), *arguments]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=True)
-    return int(done.stderr.split()[-1]) * 1.024
+    words = [sys.executable, "-c", PEAK, "run", str(SCENARIO), *arguments, *options]
+
+    def once() -> float:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=True)
+        return int(done.stderr.split()[-1]) * 1.024
+
+    return statistics.median(once() for _ in range(MEASURED))
 
 
-def test_a_moving_node_takes_little() -> None:
-    a_node = (peak(NODES) - peak(2)) / (NODES - 2)
-    assert a_node < KILOBYTES, f"{a_node:.1f} kB a node"
+@pytest.mark.parametrize("options", KILOBYTES, ids=["table", "json"])
+def test_a_moving_node_takes_little(options: tuple[str, ...]) -> None:
+    a_node = (peak(NODES, *options) - peak(2, *options)) / (NODES - 2)
+    assert a_node < KILOBYTES[options], f"{a_node:.1f} kB a node"
