@@ -80,11 +80,18 @@ impl<P: Clone> Gateway<P> {
         packet: P,
     ) -> Verdict<P> {
         let incoming = Incoming { side, view, treatment, ticket: self.counters.held, packet };
-        let verdict = match self.admit(now, side, view, treatment) {
+        let leaving = self.urgent.len();
+        let admitted = self.admit(now, side, view, treatment);
+        // What the ports' former connection held leaves now.
+        let replaces = self.urgent.len() > leaving;
+        let mut verdict = match admitted {
             None => incoming.forward(),
             Some(slot) if view.segment.flags.rst => self.on_reset(now, slot, incoming),
             Some(slot) => self.on_segment(now, slot, incoming, route),
         };
+        if replaces && side == Side::Wired && view.segment.payload > 0 {
+            verdict = self.behind_urgent(now, verdict);
+        }
         match verdict {
             Verdict::Forward(_, changes) => {
                 self.counters.forwarded += 1;
@@ -97,6 +104,14 @@ impl<P: Clone> Gateway<P> {
             Verdict::Duplicate(_) => self.counters.duplicates += 1,
         }
         verdict
+    }
+
+    /// A packet that would pass leaves behind what leaves at once.
+    fn behind_urgent(&mut self, now: Instant, verdict: Verdict<P>) -> Verdict<P> {
+        let Verdict::Forward(packet, changes) = verdict else { return verdict };
+        let action = Action::Release { strip: changes.option == RttOption::Strip, mark: false };
+        self.urgent.push_back(Departure { packet, action, due: now, held_since: Some(now) });
+        Verdict::Held
     }
 
     /// The next packet that may leave at `now`; call until `None`.

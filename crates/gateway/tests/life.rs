@@ -109,6 +109,18 @@ fn the_same_ports_used_again_are_a_new_connection() {
     assert_eq!(s.gateway.counters().opened, 2);
 }
 
+#[test]
+fn data_of_a_new_connection_do_not_overtake_what_the_old_one_held() {
+    let (mut s, _, held) = with_held();
+    let request = Segment { seq: Seq(0x1234_5678), ..s.up(0, 100, 0) };
+    s.forwards(Side::Wireless, &request);
+    assert_eq!(s.gateway.held(), 1, "nobody has answered");
+    let answer = Segment { seq: Seq(0x2345_6789), ack: request.end(), ..s.down(0, MSS, 0) };
+    let answer = s.holds(&answer);
+    s.releases(&[held, answer]);
+    assert_eq!((s.gateway.counters().opened, s.gateway.held()), (2, 0));
+}
+
 /// Packets from either side by somebody who knows addresses and ports, and no numbers.
 fn blind(s: &Script) -> Vec<(Side, Segment)> {
     let far = |seq: Seq, n: u32| seq + (1 << 20) + n * 77_777_777;
