@@ -148,6 +148,7 @@ mod tests {
                 (None, true, false),
                 (Some(NodeId(9)), true, true),
                 (Some(NodeId(9)), true, false),
+                (Some(NodeId(9)), false, true),
                 (None, false, false),
             ] {
                 let frame = Frame {
