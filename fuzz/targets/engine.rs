@@ -229,13 +229,17 @@ impl World {
         }
         let mut buffer = bytes.clone();
         let arrival = Arrival { id, from_mesh, to_mesh, bytes: &mut buffer };
+        let upward = packet.is_some_and(|packet| {
+            let acknowledges = packet.segment.flags.ack && !packet.segment.flags.syn && !packet.signed;
+            acknowledges && self.engine.config().mesh.contains(packet.source)
+        });
         let implausible = self.engine.totals().0.implausible;
         let outcome = match self.engine.handle(self.now, arrival) {
             Decision::Accept => Some(bytes.clone()),
             Decision::Rewrite(after) => {
                 assert_ne!(self.mode, Mode::Observe, "rewritten while it is watched");
                 let packet = packet.expect("what is rewritten can be read");
-                rewritten(&packet, &bytes, after);
+                rewritten(&packet, &bytes, after, upward);
                 Some(after.to_vec())
             }
             Decision::Hold => {
@@ -280,7 +284,7 @@ impl World {
                     let held = self.leave(id);
                     if let Some(after) = bytes {
                         let packet = parse(&held.bytes).expect("what is rewritten can be read");
-                        rewritten(&packet, &held.bytes, &after);
+                        rewritten(&packet, &held.bytes, &after, false);
                     }
                 }
                 Output::Drop { id } => {
@@ -337,12 +341,16 @@ fn whole(flow: u8, wired: bool, ttl: u8, segment: &Segment) -> Vec<u8> {
     build(source, destination, ttl, segment, &payload)
 }
 
-/// A packet that goes on changed has another RTT option or none, and is otherwise what it was.
-fn rewritten(before: &Packet, bytes: &[u8], after: &[u8]) {
+/// A packet that goes on changed has another RTT option or none, and is otherwise what it was; one that acknowledges upward may
+/// announce less.
+fn rewritten(before: &Packet, bytes: &[u8], after: &[u8], upward: bool) {
     let packet = parse(after).unwrap_or_else(|error| panic!("{error}: {after:02x?}"));
     let mut expected = *before;
     expected.segment.options.rtt_wired = packet.segment.options.rtt_wired;
     (expected.header_length, expected.wire_len) = (packet.header_length, packet.wire_len);
+    if upward && packet.segment.window < before.segment.window {
+        expected.segment.window = packet.segment.window;
+    }
     if before.ecn().is_capable() && packet.ecn() == Ecn::Ce {
         expected.traffic_class = packet.traffic_class;
         assert_eq!(before.traffic_class | Ecn::Ce.bits(), packet.traffic_class);
