@@ -191,9 +191,12 @@ impl<P> PacingQueue<P> {
         self.bytes + self.again_bytes
     }
 
-    /// To the end.
+    /// To the end, behind what was sent again and keeps its turn, too: that turn goes by the order of sequence, which a queue in the
+    /// order of arrival does not have.
     pub fn push(&mut self, packet: Outbound<P>) {
-        self.bytes += packet.wire_len;
+        self.bytes = self.bytes + self.again_bytes + packet.wire_len;
+        self.again_bytes = Bytes::ZERO;
+        self.waiting.extend(self.again.drain(..).map(|(_, again)| again));
         self.waiting.push_back(packet);
     }
 

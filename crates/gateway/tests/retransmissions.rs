@@ -93,6 +93,23 @@ fn what_sack_blocks_told_the_sender_of_keeps_its_turn() {
 }
 
 #[test]
+fn what_keeps_its_turn_keeps_it_when_the_rule_changes() {
+    let mut flow = Flow::new(first(), 5);
+    let mut ack = flow.s.ack(MSS);
+    ack.options.sack[0] = Some((flow.s.down(2 * MSS, MSS, 0).seq, flow.s.down(3 * MSS, MSS, 0).seq));
+    flow.s.forwards(Side::Wireless, &ack);
+    let (again, verdict) = flow.data(1);
+    assert_eq!(verdict, Verdict::Held);
+    let now = flow.s.now;
+    flow.s.gateway.set_config(now, Config { retransmissions: Retransmissions::InTurn, ..first() });
+    let (copy, verdict) = flow.data(3);
+    assert_eq!(verdict, Verdict::Held);
+    let expected: Vec<Packet> = flow.waiting.iter().copied().chain([again, copy]).collect();
+    assert_eq!(flow.left(ms(60_000)), expected);
+    assert_eq!(flow.s.gateway.held(), 0);
+}
+
+#[test]
 fn copies_of_what_waits_go_nowhere() {
     let mut flow = Flow::new(first(), 5);
     for n in 2..7 {
