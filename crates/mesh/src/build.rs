@@ -13,7 +13,7 @@ use meshpace_scenario::{self as scenario, Scenario};
 impl<'a> Simulation<'a> {
     /// The simulation of a scenario, with everything scheduled that happens by itself.
     pub(crate) fn new(
-        scenario: &Scenario,
+        scenario: &'a Scenario,
         schemes: &ChosenSchemes,
         relays: &RelayFactory<'_>,
         probe: &'a mut dyn Probe,
@@ -62,7 +62,12 @@ impl<'a> Simulation<'a> {
     }
 }
 
-fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Scenario) -> RunningFlow {
+fn flow<'a>(
+    index: usize,
+    spec: &'a scenario::Flow,
+    scheme: &FlowScheme,
+    scenario: &Scenario,
+) -> RunningFlow<'a> {
     let ends = FlowEnds::new(scenario, index);
     let stream = |name| Stream::new(scenario.seed, name, index as u64);
     let transport = match spec.app {
@@ -83,7 +88,7 @@ fn flow(index: usize, spec: &scenario::Flow, scheme: &FlowScheme, scenario: &Sce
         }
     };
     RunningFlow {
-        spec: spec.clone(),
+        spec,
         from: host(spec.from),
         to: host(spec.to),
         ends,

@@ -11,9 +11,9 @@ use meshpace_tcp::{Connection, Ports};
 use meshpace_units::{Bytes, Instant, Seq, Span};
 
 /// One flow of the scenario, running.
-pub struct RunningFlow {
+pub struct RunningFlow<'a> {
     /// What the scenario says.
-    pub spec: scenario::Flow,
+    pub spec: &'a scenario::Flow,
     /// Where the data come from.
     pub from: Host,
     /// Where they go.
@@ -128,7 +128,7 @@ impl Application {
     }
 }
 
-impl RunningFlow {
+impl RunningFlow<'_> {
     /// Since when the flow has been active without interruption, for fairness; `None`: it is not active now.
     ///
     /// Web traffic is active through its pauses: how little it asks for is the same for all flows.

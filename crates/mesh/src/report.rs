@@ -165,7 +165,7 @@ impl Simulation<'_> {
     }
 
     /// What the nodes sent for a flow.
-    fn loads(&self, flow: &RunningFlow, scenario: &Scenario) -> Vec<NodeLoad> {
+    fn loads(&self, flow: &RunningFlow<'_>, scenario: &Scenario) -> Vec<NodeLoad> {
         let of_node = |(node, name): (&Node, &MeshNode)| {
             let [data, ack] = node.loads.get(flow.account?)?.map(|load| LoadResult {
                 attempts: load.attempts,

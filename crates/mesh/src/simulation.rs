@@ -17,7 +17,7 @@ pub struct Simulation<'a> {
     /// Whose packets are whose.
     pub directory: Directory,
     /// The flows.
-    pub flows: Vec<RunningFlow>,
+    pub flows: Vec<RunningFlow<'a>>,
     /// Deadlines of the connections: sender and receiver of each flow.
     pub connection_alarms: Vec<Alarm>,
     /// What is measured.
