@@ -118,23 +118,31 @@ fn head(out: &mut String, Detail { flow, policy, .. }: &Detail) {
         count(flow.samples_rejected)
     );
     if flow.wait_s.is_some() || flow.drops > 0 || flow.local_retransmissions > 0 {
-        say!(
-            out,
-            "  queue     {} wait, for {} (smoothed){}; {} dropped, {} marked after too long; {} dropped at a full buffer, {} \
-             copies; {} sent again here",
-            count(flow.queued as u64),
-            or_unknown(flow.wait_s, time),
-            flow.window_bytes.map_or_else(String::new, |window| format!(
-                "; the sender may have {} on their way",
-                size(window as f64)
-            )),
-            count(flow.aqm_drops),
-            count(flow.aqm_marks),
-            count(flow.drops),
-            count(flow.duplicates),
-            count(flow.local_retransmissions)
-        );
+        queue(out, flow);
     }
+}
+
+/// What waits, and what became of what waited: only what there was.
+fn queue(out: &mut String, flow: &Flow) {
+    let mut parts = vec![format!(
+        "  queue     {} wait, for {} (smoothed)",
+        count(flow.queued as u64),
+        or_unknown(flow.wait_s, time)
+    )];
+    parts.extend(
+        flow.window_bytes.map(|window| format!("the sender may have {} under way", size(window as f64))),
+    );
+    let became = [
+        (flow.aqm_drops, "dropped after too long"),
+        (flow.aqm_marks, "marked after too long"),
+        (flow.drops, "dropped at a full buffer"),
+        (flow.duplicates, "copies dropped"),
+        (flow.local_retransmissions, "sent again here"),
+    ];
+    parts.extend(
+        became.iter().filter(|(many, _)| *many > 0).map(|(many, what)| format!("{} {what}", count(*many))),
+    );
+    say!(out, "{}", parts.join("; "));
 }
 
 /// The spacing in force, who set it, and whether it is applied.
