@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import tomllib
 from collections.abc import Iterable
 
 from meshpace.engine import Job, complaints
@@ -43,6 +42,9 @@ def tell(jobs: Iterable[Job]) -> None:
 @functools.lru_cache(maxsize=256)
 def _named(text: bytes) -> tuple[tuple[str, str], ...]:
     """Flows that name a scheme of their own; of a file that is no scenario none: the engine says what is wrong."""
+    # Here and not above: most runs replace nothing, and it takes a quarter of an empty Python's start.
+    import tomllib
+
     try:
         flows = tomllib.loads(text.decode("utf-8")).get("flow", [])
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 
 from meshpace import engine
 from meshpace.cli.plain import Column, table
@@ -32,6 +31,9 @@ def print_schemes(as_json: bool) -> None:
 
 def print_scenarios() -> None:
     """One row a file: path, description, source."""
+    # The other lists have no use for it, and it takes a quarter of an empty Python's start.
+    import tomllib
+
     rows = []
     for path in sorted(scenario_directory().glob("*.toml")):
         head = tomllib.loads(path.read_text()).get("scenario", {})
