@@ -28,17 +28,22 @@ fn announced(s: &mut Script, segment: &Segment) -> u32 {
     }
 }
 
+/// The segment at `acked` goes down, and what acknowledges it is about to come up, each after 40 ms.
+fn next_ack(s: &mut Script, acked: &mut u32) -> Segment {
+    s.now += Span::from_millis(40);
+    let data = s.down(*acked, MSS, 0);
+    s.forwards(Side::Wired, &data);
+    *acked += MSS;
+    s.now += Span::from_millis(40);
+    s.ack(*acked)
+}
+
 /// Segments from `base` on go down and are acknowledged one by one, until the window told before there was a pace is used up. Returns
 /// what is acknowledged then.
 fn used_up(s: &mut Script, base: u32) -> u32 {
     let mut acked = base;
     while acked < base + u32::from(WINDOW) * UNIT {
-        s.now += Span::from_millis(40);
-        let data = s.down(acked, MSS, 0);
-        s.hand_in(Side::Wired, &data);
-        acked += MSS;
-        s.now += Span::from_millis(40);
-        let ack = s.ack(acked);
+        let ack = next_ack(s, &mut acked);
         s.hand_in(Side::Wireless, &ack);
     }
     acked
@@ -49,12 +54,7 @@ fn the_window_shrinks_to_the_pipe_as_it_is_used_and_no_edge_goes_back() {
     let mut s = Script::established(pipe());
     let (mut acked, mut edge, mut least) = (0, u32::from(WINDOW) * UNIT, u32::MAX);
     for _ in 0..60 {
-        s.now += Span::from_millis(40);
-        let data = s.down(acked, MSS, 0);
-        s.forwards(Side::Wired, &data);
-        acked += MSS;
-        s.now += Span::from_millis(40);
-        let ack = s.ack(acked);
+        let ack = next_ack(&mut s, &mut acked);
         let window = announced(&mut s, &ack);
         assert!(acked + window >= edge, "{} behind {edge}", acked + window);
         edge = acked + window;

@@ -1,5 +1,6 @@
 //! Where packets end that do not arrive: by account, place and cause.
 
+use crate::by_account::ByAccount;
 use crate::network::Network;
 use meshpace_packet::{Account, Class, Handle};
 use meshpace_units::NodeId;
@@ -69,8 +70,8 @@ pub struct Loss {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LostPackets {
     counted: BTreeMap<(Account, bool, LossPlace, LossCause), u64>,
-    /// Data and acknowledgements of each account since time 0.
-    all: BTreeMap<Account, [u64; 2]>,
+    /// Since time 0.
+    all: ByAccount<u64>,
 }
 
 impl LostPackets {
@@ -81,14 +82,10 @@ impl LostPackets {
         place: LossPlace,
         cause: LossCause,
     ) {
-        let data = match class {
-            Class::Data => true,
-            Class::Ack => false,
-            Class::Control | Class::Arp => return,
-        };
-        if let Some(account) = account {
-            *self.counted.entry((account, data, place, cause)).or_default() += 1;
-            self.all.entry(account).or_default()[usize::from(!data)] += 1;
+        let Some(account) = account else { return };
+        if let Some(all) = self.all.of(account, class, || 0) {
+            *all += 1;
+            *self.counted.entry((account, class == Class::Data, place, cause)).or_default() += 1;
         }
     }
 
@@ -107,7 +104,7 @@ impl<T: Copy + Debug> Network<T> {
     /// The data packets and acknowledgements of an account that were lost since time 0.
     #[must_use]
     pub fn lost_of(&self, account: Account) -> [u64; 2] {
-        self.lost.all.get(&account).copied().unwrap_or_default()
+        self.lost.all.get(account).copied().unwrap_or_default()
     }
 
     /// A packet goes no further in a mesh node.
