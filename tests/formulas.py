@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import meshpace
 from meshpace import Feedback, Formula, Reply, Wait
+
+
+def swept_alike(mesh: meshpace.Scenario, schemes: Sequence[str | type[Formula]], seeds: int, folder: Path) -> Path:
+    """Sweeps in one thread, in four, and in two processes, and sees that the tables are equal; the last one's store."""
+    tables = []
+    for kind, threads in (("threads", 1), ("threads", 4), ("processes", 2)):
+        store = folder / f"{kind}{threads}"
+        found = meshpace.sweep(mesh, scheme=schemes, seeds=seeds, store=store, executor=kind, threads=threads)
+        assert found.swept.tally.made == seeds * len(schemes)
+        tables.append(found.table())
+    assert tables[0].equals(tables[1])
+    assert tables[0].equals(tables[2])
+    return store
 
 
 class Slow(Formula):

@@ -10,7 +10,7 @@ import pytest
 
 import meshpace
 from commanding import CHAIN
-from formulas import Fewer, Own, Slow, TwoSegments
+from formulas import Fewer, Own, Slow, TwoSegments, swept_alike
 from meshpace import engine
 from meshpace.formula import FormulaError
 from meshpace.study.record import key_of
@@ -58,14 +58,7 @@ def test_runs_are_equal_with_threads_and_processes(mesh: meshpace.Scenario, tmp_
         CHAIN.replace("hops = 2", "hops = 5").replace('to = "n2"', 'to = "n5"') + '\n[[flow]]\nfrom = "n5"\nto = "n0"\n'
     )
     mesh = meshpace.Scenario(text, "two.toml")
-    tables = []
-    for kind, threads in (("threads", 1), ("threads", 4), ("processes", 2)):
-        store = tmp_path / f"{kind}{threads}"
-        found = meshpace.sweep(mesh, scheme=["newreno", Own], seeds=4, store=store, executor=kind, threads=threads)
-        assert found.swept.tally.made == 8
-        tables.append(found.table())
-    assert tables[0].equals(tables[1])
-    assert tables[0].equals(tables[2])
+    store = swept_alike(mesh, ["newreno", Own], 4, tmp_path)
     again = meshpace.sweep(mesh, scheme=[Own], seeds=4, store=store)
     assert again.swept.tally.made == 0, "stored like any other"
 
@@ -154,13 +147,7 @@ def test_a_receivers_formula_gives_the_built_ins_result(mesh: meshpace.Scenario)
 
 
 def test_a_receivers_formula_in_threads_and_processes(mesh: meshpace.Scenario, tmp_path: Path) -> None:
-    tables = []
-    for kind, threads in (("threads", 1), ("threads", 4), ("processes", 2)):
-        store = tmp_path / f"{kind}{threads}"
-        found = meshpace.sweep(mesh, scheme=[Fewer], seeds=4, store=store, executor=kind, threads=threads)
-        tables.append(found.table())
-    assert tables[0].equals(tables[1])
-    assert tables[0].equals(tables[2])
+    swept_alike(mesh, [Fewer], 4, tmp_path)
 
 
 def test_both_ends_decided_by_one_class(mesh: meshpace.Scenario) -> None:

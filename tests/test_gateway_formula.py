@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 import meshpace
-from formulas import HalfAtGateway
+from formulas import HalfAtGateway, swept_alike
 from meshpace.formula import Formula
 
 DOWN = """
@@ -96,16 +96,7 @@ def test_the_gateways_law_gives_the_built_ins_result(mesh: meshpace.Scenario) ->
 
 def test_runs_are_equal_with_threads_and_processes(mesh: meshpace.Scenario, tmp_path: Path) -> None:
     mesh.set("measure.duration", "8s")
-    tables = []
-    for kind, threads in (("threads", 1), ("threads", 4), ("processes", 2)):
-        store = tmp_path / f"{kind}{threads}"
-        found = meshpace.sweep(
-            mesh, scheme=["tcp-gap", HalfAtGateway], seeds=3, store=store, executor=kind, threads=threads
-        )
-        assert found.swept.tally.made == 6
-        tables.append(found.table())
-    assert tables[0].equals(tables[1])
-    assert tables[0].equals(tables[2])
+    swept_alike(mesh, ["tcp-gap", HalfAtGateway], 3, tmp_path)
 
 
 def test_what_it_is_told_flow_by_flow(mesh: meshpace.Scenario) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import meshpace
 from commanding import CHAIN
-from formulas import RcpByHand
+from formulas import RcpByHand, swept_alike
 from meshpace.formula import FormulaError
 
 UNSAID = {"scheme": ""}
@@ -109,13 +109,7 @@ def test_relays_answer_beside_a_window_too(mesh: meshpace.Scenario) -> None:
 
 
 def test_runs_are_equal_with_threads_and_processes(mesh: meshpace.Scenario, tmp_path: Path) -> None:
-    tables = []
-    for kind, threads in (("threads", 1), ("threads", 4), ("processes", 2)):
-        store = tmp_path / f"{kind}{threads}"
-        found = meshpace.sweep(mesh, scheme=[RcpByHand], seeds=3, store=store, executor=kind, threads=threads)
-        tables.append(found.table())
-    assert tables[0].equals(tables[1])
-    assert tables[0].equals(tables[2])
+    swept_alike(mesh, [RcpByHand], 3, tmp_path)
 
 
 def test_what_it_may_not_be_or_answer(mesh: meshpace.Scenario) -> None:

@@ -9,6 +9,7 @@ between objects.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import os
 import re
@@ -209,11 +210,17 @@ def _is_own(module: ModuleType) -> bool:
     path = _file(module)
     if path is None or module.__name__.partition(".")[0] == __package__:
         return False
+    return not any(Path(path).is_relative_to(place) for place in _installed())
+
+
+@functools.cache
+def _installed() -> frozenset[str]:
+    """Where what is installed lies."""
     import site
     import sysconfig
 
-    installed = {*map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")), *site.getsitepackages()}
-    return not any(Path(path).is_relative_to(place) for place in installed)
+    found = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
+    return frozenset((*found, *site.getsitepackages()))
 
 
 def _written(kind: type) -> str:

@@ -16,10 +16,12 @@ def replaced(job: Job) -> dict[str, str]:
     """
     if job.scheme is None:
         return {}
-    assigned = [_path(assignment) for assignment in job.overrides]
+    named = _named(job.text)
+    # Mostly no flow names one, and studies ask for each of their runs.
+    assigned = [_path(assignment) for assignment in job.overrides] if named else []
     return {
         key: found
-        for key, found in _named(job.text)
+        for key, found in named
         if found != job.scheme and not any(f"{key}.".startswith(f"{path}.") for path in assigned)
     }
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.study.claims import Ask, Claim
 from meshpace.study.measures import gain, greatest, of
-from meshpace.study.model import STATIC, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import STATIC, Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import GOODPUT, LATE, RESENT, RTT
 from meshpace.study.rules import Rule, about
 from meshpace.study.words import percent, written

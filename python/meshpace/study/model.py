@@ -25,6 +25,11 @@ Settings = tuple[tuple[str, str], ...]
 """Pairs of a key path and its value, as ``--set`` takes them; a later one replaces an earlier one."""
 
 
+def timed(duration: int, warmup: int) -> Settings:
+    """So many seconds, the first of them discarded."""
+    return (("measure.duration", f"{duration}s"), ("measure.warmup", f"{warmup}s"))
+
+
 class ReplacedSchemeError(MendableError):
     """A study's scheme would replace one that the scenario names for a flow, and the study does not say so."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import FULL, timed
-from meshpace.study.model import AODV, STATIC, Axis, Plan, Point, Study
+from meshpace.experiments.gap.figures import FULL
+from meshpace.study.model import AODV, STATIC, Axis, Plan, Point, Study, timed
 from meshpace.study.quantities import DELAY, GIVEN_UP, GOODPUT, RESENT, ROUTE_FAILURES, TIMEOUTS
 
 _OWN = "not in the papers"

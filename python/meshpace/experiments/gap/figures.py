@@ -6,7 +6,7 @@ quick plans are sized so that all of ``gap`` takes less than four minutes on two
 
 from __future__ import annotations
 
-from meshpace.study.model import NO_AXIS, PAPER_CONDITIONS, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import NO_AXIS, PAPER_CONDITIONS, Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import (
     DELAY,
     DROPS,
@@ -48,11 +48,6 @@ _WIRED_RATE = Axis(
     tuple(Point(str(r), (("topology.wired_rate", f"{r}Mbps"),), float(r)) for r in WIRED_RATES),
     logarithmic=True,
 )
-
-
-def timed(duration: int, warmup: int) -> Settings:
-    """So many seconds, the first of them discarded."""
-    return (("measure.duration", f"{duration}s"), ("measure.warmup", f"{warmup}s"))
 
 
 _CHAIN: tuple[Quantity, ...] = (GOODPUT, DELAY, RTT, RESENT, TIMEOUTS, DROPS, GIVEN_UP, ROUTE_FAILURES)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from meshpace.experiments.gap.figures import CASES, CHAINS, CROSS, FAST, PARALLEL, WITH_NOGC, timed
+from meshpace.experiments.gap.figures import CASES, CHAINS, CROSS, FAST, PARALLEL, WITH_NOGC
 from meshpace.experiments.gap.web import CONNECTIONS
-from meshpace.study.model import AODV, AS_IS, STATIC, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import AODV, AS_IS, STATIC, Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import DELAY, DROPS, GOODPUT, JAIN, JAIN_10S, RESENT, ROUTE_FAILURES, SHARE, TIMEOUTS
 
 _OWN = "not in the papers"

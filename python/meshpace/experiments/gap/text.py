@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
-from meshpace.experiments.gap.figures import CASES, CROSS, DOWN, FULL, PARALLEL, SHARED, UP, hops, of_the_paper, timed
+from meshpace.experiments.gap.figures import CASES, CROSS, DOWN, FULL, PARALLEL, SHARED, UP, hops, of_the_paper
 from meshpace.experiments.gap.web import CONNECTIONS
-from meshpace.study.model import Axis, Plan, Point, Study
+from meshpace.study.model import Axis, Plan, Point, Study, timed
 from meshpace.study.quantities import CONTROL, DELAY, FLOWS, GOODPUT, JAIN, QUEUE_MAX, RESENT, TIMEOUTS
 
 OVERALL = of_the_paper(

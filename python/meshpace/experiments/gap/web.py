@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import FULL, SHARED, of_the_paper, timed
-from meshpace.study.model import Axis, Plan, Point, Settings, Study
+from meshpace.experiments.gap.figures import FULL, SHARED, of_the_paper
+from meshpace.study.model import Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import FLOWS
 
 PAUSES = ("0.05", "0.1", "0.2", "0.5", "0.75", "1", "1.5", "2", "5", "10")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.llap.figures import LETTER, LLAP, PAPER, quick_plan
 from meshpace.experiments.llap.udp import CONDITIONS
-from meshpace.study.model import Axis, Plan, Point, Study
+from meshpace.study.model import Axis, Plan, Point, Study, timed
 from meshpace.study.quantities import FLOWS, GOODPUT, JAIN, TIMEOUTS
 
 ALPHAS = (0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.llap.quantities import (
     BY_TIMEOUT,
     COLLISIONS_DATA,
@@ -23,7 +22,7 @@ from meshpace.experiments.llap.quantities import (
     TIMEOUTS_250,
     UNEVENNESS,
 )
-from meshpace.study.model import AODV, NO_AXIS, PAPER_CONDITIONS, STATIC, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import AODV, NO_AXIS, PAPER_CONDITIONS, STATIC, Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import GOODPUT, JAIN, RTT
 
 PAPER = "LLAP (Franklin, Siva Ram Murthy 2008)"

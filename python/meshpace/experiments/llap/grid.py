@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import random
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.llap.figures import LLAP, PAPER, quick_plan
 from meshpace.experiments.llap.udp import CONDITIONS, NONE
 from meshpace.results import RunResult
-from meshpace.study.model import AODV, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import AODV, Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN, TIMEOUTS, Quantity
 
 SIDE = 10

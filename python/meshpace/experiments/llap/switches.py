@@ -5,13 +5,12 @@ The numbers O1 to O15 are those of docs/experiments/llap.md, section 5; the word
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.llap import figures as llap
 from meshpace.experiments.llap import grid, tracking, udp
 from meshpace.experiments.llap.figures import LLAP, PAPER, quick_plan
 from meshpace.experiments.llap.quantities import DELAY_STD, G_PAPER, LOSS_MAC, LOSS_REX, MISSED, TIMEOUTS_250
 from meshpace.experiments.llap.tracking import DEPARTURES, ESTIMATE
-from meshpace.study.model import AODV, AS_IS, STATIC, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import AODV, AS_IS, STATIC, Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN, Quantity
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.llap.figures import LETTER, LLAP, OFF, ON, PAPER, TCP_AP, quick_plan
 from meshpace.experiments.llap.quantities import G_PAPER, TIMEOUTS_250
 from meshpace.experiments.llap.udp import CONDITIONS
-from meshpace.study.model import AODV, AODV_SINR, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import AODV, AODV_SINR, Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import GOODPUT, ROUTE_FAILURES, RTT
 
 BY_AODV, BY_STATIC = "AODV", "static routes"

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.llap.figures import LETTER, LLAP, PAPER, quick_plan
 from meshpace.experiments.llap.quantities import FHD_ACTUAL, FHD_ERROR, FHD_ERROR_ABS, FHD_ESTIMATE, MISSED, hop_delay
 from meshpace.experiments.llap.udp import CONDITIONS
 from meshpace.results import RunResult
-from meshpace.study.model import AODV, STATIC, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import AODV, STATIC, Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import GOODPUT, Quantity, Take
 from meshpace.words import in_hops
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.llap.figures import LETTER, LLAP, PAPER, quick_plan
 from meshpace.experiments.llap.quantities import (
     ADDED_BYTES,
@@ -19,7 +18,7 @@ from meshpace.experiments.llap.quantities import (
     OFFERED_DELIVERED,
     WAIT_AT_SOURCE,
 )
-from meshpace.study.model import AODV, AODV_SINR, STATIC, STATIC_SINR, Axis, Plan, Point, Settings, Study
+from meshpace.study.model import AODV, AODV_SINR, STATIC, STATIC_SINR, Axis, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import DELAY, FLOWS, GOODPUT, JAIN
 
 CONDITIONS = (AODV, STATIC, AODV_SINR, STATIC_SINR)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import timed
-from meshpace.study.model import STATIC, Axis, Plan, Point, Study
+from meshpace.study.model import STATIC, Axis, Plan, Point, Study, timed
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN, RESENT
 
 PAPER = "WE TCP-AP (Barreto 2016)"

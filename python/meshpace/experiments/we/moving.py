@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.we.chains import PAPER
 from meshpace.experiments.we.quantities import LOSS, PACE, PACKET_DELAY, QUEUES, RECEIVED, USE, WE_DROPS
-from meshpace.study.model import DSDV, Axis, Plan, Settings, Study
+from meshpace.study.model import DSDV, Axis, Plan, Settings, Study, timed
 from meshpace.study.quantities import GOODPUT, JAIN, JAIN_10S
 
 RECONSTRUCTED = (

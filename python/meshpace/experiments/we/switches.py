@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.we.adhoc import point as adhoc
 from meshpace.experiments.we.chains import PAPER, TCP_AP, WCP, WCPCAP, WE, WINF, XCP_B, XCP_WINF
 from meshpace.experiments.we.mesh import point as mesh
 from meshpace.experiments.we.moving import RECONSTRUCTED
 from meshpace.experiments.we.quantities import FLOW_DELAY, LOSS, PACE, PACKET_DELAY, RECEIVED
-from meshpace.study.model import AS_IS, DSDV, STATIC, Axis, Condition, Plan, Point, Settings, Study
+from meshpace.study.model import AS_IS, DSDV, STATIC, Axis, Condition, Plan, Point, Settings, Study, timed
 from meshpace.study.quantities import GOODPUT, JAIN
 
 

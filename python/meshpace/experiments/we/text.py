@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.we.adhoc import point as adhoc
 from meshpace.experiments.we.chains import PAPER, TCP_AP, WCP, WE, WINF, XCP_B, XCP_WINF
 from meshpace.experiments.we.mesh import point as mesh
 from meshpace.experiments.we.moving import moving
-from meshpace.study.model import AS_IS, NO_AXIS, STATIC, Axis, Plan, Point, Study
+from meshpace.study.model import AS_IS, NO_AXIS, STATIC, Axis, Plan, Point, Study, timed
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN
 
 RENO, XCP, RCP, RCP_WINF = "newreno", "xcp", "rcp", "rcp-winf"

@@ -5,10 +5,9 @@ On one path of nodes that stand (T4b), and as printed, with nodes that move each
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.experiments.we.chains import PAPER, WE
 from meshpace.experiments.we.quantities import FORWARDED, LOSS, PACKET_DELAY
-from meshpace.study.model import AS_IS, DSDV, NO_AXIS, Axis, Plan, Point, Study
+from meshpace.study.model import AS_IS, DSDV, NO_AXIS, Axis, Plan, Point, Study, timed
 from meshpace.study.quantities import GOODPUT, JAIN, RESENT
 
 
