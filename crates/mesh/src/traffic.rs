@@ -4,7 +4,7 @@ use crate::flow::{RunningFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_packet::{Body, Class, Datagram, Packet, Stamp};
 use meshpace_scenario::App;
-use meshpace_tcp::WriteError;
+use meshpace_tcp::{State, WriteError};
 use meshpace_units::{Bytes, Rate, Span};
 
 /// IP header without options.
@@ -108,7 +108,10 @@ impl Simulation<'_> {
         let Transport::Tcp(tcp) = transport else { unreachable!("{} runs over TCP", spec.id) };
         let size = match spec.app {
             App::Ftp => {
-                writable(tcp.sender.write_endless());
+                // One connection for all periods: if its peer was given up in an earlier one, nothing follows.
+                if tcp.sender.state() != State::Closed {
+                    writable(tcp.sender.write_endless());
+                }
                 return;
             }
             App::Transfer { bytes } => bytes.0,
@@ -202,7 +205,7 @@ impl Simulation<'_> {
     }
 }
 
-/// Only the application itself closes a connection, and it writes nothing afterwards; a peer never resets it.
+/// The application writes nothing after it closed a connection or gave it up; a peer never resets it.
 fn writable(result: Result<(), WriteError>) {
     result.unwrap_or_else(|error| panic!("an application writes to its own connection: {error}"));
 }

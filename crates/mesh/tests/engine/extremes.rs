@@ -228,3 +228,21 @@ fn parameters_of_schemes_at_their_ends_run() {
         );
     }
 }
+
+#[test]
+fn a_flat_law_with_much_luck_reaches_farther_than_any_node() {
+    // d^-1 and gains of up to 50 dB at both ends: heard from 3e16 light seconds away, if somebody were there.
+    let radio = "[radio]\npropagation = \"log-distance\"\npath_loss_exponent = 1\ngain_spread_db = 50\nceiling_db = 0\n";
+    let text = format!("{NEWRENO}{}{}{radio}{}", measure(2.0, 0.0), chain(2), flow("n0", "n2", ""));
+    assert_eq!(run(&text).flows[0].hops, Some(1));
+}
+
+#[test]
+fn a_peer_that_was_given_up_stays_so_in_later_periods() {
+    // RFC 9293, section 3.8.3, gives up a SYN after 3 minutes and more; the connection was to last for both periods.
+    let apart = format!("{}{}", node("a", 0.0, 0.0), node("b", 1000.0, 0.0));
+    let topology = "[topology]\nkind = \"explicit\"\nconnected = false\n[routing]\nprotocol = \"static\"\n";
+    let periods = "scheme = \"newreno-rfc\"\non = [[\"0s\", \"5s\"], [\"300s\", \"350s\"]]";
+    let result = run(&format!("{}{topology}{apart}{}", measure(400.0, 0.0), flow("a", "b", periods)));
+    assert_eq!((result.flows[0].delivered_bytes, result.flows[0].hops), (0, None));
+}

@@ -80,12 +80,13 @@ fn long_links<'a>(
     positions: &'a [Position],
     too_long: &'a impl Fn(f64) -> bool,
 ) -> impl Iterator<Item = (NodeId, NodeId)> + 'a {
-    // As far as the engine looks, shadowing's luck included.
+    // As far as the engine looks, shadowing's luck included; with luck and a flat law farther than light gets in a lifetime.
     let possible = match links.propagation {
         Propagation::LogDistance { shadowing_db, .. } if shadowing_db > 0.0 => links.farthest(0.0),
         _ if links.building.luck_db() > 0.0 => links.farthest(0.0),
         _ => links.ranges.0,
-    };
+    }
+    .min(diagonal(positions));
     let receive = links.thresholds().receive;
     let nodes = if too_long(possible) { positions.len() } else { 0 };
     (0..nodes).flat_map(move |a| (a + 1..nodes).map(move |b| (a, b))).filter_map(move |(a, b)| {
@@ -96,4 +97,16 @@ fn long_links<'a>(
         let long = too_long(distance) && distance <= possible && heard();
         long.then_some((a, b))
     })
+}
+
+/// Of the box around all nodes: no two are farther apart.
+fn diagonal(positions: &[Position]) -> f64 {
+    let corner = |pick: fn(f64, f64) -> f64| {
+        positions.iter().copied().reduce(|a, b| Position {
+            x: pick(a.x, b.x),
+            y: pick(a.y, b.y),
+            z: pick(a.z, b.z),
+        })
+    };
+    corner(f64::min).zip(corner(f64::max)).map_or(0.0, |(low, high)| low.distance(high))
 }
