@@ -13,6 +13,7 @@ from commanding import Cli
 from documents import ROOT
 from meshpace.advice.errors import AdviceError
 from meshpace.advice.instead import best_gateway
+from meshpace.advice.show import in_words
 from meshpace.advice.traffic import Reach, patterns, sample
 from meshpace.advice.weigh import Answer, Effect, Way, Weighed, way
 from meshpace.stats import Estimate
@@ -116,6 +117,19 @@ def test_answers(goodput: float, fairness: float | None, expected: Answer) -> No
     assert Effect(weighed(goodput, 0.02), weighed(fairness, 0.01), weighed(0.0, 0.05)).answer is expected
     unsure = Weighed((-0.5, 0.5, 0.1), 0.02)
     assert Effect(unsure, weighed(None, 0.01), unsure).answer is Answer.OPEN
+    assert Effect(unsure, weighed(0.0, 0.01), unsure).answer is Answer.OPEN
+    # What is plainly worse is said, whatever is not known of the other.
+    assert Effect(weighed(-0.58, 0.02), unsure, unsure).answer is Answer.COSTS
+    assert Effect(unsure, weighed(-0.2, 0.01), unsure).answer is Answer.COSTS
+
+
+def test_the_answer_says_what_falls() -> None:
+    less, more = Weighed((-0.5, -0.5, -0.50001), 0.02), Weighed((0.5, 0.5, 0.50001), 0.02)
+    unsure = Weighed((-0.5, 0.5, 0.1), 0.02)
+    assert in_words(Effect(less, more, unsure)) == "It trades goodput for fairness."
+    assert in_words(Effect(more, less, unsure)) == "It trades fairness for goodput."
+    assert in_words(Effect(less, unsure, unsure)).startswith("No, or a trade: goodput falls for certain")
+    assert in_words(Effect(unsure, less, unsure)).startswith("No, or a trade: flows share less equally for certain")
 
 
 def advice(cli: Cli, mesh: Path, *options: object) -> Any:

@@ -120,14 +120,36 @@ def test_what_each_says_of_quality(tmp_path: Path) -> None:
     assert delivered(VIS)["02:aa", "02:bb"] == pytest.approx(0.8), "an address of another interface is the same node"
 
 
-def test_long_links_set_the_time_to_wait_for_an_answer(cli: Cli, tmp_path: Path) -> None:
+def ack_timeout(path: Path) -> tuple[str, str]:
+    """What the scenario has, and what it says of it."""
+    text = path.read_text()
+    (why,) = (line.partition("  # ")[2] for line in text.splitlines() if line.startswith("ack_timeout"))
+    return tomllib.loads(text)["radio"]["ack_timeout"], why
+
+
+def test_the_longest_link_sets_the_time_to_wait_for_an_answer(cli: Cli, tmp_path: Path) -> None:
     far = json.loads(json.dumps(MESHVIEWER))
     far["nodes"][1]["location"]["latitude"] = 52.53  # 0.03 degrees of a meridian are 3,336 m, 22.3 us there and back
     cli("import", *write(tmp_path, (far,)), "-o", "far.toml")
-    assert tomllib.loads((tmp_path / "far.toml").read_text())["radio"]["ack_timeout"] == "23us"
+    assert ack_timeout(tmp_path / "far.toml") == ("23us", "the longest link, 3,336 m, and back")
     assert cli("check", "far.toml").returncode == 0
     cli("import", *write(tmp_path, (MESHVIEWER,)), "-o", "near.toml")
-    assert "ack_timeout" not in tomllib.loads((tmp_path / "near.toml").read_text())["radio"]
+    assert ack_timeout(tmp_path / "near.toml") == ("4us", "the longest link, 111 m, and back")
+    cli("import", *write(tmp_path, (NETJSON,)), "-o", "nowhere.toml")
+    assert ack_timeout(tmp_path / "nowhere.toml") == ("4us", "as usual: how long links are is not known")
+
+
+def test_links_that_are_left_out_are_not_waited_for(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,x,y\na,0,0\nb,0,900\nc,9000,0\n")
+    (tmp_path / "links.csv").write_text("from,to,loss\na,b,0.1\nb,c,0.1\na,c,0.99\n")
+    cli("import", "nodes.csv", "links.csv", "-o", "mesh.toml")
+    assert ack_timeout(tmp_path / "mesh.toml") == ("61us", "the longest link, 9,045 m, and back")
+    (tmp_path / "links.csv").write_text("from,to,loss\na,b,0.1\nb,c,0.99\n")
+    cli("import", "nodes.csv", "links.csv", "-o", "mesh.toml")
+    assert ack_timeout(tmp_path / "mesh.toml") == ("7us", "the longest link, 900 m, and back")
+    (tmp_path / "nodes.csv").write_text("id,x,y\na,0,0\nb,0,200\n")
+    cli("import", "nodes.csv", "-o", "mesh.toml")
+    assert ack_timeout(tmp_path / "mesh.toml") == ("4us", "as usual: enough for 600 m")
 
 
 def test_what_is_left_out_is_told(cli: Cli, tmp_path: Path) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import sys
-from collections.abc import Iterable
 
-from meshpace.engine import Job, complaints
+from meshpace.engine import Job
 
 
 def replaced(job: Job) -> dict[str, str]:
@@ -26,19 +24,14 @@ def replaced(job: Job) -> dict[str, str]:
     }
 
 
-def tell(jobs: Iterable[Job]) -> None:
-    """Says on standard error which schemes of flows ``--scheme`` replaces, a line a scenario and scheme.
-
-    Of what cannot be run it says nothing: its error is a line that stands alone.
-    """
-    told: dict[tuple[str, str | None], dict[str, str]] = {}
-    for job in jobs:
-        if (job.name, job.scheme) not in told and (keys := replaced(job)) and not complaints(job):
-            told[job.name, job.scheme] = keys
-    for (name, scheme), keys in told.items():
-        were = ", ".join(f'{key} = "{found}"' for key, found in keys.items())
-        keep = " ".join(f"--set {key}={found}" for key, found in keys.items())
-        print(f"{name}: --scheme {scheme} replaces {were}; what keeps it: {keep}", file=sys.stderr)
+def note(job: Job) -> str | None:
+    """The same in a line, with what keeps them; None where nothing is replaced."""
+    keys = replaced(job)
+    if not keys:
+        return None
+    were = ", ".join(f'{key} = "{found}"' for key, found in keys.items())
+    keep = " ".join(f"--set {key}={found}" for key, found in keys.items())
+    return f"{job.name}: --scheme {job.scheme} replaces {were}; what keeps it: {keep}"
 
 
 @functools.lru_cache(maxsize=256)

@@ -25,7 +25,10 @@ class AdviceResult:
 
     @property
     def answer(self) -> str:
-        """Of the best scheme over all patterns: ``yes``, ``yes, for fairness``, ``a trade``, ``undecided``, ``no``."""
+        """Of the best scheme over all patterns.
+
+        ``yes``, ``yes, for fairness``, ``a trade``, ``undecided``, ``no, or a trade``, ``no``.
+        """
         return str(self.advice.scheme(self.best).answer)
 
     @property

@@ -128,7 +128,7 @@ def told(advice: Advice) -> list[str]:
     """The answer in sentences."""
     best = advice.best()
     found, name = advice.scheme(best), scheme_name(best)
-    lines = [f"Would pacing help? {_ANSWERS[found.answer]} {name}: {_words(found)}."]
+    lines = [f"Would pacing help? {in_words(found)} {name}: {_words(found)}."]
     lines += _where(advice, best)
     better = [change for change in _ranked(advice) if _beats(advice.change(change), found)]
     if better:
@@ -137,7 +137,7 @@ def told(advice: Advice) -> list[str]:
     else:
         lines.append("Nothing else that was tried gives more goodput for certain.")
     lines += [f"Not tried: {change.what}: {reason}" for change, reason in advice.refused]
-    if found.answer is Answer.OPEN:
+    if found.answer in (Answer.OPEN, Answer.COSTS):
         lines.append("More seeds would decide it (--seeds, --precision).")
     if advice.ended:
         lines.append(
@@ -147,13 +147,22 @@ def told(advice: Advice) -> list[str]:
     return lines
 
 
-_ANSWERS = {
-    Answer.YES: "Yes.",
-    Answer.FAIRER: "Yes, it makes flows share more equally.",
-    Answer.TRADE: "It trades goodput for fairness, or fairness for goodput.",
-    Answer.OPEN: "Undecided.",
-    Answer.NO: "No.",
-}
+def in_words(found: Effect) -> str:
+    """What it comes to: of a trade and of what is not decided, which falls."""
+    dear = found.goodput.way() is Way.LESS
+    return {
+        Answer.YES: "Yes.",
+        Answer.FAIRER: "Yes, it makes flows share more equally.",
+        Answer.TRADE: f"It trades {'goodput for fairness' if dear else 'fairness for goodput'}.",
+        Answer.OPEN: "Undecided.",
+        Answer.COSTS: "No, or a trade: "
+        + (
+            "goodput falls for certain, and whether flows share more equally is undecided."
+            if dear
+            else "flows share less equally for certain, and whether goodput rises is undecided."
+        ),
+        Answer.NO: "No.",
+    }[found.answer]
 
 
 def _words(found: Effect) -> str:

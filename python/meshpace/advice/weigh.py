@@ -33,6 +33,8 @@ class Answer(StrEnum):
     FAIRER = "yes, for fairness"
     TRADE = "a trade"
     OPEN = "undecided"
+    COSTS = "no, or a trade"
+    """One falls for certain; whether the other rises is undecided."""
     NO = "no"
 
 
@@ -80,7 +82,9 @@ class Effect:
             return Answer.TRADE if fairness is Way.LESS else Answer.YES
         if fairness is Way.MORE:
             return Answer.TRADE if goodput is Way.LESS else Answer.FAIRER
-        return Answer.OPEN if Way.OPEN in (goodput, fairness) else Answer.NO
+        if Way.OPEN not in (goodput, fairness):
+            return Answer.NO
+        return Answer.COSTS if Way.LESS in (goodput, fairness) else Answer.OPEN
 
 
 def effect(runs: Sequence[RunResult], without: Sequence[RunResult]) -> Effect:

@@ -43,7 +43,7 @@ def run(
     """Emulate a scenario. The word run may be left out."""
     from meshpace.cli.arguments import job, one_scheme
     from meshpace.emulation.session import Plan, emulate
-    from meshpace.precedence import tell
+    from meshpace.notes import tell
 
     length = [] if duration is None else [f"measure.duration={duration}", "measure.warmup=0s"]
     one = job(scenario, [*length, *(settings or ())], one_scheme(scheme, "emulate"), seed)

@@ -11,7 +11,7 @@ from meshpace import engine
 from meshpace.cli.arguments import job, job_of_each_seed
 from meshpace.cli.failure import InputError
 from meshpace.files import distinct, replacing
-from meshpace.precedence import tell
+from meshpace.notes import tell
 from meshpace.progress import Progress
 
 if TYPE_CHECKING:

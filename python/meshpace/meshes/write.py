@@ -26,8 +26,8 @@ _ROUTES = {
 _FLOWS = 3
 _LEAST_DELIVERED = 0.05
 """Links that lose more carry nothing: they are left out, and said so."""
-_REACH_M = 600.0
-"""As far as the usual ``ack_timeout`` of 4 us reaches."""
+_USUAL_US, _REACH_M = 4, 600.0
+"""Where the file does not tell how long links are: ``ack_timeout`` as the schema has it, and how far that reaches."""
 _LIGHT, _EARTH_M = 299_792_458.0, 6_371_000.0
 
 
@@ -42,7 +42,7 @@ def scenario(
     if routing not in _ROUTES:
         raise MeshFileError(f"--routing: found {routing!r}; allowed: {', '.join(_ROUTES)}")
     said, routes = _ROUTES[routing]
-    usable = tuple(link for link in mesh.links if link.delivered is None or link.delivered >= _LEAST_DELIVERED)
+    usable = tuple(filter(_usable, mesh.links))
     thinned = Mesh(mesh.form, mesh.nodes, usable)
     chosen = _gateway(thinned, gateway)
     hops = thinned.hops_from(chosen)
@@ -57,7 +57,7 @@ def scenario(
         names = {node.id: _text(node.id) for node in mesh.nodes}
     nodes = [node for node in mesh.nodes if node.id in reached]
     links = [link for link in usable if link.source in reached and link.target in reached]
-    lines = [*_head(mesh, name, rate, len(nodes), len(mesh.links) - len(usable), names[chosen], said)]
+    lines = [*_head(mesh, links, name, rate, len(nodes), names[chosen], said)]
     for node in nodes:
         lines += _node(node, names[node.id], chosen, placed=not links)
     wired = next(word for word in ("internet", "wired-host", "outside") if word not in names.values())
@@ -69,6 +69,10 @@ def scenario(
     for end in ends:
         lines += ["", "[[flow]]", f"from = {_quoted(names[end])}", f"to = {_quoted(wired)}"]
     return "\n".join([*lines, ""])
+
+
+def _usable(link: Link) -> bool:
+    return link.delivered is None or link.delivered >= _LEAST_DELIVERED
 
 
 def _gateway(mesh: Mesh, wanted: str | None) -> str:
@@ -87,9 +91,12 @@ def _gateway(mesh: Mesh, wanted: str | None) -> str:
     return marked[0] if marked else max(mesh.nodes, key=lambda node: len(neighbours[node.id])).id
 
 
-def _head(mesh: Mesh, name: str, rate: str, count: int, thin: int, gateway: str, routes: str) -> Iterator[str]:
+def _head(
+    mesh: Mesh, links: Sequence[Link], name: str, rate: str, count: int, gateway: str, routes: str
+) -> Iterator[str]:  # fmt: skip
     yield f"# Made of {mesh.form} by `meshpace import`: {count} of {len(mesh.nodes)} nodes reach {gateway}."
     if mesh.quality:
+        thin = sum(not _usable(link) for link in mesh.links)
         yield f"# {mesh.quality}; {thin} links that deliver less than {_LEAST_DELIVERED:.0%} are left out."
     if mesh.links:
         yield "# Who hears whom is what the file says: nodes have no places, and nobody else disturbs them."
@@ -106,17 +113,30 @@ def _head(mesh: Mesh, name: str, rate: str, count: int, thin: int, gateway: str,
     if mesh.standard in (None, "802.11b") or rate != RATE:
         yield f"rate = {_quoted(rate)}"
     yield 'rts = "never"'
-    longest = _longest(mesh)
-    if longest > _REACH_M:
-        micros = math.ceil(2e6 * longest / _LIGHT)
-        yield f'ack_timeout = "{micros}us"  # the longest link, {longest:,.0f} m, and back'
+    yield _ack_timeout(mesh, links)
 
 
-def _longest(mesh: Mesh) -> float:
-    """Metres of the longest link between nodes with places, on the sphere; 0 without."""
-    places = {node.id: node.place for node in mesh.nodes if node.place is not None}
-    ends = ((places.get(link.source), places.get(link.target)) for link in mesh.links)
-    return max((_distance(a, b) for a, b in ends if a is not None and b is not None), default=0.0)
+def _ack_timeout(mesh: Mesh, links: Sequence[Link]) -> str:
+    """By the longest link; never less than usual."""
+    longest = _longest(mesh, links)
+    if longest is None:
+        why = "how long links are is not known" if links else f"enough for {_REACH_M:.0f} m"
+        return f'ack_timeout = "{_USUAL_US}us"  # as usual: {why}'
+    micros = max(_USUAL_US, math.ceil(2e6 * longest / _LIGHT))
+    return f'ack_timeout = "{micros}us"  # the longest link, {longest:,.0f} m, and back'
+
+
+def _longest(mesh: Mesh, links: Sequence[Link]) -> float | None:
+    """Metres between the ends that are farthest apart, of those with places; None without."""
+    nodes = {node.id: node for node in mesh.nodes}
+    apart = (_apart(nodes[link.source], nodes[link.target]) for link in links)
+    return max((metres for metres in apart if metres is not None), default=None)
+
+
+def _apart(one: Node, other: Node) -> float | None:
+    if one.place is not None and other.place is not None:
+        return _distance(one.place, other.place)
+    return None if one.metres is None or other.metres is None else math.dist(one.metres, other.metres)
 
 
 def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:

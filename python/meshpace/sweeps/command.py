@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from meshpace.files import distinct, replacing
-from meshpace.precedence import tell
+from meshpace.notes import tell
 from meshpace.study.executors import workers
 from meshpace.study.store import Store
 from meshpace.sweeps import precision as precisions

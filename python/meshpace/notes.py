@@ -1,0 +1,26 @@
+"""What commands say on standard error of scenarios that do run, but otherwise than who asked may think."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from meshpace import gateways, precedence
+from meshpace.engine import Job, complaints
+
+_NOTES = (precedence.note, gateways.note)
+
+
+def tell(jobs: Iterable[Job]) -> None:
+    """Says which schemes of flows ``--scheme`` replaces, and which flows nothing paces: once a scenario and scheme.
+
+    Of what cannot be run it says nothing: its error is a line that stands alone.
+    """
+    told: dict[tuple[str, str | None, int], str] = {}
+    for job in jobs:
+        for number, note in enumerate(_NOTES):
+            key = (job.name, job.scheme, number)
+            if key not in told and (line := note(job)) is not None and not complaints(job):
+                told[key] = line
+    for line in told.values():
+        print(line, file=sys.stderr)
