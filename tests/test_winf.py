@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +142,73 @@ def test_what_is_no_capture_is_refused_in_one_line(cli: Cli, tmp_path: Path, con
     assert not out.exists()
     missing = cli("winf", tmp_path / "none.pcap")
     assert (missing.returncode, missing.stderr) == (2, f"{tmp_path / 'none.pcap'}: No such file or directory\n")
+
+
+def test_through_a_pipe_and_from_standard_input(cli: Cli, tmp_path: Path) -> None:
+    capture = captured(cli, tmp_path, 400_000)
+    expected = measured(cli, capture)
+    for name, content in (
+        ("-", capture.read_bytes()),
+        ("-", gzip.compress(capture.read_bytes())),
+        ("/dev/stdin", capture.read_bytes()),
+    ):
+        words = [sys.executable, "-m", "meshpace", "winf", name, "--json"]
+        done = subprocess.run(words, input=content, capture_output=True, timeout=120, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert json.loads(done.stdout) == {**expected, "capture": name}
+    assert cli("winf", tmp_path).stderr == f"{tmp_path}: Is a directory\n"
+
+
+def test_table_json_and_parquet_tell_the_same_over_time(cli: Cli, tmp_path: Path) -> None:
+    capture, parquet = captured(cli, tmp_path, 400_000), tmp_path / "links.parquet"
+    found = measured(cli, capture, "--window", 2, "--parquet", parquet)
+    assert pq.read_table(parquet).to_pylist() == found["series"]
+    assert sum(row["samples"] for row in found["series"]) == found["links"][0]["samples"]
+    assert found["channels_mhz"] == [2412]
+    printed = cli("winf", capture, "--window", 2, "--series").stdout
+    for row in found["series"]:
+        rates = [f"{row[key] / 1e6:.3f}" for key in ("capacity_bps", "available_bps")]
+        cells = [f"{row['time_s']:.3f}", row["from"], row["to"], *rates, str(row["samples"])]
+        assert cells in [line.split() for line in printed.splitlines()]
+    assert f"{found['series'][0]['time_s']:.3f}" not in cli("winf", capture, "--window", 2).stdout.split()
+
+
+def test_the_capture_is_not_written_over(cli: Cli, tmp_path: Path) -> None:
+    capture = captured(cli, tmp_path, 400_000)
+    before = capture.read_bytes()
+    for option in ("--parquet", "--pdf"):
+        done = cli("winf", capture, option, capture)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.endswith(f"{option}: found {capture}, which this command reads; allowed: another file\n")
+    assert capture.read_bytes() == before
+    both = cli("winf", capture, "--parquet", tmp_path / "x", "--pdf", tmp_path / "x")
+    assert both.returncode == 2
+    assert "which --parquet writes" in both.stderr
+
+
+def test_gzip_that_breaks_off_or_is_damaged_is_partial(cli: Cli, tmp_path: Path) -> None:
+    capture = captured(cli, tmp_path, 400_000)
+    packed = gzip.compress(capture.read_bytes())
+    whole = measured(cli, capture)
+    broken = tmp_path / "broken.gz"
+    damaged = bytearray(packed)
+    damaged[len(packed) // 2 : len(packed) // 2 + 64] = b"\xff" * 64
+    for content in (packed[: len(packed) // 2], bytes(damaged)):
+        broken.write_bytes(content)
+        found = measured(cli, broken)
+        assert found["partial"].startswith("the gzip around it is broken (")
+        assert 0 < found["frames"] < whole["frames"]
+    # All frames are there; the check sequence at the end is not.
+    broken.write_bytes(packed[:-8])
+    found = measured(cli, broken)
+    assert (found["frames"], found["partial"]) == (whole["frames"], "the gzip around it is broken (it ends too early)")
+    # Members after one another, and zeros behind them, are one file.
+    half = len(capture.read_bytes()) // 2
+    parts = gzip.compress(capture.read_bytes()[:half]), gzip.compress(capture.read_bytes()[half:])
+    broken.write_bytes(b"".join(parts) + bytes(512))
+    assert measured(cli, broken)["links"] == whole["links"]
+    for content in (b"\x1f\x8b", packed[:15], b"\x1f\x8b\x08\x00" + b"\xff" * 40):
+        broken.write_bytes(content)
+        done = cli("winf", broken)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert done.stderr.startswith(f"{broken}: found broken gzip (")

@@ -28,8 +28,8 @@ const HT: [[u64; 8]; 2] = [[26, 52, 78, 104, 156, 208, 234, 260], [54, 108, 162,
 
 /// True for channels of 5 GHz and above.
 #[must_use]
-pub fn is_high(radiotap: &Radiotap) -> bool {
-    radiotap.frequency.is_some_and(|frequency| frequency >= 4_900)
+pub fn is_high(frequency: Option<u16>) -> bool {
+    frequency.is_some_and(|frequency| frequency >= 4_900)
 }
 
 /// The short interframe space.
@@ -43,7 +43,7 @@ pub fn sifs(high: bool) -> Span {
 pub fn of(radiotap: &Radiotap, bytes: usize) -> Option<Airtime> {
     let bits = 8 * bytes as u64;
     // 802.11g adds 6 us, in which nothing is sent, so that its frames end like those of 802.11a.
-    let extension = Span::from_micros(if is_high(radiotap) { 0 } else { 6 });
+    let extension = Span::from_micros(if is_high(radiotap.frequency) { 0 } else { 6 });
     if let Some(mcs) = radiotap.mcs {
         return of_ht(mcs, bits, extension);
     }

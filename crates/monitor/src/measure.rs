@@ -6,7 +6,7 @@ use crate::file::{self, Error, Raw};
 use crate::radiotap::{self, Radiotap};
 use meshpace_units::{Bytes, Instant, Span};
 use meshpace_winf::{Busy, Config, Exchanges, Frame, Kind, Link, Meter};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
 /// How to measure.
@@ -36,6 +36,8 @@ pub struct Report {
     pub duration: Span,
     /// Share of that time in which the medium was used or reserved.
     pub busy: f64,
+    /// Centres of the channels of its frames, MHz. With several the busy time is that of all of them together.
+    pub channels: BTreeSet<u16>,
     /// What was read, and what was of no use.
     pub counts: Counts,
     /// Why and where the file broke off; `None`: it is whole.
@@ -83,6 +85,8 @@ pub struct Counts {
     pub without_rate: u64,
     /// Frames that are acknowledged together with others, and are not measured.
     pub aggregated: u64,
+    /// Frames of interfaces that are no monitor's, and without a time.
+    pub foreign: u64,
     /// Times are the radio's clock, not the file's.
     pub radio_clock: bool,
 }
@@ -97,7 +101,8 @@ struct Kept {
     airtime: Airtime,
     size: u64,
     ours: bool,
-    high: bool,
+    radio: usize,
+    frequency: Option<u16>,
 }
 
 /// Reads a capture and measures its links.
@@ -106,15 +111,16 @@ struct Kept {
 /// [`Error`] if nothing can be made of it.
 pub fn measure(reader: impl Read + Send, options: &Options) -> Result<Report, Error> {
     let (mut counts, mut kept) = (Counts::default(), Vec::new());
-    let partial = file::read(reader, |raw| kept.extend(keep(raw, &mut counts)))?;
-    counts.radio_clock = has_radio_clock(&kept);
-    let high = kept.iter().filter(|frame| frame.high).count() * 2 > kept.len();
+    let file::Told { partial, foreign } = file::read(reader, |raw| kept.extend(keep(raw, &mut counts)))?;
+    (counts.radio_clock, counts.foreign) = (has_radio_clock(&kept), foreign);
+    let channels: BTreeSet<u16> = kept.iter().filter_map(|frame| frame.frequency).collect();
+    let high = kept.iter().filter(|frame| airtime::is_high(frame.frequency)).count() * 2 > kept.len();
     let frames = frames(&kept, counts.radio_clock);
     let mut session = Session::new(options, airtime::sifs(high));
     for (frame, header) in &frames {
         session.on_frame(frame, *header);
     }
-    Ok(session.report(counts, partial))
+    Ok(session.report(channels, counts, partial))
 }
 
 fn keep(raw: &Raw<'_>, counts: &mut Counts) -> Option<Kept> {
@@ -130,6 +136,10 @@ fn keep(raw: &Raw<'_>, counts: &mut Counts) -> Option<Kept> {
     let bad = radiotap.bad || fails_check(&radiotap, frame, size);
     counts.bad += u64::from(bad);
     let header = if bad { None } else { dot11::parse(frame) };
+    // Control frames carry nothing that could be moved.
+    let moved = header.filter(|header| radiotap.padded && header.length >= 24);
+    let padding = moved.map_or(0, |header| header.length.wrapping_neg() % 4);
+    let size = size.saturating_sub(padding);
     if header.is_none() && !bad {
         unreadable(counts);
         return None;
@@ -142,7 +152,6 @@ fn keep(raw: &Raw<'_>, counts: &mut Counts) -> Option<Kept> {
     counts.aggregated += u64::from(aggregated);
     let header =
         header.map(|header| Header { kind: if aggregated { Kind::Other } else { header.kind }, ..header });
-    let high = airtime::is_high(&radiotap);
     Some(Kept {
         nanos: raw.nanos,
         tsft: radiotap.tsft,
@@ -150,13 +159,15 @@ fn keep(raw: &Raw<'_>, counts: &mut Counts) -> Option<Kept> {
         airtime,
         size: size as u64,
         ours: raw.ours,
-        high,
+        radio: raw.radio,
+        frequency: radiotap.frequency,
     })
 }
 
 /// A frame that was kept whole, with its check sequence (IEEE 802.3's CRC-32), and does not fit it.
 fn fails_check(radiotap: &Radiotap, frame: &[u8], size: usize) -> bool {
-    if !radiotap.has_check || frame.len() != size {
+    // What was put in between is not in the check sequence.
+    if !radiotap.has_check || radiotap.padded || frame.len() != size {
         return false;
     }
     let Some((body, check)) = frame.split_last_chunk::<4>() else { return true };
@@ -165,21 +176,23 @@ fn fails_check(radiotap: &Radiotap, frame: &[u8], size: usize) -> bool {
 
 /// CTS and acknowledgement of which nothing says how fast they were sent: at the lowest mandatory rate.
 fn assumed(radiotap: &Radiotap, header: Header, size: usize) -> Option<Airtime> {
-    let rate = if airtime::is_high(radiotap) { 6_000_000 } else { 1_000_000 };
+    let rate = if airtime::is_high(radiotap.frequency) { 6_000_000 } else { 1_000_000 };
     let control = matches!(header.kind, Kind::Cts | Kind::Ack);
     control.then(|| airtime::of(&Radiotap { rate: Some(rate), ..*radiotap }, size)).flatten()
 }
 
-/// True if every frame has the radio's own time, and that clock did not jump back by more than a second.
+/// True if every frame has the radio's own time, there is but one radio, and its clock went on and did not jump back by more
+/// than a second.
 fn has_radio_clock(kept: &[Kept]) -> bool {
+    let Some(Kept { tsft: Some(first), radio, .. }) = kept.first() else { return false };
     let mut latest = 0;
-    !kept.is_empty()
-        && kept.iter().all(|frame| {
-            let Some(tsft) = frame.tsft.filter(|_| !frame.ours) else { return false };
-            let forward = tsft.saturating_add(1_000_000) >= latest;
-            latest = latest.max(tsft);
-            forward
-        })
+    let sound = |frame: &Kept| {
+        let Some(tsft) = frame.tsft.filter(|_| !frame.ours && frame.radio == *radio) else { return false };
+        let forward = tsft.saturating_add(1_000_000) >= latest;
+        latest = latest.max(tsft);
+        forward
+    };
+    kept.iter().all(sound) && (kept.len() == 1 || kept.iter().any(|frame| frame.tsft != Some(*first)))
 }
 
 /// The frames in the order of their ends, times counted from the first.
@@ -290,7 +303,7 @@ impl Session {
         }
     }
 
-    fn report(mut self, counts: Counts, partial: Option<String>) -> Report {
+    fn report(mut self, channels: BTreeSet<u16>, counts: Counts, partial: Option<String>) -> Report {
         let ended = self.ended;
         self.close_window(ended);
         let busy = self.busy.share(ended).unwrap_or(0.0);
@@ -301,6 +314,6 @@ impl Session {
             LinkReport { link: *link, capacity, available, samples: *samples }
         });
         let duration = ended - Instant::ZERO;
-        Report { links: links.collect(), series: self.series, duration, busy, counts, partial }
+        Report { links: links.collect(), series: self.series, duration, busy, channels, counts, partial }
     }
 }

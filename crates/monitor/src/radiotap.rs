@@ -11,6 +11,8 @@ pub struct Radiotap {
     pub bad: bool,
     /// The check sequence is at the end of the frame.
     pub has_check: bool,
+    /// Between header and payload stand bytes that were not sent, up to a multiple of four.
+    pub padded: bool,
     /// Short preamble of 802.11b.
     pub short_preamble: bool,
     /// bit/s, where the rate is that of a or b or g.
@@ -38,7 +40,10 @@ pub struct Mcs {
 
 const FLAG_SHORT_PREAMBLE: u8 = 0x02;
 const FLAG_HAS_CHECK: u8 = 0x10;
+const FLAG_PADDED: u8 = 0x20;
 const FLAG_BAD_CHECK: u8 = 0x40;
+/// Of the RX flags: the header of the physical layer failed its own check.
+const RX_BAD_PLCP: u16 = 0x0002;
 
 /// Size and alignment of the fields 0 to 20 of a presence word. Fields after that do not matter here.
 const FIELDS: [(usize, usize); 21] = [
@@ -100,10 +105,16 @@ impl Radiotap {
             [flags] if bit == 1 => {
                 self.bad = flags & FLAG_BAD_CHECK != 0;
                 self.has_check = flags & FLAG_HAS_CHECK != 0;
+                self.padded = flags & FLAG_PADDED != 0;
                 self.short_preamble = flags & FLAG_SHORT_PREAMBLE != 0;
             }
             [rate] if bit == 2 => self.rate = (rate > 0).then(|| u64::from(rate) * 500_000),
             [low, high, _, _] if bit == 3 => self.frequency = Some(u16::from_le_bytes([low, high])),
+            [low, high] if bit == 14 => self.bad |= u16::from_le_bytes([low, high]) & RX_BAD_PLCP != 0,
+            // XChannel: flags, centre, number, highest power.
+            [_, _, _, _, low, high, _, _] if bit == 18 => {
+                self.frequency.get_or_insert(u16::from_le_bytes([low, high]));
+            }
             [known, flags, index] if bit == 19 && known & 0x02 != 0 => {
                 self.mcs = Some(Mcs {
                     index,
@@ -146,6 +157,18 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(parse(&bytes[..end]), None, "cut off after {end}");
         }
+    }
+
+    #[test]
+    fn rx_flags_and_xchannel_are_read() {
+        let mut bytes = vec![0, 0, 24, 0];
+        bytes.extend((1_u32 << 1 | 1 << 14 | 1 << 18).to_le_bytes());
+        bytes.extend([0x20, 0, 0x02, 0]); // padded; aligned to two: a bad PLCP header
+        bytes.extend([0x40, 0x01, 0, 0, 0x3c, 0x14, 36, 20]); // 5180 MHz
+        bytes.extend([0; 4]);
+        let expected =
+            Radiotap { length: 24, bad: true, padded: true, frequency: Some(5180), ..Radiotap::default() };
+        assert_eq!(parse(&bytes), Some(expected));
     }
 
     #[test]

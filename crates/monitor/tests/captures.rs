@@ -1,94 +1,11 @@
 //! Whole files, made byte by byte: both formats, what is missing from them, and what is no capture at all.
 
-use meshpace_monitor::{Error, Options, Report, measure};
+mod common;
+
+use common::{close, pcap, pcapng, report, ten};
+use meshpace_monitor::{Error, Options, measure};
 use meshpace_units::{Bytes, Span};
 use proptest::prelude::*;
-
-/// A radiotap header with the clock, flags, rate and channel, and a frame behind it with its check sequence.
-fn frame(micros: u64, half_mbps: u8, body: &[u8]) -> (u64, Vec<u8>) {
-    let mut bytes = vec![0, 0, 22, 0, 0x0f, 0, 0, 0];
-    bytes.extend((micros + 192).to_le_bytes()); // after the long preamble
-    bytes.extend([0x10, half_mbps]);
-    bytes.extend([0x6c, 0x09, 0xa0, 0x00]); // 2412 MHz
-    bytes.extend(body);
-    bytes.extend(crc32fast::hash(body).to_le_bytes());
-    (micros, bytes)
-}
-
-const A: [u8; 6] = [2, 0, 0, 0, 0, 1];
-const B: [u8; 6] = [2, 0, 0, 0, 0, 2];
-
-/// RTS, CTS, 1,528 bytes of data at 11 Mbit/s and an acknowledgement, 802.11b with long preambles, from `micros` on.
-fn exchange(micros: u64) -> [(u64, Vec<u8>); 4] {
-    let body = |control: [u8; 2], duration: u16, rest: &[&[u8]]| {
-        let mut body = control.to_vec();
-        body.extend(duration.to_le_bytes());
-        rest.iter().for_each(|part| body.extend(*part));
-        body
-    };
-    let mut data = body([0x08, 0], 314, &[&B, &A, &[2, 0, 0, 0, 0, 9], &[0, 0]]);
-    data.resize(1524, 0);
-    // 352, 304, 1303.3 and 304 us on the air, 10 us between.
-    [
-        frame(micros, 2, &body([0xb4, 0], 1942, &[&B, &A])),
-        frame(micros + 362, 2, &body([0xc4, 0], 1628, &[&A])),
-        frame(micros + 676, 22, &data),
-        frame(micros + 1990, 2, &body([0xd4, 0], 0, &[&A])),
-    ]
-}
-
-fn pcap(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
-    let mut file = 0xa1b2_c3d4_u32.to_le_bytes().to_vec();
-    file.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    file.extend(65_535_u32.to_le_bytes());
-    file.extend(127_u32.to_le_bytes());
-    for (micros, bytes) in frames {
-        for field in
-            [(micros / 1_000_000) as u32, (micros % 1_000_000) as u32, bytes.len() as u32, bytes.len() as u32]
-        {
-            file.extend(field.to_le_bytes());
-        }
-        file.extend(bytes);
-    }
-    file
-}
-
-fn pcapng(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
-    let block = |kind: u32, body: &[u8]| {
-        let mut padded = body.to_vec();
-        padded.resize(body.len().next_multiple_of(4), 0);
-        let length = (12 + padded.len() as u32).to_le_bytes();
-        [&kind.to_le_bytes()[..], &length, &padded, &length].concat()
-    };
-    let section = [&0x1a2b_3c4d_u32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xff; 8]].concat();
-    let mut file = block(0x0a0d_0d0a, &section);
-    file.extend(block(1, &[127, 0, 0, 0, 0, 0, 0, 0])); // microseconds, as no option says otherwise
-    for (micros, bytes) in frames {
-        let length = (bytes.len() as u32).to_le_bytes();
-        let head = [
-            0_u32.to_le_bytes(),
-            ((micros >> 32) as u32).to_le_bytes(),
-            (*micros as u32).to_le_bytes(),
-            length,
-            length,
-        ];
-        file.extend(block(6, &[&head.concat()[..], bytes].concat()));
-    }
-    file
-}
-
-fn report(file: &[u8]) -> Report {
-    measure(file, &Options::default()).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Ten exchanges, 10 ms apart.
-fn ten() -> Vec<(u64, Vec<u8>)> {
-    (0..10).flat_map(|at| exchange(1_000_000 + at * 10_000)).collect()
-}
-
-fn close(got: f64, expected: f64) {
-    assert!((got / expected - 1.0).abs() < 0.001, "{got}, not {expected}");
-}
 
 #[test]
 fn both_formats_say_the_same() {

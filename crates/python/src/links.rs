@@ -27,6 +27,8 @@ fn to_json(report: &Report) -> Value {
         "unreadable_frames": counts.unreadable,
         "frames_without_rate": counts.without_rate,
         "aggregated_frames": counts.aggregated,
+        "foreign_frames": counts.foreign,
+        "channels_mhz": report.channels,
         "clock": if counts.radio_clock { "radio" } else { "file" },
         "partial": report.partial,
     })

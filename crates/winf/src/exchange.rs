@@ -149,8 +149,13 @@ impl Exchanges {
                     (Some(cts), _) => capacity::of_sender(data.size, cts, frame.ended, self.sifs),
                     (None, Some(rts)) => capacity::of_receiver(data.size, rts, data.ended, self.sifs, 2),
                     (None, None) => {
-                        let on_air = data.ended.saturating_since(data.began);
-                        capacity::unprotected(data.size, on_air, data.duration, self.sifs)
+                        let on_air = |frame: &Frame| frame.ended.saturating_since(frame.began);
+                        // The duration of a data frame tells how long its acknowledgement takes, unless it reserves time for a
+                        // further fragment or the rest of a transmission opportunity, or nothing (IEEE 802.11-2020, 9.2.5).
+                        let heard = self.sifs + on_air(frame);
+                        let told = Some(data.duration).filter(|duration| *duration > self.sifs);
+                        let after = told.map_or(heard, |told| told.min(heard));
+                        capacity::unprotected(data.size, on_air(&data), after, self.sifs)
                     }
                 };
                 let Frame { size, payload, .. } = data;

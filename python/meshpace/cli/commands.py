@@ -123,12 +123,17 @@ def validate(
 
 @reports_failure
 def winf(
-    capture: Annotated[Path, Argument(metavar="CAPTURE", help="pcap or pcapng, in monitor mode, or gzip of it.")],
+    capture: Annotated[
+        Path, Argument(metavar="CAPTURE", help="pcap or pcapng, in monitor mode, or gzip of it; - is standard input.")
+    ],
     window: Annotated[
         float, Option(min=0.001, max=1e6, help="Seconds over which busy time counts, and between rows.")
     ] = 1.0,
     min_bytes: Annotated[int, Option(min=0, max=65_535, help="Packets shorter than this tell no capacity.")] = 500,
     json: Json = False,
+    series: Annotated[
+        bool, Option("--series", help="Print what the links were at the end of each window, too.")
+    ] = False,
     parquet: Annotated[Path | None, Option(help="Write capacity and available bandwidth over time here.")] = None,
     pdf: Annotated[Path | None, Option(help="Plot them here.")] = None,
 ) -> None:
@@ -136,7 +141,7 @@ def winf(
     from meshpace.cli.winf import Outputs
     from meshpace.cli.winf import winf as measure
 
-    measure(capture, window, min_bytes, Outputs(json, parquet, pdf))
+    measure(capture, window, min_bytes, Outputs(json, series, parquet, pdf))
 
 
 @reports_failure

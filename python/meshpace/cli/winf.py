@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -19,7 +15,8 @@ from rich.table import Table
 from meshpace import engine
 from meshpace.cli.failure import InputError
 from meshpace.cli.terminal import console
-from meshpace.files import replacing
+from meshpace.cli.unpacking import unpacked
+from meshpace.files import distinct, replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +27,10 @@ _USELESS = (
     ("unreadable_frames", "have headers that are cut off or unknown"),
     ("frames_without_rate", "do not say how fast they were sent"),
     ("aggregated_frames", "are acknowledged together with others, and not measured"),
+    (
+        "foreign_frames",
+        "are of interfaces without radiotap headers, of none that the file describes, or without a time",
+    ),
 )
 
 
@@ -38,6 +39,7 @@ class Outputs:
     """What to write beside the table."""
 
     as_json: bool
+    series: bool
     parquet: Path | None
     pdf: Path | None
 
@@ -49,13 +51,14 @@ def winf(capture: Path, window_s: float, min_bytes: int, outputs: Outputs) -> No
         InputError: nothing can be made of the capture.
         OSError: it cannot be read, or a file not be written.
     """
+    distinct({"--parquet": outputs.parquet, "--pdf": outputs.pdf}, read=[capture])
     if outputs.pdf is not None:
         from meshpace.report.panels import require_matplotlib
 
         require_matplotlib()
     with ExitStack() as files:
         drafts = {path: files.enter_context(replacing(path)) for path in (outputs.parquet, outputs.pdf) if path}
-        with _unpacked(capture) as readable:
+        with unpacked(capture) as (readable, broken):
             try:
                 found = engine.winf(readable, window_s=window_s, min_bytes=min_bytes)
             except ValueError as error:
@@ -63,6 +66,8 @@ def winf(capture: Path, window_s: float, min_bytes: int, outputs: Outputs) -> No
             except OSError as error:
                 raise OSError(error.errno, error.strerror, str(capture)) from None
         found = {"schema": 1, "capture": str(capture), "window_s": window_s, "min_bytes": min_bytes, **found}
+        if broken is not None:
+            found["partial"] = broken if found["partial"] is None else f"{broken}: {found['partial']}"
         if outputs.parquet:
             _write_parquet(drafts[outputs.parquet], found)
         if outputs.pdf:
@@ -70,42 +75,36 @@ def winf(capture: Path, window_s: float, min_bytes: int, outputs: Outputs) -> No
     if found["partial"] is not None:
         print(f"{capture}: partial: {found['partial']}", file=sys.stderr)
     if outputs.as_json:
-        print(json.dumps({key: value for key, value in found.items() if key != "series"}))
+        print(json.dumps(found))
     else:
-        _print_table(found)
+        _print_table(found["links"])
+        if outputs.series:
+            _print_table(found["series"])
+        _print_counts(found)
 
 
-@contextmanager
-def _unpacked(capture: Path) -> Iterator[Path]:
-    """The capture, without gzip around it."""
-    with capture.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    if not packed:
-        yield capture
-        return
-    with TemporaryDirectory() as folder:
-        plain = Path(folder) / "capture"
-        try:
-            with gzip.open(capture) as source, plain.open("wb") as target:
-                shutil.copyfileobj(source, target)
-        except (EOFError, gzip.BadGzipFile) as error:
-            raise InputError(f"{capture}: found broken gzip ({error}); allowed: a whole file") from None
-        yield plain
-
-
-def _print_table(found: dict[str, Any]) -> None:
-    table = Table("from", "to", box=box.SIMPLE_HEAD)
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    """Links, or what they were at the end of each window."""
+    over_time = any("time_s" in row for row in rows)
+    table = Table(*(("time, s",) if over_time else ()), "from", "to", box=box.SIMPLE_HEAD)
     for title in ("capacity, Mbit/s", "available, Mbit/s", "exchanges"):
         table.add_column(title, justify="right")
-    for link in found["links"]:
-        rates = (f"{link[key] / _MEGA:.3f}" for key in ("capacity_bps", "available_bps"))
-        table.add_row(link["from"], link["to"], *rates, str(link["samples"]))
+    for row in rows:
+        when = (f"{row['time_s']:.3f}",) if over_time else ()
+        rates = (f"{row[key] / _MEGA:.3f}" for key in ("capacity_bps", "available_bps"))
+        table.add_row(*when, row["from"], row["to"], *rates, str(row["samples"]))
     console().print(table)
+
+
+def _print_counts(found: dict[str, Any]) -> None:
     busy = f"busy for {found['busy_share']:.1%}" if found["duration_s"] > 0 else "no time passed"
     print(f"{found['frames']} frames in {found['duration_s']:.3f} s, the medium {busy}; times by the {found['clock']}.")
     for key, why in _USELESS:
         if found[key]:
             print(f"{found[key]} frames {why}.")
+    if len(found["channels_mhz"]) > 1:
+        channels = ", ".join(map(str, found["channels_mhz"]))
+        print(f"Frames of several channels ({channels} MHz): the medium is busy when any of them is.")
 
 
 def _write_parquet(path: Path, found: dict[str, Any]) -> None:
