@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from clock import PATIENCE_S
 from daemon import Daemon
-from net import Delays, Net, Seen, wait_for
+from net import SERVER, Delays, Net, Seen, wait_for
 from traffic import Bulk
 
 SYN, RST = 0x02, 0x04
@@ -24,6 +26,14 @@ def scale_of(syn: Seen) -> int:
     while syn.options[at] != 3:
         at += 1 if syn.options[at] == 1 else syn.options[at + 1]
     return syn.options[at + 2]
+
+
+def take(end: socket.socket, size: int) -> None:
+    """Reads so much."""
+    while size > 0:
+        part = end.recv(size)
+        assert part, "it closed"
+        size -= len(part)
 
 
 @pytest.mark.parametrize("version", [4, 6])
@@ -54,9 +64,35 @@ def test_a_download_is_told_what_its_pace_can_use_and_hardly_waits(tmp_path: Pat
     passed = [seen for seen in log if not seen.flags & (SYN | RST)]
     # From the first on, modulo 2**32.
     edges = [(seen.ack - passed[0].ack + (seen.window << scale)) % 2**32 for seen in passed]
-    assert all(earlier <= later for earlier, later in pairwise(edges)), "what was told is taken back"
+    # But by less than a unit, where an acknowledgement is of less than that (RFC 7323, section 2.4).
+    unit = 1 << scale
+    assert all(earlier < later + unit for earlier, later in pairwise(edges)), "what was told is taken back"
     # The last ones may have passed after the daemon's end.
     assert min(seen.window << scale for seen in passed) <= SEGMENT * 16, "two round trips' worth of pace are less"
+
+
+def test_who_has_said_little_is_told_a_window_for_full_segments(tmp_path: Path) -> None:
+    """Else the first full one after a talk waits for the sender's persist timer, of 200 ms and more, several times."""
+    with Net(tmp_path, Delays(wired=0.010, mesh=0.005), room="v") as net, Daemon(net, "pace", rate="2Mbps") as daemon:
+        with net.listen(net.srv) as door:
+            cli = net.socket(net.cli)
+            cli.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)  # what it tells at first is soon used up
+            cli.connect((SERVER[4], door.getsockname()[1]))
+            srv, _ = door.accept()
+        with cli, srv:
+            srv.settimeout(PATIENCE_S)
+            for end in (cli, srv):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for _ in range(80):
+                cli.sendall(bytes(20))
+                take(srv, 20)
+                srv.sendall(bytes(200))
+                take(cli, 200)
+            told = daemon.flow(cli.getsockname()[1])["window_bytes"]
+            assert told is not None, "it is told less than its receiver's window"
+            assert told >= 2 * 1448
+            srv.sendall(bytes(2 * 1448))
+            take(cli, 2 * 1448)
 
 
 def test_receivers_windows_pass_where_that_is_asked_for(tmp_path: Path) -> None:

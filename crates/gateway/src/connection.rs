@@ -13,12 +13,15 @@ use meshpace_units::{Bytes, Instant, Seq, Span};
 
 /// Window scale assumed if the handshake was not seen (schemes.md 3.6).
 const SCALE_UNSEEN: u8 = 7;
+
 /// What is known of one side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
     /// The sequence number after its FIN.
     fin: Option<Seq>,
     fin_acked: bool,
+    /// The largest segment that it asked for, if its SYN was seen.
+    mss: Option<u16>,
 }
 
 /// In which order places are taken back.
@@ -130,6 +133,9 @@ impl<P: Clone> Connection<P> {
             Side::Wireless => self.wired.on_wireless(now, segment),
             Side::Wired => self.wired.on_wired(now, segment),
         }
+        if segment.flags.syn {
+            self.halves[side.index()].mss = segment.options.mss;
+        }
         if segment.flags.fin {
             self.halves[side.index()].fin = Some(segment.end());
         }
@@ -178,19 +184,29 @@ impl<P: Clone> Connection<P> {
         let scale = self.windows.scale(Side::Wireless)?;
         let down = self.down.as_ref().filter(|down| changes && down.is_paced());
         let allowed = down.filter(|_| config.announced == Announced::Pipe).and_then(|down| {
-            let window = down.path(self.wired.shortest()).window(down.segment, config)?;
-            Some(Allowed { window, segment: down.segment })
+            let segment = self.full_segment(down);
+            let window = down.path(self.wired.shortest()).window(segment, config)?;
+            Some(Allowed { window, segment })
         });
         self.sender_window.on_passing(now, segment, scale, allowed)
     }
 
     /// Data from the wired side tell whether their sender wants more than it is allowed.
     pub fn note_use(&mut self, now: Instant, segment: &Segment) {
+        let Some(full) = self.down.as_ref().map(|down| self.full_segment(down)) else { return };
         if let Some(down) = &mut self.down {
             let round_trip = down.path(self.wired.shortest()).round_trip();
-            self.sender_window.on_data(now, segment.end(), down.segment, round_trip);
+            self.sender_window.on_data(now, segment.end(), full, round_trip);
             down.window_used_up = self.sender_window.used_up;
         }
+    }
+
+    /// The largest segment that the wired side may send, in which its window is counted. A sender that has said little so far (a chat, a
+    /// terminal) has shown small ones only; a window of so many of those would be too small for the first full one, which then waits for
+    /// the sender's persist timer (RFC 9293, sections 3.8.6.1 and 3.8.6.2.1). Its own MSS stands for the path's, which no end exceeds.
+    fn full_segment(&self, down: &Down<P>) -> Bytes {
+        let asked_for = self.halves.iter().filter_map(|half| half.mss).min();
+        down.segment.max(Bytes(asked_for.map_or(0, u64::from)))
     }
 
     /// Notes an ACK of the wireless side; true if it is a duplicate that the gateway may answer: it repeats number and

@@ -6,7 +6,9 @@
 //! "TCP Rate Control", ACM CCR 30(1), 2000; RFC 3135, section 3.1.1). Nothing has to be dropped, so that no sender waits for its timer.
 //!
 //! What an end was told is never taken back (RFC 9293, section 3.8.6: the right edge moves to the right only), and never is more
-//! announced than the receiver has room for.
+//! announced than the receiver has room for. The exception is less than a unit of the window field, as at any receiver: rounded up
+//! with acknowledgements of less than a unit each, an edge would move as fast as they do, and the window would never become smaller
+//! (RFC 7323, section 2.4).
 
 use crate::{Config, DupAck, Path};
 use meshpace_tcp::Segment;
@@ -80,10 +82,9 @@ impl SenderWindow {
             self.tell(segment.ack + u32::from(segment.window));
             return None;
         }
-        let edge = self.edge(segment.ack, allowed);
+        let edge = self.edge(segment.ack, 1 << scale, allowed);
         let field = edge.map_or(segment.window, |edge| {
-            let bytes = if edge.after(segment.ack) { edge.since(segment.ack) } else { 0 };
-            let units = bytes.div_ceil(1 << scale);
+            let units = units(segment.ack, edge, 1 << scale);
             u16::try_from(units).unwrap_or(u16::MAX).min(segment.window)
         });
         let window = u32::from(field) << scale;
@@ -98,17 +99,26 @@ impl SenderWindow {
         limits.then_some(field)
     }
 
-    /// The edge that goes with an acknowledgement. Copies of one announce the same, or they would be no duplicates (RFC 5681, section 2).
-    fn edge(&mut self, ack: Seq, allowed: Option<Allowed>) -> Option<Seq> {
+    /// The edge that goes with an acknowledgement, announced in such units. Copies of one announce the same, or they would be no
+    /// duplicates (RFC 5681, section 2).
+    fn edge(&mut self, ack: Seq, unit: u32, allowed: Option<Allowed>) -> Option<Seq> {
         let acked =
             self.latest.map_or(0, |(latest, _)| if ack.after(latest) { ack.since(latest) } else { 0 });
         if self.latest.is_none_or(|(latest, _)| ack.after(latest)) {
-            let edge = allowed.map(|allowed| ack + allowed.after(acked));
-            self.latest = Some((ack, edge.map(|edge| self.told.map_or(edge, |told| told.later(edge)))));
+            let edge = allowed.map(|allowed| self.kept(ack, acked, unit, ack + allowed.after(acked)));
+            self.latest = Some((ack, edge));
         } else if allowed.is_none() {
             self.latest = self.latest.map(|(latest, _)| (latest, None));
         }
         self.latest?.1
+    }
+
+    /// An edge to be announced with an acknowledgement of so many bytes, or what was told if that is further on: less the part of a
+    /// unit by which it would be told once more.
+    fn kept(&self, ack: Seq, acked: u32, unit: u32, edge: Seq) -> Seq {
+        let Some(told) = self.told.filter(|told| told.after(edge)) else { return edge };
+        let beyond = units(ack, told, unit) > units(ack, edge, unit) && acked < unit;
+        if beyond { ack + told.since(ack) / unit * unit } else { told }
     }
 
     fn tell(&mut self, edge: Seq) {
@@ -125,6 +135,11 @@ impl SenderWindow {
             self.open = None;
         }
     }
+}
+
+/// How many units of the window field reach from an acknowledgement to an edge, or beyond it.
+fn units(ack: Seq, edge: Seq, unit: u32) -> u32 {
+    if edge.after(ack) { edge.since(ack).div_ceil(unit) } else { 0 }
 }
 
 #[cfg(test)]
@@ -190,6 +205,28 @@ mod tests {
         assert_eq!(announced(&mut window, &ack(62_000, FIELD), allowed(3)), 4_000, "a smaller one");
         assert_eq!(announced(&mut window, &ack(63_000, FIELD), allowed(3)), 3_000);
         assert_eq!(announced(&mut window, &ack(64_000, FIELD), allowed(9)), 9_000);
+    }
+
+    #[test]
+    fn acknowledgements_of_less_than_a_unit_let_it_fall_too() {
+        for (scale, step) in [(7, 50), (7, 127), (14, 1_000), (14, 1), (14, 16_383)] {
+            let unit = 1_u32 << scale;
+            let (mut window, mut edge, mut ack) = (SenderWindow::default(), None, FIRST);
+            for n in 0..3 * (64 << scale) / step {
+                let segment = Segment { ack, window: 64, ..tests::ack(0, 0) };
+                let allowed = allowed(if n == 0 { 1 << 20 } else { 2 });
+                let field = window.on_passing(ms(0), &segment, scale, allowed).unwrap_or(64);
+                assert!(field > 0, "{scale} {step}: closed");
+                let told = ack + (u32::from(field) << scale);
+                let before = *edge.get_or_insert(told);
+                assert!(told.at_or_after(before) || before.since(told) < unit, "{scale} {step}: taken back");
+                assert!(told.at_or_after(ack + 2_000), "{scale} {step}");
+                edge = Some(told);
+                ack += step;
+            }
+            let left = edge.expect("told").since(ack);
+            assert!(left <= 2_000 + unit, "{scale} {step}: {left} bytes of {}", 64 << scale);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use meshpace_gateway::{Announced, Config, DupAck, Retransmissions, Rewrite, Side, Treatment, Verdict};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, Profile};
-use meshpace_tcp::Segment;
+use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Instant, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -120,6 +120,28 @@ fn a_sender_that_has_to_recover_by_itself_may_have_four_segments() {
     let base = s.sample(0, 40);
     let acked = used_up(&mut s, base);
     assert_eq!(s.stats().window, Some(Bytes(u64::from((4 * MSS).div_ceil(UNIT) * UNIT))), "{acked}");
+}
+
+#[test]
+fn who_has_said_little_may_still_send_a_full_segment() {
+    const LITTLE: u32 = 50;
+    let window_after_a_talk = |mss: Option<u16>| {
+        let mut s = Script::new(pipe());
+        s.handshake_with(Span::ZERO, Options { mss, window_scale: Some(SCALE), ..Options::default() });
+        let (mut acked, mut window) = (0, 0);
+        while acked < u32::from(WINDOW) * UNIT {
+            s.now += Span::from_millis(40);
+            let data = s.down(acked, LITTLE, 0);
+            s.hand_in(Side::Wired, &data);
+            acked += LITTLE;
+            s.run_until(s.now + Span::from_millis(40));
+            let ack = s.ack(acked);
+            window = announced(&mut s, &ack);
+        }
+        window
+    };
+    assert_eq!(window_after_a_talk(Some(1460)), PIPE, "two segments of the size that both asked for");
+    assert!(window_after_a_talk(None) < 2 * MSS, "nothing tells of larger ones");
 }
 
 #[derive(Clone, Copy, Debug)]

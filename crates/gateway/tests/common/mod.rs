@@ -88,13 +88,17 @@ impl Script {
 
     /// The same, with so long a round trip of the wired part.
     pub fn handshake_over(&mut self, wired: Span) {
-        let scale = Options { window_scale: Some(SCALE), ..Options::default() };
-        let syn = Segment { flags: SYN, seq: Seq(WIRELESS_ISN), options: scale, ..self.up(0, 0, 0) };
+        self.handshake_with(wired, Options { window_scale: Some(SCALE), ..Options::default() });
+    }
+
+    /// The same, both SYNs with these options.
+    pub fn handshake_with(&mut self, wired: Span, options: Options) {
+        let syn = Segment { flags: SYN, seq: Seq(WIRELESS_ISN), options, ..self.up(0, 0, 0) };
         let syn_ack = Segment {
             flags: SYN_ACK,
             seq: Seq(WIRED_ISN),
             window: u16::MAX, // a window is not scaled in a SYN
-            options: scale,
+            options,
             ..self.down(0, 0, 0)
         };
         let ack = self.up(0, 0, 0);
