@@ -38,15 +38,12 @@ def test_it_judges_what_it_ran_and_writes_one_file(tmp_path: Path, capsys: pytes
     assert order == sorted(order), "it opens with its verdicts, then what there is to see, to ask and to take along"
     assert ' id="plotly"' in page
     assert shown.count("<svg") == 2, "topologies"
-    assert shown.count('<div class="plot">') == 8 + 12, "charts that a script draws"
+    assert shown.count('<div class="plot">') == 2 + 8 + 12, "charts that a script draws"
     assert "meshpace run scenarios/demo-chain.toml --set measure.duration=12s --set measure.warmup=2s --set " in page
     assert len(page) < 3_000_000
     drawing = (tmp_path / "c.svg").read_text()
     words = [text.text for text in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")]
-    assert {"NewReno", "TCP-AP", "TCP-GAP"} <= set(words)
-    panels = [word for word in words if str(word).startswith(("wireless to wired, ", "wired to wireless, "))]
-    assert len(set(panels)) == 4, "each way under both routings"
-    assert max(map(len, map(str, panels))) < 50, "fits over its chart"
+    assert {"AODV as in ns-2", "static routes", "wireless to wired", "wired to wireless"} <= set(words)
     assert "prefers-color-scheme: dark" in drawing
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|url\((?!#)", drawing)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.svg", "report.html"]

@@ -15,7 +15,7 @@ from meshpace.cli.terminal import console
 from meshpace.cli.verdicts import print_verdicts
 from meshpace.demo.claims import CLAIMS, HEADLINES
 from meshpace.demo.plan import CONDITIONS, MOST_SEEDS, studies
-from meshpace.demo.sections import chain_section, parallel_section
+from meshpace.demo.sections import chain_section, gain_section, parallel_section
 from meshpace.errors import MendableError
 from meshpace.files import replacing
 from meshpace.progress import Progress
@@ -34,6 +34,8 @@ from meshpace.study.record import running
 from meshpace.study.runner import make, tasks
 from meshpace.study.store import Store
 from meshpace.study.verdicts import judge_all
+
+_MAIN = "TCP-GAP's goodput against NewReno's, one flow over a chain"
 
 
 class OutputError(MendableError):
@@ -96,14 +98,14 @@ def show(
         decide(by_name(outcomes), HEADLINES, store, hands, most=most_seeds)
     wall = time.monotonic() - began
     by_study = judge_all(by_name(outcomes), CLAIMS)
-    sections = (chain_section(by_name(outcomes), by_study), parallel_section(by_name(outcomes), by_study))
+    main = gain_section(by_name(outcomes))
+    sections = (main, chain_section(by_name(outcomes), by_study), parallel_section(by_name(outcomes), by_study))
     with replacing(output) as draft:
         draft.write_text(render(_report(outcomes, seeds, wall, (film_section(), *sections))), encoding="utf-8")
     if drawing is not None:
-        goodput = sections[0].views[0].charts[: 2 * len(CONDITIONS)]
         with replacing(drawing) as draft:
             made = {"made by": f"meshpace demo --seeds {seeds} --picture {drawing}", "engine": str(running())}
-            draft.write_text(picture("Goodput of one flow over a chain", goodput, made), encoding="utf-8")
+            draft.write_text(picture(_MAIN, main.views[0].charts, made), encoding="utf-8")
     terminal = console()
     for section in sections:
         _print_tables(terminal, section)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
@@ -12,7 +13,9 @@ from meshpace.experiments.gap.figures import CASES
 from meshpace.report.figures import command
 from meshpace.report.model import Chart, Claim, Download, Section, Series, Table, View
 from meshpace.report.sections import downloads, drawn
-from meshpace.study.model import ROUTING_NAMES, Cell, Condition, scheme_name
+from meshpace.stats import estimate
+from meshpace.study.measures import gain
+from meshpace.study.model import AODV, ROUTING_NAMES, STATIC, Cell, Condition, scheme_name
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import DELAY, FLOWS, GOODPUT, JAIN_1S, JAIN_10S, JAIN_100S, Quantity
 
@@ -24,8 +27,59 @@ class _Parts(TypedDict):
 
 
 _CHAINS, _PARALLEL = ("up", "down"), ("up", "down", "mix")
+_ROUTINGS = {AODV: 2, STATIC: 3}
+"""What their lines look like: AODV's as TCP-GAP's, neither as NewReno's."""
 _WINDOWS = {"1 s": JAIN_1S, "10 s": JAIN_10S, "100 s": JAIN_100S}
 _FLOWS = {"flow 1": FLOWS[0], "flow 2": FLOWS[1], "both": GOODPUT}
+
+
+def gain_section(outcomes: Mapping[str, Outcome]) -> Section:
+    """The main result: what TCP-GAP makes of NewReno's goodput, by the length of the way."""
+    chosen = {way: outcomes[f"demo-chain-{way}"] for way in _CHAINS}
+    charts = tuple(_gains(outcome, way) for way, outcome in chosen.items())
+    return Section(
+        title="What pacing gives over a chain",
+        lead="TCP-GAP's goodput against NewReno's, paired by seed: above the line pacing gives, below it costs. A "
+        "backlogged flow between a wireless host and a host in the Internet; all numbers are in the next section.",
+        views=(View("Gain", charts, shared=True),),
+        topology=drawn(chosen["up"]),
+        commands=tuple(dict.fromkeys(line for chart in charts for series in chart.series for line in series.commands)),
+    )
+
+
+def _gains(outcome: Outcome, way: str) -> Chart:
+    """A line a routing, over what all of the hops but one have to share."""
+    points = [point for point in outcome.study.points(outcome.effort) if (point.value or 0.0) > 1]
+    measure = gain(GOODPUT)
+
+    def series(condition: Condition) -> Series:
+        values = (measure.take(outcome, condition, point.label) for point in points)
+        return Series(
+            ROUTING_NAMES[condition.routing],
+            tuple(estimate([value for value in of_seeds if value is not None]) for of_seeds in values),
+            tuple(_compared(outcome, condition, point.label, measure.schemes) for point in points),
+            place=_ROUTINGS[condition],
+        )
+
+    return Chart(
+        f"TCP-GAP's goodput against NewReno's, {CASES[way]}",
+        tuple(point.label for point in points),
+        "wireless hops",
+        "%",
+        tuple(map(series, CONDITIONS)),
+        factor=100.0,
+        x=tuple(point.value or 0.0 for point in points),
+    )
+
+
+def _compared(outcome: Outcome, condition: Condition, point: str, schemes: Sequence[str]) -> str:
+    """What repeats a point: both schemes with the same seeds."""
+    job = outcome.study.job(Cell(condition, schemes[0], point), 1, outcome.effort)
+    settings = [word for assignment in job.overrides for word in ("--set", assignment)]
+    seeds = outcome.study.plan(outcome.effort).seeds
+    return shlex.join(
+        ["meshpace", "compare", job.name, *settings, "--scheme", ",".join(schemes), "--seeds", str(seeds)]
+    )
 
 
 def chain_section(outcomes: Mapping[str, Outcome], claims: Mapping[str, Sequence[Claim]]) -> Section:
@@ -44,7 +98,6 @@ def chain_section(outcomes: Mapping[str, Outcome], claims: Mapping[str, Sequence
         "over the seeds.",
         views=(View("", tuple(charts)),),
         tables=(_table("Chains", chosen, ("hops",)),),
-        topology=drawn(chosen["up"]),
         **_of(chosen.values(), claims),
     )
 

@@ -118,7 +118,13 @@ class Chart:
         if self.top is not None:
             return self.top
         found = [v.mean + (v.half_width or 0.0) for series in self.series for v in series.values if v is not None]
-        return max(found, default=0.0) * self.factor
+        return max(0.0, *found) * self.factor if found else 0.0
+
+    def low(self) -> float:
+        """The least value that must fit in, in ``unit``; 0 where none is negative."""
+        found = [v.mean - (v.half_width or 0.0) for series in self.series for v in series.values if v is not None]
+        means = [v.mean for series in self.series for v in series.values if v is not None]
+        return min(found) * self.factor if min(means, default=0.0) < 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ What moves on a screen is plotly's (``plots.js``).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,9 +68,10 @@ def figure(view: View, look: Look, title: str = "") -> Figure:
     head = look.key_high * (2.0 + (1.5 if title and look.above else 0.0) + max(0, keys - _KEYS))
     drawn = Figure(figsize=(width, height + head), layout="constrained")
     panels = drawn.subplots(rows, columns, squeeze=False)
-    peak = max((chart.peak() for chart in view.charts), default=0.0)
-    for panel, chart in zip(panels.flat, view.charts, strict=False):
-        _draw(panel, chart, peak if view.shared else chart.peak(), look)
+    ends = [(chart.low(), chart.peak()) for chart in view.charts]
+    widest = (min((low for low, _ in ends), default=0.0), max((peak for _, peak in ends), default=0.0))
+    for panel, chart, own in zip(panels.flat, view.charts, ends, strict=False):
+        _draw(panel, chart, widest if view.shared else own, look)
     for panel in panels.flat[len(view.charts) :]:
         panel.remove()
     handles, labels = panels.flat[0].get_legend_handles_labels()
@@ -98,7 +99,8 @@ def _lies(chart: Chart) -> bool:
     return chart.bars and len(chart.axis) > _MANY_BARS
 
 
-def _draw(panel: Axes, chart: Chart, peak: float, look: Look) -> None:
+def _draw(panel: Axes, chart: Chart, ends: tuple[float, float], look: Look) -> None:
+    low, peak = ends
     panel.set_title(chart.title)
     pairs = list(zip(chart.places(), chart.series, strict=True))
     if chart.bars:
@@ -114,17 +116,31 @@ def _draw(panel: Axes, chart: Chart, peak: float, look: Look) -> None:
             panel.set_xticks([], minor=True)
         elif chart.x is None:
             panel.set_xticks(range(len(chart.axis)), chart.axis)
-    end = (peak or 1.0) * (1.06 if chart.top is None else 1.02)
+    beyond = 1.06 if chart.top is None else 1.02
+    span = (low * beyond, (peak or (0.0 if low < 0 else 1.0)) * beyond)
     if _lies(chart):
-        panel.set_xlim(0, end)
+        panel.set_xlim(span)
         panel.set_xlabel(chart.unit)
-        panel.xaxis.set_major_formatter(_GROUPED)
+        panel.xaxis.set_major_formatter(_signed if low < 0 else _GROUPED)
     else:
-        panel.set_ylim(0, end)
+        panel.set_ylim(span)
         panel.set_ylabel(chart.unit)
-        panel.yaxis.set_major_formatter(_GROUPED)
+        panel.yaxis.set_major_formatter(_signed if low < 0 else _GROUPED)
+    if low < 0:
+        _zero(panel.axvline if _lies(chart) else panel.axhline)
     if look.grid:
         panel.grid(axis="x" if _lies(chart) else "y")
+
+
+def _signed(value: float, _: float) -> str:
+    """Of values on both sides of zero, with a true minus sign."""
+    return f"{value:+,.10g}".replace("-", "\N{MINUS SIGN}") if value else "0"
+
+
+def _zero(line: Callable[..., object]) -> None:
+    from matplotlib import rcParams
+
+    line(0.0, color=rcParams["axes.edgecolor"], linewidth=1.0, zorder=1.5)
 
 
 def _line(panel: Axes, chart: Chart, series: Series, place: int) -> None:

@@ -8,7 +8,7 @@
   const patterns = ["", "-", "|", "+", "."]; // looks.py
   const manyBars = 6; // names of more groups of bars than this stand beside bars that lie
   const finePointer = matchMedia("(hover: hover) and (pointer: fine)").matches;
-  const drawn = new Map(); // plot element -> chart, peak, hidden series
+  const drawn = new Map(); // plot element -> chart, ends of its values, hidden series
 
   let library = null;
   let unpacked = null; // once it is
@@ -98,7 +98,7 @@
 
   const lies = (chart) => chart.bars && chart.axis.length > manyBars;
 
-  function layout(chart, peak) {
+  function layout(chart, ends) {
     const axis = {
       gridcolor: css("--rule"), zerolinecolor: css("--rule"), linecolor: css("--rule"), automargin: true,
       tickfont: { size: 12 }, fixedrange: !finePointer,
@@ -108,7 +108,10 @@
       x.type = chart.log ? "log" : "linear";
       if (chart.axis.length <= 12) Object.assign(x, { tickvals: chart.x, ticktext: chart.axis.map(plain) });
     }
-    const values = { ...axis, tickformat: ",", range: [0, (peak || 1) * (chart.top === null ? 1.06 : 1.02)] };
+    const [low, peak] = ends;
+    const beyond = chart.top === null ? 1.06 : 1.02;
+    const values = { ...axis, tickformat: ",", range: [low * beyond, (peak || (low < 0 ? 0 : 1)) * beyond] };
+    if (low < 0) Object.assign(values, { zeroline: true, zerolinecolor: css("--soft") });
     const places = lies(chart)
       ? { xaxis: values, yaxis: { ...x, title: undefined, autorange: "reversed" } }
       : { xaxis: x, yaxis: values };
@@ -128,6 +131,14 @@
     return Math.max(0, ...tops) * chart.factor;
   };
 
+  /** Values below zero count with their bands; a band alone that reaches there does not. */
+  const lowOf = (chart) => {
+    if (chart.series.every((s) => s.mean.every((m) => m === null || m >= 0))) return 0;
+    const lows = chart.series.flatMap((s) => s.mean.map((m, i) => (m === null ? 0 : m - (s.half[i] ?? 0))));
+    return Math.min(0, ...lows) * chart.factor;
+  };
+  const endsOf = (chart) => [lowOf(chart), peakOf(chart)];
+
   async function redraw(plot) {
     const api = await plotly();
     if (plot.isConnected) return draw(plot, api);
@@ -135,12 +146,12 @@
 
   /** All but the events is done when it returns: a printer does not wait. */
   async function draw(plot, api) {
-    const { chart, peak, hidden } = drawn.get(plot);
+    const { chart, ends, hidden } = drawn.get(plot);
     plot.classList.add("live");
     plot.classList.toggle("tall", lies(chart));
     const config = { responsive: true, displaylogo: false, displayModeBar: finePointer ? "hover" : false };
     config.modeBarButtonsToRemove = ["lasso2d", "select2d", "autoScale2d"];
-    await api.react(plot, traces(chart, hidden), layout(chart, peak), config);
+    await api.react(plot, traces(chart, hidden), layout(chart, ends), config);
     if (plot.dataset.asked) return;
     plot.dataset.asked = "yes";
     plot.on("plotly_click", ({ points }) => answer(plot, points[0].customdata));
@@ -190,10 +201,11 @@
     const hidden = new Set();
 
     function attach(view) {
-      const shared = view.shared ? Math.max(...view.charts.map(peakOf)) : null;
+      const both = view.charts.map(endsOf);
+      const shared = view.shared ? [Math.min(...both.map(([low]) => low)), Math.max(...both.map(([, peak]) => peak))] : null;
       grid.querySelectorAll(".plot").forEach((plot, index) => {
         const chart = view.charts[index];
-        drawn.set(plot, { chart, peak: shared ?? peakOf(chart), hidden });
+        drawn.set(plot, { chart, ends: shared ?? both[index], hidden });
         const box = document.createElement("output");
         box.className = "repeat";
         plot.after(box);
