@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from meshpace import engine
 from meshpace.engine import Job, ScenarioError
 from meshpace.errors import MendableError
-from meshpace.files import replacing
+from meshpace.files import contents, replacing
 from meshpace.formula import Formula
 from meshpace.keyed import written as _written
 from meshpace.results import RunResult
@@ -46,7 +46,7 @@ class Scenario:
         Raises:
             OSError: the file cannot be read.
         """
-        loaded = cls(Path(path).read_bytes().decode("utf-8", "surrogateescape"), str(path))
+        loaded = cls(contents(Path(path)).decode("utf-8", "surrogateescape"), str(path))
         loaded._in_memory = False
         return loaded
 

@@ -68,11 +68,19 @@ impl From<Panicked> for Failure {
     }
 }
 
+/// With the number that says why; whoever called knows the file.
+fn capture_failed(error: io::Error) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, "packet capture")),
+        None => PyOSError::new_err(format!("packet capture: {error}")),
+    }
+}
+
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Scenario(error) => ScenarioError::new_err(error.to_string()),
-            Failure::Capture(error) => PyOSError::new_err(format!("packet capture: {error}")),
+            Failure::Capture(error) => capture_failed(error),
             Failure::Panicked(message) => PyRuntimeError::new_err(message),
             Failure::Python(error) => error,
         }

@@ -13,7 +13,7 @@ from meshpace.advice.errors import AdviceError
 from meshpace.advice.make import Advice, Question
 from meshpace.advice.make import advise as make_advice
 from meshpace.advice.show import as_json, print_advice
-from meshpace.files import replacing
+from meshpace.files import contents, replacing
 from meshpace.study.executors import workers
 from meshpace.study.store import Store
 from meshpace.sweeps.model import Source
@@ -36,7 +36,7 @@ def source(files: Sequence[Path], gateway: str | None, rate: str | None, routing
         given = {"--gateway": gateway, "--rate": rate, "--routing": routing}
         if only := [option for option, value in given.items() if value is not None]:
             raise AdviceError(f"{files[0]}: found {', '.join(only)}; allowed with a scenario: --set")
-        return Source(str(files[0]), files[0].read_bytes())
+        return Source(str(files[0]), contents(files[0]))
     from meshpace.meshes.read import read
     from meshpace.meshes.write import RATE, ROUTING, scenario
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import InputError
 from meshpace.commands import is_formula_file
+from meshpace.files import contents
 
 if TYPE_CHECKING:
     from meshpace.engine import Job
@@ -30,6 +31,7 @@ Threads = Annotated[int | None, Option(min=1, max=1024, help="Runs at a time; al
 Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 MAX_SEEDS = 100_000
+MAX_SEED = 2**64 - 1  # the engine's seeds have 64 bits
 
 
 def job(
@@ -43,7 +45,7 @@ def job(
     from meshpace.engine import Job
 
     name, formulas = (scheme.scheme_name(), (scheme,)) if isinstance(scheme, type) else (scheme, ())
-    return Job(str(scenario), scenario.read_bytes(), tuple(settings or ()), name, seed, formulas)
+    return Job(str(scenario), contents(scenario), tuple(settings or ()), name, seed, formulas)
 
 
 def job_of_each_seed(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from meshpace.cli.advising import advise
 from meshpace.cli.arguments import (
+    MAX_SEED,
     MAX_SEEDS,
     Json,
     Scenario,
@@ -26,7 +27,7 @@ from meshpace.cli.sweeping import check, compare, sweep
 def run(
     scenario: Scenario,
     scheme: Scheme = None,
-    seed: Annotated[int | None, Option(min=0, help="Seed of the one run; 1 by default.")] = None,
+    seed: Annotated[int | None, Option(min=0, max=MAX_SEED, help="Seed of the one run; 1 by default.")] = None,
     seeds: Annotated[int | None, Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this.")] = None,
     settings: Settings = None,
     json: Json = False,

@@ -176,7 +176,11 @@ def _add_option(
 def _bounds(low: float | None, high: float | None) -> str:
     if low is None:
         return "" if high is None else f"up to {high:g}"
-    return f"from {low:g} on" if high is None else f"{low:,.15g} to {high:,.15g}"
+    return f"from {low:g} on" if high is None else f"{_grouped(low)} to {_grouped(high)}"
+
+
+def _grouped(bound: float) -> str:
+    return f"{bound:,}" if isinstance(bound, int) else f"{bound:,.15g}"
 
 
 def _reader(kind: Any, low: float | None, high: float | None) -> Callable[[str], Any]:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from meshpace.cli.arguments import Json, Scenario, Scheme, Settings
+from meshpace.cli.arguments import MAX_SEED, Json, Scenario, Scheme, Settings
 from meshpace.cli.declared import Argument, Group, Option
 from meshpace.cli.failure import InputError, reports_failure
 
@@ -30,7 +30,7 @@ def run(
         float, Option(min=1.0, max=1000.0, help="Each simulated second takes so many: for what cannot keep up.")
     ] = 1.0,
     scheme: Scheme = None,
-    seed: Annotated[int, Option(min=0, help="Seed.")] = 1,
+    seed: Annotated[int, Option(min=0, max=MAX_SEED, help="Seed.")] = 1,
     settings: Settings = None,
     json: Json = False,
     pcap: Annotated[Path | None, Option(help="Write a pcapng capture of the air.")] = None,

@@ -12,7 +12,7 @@ from meshpace import engine
 from meshpace.cli.arguments import job, job_of_each_seed
 from meshpace.cli.tables import show
 from meshpace.cli.terminal import console
-from meshpace.files import replacing
+from meshpace.files import distinct, replacing
 from meshpace.ns2.express import express
 from meshpace.ns2.parse import Figures, FlowFigures
 from meshpace.ns2.run import find_ns, run_seeds
@@ -86,6 +86,7 @@ def crosscheck(
 ) -> None:
     """Runs both and prints them side by side; with ``script`` only writes the Tcl file of seed 1."""
     if script is not None:
+        distinct({"--script": script}, [scenario])
         with replacing(script) as draft:
             draft.write_text(write_script(express(job(scenario, settings, scheme))))
         return

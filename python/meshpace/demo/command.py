@@ -17,7 +17,7 @@ from meshpace.demo.claims import CLAIMS, HEADLINES
 from meshpace.demo.plan import CONDITIONS, MOST_SEEDS, studies
 from meshpace.demo.sections import chain_section, gain_section, parallel_section
 from meshpace.errors import MendableError
-from meshpace.files import replacing
+from meshpace.files import replacing, try_out
 from meshpace.progress import Progress
 from meshpace.report import embedded
 from meshpace.report.films import film_section
@@ -52,12 +52,14 @@ def demo(
     Raises:
         OutputError: ``drawing`` or ``film`` is no SVG.
         MissingPackageError: what draws ``drawing`` is not installed.
+        OSError: a file cannot be made; said before anything is run.
     """
     for option, path in (("--picture", drawing), ("--film", film)):
         if path is not None and path.suffix != ".svg":
             raise OutputError(f"{option} {path}: found {path.suffix!r}; allowed: .svg")
     if drawing is not None:
         require_matplotlib("the main chart as SVG")
+    try_out(output, drawing, film)
     show(studies(seeds), output, seeds, threads, drawing=drawing)
     if film is not None:
         write_film(film)

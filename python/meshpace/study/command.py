@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 from meshpace.cli.terminal import console
 from meshpace.cli.verdicts import print_verdicts
 from meshpace.errors import MendableError
-from meshpace.files import replacing
+from meshpace.files import replacing, try_out
 from meshpace.progress import Progress
 from meshpace.study import registry
 from meshpace.study.claims import Claim
@@ -95,6 +95,7 @@ def run_studies(
     With a budget it adds seeds until verdicts are decided; without one it keeps to those that were added before.
     """
     studies = registry.find(names)
+    try_out(output)
     claims = claims_of(studies)
     store = Store(directory)
     terminal, errors = console(), Console(stderr=True)

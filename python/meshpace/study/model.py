@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from meshpace.engine import Job
 from meshpace.errors import MendableError
+from meshpace.files import contents
 from meshpace.precedence import replaced
 from meshpace.project import scenario_directory, shown
 from meshpace.study.quantities import Quantity
@@ -317,4 +318,4 @@ class Study:
 def _source(scenario: str) -> tuple[str, bytes]:
     """What a scenario file is called in commands, and its text."""
     path = scenario_directory() / scenario
-    return shown(path), path.read_bytes()
+    return shown(path), contents(path)

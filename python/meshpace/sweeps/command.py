@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from meshpace.files import distinct, replacing
+from meshpace.files import contents, distinct, replacing
 from meshpace.notes import tell
 from meshpace.study.executors import workers
 from meshpace.study.store import Store
@@ -37,7 +37,7 @@ def source(path: Path) -> Source:
     Raises:
         OSError: the file cannot be read.
     """
-    return Source(str(path), path.read_bytes())
+    return Source(str(path), contents(path))
 
 
 def sweep(

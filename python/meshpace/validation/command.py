@@ -14,7 +14,7 @@ from meshpace import engine
 from meshpace.cli.failure import InputError
 from meshpace.cli.terminal import console
 from meshpace.engine import Job
-from meshpace.files import replacing
+from meshpace.files import replacing, try_out
 from meshpace.progress import Progress
 from meshpace.validation.document import document
 from meshpace.validation.explained import EXPLAINED
@@ -33,6 +33,7 @@ def validate(
     setups = _select(family, quick)
     if quick and seeds is None:
         seeds = _QUICK_SEEDS
+    try_out(output)
     began = time.monotonic()
     verdicts = judge(setups, seeds, threads)
     if output is not None:
