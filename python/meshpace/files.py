@@ -47,7 +47,8 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """A path beside ``path`` to write to; takes its place at the end, vanishes on an error or interrupt.
 
     A symbolic link stays one, to a new file. A device or a pipe (``/dev/null``, ``/dev/stdout``, ``>(gzip)``) is
-    written to at the end. ``durable`` waits until the disk has it: after a power cut too the file is there whole or not at all.
+    written to at the end. ``durable`` waits until the disk has it: after a power cut too the file is there whole or not
+    at all.
 
     Raises:
         OSError: the file cannot be made; said at once, before what fills it is computed. Or the disk is full.
