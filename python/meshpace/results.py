@@ -196,3 +196,5 @@ class RunResult(TypedDict):
     """If asked for."""
     engine_fingerprint: str
     schemes: dict[str, dict[str, Any]]
+    reconstructed: NotRequired[dict[str, list[str]]]
+    """If a scheme's source does not print all of it."""

@@ -19,6 +19,8 @@ pub struct Choice {
     pub keys: &'static [&'static [Key]],
     /// What must be chosen elsewhere for it to work.
     pub needs: &'static [Need],
+    /// What of it its source does not print, so that it is ours.
+    pub reconstructed: Option<&'static str>,
 }
 
 /// A part that works only with certain parts at another place.
@@ -46,13 +48,20 @@ impl<B> Part<B> {
     /// A part without parameters.
     #[must_use]
     pub const fn new(word: &'static str, doc: &'static str, source: &'static str, build: B) -> Self {
-        Self { about: Choice { word, doc, source, keys: &[], needs: &[] }, build }
+        Self { about: Choice { word, doc, source, keys: &[], needs: &[], reconstructed: None }, build }
     }
 
     /// The same with parameters.
     #[must_use]
     pub const fn keys(mut self, keys: &'static [&'static [Key]]) -> Self {
         self.about.keys = keys;
+        self
+    }
+
+    /// The same, not all of which its source prints: what is ours. Results and lists name it.
+    #[must_use]
+    pub const fn reconstructed(mut self, what: &'static str) -> Self {
+        self.about.reconstructed = Some(what);
         self
     }
 

@@ -39,6 +39,7 @@ pub use result::{ENGINE, RunResult};
 pub use run::{check, check_with_parts, run, run_why, run_with, run_with_parts, run_with_relays, schema};
 pub use schemes::{
     AckPolicyFactory, ControlFactory, OwnControl, OwnParts, RatedFactory, parameters, parameters_in_use,
+    reconstructed_in_use,
 };
 pub use series::Series;
 pub use why::FlowLoss;

@@ -178,6 +178,24 @@ pub fn parameters_in_use(
     .collect()
 }
 
+/// What of the schemes that a scenario uses their sources do not print, so that it is ours: of each of which there is anything.
+///
+/// # Errors
+/// As [`run`](crate::run).
+pub fn reconstructed_in_use(
+    scenario: &Scenario,
+) -> Result<BTreeMap<String, Vec<&'static str>>, ScenarioError> {
+    let catalogue = catalogue(scenario)?;
+    let mut found = BTreeMap::new();
+    for (name, at) in scenario.scheme_uses() {
+        let ours = catalogue.get(name).map_err(|error| unknown(at, error))?.reconstructed();
+        if !ours.is_empty() {
+            found.insert(name.to_owned(), ours);
+        }
+    }
+    Ok(found)
+}
+
 /// Every parameter of a scheme as it acts, by key.
 #[must_use]
 pub fn parameters(scheme: &Scheme) -> BTreeMap<&'static str, serde_json::Value> {

@@ -1,6 +1,6 @@
 //! A result as JSON together with what made it: the engine, and what every scheme's parameters were.
 
-use meshpace_mesh::{RunResult, parameters_in_use};
+use meshpace_mesh::{RunResult, parameters_in_use, reconstructed_in_use};
 use meshpace_scenario::{Scenario, ScenarioError};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -18,6 +18,9 @@ pub struct Stamped<'a> {
     engine_fingerprint: &'static str,
     /// Every scheme that the run used, with every parameter as it acted.
     schemes: BTreeMap<String, BTreeMap<&'static str, serde_json::Value>>,
+    /// By scheme, what of it its source does not print, so that it is reconstructed; only if there is such a scheme.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    reconstructed: BTreeMap<String, Vec<&'static str>>,
 }
 
 impl<'a> Stamped<'a> {
@@ -27,7 +30,8 @@ impl<'a> Stamped<'a> {
     /// As the run itself.
     pub fn new(result: &'a RunResult, scenario: &Scenario) -> Result<Self, ScenarioError> {
         let schemes = parameters_in_use(scenario)?;
-        Ok(Self { result, engine_fingerprint: FINGERPRINT, schemes })
+        let reconstructed = reconstructed_in_use(scenario)?;
+        Ok(Self { result, engine_fingerprint: FINGERPRINT, schemes, reconstructed })
     }
 }
 

@@ -11,6 +11,7 @@ pub fn schemes() -> Value {
             "name": scheme.name,
             "summary": scheme.summary,
             "source": scheme.source,
+            "reconstructed": scheme.reconstructed(),
             "parameters": parameters(&scheme),
         })
     };

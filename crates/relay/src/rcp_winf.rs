@@ -19,4 +19,5 @@ pub static PART: RelayPart = RelayPart::new(
         Box::new(Rcp::new(values, queue, sensed))
     },
 )
-.keys(&[&rcp::KEYS, &sense::KEYS]);
+.keys(&[&rcp::KEYS, &sense::KEYS])
+.reconstructed("the law (schemes.md 12)");

@@ -28,7 +28,8 @@ pub static PART: RelayPart = RelayPart::new(
         Place::Wired { .. } => Box::new(DropTail::new(queue)),
     },
 )
-.keys(&[&KEYS]);
+.keys(&[&KEYS])
+.reconstructed("the model: wcpcap-airtime, max-min shares of the air (schemes.md 13)");
 
 static KEYS: [Key; 3] = [
     Key::time(

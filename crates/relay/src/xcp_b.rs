@@ -38,4 +38,5 @@ pub static PART: RelayPart = RelayPart::new(
         Box::new(Xcp::new(values, queue, source))
     },
 )
-.keys(&[&xcp::KEYS, &KEYS]);
+.keys(&[&xcp::KEYS, &KEYS])
+.reconstructed("the whole law, from memory (schemes.md 11.2)");

@@ -40,4 +40,5 @@ pub static PART: RelayPart = RelayPart::new(
         Box::new(Xcp::new(values, queue, source))
     },
 )
-.keys(&[&xcp::KEYS, &KEYS, &sense::KEYS]);
+.keys(&[&xcp::KEYS, &KEYS, &sense::KEYS])
+.reconstructed("the law (schemes.md 11.3)");

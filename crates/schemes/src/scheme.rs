@@ -57,6 +57,18 @@ impl Scheme {
         (found.unwrap_or_else(|| panic!("no place {place}")).chosen)(&self.parts)
     }
 
+    /// What of its parts their sources do not print, each once.
+    #[must_use]
+    pub fn reconstructed(&self) -> Vec<&'static str> {
+        let mut ours: Vec<&str> = Vec::new();
+        for what in self.choices().filter_map(|(_, choice)| choice.reconstructed) {
+            if !ours.contains(&what) {
+                ours.push(what);
+            }
+        }
+        ours
+    }
+
     /// The settings of a part's keys: what was said of them, else the part's defaults.
     #[must_use]
     pub fn values(&self, part: &Choice) -> Values {

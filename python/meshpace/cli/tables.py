@@ -59,6 +59,8 @@ def print_runs(runs: Sequence[RunResult]) -> None:
         ]
         rows.append([f"{flow['id']}  {flow['from']} → {flow['to']}", flow["scheme"], *cells])
     print(f"{first['scenario']}, {seeds}\n\n{table(columns, rows)}\n\n{_summary(runs)}")
+    for scheme, ours in first.get("reconstructed", {}).items():
+        print(f"\nReconstructed, as its source does not print it: of {scheme} {'; '.join(ours)}.")
 
 
 def _summary(runs: Sequence[RunResult]) -> str:

@@ -23,7 +23,8 @@ pub static PART: RelayPart = RelayPart::new(
     "schemes.md 13; Rangwala et al. 2008",
     |values, queue| Box::new(Wcp::new(values, queue)),
 )
-.keys(&[&KEYS]);
+.keys(&[&KEYS])
+.reconstructed("the constants, from memory (schemes.md 13)");
 
 static KEYS: [Key; 2] = [
     Key::number(

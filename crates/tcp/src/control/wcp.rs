@@ -27,7 +27,8 @@ pub(super) static PART: WindowPart = WindowPart::new(
     Need { key: "relay", words: super::part::WCP_RELAYS },
     // A mark on a segment that is not acknowledged by itself would be lost.
     Need { key: "ack_policy", words: &["every"] },
-]);
+])
+.reconstructed("the constants, from memory (schemes.md 13)");
 
 static KEYS: [Key; 4] = [
     Key::number(

@@ -18,7 +18,8 @@ pub(super) static PART: WindowPart = WindowPart::new(
     },
 )
 .keys(&[&HEADER])
-.needs(&[Need { key: "relay", words: super::part::WCPCAP_RELAYS }]);
+.needs(&[Need { key: "relay", words: super::part::WCPCAP_RELAYS }])
+.reconstructed("the model: wcpcap-airtime, max-min shares of the air (schemes.md 13)");
 
 /// The interval before the first share: the pacers' (schemes.md 1.5). The SYN has asked, so the share is there before the data.
 const FIRST: Span = Span::from_millis(50);
