@@ -100,3 +100,23 @@ def test_a_place_that_is_none_is_told_before_anything_is_run(words: str, cli: Cl
     place = "no/where.svg"
     assert expect_refusal(cli, *words.split(), place) == f"{place}: No such file or directory"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", ["study list", "schemes", "schema", "run chain.toml", "run chain.toml --json"])
+def test_a_reader_that_has_seen_enough(words: str, chain: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "meshpace", *words.split()]
+    done = subprocess.run(
+        command, cwd=chain.parent, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+    )  # fmt: skip
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_standard_output_at_all(chain: Path) -> None:
+    command = f"exec {sys.executable} -m meshpace run {chain} --pcap air.pcapng >&-"
+    done = subprocess.run(command, shell=True, cwd=chain.parent, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "standard output is closed; allowed: a file, a pipe, a terminal\n"
+    assert [path.name for path in chain.parent.iterdir()] == [chain.name]

@@ -33,6 +33,8 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
         from meshpace.engine import ScenarioError
 
+        if sys.stdout is None:
+            fail("standard output is closed; allowed: a file, a pipe, a terminal")
         try:
             command(*args, **kwargs)
             sys.stdout.flush()
