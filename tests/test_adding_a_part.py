@@ -181,7 +181,7 @@ def test_the_relay_overhears_counts_and_spaces(tree: Path, tmp_path: Path) -> No
         tree, "run", "scenarios/demo-chain.toml", "--scheme", "newreno", "--pcap", str(capture), "--json",
         "--set", "measure.duration=2s", "--set", "measure.warmup=1s", "--set", courteous[0],
     )  # fmt: skip
-    # An option of IPv4: type 158, length 7, kind 253, four bytes (crates/network/src/capture/shims.rs).
+    # An option of IPv4: type 158, length 7, kind 253, four bytes (crates/network/src/watch/capture/shims.rs).
     assert bytes([158, 7, 253]) in capture.read_bytes()
 
 

@@ -1,22 +1,14 @@
 //! From a scenario to a network at time 0.
 
-use crate::accounts::{Accounts, Loads};
-use crate::addresses::{AddressBook, host};
-use crate::arp::ArpTable;
+use crate::air::{Fading, FarFrames, Movement, RateTable};
+use crate::conversations::Accounts;
 use crate::event::{Alarm, EventQueue};
-use crate::fading::Fading;
-use crate::far_frames::FarFrames;
-use crate::gateway_node::GatewayNode;
-use crate::lost::LostPackets;
-use crate::movement::Movement;
+use crate::gateway::{GatewayNode, nearest_gateways};
+use crate::measure::{LinkCounters, Loads, LostPackets, Queues};
 use crate::network::Network;
-use crate::node::{LinkCounters, Listens, Node};
-use crate::paths::Paths;
-use crate::processing::Hosts;
-use crate::queues::Queues;
-use crate::rates::RateTable;
-use crate::topology::{WiredRoutes, nearest_gateways};
-use crate::wired::WiredLink;
+use crate::node::{ArpTable, Hosts, Listens, Node};
+use crate::routing::{AddressBook, Paths, host};
+use crate::wired::{WiredLink, WiredRoutes};
 use meshpace_gateway::{self as gateway, Counters, Gateway};
 use meshpace_packet::Packets;
 use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};

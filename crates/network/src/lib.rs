@@ -4,54 +4,30 @@
 //! that arrive at one, and of its own timers, in one total order with everything else ([`Network::step`]): the simulation
 //! with its TCP end points, an emulator's real hosts, a script in a test.
 //!
-//! A packet's way: [`Network::send`] -> routing and interface queue (`forwarding`) -> station and air (`air`) -> ... ->
-//! gateway (`gateways`) and wired links (`wired_part`) -> [`Step::Arrival`].
+//! A packet's way: [`Network::send`] -> routing -> link layer and interface queue (`node`) -> station and `air` -> ... ->
+//! `gateway` and `wired` links -> [`Step::Arrival`].
 
-mod accounts;
-mod addresses;
 mod air;
-mod arp;
 mod build;
-mod by_account;
-mod capture;
-mod counted;
-mod counting;
+mod conversations;
 mod event;
-mod fading;
-mod far_frames;
-mod forwarding;
-mod gateway_node;
-mod gateways;
-mod given_out;
-mod hop_delays;
-mod link_layer;
-mod lost;
-mod movement;
+mod gateway;
+mod measure;
 mod network;
 mod node;
-mod paths;
-mod processing;
-mod queues;
-mod rates;
-mod relays;
-mod sending;
-mod shares;
-mod topology;
+mod routing;
 mod watch;
-mod watchers;
 mod wired;
-mod wired_part;
 
-pub use accounts::{Load, Loads};
-pub use addresses::{AddressBook, host, ipv6_of};
 pub use build::RelayFactory;
-pub use capture::Capture;
 pub use event::Alarm;
-pub use gateway_node::GatewayNode;
-pub use hop_delays::{HopDelay, HopDelays, Second};
-pub use lost::{Loss, LossCause, LossPlace};
+pub use gateway::GatewayNode;
+pub use measure::{
+    HopDelay, HopDelays, Level, LinkCount, LinkCounters, Load, Loads, Loss, LossCause, LossPlace,
+};
+pub use measure::{QueueLevels, Queues, Second};
 pub use network::{Network, Step};
-pub use node::{LinkCount, LinkCounters, Node};
-pub use queues::{Level, QueueLevels, Queues};
-pub use watch::{NoWatch, NodeState, Watch};
+pub use node::Node;
+pub use routing::{AddressBook, host, ipv6_of};
+pub use watch::{Capture, NoWatch, NodeState, Watch};
 pub use wired::{WiredCount, WiredLink};

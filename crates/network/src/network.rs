@@ -1,27 +1,18 @@
 //! The network, and the loop that drives it.
 //!
-//! Each concern adds its methods in a module of its own: [`crate::sending`] what sets out and where it leaves the mesh,
-//! [`crate::forwarding`] routing and forwarding, [`crate::link_layer`] address resolution, [`crate::air`] frames, [`crate::wired_part`] the links,
-//! [`crate::gateways`] what crosses between both, [`crate::given_out`] where somebody else carries it across, [`crate::counting`] what is counted.
+//! Each concern adds its methods in a room of its own: [`crate::routing`] what sets out and how it is forwarded, [`crate::node`] link layer
+//! and relays, [`crate::air`] frames, [`crate::wired`] the links, [`crate::gateway`] what crosses between both, [`crate::conversations`] what
+//! relays ask of all of them, [`crate::measure`] what is counted.
 
-use crate::accounts::Accounts;
-use crate::addresses::AddressBook;
-use crate::arp::ArpTable;
+use crate::air::{Fading, FarFrames, Movement, RateTable};
+use crate::conversations::Accounts;
 use crate::event::{Alarm, Event, EventQueue};
-use crate::fading::Fading;
-use crate::far_frames::FarFrames;
-use crate::gateway_node::GatewayNode;
-use crate::hop_delays::HopDelays;
-use crate::lost::LostPackets;
-use crate::movement::Movement;
-use crate::node::Node;
-use crate::paths::Paths;
-use crate::processing::Hosts;
-use crate::queues::Queues;
-use crate::rates::RateTable;
-use crate::topology::WiredRoutes;
+use crate::gateway::GatewayNode;
+use crate::measure::{HopDelays, LostPackets, Queues};
+use crate::node::{ArpTable, Hosts, Node};
+use crate::routing::{AddressBook, Paths};
 use crate::watch::{NodeState, Watch};
-use crate::wired::WiredLink;
+use crate::wired::{WiredLink, WiredRoutes};
 use meshpace_packet::{Handle, Host, Packet, Packets};
 use meshpace_radio::{Action, Frame, Hearers, Losses, StationConfig};
 use meshpace_routing::{Action as RoutingAction, ShortestPaths};

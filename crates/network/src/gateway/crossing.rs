@@ -1,9 +1,8 @@
-//! Gateways: what crosses them, who uses which, what their machines know.
+//! What crosses a gateway, and what its machine is told and knows.
 
 use crate::event::Event;
-use crate::lost::{LossCause, LossPlace};
+use crate::measure::{LossCause, LossPlace};
 use crate::network::Network;
-use crate::topology::nearest_gateways;
 use meshpace_gateway::{
     Action, Departure, FlowKey, FlowStats, Gateway, OwnLawFactory, Rewrite, Route, RttOption, Side, TcpView,
     Treatment, Verdict,
@@ -131,26 +130,6 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// The gateway between a mesh node and the wired part.
-    pub(crate) fn gateway_for(&self, node: NodeId) -> Option<NodeId> {
-        Some(self.gateways[self.gateway_index_for(node)? as usize].node)
-    }
-
-    fn gateway_index_for(&self, node: NodeId) -> Option<u32> {
-        let last = self.gateway_of[node.index()];
-        // What a node knows may have changed since the links were last looked at: the MAC has given up the link to its gateway.
-        if self.links_change() && self.gateways.len() > 1 {
-            self.nearest_gateway(node).or(last)
-        } else {
-            last
-        }
-    }
-
-    pub(crate) fn gateway_index(&self, node: NodeId) -> usize {
-        let found = self.gateways.binary_search_by_key(&node, |gateway| gateway.node);
-        found.unwrap_or_else(|_| panic!("{node:?} is no gateway"))
-    }
-
     /// The wireless way to a host of the mesh from its gateway, as that has it (schemes.md 1.2). `path` is what packets to the
     /// host take from the gateway on, if they take one. Without a gateway nobody knows a way.
     #[must_use]
@@ -207,34 +186,6 @@ impl<T: Copy + Debug> Network<T> {
             }
         }
         Some(LinkRates::PerLink(rates.into()))
-    }
-
-    /// The gateway nearest to a node: what goes between it and the wired part uses that; where nodes move, it changes, and the new
-    /// gateway builds its state from scratch (schemes.md 3.1).
-    ///
-    /// Nearest is what the routing table there says. If it knows no gateway, as AODV's after a break, the node would
-    /// ask for one, and the first to answer is the nearest by the links as they are.
-    fn nearest_gateway(&self, node: NodeId) -> Option<u32> {
-        let (now, routing) = (self.now(), &self.nodes[node.index()].routing);
-        let hops = |gateway: NodeId| if gateway == node { Some(0) } else { routing.hops_to(now, gateway) };
-        let known = self.gateways.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
-        known.min().map(|(_, gateway)| gateway).or_else(|| {
-            let gateways = self.gateways.iter().map(|gateway| gateway.node);
-            self.by_air.get_or_init(|| nearest_gateways(&self.hearers, gateways))[node.index()]
-        })
-    }
-
-    /// Who hears whom has changed: notes each node's gateway, which it keeps while it knows and reaches none.
-    pub(crate) fn reassign_gateways(&mut self) {
-        self.by_air.take();
-        if self.gateways.is_empty() {
-            return;
-        }
-        for index in 0..self.gateway_of.len() {
-            if let Some(nearest) = self.nearest_gateway(NodeId::from_index(index)) {
-                self.gateway_of[index] = Some(nearest);
-            }
-        }
     }
 }
 

@@ -1,9 +1,11 @@
-//! Forwarding over the wired part.
+//! Forwarding over the wired part, and what drives the relays of its links.
 
 use crate::event::Event;
+use crate::measure::{LossCause, LossPlace};
 use crate::network::Network;
 use meshpace_gateway::Side;
-use meshpace_packet::{Handle, Host, Packet};
+use meshpace_packet::{Class, Handle, Host, Packet};
+use meshpace_relay::{Here, Relay};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 
@@ -62,5 +64,49 @@ impl<T: Copy + Debug> Network<T> {
             }
             _ => self.forward_wired(here, packet),
         }
+    }
+
+    /// A packet reaches the queue of a directed wired link.
+    pub(crate) fn enqueue_wired(&mut self, link: u32, packet: Handle) {
+        self.with_wired_relay(link, |relay, here| relay.enqueue(here, packet));
+        self.send_wired(link);
+    }
+
+    /// Puts the next packet on a wired link, if it is free.
+    pub(crate) fn send_wired(&mut self, link: u32) {
+        let this = &self.wired[link as usize];
+        if this.sending || this.relay.is_empty() {
+            return;
+        }
+        if let Some(packet) = self.with_wired_relay(link, |relay, here| relay.dequeue(here)) {
+            self.start_sending(link, packet);
+        }
+    }
+
+    pub(crate) fn wired_relay_alarm(&mut self, link: u32) {
+        if self.wired[link as usize].relay_alarm.rings(self.queue.now()) {
+            self.with_wired_relay(link, |relay, here| relay.handle_timeout(here));
+            self.send_wired(link);
+        }
+    }
+
+    /// Calls the relay of a wired link, frees and counts what it drops, and sets its alarm.
+    fn with_wired_relay<R>(&mut self, link: u32, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
+        let now = self.queue.now();
+        let this = &mut self.wired[link as usize];
+        let mut here = Here::new(now, &mut self.packets, !this.sending, None, &mut self.dropped);
+        let answer = call(this.relay.as_mut(), &mut here);
+        while let Some(handle) = self.dropped.pop() {
+            let packet = self.packets.take(handle);
+            self.lost.count(packet.account, packet.class, LossPlace::Wired(link), LossCause::Queue);
+            match packet.class {
+                Class::Data => this.count.data_drops += 1,
+                Class::Ack => this.count.ack_drops += 1,
+                Class::Control | Class::Arp => {}
+            }
+        }
+        let deadline = this.relay.poll_timeout().filter(|at| *at > now);
+        this.relay_alarm.arm(deadline, Event::WiredRelay(link), &mut self.queue);
+        answer
     }
 }

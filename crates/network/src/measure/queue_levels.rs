@@ -3,7 +3,7 @@
 //! A packet counts from when it is given to the node's relay until the MAC takes it or the queue drops it, held back or not. A relay's
 //! own probe is given to nobody, goes to a MAC that is free, and does not count.
 
-use crate::by_account::ByAccount;
+use super::by_account::ByAccount;
 use crate::network::Network;
 use meshpace_packet::{Account, Handle};
 use meshpace_units::Instant;

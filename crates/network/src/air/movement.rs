@@ -1,7 +1,7 @@
 //! Random-waypoint mobility: walk to a random place at a random speed, rest, and again.
 
+use super::Fading;
 use crate::event::Event;
-use crate::fading::Fading;
 use crate::network::Network;
 use meshpace_radio::{Hearers, Links, Position};
 use meshpace_random::Stream;

@@ -1,8 +1,8 @@
-//! The air: frames from transmitters to receivers, and the stations' actions.
+//! Frames from transmitters to receivers, and the stations' actions.
 
 use crate::event::Event;
-use crate::link_layer::LINK_LAYER_DELAY;
 use crate::network::Network;
+use crate::node::LINK_LAYER_DELAY;
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class};
 use meshpace_radio::{Action, Frame, FrameKind, MacPacket, Outcome, Signal};

@@ -1,54 +1,22 @@
-//! Accounts: what the conversations of whoever hangs on the network load the air with, and which of them share it.
+//! The conversations of whoever hangs on the network, for relays that ask: which of them share the air, by an oracle, by what
+//! nodes hear, and how it is shared fairly.
 //!
-//! The network knows no flow; it counts under the [`Account`] that a packet names. Load is what 802.11 puts on the air for
-//! a packet at each hop: every attempt, or each packet once. Bytes are the packets' own, so that whoever reads them may add
-//! any header: `8 * (bytes + overhead * attempts)` bits.
+//! The network knows no flow; a conversation is an [`Account`] that packets name.
 
-use crate::by_account::ByAccount;
-use crate::counted::Counted;
+mod heard;
+mod shares;
+
+pub(crate) use shares::airtime;
+
 use crate::network::Network;
-use crate::shares::Shares;
+use heard::HeardConversations;
 use meshpace_packet::{Account, Class, Host, PathId};
-use meshpace_radio::{Hearers, MacPacket};
+use meshpace_radio::Hearers;
 use meshpace_routing::ShortestPaths;
-use meshpace_units::{Bytes, Instant, NodeId, Span};
+use meshpace_units::{Instant, NodeId, Span};
+use shares::Shares;
 use std::fmt::Debug;
 use std::num::NonZeroU32;
-
-/// What a node sent for an account, of one kind of packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
-    /// Data frames sent, retries counted.
-    pub attempts: u64,
-    /// Bytes of the packets in them, with IP header.
-    pub bytes: Bytes,
-    /// Packets that the MAC was through with, sent or given up.
-    pub packets: u64,
-    /// Their bytes.
-    pub packet_bytes: Bytes,
-}
-
-/// What a node sent, by account.
-#[derive(Clone, Debug, Default)]
-pub struct Loads(ByAccount<Load>);
-
-impl Loads {
-    #[inline]
-    fn of(&mut self, account: Account, class: Class) -> Option<&mut Load> {
-        self.0.of(account, class, Load::default)
-    }
-
-    /// What was sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
-    #[must_use]
-    pub fn get(&self, account: Account) -> Option<[Load; 2]> {
-        self.0.get(account).copied()
-    }
-
-    /// Forgets everything counted.
-    pub fn reset(&mut self) {
-        self.0.clear();
-    }
-}
 
 /// A conversation.
 #[derive(Clone, Debug)]
@@ -66,7 +34,7 @@ pub(crate) struct Accounts {
     /// By number of their account from 1.
     all: Vec<Conversation>,
     /// What nodes hear of them, if a relay asks.
-    pub counted: Option<Box<Counted>>,
+    pub heard: Option<Box<HeardConversations>>,
     /// What they take of the air, if a relay asks for their shares of it.
     pub shares: Option<Box<Shares>>,
 }
@@ -76,7 +44,7 @@ impl Accounts {
     pub(crate) fn new(counting: Option<usize>, epoch: Option<Span>) -> Self {
         Self {
             all: Vec::new(),
-            counted: counting.map(|nodes| Box::new(Counted::new(nodes))),
+            heard: counting.map(|nodes| Box::new(HeardConversations::new(nodes))),
             shares: epoch.map(|epoch| Box::new(Shares::new(epoch))),
         }
     }
@@ -153,44 +121,25 @@ impl<T: Copy + Debug> Network<T> {
         std::iter::successors(Some(from), |here| self.graph.next_hop(*here, to)).collect()
     }
 
-    /// A data frame goes out.
-    #[inline]
-    pub(crate) fn count_attempt(&mut self, node: u32, packet: &MacPacket) {
-        let carried = self.packets.get(packet.handle);
-        let Some(account) = carried.account else { return };
-        if let Some(load) = self.nodes[node as usize].loads.of(account, carried.class) {
-            load.attempts += 1;
-            load.bytes += packet.size;
-        }
-        if self.accounts.counted.is_some() {
-            self.note_conversation(node, packet.to, account, carried.class);
-        }
-    }
-
     /// For relays that ask how many conversations the nodes of a way hear of.
     #[cold]
-    fn note_conversation(&mut self, node: u32, to: Option<NodeId>, account: Account, class: Class) {
+    pub(crate) fn note_conversation(
+        &mut self,
+        node: u32,
+        to: Option<NodeId>,
+        account: Account,
+        class: Class,
+    ) {
         let now = self.now();
-        let Some(counted) = &mut self.accounts.counted else { return };
+        let Some(heard) = &mut self.accounts.heard else { return };
         for end in [Some(NodeId(node)), to].into_iter().flatten() {
-            counted.pass(now, end.0 as usize, account);
+            heard.pass(now, end.0 as usize, account);
         }
         if class == Class::Data {
-            counted.hear(now, node as usize, account);
+            heard.hear(now, node as usize, account);
             for hearer in self.hearers.of(NodeId(node)).filter(|hearer| hearer.decodable) {
-                counted.hear(now, hearer.node.0 as usize, account);
+                heard.hear(now, hearer.node.0 as usize, account);
             }
-        }
-    }
-
-    /// The MAC is through with a packet.
-    #[inline]
-    pub(crate) fn count_packet(&mut self, node: u32, packet: &MacPacket) {
-        let carried = self.packets.get(packet.handle);
-        let Some(account) = carried.account else { return };
-        if let Some(load) = self.nodes[node as usize].loads.of(account, carried.class) {
-            load.packets += 1;
-            load.packet_bytes += packet.size;
         }
     }
 }

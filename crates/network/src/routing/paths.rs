@@ -1,6 +1,6 @@
 //! Paths that packets take whatever routing says.
 
-use crate::lost::LossCause;
+use crate::measure::LossCause;
 use crate::network::Network;
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Handle, Packet, PathId};

@@ -1,4 +1,10 @@
-//! A node between mesh and wired part, and the scheme's machine in it.
+//! Gateways: nodes between mesh and wired part, and the scheme's machine in them.
+
+mod crossing;
+mod given_out;
+mod nearest;
+
+pub(crate) use nearest::nearest_gateways;
 
 use crate::event::Alarm;
 use meshpace_gateway::{Counters, Gateway};

@@ -1,8 +1,8 @@
 //! The link layer: packets on their way down to the interface queue, and what resolves the addresses that they need.
 
-use crate::arp::Resolution;
+use super::arp::Resolution;
 use crate::event::Event;
-use crate::lost::LossCause;
+use crate::measure::LossCause;
 use crate::network::Network;
 use meshpace_packet::{Arp, ArpOperation, Body, Class, Handle, Host, Packet};
 use meshpace_units::{NodeId, Span};

@@ -1,6 +1,6 @@
 //! Where packets end that do not arrive: by account, place and cause.
 
-use crate::by_account::ByAccount;
+use super::by_account::ByAccount;
 use crate::network::Network;
 use meshpace_packet::{Account, Class, Handle};
 use meshpace_units::NodeId;

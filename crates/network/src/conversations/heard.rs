@@ -42,14 +42,14 @@ struct Entry {
 
 /// What all nodes have noted.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct HeardConversations {
     /// By node, then by number of the account.
     nodes: Vec<Vec<Entry>>,
     /// By number of the account: in which period it was counted, and what came of it.
     known: Vec<(u32, Option<u32>)>,
 }
 
-impl Counted {
+impl HeardConversations {
     /// For so many nodes.
     pub(crate) fn new(nodes: usize) -> Self {
         Self { nodes: vec![Vec::new(); nodes], known: Vec::new() }
@@ -123,22 +123,22 @@ mod tests {
     /// ```text
     /// 1:  0 - 1 - 2        2:  3 - 4, heard by 2        3:  5 - 6, heard by 4 only
     /// ```
-    fn three() -> Counted {
-        let mut counted = Counted::new(7);
+    fn three() -> HeardConversations {
+        let mut heard = HeardConversations::new(7);
         for (conversation, way, hears) in [(1, [0, 1, 2].as_slice(), 0), (2, &[3, 4], 2), (3, &[5, 6], 4)] {
             for node in way {
-                counted.pass(at(100), *node, account(conversation));
-                counted.hear(at(100), *node, account(conversation));
+                heard.pass(at(100), *node, account(conversation));
+                heard.hear(at(100), *node, account(conversation));
             }
-            counted.hear(at(200), hears, account(conversation));
+            heard.hear(at(200), hears, account(conversation));
         }
-        counted
+        heard
     }
 
     #[test]
     fn conversations_are_those_that_any_node_of_the_way_has_heard_of() {
-        let mut counted = three();
-        let mut along = |ms, conversation| counted.along(at(ms), account(conversation));
+        let mut heard = three();
+        let mut along = |ms, conversation| heard.along(at(ms), account(conversation));
         assert_eq!([along(2_999, 1), along(2_999, 2)], [None, None], "the period is not over");
         assert_eq!([along(3_000, 1), along(3_000, 2), along(3_000, 3)], [Some(2), Some(2), Some(1)]);
         assert_eq!(along(6_000, 1), None, "nothing of it went in the last period");
@@ -146,13 +146,13 @@ mod tests {
 
     #[test]
     fn a_conversation_counts_for_the_period_in_which_it_was_heard_and_no_longer() {
-        let mut counted = three();
+        let mut heard = three();
         // The second is silent now, the first goes on.
-        counted.pass(at(3_500), 2, account(1));
-        assert_eq!(counted.along(at(5_000), account(1)), Some(2), "the last whole period");
-        counted.hear(at(6_500), 2, account(2));
-        assert_eq!(counted.along(at(8_000), account(1)), Some(1));
-        counted.pass(at(6_600), 2, account(1));
-        assert_eq!(counted.along(at(9_000), account(1)), Some(2), "it is back");
+        heard.pass(at(3_500), 2, account(1));
+        assert_eq!(heard.along(at(5_000), account(1)), Some(2), "the last whole period");
+        heard.hear(at(6_500), 2, account(2));
+        assert_eq!(heard.along(at(8_000), account(1)), Some(1));
+        heard.pass(at(6_600), 2, account(1));
+        assert_eq!(heard.along(at(9_000), account(1)), Some(2), "it is back");
     }
 }

@@ -1,7 +1,7 @@
 //! The network layer of the mesh nodes: routing and forwarding.
 
 use crate::event::Event;
-use crate::lost::LossCause;
+use crate::measure::LossCause;
 use crate::network::Network;
 use meshpace_packet::{Body, Class, Handle, Host, Packet};
 use meshpace_routing::{Action, Control, DropReason, Protocol, Recipient};

@@ -1,5 +1,10 @@
 //! Who watches the network: packet captures and the like hang in here, and cost nothing where there are none.
 
+mod capture;
+mod several;
+
+pub use capture::Capture;
+
 use meshpace_packet::Packet;
 use meshpace_radio::{Frame, Outcome};
 use meshpace_units::{Instant, NodeId};

@@ -1,14 +1,12 @@
-//! The relays: the queue of every mesh node and of every direction of a wired link, and what drives them.
+//! The relay of a mesh node, the queue before its MAC: what it sees of its node, and what drives it.
 
-use crate::accounts::Accounts;
-use crate::addresses::AddressBook;
+use crate::air::RateTable;
+use crate::conversations::{Accounts, airtime};
 use crate::event::Event;
-use crate::lost::{LossCause, LossPlace};
+use crate::measure::LossCause;
 use crate::network::Network;
-use crate::paths::Paths;
-use crate::rates::RateTable;
-use crate::shares;
-use meshpace_packet::{Account, Class, Handle, Host, Packet, PathId};
+use crate::routing::{AddressBook, Paths};
+use meshpace_packet::{Account, Handle, Host, Packet, PathId};
 use meshpace_radio::backoff::Intervals;
 use meshpace_radio::{Hearers, Station, StationConfig};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
@@ -80,8 +78,8 @@ impl NodeView for View<'_> {
     }
 
     fn conversations_counted(&mut self, account: Account) -> Option<u32> {
-        let counted = self.accounts.counted.as_mut();
-        counted.unwrap_or_else(|| panic!("no relay asks for what is counted")).along(self.now, account)
+        let heard = self.accounts.heard.as_mut();
+        heard.unwrap_or_else(|| panic!("no relay asks for what is counted")).along(self.now, account)
     }
 
     fn senses(&self, hearer: NodeId, sender: NodeId) -> bool {
@@ -174,7 +172,7 @@ impl<T: Copy + Debug> Network<T> {
         let account = self.packets.get(exchange.packet).account;
         if let (Some(to), Some(account)) = (exchange.next_hop, account) {
             let sent = matches!(report, Report::Sent(_));
-            let airtime = shares::airtime(exchange, sent, &self.config.phy);
+            let airtime = airtime(exchange, sent, &self.config.phy);
             shares.note(self.queue.now(), NodeId(node), to, account, airtime);
         }
     }
@@ -233,49 +231,5 @@ impl<T: Copy + Debug> Network<T> {
                 self.nodes[node as usize].links.toward(next_hop).queue_drops += 1;
             }
         }
-    }
-
-    /// A packet reaches the queue of a directed wired link.
-    pub(crate) fn enqueue_wired(&mut self, link: u32, packet: Handle) {
-        self.with_wired_relay(link, |relay, here| relay.enqueue(here, packet));
-        self.send_wired(link);
-    }
-
-    /// Puts the next packet on a wired link, if it is free.
-    pub(crate) fn send_wired(&mut self, link: u32) {
-        let this = &self.wired[link as usize];
-        if this.sending || this.relay.is_empty() {
-            return;
-        }
-        if let Some(packet) = self.with_wired_relay(link, |relay, here| relay.dequeue(here)) {
-            self.start_sending(link, packet);
-        }
-    }
-
-    pub(crate) fn wired_relay_alarm(&mut self, link: u32) {
-        if self.wired[link as usize].relay_alarm.rings(self.queue.now()) {
-            self.with_wired_relay(link, |relay, here| relay.handle_timeout(here));
-            self.send_wired(link);
-        }
-    }
-
-    /// Calls the relay of a wired link, frees and counts what it drops, and sets its alarm.
-    fn with_wired_relay<R>(&mut self, link: u32, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
-        let now = self.queue.now();
-        let this = &mut self.wired[link as usize];
-        let mut here = Here::new(now, &mut self.packets, !this.sending, None, &mut self.dropped);
-        let answer = call(this.relay.as_mut(), &mut here);
-        while let Some(handle) = self.dropped.pop() {
-            let packet = self.packets.take(handle);
-            self.lost.count(packet.account, packet.class, LossPlace::Wired(link), LossCause::Queue);
-            match packet.class {
-                Class::Data => this.count.data_drops += 1,
-                Class::Ack => this.count.ack_drops += 1,
-                Class::Control | Class::Arp => {}
-            }
-        }
-        let deadline = this.relay.poll_timeout().filter(|at| *at > now);
-        this.relay_alarm.arm(deadline, Event::WiredRelay(link), &mut self.queue);
-        answer
     }
 }

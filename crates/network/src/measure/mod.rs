@@ -1,6 +1,20 @@
 //! What the network counts, from a moment on that whoever hangs on it chooses.
 
-use crate::gateway_node::GatewayNode;
+mod by_account;
+mod hop_delays;
+mod link_counters;
+mod load;
+mod lost;
+mod queue_levels;
+
+pub use hop_delays::{HopDelay, HopDelays, Second};
+pub use link_counters::{LinkCount, LinkCounters};
+pub use load::{Load, Loads};
+pub(crate) use lost::LostPackets;
+pub use lost::{Loss, LossCause, LossPlace};
+pub use queue_levels::{Level, QueueLevels, Queues};
+
+use crate::gateway::GatewayNode;
 use crate::network::Network;
 use crate::node::Node;
 use crate::wired::WiredLink;

@@ -1,4 +1,4 @@
-//! The wired part: full-duplex links with rate, delay and a queue a direction.
+//! Full-duplex links with rate, delay and a queue a direction.
 
 use crate::event::Alarm;
 use meshpace_packet::Host;

@@ -1,0 +1,74 @@
+//! What nodes load the air with, by account.
+//!
+//! The network knows no flow; it counts under the [`Account`] that a packet names. Load is what 802.11 puts on the air for
+//! a packet at each hop: every attempt, or each packet once. Bytes are the packets' own, so that whoever reads them may add
+//! any header: `8 * (bytes + overhead * attempts)` bits.
+
+use super::by_account::ByAccount;
+use crate::network::Network;
+use meshpace_packet::{Account, Class};
+use meshpace_radio::MacPacket;
+use meshpace_units::Bytes;
+use std::fmt::Debug;
+
+/// What a node sent for an account, of one kind of packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Data frames sent, retries counted.
+    pub attempts: u64,
+    /// Bytes of the packets in them, with IP header.
+    pub bytes: Bytes,
+    /// Packets that the MAC was through with, sent or given up.
+    pub packets: u64,
+    /// Their bytes.
+    pub packet_bytes: Bytes,
+}
+
+/// What a node sent, by account.
+#[derive(Clone, Debug, Default)]
+pub struct Loads(ByAccount<Load>);
+
+impl Loads {
+    #[inline]
+    fn of(&mut self, account: Account, class: Class) -> Option<&mut Load> {
+        self.0.of(account, class, Load::default)
+    }
+
+    /// What was sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
+    #[must_use]
+    pub fn get(&self, account: Account) -> Option<[Load; 2]> {
+        self.0.get(account).copied()
+    }
+
+    /// Forgets everything counted.
+    pub fn reset(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl<T: Copy + Debug> Network<T> {
+    /// A data frame goes out.
+    #[inline]
+    pub(crate) fn count_attempt(&mut self, node: u32, packet: &MacPacket) {
+        let carried = self.packets.get(packet.handle);
+        let Some(account) = carried.account else { return };
+        if let Some(load) = self.nodes[node as usize].loads.of(account, carried.class) {
+            load.attempts += 1;
+            load.bytes += packet.size;
+        }
+        if self.accounts.heard.is_some() {
+            self.note_conversation(node, packet.to, account, carried.class);
+        }
+    }
+
+    /// The MAC is through with a packet.
+    #[inline]
+    pub(crate) fn count_packet(&mut self, node: u32, packet: &MacPacket) {
+        let carried = self.packets.get(packet.handle);
+        let Some(account) = carried.account else { return };
+        if let Some(load) = self.nodes[node as usize].loads.of(account, carried.class) {
+            load.packets += 1;
+            load.packet_bytes += packet.size;
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The wired part: its links, the ways through them, and what drives both.
+
+mod forwarding;
+mod link;
+mod routes;
+
+pub use link::{WiredCount, WiredLink};
+pub(crate) use routes::WiredRoutes;
