@@ -186,11 +186,18 @@ def test_csv_by_places_and_by_links(cli: Cli, tmp_path: Path) -> None:
         ("{", "no JSON"),
         ("{}", "allowed: NetJSON"),
         ("[1]", "allowed: NetJSON"),
-        ('{"type": "NetworkGraph", "nodes": [{}], "links": []}', "no 'id'"),
-        ('{"type": "NetworkGraph", "nodes": [{"id": "a"}], "links": []}', "no node reaches"),
+        (
+            '{"type": "NetworkGraph", "nodes": [{}], "links": []}',
+            "mesh.json:1: nodes[0].id: found nothing; allowed: a text",
+        ),
+        ('{"type": "NetworkGraph", "nodes": [{"id": "a"}], "links": []}', 'no node that "a" reaches'),
         ('{"type": "NetworkGraph", "nodes": [], "links": []}', "no nodes"),
         ('{"vis": [{"primary": "a", "neighbors": [{"neighbor": "b", "metric": "far"}]}]}', "far"),
-        ('{"vis": [{"neighbors": []}]}', "found no 'primary'; allowed: vis with primary, and neighbors"),
+        (
+            '{"vis": [\n{"neighbors": []}]}',
+            "mesh.json:2: vis[0].primary: found nothing; allowed: a text that is not empty",
+        ),
+        ("[" * 100_000, "mesh.json:1: found"),
     ],
 )
 def test_what_cannot_be_imported(text: str, expected: str, cli: Cli, tmp_path: Path) -> None:
@@ -205,7 +212,10 @@ def test_what_cannot_be_imported(text: str, expected: str, cli: Cli, tmp_path: P
     assert "no such node" in expect_refusal(cli, "import", *write(tmp_path, (NETJSON,)), "--gateway", "x")
     told = expect_refusal(cli, "import", *write(tmp_path, (NETJSON,)), "--rate", "11mbs")
     assert told.startswith('--rate: found "11mbs"')
-    for rows, said in (("a,1,2\nb,1,2\na,1,3", ":4: found the node 'a' again"), ("a,1,east", ":2: found lon = 'east'")):
+    for rows, said in (
+        ("a,1,2\nb,1,2\na,1,3", ":4: id: found the node 'a' again"),
+        ("a,1,east", ":2: lon: found 'east'"),
+    ):
         (tmp_path / "mesh.csv").write_text(f"id,lat,lon\n{rows}\n")
         assert f"mesh.csv{said}; allowed" in expect_refusal(cli, "import", "mesh.csv")
     assert "which this command reads" in expect_refusal(cli, "import", "mesh.csv", "-o", "mesh.csv")

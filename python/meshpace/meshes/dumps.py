@@ -12,6 +12,7 @@ babeld and iw tell what one node sees: one file a node makes a mesh. Who dumped 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -50,12 +51,12 @@ def olsr_txtinfo(dumps: Dumps) -> Mesh:
     """The topology table. LQ: what the last hop gets from the destination, NLQ: the way there (tests/fixtures/olsr)."""
     said, gateways = [], set()
     for path, text in dumps:
-        names = {alias: row[0] for _, row in _table(text, "MID") for alias in _aliases(row)}
-        for line, row in _table(text, "Topology"):
+        names = {alias: row[0] for _, row in _table(path, text, "MID", 1) for alias in _aliases(row)}
+        for line, row in _table(path, text, "Topology", 4):
             target, source = (names.get(name, name) for name in row[:2])
             back, there = (min(max(_number(path, line, part), 0.0), 1.0) for part in row[2:4])
             said.append((Link(target, source, back), there))
-        gateways |= {names.get(row[1], row[1]) for _, row in _table(text, "HNA") if row[0] in DEFAULT}
+        gateways |= {names.get(row[1], row[1]) for _, row in _table(path, text, "HNA", 2) if row[0] in DEFAULT}
     links = both_ways(said)
     nodes = dict.fromkeys(name for link in links for name in (link.source, link.target))
     return Mesh("OLSR txtinfo", tuple(Node(name, gateway=name in gateways) for name in nodes), tuple(links), LQ_OF_OLSR)
@@ -74,7 +75,11 @@ def babeld(dumps: Dumps) -> Mesh:
     links, skipped, gateways = [], [], set()
     for path, name, text in said:
         for line, fields in _added(text, "neighbour"):
-            other = names.get(fields.get("address", ""), fields.get("address", ""))
+            if "address" not in fields:
+                raise MeshFileError(
+                    f"{path}:{line}: found a neighbour without address; allowed: address, rxcost, txcost"
+                )
+            other = names.get(fields["address"], fields["address"])
             costs = [_number(path, line, fields.get(key, "")) for key in ("rxcost", "txcost")]
             if min(costs) < _NOMINAL:
                 skipped.append(f"{name} - {other} costs less than {_NOMINAL}: a wire or a tunnel, no radio")
@@ -86,8 +91,8 @@ def babeld(dumps: Dumps) -> Mesh:
         if any(fields.get("prefix") in DEFAULT for _, fields in _added(text, "xroute")):
             gateways.add(name)
         for _, fields in _added(text, "route"):
-            if fields.get("prefix") in DEFAULT and fields.get("refmetric") == "0":
-                gateways.add(names.get(fields.get("via", ""), fields.get("via", "")))
+            if fields.get("prefix") in DEFAULT and fields.get("refmetric") == "0" and "via" in fields:
+                gateways.add(names.get(fields["via"], fields["via"]))
     ends = (end for link in links for end in (link.source, link.target))
     found = dict.fromkeys([*(name for _, name, _ in said), *ends])
     nodes = tuple(Node(name, gateway=name in gateways) for name in found)
@@ -119,7 +124,7 @@ def stations(dumps: Dumps) -> Mesh:
             if metric <= 0:
                 raise MeshFileError(f"{path}:{line}: found the metric {metric:g}; allowed: more than 0")
             measured.append(_Peer(owner, other, carries=_METRIC_BITS / metric))
-    standard, rates = _standard([peer.bitrate or peer.carries or 0.0 for peer in measured])
+    standard, rates = standard_of([peer.bitrate or peer.carries or 0.0 for peer in measured])
     links = [_link(peer, rates) for peer in measured]
     nodes = dict.fromkeys([*owners, *(link.target for link in links)])
     quality = "loss = 1 - (tx packets - tx failed) / (tx packets + tx retries)"
@@ -156,8 +161,8 @@ def _link(peer: _Peer, rates: Sequence[float]) -> Link:
 READERS = {"OLSR txtinfo": olsr_txtinfo, "babeld": babeld, "802.11s": stations}
 
 
-def _table(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows of a table of txtinfo, behind its head, with their lines."""
+def _table(path: Path, text: str, name: str, columns: int) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a table of txtinfo, behind its head, with their lines; of so many columns at least."""
     lines = text.splitlines()
     if f"Table: {name}" not in lines:
         return
@@ -165,7 +170,12 @@ def _table(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines[start:], start=start + 1):
         if not line.strip():
             return
-        yield number, re.split(r"\t+|\s{2,}", line.strip())
+        row = re.split(r"\t+|\s{2,}", line.strip())
+        if len(row) < columns:
+            raise MeshFileError(
+                f"{path}:{number}: Table: {name}: found {line.strip()[:60]!r}; allowed: {columns} columns and more"
+            )
+        yield number, row
 
 
 def _added(text: str, what: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -217,21 +227,27 @@ def _paths(path: Path, text: str) -> Iterator[tuple[int, str, float]]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith("DEST ADDR"):
             head = line.replace("DEST ADDR", "DEST").replace("NEXT HOP", "NEXT").split()
+            if "METRIC" not in head:
+                raise MeshFileError(f"{path}:{number}: found {line[:60]!r}; allowed: a head with METRIC")
             continue
         words = line.split()
         of_path = head and len(words) >= len(head) - 2 and re.fullmatch(_ADDRESS, words[0])
         if of_path and words[0].lower() == words[1].lower():
-            yield number, words[0].lower(), _number(path, number, words[head.index("METRIC")])
+            at = head.index("METRIC")
+            yield number, words[0].lower(), _number(path, number, words[at] if at < len(words) else "")
 
 
-def _standard(bitrates: Sequence[float]) -> tuple[str, tuple[float, ...]]:
+def standard_of(bitrates: Sequence[float]) -> tuple[str, tuple[float, ...]]:
     """802.11b while it is fast enough; what is faster goes at the rates of 802.11g."""
     return ("802.11g", _OFDM) if any(rate > _DSSS[-1] for rate in bitrates) else ("802.11b", _DSSS)
 
 
 def _number(path: Path, line: int, text: str) -> float:
     try:
-        return float("inf" if text == "INFINITE" else text)
+        found = float("inf" if text == "INFINITE" else text)
     except ValueError:
+        found = math.nan
+    if math.isnan(found):
         where = f"{path}:{line}" if line else str(path)
-        raise MeshFileError(f"{where}: found {text!r}; allowed: a number") from None
+        raise MeshFileError(f"{where}: found {text!r}; allowed: a number")
+    return found

@@ -13,6 +13,10 @@ class MeshFileError(MendableError):
     """A file cannot be imported; one message that names the file, what was found and what is allowed."""
 
 
+class NodeTwiceError(Exception):
+    """A file lists a node twice; which."""
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """A node; ``place`` is latitude and longitude in degrees, ``metres`` x and y."""
@@ -61,6 +65,9 @@ class Mesh:
     standard: str | None = None
     """Whose rates the links' are, where the file tells rates."""
 
+    origin: str = ""
+    """The files that it was read from."""
+
     def neighbours(self) -> Mapping[str, list[str]]:
         """By node: those that it has a link to."""
         found: dict[str, list[str]] = {node.id: [] for node in self.nodes}
@@ -69,12 +76,38 @@ class Mesh:
         return found
 
     def hops_from(self, start: str) -> dict[str, int]:
-        """Hops to every node that can be reached."""
+        """Hops to every node that can be reached over links both ways: over others no acknowledgement comes back."""
         neighbours, hops, ahead = self.neighbours(), {start: 0}, deque([start])
+        directions = {(link.source, link.target) for link in self.links}
         while ahead:
             here = ahead.popleft()
             for there in neighbours[here]:
-                if there not in hops:
+                if there not in hops and (there, here) in directions:
                     hops[there] = hops[here] + 1
                     ahead.append(there)
         return hops
+
+
+def mesh_of(form: str, nodes: list[Node], links: list[Link], quality: str, skipped: Sequence[str] = ()) -> Mesh:
+    """Links between known nodes, each direction once: of several interfaces the best.
+
+    Raises:
+        NodeTwiceError: a node is listed twice.
+    """
+    known: set[str] = set()
+    for node in nodes:
+        if node.id in known:
+            raise NodeTwiceError(repr(node.id))
+        known.add(node.id)
+    left_out = list(skipped)
+    best: dict[tuple[str, str], Link] = {}
+    for link in links:
+        if link.source == link.target:
+            continue
+        if not {link.source, link.target} <= known:
+            left_out.append(f"{link.source} - {link.target}: a node that is not listed, or offline")
+            continue
+        old = best.get((link.source, link.target))
+        if old is None or (link.delivered or 0.0) > (old.delivered or 0.0):
+            best[link.source, link.target] = link
+    return Mesh(form, tuple(nodes), tuple(best.values()), quality if links else "", tuple(dict.fromkeys(left_out)))

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node
 
@@ -43,14 +44,15 @@ def scenario(
         raise MeshFileError(f"--routing: found {routing!r}; allowed: {', '.join(_ROUTES)}")
     said, routes = _ROUTES[routing]
     usable = tuple(filter(_usable, mesh.links))
-    thinned = Mesh(mesh.form, mesh.nodes, usable)
+    thinned = replace(mesh, links=usable)
     chosen = _gateway(thinned, gateway)
     hops = thinned.hops_from(chosen)
     reached = {node.id for node in mesh.nodes if node.id in hops} if usable else {node.id for node in mesh.nodes}
     ends = sorted((n for n in reached if n != chosen), key=lambda n: (-hops.get(n, 0), n))[:_FLOWS]
     if not ends:
         raise MeshFileError(
-            f"{name}: no node reaches {chosen}; allowed: a mesh of two nodes with a link, or with places"
+            f"{mesh.origin}: found no node that {_shown(chosen)} reaches, and is reached from; allowed: a mesh of two "
+            "nodes with a link both ways, or with places"
         )
     names = {node.id: _id(node) for node in mesh.nodes}
     if len(set(names.values())) < len(names):
@@ -59,6 +61,11 @@ def scenario(
     links = [link for link in usable if link.source in reached and link.target in reached]
     lines = [*_head(mesh, links, name, rate, len(nodes), names[chosen], said)]
     for node in nodes:
+        if not links and node.place is None and node.metres is None:
+            raise MeshFileError(
+                f"{mesh.origin}: found the node {_shown(names[node.id])} without a place, in a mesh without links; "
+                "allowed: latitude and longitude, x and y, or links"
+            )
         lines += _node(node, names[node.id], chosen, placed=not links)
     wired = next(word for word in ("internet", "wired-host", "outside") if word not in names.values())
     lines += ["", "[[node]]", f"id = {_quoted(wired)}", 'role = "wired"', "", "[[link]]"]
@@ -81,13 +88,11 @@ def _gateway(mesh: Mesh, wanted: str | None) -> str:
         for node in mesh.nodes:
             if wanted in (node.id, node.label):
                 return node.id
-        raise MeshFileError(
-            f"--gateway {wanted}: no such node; allowed: {', '.join(n.label or n.id for n in mesh.nodes[:20])}"
-        )
+        raise MeshFileError(f"--gateway {wanted}: no such node; allowed: {', '.join(_id(n) for n in mesh.nodes[:20])}")
     marked = [node.id for node in mesh.nodes if node.gateway]
     neighbours = mesh.neighbours()
     if not mesh.nodes:
-        raise MeshFileError("no nodes; allowed: two and more")
+        raise MeshFileError(f"{mesh.origin}: found no nodes; allowed: two and more")
     return marked[0] if marked else max(mesh.nodes, key=lambda node: len(neighbours[node.id])).id
 
 
@@ -157,8 +162,6 @@ def _node(node: Node, name: str, gateway: str, *, placed: bool) -> Iterator[str]
     elif node.metres is not None:
         yield f"{mark}x = {node.metres[0]!r}"
         yield f"{mark}y = {node.metres[1]!r}"
-    elif placed:
-        raise MeshFileError(f"{name}: neither a place nor a link; allowed: latitude and longitude, or links")
     if node.id == gateway:
         yield 'role = "gateway"'
 
@@ -195,6 +198,10 @@ def _id(node: Node) -> str:
 def _text(text: str) -> str:
     """On one line, without what no name may have."""
     return re.sub(r"[\x00-\x1f\x7f]", " ", text)[:255]
+
+
+def _shown(name: str) -> str:
+    return json.dumps(name)
 
 
 def _quoted(text: str) -> str:
