@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,7 +27,9 @@ from meshpace.experiments.we.quantities import (
 )
 from meshpace.results import RunResult
 from meshpace.study import registry
+from meshpace.study.claims import judge
 from meshpace.study.model import AS_IS, DSDV, STATIC, Cell, Effort, Study
+from meshpace.study.outcome import Outcome
 from meshpace.study.verdicts import CLAIMS
 
 STUDIES = {study.name: study for study in registry.STUDIES if study.paper == "we-tcp-ap"}
@@ -122,6 +125,57 @@ def test_the_utility_test_as_printed_has_everybody_in_a_part_of_the_area() -> No
     assert found["mobility"]["within_m"] == parts
     assert sorted(found["mobility"]["nodes"]) == sorted(parts)
     assert [flow["scheme"] for flow in found["flows"]] == ["newreno"] * 8 + ["we-tcp-ap"] * 8
+
+
+def goodputs(study: Study, of: Callable[[str, str], float]) -> Outcome:
+    """An outcome with this goodput by scheme and point, and packets received by it; every third seed a little apart."""
+    results: dict[Cell, list[RunResult | None]] = {}
+    for cell in study.cells(Effort.QUICK):
+        rates = [of(cell.scheme, cell.point) * (1 + 0.001 * (seed % 3)) for seed in range(study.quick.seeds)]
+        flow = {"loss_ratio": 0.0}
+        results[cell] = [
+            run_of({**flow, "segments_sent": rate * 10}) | {"aggregate_goodput_bps": rate} for rate in rates
+        ]
+    stand_in: Any = object()
+    return Outcome(study, Effort.QUICK, {cell: [stand_in] * len(runs) for cell, runs in results.items()}, results)
+
+
+def judged(named: str, study: str, of: Callable[[str, str], float]) -> str:
+    (claim,) = (claim for claim in CLAIMS if claim.id == f"we {named}")
+    found = judge(claim, {study: goodputs(STUDIES[study], of)}, DSDV)
+    assert found is not None
+    return found.verdict.value
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [
+        ((0.20, 0.30, 0.40), "holds"),
+        ((0.17, 0.30, 0.44), "holds"),
+        ((0.30, 0.30, 0.30), "holds in part"),  # neither end is near
+        ((0.05, 0.30, 0.40), "holds in part"),  # a point is outside
+        ((0.16, 0.17, 0.18), "holds in part"),  # a gain that falls short, in the words of all papers
+        ((-0.15, -0.15, -0.15), "does not hold"),
+    ],
+)
+def test_the_printed_range_of_gains_is_judged_as_the_catalogue_says(
+    gains: tuple[float, float, float], verdict: str
+) -> None:
+    at = dict(zip(("3", "5", "7"), gains, strict=True))
+    assert judged("F12.1", "we-mesh", lambda scheme, point: 1e6 * (1 + at[point] * (scheme == "we-tcp-ap"))) == verdict
+
+
+@pytest.mark.parametrize(("wcp", "verdict"), [(1.5e6, "holds"), (0.62e6, "holds in part")])
+def test_packets_and_throughput_of_equal_flows_are_judged_alike(wcp: float, verdict: str) -> None:
+    """They differ by a factor where segments are equal: so do Figs. 9 and 11 (F9.4, F11.2)."""
+    winf = {"4": 1e6, "16": 0.9e6, "64": 0.6e6}
+
+    def goodput(scheme: str, point: str) -> float:
+        if scheme == "tcp-ap-winf":
+            return winf[point]
+        return wcp if (scheme, point) == ("wcp", "64") else 1e6
+
+    assert [judged(claim, "we-adhoc-winf", goodput) for claim in ("F9.4", "F11.2")] == [verdict] * 2
 
 
 def run_of(*flows: dict[str, Any], links: tuple[dict[str, Any], ...] = ()) -> RunResult:

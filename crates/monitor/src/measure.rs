@@ -115,10 +115,16 @@ pub fn measure(reader: impl Read + Send, options: &Options) -> Result<Report, Er
     (counts.radio_clock, counts.foreign) = (has_radio_clock(&kept), foreign);
     let channels: BTreeSet<u16> = kept.iter().filter_map(|frame| frame.frequency).collect();
     let high = kept.iter().filter(|frame| airtime::is_high(frame.frequency)).count() * 2 > kept.len();
-    let frames = frames(&kept, counts.radio_clock);
+    let first = kept.iter().map(|frame| frame.began(counts.radio_clock)).min().unwrap_or(0);
+    let frame = |kept: &Kept| kept.frame(counts.radio_clock, first);
+    // In place: of a file of many short frames they take more room than the file.
+    kept.sort_by_key(|kept| {
+        let Frame { ended, began, .. } = frame(kept);
+        (ended, began)
+    });
     let mut session = Session::new(options, airtime::sifs(high));
-    for (frame, header) in &frames {
-        session.on_frame(frame, *header);
+    for kept in &kept {
+        session.on_frame(&frame(kept), kept.header.is_some());
     }
     Ok(session.report(channels, counts, partial))
 }
@@ -195,38 +201,33 @@ fn has_radio_clock(kept: &[Kept]) -> bool {
     kept.iter().all(sound) && (kept.len() == 1 || kept.iter().any(|frame| frame.tsft != Some(*first)))
 }
 
-/// The frames in the order of their ends, times counted from the first.
-fn frames(kept: &[Kept], radio_clock: bool) -> Vec<(Frame, bool)> {
-    let time = |frame: &Kept| {
-        let nanos = match frame.tsft.filter(|_| radio_clock) {
+impl Kept {
+    /// When its preamble began, nanoseconds, by the radio's clock or the file's.
+    fn began(&self, radio_clock: bool) -> u64 {
+        let nanos = match self.tsft.filter(|_| radio_clock) {
             Some(tsft) => tsft.saturating_mul(1_000),
-            None => frame.nanos,
+            None => self.nanos,
         };
         // Our own files tell when the preamble begins, radios when it is over.
-        if frame.ours { nanos } else { nanos.saturating_sub(frame.airtime.preamble.as_nanos()) }
-    };
-    let base = kept.iter().map(time).min().unwrap_or(0);
-    let mut frames: Vec<(Frame, bool)> = kept
-        .iter()
-        .map(|frame| {
-            // Beyond half the range of the clock there is nothing to measure, and no room to add to.
-            let began = Instant::from_nanos((time(frame) - base).min(u64::MAX / 2));
-            let ended = began + frame.airtime.preamble + frame.airtime.frame;
-            let header = frame.header.unwrap_or(Header {
-                kind: Kind::Other,
-                receiver: None,
-                transmitter: None,
-                duration: Span::ZERO,
-                length: 0,
-            });
-            let Header { kind, receiver, transmitter, duration, length } = header;
-            let (size, payload) = (Bytes(frame.size), Bytes(frame.size.saturating_sub(length as u64 + 4)));
-            let read = Frame { kind, receiver, transmitter, duration, began, ended, size, payload };
-            (read, frame.header.is_some())
-        })
-        .collect();
-    frames.sort_by_key(|(frame, _)| (frame.ended, frame.began));
-    frames
+        if self.ours { nanos } else { nanos.saturating_sub(self.airtime.preamble.as_nanos()) }
+    }
+
+    /// The frame, times counted from the first one's.
+    fn frame(&self, radio_clock: bool, first: u64) -> Frame {
+        // Beyond half the range of the clock there is nothing to measure, and no room to add to.
+        let began = Instant::from_nanos((self.began(radio_clock) - first).min(u64::MAX / 2));
+        let ended = began + self.airtime.preamble + self.airtime.frame;
+        let header = self.header.unwrap_or(Header {
+            kind: Kind::Other,
+            receiver: None,
+            transmitter: None,
+            duration: Span::ZERO,
+            length: 0,
+        });
+        let Header { kind, receiver, transmitter, duration, length } = header;
+        let (size, payload) = (Bytes(self.size), Bytes(self.size.saturating_sub(length as u64 + 4)));
+        Frame { kind, receiver, transmitter, duration, began, ended, size, payload }
+    }
 }
 
 /// What is known while a capture is gone through.

@@ -118,6 +118,11 @@ class Runs:
         return self.asks(measure, order(), signed, what)
 
 
+def guard(ask: Ask) -> Ask:
+    """The same: what holds without it holds in part."""
+    return replace(ask, role=Role.GUARD)
+
+
 def beside(ask: Ask) -> Ask:
     """The same, told beside."""
     return replace(ask, role=Role.BESIDE)

@@ -8,7 +8,7 @@ from meshpace.experiments.we.chains import TCP_AP, WCP, WE, WINF, XCP_B, XCP_WIN
 from meshpace.experiments.we.quantities import LOSS, PACE, PACKET_DELAY, QUEUES, RECEIVED, USE, WE_DROPS
 from meshpace.study.claims import Against, Ask
 from meshpace.study.measures import change_along, gain, mean_along
-from meshpace.study.quantities import GOODPUT, JAIN, JAIN_10S
+from meshpace.study.quantities import GOODPUT, JAIN, JAIN_10S, Quantity
 from meshpace.study.rules import NO_GAIN, Rule, order
 from meshpace.study.words import difference as signed
 from meshpace.study.words import percent
@@ -29,6 +29,12 @@ def _slower_than_still(measure_of: str) -> Ask:
     moved = change_along(ratio(quantity, TCP_AP, XCP_WINF), (f"32, {STILL}", "32"))
     what = f"{quantity.title} of TCP-AP by XCP-Winf, 64 nodes moving less static"
     return TWIN.asks(moved, order(NO_GAIN, rises=False), signed, what)
+
+
+def _low(quantity: Quantity, named: str) -> tuple[Ask, ...]:
+    """With many flows TCP-AP with rt-Winf has nine tenths of XCP-Winf's and WCP's at the most."""
+    asks, what = WITH_WINF.at(MANY).asks, f"{named} as a part of the other's, many flows"
+    return tuple(asks(ratio(quantity, WINF, other), _LOW, signed, what) for other in (XCP_WINF, WCP))
 
 
 CLAIMS = (
@@ -188,12 +194,7 @@ CLAIMS = (
         "drops",
         WITH_WINF.ratio_falls(GOODPUT, WINF, XCP_WINF),
         WITH_WINF.ratio_falls(GOODPUT, WINF, WCP),
-        *(
-            WITH_WINF.at(MANY).asks(
-                ratio(GOODPUT, WINF, other), _LOW, signed, "Throughput as a part of the other's, many flows"
-            )
-            for other in (XCP_WINF, WCP)
-        ),
+        *_low(GOODPUT, "Throughput"),
     ),
     claim(
         "F9.5",
@@ -241,6 +242,7 @@ CLAIMS = (
         "falls",
         WITH_WINF.ratio_falls(RECEIVED, WINF, XCP_WINF),
         WITH_WINF.ratio_falls(RECEIVED, WINF, WCP),
+        *_low(RECEIVED, "Packets received"),
     ),
     claim(
         "F15.1",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from meshpace.experiments.we.asking import CLEARLY, Runs, beside, claim, fall_beside_the_tool
+from meshpace.experiments.we.asking import CLEARLY, Runs, beside, claim, fall_beside_the_tool, guard
 from meshpace.experiments.we.chains import TCP_AP, WCP, WE, WINF, XCP_WINF
 from meshpace.experiments.we.quantities import LOSS, PACKET_DELAY, RECEIVED, SENT, USE
 from meshpace.study.claims import Ask
@@ -17,7 +17,7 @@ WITH_WINF, WITH_WE = Runs("we-mesh-winf"), Runs("we-mesh")
 
 
 def _printed(ours: str, than: str, low: float, high: float, outer: tuple[float, float]) -> tuple[Ask, ...]:
-    """A printed range of gains: every point within the outer one, the least and the greatest near the printed ends."""
+    """A printed range of gains: in part by their mean; to hold each point is in the outer one, and both ends are near."""
     measure = gain(GOODPUT, ours, than)
 
     def end(pick: object) -> Measure:
@@ -27,9 +27,9 @@ def _printed(ours: str, than: str, low: float, high: float, outer: tuple[float, 
     asks = WITH_WE.asks
     return (
         asks(mean_along(measure), about(low, high, 0.0, NO_GAIN), percent, "Mean gain over the points"),
-        asks(measure, about(*outer, 0.0, NO_GAIN), percent, "Gain"),
-        beside(asks(end("least"), about(low - 0.05, low + 0.05), percent, "Least gain")),
-        beside(asks(end("greatest"), about(high - 0.05, high + 0.05), percent, "Greatest gain")),
+        guard(asks(measure, about(*outer, 0.0, NO_GAIN), percent, "Gain")),
+        guard(asks(end("least"), about(low - 0.05, low + 0.05), percent, "Least gain")),
+        guard(asks(end("greatest"), about(high - 0.05, high + 0.05), percent, "Greatest gain")),
     )
 
 
