@@ -17,7 +17,7 @@ WITH_WINF, WITH_WE = Runs("we-mesh-winf"), Runs("we-mesh")
 
 
 def _printed(ours: str, than: str, low: float, high: float, outer: tuple[float, float]) -> tuple[Ask, ...]:
-    """A printed range of gains: in part by their mean; to hold each point is in the outer one, and both ends are near."""
+    """A printed range of gains: in part by their mean; to hold, all points in the outer one and both ends near."""
     measure = gain(GOODPUT, ours, than)
 
     def end(pick: object) -> Measure:
