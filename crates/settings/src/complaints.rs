@@ -32,7 +32,8 @@ fn of_table(settings: &Settings<'_>, found: &mut Vec<FileError>) {
             }
             (Kind::Table(_), value) => found.push(settings.at(name).error(value.show(), "a table")),
             (Kind::Tables(_), value) => {
-                found.push(settings.at(name).error(value.show(), format!("tables [[{name}]]")));
+                let at = settings.at(name);
+                found.push(at.error(value.show(), at.tables()));
             }
             (Kind::Free(_), _) => {}
             _ => found.extend(settings.given(name).err()),

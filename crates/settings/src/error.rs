@@ -52,6 +52,12 @@ impl Location {
     pub fn error(&self, found: impl Into<String>, allowed: impl Into<String>) -> FileError {
         FileError { at: Box::new(self.clone()), found: found.into(), allowed: allowed.into() }
     }
+
+    /// What is allowed where a list of tables belongs: their heading, which has the whole path and no numbers.
+    pub(crate) fn tables(&self) -> String {
+        let names = self.key.split('.').map(|name| name.split('[').next().unwrap_or_default());
+        format!("tables [[{}]]", names.collect::<Vec<_>>().join("."))
+    }
 }
 
 impl fmt::Display for Location {

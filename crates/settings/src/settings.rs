@@ -212,7 +212,7 @@ impl<'a> Settings<'a> {
         let items = match self.table.and_then(|table| table.get(name)).map(|item| &item.value) {
             None => return Ok(Vec::new()),
             Some(Value::List(items)) => items,
-            Some(value) => return Err(at.error(value.show(), format!("tables [[{name}]]"))),
+            Some(value) => return Err(at.error(value.show(), at.tables())),
         };
         let entry = |(index, item): (usize, &'a Item)| {
             let path = format!("{}[{index}]", at.key);

@@ -53,6 +53,7 @@ fn not_a_scenario_at_all() {
         (1, "topology", "no node", "[[node]]", ""),
         (1, "topology", "no node", "[[node]]", "flow = []\n"),
         (2, "flow", "3", "tables [[flow]]", "\nflow = 3\n"),
+        (1, "radio.link_rates", "a table", "tables [[radio.link_rates]]", "radio.link_rates = { n0 = \"2Mbps\" }\n"),
         (1, "flow[1]", "2", "a table", "flow = [{ from = \"a\", to = \"b\" }, 2]\n"),
         (2, "radio", "a list of 1", "a table", "FLOW\n[[radio]]\nrate = 1\n"),
         (3, "TOML", "rate = 11Mbps", "must be quoted", "FLOW\n[radio]\nrate = 11Mbps\n"),
