@@ -55,9 +55,13 @@ impl Simulation<'_> {
             log_utility: utilities.sum::<Option<f64>>().map_or(0.0, |sum| 0.0 + sum),
             links: self.link_results(scenario),
             gateways: self.gateway_results(scenario),
-            routing: RoutingResult {
-                route_failures: self.network.route_failures(),
-                control_packets: self.network.control_packets(),
+            routing: if self.meter.began().is_some() {
+                RoutingResult {
+                    route_failures: self.network.route_failures(),
+                    control_packets: self.network.control_packets(),
+                }
+            } else {
+                RoutingResult::default()
             },
             relays: self.relay_results(scenario),
             hop_delays: self.hop_delay_results(scenario),
@@ -182,7 +186,9 @@ impl Simulation<'_> {
     fn link_results(&self, scenario: &Scenario) -> Vec<LinkResult> {
         let mut radio: BTreeMap<(NodeId, NodeId), LinkResult> = BTreeMap::new();
         let name = |node: NodeId| scenario.mesh[node.index()].id.clone();
-        for (index, node) in self.network.nodes().iter().enumerate() {
+        let measured = self.meter.began().is_some();
+        let counting = if measured { self.network.nodes() } else { &[] };
+        for (index, node) in counting.iter().enumerate() {
             let here = NodeId::from_index(index);
             for (to, count) in node.links.iter() {
                 let row = radio.entry((here, to)).or_insert_with(|| empty_row(name(here), name(to)));
@@ -212,13 +218,16 @@ impl Simulation<'_> {
             Host::Mesh(node) => name(node),
             Host::Wired(node) => scenario.wired[node as usize].id.clone(),
         };
-        let wired = self.network.wired_links().iter().map(|link| LinkResult {
-            data_drops: link.count.data_drops,
-            ack_drops: link.count.ack_drops,
-            queue_drops: link.count.data_drops + link.count.ack_drops,
-            attempts: None,
-            airtime_s: None,
-            ..empty_row(host(link.from), host(link.to))
+        let wired = self.network.wired_links().iter().map(|link| {
+            let count = if measured { link.count } else { Default::default() };
+            LinkResult {
+                data_drops: count.data_drops,
+                ack_drops: count.ack_drops,
+                queue_drops: count.data_drops + count.ack_drops,
+                attempts: None,
+                airtime_s: None,
+                ..empty_row(host(link.from), host(link.to))
+            }
         });
         radio.into_values().chain(wired).collect()
     }

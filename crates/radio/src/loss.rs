@@ -111,7 +111,7 @@ impl Channel {
             let means = [bad * (1.0 - link.loss) / link.loss, bad];
             let bad = stream.unit() < link.loss;
             // An exponential period has no memory: what is left of the first one is as long as a whole one.
-            let until = Instant::ZERO + Span::from_secs_f64(stream.exponential(means[usize::from(bad)]));
+            let until = Instant::ZERO + period(stream.exponential(means[usize::from(bad)]));
             Periods { means, bad, until }
         });
         Self { loss: link.loss, length: link.length, stream, periods }
@@ -122,7 +122,7 @@ impl Channel {
         while periods.until <= now {
             periods.bad = !periods.bad;
             let length = self.stream.exponential(periods.means[usize::from(periods.bad)]);
-            periods.until += Span::from_secs_f64(length).max(Span::NANOSECOND);
+            periods.until += period(length).max(Span::NANOSECOND);
         }
         periods.bad
     }
@@ -134,6 +134,11 @@ impl Channel {
             Some(length) => 1.0 - libm::pow(1.0 - self.loss, size.0 as f64 / length.0 as f64),
         }
     }
+}
+
+/// A period of so many seconds. Long bursts and few losses make good periods of thousands of years: 30 are as good as those.
+fn period(seconds: f64) -> Span {
+    Span::from_secs_f64(seconds.min(1e9))
 }
 
 #[cfg(test)]

@@ -246,3 +246,17 @@ fn a_peer_that_was_given_up_stays_so_in_later_periods() {
     let result = run(&format!("{}{topology}{apart}{}", measure(400.0, 0.0), flow("a", "b", periods)));
     assert_eq!((result.flows[0].delivered_bytes, result.flows[0].hops), (0, None));
 }
+
+#[test]
+fn what_takes_ages_is_no_overflow() {
+    // Walkers of a metre in 30 years, of no metre in the age of the universe; a link without losses for 10^14 s.
+    for speed in ["1e-9", "1e-300"] {
+        let walk =
+            format!("[mobility]\nmodel = \"random-waypoint\"\nspeed_min = {speed}\nspeed_max = {speed}\n");
+        let text = format!("{NEWRENO}{}{}{walk}{}", measure(2.0, 0.0), chain(2), flow("n0", "n2", ""));
+        assert!(run(&text).flows[0].goodput_bps > 1e6, "{speed}");
+    }
+    let lossy = "[[radio_link]]\nfrom = \"n0\"\nto = \"n1\"\nloss = 1e-8\nburst = 1000000\n";
+    let text = format!("{NEWRENO}{}{}{lossy}{}", measure(2.0, 0.0), chain(1), cbr("n0", "n1", 8e4, 1000));
+    assert_eq!(run(&text).flows[0].delivered_bytes, 20_000);
+}

@@ -152,6 +152,7 @@ fn batch_means_discard_the_first_batch_and_have_an_interval() {
     let f = &nothing.flows[0];
     assert_eq!((nothing.measured_s, f.goodput_bps, f.delivered_bytes, f.segments_sent), (0.0, 0.0, 0, 0));
     assert_eq!((f.goodput_ci95_bps, f.delay_mean_s, f.loss_ratio, f.hops), (None, None, None, None));
+    assert!(nothing.links.is_empty() && nothing.routing.control_packets == 0, "{nothing:?}");
 }
 
 #[test]

@@ -15,6 +15,9 @@ const REFRESH: Span = Span::from_millis(100);
 /// No leg takes less: what happens between two looks is not seen, and an area without extent has legs without end.
 const SHORTEST_LEG: Span = Span::from_millis(1);
 
+/// The longest, 570 years: whoever is slower does not move in any run, and all of time is not much longer.
+const AGES: Span = Span::from_secs(18_000_000_000);
+
 /// The nodes that move.
 pub struct Movement {
     speed: (f64, f64),
@@ -93,7 +96,8 @@ impl Movement {
             draw.uniform(slowest, fastest)
         };
         walker.departs = departs;
-        let takes = Span::from_secs_f64(walker.from.distance(walker.to) / speed);
+        let seconds = walker.from.distance(walker.to) / speed;
+        let takes = Span::try_from_secs_f64(seconds).unwrap_or(AGES).min(AGES);
         walker.arrives = departs + takes.max(SHORTEST_LEG);
     }
 
