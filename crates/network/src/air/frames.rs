@@ -5,7 +5,7 @@ use crate::network::Network;
 use crate::node::LINK_LAYER_DELAY;
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class};
-use meshpace_radio::{Action, Frame, FrameKind, MacPacket, Outcome, Signal};
+use meshpace_radio::{Action, Frame, FrameKind, Hearer, MacPacket, Outcome, Signal};
 use meshpace_relay::Heard;
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
@@ -165,21 +165,19 @@ impl<T: Copy + Debug> Network<T> {
                 self.report_to_relay(node, &report);
             }
         }
-        if self.listening || self.losses.any() {
-            self.spread::<false>(now, node, frame);
+        if let (Some(to), false) = (frame.to, self.listening || self.losses.any()) {
+            self.spread_among_bystanders(now, node, to, frame);
         } else {
-            self.spread::<true>(now, node, frame);
+            self.spread(now, node, frame);
         }
     }
 
-    /// Every station in range hears a frame. `PLAIN` says that no relay listens and no link loses frames: a loop without these
-    /// questions is shorter.
-    fn spread<const PLAIN: bool>(&mut self, now: Instant, node: u32, frame: &Frame) {
+    /// Every station in range hears a frame.
+    fn spread(&mut self, now: Instant, node: u32, frame: &Frame) {
         let signal = Signal::of(frame);
         for hearer in self.hearers.of(NodeId(node)) {
             let unicast = frame.to == Some(hearer.node);
-            let lost = !PLAIN
-                && hearer.lossy
+            let lost = hearer.lossy
                 && hearer.decodable
                 && self.losses.lose(now, frame.from, hearer.node, frame.size);
             let decodable = hearer.decodable && !lost;
@@ -193,7 +191,7 @@ impl<T: Copy + Debug> Network<T> {
             } else if mine {
                 let copy = self.far.add(*frame, &mut self.packets);
                 self.queue.schedule(arrival.end(), Event::FarFrameEnds { node: hearer.node.0, copy });
-            } else if !PLAIN && decodable && self.nodes[hearer.node.index()].listens.to(frame.kind) {
+            } else if decodable && self.nodes[hearer.node.index()].listens.to(frame.kind) {
                 let listener = hearer.node.0;
                 let event = if hearer.delay < NEAR {
                     Event::Overheard { node: listener, from: node }
@@ -206,6 +204,39 @@ impl<T: Copy + Debug> Network<T> {
             if let Some(not_before) = station.hear(now, arrival, &self.config) {
                 self.queue.postpone_station(hearer.node.0, arrival.start, not_before);
             }
+        }
+    }
+
+    /// The same of a frame for one station, where no relay listens and no link loses frames: the loop over all who hear it asks only
+    /// who that is. Not inlined, since what surrounds it would leave it too few registers.
+    #[inline(never)]
+    fn spread_among_bystanders(&mut self, now: Instant, node: u32, to: NodeId, frame: &Frame) {
+        let signal = Signal::of(frame);
+        let mut addressee = None;
+        for hearer in self.hearers.of(NodeId(node)) {
+            if hearer.node == to {
+                addressee = Some(hearer);
+                continue;
+            }
+            let arrival = signal.passing(now + hearer.delay, hearer.power, hearer.decodable);
+            let station = &mut self.nodes[hearer.node.index()].station;
+            if let Some(not_before) = station.hear(now, arrival, &self.config) {
+                self.queue.postpone_station(hearer.node.0, arrival.start, not_before);
+            }
+        }
+        let Some(Hearer { delay, power, decodable, .. }) = addressee else { return };
+        let arrival = signal.at(now + delay, power, decodable, true);
+        if arrival.mine() {
+            let event = if delay < NEAR {
+                Event::FrameEnds { node: to.0, from: node }
+            } else {
+                Event::FarFrameEnds { node: to.0, copy: self.far.add(*frame, &mut self.packets) }
+            };
+            self.queue.schedule(arrival.end(), event);
+        }
+        let station = &mut self.nodes[to.index()].station;
+        if let Some(not_before) = station.hear(now, arrival, &self.config) {
+            self.queue.postpone_station(to.0, arrival.start, not_before);
         }
     }
 

@@ -51,6 +51,14 @@ impl Signal {
         }
         Arrival { start, power, spans: self.spans, about }
     }
+
+    /// The same of a frame that is for another station alone: nothing is asked, as nearly all who hear a frame are bystanders.
+    #[must_use]
+    #[inline]
+    pub fn passing(self, start: Instant, power: f64, decodable: bool) -> Arrival {
+        let about = self.about | u64::from(decodable) << DECODABLE.trailing_zeros();
+        Arrival { start, power, spans: self.spans, about }
+    }
 }
 
 /// A frame as one receiver will hear it.
@@ -175,6 +183,9 @@ mod tests {
                 assert_eq!((arrival.from(), arrival.kind(), arrival.coding()), (frame.from, kind, coding));
                 assert_eq!((arrival.decodable(), arrival.is_unicast()), (decodable, unicast));
                 assert_eq!(arrival.mine(), decodable && (unicast || to.is_none()));
+                if let (Some(_), false) = (to, unicast) {
+                    assert_eq!(Signal::of(&frame).passing(start, 1e-9, decodable), arrival);
+                }
             }
         }
     }

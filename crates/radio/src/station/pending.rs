@@ -40,19 +40,22 @@ impl Pending {
 
     #[inline]
     pub fn push(&mut self, arrival: Arrival) {
-        if self.arrivals.last().is_none_or(|last| last.start <= arrival.start) {
-            self.arrivals.push(arrival);
-        } else {
-            self.insert(arrival);
+        let last = self.arrivals.last().is_none_or(|last| last.start <= arrival.start);
+        // Put at the end even so: a call in between that takes the arrival would have it go through memory at every push.
+        self.arrivals.push(arrival);
+        if !last {
+            self.put_in_order();
         }
     }
 
     /// A nearer transmitter that started later overtakes, by a microsecond or two.
     #[cold]
-    fn insert(&mut self, arrival: Arrival) {
-        let waiting = &self.arrivals[self.taken..];
-        let place = waiting.iter().rposition(|other| other.start <= arrival.start).map_or(0, |i| i + 1);
-        self.arrivals.insert(self.taken + place, arrival);
+    #[inline(never)]
+    fn put_in_order(&mut self) {
+        let waiting = &mut self.arrivals[self.taken..];
+        let Some((last, others)) = waiting.split_last() else { return };
+        let place = others.iter().rposition(|other| other.start <= last.start).map_or(0, |i| i + 1);
+        waiting[place..].rotate_right(1);
     }
 
     #[inline]
