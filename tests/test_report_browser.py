@@ -278,6 +278,7 @@ def test_without_scripts_tables_and_topologies_remain(shown: Page, reported: Rep
         assert shown.ask("document.querySelectorAll('#s1 table').length") > 0
         assert shown.ask("document.querySelectorAll('svg.topology').length") == len(reported.outcomes)
         assert shown.ask("document.querySelectorAll('.plot.live').length") == 0
+        assert not shown.ask("document.querySelector('#s1 .plot').checkVisibility()"), "no empty frame is left"
         assert "needs a script" in shown.ask("document.querySelector('.film').textContent")
     finally:
         shown.call("Emulation.setScriptExecutionDisabled", value=False)

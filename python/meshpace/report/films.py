@@ -6,7 +6,7 @@ from meshpace import engine
 from meshpace.engine import Job
 from meshpace.project import scenario_directory, shown
 from meshpace.report.model import Film, Section
-from meshpace.report.places import ends
+from meshpace.report.places import ends, ranges
 
 _BEGIN_S, _LENGTH_S = 10.0, 0.25
 _MOST_FRAMES = 2000
@@ -44,7 +44,6 @@ def filmed(job: Job, title: str) -> Film:
     # A plan by packets has no warm-up: after 10 s queues are as they will be.
     begin = resolved["measure"].get("warmup_s", _BEGIN_S)
     _, shots = engine.film(job, begin_s=begin, length_s=_LENGTH_S, frames=_MOST_FRAMES)
-    radio = resolved["radio"]
-    shots["ranges_m"] = {"decode": radio["tx_range_m"], "sense": radio["cs_range_m"]}
+    shots["ranges_m"] = ranges(resolved)
     shots["ends"] = ends(resolved)
     return Film(title, shots, job.command())

@@ -79,7 +79,8 @@ class MeshDrawing {
       context.lineWidth = 2;
       context.globalAlpha = strength;
       context.beginPath();
-      context.arc(from.x, from.y, 8 + progress * this.mesh.ranges.decode * this.scale, 0, 2 * Math.PI);
+      // Where nodes have no places, no range is to scale.
+      context.arc(from.x, from.y, 8 + progress * Math.max(this.mesh.ranges.decode * this.scale, 24), 0, 2 * Math.PI);
       context.stroke();
       context.globalAlpha = 1;
       return;

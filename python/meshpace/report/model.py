@@ -165,6 +165,8 @@ class MeshNode:
     x: float
     y: float
     gateway: bool
+    placed: bool = True
+    """Whether it stands there; else it is only drawn there, and ranges say nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,8 @@ class Topology:
     cs_range: float
     links: tuple[tuple[str, str], ...]
     flows: tuple[tuple[str, str], ...]
+    heard: tuple[tuple[str, str], ...] = ()
+    """Who hears whom whatever the ranges: radio links that the scenario lists."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,31 @@ def topology(resolved: Resolved, caption: str) -> Topology:
     """The mesh with its wired part and its flows."""
     return Topology(
         caption=caption,
-        nodes=tuple(MeshNode(node["id"], node["x"], node["y"], node["gateway"]) for node in resolved["mesh"]),
+        nodes=tuple(
+            MeshNode(node["id"], node["x"], node["y"], node["gateway"], node["placed"]) for node in resolved["mesh"]
+        ),
         tx_range=resolved["radio"]["tx_range_m"],
         cs_range=resolved["radio"]["cs_range_m"],
         links=tuple((link["a"], link["b"]) for link in resolved["links"]),
         flows=tuple((flow["from"], flow["to"]) for flow in resolved["flows"]),
+        heard=tuple((link["from"], link["to"]) for link in resolved["radio_links"]),
     )
+
+
+def ranges(resolved: Resolved) -> dict[str, float]:
+    """How far around a sender a drawing shows it to be heard, in metres: nowhere where no node has a place."""
+    placed = any(node["placed"] for node in resolved["mesh"])
+    radio = resolved["radio"]
+    return {"decode": radio["tx_range_m"] if placed else 0.0, "sense": radio["cs_range_m"] if placed else 0.0}
+
+
+def reach_in_words(resolved: Resolved) -> str:
+    """Who hears whom, for a caption."""
+    radio = resolved["radio"]
+    if not any(node["placed"] for node in resolved["mesh"]):
+        return "lines are the radio links that the scenario lists; nodes have no places and are drawn in a circle"
+    decoded, sensed = radio["tx_range_m"], radio["cs_range_m"]
+    return f"frames are decoded within {decoded:g} m (inner circle) and sensed within {sensed:g} m"
 
 
 def ends(resolved: Resolved) -> list[int]:

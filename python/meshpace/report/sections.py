@@ -13,7 +13,7 @@ from meshpace import engine
 from meshpace.cli.tables import show
 from meshpace.report.figures import command, views
 from meshpace.report.model import Claim, Download, Section, Table, Topology
-from meshpace.report.places import topology
+from meshpace.report.places import reach_in_words, topology
 from meshpace.study.model import ROUTING_NAMES, scheme_name
 from meshpace.study.outcome import Outcome, to_table
 from meshpace.study.words import at
@@ -69,15 +69,13 @@ def drawn(outcome: Outcome) -> Topology:
     point = points[len(points) // 2 if points[0].value is not None else 0]
     cell = next(cell for cell in cells if cell.point == point.label)
     resolved = engine.resolve(outcome.study.job(cell, 1, outcome.effort))
-    radio = resolved["radio"]
     varies = point.value is not None and any(key.startswith("topology.") for key, _ in point.settings)
     where = f", drawn at {at(point.label, f' {outcome.study.axis.title}')}" if varies and len(points) > 1 else ""
     wired = ", ".join(
         sorted({f"{link['rate_bps'] / 1e6:g} Mbit/s and {link['delay_s'] * 1e3:g} ms" for link in resolved["links"]})
     )
     caption = (
-        f"{len(resolved['mesh'])} mesh nodes{where}; frames are decoded within {radio['tx_range_m']:g} m (inner "
-        f"circle) and sensed within {radio['cs_range_m']:g} m"
+        f"{len(resolved['mesh'])} mesh nodes{where}; {reach_in_words(resolved)}"
         + (f"; wired links of {wired}" if wired else "")
         + "; arrows are flows."
     )

@@ -95,6 +95,8 @@ class _Picture:
     def ranges(self) -> Iterator[str]:
         """Both ranges of the node that sends the first flow, or of the one it enters the mesh by."""
         node = self._watched()
+        if not node.placed:
+            return
         x, y = self.places[node.name]
         for radius, name in ((self.topology.cs_range, "sense"), (self.topology.tx_range, "decode")):
             title = f"{name}: {radius:.0f} m around {node.name}"
@@ -102,12 +104,13 @@ class _Picture:
             yield f"<g><title>{escape(title)}</title>{circle}</g>"
 
     def edges(self) -> Iterator[str]:
-        """Pairs within transmission range."""
+        """Pairs within transmission range, and those that hear each other whatever it is."""
         for a, b in self._near():
             yield _line("edge", self.places[a], self.places[b])
 
     def _near(self) -> Iterator[tuple[str, str]]:
-        nodes = self.topology.nodes
+        yield from dict.fromkeys((min(pair), max(pair)) for pair in self.topology.heard)
+        nodes = [node for node in self.topology.nodes if node.placed]
         for index, a in enumerate(nodes):
             for b in nodes[index + 1 :]:
                 if math.hypot(a.x - b.x, a.y - b.y) <= self.topology.tx_range:
@@ -185,9 +188,11 @@ class _Picture:
     def _drawn_over(self) -> list[tuple[int, list[Place]]]:
         """What a name should not lie on, as points, and how much it matters."""
         found = [(8, _curve(*arc)) for arc in self.arcs]
-        x, y = self.places[self._watched().name]
+        watched = self._watched()
+        x, y = self.places[watched.name]
         turns = [2 * math.pi * step / (4 * _STEPS) for step in range(4 * _STEPS)]
-        for radius in (self.topology.cs_range * self.scale, self.topology.tx_range * self.scale):
+        around = (self.topology.cs_range, self.topology.tx_range) if watched.placed else ()
+        for radius in (metres * self.scale for metres in around):
             ring = [(x + radius * math.cos(turn), y + radius * math.sin(turn)) for turn in turns]
             found += [(2, ring)]
         pairs = [*self.topology.links, *(self._near() if len(self.topology.nodes) <= _MANY else ())]

@@ -6,7 +6,7 @@ from meshpace import engine
 from meshpace.cli.tables import show
 from meshpace.report.films import filmed
 from meshpace.report.model import Download, Film, Report, Section, Table, Topology
-from meshpace.report.places import topology
+from meshpace.report.places import reach_in_words, topology
 from meshpace.study.record import running
 from meshpace.sweeps.figures import point_name, shown, views, written
 from meshpace.sweeps.make import Swept
@@ -86,15 +86,9 @@ def _network(swept: Swept, source: Source, name: str) -> Section:
 
 def drawn(resolved: dict[str, object]) -> Topology:
     """A resolved scenario to be drawn, with its ranges told."""
-    radio = resolved["radio"]
-    assert isinstance(radio, dict)
     mesh = resolved["mesh"]
     assert isinstance(mesh, list)
-    caption = (
-        f"{len(mesh)} mesh nodes; frames are decoded within {radio['tx_range_m']:g} m (inner circle) and sensed within "
-        f"{radio['cs_range_m']:g} m; arrows are flows."
-    )
-    return topology(resolved, caption)
+    return topology(resolved, f"{len(mesh)} mesh nodes; {reach_in_words(resolved)}; arrows are flows.")
 
 
 def film(swept: Swept, cell: Cell) -> Film:

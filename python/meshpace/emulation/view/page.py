@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from meshpace.emulation.record import Host
-from meshpace.report.places import topology
+from meshpace.report.places import ranges, topology
 from meshpace.report.templates import render
 from meshpace.report.topology import depths
 
@@ -21,7 +21,6 @@ def page(resolved: Resolved, hosts: Sequence[Host], name: str, dilation: float) 
 def scene(resolved: Resolved, hosts: set[str], dilation: float) -> dict[str, Any]:
     """What the page draws, apart from what happens."""
     depth = depths(topology(resolved, ""))
-    radio = resolved["radio"]
     return {
         "dilation": dilation,
         "nodes": [
@@ -34,5 +33,5 @@ def scene(resolved: Resolved, hosts: set[str], dilation: float) -> dict[str, Any
             for node in resolved["wired"]
         ],
         "wires": [[link["a"], link["b"]] for link in resolved["links"]],
-        "ranges": {"decode": radio["tx_range_m"], "sense": radio["cs_range_m"]},
+        "ranges": ranges(resolved),
     }
