@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -48,3 +49,17 @@ def test_a_scheme_of_ones_own_with_such_a_part_is_one(cli: Cli, tmp_path: Path) 
     done = cli("run", path, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["reconstructed"] == {"mine": [OURS["xcp-winf"]]}
+
+
+def test_sweeps_comparisons_and_pages_have_them(cli: Cli, chain: Path, tmp_path: Path) -> None:
+    line = f"Reconstructed, as its source does not print it: of xcp-b {OURS['xcp-b']}."
+    page, swept = tmp_path / "run.html", tmp_path / "sweep.html"
+    schemes = ("--scheme", "newreno,xcp-b", "--seeds", 2, "--store", tmp_path / "store")
+    # The second time from the store.
+    for _ in range(2):
+        assert cli("compare", chain, *schemes).stdout.count(line) == 1
+    assert cli("sweep", chain, *schemes, "--report", swept).stdout.count(line) == 1
+    cli("run", chain, "--scheme", "xcp-b", "--report", page)
+    for written in (page, swept):
+        assert line in html.unescape(written.read_text())
+    assert "Reconstructed" not in cli("compare", chain, "--scheme", "newreno,tahoe", "--seeds", 2).stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from meshpace import reconstructed
 from meshpace.cli.plain import Column, table
 from meshpace.stats import Estimate, estimate
 
@@ -59,8 +60,8 @@ def print_runs(runs: Sequence[RunResult]) -> None:
         ]
         rows.append([f"{flow['id']}  {flow['from']} → {flow['to']}", flow["scheme"], *cells])
     print(f"{first['scenario']}, {seeds}\n\n{table(columns, rows)}\n\n{_summary(runs)}")
-    for scheme, ours in first.get("reconstructed", {}).items():
-        print(f"\nReconstructed, as its source does not print it: of {scheme} {'; '.join(ours)}.")
+    for line in reconstructed.told(runs[:1]):
+        print(f"\n{line}")
 
 
 def _summary(runs: Sequence[RunResult]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from meshpace import engine
+from meshpace import engine, reconstructed
 from meshpace.cli.tables import show
 from meshpace.engine import Job
 from meshpace.report.films import filmed
@@ -40,6 +40,7 @@ def _page(job: Job, run: RunResult, title: str, sections: tuple[Section, ...]) -
         ),
         claims=(),
         sections=sections,
+        notes=tuple(reconstructed.told([run])),
     )
 
 

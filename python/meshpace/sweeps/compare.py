@@ -12,6 +12,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from meshpace import reconstructed
 from meshpace.cli.tables import show
 from meshpace.cli.terminal import console
 from meshpace.results import RunResult
@@ -210,6 +211,9 @@ def _print(comparisons: Sequence[Comparison]) -> None:
         terminal.print(table)
     names = comparisons[0].columns[0].name
     terminal.print(f"Differences are to {names}, paired by seed; * leaves zero outside its interval.", highlight=False)
+    runs = [run for comparison in comparisons for column in comparison.columns for run in column.runs.values()]
+    for line in reconstructed.told(runs):
+        terminal.print(line, highlight=False, soft_wrap=True)
 
 
 def _signed(column: Column, first: Column, quantity: Quantity) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from meshpace import reconstructed
 from meshpace.cli.tables import show
 from meshpace.cli.terminal import console
 from meshpace.stats import Estimate
@@ -57,13 +58,13 @@ def _short(quantity: Quantity) -> str:
 
 
 def told(swept: Swept) -> list[str]:
-    """What became of the precision that was asked for; nothing if none was."""
-    precision = swept.precision
+    """What is reconstructed, and what became of the precision that was asked for; nothing if neither is there."""
+    precision, known = swept.precision, reconstructed.told(run for runs in swept.runs.values() for run in runs[:1])
     if precision is None:
-        return []
+        return known
     wide = [cell for cell, runs in swept.runs.items() if not _narrow(swept, cell)]
     unknown = [cell for cell in wide if precision.reached(swept.runs[cell]) is None]
-    lines = []
+    lines = known
     if swept.ended:
         lines.append(
             f"The budget ended before {precision} was reached at {len(wide) - len(unknown)} of {len(swept.runs)} "
