@@ -47,6 +47,7 @@ impl Capture {
         })
     }
 
+    #[inline]
     pub(super) fn begins(&mut self, new: Arrival, transmitting: bool, limits: &ReceptionLimits) -> Begun {
         let Some(current) = &mut self.current else {
             self.current = Some(Current { arrival: new, damaged: transmitting, collided: false });
@@ -72,6 +73,7 @@ impl Capture {
         }
     }
 
+    #[inline]
     pub(super) fn ends(&mut self) -> Option<(Arrival, Verdict)> {
         self.current.take().map(|current| {
             let verdict = match current {

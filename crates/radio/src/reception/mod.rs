@@ -148,6 +148,7 @@ impl Reception {
     }
 
     /// A frame's first bit arrives at `arrival.start`; `transmitting` says whether the own transmitter is active.
+    #[inline]
     pub fn begins(&mut self, arrival: Arrival, transmitting: bool, limits: &ReceptionLimits) -> Begun {
         match self {
             Self::Capture(model) => model.begins(arrival, transmitting, limits),
@@ -164,6 +165,7 @@ impl Reception {
     }
 
     /// The reception that ends next, ends. `None` if nothing was being received.
+    #[inline]
     pub fn ends(&mut self, limits: &ReceptionLimits) -> Option<(Arrival, Verdict)> {
         match self {
             Self::Capture(model) => model.ends(),

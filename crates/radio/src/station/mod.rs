@@ -350,11 +350,16 @@ impl Station {
             }
             let start = self.pending.first().map(|a| a.start).filter(|start| *start < now);
             let end = self.reception.next_end().filter(|(end, mine)| *end <= now && !mine).map(|e| e.0);
-            match (start, end) {
+            let begins = match (start, end) {
                 (None, None) => break,
-                (Some(start), Some(end)) if start < end => self.arrival_begins::<WATCHED>(config),
-                (Some(_), None) => self.arrival_begins::<WATCHED>(config),
-                (_, Some(_)) => self.overheard_ends::<WATCHED>(config),
+                (Some(start), Some(end)) => start < end,
+                (start, _) => start.is_some(),
+            };
+            // One place that calls each: both become part of the loop.
+            if begins {
+                self.arrival_begins::<WATCHED>(config);
+            } else {
+                self.overheard_ends::<WATCHED>(config);
             }
         }
     }
