@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
+import browser
 from documents import ROOT
 from meshpace import engine
 from meshpace.cli import COMMANDS
@@ -100,6 +101,23 @@ def test_the_reference_is_whole(site: Path) -> None:
     tcp_ap = catalogue.partition('id="tcp-ap"')[2].partition("<h2")[0]
     assert "FHD_hat = alpha*FHD_hat_old + (1 - alpha)*FHD" in tcp_ap, "its formulas stand with it"
     assert "<code>alpha</code>" in tcp_ap
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="Chromium is not installed: make setup as root")
+def test_search_finds_pages_that_are_files(site: Path, tmp_path: Path) -> None:
+    results = "[...document.querySelectorAll('#mkdocs-search-results a')].map((link) => link.href)"
+    told = "document.getElementById('mkdocs-search-results').textContent.trim()"
+    with browser.page(tmp_path / "profile") as page:
+        page.open(site / "index.html")
+        page.open_url(f"{(site / 'search.html').as_uri()}?q=ack_timeout")
+        page.wait(f"{results}.length > 0")
+        found = page.ask(results)
+        assert any("/reference/scenario.html#radio" in link for link in found)
+        files = {Path(unquote(link.partition("#")[0].removeprefix("file://"))) for link in found}
+        assert all(file.is_file() for file in files)
+        page.open_url(f"{(site / 'search.html').as_uri()}?q=zzzzqq")
+        page.wait(f"{told} === 'No results found'")
+        assert page.complaints == []
 
 
 def builder() -> ModuleType:

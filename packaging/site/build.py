@@ -60,8 +60,19 @@ def main(target: Path) -> None:
         )
     if done.returncode:
         sys.exit(1)
+    searchable(target / "search")
     (target / "404.html").unlink(missing_ok=True)  # for a server at the root of a name alone
     print(f"{target}/index.html")
+
+
+def searchable(folder: Path) -> None:
+    """Makes the search one of files: its data as a script, and no worker."""
+    documents = json.loads((folder / "search_index.json").read_text(encoding="utf-8"))["docs"]
+    text = json.dumps(documents, ensure_ascii=False)
+    (folder / "documents.js").write_text(f"const searchDocuments = {text};\n", encoding="utf-8")
+    shutil.copy(Path(__file__).with_name("search.js"), folder / "main.js")
+    for name in ("search_index.json", "worker.js"):
+        (folder / name).unlink()
 
 
 def assemble(root: Path, source: Path) -> None:
