@@ -3,6 +3,7 @@
 mod alarm;
 mod deadlines;
 mod heap;
+mod line;
 mod queue;
 
 pub use alarm::Alarm;

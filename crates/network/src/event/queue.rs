@@ -3,8 +3,8 @@
 use super::Event;
 use super::deadlines::Deadlines;
 use super::heap::Heap;
+use super::line::Line;
 use meshpace_units::{Instant, Span};
-use std::collections::VecDeque;
 use std::fmt::Debug;
 
 /// Events further ahead than this go into the heap; a long frame at 1 Mbit/s takes 12 ms.
@@ -37,7 +37,7 @@ impl Key {
 /// Of the scheduled events nearly all are the ends of frames and steps through the link layer, at most a few
 /// milliseconds ahead: there are few at a time, mostly in order, so a sorted line of them beats a heap.
 pub struct EventQueue<T> {
-    near: VecDeque<(Key, Event<T>)>,
+    near: Line<Key, Event<T>>,
     far: Heap<Key, Event<T>>,
     stations: Deadlines,
     order: u64,
@@ -49,7 +49,7 @@ impl<T: Copy + Debug> EventQueue<T> {
     /// An empty queue at time 0, for so many stations.
     pub fn new(stations: usize) -> Self {
         Self {
-            near: VecDeque::new(),
+            near: Line::new(),
             far: Heap::new(),
             stations: Deadlines::new(stations),
             order: 0,
@@ -71,7 +71,7 @@ impl<T: Copy + Debug> EventQueue<T> {
 
     /// When the next event is.
     pub fn next_at(&self) -> Option<Instant> {
-        let near = self.near.front().map_or(Key::NEVER, |entry| entry.0);
+        let near = self.near.first().unwrap_or(Key::NEVER);
         let at = near.min(self.far.first().unwrap_or(Key::NEVER)).at().min(self.stations.earliest());
         (at != Key::NEVER.at()).then_some(at)
     }
@@ -93,11 +93,8 @@ impl<T: Copy + Debug> EventQueue<T> {
         let key = Key::new(at, self.order);
         if at.saturating_since(self.now) > NEAR {
             self.far.push(key, event);
-        } else if self.near.back().is_none_or(|last| last.0 < key) {
-            self.near.push_back((key, event));
         } else {
-            let place = self.near.partition_point(|entry| entry.0 < key);
-            self.near.insert(place, (key, event));
+            self.near.push(key, event);
         }
     }
 
@@ -120,7 +117,7 @@ impl<T: Copy + Debug> EventQueue<T> {
     /// A station's deadline stays where it is: whoever handles it sets the next one, or none.
     #[inline]
     pub fn next(&mut self, end: Instant) -> Option<Event<T>> {
-        let near = self.near.front().map_or(Key::NEVER, |entry| entry.0);
+        let near = self.near.first().unwrap_or(Key::NEVER);
         let far = self.far.first().unwrap_or(Key::NEVER);
         let near_first = near < far;
         let scheduled = if near_first { near.at() } else { far.at() };
@@ -134,7 +131,7 @@ impl<T: Copy + Debug> EventQueue<T> {
         if scheduled != at {
             Some(Event::Station(self.stations.first()))
         } else if near_first {
-            self.near.pop_front().map(|entry| entry.1)
+            self.near.pop()
         } else {
             self.far.pop()
         }
