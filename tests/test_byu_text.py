@@ -32,7 +32,7 @@ def test_control_and_schemes_stand_on_the_base_that_the_point_names(base: str) -
     study = byu_base.STUDIES[1]
     for scheme in study.schemes:
         used = engine.schemes_in_use(study.job(Cell(RETRIES, scheme, byu_base.based(2, base)), 1, Effort.QUICK))[scheme]
-        assert used["tcp_profile"] == "wifu"
+        assert (used["tcp_profile"], used["initial_ssthresh"]) == ("wifu", 65_535 / 1448)
         assert (used["congestion"], used.get("few_base")) == (("few", base) if scheme == FEW else (base, None))
 
 

@@ -145,7 +145,8 @@ static TABLE: [Composition; 39] = [
         name: "few",
         summary: "TCP-FeW: a window that opens by a hundredth of a segment a round trip",
         source: "schemes.md 6; Nahm, Helmy and Kuo 2005",
-        differs: &[("congestion", Preset::Word("few"))],
+        // No threshold that any window reaches: what FeW's window is stays where the last loss put it (schemes.md 6).
+        differs: &[("congestion", Preset::Word("few")), ("initial_ssthresh", Preset::Real(1e6))],
     },
     Composition {
         name: "dynack-ap",

@@ -46,6 +46,12 @@ fn settings_reach_the_parts() {
     );
     assert_eq!(gap.sender(&flow(true)).control.ssthresh(), Some(64.0));
 
+    // FeW's window is to stay where the last loss put it: no threshold before that (schemes.md 6), whatever the profile.
+    let mut few = scheme("few");
+    assert_eq!(few.sender(&flow(true)).control.ssthresh(), Some(1e6));
+    few.set("tcp_profile", &"rfc".into()).unwrap();
+    assert_eq!(few.sender(&flow(true)).control.ssthresh(), None);
+
     let mut fixed = scheme("fixed-rate");
     for rate in [RawValue::Integer(500_000), RawValue::Float(5e5), "0.5Mbps".into()] {
         fixed.set("fixed_rate", &rate).unwrap();

@@ -8,10 +8,13 @@ TAHOE, AP, FEW, FIXED, DA, AD = "tahoe", "tcp-ap", "few", "fixed-rate", "newreno
 """The control; n-hop pacing; FeW; a fixed rate; dynamic delayed acknowledgements; pacing with these. The names are
 those of the engine's compositions: what ``newreno-dynack`` has beside its acknowledgements is Tahoe here."""
 
+_THRESHOLD = 65_535 / 1448
+"""WiFu's slow-start threshold before the first loss, segments: its largest window (schemes.md 5). FeW has none."""
+
 _COMMON: dict[str, Settings] = {
     TAHOE: (),
     AP: (("profile", "byu-literal"), ("ap_short_path", "n-hop"), ("congestion", "tahoe")),
-    FEW: (("few_base", "tahoe"),),
+    FEW: (("few_base", "tahoe"), ("initial_ssthresh", repr(_THRESHOLD))),
     FIXED: (("congestion", "tahoe"), ("ap_queue", "all")),
     DA: (("profile", "byu-literal"), ("congestion", "tahoe")),
     AD: (("profile", "byu-literal"), ("ap_short_path", "n-hop"), ("congestion", "tahoe")),
