@@ -76,14 +76,14 @@ def test_who_has_said_little_is_told_a_window_for_full_segments(tmp_path: Path) 
     with Net(tmp_path, Delays(wired=0.010, mesh=0.005), room="v") as net, Daemon(net, "pace", rate="2Mbps") as daemon:
         with net.listen(net.srv) as door:
             cli = net.socket(net.cli)
-            cli.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)  # what it tells at first is soon used up
+            cli.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)  # what it tells at first is soon used up
             cli.connect((SERVER[4], door.getsockname()[1]))
             srv, _ = door.accept()
         with cli, srv:
             srv.settimeout(PATIENCE_S)
             for end in (cli, srv):
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            for _ in range(80):
+            for _ in range(160):
                 cli.sendall(bytes(20))
                 take(srv, 20)
                 srv.sendall(bytes(200))

@@ -140,8 +140,12 @@ fn who_has_said_little_may_still_send_a_full_segment() {
         }
         window
     };
-    assert_eq!(window_after_a_talk(Some(1460)), PIPE, "two segments of the size that both asked for");
-    assert!(window_after_a_talk(None) < 2 * MSS, "nothing tells of larger ones");
+    let told = window_after_a_talk(Some(1460));
+    assert!(
+        (2 * MSS..4 * MSS).contains(&told),
+        "{told}: two or three segments of the size that both asked for"
+    );
+    assert!(window_after_a_talk(None) < MSS, "nothing tells of larger ones");
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -258,7 +262,9 @@ fn a_download_keeps_its_pace_busy_and_hardly_waits() {
         let [(full, long, _), (got, short, wants_more)] = runs;
         assert!(f64::from(got) > 0.97 * f64::from(full), "{wired:?}: {got} of {full}");
         let spacing = short.interval.expect("paced");
-        assert!(short.wait.expect("paced") <= spacing * 3 / 2, "{wired:?}: {short:?}");
+        // A segment to round up, half of one for what comes in pairs, and what is spared for round trips that vary.
+        let least = spacing * 3 / 2 + (wired + Span::from_millis(40)) / 16;
+        assert!(short.wait.expect("paced") <= least, "{wired:?}: {short:?}");
         assert!(long.wait.expect("paced") > spacing * 10, "{wired:?}: {long:?}");
         assert!(wants_more, "{wired:?}: it is held back by its window");
     }
