@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -84,8 +85,9 @@ class Keys:
         return f"{close[0]} instead" if close else "nothing"
 
     def text(self, key: str, default: Any = None) -> Any:
-        """A text."""
-        return self._take(key, str, "a text", default)
+        """A text; none has the character NUL, with which no file can be asked for."""
+        value = self._take(key, str, "a text", default)
+        return self.fail(key, _shown(value), "a text") if "\0" in (value or "") else value
 
     def flag(self, key: str) -> bool:
         """True or false; false if it does not stand there."""
@@ -94,7 +96,11 @@ class Keys:
     def number(self, key: str, default: Any = None) -> Any:
         """A number."""
         value = self._take(key, (int, float), "a number", default)
-        return float(value) if isinstance(value, int) else value
+        try:
+            value = float(value) if isinstance(value, int) else value
+        except OverflowError:  # TOML's whole numbers have no end here
+            value = math.nan
+        return self.fail(key, _shown(self._data[key]), "a number") if value is not None and math.isnan(value) else value
 
     def count(self, key: str, default: Any, most: int) -> int:
         """A whole number from 1 on."""
