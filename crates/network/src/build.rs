@@ -212,7 +212,10 @@ fn node(
         scenario::Routing::Aodv(scenario::AodvProfile::Rfc3561) => {
             Protocol::aodv_rfc3561(id, stream("routing"))
         }
-        scenario::Routing::Dsdv => Protocol::dsdv(id, DsdvConfig::default(), Some(paths), stream("routing")),
+        scenario::Routing::Dsdv { cold, mac_reports } => {
+            let config = DsdvConfig { use_mac: mac_reports, ..DsdvConfig::default() };
+            Protocol::dsdv(id, config, (!cold).then_some(&**paths), stream("routing"))
+        }
     };
     let place =
         Place::Radio { node: id, gateway: scenario.mesh[id.index()].gateway, rate: scenario.radio.rate };

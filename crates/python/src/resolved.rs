@@ -183,7 +183,9 @@ fn routing(routing: Routing) -> Value {
     match routing {
         Routing::Aodv(AodvProfile::Ns2) => json!({"protocol": "aodv", "profile": "ns2"}),
         Routing::Aodv(AodvProfile::Rfc3561) => json!({"protocol": "aodv", "profile": "rfc3561"}),
-        Routing::Dsdv => json!({"protocol": "dsdv", "profile": null}),
+        Routing::Dsdv { cold, mac_reports } => {
+            json!({"protocol": "dsdv", "profile": null, "cold": cold, "mac_reports": mac_reports})
+        }
         Routing::Static => json!({"protocol": "static", "profile": null}),
     }
 }

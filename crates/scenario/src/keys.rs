@@ -351,6 +351,8 @@ static LINK: Section = Section {
     ],
 };
 
+const DSDV: &[&str] = &["dsdv"];
+
 static ROUTING: Section = Section {
     doc: "The mesh's routing protocol.",
     more: extra::ROUTING,
@@ -358,7 +360,7 @@ static ROUTING: Section = Section {
         Key::new(
             "protocol",
             Kind::Choice(&["aodv", "dsdv", "static"]),
-            "AODV starts cold, the others converged.",
+            "AODV starts cold, static routes are there; for DSDV `dsdv_start` says.",
         )
         .default("\"aodv\""),
         Key::new(
@@ -367,6 +369,21 @@ static ROUTING: Section = Section {
             "Whose AODV: ns-2.35's, its local-repair defect included, or the RFC's; the other protocols have one profile.",
         )
         .default("\"ns2\""),
+        Key::new(
+            "dsdv_start",
+            Kind::Choice(&["converged", "cold"]),
+            "DSDV's tables at time 0: as after a long while, or empty.",
+        )
+        .default("\"converged\"")
+        .only("protocol", DSDV),
+        Key::new(
+            "dsdv_mac_reports",
+            Kind::Flag,
+            "DSDV takes a neighbour for lost when the MAC gives a packet for it up, not only when it was silent for three periods \
+             (ns-2's use_mac_).",
+        )
+        .default("false")
+        .only("protocol", DSDV),
     ],
 };
 

@@ -120,6 +120,9 @@ fn lost_frames_break_routes_under_aodv_only() {
         assert!(result.routing.control_packets > 16 + failures, "routes were searched again");
         assert!(result.flows[0].goodput_bps > 5e4);
     }
+    // ns-2's use_mac_: what the MAC gives up is a lost neighbour.
+    let heeded = run(&crowded("protocol = \"dsdv\"\ndsdv_mac_reports = true"));
+    assert!(heeded.routing.route_failures > 0, "{:?}", heeded.routing);
     for routing in ["protocol = \"dsdv\"", "protocol = \"static\""] {
         let result = run(&crowded(routing));
         assert_eq!(result.routing.route_failures, 0, "{routing}");
@@ -138,6 +141,22 @@ fn dsdv_and_static_routes_are_there_at_time_0() {
         assert_eq!(result.flows[0].hops, Some(5), "{protocol}");
         let delay = result.flows[0].delay_mean_s.expect("delivered");
         assert!(delay < 0.025, "{protocol}: {delay}");
+    }
+}
+
+/// Nobody knows anybody: dumps within 2 s tell of neighbours, and triggered updates wait for settling times, twice 6 s a hop.
+#[test]
+fn a_cold_dsdv_takes_a_settling_time_a_hop() {
+    for (hops, least, most) in [(1, 0.0, 3.0), (3, 24.0, 60.0)] {
+        let text = format!(
+            "{NEWRENO}{}[topology]\nkind = \"chain\"\nhops = {hops}\n[routing]\nprotocol = \"dsdv\"\ndsdv_start = \"cold\"\n{}",
+            measure(100.0, 0.0),
+            cbr("n0", &format!("n{hops}"), 8000.0, 1000)
+        );
+        let (_, record) = record(&text);
+        let first = record.samples.iter().find(|(_, sample)| sample.delivered.0 > 0);
+        let at = first.expect("something arrives").0.as_secs_f64();
+        assert!((least..most).contains(&at), "{hops} hops: {at}");
     }
 }
 

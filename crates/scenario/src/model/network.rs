@@ -87,8 +87,13 @@ pub struct Link {
 pub enum Routing {
     /// Ad hoc on-demand distance vector routing, cold at time 0.
     Aodv(AodvProfile),
-    /// Destination-sequenced distance vector routing, converged at time 0.
-    Dsdv,
+    /// Destination-sequenced distance vector routing.
+    Dsdv {
+        /// At time 0 nobody knows anybody; else all tables have converged.
+        cold: bool,
+        /// What the MAC gives up for a neighbour is heeded.
+        mac_reports: bool,
+    },
     /// Minimum-hop routes at `tx_range`, never changed.
     Static,
 }

@@ -139,7 +139,11 @@ pub(crate) fn read_links(root: &Settings<'_>) -> Result<Vec<LinkSpec>, ScenarioE
 pub(crate) fn read_routing(settings: &Settings<'_>) -> Result<Routing, ScenarioError> {
     let profile =
         settings.choice("profile", &[("ns2", AodvProfile::Ns2), ("rfc3561", AodvProfile::Rfc3561)])?;
-    let protocols = [("aodv", Routing::Aodv(profile)), ("dsdv", Routing::Dsdv), ("static", Routing::Static)];
+    let dsdv = Routing::Dsdv {
+        cold: settings.choice("dsdv_start", &[("converged", false), ("cold", true)])?,
+        mac_reports: settings.value("dsdv_mac_reports")?.flag(),
+    };
+    let protocols = [("aodv", Routing::Aodv(profile)), ("dsdv", dsdv), ("static", Routing::Static)];
     settings.choice("protocol", &protocols)
 }
 

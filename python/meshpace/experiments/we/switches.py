@@ -69,6 +69,8 @@ _AIR = (Point("sense range 550 m", (("radio.cs_range", "550m"),)), *_QUEUES)
 _MOVING = (
     Point("AODV as in ns-2", routing="aodv"),
     Point("AODV after RFC 3561", routing="rfc3561"),
+    Point("DSDV from a cold start", (("routing.dsdv_start", "cold"),)),
+    Point("DSDV with the MAC's reports", (("routing.dsdv_mac_reports", "true"),)),
     Point("first speed uniform", (("mobility.first_speed", "uniform"),)),
     Point("1 to 2 m/s", (("mobility.speed_min", "1"), ("mobility.speed_max", "2"))),
     Point("pause 10 s", (("mobility.pause", "10s"),)),
