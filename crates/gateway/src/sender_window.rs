@@ -61,6 +61,8 @@ pub(crate) struct SenderWindow {
     told: Option<Seq>,
     /// The highest acknowledgement, and the edge that it may announce; none in it while nothing but the receiver limits it.
     latest: Option<(Seq, Option<Seq>)>,
+    /// What passed last: its acknowledgement, the window field that its receiver had put there, and that with which it passed.
+    passed: Option<(Seq, u16, u16)>,
     /// What was announced of the receiver's last, where that is less than the receiver's own.
     pub limit: Option<Bytes>,
     /// An edge of this gateway's that the sender has not come to yet, and since when it has had it.
@@ -87,11 +89,14 @@ impl SenderWindow {
             self.tell(segment.ack + u32::from(segment.window));
             return None;
         }
-        let edge = self.edge(segment.ack, 1 << scale, allowed);
+        self.edge(segment.ack, 1 << scale, allowed);
+        self.tell_apart(segment, 1 << scale);
+        let edge = self.latest.and_then(|(_, edge)| edge);
         let field = edge.map_or(segment.window, |edge| {
             let units = units(segment.ack, edge, 1 << scale);
             u16::try_from(units).unwrap_or(u16::MAX).min(segment.window)
         });
+        self.passed = Some((segment.ack, segment.window, field));
         let window = u32::from(field) << scale;
         self.tell(segment.ack + window);
         let limits = field < segment.window;
@@ -104,9 +109,9 @@ impl SenderWindow {
         limits.then_some(field)
     }
 
-    /// The edge that goes with an acknowledgement, announced in such units. Copies of one announce the same, or they would be no
+    /// Sets the edge that goes with an acknowledgement, announced in such units. Copies of one announce the same, or they would be no
     /// duplicates (RFC 5681, section 2).
-    fn edge(&mut self, ack: Seq, unit: u32, allowed: Option<Allowed>) -> Option<Seq> {
+    fn edge(&mut self, ack: Seq, unit: u32, allowed: Option<Allowed>) {
         let acked =
             self.latest.map_or(0, |(latest, _)| if ack.after(latest) { ack.since(latest) } else { 0 });
         if self.latest.is_none_or(|(latest, _)| ack.after(latest)) {
@@ -115,7 +120,17 @@ impl SenderWindow {
         } else if allowed.is_none() {
             self.latest = self.latest.map(|(latest, _)| (latest, None));
         }
-        self.latest?.1
+    }
+
+    /// A receiver whose application has read says so by an acknowledgement with a larger window. With one edge for both it would be a
+    /// duplicate of the last (RFC 5681, section 2), and three of them a loss; it is told a unit more.
+    fn tell_apart(&mut self, segment: &Segment, unit: u32) {
+        let Some((ack, own, field)) = self.passed else { return };
+        let Some((latest, Some(edge))) = self.latest else { return };
+        let update = segment.is_pure_ack() && segment.ack == ack && latest == ack && segment.window > own;
+        if update && units(ack, edge, unit) == u32::from(field) {
+            self.latest = Some((latest, Some(ack + (u32::from(field) + 1) * unit)));
+        }
     }
 
     /// An edge to be announced with an acknowledgement of so many bytes, or what was told if that is further on: less the part of a
@@ -210,6 +225,21 @@ mod tests {
         assert_eq!(announced(&mut window, &ack(62_000, FIELD), allowed(3)), 4_000, "a smaller one");
         assert_eq!(announced(&mut window, &ack(63_000, FIELD), allowed(3)), 3_000);
         assert_eq!(announced(&mut window, &ack(64_000, FIELD), allowed(9)), 9_000);
+    }
+
+    #[test]
+    fn an_update_of_the_receivers_window_is_no_duplicate() {
+        let mut window = SenderWindow::default();
+        assert_eq!(announced(&mut window, &ack(1_000, 4_000), allowed(3)), 3_000);
+        assert_eq!(announced(&mut window, &ack(1_000, 4_000), allowed(3)), 3_000, "a duplicate");
+        assert_eq!(announced(&mut window, &ack(1_000, FIELD), allowed(3)), 3_008, "a unit more");
+        assert_eq!(announced(&mut window, &ack(1_000, FIELD), allowed(3)), 3_008, "a duplicate of that");
+        assert_eq!(announced(&mut window, &ack(1_000, 4_000), allowed(3)), 3_008, "out of order");
+        let data = Segment { payload: 10, ..ack(1_000, FIELD) };
+        assert_eq!(announced(&mut window, &data, allowed(3)), 3_008, "data are no duplicate anyway");
+        assert_eq!(announced(&mut window, &ack(2_000, FIELD), allowed(3)), 3_000);
+        assert_eq!(announced(&mut window, &ack(2_000, 375), allowed(3)), 3_000, "all that it has");
+        assert_eq!(announced(&mut window, &ack(2_000, 376), allowed(3)), 3_008, "and all again");
     }
 
     #[test]
