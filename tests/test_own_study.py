@@ -158,6 +158,15 @@ def test_what_is_wrong_is_said_with_its_line(old: str, new: str, expected: str, 
     assert not (mine.parent / "store").exists()
 
 
+def test_a_claim_of_points_where_there_is_no_axis(cli: Cli, mine: Path) -> None:
+    without = STUDY.replace('[axis]\ntitle = "rate"\nvary = "radio.rate=2Mbps,11Mbps"\n', "").replace(
+        'points = ["11Mbps"]\n', ""
+    )
+    mine.write_text(without.replace('rule = "MORE"\n', 'rule = "MORE"\npoints = ["4"]\n'))
+    message = expect_refusal(cli, "study", "run", "mine.toml")
+    assert message.endswith("claim[0].ask[1].points: found points; allowed: none, since there is no [axis]")
+
+
 def test_a_file_that_is_not_there(cli: Cli) -> None:
     assert "none.toml" in expect_refusal(cli, "study", "run", "none.toml")
 

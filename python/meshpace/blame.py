@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 def blamed(job: Job, message: str) -> str:
     """``message``, and which setting of the command line brings about what it tells of another key.
 
-    A setting is blamed if without it alone the scenario does not complain of this. What names an option already needs
-    no more.
+    A setting is blamed if without it alone the scenario does not complain of this, nor of anything else that it does
+    not complain of with it: that could hide this. What names an option already needs no more.
     """
     from meshpace import engine
 
     if f"{job.name}: --" in message:
         return message
+    known = set(engine.complaints(job))
     settings = [*job.overrides, *([] if job.scheme is None else [""])]
     guilty = []
     for index, setting in enumerate(settings):
@@ -26,6 +27,6 @@ def blamed(job: Job, message: str) -> str:
             if setting
             else job._replace(scheme=None)
         )
-        if message not in engine.complaints(without):
+        if set(engine.complaints(without)) <= known - {message}:
             guilty.append(f"--set {setting}" if setting else f"--scheme {job.scheme}")
     return f"{message}; it comes of {' or '.join(guilty)}" if guilty else message

@@ -121,6 +121,7 @@ class Formula:
         Raises:
             FormulaError: it answers nothing, has the name of another scheme, or no name that a scheme may have.
         """
+        cls._check()
         if not any(cls.decides()[:3]):
             raise FormulaError(
                 f"{cls.__qualname__}.on_ack: found none; allowed: it, on_segment, on_round_trip, or several"
@@ -137,6 +138,25 @@ class Formula:
             )
         written = {"base": cls.base, **cls.parameters}
         return [f"scheme.{name}.{key}={_toml(value)}" for key, value in written.items()]
+
+    @classmethod
+    def _check(cls) -> None:
+        """Raises FormulaError where a value or a method is not of the kind that it has to be."""
+        for key, kinds, allowed in _VALUES:
+            value = getattr(cls, key)
+            if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+                raise FormulaError(f"{cls.__qualname__}.{key}: found {value!r}; allowed: {allowed}")
+        for key, count in _METHODS.items():
+            method = inspect.getattr_static(cls, key, None)
+            # Of others than plain functions who else is given is not known here.
+            if inspect.isfunction(method) and not _takes(method, [None] * (count + 1)):
+                found = f"{key}{inspect.signature(method)}"
+                raise FormulaError(f"{cls.__qualname__}.{key}: found {found}; allowed: {_GIVEN[count]}")
+            if method is not None and not callable(getattr(cls, key)):
+                raise FormulaError(f"{cls.__qualname__}.{key}: found {method!r}; allowed: {_GIVEN[count]}")
+        if not _takes(cls, []):
+            init = inspect.signature(cls.__init__)
+            raise FormulaError(f"{cls.__qualname__}.__init__: found {init}; allowed: one that is given nothing")
 
     @classmethod
     def source(cls) -> str:
@@ -161,6 +181,32 @@ class Formula:
             return None
         shown = os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
         return f"{shown}:{cls.__qualname__}" if vars(module).get(cls.__qualname__) is cls else None
+
+
+_VALUES: tuple[tuple[str, tuple[type, ...], str], ...] = (
+    ("base", (str,), "the name of a scheme"),
+    ("name", (str, type(None)), "a name, or None"),
+    ("parameters", (dict,), "a dict of the base's parameters"),
+    ("window", (int, float, type(None)), "segments, a number, or None"),
+    ("interval", (int, float, type(None)), "seconds, a number, or None"),
+    ("rated", (bool,), "True or False"),
+)
+_METHODS = {
+    "on_ack": 1, "on_timeout": 1, "on_loss": 0, "on_departure": 1, "request": 1, "on_segment": 1, "on_disorder": 1,
+    "on_wait_over": 0, "on_ack_sent": 0, "on_round_trip": 1,
+}  # fmt: skip
+"""What the engine calls, and with how many values."""
+_GIVEN = ("a method that is given nothing beside itself", "a method that is given one value beside itself")
+
+
+def _takes(function: Any, given: list[None]) -> bool:
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError:
+        return False
+    except ValueError:  # nothing can be told of it
+        return True
+    return True
 
 
 def _file(module: ModuleType | None) -> str | None:

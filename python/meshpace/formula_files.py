@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from meshpace import engine
 from meshpace.commands import is_formula_file
 from meshpace.formula import LOADED, Formula, FormulaError
 
@@ -141,12 +142,19 @@ def blaming(kinds: Sequence[type[Formula]]) -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:
-        for file in filter(None, map(file_of, kinds)):
-            inside = any(frame.filename == file.path for frame in traceback.extract_tb(error.__traceback__))
-            if inside:
+    except (Exception, SystemExit) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        files = list(filter(None, map(file_of, kinds)))
+        for file in files:
+            if any(frame.filename == file.path for frame in frames):
                 raise FormulaError(_told(error, file.path)) from error
             # The engine's word on an answer that is none begins with the place of the method.
             if isinstance(error, (TypeError, ValueError)) and str(error).startswith(f"{file.path}:"):
                 raise FormulaError(str(error)) from error
+        if files and isinstance(error, TypeError) and frames[-1].filename == engine.__file__:
+            # It comes of the compiled engine, which reads numbers out of nothing but what formulas have and answer.
+            paths = ", ".join(dict.fromkeys(file.path for file in files))
+            raise FormulaError(
+                f"{paths}: found an answer or a value that is no number ({error}); allowed: numbers, None"
+            ) from error
         raise

@@ -70,6 +70,8 @@ def _ask(
         over = table.choice("over", schemes, REQUIRED)
         if over == scheme:
             table.fail("over", repr(over), "another scheme")
+    if "points" in table and not any(points):
+        table.fail("points", "points", "none, since there is no [axis]")
     wanted = table.choices("points", points)
     measure, show = _measure(kind, quantity, scheme, over, wanted)
     if table.flag("median"):
