@@ -19,7 +19,10 @@ _QUICK = ("3", "5", "7")
 
 
 def _study(name: str, title: str, figures: tuple[str, ...], shows: str, *schemes: str) -> Study:
-    notes = "Numbers of nodes, ranges and speeds as printed; grid, ends and pause are the catalogue's."
+    notes = (
+        "Numbers of nodes, speeds, packets and RTS/CTS as printed; channel and ranges are those of the ad hoc network. "
+        "Grid, routing, ends and pause are the catalogue's."
+    )
     costs = (0.5, 2.5)
     return moving(
         name, title, shows, "we-mesh.toml", _AXIS, *schemes, core_s=costs, figures=figures, quick=_QUICK, notes=notes
