@@ -63,6 +63,29 @@ def test_a_sweep_is_that_of_the_command(cli: Cli, chain: Path, tmp_path: Path) -
         swept.save(tmp_path / "b.txt")
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"seed": -1}, "seed: found -1; allowed: a whole number 0 to 18,446,744,073,709,551,615"),
+        ({"seed": "1"}, "seed: found '1'; allowed"),
+        ({"seeds": 0}, "seeds: found 0; allowed: a whole number 1 to 100,000"),
+        ({"threads": 0}, "threads: found 0; allowed: a whole number 1 to 1,024"),
+    ],
+)
+def test_numbers_out_of_bounds(asked: dict[str, Any], said: str, mesh: meshpace.Scenario) -> None:
+    with pytest.raises(ValueError, match=said):
+        meshpace.run(mesh, **asked)
+    if "seed" not in asked:
+        with pytest.raises(ValueError, match=said):
+            meshpace.sweep(mesh, {"topology.hops": [2]}, **asked)
+
+
+@pytest.mark.parametrize("values", [[], "2,3", 2])
+def test_what_varies_has_values(values: Any, mesh: meshpace.Scenario) -> None:
+    with pytest.raises(meshpace.api.ArgumentError, match=r"vary, 'topology.hops': found .*; allowed: a list"):
+        meshpace.sweep(mesh, {"topology.hops": values})
+
+
 def test_notebooks_show_what_there_is(mesh: meshpace.Scenario, tmp_path: Path) -> None:
     assert "<svg" in mesh._repr_html_()
     assert "<table" in meshpace.run(mesh)._repr_html_()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from meshpace import engine
+from meshpace.bounds import MAX_SEED, MAX_SEEDS, MAX_THREADS
 from meshpace.engine import Job, ScenarioError
 from meshpace.errors import MendableError
 from meshpace.files import contents, replacing
@@ -95,7 +97,12 @@ class Scenario:
         return Drawing.of(drawn(self.resolve(seed)))
 
     def job(self, scheme: Scheme | None = None, seed: int = 1) -> Job:
-        """One run of it."""
+        """One run of it.
+
+        Raises:
+            ArgumentError: there is no such seed.
+        """
+        _whole("seed", seed, 0, MAX_SEED)
         name, formulas = named(scheme)
         source = self.source()
         return Job(
@@ -235,9 +242,12 @@ def run(
 
     Raises:
         ScenarioError: it cannot be run.
+        ArgumentError: a number is out of bounds.
         OSError: the file cannot be read.
     """
     which = _loaded(scenario)
+    _whole("seeds", 1 if seeds is None else seeds, 1, MAX_SEEDS)
+    _whole("threads", 1 if threads is None else threads, 1, MAX_THREADS)
     chosen = [seed] if seeds is None else range(1, seeds + 1)
     texts = engine.run_many_json([which.job(scheme, one) for one in chosen], threads)
     found = [Run(json.loads(text)) for text in texts]
@@ -319,6 +329,19 @@ class SweepResult:
         return frame + _html(rows, list(rows[0]))
 
 
+class ArgumentError(MendableError, ValueError):
+    """An argument is no number, or none that is allowed."""
+
+
+def _whole(name: str, value: object, least: int, most: int) -> None:
+    try:
+        whole = operator.index(value)  # type: ignore[arg-type] # numpy's, too
+    except TypeError:
+        whole = least - 1
+    if not least <= whole <= most:
+        raise ArgumentError(f"{name}: found {value!r}; allowed: a whole number {least:,} to {most:,}")
+
+
 class OutputError(MendableError):
     """A file of that kind cannot be written."""
 
@@ -344,6 +367,8 @@ def sweep(
     from meshpace.sweeps.make import run_sweep
     from meshpace.sweeps.model import Sweep, schemes_in
 
+    _whole("seeds", seeds, 1, MAX_SEEDS)
+    _whole("threads", 1 if threads is None else threads, 1, MAX_THREADS)
     several = [scenario] if isinstance(scenario, (Scenario, str, Path)) else list(scenario)
     loaded = [_loaded(one) for one in several]
     given = [scheme] if scheme is None or isinstance(scheme, (str, type)) else list(scheme)
@@ -367,6 +392,13 @@ def _varies(vary: Values | Sequence[str]) -> tuple[Vary, ...]:
 
     if not isinstance(vary, Mapping):
         return tuple(map(parse, vary))
+    for key, values in vary.items():
+        if (
+            isinstance(values, str)
+            or not isinstance(values, Iterable)
+            or (isinstance(values, Sized) and not len(values))
+        ):
+            raise ArgumentError(f"vary, {key!r}: found {values!r}; allowed: a list of values")
     return tuple(
         Vary((key,), tuple((_written(value),) for value in values)) if isinstance(key, str)
         else Vary(key, tuple(tuple(map(_written, value)) for value in values))

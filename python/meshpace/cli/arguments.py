@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from meshpace.bounds import MAX_THREADS
 from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import InputError
 from meshpace.commands import is_formula_file
@@ -27,11 +28,8 @@ Schemes = Annotated[
 Settings = Annotated[
     list[str] | None, Option("--set", metavar="KEY.PATH=VALUE", help="Replaces a value of the scenario.")
 ]
-Threads = Annotated[int | None, Option(min=1, max=1024, help="Runs at a time; all cores by default.")]
+Threads = Annotated[int | None, Option(min=1, max=MAX_THREADS, help="Runs at a time; all cores by default.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
-
-MAX_SEEDS = 100_000
-MAX_SEED = 2**64 - 1  # the engine's seeds have 64 bits
 
 
 def job(

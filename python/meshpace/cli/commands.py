@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from meshpace.bounds import MAX_SEED, MAX_SEEDS
 from meshpace.cli.advising import advise
 from meshpace.cli.arguments import (
-    MAX_SEED,
-    MAX_SEEDS,
     Json,
     Scenario,
     Scheme,

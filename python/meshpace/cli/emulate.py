@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from meshpace.cli.arguments import MAX_SEED, Json, Scenario, Scheme, Settings
+from meshpace.bounds import MAX_SEED
+from meshpace.cli.arguments import Json, Scenario, Scheme, Settings
 from meshpace.cli.declared import Argument, Group, Option
 from meshpace.cli.failure import InputError, reports_failure
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from meshpace.bounds import MAX_SEEDS
 from meshpace.cli.arguments import (
-    MAX_SEEDS,
     Json,
     Scenario,
     Scheme,

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 from meshpace import engine
+from meshpace.bounds import MAX_SEEDS
 from meshpace.keyed import REQUIRED, KeyedFileError, Keys, near, read
 from meshpace.study import quantities
 from meshpace.study.model import (
@@ -25,7 +26,6 @@ from meshpace.study.own_claims import read_claims
 from meshpace.sweeps.errors import SweepError, naming
 from meshpace.sweeps.vary import parse
 
-MAX_SEEDS = 100_000
 _CONDITIONS = {condition.short: condition for condition in (AS_WRITTEN, *PAPER_CONDITIONS)}
 _QUANTITIES = {quantity.name: quantity for quantity in quantities.ALL}
 _SHOWN = ("goodput", "jain", "delay", "resent", "timeouts", "given_up")
