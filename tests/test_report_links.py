@@ -10,6 +10,7 @@ import pytest
 import meshpace
 from meshpace.emulation.view.page import scene
 from meshpace.engine import Job, resolve
+from meshpace.report.model import MeshNode, Topology
 from meshpace.report.places import ranges, reach_in_words, topology
 from meshpace.report.topology import _Picture, draw
 from meshpace.sweeps.page import drawn
@@ -58,6 +59,17 @@ def test_a_caption_claims_no_range_where_there_is_none() -> None:
     assert ranges(within) == {"decode": 250.0, "sense": 550.0}
     assert ranges(without) == {"decode": 0.0, "sense": 0.0}
     assert "decoded" not in str(meshpace.Scenario(mesh(places=False)).draw())
+
+
+def test_an_arrow_ends_at_the_border_of_a_wired_nodes_box() -> None:
+    """Whichever way it comes from: of a wide box the upper and the lower side are near."""
+    nodes = (MeshNode("hall", 0, 0, gateway=True), MeshNode("barn", -150, -400, gateway=False))
+    flows = (("barn", "a-long-name"), ("hall", "a-long-name"))
+    picture = _Picture(Topology("", nodes, 250.0, 550.0, (("hall", "a-long-name"),), flows))
+    x, y = picture.places["a-long-name"]
+    for _, _, tip in picture.arcs:
+        across, up = abs(tip[0] - x) - picture._half("a-long-name"), abs(tip[1] - y) - 11.0
+        assert 0 < max(across, up) <= 3.001
 
 
 def test_the_live_view_claims_none_either() -> None:

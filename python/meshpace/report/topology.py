@@ -27,6 +27,8 @@ _AROUND = (
     (-9.0, 18.0, "end"), (9.0, -10.0, "start"), (-9.0, -10.0, "end"),
 )  # fmt: skip
 """Where a name may stand, the usual place first."""
+_BOX = 11.0
+"""Half the height of a wired node's box."""
 _LETTER, _ASCENT, _DESCENT = 6.6, 10.0, 3.0
 
 Place = tuple[float, float]
@@ -135,7 +137,7 @@ class _Picture:
             straight = ((x1 + x2) / 2, (y1 + y2) / 2)
             cx, cy = next((at for at in controls if self._inside((x1, y1), at, (x2, y2))), straight)
             angle = math.atan2(y2 - cy, x2 - cx)
-            short = self._half(end) + 3 if self.depth.get(end) else 10.0
+            short = self._to_border(end, angle) + 3 if self.depth.get(end) else 10.0
             yield (x1, y1), (cx, cy), (x2 - short * math.cos(angle), y2 - short * math.sin(angle))
 
     def _inside(self, start: Place, control: Place, end: Place) -> bool:
@@ -145,6 +147,11 @@ class _Picture:
     def _half(name: str) -> float:
         """Half the width of a wired node's box."""
         return max(17.0, len(name) * _LETTER / 2 + 6)
+
+    def _to_border(self, name: str, angle: float) -> float:
+        """From the middle of a wired node's box to its border, in that direction."""
+        wide, high = abs(math.cos(angle)), abs(math.sin(angle))
+        return min(self._half(name) / wide if wide else math.inf, _BOX / high if high else math.inf)
 
     def flows(self) -> Iterator[str]:
         """An arrow a flow."""
@@ -181,7 +188,7 @@ class _Picture:
                 continue
             x, y = self.places[name]
             half = self._half(name)
-            box = f'x="{x - half:.1f}" y="{y - 11:.1f}" width="{2 * half:.1f}" height="22"'
+            box = f'x="{x - half:.1f}" y="{y - _BOX:.1f}" width="{2 * half:.1f}" height="{2 * _BOX:g}"'
             yield f'<rect class="wired" {box} rx="5"/>'
             yield f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">{escape(name)}</text>'
 
