@@ -196,8 +196,9 @@ impl Station {
             self.make_room(now, config);
         }
         self.pending.push(arrival);
-        let only_backoff = self.transmitter == Transmitter::Idle && self.sifs_ends_at.is_none();
-        if !only_backoff || self.backoff.is_none() {
+        // Most who hear a frame have none: nothing else is asked of them.
+        self.backoff.as_ref()?;
+        if self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some() {
             return None;
         }
         let idle = self.reception.busy_until_at_least(&arrival, &config.limits)?;
