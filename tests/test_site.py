@@ -94,6 +94,7 @@ def test_the_reference_is_whole(site: Path) -> None:
     scenario = Page((site / "reference" / "scenario.html").read_text(encoding="utf-8"))
     assert {"schemename" if key == "scheme" else key for key in schema["properties"]} <= scenario.places
     text = (site / "reference" / "scenario.html").read_text(encoding="utf-8")
+    assert "integer from 1 to 1,000,000<" in text, "as a reader writes it"
     for key in schema["properties"]["radio"]["properties"]:
         assert f"<code>{key}</code>" in text
     catalogue = (site / "reference" / "schemes.html").read_text(encoding="utf-8")

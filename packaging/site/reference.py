@@ -95,7 +95,7 @@ def _with_unit(pattern: str) -> str:
 
 
 def _edge(value: float | None, word: str) -> str:
-    return "" if value is None else f"{word} {value:g}"
+    return "" if value is None else f"{word} {value:,.10g}"
 
 
 def _default(value: Mapping[str, Any], required: bool) -> str:
