@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from meshpace.formula import Formula
 
 
+_PIECE = 1 << 14
+"""Characters printed at a time."""
+
+
 class Captured(NamedTuple):
     """A capture: its file, and the nodes and flows that it is of; none is all."""
 
@@ -81,11 +85,18 @@ def simulate(
             return
         texts = [_run_one(only, captured, trace)]
     if as_json:
-        print(texts[0] if seeds is None else f'{{"schema": 1, "runs": [{", ".join(texts)}]}}')
+        _print_whole(texts[0] if seeds is None else f'{{"schema": 1, "runs": [{", ".join(texts)}]}}')
         return
     from meshpace.cli.tables import print_runs
 
     print_runs([json.loads(text) for text in texts])
+
+
+def _print_whole(text: str) -> None:
+    """A piece at a time: of a large mesh it is a kilobyte a node, which a single print would hold encoded, too."""
+    for begin in range(0, len(text), _PIECE):
+        print(text[begin : begin + _PIECE], end="")
+    print()
 
 
 def _check_names(one: engine.Job, captured: Captured) -> None:
