@@ -7,7 +7,7 @@ use meshpace_emulator::{
 };
 use meshpace_scenario::{Endpoint, Scenario, WiredId};
 use meshpace_units::NodeId;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use std::fs::File;
@@ -60,7 +60,8 @@ pub fn emulate(
     let outcome = run(options, &mut input, &mut call).map_err(|failure| match failure {
         Refusal::Scenario(error) => Failure::Scenario(error).into(),
         Refusal::Kernel(error) => PyErr::from(error),
-        Refusal::Capture(error) => crate::capture_failed(error),
+        // In words: what is told here goes to another process.
+        Refusal::Capture(error) => PyOSError::new_err(format!("packet capture: {error}")),
     })?;
     let Outcome { result, lateness, traffic, scheduling } = outcome;
     let stamped = Stamped::new(&result, &scenario).map_err(Failure::from)?;
