@@ -79,7 +79,7 @@ pub struct Counts {
     pub frames: u64,
     /// Frames that failed their check sequence: they take time, and say nothing.
     pub bad: u64,
-    /// Frames whose headers are cut off or of a kind that is not known.
+    /// Frames whose headers are cut off or of a kind that is not known, or that claim to be longer than frames can be.
     pub unreadable: u64,
     /// Frames of which nothing says how fast they were sent.
     pub without_rate: u64,
@@ -104,6 +104,10 @@ struct Kept {
     radio: usize,
     frequency: Option<u16>,
 }
+
+/// The longest frame (the MPDU of IEEE 802.11-2020, section 9.2.4.8.1). A broken file may claim 4 GB, which would take hours on the air,
+/// and each of them long to keep account of.
+const LONGEST: usize = 11_454;
 
 /// Reads a capture and measures its links.
 ///
@@ -139,6 +143,10 @@ fn keep(raw: &Raw<'_>, counts: &mut Counts) -> Option<Kept> {
     let frame = &raw.bytes[radiotap.length..];
     let check = if radiotap.has_check { 0 } else { 4 };
     let size = raw.length.saturating_sub(radiotap.length) + check;
+    if size > LONGEST {
+        unreadable(counts);
+        return None;
+    }
     let bad = radiotap.bad || fails_check(&radiotap, frame, size);
     counts.bad += u64::from(bad);
     let header = if bad { None } else { dot11::parse(frame) };

@@ -176,3 +176,21 @@ fn cut_anywhere() {
         }
     }
 }
+
+/// They took a minute where the others take a millisecond: each one's hours on the air were laid over the last one's.
+#[test]
+fn frames_longer_than_any_take_no_time() {
+    let whole = report(&pcap(&ten()));
+    let (micros, bytes) = ten().remove(2);
+    let mut file = pcap(&ten());
+    for at in 0..10_000 {
+        let seconds = (micros / 1_000_000) as u32 + 1;
+        for word in [seconds, at, bytes.len() as u32, u32::MAX] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(&bytes);
+    }
+    let claimed = report(&file);
+    assert_eq!((claimed.links, claimed.busy), (whole.links, whole.busy));
+    assert_eq!((claimed.counts.frames, claimed.counts.unreadable), (10_040, 10_000));
+}
