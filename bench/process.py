@@ -1,10 +1,10 @@
-"""Runs one child process and measures it: wall time, CPU time, peak memory."""
+"""Runs one child process and measures it: wall time and CPU time, or peak memory."""
 
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -24,8 +24,6 @@ class Finished:
     output: str
     wall_s: float
     cpu_s: float
-    peak_bytes: int | None
-    """None if it is not above this process's own peak, which Linux lets a child inherit."""
 
 
 def run(command: Sequence[str | Path], timeout_s: float = 3600) -> Finished:
@@ -59,6 +57,21 @@ def run(command: Sequence[str | Path], timeout_s: float = 3600) -> Finished:
             late = f" (time limit {timeout_s:g} s)" if wall >= timeout_s else ""
             raise ToolError(f"{' '.join(words)}: status {child.returncode}{late}\n  " + "\n  ".join(last))
         text = out.read().decode(errors="replace")
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak = usage.ru_maxrss * 1024 if usage.ru_maxrss > own else None
-    return Finished(text, wall, usage.ru_utime + usage.ru_stime, peak)
+    return Finished(text, wall, usage.ru_utime + usage.ru_stime)
+
+
+# Linux lets a child inherit the peak of who starts it: this one is an interpreter that has imported next to nothing.
+_STARTER = """
+import os, sys
+_, status, usage = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)
+print(usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def peak_bytes(command: Sequence[str | Path]) -> int:
+    """The peak of a command's resident memory.
+
+    Raises ToolError as :func:`run`.
+    """
+    return int(run([sys.executable, "-I", "-S", "-c", _STARTER, *command]).output.split()[-1]) * 1024

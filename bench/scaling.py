@@ -24,7 +24,7 @@ class Cost:
     hearers: float
     frames: float
     ns_per_frame: float
-    peak_bytes: float | None
+    peak_bytes: float
 
 
 def growth(engine: Meshpace, rounds: int, duration_s: float | None) -> str:
@@ -52,7 +52,7 @@ def row(smallest: Cost, cost: Cost) -> list[str]:
         f"{1e9 / cost.ns_per_frame:.0f}",
         f"{cost.ns_per_frame:.0f}",
         f"{cost.ns_per_frame / cost.hearers:.1f}",
-        "-" if cost.peak_bytes is None else f"{cost.peak_bytes / 1e6:.1f} MB",
+        f"{cost.peak_bytes / 1e6:.1f} MB",
         memory_per_node(smallest, cost),
     ]
 
@@ -66,19 +66,19 @@ def cost_of(engine: Meshpace, size: int, rounds: int, duration_s: float | None) 
     times: list[float] = []
     peaks: list[int] = []
     for seed in range(1, rounds + 1):
-        objects, done = engine.results(case, ["--seed", str(seed)])
+        options = ["--seed", str(seed)]
+        objects, _ = engine.results(case, options)
         frames.append(objects[0]["frames"])
         times.append(objects[0]["wall_s"] * 1e9 / frames[-1])
-        if done.peak_bytes is not None:
-            peaks.append(done.peak_bytes)
+        peaks.append(engine.peak_bytes(case, options))
         print(f"scaling  {size:5} nodes  seed {seed}  {times[-1]:7.0f} ns/frame", file=sys.stderr)
-    peak = statistics.median(peaks) if peaks else None
-    return Cost(size, len(case.flows), case.hearers(), statistics.median(frames), statistics.median(times), peak)
+    frame, time, peak = (statistics.median(column) for column in (frames, times, peaks))
+    return Cost(size, len(case.flows), case.hearers(), frame, time, peak)
 
 
 def memory_per_node(small: Cost, large: Cost) -> str:
     """Growth of the peak over the smallest network, a node; nothing where there is no growth in nodes."""
-    if small.peak_bytes is None or large.peak_bytes is None or large.nodes == small.nodes:
+    if large.nodes == small.nodes:
         return "-"
     return f"{(large.peak_bytes - small.peak_bytes) / (large.nodes - small.nodes) / 1e3:.1f}"
 

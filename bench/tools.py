@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from cases import Case, chain
 from formats import write_net, write_toml
-from process import Finished, ToolError, run
+from process import Finished, ToolError, peak_bytes, run
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -58,7 +58,7 @@ class Meshpace:
 
     def results(self, case: Case, options: list[str]) -> tuple[list[dict[str, Any]], Finished]:
         """The JSON objects of `meshpace run --json`, one a seed, and what the process cost."""
-        done = run([self.command, "run", write_toml(case, OUT), "--json", *options])
+        done = run(self._asked(case, options))
         try:
             answer = json.loads(done.output)
         except ValueError as problem:
@@ -66,6 +66,13 @@ class Meshpace:
                 f"{case.name}: standard output of `meshpace run --json` is not JSON: {problem}"
             ) from problem
         return answer.get("runs", [answer]), done
+
+    def peak_bytes(self, case: Case, options: list[str]) -> int:
+        """The peak of the memory that the same takes, Python included."""
+        return peak_bytes(self._asked(case, options))
+
+    def _asked(self, case: Case, options: list[str]) -> list[str | Path]:
+        return [self.command, "run", write_toml(case, OUT), "--json", *options]
 
     def study(self, names: Sequence[str], threads: int) -> Finished:
         """Short studies from an empty store."""
