@@ -18,6 +18,10 @@ impl Simulation<'_> {
     pub(crate) fn report(&mut self, scenario: &Scenario, end: Instant) -> RunResult {
         let stopped = if self.meter.is_complete() { self.now() } else { end };
         self.network.settle(stopped);
+        if self.meter.began().is_none() {
+            // Cut before there was anything to measure: nothing of what was counted since time 0 belongs to the result.
+            self.network.begin_counting();
+        }
         self.network.end();
         let began = self.meter.began().unwrap_or(stopped);
         let flows: Vec<_> =
@@ -55,13 +59,9 @@ impl Simulation<'_> {
             log_utility: utilities.sum::<Option<f64>>().map_or(0.0, |sum| 0.0 + sum),
             links: self.link_results(scenario),
             gateways: self.gateway_results(scenario),
-            routing: if self.meter.began().is_some() {
-                RoutingResult {
-                    route_failures: self.network.route_failures(),
-                    control_packets: self.network.control_packets(),
-                }
-            } else {
-                RoutingResult::default()
+            routing: RoutingResult {
+                route_failures: self.network.route_failures(),
+                control_packets: self.network.control_packets(),
             },
             relays: self.relay_results(scenario),
             hop_delays: self.hop_delay_results(scenario),
@@ -72,11 +72,10 @@ impl Simulation<'_> {
 
     /// Nodes whose relays count something, in the order of the file.
     fn relay_results(&self, scenario: &Scenario) -> Vec<RelayResult> {
-        let measured = self.meter.began().is_some();
         let nodes = scenario.mesh.iter().zip(self.network.nodes());
         let rows = nodes.map(|(spec, node)| RelayResult {
             node: spec.id.clone(),
-            counters: node.relay_counters().map(|(name, n)| (name, if measured { n } else { 0 })).collect(),
+            counters: node.relay_counters().collect(),
         });
         rows.filter(|row| !row.counters.is_empty()).collect()
     }
@@ -186,9 +185,7 @@ impl Simulation<'_> {
     fn link_results(&self, scenario: &Scenario) -> Vec<LinkResult> {
         let mut radio: BTreeMap<(NodeId, NodeId), LinkResult> = BTreeMap::new();
         let name = |node: NodeId| scenario.mesh[node.index()].id.clone();
-        let measured = self.meter.began().is_some();
-        let counting = if measured { self.network.nodes() } else { &[] };
-        for (index, node) in counting.iter().enumerate() {
+        for (index, node) in self.network.nodes().iter().enumerate() {
             let here = NodeId::from_index(index);
             for (to, count) in node.links.iter() {
                 let row = radio.entry((here, to)).or_insert_with(|| empty_row(name(here), name(to)));
@@ -218,16 +215,13 @@ impl Simulation<'_> {
             Host::Mesh(node) => name(node),
             Host::Wired(node) => scenario.wired[node as usize].id.clone(),
         };
-        let wired = self.network.wired_links().iter().map(|link| {
-            let count = if measured { link.count } else { Default::default() };
-            LinkResult {
-                data_drops: count.data_drops,
-                ack_drops: count.ack_drops,
-                queue_drops: count.data_drops + count.ack_drops,
-                attempts: None,
-                airtime_s: None,
-                ..empty_row(host(link.from), host(link.to))
-            }
+        let wired = self.network.wired_links().iter().map(|link| LinkResult {
+            data_drops: link.count.data_drops,
+            ack_drops: link.count.ack_drops,
+            queue_drops: link.count.data_drops + link.count.ack_drops,
+            attempts: None,
+            airtime_s: None,
+            ..empty_row(host(link.from), host(link.to))
         });
         radio.into_values().chain(wired).collect()
     }

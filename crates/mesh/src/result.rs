@@ -294,7 +294,7 @@ pub struct GatewayResult {
 }
 
 /// Routing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RoutingResult {
     /// Link failures that took routes down or started a repair.
     pub route_failures: u64,

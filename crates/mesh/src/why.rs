@@ -28,9 +28,6 @@ pub struct FlowLoss {
 impl Simulation<'_> {
     /// The losses of all flows, in the order of flows, kinds, places and causes.
     pub(crate) fn losses(&self, scenario: &Scenario) -> Vec<FlowLoss> {
-        if self.meter.began().is_none() {
-            return Vec::new();
-        }
         let mesh = |node: NodeId| scenario.mesh[node.index()].id.clone();
         let host = |host: Host| match host {
             Host::Mesh(node) => mesh(node),

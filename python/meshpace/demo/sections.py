@@ -13,11 +13,12 @@ from meshpace.experiments.gap.figures import CASES
 from meshpace.report.figures import command
 from meshpace.report.model import Chart, Claim, Download, Section, Series, Table, View
 from meshpace.report.sections import downloads, drawn
-from meshpace.stats import Estimate, estimate
+from meshpace.stats import estimate
 from meshpace.study.measures import gain
 from meshpace.study.model import AODV, ROUTING_NAMES, STATIC, Cell, Condition, scheme_name
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import DELAY, FLOWS, GOODPUT, JAIN_1S, JAIN_10S, JAIN_100S, Quantity
+from meshpace.study.words import written
 from meshpace.words import in_hops
 
 
@@ -53,19 +54,12 @@ def _gain_table(charts: Sequence[Chart]) -> Table:
     """The same in numbers."""
     rows = []
     for chart in charts:
-        way = chart.title.partition(", ")[2]
+        way, told = chart.title.partition(", ")[2], written(chart.factor, 1, "", signed=True)
         for series in chart.series:
-            changes = (_signed(value, chart.factor) for value in series.values)
+            changes = ("-" if value is None else told(value) for value in series.values)
             rows.append((way, series.name, *changes))
     heads = (in_hops(int(hops)) for hops in charts[0].axis)
     return Table("In per cent of NewReno's goodput", ("direction", "routing", *heads), tuple(rows), keys=2)
-
-
-def _signed(value: Estimate | None, factor: float) -> str:
-    if value is None:
-        return "-"
-    half = "" if value.half_width is None else f" ± {value.half_width * factor:.1f}"
-    return f"{value.mean * factor:+.1f}{half}"
 
 
 def _gains(outcome: Outcome, way: str) -> Chart:

@@ -148,11 +148,13 @@ fn batch_means_discard_the_first_batch_and_have_an_interval() {
     close("goodput", cut.flows[0].goodput_bps, 8e5, 1e-3);
     assert!(cut.flows[0].goodput_ci95_bps.is_some());
     // Cut before anything counts.
-    let nothing = run(&text("packets = 1100\nbatches = 2\nlimit = 3"));
+    let nothing = run(&text("packets = 1100\nbatches = 2\nlimit = 3\nhop_delays = true"));
     let f = &nothing.flows[0];
     assert_eq!((nothing.measured_s, f.goodput_bps, f.delivered_bytes, f.segments_sent), (0.0, 0.0, 0, 0));
     assert_eq!((f.goodput_ci95_bps, f.delay_mean_s, f.loss_ratio, f.hops), (None, None, None, None));
     assert!(nothing.links.is_empty() && nothing.routing.control_packets == 0, "{nothing:?}");
+    assert!(nothing.hop_delays.iter().all(|row| row.packets == 0 && row.mac_mean_s.is_none()), "{nothing:?}");
+    assert!(!nothing.hop_delays.is_empty(), "the seconds are told all the same");
 }
 
 #[test]
