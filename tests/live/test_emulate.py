@@ -107,7 +107,17 @@ def test_a_name_is_looked_up(mesh: Emulation) -> None:
 
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:{sys.prefix}/debian/usr/sbin")
-"""Installed, or as `make setup` unpacks it."""
+"""Installed, or as `make setup` unpacks it: then this machine has no user `sshd`."""
+# In mounts of its own sshd finds the users that it needs, its own and the one that is logged in, and the empty folder
+# where its unprivileged half lives. Nothing is added to this machine, and its own users do not matter.
+SSHD_WITH_ITS_USERS = """\
+set -e
+mount --bind "$1/passwd" /etc/passwd
+mount --bind "$1/shadow" /etc/shadow
+mount -t tmpfs -o mode=755 tmpfs /run
+mkdir -m 755 /run/sshd
+exec "$2" -D -f "$1/sshd.conf"
+"""
 
 
 @pytest.mark.skipif(SSHD is None or shutil.which("ssh") is None, reason="needs sshd and ssh (Debian: openssh-server)")
@@ -126,8 +136,10 @@ UsePAM no
 PidFile none
 """
     (tmp_path / "sshd.conf").write_text(options)
-    Path("/run/sshd").mkdir(exist_ok=True)  # where sshd's unprivileged half lives
-    with mesh.beside("B", SSHD, "-D", "-f", tmp_path / "sshd.conf"):
+    users = f"root:x:0:0::{tmp_path}:/bin/sh\nsshd:x:65533:65533::/run/sshd:/usr/sbin/nologin\n"
+    (tmp_path / "passwd").write_text(users)
+    (tmp_path / "shadow").write_text("root:*:1::::::\nsshd:*:1::::::\n")
+    with mesh.beside("B", "unshare", "--mount", "sh", "-c", SSHD_WITH_ITS_USERS, "sh", tmp_path, SSHD):
         words = ["ssh", "-F", "none", "-i", tmp_path / "user", "-o", f"UserKnownHostsFile={tmp_path}/known"]
         words += ["-o", "ConnectTimeout=20", "-o", "ConnectionAttempts=5", "-o", "BatchMode=yes", "root@10.77.0.6"]
         done = mesh.run("n0", *words, "cat /proc/net/dev; seq 5000")
