@@ -8,7 +8,6 @@
 //! `gateway` and `wired` links -> [`Step::Arrival`].
 
 mod air;
-mod build;
 mod conversations;
 mod event;
 mod gateway;
@@ -19,14 +18,13 @@ mod routing;
 mod watch;
 mod wired;
 
-pub use build::RelayFactory;
 pub use event::Alarm;
 pub use gateway::GatewayNode;
 pub use measure::{
     HopDelay, HopDelays, Level, LinkCount, LinkCounters, Load, Loads, Loss, LossCause, LossPlace,
 };
 pub use measure::{QueueLevels, Queues, Second};
-pub use network::{Network, Step};
+pub use network::{Network, RelayFactory, Step};
 pub use node::Node;
 pub use routing::{AddressBook, host, ipv6_of};
 pub use watch::{Capture, NoWatch, NodeState, Watch};

@@ -2,7 +2,6 @@
 
 mod fading;
 mod far_frames;
-mod frames;
 mod movement;
 mod rates;
 

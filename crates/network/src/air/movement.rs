@@ -1,16 +1,9 @@
 //! Random-waypoint mobility: walk to a random place at a random speed, rest, and again.
 
-use super::Fading;
-use crate::event::Event;
-use crate::network::Network;
 use meshpace_radio::{Hearers, Links, Position};
 use meshpace_random::Stream;
 use meshpace_scenario::{Mobility, Rectangle};
 use meshpace_units::{Instant, NodeId, Span};
-use std::fmt::Debug;
-
-/// Who hears whom is worked out this often; at 30 m/s a node has moved 3 m in between.
-const REFRESH: Span = Span::from_millis(100);
 
 /// No leg takes less: what happens between two looks is not seen, and an area without extent has legs without end.
 const SHORTEST_LEG: Span = Span::from_millis(1);
@@ -40,6 +33,9 @@ struct Walker {
 }
 
 impl Movement {
+    /// Who hears whom is worked out this often; at 30 m/s a node has moved 3 m in between.
+    pub const STEP: Span = Span::from_millis(100);
+
     /// The movement of a scenario; `None` if nobody moves.
     pub fn new(mobility: &Mobility, positions: &[Position], links: Links) -> Option<Self> {
         let Mobility::RandomWaypoint {
@@ -102,7 +98,7 @@ impl Movement {
     }
 
     /// Moves everybody to where they are `now`, and works out who hears whom.
-    fn advance(&mut self, now: Instant, hearers: &mut Hearers) {
+    pub fn advance(&mut self, now: Instant, hearers: &mut Hearers) {
         let mut walkers = std::mem::take(&mut self.walkers);
         for walker in &mut walkers {
             while walker.arrives + self.pause <= now {
@@ -113,6 +109,11 @@ impl Movement {
         }
         self.walkers = walkers;
         self.links.table_into(&self.positions, hearers);
+    }
+
+    /// Where everybody was at the latest look.
+    pub fn positions(&self) -> &[Position] {
+        &self.positions
     }
 }
 
@@ -126,42 +127,6 @@ impl Walker {
             y: self.from.y + share * (self.to.y - self.from.y),
             z: self.from.z,
         }
-    }
-}
-
-impl<T: Copy + Debug> Network<T> {
-    /// Where the nodes are, looked at every 100 ms; `None`: where they were at the beginning.
-    #[must_use]
-    pub fn places(&self) -> Option<&[Position]> {
-        self.movement.as_ref().map(|movement| &movement.positions[..])
-    }
-
-    /// Schedules the next look at who hears whom, if that changes.
-    pub(crate) fn schedule_movement(&mut self) {
-        let fading = self.fading.as_ref().map(Fading::step);
-        if let Some(step) = fading.or(self.movement.is_some().then_some(REFRESH)) {
-            self.queue.schedule(self.now() + step, Event::Movement);
-        }
-    }
-
-    /// True if who hears whom changes.
-    pub(crate) const fn links_change(&self) -> bool {
-        self.movement.is_some() || self.fading.is_some()
-    }
-
-    pub(crate) fn nodes_move(&mut self) {
-        let now = self.now();
-        if let Some(movement) = &mut self.movement {
-            movement.advance(now, &mut self.hearers);
-            self.losses.mark(&mut self.hearers);
-        }
-        if let Some(fading) = &mut self.fading {
-            fading.advance();
-            fading.table_into(&mut self.hearers);
-            self.losses.mark(&mut self.hearers);
-        }
-        self.reassign_gateways();
-        self.schedule_movement();
     }
 }
 
@@ -229,7 +194,7 @@ mod tests {
         let (mut now, mut farthest) = (Instant::ZERO, 0.0f64);
         for _ in 0..3000 {
             let before = movement.positions.clone();
-            now += REFRESH;
+            now += Movement::STEP;
             movement.advance(now, &mut Hearers::default());
             for (a, b) in before.iter().zip(&movement.positions) {
                 // A turn within the interval may cut a corner, never lengthen the way.

@@ -8,15 +8,14 @@ mod shares;
 
 pub(crate) use shares::airtime;
 
-use crate::network::Network;
 use heard::HeardConversations;
-use meshpace_packet::{Account, Class, Host, PathId};
+use meshpace_packet::{Account, Class};
 use meshpace_radio::Hearers;
 use meshpace_routing::ShortestPaths;
 use meshpace_units::{Instant, NodeId, Span};
 use shares::Shares;
-use std::fmt::Debug;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 /// A conversation.
 #[derive(Clone, Debug)]
@@ -33,19 +32,114 @@ struct Conversation {
 pub(crate) struct Accounts {
     /// By number of their account from 1.
     all: Vec<Conversation>,
+    /// Nodes whose relays ask for them.
+    asking: Vec<u32>,
+    /// Who could decode whom at the start, if a relay asks.
+    graph: Arc<ShortestPaths>,
     /// What nodes hear of them, if a relay asks.
-    pub heard: Option<Box<HeardConversations>>,
+    heard: Option<Box<HeardConversations>>,
     /// What they take of the air, if a relay asks for their shares of it.
-    pub shares: Option<Box<Shares>>,
+    shares: Option<Box<Shares>>,
 }
 
 impl Accounts {
-    /// None yet; with a number of nodes they count what they hear, with an epoch each has a share of the air.
-    pub(crate) fn new(counting: Option<usize>, epoch: Option<Span>) -> Self {
+    /// None yet. `asking` are the nodes whose relays ask for them, and `graph` says then which are near; with a number of nodes
+    /// they count what they hear, with an epoch each has a share of the air.
+    pub(crate) fn new(
+        asking: Vec<u32>,
+        graph: Arc<ShortestPaths>,
+        counting: Option<usize>,
+        epoch: Option<Span>,
+    ) -> Self {
         Self {
             all: Vec::new(),
+            asking,
+            graph,
             heard: counting.map(|nodes| Box::new(HeardConversations::new(nodes))),
             shares: epoch.map(|epoch| Box::new(Shares::new(epoch))),
+        }
+    }
+
+    /// Nodes whose relays are told when one begins or ends.
+    pub(crate) fn asking(&self) -> &[u32] {
+        &self.asking
+    }
+
+    /// The shortest way between two nodes, where they were at the start.
+    pub(crate) fn shortest(&self, from: NodeId, to: NodeId) -> Vec<NodeId> {
+        std::iter::successors(Some(from), |here| self.graph.next_hop(*here, to)).collect()
+    }
+
+    /// Opens an account for a conversation on a way, which does not go on yet.
+    ///
+    /// # Panics
+    /// With more than four billion accounts.
+    pub(crate) fn open(&mut self, way: Vec<NodeId>) -> Account {
+        let number = self.all.len();
+        let beside: Vec<u32> = (0..number as u32)
+            .filter(|other| near(&self.graph, &way, &self.all[*other as usize].way))
+            .collect();
+        for other in &beside {
+            self.all[*other as usize].beside.push(number as u32);
+        }
+        self.all.push(Conversation { way, active: false, beside });
+        let number = u32::try_from(number + 1).ok().and_then(NonZeroU32::new);
+        Account(number.unwrap_or_else(|| panic!("{} accounts", self.all.len())))
+    }
+
+    /// A conversation goes on from now on, or does not any more; false if that is nothing new.
+    pub(crate) fn set_active(&mut self, account: Account, active: bool) -> bool {
+        std::mem::replace(&mut self.all[index(account)].active, active) != active
+    }
+
+    /// True if nodes count what they hear.
+    #[inline]
+    pub(crate) const fn counts(&self) -> bool {
+        self.heard.is_some()
+    }
+
+    /// This conversation and others that its way knew of in the last whole period; `None`: it had no way.
+    pub(crate) fn counted(&mut self, now: Instant, account: Account) -> Option<u32> {
+        let heard = self.heard.as_mut();
+        heard.unwrap_or_else(|| panic!("no relay asks for what is counted")).along(now, account)
+    }
+
+    /// A node sends a frame of a conversation.
+    #[cold]
+    pub(crate) fn note_frame(
+        &mut self,
+        now: Instant,
+        (node, to): (NodeId, Option<NodeId>),
+        (account, class): (Account, Class),
+        hearers: &Hearers,
+    ) {
+        let Some(heard) = &mut self.heard else { return };
+        for end in [Some(node), to].into_iter().flatten() {
+            heard.pass(now, end.index(), account);
+        }
+        if class == Class::Data {
+            heard.hear(now, node.index(), account);
+            for hearer in hearers.of(node).filter(|hearer| hearer.decodable) {
+                heard.hear(now, hearer.node.index(), account);
+            }
+        }
+    }
+
+    /// True if each has a share of the air.
+    pub(crate) const fn shared(&self) -> bool {
+        self.shares.is_some()
+    }
+
+    /// A MAC is through with a packet of a conversation: it was on the air for so long.
+    pub(crate) fn note_airtime(
+        &mut self,
+        now: Instant,
+        (from, to): (NodeId, NodeId),
+        account: Account,
+        airtime: Span,
+    ) {
+        if let Some(shares) = &mut self.shares {
+            shares.note(now, from, to, account, airtime);
         }
     }
 
@@ -72,76 +166,6 @@ impl Accounts {
 
 fn index(account: Account) -> usize {
     account.0.get() as usize - 1
-}
-
-impl<T: Copy + Debug> Network<T> {
-    /// Opens an account for a conversation, for both ends' packets to name. It does not go on yet.
-    ///
-    /// Its way is the path, or else the shortest one between its ends in the mesh, with nodes where they are now.
-    ///
-    /// # Panics
-    /// With more than four billion accounts.
-    pub fn open_account(&mut self, from: Host, to: Host, path: Option<PathId>) -> Account {
-        let number = self.accounts.all.len();
-        let way = if self.watching_conversations.is_empty() { Vec::new() } else { self.way(from, to, path) };
-        let beside: Vec<u32> = (0..number as u32)
-            .filter(|other| near(&self.graph, &way, &self.accounts.all[*other as usize].way))
-            .collect();
-        for other in &beside {
-            self.accounts.all[*other as usize].beside.push(number as u32);
-        }
-        self.accounts.all.push(Conversation { way, active: false, beside });
-        let number = u32::try_from(number + 1).ok().and_then(NonZeroU32::new);
-        Account(number.unwrap_or_else(|| panic!("{} accounts", self.accounts.all.len())))
-    }
-
-    /// A conversation goes on from now on, or does not any more. Relays that ask for it are told.
-    pub fn set_active(&mut self, account: Account, active: bool) {
-        let conversation = &mut self.accounts.all[index(account)];
-        if conversation.active == active {
-            return;
-        }
-        conversation.active = active;
-        for node in self.watching_conversations.clone() {
-            self.conversations_changed(node);
-        }
-    }
-
-    fn way(&self, from: Host, to: Host, path: Option<PathId>) -> Vec<NodeId> {
-        if let Some(path) = path {
-            return self.paths.nodes(path).to_vec();
-        }
-        let (from, to) = match (from, to) {
-            (Host::Mesh(from), Host::Mesh(to)) => (Some(from), Some(to)),
-            (Host::Mesh(from), Host::Wired(_)) => (Some(from), self.gateway_for(from)),
-            (Host::Wired(_), Host::Mesh(to)) => (self.gateway_for(to), Some(to)),
-            (Host::Wired(_), Host::Wired(_)) => (None, None),
-        };
-        let (Some(from), Some(to)) = (from, to) else { return Vec::new() };
-        std::iter::successors(Some(from), |here| self.graph.next_hop(*here, to)).collect()
-    }
-
-    /// For relays that ask how many conversations the nodes of a way hear of.
-    #[cold]
-    pub(crate) fn note_conversation(
-        &mut self,
-        node: u32,
-        to: Option<NodeId>,
-        account: Account,
-        class: Class,
-    ) {
-        let now = self.now();
-        let Some(heard) = &mut self.accounts.heard else { return };
-        for end in [Some(NodeId(node)), to].into_iter().flatten() {
-            heard.pass(now, end.0 as usize, account);
-        }
-        if class == Class::Data {
-            heard.hear(now, node as usize, account);
-            for hearer in self.hearers.of(NodeId(node)).filter(|hearer| hearer.decodable) {
-                heard.hear(now, hearer.node.0 as usize, account);
-            }
-        }
-    }
 }
 
 /// Whether a node of one way is, or hears, one of the other.

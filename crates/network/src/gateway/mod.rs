@@ -1,15 +1,14 @@
 //! Gateways: nodes between mesh and wired part, and the scheme's machine in them.
 
-mod crossing;
-mod given_out;
 mod nearest;
-
-pub(crate) use nearest::nearest_gateways;
 
 use crate::event::Alarm;
 use meshpace_gateway::{Counters, Gateway};
 use meshpace_packet::Packet;
+use meshpace_radio::Hearers;
 use meshpace_units::{NodeId, Quantiles};
+use nearest::nearest_gateways;
+use std::cell::OnceCell;
 
 /// A gateway.
 pub struct GatewayNode {
@@ -28,4 +27,126 @@ pub struct GatewayNode {
     pub waits: Quantiles,
     /// The most packets that were in these queues.
     pub queue_max: usize,
+}
+
+impl GatewayNode {
+    /// At a mesh node, with what the scheme does there.
+    fn new(node: NodeId, machine: Option<Gateway<Packet>>) -> Self {
+        Self {
+            node,
+            given_out: false,
+            machine,
+            alarm: Alarm::default(),
+            before: Counters::default(),
+            waits: Quantiles::default(),
+            queue_max: 0,
+        }
+    }
+
+    fn begin_counting(&mut self) {
+        if let Some(machine) = &self.machine {
+            self.before = *machine.counters();
+            self.queue_max = machine.held();
+            self.waits = Quantiles::default();
+        }
+    }
+}
+
+/// All gateways, and which of them each mesh node uses.
+pub(crate) struct Gateways {
+    /// Sorted by node.
+    all: Vec<GatewayNode>,
+    /// For every mesh node the index in `all` of the gateway between it and the wired part.
+    of_node: Vec<Option<u32>>,
+    /// The same by who hears whom now, if somebody has asked since that changed.
+    by_air: OnceCell<Vec<Option<u32>>>,
+}
+
+impl Gateways {
+    /// At these nodes, in order; `machine` makes what the scheme does at one.
+    pub(crate) fn new(
+        nodes: impl Iterator<Item = NodeId>,
+        machine: impl Fn() -> Option<Gateway<Packet>>,
+        hearers: &Hearers,
+    ) -> Self {
+        let all: Vec<_> = nodes.map(|node| GatewayNode::new(node, machine())).collect();
+        let of_node = nearest_gateways(hearers, all.iter().map(|gateway| gateway.node));
+        Self { all, of_node, by_air: OnceCell::new() }
+    }
+
+    /// All, in the order of their nodes.
+    pub(crate) fn all(&self) -> &[GatewayNode] {
+        &self.all
+    }
+
+    /// How many.
+    pub(crate) fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The gateway with an index.
+    pub(crate) fn at(&mut self, index: usize) -> &mut GatewayNode {
+        &mut self.all[index]
+    }
+
+    /// Where the gateway at a node stands; `None`: there is none.
+    pub(crate) fn find(&self, node: NodeId) -> Option<usize> {
+        self.all.binary_search_by_key(&node, |gateway| gateway.node).ok()
+    }
+
+    /// The same of one that is there.
+    ///
+    /// # Panics
+    /// If the node is no gateway.
+    pub(crate) fn index(&self, node: NodeId) -> usize {
+        self.find(node).unwrap_or_else(|| panic!("{node:?} is no gateway"))
+    }
+
+    /// What the schemes do at gateways.
+    pub(crate) fn machines(&mut self) -> impl Iterator<Item = &mut Gateway<Packet>> {
+        self.all.iter_mut().filter_map(|gateway| gateway.machine.as_mut())
+    }
+
+    /// The gateway that a node used when the links were last looked at.
+    pub(crate) fn last(&self, node: NodeId) -> Option<u32> {
+        self.of_node[node.index()]
+    }
+
+    /// The gateway nearest to a node: what goes between it and the wired part uses that; where nodes move, it changes, and the new
+    /// gateway builds its state from scratch (schemes.md 3.1).
+    ///
+    /// Nearest is what the routing table there says, `hops`. If it knows no gateway, as AODV's after a break, the node would
+    /// ask for one, and the first to answer is the nearest by the links as they are.
+    pub(crate) fn nearest(
+        &self,
+        node: NodeId,
+        hops: impl Fn(NodeId) -> Option<u32>,
+        hearers: &Hearers,
+    ) -> Option<u32> {
+        let hops = |gateway: NodeId| if gateway == node { Some(0) } else { hops(gateway) };
+        let known = self.all.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
+        known.min().map(|(_, gateway)| gateway).or_else(|| {
+            let gateways = self.all.iter().map(|gateway| gateway.node);
+            self.by_air.get_or_init(|| nearest_gateways(hearers, gateways))[node.index()]
+        })
+    }
+
+    /// Who hears whom has changed: notes each node's gateway, which it keeps while it knows and reaches none.
+    pub(crate) fn reassign(&mut self, hops: impl Fn(NodeId, NodeId) -> Option<u32>, hearers: &Hearers) {
+        self.by_air.take();
+        if self.all.is_empty() {
+            return;
+        }
+        for index in 0..self.of_node.len() {
+            let node = NodeId::from_index(index);
+            if let Some(nearest) = self.nearest(node, |gateway| hops(node, gateway), hearers) {
+                self.of_node[index] = Some(nearest);
+            }
+        }
+    }
+
+    /// Everything is counted afresh from now on.
+    pub(crate) fn begin_counting(&mut self) {
+        self.all.iter_mut().for_each(GatewayNode::begin_counting);
+    }
 }

@@ -1,10 +1,8 @@
-//! Which gateway a node uses: the nearest.
+//! Which gateway is near whom.
 
-use crate::network::Network;
 use meshpace_radio::Hearers;
 use meshpace_units::NodeId;
 use std::collections::VecDeque;
-use std::fmt::Debug;
 
 /// For every mesh node the index in `gateways` of the gateway nearest by hops, the first at equal distance; itself
 /// for a gateway. `None`: no gateway within reach.
@@ -24,56 +22,6 @@ pub fn nearest_gateways(hearers: &Hearers, gateways: impl Iterator<Item = NodeId
         }
     }
     nearest
-}
-
-impl<T: Copy + Debug> Network<T> {
-    /// The gateway between a mesh node and the wired part.
-    pub(crate) fn gateway_for(&self, node: NodeId) -> Option<NodeId> {
-        Some(self.gateways[self.gateway_index_for(node)? as usize].node)
-    }
-
-    pub(super) fn gateway_index_for(&self, node: NodeId) -> Option<u32> {
-        let last = self.gateway_of[node.index()];
-        // What a node knows may have changed since the links were last looked at: the MAC has given up the link to its gateway.
-        if self.links_change() && self.gateways.len() > 1 {
-            self.nearest_gateway(node).or(last)
-        } else {
-            last
-        }
-    }
-
-    pub(crate) fn gateway_index(&self, node: NodeId) -> usize {
-        let found = self.gateways.binary_search_by_key(&node, |gateway| gateway.node);
-        found.unwrap_or_else(|_| panic!("{node:?} is no gateway"))
-    }
-
-    /// The gateway nearest to a node: what goes between it and the wired part uses that; where nodes move, it changes, and the new
-    /// gateway builds its state from scratch (schemes.md 3.1).
-    ///
-    /// Nearest is what the routing table there says. If it knows no gateway, as AODV's after a break, the node would
-    /// ask for one, and the first to answer is the nearest by the links as they are.
-    fn nearest_gateway(&self, node: NodeId) -> Option<u32> {
-        let (now, routing) = (self.now(), &self.nodes[node.index()].routing);
-        let hops = |gateway: NodeId| if gateway == node { Some(0) } else { routing.hops_to(now, gateway) };
-        let known = self.gateways.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
-        known.min().map(|(_, gateway)| gateway).or_else(|| {
-            let gateways = self.gateways.iter().map(|gateway| gateway.node);
-            self.by_air.get_or_init(|| nearest_gateways(&self.hearers, gateways))[node.index()]
-        })
-    }
-
-    /// Who hears whom has changed: notes each node's gateway, which it keeps while it knows and reaches none.
-    pub(crate) fn reassign_gateways(&mut self) {
-        self.by_air.take();
-        if self.gateways.is_empty() {
-            return;
-        }
-        for index in 0..self.gateway_of.len() {
-            if let Some(nearest) = self.nearest_gateway(NodeId::from_index(index)) {
-                self.gateway_of[index] = Some(nearest);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! How long packets take over the next hops and in each node, which only the engine knows, beside what relays expect
 //! ([`meshpace_relay::Relay::k_hop_delay`]): `[measure] hop_delays`.
 
-use crate::network::Network;
-use meshpace_packet::{Class, Handle, Packet, Stop};
+use meshpace_packet::{Class, Packet, Stop};
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 
 /// By the node where the measurement begins and the egress.
 #[derive(Debug, Default)]
@@ -110,6 +108,33 @@ impl HopDelays {
         }
     }
 
+    /// The MAC of a node takes a packet, and the node's relay expects so much of it.
+    pub(crate) fn take(
+        &mut self,
+        now: Instant,
+        node: NodeId,
+        packet: &mut Packet,
+        expects: impl FnOnce(&Packet) -> Option<Span>,
+    ) {
+        if counts(packet) {
+            let estimate = expects(packet);
+            self.taken(node, packet.exit, now, estimate);
+            let stop = Stop { node, came: packet.arrived, taken: now, estimate };
+            packet.trail.get_or_insert_default().push(stop);
+        }
+    }
+
+    /// A packet has come to a node by radio.
+    pub(crate) fn arrive(&mut self, now: Instant, node: NodeId, packet: &mut Packet) {
+        let (egress, last) = (packet.exit, packet.exit == node);
+        if let Some(stop) = packet.trail.as_ref().and_then(|trail| trail.last()) {
+            self.passed(egress, now, stop);
+        }
+        for (hops, stop) in packet.trail.iter_mut().flat_map(|trail| trail.arrive(last)) {
+            self.arrived(egress, now, hops, &stop);
+        }
+    }
+
     fn taken(&mut self, node: NodeId, egress: NodeId, now: Instant, estimate: Option<Span>) {
         let second = self.rows.entry((node, egress)).or_default().second(now);
         second.taken += 1;
@@ -177,55 +202,4 @@ impl HopDelay {
 
 fn counts(packet: &Packet) -> bool {
     matches!(packet.class, Class::Data | Class::Ack)
-}
-
-impl<T: Copy + Debug> Network<T> {
-    /// What was measured.
-    #[must_use]
-    pub fn hop_delays(&self) -> Option<&HopDelays> {
-        self.hop_delays.as_deref()
-    }
-
-    /// The MAC of a node takes a packet.
-    #[inline]
-    pub(crate) fn note_taken(&mut self, node: u32, handle: Handle) {
-        if self.hop_delays.is_some() {
-            self.count_taken(node, handle);
-        }
-    }
-
-    #[inline(never)]
-    fn count_taken(&mut self, node: u32, handle: Handle) {
-        let now = self.now();
-        let Some(delays) = &mut self.hop_delays else { return };
-        let packet = self.packets.get_mut(handle);
-        if counts(packet) {
-            let estimate = self.nodes[node as usize].relay.k_hop_delay(packet);
-            delays.taken(NodeId(node), packet.exit, now, estimate);
-            let stop = Stop { node: NodeId(node), came: packet.arrived, taken: now, estimate };
-            packet.trail.get_or_insert_default().push(stop);
-        }
-    }
-
-    /// A packet has come to a node by radio.
-    #[inline]
-    pub(crate) fn note_arrived(&mut self, node: u32, handle: Handle) {
-        if self.hop_delays.is_some() {
-            self.count_arrived(node, handle);
-        }
-    }
-
-    #[inline(never)]
-    fn count_arrived(&mut self, node: u32, handle: Handle) {
-        let now = self.now();
-        let Some(delays) = &mut self.hop_delays else { return };
-        let packet = self.packets.get_mut(handle);
-        let (egress, last) = (packet.exit, packet.exit == NodeId(node));
-        if let Some(stop) = packet.trail.as_ref().and_then(|trail| trail.last()) {
-            delays.passed(egress, now, stop);
-        }
-        for (hops, stop) in packet.trail.iter_mut().flat_map(|trail| trail.arrive(last)) {
-            delays.arrived(egress, now, hops, &stop);
-        }
-    }
 }

@@ -5,11 +5,8 @@
 //! any header: `8 * (bytes + overhead * attempts)` bits.
 
 use super::by_account::ByAccount;
-use crate::network::Network;
 use meshpace_packet::{Account, Class};
-use meshpace_radio::MacPacket;
 use meshpace_units::Bytes;
-use std::fmt::Debug;
 
 /// What a node sent for an account, of one kind of packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +31,24 @@ impl Loads {
         self.0.of(account, class, Load::default)
     }
 
+    /// A data frame of an account goes out.
+    #[inline]
+    pub(crate) fn attempt(&mut self, account: Account, class: Class, size: Bytes) {
+        if let Some(load) = self.of(account, class) {
+            load.attempts += 1;
+            load.bytes += size;
+        }
+    }
+
+    /// The MAC is through with a packet of an account.
+    #[inline]
+    pub(crate) fn through(&mut self, account: Account, class: Class, size: Bytes) {
+        if let Some(load) = self.of(account, class) {
+            load.packets += 1;
+            load.packet_bytes += size;
+        }
+    }
+
     /// What was sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
     #[must_use]
     pub fn get(&self, account: Account) -> Option<[Load; 2]> {
@@ -43,32 +58,5 @@ impl Loads {
     /// Forgets everything counted.
     pub fn reset(&mut self) {
         self.0.clear();
-    }
-}
-
-impl<T: Copy + Debug> Network<T> {
-    /// A data frame goes out.
-    #[inline]
-    pub(crate) fn count_attempt(&mut self, node: u32, packet: &MacPacket) {
-        let carried = self.packets.get(packet.handle);
-        let Some(account) = carried.account else { return };
-        if let Some(load) = self.nodes[node as usize].loads.of(account, carried.class) {
-            load.attempts += 1;
-            load.bytes += packet.size;
-        }
-        if self.accounts.heard.is_some() {
-            self.note_conversation(node, packet.to, account, carried.class);
-        }
-    }
-
-    /// The MAC is through with a packet.
-    #[inline]
-    pub(crate) fn count_packet(&mut self, node: u32, packet: &MacPacket) {
-        let carried = self.packets.get(packet.handle);
-        let Some(account) = carried.account else { return };
-        if let Some(load) = self.nodes[node as usize].loads.of(account, carried.class) {
-            load.packets += 1;
-            load.packet_bytes += packet.size;
-        }
     }
 }

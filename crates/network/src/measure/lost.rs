@@ -1,11 +1,9 @@
 //! Where packets end that do not arrive: by account, place and cause.
 
 use super::by_account::ByAccount;
-use crate::network::Network;
-use meshpace_packet::{Account, Class, Handle};
+use meshpace_packet::{Account, Class};
 use meshpace_units::NodeId;
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 
 /// Why a packet went no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +73,7 @@ pub(crate) struct LostPackets {
 }
 
 impl LostPackets {
+    /// A packet goes no further.
     pub(crate) fn count(
         &mut self,
         account: Option<Account>,
@@ -89,29 +88,18 @@ impl LostPackets {
         }
     }
 
+    /// Those since counting began, in the order of accounts, places and causes.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Loss> + '_ {
+        let loss = |(&(account, data, place, cause), &packets)| Loss { account, data, place, cause, packets };
+        self.counted.iter().map(loss)
+    }
+
+    /// Data packets and acknowledgements of an account since time 0.
+    pub(crate) fn of(&self, account: Account) -> [u64; 2] {
+        self.all.get(account).copied().unwrap_or_default()
+    }
+
     pub(crate) fn reset(&mut self) {
         self.counted.clear();
-    }
-}
-
-impl<T: Copy + Debug> Network<T> {
-    /// The packets of accounts that were lost since counting began, in the order of accounts, places and causes.
-    pub fn losses(&self) -> impl Iterator<Item = Loss> + '_ {
-        let loss = |(&(account, data, place, cause), &packets)| Loss { account, data, place, cause, packets };
-        self.lost.counted.iter().map(loss)
-    }
-
-    /// The data packets and acknowledgements of an account that were lost since time 0.
-    #[must_use]
-    pub fn lost_of(&self, account: Account) -> [u64; 2] {
-        self.lost.all.get(account).copied().unwrap_or_default()
-    }
-
-    /// A packet goes no further in a mesh node.
-    #[cold]
-    pub(crate) fn note_loss(&mut self, node: u32, packet: Handle, cause: LossCause) {
-        let packet = self.packets.get(packet);
-        let place = LossPlace::Mesh(NodeId(node), packet.next_hop);
-        self.lost.count(packet.account, packet.class, place, cause);
     }
 }

@@ -4,10 +4,8 @@
 //! own probe is given to nobody, goes to a MAC that is free, and does not count.
 
 use super::by_account::ByAccount;
-use crate::network::Network;
-use meshpace_packet::{Account, Handle};
-use meshpace_units::Instant;
-use std::fmt::Debug;
+use meshpace_packet::{Account, Packet};
+use meshpace_units::{Instant, NodeId};
 
 /// How many of something there are, as time passes.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +53,7 @@ impl Level {
         self.most
     }
 
-    /// Mean over the time from `began` until it was [settled](Network::settle); `None` if that is none.
+    /// Mean over the time from `began` until it was [settled](crate::Network::settle); `None` if that is none.
     #[must_use]
     pub fn mean(&self, began: Instant) -> Option<f64> {
         let span = self.since.saturating_since(began);
@@ -105,41 +103,22 @@ impl Queues {
         self.by_node.iter_mut().flat_map(QueueLevels::levels).for_each(|level| level.begin(now));
     }
 
-    pub(crate) fn settle(&mut self, end: Instant) {
-        self.by_node.iter_mut().flat_map(QueueLevels::levels).for_each(|level| level.pass(end));
-    }
-}
-
-impl<T: Copy + Debug> Network<T> {
-    /// What waited, brought up to when the network was last [settled](Self::settle); `None` unless asked for.
-    #[must_use]
-    pub fn queues(&self) -> Option<&Queues> {
-        self.queues.as_deref()
-    }
-
     /// A packet comes to a node's queue, or has left it.
-    #[inline]
-    pub(crate) fn note_waiting(&mut self, node: u32, packet: Handle, comes: bool) {
-        if self.queues.is_some() {
-            self.count_waiting(node, packet, comes);
-        }
-    }
-
-    #[cold]
-    fn count_waiting(&mut self, node: u32, packet: Handle, comes: bool) {
-        let now = self.now();
-        let Some(queues) = &mut self.queues else { return };
-        let packet = self.packets.get(packet);
+    pub(crate) fn note(&mut self, now: Instant, node: NodeId, packet: &Packet, comes: bool) {
         if packet.is_probe() {
             return;
         }
-        let queue = &mut queues.by_node[node as usize];
+        let queue = &mut self.by_node[node.index()];
         let change = if comes { Level::more } else { Level::fewer };
         change(&mut queue.all, now);
         let Some(account) = packet.account else { return };
         if let Some(level) = queue.by_account.of(account, packet.class, || Level::new(now)) {
             change(level, now);
         }
+    }
+
+    pub(crate) fn settle(&mut self, end: Instant) {
+        self.by_node.iter_mut().flat_map(QueueLevels::levels).for_each(|level| level.pass(end));
     }
 }
 

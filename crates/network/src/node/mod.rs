@@ -1,12 +1,9 @@
 //! A mesh node: its station, relay and routing, and the link layer between them.
 
 mod arp;
-mod link_layer;
 mod processing;
-mod relay;
 
-pub(crate) use arp::ArpTable;
-pub(crate) use link_layer::LINK_LAYER_DELAY;
+pub(crate) use arp::{ArpTable, Resolution};
 pub(crate) use processing::Hosts;
 
 use crate::event::Alarm;

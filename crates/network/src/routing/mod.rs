@@ -1,9 +1,7 @@
 //! The network layer: who has which address, what sets out, and how nodes of the mesh forward it.
 
 mod addresses;
-mod forwarding;
 mod paths;
-mod sending;
 
 pub use addresses::{AddressBook, host, ipv6_of};
 pub(crate) use paths::Paths;

@@ -1,6 +1,5 @@
 //! The wired part: its links, the ways through them, and what drives both.
 
-mod forwarding;
 mod link;
 mod routes;
 

@@ -1,15 +1,15 @@
 //! From a scenario to a network at time 0.
 
+use super::Network;
 use crate::air::{Fading, FarFrames, Movement, RateTable};
 use crate::conversations::Accounts;
 use crate::event::{Alarm, EventQueue};
-use crate::gateway::{GatewayNode, nearest_gateways};
-use crate::measure::{LinkCounters, Loads, LostPackets, Queues};
-use crate::network::Network;
+use crate::gateway::Gateways;
+use crate::measure::{LinkCounters, Loads, Statistics};
 use crate::node::{ArpTable, Hosts, Listens, Node};
 use crate::routing::{AddressBook, Paths, host};
 use crate::wired::{WiredLink, WiredRoutes};
-use meshpace_gateway::{self as gateway, Counters, Gateway};
+use meshpace_gateway::{self as gateway, Gateway};
 use meshpace_packet::Packets;
 use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};
 use meshpace_radio::{Hearers, LinkLoss, Links, Losses, Phy, Reception, Station, StationConfig};
@@ -17,8 +17,7 @@ use meshpace_random::Stream;
 use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
 use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
 use meshpace_scenario::{self as scenario, Scenario};
-use meshpace_units::{Bytes, NodeId, Quantiles, Span};
-use std::cell::OnceCell;
+use meshpace_units::{Bytes, NodeId, Span};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -42,14 +41,14 @@ impl<T: Copy + Debug> Network<T> {
         let nodes: Vec<_> = (0..scenario.mesh.len())
             .map(|index| node(NodeId::from_index(index), scenario, &config, &paths, relays))
             .collect();
-        let watching_conversations: Vec<u32> = (0u32..)
+        let asking: Vec<u32> = (0u32..)
             .zip(&nodes)
             .filter(|(_, node)| node.relay.asks().conversations)
             .map(|(at, _)| at)
             .collect();
         if let Some(paths) = Arc::get_mut(&mut paths) {
             // DSDV begins with all routes, and asks for none later. Who watches conversations asks for their ways.
-            if watching_conversations.is_empty() {
+            if asking.is_empty() {
                 *paths = ShortestPaths::new(&[]);
             } else {
                 paths.forget();
@@ -57,24 +56,11 @@ impl<T: Copy + Debug> Network<T> {
         }
         let wired = wired_links(scenario, relays);
         let directions: Vec<_> = wired.iter().map(|link| (link.from, link.to)).collect();
-        let gateways: Vec<_> = scenario
-            .mesh
-            .iter()
-            .enumerate()
-            .filter(|(_, node)| node.gateway)
-            .map(|(index, _)| GatewayNode {
-                node: NodeId::from_index(index),
-                given_out: false,
-                machine: gateway.map(Gateway::new),
-                alarm: Alarm::default(),
-                before: Counters::default(),
-                waits: Quantiles::default(),
-                queue_max: 0,
-            })
-            .collect();
+        let at_gateways = scenario.mesh.iter().enumerate().filter(|(_, node)| node.gateway);
+        let at_gateways = at_gateways.map(|(index, _)| NodeId::from_index(index));
+        let gateways = Gateways::new(at_gateways, || gateway.map(Gateway::new), &hearers);
         let fading = radio.fading.as_ref().zip(positions.as_deref());
         let fading = fading.map(|(fading, positions)| Fading::new(fading, &links, positions));
-        let gateway_of = nearest_gateways(&hearers, gateways.iter().map(|gateway| gateway.node));
         if let Some(fading) = &fading {
             // Routes and gateways go by the means.
             fading.table_into(&mut hearers);
@@ -86,7 +72,6 @@ impl<T: Copy + Debug> Network<T> {
             queue: EventQueue::new(scenario.mesh.len()),
             on_air: vec![None; scenario.mesh.len()],
             far: FarFrames::default(),
-            watching_conversations,
             listening: nodes.iter().any(|node: &Node| node.listens != Listens::No),
             nodes,
             movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),
@@ -103,14 +88,12 @@ impl<T: Copy + Debug> Network<T> {
             wired_routes: WiredRoutes::new(&directions),
             addresses: AddressBook::new(scenario),
             gateways,
-            gateway_of,
-            by_air: OnceCell::new(),
             paths: Paths::default(),
-            hop_delays: scenario.measure.hop_delays.then(Box::default),
-            queues: scenario.measure.queues.then(|| Box::new(Queues::new(scenario.mesh.len()))),
-            graph: paths,
-            accounts: Accounts::new(counting.then_some(scenario.mesh.len()), epoch),
-            lost: LostPackets::default(),
+            accounts: Accounts::new(asking, paths, counting.then_some(scenario.mesh.len()), epoch),
+            statistics: Statistics::new(
+                scenario.measure.queues.then_some(scenario.mesh.len()),
+                scenario.measure.hop_delays,
+            ),
             frames: 0,
             control_packets: 0,
             failures_before: 0,

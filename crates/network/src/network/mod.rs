@@ -1,97 +1,99 @@
 //! The network, and the loop that drives it.
 //!
-//! Each concern adds its methods in a room of its own: [`crate::routing`] what sets out and how it is forwarded, [`crate::node`] link layer
-//! and relays, [`crate::air`] frames, [`crate::wired`] the links, [`crate::gateway`] what crosses between both, [`crate::conversations`] what
-//! relays ask of all of them, [`crate::measure`] what is counted.
+//! Each room beside this one has its own part of the state, and knows of the others only what it is told. Here they are
+//! joined: what a packet goes through on its way from room to room, a file for each step.
+
+mod build;
+mod conversations;
+mod counting;
+mod crossing;
+mod forwarding;
+mod frames;
+mod gateways;
+mod link_layer;
+mod movement;
+mod noting;
+mod paths;
+mod relays;
+mod sending;
+mod wired;
+
+pub use build::RelayFactory;
 
 use crate::air::{Fading, FarFrames, Movement, RateTable};
 use crate::conversations::Accounts;
 use crate::event::{Alarm, Event, EventQueue};
-use crate::gateway::GatewayNode;
-use crate::measure::{HopDelays, LostPackets, Queues};
+use crate::gateway::Gateways;
+use crate::measure::Statistics;
 use crate::node::{ArpTable, Hosts, Node};
 use crate::routing::{AddressBook, Paths};
 use crate::watch::{NodeState, Watch};
 use crate::wired::{WiredLink, WiredRoutes};
 use meshpace_packet::{Handle, Host, Packet, Packets};
 use meshpace_radio::{Action, Frame, Hearers, Losses, StationConfig};
-use meshpace_routing::{Action as RoutingAction, ShortestPaths};
+use meshpace_routing::Action as RoutingAction;
 use meshpace_units::{Instant, NodeId, Span};
-use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::fmt::Debug;
-use std::sync::Arc;
 
 /// Nodes, air, queues, routing, wired links and gateways of one run.
 ///
 /// `T` names the timers of whoever hangs on it, which happen in one total order with what happens here.
 pub struct Network<T> {
     /// The event queue, and with it the time.
-    pub(crate) queue: EventQueue<T>,
+    queue: EventQueue<T>,
     /// What all stations share.
-    pub(crate) config: StationConfig,
+    config: StationConfig,
     /// The mesh nodes.
-    pub(crate) nodes: Vec<Node>,
+    nodes: Vec<Node>,
     /// The frame that each node sent last, for those who receive it.
-    pub(crate) on_air: Vec<Option<Frame>>,
+    on_air: Vec<Option<Frame>>,
     /// Copies of frames, each with a packet of its own, on their way to receivers far away.
-    pub(crate) far: FarFrames,
+    far: FarFrames,
     /// Who hears whom.
-    pub(crate) hearers: Hearers,
+    hearers: Hearers,
     /// Who moves.
-    pub(crate) movement: Option<Movement>,
+    movement: Option<Movement>,
     /// How links' strengths change with time.
-    pub(crate) fading: Option<Fading>,
+    fading: Option<Fading>,
     /// What nodes take to hand on what they have received, if they take any time.
-    pub(crate) hosts: Option<Hosts>,
+    hosts: Option<Hosts>,
     /// Data rates.
-    pub(crate) rates: RateTable,
+    rates: RateTable,
     /// Links that lose frames.
-    pub(crate) losses: Losses,
+    losses: Losses,
     /// True if any node's relay listens.
-    pub(crate) listening: bool,
+    listening: bool,
     /// All packets under way.
-    pub(crate) packets: Packets,
+    packets: Packets,
     /// Packets that have come to the host that they are for, until they are fetched.
-    pub(crate) arrived: VecDeque<(Host, Packet)>,
+    arrived: VecDeque<(Host, Packet)>,
     /// Packets that have set out so far: the identity of the latest.
-    pub(crate) set_out: u64,
+    set_out: u64,
     /// The wired links, each direction by itself.
-    pub(crate) wired: Vec<WiredLink>,
+    wired: Vec<WiredLink>,
     /// The ways through them.
-    pub(crate) wired_routes: WiredRoutes,
+    wired_routes: WiredRoutes,
     /// Who has which address.
-    pub(crate) addresses: AddressBook,
-    /// The nodes between mesh and wired part, sorted by node.
-    pub(crate) gateways: Vec<GatewayNode>,
-    /// For every mesh node the index in `gateways` of the gateway between it and the wired part.
-    pub(crate) gateway_of: Vec<Option<u32>>,
-    /// The same by who hears whom now, if somebody has asked since that changed.
-    pub(crate) by_air: OnceCell<Vec<Option<u32>>>,
+    addresses: AddressBook,
+    /// The nodes between mesh and wired part.
+    gateways: Gateways,
     /// Paths that packets may name.
-    pub(crate) paths: Paths,
-    /// Delays over the next hops, if somebody wants them.
-    pub(crate) hop_delays: Option<Box<HopDelays>>,
-    /// What waits in the nodes' queues, if somebody wants to know.
-    pub(crate) queues: Option<Box<Queues>>,
-    /// Who could decode whom at the start.
-    pub(crate) graph: Arc<ShortestPaths>,
+    paths: Paths,
     /// Conversations that packets are accounted under.
-    pub(crate) accounts: Accounts,
-    /// Nodes whose relays ask for conversations.
-    pub(crate) watching_conversations: Vec<u32>,
-    /// Packets that went no further.
-    pub(crate) lost: LostPackets,
+    accounts: Accounts,
+    /// What is noted of packets on their way.
+    statistics: Statistics,
     /// Frames sent.
-    pub(crate) frames: u64,
+    frames: u64,
     /// Routing packets sent since counting began.
-    pub(crate) control_packets: u64,
+    control_packets: u64,
     /// Link failures that routing had noticed when counting began.
-    pub(crate) failures_before: u64,
+    failures_before: u64,
     /// Scratch, to save allocations.
-    pub(crate) mac_actions: Vec<Action>,
-    pub(crate) dropped: Vec<Handle>,
-    pub(crate) routing_actions: Vec<RoutingAction<Handle>>,
+    mac_actions: Vec<Action>,
+    dropped: Vec<Handle>,
+    routing_actions: Vec<RoutingAction<Handle>>,
 }
 
 /// What concerns whoever hangs on the network.

@@ -1,23 +1,23 @@
 //! The link layer: packets on their way down to the interface queue, and what resolves the addresses that they need.
 
-use super::arp::Resolution;
+use super::Network;
 use crate::event::Event;
 use crate::measure::LossCause;
-use crate::network::Network;
+use crate::node::Resolution;
 use meshpace_packet::{Arp, ArpOperation, Body, Class, Handle, Host, Packet};
 use meshpace_units::{NodeId, Span};
 use std::fmt::Debug;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// A packet takes this long through the link layer, on its way up and on its way down (ns2-behaviour 4.1).
-pub(crate) const LINK_LAYER_DELAY: Span = Span::from_micros(25);
+pub(super) const LINK_LAYER_DELAY: Span = Span::from_micros(25);
 
 /// Packets of address resolution, and those that waited for them, take this long instead (ns2-behaviour 4.2).
 const ARP_DELAY: Span = Span::from_micros(5);
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet whose next hop is noted in it comes to the link layer of `node` in `delay`, from above.
-    pub(crate) fn send_down(&mut self, node: u32, packet: Handle, delay: Span) {
+    pub(super) fn send_down(&mut self, node: u32, packet: Handle, delay: Span) {
         let next_hop = self.packets.get(packet).next_hop;
         let unknown = match (&self.nodes[node as usize].arp, next_hop) {
             (Some(table), Some(next_hop)) if !table.knows(next_hop) => Some(next_hop),
@@ -62,7 +62,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet of address resolution has been received. It does not pass the link layer.
-    pub(crate) fn arp_input(&mut self, node: u32, message: Arp) {
+    pub(super) fn arp_input(&mut self, node: u32, message: Arp) {
         let Some(table) = &mut self.nodes[node as usize].arp else { return };
         if let Some(packet) = table.learn(message.sender) {
             self.queue.schedule(self.queue.now() + ARP_DELAY, Event::Enqueue { node, packet });

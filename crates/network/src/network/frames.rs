@@ -1,8 +1,8 @@
 //! Frames from transmitters to receivers, and the stations' actions.
 
+use super::Network;
+use super::link_layer::LINK_LAYER_DELAY;
 use crate::event::Event;
-use crate::network::Network;
-use crate::node::LINK_LAYER_DELAY;
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class};
 use meshpace_radio::{Action, Frame, FrameKind, Hearer, MacPacket, Outcome, Signal};
@@ -16,7 +16,7 @@ const NEAR: Span = Span::from_micros(20);
 
 impl<T: Copy + Debug> Network<T> {
     /// The last bit of the frame that `from` sent arrives at `node`.
-    pub(crate) fn frame_ends(&mut self, node: u32, from: u32, watch: &mut (impl Watch + ?Sized)) {
+    pub(super) fn frame_ends(&mut self, node: u32, from: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         let Some(frame) = &self.on_air[from as usize] else { panic!("node {from} sent nothing") };
         let broadcast = if frame.to.is_none() { frame.packet } else { None };
@@ -37,7 +37,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The last bit of a frame from far away arrives at `node`.
-    pub(crate) fn far_frame_ends(&mut self, node: u32, copy: u32, watch: &mut (impl Watch + ?Sized)) {
+    pub(super) fn far_frame_ends(&mut self, node: u32, copy: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         let frame = self.far.take(copy);
         let mut actions = std::mem::take(&mut self.mac_actions);
@@ -56,13 +56,13 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The last bit of a frame that `from` sent for somebody else arrives at `node`, which listens.
-    pub(crate) fn overheard(&mut self, node: u32, from: u32) {
+    pub(super) fn overheard(&mut self, node: u32, from: u32) {
         let Some(frame) = self.on_air[from as usize] else { panic!("node {from} sent nothing") };
         self.overhear(node, &frame);
     }
 
     /// The last bit of a frame from far away that is for somebody else arrives at `node`, which listens.
-    pub(crate) fn far_overheard(&mut self, node: u32, copy: u32) {
+    pub(super) fn far_overheard(&mut self, node: u32, copy: u32) {
         let frame = self.far.take(copy);
         self.overhear(node, &frame);
         if let Some(packet) = frame.packet {
@@ -79,7 +79,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A station's deadline.
-    pub(crate) fn station_alarm(&mut self, node: u32, watch: &mut (impl Watch + ?Sized)) {
+    pub(super) fn station_alarm(&mut self, node: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         let mut actions = std::mem::take(&mut self.mac_actions);
         let station = &mut self.nodes[node as usize].station;
@@ -108,7 +108,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// Hands the station, which has been brought up to now, its next packet if it takes one, and sets its alarm.
-    pub(crate) fn feed(&mut self, node: u32) {
+    pub(super) fn feed(&mut self, node: u32) {
         self.offer(node);
         let deadline = self.nodes[node as usize].station.next_deadline(&self.config);
         self.queue.set_station(node, deadline);
@@ -116,7 +116,7 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Hands the station its next packet, if it takes one and there is one; then sets its alarm. Without a packet its alarm
     /// stays: it may have been postponed since the station was looked at last.
-    pub(crate) fn wake(&mut self, node: u32) {
+    pub(super) fn wake(&mut self, node: u32) {
         if self.offer(node) {
             let deadline = self.nodes[node as usize].station.next_deadline(&self.config);
             self.queue.set_station(node, deadline);
@@ -157,7 +157,7 @@ impl<T: Copy + Debug> Network<T> {
         self.frames += 1;
         watch.frame(now, frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
         if let (FrameKind::Data, Some(packet)) = (frame.kind, &frame.packet) {
-            self.count_attempt(node, packet);
+            self.note_attempt(node, packet);
         }
         self.on_air[node as usize] = Some(*frame);
         if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
@@ -264,7 +264,7 @@ impl<T: Copy + Debug> Network<T> {
         self.exchange_ended(node, true);
         match packet.to {
             Some(to) => {
-                self.count_packet(node, packet);
+                self.note_through(node, packet);
                 self.nodes[node as usize].links.toward(to).carried += 1;
                 self.packets.remove(packet.handle);
             }
@@ -275,7 +275,7 @@ impl<T: Copy + Debug> Network<T> {
     fn packet_given_up(&mut self, node: u32, packet: &MacPacket) {
         let to = packet.to.unwrap_or_else(|| panic!("a broadcast was given up: {packet:?}"));
         self.exchange_ended(node, false);
-        self.count_packet(node, packet);
+        self.note_through(node, packet);
         let class = self.packets.get(packet.handle).class;
         self.nodes[node as usize].links.toward(to).given_up(class);
         match class {

@@ -1,8 +1,8 @@
 //! The network layer of the mesh nodes: routing and forwarding.
 
+use super::Network;
 use crate::event::Event;
 use crate::measure::LossCause;
-use crate::network::Network;
 use meshpace_packet::{Body, Class, Handle, Host, Packet};
 use meshpace_routing::{Action, Control, DropReason, Protocol, Recipient};
 use meshpace_units::{Instant, NodeId, Span};
@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet that was received by radio reaches the network layer.
-    pub(crate) fn network_input(&mut self, node: u32, handle: Handle, from: NodeId) {
+    pub(super) fn network_input(&mut self, node: u32, handle: Handle, from: NodeId) {
         let packet = self.packets.get_mut(handle);
         if let Body::Control(message) = &packet.body {
             let (message, ttl) = (message.clone(), packet.ttl);
@@ -27,7 +27,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet enters the mesh at `node`: from an endpoint there, or from the wired part.
-    pub(crate) fn enters_mesh(&mut self, node: u32, mut packet: Packet) {
+    pub(super) fn enters_mesh(&mut self, node: u32, mut packet: Packet) {
         packet.entry = NodeId(node);
         packet.travelled = 0;
         packet.arrived = self.now();
@@ -46,14 +46,14 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The MAC gave up a data packet or TCP acknowledgement.
-    pub(crate) fn link_failed(&mut self, node: u32, next_hop: NodeId, handle: Handle) {
+    pub(super) fn link_failed(&mut self, node: u32, next_hop: NodeId, handle: Handle) {
         let info = self.packets.get(handle).info();
         self.with_routing(node, |routing, now, out| {
             routing.on_link_failure(now, next_hop, handle, &info, out);
         });
     }
 
-    pub(crate) fn routing_alarm(&mut self, node: u32) {
+    pub(super) fn routing_alarm(&mut self, node: u32) {
         if self.nodes[node as usize].routing_alarm.rings(self.queue.now()) {
             self.with_routing(node, |routing, now, out| routing.handle_timeout(now, out));
         }
@@ -96,7 +96,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// Sets the alarm of a node's routing.
-    pub(crate) fn arm_routing(&mut self, node: u32) {
+    pub(super) fn arm_routing(&mut self, node: u32) {
         let this = &mut self.nodes[node as usize];
         let deadline = this.routing.poll_timeout();
         this.routing_alarm.arm(deadline, Event::Routing(node), &mut self.queue);

@@ -1,6 +1,6 @@
 //! Packets that set out, and where they leave the mesh.
 
-use crate::network::Network;
+use super::Network;
 use meshpace_gateway::Side;
 use meshpace_packet::{Host, Packet, PacketId};
 use meshpace_units::NodeId;
@@ -33,7 +33,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The identity of a packet that sets out now.
-    pub(crate) fn next_id(&mut self) -> PacketId {
+    pub(super) fn next_id(&mut self) -> PacketId {
         self.set_out += 1;
         PacketId(self.set_out)
     }
@@ -50,7 +50,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet has come to the node where it leaves the mesh.
-    pub(crate) fn leaves_mesh(&mut self, node: u32, packet: Packet) {
+    pub(super) fn leaves_mesh(&mut self, node: u32, packet: Packet) {
         if packet.to == Host::Mesh(NodeId(node)) {
             self.arrived.push_back((packet.to, packet));
         } else {

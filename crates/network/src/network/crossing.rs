@@ -1,11 +1,11 @@
 //! What crosses a gateway, and what its machine is told and knows.
 
+use super::Network;
 use crate::event::Event;
 use crate::measure::{LossCause, LossPlace};
-use crate::network::Network;
 use meshpace_gateway::{
-    Action, Departure, FlowKey, FlowStats, Gateway, OwnLawFactory, Rewrite, Route, RttOption, Side, TcpView,
-    Treatment, Verdict,
+    Action, Departure, FlowKey, FlowStats, Gateway, Rewrite, Route, RttOption, Side, TcpView, Treatment,
+    Verdict,
 };
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Body, Host, Packet, PathId};
@@ -15,15 +15,15 @@ use std::net::IpAddr;
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet crosses a gateway, from the given side to the other.
-    pub(crate) fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
+    pub(super) fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
         let now = self.now();
-        let index = self.gateway_index(gateway);
-        if self.gateways[index].given_out && matches!(packet.body, Body::Opaque(_)) {
+        let index = self.gateways.index(gateway);
+        if self.gateways.at(index).given_out && matches!(packet.body, Body::Opaque(_)) {
             return self.arrived.push_back((Host::Mesh(gateway), packet));
         }
         // The machine reads segments: what is no TCP, and a real host's bytes, pass as they came.
         let Body::Tcp(segment) = packet.body else { return self.pass_on(side, gateway, packet) };
-        let Some(mut machine) = self.gateways[index].machine.take() else {
+        let Some(mut machine) = self.gateways.at(index).machine.take() else {
             return self.pass_on(side, gateway, packet);
         };
         let mesh_end = match side {
@@ -39,7 +39,7 @@ impl<T: Copy + Debug> Network<T> {
         let route = |_| self.route_from(gateway, mesh_end, path);
         let verdict = machine.handle(now, side, &view, Treatment::Pace, route, packet);
         let option_length = machine.option_length();
-        let this = &mut self.gateways[index];
+        let this = self.gateways.at(index);
         this.queue_max = this.queue_max.max(machine.held());
         this.machine = Some(machine);
         if let (Side::Wired, Verdict::Forward(..), 1..) = (side, &verdict, segment.payload) {
@@ -52,14 +52,14 @@ impl<T: Copy + Debug> Network<T> {
             }
             Verdict::Dropped(_) => {
                 let place = LossPlace::Mesh(gateway, None);
-                self.lost.count(account, class, place, LossCause::Gateway);
+                self.statistics.lose(account, class, place, LossCause::Gateway);
             }
             Verdict::Held | Verdict::Consumed(_) | Verdict::Duplicate(_) => {}
         }
         self.run_gateway(index);
     }
 
-    pub(crate) fn pass_on(&mut self, side: Side, gateway: NodeId, mut packet: Packet) {
+    pub(super) fn pass_on(&mut self, side: Side, gateway: NodeId, mut packet: Packet) {
         match (side, packet.to) {
             (Side::Wireless, _) => self.forward_wired(Host::Mesh(gateway), packet),
             (Side::Wired, Host::Mesh(exit)) => {
@@ -70,9 +70,9 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    pub(crate) fn gateway_alarm(&mut self, index: u32) {
+    pub(super) fn gateway_alarm(&mut self, index: u32) {
         let now = self.now();
-        let this = &mut self.gateways[index as usize];
+        let this = self.gateways.at(index as usize);
         if this.alarm.rings(now) {
             if let Some(machine) = &mut this.machine {
                 machine.handle_timeout(now);
@@ -84,15 +84,15 @@ impl<T: Copy + Debug> Network<T> {
     /// Takes out what a gateway releases, and sets its alarm.
     fn run_gateway(&mut self, index: usize) {
         let now = self.now();
-        let node = self.gateways[index].node;
+        let node = self.gateways.at(index).node;
         let next =
             |machine: &mut Gateway<Packet>| Some((machine.poll_transmit(now)?, machine.option_length()));
-        while let Some((departure, option_length)) = self.gateways[index].machine.as_mut().and_then(next) {
+        while let Some((departure, option_length)) = self.gateways.at(index).machine.as_mut().and_then(next) {
             let Departure { mut packet, action, held_since, .. } = departure;
             match action {
                 Action::Release { strip, mark } => {
                     if let Some(since) = held_since {
-                        self.gateways[index].waits.record(now - since);
+                        self.gateways.at(index).waits.record(now - since);
                     }
                     if strip {
                         packet = with_option(packet, RttOption::Strip, option_length);
@@ -106,7 +106,7 @@ impl<T: Copy + Debug> Network<T> {
                 Action::Discard(_) => {}
             }
         }
-        let this = &mut self.gateways[index];
+        let this = self.gateways.at(index);
         let deadline = this.machine.as_ref().and_then(|machine| machine.poll_timeout());
         this.alarm.arm(deadline, Event::Gateway(index as u32), &mut self.queue);
     }
@@ -117,17 +117,10 @@ impl<T: Copy + Debug> Network<T> {
     pub fn paced_at_gateway(&self, connection: &FlowKey, path: Option<PathId>) -> Option<FlowStats> {
         let Some(Host::Mesh(node)) = self.addresses.host(connection.wireless.address) else { return None };
         let gateway = match path {
-            Some(path) => self.gateway_index(self.paths.nodes(path)[0]),
-            None => self.gateway_index_for(node)? as usize,
+            Some(path) => self.gateways.index(self.paths.nodes(path)[0]),
+            None => self.gateway_index_for(node)?,
         };
-        self.gateways[gateway].machine.as_ref()?.flow(connection)
-    }
-
-    /// A law of the caller's paces what goes into the mesh, at every gateway where a scheme acts; before [`start`](Self::start).
-    pub fn pace_gateways_by(&mut self, law: &OwnLawFactory) {
-        for machine in self.gateways.iter_mut().filter_map(|gateway| gateway.machine.as_mut()) {
-            machine.pace_by(law.clone());
-        }
+        self.gateways.all()[gateway].machine.as_ref()?.flow(connection)
     }
 
     /// The wireless way to a host of the mesh from its gateway, as that has it (schemes.md 1.2). `path` is what packets to the

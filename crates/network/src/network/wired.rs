@@ -1,8 +1,8 @@
 //! Forwarding over the wired part, and what drives the relays of its links.
 
+use super::Network;
 use crate::event::Event;
 use crate::measure::{LossCause, LossPlace};
-use crate::network::Network;
 use meshpace_gateway::Side;
 use meshpace_packet::{Class, Handle, Host, Packet};
 use meshpace_relay::{Here, Relay};
@@ -11,7 +11,7 @@ use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
     /// Sends a packet over the wired part, from `here` on.
-    pub(crate) fn forward_wired(&mut self, here: Host, packet: Packet) {
+    pub(super) fn forward_wired(&mut self, here: Host, packet: Packet) {
         let goal = match packet.to {
             Host::Wired(_) => packet.to,
             Host::Mesh(node) => match self.way_into_mesh(node, &packet) {
@@ -35,7 +35,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet's first bit leaves.
-    pub(crate) fn start_sending(&mut self, link: u32, handle: Handle) {
+    pub(super) fn start_sending(&mut self, link: u32, handle: Handle) {
         let size = self.packets.get(handle).size;
         let this = &mut self.wired[link as usize];
         this.sending = true;
@@ -45,14 +45,14 @@ impl<T: Copy + Debug> Network<T> {
         self.queue.schedule(arrives, Event::WiredArrival { link, packet: handle });
     }
 
-    pub(crate) fn wired_sent(&mut self, link: u32) {
+    pub(super) fn wired_sent(&mut self, link: u32) {
         let this = &mut self.wired[link as usize];
         this.sending = false;
         this.count.carried += 1;
         self.send_wired(link);
     }
 
-    pub(crate) fn wired_arrival(&mut self, link: u32, handle: u32) {
+    pub(super) fn wired_arrival(&mut self, link: u32, handle: u32) {
         let packet = self.packets.take(handle);
         let here = self.wired[link as usize].to;
         if packet.to == here {
@@ -67,13 +67,13 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet reaches the queue of a directed wired link.
-    pub(crate) fn enqueue_wired(&mut self, link: u32, packet: Handle) {
+    pub(super) fn enqueue_wired(&mut self, link: u32, packet: Handle) {
         self.with_wired_relay(link, |relay, here| relay.enqueue(here, packet));
         self.send_wired(link);
     }
 
     /// Puts the next packet on a wired link, if it is free.
-    pub(crate) fn send_wired(&mut self, link: u32) {
+    pub(super) fn send_wired(&mut self, link: u32) {
         let this = &self.wired[link as usize];
         if this.sending || this.relay.is_empty() {
             return;
@@ -83,7 +83,7 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    pub(crate) fn wired_relay_alarm(&mut self, link: u32) {
+    pub(super) fn wired_relay_alarm(&mut self, link: u32) {
         if self.wired[link as usize].relay_alarm.rings(self.queue.now()) {
             self.with_wired_relay(link, |relay, here| relay.handle_timeout(here));
             self.send_wired(link);
@@ -98,7 +98,7 @@ impl<T: Copy + Debug> Network<T> {
         let answer = call(this.relay.as_mut(), &mut here);
         while let Some(handle) = self.dropped.pop() {
             let packet = self.packets.take(handle);
-            self.lost.count(packet.account, packet.class, LossPlace::Wired(link), LossCause::Queue);
+            self.statistics.lose(packet.account, packet.class, LossPlace::Wired(link), LossCause::Queue);
             match packet.class {
                 Class::Data => this.count.data_drops += 1,
                 Class::Ack => this.count.ack_drops += 1,

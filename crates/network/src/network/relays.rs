@@ -1,10 +1,10 @@
 //! The relay of a mesh node, the queue before its MAC: what it sees of its node, and what drives it.
 
+use super::Network;
 use crate::air::RateTable;
 use crate::conversations::{Accounts, airtime};
 use crate::event::Event;
 use crate::measure::LossCause;
-use crate::network::Network;
 use crate::routing::{AddressBook, Paths};
 use meshpace_packet::{Account, Handle, Host, Packet, PathId};
 use meshpace_radio::backoff::Intervals;
@@ -78,8 +78,7 @@ impl NodeView for View<'_> {
     }
 
     fn conversations_counted(&mut self, account: Account) -> Option<u32> {
-        let heard = self.accounts.heard.as_mut();
-        heard.unwrap_or_else(|| panic!("no relay asks for what is counted")).along(self.now, account)
+        self.accounts.counted(self.now, account)
     }
 
     fn senses(&self, hearer: NodeId, sender: NodeId) -> bool {
@@ -94,7 +93,7 @@ impl NodeView for View<'_> {
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet reaches the queue of a mesh node.
-    pub(crate) fn enqueue(&mut self, node: u32, packet: Handle) {
+    pub(super) fn enqueue(&mut self, node: u32, packet: Handle) {
         self.note_waiting(node, packet, true);
         self.with_relay(node, |relay, here| relay.enqueue(here, packet));
         self.count_dropped(node);
@@ -102,7 +101,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The packet that a mesh node sends next.
-    pub(crate) fn dequeue(&mut self, node: u32) -> Option<Handle> {
+    pub(super) fn dequeue(&mut self, node: u32) -> Option<Handle> {
         let packet = self.with_relay(node, |relay, here| relay.dequeue(here));
         self.count_dropped(node);
         if let Some(packet) = packet {
@@ -112,7 +111,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// Drops the waiting packets that routing names.
-    pub(crate) fn purge_relay(&mut self, node: u32, wanted: &mut dyn FnMut(&Packet) -> bool) {
+    pub(super) fn purge_relay(&mut self, node: u32, wanted: &mut dyn FnMut(&Packet) -> bool) {
         self.with_relay(node, |relay, here| relay.purge(here, wanted));
         while let Some(handle) = self.dropped.pop() {
             self.note_waiting(node, handle, false);
@@ -121,7 +120,7 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    pub(crate) fn relay_alarm(&mut self, node: u32) {
+    pub(super) fn relay_alarm(&mut self, node: u32) {
         if self.nodes[node as usize].relay_alarm.rings(self.queue.now()) {
             self.with_relay(node, |relay, here| relay.handle_timeout(here));
             self.count_dropped(node);
@@ -130,21 +129,21 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A conversation has begun or ended, and the relay of a mesh node asks for them.
-    pub(crate) fn conversations_changed(&mut self, node: u32) {
+    pub(super) fn conversations_changed(&mut self, node: u32) {
         self.with_relay(node, |relay, here| relay.handle_timeout(here));
         self.count_dropped(node);
         self.wake(node);
     }
 
     /// A mesh node has read a frame, and its relay listens.
-    pub(crate) fn tell_heard(&mut self, node: u32, heard: &Heard<'_>) {
+    pub(super) fn tell_heard(&mut self, node: u32, heard: &Heard<'_>) {
         self.with_relay(node, |relay, here| relay.heard(here, heard));
         self.count_dropped(node);
     }
 
     /// The packet in the MAC is through, sent or given up.
     #[inline]
-    pub(crate) fn exchange_ended(&mut self, node: u32, sent: bool) {
+    pub(super) fn exchange_ended(&mut self, node: u32, sent: bool) {
         if self.nodes[node as usize].exchanges.is_some() {
             self.tell_exchange(node, sent);
         }
@@ -164,8 +163,7 @@ impl<T: Copy + Debug> Network<T> {
 
     /// For relays that ask for shares of the air.
     fn note_airtime(&mut self, node: u32, report: &Report) {
-        let (Report::Sent(exchange) | Report::GivenUp(exchange), Some(shares)) =
-            (report, &mut self.accounts.shares)
+        let (Report::Sent(exchange) | Report::GivenUp(exchange), true) = (report, self.accounts.shared())
         else {
             return;
         };
@@ -173,7 +171,7 @@ impl<T: Copy + Debug> Network<T> {
         if let (Some(to), Some(account)) = (exchange.next_hop, account) {
             let sent = matches!(report, Report::Sent(_));
             let airtime = airtime(exchange, sent, &self.config.phy);
-            shares.note(self.queue.now(), NodeId(node), to, account, airtime);
+            self.accounts.note_airtime(self.queue.now(), (NodeId(node), to), account, airtime);
         }
     }
 
@@ -184,7 +182,7 @@ impl<T: Copy + Debug> Network<T> {
         receiver.relay.tells(self.queue.now(), NodeId(node))
     }
 
-    pub(crate) fn report_to_relay(&mut self, node: u32, report: &Report) {
+    pub(super) fn report_to_relay(&mut self, node: u32, report: &Report) {
         self.with_relay(node, |relay, here| relay.reported(here, report));
         self.count_dropped(node);
     }

@@ -1,0 +1,43 @@
+//! Nodes move and links fade: who hears whom changes.
+
+use super::Network;
+use crate::air::{Fading, Movement};
+use crate::event::Event;
+use meshpace_radio::Position;
+use std::fmt::Debug;
+
+impl<T: Copy + Debug> Network<T> {
+    /// Where the nodes are, looked at every 100 ms; `None`: where they were at the beginning.
+    #[must_use]
+    pub fn places(&self) -> Option<&[Position]> {
+        self.movement.as_ref().map(Movement::positions)
+    }
+
+    /// Schedules the next look at who hears whom, if that changes.
+    pub(super) fn schedule_movement(&mut self) {
+        let fading = self.fading.as_ref().map(Fading::step);
+        if let Some(step) = fading.or(self.movement.is_some().then_some(Movement::STEP)) {
+            self.queue.schedule(self.now() + step, Event::Movement);
+        }
+    }
+
+    /// True if who hears whom changes.
+    pub(super) const fn links_change(&self) -> bool {
+        self.movement.is_some() || self.fading.is_some()
+    }
+
+    pub(super) fn nodes_move(&mut self) {
+        let now = self.now();
+        if let Some(movement) = &mut self.movement {
+            movement.advance(now, &mut self.hearers);
+            self.losses.mark(&mut self.hearers);
+        }
+        if let Some(fading) = &mut self.fading {
+            fading.advance();
+            fading.table_into(&mut self.hearers);
+            self.losses.mark(&mut self.hearers);
+        }
+        self.reassign_gateways();
+        self.schedule_movement();
+    }
+}
