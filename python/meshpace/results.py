@@ -46,6 +46,7 @@ class FlowResult(_From):
     delay_std_s: float | None
     delay_p50_s: float | None
     delay_p95_s: float | None
+    delay_p99_s: float | None
     srtt_s: float | None
     pacing_rate_bps: float | None
     pacing_interval_s: float | None

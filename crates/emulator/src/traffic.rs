@@ -56,6 +56,8 @@ pub struct TrafficResult {
     pub delay_p50_s: Option<f64>,
     /// What 95 % do not exceed.
     pub delay_p95_s: Option<f64>,
+    /// What 99 % do not exceed.
+    pub delay_p99_s: Option<f64>,
 }
 
 impl Traffic {
@@ -116,6 +118,7 @@ impl Traffic {
                 delay_mean_s: (pair.delivered > 0).then(|| pair.total_delay / pair.delivered as f64),
                 delay_p50_s: pair.delays.quantile(0.5).map(Span::as_secs_f64),
                 delay_p95_s: pair.delays.quantile(0.95).map(Span::as_secs_f64),
+                delay_p99_s: pair.delays.quantile(0.99).map(Span::as_secs_f64),
             }
         };
         self.pairs.into_iter().map(row).collect()

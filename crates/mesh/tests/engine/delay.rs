@@ -180,8 +180,9 @@ fn percentiles_are_those_of_the_delays() {
     assert_eq!(packets, 50.0, "{f:?}");
     close("median", f.delay_p50_s.expect("packets"), 0.25, 0.01);
     close("95 %", f.delay_p95_s.expect("packets"), 0.48, 0.01);
+    close("99 %", f.delay_p99_s.expect("packets"), 0.50, 0.01);
     close("mean", delay(&f), 0.255, 0.001);
     let silent =
         run(&format!("{HOP}{}{hosts}{}", measure(10.0, 9.0), flow("a", "b", burst))).flows[0].clone();
-    assert_eq!((silent.delay_p50_s, silent.delay_p95_s), (None, None));
+    assert_eq!((silent.delay_p50_s, silent.delay_p95_s, silent.delay_p99_s), (None, None, None));
 }

@@ -68,9 +68,14 @@ fn summary(name: &str, result: RunResult) -> String {
         flow.load.clear();
         (flow.acks_sent, flow.timer_acks, flow.pacing_interval_acks_s, flow.khd_acks_s) =
             (None, None, None, None);
+        flow.delay_p99_s = None;
     }
     let later = ["\"load\":[]", "\"acks_sent\":null", "\"timer_acks\":null"];
-    let later = later.into_iter().chain(["\"pacing_interval_acks_s\":null", "\"khd_acks_s\":null"]);
+    let later = later.into_iter().chain([
+        "\"pacing_interval_acks_s\":null",
+        "\"khd_acks_s\":null",
+        "\"delay_p99_s\":null",
+    ]);
     let hash = later
         .fold(json(bare), |json, field| json.replace(&format!(",{field}"), ""))
         .bytes()
