@@ -24,6 +24,7 @@ PARAMETERS: Spec = SCHEMA["scheme"]["additionalProperties"]["properties"]
 APPS = {
     "ftp": ("segment", "window"),
     "cbr": ("udp_header",),
+    "echo": ("udp_header",),
     "http": ("segment", "window", "file_mean", "file_shape", "pause_mean", "connection_per_file", "file_clock"),
     "self-similar": ("udp_header", "file_mean", "file_shape", "pause_mean"),
     "transfer": ("bytes", "segment", "window"),
@@ -104,8 +105,9 @@ def _flow(rng: random.Random, ends: Sequence[str]) -> dict[str, Any]:
     app = rng.choice(sorted(APPS))
     flow = {"from": rng.choice(ends), "to": rng.choice(ends), "app": app}
     flow |= _drawn(rng, SCHEMA["flow"]["items"], APPS[app], 0.3)
-    if app in {"cbr", "self-similar"}:
-        flow |= {"packet": rng.choice((100, 1000, 2276)), "rate": rng.choice((1000, 1e5, 1e7))}
+    if app in {"cbr", "echo", "self-similar"}:
+        flow["packet"] = rng.choice((100, 1000, 2276))
+        flow |= {"interval": rng.choice((0.001, 0.2))} if app == "echo" else {"rate": rng.choice((1000, 1e5, 1e7))}
     if app == "transfer":
         flow.setdefault("bytes", 100_000)
     elif rng.random() < 0.3:

@@ -214,6 +214,15 @@ class Runs(Sequence[Run]):
 
         return flows_table((run["scenario"], (), run.result) for run in self._runs)
 
+    def flows(self) -> pa.Table:
+        """Means over the runs with 95 % confidence half-widths (``_ci95``), a row a flow."""
+        import pyarrow as pa
+
+        from meshpace.sweeps.by_flow import frame
+
+        runs = [run.result for run in self._runs]
+        return pa.Table.from_pylist(list(frame({"scenario": runs[0]["scenario"], "scheme": runs[0]["scheme"]}, runs)))
+
     def to_pandas(self) -> Any:
         """The same as a data frame; needs pandas."""
         return self.table().to_pandas()
@@ -228,6 +237,8 @@ class Runs(Sequence[Run]):
             "hops",
             "goodput_bps",
             "delay_mean_s",
+            "delay_p95_s",
+            "delay_p99_s",
             "retransmits",
             "timeouts",
         )
@@ -272,6 +283,21 @@ class SweepResult:
 
         return pa.Table.from_pylist(self._means())
 
+    def flows(self) -> pa.Table:
+        """Means with 95 % confidence half-widths (``_ci95``) flow by flow, a row a point, scheme and flow."""
+        import pyarrow as pa
+
+        from meshpace.sweeps.by_flow import frame
+
+        names = self.swept.scenario_names()
+        return pa.Table.from_pylist(
+            [
+                row
+                for cell, runs in self.swept.runs.items()
+                for row in frame({"scenario": names[cell.source], "scheme": cell.scheme_name, **dict(cell.point)}, runs)
+            ]
+        )
+
     def _means(self) -> list[dict[str, Any]]:
         from meshpace.sweeps.figures import shown
 
@@ -295,7 +321,7 @@ class SweepResult:
     def save(self, path: str | Path) -> None:
         """Writes a file by its ending, whole or not at all.
 
-        ``.csv``, ``.parquet``, ``.pdf`` (figures), ``.html`` (the report).
+        ``.csv``, ``.parquet``, ``.pdf`` (figures), ``.svg`` (the first of them), ``.html`` (the report).
 
         Raises:
             OutputError: it ends otherwise.
@@ -304,7 +330,7 @@ class SweepResult:
         from meshpace.sweeps.command import Outputs, write
 
         target = Path(path)
-        kinds = {".csv": "csv", ".parquet": "parquet", ".pdf": "pdf", ".html": "report"}
+        kinds = {".csv": "csv", ".parquet": "parquet", ".pdf": "pdf", ".svg": "svg", ".html": "report"}
         if target.suffix not in kinds:
             raise OutputError(f"{path}: found {target.suffix!r}; allowed: {', '.join(kinds)}")
         with replacing(target) as draft:

@@ -6,7 +6,7 @@ from meshpace.engine import Job, ScenarioError, resolve, schemes_in_use
 
 _BY_GATEWAYS = ("none", "wireless-khd")
 """Paces of senders that are none without a gateway: wireless-khd needs what the gateway tells (schemes.md 3.2)."""
-_NO_TCP = ("cbr", "self-similar")
+_NO_TCP = ("cbr", "echo", "self-similar")
 
 
 def unpaced(job: Job) -> dict[str, list[str]]:

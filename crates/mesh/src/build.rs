@@ -1,7 +1,7 @@
 //! From a scenario to a simulation at time 0.
 
 use crate::ends::{Directory, FlowEnds};
-use crate::flow::{Application, ConnectionSource, RunningFlow, TcpFlow, Transport};
+use crate::flow::{Application, ConnectionSource, RunningFlow, TcpFlow, Transport, UdpFlow};
 use crate::measure::{Baseline, Meter};
 use crate::probe::Probe;
 use crate::schemes::{ChosenSchemes, FlowScheme};
@@ -71,8 +71,10 @@ fn flow<'a>(
     let ends = FlowEnds::new(scenario, index);
     let stream = |name| Stream::new(scenario.seed, name, index as u64);
     let transport = match spec.app {
-        scenario::App::Cbr { udp_header, .. } | scenario::App::SelfSimilar { udp_header, .. } => {
-            Transport::Udp { sent: 0, header: udp_header }
+        scenario::App::Cbr { udp_header, .. }
+        | scenario::App::Echo { udp_header, .. }
+        | scenario::App::SelfSimilar { udp_header, .. } => {
+            Transport::Udp(UdpFlow { sent: 0, header: udp_header, round_trip: None })
         }
         _ => {
             let past = Baseline::default();

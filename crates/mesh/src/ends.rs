@@ -133,6 +133,6 @@ impl Key {
 fn protocol_of(flow: &Flow) -> u8 {
     match flow.app {
         App::Ftp | App::Transfer { .. } | App::Http { .. } => protocol::TCP,
-        App::Cbr { .. } | App::SelfSimilar { .. } => protocol::UDP,
+        App::Cbr { .. } | App::Echo { .. } | App::SelfSimilar { .. } => protocol::UDP,
     }
 }

@@ -33,14 +33,19 @@ pub struct RunningFlow<'a> {
 /// A flow's transport.
 pub enum Transport {
     /// Datagrams.
-    Udp {
-        /// Packets sent so far.
-        sent: u64,
-        /// Bytes of the UDP header.
-        header: Bytes,
-    },
+    Udp(UdpFlow),
     /// A TCP connection.
     Tcp(Box<TcpFlow>),
+}
+
+/// Both ends of a flow of datagrams.
+pub struct UdpFlow {
+    /// Packets that the sender has sent so far.
+    pub sent: u64,
+    /// Bytes of the UDP header.
+    pub header: Bytes,
+    /// From the latest request that was answered until its answer; `None` before, and where nobody answers.
+    pub round_trip: Option<Span>,
 }
 
 /// Both ends of a TCP connection.

@@ -277,6 +277,7 @@ fn app_name(app: &App) -> &'static str {
         App::Transfer { .. } => "transfer",
         App::Http { .. } => "http",
         App::Cbr { .. } => "cbr",
+        App::Echo { .. } => "echo",
         App::SelfSimilar { .. } => "self-similar",
     }
 }

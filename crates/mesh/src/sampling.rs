@@ -36,7 +36,7 @@ impl Simulation<'_> {
     /// What a flow's ends have counted since time 0.
     pub(crate) fn counters(&self, flow: usize) -> Baseline {
         match &self.flows[flow].transport {
-            Transport::Udp { sent, .. } => Baseline { segments: *sent, ..Baseline::default() },
+            Transport::Udp(udp) => Baseline { segments: udp.sent, ..Baseline::default() },
             Transport::Tcp(tcp) => tcp.source.past.and(&Baseline::of(&tcp.sender, &tcp.receiver)),
         }
     }
@@ -92,7 +92,10 @@ impl Simulation<'_> {
     fn flow_sample(&self, flow: usize) -> FlowSample {
         let delivered = Bytes(self.meter.flows[flow].delivered_bytes);
         let empty = FlowSample { events: self.events(flow), ..FlowSample::of(flow, delivered) };
-        let Transport::Tcp(tcp) = &self.flows[flow].transport else { return empty };
+        let tcp = match &self.flows[flow].transport {
+            Transport::Udp(udp) => return FlowSample { rtt: udp.round_trip, ..empty },
+            Transport::Tcp(tcp) => tcp,
+        };
         let sender = &tcp.sender;
         let mut sample = FlowSample {
             cwnd: sender.cwnd(),

@@ -1,6 +1,7 @@
 //! Applications: what is offered to the transport, and when.
 
-use crate::flow::{RunningFlow, Transport};
+use crate::ends::Role;
+use crate::flow::{RunningFlow, Transport, UdpFlow};
 use crate::simulation::{Simulation, Timer};
 use meshpace_packet::{Body, Class, Datagram, Packet, Stamp};
 use meshpace_scenario::App;
@@ -40,6 +41,10 @@ impl Simulation<'_> {
             App::Cbr { rate, packet, .. } => {
                 self.send_datagram(flow, packet);
                 self.next_datagram(flow, packet, rate);
+            }
+            App::Echo { packet, interval, .. } => {
+                self.send_datagram(flow, packet);
+                self.wake_application(flow, interval);
             }
             App::SelfSimilar { rate, packet, burst_mean, shape, .. } => {
                 let application = &mut self.flows[flow as usize].application;
@@ -118,7 +123,9 @@ impl Simulation<'_> {
             App::Http { file_mean, file_shape, .. } => whole_bytes(
                 application.stream.pareto(pareto_scale(file_mean.0 as f64, file_shape), file_shape),
             ),
-            App::Cbr { .. } | App::SelfSimilar { .. } => unreachable!("{} runs over UDP", spec.id),
+            App::Cbr { .. } | App::Echo { .. } | App::SelfSimilar { .. } => {
+                unreachable!("{} runs over UDP", spec.id)
+            }
         };
         application.started = now;
         application.first_packet = None;
@@ -152,24 +159,40 @@ impl Simulation<'_> {
                 let pause = application.stream.exponential(pause_mean.as_secs_f64());
                 self.network.schedule(now + Span::from_secs_f64(pause), Timer::Application(flow));
             }
-            App::Ftp | App::Cbr { .. } | App::SelfSimilar { .. } => {}
+            App::Ftp | App::Cbr { .. } | App::Echo { .. } | App::SelfSimilar { .. } => {}
         }
     }
 
     fn send_datagram(&mut self, flow: u32, payload: Bytes) {
         let now = self.now();
-        let RunningFlow { from, ends, paths, account, transport, .. } = &mut self.flows[flow as usize];
-        let Transport::Udp { sent, header } = transport else { unreachable!("flow {flow} runs over UDP") };
+        let sent = &mut self.udp(flow).sent;
         let stamp = Stamp { number: *sent, sent: now };
         *sent += 1;
-        let (source_port, destination_port) = (ends.sender.port(), ends.receiver.port());
+        self.put_datagram(flow, Role::Sender, payload, stamp);
+    }
+
+    /// An end of a flow sends a datagram to the other one.
+    fn put_datagram(&mut self, flow: u32, by: Role, payload: Bytes, stamp: Stamp) {
+        let header = self.udp(flow).header;
+        let RunningFlow { from, to, ends, paths, account, .. } = &self.flows[flow as usize];
+        let (here, source, destination) = match by {
+            Role::Sender => (*from, ends.sender, ends.receiver),
+            Role::Receiver => (*to, ends.receiver, ends.sender),
+        };
+        let (source_port, destination_port) = (source.port(), destination.port());
         let body = Body::Udp(Datagram { source_port, destination_port, payload, stamp });
-        let size = payload + *header + IP_HEADER;
-        let mut packet = Packet::new(ends.sender.ip(), ends.receiver.ip(), size, Class::Data, body);
-        packet.path = paths.map(|[there, _]| there);
+        let size = payload + header + IP_HEADER;
+        let mut packet = Packet::new(source.ip(), destination.ip(), size, Class::Data, body);
+        packet.path = paths.map(|[there, back]| if by == Role::Sender { there } else { back });
         packet.account = *account;
-        let from = *from;
-        self.network.send(from, packet);
+        self.network.send(here, packet);
+    }
+
+    fn udp(&mut self, flow: u32) -> &mut UdpFlow {
+        match &mut self.flows[flow as usize].transport {
+            Transport::Udp(udp) => udp,
+            Transport::Tcp(_) => unreachable!("flow {flow} runs over UDP"),
+        }
     }
 
     /// The next packet follows when this one's payload has passed at the flow's rate.
@@ -194,12 +217,21 @@ impl Simulation<'_> {
         self.network.schedule(at, Timer::Application(flow));
     }
 
-    /// A datagram arrives; only the first copy of it counts.
-    pub(crate) fn datagram_arrives(&mut self, flow: u32, datagram: &Datagram, travelled: u32) {
+    /// A datagram arrives at an end of its flow; only the first copy of it counts. A request for an echo is answered with
+    /// what it says, and the answer is what counts: its delay is that of both ways.
+    pub(crate) fn datagram_arrives(&mut self, flow: u32, at: Role, datagram: &Datagram, travelled: u32) {
         let now = self.now();
+        if let (App::Echo { .. }, Role::Receiver) = (self.flows[flow as usize].spec.app, at) {
+            self.put_datagram(flow, Role::Receiver, datagram.payload, datagram.stamp);
+            return;
+        }
         let meter = &mut self.meter.flows[flow as usize];
         if meter.is_first_copy(datagram.stamp.number) {
-            meter.counts(now - datagram.stamp.sent, travelled);
+            let delay = now - datagram.stamp.sent;
+            meter.counts(delay, travelled);
+            if at == Role::Sender {
+                self.udp(flow).round_trip = Some(delay);
+            }
             self.count_delivery(flow, datagram.payload.0, 1);
         }
     }

@@ -14,7 +14,7 @@ impl Simulation<'_> {
         // A packet that nobody listens for ends here.
         let Some((flow, role)) = self.directory.receiver_of(packet) else { return };
         match (&packet.body, role) {
-            (Body::Udp(datagram), _) => self.datagram_arrives(flow, datagram, travelled),
+            (Body::Udp(datagram), role) => self.datagram_arrives(flow, role, datagram, travelled),
             (Body::Tcp(segment), Role::Receiver) => self.receiver_input(flow, segment, packet),
             (Body::Tcp(segment), Role::Sender) => self.sender_input(flow, segment, packet),
             (Body::Control(_) | Body::Arp(_) | Body::Opaque(_), _) => {
@@ -103,7 +103,7 @@ impl Simulation<'_> {
     fn tcp(&mut self, flow: u32) -> &mut TcpFlow {
         match &mut self.flows[flow as usize].transport {
             Transport::Tcp(tcp) => tcp,
-            Transport::Udp { .. } => unreachable!("flow {flow} runs over TCP"),
+            Transport::Udp(_) => unreachable!("flow {flow} runs over TCP"),
         }
     }
 

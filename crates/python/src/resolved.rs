@@ -258,6 +258,12 @@ fn flow(scenario: &Scenario, flow: &Flow) -> Value {
             put("udp_header", json!(udp_header.0));
             "cbr"
         }
+        App::Echo { packet, interval, udp_header } => {
+            put("packet", json!(packet.0));
+            put("interval_s", json!(interval.as_secs_f64()));
+            put("udp_header", json!(udp_header.0));
+            "echo"
+        }
         App::SelfSimilar { rate, packet, udp_header, burst_mean, shape, pause_mean } => {
             put("rate_bps", json!(rate.as_bits_per_sec()));
             put("packet", json!(packet.0));

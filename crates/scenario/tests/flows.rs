@@ -28,6 +28,10 @@ fn every_application_and_its_keys() {
         App::Cbr { rate, packet: Bytes(1000), udp_header: Bytes(0) }
     );
     assert_eq!(
+        app("app = \"echo\"\npacket = 56\ninterval = \"200ms\""),
+        App::Echo { packet: Bytes(56), interval: Span::from_millis(200), udp_header: Bytes(8) }
+    );
+    assert_eq!(
         app("app = \"http\"\npause_mean = \"250ms\""),
         App::Http {
             file_mean: Bytes(30_000),

@@ -33,7 +33,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 39] = [
+static TABLE: [Composition; 40] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -80,6 +80,17 @@ static TABLE: [Composition; 39] = [
             ("tcp_profile", Preset::Word("rfc")),
             ("congestion", Preset::Word("cubic")),
             ("ack_policy", Preset::Word("delayed")),
+        ],
+    },
+    Composition {
+        name: "cubic-fq-codel",
+        summary: "TCP CUBIC over FQ-CoDel at every queue, as OpenWrt has it",
+        source: "RFC 9438, 8290, 6298, 7323",
+        differs: &[
+            ("tcp_profile", Preset::Word("rfc")),
+            ("congestion", Preset::Word("cubic")),
+            ("ack_policy", Preset::Word("delayed")),
+            ("relay", Preset::Word("fq-codel")),
         ],
     },
     Composition {

@@ -34,6 +34,8 @@ Executor = Annotated[str, Option(metavar="KIND", help="threads, processes or das
 CsvFile = Annotated[Path | None, Option("--csv", help="Write every run as CSV, a row a run and flow.")]
 ParquetFile = Annotated[Path | None, Option("--parquet", help="The same as Parquet.")]
 PdfFile = Annotated[Path | None, Option("--pdf", help="Write the figures as PDF, a page a quantity.")]
+SvgFile = Annotated[Path | None, Option("--svg", help="Write the first figure as SVG, light or dark as its reader is.")]
+Flows = Annotated[bool, Option("--flows", help="Print a table by flow, too.")]
 ReportFile = Annotated[Path | None, Option("--report", help="Write a report: one HTML file.")]
 
 
@@ -55,7 +57,9 @@ def sweep(
     csv: CsvFile = None,
     parquet: ParquetFile = None,
     pdf: PdfFile = None,
+    svg: SvgFile = None,
     report: ReportFile = None,
+    flows: Flows = False,
     json: Json = False,
 ) -> None:
     """Vary a scenario's keys, with several schemes and seeds; tables, figures, a report."""
@@ -66,7 +70,7 @@ def sweep(
 
     run_sweep(
         scenario, vary or (), scheme, seeds, settings or (), precision, seconds_of(budget), store, threads, executor,
-        Outputs(csv, parquet, pdf, report), json,
+        Outputs(csv, parquet, pdf, svg, report), flows, json,
     )  # fmt: skip
 
 
@@ -84,15 +88,17 @@ def compare(
     csv: CsvFile = None,
     parquet: ParquetFile = None,
     pdf: PdfFile = None,
+    svg: SvgFile = None,
     report: ReportFile = None,
+    flows: Flows = False,
     json: Json = False,
 ) -> None:
     """Put schemes, scenarios or stores side by side, with differences paired by seed."""
     from meshpace.sweeps.command import Outputs
     from meshpace.sweeps.compare import compare as run_compare
 
-    outputs = Outputs(csv, parquet, pdf, report)
-    run_compare(things, scheme, seeds, settings or (), store, threads, executor, outputs, json)
+    outputs = Outputs(csv, parquet, pdf, svg, report)
+    run_compare(things, scheme, seeds, settings or (), store, threads, executor, outputs, flows, json)
 
 
 @reports_failure

@@ -50,6 +50,11 @@ def picture(title: str, charts: Sequence[Chart], made: Mapping[str, str]) -> str
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
+def of_view(view: View, made: Mapping[str, str]) -> str:
+    """One view as :func:`picture` draws charts."""
+    return picture(view.name, view.charts, made)
+
+
 def inline(view: View) -> str:
     """One view with its legend, for a page that has the style sheet.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from meshpace.files import contents, distinct, replacing
 from meshpace.notes import tell
@@ -17,8 +18,11 @@ from meshpace.sweeps import precision as precisions
 from meshpace.sweeps.errors import by_vary, naming
 from meshpace.sweeps.make import Swept, run_sweep
 from meshpace.sweeps.model import Source, Sweep, schemes_of
-from meshpace.sweeps.show import as_json, print_swept
+from meshpace.sweeps.show import as_json, print_flows, print_swept
 from meshpace.sweeps.vary import parse
+
+if TYPE_CHECKING:
+    from meshpace.report.model import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Outputs:
     csv: Path | None = None
     parquet: Path | None = None
     pdf: Path | None = None
+    svg: Path | None = None
     report: Path | None = None
 
 
@@ -43,7 +48,7 @@ def source(path: Path) -> Source:
 def sweep(
     scenario: Path, vary: Sequence[str], schemes: Sequence[str] | None, seeds: int, settings: Sequence[str],
     precision: str | None, budget_s: float, store: Path, threads: int | None, executor: str, outputs: Outputs,
-    json_wanted: bool,
+    flows: bool, json_wanted: bool,
 ) -> None:  # fmt: skip
     """Makes the runs that the store lacks; prints means over the seeds, writes what is asked for."""
     narrow = None if precision is None else precisions.parse(precision)
@@ -52,14 +57,19 @@ def sweep(
         (source(scenario),), seeds, tuple(map(parse, vary)), chosen.names, tuple(settings), chosen.formulas
     )  # fmt: skip
     swept = carry_out(asked, store, threads, executor, narrow, budget_s, outputs)
-    print(json.dumps(as_json(swept))) if json_wanted else print_swept(swept)
+    if json_wanted:
+        print(json.dumps(as_json(swept)))
+        return
+    print_swept(swept)
+    if flows:
+        print_flows(swept)
 
 
 def carry_out(
     asked: Sweep, directory: Path, threads: int | None, executor: str, precision: precisions.Precision | None,
-    budget_s: float, outputs: Outputs,
+    budget_s: float, outputs: Outputs, page: Callable[[Swept], Report] | None = None,
 ) -> Swept:  # fmt: skip
-    """Runs the sweep and writes the files, which take their places together at the end.
+    """Runs the sweep and writes the files, which take their places together at the end; the report is ``page``.
 
     Raises:
         OSError: a file cannot be written, which is said before anything is run.
@@ -73,22 +83,22 @@ def carry_out(
     )  # fmt: skip
     with ExitStack() as stack:
         drafts = Outputs(*(path and stack.enter_context(replacing(path)) for path in _paths(outputs)))
-        if outputs.pdf is not None:
+        if outputs.pdf is not None or outputs.svg is not None:
             from meshpace.report.panels import require_matplotlib
 
-            require_matplotlib()
+            require_matplotlib("a figure as PDF" if outputs.pdf is not None else "a figure as SVG")
         tell(asked.job(cell, 1) for cell in asked.cells())
         with workers(executor, threads) as hands, naming(by_vary(asked.keys)):
             swept = run_sweep(asked, store, hands, precision, budget_s)
-        write(swept, drafts)
+        write(swept, drafts, page)
     return swept
 
 
 def _paths(outputs: Outputs) -> tuple[Path | None, ...]:
-    return (outputs.csv, outputs.parquet, outputs.pdf, outputs.report)
+    return (outputs.csv, outputs.parquet, outputs.pdf, outputs.svg, outputs.report)
 
 
-def write(swept: Swept, outputs: Outputs) -> None:
+def write(swept: Swept, outputs: Outputs, page: Callable[[Swept], Report] | None = None) -> None:
     """Writes the files in place: a caller who wants them whole or not at all gives drafts.
 
     Raises:
@@ -110,8 +120,13 @@ def write(swept: Swept, outputs: Outputs) -> None:
         from meshpace.sweeps.figures import views
 
         write_pages(outputs.pdf, views(swept))
+    if outputs.svg is not None:
+        from meshpace.report.picture import of_view
+        from meshpace.sweeps.figures import views
+
+        outputs.svg.write_text(of_view(views(swept)[0], {"made": swept.sweep.command()}), encoding="utf-8")
     if outputs.report is not None:
         from meshpace.report.page import render
         from meshpace.sweeps.page import report
 
-        outputs.report.write_text(render(report(swept)), encoding="utf-8")
+        outputs.report.write_text(render((page or report)(swept)), encoding="utf-8")

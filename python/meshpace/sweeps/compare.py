@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
@@ -17,19 +17,19 @@ from meshpace.cli.tables import show
 from meshpace.cli.terminal import console
 from meshpace.results import RunResult
 from meshpace.stats import Estimate, estimate
-from meshpace.study import quantities
 from meshpace.study.quantities import Quantity
 from meshpace.study.record import Maker, Record, running
 from meshpace.study.store import Store
+from meshpace.sweeps import delays
 from meshpace.sweeps.command import Outputs, carry_out, source
 from meshpace.sweeps.errors import SweepError
-from meshpace.sweeps.figures import written
+from meshpace.sweeps.figures import of_runs, written
+from meshpace.sweeps.make import Swept
 from meshpace.sweeps.model import Sweep, schemes_of
+from meshpace.sweeps.show import print_table_of_flows
 
-_SHOWN = (
-    quantities.GOODPUT, quantities.JAIN, quantities.SHARE, quantities.DELAY, quantities.RTT, quantities.RESENT,
-    quantities.TIMEOUTS, quantities.GIVEN_UP, quantities.ROUTE_FAILURES,
-)  # fmt: skip
+if TYPE_CHECKING:
+    from meshpace.report.model import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Comparison:
 
 def compare(
     things: Sequence[Path], schemes: Sequence[str] | None, seeds: int, settings: Sequence[str], store: Path,
-    threads: int | None, executor: str, outputs: Outputs, as_json: bool,
+    threads: int | None, executor: str, outputs: Outputs, flows: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Scenarios (files) are run, stores (folders) are read."""
     for thing in things:
@@ -72,7 +72,7 @@ def compare(
     if folders:
         given = {
             "--scheme": schemes, "--set": settings, "--csv": outputs.csv, "--parquet": outputs.parquet,
-            "--pdf": outputs.pdf, "--report": outputs.report,
+            "--pdf": outputs.pdf, "--svg": outputs.svg, "--report": outputs.report,
         }  # fmt: skip
         if only := [option for option, value in given.items() if value]:
             raise SweepError(f"{', '.join(only)}: found with stores, which are compared as they are; allowed: --json")
@@ -81,7 +81,7 @@ def compare(
         chosen = schemes_of(schemes)
         asked = Sweep(tuple(map(source, things)), seeds, (), chosen.names, tuple(settings), chosen.formulas)
         found = [of_sweep(asked, store, threads, executor, outputs)]
-    print(json.dumps(_json(found))) if as_json else _print(found)
+    print(json.dumps(_json(found))) if as_json else _print(found, flows)
 
 
 def of_sweep(asked: Sweep, store: Path, threads: int | None, executor: str, outputs: Outputs) -> Comparison:
@@ -95,8 +95,19 @@ def of_sweep(asked: Sweep, store: Path, threads: int | None, executor: str, outp
             f"compare: found one scenario and {'one scheme' if asked.schemes[0] else 'no --scheme'}; allowed: several "
             "scenarios, several schemes (--scheme A,B), or several stores"
         )
-    swept = carry_out(asked, store, threads, executor, None, 0.0, outputs)
-    names = swept.scenario_names()
+    swept = carry_out(asked, store, threads, executor, None, 0.0, outputs, _page)
+    return side_by_side(swept)
+
+
+def _page(swept: Swept) -> Report:
+    from meshpace.sweeps.compare_page import report
+
+    return report(swept)
+
+
+def side_by_side(swept: Swept) -> Comparison:
+    """Runs of a sweep in which nothing varies but scenarios and schemes."""
+    asked, names = swept.sweep, swept.scenario_names()
     several, schemes = len(asked.sources) > 1, len(asked.schemes) > 1
     columns = tuple(
         Column(
@@ -178,21 +189,34 @@ def _maker(store: Store) -> Maker:
     raise SweepError(f"{store.directory}: found {found}; allowed: runs of this engine, {running()}, or of one alone")
 
 
-def _quantities(comparison: Comparison) -> list[Quantity]:
-    """Those that apply to anything; fairness only where flows share."""
-    return [
-        q
-        for q in _SHOWN
-        if any(column.value(q) is not None for column in comparison.columns) and _applies(q, comparison)
-    ]
+def compared(comparison: Comparison) -> list[Quantity]:
+    """Those that apply to anything."""
+    groups = [list(column.runs.values()) for column in comparison.columns]
+    return [q for q in of_runs(groups) if any(column.value(q) is not None for column in comparison.columns)]
 
 
-def _applies(quantity: Quantity, comparison: Comparison) -> bool:
-    flows = max(len(run["flows"]) for column in comparison.columns for run in column.runs.values())
-    return flows > 1 or quantity not in (quantities.JAIN, quantities.SHARE)
+def rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
+    """The cells of a table: what is compared, the first column's value, and of the others value and difference."""
+    first, *others = comparison.columns
+    for quantity in compared(comparison):
+        unit = (quantity.factor, quantity.decimals)
+        cells = [show(first.value(quantity), unit)]
+        for column in others:
+            cells += [show(column.value(quantity), unit), _signed(column, first, quantity)]
+        yield (f"{quantity.title} {quantity.unit}".strip(), *cells)
 
 
-def _print(comparisons: Sequence[Comparison]) -> None:
+def reading(comparison: Comparison) -> str:
+    """How the differences are to be read."""
+    return f"Differences are to {comparison.columns[0].name}, paired by seed; * leaves zero outside its interval."
+
+
+def starved(comparison: Comparison) -> list[str]:
+    """What is left out of the delays."""
+    return delays.told((column.name, list(column.runs.values())) for column in comparison.columns)
+
+
+def _print(comparisons: Sequence[Comparison], flows: bool) -> None:
     terminal = console()
     for comparison in comparisons:
         first, *others = comparison.columns
@@ -202,15 +226,14 @@ def _print(comparisons: Sequence[Comparison]) -> None:
         for column in others:
             table.add_column(column.name, justify="right")
             table.add_column("difference", justify="right")
-        for quantity in _quantities(comparison):
-            unit = (quantity.factor, quantity.decimals)
-            cells = [show(first.value(quantity), unit)]
-            for column in others:
-                cells += [show(column.value(quantity), unit), _signed(column, first, quantity)]
-            table.add_row(f"{quantity.title} {quantity.unit}".strip(), *cells)
+        for row in rows(comparison):
+            table.add_row(*row)
         terminal.print(table)
-    names = comparisons[0].columns[0].name
-    terminal.print(f"Differences are to {names}, paired by seed; * leaves zero outside its interval.", highlight=False)
+        for line in starved(comparison):
+            terminal.print(line, highlight=False, soft_wrap=True)
+        for column in comparison.columns if flows else ():
+            print_table_of_flows(column.name, list(column.runs.values()))
+    terminal.print(reading(comparisons[0]), highlight=False)
     runs = [run for comparison in comparisons for column in comparison.columns for run in column.runs.values()]
     for line in reconstructed.told(runs):
         terminal.print(line, highlight=False, soft_wrap=True)
@@ -245,7 +268,7 @@ def _json(comparisons: Sequence[Comparison]) -> dict[str, Any]:
                                 if column is comparison.columns[0]
                                 else _pair(column.difference(comparison.columns[0], q)),
                             }
-                            for q in _quantities(comparison)
+                            for q in compared(comparison)
                         },
                     }
                     for column in comparison.columns

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from meshpace.report.model import Chart, Series, View
+from meshpace.results import RunResult
 from meshpace.study import quantities
 from meshpace.study.model import scheme_name
 from meshpace.study.quantities import Quantity
+from meshpace.sweeps import delays
 from meshpace.sweeps.make import Swept
 from meshpace.sweeps.model import AS_WRITTEN, Cell, Source
 from meshpace.sweeps.vary import Settings, Vary, combinations
@@ -15,22 +17,61 @@ from meshpace.sweeps.vary import Settings, Vary, combinations
 
 def shown(swept: Swept) -> tuple[Quantity, ...]:
     """What tables and figures show of these runs: fairness only where several flows share."""
-    several = any(len(runs[0]["flows"]) > 1 for runs in swept.runs.values())
-    fairness = (quantities.JAIN, quantities.SHARE) if several else ()
+    return of_runs(list(swept.runs.values()))
+
+
+def of_runs(groups: Sequence[Sequence[RunResult]]) -> tuple[Quantity, ...]:
+    """Fairness only where several flows share, echoes only where somebody asks for them."""
+    flows = [runs[0]["flows"] for runs in groups if runs]
+    fairness = (quantities.JAIN, quantities.SHARE) if any(len(some) > 1 for some in flows) else ()
+    echoes = delays.ECHOES if any(flow["app"] == "echo" for some in flows for flow in some) else ()
+    one_way = delays.DELAYS if any(flow["app"] != "echo" for some in flows for flow in some) or not echoes else ()
     return (
-        quantities.GOODPUT, *fairness, quantities.DELAY, quantities.RTT, quantities.RESENT, quantities.TIMEOUTS,
+        quantities.GOODPUT, *fairness, *one_way, *echoes, delays.RTT, quantities.RESENT, quantities.TIMEOUTS,
         quantities.GIVEN_UP, quantities.ROUTE_FAILURES,
     )  # fmt: skip
 
 
 def views(swept: Swept) -> tuple[View, ...]:
-    """A view a quantity."""
-    return tuple(_view(swept, quantity) for quantity in shown(swept))
+    """Latency under load first, where somebody asks for echoes, then a view a quantity.
+
+    Where nothing varies, mean and quantiles of delays stand side by side.
+    """
+    together = {}
+    if not swept.sweep.varies:
+        together = {delays.DELAY: ("One-way delay", delays.DELAYS), delays.ECHO: ("Latency under load", delays.ECHOES)}
+    beside = {quantity for _, group in together.values() for quantity in group} - together.keys()
+    ordered = sorted((q for q in shown(swept) if q not in beside), key=lambda q: q not in delays.ECHOES)
+    return tuple(latency(swept, *together[q]) if q in together else _view(swept, q) for q in ordered)
+
+
+def latency(swept: Swept, name: str, together: Sequence[Quantity]) -> View:
+    """Mean and quantiles of delays side by side, a chart a scenario, a colour a scheme."""
+    names = swept.scenario_names()
+    charts = []
+    for source in swept.sweep.sources:
+        cells = [cell for cell in swept.runs if cell.source == source]
+        commands = {cell: (swept.command(cell),) * len(together) for cell in cells}
+        series = tuple(
+            Series(written(cell.scheme), tuple(swept.estimate(cell, q) for q in together), commands[cell])
+            for cell in cells
+        )
+        first, what = together[0], tuple(quantity.title.rpartition(", ")[2] for quantity in together)
+        title = names[source] if len(names) > 1 else name
+        charts.append(Chart(title, what, "", "ms", series, first.factor, first.decimals, bars=True))
+    return View(name, tuple(charts), shared=True)
 
 
 def point_name(point: Settings) -> str:
     """``topology.hops = 4, flow.0.to = n4``; empty where nothing varies."""
     return ", ".join(f"{key} = {value}" for key, value in point)
+
+
+def place_name(swept: Swept, cell: Cell) -> str:
+    """What tells a cell from the others: scenario, what varies, scheme; empty where there is one alone."""
+    names = swept.scenario_names()
+    where = [*([names[cell.source]] if len(names) > 1 else []), *([point_name(cell.point)] if cell.point else [])]
+    return ", ".join([*where, *([written(cell.scheme)] if len(swept.sweep.schemes) > 1 else [])])
 
 
 def written(scheme: str | None) -> str:

@@ -8,6 +8,7 @@ from meshpace.report.films import filmed
 from meshpace.report.model import Download, Film, Report, Section, Table, Topology
 from meshpace.report.places import reach_in_words, topology
 from meshpace.study.record import running
+from meshpace.sweeps import by_flow, delays
 from meshpace.sweeps.figures import point_name, shown, views, written
 from meshpace.sweeps.make import Swept
 from meshpace.sweeps.model import Cell, Source
@@ -20,13 +21,21 @@ _FILMS = 3
 
 def report(swept: Swept) -> Report:
     """The page of a sweep."""
+    names = swept.scenario_names()
+    return page(
+        swept, f"Sweep of {', '.join(names.values())}",
+        "Means over the seeds; bands, whiskers and ± are 95 % confidence intervals (Student's t).", section(swept),
+    )  # fmt: skip
+
+
+def page(swept: Swept, title: str, lead: str, first: Section) -> Report:
+    """A page of a sweep's runs: ``first``, then the networks."""
     runs = [run for group in swept.runs.values() for run in group]
     names = swept.scenario_names()
-    sections = [_section(swept)]
-    sections += [_network(swept, source, names[source]) for source in swept.sweep.sources]
+    sections = [first, *(_network(swept, source, names[source]) for source in swept.sweep.sources)]
     return Report(
-        title=f"Sweep of {', '.join(names.values())}",
-        lead="Means over the seeds; bands, whiskers and ± are 95 % confidence intervals (Student's t).",
+        title=title,
+        lead=lead,
         facts=(
             ("engine", str(running())),
             ("made by", swept.sweep.command(None if swept.precision is None else str(swept.precision))),
@@ -38,20 +47,21 @@ def report(swept: Swept) -> Report:
         sections=tuple(sections),
         notes=(
             *told(swept),
-            "Delay runs from the first hand-over to the network layer until the first arrival at the receiver.",
+            delays.READING,
             "Charts by plotly.js (MIT licence), which this page carries; nothing is fetched.",
         ),
         interactive=True,
     )
 
 
-def _section(swept: Swept) -> Section:
+def section(swept: Swept) -> Section:
+    """What the sweep came to."""
     varied = "; ".join(map(str, swept.sweep.varies))
     return Section(
         title="Results",
         lead=f"What varies: {varied}." if varied else "The schemes side by side.",
         views=views(swept),
-        tables=(_numbers(swept),),
+        tables=(_numbers(swept), _flows(swept)),
         commands=tuple(swept.command(cell) for cell in swept.runs),
         downloads=(Download("sweep.csv", "Every run as CSV", as_csv(table(swept))),),
     )
@@ -67,6 +77,17 @@ def _numbers(swept: Swept) -> Table:
         rows.append((*where, str(len(runs)), *values))
     heads = (f"{quantity.title}\n{quantity.unit}".strip() for quantity in quantities)
     return Table("Numbers", (*keys, "seeds", *heads), tuple(rows), keys=len(keys))
+
+
+def _flows(swept: Swept) -> Table:
+    names = swept.scenario_names()
+    keys = ("scenario", *swept.sweep.keys, "scheme")
+    rows = tuple(
+        (names[cell.source], *(value for _, value in cell.point), written(cell.scheme), *row)
+        for cell, runs in swept.runs.items()
+        for row in by_flow.rows(runs)
+    )
+    return Table("By flow", (*keys, *by_flow.HEADS), rows, keys=len(keys) + 2, folded=True)
 
 
 def _network(swept: Swept, source: Source, name: str) -> Section:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from rich import box
@@ -11,10 +12,12 @@ from rich.table import Table
 from meshpace import reconstructed
 from meshpace.cli.tables import show
 from meshpace.cli.terminal import console
+from meshpace.results import RunResult
 from meshpace.stats import Estimate
 from meshpace.study.quantities import Quantity
 from meshpace.study.record import running
-from meshpace.sweeps.figures import shown, written
+from meshpace.sweeps import by_flow, delays
+from meshpace.sweeps.figures import place_name, shown, written
 from meshpace.sweeps.make import Swept
 from meshpace.sweeps.model import Cell
 
@@ -42,14 +45,31 @@ def print_swept(swept: Swept) -> None:
         terminal.print(line, highlight=False, soft_wrap=True)
 
 
+def print_flows(swept: Swept) -> None:
+    """A table a point and scheme, a row a flow."""
+    for cell, runs in swept.runs.items():
+        print_table_of_flows(place_name(swept, cell), runs)
+
+
+def print_table_of_flows(title: str, runs: Sequence[RunResult]) -> None:
+    """Means over the seeds with 95 % confidence intervals."""
+    table = Table(title=title or "by flow", title_justify="left", box=box.SIMPLE_HEAD)
+    for number, head in enumerate(by_flow.HEADS):
+        table.add_column(head, justify="left" if number < by_flow.WORDS else "right", no_wrap=True)
+    for row in by_flow.rows(runs):
+        table.add_row(*row)
+    console().print(table)
+
+
 def _few(swept: Swept) -> tuple[Quantity, ...]:
     """Those that fit a terminal; reports have all."""
     return tuple(quantity for quantity in shown(swept) if quantity.name in _SHORT)
 
 
 _SHORT = {
-    "goodput": "goodput", "jain": "Jain", "smallest_share": "weakest", "delay": "delay", "resent": "resent",
-    "timeouts": "timeouts",
+    "goodput": "goodput", "jain": "Jain", "smallest_share": "weakest", "delay": "delay", "delay_p50": "50 %",
+    "delay_p95": "95 %", "delay_p99": "99 %", "echo": "echo", "echo_p50": "50 %", "echo_p95": "95 %",
+    "echo_p99": "99 %", "resent": "resent", "timeouts": "timeouts",
 }  # fmt: skip
 
 
@@ -60,6 +80,7 @@ def _short(quantity: Quantity) -> str:
 def told(swept: Swept) -> list[str]:
     """What is reconstructed, and what became of the precision that was asked for; nothing if neither is there."""
     precision, known = swept.precision, reconstructed.told(run for runs in swept.runs.values() for run in runs[:1])
+    known += delays.told((place_name(swept, cell), runs) for cell, runs in swept.runs.items())
     if precision is None:
         return known
     wide = [cell for cell, runs in swept.runs.items() if not _narrow(swept, cell)]

@@ -121,3 +121,40 @@ fn segment_and_window_are_kept() {
     let turn = 314.0 + 50.0 + 300.0 + 676.0 + 192.0;
     close("rate", f.goodput_bps, 512.0 * 8.0 / ((2.0 * turn + (586.0 + 74.0) * 8.0 / 11.0) * 1e-6), 0.1);
 }
+
+#[test]
+fn an_echo_takes_both_ways_and_counts_when_its_answer_is_back() {
+    // 972 + 28 bytes are 10 ms on a link of 800 kbit/s, and 5 ms on the way: 15 ms there, 15 ms back.
+    let hosts =
+        format!("{}{}{}{}", wired("a"), wired("b"), node("n", 0.0, 0.0), link("a", "b", "800kbps", "5ms"));
+    let keys = "app = \"echo\"\npacket = 972\ninterval = \"100ms\"\nstop = 2";
+    let result = run(&format!("{}{hosts}{}", measure(4.0, 0.0), flow("a", "b", keys)));
+    let f = &result.flows[0];
+    assert_eq!((f.app, f.segments_sent, f.delivered_bytes), ("echo", 20, 20 * 972));
+    assert_eq!((f.loss_ratio, f.retransmits, f.hops), (Some(0.0), None, Some(0)));
+    for (what, delay) in [("mean", f.delay_mean_s), ("99 %", f.delay_p99_s), ("round trip", f.srtt_s)] {
+        close(what, delay.expect("answers"), 0.030, 1e-9);
+    }
+}
+
+#[test]
+fn an_echo_that_is_not_answered_is_lost_and_one_on_the_air_goes_there_and_back() {
+    let keys = "app = \"echo\"\npacket = 56\ninterval = \"50ms\"";
+    let result = run(&format!("{}{}{}", measure(5.0, 0.0), chain(3), flow("n0", "n3", keys)));
+    let f = &result.flows[0];
+    // At 0, 50 ms, ... 5 s.
+    assert_eq!((f.segments_sent, f.hops), (101, Some(3)));
+    let carried = |from: &str, to: &str| {
+        result.links.iter().any(|l| (l.from.as_str(), l.to.as_str()) == (from, to) && l.airtime_s > Some(0.0))
+    };
+    assert!(carried("n2", "n3") && carried("n3", "n2"), "{:?}", result.links);
+    // A neighbour out of reach: every request is lost, and none has a delay.
+    let apart = format!("{}{}", node("a", 0.0, 0.0), node("b", 5000.0, 0.0));
+    let text = format!(
+        "[topology]\nkind = \"explicit\"\nconnected = false\n[routing]\nprotocol = \"static\"\n{}{apart}{}",
+        measure(5.0, 0.0),
+        flow("a", "b", keys)
+    );
+    let f = run(&text).flows[0].clone();
+    assert_eq!((f.loss_ratio, f.delay_mean_s, f.srtt_s, f.delivered_bytes), (Some(1.0), None, None, 0));
+}

@@ -58,6 +58,9 @@ fn app() -> impl Strategy<Value = String> {
         (1u32..2200, 3u32..8).prop_map(|(packet, rate)| {
             format!("app = \"cbr\"\npacket = {packet}\nrate = {}\nudp_header = 0", 10u64.pow(rate).min(3_000_000))
         }),
+        (1u32..2200, 1u32..200).prop_map(|(packet, interval)| format!(
+            "app = \"echo\"\npacket = {packet}\ninterval = \"{interval}ms\""
+        )),
         (100u32..2000).prop_map(|packet| format!(
             "app = \"self-similar\"\npacket = {packet}\nrate = \"2Mbps\"\nfile_mean = 20000\npause_mean = 0.05"
         )),
@@ -165,7 +168,9 @@ proptest! {
             .flows
             .iter()
             .map(|flow| match flow.app {
-                meshpace_scenario::App::Cbr { packet, .. } | meshpace_scenario::App::SelfSimilar { packet, .. } => packet.0,
+                meshpace_scenario::App::Cbr { packet, .. }
+                | meshpace_scenario::App::Echo { packet, .. }
+                | meshpace_scenario::App::SelfSimilar { packet, .. } => packet.0,
                 _ => flow.segment.0,
             })
             .collect();

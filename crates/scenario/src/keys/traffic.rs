@@ -23,10 +23,11 @@ pub(super) static DEFAULTS: Section = Section {
 /// With 40 bytes of TCP and IP headers the packet must fit an MSDU.
 const SEGMENT: Kind = bytes(1, MSDU - 40);
 const WINDOW: Kind = whole(1, 1_000_000);
-const UDP: &[&str] = &["cbr", "self-similar"];
+const UDP: &[&str] = &["cbr", "echo", "self-similar"];
+const AT_A_RATE: &[&str] = &["cbr", "self-similar"];
 const TCP: &[&str] = &["ftp", "http", "transfer"];
 const FILES: &[&str] = &["http", "self-similar"];
-const ENDLESS: &[&str] = &["ftp", "cbr", "self-similar"];
+const ENDLESS: &[&str] = &["ftp", "cbr", "echo", "self-similar"];
 
 pub(super) static FLOW: Section = Section {
     doc: "One flow, or `count` like it.",
@@ -36,7 +37,7 @@ pub(super) static FLOW: Section = Section {
         Key::new("from", Kind::Text, "The sender's id, or \"random\"; {} in it stands for the flow's number among count.")
             .required(),
         Key::new("to", Kind::Text, "The receiver's id likewise.").required(),
-        Key::new("app", Kind::Choice(&["ftp", "cbr", "http", "self-similar", "transfer"]), "What is sent.")
+        Key::new("app", Kind::Choice(&["ftp", "cbr", "http", "self-similar", "transfer", "echo"]), "What is sent.")
             .default("\"ftp\""),
         Key::new("scheme", Kind::Text, "Scheme; by default that of [defaults]."),
         Key::new("segment", SEGMENT, "TCP payload bytes a segment; by default that of [defaults].")
@@ -66,9 +67,12 @@ pub(super) static FLOW: Section = Section {
             "The flow starts at start + U(0, start_jitter); by default that of [defaults].",
         ),
         Key::new("count", whole(0, 10_000), "So many flows of this kind; with 0 none.").default("1"),
-        Key::new("rate", ANY_RATE, "Payload rate: offered, or within a burst (no default).").only("app", UDP),
+        Key::new("rate", ANY_RATE, "Payload rate: offered, or within a burst (no default).")
+            .only("app", AT_A_RATE),
         Key::new("packet", bytes(1, MSDU - 28), "UDP payload bytes of a packet (no default).")
             .only("app", UDP),
+        Key::new("interval", TIME_ABOVE_0, "From one request to the next; the other end answers each at once with as many bytes (no default).")
+            .only("app", &["echo"]),
         Key::new("udp_header", bytes(0, 8), "Bytes of the UDP header; 0 reproduces ns-2.")
             .default("8")
             .only("app", UDP),

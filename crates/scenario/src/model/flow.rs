@@ -77,6 +77,15 @@ pub enum App {
         /// Bytes of the UDP header: 8, or 0 as ns-2 has it.
         udp_header: Bytes,
     },
+    /// UDP: a request at the start, then one every `interval`; the other end answers each at once with as many bytes.
+    Echo {
+        /// Payload bytes of a request, and of its answer.
+        packet: Bytes,
+        /// From one request to the next.
+        interval: Span,
+        /// Bytes of the UDP header: 8, or 0 as ns-2 has it.
+        udp_header: Bytes,
+    },
     /// UDP: bursts with Pareto sizes at `rate`, Pareto pauses between; many such flows together are self-similar
     /// (Willinger, Taqqu, Sherman, Wilson 1997).
     SelfSimilar {

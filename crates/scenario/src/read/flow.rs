@@ -145,6 +145,11 @@ fn read_app(settings: &Settings<'_>) -> Result<App, ScenarioError> {
             packet: bytes("packet")?,
             udp_header: bytes("udp_header")?,
         },
+        "echo" => App::Echo {
+            packet: bytes("packet")?,
+            interval: settings.value("interval")?.span(),
+            udp_header: bytes("udp_header")?,
+        },
         "self-similar" => App::SelfSimilar {
             rate: settings.value("rate")?.rate(),
             packet: bytes("packet")?,

@@ -18,7 +18,7 @@ fn periods() {
             "on = [[0, 1]], app = \"http\"",
             "flow[0].on",
             "the key with app = \"http\"",
-            "ftp, cbr, self-similar",
+            "ftp, cbr, echo, self-similar",
         ),
         (
             "app = \"ftp\", connection_per_file = true",

@@ -335,7 +335,11 @@ fn overrides_are_named_instead_of_a_line() {
             "x.toml: --set radio.raet: found the unknown key \"raet\" (did you",
             "backoff_range",
         ),
-        ("flow.0.app=cbrr", "x.toml: --set flow.0.app: found \"cbrr\"", "cbr, http, self-similar, transfer"),
+        (
+            "flow.0.app=cbrr",
+            "x.toml: --set flow.0.app: found \"cbrr\"",
+            "cbr, http, self-similar, transfer, echo",
+        ),
         ("flow[0].to=n9", "x.toml: --set flow[0].to: found the unknown node \"n9\"", "n0, n1, n2"),
         ("flow.1.to=n0", "x.toml: --set flow.1.to: found index 1", "index 0"),
         ("flow.x.to=n0", "x.toml: --set flow.x.to: found index x", "index 0"),

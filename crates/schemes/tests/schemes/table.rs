@@ -20,6 +20,7 @@ fn the_table() {
         ("newreno-rfc", "newreno, none; delayed; drop-tail; none"),
         ("sack-rfc", "sack, none; delayed; drop-tail; none"),
         ("cubic", "cubic, none; delayed; drop-tail; none"),
+        ("cubic-fq-codel", "cubic, none; delayed; fq-codel; none"),
         ("newreno-delack", "newreno, none; delayed; drop-tail; none"),
         ("newreno-dynack", "newreno, none; dynamic-delayed; drop-tail; none"),
         ("fixed-rate", "newreno, fixed; every; drop-tail; none"),
