@@ -125,3 +125,19 @@ def test_circles_and_paths_are_found(tmp_path: Path) -> None:
     library = tmp_path / "lib.rs"
     library.write_text("mod air;\npub use air::Air;\npub use event::{\n    Alarm,\n    Event,\n};\n")
     assert shown_by(library) == {"Air": "air", "Alarm": "event", "Event": "event"}
+
+
+def test_a_crate_has_one_binary_of_integration_tests_and_every_file_is_in_it() -> None:
+    several = {}
+    for crate in sorted(path.parent for path in ROOT.glob("crates/*/tests")):
+        tests = crate / "tests"
+        roots = [*tests.glob("*.rs"), *tests.glob("*/main.rs")]
+        if tests / "main.rs" in roots:
+            # tests/main.rs is the one that Cargo.toml names; a file that it does not declare would never run.
+            assert tomllib.loads((crate / "Cargo.toml").read_text())["package"]["autotests"] is False, crate.name
+            declared = set(re.findall(r"^mod (\w+);$", (tests / "main.rs").read_text(), re.MULTILINE))
+            there = {path.stem for path in tests.iterdir() if path.suffix == ".rs" or (path / "mod.rs").exists()}
+            assert declared == there - {"main"}, crate.name
+        elif len(roots) > 1:
+            several[crate.name] = sorted(path.name for path in roots)
+    assert several == {}

@@ -1,8 +1,6 @@
 //! How connections begin, stall and end.
 
-mod common;
-
-use common::{CLIENT, SERVER, Transfer, World, config, exchange, scheme, socket};
+use crate::common::{CLIENT, SERVER, Transfer, World, config, exchange, scheme, socket};
 use meshpace_endpoint::{BindError, ConnectError, ImpairmentConfig, SocketError, SocketOptions, StackConfig};
 use meshpace_tcp::{Closing, Config, KeepAlive, Segment, State};
 use meshpace_units::{Ecn, Seq, Span};
@@ -69,9 +67,9 @@ fn ports_and_addresses_are_taken_once() {
     let options = SocketOptions::default();
     let listener = world.server.listen(None, 80, 1, options.clone()).expect("free");
     assert_eq!(world.server.listen(None, 80, 1, options.clone()), Err(BindError::InUse(80)));
-    let one = Some(common::address(SERVER));
+    let one = Some(crate::common::address(SERVER));
     world.server.listen(one, 80, 1, options.clone()).expect("an address of its own goes before all");
-    let strange = common::address("10.0.0.9");
+    let strange = crate::common::address("10.0.0.9");
     assert_eq!(world.server.listen(Some(strange), 80, 1, options.clone()), Err(BindError::NotLocal(strange)));
     world.server.unlisten(world.now, listener);
     world.server.listen(None, 80, 1, options.clone()).expect("free again");
@@ -80,7 +78,7 @@ fn ports_and_addresses_are_taken_once() {
     world.client.connect(world.now, remote, Some(5000), &options).expect("free");
     let again = world.client.connect(world.now, remote, Some(5000), &options);
     assert!(matches!(again, Err(ConnectError::InUse(_))), "{again:?}");
-    let mut lone = StackConfig::new(vec![common::address(CLIENT)], config(CLIENT).secret);
+    let mut lone = StackConfig::new(vec![crate::common::address(CLIENT)], config(CLIENT).secret);
     lone.connections = 0;
     let mut lone = meshpace_endpoint::Stack::new(lone);
     let v6 = "[fd00::2]:80".parse().expect("an address");
@@ -256,7 +254,7 @@ fn forged(n: u32) -> Vec<u8> {
         window: 1000,
         ..Segment::new(1024 + (n % 50_000) as u16, 80, Seq(n))
     };
-    build([172, 16, (n >> 8) as u8, n as u8].into(), common::address(SERVER), 60, &segment, &[])
+    build([172, 16, (n >> 8) as u8, n as u8].into(), crate::common::address(SERVER), 60, &segment, &[])
 }
 
 #[test]
@@ -371,7 +369,7 @@ fn a_router_lowers_the_packet_size_if_it_knows_what_is_in_flight() {
 
 #[test]
 fn tcp_gap_paces_by_the_option_and_gives_up_waiting_for_it() {
-    let gateway = |meddle: common::Meddle| {
+    let gateway = |meddle: crate::common::Meddle| {
         let mut world = delayed(20);
         world.meddle = meddle;
         let ends = world.connected(&scheme("tcp-gap"), scheme("tcp-gap"));

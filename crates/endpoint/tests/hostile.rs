@@ -1,8 +1,6 @@
 //! Packets that nobody should send.
 
-mod common;
-
-use common::{World, exchange};
+use crate::common::{World, exchange};
 use meshpace_endpoint::{ImpairmentConfig, SocketOptions};
 use meshpace_units::Span;
 use meshpace_wire::{IpHeader, parse, protocol};

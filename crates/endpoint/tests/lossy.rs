@@ -1,8 +1,6 @@
 //! What arrives is what was sent, over networks that lose, double, overtake and damage packets.
 
-mod common;
-
-use common::{World, config, exchange, scheme};
+use crate::common::{World, config, exchange, scheme};
 use meshpace_endpoint::{ImpairmentConfig, SocketOptions, StackConfig};
 use meshpace_tcp::control::{Rules, SackReno};
 use meshpace_units::Span;
@@ -42,7 +40,7 @@ proptest! {
             SocketOptions { send_buffer: buffers.1, ..options }
         };
         let mtu = |mtu, host| StackConfig { mtu, ..config(host) };
-        let mut world = World::of(network, mtu(mtus.0, common::CLIENT), mtu(mtus.1, common::SERVER));
+        let mut world = World::of(network, mtu(mtus.0, crate::common::CLIENT), mtu(mtus.1, crate::common::SERVER));
         let ends = world.connected(&with(names[which % names.len()]), with(names[(which + 3) % names.len()]));
         exchange(&mut world, ends, sizes.0, sizes.1, chunk);
         world.client.release(world.now, ends.0);

@@ -1,8 +1,6 @@
 //! Wired-to-wireless flows: the gateway paces them (schemes.md 3.3, 3.4).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Action, Config, DiscardReason, Rewrite, Side};
 use meshpace_pacing::{AdaptiveConfig, Departures, LinkRates};
 use meshpace_tcp::{Options, Segment};

@@ -1,9 +1,7 @@
 //! What a watched flow is told that pacing would make of it, against what pacing makes of it: senders with windows, over a chain of
 //! radios on one channel.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Config, Forecast, Retransmissions, Side, Treatment, Unforeseen, Verdict};
 use meshpace_pacing::LinkRates;
 use meshpace_tcp::Segment;

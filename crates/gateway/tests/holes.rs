@@ -1,8 +1,6 @@
 //! Duplicate ACKs from the mesh: repairs from the cache (schemes.md 3.3, rules 1 to 5).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Config, DupAck, Side};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::Seq;

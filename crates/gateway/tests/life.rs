@@ -1,8 +1,6 @@
 //! How connections begin and end at the gateway, and what a hostile network cannot do (schemes.md 3.1).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Action, Config, DiscardReason, RttOption, Side, Verdict};
 use meshpace_pacing::GoodputControlConfig;
 use meshpace_tcp::{Flags, Options, Segment};

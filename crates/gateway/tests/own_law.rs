@@ -1,8 +1,6 @@
 //! A law of the driver's in place of the configured one: the queue, the repairs and goodput control's cap stay.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Config, OwnLaw, OwnLawFactory, Side, Spacing, WirelessTrip};
 use meshpace_units::Span;
 use std::sync::Arc;

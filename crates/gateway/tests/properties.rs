@@ -1,8 +1,6 @@
 //! Whatever arrives: every packet comes out once, in order, not early, and memory stays within its limits.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{
     Action, Announced, CodelConfig, Config, DupAck, FlowKey, Kept, Queues, Retransmissions, Rewrite, Side,
     Treatment, Verdict,

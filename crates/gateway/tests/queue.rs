@@ -1,8 +1,6 @@
 //! Pacing queues under CoDel (RFC 8289), and what is told of waits.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Action, CodelConfig, Config, DiscardReason, DupAck, Path, Side};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Ecn, Instant, Seq, Span};

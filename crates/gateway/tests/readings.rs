@@ -1,9 +1,7 @@
 //! Readings of what the paper leaves open (docs/experiments/gap.md): one pacing queue for all flows (O15), state for a mesh
 //! host (O25).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Config, Kept, Queues, Side};
 use meshpace_pacing::AdaptiveConfig;
 use meshpace_units::{Instant, Span};

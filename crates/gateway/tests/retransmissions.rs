@@ -1,8 +1,6 @@
 //! Data that the wired sender sends again while its flow's packets wait (`gap_retransmissions = "first"`).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Action, CodelConfig, Config, DiscardReason, DupAck, Retransmissions, Side, Verdict};
 use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Instant, Span};

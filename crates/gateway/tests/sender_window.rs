@@ -1,8 +1,6 @@
 //! What a wired sender is told it may have on its way (`gap_window = "pipe"`).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Announced, Config, DupAck, Retransmissions, Rewrite, Side, Treatment, Verdict};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, Profile};
 use meshpace_tcp::{Options, Segment};

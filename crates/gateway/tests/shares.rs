@@ -1,8 +1,6 @@
 //! What one host of the mesh takes of the gateway's memory, the others keep theirs.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Action, Config, Side, Verdict};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Instant, Seq, Span};

@@ -1,8 +1,6 @@
 //! Watching without touching, and changing between watching and pacing (schemes.md 3.6; the live gateway's modes).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{Action, Config, DupAck, FlowStats, RttOption, Side, Treatment};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
 use meshpace_tcp::{Options, Segment};

@@ -1,8 +1,6 @@
 //! Wireless-to-wired flows: the gateway times the wired part and tells the sender (schemes.md 3.2).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use meshpace_gateway::{RttOption, Side};
 use meshpace_tcp::{Options, Segment, Timestamps};
 use meshpace_units::{Bytes, Seq, Span};

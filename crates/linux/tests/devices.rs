@@ -1,8 +1,6 @@
 //! TUN devices, raw packets, namespaces and timers against the kernel.
 
-mod common;
-
-use common::{Net, checksum, expect_udp, root, text, texts, udp};
+use crate::common::{Net, checksum, expect_udp, root, text, texts, udp};
 use meshpace_linux::{
     Deadline, Namespace, Poller, RawSender, Tun, TunOptions, interface, monotonic_now, realtime,
 };

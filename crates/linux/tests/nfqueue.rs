@@ -1,8 +1,6 @@
 //! NFQUEUE against the kernel: packets are put into one TUN device, forwarded through the queue and read out of another.
 
-mod common;
-
-use common::{Net, PATIENCE, root, text, texts, udp};
+use crate::common::{Net, PATIENCE, root, text, texts, udp};
 use meshpace_linux::{NfQueue, Options, PacketId, Poller, Received, Tun, interface};
 use std::io;
 use std::net::IpAddr;

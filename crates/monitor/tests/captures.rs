@@ -1,8 +1,6 @@
 //! Whole files, made byte by byte: both formats, what is missing from them, and what is no capture at all.
 
-mod common;
-
-use common::{close, pcap, pcapng, report, ten};
+use crate::common::{close, pcap, pcapng, report, ten};
 use meshpace_monitor::{Error, Options, measure};
 use meshpace_units::{Bytes, Span};
 use proptest::prelude::*;

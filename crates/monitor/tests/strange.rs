@@ -1,8 +1,6 @@
 //! Captures as other tools, other machines and bad luck leave them.
 
-mod common;
-
-use common::{Blocks, Order, close, exchange_of, pcap, pcap_as, pcapng, report, ten, without_clock};
+use crate::common::{Blocks, Order, close, exchange_of, pcap, pcap_as, pcapng, report, ten, without_clock};
 use meshpace_monitor::{Error, Options, measure};
 
 const CAPACITY: f64 = 7.605e6;
@@ -135,7 +133,7 @@ fn bytes_that_were_not_sent_are_not_counted() {
     for (at, (_, bytes)) in frames.iter_mut().enumerate() {
         bytes[16] |= 0x20; // headers of 26 bytes are followed by two; those of control frames by none
         if at % 4 == 2 {
-            bytes.splice(common::RADIOTAP + 26..common::RADIOTAP + 26, [0, 0]);
+            bytes.splice(crate::common::RADIOTAP + 26..crate::common::RADIOTAP + 26, [0, 0]);
         }
     }
     let padded = report(&pcap(&frames));

@@ -1,11 +1,7 @@
 //! Saturation throughput against Bianchi's closed form (docs/contract.md 4): both numbers are printed, and the test fails
 //! outside the stated tolerances. `cargo run --release --example bianchi` prints the same table as JSON lines.
 
-#[allow(dead_code, unused_imports, reason = "every test binary uses its own part of the harness")]
-mod air;
-mod saturation;
-
-use saturation::cases;
+use crate::saturation::cases;
 
 /// Bianchi 2000 with finite retries: it knows neither the anomalous slot nor the colliders' head start.
 const CLASSIC: f64 = 0.03;

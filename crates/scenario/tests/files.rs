@@ -1,7 +1,5 @@
 //! Every file in scenarios/ parses, resolves, and has only keys that the schema knows.
 
-mod validator;
-
 use meshpace_scenario::{Overrides, ScenarioFile, schema};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -65,7 +63,7 @@ fn all_pass_the_schema() {
     for (name, bytes) in &files() {
         let text = std::str::from_utf8(bytes).expect("UTF-8");
         let value: Value = toml::from_str(text).expect("TOML");
-        validator::validate(&schema, &value, name).unwrap_or_else(|e| panic!("{e}"));
+        crate::validator::validate(&schema, &value, name).unwrap_or_else(|e| panic!("{e}"));
     }
 }
 
@@ -85,11 +83,11 @@ fn the_schema_refuses_what_the_checker_refuses() {
     for (text, why) in broken {
         let text = format!("{text}\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n");
         let value: Value = toml::from_str(&text).expect("TOML");
-        assert!(validator::validate(&file_schema(), &value, "file").is_err(), "{why}: {text}");
+        assert!(crate::validator::validate(&file_schema(), &value, "file").is_err(), "{why}: {text}");
         assert!(ScenarioFile::parse("x.toml", text.as_bytes(), &Overrides::none()).is_err(), "{why}: {text}");
     }
     let quiet: Value = toml::from_str("[[node]]\nid = \"a\"\nx = 0\ny = 0\n").expect("TOML");
-    validator::validate(&file_schema(), &quiet, "file").expect("a scenario needs no flow");
+    crate::validator::validate(&file_schema(), &quiet, "file").expect("a scenario needs no flow");
 }
 
 #[test]

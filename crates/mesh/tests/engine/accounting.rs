@@ -1,6 +1,6 @@
 //! What is counted where, and what is null.
 
-use crate::support::{cbr, chain, close, flow, measure, node, record, row, run};
+use super::support::{cbr, chain, close, flow, measure, node, record, row, run};
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_units::{NodeId, Span};
 

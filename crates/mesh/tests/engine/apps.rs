@@ -1,6 +1,6 @@
 //! The applications.
 
-use crate::support::{chain, close, flow, link, measure, node, record, run, run_seed, scenario, wired};
+use super::support::{chain, close, flow, link, measure, node, record, run, run_seed, scenario, wired};
 use meshpace_packet::Body;
 
 /// A wired pair: applications alone, without a mesh in the way.

@@ -1,6 +1,6 @@
 //! Gradual loss, and a building instead of a plane.
 
-use crate::support::{cbr, close, json, measure, node, row, run, run_seed, scenario};
+use super::support::{cbr, close, json, measure, node, row, run, run_seed, scenario};
 use meshpace_radio::Coding;
 use meshpace_units::NodeId;
 

@@ -1,6 +1,6 @@
 //! Delays against closed forms: one idle hop, wired links, queues; hop limits.
 
-use crate::support::{cbr, chain, close, delay, flow, link, measure, node, record, row, run, wired};
+use super::support::{cbr, chain, close, delay, flow, link, measure, node, record, row, run, wired};
 use meshpace_packet::Body;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! A run is a pure function of scenario and seed (design, section 1).
 
-use crate::support::{cbr, chain, flow, json, measure, run_seed, scenario};
+use super::support::{cbr, chain, flow, json, measure, run_seed, scenario};
 use std::thread;
 
 /// Scenarios with something of everything that draws: contention, AODV, mobility, web traffic, shadowing.
@@ -64,7 +64,7 @@ fn another_seed_draws_other_backoffs() {
 #[test]
 fn looking_on_changes_nothing() {
     for text in scenarios() {
-        let (watched, _) = crate::support::record(&text);
+        let (watched, _) = super::support::record(&text);
         assert_eq!(json(watched), json(run_seed(&text, 1)));
     }
 }

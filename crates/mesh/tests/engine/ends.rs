@@ -1,6 +1,6 @@
 //! Where flows can begin and end: gateways, wired hosts, islands.
 
-use crate::support::{cbr, close, delay, flow, link, measure, node, record, row, run, wired};
+use super::support::{cbr, close, delay, flow, link, measure, node, record, row, run, wired};
 
 const STATIC: &str = "[defaults]\nscheme = \"newreno\"\n[routing]\nprotocol = \"static\"\n";
 

@@ -8,7 +8,7 @@
 //! s2 ── 50 ms ──╯
 //! ```
 
-use crate::support::{chain, close, flow, json, link, measure, node, row, run, run_seed, wired};
+use super::support::{chain, close, flow, json, link, measure, node, row, run, run_seed, wired};
 use meshpace_mesh::RunResult;
 
 /// What the bottleneck gives to payload of 1,460 bytes in packets of 1,500.

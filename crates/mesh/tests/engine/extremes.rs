@@ -1,6 +1,6 @@
 //! Legal values at the ends of what is allowed: bounded time, bounded memory, no panic.
 
-use crate::support::{cbr, chain, close, flow, link, measure, node, run, wired};
+use super::support::{cbr, chain, close, flow, link, measure, node, run, wired};
 
 const NEWRENO: &str = "[defaults]\nscheme = \"newreno\"\n";
 

@@ -1,6 +1,6 @@
 //! Paths, periods, a connection a file, what gateways and flows tell: the keys that several studies need.
 
-use crate::support::{cbr, chain, close, flow, json, measure, record, run};
+use super::support::{cbr, chain, close, flow, json, measure, record, run};
 use meshpace_packet::Body;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! TCP-GAP across the whole path: who paces, what the option says, what goodput control does.
 
-use crate::support::{Record, cbr, chain, close, flow, measure, record, run};
+use super::support::{Record, cbr, chain, close, flow, measure, record, run};
 use meshpace_mesh::RunResult;
 use meshpace_mesh::result::FlowResult;
 use meshpace_packet::{Body, Packet};

@@ -4,7 +4,7 @@
 //! `MESHPACE_ACCEPT=1 cargo test -p meshpace-mesh golden`, look at the difference of `golden.txt`, commit it with the
 //! change, and run the validation against the reference again.
 
-use crate::support::{chain, flow, json, run_seed};
+use super::support::{chain, flow, json, run_seed};
 use meshpace_mesh::RunResult;
 use std::fmt::Write;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Goodput control beside traffic that comes and goes, trickles or backs off: profile `robust` against the paper's
 //! procedure (schemes.md 3.5; docs/robustness.md).
 
-use crate::support::{chain, flow, measure, record, run};
+use super::support::{chain, flow, measure, record, run};
 use meshpace_mesh::{FlowSample, RunResult};
 use meshpace_units::Instant;
 use std::fmt::Write;

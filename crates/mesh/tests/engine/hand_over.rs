@@ -1,7 +1,7 @@
 //! Hosts that change their gateway, and how long that stalls their flows.
 
-use crate::mobility::{long, longest, stalls, walk};
-use crate::support::{Record, flow, link, measure, node, record, wired};
+use super::mobility::{long, longest, stalls, walk};
+use super::support::{Record, flow, link, measure, node, record, wired};
 use meshpace_radio::FrameKind;
 
 /// Two gateways with one wired host behind both; between them a walker, in range of at least one of them always.
@@ -18,7 +18,7 @@ fn between_gateways(relays: bool) -> String {
 /// Data and acknowledgements that reached or left each of the two gateways by radio.
 fn traffic_at_gateways(record: &Record) -> [usize; 2] {
     [0, 1].map(|gateway| {
-        let touches = |seen: &&crate::support::Seen| {
+        let touches = |seen: &&super::support::Seen| {
             let to = seen.frame.to.is_some_and(|to| to.0 == gateway);
             seen.frame.kind == FrameKind::Data
                 && seen.packet.is_some()

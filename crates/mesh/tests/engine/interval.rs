@@ -1,6 +1,6 @@
 //! When things start and stop, and which part of a run counts.
 
-use crate::support::{cbr, chain, close, flow, measure, record, run, scenario};
+use super::support::{cbr, chain, close, flow, measure, record, run, scenario};
 use meshpace_mesh::{Directory, Role, RunResult};
 use meshpace_packet::{Body, Datagram};
 use meshpace_units::{Bytes, Instant, Span};

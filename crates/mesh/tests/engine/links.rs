@@ -1,6 +1,6 @@
 //! Radio links that the file lists, instead of places and on top of them.
 
-use crate::support::{cbr, chain, flow, measure, node, row, run};
+use super::support::{cbr, chain, flow, measure, node, row, run};
 
 const STATIC: &str = "[defaults]\nscheme = \"newreno\"\n[routing]\nprotocol = \"static\"\n";
 

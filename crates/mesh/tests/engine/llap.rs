@@ -1,6 +1,6 @@
 //! LLAP in the simulated mesh: what its nodes expect beside what packets take, which only the engine knows.
 
-use crate::support::{cbr, chain, close, flow, json, measure, run};
+use super::support::{cbr, chain, close, flow, json, measure, run};
 use meshpace_mesh::RunResult;
 use meshpace_mesh::result::HopDelayResult;
 

@@ -1,6 +1,6 @@
 //! Radio links that lose frames.
 
-use crate::support::{Record, cbr, close, json, measure, node, record, row, run, run_seed};
+use super::support::{Record, cbr, close, json, measure, node, record, row, run, run_seed};
 use meshpace_radio::FrameKind;
 
 /// Two nodes 200 m apart whose link loses frames in both directions, or as `keys` say.

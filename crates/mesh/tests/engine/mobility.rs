@@ -1,6 +1,6 @@
 //! Nodes that move: routes break and come back.
 
-use crate::support::{Record, flow, link, measure, node, record, run, wired};
+use super::support::{Record, flow, link, measure, node, record, run, wired};
 use meshpace_radio::FrameKind;
 
 /// One node walks up and down a line of `length` metres at 50 m/s.

@@ -1,6 +1,6 @@
 //! Propagation and reception models, as they show in results.
 
-use crate::support::{cbr, chain, flow, measure, node, row, run, run_seed};
+use super::support::{cbr, chain, flow, measure, node, row, run, run_seed};
 use meshpace_mesh::RunResult;
 
 const STATIC: &str = "[defaults]\nscheme = \"newreno\"\n[routing]\nprotocol = \"static\"\n";

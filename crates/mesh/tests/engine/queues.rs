@@ -1,6 +1,6 @@
 //! What waits in the nodes' queues ([measure] queues), and how evenly packets leave a MAC (of hop_delays).
 
-use crate::support::{cbr, chain, close, flow, json, measure, run};
+use super::support::{cbr, chain, close, flow, json, measure, run};
 use meshpace_mesh::RunResult;
 use meshpace_mesh::result::{HopDelayResult, QueueResult};
 

@@ -1,6 +1,6 @@
 //! Random small scenarios: never a panic, only finite numbers, counters that fit together.
 
-use crate::support::{run_seed, scenario};
+use super::support::{run_seed, scenario};
 use meshpace_mesh::RunResult;
 use proptest::prelude::*;
 

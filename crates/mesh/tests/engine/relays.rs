@@ -1,6 +1,6 @@
 //! Relays that listen, hold packets back, split queues and write into packets.
 
-use crate::support::{Record, cbr, chain, close, flow, json, measure, node, row, run, scenario};
+use super::support::{Record, cbr, chain, close, flow, json, measure, node, row, run, scenario};
 use meshpace_mesh::{RunResult, run_with_relays};
 use meshpace_network::NoWatch;
 use meshpace_packet::{Handle, Packet, Shim, ShimBytes, ShimKind};

@@ -1,6 +1,6 @@
 //! Routes over the air: ties, the first discovery, what a lost frame does to them.
 
-use crate::support::{cbr, flow, measure, node, record, row, run};
+use super::support::{cbr, flow, measure, node, record, row, run};
 use meshpace_packet::Body;
 use meshpace_routing::Control;
 use std::collections::{BTreeMap, BTreeSet};

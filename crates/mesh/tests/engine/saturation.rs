@@ -1,6 +1,6 @@
 //! What one saturated hop carries, against the closed form: DIFS, mean backoff, the exchange.
 
-use crate::support::{cbr, chain, close, measure, run};
+use super::support::{cbr, chain, close, measure, run};
 
 /// Bytes of the packet at IP.
 const IP: f64 = 1500.0;

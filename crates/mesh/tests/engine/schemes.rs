@@ -1,6 +1,6 @@
 //! Every scheme of the table on every kind of path.
 
-use crate::support::{chain, flow, measure, run, scenario};
+use super::support::{chain, flow, measure, run, scenario};
 use meshpace_mesh::RunResult;
 
 const UP: &str = "[topology]\nkind = \"chain\"\nhops = 4\n";
@@ -97,8 +97,8 @@ fn a_fixed_rate_is_the_rate() {
     let head = format!("{scheme}[defaults]\nscheme = \"fixed-rate\"\n{}", measure(20.0, 2.0));
     let f = run(&format!("{head}{}{}", chain(3), flow("n0", "n3", ""))).flows[0].clone();
     // 300 kbit/s of packets that count as 1500 bytes: one every 40 ms.
-    crate::support::close("interval", f.pacing_interval_s.expect("paced"), 0.04, 1e-6);
-    crate::support::close("goodput", f.goodput_bps, 1460.0 * 8.0 / 0.04, 0.01);
+    super::support::close("interval", f.pacing_interval_s.expect("paced"), 0.04, 1e-6);
+    super::support::close("goodput", f.goodput_bps, 1460.0 * 8.0 / 0.04, 0.01);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Ingress throttling in the whole: what the oracle counts, what a gate holds a flow to, what load is accounted.
 
-use crate::support::{measure, run, run_seed, scenario};
+use super::support::{measure, run, run_seed, scenario};
 use meshpace_mesh::RunResult;
 
 /// Chains of 3 hops side by side, a flow on each (Osipov and Tschudin 2005, Fig. 4).

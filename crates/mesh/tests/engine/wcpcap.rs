@@ -1,6 +1,6 @@
 //! WCPCap by air time against its closed forms (schemes.md 13): 0.8 of the time, divided by what a packet takes of the air.
 
-use crate::support::{chain, close, flow, json, measure, node, run, run_seed};
+use super::support::{chain, close, flow, json, measure, node, run, run_seed};
 use meshpace_mesh::RunResult;
 
 /// Of a segment of 1,460 bytes, and of an acknowledgement of 40, microseconds: DIFS, RTS, CTS, the frame at 11 Mbit/s, ACK and three SIFS

@@ -3,7 +3,7 @@
 //!
 //! The table of docs/winf.md: `cargo test -p meshpace-mesh --test engine winf::the -- --nocapture`.
 
-use crate::support::{cbr, close, flow, json, measure, record, run_seed, scenario};
+use super::support::{cbr, close, flow, json, measure, record, run_seed, scenario};
 use meshpace_keys::{Setting, Values};
 use meshpace_mesh::run_with_relays;
 use meshpace_network::NoWatch;
@@ -203,7 +203,7 @@ fn the_durations_of_rts_and_cts_are_the_rest_of_the_exchange() {
                 continue;
             }
             exchanges += 1;
-            let ends = |seen: &crate::support::Seen| seen.at + seen.frame.airtime;
+            let ends = |seen: &super::support::Seen| seen.at + seen.frame.airtime;
             let whole = ends(ack);
             for (what, seen) in [("RTS", rts), ("CTS", cts), ("DATA", data)] {
                 let left = (whole - ends(seen)).as_secs_f64();

@@ -2,7 +2,7 @@
 //!
 //! The table of docs/winf.md: `cargo test -p meshpace-mesh --test engine winf_probes -- --nocapture`.
 
-use crate::support::{Record, Seen, cbr, close, flow, measure, record, run};
+use super::support::{Record, Seen, cbr, close, flow, measure, record, run};
 use meshpace_packet::{Body, Packet, Request};
 use meshpace_radio::FrameKind;
 use meshpace_winf::Header;

@@ -3,8 +3,8 @@
 //! Station 0 stands between puppets 1 (200 m to the right) and 2 (200 m to the left); 3 (400 m to the right) is only
 //! sensed, and 16 times weaker than 1.
 
+use super::{ACK, CTS, DATA, DIFS, EIFS, RTS, SIFS, TIMEOUT};
 use crate::air::{Air, Draws, Setup, What::*, at, line};
-use crate::{ACK, CTS, DATA, DIFS, EIFS, RTS, SIFS, TIMEOUT};
 
 fn air(setup: &Setup) -> Air {
     Air::new(setup, &line(&[0.0, 200.0, -200.0, 400.0])).puppets(&[1, 2, 3])

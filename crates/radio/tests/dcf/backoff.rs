@@ -1,7 +1,7 @@
 //! When a station may send.
 
+use super::{ACK, DATA, DIFS, EIFS, RTS, SIFS};
 use crate::air::{Air, Draws, Setup, What::*, at, line, us_between};
-use crate::{ACK, DATA, DIFS, EIFS, RTS, SIFS};
 use meshpace_radio::phy::BackoffRange;
 use meshpace_radio::{FrameKind, Position};
 use meshpace_units::Span;

@@ -1,7 +1,7 @@
 //! Overlapping frames under `ns2-capture`, and under `ranges`.
 
+use super::{ACK, DATA, DIFS, EIFS, star};
 use crate::air::{Air, Draws, Setup, at, us_between};
-use crate::{ACK, DATA, DIFS, EIFS, star};
 use meshpace_radio::propagation::AT_1M;
 use meshpace_radio::station::Action;
 use meshpace_radio::{FrameKind, Propagation};

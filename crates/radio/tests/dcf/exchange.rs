@@ -1,7 +1,7 @@
 //! One undisturbed exchange.
 
+use super::{ACK, CTS, DATA, DIFS, RTS, SIFS};
 use crate::air::{Air, Draws, Setup, What::*, at, line, mbps, us_between};
-use crate::{ACK, CTS, DATA, DIFS, RTS, SIFS};
 use meshpace_radio::{FrameKind, Preamble, Standard};
 use meshpace_units::{Bytes, NodeId};
 

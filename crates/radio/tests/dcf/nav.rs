@@ -3,8 +3,8 @@
 //! Seen by when station 0 sends a broadcast that it has had from the beginning: after the silence, DIFS and the whole
 //! backoff, since the air is never free before. Puppets 1 (right) and 2 (left) are at 200 m, 3 at 400 m right.
 
+use super::{ACK, CTS, DATA, DIFS, EIFS, RTS, TIMEOUT};
 use crate::air::{Air, Draws, Setup, at, line};
-use crate::{ACK, CTS, DATA, DIFS, EIFS, RTS, TIMEOUT};
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_units::Span;
 

@@ -1,7 +1,7 @@
 //! Failed attempts: when the next one comes, from which window it is drawn, and which counter it moves.
 
+use super::{ACK, CTS, DIFS, EIFS, RTS, SIFS, TIMEOUT};
 use crate::air::{Air, Draws, Setup, What, What::*, at, line};
-use crate::{ACK, CTS, DIFS, EIFS, RTS, SIFS, TIMEOUT};
 use meshpace_units::Bytes;
 
 /// How the peer, a puppet, meets an attempt.

@@ -3,8 +3,8 @@
 //! Stations 0, 1 and 2 in a line, 200 m apart: 0 sends to 1, 2 overhears 1 and senses 0. Puppets 3 (right of 2) and 4
 //! (left of 0).
 
+use super::{ACK, CTS, DATA, DIFS, EIFS, RTS, SIFS, TIMEOUT};
 use crate::air::{Air, Draws, Setup, at, line, us_between};
-use crate::{ACK, CTS, DATA, DIFS, EIFS, RTS, SIFS, TIMEOUT};
 use meshpace_radio::FrameKind::{self, Ack, Cts, Data, Rts};
 use meshpace_units::{Instant, NodeId};
 

@@ -12,10 +12,6 @@
 //! | [`watching`] | what a station tells those who look closely: overheard frames, busy time, what it sent |
 //! | [`properties`] | random traffic over random topologies |
 
-#[allow(dead_code, unused_imports, reason = "every test binary uses its own part of the harness")]
-#[path = "../air/mod.rs"]
-mod air;
-
 mod answers;
 mod backoff;
 mod capture;
@@ -26,7 +22,7 @@ mod retries;
 mod sinr;
 mod watching;
 
-use air::{Air, Setup};
+use crate::air::{Air, Setup};
 use meshpace_radio::Position;
 
 /// Air times at 1 Mbit/s with the long preamble, microseconds (schemes.md 17.2).

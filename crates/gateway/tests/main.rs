@@ -1,0 +1,18 @@
+//! The gateway from outside, a module a subject.
+//!
+//! One binary a crate: linking is the dearest part of building a test.
+
+mod common;
+mod downward;
+mod forecast;
+mod holes;
+mod life;
+mod own_law;
+mod properties;
+mod queue;
+mod readings;
+mod retransmissions;
+mod sender_window;
+mod shares;
+mod treatment;
+mod upward;
