@@ -34,7 +34,7 @@ struct Enough {
 impl Probe for Enough {}
 
 impl Watch for Enough {
-    fn frame(&mut self, _: Instant, _: &Frame, _: Option<&Packet>) {
+    fn frame(&mut self, _: Instant, _: &Frame, _: &[&Packet]) {
         self.frames += 1;
         if self.frames > FRAMES {
             resume_unwind(Box::new(()));

@@ -5,7 +5,7 @@ use crate::ends::Directory;
 use crate::probe::Probe;
 use meshpace_network::Watch;
 use meshpace_packet::{Class, Packet};
-use meshpace_radio::{Frame, FrameKind, Outcome};
+use meshpace_radio::{Frame, FrameEnd, FrameKind, Outcome};
 use meshpace_scenario::Scenario;
 use meshpace_units::{Instant, NodeId, Span};
 use serde_json::{Value, json};
@@ -23,10 +23,12 @@ pub struct Shot {
     pub to: Option<NodeId>,
     /// What it is.
     pub kind: FrameKind,
-    /// What a data frame carries.
+    /// What a data frame carries, of several packets the first.
     pub class: Option<Class>,
     /// The flow that it belongs to, by index.
     pub flow: Option<u32>,
+    /// How many packets a data frame carries.
+    pub packets: usize,
     /// True for an attempt after the first.
     pub retry: bool,
 }
@@ -40,6 +42,8 @@ pub struct Loss {
     pub at: NodeId,
     /// Why: never [`Outcome::Read`].
     pub outcome: Outcome,
+    /// Packets that were read all the same: of several each fares by itself.
+    pub read: usize,
 }
 
 /// Records the frames that begin in a stretch of time, up to a number.
@@ -103,12 +107,13 @@ impl Film {
         }
     }
 
-    /// The film as columns: nodes by index, times in whole nanoseconds after `begin_s`.
+    /// The film as columns: nodes by index, times in whole nanoseconds after `begin_s`. Where frames carry several packets, how many, and
+    /// how many of a frame that was lost in part were read.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let shots = &self.shots;
         let losses = &self.losses;
-        json!({
+        let mut film = json!({
             "begin_s": (self.begin - Instant::ZERO).as_secs_f64(),
             "length_ns": self.length().as_nanos(),
             "nodes": self.nodes,
@@ -127,7 +132,12 @@ impl Film {
                 "node": losses.iter().map(|loss| loss.at.0).collect::<Vec<_>>(),
                 "cause": losses.iter().map(|loss| loss_word(loss.outcome)).collect::<Vec<_>>(),
             },
-        })
+        });
+        if shots.iter().any(|shot| shot.packets > 1) {
+            film["frames"]["packets"] = shots.iter().map(|shot| shot.packets).collect();
+            film["losses"]["read"] = losses.iter().map(|loss| loss.read).collect();
+        }
+        film
     }
 }
 
@@ -138,6 +148,7 @@ pub fn frame_word(kind: FrameKind, class: Option<Class>) -> &'static str {
         (FrameKind::Rts, _) => "rts",
         (FrameKind::Cts, _) => "cts",
         (FrameKind::Ack, _) => "ack",
+        (FrameKind::BlockAck, _) => "block-ack",
         (FrameKind::Data, Some(Class::Ack)) => "tcp-ack",
         (FrameKind::Data, Some(Class::Control)) => "routing",
         (FrameKind::Data, Some(Class::Arp)) => "arp",
@@ -162,12 +173,13 @@ pub fn loss_word(outcome: Outcome) -> &'static str {
 impl Probe for Film {}
 
 impl Watch for Film {
-    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
+    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
         let wanted = now >= self.begin && now < self.end && self.shots.len() < self.limit;
         self.latest[frame.from.index()] = wanted.then_some(self.shots.len());
         if !wanted {
             return;
         }
+        let packet = packets.first();
         let flow = packet.and_then(|packet| self.directory.receiver_of(packet)).map(|(flow, _)| flow);
         self.shots.push(Shot {
             start: now - self.begin,
@@ -177,18 +189,19 @@ impl Watch for Film {
             kind: frame.kind,
             class: packet.map(|packet| packet.class),
             flow,
+            packets: packets.len(),
             retry: frame.retry,
         });
     }
 
-    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, outcome: Outcome) {
+    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, end: &FrameEnd) {
         let Some(index) = self.latest[frame.from.index()] else { return };
         let shot = &self.shots[index];
         // Over kilometres the transmitter may have gone on to another frame: such a loss is left out.
         let is_it =
             (shot.to, shot.kind) == (frame.to, frame.kind) && self.begin + shot.start + shot.airtime <= now;
         if is_it {
-            self.losses.push(Loss { shot: index, at, outcome });
+            self.losses.push(Loss { shot: index, at, outcome: end.outcome, read: end.read.count() });
         }
     }
 }

@@ -54,20 +54,20 @@ impl<P> Only<P> {
         self.probe
     }
 
-    fn shows(&self, frame: &Frame, packet: Option<&Packet>) -> bool {
+    fn shows(&self, frame: &Frame, packets: &[&Packet]) -> bool {
         let near = |nodes: &Vec<NodeId>| {
             nodes.contains(&frame.from) || frame.to.is_none_or(|to| nodes.contains(&to))
         };
-        let account = packet.and_then(|packet| packet.account);
-        let of_flow = || account.is_some_and(|account| self.accounts.contains(&account));
+        let mut accounts = packets.iter().filter_map(|packet| packet.account);
+        let mut of_flow = || accounts.any(|account| self.accounts.contains(&account));
         self.chosen.nodes.as_ref().is_none_or(near) && (self.chosen.flows.is_none() || of_flow())
     }
 }
 
 impl<P: Watch> Watch for Only<P> {
-    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
-        if self.shows(frame, packet) {
-            self.probe.frame(now, frame, packet);
+    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+        if self.shows(frame, packets) {
+            self.probe.frame(now, frame, packets);
         }
     }
 }

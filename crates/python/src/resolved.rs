@@ -5,8 +5,9 @@
 use meshpace_mesh::parameters_in_use;
 use meshpace_scenario::{
     AodvProfile, App, BackoffRange, Collect, Endpoint, FileClock, Flow, Measure, MeshNode, Mobility, Plan,
-    Preamble, Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError, Standard,
+    Preamble, Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError,
 };
+use meshpace_settings::schema::plain;
 use meshpace_units::NodeId;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -128,14 +129,8 @@ fn radio(scenario: &Scenario) -> Value {
         Propagation::Ranges => ("ranges", None, None, None),
     };
     let building = &radio.building;
-    let standard = match radio.standard {
-        Standard::B => "802.11b",
-        Standard::A => "802.11a",
-        Standard::G => "802.11g",
-        Standard::GNs2 => "802.11g-ns2",
-    };
-    json!({
-        "standard": standard,
+    let mut out = json!({
+        "standard": radio.standard.word,
         "rate_bps": radio.rate.as_bits_per_sec(),
         "basic_rate_bps": radio.basic_rate.as_bits_per_sec(),
         "preamble": match radio.preamble { Preamble::Long => "long", Preamble::Short => "short" },
@@ -176,7 +171,11 @@ fn radio(scenario: &Scenario) -> Value {
             "to": exception.to.map(|to| scenario.name_of(Endpoint::Mesh(to)).to_owned()),
             "rate_bps": exception.rate.as_bits_per_sec(),
         })).collect::<Vec<_>>(),
-    })
+    });
+    for (key, setting) in radio.own.iter() {
+        out[key] = plain(setting);
+    }
+    out
 }
 
 fn routing(routing: Routing) -> Value {

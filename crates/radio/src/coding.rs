@@ -16,49 +16,45 @@
 //! Both are curves of a perfect receiver in white noise: real ones need 1 to 5 dB more.
 
 use core::f64::consts::{PI, SQRT_2};
-use meshpace_units::Rate;
+use core::fmt;
 
-/// A rate of 802.11 and with it modulation and code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Coding {
-    /// 1 Mbit/s.
-    Dbpsk,
-    /// 2 Mbit/s.
-    Dqpsk,
-    /// 5.5 Mbit/s.
-    Cck4,
-    /// 11 Mbit/s.
-    Cck8,
-    /// 6 Mbit/s: BPSK, 1/2.
-    Ofdm6,
-    /// 9 Mbit/s: BPSK, 3/4.
-    Ofdm9,
-    /// 12 Mbit/s: QPSK, 1/2.
-    Ofdm12,
-    /// 18 Mbit/s: QPSK, 3/4.
-    Ofdm18,
-    /// 24 Mbit/s: 16-QAM, 1/2.
-    Ofdm24,
-    /// 36 Mbit/s: 16-QAM, 3/4.
-    Ofdm36,
-    /// 48 Mbit/s: 64-QAM, 2/3.
-    Ofdm48,
-    /// 54 Mbit/s: 64-QAM, 3/4.
-    Ofdm54,
+/// A modulation and its code: an error curve.
+pub struct Coding {
+    /// Its name; no two have the same.
+    pub name: &'static str,
+    /// [`Coding::ln_success`].
+    curve: fn(f64) -> f64,
 }
 
-use Coding::{Cck4, Cck8, Dbpsk, Dqpsk, Ofdm6, Ofdm9, Ofdm12, Ofdm18, Ofdm24, Ofdm36, Ofdm48, Ofdm54};
-
-/// Every one, by its number.
-pub const CODINGS: [Coding; 12] =
-    [Dbpsk, Dqpsk, Cck4, Cck8, Ofdm6, Ofdm9, Ofdm12, Ofdm18, Ofdm24, Ofdm36, Ofdm48, Ofdm54];
-
-/// Bits per second, by number.
-const RATES: [u64; 12] = [
-    1_000_000, 2_000_000, 5_500_000, 11_000_000, 6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000,
-    36_000_000, 48_000_000, 54_000_000,
-];
+/// 1 Mbit/s.
+pub static DBPSK: Coding = Coding::new("DBPSK", |ratio| bit(0.5 * libm::exp(-22.0 * ratio)));
+/// 2 Mbit/s.
+pub static DQPSK: Coding = Coding::new("DQPSK", |ratio| bit(dqpsk(11.0 * ratio)));
+/// 5.5 Mbit/s: 16 words a symbol of 4 bits.
+pub static CCK5_5: Coding = Coding::new("CCK 5.5", |ratio| cck(8.0 * ratio));
+/// 11 Mbit/s: 256 words a symbol of 8 bits, as two times 16 in quadrature.
+pub static CCK11: Coding = Coding::new("CCK 11", |ratio| cck(4.0 * ratio));
+/// 6 Mbit/s.
+pub static OFDM6: Coding = Coding::new("BPSK 1/2", |ratio| bit(coded(psk(ratio), 1.0, 10, 2, &HALF)));
+/// 9 Mbit/s.
+pub static OFDM9: Coding =
+    Coding::new("BPSK 3/4", |ratio| bit(coded(psk(ratio), 3.0, 5, 1, &THREE_QUARTERS)));
+/// 12 Mbit/s.
+pub static OFDM12: Coding = Coding::new("QPSK 1/2", |ratio| bit(coded(psk(ratio / 2.0), 1.0, 10, 2, &HALF)));
+/// 18 Mbit/s.
+pub static OFDM18: Coding =
+    Coding::new("QPSK 3/4", |ratio| bit(coded(psk(ratio / 2.0), 3.0, 5, 1, &THREE_QUARTERS)));
+/// 24 Mbit/s.
+pub static OFDM24: Coding = Coding::new("16-QAM 1/2", |ratio| bit(coded(qam16(ratio), 1.0, 10, 2, &HALF)));
+/// 36 Mbit/s.
+pub static OFDM36: Coding =
+    Coding::new("16-QAM 3/4", |ratio| bit(coded(qam16(ratio), 3.0, 5, 1, &THREE_QUARTERS)));
+/// 48 Mbit/s.
+pub static OFDM48: Coding =
+    Coding::new("64-QAM 2/3", |ratio| bit(coded(qam64(ratio), 2.0, 6, 1, &TWO_THIRDS)));
+/// 54 Mbit/s.
+pub static OFDM54: Coding =
+    Coding::new("64-QAM 3/4", |ratio| bit(coded(qam64(ratio), 3.0, 5, 1, &THREE_QUARTERS)));
 
 /// Bit errors on the wrong paths of distance 10, 12, 14, ... of the code of rate 1/2.
 const HALF: [f64; 9] =
@@ -84,48 +80,58 @@ const THREE_QUARTERS: [f64; 10] = [
 const GUESS: f64 = 0.5;
 
 impl Coding {
-    /// That of a rate.
-    ///
-    /// # Panics
-    /// If no 802.11 of [`crate::Standard`] has this rate.
+    /// A coding by what [`Coding::ln_success`] is to say at each ratio.
     #[must_use]
-    pub fn of(rate: Rate) -> Self {
-        let found = RATES.iter().position(|bits| *bits == rate.as_bits_per_sec());
-        CODINGS[found.unwrap_or_else(|| panic!("802.11 has no rate of {rate:?}"))]
-    }
-
-    /// Information bits a second.
-    #[must_use]
-    pub const fn bits_per_sec(self) -> u64 {
-        RATES[self as usize]
+    pub const fn new(name: &'static str, curve: fn(f64) -> f64) -> Self {
+        Self { name, curve }
     }
 
     /// The logarithm of the probability that one information bit arrives right, at this ratio of signal to noise and
     /// interference. Errors of bits count as independent, so that it adds up over a frame's bits.
     #[must_use]
-    pub fn ln_success(self, ratio: f64) -> f64 {
-        let bit = |error: f64| libm::log1p(-error.clamp(0.0, GUESS));
-        match self {
-            Dbpsk => bit(0.5 * libm::exp(-22.0 * ratio)),
-            Dqpsk => bit(dqpsk(11.0 * ratio)),
-            // 16 words a symbol of 4 bits, 256 as two times 16 in quadrature a symbol of 8.
-            Cck4 => libm::log1p(-biorthogonal_16(8.0 * ratio).min(1.0 - 1.0 / 16.0)) / 4.0,
-            Cck8 => libm::log1p(-biorthogonal_16(4.0 * ratio).min(1.0 - 1.0 / 16.0)) / 4.0,
-            Ofdm6 => bit(coded(psk(ratio), 1.0, 10, 2, &HALF)),
-            Ofdm9 => bit(coded(psk(ratio), 3.0, 5, 1, &THREE_QUARTERS)),
-            Ofdm12 => bit(coded(psk(ratio / 2.0), 1.0, 10, 2, &HALF)),
-            Ofdm18 => bit(coded(psk(ratio / 2.0), 3.0, 5, 1, &THREE_QUARTERS)),
-            Ofdm24 => bit(coded(0.75 * psk(ratio / 10.0), 1.0, 10, 2, &HALF)),
-            Ofdm36 => bit(coded(0.75 * psk(ratio / 10.0), 3.0, 5, 1, &THREE_QUARTERS)),
-            Ofdm48 => bit(coded(7.0 / 12.0 * psk(ratio / 42.0), 2.0, 6, 1, &TWO_THIRDS)),
-            Ofdm54 => bit(coded(7.0 / 12.0 * psk(ratio / 42.0), 3.0, 5, 1, &THREE_QUARTERS)),
-        }
+    pub fn ln_success(&self, ratio: f64) -> f64 {
+        (self.curve)(ratio)
     }
+}
+
+impl PartialEq for Coding {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Coding {}
+
+impl fmt::Debug for Coding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The logarithm of the probability that a bit with this error rate arrives right.
+fn bit(error: f64) -> f64 {
+    libm::log1p(-error.clamp(0.0, GUESS))
+}
+
+/// The logarithm of the probability that a bit of a CCK word of 4 bits arrives right, `energy` being the word's over the
+/// noise's density.
+fn cck(energy: f64) -> f64 {
+    libm::log1p(-biorthogonal_16(energy).min(1.0 - 1.0 / 16.0)) / 4.0
 }
 
 /// How often the sign of a coordinate at distance `sqrt(2 ratio)` standard deviations of the noise is taken wrongly.
 fn psk(ratio: f64) -> f64 {
     0.5 * libm::erfc(libm::sqrt(ratio))
+}
+
+/// The raw bit error rate of 16-QAM.
+fn qam16(ratio: f64) -> f64 {
+    0.75 * psk(ratio / 10.0)
+}
+
+/// The raw bit error rate of 64-QAM.
+fn qam64(ratio: f64) -> f64 {
+    7.0 / 12.0 * psk(ratio / 42.0)
 }
 
 /// The union bound: `k` bits a period, the first distance and the step to the next.
@@ -171,8 +177,9 @@ fn biorthogonal_16(energy: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::standard::{STANDARDS, Standard};
 
-    fn success(coding: Coding, ratio: f64, bytes: u32) -> f64 {
+    fn success(coding: &Coding, ratio: f64, bytes: u32) -> f64 {
         libm::exp(coding.ln_success(ratio) * f64::from(bytes) * 8.0)
     }
 
@@ -181,12 +188,12 @@ mod tests {
     #[test]
     fn ofdm_is_the_nist_model() {
         for (coding, points) in [
-            (Ofdm6, [(3.0, 0.020), (4.0, 0.885), (5.0, 0.997)]),
-            (Ofdm9, [(6.0, 0.097), (7.0, 0.918), (8.0, 0.998)]),
-            (Ofdm12, [(6.0, 0.0174), (7.0, 0.881), (8.0, 0.997)]),
-            (Ofdm18, [(9.5, 0.623), (10.5, 0.985), (11.5, 0.999)]),
-            (Ofdm24, [(13.0, 0.495), (14.0, 0.974), (15.0, 0.999)]),
-            (Ofdm36, [(15.5, 0.012), (16.5, 0.818), (17.5, 0.993)]),
+            (&OFDM6, [(3.0, 0.020), (4.0, 0.885), (5.0, 0.997)]),
+            (&OFDM9, [(6.0, 0.097), (7.0, 0.918), (8.0, 0.998)]),
+            (&OFDM12, [(6.0, 0.0174), (7.0, 0.881), (8.0, 0.997)]),
+            (&OFDM18, [(9.5, 0.623), (10.5, 0.985), (11.5, 0.999)]),
+            (&OFDM24, [(13.0, 0.495), (14.0, 0.974), (15.0, 0.999)]),
+            (&OFDM36, [(15.5, 0.012), (16.5, 0.818), (17.5, 0.993)]),
         ] {
             for (decibel, printed) in points {
                 let ours = success(coding, libm::pow(10.0, decibel / 10.0), 2000);
@@ -196,9 +203,12 @@ mod tests {
                 );
             }
         }
-        for (coding, decibel, printed) in
-            [(Ofdm6, 2.5, 2.04e-10), (Ofdm18, 8.5, 2.85e-6), (Ofdm24, 12.0, 2.22e-7), (Ofdm48, 20.0, 1.3e-4)]
-        {
+        for (coding, decibel, printed) in [
+            (&OFDM6, 2.5, 2.04e-10),
+            (&OFDM18, 8.5, 2.85e-6),
+            (&OFDM24, 12.0, 2.22e-7),
+            (&OFDM48, 20.0, 1.3e-4),
+        ] {
             let ours = success(coding, libm::pow(10.0, decibel / 10.0), 2000);
             assert!(
                 (ours / printed - 1.0).abs() < 0.05,
@@ -211,10 +221,10 @@ mod tests {
     #[test]
     fn dsss_and_cck_are_pei_and_hendersons() {
         for (coding, points) in [
-            (Dbpsk, [(-98.0, 0.202), (-97.0, 0.813), (-96.0, 0.984)]),
-            (Dqpsk, [(-94.0, 0.036), (-93.0, 0.519), (-92.0, 0.915)]),
-            (Cck4, [(-91.0, 0.132), (-90.0, 0.744), (-89.0, 0.974)]),
-            (Cck8, [(-88.0, 0.128), (-87.0, 0.739), (-86.0, 0.973)]),
+            (&DBPSK, [(-98.0, 0.202), (-97.0, 0.813), (-96.0, 0.984)]),
+            (&DQPSK, [(-94.0, 0.036), (-93.0, 0.519), (-92.0, 0.915)]),
+            (&CCK5_5, [(-91.0, 0.132), (-90.0, 0.744), (-89.0, 0.974)]),
+            (&CCK11, [(-88.0, 0.128), (-87.0, 0.739), (-86.0, 0.973)]),
         ] {
             for (power, printed) in points {
                 let ours = success(coding, libm::pow(10.0, (power + 93.552_278_6) / 10.0), 1078);
@@ -228,15 +238,15 @@ mod tests {
 
     #[test]
     fn curves_rise_and_longer_frames_fall() {
-        for coding in CODINGS {
+        for mode in STANDARDS.iter().flat_map(|part| Standard::named(part.about.word).expect("a row").modes) {
+            let coding = mode.coding;
             let at = |i: i32| coding.ln_success(libm::pow(10.0, f64::from(i) / 20.0));
             assert!((-60..100).all(|i| at(i) <= at(i + 1) + 1e-15 && at(i).is_finite()), "{coding:?}");
             assert!(coding.ln_success(0.0) < -0.05, "{coding:?}: nothing gets through without a signal");
             assert!(at(100) > -1e-12, "{coding:?}: 50 dB are enough");
-            assert_eq!(Coding::of(Rate::bits_per_sec(coding.bits_per_sec())), coding);
         }
         let ratio = libm::pow(10.0, 1.35);
-        let (short, long) = (success(Ofdm24, ratio, 100), success(Ofdm24, ratio, 1500));
+        let (short, long) = (success(&OFDM24, ratio, 100), success(&OFDM24, ratio, 1500));
         assert!(long < short && (libm::pow(short, 15.0) / long - 1.0).abs() < 1e-9);
     }
 }

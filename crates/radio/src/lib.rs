@@ -2,14 +2,15 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`standard`] | which 802.11, and the rates that it has |
-//! | [`coding`] | how bits are sent at each rate, and how probably they survive noise |
+//! | [`standard`] | which 802.11, as data: its times, its modes, its rules |
+//! | [`coding`] | error curves: how probably a bit survives noise |
 //! | [`phy`] | timing and frame durations |
 //! | [`propagation`] | received power against distance, and the thresholds that make ranges of it |
 //! | [`building`] | what besides distance makes a link: walls, ceilings, radios that differ |
 //! | [`links`] | who hears whom, how strongly, how late |
 //! | [`loss`] | links that lose frames, one by one or in bursts |
 //! | [`frame`] | what is on the air |
+//! | [`burst`] | the packets of a frame |
 //! | [`reception`] | what a receiver makes of overlapping frames (`ns2-capture`, `sinr`) |
 //! | [`station`] | one node's DCF: carrier sense, backoff, RTS/CTS, retries, NAV |
 //!
@@ -21,6 +22,7 @@
 
 pub mod backoff;
 pub mod building;
+pub mod burst;
 pub mod coding;
 pub mod frame;
 pub mod hearers;
@@ -33,13 +35,14 @@ pub mod standard;
 pub mod station;
 
 pub use building::Building;
+pub use burst::{Bitmap, Burst, Mpdu};
 pub use coding::Coding;
-pub use frame::{Frame, FrameKind, MacPacket};
+pub use frame::{BlockAck, Frame, FrameKind, MacPacket};
 pub use hearers::{Hearer, Hearers};
 pub use links::{Links, Position};
 pub use loss::{LinkLoss, Losses};
-pub use phy::{BackoffRange, Phy, Preamble};
+pub use phy::{BackoffRange, Phy};
 pub use propagation::{Propagation, Thresholds, delay};
 pub use reception::{Arrival, Outcome, Reception, Signal};
-pub use standard::Standard;
-pub use station::{Action, Sent, Station, StationConfig, StationStats};
+pub use standard::{Mode, Preamble, Standard};
+pub use station::{Action, FrameEnd, Sent, Station, StationConfig, StationStats};

@@ -1,7 +1,8 @@
 //! Frames that are strong enough and are lost all the same: lossy links (`[[radio_link]] loss, burst`).
 //!
 //! A loss is a frame that cannot be decoded at this receiver: it is sensed, keeps the medium busy and leaves an EIFS,
-//! as one from too far away does. Every frame on the directed link counts, whatever its kind and whoever it is for.
+//! as one from too far away does. Every frame on the directed link counts, whatever its kind and whoever it is for. Of a frame of
+//! several packets for this receiver each is lost by itself: one after another counts as a frame of its own.
 //!
 //! Each directed link draws from a stream of its own, derived from the run's seed and the link, so that runs of several
 //! schemes are *paired*: they meet the same link.
@@ -14,7 +15,10 @@
 //!   `B (1 - p) / p`, so that the share of bad time is `p`. Frames `d` apart meet the same bad period or another one with
 //!   probability `p + (1 - p) exp(-d / (B (1 - p)))`.
 
+use crate::burst::Bitmap;
+use crate::frame::Frame;
 use crate::hearers::Hearers;
+use crate::phy::Phy;
 use meshpace_random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 
@@ -97,6 +101,23 @@ impl Losses {
             Ok(index) => self.links[index].1.loses(now, size),
             Err(_) => panic!("{from:?} to {to:?} loses nothing"),
         }
+    }
+}
+
+impl Losses {
+    /// Which of the packets of a frame of several, which its sender starts to send `now`, are lost on their way to `to`. To be asked
+    /// once a frame, in the order of time.
+    ///
+    /// # Panics
+    /// If the link is not a lossy one.
+    pub fn lose_packets(&mut self, now: Instant, to: NodeId, frame: &Frame, phy: &Phy) -> Bitmap {
+        let mut lost = Bitmap::NONE;
+        for (at, (mpdu, (begin, _))) in frame.packets().iter().zip(phy.times(frame)).enumerate() {
+            if self.lose(now + begin, frame.from, to, phy.mpdu(mpdu.packet.size)) {
+                lost.set(at);
+            }
+        }
+        lost
     }
 }
 

@@ -1,9 +1,10 @@
 //! Timing and frame durations of each standard.
 
-use crate::coding::Coding;
+use crate::burst::{Bitmap, Mpdu};
+use crate::frame::Frame;
 use crate::propagation::SPEED_OF_LIGHT;
-use crate::standard::Standard;
-use meshpace_units::{Bytes, Rate, Span};
+use crate::standard::{Aggregation, Mode, Portion, Preamble, Standard};
+use meshpace_units::{Bytes, Span};
 
 /// MPDU sizes of the control frames, bytes (IEEE 802.11-2016, 9.3.1).
 pub const RTS_BYTES: Bytes = Bytes(20);
@@ -11,15 +12,8 @@ pub const RTS_BYTES: Bytes = Bytes(20);
 pub const CTS_BYTES: Bytes = Bytes(14);
 /// Acknowledgement frame.
 pub const ACK_BYTES: Bytes = Bytes(14);
-
-/// DSSS preamble and PLCP header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preamble {
-    /// 144 + 48 bit at 1 Mbit/s: 192 us.
-    Long,
-    /// 72 bit at 1 Mbit/s + 48 bit at 2 Mbit/s: 96 us; frames at 1 Mbit/s keep the long one (clause 16.2.2.3).
-    Short,
-}
+/// A compressed block acknowledgement without its bitmap (9.3.1.9).
+pub const BLOCK_ACK_BYTES: Bytes = Bytes(24);
 
 /// The range that a backoff is drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +31,8 @@ pub struct Phy {
     pub standard: Standard,
     /// DSSS preamble; OFDM has only one.
     pub preamble: Preamble,
-    /// Rate of broadcasts, and of control frames under DSSS.
-    pub basic_rate: Rate,
+    /// Mode of broadcasts, and of control frames under DSSS.
+    pub basic: &'static Mode,
     /// Bytes that the MAC adds to a network packet: header, fourth address where modelled, FCS.
     pub mac_overhead: Bytes,
     /// Unicast frames whose MPDU is at least this long are sent after RTS/CTS; `None`: never.
@@ -68,93 +62,50 @@ impl Phy {
     /// Slot time.
     #[must_use]
     pub const fn slot(&self) -> Span {
-        match self.standard {
-            Standard::B | Standard::GNs2 => Span::from_micros(20),
-            Standard::A | Standard::G => Span::from_micros(9),
-        }
+        self.standard.slot
     }
 
     /// Short interframe space.
     #[must_use]
     pub const fn sifs(&self) -> Span {
-        match self.standard {
-            Standard::B | Standard::GNs2 | Standard::G => Span::from_micros(10),
-            Standard::A => Span::from_micros(16),
-        }
+        self.standard.sifs
     }
 
-    /// DCF interframe space: SIFS + 2 slots (IEEE 802.11-2016, 10.3.7).
+    /// DCF interframe space: SIFS + 2 slots (IEEE 802.11-2016, 10.3.7), or as many as the standard has.
     #[must_use]
     pub fn difs(&self) -> Span {
-        self.sifs() + self.slot() * 2
+        self.sifs() + self.slot() * self.standard.aifsn
     }
 
     /// Extended interframe space: SIFS + DIFS + an ACK at the lowest rate (10.3.7); 364 us with DSSS.
     #[must_use]
     pub fn eifs(&self) -> Span {
-        self.sifs() + self.difs() + self.airtime(ACK_BYTES, self.standard.lowest_rate())
+        self.sifs() + self.difs() + self.airtime(ACK_BYTES, self.standard.lowest())
     }
 
     /// Smallest contention window.
     #[must_use]
     pub const fn cw_min(&self) -> u32 {
-        match self.standard {
-            Standard::B | Standard::GNs2 => 31,
-            Standard::A | Standard::G => 15,
-        }
+        self.standard.contention_window.0
     }
 
     /// Largest contention window.
     #[must_use]
     pub const fn cw_max(&self) -> u32 {
-        1023
+        self.standard.contention_window.1
     }
 
-    /// Rate of RTS, CTS and ACK that belong to data at `data`: the basic rate with DSSS; with OFDM the highest
-    /// mandatory rate (6, 12, 24 Mbit/s) not above the data rate (IEEE 802.11-2016, 10.7.6.5).
+    /// Mode of RTS, CTS and ACK that belong to data in `data`: that of broadcasts with DSSS; with OFDM the fastest
+    /// mandatory one (6, 12, 24 Mbit/s) not above the data rate (IEEE 802.11-2016, 10.7.6.5).
     #[must_use]
-    pub fn control_rate(&self, data: Rate) -> Rate {
-        match self.standard {
-            Standard::B | Standard::GNs2 => self.basic_rate,
-            Standard::A | Standard::G => Standard::mandatory_up_to(data),
-        }
+    pub fn answer(&self, data: &'static Mode) -> &'static Mode {
+        self.standard.answer(data, self.basic)
     }
 
-    /// Time on the air of an MPDU of `size` at `rate`, preamble included.
-    ///
-    /// DSSS: preamble + 8 * size / rate, rounded up to a nanosecond (clause 16.2.3.5 rounds to whole microseconds;
-    /// ns-2, which we reproduce, does not). OFDM: 20 us + 4 us a symbol of `N_DBPS` = 4 us * rate bits for 16
-    /// service, 6 tail and the data bits (equation 17-29), + 6 us signal extension in the 2.4 GHz band (18.3.2.4).
-    ///
-    /// # Panics
-    /// If `rate` is zero: the scenario's check excludes it.
+    /// Time on the air of a frame of `size`, preamble included ([`Mode::airtime`]).
     #[must_use]
-    pub fn airtime(&self, size: Bytes, rate: Rate) -> Span {
-        let payload = |rate: Rate| rate.time_to_send(size).unwrap_or_else(|| panic!("{size:?} at {rate:?}"));
-        match self.standard {
-            Standard::B | Standard::GNs2 => {
-                let long = self.preamble == Preamble::Long || rate.as_bits_per_sec() <= 1_000_000;
-                Span::from_micros(if long { 192 } else { 96 }) + payload(rate)
-            }
-            Standard::A | Standard::G => {
-                let symbol = Span::from_micros(4);
-                let bits_per_symbol = rate.as_bits_per_sec() * symbol.as_nanos() / 1_000_000_000;
-                let symbols = (16 + size.bits() + 6).div_ceil(bits_per_symbol);
-                let extension = if self.standard == Standard::G { 6 } else { 0 };
-                Span::from_micros(20 + extension) + symbol * symbols
-            }
-        }
-    }
-
-    /// How long preamble and header of a frame take, and how their bits are sent. (The short DSSS preamble's header goes at
-    /// 2 Mbit/s; it is taken for one at 1 Mbit/s.)
-    #[must_use]
-    pub const fn header(&self) -> (Span, Coding) {
-        match (self.standard, self.preamble) {
-            (Standard::B | Standard::GNs2, Preamble::Long) => (Span::from_micros(192), Coding::Dbpsk),
-            (Standard::B | Standard::GNs2, Preamble::Short) => (Span::from_micros(96), Coding::Dbpsk),
-            (Standard::A | Standard::G, _) => (Span::from_micros(20), Coding::Ofdm6),
-        }
+    pub fn airtime(&self, size: Bytes, mode: &Mode) -> Span {
+        mode.airtime(size, self.preamble)
     }
 
     /// MPDU size of a network packet.
@@ -163,62 +114,116 @@ impl Phy {
         packet + self.mac_overhead
     }
 
-    /// True if a unicast packet of this size is sent after RTS/CTS.
+    /// True if a unicast packet of this size is sent after RTS/CTS, alone in its frame.
     #[must_use]
     pub fn needs_rts(&self, packet: Bytes) -> bool {
-        self.rts_threshold.is_some_and(|threshold| self.mpdu(packet) >= threshold)
+        self.protects(self.mpdu(packet))
+    }
+
+    /// True if a unicast data frame of this size is sent after RTS/CTS.
+    #[must_use]
+    pub fn protects(&self, frame: Bytes) -> bool {
+        self.rts_threshold.is_some_and(|threshold| frame >= threshold)
+    }
+
+    /// Size of a data frame with these packets.
+    #[must_use]
+    #[inline]
+    pub fn frame(&self, packets: &[Mpdu]) -> Bytes {
+        match packets {
+            [one] => self.mpdu(one.packet.size),
+            several => self.portions(several).last().map_or(Bytes::ZERO, |last| last.end),
+        }
+    }
+
+    /// Where the MPDUs of a frame of several packets lie.
+    fn portions<'a>(&'a self, packets: &'a [Mpdu]) -> impl Iterator<Item = Portion> + 'a {
+        let aggregation = self.aggregation();
+        aggregation.portions(packets.iter().map(|mpdu| self.mpdu(mpdu.packet.size)))
+    }
+
+    /// When each packet of a frame of several is on the air, after the frame's first bit; the preamble comes before all of them.
+    pub fn times<'a>(&'a self, frame: &'a Frame) -> impl Iterator<Item = (Span, Span)> + 'a {
+        let at = |byte| frame.mode.sent_by(byte, self.preamble);
+        self.portions(frame.packets()).map(move |portion| (at(portion.begin), at(portion.end)))
+    }
+
+    fn aggregation(&self) -> &Aggregation {
+        let aggregation = self.standard.aggregation.as_ref();
+        aggregation.unwrap_or_else(|| panic!("{} has one packet a frame", self.standard.word))
+    }
+
+    /// The largest packet that a frame with these has room for; `None`: it has none.
+    #[must_use]
+    pub fn room(&self, packets: &[Mpdu]) -> Option<Bytes> {
+        let aggregation = self.standard.aggregation.as_ref()?;
+        let (first, last) = (packets.first()?, packets.last()?);
+        let window = usize::from(last.seq.wrapping_sub(first.seq) & 0xfff) + 1;
+        if window >= aggregation.packets {
+            return None;
+        }
+        let most = aggregation.bytes.min(first.packet.mode.longest(aggregation.airtime, self.preamble));
+        let end = self.portions(packets).last().map_or(Bytes::ZERO, |last| last.end);
+        let around = aggregation.aligned(end) + aggregation.delimiter + self.mac_overhead;
+        (most > around).then(|| Bytes(most.0 - around.0))
+    }
+
+    /// Size of the acknowledgement of a frame of one packet, or of several.
+    #[must_use]
+    pub fn ack_bytes(&self, several: bool) -> Bytes {
+        if !several {
+            return ACK_BYTES;
+        }
+        BLOCK_ACK_BYTES + Bitmap::bytes(self.standard.most_packets())
     }
 
     /// How long the sender of an RTS waits for the CTS, from the start of the RTS (ns-2.35: + twice the largest
     /// propagation delay, 2 us).
     #[must_use]
-    pub fn cts_timeout(&self, data: Rate) -> Span {
-        let rate = self.control_rate(data);
-        self.airtime(RTS_BYTES, rate)
+    pub fn cts_timeout(&self, data: &'static Mode) -> Span {
+        let control = self.answer(data);
+        self.airtime(RTS_BYTES, control)
             + self.sifs()
-            + self.airtime(CTS_BYTES, rate)
+            + self.airtime(CTS_BYTES, control)
             + self.propagation_allowance
     }
 
-    /// How long the sender of a data frame of this duration waits for the ACK, from the start of the frame.
+    /// How long the sender of a data frame of this duration waits for its acknowledgement, of `ack` bytes, from the start of
+    /// the frame.
     #[must_use]
-    pub fn ack_timeout(&self, data_airtime: Span, data: Rate) -> Span {
-        data_airtime
-            + self.sifs()
-            + self.airtime(ACK_BYTES, self.control_rate(data))
-            + self.propagation_allowance
+    pub fn ack_timeout(&self, data_airtime: Span, data: &'static Mode, ack: Bytes) -> Span {
+        data_airtime + self.sifs() + self.airtime(ack, self.answer(data)) + self.propagation_allowance
     }
 
     /// How long the sender of a CTS waits for the data, from the start of the CTS, given the CTS's duration field
-    /// (ns-2.35: CTS + duration - SIFS - ACK + 4 us).
+    /// (ns-2.35: CTS + duration - SIFS - ACK + 4 us). Where a block acknowledgement is to follow, which the duration does not tell
+    /// apart, it waits longer by what that has more than an ACK.
     #[must_use]
-    pub fn data_timeout(&self, duration: Span, control: Rate) -> Span {
+    pub fn data_timeout(&self, duration: Span, control: &Mode) -> Span {
         let cts = self.airtime(CTS_BYTES, control);
         let after_data = self.sifs() + self.airtime(ACK_BYTES, control);
         cts + duration.saturating_sub(after_data) + self.propagation_allowance
     }
 
-    /// Duration field of an RTS: 3 SIFS + CTS + DATA + ACK in whole microseconds, to nearest (as ns-2).
+    /// Duration field of an RTS: 3 SIFS + CTS + DATA + ACK, which has `ack` bytes, in whole microseconds, to nearest (as ns-2).
     #[must_use]
-    pub fn rts_duration(&self, data_airtime: Span, data: Rate) -> Span {
-        let control = self.control_rate(data);
-        let exact = self.sifs() * 3
-            + self.airtime(CTS_BYTES, control)
-            + data_airtime
-            + self.airtime(ACK_BYTES, control);
+    pub fn rts_duration(&self, data_airtime: Span, data: &'static Mode, ack: Bytes) -> Span {
+        let control = self.answer(data);
+        let exact =
+            self.sifs() * 3 + self.airtime(CTS_BYTES, control) + data_airtime + self.airtime(ack, control);
         whole_micros(exact)
     }
 
     /// Duration field of a CTS that answers an RTS with this one.
     #[must_use]
-    pub fn cts_duration(&self, rts_duration: Span, control: Rate) -> Span {
+    pub fn cts_duration(&self, rts_duration: Span, control: &Mode) -> Span {
         rts_duration.saturating_sub(self.sifs() + self.airtime(CTS_BYTES, control))
     }
 
-    /// Duration field of a unicast data frame: SIFS + ACK.
+    /// Duration field of a unicast data frame: SIFS + ACK, which has `ack` bytes.
     #[must_use]
-    pub fn data_duration(&self, data: Rate) -> Span {
-        whole_micros(self.sifs() + self.airtime(ACK_BYTES, self.control_rate(data)))
+    pub fn data_duration(&self, data: &'static Mode, ack: Bytes) -> Span {
+        whole_micros(self.sifs() + self.airtime(ack, self.answer(data)))
     }
 }
 
@@ -231,13 +236,25 @@ pub fn whole_micros(span: Span) -> Span {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use meshpace_units::Rate;
+
+    /// The mode of unicast data at so many bit/s.
+    fn mode(phy: &Phy, bps: u64) -> &'static Mode {
+        let found = phy.standard.data_mode(Rate::bits_per_sec(bps));
+        found.unwrap_or_else(|| panic!("{} has no {bps} bit/s", phy.standard.word))
+    }
+
+    fn standard(word: &str) -> Standard {
+        Standard::named(word).unwrap_or_else(|| panic!("no {word}"))
+    }
 
     /// 802.11b as in ns-2.35, RTS before everything.
     pub(crate) fn dsss(overhead: u64) -> Phy {
+        let standard = standard("802.11b");
         Phy {
-            standard: Standard::B,
+            standard,
             preamble: Preamble::Long,
-            basic_rate: Rate::bits_per_sec(1_000_000),
+            basic: standard.lowest(),
             mac_overhead: Bytes(overhead),
             rts_threshold: Some(Bytes(0)),
             retry_short: 7,
@@ -248,8 +265,8 @@ pub(crate) mod tests {
     }
 
     /// RTS + CTS + DATA + ACK (or DATA + ACK) with the SIFS between them.
-    fn exchange(phy: &Phy, packet: u64, rate: Rate, rts: bool) -> f64 {
-        let control = phy.control_rate(rate);
+    fn exchange(phy: &Phy, packet: u64, rate: &'static Mode, rts: bool) -> f64 {
+        let control = phy.answer(rate);
         let data = phy.airtime(phy.mpdu(Bytes(packet)), rate) + phy.sifs() + phy.airtime(ACK_BYTES, control);
         let before = phy.airtime(RTS_BYTES, control) + phy.airtime(CTS_BYTES, control) + phy.sifs() * 2;
         (data + if rts { before } else { Span::ZERO }).as_nanos() as f64 / 1000.0
@@ -267,7 +284,8 @@ pub(crate) mod tests {
             (34, 11_000_000, [2297.6, 1235.8, 1621.6, 559.8]),
         ];
         for (overhead, bps, want) in table {
-            let (phy, rate) = (dsss(overhead), Rate::bits_per_sec(bps));
+            let phy = dsss(overhead);
+            let rate = mode(&phy, bps);
             let got = [(1500, true), (40, true), (1500, false), (40, false)]
                 .map(|(packet, rts)| exchange(&phy, packet, rate, rts));
             for (got, want) in got.into_iter().zip(want) {
@@ -283,14 +301,14 @@ pub(crate) mod tests {
     fn ofdm_times_are_those_of_the_table() {
         // schemes.md 17.3: 1536-byte data, 76-byte TCP ACK, 14-byte MAC ACK.
         let mut phy = dsss(36);
-        phy.standard = Standard::A;
+        phy.standard = standard("802.11a");
         for (mbps, data, tcp_ack) in [(6, 2072, 128), (12, 1048, 76), (24, 536, 48), (54, 248, 32)] {
-            let rate = Rate::bits_per_sec(mbps * 1_000_000);
+            let rate = mode(&phy, mbps * 1_000_000);
             assert_eq!(phy.airtime(Bytes(1536), rate), Span::from_micros(data));
             assert_eq!(phy.airtime(Bytes(76), rate), Span::from_micros(tcp_ack));
         }
         for (mbps, ack) in [(6, 44), (12, 32), (24, 28), (54, 28), (18, 32), (9, 44)] {
-            let control = phy.control_rate(Rate::bits_per_sec(mbps * 1_000_000));
+            let control = phy.answer(mode(&phy, mbps * 1_000_000));
             assert_eq!(phy.airtime(ACK_BYTES, control), Span::from_micros(ack), "{mbps}");
         }
     }
@@ -300,20 +318,20 @@ pub(crate) mod tests {
         let phy = dsss(34);
         assert_eq!(phy.eifs(), Span::from_micros(364));
         assert_eq!(phy.difs(), Span::from_micros(50));
-        let rate = Rate::bits_per_sec(11_000_000);
+        let rate = mode(&phy, 11_000_000);
         let data = phy.airtime(Bytes(1534), rate);
-        assert_eq!(phy.rts_duration(data, rate), Span::from_micros(0x79a));
-        assert_eq!(phy.data_duration(rate), Span::from_micros(314));
+        assert_eq!(phy.rts_duration(data, rate, ACK_BYTES), Span::from_micros(0x79a));
+        assert_eq!(phy.data_duration(rate, ACK_BYTES), Span::from_micros(314));
         // 318 us after the end of the RTS, and after the end of the data.
         assert_eq!(phy.cts_timeout(rate), Span::from_micros(352 + 318));
-        assert_eq!(phy.ack_timeout(data, rate), data + Span::from_micros(318));
+        assert_eq!(phy.ack_timeout(data, rate, ACK_BYTES), data + Span::from_micros(318));
     }
 
     #[test]
     fn the_short_preamble_spares_96_us_but_not_at_the_lowest_rate() {
         let mut phy = dsss(34);
         phy.preamble = Preamble::Short;
-        let at = |bps| phy.airtime(Bytes(100), Rate::bits_per_sec(bps));
+        let at = |bps| phy.airtime(Bytes(100), mode(&phy, bps));
         assert_eq!(at(1_000_000), Span::from_micros(192 + 800));
         assert_eq!(at(2_000_000), Span::from_micros(96 + 400));
     }

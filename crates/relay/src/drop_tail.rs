@@ -4,6 +4,7 @@ use crate::here::Here;
 use crate::relay::Relay;
 use crate::{QueueConfig, RelayPart};
 use meshpace_packet::{Class, Handle, Packet};
+use meshpace_units::{Bytes, NodeId};
 use std::collections::VecDeque;
 
 /// What it says of itself.
@@ -63,6 +64,11 @@ impl Relay for DropTail {
 
     fn dequeue(&mut self, _here: &mut Here<'_>) -> Option<Handle> {
         self.waiting.pop_front()
+    }
+
+    fn dequeue_to(&mut self, here: &mut Here<'_>, to: NodeId, room: Bytes) -> Option<Handle> {
+        let fits = |packet: &Packet| packet.next_hop == Some(to) && packet.size <= room;
+        if fits(here.packets.get(*self.waiting.front()?)) { self.waiting.pop_front() } else { None }
     }
 
     fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {

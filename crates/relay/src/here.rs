@@ -1,7 +1,7 @@
 //! What a relay may ask of its node, and do to packets.
 
+use crate::relay::Heard;
 use meshpace_packet::{Account, Handle, Host, Packet, Packets, PathId};
-use meshpace_radio::Frame;
 use meshpace_radio::backoff::Intervals;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::fmt;
@@ -139,10 +139,11 @@ impl<'a> Here<'a> {
         self.node.as_deref_mut()
     }
 
-    /// What a data frame carries: of a frame that is being [heard](crate::Heard), the packet as its sender has it.
-    #[must_use]
-    pub fn carried(&self, frame: &Frame) -> Option<&Packet> {
-        frame.packet.map(|packet| self.packets.get(packet.handle))
+    /// What was read of a data frame that is being heard: the packets as their sender has them.
+    pub fn carried(&self, heard: &Heard<'_>) -> impl Iterator<Item = &Packet> {
+        let read = heard.read;
+        let packets = heard.frame.packets().iter().enumerate().filter(move |(at, _)| read.has(*at));
+        packets.map(|(_, mpdu)| self.packets.get(mpdu.packet.handle))
     }
 
     /// Drops a packet. It stays in the store until the call is over.

@@ -3,8 +3,8 @@
 use crate::here::Here;
 use crate::report::Report;
 use meshpace_packet::{Handle, Packet};
-use meshpace_radio::Frame;
-use meshpace_units::{Instant, NodeId, Span};
+use meshpace_radio::{Bitmap, Frame};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 use meshpace_winf::Pair;
 use std::fmt;
 
@@ -34,8 +34,10 @@ pub struct Asks {
 /// A frame that the node's station has read to its last bit, just now.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard<'a> {
-    /// The frame; [`Here::carried`] has what is in it.
+    /// The frame; [`Here::carried`] has what was read of what is in it.
     pub frame: &'a Frame,
+    /// Which of its packets were read, by their place in the frame: of frames of several for this node each fares by itself.
+    pub read: Bitmap,
     /// True if it was for this node alone or for everybody, false if it was overheard. A data frame for this node may be a
     /// repetition that the MAC drops.
     pub mine: bool,
@@ -79,6 +81,13 @@ pub trait Relay: fmt::Debug + Send {
     /// The packet to send now; `None`: nothing waits, or what waits is held back until a deadline or a report.
     #[must_use]
     fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle>;
+
+    /// The packet to send in one frame with others for the neighbour `to`, if the next one is for it and no larger than `room`. It
+    /// is asked where the standard has frames of several packets; a relay that does not know gives them one by one.
+    #[must_use]
+    fn dequeue_to(&mut self, _here: &mut Here<'_>, _to: NodeId, _room: Bytes) -> Option<Handle> {
+        None
+    }
 
     /// Routing takes these packets back, for example because their next hop is gone: they are to be dropped, in the order
     /// in which they would have gone out as far as that is known.

@@ -1,11 +1,12 @@
 //! What the MAC tells of a packet that it was given.
 
 use meshpace_packet::Handle;
-use meshpace_radio::{Frame, FrameKind, MacPacket};
-use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_radio::{Frame, FrameKind, MacPacket, Mode};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 use meshpace_winf::Pair;
 
-/// Something that happened at the MAC.
+/// Something that happened at the MAC. Packets that go in one frame are granted the medium, and retried, as one, told of the first;
+/// each of them is sent or given up by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Report {
     /// The medium was won: the first frame of the packet's first exchange goes out.
@@ -27,8 +28,8 @@ pub struct Exchange {
     pub next_hop: Option<NodeId>,
     /// Its size at the network layer.
     pub size: Bytes,
-    /// Data rate of the link.
-    pub rate: Rate,
+    /// Mode of the link's data.
+    pub mode: &'static Mode,
     /// When the MAC took it.
     pub offered: Instant,
     /// First bit of its first frame; `None` before that.
@@ -37,8 +38,12 @@ pub struct Exchange {
     pub attempts: u32,
     /// Data frames sent.
     pub data_frames: u32,
-    /// Time on the air of all its RTS and data frames.
+    /// Packets in the latest data frame, this one included; 1 before there is one.
+    pub packets: u32,
+    /// Time on the air of all its RTS and data frames, whatever else they carried.
     pub airtime: Span,
+    /// Size of the latest data frame; 0 before there is one.
+    pub data_size: Bytes,
     /// Time on the air of the latest data frame; 0 before there is one.
     pub data_airtime: Span,
     /// Last bit of the CTS that let the latest data frame go; `None` without RTS.
@@ -54,28 +59,31 @@ pub struct Exchange {
 #[derive(Clone, Debug)]
 pub struct ExchangeLog {
     sifs: Span,
-    exchange: Option<Exchange>,
+    /// Of the packets in the MAC, as they were offered.
+    exchanges: Vec<Exchange>,
 }
 
 impl ExchangeLog {
     /// Of a station that has sent nothing yet; `sifs` is its short interframe space.
     #[must_use]
-    pub fn new(sifs: Span) -> Self {
-        Self { sifs, exchange: None }
+    pub const fn new(sifs: Span) -> Self {
+        Self { sifs, exchanges: Vec::new() }
     }
 
-    /// The MAC takes a packet.
+    /// The MAC takes a packet, the only one or one that goes with those that it has.
     pub fn offered(&mut self, now: Instant, packet: &MacPacket) {
-        self.exchange = Some(Exchange {
+        self.exchanges.push(Exchange {
             packet: packet.handle,
             next_hop: packet.to,
             size: packet.size,
-            rate: packet.rate,
+            mode: packet.mode,
             offered: now,
             granted: None,
             attempts: 0,
             data_frames: 0,
+            packets: 1,
             airtime: Span::ZERO,
+            data_size: Bytes::ZERO,
             data_airtime: Span::ZERO,
             cts_ended: None,
             data_ended: None,
@@ -85,31 +93,40 @@ impl ExchangeLog {
 
     /// The station sends a frame. CTS and ACK belong to the packets of others.
     pub fn transmits(&mut self, now: Instant, frame: &Frame) -> Option<Report> {
-        if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack) {
+        if frame.kind.is_answer() {
             return None;
         }
-        let Some(exchange) = &mut self.exchange else { panic!("{frame:?} without a packet at {now:?}") };
-        exchange.airtime += frame.airtime;
         let opens = frame.kind == FrameKind::Rts || !frame.protected;
-        if frame.kind == FrameKind::Data {
-            exchange.data_frames += 1;
-            exchange.data_airtime = frame.airtime;
-            // The data follow the CTS after a SIFS.
-            exchange.cts_ended = frame.protected.then(|| now - self.sifs);
-            exchange.data_ended = Some(now + frame.airtime);
+        let granted_before = self.exchanges.first().and_then(|exchange| exchange.granted);
+        for exchange in &mut self.exchanges {
+            exchange.airtime += frame.airtime;
+            if frame.kind == FrameKind::Data {
+                exchange.data_frames += 1;
+                exchange.packets = frame.burst.len() as u32;
+                exchange.data_size = frame.size;
+                exchange.data_airtime = frame.airtime;
+                // The data follow the CTS after a SIFS.
+                exchange.cts_ended = frame.protected.then(|| now - self.sifs);
+                exchange.data_ended = Some(now + frame.airtime);
+            }
+            if opens {
+                exchange.attempts += 1;
+                exchange.granted.get_or_insert(now);
+            }
         }
-        if !opens {
-            return None;
-        }
-        exchange.attempts += 1;
-        let first = exchange.granted.is_none();
-        exchange.granted.get_or_insert(now);
-        Some(if first { Report::Granted(*exchange) } else { Report::Retry(*exchange) })
+        let Some(first) = self.exchanges.first() else { panic!("{frame:?} without a packet at {now:?}") };
+        let report = if granted_before.is_none() { Report::Granted } else { Report::Retry };
+        opens.then(|| report(*first))
     }
 
-    /// The packet is through with the MAC, acknowledged (or broadcast) or given up.
-    pub fn ended(&mut self, sent: bool) -> Report {
-        let exchange = self.exchange.take().unwrap_or_else(|| panic!("no packet was offered that could end"));
+    /// A packet is through with the MAC, acknowledged (or broadcast) or given up.
+    ///
+    /// # Panics
+    /// If it was not offered.
+    pub fn ended(&mut self, packet: Handle, sent: bool) -> Report {
+        let place = self.exchanges.iter().position(|exchange| exchange.packet == packet);
+        let place = place.unwrap_or_else(|| panic!("packet {packet} was not offered: {:?}", self.exchanges));
+        let exchange = self.exchanges.remove(place);
         if sent { Report::Sent(exchange) } else { Report::GivenUp(exchange) }
     }
 }

@@ -6,7 +6,7 @@ use crate::report::{Exchange, Report};
 use meshpace_keys::{Key, Preset, Values, words};
 use meshpace_packet::{Class, Packet};
 use meshpace_radio::FrameKind;
-use meshpace_units::{Bytes, Instant, NodeId, Span};
+use meshpace_units::{Instant, NodeId, Span};
 use meshpace_winf::{Busy, Config, Link, Meter, Pair, capacity};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -228,7 +228,8 @@ impl Listener for Sense {
         else {
             return;
         };
-        let payload = here.carried(frame).filter(|packet| tells(packet)).map(|packet| packet.size);
+        let sizes = here.carried(heard).filter(|packet| tells(packet)).map(|packet| packet.size);
+        let payload = sizes.reduce(|all, size| all + size);
         let Some(sifs) = here.node().map(|node| node.intervals().sifs) else { return };
         // Only RTS and CTS reserve: the duration of a data frame is the same whatever its size.
         let reserves = matches!(frame.kind, FrameKind::Rts | FrameKind::Cts);
@@ -242,7 +243,7 @@ impl Listener for Sense {
                 FrameKind::Cts => roles.sender.add(now, now + frame.duration),
                 // Without RTS, clock times (schemes.md 9.2).
                 FrameKind::Data if !frame.protected => roles.receiver.add(began, now + frame.duration),
-                FrameKind::Data | FrameKind::Ack => {}
+                FrameKind::Data | FrameKind::Ack | FrameKind::BlockAck => {}
             }
         }
         match frame.kind {
@@ -268,7 +269,7 @@ impl Listener for Sense {
                     self.meter.on_capacity(link, payload, capacity);
                 }
             }
-            FrameKind::Cts | FrameKind::Ack => {}
+            FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck => {}
         }
     }
 
@@ -279,8 +280,7 @@ impl Listener for Sense {
         | Report::Retry(exchange)
         | Report::Sent(exchange)
         | Report::GivenUp(exchange)) = report;
-        let Some((sifs, overhead, drawn)) =
-            here.node().map(|node| (node.intervals().sifs, node.mac_overhead(), node.backoff_drawn()))
+        let Some((sifs, drawn)) = here.node().map(|node| (node.intervals().sifs, node.backoff_drawn()))
         else {
             return;
         };
@@ -323,7 +323,7 @@ impl Listener for Sense {
                     self.told.insert(to, pair);
                 }
                 let told = tells(here.packets.get(exchange.packet));
-                let capacity = of_sender(exchange, now, sifs, overhead).filter(|_| told);
+                let capacity = of_sender(exchange, now, sifs).filter(|_| told);
                 if let Some(capacity) = capacity {
                     let link = Link { from: station(self.node), to: station(to) };
                     self.meter.on_capacity(link, exchange.size, capacity);
@@ -340,8 +340,8 @@ impl Listener for Sense {
 }
 
 /// The capacity by an exchange of ours that was acknowledged just now.
-fn of_sender(exchange: &Exchange, now: Instant, sifs: Span, overhead: Bytes) -> Option<f64> {
-    let size = exchange.size + overhead;
+fn of_sender(exchange: &Exchange, now: Instant, sifs: Span) -> Option<f64> {
+    let size = exchange.data_size;
     match exchange.cts_ended {
         Some(cts) => capacity::of_sender(size, cts, now, sifs),
         None => {

@@ -99,7 +99,7 @@ impl ScenarioFile {
             description: about.given("description")?.map(|text| text.text()),
             source: about.given("source")?.map(|text| text.text()),
             measure,
-            radio_links: read_radio_links(&root, radio.radio.standard)?,
+            radio_links: read_radio_links(&root, &radio.radio.standard)?,
             radio,
             topology: read_topology(&root)?,
             nodes: read_nodes(&root)?,

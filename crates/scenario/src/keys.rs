@@ -6,6 +6,7 @@ mod traffic;
 
 use crate::extra;
 use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
+use meshpace_radio::standard;
 use meshpace_settings::{Key, Kind, Section, Whole, above, bytes, real_number as real, whole};
 use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, POWER, RATE, RATIO, SIZE, SPEED, TIME};
 
@@ -87,13 +88,28 @@ static MEASURE: Section = Section {
     ],
 };
 
+/// Keys of `[radio]` in files of their own, and those that standards have of their own.
+static RADIO_MORE: [&Key; extra::RADIO.len() + standard::KEYS.len()] = {
+    let mut keys = [extra::RADIO[0]; extra::RADIO.len() + standard::KEYS.len()];
+    let mut at = 0;
+    while at < keys.len() {
+        let own = at.checked_sub(extra::RADIO.len());
+        keys[at] = match own {
+            Some(own) => standard::KEYS[own],
+            None => extra::RADIO[at],
+        };
+        at += 1;
+    }
+    keys
+};
+
 static RADIO: Section = Section {
     doc: "802.11 at every mesh node. The defaults are ns-2.35's.",
-    more: extra::RADIO,
+    more: &RADIO_MORE,
     keys: &[
-        Key::new("standard", Kind::Choice(&["802.11b", "802.11a", "802.11g", "802.11g-ns2"]), "Frame timing and rates.")
+        Key::new("standard", Kind::Choice(standard::WORDS), "Frame timing and rates.")
             .default("\"802.11b\""),
-        Key::new("rate", ANY_RATE, "Rate of unicast data; by default 11Mbps for 802.11b, else 54Mbps."),
+        Key::new("rate", ANY_RATE, "Rate of unicast data; by default the standard's, its highest: 11Mbps for 802.11b, 54Mbps for 802.11a and g."),
         Key::new(
             "basic_rate",
             ANY_RATE,

@@ -3,6 +3,7 @@
 use meshpace_radio::propagation::AT_1M;
 use meshpace_random::Stream;
 use meshpace_scenario::*;
+use meshpace_settings::Values;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::net::Ipv4Addr;
 
@@ -302,7 +303,8 @@ fn addresses_count_nodes_in_file_order() {
 fn defaults_are_those_of_ns2() {
     let scenario = topology("kind = \"chain\"\nhops = 1", &[("n0", "n1")]);
     let radio = Radio {
-        standard: Standard::B,
+        standard: Standard::named("802.11b").expect("a row"),
+        own: Values::default(),
         rate: Rate::bits_per_sec(11_000_000),
         basic_rate: Rate::bits_per_sec(1_000_000),
         preamble: Preamble::Long,

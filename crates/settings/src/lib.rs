@@ -15,7 +15,7 @@ pub use complaints::complaints;
 pub use document::{Item, Table, Value, basic_string, read};
 pub use error::{FileError, Location, Named, Origin};
 pub use meshpace_keys::{
-    Key, Kind, Preset, RawValue, Real, Section, Setting, Whole, above, bytes, quoted, real as real_number,
-    real_number as real, shown, suggestion, whole,
+    Key, Kind, Preset, RawValue, Real, Section, Setting, Values, Whole, above, bytes, quoted,
+    real as real_number, real_number as real, shown, suggestion, whole,
 };
 pub use settings::{Settings, default_setting};

@@ -4,7 +4,7 @@ use meshpace_mesh::probe::{FlowSample, Probe};
 use meshpace_mesh::{frame_word, loss_word};
 use meshpace_network::{NodeState, Watch};
 use meshpace_packet::Packet;
-use meshpace_radio::{Frame, Outcome};
+use meshpace_radio::{Frame, FrameEnd};
 use meshpace_scenario::Scenario;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use serde::Serialize;
@@ -125,7 +125,7 @@ impl Columns {
 }
 
 impl Watch for Eye {
-    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
+    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
         let mut seen = self.0.borrow_mut();
         if seen.shots.len() >= MOST {
             seen.left_out += 1;
@@ -139,13 +139,13 @@ impl Watch for Eye {
             airtime: frame.airtime,
             from: frame.from,
             to: frame.to,
-            kind: frame_word(frame.kind, packet.map(|packet| packet.class)),
+            kind: frame_word(frame.kind, packets.first().map(|packet| packet.class)),
             retry: frame.retry,
             losses: Vec::new(),
         });
     }
 
-    fn lost(&mut self, _now: Instant, at: NodeId, frame: &Frame, outcome: Outcome) {
+    fn lost(&mut self, _now: Instant, at: NodeId, frame: &Frame, end: &FrameEnd) {
         // A broadcast is lost at many.
         if frame.to != Some(at) {
             return;
@@ -156,7 +156,7 @@ impl Watch for Eye {
         let shot = number.checked_sub(first).and_then(|index| seen.shots.get_mut(index as usize));
         // The transmitter may have gone on to another frame, where the way is long.
         if let Some(shot) = shot.filter(|shot| shot.to == frame.to && shot.airtime == frame.airtime) {
-            shot.losses.push((at, loss_word(outcome)));
+            shot.losses.push((at, loss_word(end.outcome)));
         }
     }
 

@@ -5,10 +5,10 @@ mod tshark;
 use meshpace_mesh::{Probe, run, run_with};
 use meshpace_network::{Capture, Watch};
 use meshpace_packet::{Body, Class, Packet};
-use meshpace_radio::{Frame, FrameKind, MacPacket};
+use meshpace_radio::{Burst, Frame, FrameKind, MacPacket, Mpdu};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
 use meshpace_tcp::{Flags, Ns2Stamp, Options, Segment, Timestamps};
-use meshpace_units::{Bytes, Instant, NodeId, Rate, Seq, Span};
+use meshpace_units::{Bytes, Instant, NodeId, Seq, Span};
 use proptest::prelude::*;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr};
@@ -54,8 +54,9 @@ pub struct Record(pub Vec<Sent>);
 impl Probe for Record {}
 
 impl Watch for Record {
-    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
-        self.0.push(Sent { at: now, frame: *frame, packet: packet.cloned() });
+    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+        let packet = packets.first().map(|packet| (*packet).clone());
+        self.0.push(Sent { at: now, frame: frame.clone(), packet });
     }
 }
 
@@ -80,22 +81,23 @@ pub fn capture_packets(scenario: &Scenario, packets: &[Packet]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut capture = Capture::new(&mut bytes, scenario);
     for (number, packet) in packets.iter().enumerate() {
-        let rate = Rate::bits_per_sec(11_000_000);
+        let mode = scenario.radio.standard.default_mode;
+        let mac = MacPacket { handle: 0, to: packet.next_hop, size: packet.size, mode };
         let frame = Frame {
             kind: FrameKind::Data,
             from: NodeId(0),
             to: packet.next_hop,
             airtime: Span::from_micros(1000),
             duration: Span::from_nanos(313_001),
-            rate,
+            mode,
             size: packet.size + Bytes(34),
-            data_rate: rate,
-            seq: 0xabc,
+            data_mode: mode,
             retry: true,
             protected: false,
-            packet: Some(MacPacket { handle: 0, to: packet.next_hop, size: packet.size, rate }),
+            burst: Burst::One(Mpdu { packet: mac, seq: 0xabc, retry: true, losses: 0 }),
+            block_ack: None,
         };
-        capture.frame(Instant::from_nanos(number as u64 * 10_000_000), &frame, Some(packet));
+        capture.frame(Instant::from_nanos(number as u64 * 10_000_000), &frame, &[packet]);
     }
     capture.finish().expect("a vector takes everything");
     bytes
@@ -200,7 +202,7 @@ fn each_frame_is_written_once_as_it_was_sent() {
     for (Sent { at, frame, packet }, (nanos, radiotap, mpdu)) in sent.iter().zip(frames) {
         assert_eq!(nanos, at.as_nanos());
         assert_eq!(u64::from(u32_at(radiotap, 8)), nanos / 1000);
-        assert_eq!(u64::from(radiotap[17]) * 500_000, frame.rate.as_bits_per_sec());
+        assert_eq!(u64::from(radiotap[17]) * 500_000, frame.mode.rate.as_bits_per_sec());
         let duration = u64::from(u16::from_le_bytes([mpdu[2], mpdu[3]]));
         assert_eq!(duration, frame.duration.as_nanos().div_ceil(1000));
         let receiver = frame.to.expect("no frame is broadcast here");
@@ -209,7 +211,7 @@ fn each_frame_is_written_once_as_it_was_sent() {
             None => assert_eq!(mpdu.len() as u64 + 4, frame.size.0),
             Some(packet) => {
                 assert_eq!(mpdu[10..16], scenario.mesh[frame.from.index()].mac);
-                assert_eq!(u16::from_le_bytes([mpdu[22], mpdu[23]]), frame.seq << 4);
+                assert_eq!(u16::from_le_bytes([mpdu[22], mpdu[23]]), frame.packets()[0].seq << 4);
                 let ip = &mpdu[32..];
                 assert_eq!(ip.len() as u64, packet.size.0);
                 assert_eq!(frame.size, packet.size + Bytes(34));

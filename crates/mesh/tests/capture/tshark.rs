@@ -86,6 +86,7 @@ fn subtype(kind: FrameKind) -> &'static str {
         FrameKind::Rts => "0x001b",
         FrameKind::Cts => "0x001c",
         FrameKind::Ack => "0x001d",
+        FrameKind::BlockAck => "0x0019",
         FrameKind::Data => "0x0020",
     }
 }
@@ -116,10 +117,10 @@ fn check_run(test: &str, text: &str, fields: &[&str]) -> Option<(Rows, Vec<Sent>
             subtype(frame.kind).to_owned(),
             u8::from(data && frame.retry).to_string(),
             frame.duration.as_nanos().div_ceil(1000).to_string(),
-            if data { frame.seq.to_string() } else { String::new() },
+            if data { frame.packets()[0].seq.to_string() } else { String::new() },
             frame.to.map_or("ff:ff:ff:ff:ff:ff".to_owned(), mac),
             if sender { mac(frame.from) } else { String::new() },
-            (frame.rate.as_bits_per_sec() as f64 / 1e6).to_string(),
+            (frame.mode.rate.as_bits_per_sec() as f64 / 1e6).to_string(),
             format!("{}.{:09}", at.as_nanos() / 1_000_000_000, at.as_nanos() % 1_000_000_000),
         ];
         assert_eq!(row[..common.len()], expected, "{frame:?}");

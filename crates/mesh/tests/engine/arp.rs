@@ -33,9 +33,9 @@ fn a_first_packet_is_preceded_by_a_broadcast_request_and_a_unicast_reply() {
     assert_eq!((request.frame.to, reply.frame.to), (None, Some(a)));
     // 28 bytes and 34 around them: 192 us + 62 bytes at 1 Mbit/s, at 11 Mbit/s (ns2-behaviour 2.1, 4.2).
     let mbps = |rate: u64| Rate::bits_per_sec(rate * 1_000_000);
-    assert_eq!((request.frame.size, request.frame.rate), (Bytes(62), mbps(1)));
+    assert_eq!((request.frame.size, request.frame.mode.rate), (Bytes(62), mbps(1)));
     assert_eq!(request.frame.airtime, Span::from_micros(688));
-    assert_eq!((reply.frame.size, reply.frame.rate), (Bytes(62), mbps(11)));
+    assert_eq!((reply.frame.size, reply.frame.mode.rate), (Bytes(62), mbps(11)));
     let kinds: Vec<_> = seen.frames.iter().map(|seen| seen.frame.kind).take(9).collect();
     let exchange = [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack];
     assert_eq!(kinds[0], FrameKind::Data);

@@ -1,7 +1,7 @@
 //! Gradual loss, and a building instead of a plane.
 
 use super::support::{cbr, close, json, measure, node, row, run, run_seed, scenario};
-use meshpace_radio::Coding;
+use meshpace_radio::coding;
 use meshpace_units::NodeId;
 
 /// Two nodes with 802.11a at 24 Mbit/s, no retries and an error curve, `metres` apart.
@@ -24,7 +24,7 @@ fn a_link_loses_what_its_curve_says() {
         let resolved = scenario(&text, 1);
         let positions: Vec<_> = resolved.mesh.iter().map(|node| node.position.expect("a place")).collect();
         let power = resolved.radio.links(1, &[]).power(NodeId(0), NodeId(1), &positions);
-        let per_bit = Coding::Ofdm24.ln_success(power / NOISE);
+        let per_bit = coding::OFDM24.ln_success(power / NOISE);
         // An MPDU of 1,056 bytes fills 89 symbols of 96 bits, a MAC ACK of 14 two.
         let expected = (91.0 * 96.0 * per_bit).exp();
         assert!((0.02..0.98).contains(&expected), "{metres} m: {expected} says little");

@@ -35,7 +35,7 @@ impl Relay for Listener {
     }
 
     fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
-        assert_eq!(here.carried(heard.frame).is_some(), heard.frame.kind == FrameKind::Data);
+        assert_eq!(here.carried(heard).next().is_some(), heard.frame.kind == FrameKind::Data);
     }
 }
 
@@ -129,7 +129,7 @@ impl Relay for Witness {
     }
 
     fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
-        let id = here.carried(heard.frame).map(|packet| packet.id.0);
+        let id = here.carried(heard).next().map(|packet| packet.id.0);
         let note = Note::Heard(here.now, heard.frame.kind, heard.frame.from.0, heard.mine, id);
         self.1.0.lock().expect("one thread").push(note);
     }

@@ -170,7 +170,7 @@ fn a_datagram_that_local_repair_sends_twice_counts_once() {
     let mut copies: BTreeMap<u64, BTreeSet<u16>> = BTreeMap::new();
     for seen in record.data_from(4).filter(|seen| seen.frame.to.is_some_and(|to| to.0 == 5)) {
         if let Some(Body::Udp(datagram)) = seen.packet.as_ref().map(|packet| &packet.body) {
-            copies.entry(datagram.stamp.number).or_default().insert(seen.frame.seq);
+            copies.entry(datagram.stamp.number).or_default().insert(seen.frame.packets()[0].seq);
         }
     }
     let repeated = copies.values().filter(|frames| frames.len() > 1).count();

@@ -150,8 +150,9 @@ impl Probe for Record {
 }
 
 impl Watch for Record {
-    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
-        self.frames.push(Seen { at: now, frame: *frame, packet: packet.cloned() });
+    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+        let packet = packets.first().map(|packet| (*packet).clone());
+        self.frames.push(Seen { at: now, frame: frame.clone(), packet });
     }
 
     fn node(&mut self, _now: Instant, _node: usize, state: NodeState) {

@@ -1,23 +1,34 @@
-//! Frames on their way to receivers farther off than 802.11's timeouts reckon with.
+//! Frames on their way to receivers.
 
 use meshpace_packet::Packets;
-use meshpace_radio::{Frame, MacPacket};
+use meshpace_radio::{Bitmap, Frame};
 use std::collections::BTreeMap;
 
-/// Copies of frames that outlive what their transmitter knows of them, by number.
+/// A frame on its way, and those of its packets that its receiver's link loses.
+#[derive(Clone)]
+pub struct OnAir {
+    /// The frame.
+    pub frame: Frame,
+    /// By their place in it.
+    pub erased: Bitmap,
+}
+
+/// Copies of frames that outlive what their transmitter knows of them, by number: on their way to receivers farther off than
+/// 802.11's timeouts reckon with.
 #[derive(Default)]
 pub struct FarFrames {
-    on_the_way: BTreeMap<u32, Frame>,
+    on_the_way: BTreeMap<u32, OnAir>,
     next: u32,
 }
 
 impl FarFrames {
-    /// Copies a frame and the packet in it; returns the copy's number.
-    pub fn add(&mut self, mut frame: Frame, packets: &mut Packets) -> u32 {
-        frame.packet = frame.packet.map(|packet| MacPacket { handle: packets.copy(packet.handle), ..packet });
+    /// Copies a frame and the packets in it; returns the copy's number.
+    pub fn add(&mut self, frame: &Frame, erased: &Bitmap, packets: &mut Packets) -> u32 {
+        let mut frame = frame.clone();
+        frame.burst.change(|mpdu| mpdu.packet.handle = packets.copy(mpdu.packet.handle));
         let number = self.next;
         self.next = self.next.wrapping_add(1);
-        self.on_the_way.insert(number, frame);
+        self.on_the_way.insert(number, OnAir { frame, erased: *erased });
         number
     }
 
@@ -26,8 +37,8 @@ impl FarFrames {
         self.on_the_way.len()
     }
 
-    /// Takes a copy out; its packet is the caller's to free.
-    pub fn take(&mut self, number: u32) -> Frame {
+    /// Takes a copy out; its packets are the caller's to free.
+    pub fn take(&mut self, number: u32) -> OnAir {
         self.on_the_way.remove(&number).unwrap_or_else(|| panic!("no frame {number} is on its way"))
     }
 }

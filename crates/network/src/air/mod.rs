@@ -6,6 +6,6 @@ mod movement;
 mod rates;
 
 pub(crate) use fading::Fading;
-pub(crate) use far_frames::FarFrames;
+pub(crate) use far_frames::{FarFrames, OnAir};
 pub(crate) use movement::Movement;
 pub(crate) use rates::RateTable;

@@ -1,31 +1,39 @@
-//! Data rates of the radio links.
+//! Modes of the radio links.
 
+use meshpace_radio::Mode;
 use meshpace_scenario::Radio;
 use meshpace_units::{NodeId, Rate};
 
-/// The data rate of every link.
+/// How data goes over every link.
 pub struct RateTable {
     /// Where no exception applies.
-    pub common: Rate,
-    /// `(from, to, rate)`, sorted; `to` is `None` for a rate of all links of a node.
-    pub exceptions: Vec<(NodeId, Option<NodeId>, Rate)>,
+    pub common: &'static Mode,
+    /// `(from, to, mode)`, sorted; `to` is `None` for that of all links of a node.
+    pub exceptions: Vec<(NodeId, Option<NodeId>, &'static Mode)>,
 }
 
 impl RateTable {
-    /// The rates of a scenario.
+    /// The modes of a scenario's rates.
+    ///
+    /// # Panics
+    /// If the standard does not have one, which the scenario's check excludes.
     pub fn new(radio: &Radio) -> Self {
-        let mut exceptions: Vec<(NodeId, Option<NodeId>, Rate)> = Vec::new();
+        let mode = |rate: Rate| {
+            let found = radio.standard.data_mode(rate);
+            found.unwrap_or_else(|| panic!("{} has no {rate:?}", radio.standard.word))
+        };
+        let mut exceptions: Vec<(NodeId, Option<NodeId>, &'static Mode)> = Vec::new();
         for entry in &radio.link_rates {
             // The first entry of a pair counts, as in `Radio::rate_between`.
             if let Err(index) = exceptions.binary_search_by_key(&(entry.from, entry.to), |e| (e.0, e.1)) {
-                exceptions.insert(index, (entry.from, entry.to, entry.rate));
+                exceptions.insert(index, (entry.from, entry.to, mode(entry.rate)));
             }
         }
-        Self { common: radio.rate, exceptions }
+        Self { common: mode(radio.rate), exceptions }
     }
 
-    /// The rate of data from one node to another: the link's, else the node's, else the common one.
-    pub fn between(&self, from: NodeId, to: NodeId) -> Rate {
+    /// The mode of data from one node to another: the link's, else the node's, else the common one.
+    pub fn between(&self, from: NodeId, to: NodeId) -> &'static Mode {
         if self.exceptions.is_empty() {
             return self.common;
         }

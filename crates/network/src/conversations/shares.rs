@@ -5,7 +5,7 @@
 
 use meshpace_explicit::wcpcap::{self, Link};
 use meshpace_packet::Account;
-use meshpace_radio::phy::{ACK_BYTES, CTS_BYTES};
+use meshpace_radio::phy::CTS_BYTES;
 use meshpace_radio::{Hearers, Phy};
 use meshpace_relay::Exchange;
 use meshpace_units::{Instant, NodeId, Span};
@@ -104,19 +104,19 @@ fn near(used: &Links, from: NodeId, to: NodeId, hearers: &Hearers) -> Vec<usize>
     used.keys().enumerate().filter(|(_, link)| touches(link)).map(|(at, _)| at).collect()
 }
 
-/// How long a packet kept the medium: the frames of all its attempts with the spaces between them, the DIFS before each included. Backoff
-/// is nobody's: neighbours count theirs down at the same time.
+/// How long a packet kept the medium, with others in its frame each an equal part: the frames of all its attempts with the spaces
+/// between them, the DIFS before each included. Backoff is nobody's: neighbours count theirs down at the same time.
 pub(crate) fn airtime(exchange: &Exchange, acknowledged: bool, phy: &Phy) -> Span {
-    let control = phy.control_rate(exchange.rate);
+    let control = phy.answer(exchange.mode);
     let answer = |size| phy.sifs() + phy.airtime(size, control);
     let mut whole = exchange.airtime + phy.difs() * u64::from(exchange.attempts);
     if exchange.cts_ended.is_some() {
         whole += (answer(CTS_BYTES) + phy.sifs()) * u64::from(exchange.data_frames);
     }
     if acknowledged {
-        whole += answer(ACK_BYTES);
+        whole += answer(phy.ack_bytes(exchange.packets > 1));
     }
-    whole
+    whole / u64::from(exchange.packets)
 }
 
 fn number(account: Account) -> usize {

@@ -35,7 +35,8 @@ impl<T: Copy + Debug> Network<T> {
             None => links.graph(scenario.mesh.len(), &links.listed),
         };
         let config = station_config(radio, &links);
-        let losses = losses(scenario, &config.phy);
+        let rates = RateTable::new(radio);
+        let losses = losses(scenario, &rates, &config.phy);
         losses.mark(&mut hearers);
         let mut paths = Arc::new(ShortestPaths::new(&neighbours(&hearers)));
         let nodes: Vec<_> = (0..scenario.mesh.len())
@@ -79,7 +80,7 @@ impl<T: Copy + Debug> Network<T> {
             fading,
             hosts: Hosts::new(scenario.processing, scenario.mesh.len(), scenario.seed),
             config,
-            rates: RateTable::new(radio),
+            rates,
             losses,
             packets: Packets::default(),
             arrived: VecDeque::new(),
@@ -116,10 +117,10 @@ impl<T: Copy + Debug> Network<T> {
 const FULL_PACKET: Bytes = Bytes(1500);
 
 /// The links that lose frames. A burst lasts as long as so many full data frames at the link's rate, one after another.
-fn losses(scenario: &Scenario, phy: &Phy) -> Losses {
+fn losses(scenario: &Scenario, rates: &RateTable, phy: &Phy) -> Losses {
     let links = scenario.radio_links.iter().filter(|link| link.loss > 0.0).map(|link| {
-        let rate = scenario.radio.rate_between(link.from, link.to);
-        let frame = phy.airtime(phy.mpdu(FULL_PACKET), rate).as_secs_f64();
+        let mode = rates.between(link.from, link.to);
+        let frame = phy.airtime(phy.mpdu(FULL_PACKET), mode).as_secs_f64();
         let burst = link.burst.map(|frames| Span::from_secs_f64(frames * frame));
         LinkLoss { from: link.from, to: link.to, loss: link.loss, length: link.loss_length, burst }
     });
@@ -130,10 +131,11 @@ fn losses(scenario: &Scenario, phy: &Phy) -> Losses {
 const NOISE: f64 = 4e-13;
 
 fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
+    let basic = radio.standard.basic_mode(radio.basic_rate);
     let phy = Phy {
         standard: radio.standard,
         preamble: radio.preamble,
-        basic_rate: radio.basic_rate,
+        basic: basic.unwrap_or_else(|| panic!("{} has no {:?}", radio.standard.word, radio.basic_rate)),
         mac_overhead: radio.mac_overhead,
         rts_threshold: match radio.rts {
             scenario::RtsThreshold::Always => Some(Bytes::ZERO),
@@ -185,8 +187,8 @@ fn node(
         scenario::Reception::Ns2Capture { .. } => Reception::Capture(Capture::default()),
         scenario::Reception::Sinr { .. } => Reception::Sinr(Sinr::default()),
         scenario::Reception::SinrCurve => {
-            let (header, coding) = config.phy.header();
-            Reception::Sinr(Sinr::with_curve(Curve::new(stream("reception"), header, coding)))
+            let curve = Curve::new(stream("reception"), &config.phy.standard, config.phy.preamble);
+            Reception::Sinr(Sinr::with_curve(curve))
         }
     };
     let routing = match scenario.routing {

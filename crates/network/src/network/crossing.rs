@@ -134,13 +134,13 @@ impl<T: Copy + Debug> Network<T> {
         };
         match gateway {
             Some(gateway) => self.route_from(gateway, host, path),
-            None => Route { hops: None, rates: LinkRates::Uniform(self.rates.common) },
+            None => Route { hops: None, rates: LinkRates::Uniform(self.rates.common.rate) },
         }
     }
 
     /// The wireless way between a gateway and a mesh node, as its routing table has it, or as the packets' path is.
     fn route_from(&self, gateway: NodeId, end: Host, path: Option<PathId>) -> Route {
-        let uniform = LinkRates::Uniform(self.rates.common);
+        let uniform = LinkRates::Uniform(self.rates.common.rate);
         if let Some(path) = path {
             let hops = self.paths.nodes(path).len() as u32 - 1;
             return Route { hops: Some(hops), rates: self.rates_on(path).unwrap_or(uniform) };
@@ -172,7 +172,7 @@ impl<T: Copy + Debug> Network<T> {
         let mut rates = Vec::new();
         while here != to {
             let next = self.nodes[here.index()].routing.next_hop(self.now(), to)?;
-            rates.push(self.rates.between(here, next));
+            rates.push(self.rates.between(here, next).rate);
             here = next;
             if rates.len() > self.nodes.len() {
                 return None; // the tables disagree and form a loop

@@ -2,10 +2,11 @@
 
 use super::Network;
 use super::link_layer::LINK_LAYER_DELAY;
+use crate::air::OnAir;
 use crate::event::Event;
 use crate::watch::Watch;
-use meshpace_packet::{Body, Class};
-use meshpace_radio::{Action, Frame, FrameKind, Hearer, MacPacket, Outcome, Signal};
+use meshpace_packet::{Body, Class, Handle};
+use meshpace_radio::{Action, Bitmap, Frame, Hearer, MacPacket, Mpdu, Outcome, Signal};
 use meshpace_relay::Heard;
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
@@ -18,62 +19,71 @@ impl<T: Copy + Debug> Network<T> {
     /// The last bit of the frame that `from` sent arrives at `node`.
     pub(super) fn frame_ends(&mut self, node: u32, from: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
-        let Some(frame) = &self.on_air[from as usize] else { panic!("node {from} sent nothing") };
-        let broadcast = if frame.to.is_none() { frame.packet } else { None };
+        let Some(OnAir { frame, erased }) = &self.on_air[from as usize] else {
+            panic!("node {from} sent nothing")
+        };
+        let broadcast = if frame.to.is_none() { frame.burst.first().map(handle) } else { None };
         let mut actions = std::mem::take(&mut self.mac_actions);
         let this = &mut self.nodes[node as usize];
-        let outcome = this.station.frame_ends(now, frame, &self.config, &mut actions);
-        if outcome != Outcome::Read {
-            watch.lost(now, NodeId(node), frame, outcome);
-        } else if this.listens.to_all() {
-            let frame = *frame;
-            self.tell_heard(node, &Heard { frame: &frame, mine: true });
+        let end = this.station.frame_ends(now, frame, erased, &self.config, &mut actions);
+        if end.outcome != Outcome::Read {
+            watch.lost(now, NodeId(node), frame, &end);
+        }
+        if this.listens.to_all() && !end.read.is_empty() {
+            let frame = frame.clone();
+            self.tell_heard(node, &Heard { frame: &frame, read: end.read, mine: true });
         }
         self.carry_out(node, &mut actions, watch);
         self.mac_actions = actions;
         if let Some(packet) = broadcast {
-            self.packets.reader_done(packet.handle);
+            self.packets.reader_done(packet);
         }
     }
 
     /// The last bit of a frame from far away arrives at `node`.
     pub(super) fn far_frame_ends(&mut self, node: u32, copy: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
-        let frame = self.far.take(copy);
+        let OnAir { frame, erased } = self.far.take(copy);
         let mut actions = std::mem::take(&mut self.mac_actions);
         let this = &mut self.nodes[node as usize];
-        let outcome = this.station.frame_ends(now, &frame, &self.config, &mut actions);
-        if outcome != Outcome::Read {
-            watch.lost(now, NodeId(node), &frame, outcome);
-        } else if this.listens.to_all() {
-            self.tell_heard(node, &Heard { frame: &frame, mine: true });
+        let end = this.station.frame_ends(now, &frame, &erased, &self.config, &mut actions);
+        if end.outcome != Outcome::Read {
+            watch.lost(now, NodeId(node), &frame, &end);
+        }
+        if this.listens.to_all() && !end.read.is_empty() {
+            self.tell_heard(node, &Heard { frame: &frame, read: end.read, mine: true });
         }
         self.carry_out(node, &mut actions, watch);
         self.mac_actions = actions;
-        if let Some(packet) = frame.packet {
-            self.packets.remove(packet.handle);
-        }
+        self.forget_far(&frame);
     }
 
     /// The last bit of a frame that `from` sent for somebody else arrives at `node`, which listens.
     pub(super) fn overheard(&mut self, node: u32, from: u32) {
-        let Some(frame) = self.on_air[from as usize] else { panic!("node {from} sent nothing") };
+        let Some(OnAir { frame, .. }) = &self.on_air[from as usize] else {
+            panic!("node {from} sent nothing")
+        };
+        let frame = frame.clone();
         self.overhear(node, &frame);
     }
 
     /// The last bit of a frame from far away that is for somebody else arrives at `node`, which listens.
     pub(super) fn far_overheard(&mut self, node: u32, copy: u32) {
-        let frame = self.far.take(copy);
+        let OnAir { frame, .. } = self.far.take(copy);
         self.overhear(node, &frame);
-        if let Some(packet) = frame.packet {
-            self.packets.remove(packet.handle);
-        }
+        self.forget_far(&frame);
+    }
+
+    /// A copy of a frame has come to whom it was for; so have the copies of its packets.
+    fn forget_far(&mut self, frame: &Frame) {
+        frame.packets().iter().for_each(|mpdu| self.packets.remove(mpdu.packet.handle));
     }
 
     fn overhear(&mut self, node: u32, frame: &Frame) {
         let now = self.now();
         if self.nodes[node as usize].station.overhear(now, frame.from, &self.config) {
-            self.tell_heard(node, &Heard { frame, mine: false });
+            let read = Bitmap::first(frame.burst.len());
+            self.tell_heard(node, &Heard { frame, read, mine: false });
             self.wake(node);
         }
     }
@@ -95,15 +105,14 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Carries out what a station asks for, hands it the next packet if it is free, and sets its alarm.
     fn carry_out(&mut self, node: u32, actions: &mut Vec<Action>, watch: &mut (impl Watch + ?Sized)) {
-        for action in actions.iter() {
+        for action in actions.drain(..) {
             match action {
                 Action::Transmit(frame) => self.transmit(node, frame, watch),
-                Action::Deliver { packet, from } => self.deliver(node, packet, *from),
-                Action::Sent(packet) => self.packet_sent(node, packet),
-                Action::GaveUp(packet) => self.packet_given_up(node, packet),
+                Action::Deliver { packet, from } => self.deliver(node, &packet, from),
+                Action::Sent(packet) => self.packet_sent(node, &packet),
+                Action::GaveUp(packet) => self.packet_given_up(node, &packet),
             }
         }
-        actions.clear();
         self.feed(node);
     }
 
@@ -123,80 +132,118 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// Hands the station its next packet; false if it takes none, or its relay gives none.
+    /// Hands the station its next packet, and with it those that go in one frame with it; false if it takes none, or its relay
+    /// gives none.
     #[inline]
     fn offer(&mut self, node: u32) -> bool {
         let this = &self.nodes[node as usize];
-        this.station.accepts() && !this.relay.is_empty() && self.hand_over(node)
+        let several = self.config.phy.standard.aggregation.is_some();
+        let offered = this.station.accepts() && !this.relay.is_empty() && self.hand_over(node);
+        if several {
+            self.join(node);
+        }
+        offered
+    }
+
+    /// Hands the station what goes in one frame with the packets that it has. Its deadline stays: its backoff runs for them, too.
+    #[inline(never)]
+    fn join(&mut self, node: u32) {
+        while let Some((to, room)) = self.nodes[node as usize].station.room(&self.config) {
+            let Some(handle) = self.dequeue_to(node, to, room) else { return };
+            let offered = self.taken(node, handle);
+            self.nodes[node as usize].station.join(offered, &self.config);
+        }
     }
 
     /// Apart from [`Network::offer`], which mostly finds the station occupied.
     #[inline(never)]
     fn hand_over(&mut self, node: u32) -> bool {
         let Some(handle) = self.dequeue(node) else { return false };
+        let offered = self.taken(node, handle);
+        let now = self.now();
+        self.nodes[node as usize].station.offer(now, offered, &self.config);
+        true
+    }
+
+    /// The station of a node takes a packet: as it sees it.
+    #[inline]
+    fn taken(&mut self, node: u32, handle: Handle) -> MacPacket {
         self.note_taken(node, handle);
         let packet = self.packets.get(handle);
-        let rate = packet.next_hop.map(|to| self.rates.between(NodeId(node), to));
+        let mode = packet.next_hop.map(|to| self.rates.between(NodeId(node), to));
         let offered = MacPacket {
             handle,
             to: packet.next_hop,
             size: packet.size,
-            rate: rate.unwrap_or(self.config.phy.basic_rate),
+            mode: mode.unwrap_or(self.config.phy.basic),
         };
         let now = self.now();
-        let this = &mut self.nodes[node as usize];
-        if let Some(exchanges) = &mut this.exchanges {
+        if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
             exchanges.offered(now, &offered);
         }
-        this.station.offer(now, offered, &self.config);
-        true
+        offered
     }
 
-    fn transmit(&mut self, node: u32, frame: &Frame, watch: &mut (impl Watch + ?Sized)) {
+    fn transmit(&mut self, node: u32, frame: Frame, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         self.frames += 1;
-        watch.frame(now, frame, frame.packet.map(|packet| self.packets.get(packet.handle)));
-        if let (FrameKind::Data, Some(packet)) = (frame.kind, &frame.packet) {
-            self.note_attempt(node, packet);
+        match frame.packets() {
+            [] => watch.frame(now, &frame, &[]),
+            [one] => watch.frame(now, &frame, &[self.packets.get(handle(one))]),
+            several => {
+                let packets: Vec<_> = several.iter().map(|mpdu| self.packets.get(handle(mpdu))).collect();
+                watch.frame(now, &frame, &packets);
+            }
         }
-        self.on_air[node as usize] = Some(*frame);
+        for mpdu in frame.packets() {
+            self.note_attempt(node, &mpdu.packet);
+        }
         if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
-            if let Some(report) = exchanges.transmits(now, frame) {
+            if let Some(report) = exchanges.transmits(now, &frame) {
                 self.report_to_relay(node, &report);
             }
         }
-        if let (Some(to), false) = (frame.to, self.listening || self.losses.any()) {
-            self.spread_among_bystanders(now, node, to, frame);
+        let erased = if let (Some(to), false) = (frame.to, self.listening || self.losses.any()) {
+            self.spread_among_bystanders(now, node, to, &frame);
+            Bitmap::NONE
         } else {
-            self.spread(now, node, frame);
-        }
+            self.spread(now, node, &frame)
+        };
+        self.on_air[node as usize] = Some(OnAir { frame, erased });
     }
 
-    /// Every station in range hears a frame.
-    fn spread(&mut self, now: Instant, node: u32, frame: &Frame) {
+    /// Every station in range hears a frame. Returns which of several packets its receiver's link loses.
+    fn spread(&mut self, now: Instant, node: u32, frame: &Frame) -> Bitmap {
         let signal = Signal::of(frame);
+        let mut erased = Bitmap::NONE;
         for hearer in self.hearers.of(NodeId(node)) {
             let unicast = frame.to == Some(hearer.node);
-            let lost = hearer.lossy
-                && hearer.decodable
-                && self.losses.lose(now, frame.from, hearer.node, frame.size);
+            let mut lost = false;
+            if hearer.lossy && hearer.decodable {
+                if unicast && frame.burst.is_several() {
+                    erased = self.losses.lose_packets(now, hearer.node, frame, &self.config.phy);
+                } else {
+                    lost = self.losses.lose(now, frame.from, hearer.node, frame.size);
+                }
+            }
             let decodable = hearer.decodable && !lost;
             let arrival = signal.at(now + hearer.delay, hearer.power, decodable, unicast);
             let mine = arrival.mine();
             if mine && hearer.delay < NEAR {
-                if let (None, Some(packet)) = (frame.to, frame.packet) {
-                    self.packets.expect_reader(packet.handle);
+                if let (None, Some(mpdu)) = (frame.to, frame.burst.first()) {
+                    self.packets.expect_reader(handle(mpdu));
                 }
                 self.queue.schedule(arrival.end(), Event::FrameEnds { node: hearer.node.0, from: node });
             } else if mine {
-                let copy = self.far.add(*frame, &mut self.packets);
+                let copy = self.far.add(frame, &erased, &mut self.packets);
                 self.queue.schedule(arrival.end(), Event::FarFrameEnds { node: hearer.node.0, copy });
             } else if decodable && self.nodes[hearer.node.index()].listens.to(frame.kind) {
                 let listener = hearer.node.0;
                 let event = if hearer.delay < NEAR {
                     Event::Overheard { node: listener, from: node }
                 } else {
-                    Event::FarOverheard { node: listener, copy: self.far.add(*frame, &mut self.packets) }
+                    let copy = self.far.add(frame, &Bitmap::NONE, &mut self.packets);
+                    Event::FarOverheard { node: listener, copy }
                 };
                 self.queue.schedule(arrival.end(), event);
             }
@@ -205,6 +252,7 @@ impl<T: Copy + Debug> Network<T> {
                 self.queue.postpone_station(hearer.node.0, arrival.start, not_before);
             }
         }
+        erased
     }
 
     /// The same of a frame for one station, where no relay listens and no link loses frames: the loop over all who hear it asks only
@@ -230,7 +278,8 @@ impl<T: Copy + Debug> Network<T> {
             let event = if delay < NEAR {
                 Event::FrameEnds { node: to.0, from: node }
             } else {
-                Event::FarFrameEnds { node: to.0, copy: self.far.add(*frame, &mut self.packets) }
+                let copy = self.far.add(frame, &Bitmap::NONE, &mut self.packets);
+                Event::FarFrameEnds { node: to.0, copy }
             };
             self.queue.schedule(arrival.end(), event);
         }
@@ -261,7 +310,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     fn packet_sent(&mut self, node: u32, packet: &MacPacket) {
-        self.exchange_ended(node, true);
+        self.exchange_ended(node, packet.handle, true);
         match packet.to {
             Some(to) => {
                 self.note_through(node, packet);
@@ -274,7 +323,7 @@ impl<T: Copy + Debug> Network<T> {
 
     fn packet_given_up(&mut self, node: u32, packet: &MacPacket) {
         let to = packet.to.unwrap_or_else(|| panic!("a broadcast was given up: {packet:?}"));
-        self.exchange_ended(node, false);
+        self.exchange_ended(node, packet.handle, false);
         self.note_through(node, packet);
         let class = self.packets.get(packet.handle).class;
         self.nodes[node as usize].links.toward(to).given_up(class);
@@ -284,4 +333,9 @@ impl<T: Copy + Debug> Network<T> {
             Class::Data | Class::Ack => self.link_failed(node, to, packet.handle),
         }
     }
+}
+
+/// What the store knows a packet in a frame by.
+const fn handle(mpdu: &Mpdu) -> Handle {
+    mpdu.packet.handle
 }

@@ -20,7 +20,7 @@ mod wired;
 
 pub use build::RelayFactory;
 
-use crate::air::{Fading, FarFrames, Movement, RateTable};
+use crate::air::{Fading, FarFrames, Movement, OnAir, RateTable};
 use crate::conversations::Accounts;
 use crate::event::{Alarm, Event, EventQueue};
 use crate::gateway::Gateways;
@@ -30,7 +30,7 @@ use crate::routing::{AddressBook, Paths};
 use crate::watch::{NodeState, Watch};
 use crate::wired::{WiredLink, WiredRoutes};
 use meshpace_packet::{Handle, Host, Packet, Packets};
-use meshpace_radio::{Action, Frame, Hearers, Losses, StationConfig};
+use meshpace_radio::{Action, Hearers, Losses, StationConfig};
 use meshpace_routing::Action as RoutingAction;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ pub struct Network<T> {
     /// The mesh nodes.
     nodes: Vec<Node>,
     /// The frame that each node sent last, for those who receive it.
-    on_air: Vec<Option<Frame>>,
+    on_air: Vec<Option<OnAir>>,
     /// Copies of frames, each with a packet of its own, on their way to receivers far away.
     far: FarFrames,
     /// Who hears whom.

@@ -34,7 +34,7 @@ impl<T: Copy + Debug> Network<T> {
         if self.rates.exceptions.is_empty() {
             return None;
         }
-        let links = self.paths.nodes(path).windows(2).map(|pair| self.rates.between(pair[0], pair[1]));
+        let links = self.paths.nodes(path).windows(2).map(|pair| self.rates.between(pair[0], pair[1]).rate);
         Some(LinkRates::PerLink(links.collect::<Vec<_>>().into()))
     }
 }

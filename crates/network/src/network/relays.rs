@@ -56,7 +56,7 @@ impl NodeView for View<'_> {
     }
 
     fn rate_to(&self, neighbour: NodeId) -> Rate {
-        self.rates.between(self.node, neighbour)
+        self.rates.between(self.node, neighbour).rate
     }
 
     fn hops_to(&self, node: NodeId) -> Option<u32> {
@@ -110,6 +110,17 @@ impl<T: Copy + Debug> Network<T> {
         packet
     }
 
+    /// The packet that a mesh node sends in one frame with others for a neighbour, if the next one is for it and no larger than
+    /// `room`.
+    pub(super) fn dequeue_to(&mut self, node: u32, to: NodeId, room: Bytes) -> Option<Handle> {
+        let packet = self.with_relay(node, |relay, here| relay.dequeue_to(here, to, room));
+        self.count_dropped(node);
+        if let Some(packet) = packet {
+            self.note_waiting(node, packet, false);
+        }
+        packet
+    }
+
     /// Drops the waiting packets that routing names.
     pub(super) fn purge_relay(&mut self, node: u32, wanted: &mut dyn FnMut(&Packet) -> bool) {
         self.with_relay(node, |relay, here| relay.purge(here, wanted));
@@ -141,19 +152,19 @@ impl<T: Copy + Debug> Network<T> {
         self.count_dropped(node);
     }
 
-    /// The packet in the MAC is through, sent or given up.
+    /// A packet in the MAC is through, sent or given up.
     #[inline]
-    pub(super) fn exchange_ended(&mut self, node: u32, sent: bool) {
+    pub(super) fn exchange_ended(&mut self, node: u32, packet: Handle, sent: bool) {
         if self.nodes[node as usize].exchanges.is_some() {
-            self.tell_exchange(node, sent);
+            self.tell_exchange(node, packet, sent);
         }
     }
 
     /// Apart from [`Network::exchange_ended`]: most relays do not ask.
     #[inline(never)]
-    fn tell_exchange(&mut self, node: u32, sent: bool) {
+    fn tell_exchange(&mut self, node: u32, packet: Handle, sent: bool) {
         let Some(exchanges) = &mut self.nodes[node as usize].exchanges else { return };
-        let mut report = exchanges.ended(sent);
+        let mut report = exchanges.ended(packet, sent);
         self.note_airtime(node, &report);
         if let Report::Sent(exchange) = &mut report {
             exchange.told = self.told_by_acknowledgement(node, exchange.next_hop);

@@ -6,7 +6,7 @@ mod several;
 pub use capture::Capture;
 
 use meshpace_packet::Packet;
-use meshpace_radio::{Frame, Outcome};
+use meshpace_radio::{Frame, FrameEnd};
 use meshpace_units::{Instant, NodeId};
 
 /// The state of a mesh node at a moment.
@@ -20,12 +20,12 @@ pub struct NodeState {
 
 /// Looks on. Nothing that a watcher does can change a run.
 pub trait Watch {
-    /// A frame goes on the air; `packet` is what a data frame carries.
-    fn frame(&mut self, _now: Instant, _frame: &Frame, _packet: Option<&Packet>) {}
+    /// A frame goes on the air; `packets` are what a data frame carries, in its order.
+    fn frame(&mut self, _now: Instant, _frame: &Frame, _packets: &[&Packet]) {}
 
     /// The last bit of a frame that was meant for `at` (a broadcast is meant for all in range) arrived there, and it
-    /// was lost to the overlap with others, to noise or to the node's own transmission.
-    fn lost(&mut self, _now: Instant, _at: NodeId, _frame: &Frame, _outcome: Outcome) {}
+    /// was lost, or some of its packets were, to the overlap with others, to noise or to the node's own transmission.
+    fn lost(&mut self, _now: Instant, _at: NodeId, _frame: &Frame, _end: &FrameEnd) {}
 
     /// A mesh node, whenever [`crate::Network::show_nodes`] is called.
     fn node(&mut self, _now: Instant, _node: usize, _state: NodeState) {}

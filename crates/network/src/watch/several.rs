@@ -2,18 +2,18 @@
 
 use crate::watch::{NodeState, Watch};
 use meshpace_packet::Packet;
-use meshpace_radio::{Frame, Outcome};
+use meshpace_radio::{Frame, FrameEnd};
 use meshpace_units::{Instant, NodeId};
 
 impl<A: Watch, B: Watch> Watch for (A, B) {
-    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
-        self.0.frame(now, frame, packet);
-        self.1.frame(now, frame, packet);
+    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+        self.0.frame(now, frame, packets);
+        self.1.frame(now, frame, packets);
     }
 
-    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, outcome: Outcome) {
-        self.0.lost(now, at, frame, outcome);
-        self.1.lost(now, at, frame, outcome);
+    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, end: &FrameEnd) {
+        self.0.lost(now, at, frame, end);
+        self.1.lost(now, at, frame, end);
     }
 
     fn node(&mut self, now: Instant, node: usize, state: NodeState) {
@@ -27,15 +27,15 @@ impl<A: Watch, B: Watch> Watch for (A, B) {
 }
 
 impl<P: Watch> Watch for Option<P> {
-    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
+    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
         if let Some(watch) = self {
-            watch.frame(now, frame, packet);
+            watch.frame(now, frame, packets);
         }
     }
 
-    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, outcome: Outcome) {
+    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, end: &FrameEnd) {
         if let Some(watch) = self {
-            watch.lost(now, at, frame, outcome);
+            watch.lost(now, at, frame, end);
         }
     }
 
@@ -53,15 +53,15 @@ impl<P: Watch> Watch for Option<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meshpace_radio::FrameKind;
-    use meshpace_units::{Bytes, Rate, Span};
+    use meshpace_radio::{Bitmap, Burst, FrameKind, Outcome, Standard};
+    use meshpace_units::{Bytes, Span};
 
     /// Counts what it sees: frames, queues, losses.
     #[derive(Default)]
     struct Count([u32; 3], bool);
 
     impl Watch for Count {
-        fn frame(&mut self, _: Instant, _: &Frame, _: Option<&Packet>) {
+        fn frame(&mut self, _: Instant, _: &Frame, _: &[&Packet]) {
             self.0[0] += 1;
         }
 
@@ -69,7 +69,7 @@ mod tests {
             self.0[1] += 1;
         }
 
-        fn lost(&mut self, _: Instant, _: NodeId, _: &Frame, _: Outcome) {
+        fn lost(&mut self, _: Instant, _: NodeId, _: &Frame, _: &FrameEnd) {
             self.0[2] += 1;
         }
 
@@ -79,26 +79,28 @@ mod tests {
     }
 
     fn show(watch: &mut dyn Watch) {
+        let mode = Standard::named("802.11b").expect("a row").lowest();
         let ack = Frame {
             kind: FrameKind::Ack,
             from: NodeId(0),
             to: Some(NodeId(1)),
             airtime: Span::from_micros(304),
             duration: Span::ZERO,
-            rate: Rate::bits_per_sec(1_000_000),
+            mode,
             size: Bytes(14),
-            data_rate: Rate::bits_per_sec(1_000_000),
-            seq: 0,
+            data_mode: mode,
             retry: false,
             protected: false,
-            packet: None,
+            burst: Burst::Empty,
+            block_ack: None,
         };
         for _ in 0..3 {
-            watch.frame(Instant::ZERO, &ack, None);
+            watch.frame(Instant::ZERO, &ack, &[]);
         }
         watch.node(Instant::ZERO, 0, NodeState::default());
         for _ in 0..4 {
-            watch.lost(Instant::ZERO, NodeId(1), &ack, Outcome::Deaf);
+            let end = FrameEnd { outcome: Outcome::Deaf, read: Bitmap::NONE };
+            watch.lost(Instant::ZERO, NodeId(1), &ack, &end);
         }
     }
 

@@ -1,7 +1,6 @@
 //! A frame as one receiver will hear it: 32 bytes, since every frame is written down at everybody in range.
 
 use super::Collision;
-use crate::coding::{CODINGS, Coding};
 use crate::frame::{Frame, FrameKind};
 use meshpace_units::{Instant, NodeId, Span};
 
@@ -14,14 +13,17 @@ pub struct Signal {
     decodable: u64,
 }
 
-const CODING: u32 = 32;
-const KIND: u32 = 40;
-const DECODABLE: u64 = 1 << 48;
-const UNICAST: u64 = 1 << 49;
-const MINE: u64 = 1 << 50;
+const MODE: u32 = 32;
+const KIND: u32 = 48;
+const DECODABLE: u64 = 1 << 56;
+const UNICAST: u64 = 1 << 57;
+const MINE: u64 = 1 << 58;
+/// Of several packets.
+const SEVERAL: u64 = 1 << 59;
 
 /// By number.
-const KINDS: [FrameKind; 4] = [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack];
+const KINDS: [FrameKind; 5] =
+    [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack, FrameKind::BlockAck];
 
 impl Signal {
     /// Of a frame.
@@ -33,8 +35,11 @@ impl Signal {
     pub fn of(frame: &Frame) -> Self {
         let nanos = |span: Span| u32::try_from(span.as_nanos()).unwrap_or_else(|_| panic!("{frame:?}"));
         let [airtime, duration] = [frame.airtime, frame.duration].map(|span| u64::from(nanos(span)));
-        let about =
-            u64::from(frame.from.0) | (Coding::of(frame.rate) as u64) << CODING | (frame.kind as u64) << KIND;
+        let several = if frame.burst.is_several() { SEVERAL } else { 0 };
+        let about = u64::from(frame.from.0)
+            | u64::from(frame.mode.number()) << MODE
+            | (frame.kind as u64) << KIND
+            | several;
         let everybodys = if frame.to.is_none() { MINE } else { 0 };
         Self { spans: airtime | duration << u32::BITS, about, decodable: DECODABLE | everybodys }
     }
@@ -70,7 +75,7 @@ pub struct Arrival {
     pub power: f64,
     /// ns: from the lowest bit on the time on the air, the duration field.
     spans: u64,
-    /// From the lowest bit on: transmitter, [`Coding`], kind, flags.
+    /// From the lowest bit on: transmitter, number of the mode, kind, flags.
     about: u64,
 }
 
@@ -108,13 +113,20 @@ impl Arrival {
     /// Kind, to count collisions by.
     #[must_use]
     pub const fn kind(&self) -> FrameKind {
-        KINDS[(self.about >> KIND) as usize % KINDS.len()]
+        KINDS[(self.about >> KIND) as u8 as usize % KINDS.len()]
     }
 
-    /// How its bits are sent.
+    /// How it is sent: a row of the standard's modes.
     #[must_use]
-    pub const fn coding(&self) -> Coding {
-        CODINGS[(self.about >> CODING) as u8 as usize]
+    pub const fn mode(&self) -> usize {
+        (self.about >> MODE) as u16 as usize
+    }
+
+    /// True if it carries several packets.
+    #[must_use]
+    #[inline]
+    pub const fn is_several(&self) -> bool {
+        self.about & SEVERAL != 0
     }
 
     /// Strong enough to decode.
@@ -146,12 +158,14 @@ impl Arrival {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meshpace_units::{Bytes, Rate};
+    use crate::burst::Burst;
+    use crate::standard::Standard;
+    use meshpace_units::Bytes;
 
     #[test]
     fn everything_comes_out_as_it_went_in() {
-        for (coding, kind) in CODINGS.into_iter().zip(KINDS.into_iter().cycle()) {
-            let rate = Rate::bits_per_sec(coding.bits_per_sec());
+        let modes = Standard::named("802.11g-ns2").expect("a row").modes;
+        for (mode, kind) in modes.iter().zip(KINDS.into_iter().cycle()) {
             for (to, decodable, unicast) in [
                 (None, true, false),
                 (Some(NodeId(9)), true, true),
@@ -165,13 +179,13 @@ mod tests {
                     to,
                     airtime: Span::from_nanos(4_294_967_295),
                     duration: Span::from_nanos(1),
-                    rate,
+                    mode,
                     size: Bytes(1),
-                    data_rate: rate,
-                    seq: 0,
+                    data_mode: mode,
                     retry: false,
                     protected: false,
-                    packet: None,
+                    burst: Burst::Empty,
+                    block_ack: None,
                 };
                 let start = Instant::from_nanos(7);
                 let arrival = Signal::of(&frame).at(start, 1e-9, decodable, unicast);
@@ -180,7 +194,8 @@ mod tests {
                     (start, start + frame.airtime, 1e-9)
                 );
                 assert_eq!((arrival.airtime(), arrival.duration()), (frame.airtime, frame.duration));
-                assert_eq!((arrival.from(), arrival.kind(), arrival.coding()), (frame.from, kind, coding));
+                assert_eq!((arrival.from(), arrival.kind()), (frame.from, kind));
+                assert_eq!(&modes[arrival.mode()], mode);
                 assert_eq!((arrival.decodable(), arrival.is_unicast()), (decodable, unicast));
                 assert_eq!(arrival.mine(), decodable && (unicast || to.is_none()));
                 if let (Some(_), false) = (to, unicast) {

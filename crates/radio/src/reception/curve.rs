@@ -2,22 +2,28 @@
 //! interference while it arrives ("chunks" of constant interference: Lacage and Henderson, "Yet another network simulator",
 //! WNS2 2006).
 //!
-//! Preamble and header go at the lowest rate of their kind; after them come payload bits up to the last one, padding to
-//! whole symbols included. One draw a frame, at its end, from the receiver's own stream.
+//! Preamble and header go in the standard's lowest mode; after them come payload bits up to the last one, padding to
+//! whole symbols included. One draw a frame, at its end, from the receiver's own stream; of a frame of several packets one for each,
+//! then one for the header.
 
-use crate::coding::Coding;
+use super::sinr::met;
+use crate::standard::{Mode, Preamble, Standard};
 use meshpace_random::Stream;
-use meshpace_units::{Instant, Span};
+use meshpace_units::Instant;
 
 /// What a receiver knows of the frame in progress.
 #[derive(Clone, Debug)]
 pub struct Curve {
     stream: Stream,
-    /// Time of preamble and header, and their coding.
-    header: (Span, Coding),
+    modes: &'static [Mode],
+    /// That of preambles and headers.
+    lowest: &'static Mode,
+    preamble: Preamble,
     /// Of the frame in progress.
-    coding: Coding,
+    mode: &'static Mode,
     header_ends: Instant,
+    /// It carries several packets: each is drawn for by itself, and the survival kept is the header's.
+    several: bool,
     /// Logarithm of its survival up to `since`.
     ln_survival: f64,
     since: Instant,
@@ -26,24 +32,28 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// A receiver that draws from `stream`; preamble and header of every frame take `header` long.
+    /// A receiver of a standard's frames that draws from `stream`.
     #[must_use]
-    pub fn new(stream: Stream, header: Span, header_coding: Coding) -> Self {
+    pub const fn new(stream: Stream, standard: &Standard, preamble: Preamble) -> Self {
         Self {
             stream,
-            header: (header, header_coding),
-            coding: header_coding,
+            modes: standard.modes,
+            lowest: standard.lowest(),
+            preamble,
+            mode: standard.lowest(),
             header_ends: Instant::ZERO,
+            several: false,
             ln_survival: 0.0,
             since: Instant::ZERO,
             ratio: 0.0,
         }
     }
 
-    /// A frame begins; its ratio is to be told at once.
-    pub(super) fn begins(&mut self, now: Instant, coding: Coding) {
-        self.coding = coding;
-        self.header_ends = now + self.header.0;
+    /// A frame in the standard's mode of this number begins; its ratio is to be told at once.
+    pub(super) fn begins(&mut self, now: Instant, mode: usize, several: bool) {
+        self.several = several;
+        self.mode = &self.modes[mode];
+        self.header_ends = now + self.mode.preamble(self.preamble);
         self.ln_survival = 0.0;
         self.since = now;
     }
@@ -62,26 +72,42 @@ impl Curve {
 
     fn catch_up(&mut self, now: Instant) {
         let border = self.header_ends.clamp(self.since, now.max(self.since));
-        for (from, to, coding) in [(self.since, border, self.header.1), (border, now, self.coding)] {
-            let time = to.saturating_since(from);
-            if !time.is_zero() {
-                let bits = time.as_secs_f64() * coding.bits_per_sec() as f64;
-                self.ln_survival += bits * coding.ln_success(self.ratio);
+        for (from, to, mode) in [(self.since, border, self.lowest), (border, now, self.mode)] {
+            let behind_header = self.several && from == border;
+            if !behind_header && !to.saturating_since(from).is_zero() {
+                self.ln_survival += ln_survival(mode, from, to, self.ratio);
             }
         }
         self.since = now.max(self.since);
     }
+
+    /// Whether a packet of the frame in progress, on the air between these times, survived: draws.
+    pub(super) fn packet_survives(&mut self, course: &[(Instant, f64)], from: Instant, to: Instant) -> bool {
+        let parts = met(course, from, to).map(|(from, to, ratio)| ln_survival(self.mode, from, to, ratio));
+        let survival = libm::exp(parts.sum());
+        self.stream.unit() < survival
+    }
+}
+
+/// The logarithm of the probability that all bits between two times survive.
+fn ln_survival(mode: &Mode, from: Instant, to: Instant, ratio: f64) -> f64 {
+    let bits = to.saturating_since(from).as_secs_f64() * mode.rate.as_bits_per_sec() as f64;
+    bits * mode.coding.ln_success(ratio)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coding::OFDM24;
+    use meshpace_units::{Rate, Span};
 
     fn share(ratios: &[(u64, f64)], end_us: u64) -> f64 {
         let at = |us| Instant::ZERO + Span::from_micros(us);
-        let mut curve = Curve::new(Stream::new(1, "reception", 0), Span::from_micros(20), Coding::Ofdm6);
+        let standard = Standard::named("802.11a").expect("a row");
+        let mode = standard.data_mode(Rate::bits_per_sec(24_000_000)).expect("24 Mbit/s");
+        let mut curve = Curve::new(Stream::new(1, "reception", 0), &standard, Preamble::Long);
         let survived = |_: &u32| {
-            curve.begins(at(0), Coding::Ofdm24);
+            curve.begins(at(0), usize::from(mode.number()), false);
             for (us, ratio) in ratios {
                 curve.ratio_is(at(*us), *ratio);
             }
@@ -93,7 +119,7 @@ mod tests {
     #[test]
     fn the_share_is_that_of_the_bits() {
         let decibel = |x: f64| libm::pow(10.0, x / 10.0);
-        let per_bit = |x: f64| Coding::Ofdm24.ln_success(decibel(x));
+        let per_bit = |x: f64| OFDM24.ln_success(decibel(x));
         // 536 us: 516 us of payload at 24 bits a microsecond; the header is far above its needs.
         let whole = libm::exp(516.0 * 24.0 * per_bit(13.0));
         assert!((share(&[(0, decibel(13.0))], 536) - whole).abs() < 0.01, "{whole}");

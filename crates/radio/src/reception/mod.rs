@@ -8,6 +8,7 @@ mod capture;
 mod curve;
 mod sinr;
 
+use crate::burst::Bitmap;
 use crate::frame::FrameKind;
 use crate::propagation::Thresholds;
 use meshpace_units::{Instant, NodeId, Span};
@@ -170,6 +171,20 @@ impl Reception {
         match self {
             Self::Capture(model) => model.ends(),
             Self::Sinr(model) => model.ends(limits),
+        }
+    }
+
+    /// Which packets of a frame of several, on the air at these `times`, are read, if its header is, and what befell the
+    /// others. To be asked at the frame's end, before [`Reception::ends`].
+    pub fn packets_read(
+        &mut self,
+        times: impl Iterator<Item = (Instant, Instant)>,
+        limits: &ReceptionLimits,
+    ) -> (Bitmap, Verdict) {
+        match self {
+            // ns-2 knows no such frames: its receiver follows a frame, and all of it is good or none.
+            Self::Capture(_) => (Bitmap::first(times.count()), Verdict::Good),
+            Self::Sinr(model) => model.packets_read(times, limits),
         }
     }
 

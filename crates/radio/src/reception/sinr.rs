@@ -2,14 +2,22 @@
 //! air, for all of its length. The receiver locks on the first decodable frame that it could start to receive and
 //! does not change over to a later one (schemes.md 17.1, "sensitivity"). With an error curve there is no threshold: every bit
 //! of it survives with the probability that its rate has at the ratio of the moment ([`super::curve`]).
+//!
+//! Of a frame of several packets each is judged by what it met itself: the receiver keeps the course of the ratio until the
+//! frame ends. Before that comes its header, without which nothing is read: with the threshold its first bit decides, with a
+//! curve a draw of its own. Who is not meant reads such a frame's duration field if its header survives.
 
 use super::{Arrival, Begun, Curve, ReceptionLimits, Verdict};
+use crate::burst::Bitmap;
 use meshpace_units::{Instant, NodeId};
 
 #[derive(Clone, Copy, Debug)]
 struct Lock {
     from: NodeId,
+    begin: Instant,
     end: Instant,
+    /// It carries several packets.
+    several: bool,
     /// Overlapped the own transmission.
     damaged: bool,
     /// The ratio fell below the threshold at some time.
@@ -26,6 +34,8 @@ pub struct Sinr {
     sensed: bool,
     /// `None`: a threshold decides.
     curve: Option<Box<Curve>>,
+    /// From when on the ratio was what, since the first bit of a frame of several packets.
+    course: Vec<(Instant, f64)>,
 }
 
 impl Sinr {
@@ -70,7 +80,11 @@ impl Sinr {
         let signal = self.on_air.iter().find(|a| self.is_locked_on(a)).map(|a| a.power);
         if let (Some(lock), Some(signal)) = (&mut self.lock, signal) {
             let others = (total - signal).max(0.0);
+            if lock.several {
+                self.course.push((now, signal / (limits.noise + others)));
+            }
             match &mut self.curve {
+                None if lock.several && now > lock.begin => {}
                 None => lock.drowned |= signal < limits.ratio * (limits.noise + others),
                 Some(curve) => {
                     curve.ratio_is(now, signal / (limits.noise + others));
@@ -86,13 +100,16 @@ impl Sinr {
         if free && new.decodable() {
             self.lock = Some(Lock {
                 from: new.from(),
+                begin: new.start,
                 end: new.end(),
+                several: new.is_several(),
                 damaged: false,
                 drowned: false,
                 disturbed: false,
             });
+            self.course.clear();
             if let Some(curve) = &mut self.curve {
-                curve.begins(new.start, new.coding());
+                curve.begins(new.start, new.mode(), new.is_several());
             }
         }
         self.judge(new.start, limits);
@@ -136,7 +153,44 @@ impl Sinr {
         Some((arrival, verdict))
     }
 
+    pub(super) fn packets_read(
+        &mut self,
+        times: impl Iterator<Item = (Instant, Instant)>,
+        limits: &ReceptionLimits,
+    ) -> (Bitmap, Verdict) {
+        let mut read = Bitmap::NONE;
+        let mut all = true;
+        for (at, (from, to)) in times.enumerate() {
+            let survives = match &mut self.curve {
+                Some(curve) => curve.packet_survives(&self.course, from, to),
+                None => met(&self.course, from, to).all(|(_, _, ratio)| ratio >= limits.ratio),
+            };
+            all &= survives;
+            if survives {
+                read.set(at);
+            }
+        }
+        let noise_alone = self.curve.is_some() && self.lock.is_some_and(|lock| !lock.disturbed);
+        let cause = match (all, noise_alone) {
+            (true, _) => Verdict::Good,
+            (false, true) => Verdict::Garbled,
+            (false, false) => Verdict::Collided,
+        };
+        (read, cause)
+    }
+
     pub(super) fn is_receiving(&self, from: NodeId, end: Instant) -> bool {
         self.lock.is_some_and(|lock| lock.from == from && lock.end == end)
     }
+}
+
+/// The parts of a course between two times, and the ratio in each.
+pub(super) fn met(
+    course: &[(Instant, f64)],
+    from: Instant,
+    to: Instant,
+) -> impl Iterator<Item = (Instant, Instant, f64)> + '_ {
+    let ends = course.iter().skip(1).map(|(at, _)| *at).chain([to]);
+    let parts = course.iter().zip(ends).map(move |((at, ratio), end)| ((*at).max(from), end.min(to), *ratio));
+    parts.filter(|(from, to, _)| from < to)
 }

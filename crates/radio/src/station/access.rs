@@ -1,20 +1,21 @@
-//! The sending side: from an offered packet to its acknowledgement or its last attempt.
+//! The sending side: from offered packets to their acknowledgement or their last attempt.
 
 use super::{Action, Station, StationConfig, Transmitter};
-use crate::frame::{Frame, FrameKind, MacPacket};
+use crate::burst::{Burst, Mpdu};
+use crate::frame::{BlockAck, Frame, FrameKind, MacPacket};
 use crate::phy::RTS_BYTES;
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 
 impl Station {
     /// Takes a packet from the interface queue.
     ///
     /// # Panics
-    /// If the station already has one: see [`Station::accepts`].
+    /// If the station already has one: see [`Station::accepts`]; [`Station::join`] is for more.
     pub fn offer(&mut self, now: Instant, packet: MacPacket, config: &StationConfig) {
-        assert!(self.packet.is_none(), "{:?} has {:?}, offered {packet:?}", self.id, self.packet);
+        assert!(self.burst.is_empty(), "{:?} has {:?}, offered {packet:?}", self.id, self.burst);
         self.catch_up(now, config);
         self.seq = (self.seq + 1) & 0xfff;
-        self.packet = Some(packet);
+        self.burst = Burst::One(Mpdu { packet, seq: self.seq, retry: false, losses: 0 });
         self.needs_rts = packet.to.is_some() && config.phy.needs_rts(packet.size);
         self.retry = false;
         // With a backoff running (post-backoff) the packet uses what is left of it. During the SIFS before an own
@@ -24,61 +25,105 @@ impl Station {
         }
     }
 
+    /// For whom the packets in hand are, and how large another one may be that goes with them in one frame; `None`: none may. A
+    /// frame takes packets until it is announced by its RTS, or sent.
+    #[must_use]
+    #[inline]
+    pub fn room(&self, config: &StationConfig) -> Option<(NodeId, Bytes)> {
+        config.phy.standard.aggregation.as_ref()?;
+        self.room_beside(config)
+    }
+
+    #[inline(never)]
+    fn room_beside(&self, config: &StationConfig) -> Option<(NodeId, Bytes)> {
+        let announced = matches!(self.transmitter, Transmitter::Rts | Transmitter::Data)
+            || (self.sifs_ends_at.is_some() && self.answer.is_none());
+        let to = self.burst.first().filter(|_| !announced)?.packet.to?;
+        config.phy.room(self.burst.as_slice()).map(|room| (to, room))
+    }
+
+    /// Takes another packet, which goes in one frame with those in hand.
+    ///
+    /// # Panics
+    /// If there is no [room](Station::room) for it, or it is for somebody else.
+    pub fn join(&mut self, packet: MacPacket, config: &StationConfig) {
+        let room = self.room(config).filter(|(to, size)| packet.to == Some(*to) && packet.size <= *size);
+        assert!(room.is_some(), "{:?} has {:?}, no room for {packet:?}", self.id, self.burst);
+        self.seq = (self.seq + 1) & 0xfff;
+        self.burst.push(Mpdu { packet, seq: self.seq, retry: false, losses: 0 });
+        self.needs_rts = self.is_protected(config);
+    }
+
+    /// True if the packets in hand are sent after RTS/CTS.
+    fn is_protected(&self, config: &StationConfig) -> bool {
+        config.phy.protects(config.phy.frame(self.burst.as_slice()))
+    }
+
+    /// The first of the packets in hand.
+    fn first(&self) -> &Mpdu {
+        self.burst.first().unwrap_or_else(|| panic!("{:?} has nothing to send", self.id))
+    }
+
     /// The backoff has run out with the medium idle.
     pub(super) fn access(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         // An answer that waits goes first; `resume` draws afresh after it.
-        let Some(packet) = self.packet.filter(|_| self.answer.is_none()) else { return };
+        if self.burst.is_empty() || self.answer.is_some() {
+            return;
+        }
         if self.needs_rts {
-            self.send_rts(now, &packet, config, out);
+            self.send_rts(now, config, out);
         } else {
             self.send_data(now, config, out);
         }
     }
 
-    fn send_rts(&mut self, now: Instant, packet: &MacPacket, config: &StationConfig, out: &mut Vec<Action>) {
+    fn send_rts(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         let phy = &config.phy;
-        let data_airtime = phy.airtime(phy.mpdu(packet.size), packet.rate);
-        let control = phy.control_rate(packet.rate);
+        let MacPacket { to, mode, .. } = self.first().packet;
+        let data_airtime = phy.airtime(phy.frame(self.burst.as_slice()), mode);
+        let ack = phy.ack_bytes(self.burst.is_several());
+        let control = phy.answer(mode);
         let frame = Frame {
             kind: FrameKind::Rts,
             from: self.id,
-            to: packet.to,
+            to,
             airtime: phy.airtime(RTS_BYTES, control),
-            duration: phy.rts_duration(data_airtime, packet.rate),
-            rate: control,
+            duration: phy.rts_duration(data_airtime, mode, ack),
+            mode: control,
             size: RTS_BYTES,
-            data_rate: packet.rate,
-            seq: 0,
+            data_mode: mode,
             retry: self.retry,
             protected: true,
-            packet: None,
+            burst: Burst::Empty,
+            block_ack: None,
         };
-        self.transmit(now, frame, Transmitter::Rts, phy.cts_timeout(packet.rate), config, out);
+        self.transmit(now, frame, Transmitter::Rts, phy.cts_timeout(mode), config, out);
     }
 
-    /// Sends the data frame of the packet in hand.
+    /// Sends the data frame of the packets in hand.
     pub(super) fn send_data(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         let phy = &config.phy;
-        let packet = self.packet.unwrap_or_else(|| panic!("{:?}: no data to send", self.id));
-        let unicast = packet.to.is_some();
-        let rate = if unicast { packet.rate } else { phy.basic_rate };
-        let size = phy.mpdu(packet.size);
-        let airtime = phy.airtime(size, rate);
+        let MacPacket { to, mode, .. } = self.first().packet;
+        let unicast = to.is_some();
+        let mode = if unicast { mode } else { phy.basic };
+        let size = phy.frame(self.burst.as_slice());
+        let ack = phy.ack_bytes(self.burst.is_several());
+        let airtime = phy.airtime(size, mode);
         let frame = Frame {
             kind: FrameKind::Data,
             from: self.id,
-            to: packet.to,
+            to,
             airtime,
-            duration: if unicast { phy.data_duration(rate) } else { Span::ZERO },
-            rate,
+            duration: if unicast { phy.data_duration(mode, ack) } else { Span::ZERO },
+            mode,
             size,
-            data_rate: rate,
-            seq: self.seq,
+            data_mode: mode,
             retry: self.retry,
-            protected: unicast && phy.needs_rts(packet.size),
-            packet: Some(packet),
+            protected: unicast && phy.protects(size),
+            burst: self.burst.clone(),
+            block_ack: None,
         };
-        let occupied = if unicast { phy.ack_timeout(airtime, rate) } else { airtime };
+        let occupied = if unicast { phy.ack_timeout(airtime, mode, ack) } else { airtime };
         self.transmit(now, frame, Transmitter::Data, occupied, config, out);
     }
 
@@ -111,49 +156,66 @@ impl Station {
         config: &StationConfig,
         out: &mut Vec<Action>,
     ) {
-        let finished = match self.transmitter {
+        match self.transmitter {
             Transmitter::Idle => panic!("{:?}: an idle transmitter timed out at {now:?}", self.id),
-            Transmitter::Ack | Transmitter::Cts => None,
-            Transmitter::Rts => self.attempt_failed(now, true, config),
+            Transmitter::Ack | Transmitter::Cts => {}
+            Transmitter::Rts => self.attempt_failed(now, true, config, out),
             Transmitter::Data => {
-                let packet = self.packet.unwrap_or_else(|| panic!("{:?} sent no packet", self.id));
+                let packet = self.first().packet;
                 if packet.to.is_none() {
-                    self.packet = None;
+                    self.burst = Burst::Empty;
                     self.cw = config.phy.cw_min();
                     self.draw_backoff(now, config);
-                    Some(Action::Sent(packet))
+                    out.push(Action::Sent(packet));
                 } else {
-                    self.attempt_failed(now, false, config)
+                    self.attempt_failed(now, false, config, out);
                 }
             }
-        };
+        }
         self.resume(now, config);
-        out.extend(finished);
     }
 
-    /// No CTS, or no ACK. Gives the packet up at its retry limit.
+    /// No CTS, or no acknowledgement. Gives packets up at their retry limit.
     ///
     /// The counters are the station's, not the packet's: one that reaches its limit is cleared, the other stays
-    /// (ns2-behaviour 3.7).
-    fn attempt_failed(&mut self, now: Instant, rts: bool, config: &StationConfig) -> Option<Action> {
+    /// (ns2-behaviour 3.7). Under a standard with frames of several packets each packet counts its own data frames.
+    fn attempt_failed(&mut self, now: Instant, rts: bool, config: &StationConfig, out: &mut Vec<Action>) {
         let phy = &config.phy;
-        let packet = self.packet.unwrap_or_else(|| panic!("{:?} has no packet that could fail", self.id));
-        let protected = phy.needs_rts(packet.size);
-        let (count, limit) = if rts || !protected {
-            (&mut self.short_retries, phy.retry_short)
+        let protected = self.is_protected(config);
+        if phy.standard.aggregation.is_some() && !rts {
+            self.burst.change(|mpdu| mpdu.losses = mpdu.losses.saturating_add(1));
+            self.give_up_lost(protected, config, out);
         } else {
-            (&mut self.long_retries, phy.retry_long)
-        };
-        *count += 1;
-        if *count >= limit {
-            *count = 0;
-            self.cw = phy.cw_min();
-            self.packet = None;
-            self.needs_rts = false;
-            return Some(Action::GaveUp(packet));
+            let (count, limit) = if rts || !protected {
+                (&mut self.short_retries, phy.retry_short)
+            } else {
+                (&mut self.long_retries, phy.retry_long)
+            };
+            *count += 1;
+            if *count >= limit {
+                *count = 0;
+                let burst = std::mem::take(&mut self.burst);
+                out.extend(burst.as_slice().iter().map(|mpdu| Action::GaveUp(mpdu.packet)));
+            }
         }
-        self.try_again(now, protected, config);
-        None
+        if self.burst.is_empty() {
+            self.cw = phy.cw_min();
+            self.needs_rts = false;
+        } else {
+            self.try_again(now, self.is_protected(config), config);
+        }
+    }
+
+    /// Gives those packets up whose data frames were lost too often.
+    fn give_up_lost(&mut self, protected: bool, config: &StationConfig, out: &mut Vec<Action>) {
+        let limit = if protected { config.phy.retry_long } else { config.phy.retry_short };
+        self.burst.retain(|mpdu| {
+            let keep = u32::from(mpdu.losses) < limit;
+            if !keep {
+                out.push(Action::GaveUp(mpdu.packet));
+            }
+            keep
+        });
     }
 
     /// A larger window, a new backoff, and from the RTS again where there was one.
@@ -161,7 +223,48 @@ impl Station {
         self.cw = (2 * self.cw + 1).min(config.phy.cw_max());
         self.needs_rts = protected;
         self.retry = true;
+        self.burst.change(|mpdu| mpdu.retry = true);
         self.draw_backoff(now, config);
+    }
+
+    /// The receiver of the data frame tells which of its packets arrived. The others go again, with what else there is for it:
+    /// the exchange as such was no failure, so the window is the smallest one.
+    pub(super) fn block_acked(
+        &mut self,
+        now: Instant,
+        told: &BlockAck,
+        config: &StationConfig,
+        out: &mut Vec<Action>,
+    ) {
+        let protected = self.is_protected(config);
+        let arrived = |mpdu: &Mpdu| told.arrived.has(usize::from(mpdu.seq.wrapping_sub(told.start) & 0xfff));
+        self.burst.retain(|mpdu| {
+            let arrived = arrived(mpdu);
+            if arrived {
+                out.push(Action::Sent(mpdu.packet));
+            }
+            !arrived
+        });
+        self.burst.change(|mpdu| {
+            mpdu.losses = mpdu.losses.saturating_add(1);
+            mpdu.retry = true;
+        });
+        self.give_up_lost(protected, config, out);
+        self.retry = !self.burst.is_empty();
+        self.needs_rts = self.retry && self.is_protected(config);
+        self.exchange_succeeded(now, protected, config);
+    }
+
+    /// An exchange of ours came to its end: the counter of its kind is cleared, the window is the smallest one.
+    pub(super) fn exchange_succeeded(&mut self, now: Instant, protected: bool, config: &StationConfig) {
+        if protected {
+            self.long_retries = 0;
+        } else {
+            self.short_retries = 0;
+        }
+        self.cw = config.phy.cw_min();
+        self.draw_backoff(now, config);
+        self.resume(now, config);
     }
 
     /// The transmitter turns idle: a waiting answer starts its SIFS, a waiting packet draws a backoff.
@@ -174,7 +277,7 @@ impl Station {
         }
         if self.answer.is_some() {
             self.sifs_ends_at = Some(now + config.intervals.sifs);
-        } else if self.packet.is_some() && self.backoff.is_none() && self.sifs_ends_at.is_none() {
+        } else if !self.burst.is_empty() && self.backoff.is_none() && self.sifs_ends_at.is_none() {
             self.draw_backoff(now, config);
         }
     }

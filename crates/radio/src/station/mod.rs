@@ -10,24 +10,28 @@
 mod access;
 mod pending;
 mod respond;
+mod seen_before;
 mod stats;
 #[cfg(test)]
 mod tests;
 mod watch;
 
 use crate::backoff::{Backoff, Intervals};
-use crate::frame::{Frame, FrameKind, MacPacket};
+use crate::burst::{Bitmap, Burst};
+use crate::frame::{BlockAck, Frame, FrameKind, MacPacket};
 use crate::phy::Phy;
 use crate::reception::{Arrival, Outcome, Reception, ReceptionLimits, Verdict};
+use crate::standard::Mode;
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 
 use pending::Pending;
+use seen_before::SeenBefore;
 pub use stats::{Sent, StationStats};
 use watch::Watch;
 
 /// What the driver has to do.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Put this frame on the air now.
     Transmit(Frame),
@@ -38,9 +42,10 @@ pub enum Action {
         /// The previous hop.
         from: NodeId,
     },
-    /// The packet was acknowledged, or its broadcast is over. The station takes the next one.
+    /// The packet was acknowledged, or its broadcast is over. The station takes the next one if it [accepts](Station::accepts)
+    /// it: packets of one frame have each their own fate.
     Sent(MacPacket),
-    /// The packet was given up after its last attempt. The station takes the next one.
+    /// The packet was given up after its last attempt. The same holds.
     GaveUp(MacPacket),
 }
 
@@ -55,13 +60,30 @@ enum Transmitter {
 }
 
 /// An answer that waits for its SIFS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Answer {
     kind: FrameKind,
     to: NodeId,
     /// Duration field of the frame answered.
     duration: Span,
-    data_rate: meshpace_units::Rate,
+    data_mode: &'static Mode,
+    /// What a block acknowledgement is to say.
+    block_ack: Option<Box<BlockAck>>,
+}
+
+/// What became of a frame that was meant for a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameEnd {
+    /// Read, if every packet of it was; else what befell it, or those of its packets that were not.
+    pub outcome: Outcome,
+    /// The packets that were read, by their place in the frame.
+    pub read: Bitmap,
+}
+
+impl FrameEnd {
+    const fn lost(outcome: Outcome) -> Self {
+        Self { outcome, read: Bitmap::NONE }
+    }
 }
 
 /// The shared configuration that every call of a station needs.
@@ -114,12 +136,12 @@ pub struct Station {
     times_out_at: Option<Instant>,
     id: NodeId,
     answer: Option<Answer>,
-    packet: Option<MacPacket>,
+    /// The packets in hand: offered, and neither acknowledged nor given up.
+    burst: Burst,
     short_retries: u32,
     long_retries: u32,
     seq: u16,
-    /// Last sequence number of each neighbour, sorted by neighbour.
-    heard: Vec<(NodeId, u16)>,
+    heard: SeenBefore,
     stream: Stream,
     stats: StationStats,
     /// Sum of the backoffs that were drawn.
@@ -145,7 +167,7 @@ impl Station {
             times_out_at: None,
             sifs_ends_at: None,
             answer: None,
-            packet: None,
+            burst: Burst::Empty,
             needs_rts: false,
             retry: false,
             backoff: None,
@@ -153,7 +175,7 @@ impl Station {
             short_retries: 0,
             long_retries: 0,
             seq: 0,
-            heard: Vec::new(),
+            heard: SeenBefore::default(),
             stream,
             stats: StationStats::default(),
             drawn: Span::ZERO,
@@ -164,7 +186,7 @@ impl Station {
     /// True if the station has no packet of its own and takes the next one.
     #[must_use]
     pub fn accepts(&self) -> bool {
-        self.packet.is_none()
+        self.burst.is_empty()
     }
 
     /// Counters since the last call of [`Station::reset_stats`].
@@ -245,41 +267,66 @@ impl Station {
         }
     }
 
-    /// The frame of `frame.from` whose last bit arrives now was `mine` when it began. Tells what became of it.
+    /// The frame of `frame.from` whose last bit arrives now was `mine` when it began. Tells what became of it. The link has
+    /// lost those packets of it that are `erased`, whatever the receiver makes of the frame; of a frame of one packet that is
+    /// none, since such a frame is lost as one that cannot be decoded.
     pub fn frame_ends(
         &mut self,
         now: Instant,
         frame: &Frame,
+        erased: &Bitmap,
         config: &StationConfig,
         out: &mut Vec<Action>,
-    ) -> Outcome {
+    ) -> FrameEnd {
         self.catch_up(now, config);
         let deaf_until = self.on_air_until;
         if !self.reception.is_receiving(frame.from, now) {
             // Captured over, replaced by a frame that ends later, or not noticed while transmitting.
-            return if now < deaf_until + frame.airtime { Outcome::Deaf } else { Outcome::Overlapped };
+            let deaf = now < deaf_until + frame.airtime;
+            return FrameEnd::lost(if deaf { Outcome::Deaf } else { Outcome::Overlapped });
         }
         self.count_busy(now);
+        let several = frame.burst.is_several().then(|| self.packets_read(now, frame, erased, config));
         let ended = self.reception.ends(&config.limits);
-        let (arrival, verdict) =
+        let (arrival, mut verdict) =
             ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
         self.receiver_idle_since = now;
+        let (read, cause) = several.unwrap_or((Bitmap::ONE, Verdict::Good));
+        if verdict == Verdict::Good && read.is_empty() {
+            // Its header was read, and nothing behind it.
+            verdict = cause;
+        }
         match verdict {
             Verdict::Good if now >= deaf_until => {
-                self.receive(now, frame, config, out);
-                Outcome::Read
+                self.receive(now, frame, &read, config, out);
+                FrameEnd { outcome: outcome(cause), read }
             }
-            Verdict::Good | Verdict::Energy => Outcome::Deaf,
+            Verdict::Good | Verdict::Energy => FrameEnd::lost(Outcome::Deaf),
             Verdict::Bad | Verdict::Collided | Verdict::Garbled => {
                 self.bad_end(&arrival, verdict, config);
-                match verdict {
-                    // A frame that is meant for this node can be decoded: only its own transmission makes it `Bad`.
-                    Verdict::Bad => Outcome::Deaf,
-                    Verdict::Garbled => Outcome::Garbled,
-                    _ => Outcome::Overlapped,
-                }
+                FrameEnd::lost(outcome(verdict))
             }
         }
+    }
+
+    /// Which packets of a frame of several that ends now are read, if its header is, and what befell the others.
+    #[cold]
+    fn packets_read(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        erased: &Bitmap,
+        config: &StationConfig,
+    ) -> (Bitmap, Verdict) {
+        let begun = Instant::from_nanos(now.as_nanos() - frame.airtime.as_nanos());
+        let times = config.phy.times(frame).map(|(from, to)| (begun + from, begun + to));
+        let (mut read, mut cause) = self.reception.packets_read(times, &config.limits);
+        let before = read;
+        read.remove(erased);
+        if cause == Verdict::Good && read != before {
+            cause = Verdict::Garbled;
+        }
+        (read, cause)
     }
 
     /// Idle as ns-2 has it: nothing received, no exchange of our own under way, NAV over (ns2-behaviour 1.10).
@@ -453,5 +500,16 @@ impl Station {
         if verdict == Verdict::Collided && arrival.is_unicast() {
             self.stats.collision(crate::reception::Collision { from: arrival.from(), kind: arrival.kind() });
         }
+    }
+}
+
+/// What became of a frame, or of packets in it, by the verdict on their reception.
+const fn outcome(verdict: Verdict) -> Outcome {
+    match verdict {
+        Verdict::Good => Outcome::Read,
+        // A frame that is meant for this node can be decoded: only its own transmission makes it `Bad`.
+        Verdict::Bad | Verdict::Energy => Outcome::Deaf,
+        Verdict::Garbled => Outcome::Garbled,
+        Verdict::Collided => Outcome::Overlapped,
     }
 }

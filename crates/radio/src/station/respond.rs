@@ -1,24 +1,28 @@
 //! The receiving side: what an error-free frame for this node (or for everybody) causes.
 
 use super::{Action, Answer, Station, StationConfig, Transmitter};
-use crate::frame::{Frame, FrameKind};
+use crate::burst::{Bitmap, Burst};
+use crate::frame::{BlockAck, Frame, FrameKind};
 use crate::phy::{ACK_BYTES, CTS_BYTES};
-use meshpace_units::{Instant, NodeId, Rate, Span};
+use meshpace_units::{Instant, Span};
 
 impl Station {
-    /// Handles a frame for this node, or a broadcast, that was received without error.
+    /// Handles a frame for this node, or a broadcast, that was received without error, or a frame of several packets of which
+    /// these were `read`.
     pub(super) fn receive(
         &mut self,
         now: Instant,
         frame: &Frame,
+        read: &Bitmap,
         config: &StationConfig,
         out: &mut Vec<Action>,
     ) {
         match frame.kind {
             FrameKind::Rts => self.receive_rts(now, frame, config),
             FrameKind::Cts => self.receive_cts(now, config),
-            FrameKind::Data => self.receive_data(now, frame, config, out),
+            FrameKind::Data => self.receive_data(now, frame, read, config, out),
             FrameKind::Ack => self.receive_ack(now, config, out),
+            FrameKind::BlockAck => self.receive_block_ack(now, frame, config, out),
         }
     }
 
@@ -26,7 +30,7 @@ impl Station {
     /// CTS is due (ns2-behaviour 3.2).
     fn receive_rts(&mut self, now: Instant, frame: &Frame, config: &StationConfig) {
         if self.transmitter == Transmitter::Idle && self.answer.is_none() {
-            self.answer_with(FrameKind::Cts, frame.from, frame.duration, frame.data_rate);
+            self.answer_with(FrameKind::Cts, frame, None);
             self.resume(now, config);
         }
     }
@@ -44,10 +48,18 @@ impl Station {
         self.sifs_ends_at = Some(now + config.intervals.sifs);
     }
 
-    fn receive_data(&mut self, now: Instant, frame: &Frame, config: &StationConfig, out: &mut Vec<Action>) {
-        let packet = frame.packet.unwrap_or_else(|| panic!("data frame without packet: {frame:?}"));
+    fn receive_data(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        read: &Bitmap,
+        config: &StationConfig,
+        out: &mut Vec<Action>,
+    ) {
+        let first = frame.burst.first().unwrap_or_else(|| panic!("data frame without packet: {frame:?}"));
+        let from = frame.from;
         if frame.to.is_none() {
-            out.push(Action::Deliver { packet, from: frame.from });
+            out.push(Action::Deliver { packet: first.packet, from });
             return;
         }
         // With RTS in use, data is accepted only while waiting for it (from whom is not checked); without, only if no
@@ -56,41 +68,70 @@ impl Station {
             if self.transmitter != Transmitter::Cts {
                 return;
             }
-            self.answer_with(FrameKind::Ack, frame.from, frame.duration, frame.data_rate);
+            self.acknowledge(frame, read);
             self.resume(now, config);
         } else {
             if self.answer.is_some() {
                 return;
             }
-            self.answer_with(FrameKind::Ack, frame.from, frame.duration, frame.data_rate);
+            self.acknowledge(frame, read);
             // While waiting for an ACK of its own, the station sends this one only after its time-out.
             if self.transmitter == Transmitter::Idle {
                 self.resume(now, config);
             }
         }
-        if self.is_new(frame.from, frame.seq) {
-            out.push(Action::Deliver { packet, from: frame.from });
+        if config.phy.standard.aggregation.is_some() {
+            for (at, mpdu) in frame.packets().iter().enumerate() {
+                if read.has(at) && self.heard.one_of_several(from, mpdu.seq) {
+                    out.push(Action::Deliver { packet: mpdu.packet, from });
+                }
+            }
+        } else if self.heard.one(from, first.seq) {
+            out.push(Action::Deliver { packet: first.packet, from });
         }
+    }
+
+    /// A data frame is to be acknowledged, one of several packets by saying which of them arrived.
+    fn acknowledge(&mut self, frame: &Frame, read: &Bitmap) {
+        let [first, .., _] = frame.packets() else { return self.answer_with(FrameKind::Ack, frame, None) };
+        let start = first.seq;
+        let mut arrived = Bitmap::NONE;
+        for (at, mpdu) in frame.packets().iter().enumerate().filter(|(at, _)| read.has(*at)) {
+            let behind = mpdu.seq.wrapping_sub(start) & 0xfff;
+            assert!(usize::from(behind) < Bitmap::MOST, "packet {at} of {frame:?} is out of reach");
+            arrived.set(usize::from(behind));
+        }
+        self.answer_with(FrameKind::BlockAck, frame, Some(Box::new(BlockAck { start, arrived })));
     }
 
     fn receive_ack(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         if self.transmitter != Transmitter::Data {
             return;
         }
-        let packet = self.packet.take().unwrap_or_else(|| panic!("{:?}: an ACK for nothing", self.id));
-        if config.phy.needs_rts(packet.size) {
-            self.long_retries = 0;
-        } else {
-            self.short_retries = 0;
-        }
-        self.cw = config.phy.cw_min();
-        self.draw_backoff(now, config);
-        self.resume(now, config);
+        // Who has sent several packets waits for another kind of acknowledgement.
+        let Burst::One(mpdu) = &self.burst else { return };
+        let packet = mpdu.packet;
+        self.burst = Burst::Empty;
+        self.exchange_succeeded(now, config.phy.needs_rts(packet.size), config);
         out.push(Action::Sent(packet));
     }
 
-    fn answer_with(&mut self, kind: FrameKind, to: NodeId, duration: Span, data_rate: Rate) {
-        self.answer = Some(Answer { kind, to, duration, data_rate });
+    fn receive_block_ack(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        config: &StationConfig,
+        out: &mut Vec<Action>,
+    ) {
+        let told = frame.block_ack.as_deref().unwrap_or_else(|| panic!("it says nothing: {frame:?}"));
+        if self.transmitter == Transmitter::Data && self.burst.is_several() {
+            self.block_acked(now, told, config, out);
+        }
+    }
+
+    fn answer_with(&mut self, kind: FrameKind, frame: &Frame, block_ack: Option<Box<BlockAck>>) {
+        let Frame { from: to, duration, data_mode, .. } = *frame;
+        self.answer = Some(Answer { kind, to, duration, data_mode, block_ack });
     }
 
     /// The SIFS is over: the answer, or the data after a CTS, goes out.
@@ -100,26 +141,27 @@ impl Station {
             self.data_after_cts(now, config, out);
             return;
         };
-        let control = phy.control_rate(answer.data_rate);
+        let Answer { kind, to, duration: asked, data_mode, block_ack } = answer;
+        let control = phy.answer(data_mode);
         let frame = |size, duration| Frame {
-            kind: answer.kind,
+            kind,
             from: self.id,
-            to: Some(answer.to),
+            to: Some(to),
             airtime: phy.airtime(size, control),
             duration,
-            rate: control,
+            mode: control,
             size,
-            data_rate: answer.data_rate,
-            seq: 0,
+            data_mode,
             retry: false,
             protected: false,
-            packet: None,
+            burst: Burst::Empty,
+            block_ack: None,
         };
-        match answer.kind {
+        match kind {
             FrameKind::Cts => {
                 // Overheard NAV, EIFS and the NAV of a frame captured over suppress the CTS, silently.
                 if self.is_idle(now) {
-                    let duration = phy.cts_duration(answer.duration, control);
+                    let duration = phy.cts_duration(asked, control);
                     let occupied = phy.data_timeout(duration, control);
                     self.transmit(now, frame(CTS_BYTES, duration), Transmitter::Cts, occupied, config, out);
                 } else {
@@ -128,9 +170,15 @@ impl Station {
             }
             FrameKind::Ack => {
                 let ack = frame(ACK_BYTES, Span::ZERO);
-                self.transmit(now, ack, Transmitter::Ack, ack.airtime, config, out);
+                let airtime = ack.airtime;
+                self.transmit(now, ack, Transmitter::Ack, airtime, config, out);
             }
-            FrameKind::Rts | FrameKind::Data => unreachable!("{answer:?} is no answer"),
+            FrameKind::BlockAck => {
+                let ack = Frame { block_ack, ..frame(phy.ack_bytes(true), Span::ZERO) };
+                let airtime = ack.airtime;
+                self.transmit(now, ack, Transmitter::Ack, airtime, config, out);
+            }
+            FrameKind::Rts | FrameKind::Data => unreachable!("{kind:?} is no answer"),
         }
     }
 
@@ -141,17 +189,6 @@ impl Station {
             self.send_data(now, config, out);
         } else {
             self.try_again(now, true, config);
-        }
-    }
-
-    /// Duplicate detection: only the last sequence number of a neighbour is remembered (ns2-behaviour 3.9).
-    fn is_new(&mut self, from: NodeId, seq: u16) -> bool {
-        match self.heard.binary_search_by_key(&from, |entry| entry.0) {
-            Ok(index) => std::mem::replace(&mut self.heard[index].1, seq) != seq,
-            Err(index) => {
-                self.heard.insert(index, (from, seq));
-                true
-            }
         }
     }
 }

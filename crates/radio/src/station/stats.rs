@@ -32,7 +32,7 @@ impl StationStats {
             FrameKind::Rts => 0,
             FrameKind::Cts => 1,
             FrameKind::Data => 2,
-            FrameKind::Ack => 3,
+            FrameKind::Ack | FrameKind::BlockAck => 3,
         };
         let place = place(&mut self.collisions, lost.from);
         self.collisions[place].1[kind] += 1;
@@ -42,7 +42,7 @@ impl StationStats {
     #[inline]
     pub(super) fn transmits(&mut self, frame: &Frame) {
         let Some(to) = frame.to else { return };
-        let answer = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack);
+        let answer = frame.kind.is_answer();
         let sent = match self.sent.get_mut(self.latest[usize::from(answer)]) {
             Some((latest, sent)) if *latest == to => sent,
             _ => self.find(to, answer),

@@ -2,10 +2,11 @@
 
 use super::pending::ROOM;
 use super::*;
+use crate::burst::Burst;
 use crate::phy::tests::dsss;
 use crate::propagation::Propagation;
 use crate::reception::{Capture, Signal};
-use meshpace_units::{Bytes, Rate};
+use meshpace_units::Bytes;
 
 fn config() -> StationConfig {
     let phy = Phy { rts_threshold: None, ..dsss(34) };
@@ -20,7 +21,7 @@ fn station(config: &StationConfig) -> Station {
 }
 
 fn packet() -> MacPacket {
-    MacPacket { handle: 0, to: None, size: Bytes(100), rate: Rate::bits_per_sec(1_000_000) }
+    MacPacket { handle: 0, to: None, size: Bytes(100), mode: config().phy.basic }
 }
 
 #[test]
@@ -49,20 +50,20 @@ fn a_missed_deadline_is_noticed() {
 fn a_bystander_does_not_collect_arrivals() {
     let config = config();
     let mut station = station(&config);
-    let rate = Rate::bits_per_sec(1_000_000);
+    let mode = config.phy.basic;
     let signal = Signal::of(&Frame {
         kind: FrameKind::Ack,
         from: NodeId(1),
         to: Some(NodeId(2)),
         airtime: Span::from_micros(304),
         duration: Span::ZERO,
-        rate,
+        mode,
         size: Bytes(14),
-        data_rate: rate,
-        seq: 0,
+        data_mode: mode,
         retry: false,
         protected: false,
-        packet: None,
+        burst: Burst::Empty,
+        block_ack: None,
     });
     for i in 0..10_000 {
         let start = Instant::ZERO + Span::from_millis(i);

@@ -9,15 +9,16 @@ mod script;
 mod setup;
 
 use meshpace_radio::{
-    Action, Frame, FrameKind, Hearer, MacPacket, Position, Reception, Signal, Station, reception, station,
+    Action, Bitmap, Frame, FrameKind, Hearer, MacPacket, Mode, Position, Reception, Signal, Station,
+    reception, station,
 };
 use meshpace_random::Stream;
-use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 pub use script::{Draws, What};
-pub use setup::{Setup, line, mbps};
+pub use setup::{Setup, line, mbps, standard};
 
 /// `us` microseconds after time zero, to the nanosecond.
 pub fn at(us: f64) -> Instant {
@@ -30,7 +31,7 @@ pub fn us_between(earlier: Instant, later: Instant) -> f64 {
 }
 
 /// What a station did.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub at: Instant,
     pub node: u32,
@@ -189,8 +190,8 @@ impl Air {
     }
 
     /// From time zero on `node` always has a packet for `to`.
-    pub fn saturate(&mut self, node: u32, to: u32, size: u64, rate: Rate) {
-        let packet = MacPacket { handle: node, to: Some(NodeId(to)), size: Bytes(size), rate };
+    pub fn saturate(&mut self, node: u32, to: u32, size: u64, mode: &'static Mode) {
+        let packet = MacPacket { handle: node, to: Some(NodeId(to)), size: Bytes(size), mode };
         self.sources[node as usize] = Source::Saturated(packet);
         self.feed(node);
     }
@@ -224,7 +225,7 @@ impl Air {
     /// Frames that `node` sent, in order of time.
     pub fn frames_of(&self, node: u32) -> Vec<(Instant, Frame)> {
         let of_node = self.log.iter().filter(|entry| entry.node == node);
-        of_node.filter_map(|entry| entry.frame().map(|frame| (entry.at, *frame))).collect()
+        of_node.filter_map(|entry| entry.frame().map(|frame| (entry.at, frame.clone()))).collect()
     }
 
     /// Times at which `node` sent a frame of this kind.
@@ -241,7 +242,7 @@ impl Air {
         let now = self.now;
         let mut actions = Vec::new();
         let node = match event {
-            Event::Say(line) => return self.transmit(self.lines[line]),
+            Event::Say(line) => return self.transmit(&self.lines[line].clone()),
             Event::Offer(node, index) => {
                 let packet = self.offers[index];
                 match &mut self.sources[node as usize] {
@@ -256,7 +257,7 @@ impl Air {
                 return;
             }
             Event::Overheard { node, frame } => {
-                let frame = self.frames[(frame - self.first_frame) as usize];
+                let frame = self.frames[(frame - self.first_frame) as usize].clone();
                 let station = self.stations[node as usize].as_mut().expect("a station");
                 if station.overhear(now, frame.from, &self.config) {
                     self.overheard.push((now, node, frame));
@@ -271,8 +272,8 @@ impl Air {
         let Some(station) = self.stations[node as usize].as_mut() else { return };
         match event {
             Event::FrameEnds { frame, .. } => {
-                let frame = self.frames[(frame - self.first_frame) as usize];
-                station.frame_ends(now, &frame, &self.config, &mut actions);
+                let frame = self.frames[(frame - self.first_frame) as usize].clone();
+                station.frame_ends(now, &frame, &Bitmap::NONE, &self.config, &mut actions);
             }
             Event::Deadline(_) => {
                 // Never earlier than asked: whoever moved the deadline in the meantime must not need the call.
@@ -292,14 +293,14 @@ impl Air {
 
     fn carry_out(&mut self, node: u32, action: Action) {
         if self.recording {
-            self.log.push(Entry { at: self.now, node, action });
+            self.log.push(Entry { at: self.now, node, action: action.clone() });
         }
         match action {
             Action::Transmit(frame) => {
                 let opens =
                     frame.kind == FrameKind::Rts || (frame.kind == FrameKind::Data && !frame.protected);
                 self.attempts[node as usize] += u64::from(opens);
-                self.transmit(frame);
+                self.transmit(&frame);
             }
             Action::Sent(_) => self.sent[node as usize] += 1,
             Action::GaveUp(_) => self.given_up[node as usize] += 1,
@@ -335,19 +336,19 @@ impl Air {
         }
     }
 
-    fn transmit(&mut self, frame: Frame) {
+    fn transmit(&mut self, frame: &Frame) {
         while self.frames.len() > 4 * self.stations.len() + 64 {
             self.frames.pop_front();
             self.first_frame += 1;
         }
         let number = self.first_frame + self.frames.len() as u64;
-        self.frames.push_back(frame);
+        self.frames.push_back(frame.clone());
         for index in 0..self.hearers[frame.from.index()].len() {
             let hearer = self.hearers[frame.from.index()][index];
             let unicast = frame.to == Some(hearer.node);
             let mine = hearer.decodable && (unicast || frame.to.is_none());
             let start = self.now + hearer.delay;
-            let arrival = Signal::of(&frame).at(start, hearer.power, hearer.decodable, unicast);
+            let arrival = Signal::of(frame).at(start, hearer.power, hearer.decodable, unicast);
             if mine {
                 self.schedule(arrival.end(), Event::FrameEnds { node: hearer.node.0, frame: number });
             }

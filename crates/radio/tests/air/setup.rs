@@ -4,13 +4,19 @@ use meshpace_radio::phy::{ACK_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
 use meshpace_radio::reception::ReceptionLimits;
 use meshpace_radio::station::StationConfig;
 use meshpace_radio::{
-    Building, Frame, FrameKind, Links, MacPacket, Phy, Position, Preamble, Propagation, Standard, Thresholds,
+    Building, Burst, Frame, FrameKind, Links, MacPacket, Mode, Mpdu, Phy, Position, Preamble, Propagation,
+    Standard, Thresholds,
 };
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 
 /// `n` Mbit/s.
 pub fn mbps(n: f64) -> Rate {
     Rate::bits_per_sec((n * 1e6) as u64)
+}
+
+/// The standard of that name.
+pub fn standard(word: &str) -> Standard {
+    Standard::named(word).unwrap_or_else(|| panic!("no {word}"))
 }
 
 /// Positions on a line, by their metres.
@@ -37,9 +43,9 @@ impl Setup {
     pub fn dsss(rate: f64, rts: bool) -> Self {
         Self {
             phy: Phy {
-                standard: Standard::B,
+                standard: standard("802.11b"),
                 preamble: Preamble::Long,
-                basic_rate: mbps(1.0),
+                basic: standard("802.11b").lowest(),
                 mac_overhead: Bytes(34),
                 rts_threshold: rts.then_some(Bytes(0)),
                 retry_short: 7,
@@ -60,8 +66,8 @@ impl Setup {
     /// 802.11a at `rate` Mbit/s.
     pub fn ofdm(rate: f64, rts: bool) -> Self {
         let mut setup = Self::dsss(rate, rts);
-        setup.phy.standard = Standard::A;
-        setup.phy.basic_rate = mbps(6.0);
+        setup.phy.standard = standard("802.11a");
+        setup.phy.basic = setup.phy.standard.lowest();
         setup.phy.mac_overhead = Bytes(28);
         setup
     }
@@ -70,6 +76,17 @@ impl Setup {
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
+    }
+
+    /// The mode of the packets.
+    pub fn mode(&self) -> &'static Mode {
+        self.mode_of(self.rate)
+    }
+
+    /// The mode of data at a rate.
+    pub fn mode_of(&self, rate: Rate) -> &'static Mode {
+        let found = self.phy.standard.data_mode(rate);
+        found.unwrap_or_else(|| panic!("{} has no {rate:?}", self.phy.standard.word))
     }
 
     pub fn links(&self) -> Links {
@@ -92,64 +109,61 @@ impl Setup {
 
     /// A packet; its handle is its size.
     pub fn packet(&self, to: Option<u32>, size: u64) -> MacPacket {
-        MacPacket { handle: size as u32, to: to.map(NodeId), size: Bytes(size), rate: self.rate }
+        MacPacket { handle: size as u32, to: to.map(NodeId), size: Bytes(size), mode: self.mode() }
     }
 
     /// Time on the air of a data frame with a packet of `size`.
     pub fn data_airtime(&self, size: u64) -> Span {
-        self.phy.airtime(self.phy.mpdu(Bytes(size)), self.rate)
+        self.phy.airtime(self.phy.mpdu(Bytes(size)), self.mode())
     }
 
-    fn frame(&self, kind: FrameKind, from: u32, to: Option<u32>, size: Bytes, rate: Rate) -> Frame {
+    fn frame(&self, kind: FrameKind, from: u32, to: Option<u32>, size: Bytes, mode: &'static Mode) -> Frame {
         Frame {
             kind,
             from: NodeId(from),
             to: to.map(NodeId),
-            airtime: self.phy.airtime(size, rate),
+            airtime: self.phy.airtime(size, mode),
             duration: Span::ZERO,
-            rate,
+            mode,
             size,
-            data_rate: self.rate,
-            seq: 0,
+            data_mode: self.mode(),
             retry: false,
             protected: false,
-            packet: None,
+            burst: Burst::Empty,
+            block_ack: None,
         }
     }
 
     /// An RTS for a packet of `size`.
     pub fn rts(&self, from: u32, to: u32, size: u64) -> Frame {
-        let rts = self.frame(FrameKind::Rts, from, Some(to), RTS_BYTES, self.phy.control_rate(self.rate));
-        let duration = self.phy.rts_duration(self.data_airtime(size), self.rate);
+        let rts = self.frame(FrameKind::Rts, from, Some(to), RTS_BYTES, self.phy.answer(self.mode()));
+        let duration = self.phy.rts_duration(self.data_airtime(size), self.mode(), ACK_BYTES);
         Frame { duration, protected: true, ..rts }
     }
 
     /// The CTS that answers [`Setup::rts`].
     pub fn cts(&self, from: u32, to: u32, size: u64) -> Frame {
-        let control = self.phy.control_rate(self.rate);
+        let control = self.phy.answer(self.mode());
         let duration = self.phy.cts_duration(self.rts(to, from, size).duration, control);
         Frame { duration, ..self.frame(FrameKind::Cts, from, Some(to), CTS_BYTES, control) }
     }
 
     /// A data frame.
     pub fn data(&self, from: u32, to: u32, size: u64, seq: u16) -> Frame {
-        let data = self.frame(FrameKind::Data, from, Some(to), self.phy.mpdu(Bytes(size)), self.rate);
-        let packet = Some(self.packet(Some(to), size));
+        let data = self.frame(FrameKind::Data, from, Some(to), self.phy.mpdu(Bytes(size)), self.mode());
+        let burst = Burst::One(Mpdu { packet: self.packet(Some(to), size), seq, retry: false, losses: 0 });
         let protected = self.phy.needs_rts(Bytes(size));
-        Frame { duration: self.phy.data_duration(self.rate), seq, protected, packet, ..data }
+        Frame { duration: self.phy.data_duration(self.mode(), ACK_BYTES), protected, burst, ..data }
     }
 
     /// A broadcast; it goes at the basic rate.
     pub fn broadcast(&self, from: u32, size: u64) -> Frame {
-        let packet = Some(self.packet(None, size));
-        Frame {
-            packet,
-            ..self.frame(FrameKind::Data, from, None, self.phy.mpdu(Bytes(size)), self.phy.basic_rate)
-        }
+        let burst = Burst::One(Mpdu { packet: self.packet(None, size), seq: 0, retry: false, losses: 0 });
+        Frame { burst, ..self.frame(FrameKind::Data, from, None, self.phy.mpdu(Bytes(size)), self.phy.basic) }
     }
 
     /// An acknowledgement.
     pub fn ack(&self, from: u32, to: u32) -> Frame {
-        self.frame(FrameKind::Ack, from, Some(to), ACK_BYTES, self.phy.control_rate(self.rate))
+        self.frame(FrameKind::Ack, from, Some(to), ACK_BYTES, self.phy.answer(self.mode()))
     }
 }

@@ -256,7 +256,7 @@ fn an_ack_kills_what_is_being_received() {
         if silence == 0.0 {
             other.airtime = setup.ack(2, 9).airtime - meshpace_units::Span::from_micros(50);
         }
-        air.say(at(start), other);
+        air.say(at(start), other.clone());
         let other_ends = start + other.airtime.as_nanos() as f64 / 1e3;
         air.offer(at(ack + ACK + 1.0), 0, setup.packet(None, 100));
         let idle = if silence > 0.0 { other_ends + silence } else { ack + ACK + 1.0 };

@@ -36,7 +36,7 @@ fn a_saturated_station_waits_50_us_and_0_to_30_slots() {
             let mut setup = Setup::dsss(11.0, rts);
             setup.phy.backoff_range = range;
             let mut air = Air::new(&setup, &line(&[0.0, 200.0]));
-            air.saturate(0, 1, 1500, setup.rate);
+            air.saturate(0, 1, 1500, setup.mode());
             air.run_until(at(10e6));
             let (starts, acks) = (air.times(0, first), air.times(1, FrameKind::Ack));
             let gaps: Vec<_> =
@@ -81,7 +81,7 @@ fn a_hidden_sense_pair_leaves_434_us() {
         }
     }
     air.run_until(at(60e6));
-    let frames: Vec<_> = air.log.iter().filter_map(|e| e.frame().map(|f| (e.at, *f))).collect();
+    let frames: Vec<_> = air.log.iter().filter_map(|e| e.frame().map(|f| (e.at, f))).collect();
     let (mut own, mut others) = (Vec::new(), Vec::new());
     for pair in frames.windows(2).filter(|pair| pair[1].0 > pair[0].0 + Span::from_micros(2)) {
         let ((start, frame), (next_start, next)) = (pair[0], pair[1]);

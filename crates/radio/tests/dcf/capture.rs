@@ -120,7 +120,7 @@ fn collisions_are_counted_by_sender_and_kind() {
     ];
     for (i, frame) in frames.iter().enumerate() {
         let start = 20_000.0 * i as f64;
-        air.say(at(start), *frame);
+        air.say(at(start), frame.clone());
         air.say(at(start + 50.0), setup.rts(2, 9, 1500));
     }
     // Too weak to decode.
@@ -183,7 +183,7 @@ fn the_shorter_of_two_colliding_frames_is_forgotten() {
     // Data for the station ends inside a longer broadcast that began before it; the next one, right after, is clean.
     let mut air = star(&setup, &[200.0, 210.0]);
     let long = setup.broadcast(2, 500);
-    air.say(at(0.0), long);
+    air.say(at(0.0), long.clone());
     air.say(at(10.0), setup.data(1, 0, 1500, 1));
     let end = us_between(at(0.0), at(0.0) + long.airtime);
     air.say(at(end), setup.data(1, 0, 1500, 2));

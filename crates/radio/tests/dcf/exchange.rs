@@ -1,8 +1,8 @@
 //! One undisturbed exchange.
 
 use super::{ACK, CTS, DATA, DIFS, RTS, SIFS};
-use crate::air::{Air, Draws, Setup, What::*, at, line, mbps, us_between};
-use meshpace_radio::{FrameKind, Preamble, Standard};
+use crate::air::{Air, Draws, Setup, What::*, at, line, mbps, standard, us_between};
+use meshpace_radio::{FrameKind, Preamble};
 use meshpace_units::{Bytes, NodeId};
 
 /// One packet from 0 to 1 at 200 m, over the air by `until`.
@@ -84,7 +84,8 @@ fn ofdm_exchanges_use_the_mandatory_rates() {
             let want = before_data + data + 16.0 + ack;
             assert!((length(&setup, 1500) - want).abs() < 0.01, "{rate} Mbit/s");
             let air = one_packet(&setup, 1500, 20_000.0);
-            let rates: Vec<_> = air.log.iter().filter_map(|e| e.frame()).map(|f| (f.kind, f.rate)).collect();
+            let rates: Vec<_> =
+                air.log.iter().filter_map(|e| e.frame()).map(|f| (f.kind, f.mode.rate)).collect();
             for (kind, got) in rates {
                 let want = if kind == FrameKind::Data { rate } else { control };
                 assert_eq!(got, mbps(want), "{kind:?} at {rate} Mbit/s");
@@ -96,7 +97,7 @@ fn ofdm_exchanges_use_the_mandatory_rates() {
 #[test]
 fn erp_ofdm_has_short_slots_and_a_signal_extension() {
     let mut setup = Setup::ofdm(54.0, false);
-    setup.phy.standard = Standard::G;
+    setup.phy.standard = standard("802.11g");
     setup.phy.mac_overhead = Bytes(36);
     assert!((length(&setup, 1500) - (248.0 + 6.0 + 10.0 + 28.0 + 6.0)).abs() < 0.01);
     let air = one_packet(&setup, 1500, 20_000.0);
@@ -108,7 +109,7 @@ fn erp_ofdm_has_short_slots_and_a_signal_extension() {
 #[test]
 fn ns2_without_ofdm_sends_the_payload_at_54_mbps_after_a_dsss_preamble() {
     let mut setup = Setup::dsss(54.0, false);
-    setup.phy.standard = Standard::GNs2;
+    setup.phy.standard = standard("802.11g-ns2");
     let data = 192.0 + 1534.0 * 8.0 / 54.0;
     assert!((length(&setup, 1500) - (data + SIFS + ACK)).abs() < 0.0015);
 }
@@ -127,7 +128,7 @@ fn the_short_preamble_shortens_frames_above_1_mbps() {
     let mut setup = Setup::dsss(11.0, true);
     setup.phy.preamble = Preamble::Short;
     assert!((length(&setup, 1500) - (RTS + CTS + DATA - 96.0 + ACK + 3.0 * SIFS)).abs() < 0.0015);
-    setup.phy.basic_rate = mbps(2.0);
+    setup.phy.basic = setup.mode_of(mbps(2.0));
     let (rts, answer) = (96.0 + 80.0, 96.0 + 56.0);
     assert!((length(&setup, 1500) - (rts + answer + DATA - 96.0 + answer + 3.0 * SIFS)).abs() < 0.0015);
 }
@@ -141,7 +142,8 @@ fn every_packet_has_its_own_rate() {
         air.offer(at(0.0), 0, Setup::dsss(rate, false).packet(Some(1), 1500));
     }
     air.run_until(at(60_000.0));
-    let data: Vec<_> = air.frames_of(0).into_iter().map(|(_, f)| (f.rate, f.airtime.as_micros())).collect();
+    let data: Vec<_> =
+        air.frames_of(0).into_iter().map(|(_, f)| (f.mode.rate, f.airtime.as_micros())).collect();
     let want = [192 + 12_272, 192 + 6136, 192 + 2231, 192 + 1115];
     assert_eq!(data, rates.into_iter().map(mbps).zip(want).collect::<Vec<_>>());
     assert_eq!(air.sent[0], 4);
@@ -175,7 +177,8 @@ fn sequence_numbers_count_packets_not_attempts() {
     air.offer(at(0.0), 0, setup.packet(None, 100));
     air.offer(at(0.0), 0, setup.packet(Some(1), 1500));
     air.run_until(at(500_000.0));
-    let frames: Vec<_> = air.frames_of(0).into_iter().map(|(_, f)| (f.to, f.seq, f.retry)).collect();
+    let frames: Vec<_> =
+        air.frames_of(0).into_iter().map(|(_, f)| (f.to, f.packets()[0].seq, f.retry)).collect();
     let seq = |i: usize| frames[i].1;
     for (i, (to, ..)) in frames.iter().enumerate() {
         assert_eq!(*to, if i == 7 { None } else { Some(NodeId(1)) });

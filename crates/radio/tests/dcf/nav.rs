@@ -13,7 +13,7 @@ use meshpace_units::Span;
 fn idle_since(setup: &Setup, frames: &[(f64, Frame)]) -> f64 {
     let mut air = Air::new(setup, &line(&[0.0, 200.0, -200.0, 400.0])).puppets(&[1, 2, 3]);
     for (start, frame) in frames {
-        air.say(at(*start), *frame);
+        air.say(at(*start), frame.clone());
     }
     air.offer(at(0.0), 0, setup.packet(None, 100));
     air.run_until(at(60_000.0));
@@ -38,10 +38,10 @@ fn each_frame_reserves_what_its_duration_field_says() {
     let setup = Setup::dsss(11.0, true);
     let (rts, cts) = (setup.rts(1, 9, 1500), setup.cts(1, 9, 1500));
     let (data, ack) = (setup.data(1, 9, 1500, 1), setup.ack(1, 9));
-    assert_idle_since(RTS + 1946.0, &setup, &[(0.0, rts)]);
-    assert_idle_since(CTS + 1632.0, &setup, &[(0.0, cts)]);
-    assert_idle_since(DATA + 314.0, &setup, &[(0.0, data)]);
-    assert_idle_since(ACK, &setup, &[(0.0, ack)]);
+    assert_idle_since(RTS + 1946.0, &setup, &[(0.0, rts.clone())]);
+    assert_idle_since(CTS + 1632.0, &setup, &[(0.0, cts.clone())]);
+    assert_idle_since(DATA + 314.0, &setup, &[(0.0, data.clone())]);
+    assert_idle_since(ACK, &setup, &[(0.0, ack.clone())]);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn an_unreadable_frame_costs_eifs() {
     let setup = Setup::ofdm(54.0, true);
     let ack = setup.ack(3, 9);
     let mut air = Air::new(&setup, &line(&[0.0, 200.0, -200.0, 400.0])).puppets(&[1, 2, 3]);
-    air.say(at(0.0), ack);
+    air.say(at(0.0), ack.clone());
     air.offer(at(0.0), 0, setup.packet(None, 100));
     air.run_until(at(20_000.0));
     let slots = f64::from(Draws::of(&setup, 0).slots(15));
@@ -71,10 +71,10 @@ fn an_unreadable_frame_costs_eifs() {
 fn the_nav_only_grows() {
     let setup = Setup::dsss(11.0, true);
     let long = setup.rts(1, 9, 1500);
-    assert_idle_since(RTS + 1946.0, &setup, &[(0.0, long), (600.0, setup.ack(2, 9))]);
-    assert_idle_since(RTS + 1946.0, &setup, &[(0.0, long), (600.0, setup.rts(2, 9, 40))]);
-    assert_idle_since(RTS + 1946.0, &setup, &[(0.0, long), (600.0, setup.ack(3, 9))]);
-    assert_idle_since(600.0 + RTS + 1946.0, &setup, &[(0.0, setup.rts(2, 9, 40)), (600.0, long)]);
+    assert_idle_since(RTS + 1946.0, &setup, &[(0.0, long.clone()), (600.0, setup.ack(2, 9))]);
+    assert_idle_since(RTS + 1946.0, &setup, &[(0.0, long.clone()), (600.0, setup.rts(2, 9, 40))]);
+    assert_idle_since(RTS + 1946.0, &setup, &[(0.0, long.clone()), (600.0, setup.ack(3, 9))]);
+    assert_idle_since(600.0 + RTS + 1946.0, &setup, &[(0.0, setup.rts(2, 9, 40)), (600.0, long.clone())]);
 }
 
 /// ```text
@@ -101,8 +101,8 @@ fn a_frame_for_this_node_leaves_the_nav_alone() {
 fn a_collision_costs_eifs_after_the_later_end() {
     let setup = Setup::dsss(11.0, true);
     let (short, long) = (setup.ack(1, 9), setup.data(2, 9, 1500, 1));
-    assert_idle_since(100.0 + DATA + EIFS, &setup, &[(0.0, short), (100.0, long)]);
-    assert_idle_since(DATA + EIFS, &setup, &[(0.0, long), (100.0, short)]);
+    assert_idle_since(100.0 + DATA + EIFS, &setup, &[(0.0, short.clone()), (100.0, long.clone())]);
+    assert_idle_since(DATA + EIFS, &setup, &[(0.0, long.clone()), (100.0, short.clone())]);
 }
 
 /// ```text
@@ -135,8 +135,8 @@ fn a_reservation_that_collides_is_none() {
 fn a_frame_captured_over_reserves_its_length_and_eifs() {
     let setup = Setup::dsss(11.0, true);
     let (strong, weak) = (setup.data(1, 9, 1500, 1), setup.rts(3, 9, 1500));
-    assert_idle_since(1200.0 + RTS + EIFS, &setup, &[(0.0, strong), (1200.0, weak)]);
-    assert_idle_since(DATA + 314.0, &setup, &[(0.0, strong), (100.0, weak)]);
+    assert_idle_since(1200.0 + RTS + EIFS, &setup, &[(0.0, strong.clone()), (1200.0, weak.clone())]);
+    assert_idle_since(DATA + 314.0, &setup, &[(0.0, strong.clone()), (100.0, weak.clone())]);
 }
 
 /// ```text

@@ -1,10 +1,10 @@
 //! Random traffic over random small topologies.
 
-use crate::air::{Air, Setup, at, mbps};
+use crate::air::{Air, Setup, at, mbps, standard};
 use meshpace_radio::phy::BackoffRange;
 use meshpace_radio::propagation::AT_1M;
 use meshpace_radio::station::Action;
-use meshpace_radio::{FrameKind, MacPacket, Position, Preamble, Propagation, Standard};
+use meshpace_radio::{FrameKind, MacPacket, Position, Preamble, Propagation};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -26,13 +26,12 @@ fn radio() -> impl Strategy<Value = Setup> {
         1 => Just(Propagation::Ranges),
         1 => Just(Propagation::LogDistance { exponent: 3.0, shadowing_db: 6.0, at_1m: AT_1M }),
     ];
-    let standard = prop_oneof![4 => Just(Standard::B), 1 => Just(Standard::A), 1 => Just(Standard::G)];
+    let word = prop_oneof![4 => Just("802.11b"), 1 => Just("802.11a"), 1 => Just("802.11g")];
     let threshold = prop_oneof![Just(None), Just(Some(Bytes(0))), Just(Some(Bytes(600)))];
-    (propagation, standard, threshold, any::<[bool; 3]>(), 0..1000u64, (1..8u32, 1..5u32)).prop_map(
-        |(propagation, standard, rts_threshold, [sinr, short, standard_range], seed, retries)| {
-            let mut setup =
-                if standard == Standard::B { Setup::dsss(11.0, true) } else { Setup::ofdm(54.0, true) };
-            setup.phy.standard = standard;
+    (propagation, word, threshold, any::<[bool; 3]>(), 0..1000u64, (1..8u32, 1..5u32)).prop_map(
+        |(propagation, word, rts_threshold, [sinr, short, standard_range], seed, retries)| {
+            let mut setup = if word == "802.11b" { Setup::dsss(11.0, true) } else { Setup::ofdm(54.0, true) };
+            setup.phy.standard = standard(word);
             setup.phy.rts_threshold = rts_threshold;
             setup.phy.preamble = if short { Preamble::Short } else { Preamble::Long };
             setup.phy.backoff_range = if standard_range { BackoffRange::Standard } else { BackoffRange::Ns2 };
@@ -58,7 +57,7 @@ fn scenario(on_grid: bool) -> impl Strategy<Value = Scenario> {
             let positions: Vec<_> =
                 places.into_iter().map(|(x, y)| Position::flat(to_grid(x), to_grid(y))).collect();
             let n = positions.len() as u32;
-            let rates = if setup.phy.standard == Standard::B {
+            let rates = if setup.phy.standard.word == "802.11b" {
                 [1.0, 2.0, 5.5, 11.0]
             } else {
                 [6.0, 18.0, 24.0, 54.0]
@@ -71,9 +70,9 @@ fn scenario(on_grid: bool) -> impl Strategy<Value = Scenario> {
                     1 => Some(NodeId(n)),
                     _ => Some(NodeId((from + 1 + ends[1] % (n - 1)) % n)),
                 };
-                let rate = mbps(rates[rate]);
+                let mode = setup.mode_of(mbps(rates[rate]));
                 let when = if on_grid { at((us / 1000.0).floor() * 1000.0) } else { at(us) };
-                (when, from, MacPacket { handle: i as u32, to, size: Bytes(size), rate })
+                (when, from, MacPacket { handle: i as u32, to, size: Bytes(size), mode })
             };
             let packets = packets.into_iter().enumerate().map(packet).collect();
             Scenario { setup, positions, packets }
@@ -175,8 +174,8 @@ proptest! {
                 prop_assert!(start >= free, "{:?} at {:?}, before {:?}", frame, start, free);
                 prop_assert!(start == free || start >= free + scenario.setup.phy.sifs());
                 prop_assert_eq!(frame.from, NodeId(node));
-                prop_assert_eq!(frame.packet.is_some(), frame.kind == FrameKind::Data);
-                prop_assert!(frame.to.is_some() || frame.packet.is_some());
+                prop_assert_eq!(!frame.burst.is_empty(), frame.kind == FrameKind::Data);
+                prop_assert!(frame.to.is_some() || !frame.burst.is_empty());
                 free = start + frame.airtime;
             }
         }
@@ -267,7 +266,7 @@ proptest! {
                 airtime = airtime + sent.airtime + sent.answers;
             }
             let unicast = air.frames_of(node).into_iter().map(|(_, frame)| frame).filter(|f| f.to.is_some());
-            let opened = unicast.clone().filter(|f| f.kind == FrameKind::Rts || f.packet.is_some() && !f.protected);
+            let opened = unicast.clone().filter(|f| f.kind == FrameKind::Rts || !f.burst.is_empty() && !f.protected);
             prop_assert_eq!(attempts, opened.count() as u64);
             prop_assert_eq!(airtime, unicast.map(|f| f.airtime).sum::<Span>());
         }

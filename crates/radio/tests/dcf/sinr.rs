@@ -13,10 +13,10 @@ fn setup() -> Setup {
 }
 
 /// Who gets through to station 0 of these frames.
-fn delivered(setup: &Setup, distances: &[f64], frames: &[(f64, Frame)]) -> Vec<u32> {
+fn delivered(setup: &Setup, distances: &[f64], frames: &[(f64, &Frame)]) -> Vec<u32> {
     let mut air = star(setup, distances);
     for (start, frame) in frames {
-        air.say(at(*start), *frame);
+        air.say(at(*start), (*frame).clone());
     }
     air.run_until(at(30_000.0));
     let from = |entry: &Entry| match entry.action {
@@ -32,7 +32,8 @@ fn the_order_does_not_matter() {
     let setup = setup();
     for (interferer, survives) in [(355.0, false), (357.0, true), (400.0, true)] {
         for (signal_at, interferer_at) in [(0.0, 100.0), (100.0, 0.0)] {
-            let frames = [(signal_at, setup.data(1, 0, 1500, 1)), (interferer_at, setup.data(2, 9, 1500, 1))];
+            let (data, other) = (setup.data(1, 0, 1500, 1), setup.data(2, 9, 1500, 1));
+            let frames = [(signal_at, &data), (interferer_at, &other)];
             let got = delivered(&setup, &[200.0, interferer], &frames);
             assert_eq!(got.len(), usize::from(survives), "{interferer} m, signal at {signal_at}");
         }
@@ -48,8 +49,9 @@ fn the_order_does_not_matter() {
 #[test]
 fn interference_adds_up() {
     let setup = setup();
-    let signal = (0.0, setup.data(1, 0, 1500, 1));
-    let (a, b) = (setup.ack(2, 9), setup.ack(3, 9));
+    let data = setup.data(1, 0, 1500, 1);
+    let signal = (0.0, &data);
+    let (a, b) = (&setup.ack(2, 9), &setup.ack(3, 9));
     let distances = [200.0, 400.0, 400.0];
     assert_eq!(delivered(&setup, &distances, &[signal, (100.0, a)]), [1]);
     assert_eq!(delivered(&setup, &distances, &[signal, (100.0, a), (404.0, b)]), [1]);
@@ -63,8 +65,10 @@ fn interference_adds_up() {
 #[test]
 fn frames_too_weak_to_be_sensed_count_too() {
     let setup = setup();
-    let signal = (0.0, setup.data(1, 0, 1500, 1));
-    let weak = |from| (100.0, setup.ack(from, 9));
+    let data = setup.data(1, 0, 1500, 1);
+    let signal = (0.0, &data);
+    let acks = [2, 3, 4].map(|from| setup.ack(from, 9));
+    let weak = |from: usize| (100.0, &acks[from - 2]);
     let distances = [249.0, 560.0, 560.0, 560.0];
     assert_eq!(delivered(&setup, &distances, &[signal, weak(2), weak(3)]), [1]);
     assert_eq!(delivered(&setup, &distances, &[signal, weak(2), weak(3), weak(4)]), []);
@@ -73,7 +77,7 @@ fn frames_too_weak_to_be_sensed_count_too() {
 #[test]
 fn noise_is_in_the_sum() {
     let mut setup = setup();
-    let frames = [(0.0, setup.data(1, 0, 1500, 1))];
+    let frames = [(0.0, &setup.data(1, 0, 1500, 1))];
     let signal = setup.propagation.power(200.0);
     for (noise, read) in [(signal / 10.01, true), (signal / 9.99, false)] {
         setup.noise = noise;
@@ -88,9 +92,9 @@ fn noise_is_in_the_sum() {
 #[test]
 fn a_stronger_later_frame_does_not_take_over() {
     let setup = setup();
-    let frames = [(0.0, setup.data(1, 9, 1500, 1)), (100.0, setup.data(2, 0, 1500, 1))];
+    let frames = [(0.0, &setup.data(1, 9, 1500, 1)), (100.0, &setup.data(2, 0, 1500, 1))];
     assert_eq!(delivered(&setup, &[240.0, 60.0], &frames), []);
-    let in_turn = [frames[0], (DATA, setup.data(2, 0, 1500, 1))];
+    let in_turn = [frames[0], (DATA, &setup.data(2, 0, 1500, 1))];
     assert_eq!(delivered(&setup, &[240.0, 60.0], &in_turn), [2]);
 }
 
@@ -99,17 +103,17 @@ fn a_stronger_later_frame_does_not_take_over() {
 fn only_a_lost_frame_leaves_eifs() {
     let setup = setup();
     let ack = 304.0;
-    let data = setup.data(1, 9, 1500, 1);
+    let (data, last) = (setup.data(1, 9, 1500, 1), setup.ack(4, 9));
     for (frames, idle) in [
-        (vec![(0.0, setup.ack(2, 9))], ack),
-        (vec![(0.0, setup.ack(3, 9))], 0.0),
-        (vec![(0.0, data)], DATA + 314.0),
-        (vec![(0.0, data), (100.0, setup.ack(4, 9))], DATA + EIFS),
-        (vec![(0.0, data), (DATA - 100.0, setup.ack(4, 9))], DATA + EIFS),
+        (vec![(0.0, &setup.ack(2, 9))], ack),
+        (vec![(0.0, &setup.ack(3, 9))], 0.0),
+        (vec![(0.0, &data)], DATA + 314.0),
+        (vec![(0.0, &data), (100.0, &last)], DATA + EIFS),
+        (vec![(0.0, &data), (DATA - 100.0, &last)], DATA + EIFS),
     ] {
         let mut air = star(&setup, &[200.0, 400.0, 560.0, 210.0]);
         for (start, frame) in &frames {
-            air.say(at(*start), *frame);
+            air.say(at(*start), (*frame).clone());
         }
         air.offer(at(0.0), 0, setup.packet(None, 100));
         air.run_until(at(30_000.0));

@@ -71,9 +71,9 @@ fn an_overheard_data_frame_brings_its_packet() {
     air.offer(at(0.0), 1, setup.packet(Some(2), 700));
     air.run_until(at(20_000.0));
     assert_eq!(air.overheard.len(), 1, "the ACK of 2 does not reach 0: {:?}", air.overheard);
-    let (_, hearer, frame) = air.overheard[0];
-    assert_eq!((hearer, frame.from, frame.to), (0, NodeId(1), Some(NodeId(2))));
-    assert_eq!(frame.packet, Some(setup.packet(Some(2), 700)));
+    let (_, hearer, frame) = &air.overheard[0];
+    assert_eq!((*hearer, frame.from, frame.to), (0, NodeId(1), Some(NodeId(2))));
+    assert_eq!(frame.packets()[0].packet, setup.packet(Some(2), 700));
 }
 
 /// ```text

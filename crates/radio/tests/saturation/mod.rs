@@ -72,7 +72,7 @@ impl Case {
     /// Simulates until about `packets` are through.
     pub fn run(&self, packets: u32) -> Outcome {
         let setup = self.setup();
-        let model = Model::new(&setup.phy, self.stations, Bytes(PACKET), setup.rate);
+        let model = Model::new(&setup.phy, self.stations, Bytes(PACKET), setup.mode());
         let (classic, refined) = (model.classic(), model.refined());
         let bits = Bytes(PACKET).bits() as f64;
         let length = Span::from_secs_f64(f64::from(packets) * bits / refined.throughput_bps);
@@ -80,7 +80,7 @@ impl Case {
         let mut air = Air::new(&setup, &vec![Position::flat(0.0, 0.0); self.stations as usize]);
         air.recording = false;
         for node in 0..self.stations {
-            air.saturate(node, (node + 1) % self.stations, PACKET, setup.rate);
+            air.saturate(node, (node + 1) % self.stations, PACKET, setup.mode());
         }
         let count =
             |air: &Air| (air.sent.iter().sum::<u64>() as f64, air.attempts.iter().sum::<u64>() as f64);

@@ -51,9 +51,9 @@
 //! Left out: two colliders that draw the same free value; that colliders and bystanders, whose slots are out of
 //! phase after a collision, cannot collide until the next frame brings them into step.
 
-use meshpace_radio::Phy;
 use meshpace_radio::phy::{ACK_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
-use meshpace_units::{Bytes, Rate, Span};
+use meshpace_radio::{Mode, Phy};
+use meshpace_units::{Bytes, Span};
 
 /// What a closed form says.
 #[derive(Clone, Copy, Debug)]
@@ -84,12 +84,12 @@ fn micros(span: Span) -> f64 {
 }
 
 impl Model {
-    /// The model of `stations` that send packets of `size` at `rate`.
-    pub fn new(phy: &Phy, stations: u32, size: Bytes, rate: Rate) -> Self {
+    /// The model of `stations` that send packets of `size` in `mode`.
+    pub fn new(phy: &Phy, stations: u32, size: Bytes, mode: &'static Mode) -> Self {
         let rts = phy.needs_rts(size);
-        let control = phy.control_rate(rate);
+        let control = phy.answer(mode);
         let air = |bytes| phy.airtime(bytes, control);
-        let data = phy.airtime(phy.mpdu(size), rate);
+        let data = phy.airtime(phy.mpdu(size), mode);
         let (sifs, difs) = (phy.sifs(), phy.difs());
         let (first, before_data) = if rts {
             (air(RTS_BYTES), air(RTS_BYTES) + air(CTS_BYTES) + sifs * 2)
@@ -97,7 +97,7 @@ impl Model {
             (data, Span::ZERO)
         };
         // The time-out counts from the start of the frame.
-        let timeout = if rts { phy.cts_timeout(rate) } else { phy.ack_timeout(data, rate) };
+        let timeout = if rts { phy.cts_timeout(mode) } else { phy.ack_timeout(data, mode, ACK_BYTES) };
         let windows = std::iter::successors(Some(phy.cw_min()), |cw| Some((2 * cw + 1).min(phy.cw_max())));
         let values = |cw: u32| match phy.backoff_range {
             BackoffRange::Ns2 => f64::from(cw),

@@ -28,7 +28,7 @@ use egress::{Egress, Way};
 use input_queue::Passenger;
 use meshpace_packet::{Class, Handle, Packet};
 use meshpace_radio::FrameKind;
-use meshpace_units::{Instant, Span};
+use meshpace_units::{Instant, NodeId, Span};
 use options::{Acks, Clock, CopyHeard, KEYS, Options};
 use overhearing::Watched;
 use std::collections::VecDeque;
@@ -231,6 +231,25 @@ impl Llap {
             }
         }
     }
+
+    /// A neighbour's data frame carried a packet.
+    fn overheard(&mut self, now: Instant, from: NodeId, packet: &Packet) {
+        let (id, options) = (packet.id, self.options);
+        // The first copy concerns the packet's own egress alone; that something else goes out, all of them.
+        let concerned = match options.copy {
+            CopyHeard::First => self.find(Way::of(packet)).map_or(0..0, |index| index..index + 1),
+            CopyHeard::Last => 0..self.egresses.len(),
+        };
+        for index in concerned {
+            let egress = &mut self.egresses[index];
+            let ended = egress.watched.as_mut().and_then(|watched| watched.hear(now, from, id, &options));
+            if let Some(ended) = ended {
+                self.counts.ended(ended);
+                egress.listened(now, ended, &options);
+                self.release(now, index);
+            }
+        }
+    }
 }
 
 impl Relay for Llap {
@@ -330,21 +349,8 @@ impl Relay for Llap {
             return;
         }
         self.advance(here.now);
-        let Some(packet) = here.carried(heard.frame) else { return };
-        let (now, from, id, options) = (here.now, heard.frame.from, packet.id, self.options);
-        // The first copy concerns the packet's own egress alone; that something else goes out, all of them.
-        let concerned = match options.copy {
-            CopyHeard::First => self.find(Way::of(packet)).map_or(0..0, |index| index..index + 1),
-            CopyHeard::Last => 0..self.egresses.len(),
-        };
-        for index in concerned {
-            let egress = &mut self.egresses[index];
-            let ended = egress.watched.as_mut().and_then(|watched| watched.hear(now, from, id, &options));
-            if let Some(ended) = ended {
-                self.counts.ended(ended);
-                egress.listened(now, ended, &options);
-                self.release(now, index);
-            }
+        for packet in here.carried(heard) {
+            self.overheard(here.now, heard.frame.from, packet);
         }
     }
 

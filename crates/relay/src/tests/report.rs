@@ -1,8 +1,8 @@
 //! The log of a station's exchanges.
 
 use crate::{ExchangeLog, Report};
-use meshpace_radio::{Frame, FrameKind, MacPacket};
-use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_radio::{Burst, Frame, FrameKind, MacPacket, Mpdu, Standard};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 
 const SIFS: Span = Span::from_micros(10);
 
@@ -11,25 +11,26 @@ fn at(us: u64) -> Instant {
 }
 
 fn packet(to: Option<u32>) -> MacPacket {
-    let rate = Rate::bits_per_sec(11_000_000);
-    MacPacket { handle: 7, to: to.map(NodeId), size: Bytes(1500), rate }
+    let mode = Standard::named("802.11b").expect("a row").default_mode;
+    MacPacket { handle: 7, to: to.map(NodeId), size: Bytes(1500), mode }
 }
 
 fn frame(kind: FrameKind, us: u64, protected: bool) -> Frame {
     let packet = packet(Some(1));
+    let data = Burst::One(Mpdu { packet, seq: 1, retry: false, losses: 0 });
     Frame {
         kind,
         from: NodeId(0),
         to: packet.to,
         airtime: Span::from_micros(us),
         duration: Span::ZERO,
-        rate: packet.rate,
+        mode: packet.mode,
         size: packet.size,
-        data_rate: packet.rate,
-        seq: 1,
+        data_mode: packet.mode,
         retry: false,
         protected,
-        packet: (kind == FrameKind::Data).then_some(packet),
+        burst: if kind == FrameKind::Data { data } else { Burst::Empty },
+        block_ack: None,
     }
 }
 
@@ -52,7 +53,7 @@ fn an_exchange_with_rts_is_followed_to_its_end() {
     assert_eq!(log.transmits(at(2186), &data), None);
     assert!(matches!(log.transmits(at(4000), &rts), Some(Report::Retry(e)) if e.data_frames == 1));
     assert_eq!(log.transmits(at(4676), &data), None);
-    let Report::Sent(sent) = log.ended(true) else { panic!("it was sent") };
+    let Report::Sent(sent) = log.ended(7, true) else { panic!("it was sent") };
     assert_eq!((sent.attempts, sent.data_frames), (3, 2));
     assert_eq!(sent.airtime, Span::from_micros(3 * 352 + 2 * 1308));
     assert_eq!((sent.granted, sent.cts_ended), (Some(at(500)), Some(at(4666))));
@@ -66,11 +67,11 @@ fn without_rts_every_data_frame_is_an_attempt() {
     log.offered(at(0), &packet(Some(1)));
     assert!(matches!(log.transmits(at(70), &data), Some(Report::Granted(_))));
     assert!(matches!(log.transmits(at(2000), &data), Some(Report::Retry(_))));
-    let Report::GivenUp(lost) = log.ended(false) else { panic!("it was given up") };
+    let Report::GivenUp(lost) = log.ended(7, false) else { panic!("it was given up") };
     assert_eq!((lost.attempts, lost.data_frames, lost.cts_ended), (2, 2, None));
     // The next packet starts afresh.
     log.offered(at(5000), &packet(None));
     assert!(
-        matches!(log.ended(true), Report::Sent(e) if e.attempts == 0 && e.next_hop.is_none() && e.offered == at(5000))
+        matches!(log.ended(7, true), Report::Sent(e) if e.attempts == 0 && e.next_hop.is_none() && e.offered == at(5000))
     );
 }

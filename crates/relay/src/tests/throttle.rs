@@ -5,8 +5,8 @@ use crate::Report;
 use crate::report::ExchangeLog;
 use meshpace_keys::Setting;
 use meshpace_packet::{Account, Class, Handle, Packet};
-use meshpace_radio::MacPacket;
-use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_radio::{MacPacket, Standard};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::num::NonZeroU32;
 
 /// What the MAC takes for a packet.
@@ -42,9 +42,9 @@ impl Bench {
     /// The MAC is through with a packet.
     pub(super) fn through(&mut self, packet: Handle) {
         let mut log = ExchangeLog::new(Span::from_micros(10));
-        let rate = Rate::bits_per_sec(2_000_000);
-        log.offered(self.now, &MacPacket { handle: packet, to: Some(NodeId(1)), size: Bytes(640), rate });
-        let report: Report = log.ended(true);
+        let mode = Standard::named("802.11b").expect("a row").default_mode;
+        log.offered(self.now, &MacPacket { handle: packet, to: Some(NodeId(1)), size: Bytes(640), mode });
+        let report: Report = log.ended(packet, true);
         if self.relay.asks().reports {
             self.call(|relay, here| relay.reported(here, &report));
         }

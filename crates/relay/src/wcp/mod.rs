@@ -187,7 +187,7 @@ impl Relay for Wcp {
     }
 
     fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
-        let share = here.carried(heard.frame).and_then(Packet::shim::<Share>);
+        let share = here.carried(heard).find_map(Packet::shim::<Share>);
         if let Some(share) = share {
             let mine = heard.mine && heard.frame.to.is_some();
             self.around.heard(here.now, heard.frame.from, share, mine);

@@ -2,6 +2,7 @@
 
 use super::RadioLink;
 use meshpace_radio::{BackoffRange, Building, Links, Preamble, Propagation, Standard};
+use meshpace_settings::Values;
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 
 /// The radio of every mesh node.
@@ -9,6 +10,8 @@ use meshpace_units::{Bytes, NodeId, Rate, Span};
 pub struct Radio {
     /// Frame timing and the rates there are.
     pub standard: Standard,
+    /// What the standard was made of: the values of its own keys.
+    pub own: Values,
     /// Rate of unicast data frames.
     pub rate: Rate,
     /// Rate of RTS, CTS, ACK and broadcast frames.

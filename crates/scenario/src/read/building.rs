@@ -6,14 +6,6 @@ use meshpace_radio::Standard;
 use meshpace_radio::building::{Building, Floors};
 use meshpace_radio::propagation::{AT_1M, transmitted, watts};
 
-/// Centre of a channel of the band: 36 and 6.
-fn frequency(standard: Standard) -> f64 {
-    match standard {
-        Standard::A => 5.18e9,
-        Standard::B | Standard::G | Standard::GNs2 => 2.437e9,
-    }
-}
-
 /// Powers, if the file gives them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Powers {
@@ -28,7 +20,7 @@ const SENSITIVITIES: [&str; 2] = ["sensitivity", "cs_sensitivity"];
 
 pub(super) fn read_powers(
     settings: &Settings<'_>,
-    standard: Standard,
+    standard: &Standard,
 ) -> Result<Option<Powers>, ScenarioError> {
     let sensitive = SENSITIVITIES.into_iter().find(|key| settings.gives(key));
     if let Some(given) = sensitive {
@@ -44,7 +36,7 @@ pub(super) fn read_powers(
         }
     }
     let Some(transmit) = settings.given("tx_power")?.map(|power| power.real()) else { return Ok(None) };
-    let at_1m = transmitted(transmit, frequency(standard));
+    let at_1m = transmitted(transmit, standard.frequency as f64);
     if sensitive.is_none() {
         return Ok(Some(Powers { at_1m, thresholds: None }));
     }

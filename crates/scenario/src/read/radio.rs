@@ -3,6 +3,9 @@
 use super::building::{read_building, read_fading, read_powers, read_propagation};
 use super::{Named, Settings};
 use crate::{BackoffRange, Location, Preamble, Radio, Reception, RtsThreshold, ScenarioError, Standard};
+use meshpace_radio::Mode;
+use meshpace_radio::standard::STANDARDS;
+use meshpace_settings::Values;
 use meshpace_units::{Bytes, Rate};
 
 /// An exception from the common rate, its nodes still names.
@@ -61,19 +64,11 @@ const BY_DISTANCE: [&str; 15] = [
 ];
 
 pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioError> {
-    let standard = settings.choice(
-        "standard",
-        &[
-            ("802.11b", Standard::B),
-            ("802.11a", Standard::A),
-            ("802.11g", Standard::G),
-            ("802.11g-ns2", Standard::GNs2),
-        ],
-    )?;
-    let rate =
-        rate_of(settings, "rate", standard, &standard.data_rates())?.unwrap_or(standard.default_rate());
-    let basic_rate = rate_of(settings, "basic_rate", standard, standard.basic_rates())?;
-    let powers = read_powers(settings, standard)?;
+    let (standard, own) = read_standard(settings)?;
+    let rate = rate_of(settings, "rate", &standard, standard.data)?.unwrap_or(standard.default_mode.rate);
+    let mode = standard.data_mode(rate).unwrap_or(standard.default_mode);
+    let basic_rate = rate_of(settings, "basic_rate", &standard, standard.basic)?;
+    let powers = read_powers(settings, &standard)?;
     let propagation = read_propagation(settings, powers.as_ref())?;
     let (tx_range, cs_range) = match powers.and_then(|powers| powers.ranges(propagation)) {
         Some(ranges) => ranges,
@@ -84,14 +79,15 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
     let by_default = matches!(reception, Reception::Ns2Capture { .. });
     let radio = Radio {
         standard,
+        own,
         rate,
-        basic_rate: basic_rate.unwrap_or(standard.default_basic_rate(rate)),
+        basic_rate: basic_rate.unwrap_or(standard.default_basic(mode).rate),
         preamble: settings.choice("preamble", &[("long", Preamble::Long), ("short", Preamble::Short)])?,
         rts: read_rts(settings)?,
         retry_short: settings.value("retry_short")?.count(),
         retry_long: settings.value("retry_long")?.count(),
         queue: settings.value("queue")?.count(),
-        mac_overhead: settings.given("mac_overhead")?.map_or(standard.mac_overhead(), |given| given.bytes()),
+        mac_overhead: settings.given("mac_overhead")?.map_or(standard.mac_overhead, |given| given.bytes()),
         reception,
         propagation,
         building,
@@ -106,7 +102,7 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
     let fading = radio.fading.is_some();
     Ok(RadioSpec {
         radio,
-        link_rates: read_link_rates(settings, standard)?,
+        link_rates: read_link_rates(settings, &standard)?,
         by_distance: BY_DISTANCE.into_iter().find(|key| settings.gives(key)).map(|key| settings.at(key)),
         link_margin,
         fading_at: fading.then(|| settings.at("fading_db")),
@@ -114,9 +110,18 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
     })
 }
 
+/// The standard, made of the values of its own keys.
+fn read_standard(settings: &Settings<'_>) -> Result<(Standard, Values), ScenarioError> {
+    let rows: Vec<_> = STANDARDS.iter().map(|part| (part.about.word, *part)).collect();
+    let part = settings.choice("standard", &rows)?;
+    let own = part.about.keys().map(|key| Ok((key.name, settings.value(key.name)?)));
+    let own = Values::new(own.collect::<Result<Vec<_>, ScenarioError>>()?);
+    Ok(((part.build)(&own), own))
+}
+
 pub(crate) fn read_radio_links(
     root: &Settings<'_>,
-    standard: Standard,
+    standard: &Standard,
 ) -> Result<Vec<RadioLinkSpec>, ScenarioError> {
     let read = |entry: &Settings<'_>| {
         let loss = entry.value("loss")?.real();
@@ -137,7 +142,7 @@ pub(crate) fn read_radio_links(
             to: entry.named("to")?,
             loss,
             loss_length,
-            rate: rate_of(entry, "rate", standard, &standard.data_rates())?,
+            rate: rate_of(entry, "rate", standard, standard.data)?,
             symmetric: entry.value("symmetric")?.flag(),
             burst,
         })
@@ -145,9 +150,9 @@ pub(crate) fn read_radio_links(
     root.sections("radio_link")?.iter().map(read).collect()
 }
 
-fn read_link_rates(settings: &Settings<'_>, standard: Standard) -> Result<Vec<LinkRateSpec>, ScenarioError> {
+fn read_link_rates(settings: &Settings<'_>, standard: &Standard) -> Result<Vec<LinkRateSpec>, ScenarioError> {
     let read = |entry: Settings<'_>| {
-        let rate = rate_of(&entry, "rate", standard, &standard.data_rates())?;
+        let rate = rate_of(&entry, "rate", standard, standard.data)?;
         Ok(LinkRateSpec {
             from: entry.named("from")?,
             to: if entry.gives("to") { Some(entry.named("to")?) } else { None },
@@ -161,15 +166,18 @@ fn read_link_rates(settings: &Settings<'_>, standard: Standard) -> Result<Vec<Li
 fn rate_of(
     settings: &Settings<'_>,
     key: &str,
-    standard: Standard,
-    rates: &[u64],
+    standard: &Standard,
+    modes: &[Mode],
 ) -> Result<Option<Rate>, ScenarioError> {
     let Some(rate) = settings.given(key)?.map(|given| given.rate()) else { return Ok(None) };
-    if rates.contains(&rate.as_bits_per_sec()) {
+    if modes.iter().any(|mode| mode.rate == rate) {
         return Ok(Some(rate));
     }
-    let names: Vec<_> = rates.iter().map(|rate| format!("{}Mbps", *rate as f64 / 1e6)).collect();
-    Err(settings.at(key).error(settings.found(key), format!("{} for {}", names.join(", "), standard.name())))
+    let mut names: Vec<_> =
+        modes.iter().map(|mode| format!("{}Mbps", mode.rate.as_bits_per_sec() as f64 / 1e6)).collect();
+    // Two modes of one rate, by more streams or a denser modulation.
+    names.dedup();
+    Err(settings.at(key).error(settings.found(key), format!("{} for {}", names.join(", "), standard.word)))
 }
 
 fn read_ranges(settings: &Settings<'_>) -> Result<(f64, f64), ScenarioError> {

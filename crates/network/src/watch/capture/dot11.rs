@@ -5,8 +5,9 @@
 
 use super::addresses::Addresses;
 use meshpace_packet::{Body, Packet};
-use meshpace_radio::{Frame, FrameKind};
-use meshpace_units::{NodeId, Span};
+use meshpace_radio::phy::BLOCK_ACK_BYTES;
+use meshpace_radio::{Bitmap, BlockAck, Frame, FrameKind, Mpdu};
+use meshpace_units::{Bytes, NodeId, Span};
 
 /// What surrounds the IP packet in a data frame of a capture: header 24, LLC/SNAP 8, FCS 4.
 pub const DATA_OVERHEAD: u64 = 36;
@@ -45,14 +46,26 @@ const DATA: u8 = 0x08;
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
+const BLOCK_ACK: u8 = 0x94;
 /// Second byte of frame control.
 const RETRY: u8 = 0x08;
 
 /// The largest duration (9.2.4.2), us.
 const DURATION_MAX: u64 = 32_767;
 
-/// Everything before what the frame carries, which is of type `carries`; the whole frame but for the FCS if it carries nothing.
-pub fn header(out: &mut Vec<u8>, frame: &Frame, carries: EtherType, addresses: &Addresses) {
+/// BA control (9.3.1.9): a compressed bitmap, no immediate acknowledgement of it asked for.
+const COMPRESSED: u16 = 0x0005;
+/// Fragment number of the starting sequence control: the bitmap has 256 bits (IEEE 802.11ax-2021, table 9-30a).
+const BITS_256: u16 = 0x0004;
+
+/// Everything before what the frame carries: `mpdu`, of type `carries`; the whole frame but for the FCS if it carries nothing.
+pub fn header(
+    out: &mut Vec<u8>,
+    frame: &Frame,
+    mpdu: Option<&Mpdu>,
+    carries: EtherType,
+    addresses: &Addresses,
+) {
     let station = |node: NodeId| addresses.station(node);
     let receiver = frame.to.map_or(BROADCAST, station);
     let kind = match frame.kind {
@@ -60,23 +73,38 @@ pub fn header(out: &mut Vec<u8>, frame: &Frame, carries: EtherType, addresses: &
         FrameKind::Cts => CTS,
         FrameKind::Data => DATA,
         FrameKind::Ack => ACK,
+        FrameKind::BlockAck => BLOCK_ACK,
     };
     // Only data frames have a retry bit that may be set (9.2.4.1.6): a repeated RTS looks like the first.
-    let retry = frame.retry && frame.kind == FrameKind::Data;
+    let retry = mpdu.is_some_and(|mpdu| mpdu.retry);
     out.extend([kind, if retry { RETRY } else { 0 }]);
     out.extend(duration(frame.duration).to_le_bytes());
     out.extend(receiver);
     match frame.kind {
         FrameKind::Cts | FrameKind::Ack => {}
         FrameKind::Rts => out.extend(station(frame.from)),
+        FrameKind::BlockAck => {
+            out.extend(station(frame.from));
+            if let Some(told) = &frame.block_ack {
+                block_ack(out, told, frame.size);
+            }
+        }
         FrameKind::Data => {
             out.extend(station(frame.from));
             out.extend(BSSID);
-            out.extend(((frame.seq & 0xfff) << 4).to_le_bytes()); // fragment 0
+            out.extend((mpdu.map_or(0, |mpdu| mpdu.seq & 0xfff) << 4).to_le_bytes()); // fragment 0
             out.extend(LLC_SNAP);
             out.extend((carries as u16).to_be_bytes());
         }
     }
+}
+
+/// What a block acknowledgement of `size` says.
+fn block_ack(out: &mut Vec<u8>, told: &BlockAck, size: Bytes) {
+    let long = size > BLOCK_ACK_BYTES + Bitmap::bytes(64);
+    out.extend(COMPRESSED.to_le_bytes());
+    out.extend(((told.start & 0xfff) << 4 | if long { BITS_256 } else { 0 }).to_le_bytes());
+    out.extend(told.arrived.to_bytes().into_iter().take(if long { 32 } else { 8 }));
 }
 
 /// Appends the frame check sequence of what begins at `start` (IEEE 802.11-2016, 9.2.4.8: IEEE 802.3's CRC-32).

@@ -1,6 +1,7 @@
 //! Packet captures: every frame on the air as pcapng with radiotap headers, for Wireshark and tshark.
 //!
-//! Each transmission is written once, as its transmitter sends it, whoever receives it. Timestamps are simulated time
+//! Each transmission is written once, as its transmitter sends it, whoever receives it; of a frame of several packets each packet, as
+//! frames of one A-MPDU are written by real radios. Timestamps are simulated time
 //! in nanoseconds since 1970-01-01 00:00 UTC, at the start of the preamble. Equal runs give equal bytes: nothing in
 //! the file depends on the machine or on the time of day. A packet crosses the air once a hop and attempt, so the TCP
 //! analysis of a whole capture counts repetitions; `wlan.ta == 02:6d:70:00:00:01` shows one transmitter.
@@ -35,10 +36,11 @@ use crate::watch::Watch;
 use addresses::Addresses;
 use dot11::EtherType;
 use meshpace_packet::Packet;
-use meshpace_radio::{Frame, FrameKind};
+use meshpace_radio::{Frame, Mpdu};
 use meshpace_scenario::{Radio, Scenario};
 use meshpace_units::Instant;
 use network::Network;
+use radiotap::Aggregate;
 use std::io::{self, BufWriter, Write};
 
 /// The version that the file names.
@@ -51,6 +53,8 @@ pub struct Capture<W: Write> {
     /// The first error ends the capture, not the run.
     outcome: io::Result<()>,
     frames: u64,
+    /// Frames of several packets so far: each packet of one names its number.
+    aggregates: u32,
     radio: Radio,
     network: Network,
     /// Scratch: the frame, and the block around it.
@@ -66,6 +70,7 @@ impl<W: Write> Capture<W> {
             writer: BufWriter::new(writer),
             outcome: Ok(()),
             frames: 0,
+            aggregates: 0,
             radio: scenario.radio.clone(),
             network: Network::new(Addresses::new(scenario)),
             frame: Vec::new(),
@@ -86,6 +91,30 @@ impl<W: Write> Capture<W> {
         Ok(self.frames)
     }
 
+    /// Writes a frame, or of a frame of several packets one with its `place` among them.
+    fn write(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        carried: Option<(&Mpdu, &Packet)>,
+        place: Option<Aggregate>,
+    ) {
+        if self.outcome.is_err() {
+            return;
+        }
+        self.frame.clear();
+        radiotap::header(&mut self.frame, now, frame, place, &self.radio);
+        let start = self.frame.len();
+        let carries = carried.map_or(EtherType::Ipv4, |(_, packet)| EtherType::of(packet));
+        let mpdu = carried.map(|(mpdu, _)| mpdu);
+        dot11::header(&mut self.frame, frame, mpdu, carries, &self.network.addresses);
+        let comment = carried.and_then(|(_, packet)| self.network.write(&mut self.frame, packet));
+        dot11::frame_check(&mut self.frame, start);
+        pcapng::packet(&mut self.block, now.as_nanos(), &self.frame, comment.as_deref());
+        self.write_block();
+        self.frames += 1;
+    }
+
     fn write_block(&mut self) {
         if self.outcome.is_ok() {
             self.outcome = self.writer.write_all(&self.block);
@@ -95,24 +124,20 @@ impl<W: Write> Capture<W> {
 }
 
 impl<W: Write> Watch for Capture<W> {
-    fn frame(&mut self, now: Instant, frame: &Frame, packet: Option<&Packet>) {
-        if self.outcome.is_err() {
-            return;
+    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+        let aggregate = |last| Aggregate { reference: self.aggregates, last };
+        match (frame.packets(), packets) {
+            ([], []) => self.write(now, frame, None, None),
+            ([mpdu], [packet]) => self.write(now, frame, Some((mpdu, packet)), None),
+            (mpdus, packets) => {
+                assert!(mpdus.len() == packets.len(), "{frame:?} with {packets:?}");
+                let ends: Vec<_> = (1..=mpdus.len()).map(|at| aggregate(at == mpdus.len())).collect();
+                for ((mpdu, packet), place) in mpdus.iter().zip(packets).zip(ends) {
+                    self.write(now, frame, Some((mpdu, packet)), Some(place));
+                }
+                self.aggregates = self.aggregates.wrapping_add(1);
+            }
         }
-        self.frame.clear();
-        radiotap::header(&mut self.frame, now, frame, &self.radio);
-        let start = self.frame.len();
-        let carries = packet.map_or(EtherType::Ipv4, EtherType::of);
-        dot11::header(&mut self.frame, frame, carries, &self.network.addresses);
-        let comment = match (frame.kind, packet) {
-            (FrameKind::Data, Some(packet)) => self.network.write(&mut self.frame, packet),
-            (FrameKind::Rts | FrameKind::Cts | FrameKind::Ack, None) => None,
-            _ => panic!("{frame:?} with {packet:?}"),
-        };
-        dot11::frame_check(&mut self.frame, start);
-        pcapng::packet(&mut self.block, now.as_nanos(), &self.frame, comment.as_deref());
-        self.write_block();
-        self.frames += 1;
     }
 }
 

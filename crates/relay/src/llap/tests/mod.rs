@@ -12,13 +12,17 @@ use crate::tests::view::TestNode;
 use crate::{Place, QueueConfig};
 use meshpace_keys::{RawValue, Setting, Values};
 use meshpace_packet::{Body, Class, Datagram, Handle, Packet, PacketId, Packets, Stamp};
-use meshpace_radio::{Frame, FrameKind, MacPacket};
+use meshpace_radio::{Bitmap, Burst, Frame, FrameKind, MacPacket, Mode, Mpdu, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
 
 const RATE: Rate = Rate::bits_per_sec(11_000_000);
 /// Where the packets of these tests leave the mesh.
 const EXIT: NodeId = NodeId(9);
+
+fn mode() -> &'static Mode {
+    Standard::named("802.11b").and_then(|standard| standard.data_mode(RATE)).expect("a rate of it")
+}
 
 fn us(us: u64) -> Span {
     Span::from_micros(us)
@@ -130,12 +134,14 @@ impl Node {
             packet,
             next_hop: self.packets.get(packet).next_hop,
             size: Bytes(1000),
-            rate: RATE,
+            mode: mode(),
             offered: self.now,
             granted: None,
             attempts: 1,
             data_frames: 1,
+            packets: 1,
             airtime: us(944),
+            data_size: Bytes(1000),
             data_airtime: us(944),
             cts_ended: None,
             data_ended: Some(at(data_ended)),
@@ -151,22 +157,24 @@ impl Node {
     fn overhear_at(&mut self, now: Instant, from: u32, id: u64) {
         let carried = self.packets.add(packet(id, NodeId(3), Some(now)));
         let size = Bytes(1000);
-        let mac = MacPacket { handle: carried, to: Some(NodeId(3)), size, rate: RATE };
+        let mac = MacPacket { handle: carried, to: Some(NodeId(3)), size, mode: mode() };
         let frame = Frame {
             kind: FrameKind::Data,
             from: NodeId(from),
             to: mac.to,
             airtime: us(944),
             duration: Span::ZERO,
-            rate: RATE,
+            mode: mac.mode,
             size,
-            data_rate: RATE,
-            seq: 1,
+            data_mode: mac.mode,
             retry: false,
             protected: false,
-            packet: Some(mac),
+            burst: Burst::One(Mpdu { packet: mac, seq: 1, retry: false, losses: 0 }),
+            block_ack: None,
         };
-        self.call(now, |relay, here| relay.heard(here, &Heard { frame: &frame, mine: false }));
+        self.call(now, |relay, here| {
+            relay.heard(here, &Heard { frame: &frame, read: Bitmap::ONE, mine: false });
+        });
         self.packets.remove(carried);
     }
 

@@ -1,0 +1,191 @@
+//! The packets of a frame: one nearly always, and then nothing is allocated for it.
+
+use crate::frame::MacPacket;
+use meshpace_units::Bytes;
+use std::sync::Arc;
+
+/// A packet in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mpdu {
+    /// The packet.
+    pub packet: MacPacket,
+    /// Its sequence number (12 bits on the air).
+    pub seq: u16,
+    /// True if an attempt to send it has failed.
+    pub retry: bool,
+    /// Frames of several packets in which it was sent in vain.
+    pub losses: u8,
+}
+
+/// The packets that go in one frame, or wait to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Burst {
+    /// None.
+    #[default]
+    Empty,
+    /// One, in place.
+    One(Mpdu),
+    /// Two or more, shared between who sends the frame and the frame on the air.
+    Several(Arc<Vec<Mpdu>>),
+}
+
+impl Burst {
+    /// In the order in which they are sent.
+    #[must_use]
+    #[inline]
+    pub fn as_slice(&self) -> &[Mpdu] {
+        match self {
+            Self::Empty => &[],
+            Self::One(mpdu) => std::slice::from_ref(mpdu),
+            Self::Several(mpdus) => mpdus,
+        }
+    }
+
+    /// The first one.
+    #[must_use]
+    #[inline]
+    pub fn first(&self) -> Option<&Mpdu> {
+        match self {
+            Self::Empty => None,
+            Self::One(mpdu) => Some(mpdu),
+            Self::Several(mpdus) => mpdus.first(),
+        }
+    }
+
+    /// How many.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    /// True if there is none.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        matches!(self, Self::Empty)
+    }
+
+    /// True if there are two or more.
+    #[must_use]
+    #[inline]
+    pub const fn is_several(&self) -> bool {
+        matches!(self, Self::Several(_))
+    }
+
+    /// One more, at the end.
+    pub fn push(&mut self, mpdu: Mpdu) {
+        match self {
+            Self::Empty => *self = Self::One(mpdu),
+            Self::One(first) => *self = Self::Several(Arc::new(vec![*first, mpdu])),
+            Self::Several(mpdus) => Arc::make_mut(mpdus).push(mpdu),
+        }
+    }
+
+    /// Changes each.
+    pub fn change(&mut self, mut each: impl FnMut(&mut Mpdu)) {
+        match self {
+            Self::Empty => {}
+            Self::One(mpdu) => each(mpdu),
+            Self::Several(mpdus) => Arc::make_mut(mpdus).iter_mut().for_each(each),
+        }
+    }
+
+    /// Keeps those alone of which `keep` is true; it is asked in order.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Mpdu) -> bool) {
+        let mut kept: Vec<Mpdu> = Vec::new();
+        if let Self::Several(mpdus) = &*self {
+            kept.extend(mpdus.iter().copied().filter(&mut keep));
+        } else {
+            if self.first().is_some_and(|mpdu| !keep(mpdu)) {
+                *self = Self::Empty;
+            }
+            return;
+        }
+        *self = match kept.as_slice() {
+            [] => Self::Empty,
+            [one] => Self::One(*one),
+            _ => Self::Several(Arc::new(kept)),
+        };
+    }
+}
+
+/// A set of packets of a frame, or of sequence numbers from one on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bitmap([u64; 4]);
+
+impl Bitmap {
+    /// None.
+    pub const NONE: Self = Self([0; 4]);
+    /// The first alone.
+    pub const ONE: Self = Self([1, 0, 0, 0]);
+    /// So many fit in: what a block acknowledgement of IEEE 802.11ax tells of.
+    pub const MOST: usize = 256;
+
+    /// What a block acknowledgement has for frames of so many packets: 64 bits, or all of them (IEEE 802.11ax-2021, 9.3.1.8).
+    #[must_use]
+    pub const fn bytes(packets: usize) -> Bytes {
+        Bytes(if packets <= 64 { 8 } else { Self::MOST as u64 / 8 })
+    }
+
+    /// The first `count`.
+    ///
+    /// # Panics
+    /// With more than [`Bitmap::MOST`].
+    #[must_use]
+    pub fn first(count: usize) -> Self {
+        let mut all = Self::NONE;
+        (0..count).for_each(|at| all.set(at));
+        all
+    }
+
+    /// Adds one.
+    ///
+    /// # Panics
+    /// From [`Bitmap::MOST`] on.
+    pub fn set(&mut self, at: usize) {
+        assert!(at < Self::MOST, "a bitmap has no place {at}");
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    /// Takes those out that are in the other.
+    pub fn remove(&mut self, others: &Self) {
+        self.0.iter_mut().zip(others.0).for_each(|(word, other)| *word &= !other);
+    }
+
+    /// The same with every place moved up by `by`; what leaves it is forgotten.
+    #[must_use]
+    pub fn shifted(&self, by: usize) -> Self {
+        let mut out = Self::NONE;
+        (by..Self::MOST).filter(|at| self.has(at - by)).for_each(|at| out.set(at));
+        out
+    }
+
+    /// True if it is in.
+    #[must_use]
+    pub fn has(&self, at: usize) -> bool {
+        self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+
+    /// As a block acknowledgement has it: the first place is the lowest bit of the first byte.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::MOST / 8] {
+        let mut bytes = [0; Self::MOST / 8];
+        for (to, word) in bytes.chunks_exact_mut(8).zip(self.0) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// How many are in.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// True if none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::NONE
+    }
+}

@@ -1,0 +1,170 @@
+//! A rate of 802.11, and all that follows from it: modulation and code, preamble, how long so many bytes are on the air.
+
+use crate::coding::{
+    CCK5_5, CCK11, Coding, DBPSK, DQPSK, OFDM6, OFDM9, OFDM12, OFDM18, OFDM24, OFDM36, OFDM48, OFDM54,
+};
+use meshpace_units::{Bytes, Rate, Span};
+
+/// DSSS preamble and PLCP header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preamble {
+    /// 144 + 48 bit at 1 Mbit/s: 192 us.
+    Long,
+    /// 72 bit at 1 Mbit/s + 48 bit at 2 Mbit/s: 96 us; frames at 1 Mbit/s keep the long one (IEEE 802.11-2016, 16.2.2.3).
+    Short,
+}
+
+/// How the bits after the preamble go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// One after another, to the nanosecond (clause 16.2.3.5 rounds to whole microseconds; ns-2, which we reproduce, does not).
+    Serial,
+    /// In whole symbols of `bits` each, `extra` of them taken by service and tail (equation 17-29).
+    Symbols {
+        /// Length of a symbol.
+        length: Span,
+        /// Data bits of a symbol, `N_DBPS`.
+        bits: u64,
+        /// Service and tail bits of a frame.
+        extra: u64,
+    },
+}
+
+/// One way to send a frame: a row of [`Standard::modes`](super::Standard::modes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Which row; [`numbered`] counts.
+    number: u16,
+    /// Data bits a second.
+    pub rate: Rate,
+    /// The rate that a standard's rule of answers goes by: the rate itself, or of a mode beyond clause 17 its non-HT reference
+    /// rate (IEEE 802.11-2016, 10.7.10).
+    pub reference: Rate,
+    /// Modulation and code of the payload.
+    pub coding: &'static Coding,
+    /// Preamble and header, long and short.
+    pub preambles: [Span; 2],
+    /// How the payload goes.
+    pub payload: Payload,
+    /// Silence that counts as the frame's last part.
+    pub extension: Span,
+}
+
+/// The table of a standard's modes, numbered in their order.
+#[must_use]
+pub const fn numbered<const N: usize>(mut modes: [Mode; N]) -> [Mode; N] {
+    let mut at = 0;
+    while at < N {
+        modes[at].number = at as u16;
+        at += 1;
+    }
+    modes
+}
+
+impl Mode {
+    /// A mode whose answers go by its own rate.
+    #[must_use]
+    pub const fn new(rate: Rate, coding: &'static Coding, preambles: [Span; 2], payload: Payload) -> Self {
+        Self { number: 0, rate, reference: rate, coding, preambles, payload, extension: Span::ZERO }
+    }
+
+    /// Which of its standard's.
+    #[must_use]
+    pub const fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// Preamble and header.
+    #[must_use]
+    pub const fn preamble(&self, preamble: Preamble) -> Span {
+        self.preambles[preamble as usize]
+    }
+
+    /// Time on the air of `size` bytes (an MPDU, or several as one frame has them), preamble included.
+    ///
+    /// # Panics
+    /// If the rate is zero, which no mode has.
+    #[must_use]
+    pub fn airtime(&self, size: Bytes, preamble: Preamble) -> Span {
+        self.preamble(preamble) + self.extension + self.payload_time(size)
+    }
+
+    /// The most bytes that a frame may have to be on the air no longer than this.
+    #[must_use]
+    pub fn longest(&self, airtime: Span, preamble: Preamble) -> Bytes {
+        let payload = airtime.saturating_sub(self.preamble(preamble) + self.extension);
+        match self.payload {
+            Payload::Serial => {
+                Bytes(payload.as_nanos().saturating_mul(self.rate.as_bits_per_sec()) / 8 / 1_000_000_000)
+            }
+            Payload::Symbols { length, bits, extra } => {
+                Bytes((payload.whole(length) * bits).saturating_sub(extra) / 8)
+            }
+        }
+    }
+
+    /// When, after a frame's first bit, the bit before this byte of the payload has been sent. With whole symbols that is the end
+    /// of the symbol that the bit is in.
+    #[must_use]
+    pub fn sent_by(&self, byte: Bytes, preamble: Preamble) -> Span {
+        self.preamble(preamble) + if byte == Bytes::ZERO { Span::ZERO } else { self.payload_time(byte) }
+    }
+
+    /// Time on the air of `size` bytes after the preamble.
+    fn payload_time(&self, size: Bytes) -> Span {
+        match self.payload {
+            Payload::Serial => {
+                self.rate.time_to_send(size).unwrap_or_else(|| panic!("{size:?} at {:?}", self.rate))
+            }
+            Payload::Symbols { length, bits, extra } => length * (extra + size.bits()).div_ceil(bits),
+        }
+    }
+}
+
+/// 1, 2, 5.5 and 11 Mbit/s of clauses 15 and 16.
+pub const DSSS: [Mode; 4] = {
+    let long = Span::from_micros(192);
+    let short = Span::from_micros(96);
+    [
+        serial(1_000_000, &DBPSK, [long, long]),
+        serial(2_000_000, &DQPSK, [long, short]),
+        serial(5_500_000, &CCK5_5, [long, short]),
+        serial(11_000_000, &CCK11, [long, short]),
+    ]
+};
+
+/// 6 to 54 Mbit/s of clause 17; `extension`: 6 us in the 2.4 GHz band (18.3.2.4), where a frame ends later by it.
+#[must_use]
+pub const fn ofdm(extension: Span) -> [Mode; 8] {
+    [
+        symbols(6_000_000, &OFDM6, extension),
+        symbols(9_000_000, &OFDM9, extension),
+        symbols(12_000_000, &OFDM12, extension),
+        symbols(18_000_000, &OFDM18, extension),
+        symbols(24_000_000, &OFDM24, extension),
+        symbols(36_000_000, &OFDM36, extension),
+        symbols(48_000_000, &OFDM48, extension),
+        symbols(54_000_000, &OFDM54, extension),
+    ]
+}
+
+/// A rate of OFDM with the preamble of DSSS before it and its bits one after another: what ns-2 makes of such a rate
+/// (schemes.md 17.3).
+#[must_use]
+pub const fn behind_dsss(mode: Mode) -> Mode {
+    Mode { preambles: DSSS[3].preambles, payload: Payload::Serial, extension: Span::ZERO, ..mode }
+}
+
+const fn serial(rate: u64, coding: &'static Coding, preambles: [Span; 2]) -> Mode {
+    Mode::new(Rate::bits_per_sec(rate), coding, preambles, Payload::Serial)
+}
+
+/// 20 us of preamble and SIGNAL, then symbols of 4 us, 16 service and 6 tail bits in them (17.3.2, equation 17-29).
+const fn symbols(rate: u64, coding: &'static Coding, extension: Span) -> Mode {
+    let length = Span::from_micros(4);
+    let bits = rate * length.as_nanos() / 1_000_000_000;
+    let preamble = Span::from_micros(20);
+    let payload = Payload::Symbols { length, bits, extra: 16 + 6 };
+    let mode = Mode::new(Rate::bits_per_sec(rate), coding, [preamble, preamble], payload);
+    Mode { extension, ..mode }
+}

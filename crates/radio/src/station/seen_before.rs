@@ -1,0 +1,99 @@
+//! What a receiver remembers of each neighbour's packets, to tell repetitions from new ones.
+
+use crate::burst::Bitmap;
+use meshpace_units::NodeId;
+
+/// Sequence numbers, by neighbour, sorted by neighbour.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SeenBefore {
+    /// Where frames carry one packet: the last one.
+    last: Vec<(NodeId, u16)>,
+    /// Where they carry several.
+    windows: Vec<(NodeId, Window)>,
+}
+
+/// The packets of a neighbour that came last (IEEE 802.11-2016, 10.24.7: the scoreboard of a block acknowledgement).
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    latest: u16,
+    /// By how far they lie behind the latest.
+    seen: Bitmap,
+}
+
+/// Sequence numbers: 12 bits.
+const NUMBERS: u16 = 1 << 12;
+
+impl SeenBefore {
+    /// Notes a frame's only packet; true if it is new. Only the last sequence number of a neighbour is remembered
+    /// (ns2-behaviour 3.9).
+    pub fn one(&mut self, from: NodeId, seq: u16) -> bool {
+        match self.last.binary_search_by_key(&from, |entry| entry.0) {
+            Ok(index) => std::mem::replace(&mut self.last[index].1, seq) != seq,
+            Err(index) => {
+                self.last.insert(index, (from, seq));
+                true
+            }
+        }
+    }
+
+    /// Notes a packet that may have come with others; true if it is new. One that lies further behind the latest than a block
+    /// acknowledgement reaches is taken for a new one, as its sender has begun afresh.
+    pub fn one_of_several(&mut self, from: NodeId, seq: u16) -> bool {
+        let fresh = Window { latest: seq, seen: Bitmap::ONE };
+        match self.windows.binary_search_by_key(&from, |entry| entry.0) {
+            Ok(index) => self.windows[index].1.note(seq),
+            Err(index) => {
+                self.windows.insert(index, (from, fresh));
+                true
+            }
+        }
+    }
+}
+
+impl Window {
+    fn note(&mut self, seq: u16) -> bool {
+        let ahead = usize::from(seq.wrapping_sub(self.latest) % NUMBERS);
+        let behind = usize::from(self.latest.wrapping_sub(seq) % NUMBERS);
+        if behind < Bitmap::MOST {
+            let new = !self.seen.has(behind);
+            self.seen.set(behind);
+            return new;
+        }
+        self.seen = self.seen.shifted(ahead);
+        self.seen.set(0);
+        self.latest = seq;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FROM: NodeId = NodeId(7);
+
+    #[test]
+    fn a_packet_is_new_once() {
+        let mut seen = SeenBefore::default();
+        let mut new = |seq| seen.one_of_several(FROM, seq);
+        assert!(new(5));
+        assert!(new(7));
+        assert!(new(6), "late, and new");
+        assert!(!new(5) && !new(6) && !new(7));
+        assert!(new(200));
+        assert!(!new(7), "193 behind");
+        assert!(new(8));
+        assert!(new(1000));
+        assert!(!new(1000));
+        assert!(new(300), "out of reach: its sender has begun afresh");
+    }
+
+    #[test]
+    fn numbers_go_round() {
+        let mut seen = SeenBefore::default();
+        let numbers = || (0..3 * NUMBERS).map(|n| n % NUMBERS);
+        assert!(numbers().all(|seq| seen.one_of_several(FROM, seq)));
+        let (one, other) = (NodeId(1), NodeId(2));
+        assert!(seen.one(one, 4) && !seen.one(one, 4) && seen.one(other, 4) && seen.one(one, 3));
+    }
+}
