@@ -16,6 +16,23 @@ from reported import Reported, make_report
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "takes(seconds): how long the test takes, where that is long")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where several processes share the tests, the longest come first: none of them begins when all others are done."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=seconds, reverse=True)
+
+
+def seconds(item: pytest.Item) -> float:
+    """How long a test says that it takes; 0 for nearly all."""
+    mark = item.get_closest_marker("takes")
+    return mark.args[0] if mark else 0.0
+
+
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:

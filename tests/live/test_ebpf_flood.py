@@ -42,15 +42,16 @@ def test_a_flood_of_small_packets_grows_user_space_by_a_bounded_amount(tmp_path:
         wait_for(lambda: len(daemon.flows()) == 1)
         raw, before = Raw(net, net.srv), memory(daemon)
         opened = daemon.status()["flows"]["opened"]
-        largest = before
+        largest, most = before, 0
         for number, packet in enumerate(small_packets(PACKETS)):
             raw.send(packet)
             if number % 10_000 == 0:
-                largest = max(largest, memory(daemon))
+                # Now, too: who is not heard of for a while is forgotten, and a busy machine takes a while.
+                largest, most = max(largest, memory(daemon)), max(most, daemon.status()["flows"]["known"])
         wait_for(lambda: daemon.status()["flows"]["opened"] - opened > PLACES)
-        largest = max(largest, memory(daemon))
+        largest, most = max(largest, memory(daemon)), max(most, daemon.status()["flows"]["known"])
         status = daemon.status()
         assert beside.goes_on()
     print(f"grew by {(largest - before) / 2**20:.1f} MiB over {status['flows']['opened'] - opened} connections")
-    assert PLACES / 8 < status["flows"]["known"] <= PLACES / 4 + 1, "who is never answered has a quarter of the places"
+    assert PLACES / 8 < most <= PLACES / 4 + 1, "who is never answered has a quarter of the places"
     assert largest - before <= GROWTH, "bounded by the places, not by the packets"

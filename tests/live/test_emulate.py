@@ -54,6 +54,10 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
 """
 
 
+# Several processes that share the tests would make a mesh each.
+ON_ONE_MESH = pytest.mark.xdist_group("mesh")
+
+
 @pytest.fixture(scope="module")
 def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulation]:
     """Three hops and a host behind the gateway, for programs to talk across."""
@@ -62,6 +66,7 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulation]:
         yield emulation
 
 
+@ON_ONE_MESH
 def test_a_ping_takes_as_long_as_the_mesh_does(mesh: Emulation) -> None:
     for name in ("B", "B.v6"):
         done = mesh.run(
@@ -74,6 +79,7 @@ def test_a_ping_takes_as_long_as_the_mesh_does(mesh: Emulation) -> None:
         assert min(times) > 15, done.stdout
 
 
+@ON_ONE_MESH
 @pytest.mark.parametrize("server", ["10.77.0.6", "fd77::a4d:6"])
 def test_datagrams_arrive_as_they_were_sent(mesh: Emulation, server: str) -> None:
     with mesh.beside("B", sys.executable, "-c", ECHO, server) as echo:
@@ -83,6 +89,7 @@ def test_datagrams_arrive_as_they_were_sent(mesh: Emulation, server: str) -> Non
         assert done.returncode == 0, done.stderr
 
 
+@ON_ONE_MESH
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_a_file_from_a_web_server(mesh: Emulation, tmp_path: Path) -> None:
     data = os.urandom(100_000)
@@ -97,6 +104,7 @@ def test_a_file_from_a_web_server(mesh: Emulation, tmp_path: Path) -> None:
             assert (tmp_path / "copy").read_bytes() == data
 
 
+@ON_ONE_MESH
 @pytest.mark.skipif(shutil.which("busybox") is None, reason="needs busybox")
 def test_a_name_is_looked_up(mesh: Emulation) -> None:
     with mesh.beside("B", sys.executable, "-c", NAME_SERVER) as server:
@@ -120,6 +128,7 @@ exec "$2" -D -f "$1/sshd.conf"
 """
 
 
+@ON_ONE_MESH
 @pytest.mark.skipif(SSHD is None or shutil.which("ssh") is None, reason="needs sshd and ssh (Debian: openssh-server)")
 def test_a_shell_on_another_host(mesh: Emulation, tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
@@ -151,6 +160,7 @@ PidFile none
 QUIC = Path(__file__).with_name("quic_transfer.py")
 
 
+@ON_ONE_MESH
 @pytest.mark.skipif(find_spec("aioquic") is None, reason="needs aioquic (pip)")
 def test_a_file_over_quic(mesh: Emulation, tmp_path: Path) -> None:
     with mesh.beside("B", sys.executable, QUIC, "serve", tmp_path) as server:
@@ -161,6 +171,7 @@ def test_a_file_over_quic(mesh: Emulation, tmp_path: Path) -> None:
         assert done.stdout == "200000 bytes as they were sent\n"
 
 
+@ON_ONE_MESH
 def test_its_command_s_status_is_that_of_exec(mesh: Emulation) -> None:
     assert mesh.run("n0", "sh", "-c", "exit 7").returncode == 7
     assert mesh.run("n0", "sh", "-c", "test $MESHPACE_NODE = n0").returncode == 0
@@ -169,6 +180,7 @@ def test_its_command_s_status_is_that_of_exec(mesh: Emulation) -> None:
     assert refused.stderr.startswith("n2: no host of the emulation"), refused.stderr
 
 
+@ON_ONE_MESH
 def test_a_name_is_given_once(mesh: Emulation, tmp_path: Path) -> None:
     scenario = tmp_path / "other.toml"
     scenario.write_text(MESH)
@@ -290,6 +302,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, number: signal.Signals) -> 
         assert left_behind(emulation.name) == []
 
 
+@pytest.mark.xdist_group("killed")  # cleaning up removes whatever was killed
 def test_after_a_kill_clean_removes_everything(tmp_path: Path) -> None:
     with Emulation(tmp_path, called(5), MESH) as emulation:
         emulation.wait_until_up()

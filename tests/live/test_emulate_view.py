@@ -122,6 +122,7 @@ def test_a_browser_shows_it_and_is_told_the_end(tmp_path: Path) -> None:
         assert page.complaints == []
 
 
+@pytest.mark.takes(26)
 def test_who_never_reads_makes_nothing_late(tmp_path: Path) -> None:
     with Viewed(tmp_path, called(72), MESH.replace("120s", "25s"), "--view-port", free_port()) as emulation:
         emulation.wait_until_up()
@@ -175,6 +176,7 @@ def test_a_bad_port_is_one_message_and_nothing_is_made(words: tuple[str, str], s
     assert left_behind(name) == []
 
 
+@pytest.mark.xdist_group("killed")
 def test_the_page_goes_with_a_killed_engine(tmp_path: Path) -> None:
     with Viewed(tmp_path, called(74), LONG, "--view") as emulation:
         emulation.wait_until_up()

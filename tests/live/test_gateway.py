@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -69,9 +70,12 @@ def paced(folder: Path) -> tuple[int, float, dict[str, float], list[float]]:
     left = [at for at in sent if looks[0][0] <= at < looks[-1][0]]
     due = sum((later - at) / interval for (at, interval), (later, _) in pairwise(looks))
     deviations = []
+    times = [at for at, _ in looks]
     for before, after in pairwise(left):
-        # An ACK between two departures moves the later one: any interval told around the gap is a right one.
-        told = [interval for at, interval in looks if before - 0.05 <= at <= after + 0.05]
+        # An ACK between two departures moves the later one: any interval told around the gap is right. One look more
+        # on either side, since this process may have had no processor for a while.
+        first, last = bisect_left(times, before - 0.05), bisect_right(times, after + 0.05)
+        told = [interval for _, interval in looks[max(0, first - 1) : last + 1]]
         gap = after - before
         deviations.append(max(0.0, min(told) - gap, gap - max(told)))
     return len(left), due, lateness, deviations

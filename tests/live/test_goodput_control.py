@@ -70,6 +70,7 @@ def trickle(net: Net, daemon: Daemon, flows: int) -> ExitStack:
     return stack
 
 
+@pytest.mark.takes(45)
 def test_100_flows_that_trickle_beside_a_download(tmp_path: Path) -> None:
     with (
         Net(tmp_path, clients=2, room="a") as net,
@@ -86,6 +87,7 @@ def test_100_flows_that_trickle_beside_a_download(tmp_path: Path) -> None:
         assert standing["cap_interval_s"] is None, "nobody is helped by holding it back"
 
 
+@pytest.mark.takes(33)
 def test_a_web_flow_beside_a_download(tmp_path: Path) -> None:
     with (
         Net(tmp_path, clients=2, room="a") as net,
@@ -149,6 +151,7 @@ def short_transfers(net: Net) -> Iterator[list[float]]:
         thread.join()
 
 
+@pytest.mark.takes(61)
 @pytest.mark.parametrize("beside", [False, True])
 def test_two_downloads_share_alike_beside_short_transfers(tmp_path: Path, beside: bool) -> None:
     with (
@@ -167,6 +170,7 @@ def test_two_downloads_share_alike_beside_short_transfers(tmp_path: Path, beside
         assert not beside or len(done) >= 8
 
 
+@pytest.mark.takes(36)
 def test_a_download_that_another_starves_recovers(tmp_path: Path) -> None:
     with unequal(tmp_path, hops=64) as (net, daemon), Bulk(net, host=0) as first:
         wait_for(lambda: len(daemon.flows()) == 1 and daemon.flows()[0]["samples"] > 200)

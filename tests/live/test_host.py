@@ -286,6 +286,7 @@ def test_a_stopped_daemon_is_as_good_as_dead_and_wakes_up_again(place: Place) ->
     source.end()
 
 
+@pytest.mark.takes(39)
 @pytest.mark.usefixtures("sink")
 def test_many_applications_both_families_and_those_outside(place: Place) -> None:
     daemon = place.daemon()

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,7 +28,8 @@ class Echoes:
     """Connections on which a mesh host says a word and the server says it again, ten times a second."""
 
     def __init__(self, net: Net, count: int) -> None:
-        self.connections = [Open(net) for _ in range(count)]
+        with ThreadPoolExecutor(50) as pool:  # each waits for a round trip
+            self.connections = list(pool.map(lambda _: Open(net), range(count)))
         self.last = dict.fromkeys(self.connections, 0.0)
         self.count = 0
         self._stop = threading.Event()

@@ -27,6 +27,7 @@ from daemon import Daemon
 from net import MESHPACED, Delays, Net, wait_for
 from traffic import Bulk
 
+pytestmark = pytest.mark.xdist_group("operating")  # its daemon is made once
 METRICS = 9733
 
 

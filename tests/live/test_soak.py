@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import soak_gateway
 from net import Net, run, wait_for
 from soak_gateway import MIB, Crowds, Sample, Soak
@@ -14,6 +15,7 @@ def life(*mebibytes: float, pid: int = 1) -> list[Sample]:
     return [Sample(10.0 * number, pid, int(size * MIB), 20) for number, size in enumerate(mebibytes)]
 
 
+@pytest.mark.takes(22)
 def test_a_gateway_is_soaked_for_some_seconds(tmp_path: Path) -> None:
     done = soak_gateway.soak(tmp_path, 12, 100, seed=2, mean_gap_s=2)
     told = list(done.tell())
@@ -26,6 +28,7 @@ def test_a_gateway_is_soaked_for_some_seconds(tmp_path: Path) -> None:
     assert done.samples, "its memory was looked at"
 
 
+@pytest.mark.takes(21)
 def test_connections_that_end_otherwise_are_lost(tmp_path: Path) -> None:
     with Net(tmp_path, None, room="u") as net:
         crowds = Crowds(net, 20, seed=1)

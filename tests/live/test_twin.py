@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 import time
@@ -46,10 +47,9 @@ def test_a_real_transfer_is_stored_with_its_verdict_and_its_machine(tmp_path: Pa
 
 def test_a_study_that_is_broken_off_leaves_no_hosts() -> None:
     stop = threading.Event()
-    before = {path.name for path in Path("/run/netns").glob("mp-s*")}
 
     def mine() -> set[str]:
-        return {path.name for path in Path("/run/netns").glob("mp-s*")} - before
+        return {path.name for path in Path("/run/netns").glob(f"mp-s{os.getpid()}-*")}
 
     def interrupt() -> None:
         wait_for(mine, 60)
