@@ -63,7 +63,16 @@ def test_each_example_is_a_new_file_and_a_line_of_another(section: str) -> None:
 
 
 def test_every_place_has_an_example() -> None:
-    for place in ("Sender control", "Acknowledgement", "overhears", "Queue", "Gateway", "Study", "Scenario key"):
+    for place in (
+        "Sender control",
+        "Acknowledgement",
+        "overhears",
+        "Queue",
+        "Gateway",
+        "Flow law",
+        "Study",
+        "Scenario key",
+    ):
         assert any(place in section for section in SECTIONS), place
 
 
@@ -125,7 +134,7 @@ def tree() -> Path:
         "CARGO_PROFILE_RELEASE_DEBUG": "0",
         "PYO3_PYTHON": sys.executable,
     }
-    command = ["cargo", "build", "--release", "--quiet", "-p", "meshpace-python"]
+    command = ["cargo", "build", "--release", "--quiet", "-p", "meshpace-python", "-p", "meshpace-daemon"]
     built = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr[-4000:]
     shutil.copyfile(WORK / "target" / "release" / "lib_engine.so", TREE / "python" / "meshpace" / "_engine.abi3.so")
@@ -200,6 +209,50 @@ def test_the_gateway_part_acts(tree: Path) -> None:
     assert "gap_dupack" not in run["schemes"]["tcp-gap"]
     assert run["gateways"][0]["local_retransmits"] == 0
     assert run["aggregate_goodput_bps"] > 1e5
+
+
+def test_the_flow_law_acts(tree: Path) -> None:
+    down = ("flow.0.from=B", "flow.0.to=n0")
+    plain, stretch = (
+        _run(tree, "tcp-gap-nogc", *down),
+        _run(tree, "tcp-gap-nogc", *down, "scheme.tcp-gap-nogc.gateway=stretch"),
+    )
+    assert _says(stretch, "tcp-gap-nogc", "stretch_most") == 1.5
+    assert "stretch_most" not in plain["schemes"]["tcp-gap-nogc"]
+    assert plain["aggregate_goodput_bps"] != stretch["aggregate_goodput_bps"] > 1e5
+    # What it lets wait is another queue on the way.
+    patient = _run(
+        tree, "tcp-gap-nogc", *down, "scheme.tcp-gap-nogc.gateway=stretch", "scheme.tcp-gap-nogc.stretch_most=8"
+    )
+    assert patient["aggregate_goodput_bps"] != stretch["aggregate_goodput_bps"] > 1e5
+    controlled = _run(tree, "tcp-gap", *down, "scheme.tcp-gap.gateway=stretch+goodput-control")
+    assert _says(controlled, "tcp-gap", "gc_threshold") > 0
+
+
+@pytest.fixture(scope="module")
+def daemon(tree: Path) -> Path:
+    """The daemon with all the examples."""
+    return tree.parent / "target" / "release" / "meshpaced"
+
+
+def test_the_daemon_takes_the_flow_law(daemon: Path, tmp_path: Path) -> None:
+    file = tmp_path / "meshpaced.toml"
+    file.write_text('[law]\nflow_law = "stretch"\nstretch_most = 2.0\n', encoding="utf-8")
+    in_force = _check(daemon, file)
+    assert re.search(r'^flow_law = "stretch" +# line 2$', in_force, re.MULTILINE), in_force
+    assert re.search(r"^stretch_most = 2\.0 +# line 3$", in_force, re.MULTILINE), in_force
+    file.write_text('[law]\nflow_law = "stretch"\nalpha = 0.5\n', encoding="utf-8")
+    assert 'law.alpha: found 0.5; allowed: alpha only with law.flow_law = "khd"' in _check(daemon, file, status=2)
+    file.write_text("[law]\nstretch_most = 2.0\n", encoding="utf-8")
+    assert 'allowed: stretch_most only with law.flow_law = "stretch"' in _check(daemon, file, status=2)
+
+
+def _check(daemon: Path, file: Path, status: int = 0) -> str:
+    """What the daemon says of a configuration."""
+    command = [str(daemon), "check", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, done.stderr
+    return done.stdout + done.stderr
 
 
 def test_the_study_and_its_claim_are_there(tree: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ use meshpace_gateway::{
     Action, Announced, CodelConfig, Config, DupAck, FlowKey, Gateway, Retransmissions, Route, Side, TcpView,
     Treatment, Verdict,
 };
-use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
+use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LawMaker, LinkRates, RateLaw};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Ecn, Instant, Rate, Span};
 
@@ -70,7 +70,7 @@ impl Input {
     fn config(&self) -> Config {
         let initial_interval = self.paced_from_the_start.then_some(Span::from_millis(20));
         Config {
-            law: AdaptiveConfig { initial_interval, ..AdaptiveConfig::PAPER },
+            initial_interval,
             goodput_control: self.goodput_control.then_some(GoodputControlConfig::PAPER),
             dupack: match self.dupack {
                 Duplicates::Snoop => DupAck::Snoop,
@@ -229,7 +229,10 @@ fn unknown_route() -> Route {
 
 fuzz_target!(|input: Input| {
     let config = input.config();
-    let gateway = Gateway::new(config);
+    let gateway = Gateway::new(
+        config,
+        LawMaker::own(RateLaw::new(AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::PAPER })),
+    );
     let mut world = World {
         config,
         gateway,

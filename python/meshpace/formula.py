@@ -100,7 +100,10 @@ class Formula:
 
         A class that paces what gateways send into the mesh has ``on_round_trip(trip)`` and a base with a gateway part.
         It answers a :class:`Reply` with an interval, or None; ``trip`` has ``now``, ``rtt`` (seconds, from the
-        segment's departure at the gateway to its acknowledgement there), ``mss``, ``hops`` and ``link_rates``.
+        segment's departure at the gateway to its acknowledgement there), ``mss``, ``hops``, ``link_rates`` and
+        ``sharing`` (flows that share the law, 1 but with ``gap_state = "host"``). It may have
+        ``on_progress(progress)``, which answers the same; ``progress`` has ``now``, ``acked`` (bytes), ``again``
+        (segments sent again since the last) and ``marked``.
         """
 
     @classmethod
@@ -193,7 +196,7 @@ _VALUES: tuple[tuple[str, tuple[type, ...], str], ...] = (
 )
 _METHODS = {
     "on_ack": 1, "on_timeout": 1, "on_loss": 0, "on_departure": 1, "request": 1, "on_segment": 1, "on_disorder": 1,
-    "on_wait_over": 0, "on_ack_sent": 0, "on_round_trip": 1,
+    "on_wait_over": 0, "on_ack_sent": 0, "on_round_trip": 1, "on_progress": 1,
 }  # fmt: skip
 """What the engine calls, and with how many values."""
 _GIVEN = ("a method that is given nothing beside itself", "a method that is given one value beside itself")

@@ -1,7 +1,9 @@
 //! `meshpaced explain FLOW`: why this rate, with the formulas of schemes.md and their numbers.
 
 use crate::Failure;
-use crate::control::protocol::{Answer, Detail, Flow, Flows, Forecast, Law, Line, Request, Standing, Step};
+use crate::control::protocol::{
+    Answer, Detail, Flow, Flows, Forecast, Law, Line, OtherLaw, Request, Standing, Step,
+};
 use crate::control::{Client, Filter, SocketArgs, SortKey, unexpected};
 use crate::text::{bit_rate, count, digits, or_unknown, size, time};
 use std::fmt::Write;
@@ -68,6 +70,13 @@ pub fn render(detail: &Detail) -> String {
     rate(&mut out, detail);
     if let Some(law) = &detail.law {
         law_in_numbers(&mut out, law);
+    }
+    if let Some(OtherLaw { name, figures, .. }) =
+        detail.other_law.as_ref().filter(|law| !law.figures.is_empty())
+    {
+        let figures: Vec<String> =
+            figures.iter().map(|(name, value)| format!("{name} {}", digits(*value))).collect();
+        writeln!(out, "\nThe law {name}: {}", figures.join("; ")).expect("a String takes all");
     }
     if let Some(standing) = &detail.goodput_control {
         goodput_control(&mut out, &detail.flow, standing);
@@ -146,12 +155,15 @@ fn queue(out: &mut String, flow: &Flow) {
 }
 
 /// The spacing in force, who set it, and whether it is applied.
-fn rate(out: &mut String, Detail { flow, segment_bytes, law, goodput_control, forecast, .. }: &Detail) {
+fn rate(
+    out: &mut String,
+    Detail { flow, segment_bytes, law, other_law, goodput_control, forecast, .. }: &Detail,
+) {
     out.push('\n');
     if matches!(flow.direction.as_str(), "up" | "both") {
         upward(out, flow);
     }
-    if flow.direction == "up" || law.is_none() {
+    if flow.direction == "up" || (law.is_none() && other_law.is_none()) {
         return;
     }
     let Some(interval) = flow.interval_s else {
@@ -180,15 +192,18 @@ fn rate(out: &mut String, Detail { flow, segment_bytes, law, goodput_control, fo
         count(*segment_bytes)
     );
     let cap = goodput_control.as_ref().and_then(|standing| standing.cap_interval_s);
-    let own = law.as_ref().and_then(|law| law.interval_s);
+    let (own, name) = match other_law {
+        Some(other) => (other.interval_s, format!("law {}", other.name)),
+        None => (law.as_ref().and_then(|law| law.interval_s), "rate law".to_owned()),
+    };
     match (cap, own) {
         (Some(cap), Some(own)) if cap > own => {
-            say!(out, "Set by goodput control's cap; the rate law alone would allow one each {}.", time(own));
+            say!(out, "Set by goodput control's cap; the {name} alone would allow one each {}.", time(own));
         }
         (Some(cap), _) => {
-            say!(out, "Set by the rate law; goodput control's cap of one each {} is above it.", time(cap));
+            say!(out, "Set by the {name}; goodput control's cap of one each {} is above it.", time(cap));
         }
-        (None, _) => say!(out, "Set by the rate law."),
+        (None, _) => say!(out, "Set by the {name}."),
     }
 }
 
@@ -198,6 +213,7 @@ fn foretell(out: &mut String, flow: &Flow, forecast: &Forecast) {
     let (Some(interval), Some(base)) = (forecast.interval_s, forecast.base_rtt_s) else {
         let why = match forecast.unknown.as_deref() {
             Some("too-young") => "Too few round trips were measured.",
+            Some("other-law") => "Only of TCP-GAP's law it is known what it makes of an empty path.",
             Some("never-alone") => {
                 "Every round trip was that of a path which the flow itself had filled. A pause, or another connection to the host, \
                  would tell."

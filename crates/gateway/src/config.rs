@@ -2,7 +2,7 @@
 
 use crate::CodelConfig;
 use meshpace_keys::words;
-use meshpace_pacing::{AdaptiveConfig, Departures, GoodputControlConfig};
+use meshpace_pacing::{Departures, GoodputControlConfig};
 use meshpace_units::{Bytes, Span};
 
 /// The receiver's window before any was seen: the largest without scaling.
@@ -81,11 +81,11 @@ words! {
     }
 }
 
-/// Parameters of a [`crate::Gateway`].
+/// Parameters of a [`crate::Gateway`], its law's aside.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// How round trips become a pace (schemes.md 3.4).
-    pub law: AdaptiveConfig,
+    /// A flow's spacing before its law's first answer (`gap_initial_interval`; schemes.md 1.5, last row); `None` does not pace until then.
+    pub initial_interval: Option<Span>,
     /// How packets that the pace holds back leave (`gap_pacer`).
     pub departures: Departures,
     /// Which packets wait in one line (`gap_queues`).
@@ -126,8 +126,7 @@ pub struct Config {
 impl Config {
     /// The paper's values and the decisions of schemes.md section 3; the limits suit a gateway of 10,000 flows.
     pub const PAPER: Self = Self {
-        // Unlimited until the first sample (schemes.md 1.5, last row).
-        law: AdaptiveConfig { initial_interval: None, ..AdaptiveConfig::PAPER },
+        initial_interval: None,
         departures: Departures::Token,
         queues: Queues::Flow,
         kept: Kept::Connection,

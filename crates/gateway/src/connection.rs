@@ -3,7 +3,7 @@
 use crate::budget::{Budget, HostSlot};
 use crate::down::Down;
 use crate::schedule::Place;
-use crate::sender_window::{Allowed, SenderWindow};
+use crate::sender_window::{Allowed, SenderWindow, least_window};
 use crate::up::Up;
 use crate::wired_trip::WiredTrip;
 use crate::{Announced, Config, FlowKey, Side, TcpView, Traffic, Treatment, Windows};
@@ -183,10 +183,12 @@ impl<P: Clone> Connection<P> {
     ) -> Option<u16> {
         let scale = self.windows.scale(Side::Wireless)?;
         let down = self.down.as_ref().filter(|down| changes && down.is_paced());
-        let allowed = down.filter(|_| config.announced == Announced::Pipe).and_then(|down| {
+        let allowed = down.and_then(|down| {
             let segment = self.full_segment(down);
-            let window = down.path(self.wired.shortest()).window(segment, config)?;
-            Some(Allowed { window, segment })
+            let path = down.path(self.wired.shortest());
+            let pipe = (config.announced == Announced::Pipe).then(|| path.window(segment, config)).flatten();
+            let law = down.wireless.pace.window.map(|window| window.max(least_window(segment, config)));
+            Some(Allowed { window: pipe.into_iter().chain(law).min()?, segment })
         });
         self.sender_window.on_passing(now, segment, scale, allowed)
     }

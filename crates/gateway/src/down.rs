@@ -10,12 +10,11 @@ use crate::budget::Budget;
 use crate::forecast::BaseRoundTrip;
 use crate::goodput::Goodput;
 use crate::hole::Hole;
-use crate::own_law::OwnPace;
 use crate::pacing_queue::{Outbound, PacingQueue};
 use crate::segment_map::SegmentMap;
 use crate::{Config, Departure, DiscardReason, Path, Queues, Retransmissions, Treatment, WirelessLaw};
 use alloc::vec::Vec;
-use meshpace_pacing::{Pacer, Pending};
+use meshpace_pacing::{LawMaker, Pacer, Pending};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq, Span};
 
@@ -58,8 +57,6 @@ pub(crate) struct Down<P> {
     /// No packet that ends here or before is cached.
     cached_from: Seq,
     pub wireless: WirelessLaw,
-    /// A law of the driver's, which judges the round trips in place of `wireless`.
-    own: Option<OwnPace>,
     pub cap: Option<Span>,
     pacer: Pacer,
     /// When the head of the queue may leave.
@@ -99,6 +96,8 @@ pub(crate) struct Down<P> {
     pub window_used_up: bool,
     /// For how long the pace was busy with packets of a sender that had.
     pub limited: Span,
+    /// Of the segments sent again, how many the law has been told of.
+    told_again: u64,
 }
 
 impl<P: Clone> Down<P> {
@@ -107,19 +106,19 @@ impl<P: Clone> Down<P> {
         now: Instant,
         first: &Segment,
         config: &Config,
+        law: &LawMaker,
         window: Option<Bytes>,
         treatment: Treatment,
         refused: Option<u64>,
     ) -> Self {
-        let wireless = WirelessLaw::new(&config.law);
-        let pacer = Pacer::of(config.departures, wireless.law.interval());
+        let wireless = WirelessLaw::new(law, config.initial_interval);
+        let pacer = Pacer::of(config.departures, config.initial_interval);
         Self {
             map: SegmentMap::new(first.seq),
             queue: PacingQueue::new(),
             cached: Bytes::ZERO,
             cached_from: first.seq,
             wireless,
-            own: None,
             cap: None,
             pacer,
             due: None,
@@ -144,6 +143,7 @@ impl<P: Clone> Down<P> {
             base: BaseRoundTrip::default(),
             window_used_up: false,
             limited: Span::ZERO,
+            told_again: 0,
         }
     }
 
@@ -281,12 +281,15 @@ impl<P: Clone> Down<P> {
             Queues::Flow => self.due?,
             Queues::One => self.due?.max(now), // the packet before it, of another flow, has made it wait
         };
-        let Some(packet) = self.next(now, wired, config, budget, gone) else {
+        let Some(mut packet) = self.next(now, wired, config, budget, gone) else {
             self.due = None; // nothing was left but copies
             return None;
         };
+        let waited = now.saturating_since(packet.arrived);
+        let signals = self.wireless.pace.mark_after.is_some_and(|limit| waited > limit);
+        packet.mark |= signals && packet.ecn.is_capable();
         self.aqm_marks += u64::from(packet.mark);
-        self.waited(now.saturating_since(packet.arrived));
+        self.waited(waited);
         let tolerance = self.interval().map_or(Span::ZERO, |i| config.late_tolerance.min(i / 2));
         let late = now.saturating_since(due).saturating_sub(tolerance);
         let charged = due + late;

@@ -62,6 +62,8 @@ pub enum Unforeseen {
     NeverAlone,
     /// The data path does not tell what was on its way.
     NotMeasured,
+    /// The law is not TCP-GAP's, of which alone it follows what it would make of the least round trip.
+    OtherLaw,
 }
 
 /// Foretells from the law's latest sample, and the base round trips known of flows to the host, one of which is the flow's own.

@@ -15,19 +15,20 @@ use crate::schedule::Schedule;
 use crate::table::{Slot, Table};
 use crate::up::Up;
 use crate::{
-    Action, Config, Counters, Departure, DiscardReason, FlowKey, Kept, OwnLawFactory, Rewrite, RoundTrips,
-    Route, RttOption, Side, TcpView, Treatment, Verdict, Waits,
+    Action, Config, Counters, Departure, DiscardReason, FlowKey, Kept, Rewrite, RoundTrips, Route, RttOption,
+    Side, TcpView, Treatment, Verdict, Waits,
 };
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use meshpace_pacing::{Direction, GoodputControl, Pending};
+use meshpace_pacing::{Direction, GoodputControl, LawMaker, Pending};
 use meshpace_units::{Bytes, Instant, Span};
 
 /// The gateway between a mesh and the Internet. `P` is a packet or a handle of one.
 #[derive(Debug)]
 pub struct Gateway<P> {
     config: Config,
+    law: LawMaker,
     table: Table<P>,
     books: Books,
     schedule: Schedule,
@@ -40,15 +41,15 @@ pub struct Gateway<P> {
     counters: Counters,
     round_trips: RoundTrips,
     waits: Waits,
-    own_law: Option<OwnLawFactory>,
 }
 
 impl<P: Clone> Gateway<P> {
-    /// A gateway that knows no connection.
+    /// A gateway that knows no connection and paces each by this law.
     #[must_use]
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: Config, law: LawMaker) -> Self {
         Self {
             config,
+            law,
             table: Table::new(),
             books: Books::default(),
             schedule: Schedule::new(config.queues),
@@ -59,13 +60,16 @@ impl<P: Clone> Gateway<P> {
             counters: Counters::default(),
             round_trips: RoundTrips::default(),
             waits: Waits::default(),
-            own_law: None,
         }
     }
 
-    /// Paces flows that send their first data towards the mesh from now on by a law of the driver's.
-    pub fn pace_by(&mut self, law: OwnLawFactory) {
-        self.own_law = Some(law);
+    /// Another law: each flow goes by it from what comes next on, and keeps its pace until then.
+    pub fn set_law(&mut self, law: LawMaker) {
+        for (_, connection) in self.table.iter_mut() {
+            connection.down.iter_mut().for_each(|down| down.wireless.set_law(&law));
+        }
+        self.hosts.set_law(&law);
+        self.law = law;
     }
 
     /// Decides on a TCP packet that came from `side` at `now`, of a flow to be treated as `treatment` says. `route` tells
@@ -157,12 +161,11 @@ impl<P: Clone> Gateway<P> {
         }
     }
 
-    /// Applies other parameters: limits and what becomes of duplicate ACKs at once, those of the law from each flow's
-    /// next sample on, those of goodput control from its next run on. No packet is lost or moved by it.
+    /// Applies other parameters: limits and what becomes of duplicate ACKs at once, those of goodput control from its next run on. No packet is lost or moved by it.
     pub fn set_config(&mut self, now: Instant, config: Config) {
         let other_line = config.queues != self.config.queues;
         self.config = config;
-        self.hosts.set_config(&config);
+        self.hosts.set_kept(config.kept);
         GoodputControl::reconfigure(&mut self.goodput, config.goodput_control);
         let uncontrolled = self.goodput.is_none();
         for (slot, connection) in self.table.iter_mut() {
@@ -170,7 +173,6 @@ impl<P: Clone> Gateway<P> {
                 connection.told = None;
             }
             if let Some(down) = &mut connection.down {
-                down.wireless.set_config(&config.law);
                 if uncontrolled {
                     let before = down.place();
                     down.set_cap(now, None);
@@ -313,11 +315,9 @@ impl<P: Clone> Gateway<P> {
         if segment.payload > 0 && !segment.flags.syn && connection.down.is_none() {
             let refused = budget.is_exhausted(&self.config).then_some(self.ended);
             let (window, treatment) = (connection.window, connection.treatment);
-            let mut down = Down::new(now, segment, &self.config, window, treatment, refused);
+            let mut down = Down::new(now, segment, &self.config, &self.law, window, treatment, refused);
             down.whole = connection.windows.scale(Side::Wireless).is_some();
-            if let Some(OwnLawFactory(law)) = &self.own_law {
-                down.pace_by(law());
-            } else if self.config.kept == Kept::Host {
+            if self.config.kept == Kept::Host {
                 let known = self.hosts.law(now, connection.key.wireless.address, self.config.idle);
                 known.into_iter().for_each(|law| down.adopt(now, law.clone()));
             }
@@ -362,6 +362,7 @@ impl<P: Clone> Gateway<P> {
         route: impl FnOnce(IpAddr) -> Route,
     ) -> Verdict<P> {
         let segment = incoming.view.segment;
+        let sharing = self.sharing(slot);
         let connection = self.table.get_mut(slot);
         let mut budget = self.books.of(connection.host);
         if segment.sequence_length() > 0 && !segment.flags.syn {
@@ -374,13 +375,14 @@ impl<P: Clone> Gateway<P> {
         }
         connection.note_window(segment);
         let mut answer = Answer::Forward;
-        let mut sampled = false;
+        let mut learnt = false;
         if segment.flags.ack {
             let duplicate = connection.is_duplicate_ack(segment);
             if let Some(down) = &mut connection.down {
                 let route = || route(incoming.view.source);
-                let acked = down.on_ack(now, segment.ack, route, &mut budget);
-                sampled = acked.rtt.is_some();
+                let acked = down.on_ack(now, segment.ack, route, sharing, &mut budget);
+                let changes = down.on_progress(now, acked.bytes, segment.flags.ece && !segment.flags.syn);
+                learnt = acked.rtt.is_some() || changes;
                 acked.rtt.into_iter().for_each(|rtt| self.round_trips.wireless.record(rtt));
                 if let Some(goodput) = &mut self.goodput {
                     goodput.on_acked(slot, acked.bytes);
@@ -396,7 +398,7 @@ impl<P: Clone> Gateway<P> {
                 }
             }
         }
-        if sampled && self.config.kept == Kept::Host {
+        if learnt && self.config.kept == Kept::Host {
             self.share(now, slot);
         }
         match answer {

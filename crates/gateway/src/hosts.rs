@@ -3,6 +3,7 @@
 use crate::{Config, Kept, WirelessLaw};
 use alloc::collections::BTreeMap;
 use core::net::IpAddr;
+use meshpace_pacing::LawMaker;
 use meshpace_units::{Instant, Span};
 
 #[derive(Debug)]
@@ -33,11 +34,15 @@ impl Hosts {
         self.0.insert(host, Known { law, heard: now });
     }
 
-    /// Applies other parameters: nothing is kept for longer than its connection, or what is kept goes by them.
-    pub fn set_config(&mut self, config: &Config) {
-        match config.kept {
-            Kept::Connection => self.0.clear(),
-            Kept::Host => self.0.values_mut().for_each(|known| known.law.set_config(&config.law)),
+    /// From now on nothing is kept for longer than its connection, or it is.
+    pub fn set_kept(&mut self, kept: Kept) {
+        if kept == Kept::Connection {
+            self.0.clear();
         }
+    }
+
+    /// What is kept goes by another law.
+    pub fn set_law(&mut self, law: &LawMaker) {
+        self.0.values_mut().for_each(|known| known.law.set_law(law));
     }
 }

@@ -28,7 +28,6 @@ mod goodput;
 mod hole;
 mod hosts;
 mod incoming;
-mod own_law;
 mod pacing_queue;
 mod packet;
 mod parts;
@@ -47,13 +46,12 @@ pub use forecast::{Forecast, Unforeseen};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
 pub use meshpace_pacing::Route;
-pub use own_law::{OwnLaw, OwnLawFactory, Spacing, WirelessTrip};
 pub use pacing_queue::{CodelConfig, Path};
 pub use packet::{
     Action, Departure, DiscardReason, Endpoint, FlowKey, Rewrite, RttOption, Side, TcpView, Treatment,
     Verdict,
 };
-pub use parts::{GATEWAYS, GatewayPart};
+pub use parts::{Equipment, GATEWAYS, GatewayPart, law_gateways};
 pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic, Waits};
 pub use windows::{Judgement, Windows};
 pub use wireless::WirelessLaw;

@@ -33,9 +33,20 @@ impl Path {
         self.wireless?;
         let round_trip = self.round_trip();
         let pipe = (round_trip + round_trip / SPARE_PART).as_nanos().div_ceil(spacing.as_nanos());
-        let least = if config.dupack == DupAck::Off { LEAST_UNREPAIRED } else { LEAST };
-        (segment > Bytes::ZERO).then(|| segment * pipe.clamp(least, MOST.into()))
+        (segment > Bytes::ZERO).then(|| segment * pipe.clamp(least_segments(config), MOST.into()))
     }
+}
+
+const fn least_segments(config: &Config) -> u64 {
+    match config.dupack {
+        DupAck::Off => LEAST_UNREPAIRED,
+        DupAck::Snoop | DupAck::Literal => LEAST,
+    }
+}
+
+/// The least window of such segments.
+pub(crate) fn least_window(segment: Bytes, config: &Config) -> Bytes {
+    segment * least_segments(config)
 }
 
 /// What a flow's sender may have on its way at most.

@@ -1,7 +1,8 @@
 //! What the gateway tells about itself.
 
 use crate::{FlowKey, Forecast, Goodput, Treatment, Unforeseen, connection::Connection};
-use meshpace_pacing::{RateLaw, Standing};
+use alloc::boxed::Box;
+use meshpace_pacing::{FlowLaw, RateLaw, Standing};
 use meshpace_units::{Bytes, Histogram, Instant, Rate, Span};
 
 /// Totals since the gateway began.
@@ -90,8 +91,10 @@ impl Default for Waits {
 /// Why a connection has its pace.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The rate law with its samples; `None` while no data went to the mesh.
-    pub law: Option<RateLaw>,
+    /// The law with what it was told; `None` while no data went to the mesh.
+    pub law: Option<Box<dyn FlowLaw>>,
+    /// The law's spacing.
+    pub law_interval: Option<Span>,
     /// What goodput control thinks of it, if that is on and counts it.
     pub standing: Option<Standing>,
     /// What it would get if it were paced; `None` if it is, or sends nothing to the mesh.
@@ -193,13 +196,14 @@ pub struct FlowStats {
 impl FlowStats {
     pub(crate) fn of<P: Clone>(connection: &Connection<P>) -> Self {
         let (up, down) = (connection.up.as_ref(), connection.down.as_ref());
+        let law = down.and_then(|down| down.wireless.law().rate_law());
         Self {
             key: connection.key,
             up: up.is_some(),
             down: down.is_some(),
             interval: down.and_then(|d| d.interval()),
-            k_hop_delay: down.and_then(|d| d.wireless.law.k_hop_delay()),
-            variation: down.map_or(0.0, |d| d.wireless.law.variation()),
+            k_hop_delay: law.and_then(RateLaw::k_hop_delay),
+            variation: law.map_or(0.0, RateLaw::variation),
             cap: down.and_then(|d| d.cap),
             paced: down.is_some_and(|d| d.is_paced()),
             queued: down.map_or(0, |d| d.queue_len()),
@@ -211,7 +215,7 @@ impl FlowStats {
             wait: down.and_then(|d| d.wait),
             window: connection.sender_window.limit,
             local_retransmissions: down.map_or(0, |d| d.repairs),
-            samples: down.map_or((0, 0), |d| (d.wireless.law.samples(), d.wireless.law.rejected())),
+            samples: law.map_or((0, 0), |law| (law.samples(), law.rejected())),
             wireless_rtt: down.and_then(|d| d.wireless.smoothed),
             wired_rtt: up.and_then(|u| u.rtt),
             options_written: up.map_or(0, |u| u.options_written),

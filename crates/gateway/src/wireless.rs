@@ -1,40 +1,55 @@
-//! What the wireless round trips of a flow towards the mesh make of its pace.
+//! A flow's law at a gateway, what it last answered, and the round trips towards the mesh.
 
-use meshpace_pacing::{AdaptiveConfig, RateLaw, Route};
-use meshpace_units::{Bytes, Span};
+use alloc::boxed::Box;
+use meshpace_pacing::{FlowLaw, FlowPace, LawMaker, Progress, RoundTrip};
+use meshpace_units::Span;
 
-/// A flow's rate law, and its smoothed wireless round trip.
+/// A flow's law and its pace, and its smoothed wireless round trip.
 ///
 /// Whoever times the round trips hands them in: [`crate::Gateway`], or a data path of its own.
 #[derive(Clone, Debug)]
 pub struct WirelessLaw {
-    /// The law, with its history.
-    pub law: RateLaw,
+    law: Box<dyn FlowLaw>,
+    /// The law's latest answer; before the first one packet in the initial interval.
+    pub pace: FlowPace,
     /// Smoothed round trip, by an eighth of each (RFC 6298, section 2.3); `None` before the first.
     pub smoothed: Option<Span>,
 }
 
 impl WirelessLaw {
-    /// A law without samples.
+    /// A new flow's, which has this interval before the law's first answer; `None` does not pace until then.
     #[must_use]
-    pub fn new(config: &AdaptiveConfig) -> Self {
-        Self { law: RateLaw::new(*config), smoothed: None }
+    pub fn new(law: &LawMaker, initial_interval: Option<Span>) -> Self {
+        let pace = FlowPace { spacing: initial_interval, ..FlowPace::UNPACED };
+        Self { law: law.law(), pace, smoothed: None }
     }
 
-    /// Applies other parameters from the next round trip on; what those so far made stays.
-    pub fn set_config(&mut self, config: &AdaptiveConfig) {
-        self.law.set_config(*config);
+    /// The law.
+    #[must_use]
+    pub fn law(&self) -> &dyn FlowLaw {
+        &*self.law
     }
 
-    /// Takes a round trip of a `segment`'s payload over `route`; true if there is a new pace. A sample that the law rejects
-    /// leaves the pace as it is; the law counts it.
-    pub fn on_round_trip(&mut self, rtt: Span, segment: Bytes, route: &Route) -> bool {
-        self.smooth(rtt);
-        self.law.on_round_trip(rtt, segment, route).is_ok()
+    /// Goes by another law or other parameters from what comes next on; the pace stays until then.
+    pub fn set_law(&mut self, law: &LawMaker) {
+        law.renew(&mut self.law);
     }
 
-    /// Takes a round trip that another law judges.
-    pub(crate) fn smooth(&mut self, rtt: Span) {
-        self.smoothed = Some(self.smoothed.map_or(rtt, |old| (old * 7 + rtt) / 8));
+    /// Hands a round trip to the law; true if there is a new pace.
+    pub fn on_round_trip(&mut self, trip: &RoundTrip<'_>) -> bool {
+        self.smoothed = Some(self.smoothed.map_or(trip.rtt, |old| (old * 7 + trip.rtt) / 8));
+        let answer = self.law.on_round_trip(trip);
+        self.answered(answer)
+    }
+
+    /// Tells the law what became of the flow's packets; true if there is a new pace.
+    pub fn on_progress(&mut self, progress: &Progress) -> bool {
+        let answer = self.law.on_progress(progress);
+        self.answered(answer)
+    }
+
+    fn answered(&mut self, answer: Option<FlowPace>) -> bool {
+        self.pace = answer.unwrap_or(self.pace);
+        answer.is_some()
     }
 }

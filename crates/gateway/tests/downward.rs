@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use meshpace_gateway::{Action, Config, DiscardReason, Rewrite, Side};
-use meshpace_pacing::{AdaptiveConfig, Departures, LinkRates};
+use meshpace_pacing::{Departures, LinkRates};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Rate, Span};
 
@@ -249,8 +249,8 @@ fn an_unseen_handshake_means_a_scale_of_seven() {
 #[test]
 fn a_full_buffer_drops_at_the_tail_and_refuses_new_flows() {
     let buffer_total = Bytes(6 * 1500);
-    let law = AdaptiveConfig { initial_interval: Some(Span::from_millis(50)), ..config().law };
-    let mut s = Script::established(Config { buffer_total, law, ..config() });
+    let initial_interval = Some(Span::from_millis(50));
+    let mut s = Script::established(Config { buffer_total, initial_interval, ..config() });
     let data: Vec<_> = (0..9).map(|i| s.down(i * MSS, MSS, 0)).collect();
     s.forwards(Side::Wired, &data[0]); // cached: 1 place
     let mut held: Vec<_> = data[1..6].iter().map(|p| s.holds(p)).collect();
@@ -279,8 +279,8 @@ fn a_full_buffer_drops_at_the_tail_and_refuses_new_flows() {
 
 #[test]
 fn a_flow_keeps_at_most_twice_its_window() {
-    let law = AdaptiveConfig { initial_interval: Some(Span::from_millis(50)), ..config().law };
-    let mut s = Script::established(Config { law, ..config() });
+    let initial_interval = Some(Span::from_millis(50));
+    let mut s = Script::established(Config { initial_interval, ..config() });
     // 2 * 65,536 bytes are 43.7 packets of 3000: one leaves, its cached copy makes way, 43 wait. The 45th is the last
     // that begins in the window.
     s.overhead = 3000 - MSS;
@@ -311,7 +311,9 @@ fn goodput_and_round_trips_are_told_and_the_pace_is_explained() {
     assert_eq!(round_trips.wireless.total(), Span::from_millis(80));
     let explanation = s.gateway.explain(s.now, &s.key()).unwrap();
     let law = explanation.law.unwrap();
+    let law = law.rate_law().expect("TCP-GAP's");
     assert_eq!((law.interval(), law.history().len()), (s.stats().interval, 2));
+    assert_eq!(explanation.law_interval, s.stats().interval);
     assert_eq!(explanation.standing, None, "goodput control is off");
     assert!(s.gateway.explain(s.now, &key_of(9)).is_none());
 }

@@ -347,7 +347,7 @@ fn what_cannot_be_told() {
     assert!(matches!(world.forecast(), Err(Unforeseen::TooYoung(n)) if n < 8), "{:?}", world.forecast());
     // First seen with a full window: the gateway began later than the flow.
     world.run(Span::from_secs(10));
-    world.s.gateway = meshpace_gateway::Gateway::new(config());
+    world.s.gateway = meshpace_gateway::Gateway::new(config(), paper());
     world.run(Span::from_secs(5));
     assert_eq!(world.forecast(), Err(Unforeseen::NeverAlone));
     // An application that writes a segment a second is never held back by what is foretold.

@@ -4,10 +4,10 @@
 
 mod common;
 mod downward;
+mod flow_law;
 mod forecast;
 mod holes;
 mod life;
-mod own_law;
 mod properties;
 mod queue;
 mod readings;

@@ -5,7 +5,7 @@ use meshpace_gateway::{
     Action, Announced, CodelConfig, Config, DupAck, FlowKey, Kept, Queues, Retransmissions, Rewrite, Side,
     Treatment, Verdict,
 };
-use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig};
+use meshpace_pacing::GoodputControlConfig;
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Instant, Seq, Span};
 use proptest::prelude::*;
@@ -354,8 +354,8 @@ proptest! {
 
     #[test]
     fn so_they_are_with_a_pace_from_the_start(steps in proptest::collection::vec(step(), 1..200)) {
-        let law = AdaptiveConfig { initial_interval: Some(Span::from_millis(20)), ..limits().law };
-        run(Config { law, dupack: DupAck::Literal, ..limits() }, &steps);
+        let initial_interval = Some(Span::from_millis(20));
+        run(Config { initial_interval, dupack: DupAck::Literal, ..limits() }, &steps);
     }
 
     #[test]

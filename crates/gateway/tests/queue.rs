@@ -13,8 +13,7 @@ const RFC_8289: CodelConfig =
     CodelConfig { target: Some(Span::from_millis(5)), interval: Some(Span::from_millis(100)) };
 
 fn codel() -> Config {
-    let law = meshpace_pacing::AdaptiveConfig { history: 1, ..config().law };
-    Config { codel: Some(RFC_8289), dupack: DupAck::Off, law, ..config() }
+    Config { codel: Some(RFC_8289), dupack: DupAck::Off, ..config() }
 }
 
 /// Both by the flow's round trip.
@@ -24,7 +23,7 @@ fn by_round_trip() -> Config {
 
 /// `count` segments that come at once behind one that leaves: when which packet left, and how.
 fn burst(config: Config, count: u32, ecn: Ecn) -> (Script, Vec<(Instant, Action)>) {
-    burst_on(Script::established(config), count, ecn)
+    burst_on(Script::established_by(steady(), config), count, ecn)
 }
 
 /// The same on a connection.
@@ -103,7 +102,7 @@ fn the_papers_queue_lets_all_of_them_wait() {
 #[test]
 fn two_spacings_may_stand_whatever_the_target() {
     for (ahead, signals) in [(2, false), (4, true)] {
-        let mut s = Script::established(codel());
+        let mut s = Script::established_by(steady(), codel());
         let base = s.sample(0, 40);
         let first = s.down(base, MSS, 0);
         s.forwards(Side::Wired, &first);
@@ -131,7 +130,7 @@ fn two_spacings_may_stand_whatever_the_target() {
 
 #[test]
 fn a_change_to_the_papers_queue_and_back_loses_nothing() {
-    let mut s = Script::established(codel());
+    let mut s = Script::established_by(steady(), codel());
     let base = s.sample(0, 40);
     let first = s.down(base, MSS, 0);
     s.forwards(Side::Wired, &first);
@@ -166,7 +165,7 @@ fn expected(round_trip: u64) -> Span {
 #[test]
 fn the_handshake_of_either_side_tells_the_round_trip_by_which_a_queue_is_kept_short() {
     let opened_by = |opener: Side, repeats: bool| {
-        let mut s = Script::new(by_round_trip());
+        let mut s = Script::by(steady(), by_round_trip());
         let of = |s: &Script, side| if side == Side::Wireless { s.up(0, 0, 0) } else { s.down(0, 0, 0) };
         let (answerer, isn, answer) = match opener {
             Side::Wireless => (Side::Wired, WIRELESS_ISN, WIRED_ISN),
@@ -200,7 +199,7 @@ fn the_handshake_of_either_side_tells_the_round_trip_by_which_a_queue_is_kept_sh
 
 #[test]
 fn data_to_the_internet_tells_the_round_trip_of_a_connection_met_in_its_middle() {
-    let met = || Script::new(by_round_trip());
+    let met = || Script::by(steady(), by_round_trip());
     assert_eq!(first_drop(met()), expected(100 + 40));
     let mut s = met();
     for (number, rtt) in [300, 60, 150].into_iter().enumerate() {

@@ -116,9 +116,9 @@ fn a_hosts_next_connection_begins_with_the_pace_of_the_last() {
 #[test]
 fn connections_to_one_host_have_one_history() {
     // A history of two round trips: 40 and 60 ms of two connections vary as they would in one.
-    let law = AdaptiveConfig { history: 2, ..config().law };
+    let law = khd(AdaptiveConfig { history: 2, ..AdaptiveConfig::PAPER });
     let intervals = |kept: Kept, flows: [u8; 2]| {
-        let mut s = Script::new(Config { law, kept, ..config() });
+        let mut s = Script::by(law.clone(), Config { kept, ..config() });
         s.host = Some(9);
         let mut sent = [0; 2];
         for flow in [1, 2] {

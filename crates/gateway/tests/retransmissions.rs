@@ -267,8 +267,7 @@ impl Ends {
 /// `lost`, the first time.
 fn twenty_seconds(sack: bool, codel: Option<CodelConfig>, lost: &[u32]) -> (u64, u64) {
     const CROSSES: Span = Span::from_millis(40);
-    let law = meshpace_pacing::AdaptiveConfig { history: 1, ..config().law };
-    let mut s = Script::established(Config { codel, law, dupack: DupAck::Snoop, ..first() });
+    let mut s = Script::established_by(steady(), Config { codel, dupack: DupAck::Snoop, ..first() });
     s.sample(0, 40);
     let mut ends =
         Ends { sack, next: 1, una: 1, recover: 0, duplicates: 0, beyond: BTreeSet::new(), awaited: 1 };

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use meshpace_gateway::{Announced, Config, DupAck, Retransmissions, Rewrite, Side, Treatment, Verdict};
-use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, Profile};
+use meshpace_pacing::{GoodputControlConfig, Profile};
 use meshpace_tcp::{Options, Segment};
 use meshpace_units::{Bytes, Instant, Span};
 use proptest::prelude::*;
@@ -14,8 +14,7 @@ const UNIT: u32 = 1 << SCALE;
 const PIPE: u32 = (2 * MSS).div_ceil(UNIT) * UNIT;
 
 fn pipe() -> Config {
-    let law = AdaptiveConfig { history: 1, ..config().law };
-    Config { announced: Announced::Pipe, retransmissions: Retransmissions::First, law, ..config() }
+    Config { announced: Announced::Pipe, retransmissions: Retransmissions::First, ..config() }
 }
 
 /// The window in bytes that a segment of the mesh announces behind the gateway.
@@ -49,7 +48,7 @@ fn used_up(s: &mut Script, base: u32) -> u32 {
 
 #[test]
 fn the_window_shrinks_to_the_pipe_as_it_is_used_and_no_edge_goes_back() {
-    let mut s = Script::established(pipe());
+    let mut s = Script::established_by(steady(), pipe());
     let (mut acked, mut edge, mut least) = (0, u32::from(WINDOW) * UNIT, u32::MAX);
     for _ in 0..60 {
         let ack = next_ack(&mut s, &mut acked);
@@ -68,7 +67,7 @@ fn the_window_shrinks_to_the_pipe_as_it_is_used_and_no_edge_goes_back() {
 
 #[test]
 fn a_hole_is_still_told_by_duplicates_and_repaired() {
-    let mut s = Script::established(pipe());
+    let mut s = Script::established_by(steady(), pipe());
     let base = s.sample(0, 40);
     let base = used_up(&mut s, base);
     for n in 0..2 {
@@ -98,23 +97,26 @@ fn nothing_is_changed_without_pace_handshake_leave_or_bytes() {
         assert_eq!(announced(&mut s, &ack), u32::from(WINDOW) * UNIT, "{what}");
         assert_eq!((s.stats().window, s.gateway.counters().windows_lowered), (None, 0), "{what}");
     };
-    unchanged(Script::established(Config { announced: Announced::Receiver, ..pipe() }), "the paper's");
-    unchanged(Script::new(pipe()), "met in its middle");
-    let mut watched = Script::established(pipe());
+    unchanged(
+        Script::established_by(steady(), Config { announced: Announced::Receiver, ..pipe() }),
+        "the paper's",
+    );
+    unchanged(Script::by(steady(), pipe()), "met in its middle");
+    let mut watched = Script::established_by(steady(), pipe());
     watched.treatment = Treatment::Observe;
     unchanged(watched, "watched");
-    let mut cut_off = Script::established(pipe());
+    let mut cut_off = Script::established_by(steady(), pipe());
     cut_off.whole = false;
     unchanged(cut_off, "not all of its bytes");
     // Before the first round trip.
-    let mut s = Script::established(pipe());
+    let mut s = Script::established_by(steady(), pipe());
     let ack = s.ack(0);
     assert_eq!(announced(&mut s, &ack), u32::from(WINDOW) * UNIT);
 }
 
 #[test]
 fn a_sender_that_has_to_recover_by_itself_may_have_four_segments() {
-    let mut s = Script::established(Config { dupack: DupAck::Off, ..pipe() });
+    let mut s = Script::established_by(steady(), Config { dupack: DupAck::Off, ..pipe() });
     let base = s.sample(0, 40);
     let acked = used_up(&mut s, base);
     assert_eq!(s.stats().window, Some(Bytes(u64::from((4 * MSS).div_ceil(UNIT) * UNIT))), "{acked}");
@@ -124,7 +126,7 @@ fn a_sender_that_has_to_recover_by_itself_may_have_four_segments() {
 fn who_has_said_little_may_still_send_a_full_segment() {
     const LITTLE: u32 = 50;
     let window_after_a_talk = |mss: Option<u16>| {
-        let mut s = Script::new(pipe());
+        let mut s = Script::by(steady(), pipe());
         s.handshake_with(Span::ZERO, Options { mss, window_scale: Some(SCALE), ..Options::default() });
         let (mut acked, mut window) = (0, 0);
         while acked < u32::from(WINDOW) * UNIT {
@@ -172,7 +174,7 @@ struct Download {
 
 impl Download {
     fn new(config: Config, wired: Span, more: fn(Instant) -> u32) -> Self {
-        let mut s = Script::new(config);
+        let mut s = Script::by(steady(), config);
         s.handshake_over(wired);
         let (events, offset_of) = (BTreeMap::new(), BTreeMap::new());
         let edge = u32::from(WINDOW) * UNIT;
@@ -288,7 +290,7 @@ proptest! {
     /// beyond the receiver's.
     #[test]
     fn edges_only_advance(steps in prop::collection::vec((0_u32..4, 0_u16..600, 1_u64..400, any::<bool>()), 1..80)) {
-        let mut s = Script::established(pipe());
+        let mut s = Script::established_by(steady(), pipe());
         let mut acked = s.sample(0, 40);
         let mut told = u32::from(WINDOW) * UNIT;
         for (segments, field, pause, again) in steps {

@@ -253,8 +253,9 @@ fn a_review_frees_what_the_flows_hold_without_waiting_for_a_packet() {
 fn other_parameters_hold_nothing_up_and_count_from_the_next_sample() {
     let (mut s, base, held) = with_held(config(), 2);
     let interval = s.stats().interval.unwrap();
-    let slower = AdaptiveConfig { n: 2, alpha: 0.0, ..config().law };
-    s.gateway.set_config(s.now, Config { law: slower, dupack: DupAck::Off, ..config() });
+    let slower = AdaptiveConfig { n: 2, alpha: 0.0, ..AdaptiveConfig::PAPER };
+    s.gateway.set_config(s.now, Config { dupack: DupAck::Off, ..config() });
+    s.gateway.set_law(khd(slower));
     assert_eq!(s.stats().interval, Some(interval));
     assert_eq!(s.run_until(ms(40) + interval), [(ms(40) + interval, held[0])]);
     s.now = ms(80);

@@ -25,16 +25,13 @@ impl<'a> Simulation<'a> {
             .map(|(index, spec)| flow(index, spec, &schemes.flows[index], scenario))
             .collect();
         let mut simulation = Self {
-            network: Network::new(scenario, schemes.gateway, relays),
+            network: Network::new(scenario, schemes.gateway.as_ref(), relays),
             connection_alarms: vec![Alarm::default(); 2 * flows.len()],
             meter: Meter::new(&scenario.measure, flows.len()),
             directory: Directory::new(scenario),
             flows,
             probe,
         };
-        if let Some(law) = &schemes.gateway_law {
-            simulation.network.pace_gateways_by(law);
-        }
         simulation.start(scenario);
         simulation
     }

@@ -1,7 +1,8 @@
 //! Which scheme each flow and each gateway of a scenario has.
 
-use meshpace_gateway as gateway;
+use meshpace_gateway::Equipment;
 use meshpace_keys::Setting;
+use meshpace_pacing::LawMaker;
 use meshpace_relay::{
     CALIBRATED_RATE, CRITICAL_LOAD, Counting, DENSITY, Density, GATE, GateKind, LOAD_CORRECTION, LOAD_COUNT,
     QueueConfig, Relay,
@@ -20,10 +21,8 @@ use std::sync::Arc;
 /// The schemes of one scenario.
 #[derive(Clone, Debug)]
 pub struct ChosenSchemes {
-    /// What the gateways do.
-    pub gateway: Option<gateway::Config>,
-    /// The gateways' law, if the caller has one of its own.
-    pub gateway_law: Option<gateway::OwnLawFactory>,
+    /// What the gateways are made of, if they do anything.
+    pub gateway: Option<Equipment>,
     /// Whose relays and gateways the mesh has.
     mesh: Scheme,
     /// What the ends of each flow do.
@@ -78,8 +77,8 @@ pub struct OwnParts {
     pub control: Option<OwnControl>,
     /// In place of the scheme's.
     pub acknowledgements: Option<AckPolicyFactory>,
-    /// In place of the rate law of the scheme's gateway part.
-    pub gateway_law: Option<gateway::OwnLawFactory>,
+    /// In place of the law of the scheme's gateway part.
+    pub gateway_law: Option<LawMaker>,
 }
 
 /// The scheme of one flow.
@@ -118,7 +117,7 @@ impl ChosenSchemes {
             let scheme = shared.entry(&spec.scheme).or_insert_with(|| Arc::new(find(&spec.scheme)));
             FlowScheme { scheme: Arc::clone(scheme), flow: flow(spec), own: OwnParts::default() }
         });
-        Ok(Self { gateway: mesh.gateway(), gateway_law: None, flows: flows.collect(), mesh })
+        Ok(Self { gateway: mesh.gateway(), flows: flows.collect(), mesh })
     }
 
     /// The same with parts of the caller's in the schemes of these names.
@@ -142,11 +141,11 @@ impl ChosenSchemes {
                 let found = format!("{:?}, though {name} has a law for its gateways", self.mesh.name);
                 return Err(at.error(found, format!("{name:?}")));
             }
-            if self.gateway.is_none() {
+            let Some(gateway) = &mut self.gateway else {
                 let found = format!("{name:?}, which has a law for gateways and whose gateways do nothing");
                 return Err(at.error(found, "a base with a gateway part, such as tcp-gap"));
-            }
-            self.gateway_law = Some(law.clone());
+            };
+            gateway.law = law.clone();
         }
         for flow in &mut self.flows {
             let found = parts.binary_search_by(|(name, _)| name.as_str().cmp(&flow.scheme.name));

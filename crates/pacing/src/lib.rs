@@ -6,6 +6,7 @@
 //! | [`WirelessPart`] | which round trips are the wireless part's, at TCP-GAP's sender |
 //! | [`Route`] | hops and link rates, as a driver knows them |
 //! | [`RateLaw`] | turns round-trip samples into a pacing interval (TCP-AP and its relatives) |
+//! | [`FlowLaw`] | the law of a flow, whatever it goes by: told round trips, delivery, losses and marks, it answers with a pace; [`FLOW_LAWS`] |
 //! | [`Pacer`] | lets one packet through an interval, at once after idling (or at the ticks of a timer) |
 //! | [`FreeRunningTimer`] | the gate of the TCP-AP authors' agent: packets wait for the next tick |
 //! | [`GoodputControl`] | caps the fast downward flows at a gateway while that helps the slow ones |
@@ -17,6 +18,7 @@
 extern crate alloc;
 
 mod adaptive;
+mod flow_law;
 mod free_running;
 mod goodput_control;
 mod law;
@@ -25,6 +27,7 @@ mod path;
 mod wireless;
 
 pub use adaptive::{AdaptiveConfig, Divisor, Samples, ShortPath, Variation};
+pub use flow_law::{FLOW_LAWS, FlowLaw, FlowLawPart, FlowPace, LawMaker, Progress, RoundTrip};
 pub use free_running::FreeRunningTimer;
 pub use goodput_control::{
     Aging, Direction, GOODPUT_CONTROL_KEYS, GoodputControl, GoodputControlConfig, Order, Pending, Profile,

@@ -1,6 +1,7 @@
 //! The gate of paced flows: one token, or a timer that ticks on its own.
 
 use crate::FreeRunningTimer;
+use core::num::NonZeroU32;
 use meshpace_keys::{Key, words};
 use meshpace_units::{Instant, Span};
 
@@ -34,6 +35,7 @@ impl Departures {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pacer {
     interval: Option<Span>,
+    burst: NonZeroU32,
     gate: Gate,
 }
 
@@ -42,6 +44,8 @@ enum Gate {
     Token {
         last: Option<Instant>,
         next: Instant,
+        /// Packets of the burst that has begun, which may leave before the gate closes.
+        left: u32,
     },
     /// `None` while there is no interval.
     Timer(Option<FreeRunningTimer>),
@@ -51,7 +55,8 @@ impl Pacer {
     /// A pacer that spaces departures by `interval`; `None` paces nothing.
     #[must_use]
     pub const fn new(interval: Option<Span>) -> Self {
-        Self { interval, gate: Gate::Token { last: None, next: Instant::ZERO } }
+        let gate = Gate::Token { last: None, next: Instant::ZERO, left: 0 };
+        Self { interval, burst: NonZeroU32::MIN, gate }
     }
 
     /// A pacer whose packets leave so.
@@ -59,7 +64,9 @@ impl Pacer {
     pub fn of(departures: Departures, interval: Option<Span>) -> Self {
         match departures {
             Departures::Token => Self::new(interval),
-            Departures::Timer => Self { interval, gate: Gate::Timer(interval.map(FreeRunningTimer::new)) },
+            Departures::Timer => {
+                Self { gate: Gate::Timer(interval.map(FreeRunningTimer::new)), ..Self::new(interval) }
+            }
         }
     }
 
@@ -74,12 +81,19 @@ impl Pacer {
     pub fn set_interval(&mut self, now: Instant, interval: Option<Span>) {
         self.interval = interval;
         match &mut self.gate {
-            Gate::Token { last, next } => *next = due_after(*last, interval).max(now),
+            Gate::Token { left: 1.., .. } => {} // a burst that has begun is let through
+            Gate::Token { last, next, .. } => *next = due_after(*last, interval, self.burst).max(now),
             Gate::Timer(timer) => match (timer.as_mut(), interval) {
                 (Some(timer), Some(interval)) => timer.set_interval(now, interval),
                 (_, interval) => *timer = interval.map(FreeRunningTimer::new),
             },
         }
+    }
+
+    /// From the next on, so many packets leave together, and then none for as many intervals. A timer lets one through a tick,
+    /// whatever the burst.
+    pub fn set_burst(&mut self, burst: NonZeroU32) {
+        self.burst = burst;
     }
 
     /// True if a packet may leave at `now`.
@@ -100,9 +114,16 @@ impl Pacer {
     /// Takes the token, or arms the timer: a packet left at `now`.
     pub fn on_departure(&mut self, now: Instant) {
         match &mut self.gate {
-            Gate::Token { last, next } => {
-                *last = Some(now);
-                *next = due_after(*last, self.interval);
+            Gate::Token { last, next, left } => {
+                // After a pause a burst is a new one, whatever was left of the one before: idling saves up none.
+                let opens = *left == 0 || due_after(*last, self.interval, self.burst) <= now;
+                if opens {
+                    *last = Some(now);
+                }
+                *left = if opens { self.burst.get() } else { *left } - 1;
+                if *left == 0 {
+                    *next = due_after(*last, self.interval, self.burst);
+                }
             }
             Gate::Timer(timer) => {
                 if let Some(timer) = timer {
@@ -113,9 +134,13 @@ impl Pacer {
     }
 }
 
-fn due_after(last: Option<Instant>, interval: Option<Span>) -> Instant {
+/// When the next burst may leave, the latest having begun at `last`.
+fn due_after(last: Option<Instant>, interval: Option<Span>, burst: NonZeroU32) -> Instant {
     match (last, interval) {
-        (Some(last), Some(interval)) => last.checked_add(interval).unwrap_or(Instant::from_nanos(u64::MAX)),
+        (Some(last), Some(interval)) => {
+            let pause = interval.as_nanos().saturating_mul(u64::from(burst.get()));
+            last.checked_add(Span::from_nanos(pause)).unwrap_or(Instant::from_nanos(u64::MAX))
+        }
         (Some(last), None) => last,
         (None, _) => Instant::ZERO,
     }
@@ -142,6 +167,27 @@ mod tests {
         pacer.on_departure(ms(500));
         assert!(!pacer.ready(ms(500)), "idling must not save up a burst");
         assert_eq!(pacer.release_at(ms(500)), ms(510));
+    }
+
+    #[test]
+    fn a_burst_leaves_together_and_takes_as_many_intervals() {
+        let mut pacer = Pacer::new(Some(Span::from_millis(10)));
+        pacer.set_burst(NonZeroU32::new(3).unwrap());
+        let mut sent = Vec::new();
+        for _ in 0..7 {
+            let at = pacer.release_at(sent.last().copied().unwrap_or(ms(5)));
+            pacer.on_departure(at);
+            sent.push(at);
+        }
+        assert_eq!(sent, [5, 5, 5, 35, 35, 35, 65].map(ms));
+        // Two of the third are left: a pause saves nothing up, and what it leaves of a burst is lost.
+        for _ in 0..3 {
+            assert!(pacer.ready(ms(200)));
+            pacer.on_departure(ms(200));
+        }
+        assert_eq!(pacer.release_at(ms(200)), ms(230));
+        pacer.set_interval(ms(201), Some(Span::from_millis(20)));
+        assert_eq!(pacer.release_at(ms(201)), ms(260), "between bursts a change counts at once");
     }
 
     #[test]

@@ -9,9 +9,8 @@ use crate::feedback;
 use crate::gateway_law::GatewayLaw;
 use crate::rate::RatedFormula;
 use meshpace_explicit::SmoothedRtt;
-use meshpace_gateway::{OwnLaw, OwnLawFactory};
 use meshpace_mesh::{AckPolicyFactory, ControlFactory, OwnControl, OwnParts, RatedFactory};
-use meshpace_pacing::{LinkRates, Pacer, Route};
+use meshpace_pacing::{LawMaker, LinkRates, Pacer, Route};
 use meshpace_tcp::AckPolicy;
 use meshpace_tcp::control::{Ack, AckKind, Allowance, Asks, CloneControl, Control};
 use meshpace_tcp::control::{
@@ -48,10 +47,7 @@ pub fn factories(formulas: &[Given]) -> Vec<(String, OwnParts)> {
             let made = move || -> Box<dyn AckPolicy> { Box::new(Acknowledging::new(&make)) };
             AckPolicyFactory(Arc::new(made))
         });
-        let gateway_law = paces.then(copy).map(|make| {
-            let made = move || -> Box<dyn OwnLaw> { Box::new(GatewayLaw::new(&make)) };
-            OwnLawFactory(Arc::new(made))
-        });
+        let gateway_law = paces.then(copy).map(|make| LawMaker::own(GatewayLaw::new(make)));
         (name.clone(), OwnParts { control, acknowledgements, gateway_law })
     };
     let mut made: Vec<_> = formulas.iter().map(factory).collect();

@@ -1,8 +1,7 @@
 //! The table of compositions.
 
 use crate::Scheme;
-use crate::places::Parts;
-use meshpace_gateway::GATEWAYS;
+use crate::places::{ALL_GATEWAYS, Parts};
 use meshpace_keys::{Preset, RawValue, Setting};
 use meshpace_relay::RELAYS;
 use meshpace_tcp::{ACK_POLICIES, PACINGS, PROFILES, WINDOWS};
@@ -301,7 +300,7 @@ fn plain() -> Parts {
         pacing: PACINGS[0],
         acknowledgements: ACK_POLICIES[0],
         relay: RELAYS[0],
-        gateway: GATEWAYS[0],
+        gateway: &ALL_GATEWAYS[0],
     }
 }
 

@@ -1,12 +1,44 @@
 //! The places, and the tables of parts that may stand there. A table is in the crate of its parts.
 
 use crate::place::Place;
-use meshpace_gateway::{GATEWAYS, GatewayPart};
-use meshpace_keys::Choice;
+use meshpace_gateway::{Equipment, GATEWAYS, GatewayPart, law_gateways};
+use meshpace_keys::{Choice, Values};
+use meshpace_pacing::{FLOW_LAWS, FlowLawPart};
 use meshpace_relay::{RELAYS, RelayPart};
 use meshpace_tcp::{
     ACK_POLICIES, AckPolicyPart, PACINGS, PROFILES, PacingPart, ProfilePart, WINDOWS, WindowPart,
 };
+use std::ops::Deref;
+use std::sync::LazyLock;
+
+/// A gateway's part, with the law of flows that it goes by.
+#[derive(Debug)]
+pub(crate) struct GatewayByLaw {
+    part: &'static GatewayPart,
+    law: &'static FlowLawPart,
+}
+
+impl GatewayByLaw {
+    pub(crate) fn equipment(&self, values: &Values) -> Option<Equipment> {
+        (self.part.build)(values, self.law)
+    }
+}
+
+impl Deref for GatewayByLaw {
+    type Target = GatewayPart;
+
+    fn deref(&self) -> &GatewayPart {
+        self.part
+    }
+}
+
+/// The gateways with TCP-GAP's law, then those of each other law.
+pub(crate) static ALL_GATEWAYS: LazyLock<Vec<GatewayByLaw>> = LazyLock::new(|| {
+    let papers = GATEWAYS.iter().map(|&part| GatewayByLaw { part, law: FLOW_LAWS[0] });
+    let others =
+        law_gateways().into_iter().map(|(part, law)| GatewayByLaw { part: Box::leak(Box::new(part)), law });
+    papers.chain(others).collect()
+});
 
 /// The part chosen at each place.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +48,7 @@ pub(crate) struct Parts {
     pub(crate) pacing: &'static PacingPart,
     pub(crate) acknowledgements: &'static AckPolicyPart,
     pub(crate) relay: &'static RelayPart,
-    pub(crate) gateway: &'static GatewayPart,
+    pub(crate) gateway: &'static GatewayByLaw,
 }
 
 /// A place: its key, what it is, the field of [`Parts`], the table.
@@ -42,7 +74,7 @@ pub(crate) static PLACES: [Place; 6] = [
     place!("pacing", pacing, PACINGS, "Pacing at the sender."),
     place!("ack_policy", acknowledgements, ACK_POLICIES, "When the receiver acknowledges."),
     place!("relay", relay, RELAYS, "The queue of every mesh node and wired link."),
-    place!("gateway", gateway, GATEWAYS, "What a node between mesh and Internet does."),
+    place!("gateway", gateway, ALL_GATEWAYS, "What a node between mesh and Internet does."),
 ];
 
 /// The places, with the parts that may stand there.

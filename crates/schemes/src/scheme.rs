@@ -1,7 +1,7 @@
 //! A scheme, and what it makes of an endpoint, a queue and a gateway.
 
 use crate::places::{PLACES, Parts};
-use meshpace_gateway as gateway;
+use meshpace_gateway::Equipment;
 use meshpace_keys::{Choice, Setting, Values};
 use meshpace_relay::Relay;
 use meshpace_tcp::control::{Paced, Rules};
@@ -144,11 +144,11 @@ impl Scheme {
         (part.build)(&self.values(&part.about), queue)
     }
 
-    /// What the gateway does, if it does anything.
+    /// What a gateway is made of, if it does anything.
     #[must_use]
-    pub fn gateway(&self) -> Option<gateway::Config> {
+    pub fn gateway(&self) -> Option<Equipment> {
         let part = self.parts.gateway;
-        (part.build)(&self.values(&part.about))
+        part.equipment(&self.values(&part.about))
     }
 
     /// The parts in the order of the places: `newreno, wireless-khd; every; drop-tail; pacing+goodput-control`.

@@ -2,7 +2,7 @@
 //! that the checker reads.
 
 use super::keys::ROOT;
-use super::parameters::{OF_MEMORY, Parameter, TABLES, defaults};
+use super::parameters::{OF_MEMORY, Parameter, TABLES};
 use super::{Config, Memory, parameters};
 use meshpace_settings::{FileError, Item, Key, Kind, Origin, Section, Settings, Value, basic_string};
 use std::fmt::Write;
@@ -46,7 +46,7 @@ const EXAMPLES: [(&str, &str); 11] = [
     ("subnet.rate", "\"54Mbps\""),
 ];
 
-const LAW: &str = "The rate law of gateway and host (schemes.md 2 and 3.4).";
+const LAW: &str = "The law of flows at gateway and host (schemes.md 2 and 3.4).";
 const GATEWAY: &str = "The gateway's parts and limits (schemes.md 3). gap_buffer_total, gap_held_max, gap_flows_max and gap_segments_total have \
      these defaults with 2 GiB of memory and more, and less in proportion with less, of the machine or of four times what its \
      control group leaves the daemon; `meshpaced check` shows them.";
@@ -96,7 +96,7 @@ impl Entry {
             name: parameter.key,
             doc: parameter.doc.to_owned(),
             allowed: parameter.allowed(),
-            default: parameter.value_in(&defaults(None)),
+            default: parameter.default(),
         }
     }
 }

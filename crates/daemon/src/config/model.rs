@@ -1,7 +1,7 @@
 //! What the daemon's configuration file says, as plain checked data: every default filled in, units as types.
 
 use ipnet::IpNet;
-use meshpace_pacing::AdaptiveConfig;
+use meshpace_pacing::LawMaker;
 use meshpace_units::{Bytes, Rate, Span};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -23,8 +23,10 @@ pub struct Config {
     pub subnets: Vec<Subnet>,
     /// Where hop counts come from.
     pub hops: Hops,
-    /// The gateway's state machine, rate law and goodput control included.
+    /// The gateway's state machine, goodput control included.
     pub gateway: meshpace_gateway::Config,
+    /// The law of flows, of gateway and host.
+    pub law: LawMaker,
     /// The kernel's packet queue.
     pub nfqueue: Nfqueue,
     /// The control socket.
@@ -197,8 +199,8 @@ pub struct Host {
     pub hops: Option<u32>,
     /// MAC data rate of the links to the gateway.
     pub rate: Rate,
-    /// The sender's rate law: the gateway's, with the interval before the first sample.
-    pub law: AdaptiveConfig,
+    /// A sender's interval before its law's first answer.
+    pub initial_interval: Span,
 }
 
 impl HopSource {

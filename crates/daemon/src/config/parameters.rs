@@ -1,13 +1,24 @@
 //! `[law]` and `[gateway]`: parameters of the scheme tcp-gap, under the names that schemes.md and scenario files use.
 
 use super::Memory;
+use meshpace_pacing::{FLOW_LAWS, FlowLawPart};
 use meshpace_schemes::{ParamError, Scheme, lookup, parameters};
 use meshpace_settings::{
-    FileError, Key, Location, RawValue, Setting, Settings, Value as Toml, quoted, shown, suggestion,
+    FileError, Key, Location, RawValue, Setting, Settings, Value as Toml, basic_string, quoted, shown,
+    suggestion,
 };
+use meshpace_units::Span;
+use std::sync::LazyLock;
 
-/// Keys of `[law]`, in the order in which they are documented.
-const LAW: [&str; 11] = [
+/// The key that chooses the law, and that which switches goodput control on: both are in the scheme's `gateway`.
+const FLOW_LAW: &str = "flow_law";
+const GOODPUT_CONTROL: &str = "goodput_control";
+/// What the scheme's word has where goodput control is on.
+const CONTROLLED: &str = "+goodput-control";
+
+/// Keys of `[law]`, in the order in which they are documented; those of other laws than TCP-GAP's follow.
+const LAW: [&str; 12] = [
+    FLOW_LAW,
     "alpha",
     "n",
     "history",
@@ -23,7 +34,7 @@ const LAW: [&str; 11] = [
 
 /// Keys of `[gateway]`.
 const GATEWAY: [&str; 31] = [
-    "goodput_control",
+    GOODPUT_CONTROL,
     "local_retransmission",
     "gc_profile",
     "gc_interval",
@@ -57,7 +68,27 @@ const GATEWAY: [&str; 31] = [
 ];
 
 /// The tables, by name.
-pub(super) const TABLES: [(&str, &[&str]); 2] = [("law", &LAW), ("gateway", &GATEWAY)];
+pub(super) static TABLES: LazyLock<[(&str, Vec<&str>); 2]> = LazyLock::new(|| {
+    let mut law = LAW.to_vec();
+    for key in FLOW_LAWS.iter().flat_map(|law| law.about.keys()) {
+        if !law.contains(&key.name) {
+            law.push(key.name);
+        }
+    }
+    [("law", law), ("gateway", GATEWAY.to_vec())]
+});
+
+/// What a key of the file says in a scheme.
+enum Meaning {
+    /// The same value.
+    Same,
+    /// Words of its own.
+    Words([(Toml, &'static str); 2]),
+    /// The law in the scheme's gateway.
+    FlowLaw,
+    /// Whether the scheme's gateway has goodput control.
+    GoodputControl,
+}
 
 /// The packets that wait in all queues of a live gateway, unless the file says otherwise: at two kilobytes of kernel
 /// memory each, as much as a small router can spare.
@@ -73,8 +104,7 @@ pub(super) struct Parameter {
     pub key: &'static str,
     /// The scheme's parameter that it sets.
     param: &'static Key,
-    /// Its words in the file and in the scheme, where they differ.
-    words: Option<[(Toml, &'static str); 2]>,
+    means: Meaning,
     /// What it is.
     pub doc: &'static str,
 }
@@ -83,57 +113,97 @@ impl Parameter {
     /// The key of that name.
     pub(super) fn named(key: &'static str) -> Self {
         let text = |word: &str| Toml::Text(word.to_owned());
-        let (name, words, doc) = match key {
-            "goodput_control" => (
+        let (name, means, doc) = match key {
+            GOODPUT_CONTROL => (
                 "gateway",
-                Some([(Toml::Bool(true), "pacing+goodput-control"), (Toml::Bool(false), "pacing")]),
+                Meaning::GoodputControl,
                 Some(
                     "Whether downward flows that take more than their share are capped while that helps the slow ones (schemes.md 3.5).",
                 ),
             ),
+            FLOW_LAW => (
+                "gateway",
+                Meaning::FlowLaw,
+                Some(
+                    "What a flow's pace follows from; the keys below are those of khd, TCP-GAP's, unless they say otherwise.",
+                ),
+            ),
             "local_retransmission" => (
                 "gap_dupack",
-                Some([(text("snoop"), "snoop"), (text("off"), "off")]),
+                Meaning::Words([(text("snoop"), "snoop"), (text("off"), "off")]),
                 Some(
                     "snoop repairs what the mesh lost from a cache and keeps the duplicate ACKs, off forwards them (schemes.md 3.3).",
                 ),
             ),
-            _ => (key, None, None),
+            _ => (key, Meaning::Same, None),
         };
         let param = parameters().find(|param| param.name == name);
         let param = param.unwrap_or_else(|| panic!("no scheme has a parameter {name}"));
-        Self { key, param, words, doc: doc.unwrap_or(param.doc) }
+        Self { key, param, means, doc: doc.unwrap_or(param.doc) }
     }
 
     /// What it may be, in words.
     pub(super) fn allowed(&self) -> String {
-        match &self.words {
-            Some(words) => words.iter().map(|(word, _)| word.toml()).collect::<Vec<_>>().join(", "),
-            None => self.param.kind.allowed(),
+        match &self.means {
+            Meaning::Words(words) => words.iter().map(|(word, _)| word.toml()).collect::<Vec<_>>().join(", "),
+            Meaning::GoodputControl => "true, false".to_owned(),
+            Meaning::FlowLaw => {
+                FLOW_LAWS.iter().map(|law| basic_string(law.about.word)).collect::<Vec<_>>().join(", ")
+            }
+            Meaning::Same => self.param.kind.allowed(),
         }
+    }
+
+    /// What it is where nobody says anything, in TOML's notation; of a law's that is not chosen then, where it is chosen.
+    pub(super) fn default(&self) -> Option<String> {
+        let by_law = || Some(self.param.default?.toml());
+        self.value_in(&defaults(None)).or_else(by_law)
     }
 
     /// Its value in a scheme, in TOML's notation; `None` if the scheme has no such part.
     pub(super) fn value_in(&self, scheme: &Scheme) -> Option<String> {
+        if self.law_without(scheme).is_some() {
+            return None;
+        }
         let value = scheme.get(self.param.name)?;
-        Some(match &self.words {
-            Some(words) => {
+        Some(match &self.means {
+            Meaning::Words(words) => {
                 let word = words.iter().find(|(_, meant)| value == Setting::Text((*meant).to_owned()));
                 word.unwrap_or_else(|| panic!("{} has no word for {value}", self.key)).0.toml()
             }
-            None => value.to_string(),
+            Meaning::FlowLaw => basic_string(law_of(scheme).about.word),
+            Meaning::GoodputControl => Toml::Bool(is_controlled(scheme)).toml(),
+            Meaning::Same => value.to_string(),
         })
+    }
+
+    /// The law that alone has this key, where the scheme has another one.
+    fn law_without(&self, scheme: &Scheme) -> Option<&'static FlowLawPart> {
+        let has = |law: &FlowLawPart| law.about.keys().any(|key| key.name == self.key);
+        FLOW_LAWS.iter().copied().find(|law| has(law)).filter(|_| !has(law_of(scheme)))
     }
 
     fn set(&self, scheme: &mut Scheme, value: &Toml) -> Result<(), ParamError> {
         let refused =
             || ParamError { key: self.key.to_owned(), found: value.show(), allowed: self.allowed() };
-        let value = match &self.words {
-            Some(words) => {
+        if let Some(law) = self.law_without(scheme) {
+            let allowed = format!("{} only with law.{FLOW_LAW} = {}", self.key, basic_string(law.about.word));
+            return Err(ParamError { allowed, ..refused() });
+        }
+        let value = match &self.means {
+            Meaning::Words(words) => {
                 let meant = words.iter().find(|(word, _)| word.toml() == value.toml());
                 RawValue::from(meant.ok_or_else(refused)?.1)
             }
-            None => value.raw().ok_or_else(refused)?,
+            Meaning::FlowLaw => {
+                let law = FLOW_LAWS.iter().find(|law| basic_string(law.about.word) == value.toml());
+                RawValue::Text(gateway(law.ok_or_else(refused)?, is_controlled(scheme)))
+            }
+            Meaning::GoodputControl => {
+                let Toml::Bool(controlled) = value else { return Err(refused()) };
+                RawValue::Text(gateway(law_of(scheme), *controlled))
+            }
+            Meaning::Same => value.raw().ok_or_else(refused)?,
         };
         scheme.set(self.param.name, &value).map_err(|error| ParamError {
             key: self.key.to_owned(),
@@ -144,6 +214,30 @@ impl Parameter {
             found: error.found,
         })
     }
+}
+
+/// The scheme's word for a gateway of this law: TCP-GAP's is called by what it does, as it was before there were others.
+fn gateway(law: &FlowLawPart, controlled: bool) -> String {
+    let word = law.about.word;
+    let word = if word == FLOW_LAWS[0].about.word { PAPERS } else { word };
+    format!("{word}{}", if controlled { CONTROLLED } else { "" })
+}
+
+/// The word of a gateway with TCP-GAP's law.
+const PAPERS: &str = "pacing";
+
+/// The law of the scheme's gateway.
+fn law_of(scheme: &Scheme) -> &'static FlowLawPart {
+    let word = scheme.choice("gateway").word;
+    let law = FLOW_LAWS
+        .iter()
+        .copied()
+        .find(|law| [false, true].iter().any(|&controlled| gateway(law, controlled) == word));
+    law.unwrap_or_else(|| panic!("no law makes the gateway {word}"))
+}
+
+fn is_controlled(scheme: &Scheme) -> bool {
+    scheme.choice("gateway").word.ends_with(CONTROLLED)
 }
 
 /// The scheme of a live gateway with so much memory, before the file is read.
@@ -172,7 +266,7 @@ pub(super) fn defaults(memory: Option<Memory>) -> Scheme {
 /// The scheme with what the file says.
 pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Scheme, FileError> {
     let mut scheme = defaults(memory);
-    for (table, keys) in TABLES {
+    for (table, keys) in &*TABLES {
         let at = root.at(table);
         let entries = match root.item(table).map(|item| &item.value) {
             None => continue,
@@ -199,9 +293,9 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Scheme
     Ok(scheme)
 }
 
-/// The law of a wireless sender in the scheme.
-pub(super) fn sender_law(scheme: &Scheme) -> meshpace_pacing::AdaptiveConfig {
-    meshpace_pacing::AdaptiveConfig::from_values(&scheme.values(scheme.choice("pacing")))
+/// The interval of a wireless sender before its law's first answer.
+pub(super) fn initial_interval(scheme: &Scheme) -> Span {
+    scheme.values(scheme.choice("pacing")).span("initial_interval")
 }
 
 #[cfg(test)]
@@ -233,7 +327,7 @@ mod tests {
         let named =
             |name: &str, other: &str| name == other || other.ends_with('_') && name.starts_with(other);
         let keys: Vec<_> =
-            TABLES.iter().flat_map(|(_, keys)| *keys).map(|key| Parameter::named(key).param.name).collect();
+            TABLES.iter().flat_map(|(_, keys)| keys).map(|key| Parameter::named(key).param.name).collect();
         for (param, _) in defaults(None).parameters() {
             let foreign = others.iter().any(|other| named(param.name, other));
             assert_eq!(keys.contains(&param.name), !foreign, "{}", param.name);

@@ -6,6 +6,7 @@ use super::{
     RateSource, Subnet, parameters,
 };
 use ipnet::IpNet;
+use meshpace_gateway::Equipment;
 use meshpace_settings::{FileError, Item, Location, Setting, Settings, Value, quoted, shown};
 use meshpace_units::Rate;
 use std::net::{IpAddr, SocketAddr};
@@ -27,7 +28,9 @@ pub(super) fn settings<'a>(
 /// The configuration that they make on a machine with so much memory.
 pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config, FileError> {
     let scheme = parameters::read(root, memory)?;
-    let gateway = scheme.gateway().unwrap_or_else(|| panic!("{} has no gateway", scheme.name));
+    let equipment = scheme.gateway();
+    let Equipment { config: gateway, law } =
+        equipment.unwrap_or_else(|| panic!("{} has no gateway", scheme.name));
     let mesh = read_mesh(&root.section("mesh")?)?;
     let hops = read_hops(&root.section("hops")?)?;
     let host = root.section("host")?;
@@ -45,11 +48,12 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
             cgroup: host.gives("cgroup").then(|| path(&host, "cgroup")).transpose()?,
             hops: host.given("hops")?.map(Setting::count),
             rate: host.given("rate")?.map_or(mesh.rate, rate),
-            law: parameters::sender_law(&scheme),
+            initial_interval: parameters::initial_interval(&scheme),
         },
         mesh,
         hops,
         gateway,
+        law,
     })
 }
 

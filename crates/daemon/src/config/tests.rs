@@ -24,7 +24,9 @@ fn an_empty_file_observes_and_has_the_papers_parameters() {
         ..meshpace_gateway::Config::PAPER
     };
     assert_eq!(config.gateway, gateway);
-    assert_eq!(config.host.law, meshpace_pacing::AdaptiveConfig::PAPER);
+    let paper = meshpace_schemes::lookup("tcp-gap").and_then(|scheme| scheme.gateway()).expect("it acts");
+    assert_eq!(config.law, paper.law);
+    assert_eq!(config.host.initial_interval, Span::from_millis(50));
     assert_eq!((config.host.hops, config.host.rate), (None, Rate::bits_per_sec(11_000_000)));
     assert_eq!(config.nfqueue.socket_buffer, Bytes(8 << 20));
     assert_eq!(config.hops.sources, HopSource::ALL);
@@ -38,10 +40,11 @@ fn law_and_gateway_take_the_names_of_schemes_md() {
     let config = parse(
         "[law]\nalpha = 0.5\nn = 5\ninitial_interval = \"20ms\"\n[gateway]\nlocal_retransmission = \"off\"\ngc_interval = \"2s\"\n",
     );
-    assert_eq!((config.gateway.law.alpha, config.host.law.alpha, config.gateway.law.n), (0.5, 0.5, 5));
+    let law = config.law.fresh().rate_law().expect("TCP-GAP's").config();
+    assert_eq!((law.alpha, law.n), (0.5, 5));
     // The gateway does not pace before the first sample, a sender does (schemes.md 1.5).
-    assert_eq!(config.gateway.law.initial_interval, None);
-    assert_eq!(config.host.law.initial_interval, Some(Span::from_millis(20)));
+    assert_eq!(config.gateway.initial_interval, None);
+    assert_eq!(config.host.initial_interval, Span::from_millis(20));
     assert_eq!(config.gateway.dupack, meshpace_gateway::DupAck::Off);
     assert_eq!(config.gateway.goodput_control.unwrap().interval, Span::from_secs(2));
     assert_eq!(parse("[gateway]\ngoodput_control = false").gateway.goodput_control, None);
@@ -140,7 +143,15 @@ fn mistakes_name_file_line_key_found_and_allowed() {
             "[hops]\nbabel = \"localhost:1\"",
             "a.toml:2: hops.babel: found \"localhost:1\"; allowed: an address and a port",
         ),
-        ("[law]\nbeta = 1", "a.toml:2: law.beta: found the unknown key \"beta\"; allowed: alpha, n"),
+        (
+            "[law]\nbeta = 1",
+            "a.toml:2: law.beta: found the unknown key \"beta\"; allowed: flow_law, alpha, n",
+        ),
+        ("[law]\nflow_law = \"kdh\"", "a.toml:2: law.flow_law: found \"kdh\"; allowed: \"khd\""),
+        (
+            "[gateway]\ngoodput_control = 1",
+            "a.toml:2: gateway.goodput_control: found 1; allowed: true, false",
+        ),
         ("[law]\nalpha = 1.5", "a.toml:2: law.alpha: found 1.5; allowed: a number from 0 to 0.999"),
         ("[gateway]\ngap_dupack = \"snoop\"", "a.toml:2: gateway.gap_dupack: found the unknown key"),
         (

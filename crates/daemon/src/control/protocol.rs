@@ -356,8 +356,11 @@ pub struct Detail {
     pub policy: Policy,
     /// Largest payload seen.
     pub segment_bytes: u64,
-    /// The rate law; `None` while no data went to the mesh.
+    /// TCP-GAP's rate law; `None` while no data went to the mesh, and under another law.
     pub law: Option<Law>,
+    /// The law where it is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_law: Option<OtherLaw>,
     /// What goodput control thinks of it; `None` if that is off or does not count this flow.
     pub goodput_control: Option<Standing>,
     /// What it would get if it were paced; `None` if it is, or sends nothing to the mesh.
@@ -376,7 +379,7 @@ pub struct Forecast {
     pub base_rtt_s: Option<f64>,
     /// Flows to the host that have data on their way, and share what the law gives one.
     pub sharing: Option<u32>,
-    /// Why it cannot be told: `too-young`, `never-alone` or `not-measured`.
+    /// Why it cannot be told: `too-young`, `never-alone`, `not-measured` or `other-law`.
     pub unknown: Option<String>,
 }
 
@@ -389,6 +392,17 @@ pub struct Policy {
     pub paced_share: f64,
     /// Where this flow falls between 0 and 1: paced if below the share.
     pub draw: f64,
+}
+
+/// A law of which only its author knows the steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OtherLaw {
+    /// As the configuration calls it.
+    pub name: String,
+    /// Its own spacing; the cap may ask for a wider one.
+    pub interval_s: Option<f64>,
+    /// What it goes by at present, with units in the names.
+    pub figures: Vec<(String, f64)>,
 }
 
 /// The rate law's parameters and state.

@@ -2,8 +2,8 @@
 
 use super::flow_name::{end_name, flow_name};
 use super::protocol::{
-    Detail, Fairness, Flow, FlowCounts, Forecast, Lateness, Law, Policy, Share, Standing, Status, Step,
-    SubnetMode, Totals, Wait,
+    Detail, Fairness, Flow, FlowCounts, Forecast, Lateness, Law, OtherLaw, Policy, Share, Standing, Status,
+    Step, SubnetMode, Totals, Wait,
 };
 use crate::config::Config;
 use crate::state::{FlowDetail, FlowReport, Snapshot};
@@ -207,6 +207,7 @@ fn payload_rate(segment: Bytes, interval: Span) -> Option<u64> {
 pub(super) fn detail(detail: &FlowDetail, config: &Config, at: Instant) -> Detail {
     let key = &detail.report.stats.key;
     let policy = config.policy(key.wireless.address);
+    let law = detail.explanation.law.as_deref();
     Detail {
         flow: flow(&detail.report, at),
         policy: Policy {
@@ -215,7 +216,12 @@ pub(super) fn detail(detail: &FlowDetail, config: &Config, at: Instant) -> Detai
             draw: crate::gateway::draw(config.ab_seed, key),
         },
         segment_bytes: detail.report.segment.0,
-        law: detail.explanation.law.as_ref().map(|law| law_of(law, config)),
+        law: law.and_then(|law| law.rate_law()).map(law_of),
+        other_law: law.filter(|law| law.rate_law().is_none()).map(|law| OtherLaw {
+            name: config.law.word().unwrap_or("unknown").to_owned(),
+            interval_s: detail.explanation.law_interval.map(Span::as_secs_f64),
+            figures: law.figures().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        }),
         goodput_control: detail.explanation.standing.zip(config.gateway.goodput_control).map(
             |(standing, control)| Standing {
                 interval_s: control.interval.as_secs_f64(),
@@ -237,6 +243,7 @@ fn forecast(told: Result<meshpace_gateway::Forecast, Unforeseen>, segment: Bytes
         Unforeseen::TooYoung(_) => "too-young",
         Unforeseen::NeverAlone => "never-alone",
         Unforeseen::NotMeasured => "not-measured",
+        Unforeseen::OtherLaw => "other-law",
     };
     let known = told.ok();
     Forecast {
@@ -248,8 +255,8 @@ fn forecast(told: Result<meshpace_gateway::Forecast, Unforeseen>, segment: Bytes
     }
 }
 
-fn law_of(law: &meshpace_pacing::RateLaw, config: &Config) -> Law {
-    let parameters = &config.gateway.law;
+fn law_of(law: &meshpace_pacing::RateLaw) -> Law {
+    let parameters = law.config();
     let history: Vec<f64> = law.history().collect();
     let mean = (!history.is_empty()).then(|| history.iter().sum::<f64>() / history.len() as f64);
     Law {

@@ -152,7 +152,7 @@ impl Datapath {
         poller.add(kernel.events(), EVENTS)?;
         poller.add(&channel.waker, WAKER)?;
         let now = monotonic_now();
-        let engine = Engine::new(now, config.gateway);
+        let engine = Engine::new(now, config.gateway, config.law.clone());
         let chosen = Chosen { config, hops };
         Ok(Self {
             kernel,
@@ -271,7 +271,8 @@ impl Datapath {
             unprepare(&config.mesh.interfaces);
         }
         self.chosen.config = Arc::new(config);
-        self.engine.reload(now, self.chosen.config.gateway, &self.chosen);
+        let law = self.chosen.config.law.clone();
+        self.engine.reload(now, self.chosen.config.gateway, law, &self.chosen);
         self.sign = now;
         Ok(format!("in force; {} flows kept", self.engine.flow_count()))
     }

@@ -1,6 +1,7 @@
 //! What user space does for the kernel's programs, sans I/O: round-trip samples in, orders out.
 //!
-//! The same law, goodput control and limits as [`meshpace_gateway::Gateway`]; what that does to packets, the programs do.
+//! The same law, goodput control and limits as [`meshpace_gateway::Gateway`]; what that does to packets, the programs do. Of a law's answers
+//! they carry out the spacing: they have no bursts, windows or marks.
 //! The driver calls
 //!
 //! 1. [`Engine::handle_event`] for each event of the ring,
@@ -13,7 +14,7 @@ use super::layout::{Event, Handling, KernelFlow, Pace, Told};
 use meshpace_gateway::{
     Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment, Unforeseen, WirelessLaw,
 };
-use meshpace_pacing::{Direction, GoodputControl, RateLaw};
+use meshpace_pacing::{Direction, GoodputControl, LawMaker, Progress, RateLaw, RoundTrip};
 use meshpace_units::{Bytes, Instant, Span};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -146,11 +147,15 @@ impl Flow {
 
     /// The spacing in force: the slower of the law's and the cap's (schemes.md 3.4).
     pub fn interval(&self) -> Option<Span> {
-        self.law().and_then(RateLaw::interval).max(self.cap)
+        self.law_interval().max(self.cap)
     }
 
-    fn law(&self) -> Option<&RateLaw> {
-        self.wireless.as_ref().map(|wireless| &wireless.law)
+    fn law_interval(&self) -> Option<Span> {
+        self.wireless.as_ref()?.pace.spacing
+    }
+
+    fn rate_law(&self) -> Option<&RateLaw> {
+        self.wireless.as_ref()?.law().rate_law()
     }
 
     fn is_paced(&self) -> bool {
@@ -170,6 +175,7 @@ impl Flow {
 #[derive(Debug)]
 pub struct Engine {
     config: Config,
+    law: LawMaker,
     flows: BTreeMap<FlowKey, Flow>,
     goodput: Option<GoodputControl<FlowKey>>,
     /// Flows whose orders may have changed. A round trip a packet is one order a batch.
@@ -185,9 +191,10 @@ pub struct Engine {
 
 impl Engine {
     /// An engine that knows no flow.
-    pub fn new(now: Instant, config: Config) -> Self {
+    pub fn new(now: Instant, config: Config, law: LawMaker) -> Self {
         Self {
             config,
+            law,
             flows: BTreeMap::new(),
             goodput: config.goodput_control.map(GoodputControl::new),
             changed: BTreeSet::new(),
@@ -224,8 +231,10 @@ impl Engine {
             Told::Sample(rtt) => {
                 self.round_trips.wireless.record(rtt);
                 let route = judge.route(&event.key, event.ttl);
-                let law = || Box::new(WirelessLaw::new(&self.config.law));
-                flow.wireless.get_or_insert_with(law).on_round_trip(rtt, flow.segment, &route);
+                // What leaves before the first round trip has no orders, and so no initial interval.
+                let law = || Box::new(WirelessLaw::new(&self.law, None));
+                let trip = RoundTrip { now: event.at, rtt, segment: flow.segment, route: &route, sharing: 1 };
+                flow.wireless.get_or_insert_with(law).on_round_trip(&trip);
                 if let Some(goodput) = self.goodput.as_mut().filter(|_| flow.controlled) {
                     goodput.on_round_trip(event.key, rtt);
                 }
@@ -265,6 +274,10 @@ impl Engine {
         let counted = Counted::of(known);
         let news = counted.since(std::mem::replace(&mut flow.counted, counted));
         flow.goodput_down.on_acked(now, news.down_acked);
+        if let Some(wireless) = flow.wireless.as_mut().filter(|_| news.down_acked > Bytes::ZERO) {
+            // The programs do not know what was sent again or marked.
+            wireless.on_progress(&Progress { now, acked: news.down_acked, again: 0, marked: false });
+        }
         flow.goodput_up.on_acked(now, news.up_acked);
         if let Some(goodput) = self.goodput.as_mut().filter(|_| flow.controlled) {
             goodput.on_traffic(*key, Direction::Down, news.down, flow.segment);
@@ -297,7 +310,7 @@ impl Engine {
             return;
         };
         let flows = &self.flows;
-        if goodput.handle_timeout(now, |key| flows.get(&key)?.law()?.interval()) {
+        if goodput.handle_timeout(now, |key| flows.get(&key)?.law_interval()) {
             for (key, flow) in &mut self.flows {
                 flow.cap = goodput.cap(*key).filter(|_| flow.is_paced());
                 self.changed.insert(*key);
@@ -306,10 +319,11 @@ impl Engine {
     }
 
     /// Decides anew about every flow: the configuration changed.
-    pub fn reload(&mut self, now: Instant, config: Config, judge: &impl Judge) {
+    pub fn reload(&mut self, now: Instant, config: Config, law: LawMaker, judge: &impl Judge) {
         GoodputControl::reconfigure(&mut self.goodput, config.goodput_control);
         let uncontrolled = self.goodput.is_none();
         self.config = config;
+        self.law = law;
         let keys: Vec<FlowKey> = self.flows.keys().copied().collect();
         for key in keys {
             let Some(flow) = self.flows.get_mut(&key) else {
@@ -317,7 +331,7 @@ impl Engine {
             };
             flow.handling = judge.handling(&key);
             if let Some(wireless) = &mut flow.wireless {
-                wireless.set_config(&self.config.law);
+                wireless.set_law(&self.law);
             }
             if uncontrolled {
                 flow.controlled = false;
@@ -368,8 +382,8 @@ impl Engine {
             up: known.up.begun,
             down: known.down.begun,
             interval: interval.filter(|_| known.down.begun),
-            k_hop_delay: flow.law().and_then(RateLaw::k_hop_delay),
-            variation: flow.law().map_or(0.0, RateLaw::variation),
+            k_hop_delay: flow.rate_law().and_then(RateLaw::k_hop_delay),
+            variation: flow.rate_law().map_or(0.0, RateLaw::variation),
             cap: flow.cap,
             paced: known.down.begun && flow.is_paced(),
             queued: usize::try_from(queued).unwrap_or(usize::MAX),
@@ -381,7 +395,7 @@ impl Engine {
             wait: (known.down.begun && flow.is_paced()).then_some(waiting),
             window: None,
             local_retransmissions: 0,
-            samples: flow.law().map_or((0, 0), |law| (law.samples(), law.rejected())),
+            samples: flow.rate_law().map_or((0, 0), |law| (law.samples(), law.rejected())),
             wireless_rtt: flow.wireless.as_ref().and_then(|wireless| wireless.smoothed),
             wired_rtt: known.wired_rtt.or(flow.wired),
             options_written: known.options,
@@ -394,10 +408,11 @@ impl Engine {
     pub fn explain(&self, key: &FlowKey) -> Option<Explanation> {
         let flow = self.flows.get(key)?;
         Some(Explanation {
-            law: flow.law().cloned(),
+            law: flow.wireless.as_ref().map(|wireless| wireless.law().boxed()),
+            law_interval: flow.law_interval(),
             standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(*key)),
             // What was on its way when a segment left is the kernel's knowledge, and is not told.
-            forecast: (flow.law().is_some() && !flow.is_paced()).then_some(Err(Unforeseen::NotMeasured)),
+            forecast: (flow.wireless.is_some() && !flow.is_paced()).then_some(Err(Unforeseen::NotMeasured)),
         })
     }
 

@@ -141,3 +141,16 @@ fn a_host_with_several_flows_lists_them_and_one_with_a_single_flow_is_explained(
     }
     server.stop();
 }
+
+#[test]
+fn another_law_is_named_and_tells_what_it_goes_by() {
+    let mut detail = example::detail();
+    let interval_s = detail.law.take().and_then(|law| law.interval_s);
+    let figures = vec![("least round trip, s".to_owned(), 0.012), ("queue, s".to_owned(), 0.003)];
+    detail.other_law = Some(OtherLaw { name: "delay-rate".to_owned(), interval_s, figures });
+    let text = render(&detail);
+    assert!(text.contains("Set by the law delay-rate."), "{text}");
+    let figures =
+        format!("\nThe law delay-rate: least round trip, s {}; queue, s {}\n", digits(0.012), digits(0.003));
+    assert!(text.contains(&figures), "{text}");
+}

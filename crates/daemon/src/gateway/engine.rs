@@ -106,7 +106,7 @@ impl Engine {
     #[must_use]
     pub fn new(config: Arc<Config>, held_max: usize, hops: Directory) -> Self {
         Self {
-            gateway: Gateway::new(effective(&config, held_max)),
+            gateway: Gateway::new(effective(&config, held_max), config.law.clone()),
             config,
             held_max,
             hops,
@@ -215,6 +215,7 @@ impl Engine {
     pub fn reload(&mut self, now: Instant, config: Arc<Config>) {
         self.config = config;
         self.gateway.set_config(now, effective(&self.config, self.held_max));
+        self.gateway.set_law(self.config.law.clone());
         self.gateway.review(now, |key| share::treatment(&self.config, key));
     }
 
@@ -231,7 +232,7 @@ impl Engine {
 
     /// Forgets all flows and, without a word, what they held: the driver lets that go.
     pub fn begin_anew(&mut self) {
-        self.gateway = Gateway::new(effective(&self.config, self.held_max));
+        self.gateway = Gateway::new(effective(&self.config, self.held_max), self.config.law.clone());
     }
 
     /// How many flows are known.

@@ -1,13 +1,14 @@
 //! What user space does for the connections that the kernel reports, sans I/O: reports in, orders out.
 //!
-//! The law is [`RateLaw`] and [`WirelessPart`], the same code that paces the simulated sender and the user-space TCP.
+//! The law is a [`FlowLaw`], told the round trips of the wireless part ([`WirelessPart`]): the same code that paces at gateways. Its
+//! spacing becomes the rate of a socket; of bursts, windows and marks the kernel's own TCP is in charge.
 //! The driver calls [`Flows::handle_report`] for each report, then [`Flows::poll_order`] until `None`.
 //!
 //! Source: schemes.md 3.2.
 
 use super::layout::{Cookie, Ends, Order, Report, Told};
 use ipnet::IpNet;
-use meshpace_pacing::{AdaptiveConfig, RateLaw, Route, WirelessPart, WirelessSample};
+use meshpace_pacing::{FlowLaw, LawMaker, RoundTrip, Route, WirelessPart, WirelessSample};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -48,7 +49,7 @@ pub struct Connection {
     /// Payload of a full segment.
     pub mss: Bytes,
     /// Its law.
-    pub law: RateLaw,
+    pub law: Box<dyn FlowLaw>,
     /// What is known of its gateway.
     pub part: WirelessPart,
     /// The spacing asked for; `None` asks for none.
@@ -67,10 +68,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    fn new(report: &Report, adopted: bool, config: AdaptiveConfig, hops: u32) -> Self {
-        // A connection in mid-flight is not slowed down to learn about it.
-        let initial_interval = config.initial_interval.filter(|_| !adopted);
-        let law = RateLaw::new(AdaptiveConfig { initial_interval, ..config });
+    fn new(report: &Report, adopted: bool, law: &LawMaker, initial_interval: Span, hops: u32) -> Self {
         Self {
             ends: report.ends,
             since: report.at,
@@ -78,8 +76,9 @@ impl Connection {
             adopted,
             hops,
             mss: report.mss,
-            interval: law.interval(),
-            law,
+            // A connection in mid-flight is not slowed down to learn about it.
+            interval: (!adopted).then_some(initial_interval),
+            law: law.law(),
             part: WirelessPart::default(),
             rtt: None,
             rtt_wired: None,
@@ -98,7 +97,7 @@ impl Connection {
         limit(self.mss, self.interval?)
     }
 
-    fn on_round_trip(&mut self, rtt: Span, rtt_wired: Option<Span>, rate: Rate) {
+    fn on_round_trip(&mut self, now: Instant, rtt: Span, rtt_wired: Option<Span>, rate: Rate) {
         self.reports += 1;
         self.rtt = Some(rtt);
         self.rtt_wired = rtt_wired.or(self.rtt_wired);
@@ -106,9 +105,9 @@ impl Connection {
             WirelessSample::RoundTrip(wireless) => {
                 self.rtt_wireless = Some(wireless);
                 let route = Route::uniform(Some(self.hops), rate);
-                // A rejected sample leaves the spacing as it is; the law counts it.
-                if let Ok(interval) = self.law.on_round_trip(wireless, self.mss, &route) {
-                    self.interval = Some(interval);
+                let trip = RoundTrip { now, rtt: wireless, segment: self.mss, route: &route, sharing: 1 };
+                if let Some(pace) = self.law.on_round_trip(&trip) {
+                    self.interval = pace.spacing;
                 }
             }
             WirelessSample::NoGateway => self.interval = None,
@@ -132,7 +131,9 @@ fn limit(mss: Bytes, interval: Span) -> Option<Rate> {
 /// The connections of this host's applications.
 #[derive(Debug)]
 pub struct Flows {
-    config: AdaptiveConfig,
+    law: LawMaker,
+    /// The spacing before a connection's law has answered.
+    initial_interval: Span,
     way: Way,
     flows: BTreeMap<Cookie, Connection>,
     /// What the kernel has not been told yet; of several orders for a connection the latest.
@@ -142,8 +143,8 @@ pub struct Flows {
 impl Flows {
     /// No connections yet.
     #[must_use]
-    pub const fn new(config: AdaptiveConfig, way: Way) -> Self {
-        Self { config, way, flows: BTreeMap::new(), orders: BTreeMap::new() }
+    pub const fn new(law: LawMaker, initial_interval: Span, way: Way) -> Self {
+        Self { law, initial_interval, way, flows: BTreeMap::new(), orders: BTreeMap::new() }
     }
 
     /// Takes a report of the kernel. One about an unknown connection, whose beginning found the ring full, begins it.
@@ -159,20 +160,19 @@ impl Flows {
             }
             Told::Sample { .. } => true,
         };
-        let (config, way) = (self.config, &self.way);
-        let flow = self
-            .flows
-            .entry(report.cookie)
-            .or_insert_with(|| Connection::new(report, adopted, config, way.hops(report.ends.local.ip())));
+        let Self { law, initial_interval, way, flows, orders } = self;
+        let new =
+            || Connection::new(report, adopted, law, *initial_interval, way.hops(report.ends.local.ip()));
+        let flow = flows.entry(report.cookie).or_insert_with(new);
         flow.active = report.at;
         flow.mss = report.mss;
         if let Told::Sample { rtt, rtt_wired } = report.told {
-            flow.on_round_trip(rtt, rtt_wired, way.rate);
+            flow.on_round_trip(report.at, rtt, rtt_wired, way.rate);
         }
         let order = flow.order();
         if order != flow.ordered {
             flow.ordered = order;
-            self.orders.insert(report.cookie, order);
+            orders.insert(report.cookie, order);
         }
     }
 

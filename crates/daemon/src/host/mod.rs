@@ -134,7 +134,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         way.rate.as_bits_per_sec()
     );
     let mut host = Host {
-        flows: Flows::new(config.host.law, way),
+        flows: Flows::new(config.law, config.host.initial_interval, way),
         program,
         listener,
         signals,

@@ -4,7 +4,7 @@ use super::flows::{Connection, Flows};
 use super::layout::Cookie;
 use crate::Failure;
 use crate::text;
-use meshpace_pacing::WirelessPart;
+use meshpace_pacing::{RateLaw, WirelessPart};
 use meshpace_units::{Histogram, Instant, Rate, Span};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -161,6 +161,7 @@ impl Status {
 impl FlowStatus {
     fn new(flow: &Connection, in_force: Option<Rate>, now: Instant) -> Self {
         let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
+        let law = flow.law.rate_law();
         Self {
             local: flow.ends.local.to_string(),
             remote: flow.ends.remote.to_string(),
@@ -176,13 +177,13 @@ impl FlowStatus {
             rtt_s: seconds(flow.rtt),
             rtt_wired_s: seconds(flow.rtt_wired),
             rtt_wireless_s: seconds(flow.rtt_wireless),
-            k_hop_delay_s: flow.law.k_hop_delay(),
-            variation: flow.law.variation(),
+            k_hop_delay_s: law.and_then(RateLaw::k_hop_delay),
+            variation: law.map_or(0.0, RateLaw::variation),
             interval_s: seconds(flow.interval),
             limit_bps: flow.limit().map(Rate::as_bits_per_sec),
             in_force_bps: in_force.map(Rate::as_bits_per_sec),
-            samples: flow.law.samples(),
-            samples_rejected: flow.law.rejected(),
+            samples: law.map_or(0, RateLaw::samples),
+            samples_rejected: law.map_or(0, RateLaw::rejected),
             samples_discarded: flow.discarded,
             age_s: now.saturating_since(flow.since).as_secs_f64(),
             idle_s: now.saturating_since(flow.active).as_secs_f64(),

@@ -6,8 +6,8 @@ use crate::goodput::Acked;
 use crate::hole::{Duplicate, Hole};
 use crate::incoming::Sack;
 use crate::segment_map::Covered;
-use crate::{Config, DupAck, Retransmissions, Route, WirelessTrip};
-use meshpace_pacing::LinkRates;
+use crate::{Config, DupAck, Retransmissions, Route};
+use meshpace_pacing::{LinkRates, Progress, RoundTrip};
 use meshpace_units::{Bytes, Instant, Seq};
 
 /// How a duplicate ACK is answered.
@@ -22,12 +22,13 @@ pub(crate) enum Answer<P> {
 }
 
 impl<P: Clone> Down<P> {
-    /// A cumulative acknowledgement from the wireless side: round-trip sample, pace, cache.
+    /// A cumulative acknowledgement from the wireless side: round-trip sample, pace, cache. The law is shared by so many flows.
     pub fn on_ack(
         &mut self,
         now: Instant,
         ack: Seq,
         route: impl FnOnce() -> Route,
+        sharing: u32,
         budget: &mut Budget<'_>,
     ) -> Acked {
         let mut latest: Option<(Instant, bool)> = None;
@@ -58,22 +59,31 @@ impl<P: Clone> Down<P> {
             if of_alone == latest {
                 self.base.on_round_trip(now, rtt, hops(&route));
             }
-            if self.judge(&WirelessTrip { now, rtt, segment: self.segment, route: &route }) {
+            if self.wireless.on_round_trip(&RoundTrip {
+                now,
+                rtt,
+                segment: self.segment,
+                route: &route,
+                sharing,
+            }) {
                 self.apply_pace(now);
             }
         }
         Acked { bytes, rtt }
     }
 
-    /// Hands a round trip to the flow's law; true if there is a new pace.
-    fn judge(&mut self, trip: &WirelessTrip<'_>) -> bool {
-        match &mut self.own {
-            Some(own) => {
-                self.wireless.smooth(trip.rtt);
-                own.on_round_trip(trip)
-            }
-            None => self.wireless.on_round_trip(trip.rtt, trip.segment, trip.route),
+    /// Tells the law what an acknowledgement says besides its round trip; true if there is a new pace.
+    pub fn on_progress(&mut self, now: Instant, acked: Bytes, marked: bool) -> bool {
+        let sent_again = self.repairs + self.passed_again;
+        let again = sent_again - core::mem::replace(&mut self.told_again, sent_again);
+        if acked == Bytes::ZERO && again == 0 && !marked {
+            return false;
         }
+        let changes = self.wireless.on_progress(&Progress { now, acked, again, marked });
+        if changes {
+            self.apply_pace(now);
+        }
+        changes
     }
 
     /// A duplicate ACK for the first missing byte.

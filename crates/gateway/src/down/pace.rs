@@ -1,10 +1,8 @@
-//! The pace of a flow: the law's, a law of the driver's, or goodput control's cap; and when the head of the queue may leave.
+//! The pace of a flow: the law's, or goodput control's cap; and when the head of the queue may leave.
 
 use super::Down;
 use crate::WirelessLaw;
-use crate::own_law::{OwnLaw, OwnPace};
 use crate::schedule::Place;
-use alloc::boxed::Box;
 use meshpace_units::{Instant, Span};
 
 impl<P: Clone> Down<P> {
@@ -15,12 +13,7 @@ impl<P: Clone> Down<P> {
 
     /// The law's interval.
     pub fn law_interval(&self) -> Option<Span> {
-        self.own.as_ref().map_or_else(|| self.wireless.law.interval(), |own| own.interval)
-    }
-
-    /// Puts a law of the driver's in place of the configured one, of which the initial interval stays.
-    pub fn pace_by(&mut self, law: Box<dyn OwnLaw>) {
-        self.own = Some(OwnPace::new(law, self.wireless.law.interval()));
+        self.wireless.pace.spacing
     }
 
     /// Where the head of the queue stands.
@@ -43,6 +36,7 @@ impl<P: Clone> Down<P> {
     }
 
     pub(super) fn apply_pace(&mut self, now: Instant) {
+        self.pacer.set_burst(self.wireless.pace.burst);
         self.pacer.set_interval(now, self.interval());
         self.reschedule(now);
     }

@@ -14,7 +14,8 @@ impl<P: Clone> Gateway<P> {
         let down = self.table.get(slot).down.as_ref();
         let watched = down.filter(|down| !down.is_paced());
         Some(Explanation {
-            law: down.map(|down| down.wireless.law.clone()),
+            law: down.map(|down| down.wireless.law().boxed()),
+            law_interval: down.and_then(|down| down.law_interval()),
             standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(slot)),
             forecast: watched.map(|down| self.forecast(now, key, down)),
         })
@@ -29,6 +30,7 @@ impl<P: Clone> Gateway<P> {
         };
         let others = to_host().filter(|(other, down)| other != key && down.outstanding()).count();
         let bases = to_host().map(|(_, down)| down.base);
-        forecast(now, &down.wireless.law, bases, u32::try_from(others + 1).unwrap_or(u32::MAX))
+        let law = down.wireless.law().rate_law().ok_or(Unforeseen::OtherLaw)?;
+        forecast(now, law, bases, u32::try_from(others + 1).unwrap_or(u32::MAX))
     }
 }

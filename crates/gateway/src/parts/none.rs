@@ -3,4 +3,4 @@
 use super::GatewayPart;
 
 pub(super) static PART: GatewayPart =
-    GatewayPart::new("none", "Packets pass the gateway as they come.", "schemes.md 3", |_| None);
+    GatewayPart::new("none", "Packets pass the gateway as they come.", "schemes.md 3", |_, _| None);

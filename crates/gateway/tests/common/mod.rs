@@ -8,7 +8,7 @@ use meshpace_gateway::{
     Action, Config, Endpoint, FlowKey, FlowStats, Gateway, Route, RttOption, Side, TcpView, Treatment,
     Verdict,
 };
-use meshpace_pacing::LinkRates;
+use meshpace_pacing::{AdaptiveConfig, LawMaker, LinkRates, RateLaw};
 use meshpace_tcp::{Flags, Options, Segment};
 use meshpace_units::{Bytes, Ecn, Instant, Rate, Seq, Span};
 
@@ -57,10 +57,30 @@ pub struct Script {
     pub whole: bool,
 }
 
+/// TCP-GAP's law with these parameters.
+pub fn khd(config: AdaptiveConfig) -> LawMaker {
+    LawMaker::own(RateLaw::new(AdaptiveConfig { initial_interval: None, ..config }))
+}
+
+/// The paper's.
+pub fn paper() -> LawMaker {
+    khd(AdaptiveConfig::PAPER)
+}
+
+/// The same, whose pace is that of the latest round trips, however they vary.
+pub fn steady() -> LawMaker {
+    khd(AdaptiveConfig { history: 1, ..AdaptiveConfig::PAPER })
+}
+
 impl Script {
     pub fn new(config: Config) -> Self {
+        Self::by(paper(), config)
+    }
+
+    /// A gateway of that law.
+    pub fn by(law: LawMaker, config: Config) -> Self {
         Self {
-            gateway: Gateway::new(config),
+            gateway: Gateway::new(config, law),
             flow: 1,
             host: None,
             now: Instant::ZERO,
@@ -76,7 +96,12 @@ impl Script {
 
     /// A gateway that saw the handshake of flow 1, opened from the mesh.
     pub fn established(config: Config) -> Self {
-        let mut script = Self::new(config);
+        Self::established_by(paper(), config)
+    }
+
+    /// The same with that law.
+    pub fn established_by(law: LawMaker, config: Config) -> Self {
+        let mut script = Self::by(law, config);
         script.handshake();
         script
     }

@@ -102,11 +102,6 @@ impl Gateways {
         self.find(node).unwrap_or_else(|| panic!("{node:?} is no gateway"))
     }
 
-    /// What the schemes do at gateways.
-    pub(crate) fn machines(&mut self) -> impl Iterator<Item = &mut Gateway<Packet>> {
-        self.all.iter_mut().filter_map(|gateway| gateway.machine.as_mut())
-    }
-
     /// The gateway that a node used when the links were last looked at.
     pub(crate) fn last(&self, node: NodeId) -> Option<u32> {
         self.of_node[node.index()]

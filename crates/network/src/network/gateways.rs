@@ -2,7 +2,7 @@
 
 use super::Network;
 use crate::gateway::GatewayNode;
-use meshpace_gateway::{OwnLawFactory, Side};
+use meshpace_gateway::Side;
 use meshpace_packet::{Host, Packet, PacketId};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
@@ -37,11 +37,6 @@ impl<T: Copy + Debug> Network<T> {
     #[must_use]
     pub fn gateways(&self) -> &[GatewayNode] {
         self.gateways.all()
-    }
-
-    /// A law of the caller's paces what goes into the mesh, at every gateway where a scheme acts; before [`start`](Self::start).
-    pub fn pace_gateways_by(&mut self, law: &OwnLawFactory) {
-        self.gateways.machines().for_each(|machine| machine.pace_by(law.clone()));
     }
 
     /// From now on packets of a real host's bytes do not cross a gateway: they are an [arrival](crate::Step::Arrival) there, although they are

@@ -94,6 +94,7 @@ pub(crate) fn detail() -> Detail {
             interval_s: Some(0.044),
             unreliable: 0,
         }),
+        other_law: None,
         goodput_control: Some(Standing {
             interval_s: 5.0,
             threshold: 1.1,
@@ -217,8 +218,12 @@ impl Running {
                     Request::Page(..) => false,
                     Request::Flow(key, answer) => {
                         let report = flows.iter().find(|flow| flow.stats.key == key).cloned();
-                        let explanation =
-                            meshpace_gateway::Explanation { law: None, standing: None, forecast: None };
+                        let explanation = meshpace_gateway::Explanation {
+                            law: None,
+                            law_interval: None,
+                            standing: None,
+                            forecast: None,
+                        };
                         answer.send(report.map(|report| Box::new(FlowDetail { report, explanation }))).is_ok()
                     }
                     Request::Reload(_, answer) => answer.send(Ok("in force".into())).is_ok(),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ebpf::layout::Half;
 use meshpace_gateway::{Endpoint, Gateway, Rewrite, Side, TcpView, Verdict};
-use meshpace_pacing::{GoodputControlConfig, LinkRates};
+use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
 use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Ecn, Rate, Seq};
 use proptest::prelude::*;
@@ -20,6 +20,12 @@ impl Judge for Everything {
     fn route(&mut self, _: &FlowKey, _: Option<u8>) -> Route {
         route()
     }
+}
+
+/// TCP-GAP's law with so many hops between packets.
+fn khd(n: u32) -> LawMaker {
+    let config = AdaptiveConfig { n, initial_interval: None, ..AdaptiveConfig::PAPER };
+    LawMaker::own(RateLaw::new(config))
 }
 
 const PACE: Handling = Handling::Treat(Treatment::Pace);
@@ -72,7 +78,7 @@ fn without_control() -> Config {
 
 #[test]
 fn a_flow_is_let_through_until_its_first_sample_and_paced_from_then_on() {
-    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
     engine.handle_event(&event(ms(1), 1, Told::Opened), &mut judge);
     // 65,535 bytes of window twice, in packets of 1,488 bytes.
     let unpaced = Pace { interval: None, packets: 88, handling: PACE };
@@ -86,17 +92,17 @@ fn a_flow_is_let_through_until_its_first_sample_and_paced_from_then_on() {
 
 #[test]
 fn several_samples_of_a_batch_are_one_order() {
-    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
     for n in 0..20 {
         engine.handle_event(&event(ms(n), 1, Told::Sample(Span::from_millis(40 + n))), &mut judge);
     }
     assert_eq!(orders(&mut engine).len(), 1);
-    assert_eq!(engine.flow(&key(1)).map(|flow| flow.law().map(RateLaw::samples)), Some(Some(20)));
+    assert_eq!(engine.flow(&key(1)).map(|flow| flow.rate_law().map(RateLaw::samples)), Some(Some(20)));
 }
 
 #[test]
 fn the_receivers_window_bounds_what_may_wait() {
-    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
     let mut opened = event(ms(0), 1, Told::Opened);
     // The last is a quarter of `gap_held_max`: a receiver that announces ever so much cannot take all places.
     for (window, packets) in [(100, 1), (14_880, 20), (1 << 30, 16_384)] {
@@ -109,7 +115,7 @@ fn the_receivers_window_bounds_what_may_wait() {
 
 #[test]
 fn what_is_only_watched_is_measured_too() {
-    let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER), Everything(OBSERVE));
+    let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER, khd(4)), Everything(OBSERVE));
     engine.handle_event(&event(ms(0), 1, Told::Sample(Span::from_millis(40))), &mut judge);
     let Some(Order::Pace(_, pace)) = engine.poll_order() else { panic!("an order") };
     assert_eq!(pace.handling, OBSERVE);
@@ -119,7 +125,7 @@ fn what_is_only_watched_is_measured_too() {
         None,
         "goodput control counts paced flows only"
     );
-    engine.reload(ms(1), Config::PAPER, &Everything(PACE));
+    engine.reload(ms(1), Config::PAPER, khd(4), &Everything(PACE));
     let Some(Order::Pace(_, paced)) = engine.poll_order() else { panic!("an order") };
     assert_eq!((paced.handling, paced.interval), (PACE, pace.interval), "the history is kept");
     assert!(engine.explain(&key(1)).is_some_and(|why| why.standing.is_some()));
@@ -127,18 +133,17 @@ fn what_is_only_watched_is_measured_too() {
 
 #[test]
 fn other_parameters_of_law_and_control_keep_what_was_measured() {
-    let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER), Everything(PACE));
+    let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER, khd(4)), Everything(PACE));
     for n in 0..2 {
         engine.handle_event(&event(ms(n), 1, Told::Sample(Span::from_millis(40))), &mut judge);
     }
     let Some(Order::Pace(_, pace)) = engine.poll_order() else { panic!("an order") };
-    let law = meshpace_pacing::AdaptiveConfig { n: 3, ..Config::PAPER.law };
     let control = GoodputControlConfig { interval: Span::from_secs(7), ..GoodputControlConfig::PAPER };
-    let other = Config { law, goodput_control: Some(control), ..Config::PAPER };
-    engine.reload(ms(2), other, &Everything(PACE));
+    let other = Config { goodput_control: Some(control), ..Config::PAPER };
+    engine.reload(ms(2), other, khd(3), &Everything(PACE));
     assert_eq!(orders(&mut engine), [], "the pace stays until the next round trip");
     let why = engine.explain(&key(1)).expect("a flow");
-    assert_eq!(why.law.map(|law| law.samples()), Some(2));
+    assert_eq!(why.law.and_then(|law| Some(law.rate_law()?.samples())), Some(2));
     assert!(why.standing.is_some(), "still under goodput control");
     engine.handle_event(&event(ms(3), 1, Told::Sample(Span::from_millis(40))), &mut judge);
     let Some(Order::Pace(_, faster)) = engine.poll_order() else { panic!("an order") };
@@ -147,7 +152,7 @@ fn other_parameters_of_law_and_control_keep_what_was_measured() {
 
 #[test]
 fn a_flow_ends_when_the_kernel_says_so_or_no_longer_has_it_or_it_is_silent() {
-    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
     for n in 1..=4 {
         engine.handle_event(&event(ms(0), n, Told::Opened), &mut judge);
     }
@@ -168,7 +173,7 @@ fn a_flow_ends_when_the_kernel_says_so_or_no_longer_has_it_or_it_is_silent() {
 #[test]
 fn a_flood_takes_no_more_places_than_there_are_and_none_of_a_flow_that_is_measured() {
     let config = Config { flows_max: 100, ..Config::PAPER };
-    let (mut engine, mut judge) = (Engine::new(ms(0), config), Everything(PACE));
+    let (mut engine, mut judge) = (Engine::new(ms(0), config, khd(4)), Everything(PACE));
     engine.handle_event(&event(ms(0), 1, Told::Sample(Span::from_millis(40))), &mut judge);
     engine.handle_event(&event(ms(0), 2, Told::WiredSample(Span::from_millis(40))), &mut judge);
     orders(&mut engine);
@@ -196,7 +201,7 @@ fn a_flood_takes_no_more_places_than_there_are_and_none_of_a_flow_that_is_measur
 
 #[test]
 fn what_does_not_cross_the_gateway_is_no_flow() {
-    let (mut engine, mut judge) = (Engine::new(ms(0), without_control()), Everything(PACE));
+    let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
     let here = KernelFlow { ignored: true, ..known(ms(0), 1, 1) };
     engine.handle_flow(ms(1), &key(1), &here, &mut judge);
     assert_eq!((engine.flow_count(), orders(&mut engine)), (0, vec![]));
@@ -204,7 +209,7 @@ fn what_does_not_cross_the_gateway_is_no_flow() {
 
 #[test]
 fn counters_that_start_anew_are_not_a_leap() {
-    let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER), Everything(PACE));
+    let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER, khd(4)), Everything(PACE));
     engine.handle_flow(ms(0), &key(1), &known(ms(0), 5_000, 4_000), &mut judge);
     engine.handle_flow(ms(1), &key(1), &known(ms(1), 700, 600), &mut judge);
     let stats = engine.stats(ms(1), &key(1), &known(ms(1), 700, 600)).expect("known");
@@ -222,8 +227,8 @@ struct Both {
 
 impl Both {
     fn new(config: Config) -> Self {
-        let engine = Engine::new(ms(0), config);
-        Self { gateway: Gateway::new(config), engine, now: ms(0), sent: [0; 2], acked: [0; 2] }
+        let engine = Engine::new(ms(0), config, khd(4));
+        Self { gateway: Gateway::new(config, khd(4)), engine, now: ms(0), sent: [0; 2], acked: [0; 2] }
     }
 
     /// Hands a packet to the gateway and waits until it has left.

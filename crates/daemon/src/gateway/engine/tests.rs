@@ -302,7 +302,7 @@ fn hops_come_from_the_ttl_of_the_packet_that_was_timed() {
     assert_eq!((flow.hops, flow.hop_source), (Some(2), crate::config::HopSource::Ttl));
     assert_eq!(flow.link_rate, Rate::bits_per_sec(2_000_000));
     let detail = w.engine.flow(Instant::ZERO, &flow.stats.key).expect("known");
-    assert_eq!(detail.explanation.law.and_then(|law| Some(law.last()?.k)), Some(2));
+    assert_eq!(detail.explanation.law.and_then(|law| Some(law.rate_law()?.last()?.k)), Some(2));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Scripted reports against the plain formulas.
 
 use super::*;
+use meshpace_pacing::{AdaptiveConfig, RateLaw};
 use proptest::prelude::*;
 
 const MBIT: u64 = 1_000_000;
@@ -10,7 +11,7 @@ fn way() -> Way {
 }
 
 fn flows() -> Flows {
-    Flows::new(AdaptiveConfig::PAPER, way())
+    Flows::new(LawMaker::own(RateLaw::new(AdaptiveConfig::PAPER)), Span::from_millis(50), way())
 }
 
 fn report(cookie: u64, ms: u64, told: Told) -> Report {
@@ -74,7 +75,13 @@ fn differences_that_are_not_positive_and_impossible_delays_change_nothing() {
     // 2 s over 4 hops: FHD = 1.01 s, above the bound of 0.5 s (schemes.md 1.3, rule 4).
     assert_eq!(order(&mut flows, &report(1, 2_000, sample(2_000, Some(0)))), None);
     let (_, flow) = flows.iter().next().unwrap();
-    assert_eq!((flow.discarded, flow.law.rejected(), flow.law.samples()), (3, 1, 1));
+    assert_eq!(
+        {
+            let law = flow.law.rate_law().expect("TCP-GAP's");
+            (flow.discarded, law.rejected(), law.samples())
+        },
+        (3, 1, 1)
+    );
 }
 
 #[test]
