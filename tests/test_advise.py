@@ -15,8 +15,9 @@ from meshpace.advice.errors import AdviceError
 from meshpace.advice.instead import best_gateway
 from meshpace.advice.show import in_words
 from meshpace.advice.traffic import Reach, patterns, sample
-from meshpace.advice.weigh import Answer, Effect, Way, Weighed, way
-from meshpace.stats import Estimate
+from meshpace.advice.weigh import Answer, Effect, Shift, Way, Weighed, way
+from meshpace.advice.weigh import effect as weigh
+from meshpace.advice.where import Where, places
 from test_bad_input import expect_refusal
 
 CHAIN = """\
@@ -92,9 +93,68 @@ def test_the_best_gateway_is_in_the_middle() -> None:
     assert best_gateway(line(4, gateway=1)) is None, "as good as n2"
 
 
+def by(*parts: float | None, margin: float = 0.02) -> Weighed:
+    """A quantity of 1 that changes by these parts, seed by seed."""
+    return Weighed(tuple(None if part is None else (1.0 + part, 1.0) for part in parts), margin)
+
+
+def effect(goodput: Weighed, fairness: Weighed) -> Effect:
+    differences = Weighed(fairness.pairs, fairness.margin, ratio=False)
+    return Effect(goodput, goodput, differences, by(-0.5, 0.5, 0.1))
+
+
+def test_two_tiny_flows_that_double_are_not_the_mesh() -> None:
+    """Percentages averaged over patterns said +171 % where the sums of the same table said +45 %."""
+
+    def runs(*goodputs: float) -> Any:
+        flows = [
+            {"id": str(n), "app": "ftp", "goodput_bps": g, "segments_sent": 100, "loss_ratio": 0.0, "delay_mean_s": 0.1}
+            for n, g in enumerate(goodputs)
+        ]
+        return [{"flows": flows, "aggregate_goodput_bps": sum(goodputs), "jain": 0.5}] * 3
+
+    big = (runs(1.1e6, 0.9e6, 0.8e6), runs(1.0e6, 0.9e6, 0.8e6))
+    tiny = (runs(90e3), runs(15e3))
+    found = weigh([big, tiny, tiny])
+    goodput, middle = found.goodput.change(), found.median_flow.change()
+    assert goodput is not None
+    assert goodput.mean == pytest.approx((2.8e6 + 2 * 90e3) / (2.7e6 + 2 * 15e3) - 1)
+    assert goodput.low == pytest.approx(goodput.mean), "every seed says the same"
+    assert middle is not None
+    assert middle.mean == pytest.approx(0.1), "the median of 1.1, 1, 1, 6, 6"
+    assert found.delay.way() is Way.SAME
+
+
+def test_intervals_of_ratios_come_from_their_logarithms() -> None:
+    found = Weighed(((2.0, 1.0), (1.0, 1.0), (4.0, 1.0)), 0.02).change()
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.mean == pytest.approx(1.0), "the geometric mean"
+    assert (1 + found.low) * (1 + found.high) == pytest.approx((1 + found.mean) ** 2)
+    assert found.low > -1, "less than nothing there is not"
+
+
+def test_nothing_arrives() -> None:
+    gone = Weighed(((0.0, 1.0), (0.0, 2.0)), 0.02)
+    assert (gone.change(), gone.way()) == (Shift(-1.0, -1.0, -1.0), Way.LESS)
+    some = Weighed(((0.0, 1.0), (1.0, 1.0)), 0.02)
+    assert (some.change(), some.way()) == (Shift(-0.5, None, None), Way.OPEN)
+    assert Weighed(((0.0, 0.0), (0.0, 0.0)), 0.02).change() is None, "nor did it without"
+
+
+def test_whose_machines_it_takes() -> None:
+    linux = {"congestion": "cubic", "tcp_profile": "rfc", "pacing": "none", "ack_policy": "delayed"}
+    linux |= {"relay": "fq-codel", "gateway": "none"}
+    assert places({**linux, "gateway": "pacing"}, linux) == (Where.GATEWAY,)
+    assert places({**linux, "gateway": "pacing", "pacing": "wireless-khd"}, linux) == (Where.GATEWAY, Where.HOSTS)
+    assert Where.SERVERS in places({**linux, "pacing": "khd"}, linux), "TCP-AP paces senders, servers among them"
+    assert places({**linux, "relay": "llap"}, linux) == (Where.ROUTERS,)
+
+
 def test_which_way() -> None:
     def at(mean: float, width: float | None) -> Way:
-        return way(Estimate(mean, width, 5), 0.02)
+        return way(Shift(mean, None, None) if width is None else Shift(mean, mean - width, mean + width), 0.02)
 
     assert at(0.05, 0.04) is Way.MORE
     assert at(-0.05, 0.04) is Way.LESS
@@ -112,28 +172,27 @@ def test_which_way() -> None:
 )  # fmt: skip
 def test_answers(goodput: float, fairness: float | None, expected: Answer) -> None:
     def weighed(value: float | None, margin: float) -> Weighed:
-        return Weighed((None, None) if value is None else (value, value, value + 1e-9), margin)
+        return by(*(None, None) if value is None else (value, value, value + 1e-9), margin=margin)
 
-    assert Effect(weighed(goodput, 0.02), weighed(fairness, 0.01), weighed(0.0, 0.05)).answer is expected
-    unsure = Weighed((-0.5, 0.5, 0.1), 0.02)
-    assert Effect(unsure, weighed(None, 0.01), unsure).answer is Answer.OPEN
-    assert Effect(unsure, weighed(0.0, 0.01), unsure).answer is Answer.OPEN
+    assert effect(weighed(goodput, 0.02), weighed(fairness, 0.01)).answer is expected
+    unsure = by(-0.5, 0.5, 0.1)
+    assert effect(unsure, weighed(None, 0.01)).answer is Answer.OPEN
+    assert effect(unsure, weighed(0.0, 0.01)).answer is Answer.OPEN
     # What is plainly worse is said, whatever is not known of the other.
-    assert Effect(weighed(-0.58, 0.02), unsure, unsure).answer is Answer.COSTS
-    assert Effect(unsure, weighed(-0.2, 0.01), unsure).answer is Answer.COSTS
+    assert effect(weighed(-0.58, 0.02), unsure).answer is Answer.COSTS
+    assert effect(unsure, weighed(-0.2, 0.01)).answer is Answer.COSTS
 
 
 def test_the_answer_says_what_falls() -> None:
-    less, more = Weighed((-0.5, -0.5, -0.50001), 0.02), Weighed((0.5, 0.5, 0.50001), 0.02)
-    unsure = Weighed((-0.5, 0.5, 0.1), 0.02)
-    assert in_words(Effect(less, more, unsure)) == "It trades goodput for fairness."
-    assert in_words(Effect(more, less, unsure)) == "It trades fairness for goodput."
-    assert in_words(Effect(less, unsure, unsure)).startswith("No, or a trade: goodput falls for certain")
-    assert in_words(Effect(unsure, less, unsure)).startswith("No, or a trade: flows share less equally for certain")
+    less, more, unsure = by(-0.5, -0.5, -0.50001), by(0.5, 0.5, 0.50001), by(-0.5, 0.5, 0.1)
+    assert in_words(effect(less, more)) == "It trades goodput for fairness."
+    assert in_words(effect(more, less)) == "It trades fairness for goodput."
+    assert in_words(effect(less, unsure)).startswith("No, or a trade: goodput falls for certain")
+    assert in_words(effect(unsure, less)).startswith("No, or a trade: flows share less equally for certain")
 
 
 def advice(cli: Cli, mesh: Path, *options: object) -> Any:
-    done = cli("advise", mesh, "--scheme", "tcp-gap", "--json", *options)
+    done = cli("advise", mesh, "--scheme", "tcp-gap", "--baseline", "newreno", "--json", *options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -146,7 +205,9 @@ def of_paper(name: str, routing: str, duration: str) -> meshpace.Scenario:
 def test_it_agrees_with_the_paper_on_parallel_chains(tmp_path: Path) -> None:
     """docs/reproduction/gap.md, 10.4, 11.4 and delay-parallel-down, ns-2's AODV: +7.7 %, +22.8 %, +735 %."""
     mesh = of_paper("demo-parallel.toml", "aodv", "60s")
-    found = meshpace.advise(mesh, scheme="tcp-gap", nodes=("A1", "A2"), seeds=5, precision="50%", store=tmp_path)
+    found = meshpace.advise(
+        mesh, scheme="tcp-gap", baseline="newreno", nodes=("A1", "A2"), seeds=5, precision="50%", store=tmp_path
+    )
     assert (found.answer, found.best) == ("yes", "tcp-gap")
     change = {p["name"]: p["schemes"]["tcp-gap"]["change"] for p in found.as_json()["patterns"]}
     for pattern, printed in (("2 nodes → B", 0.077), ("B → 2 nodes", 0.228)):
@@ -158,7 +219,7 @@ def test_it_agrees_with_the_paper_on_parallel_chains(tmp_path: Path) -> None:
     assert len(rows) == len(change) + 1
     assert rows[-1]["pattern"] is None
     assert (rows[5]["pattern"], rows[5]["goodput"]) == ("B → 2 nodes", change["B → 2 nodes"]["goodput"]["mean"])
-    assert "<th>TCP-GAP: goodput %</th>" in found._repr_html_()
+    assert "<th>median flow %</th>" in found._repr_html_()
     found.save(tmp_path / "advice.json")
     assert json.loads((tmp_path / "advice.json").read_text()) == found.as_json()
 
@@ -167,7 +228,9 @@ def test_it_agrees_with_the_paper_on_the_cross(tmp_path: Path) -> None:
     """docs/reproduction/gap.md, 18.2, 19.2 and 20.1, static routes: -0.8 %, -4.7 %, Jain's index +0.402."""
     mesh = of_paper("gap-fig18-cross-up.toml", "static", "40s")
     four = ("A1", "A2", "A3", "A4")
-    found = meshpace.advise(mesh, scheme="tcp-gap", nodes=four, seeds=3, precision="90%", store=tmp_path)
+    found = meshpace.advise(
+        mesh, scheme="tcp-gap", baseline="newreno", nodes=four, seeds=3, precision="90%", store=tmp_path
+    )
     change = {p["name"]: p["schemes"]["tcp-gap"]["change"] for p in found.as_json()["patterns"]}
     up, down = change["4 nodes → B1"]["goodput"], change["B1 → 4 nodes"]["goodput"]
     assert up["way"] in ("same", "undecided")
@@ -241,6 +304,12 @@ def test_of_what_another_tool_says_with_a_report(cli: Cli, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert "Would pacing help?" in done.stdout
     assert "roof → internet" in done.stdout
+    told = done.stdout
+    assert told.index("What this cannot know of the mesh") < told.index("Would pacing help?")
+    assert "meshpaced gateway" in told
+    assert "CUBIC over FQ-CoDel" in told
+    for what in ("drop-tail queues instead of FQ-CoDel", "RTS/CTS for every frame", "the gateway at tower"):
+        assert what in told
     page = (tmp_path / "advice.html").read_text()
     told = ("Would pacing help?", '<svg class="topology"', "By pattern of traffic", "both ways")
     for text in (*told, "the gateway at tower instead of shop", "RTS/CTS for every frame", "meshpace run nodes.toml"):
@@ -250,7 +319,8 @@ def test_of_what_another_tool_says_with_a_report(cli: Cli, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (("--scheme", "newreno"), "which is the baseline"),
+        (("--scheme", "newreno", "--baseline", "newreno"), "which is the baseline"),
+        (("--baseline", "tcp-gap"), "which paces already"),
         (("--scheme", "tcp-ap,tcp-ap"), "each scheme once"),
         (("--scheme", "tcpgap"), "tcp-gap"),
         (("--precision", "3"), "--precision"),

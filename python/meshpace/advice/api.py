@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from meshpace.advice.errors import AdviceError
 from meshpace.advice.make import Advice, Question
+from meshpace.advice.where import BASELINE, DEPLOYABLE
 from meshpace.api import Scenario, Scheme, named
 from meshpace.files import replacing
 
@@ -33,8 +34,15 @@ class AdviceResult:
 
     @property
     def best(self) -> str:
-        """The scheme that helps most."""
+        """The scheme that helps most, of those that the mesh's own people can switch on if there is one."""
         return self.advice.best()
+
+    @property
+    def unknown(self) -> list[str]:
+        """What no simulation of this file can know of the mesh, in sentences."""
+        from meshpace.advice.show import unknown
+
+        return unknown(self.advice)
 
     @property
     def told(self) -> list[str]:
@@ -52,8 +60,8 @@ class AdviceResult:
     def table(self) -> pa.Table:
         """As an Arrow table: a row a pattern of traffic and scheme, with what the scheme changes there.
 
-        ``goodput`` and ``delay`` are parts of the baseline's, ``jain`` a difference, each with its 95 % half-width
-        (``_ci95``); None where nothing can be said. The pattern None is the mean over all.
+        ``goodput``, ``median_flow`` and ``delay`` are parts of the baseline's, ``jain`` a difference, each with the
+        ends of its 95 % interval (``_low``, ``_high``); None where nothing can be said. The pattern None is over all.
         """
         import pyarrow as pa
 
@@ -65,12 +73,17 @@ class AdviceResult:
         rows = []
         for pattern, scheme, effect in cells:
             row: dict[str, Any] = {"pattern": None if pattern is None else pattern.name, "scheme": scheme}
-            weighed = {"goodput": effect.goodput, "jain": effect.fairness, "delay": effect.delay}
+            weighed = {
+                "goodput": effect.goodput, "median_flow": effect.median_flow, "jain": effect.fairness,
+                "delay": effect.delay,
+            }  # fmt: skip
             for name, change in ((name, one.change()) for name, one in weighed.items()):
                 row[name] = None if change is None else change.mean
-                row[f"{name}_ci95"] = None if change is None else change.half_width
+                row[f"{name}_low"] = None if change is None else change.low
+                row[f"{name}_high"] = None if change is None else change.high
             rows.append({**row, "answer": str(effect.answer)})
-        numbers = [(f"{name}{end}", pa.float64()) for name in ("goodput", "jain", "delay") for end in ("", "_ci95")]
+        names = ("goodput", "median_flow", "jain", "delay")
+        numbers = [(f"{name}{end}", pa.float64()) for name in names for end in ("", "_low", "_high")]
         text = [("pattern", pa.string()), ("scheme", pa.string())]
         return pa.Table.from_pylist(rows, pa.schema([*text, *numbers, ("answer", pa.string())]))
 
@@ -98,15 +111,11 @@ class AdviceResult:
         return render(report(self.advice))
 
     def _repr_html_(self) -> str:
-        from meshpace.advice.show import HEADS, OVER_ALL, overall_rows, pattern_rows, title
-        from meshpace.study.model import scheme_name
+        from meshpace.advice.show import OVER_ALL, OVERALL_HEADS, PATTERN_HEADS, overall_rows, pattern_rows, title
 
-        schemes = [scheme_name(scheme) for scheme in self.advice.question.schemes]
-        heads = ["traffic", "hops", f"{scheme_name(self.advice.question.baseline)} kbit/s"]
-        heads += [f"{scheme}: {head}" for scheme in schemes for head in HEADS]
-        told = "".join(f"<p>{escape(line)}</p>" for line in self.told)
-        overall = _table(["", *HEADS, "does it help?", ""], list(overall_rows(self.advice)))
-        patterns = _table(heads, list(pattern_rows(self.advice)))
+        told = "".join(f"<p>{escape(line)}</p>" for line in (*self.unknown, *self.told))
+        overall = _table(OVERALL_HEADS, list(overall_rows(self.advice)))
+        patterns = _table(PATTERN_HEADS, list(pattern_rows(self.advice)))
         return f"{told}<p><b>{escape(OVER_ALL)}</b></p>{overall}<p><b>{escape(title(self.advice))}</b></p>{patterns}"
 
 
@@ -117,8 +126,8 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def advise(
-    mesh: Scenario | str | Path | Sequence[str | Path], *, scheme: Scheme | Sequence[Scheme] = ("tcp-gap", "tcp-ap"),
-    baseline: str = "newreno", nodes: int | Sequence[str] = 3, seeds: int = 5, precision: str = "3%",
+    mesh: Scenario | str | Path | Sequence[str | Path], *, scheme: Scheme | Sequence[Scheme] = DEPLOYABLE,
+    baseline: str = BASELINE, nodes: int | Sequence[str] = 3, seeds: int = 5, precision: str = "3%",
     budget_s: float = 3600.0, gateway: str | None = None, rate: str | None = None, routing: str | None = None,
     store: str | Path = "store", threads: int | None = None, executor: str = "threads",
 ) -> AdviceResult:  # fmt: skip

@@ -18,7 +18,6 @@ from meshpace.study.executors import workers
 from meshpace.study.store import Store
 from meshpace.sweeps.model import Source
 
-SCHEMES = ("tcp-gap", "tcp-ap")
 _NODES = 1000
 
 

@@ -7,14 +7,16 @@ The runs are those of sweeps whose varied key is ``flow``: they come from the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from meshpace import engine
 from meshpace.advice.errors import AdviceError
 from meshpace.advice.instead import Change, changes
 from meshpace.advice.traffic import Pattern, Reach, chosen, patterns, reach, sample, wired_end
-from meshpace.advice.weigh import Answer, Effect, effect, together
+from meshpace.advice.weigh import Answer, Beside, Effect, effect
+from meshpace.advice.where import BASELINE, DEPLOYABLE, Where, paceable, parts, places, settings
 from meshpace.engine import Job
 from meshpace.formula import Formula
 from meshpace.results import RunResult
@@ -36,15 +38,15 @@ class Question:
     """What advice is asked for."""
 
     source: Source
-    schemes: tuple[str, ...]
-    baseline: str
-    nodes: int | tuple[str, ...]
+    schemes: tuple[str, ...] = DEPLOYABLE
+    baseline: str = BASELINE
+    nodes: int | tuple[str, ...] = 3
     """How many stand for the others, or which."""
-    seeds: int
+    seeds: int = 5
     """At least."""
-    precision: float
+    precision: float = 0.03
     """Half-width of the mean change of goodput, as a part of the baseline, until which seeds are added."""
-    budget_s: float
+    budget_s: float = 3600.0
     settings: tuple[str, ...] = ()
     formulas: tuple[type[Formula], ...] = ()
     """Schemes that are formulas in Python, among ``schemes``."""
@@ -71,6 +73,8 @@ class Advice:
     schemes: Swept
     instead: dict[Change, Swept]
     tally: Tally
+    where: dict[str, tuple[Where, ...]]
+    """Of each scheme: whose machines it takes."""
     ended: bool = False
     """Whether the budget ended before all was precise enough."""
 
@@ -94,23 +98,33 @@ class Advice:
 
     def of_scheme(self, pattern: Pattern, scheme: str) -> Effect:
         """What a scheme does to a pattern."""
-        return effect(self.schemes.runs[self.cell(pattern, scheme)], self.baseline(pattern))
+        return effect([self._of_scheme(pattern, scheme)])
 
     def of_change(self, pattern: Pattern, change: Change) -> Effect:
         """What a change does to a pattern."""
-        found = self.instead[change].runs[self.cell(pattern, self.question.baseline)]
-        return effect(found, self.baseline(pattern))
+        return effect([self._of_change(pattern, change)])
 
     def scheme(self, scheme: str) -> Effect:
         """Over all patterns."""
-        return together([self.of_scheme(pattern, scheme) for pattern in self.patterns])
+        return effect([self._of_scheme(pattern, scheme) for pattern in self.patterns])
 
     def change(self, change: Change) -> Effect:
         """Over all patterns."""
-        return together([self.of_change(pattern, change) for pattern in self.patterns])
+        return effect([self._of_change(pattern, change) for pattern in self.patterns])
+
+    def _of_scheme(self, pattern: Pattern, scheme: str) -> Beside:
+        return self.schemes.runs[self.cell(pattern, scheme)], self.baseline(pattern)
+
+    def _of_change(self, pattern: Pattern, change: Change) -> Beside:
+        found = self.instead[change].runs[self.cell(pattern, self.question.baseline)]
+        return found, self.baseline(pattern)
+
+    def deployable(self, scheme: str) -> bool:
+        """Whether the mesh's own people can switch it on."""
+        return Where.SERVERS not in self.where[scheme]
 
     def best(self) -> str:
-        """The scheme that helps most."""
+        """The scheme that helps most, of those that the mesh's own people can switch on if there is one."""
         order = list(Answer)
 
         def place(scheme: str) -> tuple[int, float]:
@@ -118,7 +132,8 @@ class Advice:
             gain = found.goodput.change()
             return order.index(found.answer), -math.inf if gain is None else -gain.mean
 
-        return min(self.question.schemes, key=place)
+        schemes = self.question.schemes
+        return min([scheme for scheme in schemes if self.deployable(scheme)] or schemes, key=place)
 
 
 def advise(question: Question, store: Store, workers: Workers) -> Advice:
@@ -130,9 +145,14 @@ def advise(question: Question, store: Store, workers: Workers) -> Advice:
         OSError: the store cannot be written.
     """
     asked = replace(question, settings=(*question.settings, *_timed(question)))
-    resolved = engine.resolve(Job(asked.source.name, asked.source.text, asked.settings, asked.baseline))
+    job = Job(asked.source.name, asked.source.text, asked.settings, asked.baseline)
+    resolved, before = engine.resolve(job), parts(job, asked.baseline)
+    if DEPLOYABLE[0] in asked.schemes:
+        paceable(asked.baseline, before)
+        asked = replace(asked, settings=(*asked.settings, *settings(asked.baseline)))
     mesh = reach(resolved)
-    tried, refused = _able(asked, changes(resolved, asked.source.text, mesh))
+    where = _where(asked, before)
+    tried, refused = _able(asked, changes(resolved, asked.source.text, mesh, asked.baseline, before))
     if isinstance(asked.nodes, int):
         nodes = sample(mesh, asked.nodes, but={node for change in tried for node in change.moves_to})
     else:
@@ -142,7 +162,7 @@ def advise(question: Question, store: Store, workers: Workers) -> Advice:
     while True:
         schemes, instead, made = _run(asked, found, tried, seeds, store, workers)
         tally = _after(tally, made)
-        advice = Advice(asked, mesh, resolved, found, tried, refused, schemes, instead, tally)
+        advice = Advice(asked, mesh, resolved, found, tried, refused, schemes, instead, tally, where)
         more = _lacking(advice, question.precision)
         if not more:
             return advice
@@ -152,6 +172,22 @@ def advise(question: Question, store: Store, workers: Workers) -> Advice:
             return advice
         spent += expected
         seeds += more
+
+
+def _where(asked: Question, before: Mapping[str, Any]) -> dict[str, tuple[Where, ...]]:
+    """Of formulas by what they decide, of other schemes by their parts."""
+    job = Job(asked.source.name, asked.source.text, asked.settings)
+    found = {}
+    for scheme in asked.schemes:
+        own = next((formula for formula in asked.formulas if formula.scheme_name() == scheme), None)
+        if own is None:
+            found[scheme] = places(parts(job, scheme), before)
+            continue
+        sender, receiver, *_ = own.decides()
+        based = places(parts(job, own.base), before)
+        ends = (Where.HOSTS, Where.SERVERS) if sender or receiver else ()
+        found[scheme] = tuple(place for place in Where if place in (*based, *ends))
+    return found
 
 
 def _able(asked: Question, found: Sequence[Change]) -> tuple[tuple[Change, ...], tuple[tuple[Change, str], ...]]:

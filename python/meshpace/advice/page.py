@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from meshpace import engine
 from meshpace.advice.make import Advice
-from meshpace.advice.show import HEADS, OVER_ALL, overall_rows, pattern_rows, told
+from meshpace.advice.show import OVER_ALL, OVERALL_HEADS, PATTERN_HEADS, overall_rows, pattern_rows, told, unknown
+from meshpace.advice.where import shown
 from meshpace.report.model import Chart, Report, Section, Series, Table, View
-from meshpace.study.model import scheme_name
-from meshpace.study.quantities import DELAY, GOODPUT, JAIN, Quantity
+from meshpace.study.quantities import GOODPUT, JAIN, Quantity
 from meshpace.study.record import running
+from meshpace.sweeps.delays import DELAYS
 from meshpace.sweeps.page import drawn, film
 
 _FILMED = 3
@@ -26,11 +27,11 @@ def report(advice: Advice) -> Report:
     commands += [swept.command(cell) for swept in advice.instead.values() for cell in swept.runs]
     return Report(
         title=f"Advice on {advice.resolved['name']}",
-        lead=answer,
+        lead=" ".join([*unknown(advice), answer]),
         facts=(
             ("engine", str(running())),
             ("gateway", advice.gateway),
-            ("compared with", scheme_name(question.baseline)),
+            ("compared with", shown(question.baseline)),
             ("patterns of traffic", str(len(advice.patterns))),
             ("seeds", str(advice.seeds)),
             ("runs", f"{len(runs):,}"),
@@ -42,7 +43,7 @@ def report(advice: Advice) -> Report:
                 title="What it comes to",
                 lead=" ".join(rest[:-1]),
                 tables=(_overall(advice), _patterns(advice)),
-                views=tuple(_view(advice, quantity) for quantity in (GOODPUT, JAIN, DELAY)),
+                views=tuple(_view(advice, quantity) for quantity in (GOODPUT, JAIN, *DELAYS)),
                 commands=tuple(commands),
                 notes=(rest[-1],),
             ),
@@ -54,13 +55,11 @@ def report(advice: Advice) -> Report:
 
 
 def _overall(advice: Advice) -> Table:
-    return Table(OVER_ALL, ("", *HEADS, "does it help?", ""), tuple(overall_rows(advice)))
+    return Table(OVER_ALL, OVERALL_HEADS, tuple(overall_rows(advice)))
 
 
 def _patterns(advice: Advice) -> Table:
-    heads = [f"{scheme_name(scheme)}\n{head}" for scheme in advice.question.schemes for head in HEADS]
-    first = ("traffic", "hops", f"{scheme_name(advice.question.baseline)}\nkbit/s")
-    return Table("By pattern of traffic", (*first, *heads), tuple(pattern_rows(advice)))
+    return Table("By pattern of traffic", PATTERN_HEADS, tuple(pattern_rows(advice)), keys=4)
 
 
 def _view(advice: Advice, quantity: Quantity) -> View:
@@ -68,7 +67,7 @@ def _view(advice: Advice, quantity: Quantity) -> View:
     shared = [p for p in advice.patterns if quantity is not JAIN or len(p.flows) > 1]
     series = tuple(
         Series(
-            scheme_name(scheme),
+            shown(scheme),
             tuple(advice.schemes.estimate(advice.cell(pattern, scheme), quantity) for pattern in shared),
             tuple(advice.schemes.command(advice.cell(pattern, scheme)) for pattern in shared),
         )

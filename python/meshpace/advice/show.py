@@ -11,91 +11,129 @@ from rich.table import Table
 from meshpace.advice.instead import Change
 from meshpace.advice.make import Advice
 from meshpace.advice.traffic import Pattern
-from meshpace.advice.weigh import Answer, Effect, Way, Weighed
+from meshpace.advice.weigh import Answer, Effect, Shift, Way, Weighed
+from meshpace.advice.where import SHORT, TOOLS, shown
+from meshpace.advice.where import in_words as places_in_words
 from meshpace.cli.tables import show
 from meshpace.cli.terminal import console
 from meshpace.stats import Estimate
-from meshpace.study.model import scheme_name
-from meshpace.study.quantities import DELAY, GOODPUT, JAIN, Quantity
+from meshpace.study.quantities import GOODPUT, JAIN, Quantity
 from meshpace.study.record import running
+from meshpace.sweeps.delays import DELAYS
+from meshpace.sweeps.delays import told as starved_told
 
-HEADS = ("goodput %", "Jain's index", "delay %")
+HEADS = ("goodput %", "median flow %", "Jain's index", "delay %")
 """What an effect is told by."""
 READING = (
-    "Changes are to {baseline}, paired by seed, means with 95 % confidence intervals; * is certain though it is one of "
-    "many patterns (Bonferroni). Goodput is that of all flows together, delay one way."
+    "Changes are to {baseline}, paired by seed, with 95 % confidence intervals (of ratios: from their logarithms); * "
+    "is certain though it is one of many patterns (Bonferroni). Goodput is the ratio of sums over all flows, beside it "
+    "the median of the flows' own ratios; delay is one way, mean over packets."
 )
 
 
 def print_advice(advice: Advice) -> None:
-    """The patterns, what it comes to over all of them, and the answer."""
+    """What it cannot know, the patterns, what it comes to over all of them, and the answer."""
     terminal = console()
+    for line in unknown(advice):
+        terminal.print(line, highlight=False, soft_wrap=True, markup=False)
     terminal.print(by_pattern(advice))
     terminal.print(over_all(advice))
     for line in told(advice):
         terminal.print(line, highlight=False, soft_wrap=True, markup=False)
 
 
+def unknown(advice: Advice) -> list[str]:
+    """What no simulation of this file can know of the mesh: it stands before the answer."""
+    resolved = advice.resolved
+    radio, mesh = resolved["radio"], resolved["mesh"]
+    assert isinstance(radio, dict)
+    assert isinstance(mesh, list)
+    links = bool(resolved["radio_links"])
+    lines = [
+        "What this cannot know of the mesh: other networks on the channel, weather, traffic beside the bulk flows that "
+        "it tries, and rates that adapt (each link keeps its own)."
+    ]
+    if links and not any(node["placed"] for node in mesh):
+        lines.append(
+            "Links are those of the file: two nodes without one neither hear nor disturb each other here, and on the "
+            "air they may."
+        )
+    elif not links:
+        lines.append(
+            f"Who hears whom is by distance, {radio['tx_range_m']:g} m at the most: no walls, no trees, no antennas."
+        )
+    lines.append(
+        f"It takes for granted what all nodes run today: {shown(advice.question.baseline)} (--baseline says otherwise)."
+    )
+    return lines
+
+
 def by_pattern(advice: Advice) -> Table:
-    """A row a pattern of traffic: what there is, and what each scheme changes."""
-    schemes = advice.question.schemes
+    """A row a pattern of traffic and scheme: what there is, and what the scheme changes."""
     table = Table(title=title(advice), title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("traffic")
-    table.add_column("hops", justify="right")
-    table.add_column(f"{scheme_name(advice.question.baseline)}\nkbit/s", justify="right")
-    for scheme in schemes:
-        for number, head in enumerate(HEADS):
-            table.add_column(f"{scheme_name(scheme) if number == 0 else ''}\n{head}", justify="right", no_wrap=True)
+    for number, head in enumerate(PATTERN_HEADS):
+        table.add_column(head, justify="left" if number in _WORDS else "right", no_wrap=number > 0)
     for row in pattern_rows(advice):
         table.add_row(*row)
     return table
 
 
+_WORDS = (0, 3)
+
+
+PATTERN_HEADS = ("traffic", "hops", "without\nkbit/s", "with", HEADS[0], *HEADS[2:])
+"""Of :func:`pattern_rows`."""
+
+
 def title(advice: Advice) -> str:
     """What was asked."""
-    return f"{advice.resolved['name']}: gateway {advice.gateway}, {advice.seeds} seeds"
+    gateways = [advice.mesh.ids[node] for node in advice.mesh.gateways]
+    return f"{advice.resolved['name']}: gateway{'s' * (len(gateways) > 1)} {', '.join(gateways)}, {advice.seeds} seeds"
 
 
 def pattern_rows(advice: Advice) -> Iterator[tuple[str, ...]]:
     """The cells of :func:`by_pattern`."""
     for pattern in advice.patterns:
         goodput = _estimate(advice, pattern, advice.question.baseline, GOODPUT)
-        cells = [cell for s in advice.question.schemes for cell in effect_cells(advice.of_scheme(pattern, s), advice)]
-        hops = ", ".join(map(str, pattern.hops))
-        yield (pattern.name, hops, show(goodput, (GOODPUT.factor, GOODPUT.decimals)), *cells)
+        head = (pattern.name, ", ".join(map(str, pattern.hops)), show(goodput, (GOODPUT.factor, GOODPUT.decimals)))
+        for number, scheme in enumerate(advice.question.schemes):
+            # The median flow is told over all patterns: most of them have one flow.
+            changed, _, *cells = effect_cells(advice.of_scheme(pattern, scheme), advice)
+            yield (*(head if number == 0 else ("", "", "")), SHORT.get(scheme) or shown(scheme), changed, *cells)
 
 
 def over_all(advice: Advice) -> Table:
-    """A row a scheme and a row a change: the mean over all patterns."""
+    """A row a scheme and a row a change, over all patterns."""
     table = Table(title=OVER_ALL, title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("")
-    for head in (*HEADS, "does it help?"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("")
+    for number, head in enumerate(OVERALL_HEADS):
+        table.add_column(head, justify="right" if head in HEADS else "left", no_wrap=number > 0)
     for row in overall_rows(advice):
         table.add_row(*row)
     return table
 
 
 OVER_ALL = "Over all patterns: pacing, and what else could be done instead"
+OVERALL_HEADS = ("what, and where", *HEADS, "does it help?")
 
 
 def overall_rows(advice: Advice) -> Iterator[tuple[str, ...]]:
     """The cells of :func:`over_all`."""
     for scheme in advice.question.schemes:
         found = advice.scheme(scheme)
-        yield (scheme_name(scheme), *effect_cells(found), str(found.answer), "")
+        where = "" if scheme in SHORT else f"\n  {places_in_words(advice.where[scheme])}"
+        yield (f"{shown(scheme)}{where}", *effect_cells(found), str(found.answer))
     for change in _ranked(advice):
         found = advice.change(change)
-        yield (change.what, *effect_cells(found), str(found.answer), change.caveat)
+        yield (f"{change.what}\n  {change.where}", *effect_cells(found), str(found.answer))
 
 
-def effect_cells(found: Effect, advice: Advice | None = None) -> tuple[str, str, str]:
-    """Goodput, fairness, delay; with the advice marked where they are certain among its patterns."""
+def effect_cells(found: Effect, advice: Advice | None = None) -> tuple[str, str, str, str]:
+    """Goodput, the median flow, fairness, delay; with the advice marked where they are certain among its patterns."""
     among = None if advice is None else len(advice.patterns)
     return (
-        _signed(found.goodput, 100, 1, among),
-        _signed(found.fairness, 1, 3, among),
+        _signed(found.goodput, 100, 0, among),
+        _signed(found.median_flow, 100, 0, among),
+        _signed(found.fairness, 1, 2, among),
         _signed(found.delay, 100, 0, among),
     )
 
@@ -109,9 +147,11 @@ def _signed(weighed: Weighed, factor: float, decimals: int, among: int | None) -
     return f"{text} *" if certain else text
 
 
-def _plain(value: Estimate, factor: float, decimals: int) -> str:
+def _plain(value: Shift, factor: float, decimals: int) -> str:
     text = f"{value.mean * factor:+,.{decimals}f}"
-    return text if value.half_width is None else f"{text} ± {value.half_width * factor:,.{decimals}f}"
+    if value.low is None or value.high is None:
+        return text
+    return f"{text} ({value.low * factor:+,.{decimals}f}, {value.high * factor:+,.{decimals}f})"
 
 
 def _ranked(advice: Advice) -> list[Change]:
@@ -127,24 +167,44 @@ def _ranked(advice: Advice) -> list[Change]:
 def told(advice: Advice) -> list[str]:
     """The answer in sentences."""
     best = advice.best()
-    found, name = advice.scheme(best), scheme_name(best)
-    lines = [f"Would pacing help? {in_words(found)} {name}: {_words(found)}."]
+    found = advice.scheme(best)
+    lines = [f"Would pacing help? {in_words(found)} {_switched(advice, best)}: {_words(found)}."]
+    lines += [
+        f"{_switched(advice, scheme)}: {_words(advice.scheme(scheme))}."
+        for scheme in advice.question.schemes
+        if scheme != best
+    ]
     lines += _where(advice, best)
     better = [change for change in _ranked(advice) if _beats(advice.change(change), found)]
     if better:
-        what = "; ".join(f"{change.what} ({_words(advice.change(change))})" for change in better)
+        what = "; ".join(f"{change.what}, at {change.where} ({_words(advice.change(change))})" for change in better)
         lines.append(f"What gives more goodput than that: {what}.")
     else:
         lines.append("Nothing else that was tried gives more goodput for certain.")
+    lines += [f"{change.what}: {change.caveat}." for change in _ranked(advice) if change.caveat]
     lines += [f"Not tried: {change.what}: {reason}" for change, reason in advice.refused]
+    lines += starved_told(
+        (pattern.name, advice.baseline(pattern)) for pattern in advice.patterns if len(pattern.flows) > 1
+    )
     if found.answer in (Answer.OPEN, Answer.COSTS):
         lines.append("More seeds would decide it (--seeds, --precision).")
     if advice.ended:
         lines.append(
             "The budget ended before the precision was reached; the same command with a larger --budget goes on."
         )
-    lines.append(READING.format(baseline=scheme_name(advice.question.baseline)))
+    lines.append(READING.format(baseline=shown(advice.question.baseline)))
     return lines
+
+
+def _switched(advice: Advice, scheme: str) -> str:
+    """A scheme and whose machines it takes."""
+    name = shown(scheme)
+    if scheme in TOOLS:
+        return f"{name[:1].upper()}{name[1:]} ({TOOLS[scheme]})"
+    where = places_in_words(advice.where[scheme])
+    if not advice.deployable(scheme):
+        return f"{name[:1].upper()}{name[1:]}, which {where} would have to run"
+    return f"{name[:1].upper()}{name[1:]} (switched on at {where})"
 
 
 def in_words(found: Effect) -> str:
@@ -168,12 +228,16 @@ def in_words(found: Effect) -> str:
 def _words(found: Effect) -> str:
     parts = []
     for weighed, name, factor, decimals, unit in (
-        (found.goodput, "goodput", 100, 1, " %"),
-        (found.fairness, "Jain's index", 1, 3, ""),
+        (found.goodput, "goodput", 100, 0, " %"),
+        (found.median_flow, "of the median flow", 100, 0, " %"),
+        (found.fairness, "Jain's index", 1, 2, ""),
         (found.delay, "delay", 100, 0, " %"),
     ):
-        if (value := weighed.change()) is not None:
-            parts.append(f"{name} {_plain(value, factor, decimals)}{unit}")
+        value = weighed.change()
+        if value is None:
+            continue
+        gone = weighed.ratio and value.high == -1.0
+        parts.append(f"{name}: nothing arrives" if gone else f"{name} {_plain(value, factor, decimals)}{unit}")
     return ", ".join(parts) or "nothing arrives without it"
 
 
@@ -188,7 +252,7 @@ def _where(advice: Advice, scheme: str) -> list[str]:
             moved = [
                 f"{name} {_plain(value, factor, decimals)}{unit}"
                 for weighed, name, factor, decimals, unit in (
-                    (found.goodput, "goodput", 100, 1, " %"), (found.fairness, "Jain's index", 1, 3, ""),
+                    (found.goodput, "goodput", 100, 0, " %"), (found.fairness, "Jain's index", 1, 2, ""),
                 )
                 if weighed.way(count) is way and (value := weighed.change()) is not None
             ]  # fmt: skip
@@ -202,11 +266,9 @@ def _where(advice: Advice, scheme: str) -> list[str]:
 def _beats(one: Effect, other: Effect) -> bool:
     """Whether one's change of goodput lies above the other's, intervals apart, and above none."""
     first, second = one.goodput.change(), other.goodput.change()
-    if first is None or first.half_width is None or one.goodput.way() is not Way.MORE:
+    if first is None or first.low is None or one.goodput.way() is not Way.MORE:
         return False
-    if second is None or second.half_width is None:
-        return True
-    return first.mean - first.half_width > second.mean + second.half_width
+    return second is None or second.high is None or first.low > second.high
 
 
 def as_json(advice: Advice) -> dict[str, Any]:
@@ -221,14 +283,18 @@ def as_json(advice: Advice) -> dict[str, Any]:
         "seeds": advice.seeds,
         "runs": {"made": tally.made, "stored": tally.stored, "others": tally.others},
         "ended": advice.ended,
+        "unknown": unknown(advice),
         "answer": str(advice.scheme(advice.best()).answer),
         "best": advice.best(),
         "told": told(advice),
         "patterns": [_pattern_json(advice, pattern) for pattern in advice.patterns],
-        "schemes": {scheme: _effect_json(advice.scheme(scheme)) for scheme in question.schemes},
+        "schemes": {
+            scheme: {"where": list(map(str, advice.where[scheme])), **_effect_json(advice.scheme(scheme))}
+            for scheme in question.schemes
+        },
         "instead": [
-            {"what": change.what, "settings": list(change.settings), "caveat": change.caveat or None,
-             **_effect_json(advice.change(change))}
+            {"what": change.what, "where": str(change.where), "settings": list(change.settings),
+             "caveat": change.caveat or None, **_effect_json(advice.change(change))}
             for change in _ranked(advice)
         ],
         "not_tried": [{"what": change.what, "reason": reason} for change, reason in advice.refused],
@@ -236,14 +302,14 @@ def as_json(advice: Advice) -> dict[str, Any]:
 
 
 def _pattern_json(advice: Advice, pattern: Pattern) -> dict[str, Any]:
-    baseline = advice.question.baseline
+    baseline, shown_quantities = advice.question.baseline, (GOODPUT, JAIN, *DELAYS)
     ends = zip(pattern.flows, pattern.hops, strict=True)
     return {
         "name": pattern.name,
         "flows": [{"from": source, "to": sink, "hops": hops} for (source, sink), hops in ends],
         "schemes": {
             scheme: {
-                "quantities": {q.name: _pair(_estimate(advice, pattern, scheme, q)) for q in (GOODPUT, JAIN, DELAY)},
+                "quantities": {q.name: _pair(_estimate(advice, pattern, scheme, q)) for q in shown_quantities},
                 "change": None if scheme == baseline else _effect_json(advice.of_scheme(pattern, scheme)),
                 "command": advice.schemes.command(advice.cell(pattern, scheme)),
             }
@@ -257,13 +323,20 @@ def _estimate(advice: Advice, pattern: Pattern, scheme: str, quantity: Quantity)
 
 
 def _effect_json(found: Effect) -> dict[str, Any]:
+    weighed = {
+        "goodput": found.goodput, "median_flow": found.median_flow, "jain": found.fairness, "delay": found.delay
+    }  # fmt: skip
     return {
         "answer": str(found.answer),
         **{
-            name: None if (value := weighed.change()) is None else {**(_pair(value) or {}), "way": str(weighed.way())}
-            for name, weighed in (("goodput", found.goodput), ("jain", found.fairness), ("delay", found.delay))
+            name: None if (value := one.change()) is None else {**_shift(value), "way": str(one.way())}
+            for name, one in weighed.items()
         },
     }
+
+
+def _shift(value: Shift) -> dict[str, float | None]:
+    return {"mean": value.mean, "low": value.low, "high": value.high, "ci95": value.half_width}
 
 
 def _pair(value: Estimate | None) -> dict[str, float | None] | None:

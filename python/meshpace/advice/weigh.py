@@ -1,16 +1,23 @@
-"""What a change does to a mesh, in numbers: paired by seed, as parts of what there is without it."""
+"""What a change does to a mesh, in numbers: paired by seed, as ratios to what there is without it.
+
+Goodput is told twice. The ratio of sums says what the mesh carries; it does not ask who gets it. The median flow's
+ratio says what happens to the one in the middle; two flows of 15 kbit/s that double do not move it. Intervals of ratios
+come from their logarithms, which are symmetric where ratios are not.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from meshpace.results import RunResult
 from meshpace.stats import Estimate, estimate
-from meshpace.study.quantities import DELAY, GOODPUT, JAIN, Quantity
-from meshpace.study.rules import NO_FAIRNESS, NO_GAIN, bounds
+from meshpace.study.quantities import GOODPUT, JAIN
+from meshpace.study.rules import NO_FAIRNESS, NO_GAIN
+from meshpace.sweeps.delays import DELAY
 
 NO_DELAY = 0.05
 """A delay that changes by less is the same."""
@@ -38,30 +45,73 @@ class Answer(StrEnum):
     NO = "no"
 
 
-def way(value: Estimate | None, margin: float) -> Way:
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """By how much something changes, as a part of what it was or as a difference; its 95 % interval if it has one."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+    @property
+    def half_width(self) -> float | None:
+        """To the farther end of the interval."""
+        if self.low is None or self.high is None:
+            return None
+        return max(self.mean - self.low, self.high - self.mean)
+
+
+def way(value: Shift | None, margin: float) -> Way:
     """``same`` if the interval lies within the margin; else its side of zero, if it lies on one."""
-    if value is None or value.half_width is None:
+    if value is None or value.low is None or value.high is None:
         return Way.OPEN
-    low, high = bounds(value)
-    if -margin <= low and high <= margin:
+    if -margin <= value.low and value.high <= margin:
         return Way.SAME
-    return Way.MORE if low > 0 else Way.LESS if high < 0 else Way.OPEN
+    return Way.MORE if value.low > 0 else Way.LESS if value.high < 0 else Way.OPEN
+
+
+Pair = tuple[float, float]
+"""With the change, and without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A quantity with and without a change; ``shifts`` by seed, None where it does not apply."""
+    """A quantity with and without a change, by seed; None where it does not apply."""
 
-    shifts: tuple[float | None, ...]
+    pairs: tuple[Pair | None, ...]
     margin: float
+    ratio: bool = True
+    """Else the difference counts."""
 
-    def change(self, comparisons: int = 1) -> Estimate | None:
-        """The mean with the interval that is right for so many comparisons together (Bonferroni)."""
-        return estimate([shift for shift in self.shifts if shift is not None], 1 - 0.05 / comparisons)
+    def change(self, comparisons: int = 1) -> Shift | None:
+        """The mean with the interval that is right for so many comparisons together (Bonferroni).
+
+        Without an interval where it has none: of one seed, or where nothing arrives in some of the seeds.
+        """
+        pairs = [pair for pair in self.pairs if pair is not None]
+        confidence = 1 - 0.05 / comparisons
+        if not self.ratio:
+            return _around(estimate([one - other for one, other in pairs], confidence), lambda value: value)
+        before = math.fsum(other for _, other in pairs)
+        if before <= 0:
+            return None
+        if all(one > 0 and other > 0 for one, other in pairs):
+            return _around(estimate([math.log(one / other) for one, other in pairs], confidence), math.expm1)
+        # Nothing has no logarithm. Nothing in every seed is certain; in some of them is not.
+        mean = math.fsum(one for one, _ in pairs) / before - 1
+        sure = len(pairs) > 1 and all(one <= 0 for one, _ in pairs)
+        return Shift(mean, -1.0, -1.0) if sure else Shift(mean, None, None)
 
     def way(self, comparisons: int = 1) -> Way:
         """Which way it moves."""
         return way(self.change(comparisons), self.margin)
+
+
+def _around(value: Estimate | None, back: Callable[[float], float]) -> Shift | None:
+    """Mean and ends of an interval, each taken back to what readers count in."""
+    if value is None or value.half_width is None:
+        return None if value is None else Shift(back(value.mean), None, None)
+    return Shift(back(value.mean), back(value.mean - value.half_width), back(value.mean + value.half_width))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +119,9 @@ class Effect:
     """What a change does to goodput and delay (as parts of what they are without it) and to Jain's index."""
 
     goodput: Weighed
+    """Of all flows together: the ratio of sums."""
+    median_flow: Weighed
+    """The median over flows of each one's ratio."""
     fairness: Weighed
     """Nothing where flows are alone."""
     delay: Weighed
@@ -87,50 +140,65 @@ class Effect:
         return Answer.COSTS if Way.LESS in (goodput, fairness) else Answer.OPEN
 
 
-def effect(runs: Sequence[RunResult], without: Sequence[RunResult]) -> Effect:
-    """Of runs beside those with the same seeds and without the change."""
+Beside = tuple[Sequence[RunResult], Sequence[RunResult]]
+"""Runs of a pattern of traffic with a change and without it, each with the same seeds."""
+
+
+def effect(patterns: Sequence[Beside]) -> Effect:
+    """Over patterns of traffic, seed by seed: sums over all of them, the median of all their flows."""
+    seeds = range(len(patterns[0][0]))
+    by_seed = [[(changed[seed], before[seed]) for changed, before in patterns] for seed in seeds]
     return Effect(
-        Weighed(_parts(runs, without, GOODPUT), NO_GAIN),
-        Weighed(_differences(runs, without), NO_FAIRNESS),
-        Weighed(_parts(runs, without, DELAY), NO_DELAY),
+        Weighed(tuple(map(_sums, by_seed)), NO_GAIN),
+        Weighed(tuple(map(_middle, by_seed)), NO_GAIN),
+        Weighed(tuple(map(_shares, by_seed)), NO_FAIRNESS, ratio=False),
+        Weighed(tuple(map(_delays, by_seed)), NO_DELAY),
     )
 
 
-def together(effects: Sequence[Effect]) -> Effect:
-    """The mean over patterns of traffic, seed by seed."""
-    return Effect(
-        _mean(effects, lambda one: one.goodput),
-        _mean(effects, lambda one: one.fairness),
-        _mean(effects, lambda one: one.delay),
-    )
+_Runs = Sequence[tuple[RunResult, RunResult]]
 
 
-def _mean(effects: Sequence[Effect], take: Callable[[Effect], Weighed]) -> Weighed:
-    weighed = [take(one) for one in effects]
-    # A pattern counts if it says something with every seed, so that each seed is a mean over the same patterns.
-    able = [one.shifts for one in weighed if one.shifts and None not in one.shifts]
-    rows = zip(*able, strict=True)
-    return Weighed(tuple(math.fsum(_known(row)) / len(row) for row in rows), weighed[0].margin)
+def _sums(runs: _Runs) -> Pair:
+    return math.fsum(_known(GOODPUT(one)) for one, _ in runs), math.fsum(_known(GOODPUT(other)) for _, other in runs)
 
 
-def _known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
+def _middle(runs: _Runs) -> Pair | None:
+    """The median ratio, over 1. A flow that gets nothing either way says nothing."""
+    flows = [
+        (one["goodput_bps"], other["goodput_bps"])
+        for changed, before in runs
+        for one, other in zip(changed["flows"], before["flows"], strict=True)
+    ]
+    ratios = [math.inf if other <= 0 else one / other for one, other in flows if one > 0 or other > 0]
+    middle = statistics.median(ratios) if ratios else math.inf
+    return (middle, 1.0) if math.isfinite(middle) else None
 
 
-def _parts(runs: Sequence[RunResult], without: Sequence[RunResult], quantity: Quantity) -> tuple[float | None, ...]:
-    """Differences as parts of the mean without the change: a single seed in which nothing arrives divides nothing."""
-    before = [quantity(run) for run in without]
-    middle = estimate(_known(before))
-    if middle is None or middle.mean <= 0:
-        return tuple(None for _ in runs)
-    return tuple(
-        None if value is None or other is None else (value - other) / middle.mean
-        for value, other in zip(map(quantity, runs), before, strict=True)
-    )
+def _shares(runs: _Runs) -> Pair | None:
+    """Jain's index, mean over the patterns whose flows share."""
+    pairs = [
+        (one, other)
+        for changed, before in runs
+        if len(changed["flows"]) > 1 and (one := JAIN(changed)) is not None and (other := JAIN(before)) is not None
+    ]
+    if not pairs:
+        return None
+    return statistics.fmean(one for one, _ in pairs), statistics.fmean(other for _, other in pairs)
 
 
-def _differences(runs: Sequence[RunResult], without: Sequence[RunResult]) -> tuple[float | None, ...]:
-    if len(runs[0]["flows"]) < 2:
-        return tuple(None for _ in runs)
-    pairs = zip(map(JAIN, runs), map(JAIN, without), strict=True)
-    return tuple(None if one is None or other is None else one - other for one, other in pairs)
+def _delays(runs: _Runs) -> Pair | None:
+    """The geometric mean over patterns of the mean over packets."""
+    pairs = [
+        (one, other)
+        for changed, before in runs
+        if (one := DELAY(changed)) is not None and (other := DELAY(before)) is not None and other > 0
+    ]
+    if not pairs:
+        return None
+    return statistics.geometric_mean(one / other for one, other in pairs), 1.0
+
+
+def _known(value: float | None) -> float:
+    assert value is not None, "every run has a goodput"
+    return value

@@ -18,7 +18,7 @@ def advise(
         Argument(metavar="MESH", help="A scenario (.toml), or what import reads."),
     ],
     scheme: Schemes = None,
-    baseline: Annotated[str, Option(metavar="S", help="What they are compared with.")] = "newreno",
+    baseline: Annotated[str, Option(metavar="S", help="What they are compared with.")] = "cubic-fq-codel",
     nodes: Annotated[str, Option(metavar="K|A,B", help="How many nodes stand for the others, or which.")] = "3",
     seeds: Seeds = 5,
     precision: Annotated[
@@ -36,12 +36,13 @@ def advise(
     json: Json = False,
 ) -> None:
     """Tell whether pacing would help a mesh: where, how much, at what cost, and what else would help."""
-    from meshpace.advice.command import SCHEMES, advise, nodes_of, parts, source
+    from meshpace.advice.command import advise, nodes_of, parts, source
     from meshpace.advice.make import Question
+    from meshpace.advice.where import DEPLOYABLE
     from meshpace.sweeps.model import schemes_of
 
     chosen = schemes_of(scheme)
-    asked = tuple(name for name in chosen.names if name is not None) or SCHEMES
+    asked = tuple(name for name in chosen.names if name is not None) or DEPLOYABLE
     question = Question(
         source(mesh, gateway, rate, routing), asked, baseline, nodes_of(nodes), seeds, parts(precision),
         seconds_of(budget), tuple(settings or ()), chosen.formulas,
