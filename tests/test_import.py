@@ -121,10 +121,10 @@ def test_what_each_says_of_quality(tmp_path: Path) -> None:
 
 
 def ack_timeout(path: Path) -> tuple[str, str]:
-    """What the scenario has, and what it says of it."""
+    """What the scenario has, and what it says of it; nothing where the usual time will do."""
     text = path.read_text()
-    (why,) = (line.partition("  # ")[2] for line in text.splitlines() if line.startswith("ack_timeout"))
-    return tomllib.loads(text)["radio"]["ack_timeout"], why
+    why = [line.partition("  # ")[2] for line in text.splitlines() if line.startswith("ack_timeout")]
+    return tomllib.loads(text)["radio"].get("ack_timeout", ""), "".join(why)
 
 
 def test_the_longest_link_sets_the_time_to_wait_for_an_answer(cli: Cli, tmp_path: Path) -> None:
@@ -134,9 +134,10 @@ def test_the_longest_link_sets_the_time_to_wait_for_an_answer(cli: Cli, tmp_path
     assert ack_timeout(tmp_path / "far.toml") == ("23us", "the longest link, 3,336 m, and back")
     assert cli("check", "far.toml").returncode == 0
     cli("import", *write(tmp_path, (MESHVIEWER,)), "-o", "near.toml")
-    assert ack_timeout(tmp_path / "near.toml") == ("4us", "the longest link, 111 m, and back")
+    assert ack_timeout(tmp_path / "near.toml") == ("", "")
     cli("import", *write(tmp_path, (NETJSON,)), "-o", "nowhere.toml")
-    assert ack_timeout(tmp_path / "nowhere.toml") == ("4us", "as usual: how long links are is not known")
+    assert ack_timeout(tmp_path / "nowhere.toml") == ("", "")
+    assert "links of 600 m at the most" in (tmp_path / "nowhere.toml").read_text(), "how long links are is not known"
 
 
 def test_links_that_are_left_out_are_not_waited_for(cli: Cli, tmp_path: Path) -> None:
@@ -149,7 +150,53 @@ def test_links_that_are_left_out_are_not_waited_for(cli: Cli, tmp_path: Path) ->
     assert ack_timeout(tmp_path / "mesh.toml") == ("7us", "the longest link, 900 m, and back")
     (tmp_path / "nodes.csv").write_text("id,x,y\na,0,0\nb,0,200\n")
     cli("import", "nodes.csv", "-o", "mesh.toml")
-    assert ack_timeout(tmp_path / "mesh.toml") == ("4us", "as usual: enough for 600 m")
+    assert ack_timeout(tmp_path / "mesh.toml") == ("", "")
+
+
+def test_every_gateway_is_one(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text(
+        "id,x,y,gateway\nhall,0,0,yes\nroof,200,0,\ntower,400,0,\nmill,600,0,\nshop,800,0,yes\nbarn,200,200,yes\n"
+    )
+    done = cli("import", "nodes.csv", "-o", "mesh.toml", "--standard", "802.11g", "--rate", "24Mbps")
+    assert done.returncode == 0, done.stderr
+    made = tomllib.loads((tmp_path / "mesh.toml").read_text())
+    assert (made["radio"]["standard"], made["radio"]["rate"]) == ("802.11g", "24Mbps")
+    gateways = {node["id"] for node in made["node"] if node.get("role") == "gateway"}
+    assert gateways == {"hall", "shop", "barn"} == {link["a"] for link in made["link"]}
+    assert {flow["from"] for flow in made["flow"]} == {"roof", "tower", "mill"}, "none from a gateway"
+    assert cli("check", "mesh.toml").returncode == 0
+    # Chosen by name: the others are no gateways any more, and the file says so.
+    assert cli("import", "nodes.csv", "-o", "two.toml", "--gateway", "hall,shop").returncode == 0
+    text = (tmp_path / "two.toml").read_text()
+    assert len(tomllib.loads(text)["link"]) == 2
+    assert "# Left out: barn as a gateway, which the file marks and --gateway does not name." in text
+    assert "no such node" in expect_refusal(cli, "import", "nodes.csv", "--gateway", "hall,nowhere")
+    assert "--standard" in expect_refusal(cli, "import", "nodes.csv", "--standard", "802.11z")
+
+
+def test_what_is_left_out_and_what_is_assumed_stands_at_the_top(cli: Cli, tmp_path: Path) -> None:
+    many = "".join(f"far{n},near{n},0.1\n" for n in range(30))
+    (tmp_path / "links.csv").write_text(f"from,to,loss\na,b,0.1\nb,c,0.99\n{many}")
+    assert cli("import", "links.csv", "-o", "mesh.toml", "--gateway", "a").returncode == 0
+    text = (tmp_path / "mesh.toml").read_text()
+    head = text.partition("[scenario]")[0]
+    assert "# Left out: b - c: delivers less than 5%." in head
+    assert all(f"# Left out: far{n}: no way both ways to a gateway." in head for n in range(30)), (
+        "all, not the first 20"
+    )
+    for assumed in ("802.11b (--standard)", "its highest rate (--rate)", "no RTS/CTS", "100 Mbit/s and 10 ms", "60 s"):
+        assert assumed in head
+    (tmp_path / "rates.csv").write_text("from,to,rate\na,b,54Mbps\nb,c,6Mbps\n")
+    told = expect_refusal(cli, "import", "rates.csv", "--standard", "802.11b")
+    assert "links with rates of 802.11g" in told
+
+
+def test_what_import_writes_can_be_crosschecked(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,x,y,gateway\na,0,0,yes\nb,200,0,\nc,400,0,\n")
+    assert cli("import", "nodes.csv", "-o", "mesh.toml").returncode == 0
+    done = cli("crosscheck", "mesh.toml", "--script", "mesh.tcl")
+    assert done.returncode == 0, done.stderr
+    assert "Mac/802_11" in (tmp_path / "mesh.tcl").read_text()
 
 
 def test_what_is_left_out_is_told(cli: Cli, tmp_path: Path) -> None:

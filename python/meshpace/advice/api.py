@@ -128,13 +128,14 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def advise(
     mesh: Scenario | str | Path | Sequence[str | Path], *, scheme: Scheme | Sequence[Scheme] = DEPLOYABLE,
     baseline: str = BASELINE, nodes: int | Sequence[str] = 3, seeds: int = 5, precision: str = "3%",
-    budget_s: float = 3600.0, gateway: str | None = None, rate: str | None = None, routing: str | None = None,
+    budget_s: float = 3600.0, gateway: str | None = None,
+    standard: str | None = None, rate: str | None = None, routing: str | None = None,
     store: str | Path = "store", threads: int | None = None, executor: str = "threads",
 ) -> AdviceResult:  # fmt: skip
     """Would pacing help this mesh? As ``meshpace advise``.
 
     ``mesh`` is a scenario whose mesh has a gateway, or the file or files of another tool, to which ``gateway``,
-    ``rate`` and ``routing`` belong; ``nodes`` says how many nodes stand for the others, or which.
+    ``standard``, ``rate`` and ``routing`` belong; ``nodes`` says how many nodes stand for the others, or which.
 
     Raises:
         ScenarioError: the mesh cannot be simulated.
@@ -147,12 +148,14 @@ def advise(
     from meshpace.study.store import Store
 
     if isinstance(mesh, Scenario):
-        if (gateway, rate, routing) != (None, None, None):
-            raise AdviceError(f"{mesh.name}: found gateway, rate or routing; allowed with a scenario: its settings")
+        if (gateway, standard, rate, routing) != (None, None, None, None):
+            raise AdviceError(
+                f"{mesh.name}: found gateway, standard, rate or routing; allowed with a scenario: its settings"
+            )
         asked, settings = mesh.source(), mesh.settings
     else:
         files = [Path(mesh)] if isinstance(mesh, (str, Path)) else [Path(one) for one in mesh]
-        asked, settings = source(files, gateway, rate, routing), ()
+        asked, settings = source(files, gateway, standard, rate, routing), ()
     schemes = [named(one) for one in ([scheme] if isinstance(scheme, (str, type)) else scheme)]
     question = Question(
         asked, tuple(str(name) for name, _ in schemes), baseline,

@@ -21,7 +21,9 @@ from meshpace.sweeps.model import Source
 _NODES = 1000
 
 
-def source(files: Sequence[Path], gateway: str | None, rate: str | None, routing: str | None) -> Source:
+def source(
+    files: Sequence[Path], gateway: str | None, standard: str | None, rate: str | None, routing: str | None
+) -> Source:  # fmt: skip
     """A scenario, or what ``meshpace import`` makes of other tools' files.
 
     Raises:
@@ -32,15 +34,15 @@ def source(files: Sequence[Path], gateway: str | None, rate: str | None, routing
     if any(file.suffix == ".toml" for file in files):
         if len(files) > 1:
             raise AdviceError(f"found {', '.join(map(str, files))}; allowed: one scenario, or what import reads")
-        given = {"--gateway": gateway, "--rate": rate, "--routing": routing}
+        given = {"--gateway": gateway, "--standard": standard, "--rate": rate, "--routing": routing}
         if only := [option for option, value in given.items() if value is not None]:
             raise AdviceError(f"{files[0]}: found {', '.join(only)}; allowed with a scenario: --set")
         return Source(str(files[0]), contents(files[0]))
     from meshpace.meshes.read import read
-    from meshpace.meshes.write import RATE, ROUTING, scenario
+    from meshpace.meshes.write import ROUTING, scenario
 
     mesh = read(files)
-    text = scenario(mesh, files[-1].stem, gateway=gateway, rate=rate or RATE, routing=routing or ROUTING)
+    text = scenario(mesh, files[-1].stem, gateway=gateway, standard=standard, rate=rate, routing=routing or ROUTING)
     return Source(f"{files[-1].stem}.toml", text.encode(), in_memory=True)
 
 

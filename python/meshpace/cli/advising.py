@@ -27,6 +27,7 @@ def advise(
     budget: Budget = None,
     settings: Settings = None,
     gateway: Annotated[str | None, Option(help="As for import.")] = None,
+    standard: Annotated[str | None, Option(help="As for import.")] = None,
     rate: Annotated[str | None, Option(help="As for import.")] = None,
     routing: Annotated[str | None, Option(metavar="static|aodv", help="As for import.")] = None,
     store: Kept = Path("store"),
@@ -44,7 +45,7 @@ def advise(
     chosen = schemes_of(scheme)
     asked = tuple(name for name in chosen.names if name is not None) or DEPLOYABLE
     question = Question(
-        source(mesh, gateway, rate, routing), asked, baseline, nodes_of(nodes), seeds, parts(precision),
+        source(mesh, gateway, standard, rate, routing), asked, baseline, nodes_of(nodes), seeds, parts(precision),
         seconds_of(budget), tuple(settings or ()), chosen.formulas,
     )  # fmt: skip
     advise(question, store, threads, executor, report, json)

@@ -18,9 +18,15 @@ def import_mesh(
     ],
     output: Annotated[Path, Option("--output", "-o", help="Where the scenario goes.")] = Path("scenario.toml"),
     gateway: Annotated[
-        str | None, Option(help="Which node it is; the one that the file marks, or with most neighbours.")
+        str | None,
+        Option(metavar="A,B", help="Which nodes; all that the file marks, or the one with most neighbours."),
     ] = None,
-    rate: Annotated[str, Option(help="Data rate of the radio where the file tells none.")] = "11Mbps",
+    standard: Annotated[
+        str | None, Option(metavar="802.11...", help="Of the radio, where the file tells none; 802.11b by default.")
+    ] = None,
+    rate: Annotated[
+        str | None, Option(help="Data rate of the radio where the file tells none; by default the highest.")
+    ] = None,
     routing: Annotated[
         str, Option(metavar="static|aodv", help="Shortest paths that stay, or AODV (RFC 3561).")
     ] = "static",
@@ -33,14 +39,16 @@ def import_mesh(
 
     distinct({"--output": output}, files)
     mesh = read(files)
-    text = scenario(mesh, output.stem, gateway=gateway, rate=rate, routing=routing)
+    text = scenario(mesh, output.stem, gateway=gateway, standard=standard, rate=rate, routing=routing)
     found = complaints(Job(str(output), text.encode()))
     for message in found:
-        _, of_rate, what = message.partition(" radio.rate: ")
-        if of_rate:
-            raise InputError(f"--rate: {what}")
+        for option in ("standard", "rate"):
+            _, of_option, what = message.partition(f" radio.{option}: ")
+            if of_option:
+                raise InputError(f"--{option}: {what}")
     with replacing(output) as draft:
         draft.write_text(text, encoding="utf-8")
-    print(f"{output}: {mesh.form}, {len(mesh.nodes)} nodes, {len(mesh.links)} links; assumptions stand at its top")
+    told = f"{mesh.form}, {len(mesh.nodes)} nodes, {len(mesh.links)} links"
+    print(f"{output}: {told}; what was left out and what is assumed stands at its top")
     for message in found:
         print(f"It cannot be run as it is: {message}", file=sys.stderr)

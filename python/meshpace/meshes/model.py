@@ -75,9 +75,9 @@ class Mesh:
             found[link.source].append(link.target)
         return found
 
-    def hops_from(self, start: str) -> dict[str, int]:
-        """Hops to every node that can be reached over links both ways: over others no acknowledgement comes back."""
-        neighbours, hops, ahead = self.neighbours(), {start: 0}, deque([start])
+    def hops_from(self, starts: Sequence[str]) -> dict[str, int]:
+        """Hops from the nearest of ``starts`` over links both ways: over others no acknowledgement comes back."""
+        neighbours, hops, ahead = self.neighbours(), dict.fromkeys(starts, 0), deque(starts)
         directions = {(link.source, link.target) for link in self.links}
         while ahead:
             here = ahead.popleft()
@@ -103,11 +103,14 @@ def mesh_of(form: str, nodes: list[Node], links: list[Link], quality: str, skipp
     best: dict[tuple[str, str], Link] = {}
     for link in links:
         if link.source == link.target:
+            left_out.append(f"{link.source} - {link.target}: a link from a node to itself")
             continue
         if not {link.source, link.target} <= known:
             left_out.append(f"{link.source} - {link.target}: a node that is not listed, or offline")
             continue
         old = best.get((link.source, link.target))
+        if old is not None and old != link:
+            left_out.append(f"{link.source} - {link.target}: all but the best of several links")
         if old is None or (link.delivered or 0.0) > (old.delivered or 0.0):
             best[link.source, link.target] = link
     return Mesh(form, tuple(nodes), tuple(best.values()), quality if links else "", tuple(dict.fromkeys(left_out)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node
 
-RATE = "11Mbps"
-"""Of the radio where the file tells none."""
+STANDARD = "802.11b"
+"""Of the radio where the file tells none; its rate is the standard's highest, unless somebody says another."""
 ROUTING = "static"
 _ROUTES = {
     "static": (
@@ -33,13 +33,20 @@ _LIGHT, _EARTH_M = 299_792_458.0, 6_371_000.0
 
 
 def scenario(
-    mesh: Mesh, name: str, *, gateway: str | None = None, rate: str = RATE, routing: str = ROUTING
+    mesh: Mesh, name: str, *, gateway: str | None = None, standard: str | None = None, rate: str | None = None,
+    routing: str = ROUTING,
 ) -> str:  # fmt: skip
-    """A file that runs: today's radio, routes, flows from the nodes farthest from the gateway.
+    """A file that runs: a radio, routes, flows from the nodes farthest from the gateways.
 
     Raises:
-        MeshFileError: it has no two nodes that reach each other, there is no such gateway, or no such routing.
+        MeshFileError: it has no two nodes that reach each other, there is no such gateway, or no such routing; or a
+            standard is given where the file's links have rates of another.
     """
+    if standard is not None and mesh.standard not in (None, standard):
+        raise MeshFileError(
+            f"--standard {standard}: {mesh.origin} has links with rates of {mesh.standard}; allowed: that, or not to "
+            "give it"
+        )
     if routing not in _ROUTES:
         raise MeshFileError(f"--routing: found {routing!r}; allowed: {', '.join(_ROUTES)}")
     said, routes = _ROUTES[routing]
@@ -48,18 +55,22 @@ def scenario(
     chosen = _gateway(thinned, gateway)
     hops = thinned.hops_from(chosen)
     reached = {node.id for node in mesh.nodes if node.id in hops} if usable else {node.id for node in mesh.nodes}
-    ends = sorted((n for n in reached if n != chosen), key=lambda n: (-hops.get(n, 0), n))[:_FLOWS]
+    ends = sorted((n for n in reached if n not in chosen), key=lambda n: (-hops.get(n, 0), n))[:_FLOWS]
     if not ends:
         raise MeshFileError(
-            f"{mesh.origin}: found no node that {_shown(chosen)} reaches, and is reached from; allowed: a mesh of two "
-            "nodes with a link both ways, or with places"
+            f"{mesh.origin}: found no node that {', '.join(map(_shown, chosen))} reaches, and is reached from; "
+            "allowed: "
+            "a mesh of two nodes with a link both ways, or with places"
         )
     names = {node.id: _id(node) for node in mesh.nodes}
     if len(set(names.values())) < len(names):
         names = {node.id: _text(node.id) for node in mesh.nodes}
     nodes = [node for node in mesh.nodes if node.id in reached]
     links = [link for link in usable if link.source in reached and link.target in reached]
-    lines = [*_head(mesh, links, name, rate, len(nodes), names[chosen], said)]
+    told = [*_told(mesh, usable, chosen, gateway, names, reached, links), said]
+    radio = tuple(_radio(mesh, links, standard, rate))
+    told.append(f"# Assumed: {'; '.join(_assumed(mesh, links, standard, rate, [names[end] for end in ends]))}.")
+    lines = [*told, "", "[scenario]", f"name = {_quoted(name)}", "", *_MEASURE, "", "[radio]", *radio]
     for node in nodes:
         if not links and node.place is None and node.metres is None:
             raise MeshFileError(
@@ -68,8 +79,9 @@ def scenario(
             )
         lines += _node(node, names[node.id], chosen, placed=not links)
     wired = next(word for word in ("internet", "wired-host", "outside") if word not in names.values())
-    lines += ["", "[[node]]", f"id = {_quoted(wired)}", 'role = "wired"', "", "[[link]]"]
-    lines += [f"a = {_quoted(names[chosen])}", f"b = {_quoted(wired)}", 'rate = "100Mbps"', 'delay = "10ms"']
+    lines += ["", "[[node]]", f"id = {_quoted(wired)}", 'role = "wired"']
+    for one in chosen:
+        lines += ["", "[[link]]", f"a = {_quoted(names[one])}", f"b = {_quoted(wired)}", *_WIRE]
     for link in _pairs(links):
         lines += _link(link, names)
     lines += ["", "[routing]", *routes, "", "[defaults]", 'scheme = "newreno"']
@@ -82,53 +94,90 @@ def _usable(link: Link) -> bool:
     return link.delivered is None or link.delivered >= _LEAST_DELIVERED
 
 
-def _gateway(mesh: Mesh, wanted: str | None) -> str:
-    """The one wanted, the first that the file marks, or the node with most neighbours."""
-    if wanted is not None:
-        for node in mesh.nodes:
-            if wanted in (node.id, node.label):
-                return node.id
-        raise MeshFileError(f"--gateway {wanted}: no such node; allowed: {', '.join(_id(n) for n in mesh.nodes[:20])}")
-    marked = [node.id for node in mesh.nodes if node.gateway]
-    neighbours = mesh.neighbours()
+def _gateway(mesh: Mesh, wanted: str | None) -> tuple[str, ...]:
+    """Those wanted (names with commas between), all that the file marks, or the node with most neighbours."""
     if not mesh.nodes:
         raise MeshFileError(f"{mesh.origin}: found no nodes; allowed: two and more")
-    return marked[0] if marked else max(mesh.nodes, key=lambda node: len(neighbours[node.id])).id
+    if wanted is not None:
+        # A label may have a comma in it.
+        words = [wanted] if _named(mesh, wanted) else [word.strip() for word in wanted.split(",")]
+        found = [_named(mesh, word) for word in words]
+        for word, node in zip(words, found, strict=True):
+            if node is None:
+                nodes = ", ".join(_id(n) for n in mesh.nodes[:20])
+                raise MeshFileError(f"--gateway {word}: no such node; allowed: {nodes}")
+        return tuple(dict.fromkeys(node.id for node in found if node is not None))
+    marked = tuple(node.id for node in mesh.nodes if node.gateway)
+    neighbours = mesh.neighbours()
+    return marked or (max(mesh.nodes, key=lambda node: len(neighbours[node.id])).id,)
 
 
-def _head(
-    mesh: Mesh, links: Sequence[Link], name: str, rate: str, count: int, gateway: str, routes: str
+def _named(mesh: Mesh, word: str) -> Node | None:
+    return next((node for node in mesh.nodes if word in (node.id, node.label)), None)
+
+
+_MEASURE = ("[measure]", 'duration = "60s"', 'warmup = "10s"')
+_WIRE = ('rate = "100Mbps"', 'delay = "10ms"')
+
+
+def _told(
+    mesh: Mesh, usable: Sequence[Link], chosen: Sequence[str], wanted: str | None, names: Mapping[str, str],
+    reached: Container[str], links: Sequence[Link],
 ) -> Iterator[str]:  # fmt: skip
-    yield f"# Made of {mesh.form} by `meshpace import`: {count} of {len(mesh.nodes)} nodes reach {gateway}."
+    """What the file was made of, and everything that was left out of it."""
+    ends = ", ".join(names[one] for one in chosen)
+    count = sum(node.id in reached for node in mesh.nodes)
+    yield f"# Made of {mesh.form} by `meshpace import`: {count} of {len(mesh.nodes)} nodes reach {_text(ends)}."
     if mesh.quality:
-        thin = sum(not _usable(link) for link in mesh.links)
-        yield f"# {mesh.quality}; {thin} links that deliver less than {_LEAST_DELIVERED:.0%} are left out."
+        yield f"# {mesh.quality}."
     if mesh.links:
         yield "# Who hears whom is what the file says: nodes have no places, and nobody else disturbs them."
-    for reason in mesh.skipped[:20]:
-        yield f"# Left out: {_text(reason)}."
-    if len(mesh.skipped) > 20:
-        yield f"# Left out: {len(mesh.skipped) - 20} more."
-    yield routes
-    yield "# Radio, wired part and flows (from the nodes farthest from the gateway) are assumed: change them."
-    yield from ("", "[scenario]", f"name = {_quoted(name)}", "", "[measure]", 'duration = "60s"', 'warmup = "10s"', "")
-    yield "[radio]"
-    if mesh.standard is not None:
-        yield f"standard = {_quoted(mesh.standard)}"
-    if mesh.standard in (None, "802.11b") or rate != RATE:
+    if wanted is None and not any(node.gateway for node in mesh.nodes):
+        yield f"# Assumed: the gateway, {_text(ends)}, which has most neighbours; the file marks none (--gateway)."
+    left_out = list(mesh.skipped)
+    left_out += [
+        f"{names[node.id]} as a gateway, which the file marks and --gateway does not name"
+        for node in mesh.nodes
+        if node.gateway and node.id not in chosen
+    ]
+    left_out += [
+        f"{names[link.source]} - {names[link.target]}: delivers less than {_LEAST_DELIVERED:.0%}"
+        for link in mesh.links
+        if link not in usable
+    ]
+    left_out += [f"{names[node.id]}: no way both ways to a gateway" for node in mesh.nodes if node.id not in reached]
+    if links and any(node.height is not None and node.place is None for node in mesh.nodes):
+        left_out.append("heights of nodes without a place")
+    yield from (f"# Left out: {_text(reason)}." for reason in left_out)
+
+
+def _assumed(
+    mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None, ends: Sequence[str]
+) -> Iterator[str]:  # fmt: skip
+    """What nobody said, in the order of the file."""
+    yield "60 s, of which 10 are not measured"
+    if standard is None and mesh.standard is None:
+        yield f"the standard, {STANDARD} (--standard)"
+    if rate is None and not all(link.rate is not None for link in links):
+        yield "its highest rate (--rate)"
+    yield "no RTS/CTS, and with it all of the radio that [radio] does not say"
+    if links and _longest(mesh, links) is None:
+        yield f"links of {_REACH_M:.0f} m at the most"
+    if links and any(link.delivered is None for link in links):
+        yield "no loss on links that tell none"
+    yield "100 Mbit/s and 10 ms from gateway to Internet"
+    yield f"flows from the nodes farthest from a gateway, {_text(', '.join(ends))}, under NewReno"
+
+
+def _radio(mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None) -> Iterator[str]:
+    """The table's lines; without a rate it is the standard's highest."""
+    yield f"standard = {_quoted(standard or mesh.standard or STANDARD)}"
+    if rate is not None:
         yield f"rate = {_quoted(rate)}"
     yield 'rts = "never"'
-    yield _ack_timeout(mesh, links)
-
-
-def _ack_timeout(mesh: Mesh, links: Sequence[Link]) -> str:
-    """By the longest link; never less than usual."""
     longest = _longest(mesh, links)
-    if longest is None:
-        why = "how long links are is not known" if links else f"enough for {_REACH_M:.0f} m"
-        return f'ack_timeout = "{_USUAL_US}us"  # as usual: {why}'
-    micros = max(_USUAL_US, math.ceil(2e6 * longest / _LIGHT))
-    return f'ack_timeout = "{micros}us"  # the longest link, {longest:,.0f} m, and back'
+    if longest is not None and (micros := math.ceil(2e6 * longest / _LIGHT)) > _USUAL_US:
+        yield f'ack_timeout = "{micros}us"  # the longest link, {longest:,.0f} m, and back'
 
 
 def _longest(mesh: Mesh, links: Sequence[Link]) -> float | None:
@@ -151,7 +200,7 @@ def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:
     return 2 * _EARTH_M * math.asin(min(1.0, math.sqrt(chord)))
 
 
-def _node(node: Node, name: str, gateway: str, *, placed: bool) -> Iterator[str]:
+def _node(node: Node, name: str, gateways: Container[str], *, placed: bool) -> Iterator[str]:
     yield from ("", "[[node]]", f"id = {_quoted(name)}")
     mark = "" if placed else "# "
     if node.place is not None:
@@ -162,7 +211,7 @@ def _node(node: Node, name: str, gateway: str, *, placed: bool) -> Iterator[str]
     elif node.metres is not None:
         yield f"{mark}x = {node.metres[0]!r}"
         yield f"{mark}y = {node.metres[1]!r}"
-    if node.id == gateway:
+    if node.id in gateways:
         yield 'role = "gateway"'
 
 
