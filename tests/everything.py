@@ -1,5 +1,8 @@
 """`make test`: every part, whatever became of the others, and what failed at the end.
 
+Parts stand in lanes that run side by side: what cargo builds and runs in one, Python and the live tests, which mostly
+wait, in the other. Each line of output begins with the part that printed it.
+
 The last line is for a build server: `meshpace: N passed, N failed, N skipped`. The exit status is 0 if nothing failed.
 A part that counts tests counts with them, another one (a linter, a build) as one.
 """
@@ -11,14 +14,26 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 PYTHON_CODE = ("python", "tests", "bench", "validation")
+
+
+class Lane(StrEnum):
+    """Parts of one lane run one after another, lanes side by side."""
+
+    SETUP = "setup"
+    """Before all others."""
+    CARGO = "cargo"
+    PYTHON = "python"
 
 
 @dataclass(frozen=True)
@@ -27,39 +42,51 @@ class Part:
 
     name: str
     command: Sequence[str | Path]
+    lane: Lane
     needs: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
 PARTS = (
-    Part("setup", ("make", "--no-print-directory", "setup")),
+    Part("setup", ("make", "--no-print-directory", "setup"), Lane.SETUP),
     # Every tracked file by name: `cargo fmt` does not find modules that a macro declares, which crates' `parts!` does.
-    Part("format", ("sh", "-c", "git ls-files -z '*.rs' | xargs -0 rustfmt --check --edition 2024")),
-    Part("clippy", ("cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings")),
-    Part(
-        "rustdoc", ("cargo", "doc", "--workspace", "--no-deps", "--quiet"), environment={"RUSTDOCFLAGS": "-D warnings"}
-    ),
+    Part("format", ("sh", "-c", "git ls-files -z '*.rs' | xargs -0 rustfmt --check --edition 2024"), Lane.CARGO),
+    Part("dependencies", (sys.executable, "tests/dependencies.py"), Lane.CARGO),
     # The same cases of property tests every time, so that green does not depend on luck; `cargo test` draws new ones.
     Part(
         "cargo test",
         ("cargo", "test", "--workspace", "--no-fail-fast", "--quiet"),
+        Lane.CARGO,
         environment={"PROPTEST_RNG_SEED": "1"},
     ),
-    # The fuzz targets keep up with the crates. Checking links nothing, so libFuzzer itself is not built.
+    Part("clippy", ("cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"), Lane.CARGO),
+    Part(
+        "rustdoc",
+        ("cargo", "doc", "--workspace", "--no-deps", "--quiet"),
+        Lane.CARGO,
+        environment={"RUSTDOCFLAGS": "-D warnings"},
+    ),
+    # The fuzz targets keep up with the crates. Checking links nothing, so libFuzzer is not built; what the crates
+    # depend on is checked already, for clippy and rustdoc, in the same folder.
     Part(
         "fuzz targets",
         ("cargo", "check", "--manifest-path", "fuzz/Cargo.toml", "--bins", "--quiet"),
-        environment={"CUSTOM_LIBFUZZER_PATH": "/nonexistent/libfuzzer.a"},
+        Lane.CARGO,
+        environment={"CUSTOM_LIBFUZZER_PATH": "/nonexistent/libfuzzer.a", "CARGO_TARGET_DIR": str(ROOT / "target")},
     ),
-    Part("dependencies", (sys.executable, "tests/dependencies.py")),
-    Part("ruff format", (BIN / "ruff", "format", "--check", *PYTHON_CODE), needs="setup"),
-    Part("ruff check", (BIN / "ruff", "check", *PYTHON_CODE), needs="setup"),
-    Part("mypy", (BIN / "mypy",), needs="setup"),
+    # First of its lane: it waits while cargo compiles. Each test has network namespaces of its own.
+    Part("live", (BIN / "pytest", "-rfE", "--numprocesses=8", "--dist=loadgroup", "tests/live"), Lane.PYTHON, "setup"),
     # Of what setup has built, for tests/test_wheel.py.
-    Part("wheel", ("make", "--no-print-directory", "wheel", "WHEEL_GLIBC="), needs="setup"),
-    Part("pytest", (BIN / "pytest", "-rfE", "--ignore=tests/live"), needs="setup"),
-    # Two files at a time: these tests mostly wait, each in network namespaces of its own.
-    Part("live", (BIN / "pytest", "-rfE", "--numprocesses=2", "--dist=loadfile", "tests/live"), needs="setup"),
+    Part("wheel", ("make", "--no-print-directory", "wheel", "WHEEL_GLIBC="), Lane.PYTHON, "setup"),
+    Part(
+        "pytest",
+        (BIN / "pytest", "-rfE", "--numprocesses=2", "--dist=loadgroup", "--ignore=tests/live"),
+        Lane.PYTHON,
+        "setup",
+    ),
+    Part("ruff format", (BIN / "ruff", "format", "--check", *PYTHON_CODE), Lane.PYTHON, "setup"),
+    Part("ruff check", (BIN / "ruff", "check", *PYTHON_CODE), Lane.PYTHON, "setup"),
+    Part("mypy", (BIN / "mypy",), Lane.PYTHON, "setup"),
 )
 
 
@@ -72,6 +99,8 @@ class Outcome:
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
+    processor_s: float = 0.0
+    """Of its process and all that it waited for."""
     failures: list[str] = field(default_factory=list)
 
     @property
@@ -109,11 +138,22 @@ def read(name: str, output: str, status: int) -> Outcome:
     return outcome
 
 
+_PRINTING = threading.Lock()
+
+
+def say(name: str, line: str) -> None:
+    """A line that a part printed, whole, whatever the other lane prints."""
+    with _PRINTING:
+        sys.stdout.write(f"{name:14}| {line.rstrip()}\n")
+        sys.stdout.flush()
+
+
 def run(part: Part) -> Outcome:
     """Runs a part, shows what it prints as it comes, and reads it."""
-    print(f"\n== {part.name}: {' '.join(map(str, part.command))}", flush=True)
+    say(part.name, f"== {' '.join(map(str, part.command))}")
     started = time.monotonic()
     printed: list[str] = []
+    processor_s = 0.0
     environment = {**os.environ, **part.environment}
     words = [str(word) for word in part.command]
     try:
@@ -129,28 +169,40 @@ def run(part: Part) -> Outcome:
             assert process.stdout is not None
             for line in process.stdout:
                 printed.append(line)
-                sys.stdout.write(line)
-                sys.stdout.flush()
+                say(part.name, line)
+            _, ended, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(ended)
+            processor_s = used.ru_utime + used.ru_stime
         status = process.returncode
     except OSError as error:
         printed.append(f"{error}\n")
-        print(error, flush=True)
+        say(part.name, str(error))
         status = 127
     outcome = read(part.name, "".join(printed), status)
     outcome.seconds = time.monotonic() - started
+    outcome.processor_s = processor_s
     return outcome
 
 
 def run_all(parts: Iterable[Part]) -> list[Outcome]:
-    """Runs every part; one that needs a part that failed counts as failed, and says so."""
+    """Runs every part, lanes side by side; one that needs a part that failed counts as failed, and says so."""
+    chosen = list(parts)
     outcomes: dict[str, Outcome] = {}
-    for part in parts:
-        needed = outcomes.get(part.needs) if part.needs else None
-        if needed is not None and needed.failed:
-            outcomes[part.name] = Outcome(part.name, failed=1, failures=[f"not run: {part.needs} failed"])
-        else:
-            outcomes[part.name] = run(part)
-    return list(outcomes.values())
+
+    def run_lane(lane: Lane) -> None:
+        for part in chosen:
+            if part.lane is not lane:
+                continue
+            needed = outcomes.get(part.needs) if part.needs else None
+            if needed is not None and needed.failed:
+                outcomes[part.name] = Outcome(part.name, failed=1, failures=[f"not run: {part.needs} failed"])
+            else:
+                outcomes[part.name] = run(part)
+
+    run_lane(Lane.SETUP)
+    with ThreadPoolExecutor() as lanes:
+        list(lanes.map(run_lane, (Lane.CARGO, Lane.PYTHON)))
+    return [outcomes[part.name] for part in chosen]
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
@@ -158,7 +210,8 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     lines = [""]
     for outcome in outcomes:
         counts = f"{outcome.passed} passed, {outcome.failed} failed, {outcome.skipped} skipped"
-        lines.append(f"{outcome.verdict:6}  {outcome.name:14}  {outcome.seconds:6.0f} s  {counts}")
+        times = f"{outcome.seconds:5.0f} s, {outcome.processor_s:5.0f} s of processor time"
+        lines.append(f"{outcome.verdict:6}  {outcome.name:14}  {times}  {counts}")
         lines += [f"          {failure}" for failure in outcome.failures]
     total = [sum(getattr(outcome, what) for outcome in outcomes) for what in ("passed", "failed", "skipped")]
     lines.append("meshpace: {} passed, {} failed, {} skipped".format(*total))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from everything import PARTS, ROOT, Outcome, Part, main, read, run_all, summary
+from everything import PARTS, ROOT, Lane, Outcome, Part, main, read, run_all, summary
 
 CARGO = """
 running 3 tests
@@ -40,8 +40,8 @@ ERROR tests/test_a.py::test_c - OSError
 """
 
 
-def part(name: str, code: str, needs: str | None = None) -> Part:
-    return Part(name, (sys.executable, "-c", code), needs)
+def part(name: str, code: str, needs: str | None = None, lane: Lane = Lane.CARGO) -> Part:
+    return Part(name, (sys.executable, "-c", code), lane, needs)
 
 
 def test_what_cargo_and_pytest_say_is_counted_and_named() -> None:
@@ -65,7 +65,7 @@ def test_everything_runs_whatever_failed_before(tmp_path: Path, capsys: pytest.C
     outcomes = run_all(
         [
             part("first", "import sys; print('broken'); sys.exit(3)"),
-            Part("absent", ("/nonexistent/tool",)),
+            Part("absent", ("/nonexistent/tool",), Lane.CARGO),
             part("built on it", "raise AssertionError('must not run')", needs="first"),
             part("last", f"open({str(mark)!r}, 'w')"),
         ]
@@ -78,6 +78,23 @@ def test_everything_runs_whatever_failed_before(tmp_path: Path, capsys: pytest.C
     assert any("not run: first failed" in line for line in said)
 
 
+def test_lanes_run_side_by_side_after_setup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Each lane's part ends only when the other's has begun; both find what setup has left.
+    meet = "import pathlib, sys, time; here = pathlib.Path(sys.argv[1]); assert (here / 'setup').exists(); "
+    meet += "(here / sys.argv[2]).touch()\nwhile not (here / sys.argv[3]).exists(): time.sleep(0.01)\nprint('met')"
+
+    def meeting(lane: Lane, mine: str, other: str) -> Part:
+        return Part(mine, (sys.executable, "-c", meet, tmp_path, mine, other), lane)
+
+    first = part("setup", f"open({str(tmp_path / 'setup')!r}, 'w')", lane=Lane.SETUP)
+    outcomes = run_all([meeting(Lane.CARGO, "a", "b"), meeting(Lane.PYTHON, "b", "a"), first])
+    assert [(outcome.name, outcome.failed) for outcome in outcomes] == [("a", 0), ("b", 0), ("setup", 0)]
+    assert all(outcome.processor_s > 0 for outcome in outcomes)
+    lines = capsys.readouterr().out.splitlines()
+    assert "a             | met" in lines
+    assert "b             | met" in lines
+
+
 def test_nothing_failed_is_said_too() -> None:
     assert summary([Outcome("a", passed=7, skipped=2)]).endswith("meshpace: 7 passed, 0 failed, 2 skipped")
 
@@ -86,7 +103,7 @@ def test_parts_can_be_chosen_and_a_wrong_name_says_what_is_allowed(capsys: pytes
     with pytest.raises(SystemExit) as ended:
         main(["clipy"])
     assert ended.value.code == 2
-    assert "'clipy' is no part; allowed: setup, format, clippy" in capsys.readouterr().err
+    assert "'clipy' is no part; allowed: setup, format, dependencies" in capsys.readouterr().err
 
 
 def test_what_a_part_needs_is_a_part_before_it() -> None:
