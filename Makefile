@@ -23,6 +23,7 @@ $(VENV)/.tools: pyproject.toml
 
 # The engine and, with it, the package and its dependencies. maturin installs in place: Python changes act at once.
 $(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
+	@echo "compiling the engine and fetching its Python packages: about two minutes the first time, without another word"
 	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras dev
 	touch $@
 

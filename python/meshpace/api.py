@@ -15,6 +15,7 @@ from meshpace.engine import Job, ScenarioError
 from meshpace.errors import MendableError
 from meshpace.files import contents, replacing
 from meshpace.formula import Formula
+from meshpace.frames import data_frame
 from meshpace.keyed import written as _written
 from meshpace.results import RunResult
 
@@ -187,7 +188,7 @@ class Run(dict[str, Any]):
 
     def to_pandas(self) -> Any:
         """The flows as a data frame; needs pandas."""
-        return self.table().to_pandas()
+        return data_frame(self.table())
 
     def _repr_html_(self) -> str:
         return Runs([self])._repr_html_()
@@ -225,7 +226,7 @@ class Runs(Sequence[Run]):
 
     def to_pandas(self) -> Any:
         """The same as a data frame; needs pandas."""
-        return self.table().to_pandas()
+        return data_frame(self.table())
 
     def _repr_html_(self) -> str:
         names = (
@@ -316,7 +317,7 @@ class SweepResult:
 
     def to_pandas(self) -> Any:
         """:meth:`table` as a data frame; needs pandas."""
-        return self.table().to_pandas()
+        return data_frame(self.table())
 
     def save(self, path: str | Path) -> None:
         """Writes a file by its ending, whole or not at all.

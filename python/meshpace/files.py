@@ -21,8 +21,18 @@ def contents(path: Path) -> bytes:
     Raises:
         OSError: it cannot be read.
     """
-    with path.open("rb") as file:
+    with found(path).open("rb") as file:
         return file.read(2**26)
+
+
+def found(path: Path) -> Path:
+    """Where a scenario lies: there, or, of ``scenarios/NAME.toml``, among those that come with the package."""
+    if path.parts[:-1] != ("scenarios",) or path.exists():
+        return path
+    from meshpace.project import scenario_directory
+
+    carried = scenario_directory() / path.name
+    return carried if carried.is_file() else path
 
 
 def distinct(written: Mapping[str, Path | None], read: Iterable[Path]) -> None:

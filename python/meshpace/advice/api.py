@@ -13,6 +13,7 @@ from meshpace.advice.make import Advice, Question
 from meshpace.advice.where import BASELINE, DEPLOYABLE
 from meshpace.api import Scenario, Scheme, named
 from meshpace.files import replacing
+from meshpace.frames import data_frame
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,7 +90,7 @@ class AdviceResult:
 
     def to_pandas(self) -> Any:
         """The same as a data frame; needs pandas."""
-        return self.table().to_pandas()
+        return data_frame(self.table())
 
     def save(self, path: str | Path) -> None:
         """Writes ``.html`` (the report) or ``.json``, whole or not at all.

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from meshpace import engine
 from meshpace.cli.plain import Column, table
 from meshpace.project import scenario_directory, shown
 
+_WIDTH = 100
 _PARTS = (
-    ("sender", "congestion"),
-    ("its profile", "tcp_profile"),
-    ("its pacing", "pacing"),
-    ("receiver's ACKs", "ack_policy"),
-    ("relays", "relay"),
-    ("gateway", "gateway"),
+    ("", "congestion", "newreno"),
+    ("profile ", "tcp_profile", "ns2"),
+    ("pacing ", "pacing", "none"),
+    ("ACKs ", "ack_policy", "every"),
+    ("relays ", "relay", "drop-tail"),
+    ("gateway ", "gateway", "none"),
 )
+"""What comes before a part's word, its parameter, and the word that goes without saying."""
 
 
 def print_schemes(as_json: bool) -> None:
@@ -24,9 +27,20 @@ def print_schemes(as_json: bool) -> None:
     if as_json:
         print(json.dumps({"schema": 1, "schemes": rows}))
         return
-    columns = [Column("scheme"), *(Column(title) for title, _ in _PARTS), Column("what it is", flows=True)]
-    cells = [[row["name"], *(str(row["parameters"].get(key, "")) for _, key in _PARTS), row["summary"]] for row in rows]
-    print(table(columns, cells))
+    columns = [Column("scheme"), Column("what it is made of", flows=True), Column("what it is", flows=True)]
+    cells = [[row["name"], _made_of(row["parameters"]), row["summary"]] for row in rows]
+    print(table(columns, cells, width=_WIDTH))
+    print("\n Where nothing else is said: profile ns2, unpaced, an ACK a segment, drop-tail, no gateway part.")
+
+
+def _made_of(parameters: Mapping[str, object]) -> str:
+    """The sender's control, and every part that does not go without saying."""
+    said = [
+        f"{prefix}{parameters[key]}"
+        for number, (prefix, key, usual) in enumerate(_PARTS)
+        if key in parameters and (number == 0 or parameters[key] != usual)
+    ]
+    return ", ".join(said)
 
 
 def print_scenarios() -> None:

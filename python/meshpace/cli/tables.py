@@ -25,9 +25,9 @@ _FLOW_COLUMNS: tuple[tuple[str, Callable[[FlowResult], float | None], Unit], ...
     ("hops", lambda flow: flow["hops"], (1.0, 1)),
     ("goodput\nkbit/s", lambda flow: flow["goodput_bps"], _KBPS),
     ("delay, ms\nmean", lambda flow: flow["delay_mean_s"], _MS),
-    ("\n50 %", lambda flow: flow["delay_p50_s"], _MS),
-    ("\n95 %", lambda flow: flow["delay_p95_s"], _MS),
-    ("\n99 %", lambda flow: flow["delay_p99_s"], _MS),
+    ("\n50 %", lambda flow: flow.get("delay_p50_s"), _MS),
+    ("\n95 %", lambda flow: flow.get("delay_p95_s"), _MS),
+    ("\n99 %", lambda flow: flow.get("delay_p99_s"), _MS),
     ("RTT\nms", lambda flow: flow["srtt_s"], _MS),
     ("sent", lambda flow: flow["segments_sent"], _PLAIN),
     ("retrans-\nmissions", lambda flow: flow["retransmits"], _PLAIN),
@@ -62,13 +62,19 @@ def print_runs(runs: Sequence[RunResult]) -> None:
             for _, take, unit in _FLOW_COLUMNS
         ]
         rows.append([f"{flow['id']}  {flow['from']} → {flow['to']}", flow["scheme"], *cells])
-    flows = table(columns, rows) if rows else " No [[flow]]: nothing is sent, so there is nothing to tell of it."
+    flows = table(columns, rows) if rows else f" {_without_flows(first)}"
     print(f"{first['scenario']}, {seeds}\n\n{flows}\n\n{_summary(runs)}")
     echoes = any(flow["app"] == "echo" for flow in first["flows"])
     if echoes:
         print("\nDelays of echoes are round trips.")
     for line in reconstructed.told(runs[:1]):
         print(f"\n{line}")
+
+
+def _without_flows(run: RunResult) -> str:
+    if "lateness" in run:
+        return "No flow: the scenario has no [[flow]], and nothing was collected that measured one."
+    return "No [[flow]]: nothing is sent, so there is nothing to tell of it."
 
 
 def _summary(runs: Sequence[RunResult]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -31,11 +32,15 @@ class Run:
     output: Path | None = field(default=None, init=False)
 
     def begin(self, output: Path) -> None:
-        """Starts it. What is not collected of its output goes to our standard error, as its own errors do."""
+        """Starts it. What is not collected of its output goes to our standard error, as its own errors do.
+
+        An iperf3 server's does not: its forty lines a test say what its client says, too.
+        """
         words = within(self.host, ["/bin/sh", "-c", self.command])
         environment = {**os.environ, "MESHPACE_NODE": self.host.node}
         if self.collect == "no":
-            self.process = self._start(words, environment, sys.stderr.fileno())
+            target = subprocess.DEVNULL if _is_server(self.command) else sys.stderr.fileno()
+            self.process = self._start(words, environment, target)
             return
         self.output = output
         with output.open("wb") as target:
@@ -74,6 +79,14 @@ class Run:
             "exit_status": self.status,
             "output": self.text() if self.collect == "output" else None,
         }
+
+
+_SERVER = re.compile(r"(?:^|[\s;&|])(?:\S*/)?iperf3\s(?:[^;&|]*\s)?(?:-[A-Za-z0-9]*s|--server)(?=\s|$|[;&|])")
+
+
+def _is_server(command: str) -> bool:
+    """Whether it starts iperf3's server and says nowhere else what is to become of its output."""
+    return ">" not in command and _SERVER.search(command) is not None
 
 
 def run_all(runs: Iterable[Run], folder: Path, zero: float, dilation: float, engine: Engine) -> None:

@@ -15,6 +15,7 @@ from rich.table import Table
 from meshpace import reconstructed
 from meshpace.cli.tables import show
 from meshpace.cli.terminal import console
+from meshpace.files import found as found_at
 from meshpace.results import RunResult
 from meshpace.stats import Estimate, estimate
 from meshpace.study.quantities import Quantity
@@ -63,7 +64,7 @@ def compare(
 ) -> None:  # fmt: skip
     """Scenarios (files) are run, stores (folders) are read."""
     for thing in things:
-        thing.stat()  # what is not there is neither
+        found_at(thing).stat()  # what is not there is neither
     folders = [thing for thing in things if thing.is_dir()]
     if folders and len(folders) < len(things):
         files = ", ".join(str(thing) for thing in things if thing not in folders)
