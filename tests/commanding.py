@@ -7,6 +7,10 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from meshpace import engine
+from meshpace.engine import Job
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -48,3 +52,13 @@ def _cpu_seconds(pid: int) -> float:
     """User and system time of a process and its threads (proc(5), fields 14 and 15 of stat)."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def taken(job: Job) -> dict[str, Any]:
+    """The scenario that the engine makes of a job; it is about the job's scheme and has all that the job sets."""
+    resolved = engine.resolve(job)
+    if job.scheme is not None:
+        assert job.scheme in {flow["scheme"] for flow in resolved["flows"]}, job.command()
+    assert resolved["seed"] == job.seed, job.command()
+    assert set(job.overrides) <= set(resolved["overrides"]), job.command()
+    return resolved

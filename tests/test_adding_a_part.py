@@ -22,6 +22,7 @@ from documents import ROOT
 TEXT = (ROOT / "docs" / "adding-a-part.md").read_text(encoding="utf-8")
 WORK = ROOT / "target" / "adding-a-part"
 TREE = WORK / "tree"
+TOGETHER = pytest.mark.xdist_group("adding a part")  # two processes would build the same tree
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,7 @@ def _says(result: dict[str, Any], scheme: str, key: str) -> Any:
     return result["schemes"][scheme][key]
 
 
+@TOGETHER
 def test_the_window_part_acts(tree: Path) -> None:
     plain = _run(tree, "newreno")
     gentle = _run(tree, "newreno", "scheme.newreno.congestion=aimd", "scheme.newreno.aimd_decrease=0.95")
@@ -173,6 +175,7 @@ def test_the_window_part_acts(tree: Path) -> None:
     assert half["aggregate_goodput_bps"] == pytest.approx(plain["aggregate_goodput_bps"], rel=0.2)
 
 
+@TOGETHER
 def test_the_acknowledgement_policy_acts(tree: Path) -> None:
     plain, patient = _run(tree, "newreno"), _run(tree, "newreno", "scheme.newreno.ack_policy=patient")
     # Fewer acknowledgements on the way back: fewer exchanges a delivered byte.
@@ -180,6 +183,7 @@ def test_the_acknowledgement_policy_acts(tree: Path) -> None:
     assert frames[1] < 0.95 * frames[0], frames
 
 
+@TOGETHER
 def test_the_relay_overhears_counts_and_spaces(tree: Path, tmp_path: Path) -> None:
     courteous = ("scheme.newreno.relay=courteous",)
     run = _run(tree, "newreno", *courteous)
@@ -194,6 +198,7 @@ def test_the_relay_overhears_counts_and_spaces(tree: Path, tmp_path: Path) -> No
     assert bytes([158, 7, 253]) in capture.read_bytes()
 
 
+@TOGETHER
 def test_the_queue_discipline_acts(tree: Path) -> None:
     full = ("radio.queue=5", "flow.0.from=B", "flow.0.to=n0")
     plain, head = _run(tree, "newreno", *full), _run(tree, "newreno", *full, "scheme.newreno.relay=drop-head")
@@ -202,6 +207,7 @@ def test_the_queue_discipline_acts(tree: Path) -> None:
     assert drops[0] != drops[1], drops
 
 
+@TOGETHER
 def test_the_gateway_part_acts(tree: Path) -> None:
     down = ("flow.0.from=B", "flow.0.to=n0")
     run = _run(tree, "tcp-gap", *down, "scheme.tcp-gap.gateway=pacing-only")
@@ -211,6 +217,7 @@ def test_the_gateway_part_acts(tree: Path) -> None:
     assert run["aggregate_goodput_bps"] > 1e5
 
 
+@TOGETHER
 def test_the_flow_law_acts(tree: Path) -> None:
     down = ("flow.0.from=B", "flow.0.to=n0")
     plain, stretch = (
@@ -235,6 +242,7 @@ def daemon(tree: Path) -> Path:
     return tree.parent / "target" / "release" / "meshpaced"
 
 
+@TOGETHER
 def test_the_daemon_takes_the_flow_law(daemon: Path, tmp_path: Path) -> None:
     file = tmp_path / "meshpaced.toml"
     file.write_text('[law]\nflow_law = "stretch"\nstretch_most = 2.0\n', encoding="utf-8")
@@ -255,6 +263,7 @@ def _check(daemon: Path, file: Path, status: int = 0) -> str:
     return done.stdout + done.stderr
 
 
+@TOGETHER
 def test_the_study_and_its_claim_are_there(tree: Path, tmp_path: Path) -> None:
     verdicts = tmp_path / "verdicts.md"
     store = tmp_path / "store"
@@ -264,6 +273,7 @@ def test_the_study_and_its_claim_are_there(tree: Path, tmp_path: Path) -> None:
     assert "holds" in text
 
 
+@TOGETHER
 def test_the_scenario_key_acts(tree: Path) -> None:
     assert _run(tree, "newreno")["flows"][0]["hops"] == 4
     assert _run(tree, "newreno", "topology.squeeze=0.5")["flows"][0]["hops"] == 2

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 
+from commanding import taken
 from documents import ROOT, Block, blocks, commands, documents
 from meshpace import engine
 from meshpace.cli import find
@@ -108,8 +109,11 @@ def test_python_in_the_documents_is_found() -> None:
 
 @pytest.mark.parametrize("block", [block for block in ALL if block.language == "toml"], ids=str)
 def test_toml_is_toml_and_scenarios_run(block: Block) -> None:
-    if "flow" in tomllib.loads(block.text):
-        engine.resolve(engine.Job(str(block), block.text.encode(), ("measure.duration=4s", "measure.warmup=1s")))
+    table = tomllib.loads(block.text)
+    assert table, "it says something"
+    if "flow" in table:
+        job = engine.Job(str(block), block.text.encode(), ("measure.duration=4s", "measure.warmup=1s"))
+        assert len(taken(job)["flows"]) >= len(table["flow"])
 
 
 @pytest.mark.parametrize(("block", "command"), COMMANDS, ids=[f"{block} {command}" for block, command in COMMANDS])
@@ -117,9 +121,11 @@ def test_a_command_exists_with_its_options(block: Block, command: str) -> None: 
     words = shlex.split(command.partition(">")[0])[1:]
     if any(mark in word for word in words for mark in ("|", "...", "[")):
         words = [*itertools.takewhile(str.isalpha, words), "--help"]  # a form with alternatives: the command is there
-    _, parser, left = find(words)
+    command_found, parser, left = find(words)
+    assert callable(command_found)
     if left[-1:] != ["--help"]:
-        parsed(parser, left)
+        values = parsed(parser, left)
+        assert set(values) == {action.dest for action in parser._actions if action.dest != "help"}
 
 
 def test_commands_in_the_documents_are_found() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -29,9 +30,11 @@ RUNS = 12
 def fingerprint_of() -> Callable[[Path], str]:
     """Takes a tree's fingerprint as the build does, without building it."""
     words = ["cargo", "run", "--quiet", "-p", "meshpace-fingerprint", "--"]
+    # Of its own: cargo lets one build at a time into a folder, and the tests of Rust may be building.
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target" / "fingerprint")}
 
     def take(tree: Path) -> str:
-        done = subprocess.run([*words, tree], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run([*words, tree], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 

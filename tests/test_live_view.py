@@ -22,6 +22,8 @@ from meshpace.emulation.view.page import page
 from meshpace.emulation.view.server import View, serving
 from meshpace.engine import Job
 
+pytestmark = pytest.mark.xdist_group("live view")  # one browser
+
 MESH = b"""\
 measure = { duration = "10s", warmup = "0s" }
 topology = { kind = "chain", hops = 5 }

@@ -117,10 +117,13 @@ print("whole")
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
-    """Cell by cell, what a cell ends with shown, as Jupyter would."""
+    """Cell by cell, what a cell ends with shown, as Jupyter would. It runs two folders below scenarios, as it lies in the
+    tree: a copy, since it writes files."""
+    there = tmp_path / notebook.parent.relative_to(ROOT)
+    there.mkdir(parents=True)
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     words = [sys.executable, "-c", RUNNER, str(notebook)]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(words, cwd=there, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("whole\n")
 

@@ -16,7 +16,10 @@ from meshpace.report.figures import command, views
 from meshpace.study.outcome import to_table
 from reported import Reported
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="Chromium is not installed: make setup as root")
+pytestmark = [
+    pytest.mark.skipif(browser.CHROMIUM is None, reason="Chromium is not installed: make setup as root"),
+    pytest.mark.xdist_group("reported"),  # four studies are run and reported once
+]
 
 DESKTOP, PHONE = (1280, 900), (390, 844)
 PLAYER = "document.querySelector('.film').player"

@@ -16,7 +16,10 @@ from meshpace.report.numbers import numbers
 from meshpace.report.page import render
 from reported import Reported
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="Chromium is not installed: make setup as root")
+pytestmark = [
+    pytest.mark.skipif(browser.CHROMIUM is None, reason="Chromium is not installed: make setup as root"),
+    pytest.mark.xdist_group("reported"),  # four studies are run and reported once
+]
 DESK, PHONE = (1440, 900), (390, 844)
 
 OVERLAPPING = """(() => {

@@ -69,6 +69,7 @@ def outcome_of(reported: Reported, name: str) -> Outcome:
     return next(o for o in reported.outcomes if o.study.name == name)
 
 
+@pytest.mark.xdist_group("reported")
 def test_every_point_of_every_chart_is_the_mean_of_what_the_store_holds(reported: Reported) -> None:
     outcome = outcome_of(reported, "gap-chain-up")
     anchor, text = section(reported, "gap-chain-up")
@@ -99,6 +100,7 @@ def test_every_point_of_every_chart_is_the_mean_of_what_the_store_holds(reported
     assert seen > 80
 
 
+@pytest.mark.xdist_group("reported")
 def test_every_form_of_chart_carries_what_the_views_have(reported: Reported) -> None:
     held = carried(reported.page, "views")
     for index, outcome in enumerate(reported.outcomes):
@@ -114,6 +116,7 @@ def test_every_form_of_chart_carries_what_the_views_have(reported: Reported) -> 
         assert any(value for chart in found for series in chart for value in series if value)
 
 
+@pytest.mark.xdist_group("reported")
 def test_seconds_are_means_over_the_seeds(reported: Reported) -> None:
     outcome = outcome_of(reported, "gap-responsiveness")
     chart = views(outcome)[0].charts[0]
@@ -128,6 +131,7 @@ def test_seconds_are_means_over_the_seeds(reported: Reported) -> None:
     assert max(v.mean for series in chart.series for v in series.values if v is not None) > 1e5
 
 
+@pytest.mark.xdist_group("reported")
 def test_the_tables_show_the_same_numbers(reported: Reported) -> None:
     outcome = outcome_of(reported, "gap-parallel-mix")
     _, text = section(reported, "gap-parallel-mix")
@@ -140,6 +144,7 @@ def test_the_tables_show_the_same_numbers(reported: Reported) -> None:
         assert row[-len(shown) :] == shown
 
 
+@pytest.mark.xdist_group("reported")
 def test_the_files_to_download_are_the_stores_runs_and_their_means(reported: Reported) -> None:
     outcome = outcome_of(reported, "gap-parallel-mix")
     _, text = section(reported, "gap-parallel-mix")
@@ -158,6 +163,7 @@ def test_the_files_to_download_are_the_stores_runs_and_their_means(reported: Rep
         assert by_cell[key] == found.mean
 
 
+@pytest.mark.xdist_group("reported")
 def test_the_command_of_a_point_repeats_it(reported: Reported, cli: Cli) -> None:
     outcome = outcome_of(reported, "gap-switches-chain-up")
     cell = list(outcome.records)[-1]
@@ -173,6 +179,7 @@ def test_the_command_of_a_point_repeats_it(reported: Reported, cli: Cli) -> None
     assert statistics.fmean(goodputs) == pytest.approx(found.mean, rel=1e-12)
 
 
+@pytest.mark.xdist_group("reported")
 def test_the_verdicts_go_below_what_somebody_wrote(reported: Reported, tmp_path: Path) -> None:
     page = tmp_path / "gap.md"
     page.write_text(f"# A paper\n\nProse.\n\n{MARK}\n\nOld verdicts.\n", encoding="utf-8")
@@ -192,6 +199,7 @@ def test_the_verdicts_go_below_what_somebody_wrote(reported: Reported, tmp_path:
     assert page.read_text(encoding="utf-8") == text
 
 
+@pytest.mark.xdist_group("reported")
 def test_the_front_page_has_each_verdict_with_both_numbers(reported: Reported) -> None:
     claims = [claim for part in reported.report.sections for claim in part.claims]
     assert claims
@@ -209,6 +217,7 @@ def test_the_front_page_has_each_verdict_with_both_numbers(reported: Reported) -
             assert finding.verdict.capitalize() in shown
 
 
+@pytest.mark.xdist_group("reported")
 def test_the_page_stands_alone(reported: Reported) -> None:
     without = LIBRARY.sub("", reported.page)
     assert len(re.findall(LIBRARY, reported.page)) == 1
@@ -220,6 +229,7 @@ def test_the_page_stands_alone(reported: Reported) -> None:
     assert len(reported.page) < 6_000_000
 
 
+@pytest.mark.xdist_group("reported")
 def test_equal_stores_give_equal_pages(reported: Reported) -> None:
     assert render(reported.report) == reported.page
 
@@ -245,6 +255,7 @@ def test_a_topology_shows_every_node_link_and_flow() -> None:
     assert places["b"] - places["a&lt;"] == pytest.approx(places["g"] - places["b"], abs=0.2)
 
 
+@pytest.mark.xdist_group("reported")
 def test_films_are_of_the_same_chain_and_bounded(reported: Reported) -> None:
     films = carried(reported.page, "films")["s0"]
     assert [film["title"] for film in films] == ["NewReno", "TCP-GAP"]
@@ -258,6 +269,7 @@ def test_films_are_of_the_same_chain_and_bounded(reported: Reported) -> None:
         assert film["ends"] == [7]
 
 
+@pytest.mark.xdist_group("reported")
 def test_figures_are_pdfs_with_the_same_bytes_each_time(reported: Reported, tmp_path: Path) -> None:
     outcome = outcome_of(reported, "gap-parallel-mix")
     count = write_figures(tmp_path / "one", [outcome])
@@ -321,6 +333,7 @@ def test_the_command_writes_page_and_figures(
     assert carried(page, "views")["s1"] == carried(reported.page, "views")["s1"]
 
 
+@pytest.mark.xdist_group("reported")
 def test_runs_that_are_missing_are_told(reported: Reported, tmp_path: Path) -> None:
     full = outcome_of(reported, "gap-parallel-mix")
     part = Store(tmp_path / "part")

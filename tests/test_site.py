@@ -20,6 +20,8 @@ from meshpace import engine
 from meshpace.cli import COMMANDS
 from meshpace.cli.declared import Group
 
+pytestmark = pytest.mark.xdist_group("site")  # it is built once
+
 pytest.importorskip("mkdocs")
 BUILDER = ROOT / "packaging" / "site"
 

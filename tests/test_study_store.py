@@ -33,6 +33,7 @@ from study_child import small
 
 CHILD = Path(__file__).with_name("study_child.py")
 RUNS = 2 * 2 * 3 * 8
+UNDISTURBED = pytest.mark.xdist_group("undisturbed")  # a store that is made once
 
 
 def start(store: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -70,6 +71,7 @@ def wait_for_more(runs: Path, child: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
+@UNDISTURBED
 def test_ten_kills_lose_and_repeat_nothing(undisturbed: Path, tmp_path: Path) -> None:
     draw, seen, cut = random.Random(20071), set(), 0
     for attempt in range(10):
@@ -95,6 +97,7 @@ def test_ten_kills_lose_and_repeat_nothing(undisturbed: Path, tmp_path: Path) ->
     assert table(tmp_path) == table(undisturbed)
 
 
+@UNDISTURBED
 def test_processes_share_a_store(undisturbed: Path, tmp_path: Path) -> None:
     children = [start(tmp_path), start(tmp_path)]
     tallies = [finish(child) for child in children]
@@ -113,6 +116,7 @@ def test_a_claim_ends_with_its_process(tmp_path: Path) -> None:
     assert len(rows(tmp_path)) == RUNS
 
 
+@UNDISTURBED
 def test_executors_and_their_sizes_give_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
     for kind, count in (("threads", "2"), ("processes", "2")):
         store = tmp_path / kind
@@ -120,6 +124,7 @@ def test_executors_and_their_sizes_give_the_same_bytes(undisturbed: Path, tmp_pa
         assert table(store) == table(undisturbed)
 
 
+@UNDISTURBED
 def test_a_cluster_gives_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
@@ -346,6 +351,7 @@ def test_no_such_executor() -> None:
         pass
 
 
+@UNDISTURBED
 def test_of_scenarios_that_were_never_run_no_job_is_worked_out(undisturbed: Path) -> None:
     def never(*_: object) -> None:
         raise AssertionError("a report of few studies would wait for the keys of all others")

@@ -20,7 +20,10 @@ from documents import ROOT
 
 WHEELS = sorted((ROOT / "target" / "wheels").glob("meshpace-*.whl"), key=lambda wheel: wheel.stat().st_mtime)
 WHEEL = Path(os.environ["MESHPACE_WHEEL"]) if "MESHPACE_WHEEL" in os.environ else WHEELS[-1] if WHEELS else None
-pytestmark = pytest.mark.skipif(WHEEL is None, reason="no wheel lies in target/wheels: make wheel")
+pytestmark = [
+    pytest.mark.skipif(WHEEL is None, reason="no wheel lies in target/wheels: make wheel"),
+    pytest.mark.xdist_group("wheel"),  # it is installed once
+]
 
 DEMO = """
 from pathlib import Path

@@ -388,6 +388,10 @@ def test_three_capabilities_are_enough(place: Place) -> None:
         source = Source(place)
         source.tell("go")
         poll(lambda: daemon.flows()[0]["samples"] >= 5, "samples")
+        status = Path(f"/proc/{daemon.process.pid}/status").read_text(encoding="utf-8")
+        # linux/capability.h: CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF.
+        assert f"CapEff:\t{1 << 12 | 1 << 38 | 1 << 39:016x}\n" in status, "and it has no others"
+        assert f"Uid:\t{user}\t" in status
         source.end()
         daemon.stop()
     finally:

@@ -49,7 +49,7 @@ def print_studies(as_json: bool) -> None:
     for heading in ("claims", "runs\nquick", "runs\nfull"):
         table.add_column(heading, justify="right")
     for study in registry.STUDIES:
-        runs = (f"{_count(study, effort):,}" for effort in Effort)
+        runs = (f"{study.runs(effort):,}" for effort in Effort)
         table.add_row(study.name, ", ".join(study.figures), study.shows, str(len(_claims(study)) or ""), *runs)
     terminal.print(table)
     groups = (f"{name} ({count})" for name, count in registry.groups().items())
@@ -59,13 +59,6 @@ def print_studies(as_json: bool) -> None:
 def _claims(study: Study) -> list[str]:
     """The claims that are told with it."""
     return [claim.id for claim in CLAIMS if claim.study == study.name]
-
-
-def _count(study: Study, effort: Effort) -> int:
-    """How many runs that is: as many as :func:`tasks` lists, without the keys, which would cost seconds."""
-    if study.drawn is None:
-        return len({study.job(cell, 1, effort) for cell in study.cells(effort)}) * study.plan(effort).seeds
-    return len({job for _, job in study.jobs(effort)})
 
 
 def _described(study: Study) -> dict[str, object]:
@@ -82,7 +75,7 @@ def _described(study: Study) -> dict[str, object]:
         "points": [point.label for point in study.axis.points],
         "schemes": study.schemes,
         "conditions": [{"routing": c.routing, "reception": c.reception} for c in study.conditions],
-        "runs": {effort: _count(study, effort) for effort in Effort},
+        "runs": {effort: study.runs(effort) for effort in Effort},
     }
 
 

@@ -273,6 +273,24 @@ class Study:
         Raises:
             ReplacedSchemeError: the scenario names a scheme for a flow, and the study does not say what becomes of it.
         """
+        scheme, settings = self._asked(cell, seed, effort)
+        name, text = _source(self.scenario)
+        overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))
+        if scheme is None:
+            return Job(name, text, overrides, None, seed, emulated=True)
+        job = Job(name, text, overrides, scheme, seed)
+        if not self.replaces_schemes:
+            for key, found in replaced(job).items():
+                raise ReplacedSchemeError(self.name, job, key, found)
+        return job
+
+    def runs(self, effort: Effort) -> int:
+        """How many different runs that is, without a job, which would take the scenario's text and the engine."""
+        asked = (self._asked(cell, 1, effort) for cell in self.cells(effort))
+        return len({(scheme, frozenset(settings.items())) for scheme, settings in asked}) * self.plan(effort).seeds
+
+    def _asked(self, cell: Cell, seed: int, effort: Effort) -> tuple[str | None, dict[str, str]]:
+        """What a run of a cell asks of its scenario: the scheme, None where real hosts take its place, and settings."""
         settings = dict(self.plan(effort).measure)
         settings.update(self.settings)
         point = ONLY_POINT if cell.scheme in self.level else self.point(cell.point)
@@ -284,20 +302,11 @@ class Study:
         settings.update(point.settings)
         settings = {key: value for key, value in settings.items() if not self._of_another(key, cell.scheme)}
         real = None if self.hosts is None else self.hosts(cell.scheme, settings)
-        if real is not None:
-            # A list that is set whole has no use for what is set in it.
-            within = tuple(f"{key}." for key, _ in real)
-            settings = {key: value for key, value in settings.items() if not key.startswith(within)}
-            settings.update(real)
-        name, text = _source(self.scenario)
-        overrides = tuple(f"{key}={value}" for key, value in sorted(settings.items()))
-        if real is not None:
-            return Job(name, text, overrides, None, seed, emulated=True)
-        job = Job(name, text, overrides, cell.scheme, seed)
-        if not self.replaces_schemes:
-            for key, found in replaced(job).items():
-                raise ReplacedSchemeError(self.name, job, key, found)
-        return job
+        if real is None:
+            return cell.scheme, settings
+        # A list that is set whole has no use for what is set in it.
+        within = tuple(f"{key}." for key, _ in real)
+        return None, {key: value for key, value in settings.items() if not key.startswith(within)} | dict(real)
 
     def _of_another(self, key: str, scheme: str) -> bool:
         """Whether a key is a parameter of a scheme that is run beside this one: it concerns none of its runs."""
