@@ -117,8 +117,8 @@ print("whole")
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
-    """Cell by cell, what a cell ends with shown, as Jupyter would. It runs two folders below scenarios, as it lies in the
-    tree: a copy, since it writes files."""
+    """Cell by cell, what a cell ends with shown, as Jupyter would: in a folder of its own, since it writes files, which
+    lies as the notebook's does, so that what it reads is where it says."""
     there = tmp_path / notebook.parent.relative_to(ROOT)
     there.mkdir(parents=True)
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
