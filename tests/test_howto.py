@@ -34,6 +34,7 @@ FILES = {
     "see-why-a-flow-is-slow": ("why.html",),
     "use-jupyter": (),
     "run-on-a-cluster": ("runs.csv",),
+    "publish-a-mesh": ("roofs.toml", "roofs.pdf", "roofs.svg"),
     "ask-for-advice": ("advice.html", "mesh.toml"),
 }
 """What each leaves, by its name: a how-to that is missing, or one too many, shows here."""
@@ -44,6 +45,7 @@ SAYS = {
     "pace-at-a-gateway": "'scheme': 'steady'",
     "see-why-a-flow-is-slow": "held back by",
     "ask-for-advice": "Would pacing help?",
+    "publish-a-mesh": "Differences are to cubic",
 }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 from meshpace import engine
 from meshpace.engine import Job
-from meshpace.ns2.keys import given, refuse_unknown
+from meshpace.ns2.keys import given, unknown
 from meshpace.ns2.model import (
     App,
     Flow,
@@ -21,7 +22,7 @@ from meshpace.ns2.model import (
 )  # fmt: skip
 from meshpace.ns2.routes import minimum_hop_route, within_range
 
-_AGENTS = {"newreno": "Agent/TCP/Newreno", "tahoe": "Agent/TCP"}
+_AGENTS = {"newreno": "Agent/TCP/Newreno", "tahoe": "Agent/TCP", "cubic": "Agent/TCP/Linux"}
 """The sending agent of a congestion control: of a scheme of that name, with its parameters."""
 _SINKS = {"every": "newreno", "delayed": "newreno-delack"}
 """The scheme whose parameters of the receiver (``ack_...``) ns-2's sinks have, by acknowledgement policy."""
@@ -32,6 +33,8 @@ _MAC_OVERHEAD = 34
 _LONG_PREAMBLE_BPS = 1e6
 """Frames at this rate have the long preamble, whatever the network's (IEEE 802.11-2016, 16.2.2.3)."""
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 Resolved = dict[str, Any]
 """A scenario as ``meshpace.engine.resolve`` returns it."""
 Parameters = dict[str, Any]
@@ -44,30 +47,52 @@ def express(job: Job) -> Ns2Scenario:
 
     Raises:
         ScenarioError: the scenario cannot be run here.
-        NotExpressibleError: names the first key that has no counterpart in ns-2.35, and the reason.
+        NotExpressibleError: names every key that has no counterpart in ns-2.35, and the reasons.
     """
     resolved = engine.resolve(job)
-    try:
-        expressed = _express(resolved)
-        _check_mesh(resolved, job)
-        refuse_unknown(job)
-    except Refusal as refusal:
-        raise NotExpressibleError(job.name, refusal) from None
+    found = _Refusals()
+    expressed = _express(resolved, found)
+    found.of(_check_mesh, resolved, job)
+    found.refused += unknown(job)
+    if found.refused:
+        raise NotExpressibleError(job.name, found.refused)
+    assert expressed is not None, "what is missing was refused"
     return expressed
 
 
-def _express(resolved: Resolved) -> Ns2Scenario:
-    _check_static_parts(resolved)
+class _Refusals:
+    """What has been refused so far: everything is looked at before any of it is told."""
+
+    def __init__(self) -> None:
+        self.refused: list[Refusal] = []
+
+    def of(self, part: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> _T | None:
+        """What a part comes to; None if it is refused."""
+        try:
+            return part(*given, **named)
+        except Refusal as refusal:
+            self.refused.append(refusal)
+            return None
+
+
+def _express(resolved: Resolved, found: _Refusals) -> Ns2Scenario | None:
+    found.of(_check_measure, resolved)
+    found.of(_check_mobility, resolved)
     nodes = tuple(MeshNode(node["id"], node["x"], node["y"]) for node in resolved["mesh"])
-    radio = _radio(resolved["radio"])
-    routing = _routing(resolved["routing"])
+    radio = _radio(resolved["radio"], found)
+    routing = found.of(_routing, resolved["routing"])
     links = tuple(
         WiredLink(link["a"], link["b"], link["rate_bps"], link["delay_s"], link["queue"]) for link in resolved["links"]
     )
-    gateway = _gateway(resolved, links)
+    gateway = found.of(_gateway, resolved, links)
     names = {node.name for node in nodes}
-    flows = tuple(_flow(i, flow, names, resolved["schemes"]) for i, flow in enumerate(resolved["flows"]))
-    static = routing is Routing.STATIC
+    made = [found.of(_flow, i, flow, names, resolved["schemes"]) for i, flow in enumerate(resolved["flows"])]
+    if found.refused or routing is None:
+        return None
+    flows = tuple(flow for flow in made if flow is not None)
+    routes = found.of(_static_routes, flows, nodes, gateway, radio.tx_range_m) if routing is Routing.STATIC else ()
+    if routes is None:
+        return None
     measure = resolved["measure"]
     return Ns2Scenario(
         name=resolved["name"],
@@ -77,16 +102,19 @@ def _express(resolved: Resolved) -> Ns2Scenario:
         flows=flows,
         radio=radio,
         routing=routing,
-        routes=_static_routes(flows, nodes, gateway, radio.tx_range_m) if static else (),
+        routes=routes,
         duration_s=measure["duration_s"],
         warmup_s=measure["warmup_s"],
     )
 
 
-def _check_static_parts(resolved: Resolved) -> None:
+def _check_measure(resolved: Resolved) -> None:
     if resolved["measure"]["kind"] != "time":
         packets = resolved["measure"]["packets"]
         raise Refusal("measure.packets", packets, "measure.duration, measure.warmup", "its scripts stop at a time")
+
+
+def _check_mobility(resolved: Resolved) -> None:
     if resolved["mobility"]["model"] != "static":
         model = resolved["mobility"]["model"]
         raise Refusal(
@@ -94,32 +122,35 @@ def _check_static_parts(resolved: Resolved) -> None:
         )
 
 
-def _radio(radio: Resolved) -> Radio:
+def _radio(radio: Resolved, found: _Refusals) -> Radio:
+    def refuse(key: str, value: object, allowed: str, reason: str) -> None:
+        found.refused.append(Refusal(f"radio.{key}", value, allowed, reason))
+
     def need(key: str, wanted: object, reason: str) -> None:
         if radio[key] != wanted:
-            raise Refusal(f"radio.{key}", radio[key], as_written(wanted), reason)
+            refuse(key, radio[key], as_written(wanted), reason)
 
     if radio["standard"] not in ("802.11b", "802.11g-ns2"):
         allowed = '"802.11b", "802.11g-ns2"'
-        raise Refusal("radio.standard", radio["standard"], allowed, "its Mac/802_11 knows DSSS timing only")
+        refuse("standard", radio["standard"], allowed, "its Mac/802_11 knows DSSS timing only")
     if radio["standard"] == "802.11b" and radio["rate_bps"] not in _DSSS_RATES:
         allowed = ", ".join(f"{rate / 1e6:g} Mbit/s" for rate in _DSSS_RATES)
-        raise Refusal("radio.rate", radio["rate_bps"], allowed, "it has no such DSSS rate")
+        refuse("rate", radio["rate_bps"], allowed, "it has no such DSSS rate")
     need("propagation", "two-ray", "only the two-ray model draws nothing")
     need("reception", "ns2-capture", "it never sums interference")
     need("backoff_range", "ns2", "it draws from 0..cw-1")
     need("arp", True, "its nodes ask for every address")
     need("mac_overhead", _MAC_OVERHEAD, "ns-2.35 adds 34 bytes to a data frame")
     if radio["link_rates"]:
-        raise Refusal("radio.link_rates", f"{len(radio['link_rates'])} rates", "none", "a MAC has one data rate")
+        refuse("link_rates", f"{len(radio['link_rates'])} rates", "none", "a MAC has one data rate")
     if radio["preamble"] == "short" and min(radio["rate_bps"], radio["basic_rate_bps"]) <= _LONG_PREAMBLE_BPS:
         allowed = '"long", or rate and basic_rate above 1 Mbit/s'
         reason = "it would shorten frames at 1 Mbit/s too, which keep the long one"
-        raise Refusal("radio.preamble", "short", allowed, reason)
+        refuse("preamble", "short", allowed, reason)
     rts = radio["rts"]
     if radio["retry_short"] == 0 or radio["retry_long"] == 0:
         key = "retry_short" if radio["retry_short"] == 0 else "retry_long"
-        raise Refusal(f"radio.{key}", 0, "1 and more", "its retry counters act from 1 on")
+        refuse(key, 0, "1 and more", "its retry counters act from 1 on")
     return Radio(
         rate_bps=radio["rate_bps"],
         basic_rate_bps=radio["basic_rate_bps"],
@@ -222,14 +253,16 @@ def _agent(key: str, name: str, parameters: Parameters) -> tuple[str, bool]:
     """
     table = {row["name"]: row["parameters"] for row in engine.schemes()}
     agent = parameters["congestion"] if parameters["congestion"] in _AGENTS else "newreno"
-    sink = _SINKS.get(parameters["ack_policy"], "newreno")
+    sink = "cubic" if agent == "cubic" else _SINKS.get(parameters["ack_policy"], "newreno")
     wanted = {k: v for k, v in table[agent].items() if not _of_receiver(k)}
     wanted |= {k: v for k, v in table[sink].items() if _of_receiver(k)}
     differing = [k for k in {**wanted, **parameters} if parameters.get(k) != wanted.get(k)]
     if not differing:
         return _AGENTS[agent], parameters["ack_policy"] == "delayed"
     if parameters == table.get(name):
-        raise Refusal(key, name, '"newreno", "newreno-delack", "tahoe"', "it has no such agent; try --scheme newreno")
+        raise Refusal(
+            key, name, '"newreno", "newreno-delack", "tahoe", "cubic"', "it has no such agent; try --scheme newreno"
+        )
     first = next((choice for choice in _CHOICES if choice in differing), differing[0])
     allowed = as_written(wanted[first]) if first in wanted else "not to give it"
     raise Refusal(f"scheme.{name}.{first}", parameters.get(first), allowed, "its TCP agents do otherwise")

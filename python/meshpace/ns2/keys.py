@@ -110,15 +110,13 @@ Parameters of schemes are held against the schemes that ns-2.35 has, each with a
 _SCHEMES = "scheme."
 
 
-def refuse_unknown(job: Job) -> None:
-    """Refuses a key, in the file or in an override, that is not in the table.
-
-    Raises:
-        Refusal: names the first.
-    """
-    for key, pattern, value in given(job):
-        if pattern not in EXPRESSED and not key.startswith(_SCHEMES):
-            raise Refusal(key, value, "not to give it", "it has no counterpart there")
+def unknown(job: Job) -> list[Refusal]:
+    """Keys, in the file or in an override, that are not in the table."""
+    return [
+        Refusal(key, value, "not to give it", "it has no counterpart there")
+        for key, pattern, value in given(job)
+        if pattern not in EXPRESSED and not key.startswith(_SCHEMES)
+    ]
 
 
 def given(job: Job) -> Iterator[tuple[str, str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -125,11 +126,19 @@ class Refusal(Exception):  # noqa: N818 (caught where the file's name is known)
 
 
 class NotExpressibleError(MendableError):
-    """A scenario has no counterpart in ns-2.35; names file, key, what was found, what is allowed, and the reason."""
+    """A scenario has no counterpart in ns-2.35: a line a key, with what was found, what is allowed, and the reason."""
 
-    def __init__(self, file: str, refusal: Refusal) -> None:
+    def __init__(self, file: str, refusals: Sequence[Refusal]) -> None:
+        # What stands for several keys of the file may be refused by each of them.
+        by_key = {refusal.key: refusal for refusal in reversed(refusals)}
+        told = [refusal for refusal in refusals if by_key[refusal.key] is refusal]
         super().__init__(
-            f"{file}: {refusal.key} = {as_written(refusal.found)}: ns-2.35 cannot express it, {refusal.reason}; "
-            f"allowed: {refusal.allowed}"
+            "\n".join(
+                f"{file}: {refusal.key} = {as_written(refusal.found)}: ns-2.35 cannot express it, {refusal.reason}; "
+                f"allowed: {refusal.allowed}"
+                for refusal in told
+            )
         )
-        self.key, self.found, self.allowed = refusal.key, refusal.found, refusal.allowed
+        self.refusals = tuple(told)
+        first = told[0]
+        self.key, self.found, self.allowed = first.key, first.found, first.allowed

@@ -17,6 +17,8 @@ from meshpace.ns2.model import App, Flow, Ns2Scenario, Radio, Routing
 from meshpace.ns2.tcl import comment, node_index, number
 from meshpace.ns2.wires import through_wires, wired_part
 
+LINUX = "Agent/TCP/Linux"
+"""ns-2's TCP/Linux (Wei and Cao 2006), which runs the congestion controls of Linux 2.6: CUBIC among them."""
 _FIRST_PORT = 1000
 """Ports are unique over all flows, so that the wired part can route on them alone."""
 _STATIC_ROUTES = Path(__file__).with_name("static_routes.tcl")
@@ -174,7 +176,9 @@ def _flow(scenario: Ns2Scenario, index: int, flow: Flow) -> str:
             f"set src({index}) [new {flow.agent}]",
             f"{src} set packetSize_ {flow.packet}",
             f"{src} set window_ {flow.window}",
-            f"set dst({index}) [new {'Agent/TCPSink/DelAck' if flow.delayed_ack else 'Agent/TCPSink'}]",
+            *((f"{src} set timestamps_ true", f'$ns at 0 "{src} select_ca cubic"') if flow.agent == LINUX else ()),
+            f"set dst({index}) [new {_sink(flow)}]",
+            *((f"{dst} set ts_echo_rfc1323_ true",) if flow.agent == LINUX else ()),
             f"{dst} set packetSize_ {40 - scenario.ip_header_added}",
         ]
     else:
@@ -208,6 +212,12 @@ def _flow(scenario: Ns2Scenario, index: int, flow: Flow) -> str:
     if flow.stop_s is not None:
         lines.append(f'$ns at [expr $idle + {number(flow.stop_s)}] "$app({index}) stop"')
     return "\n".join(lines) + "\n"
+
+
+def _sink(flow: Flow) -> str:
+    """What acknowledges: TCP/Linux goes by selective acknowledgements."""
+    selective = "/Sack1" if flow.agent == LINUX else ""
+    return f"Agent/TCPSink{selective}{'/DelAck' if flow.delayed_ack else ''}"
 
 
 def _measurement(scenario: Ns2Scenario) -> str:
