@@ -51,3 +51,31 @@ def test_nothing_heavy_is_loaded(words: list[str], chain: Path) -> None:
     assert "meshpace.cli.declared" in loaded, "the list is not there"
     assert not loaded & (HEAVY if words != ["run", "CHAIN"] else HEAVY - NEEDED_FOR_MEANS)
     assert ("meshpace._engine" in loaded) == ("--help" not in words)
+
+
+INTERRUPTED_AT = """
+import os, runpy, signal, sys
+
+class Interrupts:
+    # Asked for every module that is loaded: at the one asked for, Ctrl-C.
+    left = int(sys.argv.pop(1))
+    def find_spec(self, name, path=None, target=None):
+        if "meshpace.cli" in sys.modules or name == "meshpace.cli":
+            self.left -= 1
+            if self.left == 0:
+                os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+runpy.run_module("meshpace", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize("module", [1, 2, 5, 10, 15, 20, 25, 30, 40])
+@pytest.mark.parametrize("words", [["schemes"], ["run", "CHAIN"], ["study", "list"]], ids=" ".join)
+def test_ctrl_c_while_a_command_starts_ends_without_a_traceback(module: int, words: list[str], chain: Path) -> None:
+    asked = [str(chain) if word == "CHAIN" else word for word in words]
+    program = [sys.executable, "-c", INTERRUPTED_AT, str(module), *asked]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    if done.returncode == 0 and module > 25:
+        return  # so many modules the command does not load
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")

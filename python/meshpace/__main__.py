@@ -1,5 +1,15 @@
-"""``python -m meshpace``."""
+"""The commands ``meshpace`` and ``python -m meshpace``."""
 
-from meshpace.cli import main
+from meshpace.starting import ends_at_once
 
-main()
+
+def main() -> None:
+    """Loads the command line and runs it."""
+    ends_at_once()
+    from meshpace.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import NoReturn, ParamSpec
 
 from meshpace.errors import MendableError
+from meshpace.starting import INTERRUPTED, interruptible
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 
 _P = ParamSpec("_P")
 
@@ -31,22 +31,23 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
 
     @functools.wraps(command)
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
-        from meshpace.engine import ScenarioError
-
-        if sys.stdout is None:
-            fail("standard output is closed; allowed: a file, a pipe, a terminal")
         try:
+            interruptible()
+            from meshpace.engine import ScenarioError
+
+            if sys.stdout is None:
+                fail("standard output is closed; allowed: a file, a pipe, a terminal")
             command(*args, **kwargs)
             sys.stdout.flush()
+        except KeyboardInterrupt:  # the first: while the engine loads there is no ScenarioError to compare with
+            print("interrupted", file=sys.stderr)
+            raise SystemExit(INTERRUPTED) from None
         except BrokenPipeError:
             # Whoever read the output has seen enough; keep the interpreter from flushing into the closed pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(0) from None
         except (MendableError, ScenarioError) as error:
             fail(error)
-        except KeyboardInterrupt:
-            print("interrupted", file=sys.stderr)
-            raise SystemExit(INTERRUPTED) from None
         except OSError as error:
             fail(f"{error.filename}: {error.strerror}" if error.filename else error)
 
