@@ -12,11 +12,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from commanding import Cli, taken
+from commanding import CHAIN, Cli, taken
 from meshpace import engine
 from meshpace.study import registry
 from meshpace.study.decide import BLOCK
-from meshpace.study.model import AODV, STATIC, Cell, Effort
+from meshpace.study.model import AODV, CONDITIONS, RFC3561, ROUTING_NAMES, STATIC, Cell, Effort
 from meshpace.study.record import simulate
 from meshpace.study.runner import tasks
 from study_child import small
@@ -53,6 +53,24 @@ def test_the_paper_is_run_as_it_was() -> None:
         assert pairs >= {(r, m) for r in ("aodv", "static") for m in ("ns2-capture", "sinr")}
         for _, job in study.jobs(Effort.FULL):
             assert {"measure.packets=55000", "measure.batches=11"} <= set(job.overrides)
+
+
+def test_conditions_are_made_of_the_engines_protocols() -> None:
+    reception = ("radio.reception", "ns2-capture")
+    protocol, profile = ("routing.protocol", "aodv"), "routing.profile"
+    assert AODV.settings == (protocol, (profile, "ns2"), reception)
+    assert RFC3561.settings == (protocol, (profile, "rfc3561"), reception)
+    assert STATIC.settings == (("routing.protocol", "static"), reception)
+    assert ROUTING_NAMES["rfc3561"] == "AODV after RFC 3561"
+    known = {(row["protocol"], row["profile"]) for row in engine.routings()}
+    for condition in CONDITIONS:
+        resolved = engine.resolve(
+            engine.Job("mesh.toml", CHAIN.encode(), tuple("=".join(s) for s in condition.settings))
+        )
+        routing = resolved["routing"]
+        assert isinstance(routing, dict)
+        known.discard((routing["protocol"], routing["profile"]))
+    assert known == set()
 
 
 DIRECTIONS = {

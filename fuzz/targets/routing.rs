@@ -4,11 +4,14 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
+use meshpace_keys::{Key, Kind, Setting, Values};
 use meshpace_random::Stream;
 use meshpace_routing::{
-    Action, Control, DsdvConfig, DsdvRoute, DsdvUpdate, PacketInfo, Protocol, Rerr, Rrep, Rreq, ShortestPaths,
+    Action, Control, Cost, DsdvRoute, DsdvUpdate, Handle, LinkEvent, METRICS, PROTOCOLS, PacketInfo, Rerr,
+    RoutingProtocol, Rrep, Rreq, ShortestPaths, Site,
 };
 use meshpace_units::{Instant, NodeId, Span};
+use std::sync::Arc;
 
 /// The node under test; the others have the numbers after it.
 const ME: NodeId = NodeId(0);
@@ -20,15 +23,12 @@ const ACTIONS: usize = 500;
 
 #[derive(Arbitrary, Debug)]
 struct Input {
-    protocol: Kind,
+    /// Of the table.
+    protocol: u8,
+    profile: u8,
+    /// A value of each of its keys that is not the default, where there is one.
+    unusual: bool,
     steps: Vec<Step>,
-}
-
-#[derive(Arbitrary, Debug)]
-enum Kind {
-    AodvNs2,
-    AodvRfc3561,
-    Dsdv { use_mac: bool, converged: bool },
 }
 
 #[derive(Arbitrary, Debug)]
@@ -47,6 +47,11 @@ enum Step {
     },
     /// The MAC gives up one of the packets handed to it.
     Failure(u8),
+    /// The MAC found out something of a link.
+    Link {
+        to: u8,
+        acknowledged: bool,
+    },
     /// Microseconds, then whatever is due by the end of them.
     Wait(u32),
     /// Until the next timer.
@@ -74,7 +79,7 @@ impl Message {
     fn control(&self) -> Control {
         let time = |ms: u32| Instant::ZERO + Span::from_millis(u64::from(ms));
         match *self {
-            Self::Rreq { id, ends, seqno, asked, hops, sent, gratuitous } => Control::Rreq(Rreq {
+            Self::Rreq { id, ends, seqno, asked, hops, sent, gratuitous } => Control::from(Rreq {
                 id,
                 originator: any_node(ends.0),
                 originator_seqno: seqno,
@@ -84,7 +89,7 @@ impl Message {
                 sent: time(sent),
                 gratuitous,
             }),
-            Self::Rrep { ends, seqno, hops, lifetime, sent } => Control::Rrep(Rrep {
+            Self::Rrep { ends, seqno, hops, lifetime, sent } => Control::from(Rrep {
                 originator: any_node(ends.0),
                 destination: any_node(ends.1),
                 destination_seqno: seqno,
@@ -92,34 +97,39 @@ impl Message {
                 lifetime: Span::from_millis(u64::from(lifetime)),
                 request_sent: time(sent),
             }),
-            Self::Rerr { ref unreachable, no_delete } => Control::Rerr(Rerr {
+            Self::Rerr { ref unreachable, no_delete } => Control::from(Rerr {
                 unreachable: unreachable.iter().map(|&(node, seqno)| (any_node(node), seqno)).collect(),
                 no_delete,
             }),
             Self::Dsdv { ref routes } => {
                 let route = |&(node, hops, seqno): &_| DsdvRoute { destination: any_node(node), hops, seqno };
-                Control::DsdvUpdate(DsdvUpdate { routes: routes.iter().map(route).collect() })
+                Control::from(DsdvUpdate { routes: routes.iter().map(route).collect() })
             }
         }
     }
 }
 
-fn protocol(kind: &Kind) -> Protocol<usize> {
-    let jitter = Stream::new(1, "routing", u64::from(ME.0));
-    match *kind {
-        Kind::AodvNs2 => Protocol::aodv_ns2(ME, jitter),
-        Kind::AodvRfc3561 => Protocol::aodv_rfc3561(ME, jitter),
-        Kind::Dsdv { use_mac, converged } => {
-            let config = DsdvConfig { use_mac, ..DsdvConfig::default() };
-            // A chain.
-            let next_to = |node: u32| [node.checked_sub(1), Some(node + 1).filter(|&n| n < u32::from(NODES))];
-            let neighbours: Vec<Vec<_>> = (0..u32::from(NODES))
-                .map(|node| next_to(node).into_iter().flatten().map(NodeId).collect())
-                .collect();
-            let paths = ShortestPaths::new(&neighbours);
-            Protocol::dsdv(ME, config, converged.then_some(&paths), jitter)
-        }
-    }
+fn protocol(input: &Input) -> Box<dyn RoutingProtocol<Handle>> {
+    let part = PROTOCOLS[usize::from(input.protocol) % PROTOCOLS.len()];
+    let profile = &part.build[usize::from(input.profile) % part.build.len()];
+    let value = |key: &Key| {
+        let default = key.default.and_then(|preset| preset.setting()).expect("parameters have defaults");
+        let other = match key.kind {
+            Kind::Choice(words) => words.last().map(|word| Setting::Text((*word).to_owned())),
+            Kind::Flag => Some(Setting::Flag(true)),
+            _ => None,
+        };
+        other.filter(|_| input.unusual).unwrap_or(default)
+    };
+    let values = Values::new(part.about.keys().map(|key| (key.name, value(key))));
+    // A chain.
+    let next_to = |node: u32| [node.checked_sub(1), Some(node + 1).filter(|&n| n < u32::from(NODES))];
+    let neighbours: Vec<Vec<_>> =
+        (0..u32::from(NODES)).map(|node| next_to(node).into_iter().flatten().map(NodeId).collect()).collect();
+    let paths = Arc::new(ShortestPaths::new(&neighbours, |_, _| Cost::ONE));
+    let stream = |name| Stream::new(1, name, u64::from(ME.0));
+    let metric = METRICS[0].build;
+    (profile.build)(&Site { me: ME, values: &values, paths: &paths, metric, stream: &stream })
 }
 
 /// Where a data packet is.
@@ -131,10 +141,10 @@ enum Place {
 }
 
 struct World {
-    routing: Protocol<usize>,
+    routing: Box<dyn RoutingProtocol<Handle>>,
     now: Instant,
     packets: Vec<(PacketInfo, Place)>,
-    out: Vec<Action<usize>>,
+    out: Vec<Action<Handle>>,
 }
 
 impl World {
@@ -153,7 +163,8 @@ impl World {
                 };
                 let info = PacketInfo { source, destination: other_node(destination), travelled, ttl };
                 self.packets.push((info, Place::Routing));
-                self.routing.route(self.now, self.packets.len() - 1, &info, &mut self.out);
+                let packet = (self.packets.len() - 1) as Handle;
+                self.routing.route(self.now, packet, &info, &mut self.out);
             }
             Step::Failure(which) => {
                 let in_mac = self.packets.iter().enumerate().filter_map(|(at, &(info, place))| match place {
@@ -164,7 +175,11 @@ impl World {
                 let Some(nth) = usize::from(which).checked_rem(in_mac.len()) else { return };
                 let (at, info, next_hop) = in_mac[nth];
                 self.packets[at].1 = Place::Routing;
-                self.routing.on_link_failure(self.now, next_hop, at, &info, &mut self.out);
+                self.routing.on_link_failure(self.now, next_hop, at as Handle, &info, &mut self.out);
+            }
+            Step::Link { to, acknowledged } => {
+                let event = if acknowledged { LinkEvent::Acknowledged } else { LinkEvent::ControlGivenUp };
+                self.routing.on_link_event(self.now, other_node(to), event, &mut self.out);
             }
             Step::Wait(us) => self.wait_until(self.now + Span::from_micros(u64::from(us))),
             Step::Sleep => self.wait_until(self.routing.poll_timeout().unwrap_or(self.now).max(self.now)),
@@ -195,7 +210,7 @@ impl World {
                 }
                 Action::PurgeQueue { .. } => continue,
             };
-            let before = std::mem::replace(&mut self.packets[packet].1, place);
+            let before = std::mem::replace(&mut self.packets[packet as usize].1, place);
             assert_eq!(before, Place::Routing, "packet {packet} came out twice");
         }
         let waiting = self.packets.iter().filter(|(_, place)| *place == Place::Routing).count();
@@ -204,7 +219,7 @@ impl World {
 }
 
 fuzz_target!(|input: Input| {
-    let routing = protocol(&input.protocol);
+    let routing = protocol(&input);
     let mut world = World { routing, now: Instant::ZERO, packets: Vec::new(), out: Vec::new() };
     for step in &input.steps {
         world.step(step);

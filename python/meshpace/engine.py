@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from meshpace.results import FlowLoss, RunResult
 
 __all__ = [
-    "Columns", "Job", "ScenarioError", "complaints", "film", "fingerprint", "resolve", "run_many", "run_many_json",
-    "run_watched", "schema", "schemes", "schemes_in_use", "throttle_tables", "version", "why", "winf",
+    "Columns", "Job", "ScenarioError", "complaints", "film", "fingerprint", "resolve", "routings", "run_many",
+    "run_many_json", "run_watched", "schema", "schemes", "schemes_in_use", "throttle_tables", "version", "why", "winf",
 ]  # fmt: skip
 
 version = _engine.version
@@ -227,6 +227,15 @@ def schemes_in_use(job: Job) -> dict[str, dict[str, Any]]:
     with _telling([job]):
         found: dict[str, dict[str, Any]] = json.loads(_engine.schemes_in_use(job._tuple()))
     return found
+
+
+def routings() -> list[dict[str, Any]]:
+    """The routing protocols, each in all its profiles: word, protocol, profile, title, doc, source.
+
+    The word is for conditions of studies; the profile is None where the protocol has but one.
+    """
+    table: list[dict[str, Any]] = json.loads(_engine.routings())
+    return table
 
 
 def schemes() -> list[dict[str, Any]]:

@@ -164,7 +164,7 @@ impl Held {
 mod tests {
     use super::*;
     use crate::{Body, Class, Packet};
-    use meshpace_routing::{Control, DsdvUpdate};
+    use meshpace_routing::DsdvUpdate;
     use std::net::{IpAddr, Ipv4Addr};
 
     /// A counter of 16 bits.
@@ -205,7 +205,7 @@ mod tests {
 
     fn packet() -> Packet {
         let here = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2));
-        let body = Body::Control(Control::DsdvUpdate(DsdvUpdate { routes: Vec::new().into() }));
+        let body = Body::Control(DsdvUpdate { routes: Vec::new() }.into());
         Packet::new(here, here, Bytes(1000), Class::Data, body)
     }
 

@@ -1,9 +1,9 @@
 //! The store that holds packets while they are somewhere in the network.
 
-use crate::Packet;
+/// A packet in the store, as those who look for its way know it, too.
+pub use meshpace_routing::Handle;
 
-/// A packet in the store.
-pub type Handle = u32;
+use crate::Packet;
 
 /// Packets by handle. A handle is freed exactly once, by whoever holds it when the packet's way ends.
 #[derive(Default)]

@@ -264,6 +264,12 @@ mod _engine {
         tables::schemes().to_string()
     }
 
+    /// The table of routing protocols, each in all its profiles, as JSON.
+    #[pyfunction]
+    fn routings() -> String {
+        tables::routings().to_string()
+    }
+
     /// A scenario with every default filled in and every draw of the seed made, as JSON.
     #[pyfunction]
     fn resolve(job: Job) -> PyResult<String> {

@@ -4,8 +4,8 @@
 
 use meshpace_mesh::parameters_in_use;
 use meshpace_scenario::{
-    AodvProfile, App, BackoffRange, Collect, Endpoint, FileClock, Flow, Measure, MeshNode, Mobility, Plan,
-    Preamble, Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError,
+    App, BackoffRange, Collect, Endpoint, FileClock, Flow, Measure, MeshNode, Mobility, Plan, Preamble,
+    Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError,
 };
 use meshpace_settings::schema::plain;
 use meshpace_units::NodeId;
@@ -48,7 +48,7 @@ pub fn to_json(scenario: &Scenario) -> Result<Value, ScenarioError> {
             "delay_s": link.delay.as_secs_f64(),
             "queue": link.queue,
         })).collect::<Vec<_>>(),
-        "routing": routing(scenario.routing),
+        "routing": routing(&scenario.routing),
         "processing_delay_s": scenario.processing.delay.as_secs_f64(),
         "processing_jitter_s": scenario.processing.jitter.as_secs_f64(),
         "mobility": mobility(scenario),
@@ -178,15 +178,12 @@ fn radio(scenario: &Scenario) -> Value {
     out
 }
 
-fn routing(routing: Routing) -> Value {
-    match routing {
-        Routing::Aodv(AodvProfile::Ns2) => json!({"protocol": "aodv", "profile": "ns2"}),
-        Routing::Aodv(AodvProfile::Rfc3561) => json!({"protocol": "aodv", "profile": "rfc3561"}),
-        Routing::Dsdv { cold, mac_reports } => {
-            json!({"protocol": "dsdv", "profile": null, "cold": cold, "mac_reports": mac_reports})
-        }
-        Routing::Static => json!({"protocol": "static", "profile": null}),
+fn routing(routing: &Routing) -> Value {
+    let mut out = json!({"protocol": routing.protocol.about.word, "profile": routing.profile.word});
+    for (key, setting) in routing.values.iter() {
+        out[key] = plain(setting);
     }
+    out
 }
 
 fn mobility(scenario: &Scenario) -> Value {

@@ -15,7 +15,7 @@ pub struct PacketInfo {
     /// Wireless link receptions so far; 0 at the source.
     pub travelled: u32,
     /// The IP time to live after this node, if it is a relay, took one off. At the source:
-    /// [`Protocol::data_ttl`](crate::Protocol::data_ttl).
+    /// [`RoutingProtocol::data_ttl`](crate::RoutingProtocol::data_ttl).
     pub ttl: u8,
 }
 
@@ -24,7 +24,8 @@ pub struct PacketInfo {
 pub enum Recipient {
     /// To whoever hears it: sent once, at the basic rate, without acknowledgement.
     Broadcast,
-    /// To this neighbour. If the MAC gives it up it is dropped without a word to routing (ns2-behaviour 5.5).
+    /// To this neighbour. If the MAC gives it up it is dropped without a word to routing (ns2-behaviour 5.5), unless
+    /// that [asks for link events](crate::RoutingProtocol::asks_for_link_events).
     Unicast(NodeId),
 }
 
@@ -46,7 +47,7 @@ pub enum DropReason {
 }
 
 /// One thing the driver has to do. The order within one call matters.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Action<P> {
     /// Hand `packet` to the interface queue for `next_hop`, `delay` from now.
     SendData {
@@ -73,6 +74,8 @@ pub enum Action<P> {
     PurgeQueue {
         /// The next hop.
         next_hop: NodeId,
+        /// Broadcasts of routing that [say so](crate::Message::goes_with_purges) and packets of address resolution go along.
+        unaddressed: bool,
     },
     /// `packet` ends here.
     Drop {

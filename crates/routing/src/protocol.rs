@@ -1,81 +1,33 @@
-//! One interface over all protocols.
+//! The joint: what a routing protocol is told, and what it answers.
 
-use crate::{
-    Action, Control, DropReason, Dsdv, DsdvConfig, Ns2Aodv, PacketInfo, Rfc3561Aodv, ShortestPaths,
-    StaticRoutes,
-};
+use crate::metric::Cost;
+use crate::{Action, Control, DropReason, LinkQuality, PacketInfo, ShortestPaths};
+use meshpace_keys::{Part, Values};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId};
+use std::fmt::Debug;
 use std::sync::Arc;
 
-/// The routing of one node.
-#[derive(Debug)]
-pub enum Protocol<P> {
-    /// Routes that never change.
-    Static(StaticRoutes),
-    /// AODV as in ns-2.35.
-    AodvNs2(Ns2Aodv<P>),
-    /// AODV after RFC 3561.
-    AodvRfc3561(Rfc3561Aodv<P>),
-    /// DSDV as in ns-2.35.
-    Dsdv(Dsdv<P>),
-}
+/// The number by which the simulator's network knows a packet.
+pub type Handle = u32;
 
-impl<P> Protocol<P> {
-    /// Static routes for node `me`.
-    #[must_use]
-    pub fn static_routes(me: NodeId, paths: Arc<ShortestPaths>) -> Self {
-        Self::Static(StaticRoutes::new(me, paths))
-    }
-
-    /// AODV, profile `ns2`, knowing nothing yet.
-    #[must_use]
-    pub fn aodv_ns2(me: NodeId, jitter: Stream) -> Self {
-        Self::AodvNs2(Ns2Aodv::new(me, jitter))
-    }
-
-    /// AODV, profile `rfc3561`, knowing nothing yet.
-    #[must_use]
-    pub fn aodv_rfc3561(me: NodeId, jitter: Stream) -> Self {
-        Self::AodvRfc3561(Rfc3561Aodv::new(me, jitter))
-    }
-
-    /// DSDV; with `converged`, as after many dumps over that graph, otherwise knowing nothing yet.
-    #[must_use]
-    pub fn dsdv(me: NodeId, config: DsdvConfig, converged: Option<&ShortestPaths>, jitter: Stream) -> Self {
-        Self::Dsdv(match converged {
-            Some(paths) => Dsdv::converged(me, config, paths, jitter),
-            None => Dsdv::new(me, config, jitter),
-        })
-    }
-
-    /// The time to live that a source gives its data packets: 30 for AODV and 32 for DSDV as in ns-2.35, 64 for the
-    /// RFC profile (the recommended default of RFC 1700), 255 for static routes, which cannot loop.
-    #[must_use]
-    pub const fn data_ttl(&self) -> u8 {
-        match self {
-            Self::Static(_) => 255,
-            Self::AodvNs2(_) => 30,
-            Self::AodvRfc3561(_) => 64,
-            Self::Dsdv(_) => 32,
-        }
+/// The routing of one node. `P` names a data packet: it comes back in exactly one [`Action::SendData`] or
+/// [`Action::Drop`], now or later.
+pub trait RoutingProtocol<P>: Debug + Send {
+    /// The time to live that a source gives its data packets: by default the one recommended in RFC 1700.
+    fn data_ttl(&self) -> u8 {
+        64
     }
 
     /// Finds the way for a data packet that enters the mesh here or arrived for another node.
     ///
     /// # Panics
     /// If the packet is for this node.
-    pub fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
-        match self {
-            Self::Static(it) => it.route(packet, info, out),
-            Self::AodvNs2(it) => it.route(now, packet, info, out),
-            Self::AodvRfc3561(it) => it.route(now, packet, info, out),
-            Self::Dsdv(it) => it.route(now, packet, info, out),
-        }
-    }
+    fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>);
 
-    /// Takes in a routing packet heard from neighbour `from`, with the time to live it was sent with.
-    pub fn on_control(
+    /// Takes in a routing packet heard from neighbour `from`, with the time to live it was sent with. One of a protocol
+    /// that this node does not speak changes nothing.
+    fn on_control(
         &mut self,
         now: Instant,
         from: NodeId,
@@ -83,22 +35,11 @@ impl<P> Protocol<P> {
         message: &Control,
         out: &mut Vec<Action<P>>,
     ) {
-        match (self, message) {
-            (Self::AodvNs2(it), Control::Rreq(rreq)) => it.on_rreq(now, from, ttl, rreq, out),
-            (Self::AodvNs2(it), Control::Rrep(rrep)) => it.on_rrep(now, from, ttl, rrep, out),
-            (Self::AodvNs2(it), Control::Rerr(rerr)) => it.on_rerr(from, rerr, out),
-            (Self::AodvRfc3561(it), Control::Rreq(rreq)) => it.on_rreq(now, from, ttl, rreq, out),
-            (Self::AodvRfc3561(it), Control::Rrep(rrep)) => it.on_rrep(now, from, ttl, rrep, out),
-            (Self::AodvRfc3561(it), Control::Rerr(rerr)) => it.on_rerr(now, from, rerr, out),
-            (Self::Dsdv(it), Control::DsdvUpdate(update)) => it.on_update(now, from, update, out),
-            // A packet of a protocol that this node does not speak.
-            _ => {}
-        }
+        let _ = (now, from, ttl, message, out);
     }
 
-    /// The MAC gave up `packet` on its way to `next_hop`: data and TCP acknowledgements, not routing packets, which
-    /// the driver just drops.
-    pub fn on_link_failure(
+    /// The MAC gave up `packet` on its way to `next_hop`: data and TCP acknowledgements. By default it ends there.
+    fn on_link_failure(
         &mut self,
         now: Instant,
         next_hop: NodeId,
@@ -106,76 +47,84 @@ impl<P> Protocol<P> {
         info: &PacketInfo,
         out: &mut Vec<Action<P>>,
     ) {
-        match self {
-            Self::Static(_) => out.push(Action::Drop { packet, reason: DropReason::LinkFailure }),
-            Self::AodvNs2(it) => it.on_link_failure(now, next_hop, packet, info, out),
-            Self::AodvRfc3561(it) => it.on_link_failure(now, next_hop, packet, info, out),
-            Self::Dsdv(it) => it.on_link_failure(now, next_hop, packet, info, out),
-        }
+        let _ = (now, next_hop, info);
+        out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
+    }
+
+    /// True if [`on_link_event`](Self::on_link_event) shall be called.
+    fn asks_for_link_events(&self) -> bool {
+        false
+    }
+
+    /// What the MAC found out about the link to `neighbour` otherwise than by a data packet that it gave up.
+    fn on_link_event(&mut self, now: Instant, neighbour: NodeId, event: LinkEvent, out: &mut Vec<Action<P>>) {
+        let _ = (now, neighbour, event, out);
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; `None`: nothing is armed.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        match self {
-            Self::Static(_) => None,
-            Self::AodvNs2(it) => it.poll_timeout(),
-            Self::AodvRfc3561(it) => it.poll_timeout(),
-            Self::Dsdv(it) => it.poll_timeout(),
-        }
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
     }
 
     /// Does what is due; too early a call does nothing.
-    pub fn handle_timeout(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
-        match self {
-            Self::Static(_) => {}
-            Self::AodvNs2(it) => it.handle_timeout(now, out),
-            Self::AodvRfc3561(it) => it.handle_timeout(now, out),
-            Self::Dsdv(it) => it.handle_timeout(now, out),
-        }
+    fn handle_timeout(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
+        let _ = (now, out);
     }
 
     /// Hops to `destination` in the routing table, if it has a route: the `h` of the pacing schemes (schemes.md 1.2).
-    #[must_use]
-    pub fn hops_to(&self, now: Instant, destination: NodeId) -> Option<u32> {
-        match self {
-            Self::Static(it) => it.hops_to(destination),
-            Self::AodvNs2(it) => it.hops_to(destination),
-            Self::AodvRfc3561(it) => it.hops_to(now, destination),
-            Self::Dsdv(it) => it.hops_to(destination),
-        }
-    }
+    fn hops_to(&self, now: Instant, destination: NodeId) -> Option<u32>;
 
     /// The neighbour a packet for `destination` would go to now.
-    #[must_use]
-    pub fn next_hop(&self, now: Instant, destination: NodeId) -> Option<NodeId> {
-        match self {
-            Self::Static(it) => it.next_hop(destination),
-            Self::AodvNs2(it) => it.next_hop(destination),
-            Self::AodvRfc3561(it) => it.next_hop(now, destination),
-            Self::Dsdv(it) => it.next_hop(destination),
-        }
-    }
+    fn next_hop(&self, now: Instant, destination: NodeId) -> Option<NodeId>;
 
     /// Link failures so far that took routes down or started a local repair. Since the MAC also gives up frames on
     /// links that are fine, most of them are false.
+    fn route_failures(&self) -> u64 {
+        0
+    }
+}
+
+/// What the MAC found out about a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEvent {
+    /// The neighbour has acknowledged a packet of any kind.
+    Acknowledged,
+    /// A routing packet for the neighbour was given up.
+    ControlGivenUp,
+}
+
+/// What a node's routing is made of.
+pub struct Site<'a> {
+    /// The node.
+    pub me: NodeId,
+    /// The values of the protocol's keys.
+    pub values: &'a Values,
+    /// The shortest ways over the mesh as it is at time 0.
+    pub paths: &'a Arc<ShortestPaths>,
+    /// What using a link costs.
+    pub metric: fn(&LinkQuality) -> Cost,
+    /// The node's random stream of a name.
+    pub stream: &'a dyn Fn(&'static str) -> Stream,
+}
+
+/// One way in which a protocol exists.
+#[derive(Debug)]
+pub struct Profile {
+    /// The word that chooses it; `None`: the protocol has no other.
+    pub word: Option<&'static str>,
+    /// For readers of reports: `AODV as in ns-2`.
+    pub title: &'static str,
+    /// Makes the routing of a node at time 0.
+    pub build: fn(&Site<'_>) -> Box<dyn RoutingProtocol<Handle>>,
+}
+
+impl Profile {
+    /// The only one of a protocol.
     #[must_use]
-    pub const fn route_failures(&self) -> u64 {
-        match self {
-            Self::Static(_) => 0,
-            Self::AodvNs2(it) => it.route_failures(),
-            Self::AodvRfc3561(it) => it.route_failures(),
-            Self::Dsdv(it) => it.route_failures(),
-        }
+    pub const fn only(title: &'static str, build: fn(&Site<'_>) -> Box<dyn RoutingProtocol<Handle>>) -> Self {
+        Self { word: None, title, build }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_node_that_takes_part_in_nothing_is_small() {
-        assert!(size_of::<Protocol<u64>>() <= 320, "{} bytes", size_of::<Protocol<u64>>());
-    }
-}
+/// A routing protocol as it describes itself, and its profiles: the first unless somebody chooses.
+pub type ProtocolPart = Part<&'static [Profile]>;

@@ -1,19 +1,24 @@
-//! Minimum-hop routes over a fixed neighbour graph.
+//! Least-cost routes over a fixed neighbour graph.
 
+use crate::metric::Cost;
 use meshpace_units::NodeId;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::num::NonZeroU16;
 use std::sync::OnceLock;
 
-/// All minimum-hop routes of one graph, computed by destination on first use: breadth-first search costs
-/// O(nodes + links) and 4 bytes a node for each destination ever asked for, so large meshes with few flows stay small.
+/// All least-cost routes of one graph, computed by destination on first use (Dijkstra 1959): one search and 4 bytes a node for
+/// each destination ever asked for, so large meshes with few flows stay small.
 ///
-/// Several minimum-hop routes: the lowest node index as next hop wins (docs/contract.md, section 3).
+/// Several routes of the least cost: those of the fewest hops; several of these: the lowest node index as next hop wins
+/// (docs/contract.md, section 3).
 #[derive(Debug)]
 pub struct ShortestPaths {
     /// `neighbours[starts[v]..starts[v + 1]]` are the neighbours of `v`, ascending.
     starts: Vec<u32>,
     neighbours: Vec<NodeId>,
+    /// What the link from that neighbour to `v` costs.
+    costs: Vec<Cost>,
     toward: Vec<OnceLock<Box<[Option<Leg>]>>>,
 }
 
@@ -25,31 +30,40 @@ struct Leg {
     hops: NonZeroU16,
 }
 
+/// How a node gets to the destination of a search: the better, the less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Way {
+    cost: u64,
+    hops: u16,
+    next_hop: u16,
+}
+
 impl ShortestPaths {
-    /// Routes over the graph in which node `i` reaches the nodes of `neighbours[i]`, in any order.
+    /// Routes over the graph in which node `i` reaches the nodes of `neighbours[i]`, in any order, and `cost` says what
+    /// the link from one node to another costs.
     ///
     /// # Panics
     /// If a neighbour is not a node, a link exists in one direction only, or there are more than 65,535 nodes.
     #[must_use]
-    pub fn new(neighbours: &[Vec<NodeId>]) -> Self {
+    pub fn new(neighbours: &[Vec<NodeId>], cost: impl Fn(NodeId, NodeId) -> Cost) -> Self {
         let count = neighbours.len();
         assert!(count <= usize::from(u16::MAX), "{count} nodes");
         let (mut starts, mut flat) = (Vec::with_capacity(count + 1), Vec::new());
+        let mut costs = Vec::new();
         for (node, of_node) in neighbours.iter().enumerate() {
+            let node = NodeId::from_index(node);
             starts.push(flat.len() as u32);
             for &to in of_node {
                 let back = neighbours.get(to.index()).unwrap_or_else(|| panic!("{to:?} of {count} nodes"));
-                assert!(
-                    back.contains(&NodeId::from_index(node)),
-                    "the link {node} -> {to:?} has no way back"
-                );
+                assert!(back.contains(&node), "the link {node:?} -> {to:?} has no way back");
             }
             let first = flat.len();
             flat.extend_from_slice(of_node);
             flat[first..].sort_unstable();
+            costs.extend(flat[first..].iter().map(|from| cost(*from, node)));
         }
         starts.push(flat.len() as u32);
-        Self { starts, neighbours: flat, toward: (0..count).map(|_| OnceLock::new()).collect() }
+        Self { starts, neighbours: flat, costs, toward: (0..count).map(|_| OnceLock::new()).collect() }
     }
 
     /// Forgets the routes that were asked for: whoever asks again has them computed again.
@@ -66,8 +80,12 @@ impl ShortestPaths {
     /// The neighbours of `node`, ascending.
     #[must_use]
     pub fn neighbours(&self, node: NodeId) -> &[NodeId] {
-        let node = node.index();
-        &self.neighbours[self.starts[node] as usize..self.starts[node + 1] as usize]
+        &self.neighbours[self.of(node)]
+    }
+
+    /// Where what is kept of `node`'s neighbours stands.
+    fn of(&self, node: NodeId) -> std::ops::Range<usize> {
+        self.starts[node.index()] as usize..self.starts[node.index() + 1] as usize
     }
 
     /// The neighbour of `from` that is next on the way to `to`; `None` if there is no way or none is needed.
@@ -89,29 +107,108 @@ impl ShortestPaths {
         self.toward[to.index()].get_or_init(|| self.search(to))
     }
 
-    /// Breadth-first from the destination. A node is first met from the earliest of its nearer neighbours, which
-    /// need not be the lowest, so the next hops are chosen once all distances are known.
+    /// From the destination outward, the least way first. Links cost something, so that a node is on no way better than
+    /// its own: by the time it comes, each neighbour that may be its next hop has told it.
     fn search(&self, to: NodeId) -> Box<[Option<Leg>]> {
-        let mut hops: Vec<Option<u16>> = vec![None; self.nodes()];
-        hops[to.index()] = Some(0);
-        let mut frontier = VecDeque::from([to]);
-        while let Some(node) = frontier.pop_front() {
-            let next = hops[node.index()].expect("a node of the frontier has a distance") + 1;
-            for &neighbour in self.neighbours(node) {
-                let known = &mut hops[neighbour.index()];
-                if known.is_none() {
-                    *known = Some(next);
-                    frontier.push_back(neighbour);
+        let mut ways: Vec<Option<Way>> = vec![None; self.nodes()];
+        let mut frontier = BinaryHeap::from([Reverse((0, 0, to))]);
+        while let Some(Reverse((cost, hops, node))) = frontier.pop() {
+            let known = ways[node.index()].map_or((0, 0), |way| (way.cost, way.hops));
+            if known != (cost, hops) {
+                continue; // a better way was found since
+            }
+            for (&from, link) in self.neighbours(node).iter().zip(&self.costs[self.of(node)]) {
+                let cost = cost + u64::from(link.0.get());
+                // There are no more nodes than fit.
+                let way = Way { cost, hops: hops + 1, next_hop: node.0 as u16 };
+                let before = &mut ways[from.index()];
+                if from != to && before.is_none_or(|before| way < before) {
+                    if before.is_none_or(|before| (before.cost, before.hops) != (cost, way.hops)) {
+                        frontier.push(Reverse((cost, way.hops, from)));
+                    }
+                    *before = Some(way);
                 }
             }
         }
-        let leg = |node: usize| {
-            let own = NonZeroU16::new(hops[node]?)?;
-            let nearer = |n: &&NodeId| hops[n.index()] == Some(own.get() - 1);
-            let next_hop = *self.neighbours(NodeId::from_index(node)).iter().find(nearer)?;
-            // There are no more nodes than fit.
-            Some(Leg { next_hop: next_hop.0 as u16, hops: own })
-        };
-        (0..self.nodes()).map(leg).collect()
+        let leg = |way: Way| Some(Leg { next_hop: way.next_hop, hops: NonZeroU16::new(way.hops)? });
+        ways.into_iter().map(|way| way.and_then(leg)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meshpace_random::Stream;
+    use std::num::NonZeroU32;
+
+    /// A connected graph of so many nodes, with what each directed link costs (0: no link).
+    fn graph(nodes: usize, seed: u64) -> Vec<Vec<u32>> {
+        let mut stream = Stream::new(seed, "graph", 0);
+        let mut costs = vec![vec![0; nodes]; nodes];
+        for (a, b) in (1..nodes).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            if b + 1 == a || stream.unit() < 0.2 {
+                // Few values: many ways cost the same.
+                costs[a][b] = 1 + (stream.unit() * 4.0) as u32;
+                costs[b][a] = 1 + (stream.unit() * 4.0) as u32;
+            }
+        }
+        costs
+    }
+
+    fn paths(costs: &[Vec<u32>]) -> ShortestPaths {
+        let linked =
+            |of: &Vec<u32>| (0..of.len()).rev().filter(|to| of[*to] > 0).map(NodeId::from_index).collect();
+        ShortestPaths::new(&costs.iter().map(linked).collect::<Vec<_>>(), |from, to| {
+            Cost(NonZeroU32::new(costs[from.index()][to.index()]).expect("a link"))
+        })
+    }
+
+    /// The least (cost, hops) from everywhere to everywhere, by Floyd and Warshall.
+    fn least(costs: &[Vec<u32>]) -> Vec<Vec<(u64, u32)>> {
+        let count = costs.len();
+        let mut best: Vec<Vec<_>> = costs
+            .iter()
+            .map(|of| {
+                of.iter().map(|c| if *c > 0 { (u64::from(*c), 1) } else { (u64::MAX / 4, 0) }).collect()
+            })
+            .collect();
+        (0..count).for_each(|node| best[node][node] = (0, 0));
+        for via in 0..count {
+            for from in 0..count {
+                for to in 0..count {
+                    let (a, b): ((u64, u32), (u64, u32)) = (best[from][via], best[via][to]);
+                    best[from][to] = best[from][to].min((a.0 + b.0, a.1 + b.1));
+                }
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn each_way_is_a_least_one_of_fewest_hops_and_lowest_next_hop() {
+        for seed in 0..100 {
+            let costs = graph(4 + seed as usize % 9, seed);
+            let (paths, best) = (paths(&costs), least(&costs));
+            for from in 0..costs.len() {
+                for to in (0..costs.len()).filter(|to| *to != from) {
+                    let on_best = |via: &usize| {
+                        let (rest, link) = (best[*via][to], costs[from][*via]);
+                        link > 0 && (u64::from(link) + rest.0, rest.1 + 1) == best[from][to]
+                    };
+                    let next = (0..costs.len()).find(on_best).map(NodeId::from_index);
+                    let (from, to) = (NodeId::from_index(from), NodeId::from_index(to));
+                    assert_eq!(paths.next_hop(from, to), next, "{from:?} -> {to:?} of {costs:?}");
+                    assert_eq!(paths.hops(from, to), Some(best[from.index()][to.index()].1));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_that_costs_more_than_the_way_around_is_not_taken() {
+        // 0 -> 2 costs 5 directly, 4 through 1; back the direct link is the cheaper.
+        let paths = paths(&[vec![0, 2, 5], vec![2, 0, 2], vec![3, 2, 0]]);
+        assert_eq!(paths.next_hop(NodeId(0), NodeId(2)), Some(NodeId(1)));
+        assert_eq!((paths.hops(NodeId(0), NodeId(2)), paths.hops(NodeId(2), NodeId(0))), (Some(2), Some(1)));
     }
 }

@@ -1,9 +1,18 @@
-//! Static routing: the minimum-hop routes of a graph that never changes.
+//! Static routing: the shortest routes of a graph that never changes.
 
 use crate::action::refusal;
-use crate::{Action, DropReason, PacketInfo, ShortestPaths};
-use meshpace_units::{NodeId, Span};
+use crate::metric;
+use crate::{Action, DropReason, PacketInfo, Profile, ProtocolPart, RoutingProtocol, ShortestPaths};
+use meshpace_units::{Instant, NodeId, Span};
 use std::sync::Arc;
+
+pub(super) static PART: ProtocolPart = ProtocolPart::new(
+    "static",
+    "The shortest routes of the mesh as it is at time 0, never changed.",
+    "docs/contract.md 3",
+    &[Profile::only("static routes", |site| Box::new(StaticRoutes::new(site.me, Arc::clone(site.paths))))],
+)
+.keys(&[&metric::KEYS]);
 
 /// One node's view of the shared routes. There are no routing packets, no timers and no state: a frame that the MAC
 /// gives up costs that packet and nothing else.
@@ -19,11 +28,18 @@ impl StaticRoutes {
     pub fn new(me: NodeId, paths: Arc<ShortestPaths>) -> Self {
         Self { me, paths }
     }
+}
 
-    pub(crate) fn route<P>(&self, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
+impl<P> RoutingProtocol<P> for StaticRoutes {
+    /// They cannot loop.
+    fn data_ttl(&self) -> u8 {
+        255
+    }
+
+    fn route(&mut self, _: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
         let next_hop = match refusal(self.me, info) {
             Some(reason) => Err(reason),
-            None => self.next_hop(info.destination).ok_or(DropReason::NoRoute),
+            None => self.paths.next_hop(self.me, info.destination).ok_or(DropReason::NoRoute),
         };
         out.push(match next_hop {
             Ok(next_hop) => Action::SendData { packet, next_hop, delay: Span::ZERO },
@@ -31,18 +47,19 @@ impl StaticRoutes {
         });
     }
 
-    pub(crate) fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
-        self.paths.next_hop(self.me, destination)
+    fn hops_to(&self, _: Instant, destination: NodeId) -> Option<u32> {
+        self.paths.hops(self.me, destination)
     }
 
-    pub(crate) fn hops_to(&self, destination: NodeId) -> Option<u32> {
-        self.paths.hops(self.me, destination)
+    fn next_hop(&self, _: Instant, destination: NodeId) -> Option<NodeId> {
+        self.paths.next_hop(self.me, destination)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cost;
 
     /// A grid of `side` x `side` nodes, row by row.
     fn grid(side: u32) -> Arc<ShortestPaths> {
@@ -64,7 +81,8 @@ mod tests {
             }
             list
         };
-        Arc::new(ShortestPaths::new(&(0..side * side).map(neighbours).collect::<Vec<_>>()))
+        let graph: Vec<_> = (0..side * side).map(neighbours).collect();
+        Arc::new(ShortestPaths::new(&graph, |_, _| Cost::ONE))
     }
 
     fn info(source: u32, destination: u32, travelled: u32, ttl: u8) -> PacketInfo {
@@ -89,13 +107,13 @@ mod tests {
 
     #[test]
     fn packets_follow_the_route_or_end() {
-        let node = StaticRoutes::new(NodeId(4), grid(3));
+        let mut node = StaticRoutes::new(NodeId(4), grid(3));
         let mut out = Vec::new();
-        node.route('a', &info(8, 0, 2, 9), &mut out);
-        node.route('b', &info(8, 0, 2, 0), &mut out);
-        node.route('c', &info(4, 0, 3, 9), &mut out);
-        let island = ShortestPaths::new(&[vec![NodeId(1)], vec![NodeId(0)], vec![]]);
-        StaticRoutes::new(NodeId(0), Arc::new(island)).route('d', &info(0, 2, 0, 9), &mut out);
+        node.route(Instant::ZERO, 'a', &info(8, 0, 2, 9), &mut out);
+        node.route(Instant::ZERO, 'b', &info(8, 0, 2, 0), &mut out);
+        node.route(Instant::ZERO, 'c', &info(4, 0, 3, 9), &mut out);
+        let island = ShortestPaths::new(&[vec![NodeId(1)], vec![NodeId(0)], vec![]], |_, _| Cost::ONE);
+        StaticRoutes::new(NodeId(0), Arc::new(island)).route(Instant::ZERO, 'd', &info(0, 2, 0, 9), &mut out);
         assert_eq!(
             out,
             [

@@ -2,13 +2,17 @@
 //! hosts on it have files of their own. Defaults reproduce ns-2.35's 802.11.
 
 mod hosts;
+mod routing;
 mod traffic;
+
+pub(crate) use routing::{PROFILE, PROTOCOL};
 
 use crate::extra;
 use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
 use meshpace_radio::standard;
 use meshpace_settings::{Key, Kind, Section, Whole, above, bytes, real_number as real, whole};
 use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, POWER, RATE, RATIO, SIZE, SPEED, TIME};
+use std::sync::LazyLock;
 
 /// Not zero; a millimetre is finer than any mesh needs.
 const LENGTH_ABOVE_0: Kind = real(&LENGTH, 1e-3, METRES);
@@ -25,10 +29,10 @@ static ONE_COORDINATE: Kind = COORDINATE;
 static ONE_TIME: Kind = real(&TIME, 1e-3, MAX_SECONDS);
 static ONE_NAME: Kind = Kind::Text;
 
-pub(crate) static ROOT: Section = Section {
+pub(crate) static ROOT: LazyLock<Section> = LazyLock::new(|| Section {
     doc: "A meshpace scenario: what is simulated. Plain numbers are in seconds, bit/s, metres and bytes.",
     more: &[],
-    keys: &[
+    keys: vec![
         Key::new("scenario", Kind::Table(&SCENARIO), "What this file is."),
         Key::new("measure", Kind::Table(&MEASURE), "How long to run and what counts."),
         Key::new("radio", Kind::Table(&RADIO), "802.11 at every mesh node."),
@@ -40,7 +44,7 @@ pub(crate) static ROOT: Section = Section {
             Kind::Tables(&RADIO_LINK),
             "Radio links: who hears whom, how well; instead of positions, or on top of them.",
         ),
-        Key::new("routing", Kind::Table(&ROUTING), "The mesh's routing protocol."),
+        Key::new("routing", Kind::Table(&routing::ROUTING), "The mesh's routing protocol."),
         Key::new("mesh", Kind::Table(&MESH), "What all nodes of the mesh have in common."),
         Key::new("mobility", Kind::Table(&MOBILITY), "Which mesh nodes move, and how."),
         Key::new("defaults", Kind::Table(&traffic::DEFAULTS), "What flows take unless they say otherwise."),
@@ -55,8 +59,9 @@ pub(crate) static ROOT: Section = Section {
             Kind::Free("tables [scheme.NAME]"),
             "[scheme.NAME]: a scheme's parameters, or a new composition.",
         ),
-    ],
-};
+    ]
+    .leak(),
+});
 
 static SCENARIO: Section = Section {
     doc: "What this file is.",
@@ -364,42 +369,6 @@ static LINK: Section = Section {
         Key::new("delay", TIME_FROM_0, "Propagation delay.").default("\"40ms\""),
         Key::new("queue", whole(1, 1_000_000), "Packets of each queue, the one being sent included.")
             .default("50"),
-    ],
-};
-
-const DSDV: &[&str] = &["dsdv"];
-
-static ROUTING: Section = Section {
-    doc: "The mesh's routing protocol.",
-    more: extra::ROUTING,
-    keys: &[
-        Key::new(
-            "protocol",
-            Kind::Choice(&["aodv", "dsdv", "static"]),
-            "AODV starts cold, static routes are there; for DSDV `dsdv_start` says.",
-        )
-        .default("\"aodv\""),
-        Key::new(
-            "profile",
-            Kind::Choice(&["ns2", "rfc3561"]),
-            "Whose AODV: ns-2.35's, its local-repair defect included, or the RFC's; the other protocols have one profile.",
-        )
-        .default("\"ns2\""),
-        Key::new(
-            "dsdv_start",
-            Kind::Choice(&["converged", "cold"]),
-            "DSDV's tables at time 0: as after a long while, or empty.",
-        )
-        .default("\"converged\"")
-        .only("protocol", DSDV),
-        Key::new(
-            "dsdv_mac_reports",
-            Kind::Flag,
-            "DSDV takes a neighbour for lost when the MAC gives a packet for it up, not only when it was silent for three periods \
-             (ns-2's use_mac_).",
-        )
-        .default("false")
-        .only("protocol", DSDV),
     ],
 };
 

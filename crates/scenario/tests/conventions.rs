@@ -325,7 +325,7 @@ fn defaults_are_those_of_ns2() {
         link_rates: vec![],
     };
     assert_eq!(scenario.radio, radio);
-    assert_eq!(scenario.routing, Routing::Aodv(AodvProfile::Ns2));
+    assert_eq!(scenario.routing.profile.title, "AODV as in ns-2");
     assert_eq!(scenario.mobility, Mobility::Static);
     let windows = vec![Span::from_secs(1), Span::from_secs(10), Span::from_secs(100)];
     let plan = Plan::Time { duration: Span::from_secs(200), warmup: Span::from_secs(20) };

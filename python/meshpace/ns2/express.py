@@ -166,7 +166,14 @@ def _radio(radio: Resolved, found: _Refusals) -> Radio:
 
 
 def _routing(routing: Resolved) -> Routing:
+    if routing["protocol"] not in set(Routing):
+        words = ", ".join(f'"{word}"' for word in Routing)
+        raise Refusal(
+            "routing.protocol", routing["protocol"], words, "it has no such protocol, or another of that name"
+        )
     protocol = Routing(routing["protocol"])
+    if routing.get("metric", "hops") != "hops":
+        raise Refusal("routing.metric", routing["metric"], '"hops"', "its routes count hops")
     if protocol is Routing.AODV and routing["profile"] != "ns2":
         raise Refusal("routing.profile", routing["profile"], '"ns2"', "its AODV is its own")
     return protocol

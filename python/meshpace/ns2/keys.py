@@ -81,6 +81,7 @@ EXPRESSED = {
     "emulate.host[].collect": _REAL,
     "routing.protocol": "AODV, DSDV; static: DSDV's tables filled with our routes",
     "routing.profile": "ns2",
+    "routing.metric": "hops",
     "mobility.model": "static",
     "mesh.scheme": "one that does nothing at queues and gateways",
     "defaults.scheme": "a flow's",

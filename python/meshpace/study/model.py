@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from meshpace.engine import Job
+from meshpace.engine import Job, routings
 from meshpace.errors import MendableError
 from meshpace.files import contents
 from meshpace.precedence import replaced
@@ -54,8 +54,8 @@ class Condition:
     """What a claim is judged under: a routing protocol and a model of reception."""
 
     routing: str
-    """``aodv`` (ns-2.35's), ``rfc3561`` (AODV after the RFC), ``static``, ``dsdv`` (ns-2.35's), or ``as written``: the
-    scenario's own."""
+    """``aodv`` (ns-2.35's), ``rfc3561`` (AODV after the RFC), ``static``, ``dsdv`` (ns-2.35's), any other word of
+    ``engine.routings``, or ``as written``: the scenario's own."""
     reception: str
     """``ns2-capture`` or ``sinr``; or a word of a study's own for a whole radio (``Study.receptions``)."""
 
@@ -83,16 +83,12 @@ class Condition:
 
 _WRITTEN = "as written"
 """Of routing: what the scenario says, and what the word for reception sets."""
-ROUTING_NAMES = {
-    "aodv": "AODV as in ns-2", "rfc3561": "AODV after RFC 3561", "static": "static routes", "dsdv": "DSDV as in ns-2",
-    _WRITTEN: _WRITTEN,
-}  # fmt: skip
+_ROUTINGS = {row["word"]: row for row in routings()}
+ROUTING_NAMES: dict[str, str] = {**{word: row["title"] for word, row in _ROUTINGS.items()}, _WRITTEN: _WRITTEN}
 RECEPTION_NAMES = {"ns2-capture": "ns-2 capture", "sinr": "SINR"}
 _ROUTING_SETTINGS: dict[str, Settings] = {
-    "aodv": (("routing.protocol", "aodv"), ("routing.profile", "ns2")),
-    "rfc3561": (("routing.protocol", "aodv"), ("routing.profile", "rfc3561")),
-    "static": (("routing.protocol", "static"),),
-    "dsdv": (("routing.protocol", "dsdv"),),
+    word: tuple((f"routing.{key}", row[key]) for key in ("protocol", "profile") if row[key] is not None)
+    for word, row in _ROUTINGS.items()
 }
 
 AODV = Condition("aodv", "ns2-capture")
@@ -106,6 +102,8 @@ RFC3561 = Condition("rfc3561", "ns2-capture")
 AS_WRITTEN = Condition(_WRITTEN, _WRITTEN)
 """What the scenario's file says."""
 
+CONDITIONS = tuple(Condition(routing, reception) for reception in RECEPTION_NAMES for routing in _ROUTINGS)
+"""Every routing with every model of reception."""
 PAPER_CONDITIONS = (AODV, STATIC, AODV_SINR, STATIC_SINR, RFC3561)
 
 _PRINTED = {

@@ -12,7 +12,7 @@ from meshpace.keyed import REQUIRED, KeyedFileError, Keys, near, read
 from meshpace.study import quantities
 from meshpace.study.model import (
     AS_WRITTEN,
-    PAPER_CONDITIONS,
+    CONDITIONS,
     Axis,
     Condition,
     Effort,
@@ -26,7 +26,7 @@ from meshpace.study.own_claims import read_claims
 from meshpace.sweeps.errors import SweepError, naming
 from meshpace.sweeps.vary import parse
 
-_CONDITIONS = {condition.short: condition for condition in (AS_WRITTEN, *PAPER_CONDITIONS)}
+_CONDITIONS = {condition.short: condition for condition in (AS_WRITTEN, *CONDITIONS)}
 _QUANTITIES = {quantity.name: quantity for quantity in quantities.ALL}
 _SHOWN = ("goodput", "jain", "delay", "resent", "timeouts", "given_up")
 

@@ -230,9 +230,9 @@ fn tcp_over_aodv() {
     let mut seen = [false; 3];
     for (row, sent) in rows.iter().zip(&sent) {
         let kind = match sent.packet.as_ref().map(|packet| &packet.body) {
-            Some(Body::Control(Control::Rreq(_))) => "1",
-            Some(Body::Control(Control::Rrep(_))) => "2",
-            Some(Body::Control(Control::Rerr(_))) => "3",
+            Some(Body::Control(message)) if message.is::<Rreq>() => "1",
+            Some(Body::Control(message)) if message.is::<Rrep>() => "2",
+            Some(Body::Control(message)) if message.is::<Rerr>() => "3",
             _ => "",
         };
         assert_eq!(row[0], kind);
@@ -356,7 +356,7 @@ fn every_option_and_message_is_understood() {
         control(rrep.into(), Some(b)),
         control(rerr.into(), None),
         control(long.into(), None),
-        control(Control::DsdvUpdate(DsdvUpdate { routes: [route; 3].into() }), None),
+        control(DsdvUpdate { routes: vec![route; 3] }.into(), None),
     ];
     let bytes = capture_packets(&scenario(&cbr(1, "")), &packets);
     let fields = [

@@ -2,7 +2,7 @@
 
 use super::support::{cbr, flow, measure, node, record, row, run};
 use meshpace_packet::Body;
-use meshpace_routing::Control;
+use meshpace_routing::{Rrep, Rreq};
 use std::collections::{BTreeMap, BTreeSet};
 
 const NEWRENO: &str = "[defaults]\nscheme = \"newreno\"\n";
@@ -44,11 +44,10 @@ fn aodv_is_cold_at_time_0_and_finds_its_way_once() {
             let Some(Body::Control(message)) = seen.packet.as_ref().map(|p| p.body.clone()) else {
                 panic!("{seen:?}")
             };
-            let kind = match message {
-                Control::Rreq(_) => "request",
-                Control::Rrep(_) => "reply",
-                Control::Rerr(_) => "error",
-                Control::DsdvUpdate(_) => "update",
+            let kind = match (message.is::<Rreq>(), message.is::<Rrep>()) {
+                (true, _) => "request",
+                (_, true) => "reply",
+                _ => "another",
             };
             (kind, seen.frame.from.0, seen.frame.size.0, seen.at)
         })
@@ -82,7 +81,10 @@ fn the_gateway_answers_for_wired_hosts() {
     ));
     let repliers: Vec<u32> = record
         .control()
-        .filter(|seen| matches!(seen.packet.as_ref().map(|p| &p.body), Some(Body::Control(Control::Rrep(_)))))
+        .filter(|seen| {
+            let body = seen.packet.as_ref().map(|packet| &packet.body);
+            matches!(body, Some(Body::Control(message)) if message.is::<Rrep>())
+        })
         .map(|seen| seen.frame.from.0)
         .collect();
     assert_eq!(repliers, [2, 1]);

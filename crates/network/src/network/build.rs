@@ -7,15 +7,15 @@ use crate::event::{Alarm, EventQueue};
 use crate::gateway::Gateways;
 use crate::measure::{LinkCounters, Loads, Statistics};
 use crate::node::{ArpTable, Hosts, Listens, Node};
-use crate::routing::{AddressBook, Paths, host};
+use crate::routing::{AddressBook, Paths, host, protocol, shortest_paths};
 use crate::wired::{WiredLink, WiredRoutes};
 use meshpace_gateway::{Equipment, Gateway};
 use meshpace_packet::Packets;
 use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};
-use meshpace_radio::{Hearers, LinkLoss, Links, Losses, Phy, Reception, Station, StationConfig};
+use meshpace_radio::{LinkLoss, Links, Losses, Phy, Reception, Station, StationConfig};
 use meshpace_random::Stream;
 use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
-use meshpace_routing::{DsdvConfig, Protocol, ShortestPaths};
+use meshpace_routing::{Cost, ShortestPaths};
 use meshpace_scenario::{self as scenario, Scenario};
 use meshpace_units::{Bytes, NodeId, Span};
 use std::collections::VecDeque;
@@ -38,7 +38,7 @@ impl<T: Copy + Debug> Network<T> {
         let rates = RateTable::new(radio);
         let losses = losses(scenario, &rates, &config.phy);
         losses.mark(&mut hearers);
-        let mut paths = Arc::new(ShortestPaths::new(&neighbours(&hearers)));
+        let mut paths = Arc::new(shortest_paths(scenario, &hearers));
         let nodes: Vec<_> = (0..scenario.mesh.len())
             .map(|index| node(NodeId::from_index(index), scenario, &config, &paths, relays))
             .collect();
@@ -50,7 +50,7 @@ impl<T: Copy + Debug> Network<T> {
         if let Some(paths) = Arc::get_mut(&mut paths) {
             // DSDV begins with all routes, and asks for none later. Who watches conversations asks for their ways.
             if asking.is_empty() {
-                *paths = ShortestPaths::new(&[]);
+                *paths = ShortestPaths::new(&[], |_, _| Cost::ONE);
             } else {
                 paths.forget();
             }
@@ -163,16 +163,6 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
     StationConfig::new(phy, limits)
 }
 
-/// Who can decode whom, both ways: no exchange of frames succeeds over a link that has but one direction.
-fn neighbours(hearers: &Hearers) -> Vec<Vec<NodeId>> {
-    let heard = |from, to| hearers.get(from, to).is_some_and(|hearer| hearer.decodable);
-    let both_ways = |here| {
-        let found = hearers.of(here).filter(|h| h.decodable && heard(h.node, here));
-        found.map(|h| h.node).collect()
-    };
-    (0..hearers.nodes()).map(NodeId::from_index).map(both_ways).collect()
-}
-
 /// What makes the relay of a queue.
 pub type RelayFactory<'a> = dyn Fn(&QueueConfig) -> Box<dyn Relay> + 'a;
 
@@ -192,17 +182,7 @@ fn node(
             Reception::Sinr(Sinr::with_curve(curve))
         }
     };
-    let routing = match scenario.routing {
-        scenario::Routing::Static => Protocol::static_routes(id, Arc::clone(paths)),
-        scenario::Routing::Aodv(scenario::AodvProfile::Ns2) => Protocol::aodv_ns2(id, stream("routing")),
-        scenario::Routing::Aodv(scenario::AodvProfile::Rfc3561) => {
-            Protocol::aodv_rfc3561(id, stream("routing"))
-        }
-        scenario::Routing::Dsdv { cold, mac_reports } => {
-            let config = DsdvConfig { use_mac: mac_reports, ..DsdvConfig::default() };
-            Protocol::dsdv(id, config, (!cold).then_some(&**paths), stream("routing"))
-        }
-    };
+    let routing = protocol(id, scenario, paths);
     let place =
         Place::Radio { node: id, gateway: scenario.mesh[id.index()].gateway, rate: scenario.radio.rate };
     let relay = relays(&QueueConfig { place, limit: scenario.radio.queue as usize, seed: scenario.seed });
@@ -219,6 +199,7 @@ fn node(
         listens,
         exchanges: (asks.reports || asks.shares.is_some())
             .then(|| Box::new(ExchangeLog::new(config.intervals.sifs))),
+        link_events: routing.asks_for_link_events(),
         routing,
         routing_alarm: Alarm::default(),
         arp: scenario.radio.arp.then(ArpTable::default),

@@ -4,7 +4,7 @@ use super::Network;
 use crate::event::Event;
 use crate::measure::LossCause;
 use meshpace_packet::{Body, Class, Handle, Host, Packet};
-use meshpace_routing::{Action, Control, DropReason, Protocol, Recipient};
+use meshpace_routing::{Action, Control, DropReason, LinkEvent, Recipient, RoutingProtocol};
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
 use std::net::{IpAddr, Ipv4Addr};
@@ -53,6 +53,20 @@ impl<T: Copy + Debug> Network<T> {
         });
     }
 
+    /// The MAC has found out something of a link, and routing may want to know.
+    #[inline]
+    pub(super) fn link_event(&mut self, node: u32, neighbour: NodeId, event: LinkEvent) {
+        if self.nodes[node as usize].link_events {
+            self.tell_link_event(node, neighbour, event);
+        }
+    }
+
+    /// Apart from [`Network::link_event`]: most protocols do not ask.
+    #[inline(never)]
+    fn tell_link_event(&mut self, node: u32, neighbour: NodeId, event: LinkEvent) {
+        self.with_routing(node, |routing, now, out| routing.on_link_event(now, neighbour, event, out));
+    }
+
     pub(super) fn routing_alarm(&mut self, node: u32) {
         if self.nodes[node as usize].routing_alarm.rings(self.queue.now()) {
             self.with_routing(node, |routing, now, out| routing.handle_timeout(now, out));
@@ -63,11 +77,11 @@ impl<T: Copy + Debug> Network<T> {
     fn with_routing(
         &mut self,
         node: u32,
-        call: impl FnOnce(&mut Protocol<Handle>, Instant, &mut Vec<Action<Handle>>),
+        call: impl FnOnce(&mut dyn RoutingProtocol<Handle>, Instant, &mut Vec<Action<Handle>>),
     ) {
         let now = self.now();
         let mut actions = std::mem::take(&mut self.routing_actions);
-        call(&mut self.nodes[node as usize].routing, now, &mut actions);
+        call(self.nodes[node as usize].routing.as_mut(), now, &mut actions);
         for action in actions.drain(..) {
             match action {
                 Action::SendData { packet, next_hop, delay } => {
@@ -77,7 +91,7 @@ impl<T: Copy + Debug> Network<T> {
                 Action::SendControl { message, to, ttl, delay } => {
                     self.send_control(node, message, to, ttl, delay);
                 }
-                Action::PurgeQueue { next_hop } => self.purge(node, next_hop),
+                Action::PurgeQueue { next_hop, unaddressed } => self.purge(node, next_hop, unaddressed),
                 Action::Drop { packet, reason } => {
                     let cause = match reason {
                         DropReason::NoRoute | DropReason::SendBufferFull | DropReason::SendBufferTimeout => {
@@ -123,16 +137,15 @@ impl<T: Copy + Debug> Network<T> {
         self.send_down(node, packet, delay);
     }
 
-    /// Drops the waiting packets for a neighbour: data, acknowledgements and unicast replies alike.
-    ///
-    /// ns-2 queues a RERR with next hop 0, so a purge for node 0 takes the waiting RERRs along (ns2-behaviour 4.5); packets of
-    /// address resolution likewise, whoever they are for.
-    fn purge(&mut self, node: u32, next_hop: NodeId) {
-        let routing = &self.nodes[node as usize].routing;
-        let errors_too = next_hop == NodeId(0) && matches!(routing, Protocol::AodvNs2(_));
+    /// Drops the waiting packets for a neighbour: data, acknowledgements and unicast replies alike; if asked to, also
+    /// routing's own that go with them, and packets of address resolution, whoever they are for.
+    fn purge(&mut self, node: u32, next_hop: NodeId, unaddressed: bool) {
+        let goes_along = |body: &Body| match body {
+            Body::Control(message) => message.goes_with_purges(),
+            body => matches!(body, Body::Arp(_)),
+        };
         self.purge_relay(node, &mut |packet| {
-            packet.next_hop == Some(next_hop)
-                || (errors_too && matches!(packet.body, Body::Control(Control::Rerr(_)) | Body::Arp(_)))
+            packet.next_hop == Some(next_hop) || (unaddressed && goes_along(&packet.body))
         });
     }
 }

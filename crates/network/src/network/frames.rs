@@ -8,6 +8,7 @@ use crate::watch::Watch;
 use meshpace_packet::{Body, Class, Handle};
 use meshpace_radio::{Action, Bitmap, Frame, Hearer, MacPacket, Mpdu, Outcome, Signal};
 use meshpace_relay::Heard;
+use meshpace_routing::LinkEvent;
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
 
@@ -316,6 +317,7 @@ impl<T: Copy + Debug> Network<T> {
                 self.note_through(node, packet);
                 self.nodes[node as usize].links.toward(to).carried += 1;
                 self.packets.remove(packet.handle);
+                self.link_event(node, to, LinkEvent::Acknowledged);
             }
             None => self.packets.sender_done(packet.handle),
         }
@@ -328,8 +330,12 @@ impl<T: Copy + Debug> Network<T> {
         let class = self.packets.get(packet.handle).class;
         self.nodes[node as usize].links.toward(to).given_up(class);
         match class {
-            // Routing learns nothing of its own packets (ns2-behaviour 3.8, 5.5).
-            Class::Control | Class::Arp => self.packets.remove(packet.handle),
+            // ns-2's routing learns nothing of its own packets (ns2-behaviour 3.8, 5.5).
+            Class::Control => {
+                self.packets.remove(packet.handle);
+                self.link_event(node, to, LinkEvent::ControlGivenUp);
+            }
+            Class::Arp => self.packets.remove(packet.handle),
             Class::Data | Class::Ack => self.link_failed(node, to, packet.handle),
         }
     }

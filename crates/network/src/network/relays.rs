@@ -10,7 +10,7 @@ use meshpace_packet::{Account, Handle, Host, Packet, PathId};
 use meshpace_radio::backoff::Intervals;
 use meshpace_radio::{Hearers, Station, StationConfig};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
-use meshpace_routing::Protocol;
+use meshpace_routing::RoutingProtocol;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use meshpace_winf::Pair;
 use std::fmt::Debug;
@@ -21,7 +21,7 @@ struct View<'a> {
     now: Instant,
     node: NodeId,
     station: &'a mut Station,
-    routing: &'a Protocol<Handle>,
+    routing: &'a dyn RoutingProtocol<Handle>,
     config: &'a StationConfig,
     rates: &'a RateTable,
     paths: &'a Paths,
@@ -208,7 +208,7 @@ impl<T: Copy + Debug> Network<T> {
             now,
             node: NodeId(node),
             station: &mut this.station,
-            routing: &this.routing,
+            routing: this.routing.as_ref(),
             config: &self.config,
             rates: &self.rates,
             paths: &self.paths,

@@ -11,7 +11,7 @@ use crate::measure::{LinkCounters, Loads};
 use meshpace_packet::Handle;
 use meshpace_radio::{FrameKind, Station};
 use meshpace_relay::{Asks, ExchangeLog, Relay};
-use meshpace_routing::Protocol;
+use meshpace_routing::RoutingProtocol;
 
 /// A node of the mesh.
 pub struct Node {
@@ -26,7 +26,9 @@ pub struct Node {
     /// What the station's exchanges come to, if the relay asks.
     pub exchanges: Option<Box<ExchangeLog>>,
     /// Its routing.
-    pub routing: Protocol<Handle>,
+    pub routing: Box<dyn RoutingProtocol<Handle>>,
+    /// True if routing asks for the MAC's reports of links.
+    pub(crate) link_events: bool,
     /// When routing wants to be called.
     pub routing_alarm: Alarm,
     /// The addresses of its neighbours, if it has to ask for them.

@@ -2,6 +2,8 @@
 
 mod addresses;
 mod paths;
+mod protocols;
 
 pub use addresses::{AddressBook, host, ipv6_of};
 pub(crate) use paths::Paths;
+pub(crate) use protocols::{protocol, shortest_paths};

@@ -8,17 +8,60 @@
 mod packed;
 mod table;
 mod times;
+mod update;
 mod updates;
 
 #[cfg(test)]
 mod tests;
 
+pub use update::{DsdvRoute, DsdvUpdate};
+
 use crate::action::refusal;
-use crate::{Action, DropReason, PacketInfo, ShortestPaths};
+use crate::{Action, Control, DropReason, PacketInfo, Profile, ProtocolPart, RoutingProtocol, ShortestPaths};
+use meshpace_keys::{Key, words};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::VecDeque;
+use std::fmt::Debug;
 use table::{Advertise, Entry, Table};
+
+pub(super) static PART: ProtocolPart = ProtocolPart::new(
+    "dsdv",
+    "Destination-sequenced distance vector routing: every node tells its neighbours its table.",
+    "ns-2.35, after Perkins and Bhagwat, SIGCOMM 1994 (schemes.md 18)",
+    &[Profile::only("DSDV as in ns-2", |site| {
+        let config = DsdvConfig { use_mac: site.values.flag("dsdv_mac_reports"), ..DsdvConfig::default() };
+        let jitter = (site.stream)("routing");
+        Box::new(match site.values.word("dsdv_start") {
+            Start::Converged => Dsdv::converged(site.me, config, site.paths, jitter),
+            Start::Cold => Dsdv::new(site.me, config, jitter),
+        })
+    })],
+)
+.keys(&[&KEYS]);
+
+static KEYS: [Key; 2] = [
+    Key::word(
+        "dsdv_start",
+        Start::WORDS,
+        Start::Converged.word(),
+        "DSDV's tables at time 0: as after a long while, or empty.",
+    ),
+    Key::flag(
+        "dsdv_mac_reports",
+        false,
+        "DSDV takes a neighbour for lost when the MAC gives a packet for it up, not only when it was silent for three periods \
+         (ns-2's use_mac_).",
+    ),
+];
+
+words! {
+    /// What nodes know at time 0.
+    enum Start {
+        Converged = "converged",
+        Cold = "cold",
+    }
+}
 
 /// Packets kept for one destination without a route; the oldest is dropped (ns-2.35, MAX_QUEUE_LENGTH).
 const QUEUE_LIMIT: usize = 5;
@@ -147,6 +190,11 @@ impl<P> Dsdv<P> {
         });
     }
 
+    /// The neighbour that is next on the way to `destination`.
+    fn neighbour_to(&self, destination: NodeId) -> Option<NodeId> {
+        self.table.route(destination).map(|(next_hop, _)| next_hop)
+    }
+
     /// How long a neighbour may be silent.
     fn silence(&self) -> Span {
         self.config.period * u64::from(self.config.missed_periods)
@@ -157,15 +205,8 @@ impl<P> Dsdv<P> {
         self.config.period.checked_mul_f64(fraction).expect("a fraction of a period is a span")
     }
 
-    pub(crate) fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
-        match refusal(self.me, info) {
-            Some(reason) => out.push(Action::Drop { packet, reason }),
-            None => self.send_or_hold(now, packet, info.destination, out),
-        }
-    }
-
     fn send_or_hold(&mut self, now: Instant, packet: P, destination: NodeId, out: &mut Vec<Action<P>>) {
-        if let Some(next_hop) = self.next_hop(destination) {
+        if let Some(next_hop) = self.neighbour_to(destination) {
             out.push(Action::SendData { packet, next_hop, delay: Span::ZERO });
             return;
         }
@@ -187,30 +228,12 @@ impl<P> Dsdv<P> {
         if self.waiting.is_empty() {
             return;
         }
-        let Some(next_hop) = self.next_hop(destination) else { return };
+        let Some(next_hop) = self.neighbour_to(destination) else { return };
         while let Some(at) = self.waiting.iter().position(|&(d, _)| d == destination) {
             if let Some((_, packet)) = self.waiting.remove(at) {
                 out.push(Action::SendData { packet, next_hop, delay: Span::ZERO });
             }
         }
-    }
-
-    pub(crate) fn on_link_failure(
-        &mut self,
-        now: Instant,
-        next_hop: NodeId,
-        packet: P,
-        info: &PacketInfo,
-        out: &mut Vec<Action<P>>,
-    ) {
-        if !self.config.use_mac || self.table.get(next_hop).is_none() {
-            out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
-            return;
-        }
-        if self.lose(now, next_hop) {
-            self.route_failures += 1;
-        }
-        self.send_or_hold(now, packet, info.destination, out);
     }
 
     /// Marks every route through `neighbour` broken and has it told. True if there was one.
@@ -235,11 +258,63 @@ impl<P> Dsdv<P> {
         !lost.is_empty()
     }
 
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+    /// What is due first; at the same time a dump before all else, then by destination, of one its silence first.
+    fn earliest(&self) -> (Instant, Due) {
+        let lost = self.table.silences.earliest();
+        let trigger = self.table.triggers.earliest();
+        let (at, due) = match (lost, trigger) {
+            (Some(lost), trigger) if trigger.is_none_or(|trigger| lost <= trigger) => {
+                (lost.0, Due::NeighbourLost(lost.1))
+            }
+            (_, Some(trigger)) => (trigger.0, Due::Trigger(trigger.1)),
+            (_, None) => return (self.dump_at, Due::Dump),
+        };
+        if self.dump_at <= at { (self.dump_at, Due::Dump) } else { (at, due) }
+    }
+}
+
+impl<P: Debug + Send> RoutingProtocol<P> for Dsdv<P> {
+    /// As in ns-2.35.
+    fn data_ttl(&self) -> u8 {
+        32
+    }
+
+    fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
+        match refusal(self.me, info) {
+            Some(reason) => out.push(Action::Drop { packet, reason }),
+            None => self.send_or_hold(now, packet, info.destination, out),
+        }
+    }
+
+    fn on_control(&mut self, now: Instant, from: NodeId, _: u8, message: &Control, out: &mut Vec<Action<P>>) {
+        if let Some(update) = message.get() {
+            self.on_update(now, from, update, out);
+        }
+    }
+
+    fn on_link_failure(
+        &mut self,
+        now: Instant,
+        next_hop: NodeId,
+        packet: P,
+        info: &PacketInfo,
+        out: &mut Vec<Action<P>>,
+    ) {
+        if !self.config.use_mac || self.table.get(next_hop).is_none() {
+            out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
+            return;
+        }
+        if self.lose(now, next_hop) {
+            self.route_failures += 1;
+        }
+        self.send_or_hold(now, packet, info.destination, out);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
         Some(self.wake)
     }
 
-    pub(crate) fn handle_timeout(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
+    fn handle_timeout(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
         if now < self.wake {
             return;
         }
@@ -259,29 +334,15 @@ impl<P> Dsdv<P> {
         }
     }
 
-    /// What is due first; at the same time a dump before all else, then by destination, of one its silence first.
-    fn earliest(&self) -> (Instant, Due) {
-        let lost = self.table.silences.earliest();
-        let trigger = self.table.triggers.earliest();
-        let (at, due) = match (lost, trigger) {
-            (Some(lost), trigger) if trigger.is_none_or(|trigger| lost <= trigger) => {
-                (lost.0, Due::NeighbourLost(lost.1))
-            }
-            (_, Some(trigger)) => (trigger.0, Due::Trigger(trigger.1)),
-            (_, None) => return (self.dump_at, Due::Dump),
-        };
-        if self.dump_at <= at { (self.dump_at, Due::Dump) } else { (at, due) }
-    }
-
-    pub(crate) fn hops_to(&self, destination: NodeId) -> Option<u32> {
+    fn hops_to(&self, _: Instant, destination: NodeId) -> Option<u32> {
         self.table.route(destination).map(|(_, hops)| u32::from(hops))
     }
 
-    pub(crate) fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
-        self.table.route(destination).map(|(next_hop, _)| next_hop)
+    fn next_hop(&self, _: Instant, destination: NodeId) -> Option<NodeId> {
+        self.neighbour_to(destination)
     }
 
-    pub(crate) const fn route_failures(&self) -> u64 {
+    fn route_failures(&self) -> u64 {
         self.route_failures
     }
 }

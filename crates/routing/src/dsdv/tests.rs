@@ -1,7 +1,7 @@
 //! Convergence, loss of links, triggered updates.
 
 use crate::tests::harness::{Network, What, chain, jitter, ms, n};
-use crate::{Control, DropReason, DsdvConfig, DsdvRoute, DsdvUpdate, Protocol};
+use crate::{Control, DropReason, Dsdv, DsdvConfig, DsdvRoute, DsdvUpdate, RoutingProtocol};
 use meshpace_units::{Instant, Span};
 
 const SECOND: Span = Span::from_secs(1);
@@ -9,11 +9,11 @@ const SECOND: Span = Span::from_secs(1);
 const RING: [(u32, u32); 5] = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)];
 
 fn cold(links: &[(u32, u32)], config: DsdvConfig) -> Network {
-    Network::new(links, move |me, _| Protocol::dsdv(me, config, None, jitter(me)))
+    Network::new(links, move |me, _| Box::new(Dsdv::new(me, config, jitter(me))))
 }
 
 fn converged(links: &[(u32, u32)], config: DsdvConfig) -> Network {
-    Network::new(links, move |me, paths| Protocol::dsdv(me, config, Some(paths), jitter(me)))
+    Network::new(links, move |me, paths| Box::new(Dsdv::converged(me, config, paths, jitter(me))))
 }
 
 fn use_mac() -> DsdvConfig {
@@ -22,9 +22,7 @@ fn use_mac() -> DsdvConfig {
 
 fn updates(net: &Network, since: Instant) -> Vec<(Instant, u32, DsdvUpdate)> {
     let update = |r: &crate::tests::harness::Record| match &r.what {
-        What::Control { message: Control::DsdvUpdate(update), .. } if r.at >= since => {
-            Some((r.at, r.node.0, update.clone()))
-        }
+        What::Control { message, .. } if r.at >= since => Some((r.at, r.node.0, message.get().cloned()?)),
         _ => None,
     };
     net.log.iter().filter_map(update).collect()
@@ -149,7 +147,7 @@ fn triggered_updates_are_a_second_apart() {
 #[test]
 fn a_new_route_is_told_after_two_settling_times_and_a_neighbours_bad_news_with_the_next_update() {
     let config = DsdvConfig { period: SECOND * 1000, ..DsdvConfig::default() };
-    let mut it: Protocol<char> = Protocol::dsdv(n(0), config, None, jitter(n(0)));
+    let mut it: Dsdv<char> = Dsdv::new(n(0), config, jitter(n(0)));
     let mut out = Vec::new();
     // The start-up dump, of nothing but itself.
     it.handle_timeout(ms(2000), &mut out);
@@ -157,7 +155,7 @@ fn a_new_route_is_told_after_two_settling_times_and_a_neighbours_bad_news_with_t
     let update = |hops, seqno| {
         let far = DsdvRoute { destination: n(9), hops, seqno };
         let near = DsdvRoute { destination: n(1), hops: Some(0), seqno: 4 };
-        Control::DsdvUpdate(DsdvUpdate { routes: [near, far].into() })
+        Control::from(DsdvUpdate { routes: vec![near, far] })
     };
     it.on_control(ms(5000), n(1), 1, &update(Some(1), 4), &mut out);
     assert_eq!(it.poll_timeout(), Some(ms(17_000)));
@@ -178,13 +176,12 @@ fn a_new_route_is_told_after_two_settling_times_and_a_neighbours_bad_news_with_t
 #[test]
 fn a_shorter_way_waits_for_a_still_shorter_one() {
     let config = DsdvConfig { period: SECOND * 1000, ..DsdvConfig::default() };
-    let mut it: Protocol<char> = Protocol::dsdv(n(0), config, None, jitter(n(0)));
+    let mut it: Dsdv<char> = Dsdv::new(n(0), config, jitter(n(0)));
     let mut out = Vec::new();
     it.handle_timeout(ms(2000), &mut out);
     let far = |hops| {
-        Control::DsdvUpdate(DsdvUpdate {
-            routes: [DsdvRoute { destination: n(9), hops: Some(hops), seqno: 4 }].into(),
-        })
+        let routes = vec![DsdvRoute { destination: n(9), hops: Some(hops), seqno: 4 }];
+        Control::from(DsdvUpdate { routes })
     };
     it.on_control(ms(5000), n(1), 1, &far(3), &mut out);
     it.handle_timeout(ms(17_000), &mut out);
@@ -200,10 +197,10 @@ fn a_shorter_way_waits_for_a_still_shorter_one() {
 /// Numbers are 32 bits wide in ns-2, too: one at the end of their range stops nobody.
 #[test]
 fn sequence_numbers_wrap() {
-    let mut it = Protocol::<usize>::dsdv(n(0), DsdvConfig::default(), None, jitter(n(0)));
+    let mut it = Dsdv::<usize>::new(n(0), DsdvConfig::default(), jitter(n(0)));
     let mut out = Vec::new();
     let row = DsdvRoute { destination: n(1), hops: Some(0), seqno: u32::MAX };
-    it.on_control(ms(5000), n(1), 1, &Control::DsdvUpdate(DsdvUpdate { routes: [row].into() }), &mut out);
+    it.on_control(ms(5000), n(1), 1, &DsdvUpdate { routes: vec![row] }.into(), &mut out);
     assert_eq!(it.hops_to(ms(5000), n(1)), Some(1));
     it.handle_timeout(ms(60_000), &mut out);
     assert_eq!(it.hops_to(ms(60_000), n(1)), None, "silent for three periods");

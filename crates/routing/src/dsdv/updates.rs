@@ -2,7 +2,8 @@
 
 use super::Dsdv;
 use super::table::{Advertise, Entry, farther, shorter};
-use crate::{Action, Control, DsdvRoute, DsdvUpdate, Recipient};
+use super::update::{DsdvRoute, DsdvUpdate};
+use crate::{Action, Recipient};
 use meshpace_units::{Instant, NodeId, Span};
 
 /// Least time between a triggered update and the update before it (ns-2.35, DSDV_MIN_TUP_PERIOD).
@@ -61,7 +62,7 @@ impl<P> Dsdv<P> {
             return false;
         }
         out.push(Action::SendControl {
-            message: Control::DsdvUpdate(DsdvUpdate { routes: routes.into() }),
+            message: DsdvUpdate { routes }.into(),
             to: Recipient::Broadcast,
             ttl: 1,
             delay: Span::from_secs_f64(self.jitter.uniform(0.0, BROADCAST_JITTER_S)),
@@ -69,14 +70,14 @@ impl<P> Dsdv<P> {
         true
     }
 
-    pub(crate) fn on_update(
+    pub(super) fn on_update(
         &mut self,
         now: Instant,
         from: NodeId,
         update: &DsdvUpdate,
         out: &mut Vec<Action<P>>,
     ) {
-        for route in update.routes.iter() {
+        for route in &update.routes {
             if route.destination == self.me {
                 if route.hops.is_none() {
                     // Others think this node is gone: a new number of its own has the last word.

@@ -1,6 +1,9 @@
 //! A network for tests: nodes joined by links that lose nothing unless told to, and a record of what happened.
 
-use crate::{Action, Control, DropReason, PacketInfo, Protocol, Recipient, ShortestPaths};
+use crate::{
+    Action, Control, Cost, DropReason, Handle, Ns2Aodv, PacketInfo, Recipient, Rerr, Rfc3561Aodv,
+    RoutingProtocol, Rrep, Rreq, ShortestPaths,
+};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
@@ -17,6 +20,9 @@ pub(crate) fn n(index: u32) -> NodeId {
     NodeId(index)
 }
 
+/// The routing of a node.
+pub(crate) type Node = Box<dyn RoutingProtocol<Handle>>;
+
 pub(crate) fn jitter(node: NodeId) -> Stream {
     Stream::new(1, "routing", u64::from(node.0))
 }
@@ -30,9 +36,9 @@ pub(crate) fn chain(hops: u32) -> Vec<(u32, u32)> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum What {
     Control { message: Control, to: Recipient, ttl: u8, delay: Span },
-    Sent { packet: usize, to: NodeId },
-    Delivered { packet: usize },
-    Dropped { packet: usize, reason: DropReason },
+    Sent { packet: Handle, to: NodeId },
+    Delivered { packet: Handle },
+    Dropped { packet: Handle, reason: DropReason },
     Purged { next_hop: NodeId },
 }
 
@@ -44,14 +50,14 @@ pub(crate) struct Record {
 }
 
 enum Event {
-    Depart { from: NodeId, to: NodeId, packet: usize },
-    Arrive { at: NodeId, packet: usize },
+    Depart { from: NodeId, to: NodeId, packet: Handle },
+    Arrive { at: NodeId, packet: Handle },
     Hear { from: NodeId, at: NodeId, ttl: u8, message: Control },
 }
 
 pub(crate) struct Network {
     pub(crate) now: Instant,
-    nodes: Vec<Protocol<usize>>,
+    nodes: Vec<Node>,
     neighbours: Vec<Vec<NodeId>>,
     events: BTreeMap<(Instant, u64), Event>,
     scheduled: u64,
@@ -61,10 +67,7 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(crate) fn new(
-        links: &[(u32, u32)],
-        node: impl Fn(NodeId, &Arc<ShortestPaths>) -> Protocol<usize>,
-    ) -> Self {
+    pub(crate) fn new(links: &[(u32, u32)], node: impl Fn(NodeId, &Arc<ShortestPaths>) -> Node) -> Self {
         let count = links.iter().map(|&(a, b)| a.max(b) as usize + 1).max().expect("a network has links");
         Self::with_nodes(count, links, node)
     }
@@ -72,14 +75,14 @@ impl Network {
     pub(crate) fn with_nodes(
         count: usize,
         links: &[(u32, u32)],
-        node: impl Fn(NodeId, &Arc<ShortestPaths>) -> Protocol<usize>,
+        node: impl Fn(NodeId, &Arc<ShortestPaths>) -> Node,
     ) -> Self {
         let mut neighbours = vec![Vec::new(); count];
         for &(a, b) in links {
             neighbours[a as usize].push(n(b));
             neighbours[b as usize].push(n(a));
         }
-        let paths = Arc::new(ShortestPaths::new(&neighbours));
+        let paths = Arc::new(ShortestPaths::new(&neighbours, |_, _| Cost::ONE));
         let nodes = (0..count).map(|i| node(NodeId::from_index(i), &paths)).collect();
         Self {
             now: Instant::ZERO,
@@ -94,15 +97,15 @@ impl Network {
     }
 
     pub(crate) fn ns2(links: &[(u32, u32)]) -> Self {
-        Self::new(links, |me, _| Protocol::aodv_ns2(me, jitter(me)))
+        Self::new(links, |me, _| Box::new(Ns2Aodv::new(me, jitter(me))))
     }
 
     pub(crate) fn rfc3561(links: &[(u32, u32)]) -> Self {
-        Self::new(links, |me, _| Protocol::aodv_rfc3561(me, jitter(me)))
+        Self::new(links, |me, _| Box::new(Rfc3561Aodv::new(me, jitter(me))))
     }
 
-    pub(crate) fn node(&self, index: u32) -> &Protocol<usize> {
-        &self.nodes[index as usize]
+    pub(crate) fn node(&self, index: u32) -> &dyn RoutingProtocol<Handle> {
+        self.nodes[index as usize].as_ref()
     }
 
     /// The MAC of `from` will give up the next `count` data packets for `to`, although the link is fine.
@@ -125,16 +128,16 @@ impl Network {
     }
 
     /// A new packet at `from`; returns its number.
-    pub(crate) fn send(&mut self, from: u32, to: u32) -> usize {
-        let packet = self.packets.len();
+    pub(crate) fn send(&mut self, from: u32, to: u32) -> Handle {
+        let packet = self.packets.len() as Handle;
         let ttl = self.node(from).data_ttl();
         self.packets.push(PacketInfo { source: n(from), destination: n(to), travelled: 0, ttl });
-        self.call(n(from), |node, now, out, packets| node.route(now, packet, &packets[packet], out));
+        self.call(n(from), |node, now, out, packets| node.route(now, packet, &packets[packet as usize], out));
         packet
     }
 
     /// Packets from `from` to `to` every `gap`, for `span` from now.
-    pub(crate) fn stream(&mut self, from: u32, to: u32, gap: Span, span: Span) -> Vec<usize> {
+    pub(crate) fn stream(&mut self, from: u32, to: u32, gap: Span, span: Span) -> Vec<Handle> {
         let end = self.now + span;
         let mut sent = Vec::new();
         while self.now < end {
@@ -180,20 +183,22 @@ impl Network {
                         *count -= 1;
                     }
                     self.call(from, |node, now, out, packets| {
-                        node.on_link_failure(now, to, packet, &packets[packet], out);
+                        node.on_link_failure(now, to, packet, &packets[packet as usize], out);
                     });
                 } else {
                     self.schedule(self.now + HOP, Event::Arrive { at: to, packet });
                 }
             }
             Event::Arrive { at, packet } => {
-                let info = &mut self.packets[packet];
+                let info = &mut self.packets[packet as usize];
                 info.travelled += 1;
                 if info.destination == at {
                     self.record(at, What::Delivered { packet });
                 } else {
                     info.ttl -= 1;
-                    self.call(at, |node, now, out, packets| node.route(now, packet, &packets[packet], out));
+                    self.call(at, |node, now, out, packets| {
+                        node.route(now, packet, &packets[packet as usize], out);
+                    });
                 }
             }
             Event::Hear { from, at, ttl, message } => {
@@ -207,10 +212,10 @@ impl Network {
     fn call(
         &mut self,
         at: NodeId,
-        act: impl FnOnce(&mut Protocol<usize>, Instant, &mut Vec<Action<usize>>, &[PacketInfo]),
+        act: impl FnOnce(&mut dyn RoutingProtocol<Handle>, Instant, &mut Vec<Action<Handle>>, &[PacketInfo]),
     ) {
         let mut out = Vec::new();
-        act(&mut self.nodes[at.index()], self.now, &mut out, &self.packets);
+        act(self.nodes[at.index()].as_mut(), self.now, &mut out, &self.packets);
         for action in out {
             match action {
                 Action::SendData { packet, next_hop, delay } => {
@@ -228,7 +233,7 @@ impl Network {
                     }
                     self.record(at, What::Control { message, to, ttl, delay });
                 }
-                Action::PurgeQueue { next_hop } => self.record(at, What::Purged { next_hop }),
+                Action::PurgeQueue { next_hop, .. } => self.record(at, What::Purged { next_hop }),
                 Action::Drop { packet, reason } => self.record(at, What::Dropped { packet, reason }),
             }
         }
@@ -244,18 +249,18 @@ impl Network {
     }
 
     /// The nodes that sent `packet`, in order.
-    pub(crate) fn path(&self, packet: usize) -> Vec<u32> {
+    pub(crate) fn path(&self, packet: Handle) -> Vec<u32> {
         let sent = |r: &&Record| matches!(r.what, What::Sent { packet: p, .. } if p == packet);
         self.log.iter().filter(sent).map(|r| r.node.0).collect()
     }
 
     /// When `packet` was delivered.
-    pub(crate) fn delivery(&self, packet: usize) -> Option<Instant> {
+    pub(crate) fn delivery(&self, packet: Handle) -> Option<Instant> {
         self.log.iter().find(|r| r.what == What::Delivered { packet }).map(|r| r.at)
     }
 
     /// Why `packet` was dropped.
-    pub(crate) fn drop_of(&self, packet: usize) -> Option<DropReason> {
+    pub(crate) fn drop_of(&self, packet: Handle) -> Option<DropReason> {
         self.log.iter().find_map(|r| match r.what {
             What::Dropped { packet: p, reason } if p == packet => Some(reason),
             _ => None,
@@ -291,13 +296,13 @@ impl Network {
 }
 
 pub(crate) fn is_rreq(message: &Control) -> bool {
-    matches!(message, Control::Rreq(_))
+    message.is::<Rreq>()
 }
 
 pub(crate) fn is_rrep(message: &Control) -> bool {
-    matches!(message, Control::Rrep(_))
+    message.is::<Rrep>()
 }
 
 pub(crate) fn is_rerr(message: &Control) -> bool {
-    matches!(message, Control::Rerr(_))
+    message.is::<Rerr>()
 }

@@ -11,8 +11,7 @@ pub use flow::{App, FileClock, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
 pub use network::{
-    AodvProfile, Endpoint, Link, MeshNode, Mobility, Processing, RadioLink, Rectangle, Routing, WiredId,
-    WiredNode,
+    Endpoint, Link, MeshNode, Mobility, Processing, RadioLink, Rectangle, Routing, WiredId, WiredNode,
 };
 pub use radio::{Fading, LinkRate, Radio, Reception, RtsThreshold};
 

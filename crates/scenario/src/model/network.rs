@@ -1,6 +1,8 @@
 //! Nodes, wired links, routing, mobility.
 
+use meshpace_keys::Values;
 use meshpace_radio::Position;
+use meshpace_routing::{Profile, ProtocolPart};
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -82,20 +84,30 @@ pub struct Link {
     pub queue: u32,
 }
 
-/// The mesh's routing protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Routing {
-    /// Ad hoc on-demand distance vector routing, cold at time 0.
-    Aodv(AodvProfile),
-    /// Destination-sequenced distance vector routing.
-    Dsdv {
-        /// At time 0 nobody knows anybody; else all tables have converged.
-        cold: bool,
-        /// What the MAC gives up for a neighbour is heeded.
-        mac_reports: bool,
-    },
-    /// Minimum-hop routes at `tx_range`, never changed.
-    Static,
+/// The mesh's routing: a protocol and what was chosen of it.
+#[derive(Clone, Debug)]
+pub struct Routing {
+    /// The protocol.
+    pub protocol: &'static ProtocolPart,
+    /// One of its profiles.
+    pub profile: &'static Profile,
+    /// The values of its keys.
+    pub values: Values,
+}
+
+impl PartialEq for Routing {
+    fn eq(&self, other: &Self) -> bool {
+        let word = |routing: &Self| (routing.protocol.about.word, routing.profile.word);
+        word(self) == word(other) && self.values == other.values
+    }
+}
+
+impl Routing {
+    /// True if routes never change, so that flows may name theirs.
+    #[must_use]
+    pub fn is_static(&self) -> bool {
+        self.protocol.about.word == "static"
+    }
 }
 
 /// What a node takes to hand a packet on that it has received by radio.
@@ -105,15 +117,6 @@ pub struct Processing {
     pub delay: Span,
     /// Up to so much more, uniformly.
     pub jitter: Span,
-}
-
-/// Whose AODV.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AodvProfile {
-    /// ns-2.35's, its local-repair defect included (schemes.md 18).
-    Ns2,
-    /// RFC 3561's.
-    Rfc3561,
 }
 
 /// Which nodes move, and how.

@@ -34,7 +34,7 @@ pub(crate) fn read_flows(
     root: &Settings<'_>,
     defaults: &Settings<'_>,
     measure: &Measure,
-    routing: Routing,
+    routing: &Routing,
 ) -> Result<Vec<FlowSpec>, ScenarioError> {
     let read = |settings: &Settings<'_>| read_flow(settings, defaults, measure, routing);
     let flows: Vec<_> = root.sections("flow")?.iter().map(read).collect::<Result<_, _>>()?;
@@ -52,7 +52,7 @@ fn read_flow(
     settings: &Settings<'_>,
     defaults: &Settings<'_>,
     measure: &Measure,
-    routing: Routing,
+    routing: &Routing,
 ) -> Result<FlowSpec, ScenarioError> {
     let inherited = |name: &str| match settings.given(name)? {
         Some(given) => Ok(given),
@@ -77,9 +77,9 @@ fn read_flow(
     Ok(flow)
 }
 
-fn read_path(settings: &Settings<'_>, routing: Routing) -> Result<Option<Vec<Named>>, ScenarioError> {
+fn read_path(settings: &Settings<'_>, routing: &Routing) -> Result<Option<Vec<Named>>, ScenarioError> {
     let Some(path) = settings.given("path")? else { return Ok(None) };
-    if routing != Routing::Static {
+    if !routing.is_static() {
         return Err(settings.at("path").error(settings.found("path"), "only with routing.protocol = static"));
     }
     let named = |name: String| Named { name, at: settings.at("path") };

@@ -1,7 +1,11 @@
 //! `[[node]]`, `[[link]]`, `[routing]`, `[mobility]`.
 
 use super::{Named, Settings};
-use crate::{AodvProfile, Location, Position, Rectangle, Routing, ScenarioError};
+use crate::keys::{PROFILE, PROTOCOL};
+use crate::{Location, Position, Rectangle, Routing, ScenarioError};
+use meshpace_keys::Values;
+use meshpace_routing::{PROTOCOLS, Profile};
+use meshpace_settings::{Key, Setting};
 use meshpace_units::{Rate, Span};
 use std::net::Ipv4Addr;
 
@@ -137,14 +141,28 @@ pub(crate) fn read_links(root: &Settings<'_>) -> Result<Vec<LinkSpec>, ScenarioE
 }
 
 pub(crate) fn read_routing(settings: &Settings<'_>) -> Result<Routing, ScenarioError> {
-    let profile =
-        settings.choice("profile", &[("ns2", AodvProfile::Ns2), ("rfc3561", AodvProfile::Rfc3561)])?;
-    let dsdv = Routing::Dsdv {
-        cold: settings.choice("dsdv_start", &[("converged", false), ("cold", true)])?,
-        mac_reports: settings.value("dsdv_mac_reports")?.flag(),
-    };
-    let protocols = [("aodv", Routing::Aodv(profile)), ("dsdv", dsdv), ("static", Routing::Static)];
-    settings.choice("protocol", &protocols)
+    let protocols: Vec<_> = PROTOCOLS.iter().map(|part| (part.about.word, *part)).collect();
+    let protocol = settings.choice(PROTOCOL, &protocols)?;
+    let profile = read_profile(settings, protocol.build)?;
+    let value = |key: &Key| Ok((key.name, settings.value(key.name)?));
+    let values = protocol.about.keys().map(value).collect::<Result<Vec<_>, ScenarioError>>()?;
+    Ok(Routing { protocol, profile, values: Values::new(values) })
+}
+
+/// A protocol that has but one profile has it whatever the file says: what else is compared may have several.
+fn read_profile(
+    settings: &Settings<'_>,
+    profiles: &'static [Profile],
+) -> Result<&'static Profile, ScenarioError> {
+    let given = settings.given(PROFILE)?.map(Setting::text);
+    let words: Vec<_> = profiles.iter().filter_map(|profile| profile.word).collect();
+    match given {
+        Some(given) if !words.is_empty() => {
+            let found = profiles.iter().find(|profile| profile.word == Some(given.as_str()));
+            found.ok_or_else(|| settings.at(PROFILE).error(settings.found(PROFILE), words.join(", ")))
+        }
+        _ => Ok(&profiles[0]),
+    }
 }
 
 /// `None`: nobody moves.

@@ -58,7 +58,7 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
         overrides: file.overrides.clone(),
         measure: file.measure.clone(),
         radio,
-        routing: file.routing,
+        routing: file.routing.clone(),
         processing: Processing::default(),
         mobility,
         network_scheme: file.mesh_scheme.scheme.name.clone(),

@@ -108,12 +108,13 @@ fn length(header: &IpHeader, transport: &[u8]) -> Bytes {
 }
 
 /// ns-2 gives routing packets no UDP header and other fields, so the standard's format does not fit their size.
+///
+/// # Panics
+/// If the sizes differ, and the message does not say whose it has on the air.
 fn other_size(message: &Control, air: Bytes, written: Bytes) -> Option<String> {
-    let format = match message {
-        Control::Rreq(_) | Control::Rrep(_) | Control::Rerr(_) => "the format of RFC 3561",
-        Control::DsdvUpdate(_) => "with its UDP header",
-    };
+    let format = message.format();
     (air != written).then(|| {
-        format!("{} bytes at IP on the air (the size in ns-2), {} here ({format})", air.0, written.0)
+        let size = format.size.unwrap_or_else(|| panic!("{air:?} on the air, {written:?} here: {message:?}"));
+        format!("{} bytes at IP on the air ({size}), {} here ({})", air.0, written.0, format.name)
     })
 }

@@ -1,7 +1,7 @@
 //! Routing packets received by ns-2.35's AODV (ns2-behaviour 5.4, 5.5, 5.8).
 
 use super::table::{State, UNREACHABLE};
-use super::{ACTIVE_ROUTE_TIMEOUT, NETWORK_DIAMETER, Ns2Aodv, RELEASE_GAP, tick_after};
+use super::{ACTIVE_ROUTE_TIMEOUT, NETWORK_DIAMETER, Ns2Aodv, RELEASE_GAP, purge, tick_after};
 use crate::aodv::broadcast_jitter;
 use crate::{Action, Recipient, Rerr, Rrep, Rreq};
 use meshpace_units::{Instant, NodeId, Span};
@@ -12,7 +12,7 @@ const REVERSE_ROUTE_LIFE: Span = Span::from_secs(6);
 const MY_ROUTE_TIMEOUT: Span = Span::from_secs(10);
 
 impl<P> Ns2Aodv<P> {
-    pub(crate) fn on_rreq(
+    pub(super) fn on_rreq(
         &mut self,
         now: Instant,
         from: NodeId,
@@ -97,7 +97,7 @@ impl<P> Ns2Aodv<P> {
         });
     }
 
-    pub(crate) fn on_rrep(
+    pub(super) fn on_rrep(
         &mut self,
         now: Instant,
         from: NodeId,
@@ -134,7 +134,7 @@ impl<P> Ns2Aodv<P> {
         }
     }
 
-    pub(crate) fn on_rerr(&mut self, from: NodeId, rerr: &Rerr, out: &mut Vec<Action<P>>) {
+    pub(super) fn on_rerr(&mut self, from: NodeId, rerr: &Rerr, out: &mut Vec<Action<P>>) {
         let mut pass_on = Vec::new();
         for &(destination, seqno) in &rerr.unreachable {
             let Some(at) = self.table.position(destination) else { continue };
@@ -144,7 +144,7 @@ impl<P> Ns2Aodv<P> {
             }
             entry.seqno = seqno;
             entry.take_down();
-            out.push(Action::PurgeQueue { next_hop: from });
+            out.push(purge(from));
             if !entry.precursors.is_empty() {
                 entry.precursors.clear();
                 pass_on.push((destination, seqno));

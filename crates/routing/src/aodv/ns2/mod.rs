@@ -14,9 +14,10 @@ mod tests;
 use super::seen::SeenRequests;
 use crate::action::refusal;
 use crate::send_buffer::SendBuffer;
-use crate::{Action, DropReason, PacketInfo, Recipient, Rerr};
+use crate::{Action, Control, DropReason, PacketInfo, Recipient, Rerr, RoutingProtocol};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
+use std::fmt::Debug;
 use table::{Entry, State, Table, UNREACHABLE};
 
 /// NETWORK_DIAMETER: time to live of network-wide searches, replies and data (ns2-behaviour 5.1).
@@ -69,64 +70,6 @@ impl<P> Ns2Aodv<P> {
         }
     }
 
-    /// ns2-behaviour 5.6 and 5.9.
-    pub(crate) fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
-        if let Some(reason) = refusal(self.me, info) {
-            out.push(Action::Drop { packet, reason });
-            return;
-        }
-        let at = self.table.obtain(info.destination);
-        let entry = &mut self.table[at];
-        if entry.state == State::Up {
-            entry.expires = now + ACTIVE_ROUTE_TIMEOUT;
-            out.push(Action::SendData { packet, next_hop: entry.next_hop, delay: Span::ZERO });
-        } else if info.source == self.me {
-            self.hold(now, packet, info, out);
-            self.search(now, at, out);
-        } else if entry.state == State::InRepair {
-            self.hold(now, packet, info, out);
-        } else {
-            let unreachable = vec![(entry.destination, entry.seqno)];
-            self.send_error(unreachable, Span::ZERO, out);
-            out.push(Action::Drop { packet, reason: DropReason::NoRoute });
-        }
-    }
-
-    /// ns2-behaviour 5.7.
-    pub(crate) fn on_link_failure(
-        &mut self,
-        now: Instant,
-        next_hop: NodeId,
-        packet: P,
-        info: &PacketInfo,
-        out: &mut Vec<Action<P>>,
-    ) {
-        let Some(at) = self.table.position(info.destination) else {
-            out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
-            return;
-        };
-        if info.travelled > u32::from(self.table[at].hops) {
-            self.repair(now, at, packet, info, out);
-            return;
-        }
-        out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
-        out.push(Action::PurgeQueue { next_hop });
-        self.seqno = self.seqno.wrapping_add(2);
-        let mut unreachable = Vec::new();
-        for entry in self.table.iter_mut() {
-            if entry.hops != UNREACHABLE && entry.next_hop == next_hop {
-                entry.seqno = entry.seqno.wrapping_add(1);
-                unreachable.push((entry.destination, entry.seqno));
-                entry.take_down();
-            }
-            entry.precursors.retain(|&p| p != next_hop);
-        }
-        if !unreachable.is_empty() {
-            self.route_failures += 1;
-            self.send_error(unreachable, Span::ZERO, out);
-        }
-    }
-
     /// The neighbour that is supposed to be gone still has its route and answers with what this entry already knows,
     /// so the repair hardly ever succeeds while the link is in fact alive (ns2-behaviour 5.7, "why local repair
     /// stalls"). The timer is armed with the *absolute* time of the search timeout as its delay.
@@ -172,33 +115,6 @@ impl<P> Ns2Aodv<P> {
         out.push(Action::SendControl { message, to: Recipient::Broadcast, ttl: 1, delay });
     }
 
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.repair_timers.iter().map(|&(at, _)| at).chain(self.tick).min()
-    }
-
-    pub(crate) fn handle_timeout(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
-        while let Some(due) = self.poll_timeout().filter(|&due| due <= now) {
-            if self.tick == Some(due) {
-                self.tick = None;
-                self.purge(now, out);
-                self.rearm(now);
-            } else {
-                let at = self
-                    .repair_timers
-                    .iter()
-                    .position(|&(t, _)| t == due)
-                    .expect("the earliest is in the list");
-                let (_, destination) = self.repair_timers.remove(at);
-                // The entry exists: its repair armed the timer.
-                if let Some(entry) = self.table.position(destination).map(|at| &mut self.table[at]) {
-                    if entry.state != State::Up {
-                        entry.take_down();
-                    }
-                }
-            }
-        }
-    }
-
     /// The 0.5 s timer: takes expired routes down and presses on with searches for which packets wait
     /// (schemes.md 18, item 5).
     fn purge(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
@@ -240,18 +156,133 @@ impl<P> Ns2Aodv<P> {
     fn known(&self, destination: NodeId) -> Option<&Entry> {
         self.table.get(destination).filter(|entry| entry.hops != UNREACHABLE)
     }
+}
 
-    pub(crate) fn hops_to(&self, destination: NodeId) -> Option<u32> {
+impl<P: Debug + Send> RoutingProtocol<P> for Ns2Aodv<P> {
+    /// NETWORK_DIAMETER (ns2-behaviour 5.1).
+    fn data_ttl(&self) -> u8 {
+        NETWORK_DIAMETER
+    }
+
+    /// ns2-behaviour 5.6 and 5.9.
+    fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
+        if let Some(reason) = refusal(self.me, info) {
+            out.push(Action::Drop { packet, reason });
+            return;
+        }
+        let at = self.table.obtain(info.destination);
+        let entry = &mut self.table[at];
+        if entry.state == State::Up {
+            entry.expires = now + ACTIVE_ROUTE_TIMEOUT;
+            out.push(Action::SendData { packet, next_hop: entry.next_hop, delay: Span::ZERO });
+        } else if info.source == self.me {
+            self.hold(now, packet, info, out);
+            self.search(now, at, out);
+        } else if entry.state == State::InRepair {
+            self.hold(now, packet, info, out);
+        } else {
+            let unreachable = vec![(entry.destination, entry.seqno)];
+            self.send_error(unreachable, Span::ZERO, out);
+            out.push(Action::Drop { packet, reason: DropReason::NoRoute });
+        }
+    }
+
+    fn on_control(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        ttl: u8,
+        message: &Control,
+        out: &mut Vec<Action<P>>,
+    ) {
+        if let Some(rreq) = message.get() {
+            self.on_rreq(now, from, ttl, rreq, out);
+        } else if let Some(rrep) = message.get() {
+            self.on_rrep(now, from, ttl, rrep, out);
+        } else if let Some(rerr) = message.get() {
+            self.on_rerr(from, rerr, out);
+        }
+    }
+
+    /// ns2-behaviour 5.7.
+    fn on_link_failure(
+        &mut self,
+        now: Instant,
+        next_hop: NodeId,
+        packet: P,
+        info: &PacketInfo,
+        out: &mut Vec<Action<P>>,
+    ) {
+        let Some(at) = self.table.position(info.destination) else {
+            out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
+            return;
+        };
+        if info.travelled > u32::from(self.table[at].hops) {
+            self.repair(now, at, packet, info, out);
+            return;
+        }
+        out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
+        out.push(purge(next_hop));
+        self.seqno = self.seqno.wrapping_add(2);
+        let mut unreachable = Vec::new();
+        for entry in self.table.iter_mut() {
+            if entry.hops != UNREACHABLE && entry.next_hop == next_hop {
+                entry.seqno = entry.seqno.wrapping_add(1);
+                unreachable.push((entry.destination, entry.seqno));
+                entry.take_down();
+            }
+            entry.precursors.retain(|&p| p != next_hop);
+        }
+        if !unreachable.is_empty() {
+            self.route_failures += 1;
+            self.send_error(unreachable, Span::ZERO, out);
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.repair_timers.iter().map(|&(at, _)| at).chain(self.tick).min()
+    }
+
+    fn handle_timeout(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
+        while let Some(due) = self.poll_timeout().filter(|&due| due <= now) {
+            if self.tick == Some(due) {
+                self.tick = None;
+                self.purge(now, out);
+                self.rearm(now);
+            } else {
+                let at = self
+                    .repair_timers
+                    .iter()
+                    .position(|&(t, _)| t == due)
+                    .expect("the earliest is in the list");
+                let (_, destination) = self.repair_timers.remove(at);
+                // The entry exists: its repair armed the timer.
+                if let Some(entry) = self.table.position(destination).map(|at| &mut self.table[at]) {
+                    if entry.state != State::Up {
+                        entry.take_down();
+                    }
+                }
+            }
+        }
+    }
+
+    fn hops_to(&self, _: Instant, destination: NodeId) -> Option<u32> {
         self.known(destination).map(|entry| u32::from(entry.hops))
     }
 
-    pub(crate) fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
+    fn next_hop(&self, _: Instant, destination: NodeId) -> Option<NodeId> {
         self.known(destination).filter(|entry| entry.state == State::Up).map(|entry| entry.next_hop)
     }
 
-    pub(crate) const fn route_failures(&self) -> u64 {
+    fn route_failures(&self) -> u64 {
         self.route_failures
     }
+}
+
+/// Empties the queue for a neighbour. ns-2 queues errors and address resolution under next hop 0, so that a purge for node 0
+/// takes them along (ns2-behaviour 4.5).
+fn purge<P>(next_hop: NodeId) -> Action<P> {
+    Action::PurgeQueue { next_hop, unaddressed: next_hop == NodeId(0) }
 }
 
 /// The first multiple of the purge period strictly after `t`.

@@ -2,8 +2,8 @@
 
 mod repair;
 
-use crate::tests::harness::{HOP, Network, Record, What, chain, is_rerr, is_rrep, is_rreq, ms, n};
-use crate::{Control, DropReason, Recipient, Rerr};
+use crate::tests::harness::{HOP, Network, Record, What, chain, is_rerr, is_rrep, is_rreq, jitter, ms, n};
+use crate::{Control, DropReason, Ns2Aodv, Recipient, Rerr, RoutingProtocol, Rrep, Rreq};
 use meshpace_units::{Instant, Span};
 
 /// A chain with a route from end to end, used at 1 s.
@@ -51,11 +51,10 @@ fn only_relayed_requests_are_jittered() {
 fn the_destination_answers_with_an_even_number_newer_than_any() {
     let net = established(3);
     let seqno = net.log.iter().find_map(|r| match &r.what {
-        What::Control { message: Control::Rrep(rrep), .. } => {
-            Some((rrep.destination_seqno, rrep.lifetime, rrep.hops))
-        }
+        What::Control { message, .. } => message.get(),
         _ => None,
     });
+    let seqno = seqno.map(|rrep: &Rrep| (rrep.destination_seqno, rrep.lifetime, rrep.hops));
     assert_eq!(seqno, Some((4, Span::from_secs(10), 1)));
 }
 
@@ -162,9 +161,7 @@ fn without_precursors_an_error_stops_after_one_hop() {
 #[test]
 fn four_searches_then_ten_seconds_of_silence() {
     // Node 2 does not exist for the others.
-    let mut net = Network::with_nodes(3, &[(0, 1)], |me, _| {
-        crate::Protocol::aodv_ns2(me, crate::tests::harness::jitter(me))
-    });
+    let mut net = Network::with_nodes(3, &[(0, 1)], |me, _| Box::new(Ns2Aodv::new(me, jitter(me))));
     net.run(ms(1200));
     let packets: Vec<_> = (0..70).map(|_| net.send(0, 2)).collect();
     net.run(ms(31_000));
@@ -178,9 +175,7 @@ fn four_searches_then_ten_seconds_of_silence() {
         net.log.iter().find(|r| matches!(r.what, What::Dropped { reason: DropReason::NoRoute, .. }));
     assert_eq!(given_up.map(|r| r.at), Some(ms(20_000)));
     // Nothing is sent before the pause is over, not even for a new packet.
-    net = Network::with_nodes(3, &[(0, 1)], |me, _| {
-        crate::Protocol::aodv_ns2(me, crate::tests::harness::jitter(me))
-    });
+    net = Network::with_nodes(3, &[(0, 1)], |me, _| Box::new(Ns2Aodv::new(me, jitter(me))));
     net.run(ms(1200));
     net.stream(0, 2, Span::from_millis(100), Span::from_secs(40));
     let times: Vec<_> = net.controls(Instant::ZERO, is_rreq).iter().filter(own).map(|r| r.0).collect();
@@ -219,7 +214,7 @@ fn every_forwarded_packet_keeps_the_route_to_its_destination_but_not_back() {
 
 #[test]
 fn a_packet_back_at_its_source_or_too_old_is_dropped() {
-    let mut node = crate::Protocol::aodv_ns2(n(0), crate::tests::harness::jitter(n(0)));
+    let mut node = Ns2Aodv::new(n(0), jitter(n(0)));
     let mut out = Vec::new();
     let info =
         |source, travelled, ttl| crate::PacketInfo { source: n(source), destination: n(9), travelled, ttl };
@@ -237,23 +232,24 @@ fn a_packet_back_at_its_source_or_too_old_is_dropped() {
 /// Numbers are 32 bits wide in ns-2, too: one at the end of their range, heard from whomever, stops nobody.
 #[test]
 fn sequence_numbers_wrap() {
-    let mut node = crate::Protocol::aodv_ns2(n(0), crate::tests::harness::jitter(n(0)));
+    let mut node = Ns2Aodv::new(n(0), jitter(n(0)));
     let request = |id, destination, seqno| {
-        Control::Rreq(crate::Rreq {
+        let (hops, sent, gratuitous) = (1, Instant::ZERO, false);
+        Control::from(Rreq {
             id,
             originator: n(9),
             originator_seqno: seqno,
             destination: n(destination),
             destination_seqno: Some(u32::MAX),
-            hops: 1,
-            sent: Instant::ZERO,
-            gratuitous: false,
+            hops,
+            sent,
+            gratuitous,
         })
     };
     let mut out = Vec::<crate::Action<char>>::new();
     node.on_control(ms(0), n(9), 30, &request(1, 0, 7), &mut out);
     let answered = out.iter().find_map(|action| match action {
-        crate::Action::SendControl { message: Control::Rrep(rrep), .. } => Some(rrep.destination_seqno),
+        crate::Action::SendControl { message, .. } => message.get().map(|rrep: &Rrep| rrep.destination_seqno),
         _ => None,
     });
     assert_eq!(answered, Some(0));
@@ -263,7 +259,9 @@ fn sequence_numbers_wrap() {
     out.clear();
     node.on_link_failure(ms(20), n(9), 'a', &info, &mut out);
     let told = out.iter().find_map(|action| match action {
-        crate::Action::SendControl { message: Control::Rerr(rerr), .. } => Some(rerr.unreachable.clone()),
+        crate::Action::SendControl { message, .. } => {
+            message.get().map(|rerr: &Rerr| rerr.unreachable.clone())
+        }
         _ => None,
     });
     assert_eq!(told, Some(vec![(n(9), 0)]));

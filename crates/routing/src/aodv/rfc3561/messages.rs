@@ -11,7 +11,7 @@ const MY_ROUTE_TIMEOUT: Span = Span::from_secs(6);
 
 impl<P> Rfc3561Aodv<P> {
     /// Sections 6.5 and 6.6.
-    pub(crate) fn on_rreq(
+    pub(super) fn on_rreq(
         &mut self,
         now: Instant,
         from: NodeId,
@@ -125,7 +125,7 @@ impl<P> Rfc3561Aodv<P> {
     }
 
     /// Section 6.7.
-    pub(crate) fn on_rrep(
+    pub(super) fn on_rrep(
         &mut self,
         now: Instant,
         from: NodeId,
@@ -162,7 +162,7 @@ impl<P> Rfc3561Aodv<P> {
     }
 
     /// Section 6.11, case (iii). With flag N the route stays, and only the news travels (section 6.12).
-    pub(crate) fn on_rerr(&mut self, now: Instant, from: NodeId, rerr: &Rerr, out: &mut Vec<Action<P>>) {
+    pub(super) fn on_rerr(&mut self, now: Instant, from: NodeId, rerr: &Rerr, out: &mut Vec<Action<P>>) {
         let (mut unreachable, mut to) = (Vec::new(), Vec::new());
         for &(destination, seqno) in &rerr.unreachable {
             let Some(route) = self.table.valid(now, destination).filter(|route| route.next_hop == from)

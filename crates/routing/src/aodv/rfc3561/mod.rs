@@ -22,11 +22,12 @@ mod tests;
 use super::seen::SeenRequests;
 use crate::action::refusal;
 use crate::send_buffer::SendBuffer;
-use crate::{Action, DropReason, PacketInfo, Recipient, Rerr};
+use crate::{Action, Control, DropReason, PacketInfo, Recipient, Rerr, RoutingProtocol};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use rate_limit::RateLimit;
 use search::Search;
+use std::fmt::Debug;
 use table::Table;
 
 /// RFC 3561, section 10.
@@ -77,22 +78,6 @@ impl<P> Rfc3561Aodv<P> {
         }
     }
 
-    pub(crate) fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
-        if let Some(reason) = refusal(self.me, info) {
-            out.push(Action::Drop { packet, reason });
-        } else if let Err(packet) = self.send_or_hold(now, packet, info, out) {
-            // Section 6.11, case (ii).
-            let (mut seqno, mut to) = (None, Vec::new());
-            if let Some(route) = self.table.get(now, info.destination) {
-                route.count_up();
-                seqno = route.seqno;
-                to.clone_from(&route.precursors);
-            }
-            self.send_error(now, vec![(info.destination, seqno.unwrap_or(0))], &to, Span::ZERO, out);
-            out.push(Action::Drop { packet, reason: DropReason::NoRoute });
-        }
-    }
-
     /// Sends the packet if there is a route, keeps it if one is being searched or may be. Gives it back otherwise.
     fn send_or_hold(
         &mut self,
@@ -129,40 +114,6 @@ impl<P> Rfc3561Aodv<P> {
                     neighbour.prolong(until);
                 }
             }
-        }
-    }
-
-    /// Sections 6.11, case (i), and 6.12.
-    pub(crate) fn on_link_failure(
-        &mut self,
-        now: Instant,
-        next_hop: NodeId,
-        packet: P,
-        info: &PacketInfo,
-        out: &mut Vec<Action<P>>,
-    ) {
-        let (mut unreachable, mut to, mut repairable) = (Vec::new(), Vec::new(), None);
-        let mut broken = false;
-        for route in self.table.valid_routes(now).filter(|route| route.next_hop == next_hop) {
-            broken = true;
-            route.invalidate(now);
-            if route.destination == info.destination && info.source != self.me && route.hops <= MAX_REPAIR_TTL
-            {
-                repairable = Some(route.hops);
-            } else if !route.precursors.is_empty() {
-                unreachable.push((route.destination, route.seqno.unwrap_or(0)));
-                to.append(&mut route.precursors);
-            }
-        }
-        self.route_failures += u64::from(broken);
-        if let Some(hops) = repairable {
-            self.buffer.push(now, packet, info, out);
-            self.repair(now, info, hops, out);
-        } else if let Err(packet) = self.send_or_hold(now, packet, info, out) {
-            out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
-        }
-        if !unreachable.is_empty() {
-            self.send_error(now, unreachable, &to, Span::ZERO, out);
         }
     }
 
@@ -209,26 +160,95 @@ impl<P> Rfc3561Aodv<P> {
             }
         }
     }
+}
 
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+impl<P: Debug + Send> RoutingProtocol<P> for Rfc3561Aodv<P> {
+    fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
+        if let Some(reason) = refusal(self.me, info) {
+            out.push(Action::Drop { packet, reason });
+        } else if let Err(packet) = self.send_or_hold(now, packet, info, out) {
+            // Section 6.11, case (ii).
+            let (mut seqno, mut to) = (None, Vec::new());
+            if let Some(route) = self.table.get(now, info.destination) {
+                route.count_up();
+                seqno = route.seqno;
+                to.clone_from(&route.precursors);
+            }
+            self.send_error(now, vec![(info.destination, seqno.unwrap_or(0))], &to, Span::ZERO, out);
+            out.push(Action::Drop { packet, reason: DropReason::NoRoute });
+        }
+    }
+
+    fn on_control(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        ttl: u8,
+        message: &Control,
+        out: &mut Vec<Action<P>>,
+    ) {
+        if let Some(rreq) = message.get() {
+            self.on_rreq(now, from, ttl, rreq, out);
+        } else if let Some(rrep) = message.get() {
+            self.on_rrep(now, from, ttl, rrep, out);
+        } else if let Some(rerr) = message.get() {
+            self.on_rerr(now, from, rerr, out);
+        }
+    }
+
+    /// Sections 6.11, case (i), and 6.12.
+    fn on_link_failure(
+        &mut self,
+        now: Instant,
+        next_hop: NodeId,
+        packet: P,
+        info: &PacketInfo,
+        out: &mut Vec<Action<P>>,
+    ) {
+        let (mut unreachable, mut to, mut repairable) = (Vec::new(), Vec::new(), None);
+        let mut broken = false;
+        for route in self.table.valid_routes(now).filter(|route| route.next_hop == next_hop) {
+            broken = true;
+            route.invalidate(now);
+            if route.destination == info.destination && info.source != self.me && route.hops <= MAX_REPAIR_TTL
+            {
+                repairable = Some(route.hops);
+            } else if !route.precursors.is_empty() {
+                unreachable.push((route.destination, route.seqno.unwrap_or(0)));
+                to.append(&mut route.precursors);
+            }
+        }
+        self.route_failures += u64::from(broken);
+        if let Some(hops) = repairable {
+            self.buffer.push(now, packet, info, out);
+            self.repair(now, info, hops, out);
+        } else if let Err(packet) = self.send_or_hold(now, packet, info, out) {
+            out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
+        }
+        if !unreachable.is_empty() {
+            self.send_error(now, unreachable, &to, Span::ZERO, out);
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
         self.searches.iter().map(|search| search.due).min()
     }
 
-    pub(crate) fn handle_timeout(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
+    fn handle_timeout(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
         while let Some(at) = self.searches.iter().position(|search| search.due <= now) {
             self.search_timed_out(now, at, out);
         }
     }
 
-    pub(crate) fn hops_to(&self, now: Instant, destination: NodeId) -> Option<u32> {
+    fn hops_to(&self, now: Instant, destination: NodeId) -> Option<u32> {
         self.table.peek(now, destination).map(|route| u32::from(route.hops))
     }
 
-    pub(crate) fn next_hop(&self, now: Instant, destination: NodeId) -> Option<NodeId> {
+    fn next_hop(&self, now: Instant, destination: NodeId) -> Option<NodeId> {
         self.table.peek(now, destination).map(|route| route.next_hop)
     }
 
-    pub(crate) const fn route_failures(&self) -> u64 {
+    fn route_failures(&self) -> u64 {
         self.route_failures
     }
 }

@@ -1,13 +1,15 @@
 //! Ring search, sequence numbers, errors, local repair (RFC 3561).
 
 use crate::tests::harness::{Network, What, chain, is_rerr, is_rrep, is_rreq, ms, n};
-use crate::{Action, Control, DropReason, PacketInfo, Protocol, Recipient, Rerr, Rrep, Rreq};
+use crate::{
+    Action, Control, DropReason, PacketInfo, Recipient, Rerr, Rfc3561Aodv, RoutingProtocol, Rrep, Rreq,
+};
 use meshpace_units::{Instant, NodeId, Span};
 
 const SECOND: Span = Span::from_secs(1);
 
-fn node(me: u32) -> Protocol<char> {
-    Protocol::aodv_rfc3561(n(me), crate::tests::harness::jitter(n(me)))
+fn node(me: u32) -> Rfc3561Aodv<char> {
+    Rfc3561Aodv::new(n(me), crate::tests::harness::jitter(n(me)))
 }
 
 fn established(hops: u32) -> Network {
@@ -20,14 +22,14 @@ fn established(hops: u32) -> Network {
 }
 
 fn originated(net: &Network, since: Instant, by: u32) -> Vec<(Instant, u8)> {
-    let own = |message: &Control| matches!(message, Control::Rreq(rreq) if rreq.originator == n(by));
+    let own = |message: &Control| message.get().is_some_and(|rreq: &Rreq| rreq.originator == n(by));
     net.controls(since, own).iter().filter(|r| r.1 == by).map(|r| (r.0, r.2)).collect()
 }
 
 #[test]
 fn rings_widen_and_then_the_waits_double() {
     let mut net = Network::with_nodes(3, &[(0, 1)], |me, _| {
-        Protocol::aodv_rfc3561(me, crate::tests::harness::jitter(me))
+        Box::new(Rfc3561Aodv::new(me, crate::tests::harness::jitter(me)))
     });
     let packet = net.send(0, 2);
     net.run(ms(30_000));
@@ -85,7 +87,9 @@ fn local_repair_succeeds_over_a_link_that_is_alive() {
         let ttl = u8::try_from((9 - at).max(at / 2) + 2).expect("small");
         assert_eq!(requests.iter().map(|r| r.1).collect::<Vec<_>>(), [ttl], "failure at {at}");
         assert_eq!(originated(&net, start, 0), []);
-        let gone = |message: &Control| matches!(message, Control::Rerr(rerr) if rerr.unreachable.iter().any(|u| u.0 == n(9)));
+        let gone = |message: &Control| {
+            message.get().is_some_and(|rerr: &Rerr| rerr.unreachable.iter().any(|u| u.0 == n(9)))
+        };
         assert_eq!(net.controls(start, gone), []);
     }
 }
@@ -103,8 +107,9 @@ fn a_repair_that_fails_is_reported_to_the_precursors_hop_by_hop() {
         .iter()
         .filter(|r| r.at >= start)
         .filter_map(|r| match &r.what {
-            What::Control { message: Control::Rerr(rerr), to, .. } if rerr.unreachable[0].0 == n(6) => {
-                Some((r.node.0, *to))
+            What::Control { message, to, .. } => {
+                let rerr: &Rerr = message.get()?;
+                (rerr.unreachable[0].0 == n(6)).then_some((r.node.0, *to))
             }
             _ => None,
         })
@@ -124,10 +129,9 @@ fn a_repair_over_a_longer_way_says_so_without_deleting_the_route() {
     let packet = net.send(0, 3);
     net.run(start + SECOND);
     assert_eq!(net.path(packet), [0, 1, 1, 4, 5], "node 1 sent it twice");
-    let notes: Vec<_> = net.controls(
-        start,
-        |m| matches!(m, Control::Rerr(rerr) if rerr.no_delete && rerr.unreachable[0].0 == n(3)),
-    );
+    let notes: Vec<_> = net.controls(start, |m| {
+        m.get().is_some_and(|rerr: &Rerr| rerr.no_delete && rerr.unreachable[0].0 == n(3))
+    });
     assert_eq!(notes.iter().map(|r| r.1).collect::<Vec<_>>(), [1]);
     assert_eq!(net.node(0).hops_to(net.now, n(3)), Some(3), "kept");
 }
@@ -185,7 +189,7 @@ fn nobody_answers_with_a_route_older_than_the_one_that_broke() {
     let mut answers = |id, asked| {
         let mut out = Vec::new();
         it.on_control(ms(10), n(0), 30, &rreq(id, asked).into(), &mut out);
-        out.iter().any(|a| matches!(a, Action::SendControl { message: Control::Rrep(_), .. }))
+        out.iter().any(|a| matches!(a, Action::SendControl { message, .. } if message.is::<Rrep>()))
     };
     assert!(answers(1, None) && answers(2, Some(20)) && answers(3, Some(u32::MAX)));
     assert!(!answers(4, Some(21)));
@@ -235,7 +239,7 @@ fn searches_wait_for_the_rate_limit() {
 fn errors_take_down_only_routes_through_their_sender() {
     let mut it = node(1);
     let mut out = Vec::new();
-    let learn = |it: &mut Protocol<char>, destination: u32, from: u32| {
+    let learn = |it: &mut Rfc3561Aodv<char>, destination: u32, from: u32| {
         let rrep = Rrep {
             originator: n(1),
             destination: n(destination),
@@ -291,7 +295,7 @@ fn a_route_through_the_asker_is_no_answer() {
         let mut out: Vec<Action<char>> = Vec::new();
         it.on_control(ms(1), n(from), 10, &rreq.into(), &mut out);
         out.iter()
-            .map(|a| matches!(a, Action::SendControl { message: Control::Rreq(_), .. }))
+            .map(|a| matches!(a, Action::SendControl { message, .. } if message.is::<Rreq>()))
             .collect::<Vec<_>>()
     };
     assert_eq!(sent_for(1, 2), [true], "passed on");

@@ -1,7 +1,7 @@
 //! Local repair: the defect that decides the goodput of long chains (schemes.md 18, items 7 and 8; ns2-behaviour 5.7).
 
 use crate::tests::harness::{Network, What, chain, is_rerr, is_rreq, jitter, ms, n};
-use crate::{Action, Control, DropReason, PacketInfo, Protocol, Recipient, Rerr, Rrep, Rreq};
+use crate::{Action, Control, DropReason, Ns2Aodv, PacketInfo, Recipient, Rerr, RoutingProtocol, Rrep, Rreq};
 use meshpace_units::{Instant, Span};
 
 const SECOND: Span = Span::from_secs(1);
@@ -23,7 +23,7 @@ fn stall(net: &mut Network) -> (Instant, Span) {
 }
 
 fn own_requests(net: &Network, since: Instant, node: u32) -> Vec<(Instant, u8)> {
-    let originated = |message: &Control| matches!(message, Control::Rreq(rreq) if rreq.originator == n(node));
+    let originated = |message: &Control| message.get().is_some_and(|rreq: &Rreq| rreq.originator == n(node));
     net.controls(since, originated).iter().filter(|r| r.1 == node).map(|r| (r.0, r.2)).collect()
 }
 
@@ -142,8 +142,8 @@ fn rreq(originator_seqno: u32) -> Control {
 }
 
 /// Node 5 with a route to 9 through 6, used by nobody yet.
-fn node_five(now: Instant) -> Protocol<char> {
-    let mut it = Protocol::aodv_ns2(n(5), jitter(n(5)));
+fn node_five(now: Instant) -> Ns2Aodv<char> {
+    let mut it = Ns2Aodv::new(n(5), jitter(n(5)));
     it.on_control(now, n(6), 30, &rrep(4, 4), &mut Vec::new());
     it
 }
@@ -174,7 +174,7 @@ fn an_error_passed_on_forgets_who_was_told() {
     let mut it = node_five(ms(0));
     let rerr = |seqno| Rerr { unreachable: vec![(n(9), seqno)], no_delete: false }.into();
     let passed_on = |out: &[Action<char>]| {
-        out.iter().any(|a| matches!(a, Action::SendControl { message: Control::Rerr(_), .. }))
+        out.iter().any(|a| matches!(a, Action::SendControl { message, .. } if is_rerr(message)))
     };
     it.on_control(ms(1), n(4), 20, &rreq(6), &mut Vec::new());
     let mut out = Vec::new();
@@ -183,5 +183,5 @@ fn an_error_passed_on_forgets_who_was_told() {
     it.on_control(ms(3), n(6), 30, &rrep(6, 4), &mut Vec::new());
     out.clear();
     it.on_control(ms(4), n(6), 1, &rerr(7), &mut out);
-    assert_eq!(out, [Action::PurgeQueue { next_hop: n(6) }]);
+    assert_eq!(out, [Action::PurgeQueue { next_hop: n(6), unaddressed: false }]);
 }
