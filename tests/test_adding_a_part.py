@@ -71,6 +71,7 @@ def test_every_place_has_an_example() -> None:
         "Queue",
         "Gateway",
         "Flow law",
+        "Routing",
         "Study",
         "Scenario key",
     ):
@@ -261,6 +262,36 @@ def _check(daemon: Path, file: Path, status: int = 0) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
+
+
+@TOGETHER
+def test_the_routing_protocol_finds_ways_over_the_air(tree: Path, tmp_path: Path) -> None:
+    vector = ("routing.protocol=vector", "flow.0.start=8s", "measure.warmup=10s", "measure.duration=30s")
+    run = _run(tree, "newreno", *vector)
+    assert run["flows"][0]["hops"] == 4
+    assert run["aggregate_goodput_bps"] > 1e5
+    # Five nodes tell their vectors every 1.5 to 2 s over 20 s.
+    assert 50 <= run["routing"]["control_packets"] <= 70
+    assert run["routing"]["route_failures"] == 0, "acknowledged packets are signs of life"
+    rare = _run(tree, "newreno", *vector, "routing.vector_period=4s")
+    assert rare["routing"]["control_packets"] < 0.6 * run["routing"]["control_packets"]
+    schema = json.loads(_meshpace(tree, "schema"))["properties"]["routing"]["properties"]
+    assert schema["protocol"]["enum"][-1] == "vector"
+    assert "Only with protocol = static, vector." in schema["metric"]["description"]
+    capture = tmp_path / "air.pcapng"
+    settings = [part for setting in vector for part in ("--set", setting)]
+    _meshpace(tree, "run", "scenarios/demo-chain.toml", "--pcap", str(capture), "--json", *settings)
+    assert (50_002).to_bytes(2, "big") * 2 in capture.read_bytes(), "both ports of its datagrams"
+
+
+@TOGETHER
+def test_the_routing_protocol_is_a_condition_of_studies(tree: Path) -> None:
+    script = "from meshpace.study.model import Condition as C; c = C('vector', 'sinr'); print(c.name, c.settings)"
+    environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=True)
+    settings = "(('routing.protocol', 'vector'), ('radio.reception', 'sinr'))"
+    assert done.stdout.strip() == f"distance vectors, SINR {settings}"
 
 
 @TOGETHER
