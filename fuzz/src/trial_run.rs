@@ -78,6 +78,7 @@ fn is_slow(app: &App) -> bool {
         App::Ftp | App::Transfer { .. } => true,
         App::Http { file_mean, pause_mean, .. } => file_mean >= SIZE && pause_mean >= PAUSE,
         App::Cbr { rate, packet, .. } => rate <= SOURCE_RATE && packet >= SIZE,
+        App::Echo { packet, interval, .. } => packet >= SIZE && interval >= PAUSE,
         App::SelfSimilar { rate, packet, burst_mean, pause_mean, .. } => {
             rate <= SOURCE_RATE && packet >= SIZE && burst_mean >= SIZE && pause_mean >= PAUSE
         }
