@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from colour_vision import DEUTERANOPIA, PROTANOPIA, apart
 from meshpace.experiments.gap.figures import timed
 from meshpace.report import looks
 from meshpace.report.embedded import chart_json
@@ -17,6 +18,7 @@ from meshpace.report.page import render
 from meshpace.report.panels import _bars, _line
 from meshpace.report.papers import write_view
 from meshpace.report.sections import study_section
+from meshpace.report.templates import beside
 from meshpace.stats import Estimate
 from meshpace.study.executors import workers
 from meshpace.study.model import STATIC, Axis, Effort, Plan, Point, Study
@@ -37,8 +39,20 @@ def test_no_two_of_many_look_alike() -> None:
     pairs = [(looks.colour(i), looks.pattern(i)) for i in range(MANY)]
     assert len(set(pairs)) == MANY
     assert len({(looks.colour(i), looks.dash(i)) for i in range(MANY)}) == MANY
-    assert pairs[:6] == [(i, 0) for i in range(6)], "few schemes are plain"
+    assert pairs[:6] == [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 0)], "neighbours differ in both"
     assert len({looks.style(i) for i in range(MANY)}) == MANY
+
+
+@pytest.mark.parametrize("sight", [DEUTERANOPIA, PROTANOPIA], ids=["deuteranopia", "protanopia"])
+def test_colours_are_apart_without_red_and_green(sight: tuple[tuple[float, float, float], ...]) -> None:
+    """The first two had been 7.9 apart; 2.3 is what can just be told side by side."""
+    style = beside("style.css")
+    light, dark = (re.findall(r"--s\d: (#[0-9a-f]{6})", block) for block in style.split("@media", 1))
+    for palette in (light, dark[:6]):
+        assert len(palette) == looks.COLOURS
+        assert min(apart(one, other, sight) for one, other in itertools.combinations(palette, 2)) > 30
+    # What the simulation does to one who sees all is nothing: red and green are apart.
+    assert apart("#ff0000", "#00ff00", ((1, 0, 0), (0, 1, 0), (0, 0, 1))) == pytest.approx(170.6, abs=0.5)
 
 
 @pytest.mark.parametrize("bars", [False, True])

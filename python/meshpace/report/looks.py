@@ -1,7 +1,8 @@
 """What tells series apart: a colour and a pattern by place, so that any number of schemes has a look of its own.
 
-The first six are plain colours; the next six are the same colours with a pattern, and so on. The style sheet
-(``style.css``), the plotting script (``plots.js``) and the figures for papers have the same colours and patterns.
+Neighbours differ in both: lines have marks and dashes, bars a pattern, so that nobody has to go by colour alone. The
+colours keep apart for people who do not tell red from green; a test measures it. The style sheet (``style.css``), the
+plotting script (``plots.js``) and the figures for papers have the same colours and patterns.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ def colour(place: int) -> int:
 
 
 def pattern(place: int) -> int:
-    """Which pattern."""
+    """Which pattern: the first has none, its neighbour another, and no two of one colour the same."""
+    return (place % COLOURS + row(place)) % PATTERNS
+
+
+def row(place: int) -> int:
+    """How often all colours have been used before."""
     return place // COLOURS % PATTERNS
 
 
@@ -28,4 +34,4 @@ def style(place: int) -> str:
 
 def dash(place: int) -> int:
     """Which of six kinds of lines; no two of one colour have the same."""
-    return (place + pattern(place)) % COLOURS
+    return (place + row(place)) % COLOURS

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from meshpace.report.errors import MissingPackageError
-from meshpace.report.looks import colour, dash, pattern
+from meshpace.report.looks import colour, dash, pattern, row
 from meshpace.report.model import Chart, Series, View
 from meshpace.stats import Estimate
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLOURS = ("#c2452d", "#8a6d00", "#0f6f8f", "#6b4fa0", "#1d7a46", "#a0346f")
+_COLOURS = ("#c2452d", "#0e72e0", "#351768", "#138289", "#561423", "#2016f1")
 """The style sheet's s0 to s5 where it is light; a test holds them together."""
 _MARKERS = ("o", "s", "D", "^", "P", "X")
 _DASHES = ("-", "--", ":", "-.", (0, (8, 2)), (0, (8, 2, 1, 2)))
@@ -150,7 +150,7 @@ def _line(panel: Axes, chart: Chart, series: Series, place: int) -> None:
     style: dict[str, Any] = (
         {} if chart.dense else {"marker": _MARKERS[colour(place)], "linestyle": _DASHES[dash(place)]}
     )
-    if pattern(place) % 2:
+    if row(place) % 2:
         style["fillstyle"] = "none"
     panel.plot(places, means, color=_COLOURS[colour(place)], label=series.name, **style)
     low = [mean - half for mean, half in zip(means, halves, strict=True)]
