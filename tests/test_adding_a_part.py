@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -72,6 +73,7 @@ def test_every_place_has_an_example() -> None:
         "Gateway",
         "Flow law",
         "Routing",
+        "Standard",
         "Study",
         "Scenario key",
     ):
@@ -262,6 +264,97 @@ def _check(daemon: Path, file: Path, status: int = 0) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
+
+
+PAIR = """
+[measure]
+duration = "3s"
+warmup = "1s"
+
+[radio]
+standard = "802.11g-pairs"
+rts = "never"
+
+[[node]]
+id = "a"
+
+[[node]]
+id = "b"
+
+[[radio_link]]
+from = "a"
+to = "b"
+loss = 0.3
+
+[routing]
+protocol = "static"
+
+[[flow]]
+from = "a"
+to = "b"
+app = "cbr"
+rate = "40Mbps"
+packet = 1000
+"""
+
+
+def _frames(capture: bytes) -> list[tuple[bool, bytes]]:
+    """The 802.11 frames of a capture, and whether radiotap tells of several packets a frame."""
+    found, at = [], 0
+    while at < len(capture):
+        kind, length = struct.unpack_from("<II", capture, at)
+        if kind == 6:
+            size = struct.unpack_from("<I", capture, at + 20)[0]
+            data = capture[at + 28 : at + 28 + size]
+            header, present = struct.unpack_from("<2xHI", data)
+            found.append((bool(present >> 20 & 1), data[header:]))
+        at += length
+    return found
+
+
+@TOGETHER
+def test_the_standard_acts(tree: Path) -> None:
+    one, two = (_run(tree, "newreno", f"radio.standard={word}", "topology.hops=1", "flow.0.to=n1", "radio.rts=never")
+                for word in ("802.11g", "802.11g-pairs"))  # fmt: skip
+    # Fewer accesses for the same bytes.
+    frames = [run["frames"] / run["aggregate_goodput_bps"] for run in (one, two)]
+    assert frames[1] < 0.8 * frames[0], frames
+    # Too short for two packets: what 802.11g does.
+    short = _run(
+        tree, "newreno", "radio.standard=802.11g-pairs", "radio.pair=100", "topology.hops=1", "flow.0.to=n1",
+        "radio.rts=never",
+    )  # fmt: skip
+    assert short["aggregate_goodput_bps"] == one["aggregate_goodput_bps"]
+
+
+@TOGETHER
+def test_packets_of_a_frame_fare_by_themselves(tree: Path, tmp_path: Path) -> None:
+    scenario, capture = tmp_path / "pair.toml", tmp_path / "air.pcapng"
+    scenario.write_text(PAIR, encoding="utf-8")
+    run = json.loads(_meshpace(tree, "run", str(scenario), "--pcap", str(capture), "--json"))
+    (flow,) = run["flows"]
+    assert flow["goodput_bps"] > 5e6
+    frames = _frames(capture.read_bytes())
+    told = [frame[20] for _, frame in frames if frame[0] == 0x94]
+    # Of 49 % of the pairs both arrive, of 42 % one does: block acknowledgements, compressed, with one bit or two.
+    one, both = (sum(bin(bits).count("1") == count for bits in told) for count in (1, 2))
+    assert one + both == len(told) > 100
+    assert 0.6 < one / both < 1.2, (one, both)
+    data = [(several, bool(frame[1] & 0x08)) for several, frame in frames if frame[0] == 0x08]
+    assert {(True, False), (True, True)} <= set(data), "new packets, and what goes again beside them"
+
+
+@TOGETHER
+def test_another_standard_refuses_its_key(tree: Path) -> None:
+    schema = json.loads(_meshpace(tree, "schema"))
+    radio = schema["properties"]["radio"]["properties"]
+    assert "802.11g-pairs" in radio["standard"]["enum"]
+    assert "Only with standard = 802.11g-pairs" in radio["pair"]["description"]
+    command = [sys.executable, "-m", "meshpace", "check", "scenarios/demo-chain.toml", "--set", "radio.pair=100"]
+    environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
+    refused = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "radio.pair" in refused.stderr + refused.stdout
 
 
 @TOGETHER

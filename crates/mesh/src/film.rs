@@ -201,7 +201,7 @@ impl Watch for Film {
         let is_it =
             (shot.to, shot.kind) == (frame.to, frame.kind) && self.begin + shot.start + shot.airtime <= now;
         if is_it {
-            self.losses.push(Loss { shot: index, at, outcome: end.outcome, read: end.read.count() });
+            self.losses.push(Loss { shot: index, at, outcome: end.outcome, read: end.read(frame).count() });
         }
     }
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 pub struct OnAir {
     /// The frame.
     pub frame: Frame,
-    /// By their place in it.
-    pub erased: Bitmap,
+    /// By their place in it; `None`: none of them.
+    pub erased: Option<Box<Bitmap>>,
 }
 
 /// Copies of frames that outlive what their transmitter knows of them, by number: on their way to receivers farther off than
@@ -23,12 +23,12 @@ pub struct FarFrames {
 
 impl FarFrames {
     /// Copies a frame and the packets in it; returns the copy's number.
-    pub fn add(&mut self, frame: &Frame, erased: &Bitmap, packets: &mut Packets) -> u32 {
+    pub fn add(&mut self, frame: &Frame, erased: Option<&Bitmap>, packets: &mut Packets) -> u32 {
         let mut frame = frame.clone();
         frame.burst.change(|mpdu| mpdu.packet.handle = packets.copy(mpdu.packet.handle));
         let number = self.next;
         self.next = self.next.wrapping_add(1);
-        self.on_the_way.insert(number, OnAir { frame, erased: *erased });
+        self.on_the_way.insert(number, OnAir { frame, erased: erased.map(|erased| Box::new(*erased)) });
         number
     }
 

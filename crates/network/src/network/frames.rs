@@ -26,13 +26,13 @@ impl<T: Copy + Debug> Network<T> {
         let broadcast = if frame.to.is_none() { frame.burst.first().map(handle) } else { None };
         let mut actions = std::mem::take(&mut self.mac_actions);
         let this = &mut self.nodes[node as usize];
-        let end = this.station.frame_ends(now, frame, erased, &self.config, &mut actions);
+        let end = this.station.frame_ends(now, frame, erased.as_deref(), &self.config, &mut actions);
         if end.outcome != Outcome::Read {
             watch.lost(now, NodeId(node), frame, &end);
         }
-        if this.listens.to_all() && !end.read.is_empty() {
-            let frame = frame.clone();
-            self.tell_heard(node, &Heard { frame: &frame, read: end.read, mine: true });
+        if this.listens.to_all() && end.any() {
+            let (frame, read) = (frame.clone(), end.read(frame));
+            self.tell_heard(node, &Heard { frame: &frame, read, mine: true });
         }
         self.carry_out(node, &mut actions, watch);
         self.mac_actions = actions;
@@ -47,12 +47,12 @@ impl<T: Copy + Debug> Network<T> {
         let OnAir { frame, erased } = self.far.take(copy);
         let mut actions = std::mem::take(&mut self.mac_actions);
         let this = &mut self.nodes[node as usize];
-        let end = this.station.frame_ends(now, &frame, &erased, &self.config, &mut actions);
+        let end = this.station.frame_ends(now, &frame, erased.as_deref(), &self.config, &mut actions);
         if end.outcome != Outcome::Read {
             watch.lost(now, NodeId(node), &frame, &end);
         }
-        if this.listens.to_all() && !end.read.is_empty() {
-            self.tell_heard(node, &Heard { frame: &frame, read: end.read, mine: true });
+        if this.listens.to_all() && end.any() {
+            self.tell_heard(node, &Heard { frame: &frame, read: end.read(&frame), mine: true });
         }
         self.carry_out(node, &mut actions, watch);
         self.mac_actions = actions;
@@ -106,14 +106,15 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Carries out what a station asks for, hands it the next packet if it is free, and sets its alarm.
     fn carry_out(&mut self, node: u32, actions: &mut Vec<Action>, watch: &mut (impl Watch + ?Sized)) {
-        for action in actions.drain(..) {
+        for action in actions.iter_mut() {
             match action {
                 Action::Transmit(frame) => self.transmit(node, frame, watch),
-                Action::Deliver { packet, from } => self.deliver(node, &packet, from),
-                Action::Sent(packet) => self.packet_sent(node, &packet),
-                Action::GaveUp(packet) => self.packet_given_up(node, &packet),
+                Action::Deliver { packet, from } => self.deliver(node, packet, *from),
+                Action::Sent(packet) => self.packet_sent(node, packet),
+                Action::GaveUp(packet) => self.packet_given_up(node, packet),
             }
         }
+        actions.clear();
         self.feed(node);
     }
 
@@ -185,44 +186,52 @@ impl<T: Copy + Debug> Network<T> {
         offered
     }
 
-    fn transmit(&mut self, node: u32, frame: Frame, watch: &mut (impl Watch + ?Sized)) {
+    /// A frame goes on the air. It is taken, and the node's last one left in its place: it is too large to be copied without need.
+    fn transmit(&mut self, node: u32, frame: &mut Frame, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         self.frames += 1;
         match frame.packets() {
-            [] => watch.frame(now, &frame, &[]),
-            [one] => watch.frame(now, &frame, &[self.packets.get(handle(one))]),
+            [] => watch.frame(now, frame, &[]),
+            [one] => watch.frame(now, frame, &[self.packets.get(handle(one))]),
             several => {
                 let packets: Vec<_> = several.iter().map(|mpdu| self.packets.get(handle(mpdu))).collect();
-                watch.frame(now, &frame, &packets);
+                watch.frame(now, frame, &packets);
             }
         }
         for mpdu in frame.packets() {
             self.note_attempt(node, &mpdu.packet);
         }
         if let Some(exchanges) = &mut self.nodes[node as usize].exchanges {
-            if let Some(report) = exchanges.transmits(now, &frame) {
+            if let Some(report) = exchanges.transmits(now, frame) {
                 self.report_to_relay(node, &report);
             }
         }
         let erased = if let (Some(to), false) = (frame.to, self.listening || self.losses.any()) {
-            self.spread_among_bystanders(now, node, to, &frame);
-            Bitmap::NONE
+            self.spread_among_bystanders(now, node, to, frame);
+            None
         } else {
-            self.spread(now, node, &frame)
+            self.spread(now, node, frame)
         };
-        self.on_air[node as usize] = Some(OnAir { frame, erased });
+        match &mut self.on_air[node as usize] {
+            Some(last) => {
+                std::mem::swap(&mut last.frame, frame);
+                last.erased = erased;
+            }
+            none => *none = Some(OnAir { frame: frame.clone(), erased }),
+        }
     }
 
     /// Every station in range hears a frame. Returns which of several packets its receiver's link loses.
-    fn spread(&mut self, now: Instant, node: u32, frame: &Frame) -> Bitmap {
+    fn spread(&mut self, now: Instant, node: u32, frame: &Frame) -> Option<Box<Bitmap>> {
         let signal = Signal::of(frame);
-        let mut erased = Bitmap::NONE;
+        let mut erased = None;
         for hearer in self.hearers.of(NodeId(node)) {
             let unicast = frame.to == Some(hearer.node);
             let mut lost = false;
             if hearer.lossy && hearer.decodable {
                 if unicast && frame.burst.is_several() {
-                    erased = self.losses.lose_packets(now, hearer.node, frame, &self.config.phy);
+                    let lost = self.losses.lose_packets(now, hearer.node, frame, &self.config.phy);
+                    erased = Some(Box::new(lost));
                 } else {
                     lost = self.losses.lose(now, frame.from, hearer.node, frame.size);
                 }
@@ -236,14 +245,14 @@ impl<T: Copy + Debug> Network<T> {
                 }
                 self.queue.schedule(arrival.end(), Event::FrameEnds { node: hearer.node.0, from: node });
             } else if mine {
-                let copy = self.far.add(frame, &erased, &mut self.packets);
+                let copy = self.far.add(frame, erased.as_deref(), &mut self.packets);
                 self.queue.schedule(arrival.end(), Event::FarFrameEnds { node: hearer.node.0, copy });
             } else if decodable && self.nodes[hearer.node.index()].listens.to(frame.kind) {
                 let listener = hearer.node.0;
                 let event = if hearer.delay < NEAR {
                     Event::Overheard { node: listener, from: node }
                 } else {
-                    let copy = self.far.add(frame, &Bitmap::NONE, &mut self.packets);
+                    let copy = self.far.add(frame, None, &mut self.packets);
                     Event::FarOverheard { node: listener, copy }
                 };
                 self.queue.schedule(arrival.end(), event);
@@ -279,7 +288,7 @@ impl<T: Copy + Debug> Network<T> {
             let event = if delay < NEAR {
                 Event::FrameEnds { node: to.0, from: node }
             } else {
-                let copy = self.far.add(frame, &Bitmap::NONE, &mut self.packets);
+                let copy = self.far.add(frame, None, &mut self.packets);
                 Event::FarFrameEnds { node: to.0, copy }
             };
             self.queue.schedule(arrival.end(), event);

@@ -205,7 +205,7 @@ impl<T: Copy + Debug> Network<T> {
     pub fn show_nodes(&self, watch: &mut (impl Watch + ?Sized)) {
         if watch.wants_nodes() {
             for (index, node) in self.nodes.iter().enumerate() {
-                let waiting = node.relay.len() + usize::from(!node.station.accepts());
+                let waiting = node.relay.len() + node.station.held();
                 let route_failures = node.routing.route_failures();
                 watch.node(self.now(), index, NodeState { waiting, route_failures });
             }

@@ -53,7 +53,7 @@ impl<P: Watch> Watch for Option<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meshpace_radio::{Bitmap, Burst, FrameKind, Outcome, Standard};
+    use meshpace_radio::{Burst, FrameKind, Outcome, Standard};
     use meshpace_units::{Bytes, Span};
 
     /// Counts what it sees: frames, queues, losses.
@@ -99,7 +99,7 @@ mod tests {
         }
         watch.node(Instant::ZERO, 0, NodeState::default());
         for _ in 0..4 {
-            let end = FrameEnd { outcome: Outcome::Deaf, read: Bitmap::NONE };
+            let end = FrameEnd::whole(Outcome::Deaf);
             watch.lost(Instant::ZERO, NodeId(1), &ack, &end);
         }
     }

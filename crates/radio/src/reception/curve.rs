@@ -98,7 +98,7 @@ fn ln_survival(mode: &Mode, from: Instant, to: Instant, ratio: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coding::OFDM24;
+    use crate::coding::{OFDM6, OFDM24};
     use meshpace_units::{Rate, Span};
 
     fn share(ratios: &[(u64, f64)], end_us: u64) -> f64 {
@@ -130,5 +130,36 @@ mod tests {
         // In the header the same interferer does nothing: it is for BPSK to survive.
         let alone = libm::exp(516.0 * 24.0 * per_bit(14.0));
         assert!((share(&[(0, decibel(8.0)), (20, decibel(14.0))], 536) - alone).abs() < 0.01, "{alone}");
+    }
+
+    /// Two packets of 258 us after the header, each by the ratio that it meets; the header by its own.
+    #[test]
+    fn packets_of_a_frame_are_drawn_for_by_themselves() {
+        let standard = Standard::named("802.11a").expect("a row");
+        let mode = standard.data_mode(Rate::bits_per_sec(24_000_000)).expect("24 Mbit/s");
+        let at = |us| Instant::ZERO + Span::from_micros(us);
+        let decibel = |x: f64| libm::pow(10.0, x / 10.0);
+        let course = [(at(0), decibel(3.8)), (at(20), decibel(12.7)), (at(278), decibel(13.2))];
+        let mut curve = Curve::new(Stream::new(1, "reception", 0), &standard, Preamble::Long);
+        let mut survived = [0_u32; 3];
+        for _ in 0..20_000 {
+            curve.begins(at(0), usize::from(mode.number()), true);
+            course.iter().for_each(|(at, ratio)| curve.ratio_is(*at, *ratio));
+            let first = curve.packet_survives(&course, at(20), at(278));
+            let second = curve.packet_survives(&course, at(278), at(536));
+            let header = curve.survives(at(536));
+            for (count, survives) in survived.iter_mut().zip([first, second, header]) {
+                *count += u32::from(survives);
+            }
+        }
+        let packet = |x: f64| libm::exp(258.0 * 24.0 * OFDM24.ln_success(decibel(x)));
+        let header = libm::exp(20.0 * 6.0 * OFDM6.ln_success(decibel(3.8)));
+        for (count, expected) in survived.into_iter().zip([packet(12.7), packet(13.2), header]) {
+            let share = f64::from(count) / 20_000.0;
+            assert!(
+                (0.2..0.999).contains(&expected) && (share - expected).abs() < 0.01,
+                "{share} {expected}"
+            );
+        }
     }
 }

@@ -85,6 +85,7 @@ impl Mode {
     /// # Panics
     /// If the rate is zero, which no mode has.
     #[must_use]
+    #[inline]
     pub fn airtime(&self, size: Bytes, preamble: Preamble) -> Span {
         self.preamble(preamble) + self.extension + self.payload_time(size)
     }
@@ -111,6 +112,7 @@ impl Mode {
     }
 
     /// Time on the air of `size` bytes after the preamble.
+    #[inline]
     fn payload_time(&self, size: Bytes) -> Span {
         match self.payload {
             Payload::Serial => {

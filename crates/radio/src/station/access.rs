@@ -42,7 +42,7 @@ impl Station {
         config.phy.room(self.burst.as_slice()).map(|room| (to, room))
     }
 
-    /// Takes another packet, which goes in one frame with those in hand.
+    /// Takes another packet, which goes in one frame with those in hand, in the mode of the first.
     ///
     /// # Panics
     /// If there is no [room](Station::room) for it, or it is for somebody else.
@@ -50,6 +50,7 @@ impl Station {
         let room = self.room(config).filter(|(to, size)| packet.to == Some(*to) && packet.size <= *size);
         assert!(room.is_some(), "{:?} has {:?}, no room for {packet:?}", self.id, self.burst);
         self.seq = (self.seq + 1) & 0xfff;
+        let packet = MacPacket { mode: self.first().packet.mode, ..packet };
         self.burst.push(Mpdu { packet, seq: self.seq, retry: false, losses: 0 });
         self.needs_rts = self.is_protected(config);
     }

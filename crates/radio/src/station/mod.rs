@@ -4,6 +4,9 @@
 //! the papers measured: EIFS as a NAV, a NAV that only grows, separate retry counters for a station (not a frame), a
 //! backoff before every first transmission and after every acknowledged one.
 //!
+//! Under a standard with frames of several packets the station sends what it has in hand as one frame: each packet is acknowledged, sent
+//! again and given up by itself. What the receiver reads it delivers at once: packets may overtake one that goes again.
+//!
 //! The contract: after each call, carry out the [`Action`]s in order, then read [`Station::next_deadline`] and call
 //! [`Station::timer`] no later than that. Early or repeated calls of `timer` are harmless.
 
@@ -72,17 +75,35 @@ struct Answer {
 }
 
 /// What became of a frame that was meant for a station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameEnd {
     /// Read, if every packet of it was; else what befell it, or those of its packets that were not.
     pub outcome: Outcome,
-    /// The packets that were read, by their place in the frame.
-    pub read: Bitmap,
+    /// The packets that were read, by their place in the frame, if some were and others were not.
+    pub partly: Option<Box<Bitmap>>,
 }
 
 impl FrameEnd {
-    const fn lost(outcome: Outcome) -> Self {
-        Self { outcome, read: Bitmap::NONE }
+    /// A frame that was read, or lost, as a whole.
+    #[must_use]
+    pub const fn whole(outcome: Outcome) -> Self {
+        Self { outcome, partly: None }
+    }
+
+    /// True if any packet of the frame was read.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.outcome == Outcome::Read || self.partly.is_some()
+    }
+
+    /// The packets of this frame that were read, by their place in it.
+    #[must_use]
+    pub fn read(&self, frame: &Frame) -> Bitmap {
+        match (&self.partly, self.outcome) {
+            (Some(some), _) => **some,
+            (None, Outcome::Read) => Bitmap::first(frame.burst.len()),
+            (None, _) => Bitmap::NONE,
+        }
     }
 }
 
@@ -189,6 +210,12 @@ impl Station {
         self.burst.is_empty()
     }
 
+    /// Packets in hand: offered, and neither acknowledged nor given up.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.burst.len()
+    }
+
     /// Counters since the last call of [`Station::reset_stats`].
     #[must_use]
     pub fn stats(&self) -> &StationStats {
@@ -274,7 +301,7 @@ impl Station {
         &mut self,
         now: Instant,
         frame: &Frame,
-        erased: &Bitmap,
+        erased: Option<&Bitmap>,
         config: &StationConfig,
         out: &mut Vec<Action>,
     ) -> FrameEnd {
@@ -283,28 +310,34 @@ impl Station {
         if !self.reception.is_receiving(frame.from, now) {
             // Captured over, replaced by a frame that ends later, or not noticed while transmitting.
             let deaf = now < deaf_until + frame.airtime;
-            return FrameEnd::lost(if deaf { Outcome::Deaf } else { Outcome::Overlapped });
+            return FrameEnd::whole(if deaf { Outcome::Deaf } else { Outcome::Overlapped });
         }
         self.count_busy(now);
-        let several = frame.burst.is_several().then(|| self.packets_read(now, frame, erased, config));
+        let several =
+            if frame.burst.is_several() { Some(self.packets_read(now, frame, erased, config)) } else { None };
         let ended = self.reception.ends(&config.limits);
         let (arrival, mut verdict) =
             ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
         self.receiver_idle_since = now;
-        let (read, cause) = several.unwrap_or((Bitmap::ONE, Verdict::Good));
-        if verdict == Verdict::Good && read.is_empty() {
-            // Its header was read, and nothing behind it.
-            verdict = cause;
+        let (mut partly, mut whole) = (None, Outcome::Read);
+        if let (Verdict::Good, Some((read, cause))) = (verdict, several) {
+            whole = outcome(cause);
+            if read.is_empty() {
+                // Its header was read, and nothing behind it.
+                verdict = cause;
+            } else if cause != Verdict::Good {
+                partly = Some(Box::new(read));
+            }
         }
         match verdict {
             Verdict::Good if now >= deaf_until => {
-                self.receive(now, frame, &read, config, out);
-                FrameEnd { outcome: outcome(cause), read }
+                self.receive(now, frame, partly.as_deref(), config, out);
+                FrameEnd { outcome: whole, partly }
             }
-            Verdict::Good | Verdict::Energy => FrameEnd::lost(Outcome::Deaf),
+            Verdict::Good | Verdict::Energy => FrameEnd::whole(Outcome::Deaf),
             Verdict::Bad | Verdict::Collided | Verdict::Garbled => {
                 self.bad_end(&arrival, verdict, config);
-                FrameEnd::lost(outcome(verdict))
+                FrameEnd::whole(outcome(verdict))
             }
         }
     }
@@ -315,14 +348,14 @@ impl Station {
         &mut self,
         now: Instant,
         frame: &Frame,
-        erased: &Bitmap,
+        erased: Option<&Bitmap>,
         config: &StationConfig,
     ) -> (Bitmap, Verdict) {
         let begun = Instant::from_nanos(now.as_nanos() - frame.airtime.as_nanos());
         let times = config.phy.times(frame).map(|(from, to)| (begun + from, begun + to));
         let (mut read, mut cause) = self.reception.packets_read(times, &config.limits);
         let before = read;
-        read.remove(erased);
+        read.remove(erased.unwrap_or(&Bitmap::NONE));
         if cause == Verdict::Good && read != before {
             cause = Verdict::Garbled;
         }

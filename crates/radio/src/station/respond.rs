@@ -8,12 +8,12 @@ use meshpace_units::{Instant, Span};
 
 impl Station {
     /// Handles a frame for this node, or a broadcast, that was received without error, or a frame of several packets of which
-    /// these were `read`.
+    /// these were `read`; `None`: all.
     pub(super) fn receive(
         &mut self,
         now: Instant,
         frame: &Frame,
-        read: &Bitmap,
+        read: Option<&Bitmap>,
         config: &StationConfig,
         out: &mut Vec<Action>,
     ) {
@@ -52,7 +52,7 @@ impl Station {
         &mut self,
         now: Instant,
         frame: &Frame,
-        read: &Bitmap,
+        read: Option<&Bitmap>,
         config: &StationConfig,
         out: &mut Vec<Action>,
     ) {
@@ -82,7 +82,7 @@ impl Station {
         }
         if config.phy.standard.aggregation.is_some() {
             for (at, mpdu) in frame.packets().iter().enumerate() {
-                if read.has(at) && self.heard.one_of_several(from, mpdu.seq) {
+                if read.is_none_or(|read| read.has(at)) && self.heard.one_of_several(from, mpdu.seq) {
                     out.push(Action::Deliver { packet: mpdu.packet, from });
                 }
             }
@@ -92,11 +92,21 @@ impl Station {
     }
 
     /// A data frame is to be acknowledged, one of several packets by saying which of them arrived.
-    fn acknowledge(&mut self, frame: &Frame, read: &Bitmap) {
-        let [first, .., _] = frame.packets() else { return self.answer_with(FrameKind::Ack, frame, None) };
-        let start = first.seq;
+    #[inline]
+    fn acknowledge(&mut self, frame: &Frame, read: Option<&Bitmap>) {
+        if frame.burst.is_several() {
+            self.acknowledge_several(frame, read);
+        } else {
+            self.answer_with(FrameKind::Ack, frame, None);
+        }
+    }
+
+    #[cold]
+    fn acknowledge_several(&mut self, frame: &Frame, read: Option<&Bitmap>) {
+        let start = frame.packets()[0].seq;
         let mut arrived = Bitmap::NONE;
-        for (at, mpdu) in frame.packets().iter().enumerate().filter(|(at, _)| read.has(*at)) {
+        let read = |at| read.is_none_or(|read| read.has(at));
+        for (at, mpdu) in frame.packets().iter().enumerate().filter(|(at, _)| read(*at)) {
             let behind = mpdu.seq.wrapping_sub(start) & 0xfff;
             assert!(usize::from(behind) < Bitmap::MOST, "packet {at} of {frame:?} is out of reach");
             arrived.set(usize::from(behind));
@@ -124,7 +134,9 @@ impl Station {
         out: &mut Vec<Action>,
     ) {
         let told = frame.block_ack.as_deref().unwrap_or_else(|| panic!("it says nothing: {frame:?}"));
-        if self.transmitter == Transmitter::Data && self.burst.is_several() {
+        // One that was held up may come from whoever got the frame before.
+        let awaited = self.burst.first().is_some_and(|mpdu| mpdu.packet.to == Some(frame.from));
+        if self.transmitter == Transmitter::Data && self.burst.is_several() && awaited {
             self.block_acked(now, told, config, out);
         }
     }

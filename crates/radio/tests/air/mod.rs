@@ -91,6 +91,8 @@ pub struct Air {
     pub eager: bool,
     /// Frames for others that a listening node read: when, who, what.
     pub overheard: Vec<(Instant, u32, Frame)>,
+    /// What the links lose of the data frames of several packets, frame after frame.
+    pub erased: VecDeque<Bitmap>,
     /// Who listens: see [`Air::listen`].
     listeners: Vec<bool>,
     /// Packets acknowledged (or broadcast) and given up, by node.
@@ -142,6 +144,7 @@ impl Air {
             postponing: true,
             eager: false,
             overheard: Vec::new(),
+            erased: VecDeque::new(),
             listeners: vec![false; n],
             sent: vec![0; n],
             given_up: vec![0; n],
@@ -253,6 +256,8 @@ impl Air {
                 // has put the last one off.
                 if self.stations[node as usize].as_ref().is_some_and(Station::accepts) {
                     self.feed(node);
+                } else {
+                    self.join(node);
                 }
                 return;
             }
@@ -273,7 +278,9 @@ impl Air {
         match event {
             Event::FrameEnds { frame, .. } => {
                 let frame = self.frames[(frame - self.first_frame) as usize].clone();
-                station.frame_ends(now, &frame, &Bitmap::NONE, &self.config, &mut actions);
+                let several = frame.burst.is_several();
+                let erased = if several { self.erased.pop_front() } else { None };
+                station.frame_ends(now, &frame, erased.as_ref(), &self.config, &mut actions);
             }
             Event::Deadline(_) => {
                 // Never earlier than asked: whoever moved the deadline in the meantime must not need the call.
@@ -320,6 +327,8 @@ impl Air {
                 station.offer(self.now, packet, &self.config);
             }
         }
+        self.join(node);
+        let Some(station) = self.stations[node as usize].as_mut() else { return };
         let deadline = station.next_deadline(&self.config);
         assert!(
             deadline.is_none_or(|at| at >= self.now),
@@ -327,6 +336,19 @@ impl Air {
             self.now
         );
         self.set_deadline(node, deadline);
+    }
+
+    /// Hands the station what goes in one frame with the packets that it has; its deadline stays.
+    fn join(&mut self, node: u32) {
+        let Some(station) = self.stations[node as usize].as_mut() else { return };
+        let Source::Scripted(queue) = &mut self.sources[node as usize] else { return };
+        while let Some((to, room)) = station.room(&self.config) {
+            let fits = |packet: &MacPacket| packet.to == Some(to) && packet.size <= room;
+            if !queue.front().is_some_and(fits) {
+                return;
+            }
+            station.join(queue.pop_front().expect("just seen"), &self.config);
+        }
     }
 
     fn set_deadline(&mut self, node: u32, deadline: Option<Instant>) {

@@ -2,6 +2,7 @@
 
 use meshpace_radio::phy::{ACK_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
 use meshpace_radio::reception::ReceptionLimits;
+use meshpace_radio::standard::Aggregation;
 use meshpace_radio::station::StationConfig;
 use meshpace_radio::{
     Building, Burst, Frame, FrameKind, Links, MacPacket, Mode, Mpdu, Phy, Position, Preamble, Propagation,
@@ -67,6 +68,18 @@ impl Setup {
     pub fn ofdm(rate: f64, rts: bool) -> Self {
         let mut setup = Self::dsss(rate, rts);
         setup.phy.standard = standard("802.11a");
+        setup.phy.basic = setup.phy.standard.lowest();
+        setup.phy.mac_overhead = Bytes(28);
+        setup
+    }
+
+    /// 802.11g at 54 Mbit/s without RTS, with so many packets a frame.
+    pub fn bursts(packets: usize) -> Self {
+        let mut setup = Self::dsss(54.0, false);
+        let bytes = Bytes(packets as u64 * 1_600);
+        let (delimiter, airtime) = (Bytes(4), Span::from_millis(5));
+        let aggregation = Some(Aggregation { packets, bytes, airtime, delimiter, alignment: 4 });
+        setup.phy.standard = Standard { aggregation, ..standard("802.11g") };
         setup.phy.basic = setup.phy.standard.lowest();
         setup.phy.mac_overhead = Bytes(28);
         setup
@@ -154,6 +167,18 @@ impl Setup {
         let burst = Burst::One(Mpdu { packet: self.packet(Some(to), size), seq, retry: false, losses: 0 });
         let protected = self.phy.needs_rts(Bytes(size));
         Frame { duration: self.phy.data_duration(self.mode(), ACK_BYTES), protected, burst, ..data }
+    }
+
+    /// A data frame with packets of these sizes and sequence numbers.
+    pub fn burst(&self, from: u32, to: u32, packets: &[(u64, u16)]) -> Frame {
+        let mut burst = Burst::Empty;
+        for (size, seq) in packets {
+            burst.push(Mpdu { packet: self.packet(Some(to), *size), seq: *seq, retry: false, losses: 0 });
+        }
+        let size = self.phy.frame(burst.as_slice());
+        let frame = self.frame(FrameKind::Data, from, Some(to), size, self.mode());
+        let duration = self.phy.data_duration(self.mode(), self.phy.ack_bytes(burst.is_several()));
+        Frame { duration, burst, protected: self.phy.protects(size), ..frame }
     }
 
     /// A broadcast; it goes at the basic rate.

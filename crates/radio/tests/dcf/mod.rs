@@ -3,6 +3,7 @@
 //! | module | what is held against ns2-behaviour |
 //! |---|---|
 //! | [`exchange`] | frames of one exchange, their times, rates and sizes (2.1, 3.1) |
+//! | [`bursts`] | frames of several packets: each fares by itself |
 //! | [`backoff`] | when a station may send (2.3 to 2.8) |
 //! | [`retries`] | failed attempts, windows and counters (2.5, 3.6 to 3.8) |
 //! | [`answers`] | what a receiver does (3.2 to 3.5, 3.9) |
@@ -14,6 +15,7 @@
 
 mod answers;
 mod backoff;
+mod bursts;
 mod capture;
 mod exchange;
 mod nav;

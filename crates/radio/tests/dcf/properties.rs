@@ -11,10 +11,10 @@ use proptest::prelude::*;
 
 /// Nodes, packets and a radio.
 #[derive(Clone, Debug)]
-struct Scenario {
-    setup: Setup,
-    positions: Vec<Position>,
-    packets: Vec<(Instant, u32, MacPacket)>,
+pub(super) struct Scenario {
+    pub(super) setup: Setup,
+    pub(super) positions: Vec<Position>,
+    pub(super) packets: Vec<(Instant, u32, MacPacket)>,
 }
 
 /// Everything over by then: no packet has more than 11 attempts of some 40 ms.
@@ -46,7 +46,7 @@ fn radio() -> impl Strategy<Value = Setup> {
 }
 
 /// On a grid everything happens at the same time as something else; off it, hardly ever.
-fn scenario(on_grid: bool) -> impl Strategy<Value = Scenario> {
+pub(super) fn scenario(on_grid: bool) -> impl Strategy<Value = Scenario> {
     let place = (0.0..900.0f64, 0.0..400.0f64);
     let to_grid = move |x: f64| if on_grid { (x / 50.0).floor() * 50.0 } else { x };
     let packet = (0.0..20_000.0f64, any::<[u32; 2]>(), 1..1500u64, 0..4usize);
@@ -81,7 +81,7 @@ fn scenario(on_grid: bool) -> impl Strategy<Value = Scenario> {
 }
 
 impl Scenario {
-    fn air(&self) -> Air {
+    pub(super) fn air(&self) -> Air {
         let mut air = Air::new(&self.setup, &self.positions);
         for (when, node, packet) in &self.packets {
             air.offer(*when, *node, *packet);
@@ -89,7 +89,7 @@ impl Scenario {
         air
     }
 
-    fn run(&self, mut air: Air) -> Air {
+    pub(super) fn run(&self, mut air: Air) -> Air {
         air.run_until(at(END));
         for node in 0..self.positions.len() as u32 {
             air.settle(at(END), node);
@@ -100,7 +100,7 @@ impl Scenario {
 }
 
 /// Fails with the first difference, not with two logs. What two stations do in the same nanosecond has no order.
-fn assert_same(a: &Air, b: &Air, nodes: usize) -> Result<(), TestCaseError> {
+pub(super) fn assert_same(a: &Air, b: &Air, nodes: usize) -> Result<(), TestCaseError> {
     let [a_log, b_log] = [a, b].map(|air| {
         let mut log = air.log.clone();
         log.sort_by_key(|entry| (entry.at, entry.node));

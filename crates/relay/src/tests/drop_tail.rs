@@ -55,3 +55,22 @@ fn purging_keeps_the_order_of_the_rest() {
     assert_eq!(bench.dropped, [all[0], all[2], all[4]]);
     assert_eq!(bench.drain(), [all[1], all[3], all[5]]);
 }
+
+/// ```text
+/// to 0, to 0 (1,000 bytes), to 1, to 0
+/// ```
+#[test]
+fn what_goes_in_one_frame_is_what_waits_first_for_one_neighbour() {
+    let mut bench = Bench::new("drop-tail", &radio(50));
+    let all: Vec<_> =
+        [(0, 500), (0, 1000), (1, 500), (0, 500)].map(|(hop, size)| bench.put(packet(1, hop, size))).into();
+    let to = |hop| meshpace_units::NodeId(hop);
+    let room = meshpace_units::Bytes;
+    assert_eq!(bench.get_to(to(1), room(1500)), None, "it is not the first");
+    assert_eq!(bench.get(), Some(all[0]));
+    assert_eq!(bench.get_to(to(0), room(999)), None, "too large");
+    assert_eq!(bench.get_to(to(0), room(1000)), Some(all[1]));
+    assert_eq!(bench.get_to(to(0), room(1000)), None, "one for somebody else waits before");
+    assert_eq!(bench.drain(), [all[2], all[3]]);
+    assert_eq!(bench.get_to(to(0), room(1000)), None);
+}

@@ -3,7 +3,7 @@
 use super::{Bench, at, packet, radio};
 use crate::RELAYS;
 use meshpace_packet::{Class, Handle};
-use meshpace_units::{Ecn, NodeId, Span};
+use meshpace_units::{Bytes, Ecn, NodeId, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +14,8 @@ enum Step {
     Put(u64, u16, u32, u64, bool, u8),
     /// The transmitter asks so many times.
     Get(u8),
+    /// It asks for what goes in one frame with others for a next hop, of so many bytes at the most.
+    GetTo(u32, u64),
     /// A next hop is gone.
     Purge(u32),
 }
@@ -23,6 +25,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0..40u64, 0..5u16, 0..3u32, 40..1500u64, any::<bool>(), any::<u8>())
             .prop_map(|(ms, flow, hop, size, free, kind)| Step::Put(ms, flow, hop, size, free, kind)),
         4 => (0..4u8).prop_map(Step::Get),
+        2 => (0..3u32, 40..1500u64).prop_map(|(hop, room)| Step::GetTo(hop, room)),
         1 => (0..3u32).prop_map(Step::Purge),
     ]
 }
@@ -66,6 +69,13 @@ proptest! {
                         for _ in 0..times {
                             out.extend(bench.get());
                         }
+                    }
+                    Step::GetTo(hop, room) => {
+                        let found = bench.get_to(NodeId(hop), Bytes(room));
+                        if let Some(packet) = found.map(|handle| bench.packets.get(handle)) {
+                            prop_assert!(packet.next_hop == Some(NodeId(hop)) && packet.size <= Bytes(room));
+                        }
+                        out.extend(found);
                     }
                     Step::Purge(hop) => {
                         bench.purge(|packet| packet.next_hop == Some(NodeId(hop)));

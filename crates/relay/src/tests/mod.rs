@@ -119,6 +119,10 @@ impl Bench {
         self.call(|relay, here| relay.dequeue(here))
     }
 
+    fn get_to(&mut self, to: NodeId, room: Bytes) -> Option<Handle> {
+        self.call(|relay, here| relay.dequeue_to(here, to, room))
+    }
+
     /// Takes everything out.
     fn drain(&mut self) -> Vec<Handle> {
         std::iter::from_fn(|| self.get()).collect()

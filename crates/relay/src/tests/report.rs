@@ -75,3 +75,35 @@ fn without_rts_every_data_frame_is_an_attempt() {
         matches!(log.ended(7, true), Report::Sent(e) if e.attempts == 0 && e.next_hop.is_none() && e.offered == at(5000))
     );
 }
+
+/// Two packets in one frame: granted and retried as one, sent or given up each by itself.
+///
+/// ```text
+/// 0 both offered | 70 DATA(1, 2) | 1 sent | 2000 DATA(2, 3) | 2 given up, 3 sent
+/// ```
+#[test]
+fn packets_of_a_frame_are_followed_by_themselves() {
+    let mut log = ExchangeLog::new(SIFS);
+    let packet = |handle| MacPacket { handle, ..packet(Some(1)) };
+    let frame = |handles: [u32; 2]| {
+        let mut frame = frame(FrameKind::Data, 2000, false);
+        frame.size = Bytes(3000);
+        frame.burst = Burst::Empty;
+        for handle in handles {
+            frame.burst.push(Mpdu { packet: packet(handle), seq: 1, retry: false, losses: 0 });
+        }
+        frame
+    };
+    log.offered(at(0), &packet(1));
+    log.offered(at(5), &packet(2));
+    let Some(Report::Granted(granted)) = log.transmits(at(70), &frame([1, 2])) else {
+        panic!("it is granted")
+    };
+    assert_eq!((granted.packet, granted.packets, granted.data_size), (1, 2, Bytes(3000)));
+    assert!(matches!(log.ended(1, true), Report::Sent(e) if e.packet == 1 && e.attempts == 1));
+    log.offered(at(1000), &packet(3));
+    let Some(Report::Retry(retry)) = log.transmits(at(2000), &frame([2, 3])) else { panic!("2 goes again") };
+    assert_eq!((retry.packet, retry.attempts, retry.granted), (2, 2, Some(at(70))));
+    assert!(matches!(log.ended(2, false), Report::GivenUp(e) if e.packet == 2 && e.attempts == 2));
+    assert!(matches!(log.ended(3, true), Report::Sent(e) if e.packet == 3 && e.granted == Some(at(2000))));
+}

@@ -1,0 +1,294 @@
+//! Frames of several packets: each is read or lost, acknowledged, sent again and given up by itself.
+
+use super::properties::{Scenario, assert_same, scenario};
+use super::star;
+use crate::air::{Air, Draws, Entry, Setup, What::*, at, line};
+use meshpace_radio::phy::ACK_BYTES;
+use meshpace_radio::standard::Aggregation;
+use meshpace_radio::{Action, Bitmap, Frame, FrameKind};
+use meshpace_units::{Bytes, Span};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Of 802.11g, microseconds: SIFS 10, two slots of 9.
+const SIFS: f64 = 10.0;
+const DIFS: f64 = 28.0;
+/// Two packets of 1,500 bytes with 28 around each, 4 before each: 3,064 bytes, in 114 symbols of 216 bits.
+const PAIR: f64 = 26.0 + 114.0 * 4.0;
+/// One of them alone: 1,528 bytes in 57 symbols.
+const ALONE: f64 = 26.0 + 57.0 * 4.0;
+/// A block acknowledgement of 32 bytes at 24 Mbit/s: 3 symbols of 96 bits.
+const BLOCK_ACK: f64 = 26.0 + 3.0 * 4.0;
+/// An acknowledgement at 24 Mbit/s.
+const ACK: f64 = 26.0 + 2.0 * 4.0;
+
+fn only(places: &[usize]) -> Bitmap {
+    let mut some = Bitmap::NONE;
+    places.iter().for_each(|at| some.set(*at));
+    some
+}
+
+/// Sizes of the packets that were delivered, in order.
+fn delivered(air: &Air) -> Vec<u64> {
+    let size = |entry: &Entry| match entry.action {
+        Action::Deliver { packet, .. } => Some(packet.size.0),
+        _ => None,
+    };
+    air.log.iter().filter_map(size).collect()
+}
+
+/// Sequence numbers of a frame's packets, and whether they say that they go again.
+fn numbers(frame: &Frame) -> Vec<(u16, bool)> {
+    frame.packets().iter().map(|mpdu| (mpdu.seq, mpdu.retry)).collect()
+}
+
+/// ```text
+/// 0  |DIFS|bo|DATA(1, 2)                 (sent 1, sent 2)
+/// 1                     SIFS BLOCK-ACK
+/// ```
+#[test]
+fn two_packets_take_one_access() {
+    let setup = Setup::bursts(2);
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0]));
+    let mut draws = Draws::of(&setup, 0);
+    // The first one's last byte is followed by one of padding.
+    for size in [1499, 1500, 1500] {
+        air.offer(at(0.0), 0, setup.packet(Some(1), size));
+    }
+    let data = DIFS + draws.backoff(15);
+    let ack = data + PAIR + SIFS;
+    let through = ack + BLOCK_ACK;
+    let third = through + DIFS + draws.backoff(15);
+    let script = [
+        (data, 0, Data),
+        (data + PAIR, 1, Deliver),
+        (data + PAIR, 1, Deliver),
+        (ack, 1, BlockAck),
+        (through, 0, Sent),
+        (through, 0, Sent),
+        (third, 0, Data),
+        (third + ALONE, 1, Deliver),
+        (third + ALONE + SIFS, 1, Ack),
+        (third + ALONE + SIFS + ACK, 0, Sent),
+    ];
+    air.expect(50_000.0, &script);
+    assert_eq!(air.frames_of(0)[0].1.size, Bytes(3_064));
+    assert_eq!(air.frames_of(0)[0].1.duration, Span::from_micros(48), "SIFS and the block acknowledgement");
+}
+
+/// The first of two is lost: it goes again with what waits, and counts as no failure of the exchange.
+///
+/// ```text
+/// 0  DATA(1 lost, 2)            (sent 2)  |DIFS|bo|DATA(1 again, 3)
+/// 1                  SIFS BLOCK-ACK(2)                             SIFS BLOCK-ACK(1, 3)
+/// ```
+#[test]
+fn what_was_lost_goes_again_alone() {
+    let setup = Setup::bursts(3);
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0]));
+    let mut draws = Draws::of(&setup, 0);
+    air.erased.push_back(only(&[0]));
+    air.offer(at(0.0), 0, setup.packet(Some(1), 1500));
+    air.offer(at(0.0), 0, setup.packet(Some(1), 1499));
+    // While the frame is on the air, it takes no other.
+    let data = DIFS + draws.backoff(15);
+    air.offer(at(data + 1.0), 0, setup.packet(Some(1), 1498));
+    let ack = data + PAIR + SIFS;
+    let again = ack + BLOCK_ACK + DIFS + draws.backoff(15);
+    let script = [
+        (data, 0, Data),
+        (data + PAIR, 1, Deliver),
+        (ack, 1, BlockAck),
+        (ack + BLOCK_ACK, 0, Sent),
+        (again, 0, Data),
+        (again + PAIR, 1, Deliver),
+        (again + PAIR, 1, Deliver),
+        (again + PAIR + SIFS, 1, BlockAck),
+        (again + PAIR + SIFS + BLOCK_ACK, 0, Sent),
+        (again + PAIR + SIFS + BLOCK_ACK, 0, Sent),
+    ];
+    air.expect(50_000.0, &script);
+    assert_eq!(delivered(&air), [1499, 1500, 1498]);
+    let frames = air.frames_of(0);
+    assert_eq!(numbers(&frames[0].1), [(1, false), (2, false)]);
+    assert_eq!(numbers(&frames[1].1), [(1, true), (3, false)]);
+    let (_, ack) = &air.frames_of(1)[0];
+    let told = ack.block_ack.as_ref().expect("what it tells");
+    assert_eq!((told.start, told.arrived), (1, only(&[1])));
+}
+
+/// Nobody answers: a wider window each time, and both are given up after as many data frames as the limit says.
+#[test]
+fn without_an_answer_each_is_given_up_at_its_limit() {
+    let mut setup = Setup::bursts(2);
+    setup.phy.retry_short = 3;
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0])).puppets(&[1]);
+    let mut draws = Draws::of(&setup, 0);
+    (0..2).for_each(|_| air.offer(at(0.0), 0, setup.packet(Some(1), 1500)));
+    // SIFS, the block acknowledgement and 4 us.
+    let waits = PAIR + SIFS + BLOCK_ACK + 4.0;
+    let first = DIFS + draws.backoff(15);
+    let second = first + waits + DIFS + draws.backoff(31);
+    let third = second + waits + DIFS + draws.backoff(63);
+    let end = third + waits;
+    let script = [(first, 0, Data), (second, 0, Data), (third, 0, Data), (end, 0, GaveUp), (end, 0, GaveUp)];
+    air.expect(50_000.0, &script);
+}
+
+/// A packet that is lost again and again is given up by itself, those beside it are not.
+#[test]
+fn a_packet_counts_its_own_losses() {
+    let mut setup = Setup::bursts(2);
+    setup.phy.retry_short = 2;
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0]));
+    air.erased.extend([only(&[0]), only(&[0])]);
+    for size in [1500, 1400, 1300] {
+        air.offer(at(0.0), 0, setup.packet(Some(1), size));
+    }
+    air.run_until(at(50_000.0));
+    assert_eq!(delivered(&air), [1400, 1300]);
+    assert_eq!((air.sent[0], air.given_up[0]), (2, 1));
+    let given_up =
+        |entry: &Entry| matches!(entry.action, Action::GaveUp(packet) if packet.size == Bytes(1500));
+    assert!(air.log.iter().any(given_up));
+}
+
+/// The sender did not hear the acknowledgement: the same packets come again, are acknowledged again, and not delivered again.
+#[test]
+fn a_repetition_is_acknowledged_and_not_delivered() {
+    let setup = Setup::bursts(2);
+    let mut air = star(&setup, &[200.0]);
+    let frame = setup.burst(1, 0, &[(1500, 8), (1400, 9)]);
+    air.say(at(0.0), frame.clone());
+    air.say(at(1_000.0), frame);
+    air.say(at(2_000.0), setup.burst(1, 0, &[(1300, 9), (1200, 10)]));
+    air.run_until(at(5_000.0));
+    assert_eq!(delivered(&air), [1500, 1400, 1200]);
+    assert_eq!(air.times(0, FrameKind::BlockAck).len(), 3);
+}
+
+/// Two packets are long enough for an RTS where one is not; its duration counts the block acknowledgement.
+#[test]
+fn the_frame_decides_whether_an_rts_goes_first() {
+    let mut setup = Setup::bursts(2);
+    setup.phy.rts_threshold = Some(Bytes(2_000));
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0]));
+    (0..3).for_each(|_| air.offer(at(0.0), 0, setup.packet(Some(1), 1500)));
+    air.run_until(at(50_000.0));
+    let frames: Vec<_> = air.frames_of(0).into_iter().map(|(_, frame)| frame).collect();
+    let kinds: Vec<_> = frames.iter().map(|frame| (frame.kind, frame.protected)).collect();
+    assert_eq!(kinds, [(FrameKind::Rts, true), (FrameKind::Data, true), (FrameKind::Data, false)]);
+    let micros = (3.0 * SIFS + ACK + PAIR + BLOCK_ACK) as u64;
+    assert_eq!(frames[0].duration, Span::from_micros(micros), "a CTS is as long as an ACK");
+    assert_eq!(setup.phy.ack_bytes(false), ACK_BYTES);
+    assert_eq!(air.sent[0], 3);
+}
+
+/// Under `sinr` each packet is lost to what it met.
+///
+/// ```text
+/// 1 (200 m)  DATA 1 ----- DATA 2 -----
+/// 2 (250 m)                  ACK --      the first packet arrives
+/// 2 (250 m)      ACK --                  the second does
+/// 2 (250 m) ACK --                       before the header: none does
+/// ```
+#[test]
+fn each_packet_is_lost_to_the_interference_that_it_met() {
+    let mut setup = Setup::bursts(2);
+    setup.sinr = true;
+    let (from, other) = (30.0, setup.ack(2, 9));
+    for (start, read) in [
+        (from + 300.0, vec![1500]),
+        (from + 60.0, vec![1400]),
+        (from - 5.0, vec![]),
+        (from + 1_000.0, vec![1500, 1400]),
+    ] {
+        let mut air = star(&setup, &[200.0, 250.0]);
+        air.say(at(from), setup.burst(1, 0, &[(1500, 1), (1400, 2)]));
+        air.say(at(start), other.clone());
+        air.run_until(at(5_000.0));
+        assert_eq!(delivered(&air), read, "interference at {start} us");
+        let answers = usize::from(!read.is_empty());
+        assert_eq!(air.times(0, FrameKind::BlockAck).len(), answers, "interference at {start} us");
+    }
+}
+
+/// The random scenarios of one packet a frame, with more, of which the links lose some.
+fn bursts(on_grid: bool) -> impl Strategy<Value = (Scenario, Vec<Bitmap>)> {
+    let lost = vec(any::<[bool; 4]>(), 0..40).prop_map(|frames| {
+        let places = |frame: [bool; 4]| (0..4).filter(|at| frame[*at]).collect::<Vec<_>>();
+        frames.into_iter().map(|frame| only(&places(frame))).collect::<Vec<_>>()
+    });
+    (scenario(on_grid), 2..9usize, 1_000..8_000u64, lost).prop_map(|(mut scenario, packets, bytes, lost)| {
+        let (delimiter, airtime) = (Bytes(4), Span::from_millis(8));
+        let aggregation = Aggregation { packets, bytes: Bytes(bytes), airtime, delimiter, alignment: 4 };
+        scenario.setup.phy.standard.aggregation = Some(aggregation);
+        // Packets that come close together, for the same neighbours.
+        for (at, (when, node, packet)) in scenario.packets.iter_mut().enumerate() {
+            *when = *when - Span::from_nanos(when.as_nanos() / 20 * 19);
+            (*node, packet.to) =
+                if at % 3 == 0 { (*node, packet.to) } else { (0, Some(meshpace_units::NodeId(1))) };
+        }
+        (scenario, lost)
+    })
+}
+
+fn run(scenario: &Scenario, lost: &[Bitmap], eager: bool) -> Air {
+    let mut air = scenario.air();
+    air.erased.extend(lost);
+    (air.eager, air.postponing) = (eager, !eager);
+    scenario.run(air)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Every packet is sent or given up, once; one is delivered to its receiver at most once. No frame is beyond its limits.
+    #[test]
+    fn every_packet_of_a_burst_has_one_fate((scenario, lost) in prop_oneof![bursts(true), bursts(false)]) {
+        let air = run(&scenario, &lost, false);
+        let (mut fates, mut arrived) = (vec![0; scenario.packets.len()], vec![0; scenario.packets.len()]);
+        let limits = scenario.setup.phy.standard.aggregation.expect("set above");
+        for entry in &air.log {
+            match &entry.action {
+                Action::Sent(packet) | Action::GaveUp(packet) => fates[packet.handle as usize] += 1,
+                Action::Deliver { packet, .. } => {
+                    prop_assert!(packet.to.is_none_or(|to| to.0 == entry.node));
+                    arrived[packet.handle as usize] += u32::from(packet.to.is_some());
+                }
+                Action::Transmit(frame) if frame.burst.is_several() => {
+                    prop_assert!(frame.to.is_some() && frame.burst.len() <= limits.packets, "{:?}", frame);
+                    prop_assert!(frame.size <= limits.bytes && frame.airtime <= limits.airtime, "{:?}", frame);
+                    prop_assert!(frame.packets().iter().all(|mpdu| mpdu.packet.to == frame.to), "{:?}", frame);
+                }
+                Action::Transmit(_) => {}
+            }
+        }
+        prop_assert!(fates.iter().all(|n| *n == 1), "{:?}", fates);
+        prop_assert!(arrived.iter().all(|n| *n <= 1), "{:?}", arrived);
+    }
+
+    /// With RTS/CTS for everything, an acknowledged packet has arrived.
+    #[test]
+    fn what_a_block_acknowledgement_names_was_delivered((mut scenario, lost) in bursts(false)) {
+        scenario.setup.phy.rts_threshold = Some(Bytes(0));
+        let air = run(&scenario, &lost, false);
+        let mut delivered = vec![false; scenario.packets.len()];
+        for entry in &air.log {
+            match entry.action {
+                Action::Deliver { packet, .. } => delivered[packet.handle as usize] = true,
+                Action::Sent(packet) if packet.to.is_some() => {
+                    prop_assert!(delivered[packet.handle as usize], "{:?}", packet);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Laziness is exact with bursts, too.
+    #[test]
+    fn looking_at_bursts_at_once_changes_nothing((scenario, lost) in bursts(false)) {
+        let (lazy, eager) = (run(&scenario, &lost, false), run(&scenario, &lost, true));
+        assert_same(&lazy, &eager, scenario.positions.len())?;
+    }
+}
