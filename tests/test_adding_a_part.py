@@ -71,6 +71,7 @@ def test_every_place_has_an_example() -> None:
         "overhears",
         "Queue",
         "Gateway",
+        "hook",
         "Flow law",
         "Routing",
         "Standard",
@@ -218,6 +219,30 @@ def test_the_gateway_part_acts(tree: Path) -> None:
     assert "gap_dupack" not in run["schemes"]["tcp-gap"]
     assert run["gateways"][0]["local_retransmits"] == 0
     assert run["aggregate_goodput_bps"] > 1e5
+
+
+@TOGETHER
+def test_the_hook_acts_at_queues_and_gateways(tree: Path) -> None:
+    wait = "scheme.newreno.newest_ack_wait=30ms"
+    plain = _run(tree, "newreno")
+    relay = _run(tree, "newreno", "scheme.newreno.relay=newest-ack", wait)
+    gateway = _run(tree, "newreno", "scheme.newreno.gateway=newest-ack", wait)
+    assert _says(relay, "newreno", "newest_ack_wait") == 0.03
+    # Fewer acknowledgements over the mesh: fewer exchanges a delivered byte. At the gateway they wait on the way in.
+    frames = [run["frames"] / run["aggregate_goodput_bps"] for run in (plain, relay, gateway)]
+    assert frames[1] < 0.95 * frames[0], frames
+    assert frames[2] < 0.95 * frames[0], frames
+
+
+@TOGETHER
+def test_the_daemon_takes_the_hook(daemon: Path, tmp_path: Path) -> None:
+    file = tmp_path / "meshpaced.toml"
+    file.write_text('[gateway]\nhook = "newest-ack"\nnewest_ack_wait = "5ms"\n', encoding="utf-8")
+    assert re.search(r'^hook = "newest-ack" +# line 2$', _check(daemon, file), re.MULTILINE)
+    file.write_text('datapath = "ebpf"\n[gateway]\nhook = "newest-ack"\n', encoding="utf-8")
+    assert "no hook runs in the kernel" in _check(daemon, file, status=2)
+    file.write_text('[gateway]\nnewest_ack_wait = "5ms"\n', encoding="utf-8")
+    assert 'newest_ack_wait only with gateway.hook = "newest-ack"' in _check(daemon, file, status=2)
 
 
 @TOGETHER

@@ -51,7 +51,7 @@ pub use packet::{
     Action, Departure, DiscardReason, Endpoint, FlowKey, Rewrite, RttOption, Side, TcpView, Treatment,
     Verdict,
 };
-pub use parts::{Equipment, GATEWAYS, GatewayPart, law_gateways};
+pub use parts::{Behaviour, Equipment, GATEWAYS, GatewayPart, law_gateways};
 pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic, Waits};
 pub use windows::{Judgement, Windows};
 pub use wireless::WirelessLaw;

@@ -25,7 +25,7 @@ impl<'a> Simulation<'a> {
             .map(|(index, spec)| flow(index, spec, &schemes.flows[index], scenario))
             .collect();
         let mut simulation = Self {
-            network: Network::new(scenario, schemes.gateway.as_ref(), relays),
+            network: Network::new(scenario, &|| schemes.gateway(), relays),
             connection_alarms: vec![Alarm::default(); 2 * flows.len()],
             meter: Meter::new(&scenario.measure, flows.len()),
             directory: Directory::new(scenario),

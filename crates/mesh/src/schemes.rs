@@ -1,6 +1,6 @@
 //! Which scheme each flow and each gateway of a scenario has.
 
-use meshpace_gateway::Equipment;
+use meshpace_gateway::Behaviour;
 use meshpace_keys::Setting;
 use meshpace_pacing::LawMaker;
 use meshpace_relay::{
@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// The schemes of one scenario.
 #[derive(Clone, Debug)]
 pub struct ChosenSchemes {
-    /// What the gateways are made of, if they do anything.
-    pub gateway: Option<Equipment>,
+    /// The gateways' law, if the caller has one of its own.
+    gateway_law: Option<LawMaker>,
     /// Whose relays and gateways the mesh has.
     mesh: Scheme,
     /// What the ends of each flow do.
@@ -117,7 +117,7 @@ impl ChosenSchemes {
             let scheme = shared.entry(&spec.scheme).or_insert_with(|| Arc::new(find(&spec.scheme)));
             FlowScheme { scheme: Arc::clone(scheme), flow: flow(spec), own: OwnParts::default() }
         });
-        Ok(Self { gateway: mesh.gateway(), flows: flows.collect(), mesh })
+        Ok(Self { gateway_law: None, flows: flows.collect(), mesh })
     }
 
     /// The same with parts of the caller's in the schemes of these names.
@@ -141,17 +141,26 @@ impl ChosenSchemes {
                 let found = format!("{:?}, though {name} has a law for its gateways", self.mesh.name);
                 return Err(at.error(found, format!("{name:?}")));
             }
-            let Some(gateway) = &mut self.gateway else {
+            if self.mesh.gateway().machine.is_none() {
                 let found = format!("{name:?}, which has a law for gateways and whose gateways do nothing");
                 return Err(at.error(found, "a base with a gateway part, such as tcp-gap"));
-            };
-            gateway.law = law.clone();
+            }
+            self.gateway_law = Some(law.clone());
         }
         for flow in &mut self.flows {
             let found = parts.binary_search_by(|(name, _)| name.as_str().cmp(&flow.scheme.name));
             flow.own = found.map(|index| parts[index].1.clone()).unwrap_or_default();
         }
         Ok(self)
+    }
+
+    /// What one gateway does.
+    pub fn gateway(&self) -> Behaviour {
+        let mut behaviour = self.mesh.gateway();
+        if let (Some(machine), Some(law)) = (&mut behaviour.machine, &self.gateway_law) {
+            machine.law = law.clone();
+        }
+        behaviour
     }
 
     /// The relay at a queue of the mesh or of its wired part.

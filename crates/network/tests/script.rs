@@ -1,5 +1,6 @@
 //! The network driven by a script instead of the simulation's end points: packets of bytes, timers, no flow anywhere.
 
+use meshpace_gateway::Behaviour;
 use meshpace_network::{Network, NoWatch, Step, host};
 use meshpace_packet::{Body, Class, Host, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind};
 use meshpace_scenario::{Endpoint, Overrides, Scenario, ScenarioFile};
@@ -28,7 +29,8 @@ fn scenario(text: &str) -> Scenario {
 type Scripted = Network<u32>;
 
 fn network(scenario: &Scenario) -> Scripted {
-    let mut network = Network::new(scenario, None, &|queue| Box::new(meshpace_relay::DropTail::new(queue)));
+    let mut network =
+        Network::new(scenario, &Behaviour::default, &|queue| Box::new(meshpace_relay::DropTail::new(queue)));
     network.start();
     network
 }

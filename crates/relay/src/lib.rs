@@ -11,6 +11,7 @@
 //! | [`here`] | what a relay may ask of its node, and do to packets |
 //! | [`report`] | what the MAC tells those who ask: granted, retries, sent, given up, with times |
 //! | [`DropTail`] | first in, first out, routing packets at the head (ns-2's `PriQueue`) |
+//! | [`hooked`] | any hook where packets pass (`meshpace-hook`), before drop-tail |
 //! | [`SourceQueues`] | a queue a flow at its source, served in turn; behind gates: ingress throttling |
 //! | [`FqCodel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
 //! | `llap` | link layer adaptive pacing, by overhearing |
@@ -24,6 +25,7 @@
 pub mod codel;
 mod contention;
 pub mod here;
+mod hooked;
 mod measured;
 mod probes;
 pub mod relay;
@@ -36,6 +38,7 @@ mod tests;
 
 pub use drop_tail::DropTail;
 pub use fq_codel::FqCodel;
+pub use hooked::hooked;
 pub use here::{Here, NodeView, Place, QueueConfig};
 pub use relay::{Asks, Heard, Listener, Relay};
 pub use report::{Exchange, ExchangeLog, Report};

@@ -1,9 +1,8 @@
 //! The table of compositions.
 
 use crate::Scheme;
-use crate::places::{ALL_GATEWAYS, Parts};
+use crate::places::{ALL_GATEWAYS, ALL_RELAYS, Parts};
 use meshpace_keys::{Preset, RawValue, Setting};
-use meshpace_relay::RELAYS;
 use meshpace_tcp::{ACK_POLICIES, PACINGS, PROFILES, WINDOWS};
 use std::collections::BTreeMap;
 
@@ -299,7 +298,7 @@ fn plain() -> Parts {
         congestion: newreno.unwrap_or_else(|| panic!("no part newreno")),
         pacing: PACINGS[0],
         acknowledgements: ACK_POLICIES[0],
-        relay: RELAYS[0],
+        relay: &ALL_RELAYS[0],
         gateway: &ALL_GATEWAYS[0],
     }
 }

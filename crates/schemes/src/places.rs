@@ -1,43 +1,109 @@
 //! The places, and the tables of parts that may stand there. A table is in the crate of its parts.
 
 use crate::place::Place;
-use meshpace_gateway::{Equipment, GATEWAYS, GatewayPart, law_gateways};
-use meshpace_keys::{Choice, Values};
+use meshpace_gateway::{Behaviour, GATEWAYS, GatewayPart, law_gateways};
+use meshpace_hook::{HOOKS, HookPart};
+use meshpace_keys::{Choice, Part, Values};
 use meshpace_pacing::{FLOW_LAWS, FlowLawPart};
-use meshpace_relay::{RELAYS, RelayPart};
+use meshpace_relay::{DropTail, QueueConfig, RELAYS, Relay, RelayPart, hooked};
 use meshpace_tcp::{
     ACK_POLICIES, AckPolicyPart, PACINGS, PROFILES, PacingPart, ProfilePart, WINDOWS, WindowPart,
 };
-use std::ops::Deref;
 use std::sync::LazyLock;
 
-/// A gateway's part, with the law of flows that it goes by.
+/// What may stand at a place.
+trait Described {
+    /// What it says of itself.
+    fn about(&'static self) -> &'static Choice;
+}
+
+impl<B> Described for Part<B> {
+    fn about(&'static self) -> &'static Choice {
+        &self.about
+    }
+}
+
+/// What a gateway may be.
 #[derive(Debug)]
-pub(crate) struct GatewayByLaw {
-    part: &'static GatewayPart,
-    law: &'static FlowLawPart,
+pub(crate) enum GatewayChoice {
+    /// A part, with the law of flows that it goes by.
+    ByLaw(&'static GatewayPart, &'static FlowLawPart),
+    /// A hook alone.
+    Hook(&'static HookPart),
 }
 
-impl GatewayByLaw {
-    pub(crate) fn equipment(&self, values: &Values) -> Option<Equipment> {
-        (self.part.build)(values, self.law)
+impl GatewayChoice {
+    pub(crate) fn behaviour(&self, values: &Values) -> Behaviour {
+        match self {
+            Self::ByLaw(part, law) => (part.build)(values, law),
+            Self::Hook(part) => Behaviour::hooked((part.build)(values)),
+        }
     }
 }
 
-impl Deref for GatewayByLaw {
-    type Target = GatewayPart;
-
-    fn deref(&self) -> &GatewayPart {
-        self.part
+impl Described for GatewayChoice {
+    fn about(&'static self) -> &'static Choice {
+        match self {
+            Self::ByLaw(part, _) => &part.about,
+            Self::Hook(part) => &part.about,
+        }
     }
 }
 
-/// The gateways with TCP-GAP's law, then those of each other law.
-pub(crate) static ALL_GATEWAYS: LazyLock<Vec<GatewayByLaw>> = LazyLock::new(|| {
-    let papers = GATEWAYS.iter().map(|&part| GatewayByLaw { part, law: FLOW_LAWS[0] });
-    let others =
-        law_gateways().into_iter().map(|(part, law)| GatewayByLaw { part: Box::leak(Box::new(part)), law });
-    papers.chain(others).collect()
+/// What a relay may be.
+#[derive(Debug)]
+pub(crate) enum RelayChoice {
+    /// A part.
+    Part(&'static RelayPart),
+    /// A hook before drop-tail.
+    Hook(&'static HookPart),
+}
+
+impl RelayChoice {
+    pub(crate) fn relay(&self, values: &Values, queue: &QueueConfig) -> Box<dyn Relay> {
+        match self {
+            Self::Part(part) => (part.build)(values, queue),
+            Self::Hook(part) => match (part.build)(values) {
+                Some(hook) => hooked(hook, queue),
+                None => Box::new(DropTail::new(queue)),
+            },
+        }
+    }
+
+    /// The hook, if it is one.
+    pub(crate) const fn hook(&self) -> Option<&'static HookPart> {
+        match self {
+            Self::Hook(part) => Some(part),
+            Self::Part(_) => None,
+        }
+    }
+}
+
+impl Described for RelayChoice {
+    fn about(&'static self) -> &'static Choice {
+        match self {
+            Self::Part(part) => &part.about,
+            Self::Hook(part) => &part.about,
+        }
+    }
+}
+
+/// The hooks that do something.
+fn hooks() -> impl Iterator<Item = &'static HookPart> {
+    HOOKS.iter().copied().skip(1)
+}
+
+/// The relays, then those of the hooks.
+pub(crate) static ALL_RELAYS: LazyLock<Vec<RelayChoice>> = LazyLock::new(|| {
+    RELAYS.iter().copied().map(RelayChoice::Part).chain(hooks().map(RelayChoice::Hook)).collect()
+});
+
+/// The gateways with TCP-GAP's law, those of each other law, and those of the hooks.
+pub(crate) static ALL_GATEWAYS: LazyLock<Vec<GatewayChoice>> = LazyLock::new(|| {
+    let papers = GATEWAYS.iter().map(|&part| GatewayChoice::ByLaw(part, FLOW_LAWS[0]));
+    let others = law_gateways().into_iter();
+    let others = others.map(|(part, law)| GatewayChoice::ByLaw(Box::leak(Box::new(part)), law));
+    papers.chain(others).chain(hooks().map(GatewayChoice::Hook)).collect()
 });
 
 /// The part chosen at each place.
@@ -47,8 +113,8 @@ pub(crate) struct Parts {
     pub(crate) congestion: &'static WindowPart,
     pub(crate) pacing: &'static PacingPart,
     pub(crate) acknowledgements: &'static AckPolicyPart,
-    pub(crate) relay: &'static RelayPart,
-    pub(crate) gateway: &'static GatewayByLaw,
+    pub(crate) relay: &'static RelayChoice,
+    pub(crate) gateway: &'static GatewayChoice,
 }
 
 /// A place: its key, what it is, the field of [`Parts`], the table.
@@ -57,10 +123,10 @@ macro_rules! place {
         Place {
             key: $key,
             doc: $doc,
-            choices: || $table.iter().map(|part| &part.about).collect::<Vec<&'static Choice>>(),
-            chosen: |parts| &parts.$field.about,
+            choices: || $table.iter().map(|part| part.about()).collect::<Vec<&'static Choice>>(),
+            chosen: |parts| parts.$field.about(),
             choose: |parts, word| {
-                let found = $table.iter().find(|part| part.about.word == word);
+                let found = $table.iter().find(|part| part.about().word == word);
                 parts.$field = found.unwrap_or_else(|| panic!("{} lets {word} pass", $key));
             },
         }
@@ -73,7 +139,7 @@ pub(crate) static PLACES: [Place; 6] = [
     place!("tcp_profile", profile, PROFILES, "What the TCP of both ends follows."),
     place!("pacing", pacing, PACINGS, "Pacing at the sender."),
     place!("ack_policy", acknowledgements, ACK_POLICIES, "When the receiver acknowledges."),
-    place!("relay", relay, RELAYS, "The queue of every mesh node and wired link."),
+    place!("relay", relay, ALL_RELAYS, "The queue of every mesh node and wired link."),
     place!("gateway", gateway, ALL_GATEWAYS, "What a node between mesh and Internet does."),
 ];
 

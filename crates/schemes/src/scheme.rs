@@ -1,7 +1,8 @@
 //! A scheme, and what it makes of an endpoint, a queue and a gateway.
 
 use crate::places::{PLACES, Parts};
-use meshpace_gateway::Equipment;
+use meshpace_gateway::Behaviour;
+use meshpace_hook::HookMaker;
 use meshpace_keys::{Choice, Setting, Values};
 use meshpace_relay::Relay;
 use meshpace_tcp::control::{Paced, Rules};
@@ -141,14 +142,20 @@ impl Scheme {
     #[must_use]
     pub fn relay(&self, queue: &meshpace_relay::QueueConfig) -> Box<dyn Relay> {
         let part = self.parts.relay;
-        (part.build)(&self.values(&part.about), queue)
+        part.relay(&self.values(self.choice("relay")), queue)
     }
 
-    /// What a gateway is made of, if it does anything.
+    /// The hook that is the scheme's relay, if that is one: a live gateway has it between itself and the Internet.
     #[must_use]
-    pub fn gateway(&self) -> Option<Equipment> {
-        let part = self.parts.gateway;
-        part.equipment(&self.values(&part.about))
+    pub fn hook(&self) -> Option<HookMaker> {
+        let part = self.parts.relay.hook()?;
+        Some(HookMaker::new(part, self.values(&part.about)))
+    }
+
+    /// What one gateway does.
+    #[must_use]
+    pub fn gateway(&self) -> Behaviour {
+        self.parts.gateway.behaviour(&self.values(self.choice("gateway")))
     }
 
     /// The parts in the order of the places: `newreno, wireless-khd; every; drop-tail; pacing+goodput-control`.

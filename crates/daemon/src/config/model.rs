@@ -1,6 +1,7 @@
 //! What the daemon's configuration file says, as plain checked data: every default filled in, units as types.
 
 use ipnet::IpNet;
+use meshpace_hook::HookMaker;
 use meshpace_pacing::LawMaker;
 use meshpace_units::{Bytes, Rate, Span};
 use std::net::{IpAddr, SocketAddr};
@@ -27,6 +28,8 @@ pub struct Config {
     pub gateway: meshpace_gateway::Config,
     /// The law of flows, of gateway and host.
     pub law: LawMaker,
+    /// What sees packets between the gateway and the Internet, if anything.
+    pub hook: Option<HookMaker>,
     /// The kernel's packet queue.
     pub nfqueue: Nfqueue,
     /// The control socket.

@@ -1,6 +1,8 @@
 //! `[law]` and `[gateway]`: parameters of the scheme tcp-gap, under the names that schemes.md and scenario files use.
 
 use super::Memory;
+use meshpace_hook::HOOKS;
+use meshpace_keys::Choice;
 use meshpace_pacing::{FLOW_LAWS, FlowLawPart};
 use meshpace_schemes::{ParamError, Scheme, lookup, parameters};
 use meshpace_settings::{
@@ -13,6 +15,10 @@ use std::sync::LazyLock;
 /// The key that chooses the law, and that which switches goodput control on: both are in the scheme's `gateway`.
 const FLOW_LAW: &str = "flow_law";
 const GOODPUT_CONTROL: &str = "goodput_control";
+/// The key that chooses a hook, which is the scheme's relay.
+const HOOK: &str = "hook";
+/// The relay without a hook.
+const NO_HOOK: &str = "drop-tail";
 /// What the scheme's word has where goodput control is on.
 const CONTROLLED: &str = "+goodput-control";
 
@@ -32,8 +38,9 @@ const LAW: [&str; 12] = [
     "ap_overhead_bytes",
 ];
 
-/// Keys of `[gateway]`.
-const GATEWAY: [&str; 31] = [
+/// Keys of `[gateway]`; those of hooks follow.
+const GATEWAY: [&str; 32] = [
+    HOOK,
     GOODPUT_CONTROL,
     "local_retransmission",
     "gc_profile",
@@ -69,13 +76,17 @@ const GATEWAY: [&str; 31] = [
 
 /// The tables, by name.
 pub(super) static TABLES: LazyLock<[(&str, Vec<&str>); 2]> = LazyLock::new(|| {
-    let mut law = LAW.to_vec();
-    for key in FLOW_LAWS.iter().flat_map(|law| law.about.keys()) {
-        if !law.contains(&key.name) {
-            law.push(key.name);
+    let all = |ours: &[&'static str], parts: &mut dyn Iterator<Item = &'static Choice>| {
+        let mut keys = ours.to_vec();
+        for key in parts.flat_map(Choice::keys) {
+            if !keys.contains(&key.name) {
+                keys.push(key.name);
+            }
         }
-    }
-    [("law", law), ("gateway", GATEWAY.to_vec())]
+        keys
+    };
+    let law = all(&LAW, &mut FLOW_LAWS.iter().map(|law| &law.about));
+    [("law", law), ("gateway", all(&GATEWAY, &mut HOOKS.iter().map(|hook| &hook.about)))]
 });
 
 /// What a key of the file says in a scheme.
@@ -88,6 +99,8 @@ enum Meaning {
     FlowLaw,
     /// Whether the scheme's gateway has goodput control.
     GoodputControl,
+    /// The hook that the scheme's relay is.
+    Hook,
 }
 
 /// The packets that wait in all queues of a live gateway, unless the file says otherwise: at two kilobytes of kernel
@@ -128,6 +141,13 @@ impl Parameter {
                     "What a flow's pace follows from; the keys below are those of khd, TCP-GAP's, unless they say otherwise.",
                 ),
             ),
+            HOOK => (
+                "relay",
+                Meaning::Hook,
+                Some(
+                    "What sees each packet of paced flows between the gateway and the Internet, both ways, under datapath = \"nfqueue\".",
+                ),
+            ),
             "local_retransmission" => (
                 "gap_dupack",
                 Meaning::Words([(text("snoop"), "snoop"), (text("off"), "off")]),
@@ -150,6 +170,9 @@ impl Parameter {
             Meaning::FlowLaw => {
                 FLOW_LAWS.iter().map(|law| basic_string(law.about.word)).collect::<Vec<_>>().join(", ")
             }
+            Meaning::Hook => {
+                HOOKS.iter().map(|hook| basic_string(hook.about.word)).collect::<Vec<_>>().join(", ")
+            }
             Meaning::Same => self.param.kind.allowed(),
         }
     }
@@ -162,7 +185,7 @@ impl Parameter {
 
     /// Its value in a scheme, in TOML's notation; `None` if the scheme has no such part.
     pub(super) fn value_in(&self, scheme: &Scheme) -> Option<String> {
-        if self.law_without(scheme).is_some() {
+        if self.only_with(scheme).is_some() {
             return None;
         }
         let value = scheme.get(self.param.name)?;
@@ -173,21 +196,30 @@ impl Parameter {
             }
             Meaning::FlowLaw => basic_string(law_of(scheme).about.word),
             Meaning::GoodputControl => Toml::Bool(is_controlled(scheme)).toml(),
+            Meaning::Hook => basic_string(hook_of(scheme)),
             Meaning::Same => value.to_string(),
         })
     }
 
-    /// The law that alone has this key, where the scheme has another one.
-    fn law_without(&self, scheme: &Scheme) -> Option<&'static FlowLawPart> {
-        let has = |law: &FlowLawPart| law.about.keys().any(|key| key.name == self.key);
-        FLOW_LAWS.iter().copied().find(|law| has(law)).filter(|_| !has(law_of(scheme)))
+    /// The law or hook that alone has this key, where the scheme has another one, as the file would choose it.
+    fn only_with(&self, scheme: &Scheme) -> Option<String> {
+        let has = |about: &Choice| about.keys().any(|key| key.name == self.key);
+        let missing = |parts: &mut dyn Iterator<Item = &'static Choice>, chosen: &str| {
+            let mut parts = parts.filter(|about| has(about)).peekable();
+            let first = parts.peek()?.word;
+            parts.all(|about| about.word != chosen).then_some(first)
+        };
+        let law = missing(&mut FLOW_LAWS.iter().map(|law| &law.about), law_of(scheme).about.word);
+        let hook = || missing(&mut HOOKS.iter().map(|hook| &hook.about), hook_of(scheme));
+        let law = law.map(|word| format!("law.{FLOW_LAW} = {}", basic_string(word)));
+        law.or_else(|| hook().map(|word| format!("gateway.{HOOK} = {}", basic_string(word))))
     }
 
     fn set(&self, scheme: &mut Scheme, value: &Toml) -> Result<(), ParamError> {
         let refused =
             || ParamError { key: self.key.to_owned(), found: value.show(), allowed: self.allowed() };
-        if let Some(law) = self.law_without(scheme) {
-            let allowed = format!("{} only with law.{FLOW_LAW} = {}", self.key, basic_string(law.about.word));
+        if let Some(other) = self.only_with(scheme) {
+            let allowed = format!("{} only with {other}", self.key);
             return Err(ParamError { allowed, ..refused() });
         }
         let value = match &self.means {
@@ -202,6 +234,11 @@ impl Parameter {
             Meaning::GoodputControl => {
                 let Toml::Bool(controlled) = value else { return Err(refused()) };
                 RawValue::Text(gateway(law_of(scheme), *controlled))
+            }
+            Meaning::Hook => {
+                let hook = HOOKS.iter().find(|hook| basic_string(hook.about.word) == value.toml());
+                let word = hook.ok_or_else(refused)?.about.word;
+                RawValue::from(if word == HOOKS[0].about.word { NO_HOOK } else { word })
             }
             Meaning::Same => value.raw().ok_or_else(refused)?,
         };
@@ -234,6 +271,12 @@ fn law_of(scheme: &Scheme) -> &'static FlowLawPart {
         .copied()
         .find(|law| [false, true].iter().any(|&controlled| gateway(law, controlled) == word));
     law.unwrap_or_else(|| panic!("no law makes the gateway {word}"))
+}
+
+/// The hook that the scheme's relay is.
+fn hook_of(scheme: &Scheme) -> &'static str {
+    let word = scheme.choice("relay").word;
+    if word == NO_HOOK { HOOKS[0].about.word } else { word }
 }
 
 fn is_controlled(scheme: &Scheme) -> bool {
@@ -311,7 +354,6 @@ mod tests {
             "ecn",
             "pacing",
             "ack_policy",
-            "relay",
             "rto_",
             "ap_rto_backoff",
             "initial_ssthresh",

@@ -28,9 +28,15 @@ pub(super) fn settings<'a>(
 /// The configuration that they make on a machine with so much memory.
 pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config, FileError> {
     let scheme = parameters::read(root, memory)?;
-    let equipment = scheme.gateway();
+    let equipment = scheme.gateway().machine;
     let Equipment { config: gateway, law } =
         equipment.unwrap_or_else(|| panic!("{} has no gateway", scheme.name));
+    let datapath = root.choice("datapath", &[("nfqueue", Datapath::Nfqueue), ("ebpf", Datapath::Ebpf)])?;
+    let hook = scheme.hook();
+    if let (Some(_), Datapath::Ebpf) = (&hook, datapath) {
+        let found = format!("\"ebpf\" beside gateway.hook = {:?}", scheme.choice("relay").word);
+        return Err(root.at("datapath").error(found, "\"nfqueue\" beside it: no hook runs in the kernel"));
+    }
     let mesh = read_mesh(&root.section("mesh")?)?;
     let hops = read_hops(&root.section("hops")?)?;
     let host = root.section("host")?;
@@ -38,7 +44,7 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
         mode: root.choice("mode", &MODES)?,
         paced_share: root.value("paced_share")?.real(),
         ab_seed: root.value("ab_seed")?.whole(),
-        datapath: root.choice("datapath", &[("nfqueue", Datapath::Nfqueue), ("ebpf", Datapath::Ebpf)])?,
+        datapath,
         subnets: read_subnets(root)?,
         nfqueue: read_nfqueue(&root.section("nfqueue")?, gateway.held_max)?,
         control: read_control(&root.section("control")?)?,
@@ -54,6 +60,7 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
         hops,
         gateway,
         law,
+        hook,
     })
 }
 

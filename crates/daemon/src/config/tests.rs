@@ -24,7 +24,8 @@ fn an_empty_file_observes_and_has_the_papers_parameters() {
         ..meshpace_gateway::Config::PAPER
     };
     assert_eq!(config.gateway, gateway);
-    let paper = meshpace_schemes::lookup("tcp-gap").and_then(|scheme| scheme.gateway()).expect("it acts");
+    let paper =
+        meshpace_schemes::lookup("tcp-gap").and_then(|scheme| scheme.gateway().machine).expect("it acts");
     assert_eq!(config.law, paper.law);
     assert_eq!(config.host.initial_interval, Span::from_millis(50));
     assert_eq!((config.host.hops, config.host.rate), (None, Rate::bits_per_sec(11_000_000)));

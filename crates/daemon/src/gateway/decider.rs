@@ -1,6 +1,7 @@
 //! Between queue and engine: names of packets, verdicts, what is held, and what happens if the engine fails.
 
 use super::held_limit::HeldLimit;
+use super::hooked::HookedEngine;
 use super::interfaces::Interfaces;
 use super::lateness::{Lateness, no_lateness};
 use super::{Arrival, Decision, Engine, Output};
@@ -41,7 +42,7 @@ impl Outlet for Verdicts {
 /// See the module's description.
 #[derive(Debug)]
 pub struct Decider {
-    engine: Engine,
+    engine: HookedEngine,
     interfaces: Interfaces,
     limit: HeldLimit,
     /// The latest packet's number, without the wrap of the kernel's.
@@ -65,7 +66,7 @@ impl Decider {
         let limit = HeldLimit::new(config.nfqueue.length);
         Self {
             interfaces: Interfaces::new(&config.mesh.interfaces),
-            engine: Engine::new(config, limit.get(), hops),
+            engine: HookedEngine::new(config, limit.get(), hops),
             limit,
             latest: 0,
             held: BTreeSet::new(),
@@ -80,7 +81,7 @@ impl Decider {
     }
 
     pub const fn engine(&self) -> &Engine {
-        &self.engine
+        self.engine.engine()
     }
 
     /// Puts the verdict on a packet, unless it is to wait.
@@ -170,7 +171,7 @@ impl Decider {
 
     /// What was counted since the beginning; the queue's own counters are not among them.
     pub fn counters(&self) -> DriverCounters {
-        let counted = self.engine.counted();
+        let counted = self.engine().counted();
         DriverCounters {
             packets: counted.packets,
             bytes: counted.bytes,
@@ -179,7 +180,7 @@ impl Decider {
             kernel_dropped: 0,
             socket_dropped: self.missed,
             failed: self.failed,
-            overflowed: self.engine.totals().0.crowded,
+            overflowed: self.engine().totals().0.crowded,
             lateness: self.lateness,
         }
     }

@@ -369,7 +369,7 @@ fn effective(config: &Config, held_max: usize) -> meshpace_gateway::Config {
 
 /// From which side a packet crosses between mesh and Internet, if it does: one of its ends lies in the mesh, by interface or
 /// address, and the other does not.
-fn side(config: &Config, from_mesh: bool, to_mesh: bool, packet: &Packet) -> Option<Side> {
+pub(super) fn side(config: &Config, from_mesh: bool, to_mesh: bool, packet: &Packet) -> Option<Side> {
     let from_mesh = from_mesh || config.mesh.contains(packet.source);
     let to_mesh = to_mesh || config.mesh.contains(packet.destination);
     match (from_mesh, to_mesh) {

@@ -6,6 +6,7 @@ mod datapath;
 mod decider;
 mod engine;
 mod held_limit;
+mod hooked;
 mod interfaces;
 mod lateness;
 mod pulse;

@@ -55,7 +55,7 @@ mod tests {
         let law = FLOW_LAWS[0];
         for (controlled, word) in [(false, "khd"), (true, "khd+goodput-control")] {
             let part = part(law, controlled);
-            let built = (part.build)(&Values::defaults(part.about.keys()), law).expect("it acts");
+            let built = (part.build)(&Values::defaults(part.about.keys()), law).machine.expect("it acts");
             let control = Config::PAPER.goodput_control.filter(|_| controlled);
             let config = Config { goodput_control: control, ..Config::PAPER };
             assert_eq!((part.about.word, &built), (word, &Equipment { config, law: built.law.clone() }));

@@ -5,10 +5,12 @@ mod by_law;
 pub use by_law::law_gateways;
 
 use crate::Config;
+use alloc::boxed::Box;
+use meshpace_hook::PacketHook;
 use meshpace_keys::{Part, Values};
 use meshpace_pacing::{FlowLawPart, LawMaker};
 
-/// What a gateway that acts is made of.
+/// What a machine at a gateway is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equipment {
     /// Of the machine that holds and repairs what goes into the mesh.
@@ -26,9 +28,37 @@ impl Equipment {
     }
 }
 
-/// How a gateway's part is built from the values of its keys, and the law of flows that it was chosen with; `None`: packets are passed
-/// on, and nobody looks at them.
-pub type GatewayPart = Part<fn(&Values, &'static FlowLawPart) -> Option<Equipment>>;
+/// What a gateway does.
+#[derive(Debug, Default)]
+pub struct Behaviour {
+    /// Holds and repairs what goes into the mesh; `None`: nobody does.
+    pub machine: Option<Equipment>,
+    /// Sees every packet between the machine and the Internet; `None`: nobody does.
+    pub hook: Option<Box<dyn PacketHook>>,
+}
+
+impl Behaviour {
+    /// A machine whose flows go by this law, with the law's parameters among `values`.
+    #[must_use]
+    pub fn paced(config: Config, law: &'static FlowLawPart, values: &Values) -> Self {
+        Self { machine: Some(Equipment::new(config, law, values)), hook: None }
+    }
+
+    /// A hook alone.
+    #[must_use]
+    pub fn hooked(hook: Option<Box<dyn PacketHook>>) -> Self {
+        Self { machine: None, hook }
+    }
+
+    /// True if packets pass as they come.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
+        self.machine.is_none() && self.hook.is_none()
+    }
+}
+
+/// How the behaviour of one gateway is built from the values of its part's keys, and the law of flows that it was chosen with.
+pub type GatewayPart = Part<fn(&Values, &'static FlowLawPart) -> Behaviour>;
 
 meshpace_keys::parts! {
     /// The parts of gateways, those apart that are named after their law ([`law_gateways`]): these have TCP-GAP's.
@@ -46,6 +76,8 @@ mod tests {
         let law = FLOW_LAWS[0];
         let paper = LawMaker::of(law, Values::defaults(law.about.keys()));
         let built = GATEWAYS.iter().map(|part| (part.build)(&Values::defaults(part.about.keys()), law));
+        let built =
+            built.inspect(|behaviour| assert!(behaviour.hook.is_none())).map(|behaviour| behaviour.machine);
         let expected = [None, Some(without), Some(Config::PAPER)];
         assert!(built.eq(expected.map(|config| Some(Equipment { config: config?, law: paper.clone() }))));
     }

@@ -1,6 +1,8 @@
 //! No gateway at all.
 
-use super::GatewayPart;
+use super::{Behaviour, GatewayPart};
 
 pub(super) static PART: GatewayPart =
-    GatewayPart::new("none", "Packets pass the gateway as they come.", "schemes.md 3", |_, _| None);
+    GatewayPart::new("none", "Packets pass the gateway as they come.", "schemes.md 3", |_, _| {
+        Behaviour::default()
+    });

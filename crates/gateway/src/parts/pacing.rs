@@ -1,7 +1,7 @@
 //! TCP-GAP's gateway without goodput control, and what it shares with the one that has it.
 
-use super::GatewayPart;
-use crate::{Announced, CodelConfig, Config, Discipline, DupAck, Equipment, Kept, Queues, Retransmissions};
+use super::{Behaviour, GatewayPart};
+use crate::{Announced, CodelConfig, Config, Discipline, DupAck, Kept, Queues, Retransmissions};
 use meshpace_keys::{Key, Preset, Values, real};
 use meshpace_pacing::{AdaptiveConfig, Departures};
 use meshpace_units::Span;
@@ -11,7 +11,7 @@ pub(super) static PART: GatewayPart = GatewayPart::new(
     "pacing",
     "The gateway tells the wireless from the wired part of each round trip and paces what goes into the mesh.",
     "schemes.md 3.1 to 3.4; ElRakabawy, Klemm, Lindemann 2007",
-    |values, law| Some(Equipment::new(config(values), law, values)),
+    |values, law| Behaviour::paced(config(values), law, values),
 )
 .keys(&[&LAW, &REPAIR, &KEYS]);
 

@@ -1,8 +1,8 @@
 //! TCP-GAP's gateway.
 
-use super::GatewayPart;
 use super::pacing::{KEYS, LAW, REPAIR, config};
-use crate::{Config, Equipment};
+use super::{Behaviour, GatewayPart};
+use crate::Config;
 use meshpace_pacing::{GOODPUT_CONTROL_KEYS, GoodputControlConfig};
 
 pub(super) static PART: GatewayPart = GatewayPart::new(
@@ -11,7 +11,7 @@ pub(super) static PART: GatewayPart = GatewayPart::new(
     "schemes.md 3.1 to 3.5; ElRakabawy, Klemm, Lindemann 2007",
     |values, law| {
         let goodput_control = Some(GoodputControlConfig::from_values(values));
-        Some(Equipment::new(Config { goodput_control, ..config(values) }, law, values))
+        Behaviour::paced(Config { goodput_control, ..config(values) }, law, values)
     },
 )
 .keys(&[&LAW, &GOODPUT_CONTROL_KEYS, &REPAIR, &KEYS]);

@@ -3,12 +3,16 @@
 mod nearest;
 
 use crate::event::Alarm;
-use meshpace_gateway::{Counters, Gateway};
+use meshpace_gateway::{Behaviour, Counters, Gateway, Side};
+use meshpace_hook::Hooked;
 use meshpace_packet::Packet;
 use meshpace_radio::Hearers;
 use meshpace_units::{NodeId, Quantiles};
 use nearest::nearest_gateways;
 use std::cell::OnceCell;
+
+/// Most packets that wait at a gateway's hook.
+const AT_A_HOOK: usize = 1_000;
 
 /// A gateway.
 pub struct GatewayNode {
@@ -18,7 +22,9 @@ pub struct GatewayNode {
     pub given_out: bool,
     /// What the scheme does here; `None`: nothing, packets are passed on.
     pub machine: Option<Gateway<Packet>>,
-    /// When the machine wants to be called.
+    /// The scheme's hook between the machine and the wired part; `None`: there is none.
+    pub hook: Option<Hooked<(Side, Packet)>>,
+    /// When one of them wants to be called.
     pub alarm: Alarm,
     /// The machine's counters when the measured interval began.
     pub before: Counters,
@@ -31,11 +37,13 @@ pub struct GatewayNode {
 
 impl GatewayNode {
     /// At a mesh node, with what the scheme does there.
-    fn new(node: NodeId, machine: Option<Gateway<Packet>>) -> Self {
+    fn new(node: NodeId, behaviour: Behaviour) -> Self {
+        let Behaviour { machine, hook } = behaviour;
         Self {
             node,
             given_out: false,
-            machine,
+            machine: machine.map(|made_of| Gateway::new(made_of.config, made_of.law)),
+            hook: hook.map(|hook| Hooked::new(hook, AT_A_HOOK)),
             alarm: Alarm::default(),
             before: Counters::default(),
             waits: Quantiles::default(),
@@ -63,13 +71,13 @@ pub(crate) struct Gateways {
 }
 
 impl Gateways {
-    /// At these nodes, in order; `machine` makes what the scheme does at one.
+    /// At these nodes, in order; `behaviour` makes what the scheme does at one.
     pub(crate) fn new(
         nodes: impl Iterator<Item = NodeId>,
-        machine: impl Fn() -> Option<Gateway<Packet>>,
+        behaviour: &dyn Fn() -> Behaviour,
         hearers: &Hearers,
     ) -> Self {
-        let all: Vec<_> = nodes.map(|node| GatewayNode::new(node, machine())).collect();
+        let all: Vec<_> = nodes.map(|node| GatewayNode::new(node, behaviour())).collect();
         let of_node = nearest_gateways(hearers, all.iter().map(|gateway| gateway.node));
         Self { all, of_node, by_air: OnceCell::new() }
     }

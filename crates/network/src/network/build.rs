@@ -9,7 +9,7 @@ use crate::measure::{LinkCounters, Loads, Statistics};
 use crate::node::{ArpTable, Hosts, Listens, Node};
 use crate::routing::{AddressBook, Paths, host, protocol, shortest_paths};
 use crate::wired::{WiredLink, WiredRoutes};
-use meshpace_gateway::{Equipment, Gateway};
+use meshpace_gateway::Behaviour;
 use meshpace_packet::Packets;
 use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};
 use meshpace_radio::{LinkLoss, Links, Losses, Phy, Reception, Station, StationConfig};
@@ -26,7 +26,7 @@ impl<T: Copy + Debug> Network<T> {
     /// The network of a scenario, whose flows do not matter here. `gateway` says what the gateways do; `None`: they pass
     /// packets on; `relays` makes the queues. Nothing happens before [`start`](Self::start).
     #[must_use]
-    pub fn new(scenario: &Scenario, gateway: Option<&Equipment>, relays: &RelayFactory<'_>) -> Self {
+    pub fn new(scenario: &Scenario, gateway: &dyn Fn() -> Behaviour, relays: &RelayFactory<'_>) -> Self {
         let radio = &scenario.radio;
         let links = radio.links(scenario.seed, &scenario.radio_links);
         let positions: Option<Vec<_>> = scenario.mesh.iter().map(|node| node.position).collect();
@@ -59,8 +59,7 @@ impl<T: Copy + Debug> Network<T> {
         let directions: Vec<_> = wired.iter().map(|link| (link.from, link.to)).collect();
         let at_gateways = scenario.mesh.iter().enumerate().filter(|(_, node)| node.gateway);
         let at_gateways = at_gateways.map(|(index, _)| NodeId::from_index(index));
-        let machine = || gateway.map(|made_of| Gateway::new(made_of.config, made_of.law.clone()));
-        let gateways = Gateways::new(at_gateways, machine, &hearers);
+        let gateways = Gateways::new(at_gateways, gateway, &hearers);
         let fading = radio.fading.as_ref().zip(positions.as_deref());
         let fading = fading.map(|(fading, positions)| Fading::new(fading, &links, positions));
         if let Some(fading) = &fading {

@@ -7,6 +7,7 @@ use meshpace_gateway::{
     Action, Departure, FlowKey, FlowStats, Gateway, Rewrite, Route, RttOption, Side, TcpView, Treatment,
     Verdict,
 };
+use meshpace_hook::{Direction, Hooked, Leaving, Met, Passing};
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Body, Host, Packet, PathId};
 use meshpace_units::{Bytes, NodeId, Span};
@@ -16,15 +17,87 @@ use std::net::IpAddr;
 impl<T: Copy + Debug> Network<T> {
     /// A packet crosses a gateway, from the given side to the other.
     pub(super) fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
-        let now = self.now();
         let index = self.gateways.index(gateway);
         if self.gateways.at(index).given_out && matches!(packet.body, Body::Opaque(_)) {
             return self.arrived.push_back((Host::Mesh(gateway), packet));
         }
+        match side {
+            Side::Wired => self.meet_hook(side, gateway, packet),
+            Side::Wireless => self.meet_machine(side, gateway, packet),
+        }
+    }
+
+    /// A packet is between the machine and the wired part.
+    fn meet_hook(&mut self, side: Side, gateway: NodeId, packet: Packet) {
+        let now = self.now();
+        let index = self.gateways.index(gateway);
+        let Some(hook) = &mut self.gateways.at(index).hook else {
+            return self.beyond_hook(side, gateway, packet);
+        };
+        let (source, destination, length) = (packet.source, packet.destination, packet.size);
+        let segment = match packet.body {
+            Body::Tcp(segment) => Some(segment),
+            _ => None,
+        };
+        let passing = Passing { source, destination, segment: segment.as_ref(), length };
+        let direction = match side {
+            Side::Wired => Direction::Down,
+            Side::Wireless => Direction::Up,
+        };
+        let met = hook.handle(now, direction, &passing, (side, packet));
+        self.run_hook(index);
+        match met {
+            Met::Passes((side, packet), changes) => {
+                self.beyond_hook(side, gateway, rewritten(packet, changes));
+            }
+            Met::Dropped((_, packet)) => self.lose_at_hook(gateway, &packet),
+            Met::Held => {}
+        }
+        self.set_gateway_alarm(index);
+    }
+
+    /// Takes out what leaves a gateway's hook.
+    fn run_hook(&mut self, index: usize) {
+        let node = self.gateways.at(index).node;
+        while let Some(leaving) = self.gateways.at(index).hook.as_mut().and_then(Hooked::poll) {
+            match leaving {
+                Leaving::Passes((side, packet), changes) => {
+                    self.beyond_hook(side, node, rewritten(packet, changes));
+                }
+                Leaving::Dropped((_, packet)) => self.lose_at_hook(node, &packet),
+            }
+        }
+    }
+
+    fn lose_at_hook(&mut self, gateway: NodeId, packet: &Packet) {
+        let place = LossPlace::Mesh(gateway, None);
+        self.statistics.lose(packet.account, packet.class, place, LossCause::Gateway);
+    }
+
+    /// What the hook has let pass goes on.
+    fn beyond_hook(&mut self, side: Side, gateway: NodeId, packet: Packet) {
+        match side {
+            Side::Wired => self.meet_machine(side, gateway, packet),
+            Side::Wireless => self.pass_on(side, gateway, packet),
+        }
+    }
+
+    /// What the machine has let pass goes on.
+    fn beyond_machine(&mut self, side: Side, gateway: NodeId, packet: Packet) {
+        match side {
+            Side::Wired => self.pass_on(side, gateway, packet),
+            Side::Wireless => self.meet_hook(side, gateway, packet),
+        }
+    }
+
+    /// A packet is between the hook and the mesh.
+    fn meet_machine(&mut self, side: Side, gateway: NodeId, packet: Packet) {
+        let now = self.now();
+        let index = self.gateways.index(gateway);
         // The machine reads segments: what is no TCP, and a real host's bytes, pass as they came.
-        let Body::Tcp(segment) = packet.body else { return self.pass_on(side, gateway, packet) };
+        let Body::Tcp(segment) = packet.body else { return self.beyond_machine(side, gateway, packet) };
         let Some(mut machine) = self.gateways.at(index).machine.take() else {
-            return self.pass_on(side, gateway, packet);
+            return self.beyond_machine(side, gateway, packet);
         };
         let mesh_end = match side {
             Side::Wired => packet.to,
@@ -48,7 +121,7 @@ impl<T: Copy + Debug> Network<T> {
         match verdict {
             Verdict::Forward(packet, Rewrite { option, window }) => {
                 let packet = with_window(packet, window);
-                self.pass_on(side, gateway, with_option(packet, option, option_length));
+                self.beyond_machine(side, gateway, with_option(packet, option, option_length));
             }
             Verdict::Dropped(_) => {
                 let place = LossPlace::Mesh(gateway, None);
@@ -77,6 +150,10 @@ impl<T: Copy + Debug> Network<T> {
             if let Some(machine) = &mut this.machine {
                 machine.handle_timeout(now);
             }
+            if let Some(hook) = &mut this.hook {
+                hook.handle_timeout(now);
+            }
+            self.run_hook(index as usize);
             self.run_gateway(index as usize);
         }
     }
@@ -106,8 +183,14 @@ impl<T: Copy + Debug> Network<T> {
                 Action::Discard(_) => {}
             }
         }
+        self.set_gateway_alarm(index);
+    }
+
+    fn set_gateway_alarm(&mut self, index: usize) {
         let this = self.gateways.at(index);
-        let deadline = this.machine.as_ref().and_then(|machine| machine.poll_timeout());
+        let machine = this.machine.as_ref().and_then(|machine| machine.poll_timeout());
+        let hook = this.hook.as_ref().and_then(Hooked::poll_timeout);
+        let deadline = machine.into_iter().chain(hook).min();
         this.alarm.arm(deadline, Event::Gateway(index as u32), &mut self.queue);
     }
 
@@ -180,6 +263,15 @@ impl<T: Copy + Debug> Network<T> {
         }
         Some(LinkRates::PerLink(rates.into()))
     }
+}
+
+/// Changes what a hook wants changed.
+fn rewritten(packet: Packet, changes: meshpace_hook::Rewrite) -> Packet {
+    let mut packet = with_window(packet, changes.window);
+    if changes.mark {
+        packet.ecn = packet.ecn.marked().unwrap_or(packet.ecn);
+    }
+    packet
 }
 
 /// Replaces the window field.

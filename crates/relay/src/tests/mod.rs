@@ -3,6 +3,7 @@
 mod drop_tail;
 mod every;
 mod fq_codel;
+mod hooked;
 mod report;
 mod source_queues;
 mod throttle;

@@ -39,7 +39,7 @@ fn settings_reach_the_parts() {
         buffer_total: meshpace_units::Bytes(1 << 20),
         ..GatewayConfig::PAPER
     };
-    let made_of = gap.gateway().expect("it acts");
+    let made_of = gap.gateway().machine.expect("it acts");
     assert_eq!(made_of.config, gateway);
     let paces = made_of.law.fresh().rate_law().map(|law| *law.config());
     assert_eq!(paces, Some(AdaptiveConfig { initial_interval: None, ..law }));
@@ -147,7 +147,7 @@ fn a_new_composition_chooses_its_parts_first_whatever_the_order() {
     .unwrap();
     let mine = catalogue.get("mine").unwrap();
     assert_eq!(mine.parts(), "tahoe, wireless-khd; every; drop-tail; pacing+goodput-control");
-    assert_eq!(mine.gateway().unwrap().law.fresh().rate_law().unwrap().config().alpha, 0.8);
+    assert_eq!(mine.gateway().machine.unwrap().law.fresh().rate_law().unwrap().config().alpha, 0.8);
     assert_eq!(mine.get("gc_threshold"), Some(Setting::Real(1.3)));
 }
 

@@ -164,7 +164,7 @@ fn every_part_keeps_to_the_tables() {
             let ends =
                 [scheme.sender(&flow(true)), scheme.sender(&flow(false)), scheme.receiver(&flow(true))];
             assert!(ends.iter().all(|end| end.mss == 1460), "{at}");
-            assert_eq!(scheme.gateway().is_none(), scheme.choice("gateway").word == "none", "{at}");
+            assert_eq!(scheme.gateway().is_nothing(), scheme.choice("gateway").word == "none", "{at}");
         }
     }
     let keys: BTreeSet<_> = parameters().map(|param| param.name).collect();
