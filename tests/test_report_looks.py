@@ -115,3 +115,11 @@ def test_figures_for_papers_draw_each_in_its_own_way(bars: bool, tmp_path: Path)
     assert all(a != b for a, b in itertools.combinations(drawn, 2))
     write_view(tmp_path / "many.pdf", View("many", (many,)))
     assert (tmp_path / "many.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_each_way_to_lose_a_frame_has_a_sign_of_its_own() -> None:
+    kinds = re.findall(r'name: "([^"]+)", colour: "([^"]+)", shape: "([^"]+)"', beside("film.js"))
+    assert len(kinds) > 6
+    assert len({(colour, shape) for _, colour, shape in kinds}) == len(kinds)
+    drawn = set(re.findall(r"^    (\w+)\(c, r\)", beside("mesh_drawing.js"), re.MULTILINE))
+    assert {shape for _, _, shape in kinds} <= drawn

@@ -13,7 +13,7 @@ const frameKinds = {
 const lossKinds = {
   collision: { name: "lost to an overlapping frame", colour: "--bad", shape: "cross" },
   noise: { name: "lost to noise", colour: "--bad", shape: "slash" },
-  deaf: { name: "missed: the receiver was sending", colour: "--bad", shape: "slash" },
+  deaf: { name: "missed: the receiver was sending", colour: "--bad", shape: "barred" },
 };
 
 /** A stretch of a run: frames and losses in the order of time. Times in ns after the film's beginning. */

@@ -126,7 +126,7 @@ class MeshDrawing {
     context.lineWidth = Math.max(1.6, size / 3.6);
     context.beginPath();
     MeshDrawing.paths[shape](context, size);
-    if (["frame", "ring", "cross", "slash"].includes(shape)) context.stroke();
+    if (["frame", "ring", "cross", "slash", "barred"].includes(shape)) context.stroke();
     else context.fill();
     context.restore();
   }
@@ -140,6 +140,7 @@ class MeshDrawing {
     ring(c, r) { c.arc(0, 0, 0.8 * r, 0, 2 * Math.PI); },
     cross(c, r) { c.moveTo(-r, -r); c.lineTo(r, r); c.moveTo(r, -r); c.lineTo(-r, r); },
     slash(c, r) { c.arc(0, 0, r, 0, 2 * Math.PI); c.moveTo(-0.7 * r, 0.7 * r); c.lineTo(0.7 * r, -0.7 * r); },
+    barred(c, r) { c.rect(-r, -r, 2 * r, 2 * r); c.moveTo(-r, 0); c.lineTo(r, 0); },
   };
 }
 

@@ -21,8 +21,8 @@ _KINDS = {
     "tcp-ack": ("DATA with a TCP ACK", "tcp-ack", "frame"), "ack": ("ACK", "ack", "circle"),
     "routing": ("routing", "routing", "ring"), "arp": ("address resolution", "routing", "diamond"),
 }  # fmt: skip
-_LOSSES = {"collision": "cross", "noise": "slash", "deaf": "slash"}
-_OUTLINES = ("frame", "ring", "cross", "slash")
+_LOSSES = {"collision": "cross", "noise": "slash", "deaf": "barred"}
+_OUTLINES = ("frame", "ring", "cross", "slash", "barred")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +191,7 @@ def _shape(colour: str, shape: str, x: float, y: float, r: float, turn: float = 
         "circle": _round(0.8 * r), "ring": _round(0.8 * r),
         "cross": f"M{-r:g} {-r:g}L{r:g} {r:g}M{r:g} {-r:g}L{-r:g} {r:g}",
         "slash": f"{_round(r)}M{-0.7 * r:g} {0.7 * r:g}L{0.7 * r:g} {-0.7 * r:g}",
+        "barred": f"M{-r:g} {-r:g}H{r:g}V{r:g}H{-r:g}ZM{-r:g} 0H{r:g}",
     }[shape]  # fmt: skip
     paint = f"var(--{colour})"
     how = (
