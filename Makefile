@@ -141,13 +141,14 @@ packages: static
 	$$here --version >/dev/null 2>&1 || { $(MAKE) target/release/meshpaced && here=target/release/meshpaced; }; \
 	packaging/deb/build.sh target/static/meshpaced $$here target/packages
 
-## A wheel for Python 3.11 and later, target/wheels/, scenarios included, which needs no Rust where it is installed. WHEEL_GLIBC=2.17
+## A wheel for Python 3.11 and later, target/wheels/, scenarios and papers included, which needs no Rust where it is installed. WHEEL_GLIBC=2.17
 ## (or another) links with zig's copy of that glibc; WHEEL_GLIBC= with this machine's.
 WHEEL_GLIBC ?= 2.17
 WHEEL_DIR ?= target/wheels
 wheel: $(VENV)/.tools
 	$(if $(WHEEL_GLIBC),$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang)
-	@trap 'rm -rf python/meshpace/scenarios' EXIT; mkdir -p python/meshpace/scenarios && cp scenarios/*.toml python/meshpace/scenarios \
+	@trap 'rm -rf python/meshpace/scenarios python/meshpace/papers' EXIT; mkdir -p python/meshpace/scenarios && cp scenarios/*.toml python/meshpace/scenarios \
+	  && for paper in papers/*/; do mkdir -p python/meshpace/$$paper && cp $$paper*.toml $$paper*.py python/meshpace/$$paper; done \
 	  && VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/maturin build --release --quiet --out $(WHEEL_DIR) \
 	    $(if $(WHEEL_GLIBC),--zig --compatibility manylinux_$(subst .,_,$(WHEEL_GLIBC)))
 	@ls -l $(WHEEL_DIR)/*.whl

@@ -6,14 +6,13 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
-from meshpace.experiments.gap.figures import timed
 from meshpace.report.command import build
 from meshpace.report.model import Report
 from meshpace.report.page import render
 from meshpace.study import registry
 from meshpace.study.executors import workers
 from meshpace.study.held import read
-from meshpace.study.model import AODV, STATIC, Effort, Plan, Study
+from meshpace.study.model import AODV, STATIC, Effort, Plan, Study, timed
 from meshpace.study.outcome import Outcome
 from meshpace.study.runner import make, tasks
 from meshpace.study.store import Store

@@ -9,47 +9,27 @@ from pathlib import Path
 import pytest
 
 from meshpace import engine
-from meshpace.experiments.byu import (
-    base,
-    chains,
-    claims_acks,
-    claims_pacing,
-    claims_shapes,
-    claims_text,
-    claims_windows,
-    fixed_da,
-    meta,
-    random_flows,
-    shapes,
-)
-from meshpace.experiments.byu.measures import part, relative, width
-from meshpace.experiments.byu.quantities import BY_TIMER, INTERVAL, LOSS, SEGMENTS_AN_ACK, TIMEOUTS_A_LOST_ACK
-from meshpace.experiments.byu.schemes import AD, AP, DA, FEW, TAHOE
-from meshpace.experiments.byu.topologies import CONDITIONS, RETRIES
 from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Finding, Verdict
 from meshpace.study import registry
 from meshpace.study.claims import Claim
-from meshpace.study.measures import Measure, of
-from meshpace.study.model import Cell, Effort, Study
+from meshpace.study.measures import ALONG, Measure, along, of, part_that, relative
+from meshpace.study.model import Cell, Condition, Effort, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.page import Campaign, page
 from meshpace.study.quantities import FLOW_GOODPUT, Quantity
 from meshpace.study.record import Maker
+from meshpace.study.verdicts import CLAIMS as ALL_CLAIMS
+from papers import words
 
+PAPER = words("byu")
+TAHOE, AP, FEW, DA, AD = PAPER.TAHOE, PAPER.AP, PAPER.FEW, PAPER.DA, "dynack-ap"
 STUDIES = {study.name: study for study in registry.STUDIES}
-RUN = [study for study in (*chains.STUDIES, *shapes.STUDIES, *random_flows.STUDIES) if study.schemes]
-CLAIMS = (
-    *claims_pacing.CLAIMS,
-    *claims_windows.CLAIMS,
-    *claims_acks.CLAIMS,
-    *claims_shapes.CLAIMS,
-    *claims_text.CLAIMS,
-    *random_flows.CLAIMS,
-    *base.CLAIMS,
-    *fixed_da.CLAIMS,
-    *meta.CLAIMS,
-)
+KINDS = ("byu-ap-", "byu-fixed-c", "byu-few-", "byu-da-", "byu-ad-", "byu-random")
+RUN = [study for name, study in STUDIES.items() if name.startswith(KINDS)]
+CLAIMS = [claim for claim in ALL_CLAIMS if claim.id.startswith("byu ")]
+RETRIES = Condition("static", "mesh, 4 attempts")
+CONDITIONS = (Condition("static", "ideal"), Condition("static", "mesh"), RETRIES)
 CATALOGUE = Path(__file__).resolve().parent.parent / "docs/experiments/thesis.md"
 
 
@@ -83,9 +63,9 @@ def test_full_segments_are_1500_bytes_long_and_a_transfer_has_691() -> None:
     (flow,) = run["flows"]
     assert flow["segments_sent"] - flow["retransmits"] == 691
     # 1, 3, 3, 4 segments an ACK: 179 without loss (docs/experiments/thesis.md, section 1).
-    assert 3.7 < SEGMENTS_AN_ACK(run) < 691 / 178  # type: ignore[operator]
-    assert 0 <= BY_TIMER(run) < 0.1  # type: ignore[operator]
-    assert INTERVAL(run) is None
+    assert 3.7 < PAPER.SEGMENTS_AN_ACK(run) < 691 / 178
+    assert 0 <= PAPER.BY_TIMER(run) < 0.1
+    assert PAPER.INTERVAL(run) is None
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
@@ -129,7 +109,7 @@ def take(measure: Measure, outcome: Outcome, point: str = "") -> list[float | No
 
 def test_r_is_the_ratio_of_two_means_with_the_differences_of_pairs() -> None:
     outcome = made("byu-da-c4", {(TAHOE, "1 flow"): [1.0, 3.0, None], (DA, "1 flow"): [3.0, 3.0, 5.0]})
-    assert take(relative(FLOW_GOODPUT, DA), outcome, "1 flow") == [1.0, 0.0, None]
+    assert take(relative(FLOW_GOODPUT, DA, TAHOE), outcome, "1 flow") == [1.0, 0.0, None]
 
 
 def test_seeds_that_were_added_to_one_scheme_alone_have_no_pair() -> None:
@@ -138,41 +118,41 @@ def test_seeds_that_were_added_to_one_scheme_alone_have_no_pair() -> None:
         (DA, "1 flow"): [3.0, 1.0, 9.0],
     }
     outcome = made("byu-da-c4", numbers)
-    assert take(relative(FLOW_GOODPUT, DA), outcome, "1 flow") == [0.5, -0.5]
+    assert take(relative(FLOW_GOODPUT, DA, TAHOE), outcome, "1 flow") == [0.5, -0.5]
 
 
 def test_parts_and_widths_are_taken_run_by_run() -> None:
-    points = [chains.with_n(2, n) for n in (1, 2, 3)]
+    points = tuple(f"2 flows, n = {n}" for n in (1, 2, 3))
     rows = zip(points, ([1.0, 5.0], [2.0, 5.0], [4.0, None]), strict=True)
     outcome = made("byu-ap-c4", {(AP, point): values for point, values in rows})  # type: ignore[misc]
-    assert take(width(of(FLOW_GOODPUT, AP), points), outcome) == [3.0, None]
-    assert take(part(of(FLOW_GOODPUT, AP), points, lambda value: value < 3), outcome) == [2 / 3, None]
+    assert take(along(of(FLOW_GOODPUT, AP), ALONG["width"], points), outcome) == [3.0, None]
+    assert take(along(of(FLOW_GOODPUT, AP), part_that(lambda value: value < 3), points), outcome) == [2 / 3, None]
 
 
 def test_table_5_1_holds_a_packet_an_interval_against_the_control() -> None:
-    point = chains.with_n(1, 4)
+    point = "1 flow, n = 4"
     numbers: dict[tuple[str, str], list[float | None]] = {(TAHOE, point): [2e6, 4e6], (AP, point): [0.012, 0.006]}
     outcome = made("byu-ap-c4", numbers)
     # 1 and 2 Mbit/s against a mean of 3.
-    assert take(claims_pacing.RATE, outcome, point) == pytest.approx([-1 / 3, -2 / 3])
-    assert take(claims_pacing.EXCESS, outcome, point) == pytest.approx([2.0, 0.5])
+    assert take(PAPER.rate_less_goodput(), outcome, point) == pytest.approx([-1 / 3, -2 / 3])
+    assert take(PAPER.excess(), outcome, point) == pytest.approx([2.0, 0.5])
 
 
 def test_no_value_of_a_is_the_best_where_another_is_as_good() -> None:
     best = {0.01: [9.0, 5.0, None], 0.1: [8.0, 5.0, 4.0]}
     numbers: dict[tuple[str, str], list[float | None]] = {
-        (FEW, chains.with_alpha(1, a)): list(best.get(a, [1.0, 2.0, 3.0])) for a in chains.ALPHAS
+        (FEW, f"1 flow, a = {a:g}"): list(best.get(a, [1.0, 2.0, 3.0])) for a in PAPER.ALPHAS
     }
-    lead = take(claims_windows._lead(0.01), made("byu-few-c4", numbers), chains.with_alpha(1, 0.01))
+    lead = take(PAPER.lead(0.01), made("byu-few-c4", numbers), "1 flow, a = 0.01")
     assert lead == [1.0, 0.0, None]
 
 
 def test_the_best_n_is_the_mean_over_numbers_of_flows_seed_by_seed() -> None:
     most = {(2, 4): [7.0, 7.0], (2, 8): [3.0, 9.0], (5, 6): [7.0, 7.0]}
     numbers: dict[tuple[str, str], list[float | None]] = {
-        (AP, chains.with_n(count, n)): list(most.get((count, n), [1.0, 1.0])) for count in (2, 5) for n in chains.ALL_N
+        (AP, f"{count} flows, n = {n}"): list(most.get((count, n), [1.0, 1.0])) for count in (2, 5) for n in PAPER.ALL_N
     }
-    assert take(claims_pacing._best_n(FLOW_GOODPUT), made("byu-ap-c9", numbers)) == [5.0, 7.0]
+    assert take(PAPER.best_n(FLOW_GOODPUT), made("byu-ap-c9", numbers)) == [5.0, 7.0]
 
 
 def test_chains_alone_are_those_of_the_two_that_run_together() -> None:
@@ -183,16 +163,16 @@ def test_chains_alone_are_those_of_the_two_that_run_together() -> None:
         runs[point.label] = json.loads(text)
     ends = {label: [(flow["from"], flow["to"]) for flow in run["flows"]] for label, run in runs.items()}
     assert ends == {
-        shapes.TOGETHER: [("a0", "a4"), ("b0", "b4")],
-        shapes.ALONE[0]: [("a0", "a4")],
-        shapes.ALONE[1]: [("b0", "b4")],
+        "both flows": [("a0", "a4"), ("b0", "b4")],
+        "first floor alone": [("a0", "a4")],
+        "second floor alone": [("b0", "b4")],
     }
-    lost = {label: LOSS(run) for label, run in runs.items()}
+    lost = {label: PAPER.LOSS(run) for label, run in runs.items()}
     assert all(0 <= share < 0.2 for share in lost.values() if share is not None)
-    run = runs[shapes.TOGETHER]
+    run = runs["both flows"]
     acks = sum(link["ack_drops"] for link in run["links"])
     timeouts = sum(flow["timeouts"] for flow in run["flows"])
-    assert TIMEOUTS_A_LOST_ACK(run) == (timeouts / acks if acks else None)
+    assert PAPER.TIMEOUTS_A_LOST_ACK(run) == (timeouts / acks if acks else None)
 
 
 def test_a_page_has_columns_for_conditions_under_which_something_was_judged() -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from meshpace import engine
-from meshpace.experiments.byu.schemes import AP, TAHOE
-from meshpace.experiments.byu.switches import HOSTS, STUDIES, TOPOLOGIES, hosted
-from meshpace.experiments.byu.topologies import PAR, RETRIES
 from meshpace.study import registry
-from meshpace.study.model import AS_IS, Cell, Effort, Study
+from meshpace.study.model import AS_IS, Cell, Condition, Effort, Study
 from meshpace.study.verdicts import CLAIMS
 
-SWITCHES = STUDIES[: len(TOPOLOGIES)]
+TAHOE, AP = "tahoe", "tcp-ap"
+RETRIES = Condition("static", "mesh, 4 attempts")
 NAMES = {study.name: study for study in registry.STUDIES}
+SWITCHES = [study for name, study in NAMES.items() if name.startswith("byu-switches-")]
+HOSTS = (0.0, 1.0, 2.5)
+"""H1: what hosts take at least, ms."""
 
 
 @pytest.mark.parametrize("study", SWITCHES, ids=lambda study: study.name)
@@ -39,13 +40,15 @@ def test_floors_are_moved_whole() -> None:
     assert heights == {"a": 0, "b": 60}
     job = study.job(Cell(RETRIES, TAHOE, "M3: the second floor the other way"), 1, Effort.QUICK)
     ways = [flow["path"] for flow in engine.resolve(job)["flows"]]
-    assert ways == [list(PAR.paths[0]), list(PAR.paths[1][::-1])]
+    assert ways == [[f"a{i}" for i in range(5)], [f"b{i}" for i in range(4, -1, -1)]]
 
 
 def test_hosts_take_their_time() -> None:
     study = NAMES["byu-host-c4"]
     found = {
-        time: engine.resolve(study.job(Cell(RETRIES, AP, hosted(1, time)), 1, Effort.QUICK))["processing_delay_s"]
+        time: engine.resolve(study.job(Cell(RETRIES, AP, f"1 flow, {time:g} ms"), 1, Effort.QUICK))[
+            "processing_delay_s"
+        ]
         for time in HOSTS
     }
     assert found == {time: pytest.approx(time / 1000) for time in HOSTS}

@@ -7,16 +7,20 @@ import math
 import pytest
 
 from meshpace import engine
-from meshpace.experiments.byu import base as byu_base
-from meshpace.experiments.byu import fixed_da, meta
-from meshpace.experiments.byu.schemes import DA, FEW, FIXED, TAHOE
-from meshpace.experiments.byu.topologies import C4, CONDITIONS, RETRIES
 from meshpace.project import scenario_directory
+from meshpace.study import registry
 from meshpace.study.jackknife import pseudo_values
 from meshpace.study.measures import of
-from meshpace.study.model import Cell, Effort
+from meshpace.study.model import Cell, Condition, Effort
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, JAIN, Quantity
+from papers import words
+
+PAPER = words("byu")
+TAHOE, FEW, FIXED, DA = PAPER.TAHOE, PAPER.FEW, PAPER.FIXED, PAPER.DA
+RETRIES = Condition("static", "mesh, 4 attempts")
+CONDITIONS = (Condition("static", "ideal"), Condition("static", "mesh"), RETRIES)
+STUDIES = {study.name: study for study in registry.STUDIES}
 
 
 def test_the_pseudo_values_of_a_mean_are_its_values() -> None:
@@ -27,27 +31,32 @@ def test_the_pseudo_values_of_a_mean_are_its_values() -> None:
     assert pseudo_values(rows[:1], lambda _: 1.0) == [None]
 
 
-@pytest.mark.parametrize("base", byu_base.BASES)
+NAMES = {"tahoe": "Tahoe", "newreno": "NewReno"}
+
+
+@pytest.mark.parametrize("base", ["tahoe", "newreno"])
 def test_control_and_schemes_stand_on_the_base_that_the_point_names(base: str) -> None:
-    study = byu_base.STUDIES[1]
+    study = STUDIES["byu-base-c4"]
     for scheme in study.schemes:
-        used = engine.schemes_in_use(study.job(Cell(RETRIES, scheme, byu_base.based(2, base)), 1, Effort.QUICK))[scheme]
+        used = engine.schemes_in_use(study.job(Cell(RETRIES, scheme, f"2 flows, {NAMES[base]}"), 1, Effort.QUICK))[
+            scheme
+        ]
         assert (used["tcp_profile"], used["initial_ssthresh"]) == ("wifu", 65_535 / 1448)
         assert (used["congestion"], used.get("few_base")) == (("few", base) if scheme == FEW else (base, None))
 
 
 def test_gains_are_alike_if_their_signs_are_or_one_is_none() -> None:
     both_up, up_and_down, up_and_none = [10, 12, 20, 22], [10, 12, 20, 18], [10, 12, 20, 19.9]
-    assert byu_base.alike([both_up]) == 1
-    assert byu_base.alike([up_and_down]) == 0
-    assert byu_base.alike([up_and_none]) == 1
-    assert byu_base.alike([[*both_up, *up_and_down]]) == 0.5
+    assert PAPER.alike([both_up]) == 1
+    assert PAPER.alike([up_and_down]) == 0
+    assert PAPER.alike([up_and_none]) == 1
+    assert PAPER.alike([[*both_up, *up_and_down]]) == 0.5
     # By means: the first run alone would say the opposite.
-    assert byu_base.alike([up_and_down, [10, 12, 20, 30]]) == 1
+    assert PAPER.alike([up_and_down, [10, 12, 20, 30]]) == 1
 
 
 def test_what_paces_at_a_fixed_rate_acknowledges_as_delayed_acks_do() -> None:
-    for study in fixed_da.STUDIES:
+    for study in (study for name, study in STUDIES.items() if name.startswith("byu-fixed-da-")):
         label = study.axis.points[-1].label
         used = {
             scheme: engine.schemes_in_use(study.job(Cell(RETRIES, scheme, label), 1, Effort.QUICK))[scheme]
@@ -60,7 +69,7 @@ def test_what_paces_at_a_fixed_rate_acknowledges_as_delayed_acks_do() -> None:
 
 
 def test_the_best_rate_is_chosen_on_odd_seeds_and_told_of_even_ones() -> None:
-    labels = [fixed_da.at(2, part) for part in fixed_da.PARTS]
+    labels = tuple(f"2 flows, {part:g} of Tahoe's" for part in (0.8, 1.0, 1.2, 1.5, 2.0, 2.5))
     numbers: dict[tuple[str, str, str], list[float | None]] = {
         (TAHOE, label, FLOW_GOODPUT.name): [10.0, 10.0, 10.0, 10.0] for label in labels
     }
@@ -73,18 +82,18 @@ def test_the_best_rate_is_chosen_on_odd_seeds_and_told_of_even_ones() -> None:
         def values(self, cell: Cell, quantity: Quantity) -> list[float | None]:
             return numbers[cell.scheme, cell.point, quantity.name]
 
-    outcome = Made(fixed_da.STUDIES[1], Effort.QUICK, {}, {})
-    best = fixed_da.at_the_best(of(FLOW_GOODPUT, FIXED), 2)
+    outcome = Made(STUDIES["byu-fixed-da-c4"], Effort.QUICK, {}, {})
+    best = PAPER.at_the_best(of(FLOW_GOODPUT, FIXED), labels)
     assert best.take(outcome, RETRIES, "") == [None, 11.0, None, 11.0]
-    assert fixed_da.at_the_best(of(JAIN, FIXED), 2).take(outcome, RETRIES, "") == pytest.approx(
+    assert PAPER.at_the_best(of(JAIN, FIXED), labels).take(outcome, RETRIES, "") == pytest.approx(
         [None, 0.3, None, 0.3], nan_ok=True
     )
 
 
 def test_simulations_of_the_literature_are_the_same_under_every_condition() -> None:
-    study = meta.STUDIES[0]
+    study = STUDIES["byu-meta-c4"]
     for scheme in study.schemes:
-        label = meta.simulated("AODV", 5)
+        label = "ns-2, AODV, 5 flows"
         jobs = {study.job(Cell(condition, scheme, label), 1, Effort.QUICK) for condition in CONDITIONS}
         assert len(jobs) == 1
     resolved = engine.resolve(jobs.pop())
@@ -94,13 +103,13 @@ def test_simulations_of_the_literature_are_the_same_under_every_condition() -> N
 
 
 def test_the_building_is_that_of_the_chains() -> None:
-    study = meta.STUDIES[0]
-    ours = engine.resolve(study.job(Cell(RETRIES, meta.CONTROL, meta.measured(5)), 1, Effort.QUICK))
-    settings = (*dict(C4.profiles)[RETRIES.reception], ("flow.0.count", "5"))
-    text = (scenario_directory() / C4.scenario).read_bytes()
-    theirs = engine.resolve(engine.Job(C4.scenario, text, tuple(f"{key}={value}" for key, value in settings), TAHOE))
+    study = STUDIES["byu-meta-c4"]
+    ours = engine.resolve(study.job(Cell(RETRIES, "newreno", "building, 5 flows"), 1, Effort.QUICK))
+    settings = (*dict(study.receptions)[RETRIES.reception], ("flow.0.count", "5"))
+    text = (scenario_directory() / "byu-c4.toml").read_bytes()
+    theirs = engine.resolve(engine.Job("byu-c4.toml", text, tuple(f"{key}={value}" for key, value in settings), TAHOE))
     assert [(node["x"], node["y"]) for node in ours["mesh"]] == [(node["x"], node["y"]) for node in theirs["mesh"]]
     assert (ours["radio"], ours["radio_links"]) == (theirs["radio"], theirs["radio_links"])
     assert [flow["path"] for flow in ours["flows"]] == [flow["path"] for flow in theirs["flows"]]
-    used = engine.schemes_in_use(study.job(Cell(RETRIES, "delack-3", meta.measured(1)), 1, Effort.QUICK))["delack-3"]
+    used = engine.schemes_in_use(study.job(Cell(RETRIES, "delack-3", "building, 1 flow"), 1, Effort.QUICK))["delack-3"]
     assert (used["tcp_profile"], used["congestion"], used["ack_segments"]) == ("wifu", TAHOE, 3)

@@ -15,7 +15,8 @@ from meshpace import engine
 from meshpace.cli.calibration import Plan, numbers
 from meshpace.cli.failure import InputError
 from meshpace.engine import Job
-from meshpace.experiments.throttle.calibrate import (
+from meshpace.results import RunResult
+from meshpace.throttle.calibrate import (
     MOST,
     Alpha,
     Critical,
@@ -26,7 +27,6 @@ from meshpace.experiments.throttle.calibrate import (
     critical,
     critical_table,
 )
-from meshpace.results import RunResult
 
 Bits = Callable[[dict[str, str]], float]
 
@@ -121,7 +121,7 @@ TINY = (
 )  # fmt: skip
 PAUSES = """
 import sys
-from meshpace.experiments.throttle import calibrate
+from meshpace.throttle import calibrate
 made, calls = calibrate.make, []
 def make(*arguments):
     calls.append(arguments)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from meshpace.study import registry
+from meshpace.study.stated import MARK
 from meshpace.study.verdicts import CLAIMS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,13 +21,14 @@ OPEN: dict[str, Any] = tomllib.loads((DOCS / "experiments/open.toml").read_text(
 CATALOGUES = sorted(path.stem for path in (DOCS / "experiments").glob("*.md"))
 STUDIES = [study.name for study in registry.STUDIES]
 
-FULL_NAME = re.compile(r"\b(?:gap|byu|throttle|llap|we)-[a-z0-9-]*[a-z0-9-]")
+BEGINNINGS = sorted({study.name.split("-")[0] for study in registry.STUDIES if study.paper})
+FULL_NAME = re.compile(rf"\b(?:{'|'.join(BEGINNINGS)})-[a-z0-9-]*[a-z0-9-]")
 
 
 def rows(catalogue: str) -> Iterator[list[str]]:
     """The cells of the checklist's rows; drawings are nothing to run."""
     text = (DOCS / "experiments" / f"{catalogue}.md").read_text(encoding="utf-8")
-    checklist = re.split(r"^## \d+\. Checklist$", text, flags=re.MULTILINE)[1]
+    checklist = re.split(r"^## \d+\. Checklist$", text.partition(MARK)[0], flags=re.MULTILINE)[1]
     table = [line for line in checklist.splitlines() if line.startswith("|")][2:]
     for line in table:
         cells = [re.sub("[`*]", "", cell).strip() for cell in line.strip("|").split("|")]

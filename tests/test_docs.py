@@ -41,7 +41,7 @@ CHEAP = re.compile(r"meshpace (schemes|scenarios|schema|store|study list|run)\b"
 SHORT = """
 import dataclasses
 from meshpace.study import registry
-from meshpace.experiments.gap.figures import timed
+from meshpace.study.model import timed
 from meshpace.study.model import STATIC, Plan
 
 def short(study):

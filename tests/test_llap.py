@@ -14,15 +14,6 @@ import pytest
 from commanding import taken
 from meshpace import engine
 from meshpace.cli.failure import InputError
-from meshpace.experiments.llap import claims_udp as udp
-from meshpace.experiments.llap.claims import correlation
-from meshpace.experiments.llap.claims_cross import best_over_worst
-from meshpace.experiments.llap.claims_tables import unevenness, window_at_one
-from meshpace.experiments.llap.cross import jain, reaction, share_of_first, time_to_fairness
-from meshpace.experiments.llap.figures import OFF, ON
-from meshpace.experiments.llap.grid import BOTTOM, LEFT, RIGHT, SIDE, TOP, pattern
-from meshpace.experiments.llap.quantities import LOSS_MAC, LOSS_MAC2, MISSED, UNEVENNESS, WAIT_AT_SOURCE
-from meshpace.experiments.llap.tracking import AFTER, AT_MOST_FOUR, BEFORE, DEPARTURES, DURING, ESTIMATE, FOUR_HOPS
 from meshpace.report.model import Verdict
 from meshpace.results import RunResult
 from meshpace.study import registry
@@ -33,31 +24,44 @@ from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import GOODPUT
 from meshpace.study.table import lines, print_tables
 from meshpace.study.verdicts import CLAIMS
+from papers import words
+
+PAPER = words("llap")
 
 STUDIES = {study.name: study for study in registry.STUDIES if study.paper == "llap"}
 
 
 def sides(node: str) -> set[int]:
     row, column = map(int, node.removeprefix("g").split("_"))
-    places = {LEFT: column == 0, RIGHT: column == SIDE - 1, TOP: row == 0, BOTTOM: row == SIDE - 1}
+    places = {
+        PAPER.LEFT: column == 0,
+        PAPER.RIGHT: column == PAPER.SIDE - 1,
+        PAPER.TOP: row == 0,
+        PAPER.BOTTOM: row == PAPER.SIDE - 1,
+    }
     return {side for side, there in places.items() if there}
 
 
 @pytest.mark.parametrize("each", [2, 5, 10])
 def test_flows_of_the_grid_go_from_each_side_to_the_opposite_one(each: int) -> None:
     for number in range(1, 31):
-        flows = pattern(each, number)
+        flows = PAPER.pattern(each, number)
         assert len(flows) == 4 * each
         for flow, (begin, end) in enumerate(flows):
-            there, back = [(LEFT, RIGHT), (RIGHT, LEFT), (TOP, BOTTOM), (BOTTOM, TOP)][flow % 4]
+            there, back = [
+                (PAPER.LEFT, PAPER.RIGHT),
+                (PAPER.RIGHT, PAPER.LEFT),
+                (PAPER.TOP, PAPER.BOTTOM),
+                (PAPER.BOTTOM, PAPER.TOP),
+            ][flow % 4]
             assert there in sides(begin), (number, flow, begin)
             assert back in sides(end), (number, flow, end)
-        for way, side in enumerate((LEFT, RIGHT, TOP, BOTTOM)):
+        for way, side in enumerate((PAPER.LEFT, PAPER.RIGHT, PAPER.TOP, PAPER.BOTTOM)):
             sources = {begin for begin, _ in flows[way::4]}
             sinks = {end for _, end in flows[way ^ 1 :: 4]}
             assert len(sources) == len(sinks) == each, "each node once"
-            assert each == SIDE or not sources & sinks, f"side {side}: no node is both"
-    assert pattern(each, 1) == pattern(each, 1) != pattern(each, 2)
+            assert each == PAPER.SIDE or not sources & sinks, f"side {side}: no node is both"
+    assert PAPER.pattern(each, 1) == PAPER.pattern(each, 1) != PAPER.pattern(each, 2)
 
 
 def test_a_seed_is_a_pattern_the_same_for_every_scheme_and_load() -> None:
@@ -83,41 +87,41 @@ def test_every_run_of_a_study_is_one_that_the_engine_takes(name: str) -> None:
 def test_time_to_fairness_counts_from_20_s_on_and_from_a_second_on() -> None:
     """Flow 2 is silent until 30 s, then as fast: shares of 1 : 0.639 since 20 s are the first with 0.95."""
     series = {"1": [1.0] * 100, "2": [0.0] * 30 + [1.0] * 70}
-    ttf = time_to_fairness(series)
+    ttf = PAPER.time_to_fairness(series)
     assert ttf == 27
-    assert (jain([27, 17]) or 0) >= 0.95 > (jain([26, 16]) or 1)
-    assert time_to_fairness({"1": [1.0] * 60, "2": [0.0] * 60}) == 40, "never: all the time there was"
-    assert time_to_fairness({"1": [0.0] * 60, "2": [1.0] * 60}) == 40
-    assert time_to_fairness({"1": [1.0] * 60, "2": [1.0] * 60}) == 1
+    assert (PAPER.jain([27, 17]) or 0) >= 0.95 > (PAPER.jain([26, 16]) or 1)
+    assert PAPER.time_to_fairness({"1": [1.0] * 60, "2": [0.0] * 60}) == 40, "never: all the time there was"
+    assert PAPER.time_to_fairness({"1": [0.0] * 60, "2": [1.0] * 60}) == 40
+    assert PAPER.time_to_fairness({"1": [1.0] * 60, "2": [1.0] * 60}) == 1
 
 
 def test_reaction_is_until_fairness_stays() -> None:
     series = {"1": [1.0] * 60, "2": [0.0] * 32 + [1.0] * 28}
     # From 31 s on windows of 5 s hold four fair seconds: 5 : 4 has 0.988, 5 : 3 0.941, 5 : 2 0.845.
-    assert reaction(30, 60)(series) == 0
+    assert PAPER.reaction(30, 60)(series) == 0
     late = {"1": [1.0] * 60, "2": [0.0] * 45 + [1.0] * 15}
-    assert reaction(30, 60)(late) == 13
-    assert reaction(30, 60)({"1": [1.0] * 60, "2": [0.0] * 60}) == 30, "never"
+    assert PAPER.reaction(30, 60)(late) == 13
+    assert PAPER.reaction(30, 60)({"1": [1.0] * 60, "2": [0.0] * 60}) == 30, "never"
     relapsed = {"1": [1.0] * 60, "2": [1.0] * 50 + [0.0] * 10}
-    assert reaction(30, 60)(relapsed) == 30
-    assert share_of_first(32, 60)({"1": [3.0] * 90, "2": [1.0] * 90}) == 0.75
+    assert PAPER.reaction(30, 60)(relapsed) == 30
+    assert PAPER.share_of_first(32, 60)({"1": [3.0] * 90, "2": [1.0] * 90}) == 0.75
 
 
 def test_what_is_read_off_curves() -> None:
     loads = [200.0, 400.0, 600.0, 800.0, 2000.0, 3000.0]
     none = [2e5, 4e5, 6e5, 5e5, 4.5e5, 4.2e5]
     ours = [2e5, 4e5, 5.7e5, 5.7e5, 5.6e5, 5.5e5]
-    assert udp.fall(loads, none) == pytest.approx(0.3)
-    assert udp.linear(loads, none, [1.0, 0.99, 0.9, 0.6, 0.2, 0.1]) == 0.99, "up to 480 kbit/s"
-    assert udp.least_gain(loads, none, ours) == pytest.approx(0.14), "at 800 of those above 600"
-    assert udp.spread_above(loads, ours) == pytest.approx(2 / 57), "600 to 3,000"
-    assert udp.at_the_knee(loads, none, ours) == pytest.approx(0.95)
-    assert udp.saturated(loads, none, ours) == pytest.approx(5.5 / 6 - 1)
+    assert PAPER.fall(loads, none) == pytest.approx(0.3)
+    assert PAPER.linear(loads, none, [1.0, 0.99, 0.9, 0.6, 0.2, 0.1]) == 0.99, "up to 480 kbit/s"
+    assert PAPER.least_gain(loads, none, ours) == pytest.approx(0.14), "at 800 of those above 600"
+    assert PAPER.spread_above(loads, ours) == pytest.approx(2 / 57), "600 to 3,000"
+    assert PAPER.at_the_knee(loads, none, ours) == pytest.approx(0.95)
+    assert PAPER.saturated(loads, none, ours) == pytest.approx(5.5 / 6 - 1)
     delay = [1.0, 1.04, 3.0, 9.0, 10.0, 10.5]
-    assert udp.spread_below(loads, none, delay) == pytest.approx(0.04 / 1.04), "up to 420 kbit/s"
-    assert udp.strays_below(loads, none, delay, [1.0, 0.8, 9.0, 9.0, 9.0, 9.0]) == pytest.approx(0.8 / 1.04 - 1)
-    assert udp.most_above(loads, none, delay, [9.0, 9.0, 9.0, 8.0, 10.0, 9.0]) == pytest.approx(0.0)
-    assert udp.last_two(loads, delay) == pytest.approx(0.05)
+    assert PAPER.spread_below(loads, none, delay) == pytest.approx(0.04 / 1.04), "up to 420 kbit/s"
+    assert PAPER.strays_below(loads, none, delay, [1.0, 0.8, 9.0, 9.0, 9.0, 9.0]) == pytest.approx(0.8 / 1.04 - 1)
+    assert PAPER.most_above(loads, none, delay, [9.0, 9.0, 9.0, 8.0, 10.0, 9.0]) == pytest.approx(0.0)
+    assert PAPER.last_two(loads, delay) == pytest.approx(0.05)
 
 
 def test_curves_are_read_seed_by_seed_with_their_axis() -> None:
@@ -196,17 +200,17 @@ def test_runs_that_do_not_pace_are_shared_with_misses_skipped() -> None:
 def test_losses_as_ns_2_writes_them_count_twice_with_rts() -> None:
     link = {"data_drops": 3, "ack_drops": 1}
     run = {"flows": [{"segments_sent": 100}], "links": [link], "overrides": ["radio.rts=always"]}
-    assert LOSS_MAC(cast(RunResult, run)) == 0.04
-    assert LOSS_MAC2(cast(RunResult, run)) == 0.08
-    assert LOSS_MAC2(cast(RunResult, {**run, "overrides": ["radio.rts=never"]})) == 0.04
+    assert PAPER.LOSS_MAC(cast(RunResult, run)) == 0.04
+    assert PAPER.LOSS_MAC2(cast(RunResult, run)) == 0.08
+    assert PAPER.LOSS_MAC2(cast(RunResult, {**run, "overrides": ["radio.rts=never"]})) == 0.04
 
 
 def test_windows() -> None:
-    assert window_at_one({"1": [1.0, 1.9, 2.0, 5.0]}) == 0.5
-    assert unevenness({"1": [100.0] * 80 + [2.0, 6.0] * 10}) == pytest.approx(0.5), "the first 20 s do not count"
-    assert unevenness({"1": [0.0] * 80 + [64.0, 500.0]}) == 0, "no more than 64 segments act"
-    assert correlation([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(1)
-    assert correlation([1.0, 1.0], [2.0, 4.0]) is None
+    assert PAPER.window_at_one({"1": [1.0, 1.9, 2.0, 5.0]}) == 0.5
+    assert PAPER.unevenness({"1": [100.0] * 80 + [2.0, 6.0] * 10}) == pytest.approx(0.5), "the first 20 s do not count"
+    assert PAPER.unevenness({"1": [0.0] * 80 + [64.0, 500.0]}) == 0, "no more than 64 segments act"
+    assert PAPER.correlated([], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(1)
+    assert PAPER.correlated([], [1.0, 1.0], [2.0, 4.0]) is None
 
 
 def hop_delays() -> RunResult:
@@ -228,16 +232,18 @@ def hop_delays() -> RunResult:
 
 def test_windows_of_the_estimate_and_where_packets_wait() -> None:
     run = hop_delays()
-    assert [ESTIMATE[window](run) for window in (BEFORE, DURING, AFTER)] == pytest.approx([0.006, 0.009, 0.006])
-    assert [DEPARTURES[window](run) for window in (BEFORE, DURING, AFTER)] == [100, 50, 100]
-    assert FOUR_HOPS(run) == pytest.approx(0), "4 x 1.5 ms"
-    assert (AT_MOST_FOUR(run), UNEVENNESS(run)) == pytest.approx((0.5, 0.05)), "of the source's row"
-    assert WAIT_AT_SOURCE(run) == pytest.approx(0.49)
+    assert [PAPER.ESTIMATE[window](run) for window in (PAPER.BEFORE, PAPER.DURING, PAPER.AFTER)] == pytest.approx(
+        [0.006, 0.009, 0.006]
+    )
+    assert [PAPER.DEPARTURES[window](run) for window in (PAPER.BEFORE, PAPER.DURING, PAPER.AFTER)] == [100, 50, 100]
+    assert PAPER.FOUR_HOPS(run) == pytest.approx(0), "4 x 1.5 ms"
+    assert (PAPER.AT_MOST_FOUR(run), PAPER.UNEVENNESS(run)) == pytest.approx((0.5, 0.05)), "of the source's row"
+    assert PAPER.WAIT_AT_SOURCE(run) == pytest.approx(0.49)
 
 
 def test_expiries_are_counted_a_second_and_node() -> None:
     run = cast(RunResult, {"relays": [{"llap_missed": 3}, {"llap_missed": 5}], "measured_s": 4.0})
-    assert MISSED(run) == 1
+    assert PAPER.MISSED(run) == 1
 
 
 def _outcome(name: str, runs: dict[tuple[str, str], list[dict[str, object]]]) -> Outcome:
@@ -276,7 +282,7 @@ def test_the_best_and_the_worst_alpha_are_chosen_on_runs_that_do_not_estimate_th
     runs: dict[tuple[str, str], list[dict[str, object]]] = {
         ("llap", alpha): [{"aggregate_goodput_bps": value} for value in values] for alpha, values in goodputs.items()
     }
-    measure = best_over_worst(of(GOODPUT, "llap"))
+    measure = PAPER.best_over_worst(of(GOODPUT, "llap"))
     assert measure.take(_outcome("llap-alpha", runs), AODV, "0.1") == [None, 1.0, None, 0.25]
     assert measure.take(_outcome("llap-alpha", {}), AODV, "0.1") == []
 
@@ -339,7 +345,10 @@ def test_what_rts_does_to_llap_is_asked_of_goodput_alone() -> None:
         flow = {"segments_sent": 1000, "retransmits": 0, "delivered_bytes": delivered}
         return {"flows": [flow], "links": [], "measured_s": 250.0}
 
-    runs = {("llap", rts): [run(best + seed) for seed in range(3)] for rts, best in ((OFF, 2_000), (ON, 1_000))}
+    runs = {
+        ("llap", rts): [run(best + seed) for seed in range(3)]
+        for rts, best in (("RTS/CTS off", 2_000), ("RTS/CTS on", 1_000))
+    }
     judgement = judge(claim, {"llap-table2": _outcome("llap-table2", runs)}, AODV)
     assert judgement is not None
     assert judgement.verdict is Verdict.HOLDS

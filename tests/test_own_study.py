@@ -12,7 +12,7 @@ from commanding import CHAIN, Cli
 from documents import ROOT
 from meshpace.keyed import KeyedFileError, read, written
 from meshpace.study import registry
-from meshpace.study.own import read_study
+from meshpace.study.written.own import read_study
 from test_bad_input import expect_refusal
 
 EXAMPLE = ROOT / "docs" / "examples" / "pacing-over-hops.toml"
@@ -184,7 +184,7 @@ def test_values_as_settings_read_them_back() -> None:
     assert [written(value) for value in (True, 2, 0.5, "2Mbps", "1", [1, "n2"])] == [
         "true", "2", "0.5", "2Mbps", '"1"', '[1, "n2"]',
     ]  # fmt: skip
-    assert written([{"from": "a", "on": True}]) == '[{"from" = "a", "on" = true}]'
+    assert written([{"from": "a", "on": True}]) == '[{from = "a", on = true}]'
 
 
 def test_a_study_on_several_machines_finds_its_scenario_beside_it(tmp_path: Path, mine: Path) -> None:

@@ -12,7 +12,7 @@ from meshpace.results import RunResult
 from meshpace.stats import estimate
 from meshpace.study.model import AODV, Cell, Effort
 from meshpace.study.outcome import Outcome
-from meshpace.study.pooled import by_seed, gain_of_quantile, pooled, pooled_cells, quantile, without
+from meshpace.study.pooled import by_seed, gain_of_quantile, pooled, pooled_points, quantile, without
 from meshpace.study.registry import STUDIES
 
 
@@ -81,7 +81,7 @@ def test_a_measure_takes_the_seeds_that_both_schemes_have() -> None:
 
 
 def test_cells_are_counted_where_something_holds() -> None:
-    measure = pooled_cells(0.5, "newreno-dynack", "tahoe", ("4 flows", "8 flows"), lambda gain: gain > 0)
+    measure = pooled_points(0.5, "newreno-dynack", "tahoe", ("4 flows", "8 flows"))
     assert measure.take(outcome(), AODV, "") == [0.5, 0.5, None]
 
 

@@ -13,7 +13,7 @@ from meshpace.engine import Job, resolve
 from meshpace.precedence import replaced
 from meshpace.study import registry
 from meshpace.study.model import Effort, ReplacedSchemeError
-from meshpace.study.own import read_study
+from meshpace.study.written.own import read_study
 from test_bad_input import expect_refusal
 
 SHARED = f'{CHAIN}scheme = "newreno"\n\n[[flow]]\nfrom = "n0"\nto = "n2"\n'

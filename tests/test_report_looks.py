@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from colour_vision import DEUTERANOPIA, PROTANOPIA, apart
-from meshpace.experiments.gap.figures import timed
 from meshpace.report import looks
 from meshpace.report.embedded import chart_json
 from meshpace.report.figures import appearance, views
@@ -21,7 +20,7 @@ from meshpace.report.sections import study_section
 from meshpace.report.templates import beside
 from meshpace.stats import Estimate
 from meshpace.study.executors import workers
-from meshpace.study.model import STATIC, Axis, Effort, Plan, Point, Study
+from meshpace.study.model import STATIC, Axis, Effort, Plan, Point, Study, timed
 from meshpace.study.outcome import load
 from meshpace.study.quantities import DELAY, GOODPUT, JAIN_1S
 from meshpace.study.runner import make, tasks

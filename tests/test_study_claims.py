@@ -8,9 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from meshpace.experiments.gap import table2
-from meshpace.experiments.gap.claims_text import within_the_threshold
-from meshpace.experiments.gap.claims_time import change, quickest, rate, second_share
 from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Verdict
 from meshpace.results import RunResult
@@ -34,7 +31,10 @@ from meshpace.study.quantities import DROPS, GOODPUT, LEAD
 from meshpace.study.rules import MUCH_FAIRER, NO_LOSS, Answer, Rule, order, up_to
 from meshpace.study.verdicts import CLAIMS, judge_all
 from meshpace.study.words import count, most, percent
+from papers import words
 from study_child import small
+
+GAP = words("gap")
 
 
 def synthetic(study: Study, goodput: Callable[[Cell, int], float | None], missing: bool = False) -> Outcome:
@@ -341,21 +341,21 @@ def test_table_2() -> None:
         {
             "from": a,
             "to": b,
-            "data_drops": table2.DATA.get((a, b), 0),
-            "ack_drops": table2.ACKS.get((a, b), 0),
+            "data_drops": GAP.DATA.get((a, b), 0),
+            "ack_drops": GAP.ACKS.get((a, b), 0),
             "collisions": 1,
         }
-        for a, b in dict.fromkeys([*table2.DATA, *table2.ACKS])
+        for a, b in dict.fromkeys([*GAP.DATA, *GAP.ACKS])
     ]
     flows = [{"timeouts": 10}, {"timeouts": 30}]
     run = cast(RunResult, {"links": links, "measured_s": 1000.0, "flows": flows})
-    assert table2.agreeing(run) == 20
-    assert table2.upward_share(run) == pytest.approx(529 / 722)
-    assert table2.ratio(("RL7", "RL8"), ("RL3", "RL4"))(run) == pytest.approx(141.5 / 12.5)
-    assert table2.timeouts_lead(run) == pytest.approx(0.5)
-    assert table2.collisions_lead(run) == 0
+    assert GAP.agreeing(run) == 20
+    assert GAP.upward_share(run) == pytest.approx(529 / 722)
+    assert GAP.drops_ratio(("RL7", "RL8"), ("RL3", "RL4"))(run) == pytest.approx(141.5 / 12.5)
+    assert GAP.timeouts_lead(run) == pytest.approx(0.5)
+    assert GAP.collisions_lead(run) == 0
     shorter = cast(RunResult, {**run, "measured_s": 2000.0})
-    assert table2.agreeing(shorter) == 7, "half of each: only those within 15 agree"
+    assert GAP.agreeing(shorter) == 7, "half of each: only those within 15 agree"
 
 
 def test_spearman() -> None:
@@ -378,15 +378,15 @@ def test_what_is_read_off_the_seconds() -> None:
         {range(130): 50.0, range(130, 134): 60.0, range(134, 162): 100.0, range(162, 300): 60.0},
         {range(130): 50.0}, {range(162, 300): 40.0},
     )  # fmt: skip
-    assert second_share(20, 130)(run) == pytest.approx(0.5)
-    assert second_share(170, 300)(run) == pytest.approx(0.4)
-    assert rate(140, 160)(run) == pytest.approx(100.0)
-    assert change(run) == pytest.approx(1.0)
-    assert quickest(130, rate)(run) == pytest.approx(100.0)
-    assert quickest(160, second_share)(run) == pytest.approx(0.4)
-    assert quickest(150, second_share)(run) == 0.0
+    assert GAP.second_share(20, 130)(run) == pytest.approx(0.5)
+    assert GAP.second_share(170, 300)(run) == pytest.approx(0.4)
+    assert GAP.rate(140, 160)(run) == pytest.approx(100.0)
+    assert GAP.change_when_alone(run) == pytest.approx(1.0)
+    assert GAP.quickest(130, GAP.rate)(run) == pytest.approx(100.0)
+    assert GAP.quickest(160, GAP.second_share)(run) == pytest.approx(0.4)
+    assert GAP.quickest(150, GAP.second_share)(run) == 0.0
     ahead = {"1": [100.0] * 60 + [130.0] * 30, "2": [100.0] * 60 + [70.0] * 30}
-    assert within_the_threshold(ahead) == pytest.approx(0.5)
+    assert GAP.within_the_threshold(ahead) == pytest.approx(0.5)
 
 
 def test_quantities_of_links_and_flows() -> None:

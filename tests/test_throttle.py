@@ -1,4 +1,4 @@
-"""Ingress throttling's studies: unfairness, load, windows, and what compares flows with flows alone."""
+"""Ingress throttling's studies: PAPER.unfairness, load, windows, and what compares flows with flows alone."""
 
 from __future__ import annotations
 
@@ -8,21 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from meshpace.experiments.throttle.figures import CUSTOM, FLOWS_OF_STRIPS
-from meshpace.experiments.throttle.load import of_run
-from meshpace.experiments.throttle.measures import STRIPS, farthest_flow, flows_of, hops_of, is_strip, part_of_means
-from meshpace.experiments.throttle.quantities import LOST, QUEUED, RELAYED, RELAYED_ONCE
-from meshpace.experiments.throttle.shares import least_ratio, mean_ratio, part_captured, spread, unfairness
-from meshpace.experiments.throttle.strip import window
-from meshpace.experiments.throttle.tables import (
-    alpha,
-    critical,
-    determination,
-    exponential,
-    hyperbola,
-    line,
-    load_ratio,
-)
 from meshpace.report.model import Verdict
 from meshpace.results import RunResult
 from meshpace.study import registry
@@ -30,6 +15,23 @@ from meshpace.study.claims import judge
 from meshpace.study.model import STATIC, Cell, Effort
 from meshpace.study.outcome import Outcome
 from meshpace.study.verdicts import CLAIMS
+from meshpace.throttle.load import of_run
+from meshpace.throttle.strip import window
+from papers import words
+
+PAPER = words("throttle")
+CUSTOM = "window 3h/2"
+STRIPS = tuple(f"3 hops, {flows} flows" for flows in range(2, 10))
+
+
+def is_strip(label: str) -> bool:
+    """Whether several flows run at a point of a family."""
+    return label.endswith("flows")
+
+
+def hops_of(label: str) -> int:
+    """Of ``3 hops, 5 flows``."""
+    return int(label.split(maxsplit=1)[0])
 
 
 def test_windows_are_three_halves_of_the_hops() -> None:
@@ -39,19 +41,19 @@ def test_windows_are_three_halves_of_the_hops() -> None:
 def test_unfairness_and_its_parts() -> None:
     """Docs/experiments/ingress-throttling.md, section 1: what u is where it is known."""
     ideal = [1e5] * 9
-    assert unfairness(ideal, ideal) == 0
-    assert unfairness([0.8e5] * 9, ideal) == pytest.approx(0.2)
-    assert unfairness([0.0] * 9, ideal) == 1
-    assert unfairness([9e5, *[0.0] * 8], ideal) == pytest.approx(2.828, abs=1e-3)
+    assert PAPER.unfairness(ideal, ideal) == 0
+    assert PAPER.unfairness([0.8e5] * 9, ideal) == pytest.approx(0.2)
+    assert PAPER.unfairness([0.0] * 9, ideal) == 1
+    assert PAPER.unfairness([9e5, *[0.0] * 8], ideal) == pytest.approx(2.828, abs=1e-3)
     actual = [0.7e5, 1.1e5, 0.9e5]
-    u, m, s = (take(actual, [1e5] * 3) for take in (unfairness, mean_ratio, spread))
+    u, m, s = (take(actual, [1e5] * 3) for take in (PAPER.unfairness, PAPER.mean_ratio, PAPER.spread))
     assert u is not None
     assert m is not None
     assert s is not None
     assert u**2 == pytest.approx((1 - m) ** 2 + s**2)
-    assert least_ratio(actual, [1e5] * 3) == pytest.approx(0.7)
+    assert PAPER.least_ratio(actual, [1e5] * 3) == pytest.approx(0.7)
     # reference/osipov_three.csv, windows 2, 3, 4, RTS off: X_act/X_opt 0.60, 0.95, 1.47, u 0.366.
-    assert unfairness([209.1, 167.9, 175.7], [1040 / 3, 531.8 / 3, 357.7 / 3]) == pytest.approx(0.366, abs=1e-3)
+    assert PAPER.unfairness([209.1, 167.9, 175.7], [1040 / 3, 531.8 / 3, 357.7 / 3]) == pytest.approx(0.366, abs=1e-3)
 
 
 def test_flows_alone_that_a_claim_compares_with_are_run_by_its_quick_plans() -> None:
@@ -88,8 +90,8 @@ def test_relays_are_held_against_the_source_hop_by_hop() -> None:
     sent = {"n0": (20, 10), "n1": (15, 10), "n2": (10, 10), "n3": (0, 0)}
     load = [{"node": node, "data": packets(*counts), "ack": packets(0, 0)} for node, counts in sent.items()]
     run = cast(RunResult, {"flows": [{"from": "n0", "hops": 3, "load": load}]})
-    assert RELAYED.take(run) == pytest.approx(45 / 60)
-    assert RELAYED_ONCE.take(run) == 1
+    assert PAPER.RELAYED.take(run) == pytest.approx(45 / 60)
+    assert PAPER.RELAYED_ONCE.take(run) == 1
 
 
 def test_what_waits_is_the_flows_own_at_its_source() -> None:
@@ -98,16 +100,16 @@ def test_what_waits_is_the_flows_own_at_its_source() -> None:
     relay = [{"id": "1", "data_mean": 9.0}]
     rows = [{"node": "n1", "flows": relay}, {"node": "n0", "flows": source}]
     run = cast(RunResult, {"flows": flows, "queues": rows})
-    assert [of_flow(run) for of_flow in QUEUED] == [0.5, 1.25, 2.5]
+    assert [of_flow(run) for of_flow in PAPER.QUEUED] == [0.5, 1.25, 2.5]
     alone = cast(RunResult, {"flows": flows[:1], "queues": rows})
-    assert [of_flow(alone) for of_flow in QUEUED] == [0.5, None, None]
-    assert QUEUED[0](cast(RunResult, {"flows": flows})) is None, "nobody asked"
+    assert [of_flow(alone) for of_flow in PAPER.QUEUED] == [0.5, None, None]
+    assert PAPER.QUEUED[0](cast(RunResult, {"flows": flows})) is None, "nobody asked"
 
 
 def test_losses_are_those_of_data_and_acknowledgements_for_each_segment_sent() -> None:
     link = {"data_drops": 1, "ack_drops": 2, "queue_drops": 3}
     run = cast(RunResult, {"flows": [{"segments_sent": 40}, {"segments_sent": 60}], "links": [link, link]})
-    assert LOST.take(run) == pytest.approx(0.12)
+    assert PAPER.LOST.take(run) == pytest.approx(0.12)
 
 
 Goodputs = Callable[[Cell], list[float]]
@@ -178,7 +180,7 @@ def test_flows_are_compared_with_what_they_get_alone() -> None:
     family = outcome("throttle-family-plain", captured)
     for label in ("3 hops, 5 flows", "9 hops, 2 flows"):
         n = int(label.split()[2])
-        values = STRIPS.of(unfairness, "newreno").take(family, STATIC, label)
+        values = PAPER.shares(PAPER.unfairness, "newreno", ("same_length",)).take(family, STATIC, label)
         assert values == pytest.approx([(n - 1) ** 0.5] * len(values), rel=2e-3)
 
 
@@ -213,7 +215,7 @@ def test_the_flow_that_is_farthest_from_its_ideal_is_found_by_its_mean() -> None
         each = [360 / flows] * flows
         return [*each[:-1], each[-1] - 4] if flows == 5 else each
 
-    values = farthest_flow(STRIPS, "throttle", is_strip, flows_of).take(
+    values = PAPER.farthest_flow("throttle", ("same_length",), STRIPS).take(
         outcome("throttle-three-hops", goodputs), STATIC, ""
     )
     known = [value for value in values if value is not None]
@@ -224,16 +226,16 @@ def test_the_flow_that_is_farthest_from_its_ideal_is_found_by_its_mean() -> None
 def test_laws_are_told_apart() -> None:
     places = list(range(2, 10))
     falls = [1 + 0.9 * math.exp(-0.4 * n) for n in places]
-    assert determination(falls, exponential(places, falls)) == pytest.approx(1)
-    assert determination(falls, hyperbola(places, falls)) < 0.99
+    assert PAPER.determination(falls, PAPER.exponential(places, falls)) == pytest.approx(1)
+    assert PAPER.determination(falls, PAPER.hyperbola(places, falls)) < 0.99
     slope = [2 - 0.1 * n for n in places]
-    assert line(places, slope) == pytest.approx(slope)
+    assert PAPER.line(places, slope) == pytest.approx(slope)
 
 
 def test_the_tables_that_ship_are_those_of_the_engine() -> None:
-    assert critical(3) == pytest.approx(1.2268e6, rel=1e-3)
-    assert alpha(3, 2) > alpha(3, 9) > 1
-    assert all(abs(load_ratio(3, n) - 1) <= 0.01 for n in FLOWS_OF_STRIPS)
+    assert PAPER.critical(3) == pytest.approx(1.2268e6, rel=1e-3)
+    assert PAPER.alpha(3, 2) > PAPER.alpha(3, 9) > 1
+    assert all(abs(PAPER.load_ratio(3, n) - 1) <= 0.01 for n in PAPER.FLOWS)
 
 
 def test_capture_is_counted_by_points_with_means_over_seeds() -> None:
@@ -250,9 +252,8 @@ def test_capture_is_counted_by_points_with_means_over_seeds() -> None:
     }  # fmt: skip
     study = next(study for study in registry.STUDIES if study.name == "throttle-family-plain")
     results = {Cell(STATIC, "newreno", label): found for label, found in made.items()}
-    captured = part_of_means(
-        STRIPS.of(least_ratio, "newreno"), lambda label: label in made and is_strip(label), lambda least: least <= 0.2
-    )
+    least = PAPER.shares(PAPER.least_ratio, "newreno", ("same_length",))
+    captured = PAPER.part_of_means(least, tuple(filter(is_strip, made)), "<= 0.2")
     found = captured.take(Outcome(study, Effort.QUICK, {}, results), STATIC, "")
     assert math.fsum(value or 0.0 for value in found) / len(found) == pytest.approx(1 / 3), "0.4 in the mean is none"
-    assert part_captured(weak, [2e5] * 5) == pytest.approx(0.2)
+    assert PAPER.part_captured(weak, [2e5] * 5) == pytest.approx(0.2)

@@ -10,7 +10,6 @@ import pytest
 
 from meshpace.emulation.record import EmulationError
 from meshpace.engine import Job, complaints, resolve, run_many
-from meshpace.experiments.twin import CONTROLS, kernel, twin
 from meshpace.study import emulated, registry
 from meshpace.study.model import Effort
 from meshpace.study.record import key_of, of_result, question_of, simulate
@@ -18,6 +17,7 @@ from meshpace.study.runner import tasks
 from meshpace.study.store import Store
 
 (TWIN,) = registry.find(["twin"])
+CONTROLS = ("reno", "cubic")
 
 
 def jobs(scheme: str) -> dict[str, Job]:
@@ -27,7 +27,7 @@ def jobs(scheme: str) -> dict[str, Job]:
 
 @pytest.mark.parametrize("control", CONTROLS)
 def test_a_kernel_s_runs_have_hosts_and_its_twin_s_have_a_flow(control: str) -> None:
-    real, simulated = jobs(kernel(control)), jobs(twin(control))
+    real, simulated = jobs(f"kernel-{control}"), jobs(f"twin-{control}")
     assert list(real) == list(simulated) == [str(hops) for hops in range(1, 9)]
     for hops in real:
         assert not complaints(real[hops])

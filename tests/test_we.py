@@ -11,27 +11,15 @@ import pytest
 
 from commanding import taken
 from meshpace import engine
-from meshpace.experiments.we.claims_utility import adjusted_at, tcp_share, we_by_tcp
-from meshpace.experiments.we.quantities import (
-    DATA_AIRTIME_S,
-    FLOW_DELAY,
-    FORWARDED,
-    LOSS,
-    PACKET_DELAY,
-    QUEUES,
-    RECEIVED,
-    USE,
-    WE_DROPS,
-    spread_difference,
-    throughput_of_the_tool,
-    variation,
-)
 from meshpace.results import RunResult
 from meshpace.study import registry
 from meshpace.study.claims import judge
 from meshpace.study.model import AS_IS, DSDV, STATIC, Cell, Effort, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.verdicts import CLAIMS
+from papers import words
+
+PAPER = words("we")
 
 STUDIES = {study.name: study for study in registry.STUDIES if study.paper == "we-tcp-ap"}
 CATALOGUE = Path(__file__).resolve().parent.parent / "docs" / "experiments" / "we-tcp-ap.md"
@@ -192,15 +180,15 @@ def test_packets_count_by_flow_and_a_flow_without_any_says_nothing_of_delay() ->
     )
     link = {"airtime_s": 1.0, "retry_drops": 3, "queue_drops": 2}
     run = run_of(*flows, links=(link,))
-    assert RECEIVED(run) == pytest.approx(10.0)
-    assert PACKET_DELAY(run) == pytest.approx(1.1)
-    assert LOSS(run) == pytest.approx(0.2)
-    assert WE_DROPS(run) == pytest.approx(0.04)
-    assert USE(run) == pytest.approx((90 * 2 + 10 * 3) * DATA_AIRTIME_S)
-    assert pytest.approx(1307.6e-6, abs=1e-7) == DATA_AIRTIME_S
+    assert PAPER.RECEIVED(run) == pytest.approx(10.0)
+    assert PAPER.PACKET_DELAY(run) == pytest.approx(1.1)
+    assert PAPER.LOSS(run) == pytest.approx(0.2)
+    assert PAPER.WE_DROPS(run) == pytest.approx(0.04)
+    assert PAPER.USE(run) == pytest.approx((90 * 2 + 10 * 3) * PAPER.DATA_AIRTIME_S)
+    assert pytest.approx(1307.6e-6, abs=1e-7) == PAPER.DATA_AIRTIME_S
     empty = run_of({})
-    assert (PACKET_DELAY(empty), LOSS(empty), USE(empty), WE_DROPS(empty)) == (None,) * 4
-    assert RECEIVED(empty) == 0
+    assert (PAPER.PACKET_DELAY(empty), PAPER.LOSS(empty), PAPER.USE(empty), PAPER.WE_DROPS(empty)) == (None,) * 4
+    assert PAPER.RECEIVED(empty) == 0
 
 
 def test_a_mean_of_flows_means_and_what_the_first_middle_node_forwards() -> None:
@@ -209,47 +197,47 @@ def test_a_mean_of_flows_means_and_what_the_first_middle_node_forwards() -> None
         return {"scheme": scheme, "delay_mean_s": delay, "load": load}
 
     run = run_of(flow("newreno", 1.0, M1=40, M2=7), flow("newreno", None), flow("we-tcp-ap", 2.0, M2=9, M1=30))
-    assert FORWARDED(run) == pytest.approx(0.75)
-    assert FLOW_DELAY(run) == pytest.approx(1.5)
-    assert FORWARDED(run_of(flow("we-tcp-ap", None, M1=3))) is None
+    assert PAPER.FORWARDED(run) == pytest.approx(0.75)
+    assert PAPER.FLOW_DELAY(run) == pytest.approx(1.5)
+    assert PAPER.FORWARDED(run_of(flow("we-tcp-ap", None, M1=3))) is None
 
 
 def test_what_waits_is_the_mean_over_nodes_and_time() -> None:
     run = run_of({})
-    assert QUEUES(run) is None
+    assert PAPER.QUEUES(run) is None
     run["queues"] = [
         {"node": node, "packets_mean": mean, "packets_max": 9, "flows": []}
         for node, mean in (("a", 1.0), ("b", 4.0), ("c", None))
     ]
-    assert QUEUES(run) == pytest.approx(2.5)
+    assert PAPER.QUEUES(run) == pytest.approx(2.5)
 
 
 def test_the_tool_keeps_the_throughput_of_a_flow_that_dies_early() -> None:
     early, steady, never = [4.0, 4.0, 0.0, 0.0], [2.0] * 4, [0.0] * 4
-    assert throughput_of_the_tool({"1": early, "2": steady}) == 3.0
-    assert throughput_of_the_tool({"1": early, "2": never}) == 2.0
-    assert throughput_of_the_tool({}) is None
+    assert PAPER.throughput_of_the_tool({"1": early, "2": steady}) == 3.0
+    assert PAPER.throughput_of_the_tool({"1": early, "2": never}) == 2.0
+    assert PAPER.throughput_of_the_tool({}) is None
 
 
 def test_variation_is_over_windows_of_ten_seconds() -> None:
-    assert variation({"1": [1.0, 3.0] * 10, "2": [0.0] * 20}) == 0
-    assert variation({"1": [1.0] * 10 + [3.0] * 10 + [9.0] * 5}) == pytest.approx(2**0.5 / 2)
-    assert variation({"1": [1.0] * 15}) is None
-    assert variation({"1": [0.0] * 20}) is None
+    assert PAPER.variation({"1": [1.0, 3.0] * 10, "2": [0.0] * 20}) == 0
+    assert PAPER.variation({"1": [1.0] * 10 + [3.0] * 10 + [9.0] * 5}) == pytest.approx(2**0.5 / 2)
+    assert PAPER.variation({"1": [1.0] * 15}) is None
+    assert PAPER.variation({"1": [0.0] * 20}) is None
 
 
 def test_variation_over_seeds_is_of_one_less_the_other() -> None:
-    assert spread_difference([(1.0, 2.0), (3.0, 2.0)]) == pytest.approx(2**0.5 / 2)
-    assert spread_difference([(0.0, 1.0), (0.0, 3.0)]) == pytest.approx(-(2**0.5) / 2)
+    assert PAPER.spread_difference([(1.0, 2.0), (3.0, 2.0)]) == pytest.approx(2**0.5 / 2)
+    assert PAPER.spread_difference([(0.0, 1.0), (0.0, 3.0)]) == pytest.approx(-(2**0.5) / 2)
 
 
 def test_classes_of_the_utility_test() -> None:
     tcp = [[3.0] * 20 + [1.0] * 100, [3.0] * 20 + [1.0] * 100]
     we = [[1.0] * 120, [1.0] * 20 + [2.0] * 100]
     bins = {str(index): flow for index, flow in enumerate([*tcp, *we], start=1)}
-    assert tcp_share(0, 20)(bins) == pytest.approx(0.75)
-    assert we_by_tcp(bins) == pytest.approx(1.5)
+    assert PAPER.tcp_share(0, 20)(bins) == pytest.approx(0.75)
+    assert PAPER.we_by_tcp(bins) == pytest.approx(1.5)
     # Means: (120 + 2 t) and (40 + 3 t) after 20 + t seconds; within 20 % from 40 + 3 t = 0.8 (120 + 2 t) on.
-    assert adjusted_at(bins) == 60
-    assert adjusted_at({"1": [1.0] * 9, "2": [0.0] * 9}) == 9
-    assert tcp_share(0, 5)({"1": [0.0] * 9, "2": [0.0] * 9}) is None
+    assert PAPER.adjusted_at(bins) == 60
+    assert PAPER.adjusted_at({"1": [1.0] * 9, "2": [0.0] * 9}) == 9
+    assert PAPER.tcp_share(0, 5)({"1": [0.0] * 9, "2": [0.0] * 9}) is None

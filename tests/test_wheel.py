@@ -68,6 +68,8 @@ def test_one_wheel_fits_every_python_and_glibc_since() -> None:
     with zipfile.ZipFile(WHEEL) as content:
         names = set(content.namelist())
     assert {f"meshpace/scenarios/{file.name}" for file in (ROOT / "scenarios").glob("*.toml")} <= names
+    papers = [file for kind in ("*.toml", "*.py") for file in (ROOT / "papers").glob(f"*/{kind}")]
+    assert {f"meshpace/{file.relative_to(ROOT)}" for file in papers} <= names
     assert "meshpace/_engine.abi3.so" in names
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import itertools
 import json
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -17,6 +19,7 @@ _T = TypeVar("_T")
 _KEY = re.compile(
     r"""\s*(?P<key>(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"\n]*"))*)\s*="""
 )
+_SEVERAL = re.compile(r"\d-\d|,")
 _TABLE = re.compile(r"\s*(?P<open>\[\[?)\s*(?P<path>[^\[\]#]+?)\s*\]\]?\s*(?:#.*)?$")
 
 
@@ -31,15 +34,22 @@ def written(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_inside, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{json.dumps(key)} = {_inside(one)}' for key, one in value.items())}}}"
-    text = str(value)
-    if not isinstance(value, str):
-        return text
+        return f"{{{', '.join(f'{_key(key)} = {_inside(one)}' for key, one in value.items())}}}"
+    return _plain(value) if isinstance(value, str) else str(value)
+
+
+@functools.cache
+def _plain(text: str) -> str:
+    """A text, in quotes if TOML would read it as something else."""
     try:
         tomllib.loads(f"x = {text}")
     except tomllib.TOMLDecodeError:
         return text
     return json.dumps(text)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
 
 
 def _inside(value: object) -> str:
@@ -49,7 +59,7 @@ def _inside(value: object) -> str:
 class Keys:
     """A table of a file. What is not asked for until :meth:`done` is an unknown key."""
 
-    def __init__(self, data: dict[str, Any], path: str, file: Path, lines: dict[str, int]) -> None:
+    def __init__(self, data: dict[str, Any], path: str, file: Path, lines: Mapping[str, int]) -> None:
         self.path, self.file = path, file
         self._data, self._lines = data, lines
         self._asked: dict[str, None] = {}
@@ -57,6 +67,22 @@ class Keys:
     def __contains__(self, key: str) -> bool:
         self._asked[key] = None
         return key in self._data
+
+    def names(self) -> tuple[str, ...]:
+        """All of them, in their order."""
+        return tuple(self._data)
+
+    def raw(self, key: str) -> Any:
+        """What stands there, of whatever kind; None if nothing does."""
+        return self._data[key] if key in self else None
+
+    def but(self, data: dict[str, Any], path: str | None = None) -> Keys:
+        """The same place of the file with other values: of a family's member, or with what is said for several."""
+        return Keys(data, self.path if path is None else path, self.file, self._lines)
+
+    def everything(self) -> dict[str, Any]:
+        """All keys with their values, as they stand there."""
+        return self._data
 
     def fail(self, key: str, found: object, allowed: str) -> NoReturn:
         """Ends with a message about one of its keys.
@@ -130,9 +156,12 @@ class Keys:
         return found
 
     def settings(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Keys of a scenario with values: ``{ "topology.hops" = 4, radio.rate = "2Mbps" }``."""
+        """Keys of a scenario with values: ``{ "topology.hops" = 4, radio.rate = "2Mbps" }``.
+
+        One key may stand for several: ``flow.0-3.rate``, ``scheme.newreno,tcp-ap.rto_min``.
+        """
         value = self._take(key, dict, 'keys of the scenario with values: { "topology.hops" = 4 }', {})
-        return tuple(_flat(value))
+        return tuple((each, one) for path, one in _flat(value) for each in several(path))
 
     def table(self, key: str) -> Keys:
         """A table, empty if it does not stand there."""
@@ -145,14 +174,22 @@ class Keys:
             self.fail(key, _shown(value), f"tables [[{self._place(key)}]]")
         return [Keys(one, f"{self._place(key)}[{at}]", self.file, self._lines) for at, one in enumerate(value)]
 
-    def done(self) -> None:
-        """Nothing else may stand there.
+    def used(self, key: str) -> bool:
+        """Whether it stands there and was asked for."""
+        return key in self._data and key in self._asked
+
+    def known(self) -> list[str]:
+        """What was asked for so far, whether it stands there or not."""
+        return list(self._asked)
+
+    def done(self, besides: Sequence[str] = ()) -> None:
+        """Nothing else may stand there but ``besides``.
 
         Raises:
             KeyedFileError: something does.
         """
         for key in self._data:
-            if key not in self._asked:
+            if key not in self._asked and key not in besides:
                 self.fail(key, "an unknown key", near(key, list(self._asked)))
 
 
@@ -175,7 +212,7 @@ def read(path: Path) -> Keys:
     except tomllib.TOMLDecodeError as error:
         line = found[1] if (found := re.search(r"at line (\d+)", str(error))) else "1"
         raise KeyedFileError(f"{path}:{line}: found what is no TOML: {error}; allowed: TOML") from None
-    return Keys(data, "", path, _lines(text))
+    return Keys(data, "", path, lines_of(text))
 
 
 def near(word: str, among: Sequence[str]) -> str:
@@ -185,7 +222,7 @@ def near(word: str, among: Sequence[str]) -> str:
     return f"{listed} (did you mean {close[0]}?)" if close else listed
 
 
-def _lines(text: str) -> dict[str, int]:
+def lines_of(text: str) -> dict[str, int]:
     """Where keys and tables stand, by path. A line of a multi-line value that looks like a key adds a path too many."""
     found: dict[str, int] = {}
     counts: dict[str, int] = {}
@@ -226,6 +263,19 @@ def _flat(value: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
             yield from _flat(one, path)
         else:
             yield path, written(one)
+
+
+def several(path: str) -> Iterator[str]:
+    """The keys that one stands for: each number of a range, each name of a list."""
+    if not _SEVERAL.search(path):
+        return iter((path,))
+    parts = []
+    for part in path.split("."):
+        if numbers := re.fullmatch(r"(\d+)-(\d+)", part):
+            parts.append([str(number) for number in range(int(numbers[1]), int(numbers[2]) + 1)])
+        else:
+            parts.append(part.split(","))
+    return (".".join(each) for each in itertools.product(*parts))
 
 
 def _shown(value: object) -> str:

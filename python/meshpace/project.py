@@ -24,6 +24,16 @@ def scenario_directory() -> Path:
     return carried if carried.is_dir() and not (_ROOT / "scenarios").is_dir() else _folder("scenarios")
 
 
+def paper_directory() -> Path:
+    """The folder with one folder a paper, its studies and claims: the checkout's, else the wheel's.
+
+    Raises:
+        MissingFilesError: if it is not there.
+    """
+    carried = _PACKAGE / "papers"
+    return carried if carried.is_dir() and not (_ROOT / "papers").is_dir() else _folder("papers")
+
+
 def validation_directory() -> Path:
     """The folder with the scenarios that only a validation runs.
 

@@ -10,7 +10,11 @@ from pathlib import Path
 
 from meshpace.cli.failure import InputError
 from meshpace.cli.terminal import console
-from meshpace.experiments.throttle.calibrate import (
+from meshpace.files import replacing
+from meshpace.study.executors import workers
+from meshpace.study.record import running
+from meshpace.study.store import Store
+from meshpace.throttle.calibrate import (
     FIRST_SEED,
     Hands,
     Place,
@@ -19,10 +23,6 @@ from meshpace.experiments.throttle.calibrate import (
     critical,
     critical_table,
 )
-from meshpace.files import replacing
-from meshpace.study.executors import workers
-from meshpace.study.record import running
-from meshpace.study.store import Store
 
 WARMUP_S = 12
 """Osipov and Tschudin 2005."""

@@ -15,7 +15,7 @@ Store = Annotated[Path, Option(metavar="DIR", help="Where results are kept.")]
 @reports_failure
 def list_studies(json: Annotated[bool, Option("--json", help="As one JSON object.")] = False) -> None:
     """List the studies."""
-    from meshpace.study.command import print_studies
+    from meshpace.study.listing import print_studies
 
     print_studies(json)
 
@@ -81,8 +81,26 @@ def table(
     print_tables(names, Effort.FULL if full else Effort.QUICK, store)
 
 
+@reports_failure
+def claims(
+    names: Annotated[
+        list[str], Argument(metavar="NAME", help="Studies, beginnings of names (gap), files (mine.toml).")
+    ],
+    write: Annotated[
+        Path | None, Option(metavar="DIR", help="Put their papers' tables at the end of the catalogues in this folder.")
+    ] = None,
+) -> None:
+    """Print what is printed and what is asked, claim by claim, as a Markdown table."""
+    from meshpace.study.stated import print_claims, write_claims
+
+    if write is not None:
+        write_claims(names, write)
+    else:
+        print_claims(names)
+
+
 GROUP = Group(
     "study",
     "Run the papers' experiments figure by figure and judge their claims.",
-    {"list": list_studies, "run": run, "decide": decide, "table": table},
+    {"list": list_studies, "run": run, "decide": decide, "table": table, "claims": claims},
 )

@@ -6,7 +6,6 @@ and 0.41 downward) that no demo could decide the headlines there: the studies of
 
 from __future__ import annotations
 
-from meshpace.experiments.gap.figures import CASES
 from meshpace.study.model import AODV, NO_AXIS, STATIC, Axis, Plan, Point, Settings, Study
 from meshpace.study.quantities import (
     DELAY,
@@ -19,6 +18,8 @@ from meshpace.study.quantities import (
     TIMEOUTS,
 )
 
+CASES = {"up": "wireless to wired", "down": "wired to wireless", "mix": "each way"}
+"""Directions of the flows, in words."""
 SCHEMES = ("newreno", "tcp-ap", "tcp-gap")
 CONDITIONS = (AODV, STATIC)
 HOPS = (1, 2, 3, 4, 6, 8)

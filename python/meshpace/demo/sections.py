@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from meshpace.cli.tables import show
-from meshpace.demo.plan import CONDITIONS, SCHEMES
-from meshpace.experiments.gap.figures import CASES
+from meshpace.demo.plan import CASES, CONDITIONS, SCHEMES
 from meshpace.report.figures import command
 from meshpace.report.model import Chart, Claim, Download, Section, Series, Table, View
 from meshpace.report.sections import downloads, drawn

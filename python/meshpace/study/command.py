@@ -1,4 +1,4 @@
-"""``meshpace study list``, ``meshpace study run`` and ``meshpace study decide``."""
+"""``meshpace study run`` and ``meshpace study decide``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich import box
 from rich.console import Console
-from rich.table import Table as Grid
 
 from meshpace.cli.terminal import console
 from meshpace.cli.verdicts import print_verdicts
@@ -36,32 +34,13 @@ class NothingHeldError(MendableError):
     """The store has nothing to go on with."""
 
 
-def print_studies(as_json: bool) -> None:
-    """One row a study, then the beginnings of names that stand for several."""
-    if as_json:
-        print(json.dumps({"schema": 1, "studies": [_described(study) for study in registry.STUDIES]}))
-        return
-    terminal = console()
-    table = Grid(box=box.SIMPLE_HEAD)
-    table.add_column("study", no_wrap=True)
-    table.add_column("figures")
-    table.add_column("what it shows")
-    for heading in ("claims", "runs\nquick", "runs\nfull"):
-        table.add_column(heading, justify="right")
-    for study in registry.STUDIES:
-        runs = (f"{study.runs(effort):,}" for effort in Effort)
-        table.add_row(study.name, ", ".join(study.figures), study.shows, str(len(_claims(study)) or ""), *runs)
-    terminal.print(table)
-    groups = (f"{name} ({count})" for name, count in registry.groups().items())
-    terminal.print(f"Groups: {', '.join(groups)}", highlight=False)
-
-
 def _claims(study: Study) -> list[str]:
     """The claims that are told with it."""
     return [claim.id for claim in CLAIMS if claim.study == study.name]
 
 
-def _described(study: Study) -> dict[str, object]:
+def described(study: Study) -> dict[str, object]:
+    """What ``meshpace study list --json`` says of a study."""
     return {
         "name": study.name,
         "title": study.title,

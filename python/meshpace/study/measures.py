@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from meshpace.study.model import Cell, Condition
@@ -94,13 +94,40 @@ def _two(quantity: Quantity, scheme: str, over: str, compare: Callable[[float, f
     return Measure((over, scheme), take, quantity)
 
 
-def compared(one: Measure, other: Measure, compare: Callable[[float, float], float | None]) -> Measure:
+def relative(quantity: Quantity, scheme: str, over: str = "newreno") -> Measure:
+    """R - 1, R the ratio of two means: by seed the paired difference over the mean of ``over``.
+
+    A mean of ratios would let single runs in which ``over`` collapsed speak for all.
+    """
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        ours, theirs = (outcome.values(Cell(condition, name, point), quantity) for name in (scheme, over))
+        return less_over_mean(ours, theirs)
+
+    return Measure((over, scheme), take, quantity)
+
+
+def less_over_mean(ours: Values, theirs: Values) -> Values:
+    """By seed the difference over the mean of the second."""
+    known = [value for value in theirs if value is not None]
+    middle = math.fsum(known) / len(known) if known else None
+    if not middle:
+        return [None] * len(ours)
+    return [None if a is None or b is None else (a - b) / middle for a, b in zip(ours, theirs, strict=False)]
+
+
+def ratio(quantity: Quantity, scheme: str, over: str) -> Measure:
+    """One scheme's number by another's, paired by seed."""
+    return compared(of(quantity, scheme), of(quantity, over), lambda a, b: a / b if b else None)
+
+
+def compared(of: Measure, than: Measure, compare: Callable[[float, float], float | None]) -> Measure:
     """A number against another one at the same point, paired by seed."""
 
     def take(outcome: Outcome, condition: Condition, point: str) -> Values:
-        return paired(one.take(outcome, condition, point), other.take(outcome, condition, point), compare)
+        return paired(of.take(outcome, condition, point), than.take(outcome, condition, point), compare)
 
-    return Measure(tuple(dict.fromkeys((*other.schemes, *one.schemes))), take, one.quantity)
+    return Measure(tuple(dict.fromkeys((*than.schemes, *of.schemes))), take, of.quantity)
 
 
 def paired(a: Values, b: Values, compare: Callable[[float, float], float | None]) -> Values:
@@ -122,6 +149,11 @@ def from_series(
     return Measure((scheme,), by_seed)
 
 
+def series(read: Callable[[dict[str, list[float]]], float | None], scheme: str, kind: str = "goodput_bps") -> Measure:
+    """As :func:`from_series`, with the kind of the series as a text: ``goodput_bps`` or ``cwnd``."""
+    return from_series(read, scheme, "cwnd" if kind == "cwnd" else "goodput_bps")
+
+
 def median(measure: Measure) -> Measure:
     """The same number, the median of which is asked for."""
     return replace(measure, median=True)
@@ -138,7 +170,13 @@ def greatest(measure: Measure) -> Measure:
     return replace(measure, take=take)
 
 
-def _along(measure: Measure, points: tuple[str, ...], sum_up: Callable[[list[float]], float | None]) -> Measure:
+SumUp = Callable[[list[float]], float | None]
+"""One number of those at several points."""
+
+
+def along(measure: Measure, sum_up: SumUp, points: tuple[str, ...] = ()) -> Measure:
+    """By seed one number of those at several points of the axis, all if none is named."""
+
     def take(outcome: Outcome, condition: Condition, _: str) -> Values:
         columns = [measure.take(outcome, condition, point) for point in _run(outcome, points)]
         rows = (list(row) for row in zip(*columns, strict=False))
@@ -147,44 +185,92 @@ def _along(measure: Measure, points: tuple[str, ...], sum_up: Callable[[list[flo
     return Measure(measure.schemes, take, measure.quantity, along=points, once=True, beside=measure.beside)
 
 
+def mean(values: list[float]) -> float:
+    """The arithmetic mean."""
+    return math.fsum(values) / len(values)
+
+
+def correlation(values: list[float]) -> float | None:
+    """Spearman's correlation of the number with the axis."""
+    return spearman(range(len(values)), values)
+
+
+def rise(values: list[float]) -> float | None:
+    """The last less the first, as a part of the mean."""
+    middle = mean(values)
+    return (values[-1] - values[0]) / middle if middle else None
+
+
+def change(values: list[float]) -> float:
+    """The last less the first."""
+    return values[-1] - values[0]
+
+
+def fall(values: list[float]) -> float | None:
+    """From the first to the last, as a part of the first."""
+    return 1 - values[-1] / values[0] if values[0] else None
+
+
+def width(values: list[float]) -> float:
+    """The greatest less the least."""
+    return max(values) - min(values)
+
+
+def part_that(holds: Callable[[float], bool]) -> SumUp:
+    """The part of the numbers of which something is true."""
+    return lambda values: sum(map(holds, values)) / len(values)
+
+
+ALONG: Mapping[str, SumUp] = {
+    "mean": mean, "rank": correlation, "rise": rise, "change": change, "fall": fall, "width": width, "least": min,
+    "greatest": max,
+}  # fmt: skip
+"""What is made of the numbers along an axis, by the word for it."""
+
+
 def mean_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
     """The mean over points of the axis, all if none is named."""
-    return _along(measure, points, lambda values: math.fsum(values) / len(values))
+    return along(measure, mean, points)
 
 
 def rank_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
     """Spearman's correlation of the number with the axis."""
-    return _along(measure, points, lambda values: spearman(range(len(values)), values))
+    return along(measure, correlation, points)
 
 
 def rise_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
     """The last point less the first, as a part of the mean over the axis."""
-
-    def rise(values: list[float]) -> float | None:
-        middle = math.fsum(values) / len(values)
-        return (values[-1] - values[0]) / middle if middle else None
-
-    return _along(measure, points, rise)
+    return along(measure, rise, points)
 
 
 def change_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
     """The last point less the first."""
-    return _along(measure, points, lambda values: values[-1] - values[0])
+    return along(measure, change, points)
 
 
-def from_the_mean(measure: Measure) -> Measure:
+def rank(quantity: Quantity, scheme: str, points: tuple[str, ...] = ()) -> Measure:
+    """Spearman's correlation of a scheme's number with the axis."""
+    return along(of(quantity, scheme), correlation, points)
+
+
+def from_the_mean(of: Measure) -> Measure:
     """At each point how far the number is from its mean over the axis, as a part of that."""
-    middle = mean_along(measure)
+    middle = along(of, mean)
 
     def take(outcome: Outcome, condition: Condition, point: str) -> Values:
-        here, mean = measure.take(outcome, condition, point), middle.take(outcome, condition, point)
+        here, mean = of.take(outcome, condition, point), middle.take(outcome, condition, point)
         return paired(here, mean, lambda a, b: a / b - 1 if b else None)
 
-    return Measure(measure.schemes, take, measure.quantity, along=(), beside=measure.beside)
+    return Measure(of.schemes, take, of.quantity, along=(), beside=of.beside)
+
+
+def curves(read: Callable[..., float | None], of: tuple[Measure, ...]) -> Measure:
+    """One number of whole curves, seed by seed: ``read`` gets the places on the axis and each measure's values."""
+    return over_axis(read, *of)
 
 
 def over_axis(read: Callable[..., float | None], *measures: Measure) -> Measure:
-    """One number of whole curves, seed by seed: ``read`` gets the places on the axis and each measure's values."""
+    """As :func:`curves`."""
 
     def take(outcome: Outcome, condition: Condition, _: str) -> Values:
         labels = _run(outcome, ())

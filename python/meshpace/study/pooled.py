@@ -84,8 +84,12 @@ def by_seed(rows: Sequence[Row], statistic: Callable[[Sequence[Row]], float | No
     return [whole + scale * (share - centre) for share in shares]
 
 
-def pooled(part: float, scheme: str, over: str, left: Left = all_flows) -> Measure:
-    """A quantile of the flows' goodputs of all runs against another scheme's, by the seeds that both have."""
+def pooled(part: float, scheme: str, over: str, left_out: float = 0.0) -> Measure:
+    """A quantile of the flows' goodputs of all runs against another scheme's, by the seeds that both have.
+
+    ``left_out`` is the part of the flows that do not count, drawn.
+    """
+    left = without(left_out) if left_out else all_flows
 
     def take(outcome: Outcome, condition: Condition, point: str) -> Values:
         return _spread(_pairs(outcome, condition, point, (scheme, over), left), partial(gain_of_quantile, part))
@@ -93,8 +97,8 @@ def pooled(part: float, scheme: str, over: str, left: Left = all_flows) -> Measu
     return Measure((over, scheme), take)
 
 
-def pooled_cells(part: float, scheme: str, over: str, points: Sequence[str], holds: Callable[[float], bool]) -> Measure:
-    """The part of the points at which something holds of that quantile's gain: one number of all seeds."""
+def pooled_points(part: float, scheme: str, over: str, points: tuple[str, ...]) -> Measure:
+    """The part of the points at which that quantile gains: one number of all seeds."""
 
     def take(outcome: Outcome, condition: Condition, _: str) -> Values:
         run = [point.label for point in outcome.study.points(outcome.effort) if point.label in points]
@@ -103,12 +107,12 @@ def pooled_cells(part: float, scheme: str, over: str, points: Sequence[str], hol
         def cells(rows: Sequence[Sequence[Pair]]) -> float | None:
             gains = [gain_of_quantile(part, [row[cell] for row in rows]) for cell in range(len(run))]
             known = [gain for gain in gains if gain is not None]
-            return sum(map(holds, known)) / len(known) if known and len(known) == len(gains) else None
+            return sum(gain > 0 for gain in known) / len(known) if known and len(known) == len(gains) else None
 
         rows = ([pair for pair in row if pair is not None] for row in zip(*columns, strict=False))
         return _spread([row if len(row) == len(run) else None for row in rows], cells)
 
-    return Measure((over, scheme), take, along=tuple(points), once=True)
+    return Measure((over, scheme), take, along=points, once=True)
 
 
 def _pairs(

@@ -1,60 +1,22 @@
 """Studies by name. The beginning of names stands for all of them: ``gap-chain``, ``gap``; ``all`` for every study.
 
 A study whose name others' names begin with is that study alone: ``gap-http-parallel``. A name that ends with ``.toml``
-is a file with a study of one's own.
+is a file with studies of one's own.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from importlib import import_module
 from pathlib import Path
 
 from meshpace.errors import MendableError
 from meshpace.study.model import Study
+from meshpace.study.written.own import read_file
+from meshpace.study.written.papers import the_papers
 
-#: The modules of meshpace.experiments that hold studies, each a tuple ``STUDIES``: a new one is a file and a row.
-MODULES = (
-    "gap.figures",
-    "gap.web",
-    "gap.text",
-    "gap.beyond",
-    "gap.switches",
-    "llap.figures",
-    "llap.udp",
-    "llap.tracking",
-    "llap.cross",
-    "llap.grid",
-    "llap.text",
-    "llap.skip",
-    "llap.switches",
-    "byu.cal",
-    "byu.assumptions",
-    "byu.chains",
-    "byu.shapes",
-    "byu.random_flows",
-    "byu.base",
-    "byu.fixed_da",
-    "byu.meta",
-    "byu.switches",
-    "throttle.figures",
-    "throttle.sources",
-    "throttle.text",
-    "throttle.others",
-    "throttle.switches",
-    "we.chains",
-    "we.adhoc",
-    "we.mesh",
-    "we.utility",
-    "we.text",
-    "we.switches",
-    "twin",
-)
-
-STUDIES: tuple[Study, ...] = tuple(
-    study for module in MODULES for study in import_module(f"meshpace.experiments.{module}").STUDIES
-)
+STUDIES: tuple[Study, ...] = tuple(study for paper in the_papers() for study in paper.studies)
+"""Of the papers, in their order."""
 ALL = "all"
 """Stands for every study."""
 
@@ -89,12 +51,12 @@ def find(names: Iterable[str]) -> tuple[Study, ...]:
     own: dict[str, Study] = {}
     for name in names:
         if name.endswith(".toml"):
-            study = _read(name)
-            if study.name in own or study.name in {one.name for one in STUDIES}:
-                raise UnknownStudyError(
-                    f"{name}: study.name: found {study.name!r}, which another study has; allowed: a name of its own"
-                )
-            own[study.name] = study
+            for study in read_file(Path(name)):
+                if study.name in own or study.name in {one.name for one in STUDIES}:
+                    raise UnknownStudyError(
+                        f"{name}: study.name: found {study.name!r}, which another study has; allowed: a name of its own"
+                    )
+                own[study.name] = study
             continue
         mine = {study.name for study in STUDIES if name in {study.name, ALL}}
         mine = mine or {study.name for study in STUDIES if study.name.startswith(f"{name}-")}
@@ -106,9 +68,3 @@ def find(names: Iterable[str]) -> tuple[Study, ...]:
             raise UnknownStudyError(f"no study {name!r}: {hint}")
         chosen |= mine
     return (*(study for study in STUDIES if study.name in chosen), *own.values())
-
-
-def _read(name: str) -> Study:
-    from meshpace.study.own import read_study
-
-    return read_study(Path(name))

@@ -3,56 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 
 from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Finding, Verdict
 from meshpace.stats import Estimate
-from meshpace.study import registry
 from meshpace.study.causes import analysis
 from meshpace.study.claims import Ask, Claim, Evidence, Judgement, Reading, Role, judge
 from meshpace.study.model import Condition, Study
 from meshpace.study.outcome import Outcome
+from meshpace.study.written.papers import the_papers
 
-#: Where claims stand: beside their studies, or, where both are many, in modules of their own.
-_MODULES = (
-    "gap.claims_chain",
-    "gap.claims_parallel",
-    "gap.claims_time",
-    "gap.claims_fast",
-    "gap.claims_wide",
-    "gap.claims_web",
-    "gap.claims_text",
-    "gap.claims_beyond",
-    "llap.claims_tables",
-    "llap.claims",
-    "llap.claims_udp",
-    "llap.claims_tracking",
-    "llap.claims_cross",
-    "llap.claims_grid",
-    "llap.claims_text",
-    "llap.claims_skip",
-    "we.claims",
-    "we.claims_adhoc",
-    "we.claims_mesh",
-    "we.claims_utility",
-    "we.claims_text",
-    "throttle.claims",
-    "throttle.claims_tables",
-    "throttle.claims_sources",
-    "throttle.claims_lengths",
-    "throttle.claims_text",
-    "byu.claims_pacing",
-    "byu.claims_windows",
-    "byu.claims_acks",
-    "byu.claims_shapes",
-    "byu.claims_text",
-    *registry.MODULES,
-)
-
-CLAIMS: tuple[Claim, ...] = tuple(
-    claim for module in _MODULES for claim in getattr(import_module(f"meshpace.experiments.{module}"), "CLAIMS", ())
-)
+CLAIMS: tuple[Claim, ...] = tuple(claim for paper in the_papers() for claim in paper.claims)
+"""Of the papers, in their order."""
 
 
 def claims_of(studies: Iterable[Study]) -> tuple[Claim, ...]:

@@ -1,1 +1,0 @@
-"""The thesis on WiFu (Lee 2012; docs/experiments/thesis.md)."""

@@ -1,1 +1,0 @@
-"""The LLAP paper (Franklin and Siva Ram Murthy 2008; docs/experiments/llap.md)."""

@@ -1,1 +1,0 @@
-"""The WE TCP-AP paper (Barreto 2016; docs/experiments/we-tcp-ap.md)."""

@@ -1,0 +1,69 @@
+"""Numbers that compare places of one study: one point against another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from meshpace.study.measures import Measure, Values, paired
+from meshpace.study.model import Condition
+from meshpace.study.outcome import Outcome
+
+Compare = Callable[[float, float], float | None]
+
+
+def less(a: float, b: float) -> float:
+    """The first less the second."""
+    return a - b
+
+
+def ratio(a: float, b: float) -> float | None:
+    """The first over the second."""
+    return a / b if b else None
+
+
+def gain(a: float, b: float) -> float | None:
+    """How much more the first is, as a part of the second."""
+    return a / b - 1 if b else None
+
+
+def contrast(of: Measure, here: str, there: str, than: Measure | None = None, compare: Compare = less) -> Measure:
+    """A number at one point against it, or another one, at another point, paired by seed."""
+    other = of if than is None else than
+
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        return paired(of.take(outcome, condition, here), other.take(outcome, condition, there), compare)
+
+    sides = ((of, of.reaches(here)), (other, other.reaches(there)))
+
+    def taken(label: str) -> bool:
+        return any(reached(label) for _, reached in sides)
+
+    def beside(label: str) -> list[tuple[str, str]]:
+        return [pair for measure, reached in sides if reached(label) for pair in measure.beside(label)]
+
+    schemes = tuple(dict.fromkeys((*of.schemes, *other.schemes)))
+    return Measure(schemes, take, along=taken, once=True, beside=beside)
+
+
+def against(of: Measure, at: tuple[str, ...], than: Measure | None = None, compare: Compare = less) -> Measure:
+    """A number at each point against it, or another one, at the point that goes with it, paired by seed.
+
+    Which that is say a pattern and what is put in its place in a point's label, ``at``.
+    """
+    other = of if than is None else than
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        return paired(of.take(outcome, condition, point), other.take(outcome, condition, beyond(at, point)), compare)
+
+    def beside(label: str) -> list[tuple[str, str]]:
+        theirs = beyond(at, label)
+        return [*((scheme, theirs) for scheme in other.schemes), *of.beside(label), *other.beside(theirs)]
+
+    return Measure(of.schemes, take, of.quantity, beside=beside)
+
+
+def beyond(at: tuple[str, ...], label: str) -> str:
+    """The point that goes with another: the first place where a pattern fits its label is written anew."""
+    pattern, put = at
+    return re.sub(pattern, put, label, count=1)

@@ -1,0 +1,66 @@
+"""``meshpace study claims``: what is printed and what is asked, as Markdown tables made of the papers' data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from meshpace.cli.failure import InputError
+from meshpace.files import replacing
+from meshpace.study import registry
+from meshpace.study.claims import Claim
+from meshpace.study.verdicts import CLAIMS, claims_of
+from meshpace.study.written.papers import Paper, the_papers
+
+MARK = "<!-- Below this line: written by `meshpace study claims all --write docs/experiments`. -->"
+
+
+def print_claims(names: Sequence[str]) -> None:
+    """The claims that are told with these studies.
+
+    Raises:
+        UnknownStudyError: a name stands for none.
+        KeyedFileError: a file says something that no study can.
+        OSError: a file cannot be read.
+    """
+    studies = registry.find(names)
+    chosen = {study.name for study in studies}
+    print("\n".join(table(claim for claim in claims_of(studies) if claim.study in chosen)))
+
+
+def write_claims(names: Sequence[str], folder: Path) -> None:
+    """Puts each paper's table at the end of its catalogue, in place of what stands below :data:`MARK`.
+
+    Of the papers that have one of these studies.
+
+    Raises:
+        InputError: a paper's catalogue is not there.
+        OSError: a file cannot be written.
+    """
+    named = {study.paper for study in registry.find(names)} - {""}
+    for paper in (one for one in the_papers() if one.catalogue in named):
+        path = folder / f"{paper.catalogue}.md"
+        if not path.is_file():
+            raise InputError(f"--write {folder}: found no {path.name}; allowed: a folder with the papers' catalogues")
+        with replacing(path) as draft:
+            draft.write_text(below(path.read_text(encoding="utf-8"), paper), encoding="utf-8")
+
+
+def below(prose: str, paper: Paper) -> str:
+    """A catalogue that somebody wrote, with the paper's table in place of what stands below :data:`MARK`."""
+    above = prose.partition(MARK)[0].rstrip("\n")
+    claims = [claim for claim in CLAIMS if claim in paper.claims]
+    head = (
+        f"Made of `papers/{paper.name}/`: what is printed, and what is asked of which runs. Words: gap.md, section 1."
+    )
+    return "\n".join([above, "", MARK, "", "## Claims as they are judged", "", head, "", *table(claims)]) + "\n"
+
+
+def table(claims: Iterable[Claim]) -> Iterator[str]:
+    """A row a claim."""
+    yield "| claim | statement | printed | asked | of |"
+    yield "|---|---|---|---|---|"
+    for claim in claims:
+        printed = ": ".join(filter(None, (claim.figure, claim.printed)))
+        cells = (claim.id, claim.statement, printed or "-", claim.tolerance, ", ".join(claim.studies))
+        yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"

@@ -1,0 +1,101 @@
+"""Axes as they are written: values, keys that vary, points one by one, sets of points that several studies have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from meshpace.keyed import REQUIRED, Keys, near
+from meshpace.study.model import ONLY_POINT, Axis, Point, Settings
+from meshpace.study.written.families import Rows, members
+from meshpace.sweeps.errors import SweepError
+from meshpace.sweeps.vary import parse
+
+Sets = Mapping[str, Keys]
+"""Points that several studies share, by the name of the set: a table with them as ``point``."""
+
+
+def axis(table: Keys, sets: Sets, rows: Rows, schemes: Sequence[str]) -> Axis:
+    """The axis of a study; one point if there is none.
+
+    Raises:
+        KeyedFileError: its points cannot be told.
+    """
+    found = _points(table, "point", sets, rows, schemes)
+    vary = table.text("vary")
+    if vary is not None and found:
+        table.fail("vary", repr(vary), "either vary or [[axis.point]]")
+    title = ""
+    if vary is not None:
+        try:
+            varied = parse(vary)
+        except SweepError as error:
+            table.fail("vary", repr(vary), str(error).rpartition("allowed: ")[2])
+        title = varied.keys[0]
+        found = [
+            Point(place[0].strip("\"'"), tuple(zip(varied.keys, place, strict=True)), value_of(place[0]))
+            for place in varied.values
+        ]
+    labels = [point.label for point in found]
+    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        table.fail("point", f"two points {twice!r}", "labels that differ")
+    whole = Axis(
+        table.text("title", title), table.text("unit", ""), tuple(found) or (ONLY_POINT,), table.flag("logarithmic")
+    )
+    table.done()
+    return whole
+
+
+def _points(table: Keys, key: str, sets: Sets, rows: Rows, schemes: Sequence[str]) -> list[Point]:
+    """Tables of points, and names of sets of them, in their order."""
+    listed = table.raw(key)
+    if not isinstance(listed, list) or all(isinstance(one, dict) for one in listed):
+        return [_point(one) for family in table.tables(key) for one in members(family, rows)]
+    found: list[Point] = []
+    for index, one in enumerate(listed):
+        if isinstance(one, str):
+            if one not in sets:
+                table.fail(key, repr(one), f"points, or the name of a set: {near(one, list(sets))}")
+            # What a set says of schemes that are not run here concerns no run.
+            found += [_concerning(point, schemes) for point in _points(sets[one], "point", sets, rows, schemes)]
+        else:
+            family = table.but({"point": [one]}).tables("point")[0]
+            found += [
+                _point(point)
+                for point in members(family.but(family.everything(), f"{table.path}.{key}[{index}]"), rows)
+            ]
+    return found
+
+
+def _concerning(point: Point, schemes: Sequence[str]) -> Point:
+    kept = tuple(
+        (key, value) for key, value in point.settings if not key.startswith("scheme.") or key.split(".")[1] in schemes
+    )
+    return replace(point, settings=kept)
+
+
+def _point(table: Keys) -> Point:
+    label = written_label(table)
+    settings: Settings = table.settings("set")
+    value = table.number("value", value_of(label))
+    found = Point(label, settings, value, table.text("routing"), table.text("reception"))
+    table.done()
+    return found
+
+
+def written_label(table: Keys) -> str:
+    """A point's label, a number too."""
+    value: Any = table.raw("label")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"{value:g}"
+    label: str = table.text("label", REQUIRED)
+    return label
+
+
+def value_of(label: str) -> float | None:
+    """Where a label lies on the axis, if it is a number."""
+    try:
+        return float(label)
+    except ValueError:
+        return None

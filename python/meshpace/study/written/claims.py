@@ -1,0 +1,179 @@
+"""Claims as they are written: ``[[claim]]`` with what it asks, judged by the rules that all papers are judged by.
+
+What a claim asks stands in ``ask``, or, of one number, in the claim itself. What several asks share (study, scheme,
+points and so on) may stand in the claim once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from meshpace.keyed import REQUIRED, Keys, near
+from meshpace.study.claims import Against, Ask, Claim, Role
+from meshpace.study.model import Study, scheme_name
+from meshpace.study.places import Compare, less
+from meshpace.study.written.families import Rows, members, within
+from meshpace.study.written.rules import rule, show
+from meshpace.study.written.vocabulary import Asked, Place, Words
+
+_ROLES = {role.name.lower(): role for role in Role}
+_OF_CLAIMS = (
+    "value", "ask", "id", "statement", "printed", "figure", "source", "cause", "told_with", "otherwise", "each",
+)  # fmt: skip
+"""Keys of a claim that are not its asks'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What claims are read in: the studies that they may be about, the words that they may use."""
+
+    studies: Mapping[str, Study]
+    words: Words
+    rows: Rows
+    cite: str = ""
+    """How the paper is cited."""
+    prefix: str = ""
+    """What stands before the claims' numbers, since papers count figures alike."""
+
+
+def claims(file: Keys, defaults: Keys, setting: Setting) -> tuple[Claim, ...]:
+    """The claims of a file.
+
+    Raises:
+        KeyedFileError: one says something that no claim can.
+    """
+    general = {key: value for key in ("claim", "ask") if isinstance(value := defaults.raw(key), dict)}
+    tables = (table.but(within(general.get("claim", {}), table.everything())) for table in file.tables("claim"))
+    each = (one for table in tables for one in members(table, setting.rows))
+    return tuple(_claim(one, general.get("ask", {}), setting) for one in each)
+
+
+def _claim(table: Keys, general: Mapping[str, object], setting: Setting) -> Claim:
+    printed = _printed(table, setting)
+    id_ = table.text("id", REQUIRED)
+    shared = {key: one for key, one in table.everything().items() if key not in _OF_CLAIMS}
+    single = table.raw("ask")
+    own = [table.table("ask")] if isinstance(single, dict) else table.tables("ask")
+    tables = [
+        ask for one in own for ask in members(one.but(within({**general, **shared}, one.everything())), setting.rows)
+    ]
+    asks = [_ask(ask, printed.value, setting) for ask in tables]
+    # What is said once for all asks has to be of use to one of them, what is said of one to it.
+    for key in shared:
+        if asks and not any(ask.used(key) for ask in tables):
+            table.fail(key, "an unknown key", near(key, [*_OF_CLAIMS, *tables[0].known()]))
+    for ask in tables:
+        ask.done(besides=(*general, *shared))
+    claim = Claim(
+        id=f"{setting.prefix} {id_}".strip(),
+        statement=table.text("statement", REQUIRED),
+        figure=printed.figure,
+        source=printed.source,
+        printed=printed.text,
+        asks=tuple(asks),
+        value=printed.value,
+        cause=_study(table, "cause", setting),
+        told_with=_study(table, "told_with", setting) or "",
+        otherwise=table.text("otherwise", ""),
+    )
+    if not any(ask.role is Role.CLAIM for ask in claim.asks):
+        table.fail("ask", "none that is the claim itself", 'at least one ask with role = "claim", the default')
+    return claim
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """What somebody printed, and where."""
+
+    text: str
+    value: float | None
+    figure: str
+    source: str
+
+
+def _printed(table: Keys, setting: Setting) -> _Printed:
+    """``printed = { at = "Fig. 8", text = "up to +41 %", value = 0.41 }``, or the same as keys of the claim."""
+    if isinstance(table.raw("printed"), dict):
+        inner = table.table("printed")
+        figure = inner.text("at", "")
+        found = _Printed(
+            inner.text("text", ""), inner.number("value"), figure,
+            table.text("source", _source(setting.cite, inner.text("where", figure))),
+        )  # fmt: skip
+        inner.done()
+        return found
+    figure = table.text("figure", "")
+    source = table.text("source", _source(setting.cite, figure))
+    return _Printed(table.text("printed", ""), table.number("value"), figure, source)
+
+
+def _source(cite: str, where: str) -> str:
+    return ", ".join(filter(None, (cite, where)))
+
+
+def _study(table: Keys, key: str, setting: Setting) -> str | None:
+    name: str | None = table.choice(key, list(setting.studies))
+    return name
+
+
+def _ask(table: Keys, printed: float | None, setting: Setting) -> Ask:
+    studies = _studies(table, setting)
+    place = _place(studies, setting)
+    asked = place.measure(table)
+    measure = asked.measure
+    points = None if asked.along or asked.kind in ("rank", "pooled_points") else place.points(table)
+    against = _against(table, asked, setting) if "against" in table else None
+    return Ask(
+        measure,
+        rule(table, asked, printed),
+        show(table, asked),
+        table.text("what", _what(asked)),
+        tuple(study.name for study in studies),
+        points,
+        table.text("unit", ""),
+        best=table.flag("best"),
+        role=_ROLES[table.choice("role", list(_ROLES), "claim")],
+        against=against,
+        joint=table.text("joint", ""),
+    )
+
+
+def _studies(table: Keys, setting: Setting) -> list[Study]:
+    """Those that an ask is about: the file's only one, unless it says which."""
+    known = list(setting.studies)
+    if isinstance(table.raw("study"), str):
+        return [setting.studies[table.choice("study", known)]]
+    names = table.choices("study", known) if "study" in table else tuple(known[:1] if len(known) == 1 else ())
+    if not names:
+        table.fail("study", "nothing", near("", known))
+    return [setting.studies[name] for name in names]
+
+
+def _place(studies: Sequence[Study], setting: Setting) -> Place:
+    schemes = dict.fromkeys(scheme for study in studies for scheme in study.schemes)
+    labels = dict.fromkeys(point.label for study in studies for point in study.axis.points)
+    return Place(setting.words, list(schemes), list(labels))
+
+
+def _against(table: Keys, asked: Asked, setting: Setting) -> Against:
+    """What a number is held against: the same of another study or point, unless it names another measure."""
+    inner = table.table("against")
+    study = setting.studies[inner.choice("study", list(setting.studies), REQUIRED)]
+    place = _place([study], setting)
+    point = inner.choice("point", place.labels) if any(place.labels) else ""
+    measure = place.measure(inner).measure if "measure" in inner else asked.measure
+    functions = setting.words.functions
+    compare: Compare = functions[inner.choice("compare", list(functions))] if "compare" in inner else less
+    inner.done()
+    return Against(study.name, point or "", measure, compare)
+
+
+def _what(asked: Asked) -> str:
+    if asked.quantity is None:
+        return asked.kind.replace("_", " ").capitalize()
+    title, scheme = asked.quantity.title, scheme_name(asked.scheme)
+    if asked.kind == "rank":
+        return f"Rank correlation of {scheme}'s {title} with the axis"
+    beginning = f"{title[:1].upper()}{title[1:]} of {scheme}"
+    return beginning if asked.over is None else f"{beginning} against {scheme_name(asked.over)}"

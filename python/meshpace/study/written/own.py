@@ -1,0 +1,96 @@
+"""A file with studies of one's own and their claims (docs/studies.md)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from meshpace import engine
+from meshpace.keyed import KeyedFileError, Keys, read
+from meshpace.study.claims import Claim
+from meshpace.study.model import Effort, ReplacedSchemeError, Study
+from meshpace.study.written.claims import Setting, claims
+from meshpace.study.written.families import Rows
+from meshpace.study.written.studies import Shelf, studies
+from meshpace.study.written.vocabulary import shared, words_of
+from meshpace.sweeps.errors import naming
+
+
+def read_study(path: Path) -> Study:
+    """The only study of a file, with its claims.
+
+    Raises:
+        KeyedFileError: it says something that no study can, or has several.
+        OSError: the file or its scenario cannot be read.
+    """
+    found = read_file(path)
+    if len(found) != 1:
+        raise KeyedFileError(f"{path}:1: study: found {len(found)} studies; allowed: one")
+    return found[0]
+
+
+def read_file(path: Path) -> tuple[Study, ...]:
+    """The studies of a file, each with the claims that are told with it.
+
+    Raises:
+        KeyedFileError: it says something that no study can.
+        OSError: the file or a scenario cannot be read.
+    """
+    file = read(path)
+    name = file.text("functions")
+    words = shared() if name is None else words_of(path.parent / name)
+    rows = Rows(file.raw("rows") or {}, file.raw("values") or {})
+    sets, receptions = (
+        {name: file.table(key).table(name) for name in file.raw(key) or {}} for key in ("points", "receptions")
+    )
+    shelf = Shelf(_beside, words, sets, rows, receptions=receptions)
+    defaults = rows.named(file.table("defaults"))
+    found = studies(file, defaults, shelf)
+    if not found:
+        file.fail("study", "nothing", "[study], or several [[study]]")
+    stated = claims(file, defaults, Setting({one.name: one for one in found}, words, rows))
+    _ids_differ(file, stated)
+    file.done()
+    for one in found:
+        try:
+            _check(one, path)
+        except ReplacedSchemeError as error:
+            file.table("study").fail(
+                "schemes", error.found, f"set = {{ {error.key} = ... }}, or replaces_schemes = true"
+            )
+    return tuple(replace(one, claims=tuple(c for c in stated if c.study == one.name)) for one in found)
+
+
+def _ids_differ(file: Keys, stated: tuple[Claim, ...]) -> None:
+    ids = [claim.id for claim in stated]
+    if twice := next((one for one in ids if ids.count(one) > 1), None):
+        file.fail("claim", f"two claims {twice!r}", "ids that differ")
+
+
+def _beside(study: Keys, name: str) -> str:
+    """A scenario beside the study's file."""
+    path: Path = (study.file.parent / name).resolve()
+    if not path.is_file():
+        study.fail("scenario", repr(name), f"a scenario file, named as seen from {study.file.parent.resolve()}")
+    return str(path)
+
+
+def _check(study: Study, file: Path) -> None:
+    """Every point can be run under every condition; said before anything is.
+
+    Raises:
+        KeyedFileError: one cannot.
+        ReplacedSchemeError: it does not say what becomes of a flow's own scheme.
+    """
+    jobs = {study.job(cell, 1, effort): None for effort in Effort for cell in study.cells(effort)}
+    given = {"study.set": study.settings}
+    given |= {f"condition[{index}].set": settings for index, (_, settings) in enumerate(study.receptions)}
+    given |= {"axis": tuple(setting for point in study.axis.points for setting in point.settings)}
+    given |= {f"{effort.value}.set": study.plan(effort).measure for effort in Effort}
+    places = {key: f"{where}, {key}" for where, settings in given.items() for key, _ in settings}
+    for job in jobs:
+        try:
+            with naming(places):
+                engine.schemes_in_use(job)
+        except engine.ScenarioError as error:
+            raise KeyedFileError(f"{file}: {error}") from None

@@ -1,0 +1,125 @@
+"""The papers: a folder each with studies, claims, and what their numbers are read with (docs/adding-a-part.md)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from meshpace.keyed import REQUIRED, KeyedFileError, Keys
+from meshpace.project import paper_directory, scenario_directory
+from meshpace.study.claims import Claim
+from meshpace.study.model import Study
+from meshpace.study.written.again import again
+from meshpace.study.written.claims import Setting, claims
+from meshpace.study.written.families import Rows
+from meshpace.study.written.parsed import parsed
+from meshpace.study.written.studies import Shelf, studies
+from meshpace.study.written.vocabulary import Words, shared, words_of
+
+HEAD = "paper.toml"
+_LAST = 1000
+"""The place in lists of a paper that says none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What its folder holds."""
+
+    name: str
+    """The folder's."""
+    cite: str
+    """As studies and claims cite it."""
+    catalogue: str
+    """The name of its catalogue in docs/experiments, if it has one."""
+    order: int
+    """Its place in lists."""
+    studies: tuple[Study, ...]
+    claims: tuple[Claim, ...]
+
+
+def folders(directory: Path) -> list[Path]:
+    """The folders of papers, by name."""
+    return sorted(path.parent for path in directory.glob(f"*/{HEAD}"))
+
+
+def read_papers(directory: Path | None = None) -> tuple[Paper, ...]:
+    """Every paper of a folder, the project's unless given, in the order of lists.
+
+    Raises:
+        KeyedFileError: a file says something that it cannot.
+        MissingFilesError: there is no such folder.
+    """
+    found = [read_paper(folder) for folder in folders(directory or paper_directory())]
+    return tuple(sorted(found, key=lambda paper: (paper.order, paper.name)))
+
+
+@functools.cache
+def the_papers() -> tuple[Paper, ...]:
+    """The project's."""
+    return read_papers()
+
+
+def read_paper(folder: Path) -> Paper:
+    """A paper.
+
+    Raises:
+        KeyedFileError: a file says something that it cannot.
+    """
+    files = {
+        path: parsed(path) for path in sorted(folder.glob("*.toml"), key=lambda path: (path.name != HEAD, path.name))
+    }
+    values = {name: value for file in files.values() for name, value in (file.raw("values") or {}).items()}
+    head = files[folder / HEAD].table("paper")
+    cite, catalogue = head.text("cite", REQUIRED), head.text("catalogue", "")
+    words = _words(head, folder)
+    prefix, order = head.text("prefix", ""), int(head.number("order", _LAST))
+    head.done()
+    named: dict[str, Any] = {}
+    sets: dict[str, Keys] = {}
+    receptions: dict[str, Keys] = {}
+    for file in files.values():
+        named |= file.raw("rows") or {}
+        sets |= {name: file.table("points").table(name) for name in file.raw("points") or {}}
+        receptions |= {name: file.table("receptions").table(name) for name in file.raw("receptions") or {}}
+    rows = Rows(named, values)
+    receptions = {name: rows.named(table) for name, table in receptions.items()}
+    shelf = Shelf(_scenario, words, sets, rows, cite, catalogue, receptions)
+    by_file = {path: studies(file, rows.named(file.table("defaults")), shelf) for path, file in files.items()}
+    known = _named(study for found in by_file.values() for study in found)
+    more = {path: [again(table, known) for table in file.tables("again")] for path, file in files.items()}
+    derived = [one for found in more.values() for one in found]
+    setting = Setting({**known, **_named(study for one in derived for study in one.studies)}, words, rows, cite, prefix)
+    stated: list[Claim] = []
+    for path, file in files.items():
+        stated += claims(file, rows.named(file.table("defaults")), setting)
+        stated += [claim for one in more[path] for claim in one.claims(stated)]
+        file.done()
+    every = [study for path in files for study in (*by_file[path], *(s for one in more[path] for s in one.studies))]
+    return Paper(folder.name, cite, catalogue, order, tuple(every), tuple(stated))
+
+
+def _words(head: Keys, folder: Path) -> Words:
+    name = head.text("functions")
+    return shared() if name is None else words_of(folder / name)
+
+
+def _scenario(study: Keys, name: str) -> str:
+    """Of the project's scenarios by its file's name; or a file of the paper's own, beside it."""
+    own = study.file.parent / name
+    if own.is_file():
+        return str(own.resolve())
+    if not (scenario_directory() / name).is_file():
+        study.fail("scenario", repr(name), f"a file in {scenario_directory()}, or beside {study.file.name}")
+    return name
+
+
+def _named(found: Iterable[Study]) -> dict[str, Study]:
+    by_name: dict[str, Study] = {}
+    for study in found:
+        if study.name in by_name:
+            raise KeyedFileError(f"{study.name}: found two studies of that name; allowed: names that differ")
+        by_name[study.name] = study
+    return by_name

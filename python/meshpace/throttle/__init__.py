@@ -1,0 +1,1 @@
+"""The tables that ingress throttling goes by, and what they are made of."""
