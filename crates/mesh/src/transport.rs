@@ -4,7 +4,7 @@ use crate::ends::Role;
 use crate::flow::{RunningFlow, TcpFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_pacing::{LinkRates, Route};
-use meshpace_packet::{Answer, Body, Class, Host, Packet, Request};
+use meshpace_packet::{Answer, Body, Class, Host, Packet, Report, Request};
 use meshpace_tcp::{Arrival, Segment, Transmit};
 
 impl Simulation<'_> {
@@ -143,21 +143,25 @@ impl Simulation<'_> {
         packet.ecn = transmit.ecn;
         packet.path = paths.map(|[there, back]| if sender { there } else { back });
         packet.account = *account;
-        if transmit.request.is_some() || transmit.answer.is_some() {
-            self.add_headers(flow, transmit, &mut packet);
+        if transmit.request.is_some() || transmit.answer.is_some() || transmit.report.is_some() {
+            self.add_headers(flow, sender, transmit, &mut packet);
         }
         self.network.send(here, packet);
     }
 
-    /// What the sender asks of relays, or what the receiver returns of it, beside TCP's header.
+    /// What the sender asks of relays, or what the receiver returns of it and reports, beside TCP's header.
     #[cold]
-    fn add_headers(&mut self, flow: u32, transmit: &Transmit, packet: &mut Packet) {
+    fn add_headers(&mut self, flow: u32, sender: bool, transmit: &Transmit, packet: &mut Packet) {
         let length = self.tcp(flow).sender.asks().relays.unwrap_or(0);
         if let Some(said) = transmit.request {
             packet.set_shim(&Request { said, length });
         }
         if let Some(said) = transmit.answer {
             packet.set_shim(&Answer { said, length });
+        }
+        if let Some(said) = transmit.report {
+            let length = self.connection(flow, sender).report_length().unwrap_or(0);
+            packet.set_shim(&Report { said, length });
         }
     }
 
@@ -180,6 +184,7 @@ fn arrival(packet: &Packet, route: Option<Route>) -> Arrival {
         route,
         request: packet.shim().map(|request: Request| request.said),
         feedback: packet.shim().map(|answer: Answer| answer.said),
+        report: packet.shim().map(|report: Report| report.said),
         ecn: packet.ecn,
     }
 }

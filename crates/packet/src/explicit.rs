@@ -1,4 +1,4 @@
-//! What a sender asks of relays, and what its receiver returns of it.
+//! What a sender asks of relays, what its receiver returns of it, and what the receiver reports itself.
 
 use crate::shim::{Shim, ShimBytes, ShimKind};
 use meshpace_tcp::control::Feedback;
@@ -16,6 +16,15 @@ pub struct Request {
 /// The answer, on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
+    /// Of which kind, and what it says.
+    pub said: Feedback,
+    /// Bytes that it takes on the air.
+    pub length: u8,
+}
+
+/// What a receiver's acknowledgement policy tells the sender's control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
     /// Of which kind, and what it says.
     pub said: Feedback,
     /// Bytes that it takes on the air.
@@ -52,6 +61,7 @@ macro_rules! shim {
 
 shim!(Request, Request, "request");
 shim!(Answer, Answer, "answer");
+shim!(Report, Report, "report");
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@ mod trail;
 
 pub use arp::{Arp, ArpOperation};
 pub use body::{Body, Datagram, Opaque, Stamp};
-pub use explicit::{Answer, Request};
+pub use explicit::{Answer, Report, Request};
 pub use packet::{Account, Class, Host, Packet, PacketId, PathId};
 pub use shim::{Shim, ShimBytes, ShimKind, ShimView};
 pub use store::{Handle, Packets};

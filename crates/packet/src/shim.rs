@@ -16,6 +16,8 @@ pub enum ShimKind {
     WcpShare = 4,
     /// The nodes that a packet has gone through, for a contention count: rt-Winf's (schemes.md 14).
     WinfWay = 5,
+    /// What a receiver's acknowledgement policy tells the sender's control.
+    Report = 6,
     /// For tests and experiments, as these two numbers of IP's protocols (RFC 3692).
     ExperimentA = 253,
     /// See `ExperimentA`.

@@ -14,6 +14,8 @@ pub struct Arrival {
     pub request: Option<Feedback>,
     /// What a receiver or a relay wrote into the packet for the sender's control: a request of ours, returned.
     pub feedback: Option<Feedback>,
+    /// What the receiver's acknowledgement policy wrote into the packet for the sender's control.
+    pub report: Option<Feedback>,
     /// Congestion notification of its IP header.
     pub ecn: Ecn,
 }
@@ -33,6 +35,8 @@ pub struct Transmit {
     pub request: Option<Feedback>,
     /// What relays answered to the peer's latest request, returned: another header.
     pub answer: Option<Feedback>,
+    /// What the acknowledgement policy tells the peer's control: a third.
+    pub report: Option<Feedback>,
 }
 
 /// Where the payload of an arrived segment belongs.

@@ -3,10 +3,11 @@
 use super::{Connection, State};
 use crate::event::{Arrival, Closing, Event, Received};
 use crate::position;
+use crate::receiver::{Transit, Way};
 use crate::segment::Segment;
 use crate::sender::AckEvent;
 use alloc::boxed::Box;
-use meshpace_units::{Ecn, Instant, Span};
+use meshpace_units::{Instant, Span};
 
 /// The span in which challenge acknowledgements are counted (RFC 5961, section 7).
 const CHALLENGE_PERIOD: Span = Span::from_secs(1);
@@ -35,6 +36,7 @@ impl Connection {
     }
 
     fn on_later_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
+        let transit = self.transit(now, segment);
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let stamp = segment.options.timestamps.filter(|_| self.timestamps);
         let old = stamp.is_some_and(|stamp| receiver.is_old(now, stamp.value)) && !segment.flags.rst;
@@ -48,6 +50,9 @@ impl Connection {
         let Some(start) = start.filter(|_| acceptable && !old) else {
             self.sender.counters.discarded += 1;
             if !segment.flags.rst {
+                if let Some(start) = start.filter(|_| segment.payload > 0) {
+                    receiver.refuse(now, start, segment.payload, Way { ecn: arrival.ecn, transit });
+                }
                 receiver.owe_alone();
                 if start.is_some_and(|start| receiver.echoes(start)) {
                     self.echo = self.echo.max(segment.ns2.map(|stamp| stamp.sent));
@@ -81,7 +86,7 @@ impl Connection {
         if !self.on_ack(now, segment, arrival) {
             return Received::default();
         }
-        self.on_payload(now, segment, start, arrival.ecn)
+        self.on_payload(now, segment, start, Way { ecn: arrival.ecn, transit })
     }
 
     /// Handles the acknowledgement; false if the segment goes no further.
@@ -173,11 +178,21 @@ impl Connection {
         });
         let ecn_echo = self.ecn.is_echo(segment.flags);
         let rtt_wired = segment.options.rtt_wired;
-        let (route, feedback) = (arrival.route.as_ref(), arrival.feedback.as_ref());
-        AckEvent { now, ack, pure, route, feedback, rtt_wired, echoed, timestamp, sack, ecn_echo }
+        let Arrival { route, feedback, report, .. } = arrival;
+        let (route, feedback, report) = (route.as_ref(), feedback.as_ref(), report.as_ref());
+        AckEvent { now, ack, pure, route, feedback, report, rtt_wired, echoed, timestamp, sack, ecn_echo }
     }
 
-    fn on_payload(&mut self, now: Instant, segment: &Segment, start: u64, ecn: Ecn) -> Received {
+    /// How long a segment was on its way, as far as it says when it left.
+    fn transit(&self, now: Instant, segment: &Segment) -> Option<Transit> {
+        if let Some(sent) = segment.ns2.and_then(|stamp| now.checked_since(stamp.sent)) {
+            return Some(Transit::Exact(sent));
+        }
+        let stamp = segment.options.timestamps.filter(|_| self.timestamps)?;
+        Some(Transit::Relative(self.clock(now).wrapping_sub(stamp.value)))
+    }
+
+    fn on_payload(&mut self, now: Instant, segment: &Segment, start: u64, way: Way) -> Received {
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let receiving = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if segment.sequence_length() == 0 {
@@ -192,10 +207,10 @@ impl Connection {
             self.restart_time_wait(segment);
             return Received::default();
         }
-        if segment.payload > 0 && self.ecn.on_data(segment.flags, ecn) {
+        if segment.payload > 0 && self.ecn.on_data(segment.flags, way.ecn) {
             self.sender.counters.marks += 1;
         }
-        let taken = receiver.take(now, start, u64::from(segment.payload), segment.flags.fin);
+        let taken = receiver.take(now, start, u64::from(segment.payload), segment.flags.fin, way);
         if taken.finished {
             self.events.push_back(Event::PeerFinished);
             match self.state {

@@ -254,6 +254,12 @@ impl Connection {
         self.sender.control.asks()
     }
 
+    /// Bytes that the header of its receiver's reports takes on the air; `None` if it writes none.
+    #[must_use]
+    pub fn report_length(&self) -> Option<u8> {
+        self.receiver.as_ref().and_then(Receiver::report_length)
+    }
+
     /// The payload of a full segment that it was made for ([`Config::mss`]).
     #[must_use]
     pub const fn configured_mss(&self) -> u32 {

@@ -100,7 +100,8 @@ impl Connection {
         self.sender.counters.pure_acks += 1;
         // Once: what one packet gained is not to be given twice.
         let answer = self.answered.take();
-        Some(Transmit { answer, ..bare(self.acknowledgement(self.sender.max)) })
+        let report = self.receiver.as_mut().and_then(|receiver| receiver.report(self.now));
+        Some(Transmit { answer, report, ..bare(self.acknowledgement(self.sender.max)) })
     }
 
     fn acknowledgement(&mut self, position: u64) -> Segment {
@@ -134,6 +135,7 @@ impl Connection {
             ecn: self.ecn.codepoint(new_data),
             request: self.request(),
             answer: None,
+            report: None,
         }
     }
 
@@ -162,5 +164,13 @@ impl Connection {
 }
 
 fn bare(segment: Segment) -> Transmit {
-    Transmit { segment, offset: 0, first_transmission: false, ecn: Ecn::NotEct, request: None, answer: None }
+    Transmit {
+        segment,
+        offset: 0,
+        first_transmission: false,
+        ecn: Ecn::NotEct,
+        request: None,
+        answer: None,
+        report: None,
+    }
 }

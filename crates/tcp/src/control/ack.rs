@@ -70,8 +70,10 @@ pub struct Ack<'a> {
     /// `ecn_echo` asks for an answer: in this window of data neither a loss nor another echo was answered. RFC 3168 wants
     /// that of a loss, with nothing sent again.
     pub ecn_signal: bool,
-    /// What a receiver or a relay wrote into the packet for this control.
+    /// What relays wrote into the packet for this control.
     pub feedback: Option<&'a Feedback>,
+    /// What the receiver's acknowledgement policy reports to it.
+    pub report: Option<&'a Feedback>,
 }
 
 impl Ack<'_> {

@@ -1,5 +1,6 @@
 //! The receiving half: what is expected, what arrived early, what window is on offer, when to acknowledge.
 
+mod arrived;
 mod gap;
 mod policy;
 
@@ -8,6 +9,7 @@ meshpace_keys::parts! {
     pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_head_delayed, daa, ada];
 }
 
+pub use arrived::{Arrived, Order, Transit};
 pub use delayed::Delayed;
 pub use dynamic_delayed::{AckUnit, DynamicDelayed, Echo, OutOfOrder};
 pub use every::Every;
@@ -15,12 +17,13 @@ pub(crate) use policy::Due;
 pub use policy::{AckPolicy, AckPolicyPart, CloneAckPolicy, InOrder, When};
 
 use crate::config::{Config, Reading};
+use crate::control::Feedback;
 use crate::event::Placement;
 use crate::position;
 use crate::ranges::Ranges;
 use crate::segment::SackBlocks;
 use alloc::collections::VecDeque;
-use meshpace_units::{Instant, Seq, Span};
+use meshpace_units::{Ecn, Instant, Seq, Span};
 use policy::Acknowledging;
 
 /// A window change worth a segment of its own: this many full segments, or half the buffer (RFC 9293, section
@@ -37,6 +40,13 @@ pub(crate) struct Taken {
     pub(crate) delivered: u64,
     /// The peer's FIN is now in order.
     pub(crate) finished: bool,
+}
+
+/// What the packet of a segment says of its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) ecn: Ecn,
+    pub(crate) transit: Option<Transit>,
 }
 
 /// The receiving half of a connection, once the peer's SYN is known.
@@ -121,7 +131,7 @@ impl Receiver {
     }
 
     /// Takes the payload `[start, start + length)` and the FIN behind it.
-    pub(crate) fn take(&mut self, now: Instant, start: u64, length: u64, fin: bool) -> Taken {
+    pub(crate) fn take(&mut self, now: Instant, start: u64, length: u64, fin: bool, way: Way) -> Taken {
         let mut taken = Taken::default();
         if length == 0 && !fin {
             return taken;
@@ -130,6 +140,13 @@ impl Receiver {
         let (from, to) = (start.max(self.nxt), end.min(self.edge));
         let before = self.nxt;
         let had_gap = !self.early.is_empty();
+        if length > 0 {
+            let (order, length) = (self.order(from, to), length as u32);
+            // Payload may lie over the number of the SYN, which no byte of the stream has.
+            let offset = start.saturating_sub(1);
+            let Way { ecn, transit } = way;
+            self.acknowledging.on_segment(&Arrived { now, offset, length, order, ecn, transit });
+        }
         if from < to && self.fin.is_none_or(|fin| to <= fin) {
             let stored = from == self.nxt || self.early.insert(from, to);
             if from > self.nxt && stored {
@@ -162,6 +179,25 @@ impl Receiver {
         // Payload may lie over the number of the SYN, which no byte of the stream has.
         self.owe(now, &taken, had_gap, from < to, start.saturating_sub(1));
         taken
+    }
+
+    /// A segment with payload arrived that is not taken: it is old, or behind the window.
+    pub(crate) fn refuse(&mut self, now: Instant, start: u64, length: u32, way: Way) {
+        let (offset, Way { ecn, transit }) = (start.saturating_sub(1), way);
+        self.acknowledging.on_segment(&Arrived { now, offset, length, order: Order::Old, ecn, transit });
+    }
+
+    /// Where what is new of a segment lies, `[from, to)`.
+    fn order(&self, from: u64, to: u64) -> Order {
+        if from >= to || (from > self.nxt && self.early.covered(from, to) == to - from) {
+            Order::Old
+        } else if from > self.nxt {
+            Order::Early { gap: from - self.nxt }
+        } else if self.early.is_empty() {
+            Order::Next
+        } else {
+            Order::Fills
+        }
     }
 
     fn note_early(&mut self, position: u64) {
@@ -208,6 +244,15 @@ impl Receiver {
 
     pub(crate) const fn ack_deadline(&self) -> Option<Instant> {
         self.acknowledging.deadline()
+    }
+
+    /// What an acknowledgement that leaves now reports to the sender's control.
+    pub(crate) fn report(&mut self, now: Instant) -> Option<Feedback> {
+        self.acknowledging.report(now)
+    }
+
+    pub(crate) fn report_length(&self) -> Option<u8> {
+        self.acknowledging.report_length()
     }
 
     pub(crate) fn owe_now(&mut self) {

@@ -1,5 +1,7 @@
 //! When the receiver acknowledges: the joint, and the bookkeeping that every policy shares.
 
+use super::arrived::Arrived;
+use crate::control::Feedback;
 use alloc::boxed::Box;
 use core::fmt::Debug;
 use meshpace_keys::{Part, Values};
@@ -8,9 +10,13 @@ use meshpace_units::{Instant, Span};
 /// When a receiver acknowledges data that arrived in order.
 ///
 /// What arrives out of order, fills a gap, is old or lies outside the window is acknowledged at once (RFC 5681, section
-/// 4.2), and the policy is told of it; a policy may count the first two like the rest. A policy is one file that implements the trait, and its part.
-/// Equal calls must give equal answers: no clock, no random source.
+/// 4.2), and the policy is told of it; a policy may count the first two like the rest. It sees of each segment where it lies,
+/// how it was marked and how long it was on its way, and may write a report into its acknowledgements, which the sender's
+/// control reads. A policy is one file that implements the trait, and its part. Equal calls must give equal answers: no clock, no random source.
 pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
+    /// A segment with payload arrived. Whether an acknowledgement is due is asked after this, or not at all.
+    fn on_segment(&mut self, _arrived: &Arrived) {}
+
     /// A segment arrived in order and left no gap behind it: is an acknowledgement due?
     fn on_in_order(&mut self, arrived: &InOrder) -> When;
 
@@ -34,6 +40,17 @@ pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
 
     /// An acknowledgement left, alone or with data.
     fn on_ack_sent(&mut self) {}
+
+    /// What an acknowledgement without data that leaves now tells the sender's control, in a header beside it; there it is
+    /// [`Ack::report`](crate::control::Ack::report). Those with a [`report_length`](Self::report_length) are asked.
+    fn report(&mut self, _now: Instant) -> Option<Feedback> {
+        None
+    }
+
+    /// That it writes reports, and how many bytes their header takes on the air.
+    fn report_length(&self) -> Option<u8> {
+        None
+    }
 }
 
 /// A segment that arrived in order.
@@ -113,6 +130,22 @@ impl Acknowledging {
 
     pub(super) const fn deadline(&self) -> Option<Instant> {
         self.deadline
+    }
+
+    /// A segment with payload arrived.
+    pub(super) fn on_segment(&mut self, arrived: &Arrived) {
+        self.policy.on_segment(arrived);
+    }
+
+    /// What an acknowledgement that leaves now reports.
+    pub(super) fn report(&mut self, now: Instant) -> Option<Feedback> {
+        self.policy.report_length()?;
+        self.policy.report(now)
+    }
+
+    /// Bytes of a report on the air.
+    pub(super) fn report_length(&self) -> Option<u8> {
+        self.policy.report_length()
     }
 
     /// Segment number `number` arrived in order and left no gap behind it, or counts as if it had.

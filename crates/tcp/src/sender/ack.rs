@@ -18,6 +18,8 @@ pub(crate) struct AckEvent<'a> {
     pub(crate) route: Option<&'a Route>,
     /// What the packet brought for the control.
     pub(crate) feedback: Option<&'a Feedback>,
+    /// What the receiver's acknowledgement policy wrote for it.
+    pub(crate) report: Option<&'a Feedback>,
     /// TCP-GAP's option.
     pub(crate) rtt_wired: Option<Span>,
     /// Time since the departure that ns-2's timestamp echoes; where there is none, RFC 7323's.
@@ -77,7 +79,8 @@ impl Sender {
 
     /// Tells the control, and empties its queue if it has ceased to queue.
     fn tell(&mut self, event: &AckEvent<'_>, kind: AckKind, acked: u64, trips: RoundTrips) -> Reaction {
-        let AckEvent { now, route, feedback, rtt_wired, echoed, timestamp, sack, ecn_echo, .. } = *event;
+        let AckEvent { now, route, feedback, report, rtt_wired, echoed, timestamp, sack, ecn_echo, .. } =
+            *event;
         let RoundTrips { oldest, newest } = trips;
         let (out, mss) = (self.state(), self.mss);
         let rate = self.delivery.as_mut().and_then(|delivery| {
@@ -101,6 +104,7 @@ impl Sender {
             ecn_echo,
             ecn_signal,
             feedback,
+            report,
         });
         if ecn_signal {
             self.counters.ecn_reductions += 1;
@@ -118,7 +122,7 @@ impl Sender {
         self.burst = if permitted { None } else { self.control.burst() };
     }
 
-    fn react(&mut self, now: Instant, reaction: Reaction) {
+    pub(super) fn react(&mut self, now: Instant, reaction: Reaction) {
         match reaction {
             Reaction::Continue => {}
             Reaction::GoBack => {

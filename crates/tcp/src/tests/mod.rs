@@ -36,5 +36,6 @@ pub(crate) fn bare(kind: AckKind, out: Outstanding, mss: u32) -> Ack<'static> {
         ecn_echo: false,
         ecn_signal: false,
         feedback: None,
+        report: None,
     }
 }

@@ -129,6 +129,8 @@ pub(crate) struct Script {
     /// Of the links that its segments cross.
     pub(crate) rates: LinkRates,
     pub(crate) feedback: Option<Feedback>,
+    /// What the peer's acknowledgement policy wrote into injected packets.
+    pub(crate) report: Option<Feedback>,
     /// Codepoint of injected packets.
     pub(crate) ecn: Ecn,
     /// Next sequence position of the peer: what injected pure acknowledgements carry.
@@ -152,6 +154,7 @@ impl Script {
             hops: None,
             rates: LinkRates::Uniform(Rate::bits_per_sec(2_000_000)),
             feedback: None,
+            report: None,
             ecn: Ecn::NotEct,
             peer: 0,
             events: Vec::new(),
@@ -249,7 +252,13 @@ impl Script {
         let received = self.tcp.handle_segment(
             at,
             &segment,
-            &Arrival { route, feedback: self.feedback, ecn: self.ecn, ..Arrival::default() },
+            &Arrival {
+                route,
+                feedback: self.feedback,
+                report: self.report,
+                ecn: self.ecn,
+                ..Arrival::default()
+            },
         );
         self.drain();
         received
