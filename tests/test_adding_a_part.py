@@ -70,6 +70,7 @@ def test_each_example_is_a_new_file_and_at_most_a_line_of_another(section: str) 
 def test_every_place_has_an_example() -> None:
     for place in (
         "Sender control",
+        "Loss recovery",
         "Acknowledgement",
         "overhears",
         "Queue",
@@ -180,6 +181,18 @@ def test_the_window_part_acts(tree: Path) -> None:
     # As AIMD(1, 1/2) it is NewReno but for the rounding of the window.
     half = _run(tree, "newreno", "scheme.newreno.congestion=aimd")
     assert half["aggregate_goodput_bps"] == pytest.approx(plain["aggregate_goodput_bps"], rel=0.2)
+
+
+@TOGETHER
+def test_the_loss_recovery_acts_beside_any_window(tree: Path) -> None:
+    for congestion in ("newreno", "cubic", "aimd"):
+        chosen = (f"scheme.newreno.congestion={congestion}", "scheme.newreno.recovery=tolerant")
+        runs = [_run(tree, "newreno", *chosen, f"scheme.newreno.recovery_tolerance={time}") for time in ("1ms", "30s")]
+        assert [_says(run, "newreno", "recovery") for run in runs] == ["tolerant", "tolerant"]
+        found = [run["flows"][0]["fast_retransmits"] for run in runs]
+        assert found[0] > 0, congestion
+        assert found[1] == 0, "the timer expires before it loses patience"
+        assert all(run["aggregate_goodput_bps"] > 1e5 for run in runs)
 
 
 @TOGETHER

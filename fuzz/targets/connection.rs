@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
 use meshpace_pacing::{AdaptiveConfig, HopSource, Route};
 use meshpace_tcp::control::{
-    Ack, Agent, Asks, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
+    Ack, Agent, Asks, Fixed, Khd, Paced, Reaction, Rules, WirelessKhd, newreno, sack_reno, tahoe,
 };
 use meshpace_tcp::{
     Arrival, Config, Connection, Control, Delayed, DynamicDelayed, Every, Flags, KeepAlive, Options, Ports,
@@ -97,9 +97,9 @@ impl Input {
         let [scaling, timestamps, nagle, keeps_alive, rto_backoff, gives_up, sack, ecn] = self.switches;
         let mss = u32::from(self.mss).max(SMALLEST_MSS);
         let window: Box<dyn Control> = match self.congestion {
-            Congestion::Tahoe => Box::new(Tahoe::new(rules)),
-            Congestion::NewReno => Box::new(NewReno::new(rules)),
-            Congestion::Sack => Box::new(SackReno::new(rules)),
+            Congestion::Tahoe => Box::new(tahoe(rules)),
+            Congestion::NewReno => Box::new(newreno(rules)),
+            Congestion::Sack => Box::new(sack_reno(rules)),
         };
         let pacing: Option<Box<dyn Control>> = match self.pacing {
             PacingKind::None => None,

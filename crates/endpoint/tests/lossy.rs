@@ -2,7 +2,7 @@
 
 use crate::common::{World, config, exchange, scheme};
 use meshpace_endpoint::{ImpairmentConfig, SocketOptions, StackConfig};
-use meshpace_tcp::control::{Rules, SackReno};
+use meshpace_tcp::control::{Rules, sack_reno};
 use meshpace_units::Span;
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ proptest! {
             options.tcp.time_wait = Span::from_secs(10);
             options.tcp.ecn = ecn;
             if selective {
-                options.tcp = options.tcp.clone().controlled_by(SackReno::new(Rules::RFC));
+                options.tcp = options.tcp.clone().controlled_by(sack_reno(Rules::RFC));
             }
             SocketOptions { send_buffer: buffers.1, ..options }
         };

@@ -22,6 +22,6 @@ mod text;
 mod value;
 
 pub use key::{Key, Kind, Preset, Real, Section, Whole, above, bytes, rate, real, time, whole};
-pub use part::{Choice, Need, Part, Values};
+pub use part::{Brings, Choice, Need, Part, Values};
 pub use text::{quoted, real as real_number, shown, suggestion};
 pub use value::{RawValue, Setting, Word};

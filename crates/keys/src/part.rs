@@ -19,8 +19,19 @@ pub struct Choice {
     pub keys: &'static [&'static [Key]],
     /// What must be chosen elsewhere for it to work.
     pub needs: &'static [Need],
+    /// What stands beside it at other places unless somebody chose there.
+    pub brings: &'static [Brings],
     /// What of it its source does not print, so that it is ours.
     pub reconstructed: Option<&'static str>,
+}
+
+/// What stands at another place beside a part, unless somebody chose there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brings {
+    /// The key that chooses at the other place.
+    pub key: &'static str,
+    /// The word that it has; `None`: the part does that itself, and nothing has a place there.
+    pub word: Option<&'static str>,
 }
 
 /// A part that works only with certain parts at another place.
@@ -48,7 +59,10 @@ impl<B> Part<B> {
     /// A part without parameters.
     #[must_use]
     pub const fn new(word: &'static str, doc: &'static str, source: &'static str, build: B) -> Self {
-        Self { about: Choice { word, doc, source, keys: &[], needs: &[], reconstructed: None }, build }
+        Self {
+            about: Choice { word, doc, source, keys: &[], needs: &[], brings: &[], reconstructed: None },
+            build,
+        }
     }
 
     /// The same with parameters.
@@ -62,6 +76,13 @@ impl<B> Part<B> {
     #[must_use]
     pub const fn reconstructed(mut self, what: &'static str) -> Self {
         self.about.reconstructed = Some(what);
+        self
+    }
+
+    /// The same, with these beside it unless somebody chose otherwise.
+    #[must_use]
+    pub const fn brings(mut self, brings: &'static [Brings]) -> Self {
+        self.about.brings = brings;
         self
     }
 
@@ -93,6 +114,12 @@ macro_rules! parts {
 }
 
 impl Choice {
+    /// What it brings to a place; `None` if it says nothing of it.
+    #[must_use]
+    pub fn brought(&self, place: &str) -> Option<Option<&'static str>> {
+        self.brings.iter().find(|brings| brings.key == place).map(|brings| brings.word)
+    }
+
     /// Its parameters.
     pub fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
         self.keys.iter().flat_map(|group| group.iter())

@@ -3,8 +3,8 @@
 use crate::Scheme;
 use crate::places::{ALL_GATEWAYS, ALL_RELAYS, Parts};
 use meshpace_keys::{Preset, RawValue, Setting};
-use meshpace_tcp::{ACK_POLICIES, PACINGS, PROFILES, WINDOWS};
-use std::collections::BTreeMap;
+use meshpace_tcp::{ACK_POLICIES, PACINGS, PROFILES, RECOVERIES, WINDOWS};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One row: name, what it is, source, and what differs from ns-2's NewReno with an acknowledgement a segment, unpaced,
 /// over drop-tail queues: parts and parameters, as a scenario file would set them.
@@ -281,6 +281,7 @@ pub fn lookup(name: &str) -> Option<Scheme> {
         summary: row.summary.to_owned(),
         source: row.source.to_owned(),
         parts: plain(),
+        chosen: BTreeSet::new(),
         said: BTreeMap::new(),
     };
     let differs: Vec<(&str, RawValue)> =
@@ -296,6 +297,7 @@ fn plain() -> Parts {
     Parts {
         profile: PROFILES[0],
         congestion: newreno.unwrap_or_else(|| panic!("no part newreno")),
+        recovery: RECOVERIES[0],
         pacing: PACINGS[0],
         acknowledgements: ACK_POLICIES[0],
         relay: &ALL_RELAYS[0],

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | sender and receiver | `tcp_profile` | what their TCP follows: ns-2.35, the RFCs |
 //! | sender | `congestion` | congestion control: the window |
+//! | sender | `recovery` | what finds losses, and what is sent again |
 //! | sender | `pacing` | when the next segment may leave |
 //! | receiver | `ack_policy` | when to acknowledge |
 //! | relay | `relay` | the queue of every mesh node and wired link |

@@ -10,6 +10,8 @@ pub struct Place {
     pub key: &'static str,
     /// What is chosen.
     pub doc: &'static str,
+    /// The place by whose part it goes unless somebody chose here.
+    pub(crate) follows: Option<&'static str>,
     pub(crate) choices: fn() -> Vec<&'static Choice>,
     pub(crate) chosen: fn(&Parts) -> &'static Choice,
     /// Chooses the part of that word, which the table must have.
@@ -17,10 +19,21 @@ pub struct Place {
 }
 
 impl Place {
+    /// The same, where the part chosen at the place `other` says what stands unless somebody chose.
+    pub(crate) const fn following(mut self, other: &'static str) -> Self {
+        self.follows = Some(other);
+        self
+    }
+
     /// The parts there are, as they describe themselves.
     #[must_use]
     pub fn choices(&self) -> Vec<&'static Choice> {
         (self.choices)()
+    }
+
+    /// The word of the part that stands here where nothing says otherwise.
+    pub(crate) fn first(&self) -> &'static str {
+        self.choices().first().unwrap_or_else(|| panic!("the table of {} is empty", self.key)).word
     }
 
     /// The key that chooses among them.

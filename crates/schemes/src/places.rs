@@ -7,7 +7,8 @@ use meshpace_keys::{Choice, Part, Values};
 use meshpace_pacing::{FLOW_LAWS, FlowLawPart};
 use meshpace_relay::{DropTail, QueueConfig, RELAYS, Relay, RelayPart, hooked};
 use meshpace_tcp::{
-    ACK_POLICIES, AckPolicyPart, PACINGS, PROFILES, PacingPart, ProfilePart, WINDOWS, WindowPart,
+    ACK_POLICIES, AckPolicyPart, PACINGS, PROFILES, PacingPart, ProfilePart, RECOVERIES, RecoveryPart,
+    WINDOWS, WindowPart,
 };
 use std::sync::LazyLock;
 
@@ -111,6 +112,7 @@ pub(crate) static ALL_GATEWAYS: LazyLock<Vec<GatewayChoice>> = LazyLock::new(|| 
 pub(crate) struct Parts {
     pub(crate) profile: &'static ProfilePart,
     pub(crate) congestion: &'static WindowPart,
+    pub(crate) recovery: &'static RecoveryPart,
     pub(crate) pacing: &'static PacingPart,
     pub(crate) acknowledgements: &'static AckPolicyPart,
     pub(crate) relay: &'static RelayChoice,
@@ -123,6 +125,7 @@ macro_rules! place {
         Place {
             key: $key,
             doc: $doc,
+            follows: None,
             choices: || $table.iter().map(|part| part.about()).collect::<Vec<&'static Choice>>(),
             chosen: |parts| parts.$field.about(),
             choose: |parts, word| {
@@ -134,9 +137,16 @@ macro_rules! place {
 }
 
 /// The places, in the order in which lists name them.
-pub(crate) static PLACES: [Place; 6] = [
+pub(crate) static PLACES: [Place; 7] = [
     place!("congestion", congestion, WINDOWS, "Congestion control of the sender."),
     place!("tcp_profile", profile, PROFILES, "What the TCP of both ends follows."),
+    place!(
+        "recovery",
+        recovery,
+        RECOVERIES,
+        "What finds the sender's losses and what it sends again; where nothing is said, what goes with congestion."
+    )
+    .following("congestion"),
     place!("pacing", pacing, PACINGS, "Pacing at the sender."),
     place!("ack_policy", acknowledgements, ACK_POLICIES, "When the receiver acknowledges."),
     place!("relay", relay, ALL_RELAYS, "The queue of every mesh node and wired link."),

@@ -1,5 +1,6 @@
 //! A scheme, and what it makes of an endpoint, a queue and a gateway.
 
+use crate::place::Place;
 use crate::places::{PLACES, Parts};
 use meshpace_gateway::Behaviour;
 use meshpace_hook::HookMaker;
@@ -7,7 +8,7 @@ use meshpace_keys::{Choice, Setting, Values};
 use meshpace_relay::Relay;
 use meshpace_tcp::control::{Paced, Rules};
 use meshpace_tcp::{Config, RTO_BACKOFF, Reading, Surroundings};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A named composition of parts.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct Scheme {
     /// Where it is defined.
     pub source: String,
     pub(crate) parts: Parts,
+    /// The places that go by another, and where somebody chose all the same.
+    pub(crate) chosen: BTreeSet<&'static str>,
     /// What somebody said of keys that a chosen part has; the others have their part's default.
     pub(crate) said: BTreeMap<&'static str, Setting>,
 }
@@ -43,12 +46,17 @@ impl PartialEq for Scheme {
 }
 
 impl Scheme {
-    /// The parts chosen, in the order of the places.
+    /// The parts chosen, in the order of the places that there are beside each other.
     pub fn choices(&self) -> impl Iterator<Item = (&'static str, &'static Choice)> {
-        PLACES.iter().map(|place| (place.key, (place.chosen)(&self.parts)))
+        PLACES.iter().filter(|place| self.has(place)).map(|place| (place.key, (place.chosen)(&self.parts)))
     }
 
-    /// The part chosen at a place.
+    /// Whether it has this place: none where another part does what a part there would.
+    pub(crate) fn has(&self, place: &Place) -> bool {
+        place.follows.is_none_or(|other| self.choice(other).brought(place.key) != Some(None))
+    }
+
+    /// The part chosen at a place; where it has none, one that does nothing.
     ///
     /// # Panics
     /// If there is no such place.
@@ -120,12 +128,13 @@ impl Scheme {
     }
 
     fn endpoint(&self, flow: &FlowEnd) -> (Config, Surroundings) {
-        let Parts { profile, congestion, pacing, acknowledgements, .. } = self.parts;
+        let Parts { profile, congestion, recovery, pacing, acknowledgements, .. } = self.parts;
         let base = (profile.build)(&self.values(&profile.about));
         let surroundings =
             Surroundings { rules: base.rules, segment: flow.segment, from_mesh: flow.from_mesh };
+        let sender = (congestion.build)(&self.values(&congestion.about), &surroundings);
         let config = Config {
-            control: (congestion.build)(&self.values(&congestion.about), &surroundings),
+            control: sender.control(recovery, &self.values(&recovery.about)),
             acknowledgements: (acknowledgements.build)(&self.values(&acknowledgements.about)),
             rto_backoff: self.values(&pacing.about).flag(RTO_BACKOFF),
             mss: flow.segment,

@@ -53,6 +53,9 @@ impl Scheme {
             return profiles::of(&self.parts).map(|profile| word(profile.word));
         }
         if let Some(place) = PLACES.iter().find(|place| place.key == key) {
+            if !self.has(place) {
+                return None;
+            }
             return Some(word((place.chosen)(&self.parts).word));
         }
         let declared = self.declared(key)?;
@@ -119,8 +122,11 @@ impl Scheme {
             for (place, word) in meant {
                 self.choose(place, word);
             }
-        } else if PLACES.iter().any(|place| place.key == key) {
+        } else if let Some(place) = PLACES.iter().find(|place| place.key == key) {
             self.choose(key, &setting.text());
+            if place.follows.is_some() {
+                self.chosen.insert(place.key);
+            }
         } else {
             self.said.insert(declared.name, setting);
         }
@@ -130,6 +136,15 @@ impl Scheme {
     fn choose(&mut self, key: &str, word: &str) {
         let place = PLACES.iter().find(|place| place.key == key);
         (place.unwrap_or_else(|| panic!("no place {key}")).choose)(&mut self.parts, word);
+        for place in PLACES.iter().filter(|place| place.follows == Some(key)) {
+            if !self.has(place) {
+                self.chosen.remove(place.key);
+            }
+            if !self.chosen.contains(place.key) {
+                let brought = self.choice(key).brought(place.key).flatten();
+                (place.choose)(&mut self.parts, brought.unwrap_or_else(|| place.first()));
+            }
+        }
         let gone: Vec<_> = self.said.keys().copied().filter(|key| self.declared(key).is_none()).collect();
         for key in gone {
             self.said.remove(key);

@@ -1,6 +1,6 @@
 //! What an endpoint is made of.
 
-use crate::control::{Control, NewReno, Paced, Rules, Tahoe};
+use crate::control::{Control, Paced, Rules, newreno, tahoe};
 use crate::receiver::{AckPolicy, Delayed, Every};
 use crate::rto::{RtoConfig, SmoothedConfig, TickConfig};
 use crate::segment::Segment;
@@ -132,7 +132,7 @@ impl Config {
     #[must_use]
     pub fn ns2() -> Self {
         Self {
-            control: Box::new(NewReno::new(Rules::NS2)),
+            control: Box::new(newreno(Rules::NS2)),
             duplicates_keep_window: false,
             rto: RtoConfig::Ticks(TickConfig::NS2),
             rto_backoff: true,
@@ -181,7 +181,7 @@ impl Config {
     #[must_use]
     pub fn rfc() -> Self {
         Self {
-            control: Box::new(NewReno::new(Rules::RFC)),
+            control: Box::new(newreno(Rules::RFC)),
             duplicates_keep_window: true,
             rto: RtoConfig::Smoothed(SmoothedConfig::RFC),
             acknowledgements: Box::new(Delayed::SECOND),
@@ -203,7 +203,7 @@ impl Config {
     pub fn wifu() -> Self {
         let rto = SmoothedConfig { initial: Span::from_secs(3), ..SmoothedConfig::RFC };
         Self {
-            control: Box::new(Tahoe::new(Rules::WIFU)),
+            control: Box::new(tahoe(Rules::WIFU)),
             duplicates_keep_window: false,
             rto: RtoConfig::Smoothed(rto),
             acknowledgements: Box::new(Every),
@@ -219,7 +219,7 @@ impl Config {
     #[must_use]
     pub fn linux() -> Self {
         Self {
-            control: Box::new(NewReno::new(Rules::LINUX)),
+            control: Box::new(newreno(Rules::LINUX)),
             rto: RtoConfig::Smoothed(SmoothedConfig::LINUX),
             ..Self::rfc()
         }

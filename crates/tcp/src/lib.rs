@@ -11,7 +11,8 @@
 //!
 //! | part | choices | chosen by |
 //! |---|---|---|
-//! | sender control: window and pacing | Tahoe, NewReno, Reno with SACK, CUBIC; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
+//! | sender control: window and pacing | Tahoe, Reno, CUBIC; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
+//! | loss recovery | NewReno, by selective acknowledgements, going back | [`control::Recovery`] |
 //! | retransmission timeout | ns-2's ticks, RFC 6298 | [`RtoConfig`] |
 //! | acknowledgements | every, delayed, dynamic | [`AckPolicy`] |
 //! | opening, header sizes, buffers, ECN | | [`Config`] |
@@ -41,7 +42,10 @@ mod tests;
 
 pub use config::{Config, Handshake, HeaderSize, KeepAlive, Reading, SackOffer};
 pub use connection::{Connection, Ports, State, reset_for};
-pub use control::{Control, PACINGS, PacingPart, PacingView, RTO_BACKOFF, Surroundings, WINDOWS, WindowPart};
+pub use control::{
+    Control, PACINGS, PacingPart, PacingView, RECOVERIES, RTO_BACKOFF, RecoveryPart, Surroundings, WINDOWS,
+    WindowPart,
+};
 pub use event::{Arrival, Closing, Event, Placement, Received, Transmit, WriteError};
 pub use measure::Counters;
 pub use profile::{PROFILES, Profile, ProfilePart};

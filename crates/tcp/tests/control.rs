@@ -3,8 +3,8 @@
 use core::ops::Range;
 use meshpace_pacing::{LinkRates, Route};
 use meshpace_tcp::control::{
-    Ack, AckKind, Allowance, Asks, Departure, Discipline, Feedback, Fixed, NewReno, Outstanding, Pace, Paced,
-    Reaction, Rules, Sent,
+    Ack, AckKind, Allowance, Asks, Congestion, Departure, Discipline, Feedback, Fixed, Outstanding, Pace,
+    Paced, Progress, Reaction, Recovered, Recovery, Rules, Sent, Window, newreno,
 };
 use meshpace_tcp::{Arrival, Config, Connection, Control, Flags, Options, Ports, SackOffer, Segment};
 use meshpace_units::{Instant, Rate, Seq, Span};
@@ -232,9 +232,115 @@ fn what_comes_with_an_acknowledgement_is_told() {
     assert!(timeouts[1].starts_with("timeout") && timeouts[1].ends_with("1461 1461 2921"), "{timeouts:?}");
 }
 
+/// A window that is nothing but a number: three segments, two after a loss.
+#[derive(Clone, Debug)]
+struct Steady(Window);
+
+impl Congestion for Steady {
+    fn window(&self) -> &Window {
+        &self.0
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.0
+    }
+
+    fn on_connected(&mut self, _: bool, _: u32) {
+        self.0.set(3.0);
+    }
+
+    fn on_progress(&mut self, _: &Ack<'_>) {}
+
+    fn on_loss(&mut self, _: f64, _: &Outstanding) -> f64 {
+        2.0
+    }
+}
+
+/// Loss detection by time alone: what is not acknowledged `patience` after the latest news is lost.
+#[derive(Clone, Debug)]
+struct Impatient {
+    patience: Span,
+    due: Option<Instant>,
+}
+
+impl Recovery for Impatient {
+    fn asks(&self) -> Asks {
+        Asks { deadlines: true, ..Asks::default() }
+    }
+
+    fn on_ack(&mut self, _: &mut Window, ack: &Ack<'_>) -> Progress {
+        self.due = (ack.out.una < ack.out.max).then_some(ack.now + self.patience);
+        if ack.is_new() { Progress::Open } else { Progress::Hold }
+    }
+
+    fn begin(&mut self, window: &mut Window, cwnd: f64, _: &Outstanding) -> Reaction {
+        window.set(cwnd);
+        Reaction::FastRetransmit
+    }
+
+    fn on_timeout(&mut self, _: Instant, _: &Outstanding) -> bool {
+        self.due = None;
+        false
+    }
+
+    fn on_departure(&mut self, departure: &Departure) {
+        self.due = self.due.or(Some(departure.now + self.patience));
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.due
+    }
+
+    fn on_deadline(&mut self, _: &mut Window, now: Instant, _: &Outstanding) -> Progress {
+        self.due = Some(now + self.patience * 2);
+        Progress::Loss { inflation: 0.0 }
+    }
+
+    fn allowance(&self, window: &Window, mss: u32, _: bool) -> Allowance {
+        window.allowance(0.0, 0, mss)
+    }
+}
+
+#[test]
+fn a_window_and_loss_detection_with_a_deadline_of_its_own() {
+    let parts = || -> (Box<dyn Congestion>, Box<dyn Recovery>) {
+        let impatient = Impatient { patience: Span::from_millis(60), due: None };
+        (Box::new(Steady(Window::new(Rules::NS2))), Box::new(impatient))
+    };
+    let (window, recovery) = parts();
+    let mut end = End::new(Recovered::new(window, recovery));
+    end.write(0, 4 * MSS);
+    end.ack(40, MSS);
+    end.until(300);
+    // Three at once, the fourth with the acknowledgement; 60 ms after it the second again, and 120 ms after that once more.
+    let at = |n: u64| n * MSS;
+    assert_eq!(
+        end.sent,
+        [
+            (0, 0, 1460),
+            (0, at(1), 1460),
+            (0, at(2), 1460),
+            (40, at(3), 1460),
+            (100, at(1), 1460),
+            (220, at(1), 1460)
+        ]
+    );
+    assert_eq!((end.tcp.cwnd(), end.tcp.counters().fast_retransmits), (Some(2.0), 2));
+    end.ack(310, 4 * MSS);
+    end.until(500);
+    assert_eq!(end.sent.len(), 6, "nothing is outstanding, and no deadline is left");
+    // Beside a pacing part it wakes as well.
+    let (window, recovery) = parts();
+    let fixed = Fixed::new(Span::from_millis(1));
+    let mut paced = End::new(Paced::new(Box::new(Recovered::new(window, recovery)), Box::new(fixed)));
+    paced.write(0, MSS);
+    paced.until(100);
+    assert_eq!(paced.sent, [(0, 0, 1460), (60, 0, 1460)]);
+}
+
 #[test]
 fn of_two_answers_the_tighter_one_holds() {
-    let mut end = End::new(Paced::new(Box::new(NewReno::new(Rules::NS2)), Box::new(HalfWindow::default())));
+    let mut end = End::new(Paced::new(Box::new(newreno(Rules::NS2)), Box::new(HalfWindow::default())));
     end.write(0, 10 * MSS);
     end.until(199);
     assert_eq!((end.sent.len(), end.tcp.cwnd()), (1, Some(2.0)), "half a segment of two");

@@ -12,6 +12,7 @@ from meshpace.project import scenario_directory, shown
 _WIDTH = 100
 _PARTS = (
     ("", "congestion", "newreno"),
+    ("recovery ", "recovery", "newreno"),
     ("profile ", "tcp_profile", "ns2"),
     ("pacing ", "pacing", "none"),
     ("ACKs ", "ack_policy", "every"),

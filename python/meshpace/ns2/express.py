@@ -26,7 +26,7 @@ _AGENTS = {"newreno": "Agent/TCP/Newreno", "tahoe": "Agent/TCP", "cubic": "Agent
 """The sending agent of a congestion control: of a scheme of that name, with its parameters."""
 _SINKS = {"every": "newreno", "delayed": "newreno-delack"}
 """The scheme whose parameters of the receiver (``ack_...``) ns-2's sinks have, by acknowledgement policy."""
-_CHOICES = ("congestion", "tcp_profile", "pacing", "ack_policy", "relay", "gateway")
+_CHOICES = ("congestion", "recovery", "tcp_profile", "pacing", "ack_policy", "relay", "gateway")
 """Parameters that choose a part: named before those of the part."""
 _DSSS_RATES = (1e6, 2e6, 5.5e6, 11e6)
 _MAC_OVERHEAD = 34

@@ -351,6 +351,7 @@ mod tests {
         let others = [
             "congestion",
             "tcp_profile",
+            "recovery",
             "ecn",
             "pacing",
             "ack_policy",

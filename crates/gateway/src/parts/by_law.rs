@@ -39,6 +39,7 @@ fn part(law: &'static FlowLawPart, controlled: bool) -> GatewayPart {
         source: format!("{source}; schemes.md 3.1 to 3.3").leak(),
         keys: keys.leak(),
         needs,
+        brings: &[],
         reconstructed,
     };
     Part { about, build }

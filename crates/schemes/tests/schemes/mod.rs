@@ -2,6 +2,7 @@
 
 mod profiles;
 mod property;
+mod recovery;
 mod schema;
 mod settings;
 mod table;

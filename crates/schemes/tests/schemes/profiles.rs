@@ -5,7 +5,7 @@ use meshpace_keys::RawValue;
 use meshpace_pacing::AdaptiveConfig;
 use meshpace_schemes::{Catalogue, Scheme};
 use meshpace_tcp::Config;
-use meshpace_tcp::control::{InitialWindow, Rules, Tahoe};
+use meshpace_tcp::control::{InitialWindow, Rules};
 
 #[test]
 fn the_profile_brings_its_whole_law() {
@@ -61,7 +61,8 @@ fn the_tcp_of_the_thesis() {
     tahoe.set("wifu_initial_window", &RawValue::Integer(3)).unwrap();
     tahoe.set("wifu_duplicates", &RawValue::Integer(4)).unwrap();
     let rules = Rules { initial_window: InitialWindow::Segments(3.0), duplicate_threshold: 4, ..Rules::WIFU };
-    assert_eq!(written_control(&tahoe), format!("{:?}", Tahoe::new(rules)));
+    let built = meshpace_tcp::control::tahoe(rules);
+    assert_eq!(written_control(&tahoe), format!("{built:?}"));
 }
 
 fn written_control(scheme: &Scheme) -> String {

@@ -96,7 +96,7 @@ fn errors_say_what_was_found_and_what_is_allowed() {
     assert_eq!(
         error("newreno", "gc_interval", RawValue::Integer(5)),
         "gc_interval: found a parameter of other schemes; allowed: the parameters of newreno: congestion, tcp_profile, \
-         pacing, ack_policy, relay, gateway, rto_initial, rto_min, rto_max, rto_backoff_max, \
+         recovery, pacing, ack_policy, relay, gateway, rto_initial, rto_min, rto_max, rto_backoff_max, \
          initial_ssthresh, window_cut, ecn, ap_rto_backoff"
     );
     assert!(

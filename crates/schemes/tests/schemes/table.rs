@@ -5,7 +5,7 @@ use meshpace_keys::{RawValue, Values};
 use meshpace_pacing::{AdaptiveConfig, HopSource};
 use meshpace_schemes::{lookup, names, parameters, places};
 use meshpace_settings::default_setting;
-use meshpace_tcp::control::{Agent, Fixed, Khd, Rules, Tahoe, WirelessKhd};
+use meshpace_tcp::control::{self, Agent, Fixed, Khd, Rules, WirelessKhd};
 use meshpace_tcp::{Config, HeaderSize, RtoConfig};
 use meshpace_units::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,7 +103,7 @@ fn the_rfc_profile_has_real_headers_and_the_receivers_window() {
     assert_eq!((config.headers, config.window, config.receive_buffer), (HeaderSize::Real, None, 64 * 1460));
     assert!(matches!(config.rto, RtoConfig::Smoothed(_)) && config.timestamps);
     let tahoe = scheme("tahoe-rfc").sender(&flow(true)).control;
-    assert_eq!(format!("{tahoe:?}"), format!("{:?}", Tahoe::new(Rules::RFC)));
+    assert_eq!(format!("{tahoe:?}"), format!("{:?}", control::tahoe(Rules::RFC)));
 }
 
 #[test]

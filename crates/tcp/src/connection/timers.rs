@@ -43,6 +43,7 @@ impl Connection {
         let acknowledgement = self.receiver.as_ref().and_then(|receiver| receiver.ack_deadline());
         [
             self.sender.timer,
+            self.sender.control_deadline(),
             pacer,
             acknowledgement,
             self.timers.persist,
@@ -67,6 +68,9 @@ impl Connection {
         }
         if due(self.sender.timer) {
             self.on_retransmission_timeout(now);
+        }
+        if due(self.sender.control_deadline()) {
+            self.sender.on_control_deadline(now);
         }
         if due(self.timers.persist) {
             self.on_persist_timeout();

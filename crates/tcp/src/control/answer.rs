@@ -19,6 +19,8 @@ pub struct Asks {
     /// [`Ack::rate`](crate::control::Ack::rate). The connection offers selective acknowledgements, without which nothing is
     /// known to be delivered in recovery.
     pub delivery_rate: bool,
+    /// To be woken at a time of its own: [`Control::deadline`](crate::Control::deadline).
+    pub deadlines: bool,
 }
 
 impl Asks {
@@ -32,6 +34,7 @@ impl Asks {
             sack: self.sack || other.sack,
             relays: if self.relays.is_some() { self.relays } else { other.relays },
             delivery_rate: self.delivery_rate || other.delivery_rate,
+            deadlines: self.deadlines || other.deadlines,
         }
     }
 

@@ -1,8 +1,9 @@
 //! CUBIC: after a loss the window grows by the time since then, in a cubic around the window at which it was lost.
 
 use super::part::WindowPart;
+use super::recovery::FastRecovery;
 use super::window::MINIMUM_THRESHOLD;
-use super::{Ack, AckKind, Asks, Control, Outstanding, Progress, Reaction, Recovery, Rules, Window};
+use super::{Ack, Asks, Congestion, Outstanding, Recovered, Rules, Window};
 use alloc::boxed::Box;
 use meshpace_units::{Instant, Span};
 
@@ -10,7 +11,7 @@ pub(super) static PART: WindowPart = WindowPart::new(
     "cubic",
     "The window grows as a cubic function of the time since the last loss.",
     "RFC 9438",
-    |_, surroundings| Box::new(Cubic::new(surroundings.rules)),
+    |_, surroundings| Cubic::new(surroundings.rules).into(),
 );
 
 /// Scale of the cubic, segments a cubic second (RFC 9438, section 5).
@@ -18,13 +19,11 @@ const C: f64 = 0.4;
 /// What a loss leaves of the window (RFC 9438, section 4.6).
 const BETA: f64 = 0.7;
 
-/// CUBIC (RFC 9438) with NewReno's recovery: it recovers without selective acknowledgements. A spurious loss is not
-/// taken back (section 4.9 leaves that open). `Rules` give the initial window, slow start and fast recovery; what a loss
-/// cuts, and how congestion avoidance grows, is CUBIC's own.
+/// CUBIC's window (RFC 9438). A spurious loss is not taken back (section 4.9 leaves that open). `Rules` give the initial
+/// window and slow start; what a loss cuts, and how congestion avoidance grows, is CUBIC's own.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     window: Window,
-    recovery: Recovery,
     /// The window at the last loss, lowered if that came before the one before it was reached again (section 4.7).
     w_max: Option<f64>,
     /// The window before the last reduction.
@@ -55,7 +54,6 @@ impl Cubic {
     pub fn new(rules: Rules) -> Self {
         Self {
             window: Window::new(rules),
-            recovery: Recovery::new(&rules),
             w_max: None,
             cwnd_prior: None,
             epoch: None,
@@ -105,66 +103,56 @@ impl Cubic {
         };
         self.window.set(next);
     }
-
-    fn on_new_ack(&mut self, ack: &Ack<'_>) -> Reaction {
-        if let Some(rtt) = ack.newest.or(ack.timestamp) {
-            self.rtt = Some(self.rtt.map_or(rtt, |old| (old * 7 + rtt) / 8));
-        }
-        let progress = self.recovery.on_new_ack(&mut self.window, ack);
-        if progress != Progress::Open {
-            return progress.reaction();
-        }
-        let acked = ack.segments();
-        if self.window.cwnd() < self.window.ssthresh() {
-            self.window.grow(ack);
-        } else if ack.ecn_echo {
-            // A marked window does not open (RFC 3168, section 6.1.2).
-            return Reaction::Continue;
-        } else if ack.out.flight + acked >= self.window.cwnd().min(ack.out.limit) - 1.0 {
-            // Only a window that was in use grows (section 5.8).
-            self.grow(ack.now, acked);
-        } else {
-            self.epoch = None;
-        }
-        Reaction::Continue
-    }
 }
 
-impl Control for Cubic {
+impl Congestion for Cubic {
     fn asks(&self) -> Asks {
         Asks { round_trips: true, ..Asks::default() }
     }
 
-    fn on_connected(&mut self, syn_lost: bool, mss: u32) {
-        self.window.open(syn_lost, mss);
-        self.recovery.on_connected();
+    fn window(&self) -> &Window {
+        &self.window
     }
 
-    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) {
         if ack.ecn_signal {
             // As a loss, with nothing sent again (section 4.6; RFC 3168, section 6.1.2).
             let cwnd = self.cut();
             self.window.set(cwnd);
             self.marked = Some(ack.out.max);
         }
-        match ack.kind {
-            AckKind::New => return self.on_new_ack(ack),
-            AckKind::Duplicate => {
-                if self.recovery.on_duplicate(&ack.out) {
-                    let answered = self.marked.is_some_and(|marked| ack.out.una < marked);
-                    let cwnd = if answered { self.window.cwnd() } else { self.cut() };
-                    return self.recovery.enter(&mut self.window, cwnd);
-                }
-            }
-            AckKind::Other => {}
+        if let Some(rtt) = ack.newest.or(ack.timestamp).filter(|_| ack.is_new()) {
+            self.rtt = Some(self.rtt.map_or(rtt, |old| (old * 7 + rtt) / 8));
         }
-        Reaction::Continue
+    }
+
+    fn on_progress(&mut self, ack: &Ack<'_>) {
+        let acked = ack.segments();
+        if self.window.cwnd() < self.window.ssthresh() {
+            self.window.grow(ack);
+        } else if ack.ecn_echo {
+            // A marked window does not open (RFC 3168, section 6.1.2).
+        } else if ack.out.flight + acked >= self.window.cwnd().min(ack.out.limit) - 1.0 {
+            // Only a window that was in use grows (section 5.8).
+            self.grow(ack.now, acked);
+        } else {
+            self.epoch = None;
+        }
+    }
+
+    fn on_loss(&mut self, _: f64, out: &Outstanding) -> f64 {
+        let answered = self.marked.is_some_and(|marked| out.una < marked);
+        if answered { self.window.cwnd() } else { self.cut() }
     }
 
     /// Section 4.8: as a loss, but from one segment, and the cubic begins anew where slow start ends. The threshold is
     /// held if the same segment times out again (RFC 5681, section 3.1).
-    fn on_timeout(&mut self, _: Instant, out: &Outstanding) {
-        if !self.recovery.on_timeout(out) && out.una > 0 {
+    fn on_timeout(&mut self, _: Instant, again: bool, out: &Outstanding) {
+        if !again && out.una > 0 {
             self.cut();
         }
         (self.w_max, self.cwnd_prior, self.epoch) = (None, None, None);
@@ -183,23 +171,18 @@ impl Control for Cubic {
         self.epoch = None;
         self.window.rescale(old, new);
     }
+}
 
-    fn recovery(&self) -> Option<&Recovery> {
-        Some(&self.recovery)
-    }
-
-    fn congestion_window(&self) -> Option<&Window> {
-        Some(&self.window)
-    }
-
-    fn congestion_window_mut(&mut self) -> Option<&mut Window> {
-        Some(&mut self.window)
-    }
+/// CUBIC with NewReno's recovery: it recovers without selective acknowledgements.
+#[must_use]
+pub fn cubic(rules: Rules) -> Recovered {
+    Recovered::new(Box::new(Cubic::new(rules)), Box::new(FastRecovery::new(&rules)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::AckKind;
     use crate::tests::bare;
 
     const MSS: u32 = 1000;
@@ -221,15 +204,16 @@ mod tests {
     fn after_a_loss(now: Instant) -> (Cubic, u64) {
         let mut cubic = Cubic::new(Rules::RFC);
         cubic.window.set(100.0);
-        for _ in 0..3 {
-            cubic.on_ack(&ack(now, AckKind::Duplicate, 1001, 100.0));
-        }
-        assert_eq!((cubic.window.cwnd(), cubic.ssthresh()), (70.0, Some(70.0)));
-        let una = 1001 + 100 * u64::from(MSS);
-        assert_eq!(cubic.on_ack(&ack(now, AckKind::New, una, 99.0)), Reaction::Continue);
-        assert!(!cubic.recovery.active());
-        assert_eq!(cubic.window.cwnd(), 70.0);
-        (cubic, una)
+        let cwnd = cubic.on_loss(0.0, &ack(now, AckKind::Duplicate, 1001, 100.0).out);
+        assert_eq!((cwnd, cubic.window.ssthresh()), (70.0, 70.0));
+        cubic.window.set(cwnd);
+        (cubic, 1001 + 100 * u64::from(MSS))
+    }
+
+    /// What is acknowledged outside recovery.
+    fn on_ack(cubic: &mut Cubic, ack: &Ack<'_>) {
+        cubic.on_ack(ack);
+        cubic.on_progress(ack);
     }
 
     /// Acknowledges a window a round trip of 100 ms, for `seconds`.
@@ -238,7 +222,7 @@ mod tests {
         while now < from as f64 + 1e3 * seconds {
             let cwnd = cubic.window.cwnd();
             *una += u64::from(MSS);
-            cubic.on_ack(&ack(at(now as u64), AckKind::New, *una, cwnd - 1.0));
+            on_ack(cubic, &ack(at(now as u64), AckKind::New, *una, cwnd - 1.0));
             now += 100.0 / cwnd;
         }
     }
@@ -285,22 +269,21 @@ mod tests {
             let plain = ack(at(10), AckKind::New, una + n * u64::from(MSS), 70.0);
             Ack { ecn_echo: true, ecn_signal, ..plain }
         };
-        assert_eq!(cubic.on_ack(&marked(true, 1)), Reaction::Continue);
-        assert!((cubic.window.cwnd() - 49.0).abs() < 1e-9 && cubic.ssthresh() == Some(cubic.window.cwnd()));
+        on_ack(&mut cubic, &marked(true, 1));
+        assert!((cubic.window.cwnd() - 49.0).abs() < 1e-9 && cubic.window.ssthresh() == cubic.window.cwnd());
         let before = cubic.window.cwnd();
-        cubic.on_ack(&marked(false, 2));
+        on_ack(&mut cubic, &marked(false, 2));
         assert_eq!(cubic.window.cwnd(), before);
         // A loss in the marked window is mended without a second cut.
         let duplicate = ack(at(20), AckKind::Duplicate, una + 2 * u64::from(MSS), 60.0);
-        let last = [duplicate; 3].map(|ack| cubic.on_ack(&ack))[2];
-        assert_eq!((last, cubic.window.cwnd()), (Reaction::FastRetransmit, before));
+        assert_eq!(cubic.on_loss(0.0, &duplicate.out), before);
     }
 
     #[test]
     fn a_window_that_is_not_in_use_does_not_grow() {
         let (mut cubic, una) = after_a_loss(at(0));
         for n in 1..100 {
-            cubic.on_ack(&ack(at(100 * n), AckKind::New, una + n * u64::from(MSS), 10.0));
+            on_ack(&mut cubic, &ack(at(100 * n), AckKind::New, una + n * u64::from(MSS), 10.0));
         }
         assert_eq!(cubic.window.cwnd(), 70.0);
     }
@@ -309,9 +292,9 @@ mod tests {
     fn a_timeout_starts_from_one_segment_and_is_answered_once_a_segment() {
         let (mut cubic, una) = after_a_loss(at(0));
         let out = ack(at(0), AckKind::Other, una, 70.0).out;
-        cubic.on_timeout(at(1_000), &out);
-        assert_eq!((cubic.window.cwnd(), cubic.ssthresh()), (1.0, Some(49.0)));
-        cubic.on_timeout(at(3_000), &out);
-        assert_eq!((cubic.window.cwnd(), cubic.ssthresh()), (1.0, Some(49.0)));
+        cubic.on_timeout(at(1_000), false, &out);
+        assert_eq!((cubic.window.cwnd(), cubic.window.ssthresh()), (1.0, 49.0));
+        cubic.on_timeout(at(3_000), true, &out);
+        assert_eq!((cubic.window.cwnd(), cubic.window.ssthresh()), (1.0, 49.0));
     }
 }

@@ -1,10 +1,10 @@
 //! TCP-FeW: a window that opens by a fraction of a segment a round trip, and may be less than one.
 
 use super::law_pacer::take_token;
-use super::part::{Surroundings, WindowPart};
+use super::part::{OWN_RECOVERY, SenderPart, Surroundings, WindowPart};
 use super::{
-    Ack, Allowance, Asks, Control, Departure, Discipline, Growth, NewReno, Outstanding, Pace, PacingView,
-    Reaction, Rules, Tahoe,
+    Ack, Allowance, Asks, Control, Departure, Discipline, Growth, Outstanding, Pace, PacingView, Reaction,
+    Rules, newreno, tahoe,
 };
 use alloc::boxed::Box;
 use meshpace_keys::{Key, Values, words};
@@ -15,8 +15,12 @@ pub(super) static PART: WindowPart = WindowPart::new(
     "few",
     "Opens its window by a fraction of a segment a round trip; below one segment it spaces them.",
     "schemes.md 6; Nahm, Helmy and Kuo 2005; Lee 2012",
-    |values, surroundings| Box::new(Few::new(&FewConfig::from_values(values), surroundings)),
+    |values, surroundings| {
+        SenderPart::Whole(Box::new(Few::new(&FewConfig::from_values(values), surroundings)))
+    },
 )
+// Whose answer to losses it has, `few_base` says.
+.brings(&[OWN_RECOVERY])
 .keys(&[&KEYS]);
 
 static KEYS: [Key; 6] = [
@@ -70,9 +74,9 @@ words! {
 words! {
     /// Whose answer to losses it has (`few_base`).
     pub enum Base {
-        /// [`NewReno`].
+        /// [`newreno`](super::newreno()).
         NewReno = "newreno",
-        /// [`Tahoe`].
+        /// [`tahoe`](super::tahoe()).
         Tahoe = "tahoe",
     }
 }
@@ -136,8 +140,8 @@ impl Few {
     pub fn new(config: &FewConfig, surroundings: &Surroundings) -> Self {
         let rules = Rules { growth: config.growth(), whole_segments: true, ..surroundings.rules };
         let base: Box<dyn Control> = match config.base {
-            Base::NewReno => Box::new(NewReno::new(rules)),
-            Base::Tahoe => Box::new(Tahoe::new(rules)),
+            Base::NewReno => Box::new(newreno(rules)),
+            Base::Tahoe => Box::new(tahoe(rules)),
         };
         Self { base, w_min: config.w_min, spacing: config.spaces().then(Spacing::default) }
     }

@@ -9,9 +9,9 @@
 //!
 //! | part | answers | file |
 //! |---|---|---|
+//! | [`Recovered`] | a [`Congestion`]'s window, a [`Recovery`]'s losses and repairs | `recovered.rs`, `congestion.rs`, [`recovery`] |
 //! | [`Tahoe`] | window | `tahoe.rs` |
-//! | [`NewReno`] | window | `newreno.rs` |
-//! | [`SackReno`] | window, and what is sent again | `sack_reno.rs` |
+//! | [`Reno`] | window | `newreno.rs` |
 //! | [`Cubic`] | window | `cubic.rs` |
 //! | [`Few`]: TCP-FeW | window; below a segment a pace | `few.rs` |
 //! | TCP-DAA's sender | window, timeout | `daa.rs` |
@@ -28,22 +28,20 @@
 //! | [`Agent`]: TCP-AP as its authors' agent of 2005 | pace, and queues | `agent.rs` |
 //! | [`Paced`]: two of these | both | `paced.rs` |
 //!
-//! What several window parts share: [`Rules`], [`Window`], [`Losses`], [`Recovery`], [`SackRecovery`] with its
-//! [`Scoreboard`]; those with a rate and no window are sources behind `rated.rs`. Windows are real numbers of full-sized
-//! segments, as in ns-2.
+//! What several window parts share: [`Rules`] and [`Window`]; those with a rate and no window are sources behind `rated.rs`.
+//! Windows are real numbers of full-sized segments, as in ns-2.
 
 mod ack;
 mod answer;
+mod congestion;
 mod law_pacer;
 mod limiter;
-mod losses;
 mod paced;
 mod part;
 mod rated;
-mod recovery;
+mod recovered;
+pub mod recovery;
 mod rules;
-mod sack_recovery;
-mod scoreboard;
 mod window;
 
 meshpace_keys::parts! {
@@ -60,22 +58,21 @@ pub use crate::sender::RateSample;
 pub use ack::{Ack, AckKind, Departure, Feedback, Outstanding, SackRanges, Sent};
 pub use agent::Agent;
 pub use answer::{Allowance, Asks, Discipline, Pace, PacingView, Reaction};
-pub use cubic::Cubic;
+pub use congestion::{CloneCongestion, Congestion};
+pub use cubic::{Cubic, cubic};
 pub use few::{Arithmetic, Base, Few, FewConfig};
 pub use fixed::Fixed;
 pub use khd::Khd;
 pub use limiter::Waiting;
-pub use losses::Losses;
-pub use newreno::NewReno;
+pub use newreno::{Reno, newreno};
 pub use paced::Paced;
-pub use part::{PacingPart, RTO_BACKOFF, Surroundings, WindowPart};
+pub use part::{OWN_RECOVERY, PacingPart, RTO_BACKOFF, SenderPart, Surroundings, WindowPart};
 pub use rated::{RateSource, Rated};
-pub use recovery::{Progress, Recovery};
+pub use recovered::Recovered;
+pub use recovery::{Progress, RECOVERIES, Recovery, RecoveryPart};
 pub use rules::{Growth, InitialWindow, LossBasis, Rules, WindowCut};
-pub use sack_recovery::{SackProgress, SackRecovery};
-pub use sack_reno::SackReno;
-pub use scoreboard::{NextSeg, Scoreboard};
-pub use tahoe::Tahoe;
+pub use sack_reno::sack_reno;
+pub use tahoe::{Tahoe, tahoe};
 pub use wifu_khd::WifuKhd;
 pub use window::Window;
 pub use wireless_khd::WirelessKhd;
@@ -130,18 +127,28 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     /// This much of what [`hole`](Self::hole) asked for is on its way, or is not there to be sent.
     fn on_hole_taken(&mut self, _taken: Range<u64>) {}
 
+    /// Its [`deadline`](Self::deadline) is over. The next one is later.
+    fn on_deadline(&mut self, _now: Instant, _out: &Outstanding) -> Reaction {
+        Reaction::Continue
+    }
+
     // What it answers.
+
+    /// When it wants to be asked again, whatever arrives. Those who ask for `deadlines` are asked.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
 
     /// How much may be outstanding; `None` says nothing of the window. `new_data`: nothing already sent would be sent again.
     /// Less than a segment counts as one: how far apart those are is the pace's business.
-    fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
-        Some(self.recovery()?.allowance(self.congestion_window()?, mss, new_data))
+    fn window(&self, _mss: u32, _new_data: bool) -> Option<Allowance> {
+        None
     }
 
     /// New segments that may follow the acknowledgement just handled; `None` sets no limit besides the window. A pace that
     /// gives permissions takes its place.
     fn burst(&self) -> Option<u32> {
-        self.recovery()?.burst(self.congestion_window()?.rules())
+        None
     }
 
     /// When the next segment may leave; `None`: nothing is held back.
@@ -183,12 +190,6 @@ pub trait Control: CloneControl + Debug + Send + Sync {
 
     /// The same, to be changed.
     fn congestion_window_mut(&mut self) -> Option<&mut Window> {
-        None
-    }
-
-    /// NewReno's fast recovery, for parts that have one beside their congestion window: what may be outstanding and what may
-    /// follow go by both, without a word from the part.
-    fn recovery(&self) -> Option<&Recovery> {
         None
     }
 

@@ -70,6 +70,26 @@ impl Control for Paced {
         self.window.on_hole_taken(taken);
     }
 
+    fn deadline(&self) -> Option<Instant> {
+        [self.window.deadline(), self.pacing.deadline()].into_iter().flatten().min()
+    }
+
+    fn on_deadline(&mut self, now: Instant, out: &Outstanding) -> Reaction {
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if due(self.pacing.deadline()) {
+            // A pacing part has no say in what is resent.
+            let _: Reaction = self.pacing.on_deadline(now, out);
+        }
+        if !due(self.window.deadline()) {
+            return Reaction::Continue;
+        }
+        let reaction = self.window.on_deadline(now, out);
+        if reaction.is_loss() {
+            self.pacing.on_loss();
+        }
+        reaction
+    }
+
     fn window(&self, mss: u32, new_data: bool) -> Option<Allowance> {
         let (window, pacing) = (self.window.window(mss, new_data), self.pacing.window(mss, new_data));
         match (window, pacing) {

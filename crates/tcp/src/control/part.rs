@@ -1,8 +1,8 @@
 //! How controls are built from the values of their keys.
 
-use super::{Control, Rules};
+use super::{Congestion, Control, Recovered, RecoveryPart, Rules};
 use alloc::boxed::Box;
-use meshpace_keys::{Key, Part, Values};
+use meshpace_keys::{Brings, Key, Part, Values};
 
 /// What a control is built into.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +16,39 @@ pub struct Surroundings {
 }
 
 /// How a window part (`congestion`) is built.
-pub type WindowPart = Part<fn(&Values, &Surroundings) -> Box<dyn Control>>;
+pub type WindowPart = Part<fn(&Values, &Surroundings) -> SenderPart>;
+
+/// What a window part is.
+#[derive(Debug)]
+pub enum SenderPart {
+    /// A window; what finds its losses stands beside it.
+    Window(Box<dyn Congestion>),
+    /// All there is: it finds its losses itself, and its part [brings](OWN_RECOVERY) no recovery.
+    Whole(Box<dyn Control>),
+}
+
+impl<T: Congestion + 'static> From<T> for SenderPart {
+    fn from(window: T) -> Self {
+        Self::Window(Box::new(window))
+    }
+}
+
+impl SenderPart {
+    /// The control that it makes with a recovery beside it, built from the recovery's values.
+    #[must_use]
+    pub fn control(self, recovery: &RecoveryPart, values: &Values) -> Box<dyn Control> {
+        match self {
+            Self::Window(window) => {
+                let recovery = (recovery.build)(values, window.window().rules());
+                Box::new(Recovered::new(window, recovery))
+            }
+            Self::Whole(control) => control,
+        }
+    }
+}
+
+/// What a part brings that finds its losses itself: no other recovery has a place beside it.
+pub const OWN_RECOVERY: Brings = Brings { key: "recovery", word: None };
 
 /// How a pacing part (`pacing`) is built; `None`: it does not act in these surroundings. Every one has a key
 /// [`RTO_BACKOFF`], since pacing decides whether a timeout doubles the next.

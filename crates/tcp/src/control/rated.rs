@@ -2,8 +2,10 @@
 
 use super::law_pacer::{gate, take_token};
 use super::limiter::Waiting;
+use super::recovery::FastRecovery;
 use super::{
-    Ack, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Reaction, Recovery, Rules, Window,
+    Ack, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Progress, Reaction, Recovery,
+    Rules, Window,
 };
 use alloc::boxed::Box;
 use core::fmt::Debug;
@@ -40,7 +42,7 @@ pub struct Rated<S> {
     source: S,
     pacer: Pacer,
     /// When to send what again; it goes with a window, which nobody reads.
-    recovery: Recovery,
+    recovery: FastRecovery,
     scratch: Window,
     rtt: SmoothedRtt,
     /// Bytes of the header on the air.
@@ -53,7 +55,7 @@ impl<S: RateSource> Rated<S> {
         Box::new(Self {
             pacer: Pacer::new(source.interval()),
             source,
-            recovery: Recovery::new(&rules),
+            recovery: FastRecovery::new(&rules),
             scratch: Window::new(rules),
             rtt: SmoothedRtt::default(),
             header,
@@ -74,8 +76,8 @@ impl<S: RateSource> Control for Rated<S> {
         Asks { round_trips: true, route, relays: Some(self.header), ..Asks::default() }
     }
 
-    fn on_connected(&mut self, _: bool, _: u32) {
-        self.recovery.on_connected();
+    fn on_connected(&mut self, _: bool, mss: u32) {
+        self.recovery.on_connected(mss);
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
@@ -84,13 +86,20 @@ impl<S: RateSource> Control for Rated<S> {
         }
         self.source.on_ack(ack);
         self.follow(ack.now);
-        self.recovery.on_ack(&mut self.scratch, ack).reaction()
+        match self.recovery.on_ack(&mut self.scratch, ack) {
+            Progress::Open | Progress::Hold => Reaction::Continue,
+            Progress::Repair(reaction) => reaction,
+            Progress::Loss { inflation } => {
+                let cwnd = self.scratch.cut_threshold(inflation, &ack.out);
+                self.recovery.begin(&mut self.scratch, cwnd, &ack.out)
+            }
+        }
     }
 
     fn on_timeout(&mut self, now: Instant, out: &Outstanding) {
         self.source.on_timeout(now);
         self.follow(now);
-        self.recovery.on_timeout(out);
+        self.recovery.on_timeout(now, out);
     }
 
     fn on_departure(&mut self, departure: &Departure) {

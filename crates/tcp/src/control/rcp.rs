@@ -1,6 +1,6 @@
 //! RCP's sender: the rate that the routers on the way have for every flow, and no window.
 
-use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
+use super::part::{EXPLICIT_HEADER, HEADER, OWN_RECOVERY, SenderPart, WindowPart};
 use super::rated::{RateSource, Rated};
 use super::{Ack, Feedback};
 use meshpace_explicit::rcp::{Header, KIND};
@@ -13,10 +13,12 @@ pub(super) static PART: WindowPart = WindowPart::new(
     "schemes.md 12; Dukkipati, McKeown",
     |values, surroundings| {
         let source = Rcp { interval: FIRST };
-        Rated::boxed(source, surroundings.rules, values.count(EXPLICIT_HEADER) as u8)
+        let header = values.count(EXPLICIT_HEADER) as u8;
+        SenderPart::Whole(Rated::boxed(source, surroundings.rules, header))
     },
 )
 .keys(&[&HEADER])
+.brings(&[OWN_RECOVERY])
 .needs(&[Need { key: "relay", words: super::part::RCP_RELAYS }]);
 
 /// The interval before the first rate: the pacers' (schemes.md 1.5). The SYN has asked, so the rate is there before the data.

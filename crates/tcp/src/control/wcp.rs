@@ -1,6 +1,6 @@
 //! WCP's source: a rate that grows each control interval and is halved where a link on the way is near congestion.
 
-use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
+use super::part::{EXPLICIT_HEADER, HEADER, OWN_RECOVERY, SenderPart, WindowPart};
 use super::rated::{RateSource, Rated};
 use super::{Ack, Feedback};
 use meshpace_explicit::wcp::{Config, Header, KIND, Source};
@@ -19,10 +19,12 @@ pub(super) static PART: WindowPart = WindowPart::new(
             least: values.real("wcp_least"),
             hold: values.real("wcp_hold"),
         });
-        Rated::boxed(source, surroundings.rules, values.count(EXPLICIT_HEADER) as u8)
+        let header = values.count(EXPLICIT_HEADER) as u8;
+        SenderPart::Whole(Rated::boxed(source, surroundings.rules, header))
     },
 )
 .keys(&[&KEYS, &HEADER])
+.brings(&[OWN_RECOVERY])
 .needs(&[
     Need { key: "relay", words: super::part::WCP_RELAYS },
     // A mark on a segment that is not acknowledged by itself would be lost.

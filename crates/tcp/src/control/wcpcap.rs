@@ -1,6 +1,6 @@
 //! WCPCap's source: the share of the air that its flow was given, and no window.
 
-use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
+use super::part::{EXPLICIT_HEADER, HEADER, OWN_RECOVERY, SenderPart, WindowPart};
 use super::rated::{RateSource, Rated};
 use super::{Ack, Feedback};
 use meshpace_explicit::wcpcap::{Header, KIND};
@@ -14,10 +14,12 @@ pub(super) static PART: WindowPart = WindowPart::new(
     "schemes.md 13; after Rangwala et al. 2008",
     |values, surroundings| {
         let source = Wcpcap { interval: FIRST };
-        Rated::boxed(source, surroundings.rules, values.count(EXPLICIT_HEADER) as u8)
+        let header = values.count(EXPLICIT_HEADER) as u8;
+        SenderPart::Whole(Rated::boxed(source, surroundings.rules, header))
     },
 )
 .keys(&[&HEADER])
+.brings(&[OWN_RECOVERY])
 .needs(&[Need { key: "relay", words: super::part::WCPCAP_RELAYS }])
 .reconstructed("the model: wcpcap-airtime, max-min shares of the air (schemes.md 13)");
 

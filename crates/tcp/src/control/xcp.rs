@@ -1,23 +1,21 @@
 //! XCP's sender: the window that routers make, and NewReno where something is lost.
 
 use super::part::{EXPLICIT_HEADER, HEADER, WindowPart};
-use super::{Ack, Asks, Control, Feedback, Outstanding, Reaction, Recovery, Window};
-use alloc::boxed::Box;
+use super::{Ack, Asks, Congestion, Feedback, Window};
 use meshpace_explicit::{SmoothedRtt, xcp};
 use meshpace_keys::Need;
-use meshpace_units::Instant;
 
 pub(super) static PART: WindowPart = WindowPart::new(
     "xcp",
     "What the routers on the way add and take (XCP); NewReno's recovery of what is lost.",
     "schemes.md 11.1; Katabi, Handley, Rohrs 2002",
     |values, surroundings| {
-        Box::new(Xcp {
+        Xcp {
             window: Window::new(surroundings.rules),
-            recovery: Recovery::new(&surroundings.rules),
             rtt: SmoothedRtt::default(),
             header: values.count(EXPLICIT_HEADER) as u8,
-        })
+        }
+        .into()
     },
 )
 .keys(&[&HEADER])
@@ -30,7 +28,6 @@ pub(super) static PART: WindowPart = WindowPart::new(
 #[derive(Clone, Debug)]
 struct Xcp {
     window: Window,
-    recovery: Recovery,
     rtt: SmoothedRtt,
     /// Bytes of the header on the air.
     header: u8,
@@ -47,34 +44,29 @@ impl Xcp {
     }
 }
 
-impl Control for Xcp {
+impl Congestion for Xcp {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
     fn asks(&self) -> Asks {
         Asks { round_trips: true, relays: Some(self.header), ..Asks::default() }
     }
 
-    fn on_connected(&mut self, syn_lost: bool, mss: u32) {
-        self.window.open(syn_lost, mss);
-        self.recovery.on_connected();
-    }
-
-    fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
+    fn on_ack(&mut self, ack: &Ack<'_>) {
         self.window.heed_mark(ack);
         self.follow(ack);
         if let Some(rtt) = ack.newest {
             self.rtt.on_sample(rtt);
         }
-        // The window opens by what the routers say.
-        self.recovery.on_ack(&mut self.window, ack).reaction()
     }
 
-    fn on_timeout(&mut self, _: Instant, out: &Outstanding) {
-        let again = self.recovery.on_timeout(out);
-        self.window.time_out(again, out);
-    }
-
-    fn recovery(&self) -> Option<&Recovery> {
-        Some(&self.recovery)
-    }
+    /// The window opens by what the routers say.
+    fn on_progress(&mut self, _: &Ack<'_>) {}
 
     /// As much as can be had, as ns-2's sender asks (schemes.md 11.1).
     fn request(&self, mss: u32) -> Option<Feedback> {
@@ -82,20 +74,12 @@ impl Control for Xcp {
         let inverse = rtt.unwrap_or(0.0) / (self.window.cwnd() * f64::from(mss));
         Feedback::new(xcp::KIND, &xcp::Header { rtt, inverse, feedback: f64::INFINITY }.to_bytes())
     }
-
-    fn congestion_window(&self) -> Option<&Window> {
-        Some(&self.window)
-    }
-
-    fn congestion_window_mut(&mut self) -> Option<&mut Window> {
-        Some(&mut self.window)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{AckKind, Rules};
+    use crate::control::{AckKind, Outstanding, Rules};
     use crate::tests::bare;
     use meshpace_units::Span;
 
@@ -111,12 +95,7 @@ mod tests {
 
     #[test]
     fn the_window_goes_by_feedback_alone_between_a_segment_and_the_senders_limit() {
-        let mut sender = Xcp {
-            window: Window::new(Rules::NS2),
-            recovery: Recovery::new(&Rules::NS2),
-            rtt: SmoothedRtt::default(),
-            header: 0,
-        };
+        let mut sender = Xcp { window: Window::new(Rules::NS2), rtt: SmoothedRtt::default(), header: 0 };
         sender.on_connected(false, 1000);
         let asked = |sender: &Xcp| xcp::Header::from_bytes(sender.request(1000).unwrap().bytes()).unwrap();
         assert_eq!((sender.window.cwnd(), asked(&sender).rtt), (2.0, None));

@@ -252,6 +252,24 @@ impl Sender {
         self.restart_timer(now);
     }
 
+    /// When the control wants to be asked again.
+    pub(crate) fn control_deadline(&self) -> Option<Instant> {
+        if self.asks.deadlines { self.control.deadline() } else { None }
+    }
+
+    /// The control's deadline is over.
+    pub(crate) fn on_control_deadline(&mut self, now: Instant) {
+        let out = self.state();
+        let reaction = self.control.on_deadline(now, &out);
+        let next = self.control.deadline();
+        assert!(next.is_none_or(|next| next > now), "the deadline at {now:?} is followed by one at {next:?}");
+        if reaction.is_loss() {
+            self.reductions.on_loss(out.una, self.max);
+        }
+        self.flush_queue(now);
+        self.react(now, reaction);
+    }
+
     /// Sends everything outstanding again, in order.
     pub(crate) fn go_back(&mut self) {
         self.nxt = self.una;

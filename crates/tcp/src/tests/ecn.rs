@@ -1,7 +1,7 @@
 //! Explicit congestion notification: exact segment lists, after RFC 3168, section 6.1.
 
 use super::script::{MSS, Out, Script, ack, data, segment};
-use crate::control::{InitialWindow, NewReno, Rules, SackReno, Tahoe};
+use crate::control::{InitialWindow, Rules, newreno, sack_reno, tahoe};
 use crate::{Config, Control, Flags, Segment};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -106,7 +106,7 @@ fn a_listener_forgets_it_if_the_syn_is_repeated_without_asking() {
 
 #[test]
 fn a_mark_is_echoed_until_the_peer_has_reduced_its_window() {
-    let mut s = established(NewReno::new(rules(4.0)));
+    let mut s = established(newreno(rules(4.0)));
     s.ecn = Ecn::Ect0;
     s.data(10, 0..1460, 0);
     s.data(11, 1460..2920, 0);
@@ -144,7 +144,7 @@ fn a_mark_is_echoed_until_the_peer_has_reduced_its_window() {
 #[test]
 fn marks_outside_the_window_and_without_data_are_ignored() {
     // Sections 6.1.4 and 6.1.5.
-    let mut s = established(NewReno::new(rules(4.0)));
+    let mut s = established(newreno(rules(4.0)));
     s.data(10, 0..1460, 0);
     s.data(10, 1460..2920, 0);
     s.out.clear();
@@ -160,7 +160,7 @@ fn marks_outside_the_window_and_without_data_are_ignored() {
 
 #[test]
 fn an_echo_halves_the_window_once_a_window_of_data() {
-    let mut s = established(NewReno::new(rules(10.0)));
+    let mut s = established(newreno(rules(10.0)));
     s.write_endless(0);
     s.expect(0, &new(1..=10));
     s.ack_segment([100], 1);
@@ -192,7 +192,7 @@ fn an_echo_halves_the_window_once_a_window_of_data() {
 #[test]
 fn retransmissions_are_not_ecn_capable_and_a_loss_is_told_too() {
     // Sections 6.1.5 and 6.1.2.
-    let mut s = established(NewReno::new(rules(10.0)));
+    let mut s = established(newreno(rules(10.0)));
     s.write_endless(0);
     s.ack_segment([100], 1);
     s.out.clear();
@@ -206,10 +206,8 @@ fn retransmissions_are_not_ecn_capable_and_a_loss_is_told_too() {
 
 #[test]
 fn a_loss_in_a_window_whose_mark_was_answered_is_only_resent() {
-    let controls: [(bool, fn() -> Script); 2] = [
-        (false, || established(NewReno::new(rules(10.0)))),
-        (true, || established(SackReno::new(rules(10.0)))),
-    ];
+    let controls: [(bool, fn() -> Script); 2] =
+        [(false, || established(newreno(rules(10.0)))), (true, || established(sack_reno(rules(10.0))))];
     for (sack, script) in controls {
         let mut s = script();
         s.write_endless(0);
@@ -234,7 +232,7 @@ fn a_loss_in_a_window_whose_mark_was_answered_is_only_resent() {
 
 #[test]
 fn tahoe_halves_without_going_back() {
-    let mut s = established(Tahoe::new(rules(10.0)));
+    let mut s = established(tahoe(rules(10.0)));
     s.write_endless(0);
     s.ack_segment([100], 1);
     s.out.clear();
@@ -245,7 +243,7 @@ fn tahoe_halves_without_going_back() {
 
 #[test]
 fn a_timeout_is_told_with_the_first_new_data() {
-    let mut s = established(NewReno::new(rules(2.0)));
+    let mut s = established(newreno(rules(2.0)));
     s.write_endless(0);
     s.expect_until(250, &[(0, segment(1).ect()), (0, segment(2).ect()), (200, segment(1))]);
     s.ack_segment([300], 1);
@@ -254,8 +252,7 @@ fn a_timeout_is_told_with_the_first_new_data() {
 
 #[test]
 fn without_agreement_nothing_is_echoed_and_nothing_answered() {
-    let mut s =
-        Script::established(Config { ecn: false, ..config() }.controlled_by(NewReno::new(rules(10.0))));
+    let mut s = Script::established(Config { ecn: false, ..config() }.controlled_by(newreno(rules(10.0))));
     s.write_endless(0);
     s.ack_segment([100], 1);
     echo(&mut s, 101, 2);

@@ -9,6 +9,7 @@ mod ns2;
 mod pacing;
 mod random;
 mod receiving;
+mod reporting;
 mod rfc;
 mod sack;
 mod script;

@@ -2,7 +2,7 @@
 
 use super::script::{MSS, Out, Script, data, ms, segment, segments};
 use crate::Config;
-use crate::control::{LossBasis, NewReno, Rules, Tahoe, WindowCut};
+use crate::control::{self, LossBasis, Rules, WindowCut, newreno};
 use alloc::vec::Vec;
 use meshpace_units::Span;
 
@@ -97,7 +97,7 @@ fn a_window_is_cut_as_it_is_or_in_whole_segments() {
     // ns2-behaviour.md 6.4; precisionReduce_ 0 until 24 January 2006 (schemes.md 16).
     for (cut, cwnd) in [(WindowCut::Real, 4.5), (WindowCut::Integer, 4.0)] {
         let rules = Rules { loss_basis: LossBasis::Window(cut), ..Rules::NS2 };
-        let mut s = eight_outstanding(Config::ns2().controlled_by(NewReno::new(rules)));
+        let mut s = eight_outstanding(Config::ns2().controlled_by(newreno(rules)));
         s.ack_segment([300], 7);
         assert_eq!(s.cwnd(), 9.0);
         s.ack_segment([301, 302, 303], 7);
@@ -255,7 +255,7 @@ fn the_first_segment_may_be_fast_retransmitted() {
 
 #[test]
 fn tahoe() {
-    let mut s = eight_outstanding(Config::ns2().controlled_by(Tahoe::new(Rules::NS2)));
+    let mut s = eight_outstanding(Config::ns2().controlled_by(control::tahoe(Rules::NS2)));
     s.ack_segment([300, 301], 6);
     s.expect_until(301, &[(300, segment(15)), (301, segment(16))]);
     s.ack_segment([302], 6);

@@ -1,7 +1,7 @@
 //! Pacing at the sender: spacing, what bypasses it, which acknowledgements are samples.
 
 use super::script::{MSS, Script, data, ms, segment, segments};
-use crate::control::{Fixed, Khd, Rules, Tahoe, WirelessKhd};
+use crate::control::{Fixed, Khd, Rules, WirelessKhd, tahoe};
 use crate::{Config, Control};
 use meshpace_pacing::{AdaptiveConfig, HopSource, LinkRates};
 use meshpace_units::{Rate, Span};
@@ -147,7 +147,7 @@ fn partial_acknowledgements_and_going_back_wait_for_the_pacer() {
 
 #[test]
 fn tahoe_sends_the_lost_segment_once() {
-    let tahoe = Config::ns2().controlled_by(Tahoe::new(Rules::NS2));
+    let tahoe = Config::ns2().controlled_by(tahoe(Rules::NS2));
     let mut s = Script::established(tahoe.paced_by(fixed()));
     s.write_endless(0);
     s.advance(ms(40));

@@ -2,7 +2,10 @@
 
 use super::script::ms;
 use crate::control::{
-    Ack, Agent, Asks, Cubic, Fixed, Khd, NewReno, Paced, Reaction, Rules, SackReno, Tahoe, WirelessKhd,
+    Ack, Agent, Asks, Cubic, Fixed, Khd, Paced, Reaction, Recovered, Reno, Rules, WirelessKhd, cubic,
+    newreno,
+    recovery::{GoBack, Selective},
+    sack_reno, tahoe,
 };
 use crate::{
     AckPolicy, Arrival, Config, Connection, Control, Delayed, DynamicDelayed, Event, Every, Flags, Ns2Stamp,
@@ -33,14 +36,16 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 fn control() -> impl Strategy<Value = Box<dyn Control>> {
-    let windows: [Box<dyn Control>; 7] = [
-        Box::new(Tahoe::new(Rules::NS2)),
-        Box::new(Tahoe::new(Rules::RFC)),
-        Box::new(NewReno::new(Rules::NS2)),
-        Box::new(NewReno::new(Rules::RFC)),
-        Box::new(SackReno::new(Rules::NS2)),
-        Box::new(SackReno::new(Rules::RFC)),
-        Box::new(Cubic::new(Rules::RFC)),
+    let windows: [Box<dyn Control>; 9] = [
+        Box::new(tahoe(Rules::NS2)),
+        Box::new(tahoe(Rules::RFC)),
+        Box::new(newreno(Rules::NS2)),
+        Box::new(newreno(Rules::RFC)),
+        Box::new(sack_reno(Rules::NS2)),
+        Box::new(sack_reno(Rules::RFC)),
+        Box::new(cubic(Rules::RFC)),
+        Box::new(Recovered::new(Box::new(Cubic::new(Rules::RFC)), Box::new(Selective::new(&Rules::RFC)))),
+        Box::new(Recovered::new(Box::new(Reno::new(Rules::RFC)), Box::new(GoBack::new(&Rules::RFC)))),
     ];
     let pacings: [Option<Box<dyn Control>>; 6] = [
         None,

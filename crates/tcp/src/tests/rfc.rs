@@ -2,7 +2,7 @@
 
 use super::script::{Out, Script, data};
 use crate::Config;
-use crate::control::{Growth, InitialWindow, NewReno, Rules, Tahoe};
+use crate::control::{self, Growth, InitialWindow, Rules, newreno};
 use alloc::vec::Vec;
 use meshpace_units::Span;
 
@@ -17,7 +17,7 @@ fn rules(segments: f64) -> Rules {
 }
 
 fn with_window(segments: f64) -> Config {
-    config().controlled_by(NewReno::new(rules(segments)))
+    config().controlled_by(newreno(rules(segments)))
 }
 
 /// Segments of 1,460 bytes, numbered from 1.
@@ -147,7 +147,7 @@ fn timestamps_end_the_back_off() {
 fn byte_counting() {
     // RFC 3465 with L = 2.
     let rules = Rules { growth: Growth::Bytes { limit: 2.0 }, ..rules(4.0) };
-    let mut s = Script::established(config().controlled_by(NewReno::new(rules)));
+    let mut s = Script::established(config().controlled_by(newreno(rules)));
     s.write_endless(0);
     s.ack_segment([100], 2);
     assert_eq!(s.cwnd(), 6.0);
@@ -169,7 +169,7 @@ fn byte_counting() {
 
 #[test]
 fn tahoe() {
-    let mut s = Script::established(config().controlled_by(Tahoe::new(rules(8.0))));
+    let mut s = Script::established(config().controlled_by(control::tahoe(rules(8.0))));
     s.write_endless(0);
     s.ack_segment(100..104, 0);
     s.out.drain(..8);

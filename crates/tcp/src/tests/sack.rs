@@ -1,34 +1,31 @@
 //! Recovery by selective acknowledgements: exact segment lists, after RFC 6675 and RFC 2018.
 
 use super::script::{MSS, Script, data, segment, segments};
-use crate::control::{InitialWindow, Rules, SackReno};
+use crate::control::{InitialWindow, Rules, sack_reno};
 use crate::{Config, Options, SackOffer};
 
 /// Segments of 1,460 bytes, no timestamps, a minimum timeout of 200 ms.
 fn established(window: f64) -> Script {
     let rto = crate::RtoConfig::Smoothed(crate::SmoothedConfig::LINUX);
     let rules = Rules { initial_window: InitialWindow::Segments(window), ..Rules::RFC };
-    Script::established(
-        Config { timestamps: false, rto, ..Config::rfc() }.controlled_by(SackReno::new(rules)),
-    )
+    Script::established(Config { timestamps: false, rto, ..Config::rfc() }.controlled_by(sack_reno(rules)))
 }
 
 #[test]
 fn it_asks_for_what_it_lives_on() {
-    let mut s = Script::connect(Config::rfc().controlled_by(SackReno::new(Rules::RFC)));
+    let mut s = Script::connect(Config::rfc().controlled_by(sack_reno(Rules::RFC)));
     assert!(s.out.remove(0).1.segment.options.sack_permitted);
     assert!(!Script::connect(Config::rfc()).out.remove(0).1.segment.options.sack_permitted);
 }
 
 #[test]
 fn what_is_never_offered_a_control_does_not_get() {
-    let config = Config { sack: SackOffer::Never, ..Config::rfc() }.controlled_by(SackReno::new(Rules::RFC));
+    let config = Config { sack: SackOffer::Never, ..Config::rfc() }.controlled_by(sack_reno(Rules::RFC));
     assert!(!Script::connect(config.clone()).out.remove(0).1.segment.options.sack_permitted);
     // It recovers as with a peer that reports nothing: what the peer reports all the same is not looked at.
     let rules = Rules { initial_window: InitialWindow::Segments(6.0), ..Rules::RFC };
-    let mut s = Script::established(
-        Config { timestamps: false, ..config.clone() }.controlled_by(SackReno::new(rules)),
-    );
+    let mut s =
+        Script::established(Config { timestamps: false, ..config.clone() }.controlled_by(sack_reno(rules)));
     s.write_endless(0);
     s.expect(0, &segments(1..=6));
     for (at, last) in [(101, 4), (102, 5), (103, 6)] {
@@ -36,7 +33,7 @@ fn what_is_never_offered_a_control_does_not_get() {
     }
     let reno = |s: &Script| (s.cwnd(), s.tcp.ssthresh());
     let mut plain = Script::established(
-        Config { timestamps: false, ..config }.controlled_by(crate::control::NewReno::new(rules)),
+        Config { timestamps: false, ..config }.controlled_by(crate::control::newreno(rules)),
     );
     plain.write_endless(0);
     plain.expect(0, &segments(1..=6));
@@ -168,7 +165,7 @@ fn what_is_perhaps_not_lost_waits_for_new_data() {
 fn a_peer_without_reports_is_served_by_newreno() {
     let rto = crate::RtoConfig::Smoothed(crate::SmoothedConfig::LINUX);
     let rules = Rules { initial_window: InitialWindow::Segments(10.0), ..Rules::RFC };
-    let config = Config { timestamps: false, rto, ..Config::rfc() }.controlled_by(SackReno::new(rules));
+    let config = Config { timestamps: false, rto, ..Config::rfc() }.controlled_by(sack_reno(rules));
     let mut s = Script::connect(config);
     s.options = Options { mss: Some(1460), window_scale: Some(2), ..Options::default() };
     s.raw(0, |segment| segment.flags.syn = true);

@@ -1,7 +1,7 @@
 //! WiFu's TCP and its rate limiter (schemes.md 5, 2.1).
 
 use super::script::{Out, Script, data, ms};
-use crate::control::{Fixed, Rules, Tahoe, Waiting, WifuKhd};
+use crate::control::{Fixed, Rules, Waiting, WifuKhd, tahoe};
 use crate::{Config, Ns2Stamp};
 use alloc::vec::Vec;
 use meshpace_pacing::AdaptiveConfig;
@@ -29,7 +29,7 @@ fn ack(s: &mut Script, at: u64, n: u64) {
 /// The pacing part `Fixed` at 10 ms beside WiFu's Tahoe, with more of a window to begin with.
 fn paced(waiting: Waiting) -> Script {
     let rules = Rules { initial_window: crate::control::InitialWindow::Segments(6.0), ..Rules::WIFU };
-    let config = Config::wifu().controlled_by(Tahoe::new(rules));
+    let config = Config::wifu().controlled_by(tahoe(rules));
     established(config.paced_by(Fixed::new(Span::from_millis(10)).waiting(waiting)))
 }
 
@@ -65,7 +65,7 @@ fn three_seconds_before_the_first_round_trip_one_after_it_and_it_doubles() {
 fn a_loss_leaves_one_segment_and_half_of_what_was_outstanding() {
     for (duplicates, threshold) in [(3, 3), (4, 4)] {
         let rules = Rules { duplicate_threshold: threshold, ..Rules::WIFU };
-        let mut s = established(Config::wifu().controlled_by(Tahoe::new(rules)));
+        let mut s = established(Config::wifu().controlled_by(tahoe(rules)));
         s.write_endless(0);
         (1..20).for_each(|n| ack(&mut s, n, n));
         s.out.clear();

@@ -88,8 +88,8 @@ fn alpha_one_is_the_base_tcp() {
         let surroundings = Surroundings { rules, segment: MSS, from_mesh: true };
         let mut few = Few::new(&FewConfig { alpha: 1.0, base, ..original() }, &surroundings);
         let mut plain: Box<dyn Control> = match base {
-            Base::NewReno => Box::new(NewReno::new(rules)),
-            Base::Tahoe => Box::new(Tahoe::new(rules)),
+            Base::NewReno => Box::new(newreno(rules)),
+            Base::Tahoe => Box::new(tahoe(rules)),
         };
         let both: [&mut dyn Control; 2] = [&mut few, &mut *plain];
         let seen = both.map(|control| {

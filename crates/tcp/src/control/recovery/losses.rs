@@ -1,6 +1,6 @@
 //! Losses found by duplicate acknowledgements, and which of them have been answered already.
 
-use super::{Outstanding, Rules};
+use crate::control::{Outstanding, Rules};
 
 /// Duplicate acknowledgements that signal a loss unless the rules say otherwise (RFC 5681, section 3.2).
 pub(super) const DUPLICATE_THRESHOLD: u32 = 3;

@@ -1,40 +1,28 @@
-//! NewReno's fast recovery (RFC 6582; ns2-behaviour.md 6.4 to 6.6), for every part that recovers so.
+//! NewReno's fast recovery (RFC 6582; ns2-behaviour.md 6.4 to 6.6).
 
-use super::{Ack, AckKind, Allowance, Losses, Outstanding, Reaction, Rules, Window};
+use super::{Losses, Progress, Recovery, RecoveryPart};
+use crate::control::{Ack, AckKind, Allowance, Outstanding, Reaction, Rules, Window};
+use alloc::boxed::Box;
+use meshpace_units::Instant;
+
+pub(super) static PART: RecoveryPart = RecoveryPart::new(
+    "newreno",
+    "Fast recovery that survives several losses in one window, a hole a round trip.",
+    "schemes.md 16; RFC 5681, RFC 6582",
+    |_, rules| Box::new(FastRecovery::new(rules)),
+);
 
 /// Losses by duplicates, and fast recovery from them: the window is inflated by the segments known to have left the
 /// network. By how much a loss cuts the window is the part's business.
 #[derive(Clone, Debug, Default)]
-pub struct Recovery {
+pub struct FastRecovery {
     losses: Losses,
     /// Segments added to the window (ns-2's `dupwnd_`); `None` outside recovery.
     inflation: Option<f64>,
     partial_seen: bool,
 }
 
-/// What an acknowledgement means to the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// It opens.
-    Open,
-    /// It stays as it is.
-    Hold,
-    /// Something is sent again, and the window is as that wants it: this is the reaction.
-    Repair(Reaction),
-}
-
-impl Progress {
-    /// What the sender does.
-    #[must_use]
-    pub const fn reaction(self) -> Reaction {
-        match self {
-            Self::Repair(reaction) => reaction,
-            Self::Open | Self::Hold => Reaction::Continue,
-        }
-    }
-}
-
-impl Recovery {
+impl FastRecovery {
     /// By these rules.
     #[must_use]
     pub fn new(rules: &Rules) -> Self {
@@ -53,13 +41,8 @@ impl Recovery {
         self.inflation.unwrap_or(0.0)
     }
 
-    /// The handshake is complete.
-    pub const fn on_connected(&mut self) {
-        self.losses.on_new_ack();
-    }
-
     /// Something new was acknowledged.
-    pub fn on_new_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress {
+    fn on_new_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress {
         let recovering = self.active();
         if recovering && self.losses.is_partial(ack.out.una) {
             return Progress::Repair(self.on_partial(window, ack.segments()));
@@ -74,8 +57,8 @@ impl Recovery {
         Progress::Open
     }
 
-    /// One more duplicate; true if it signals a loss, which is answered by cutting the window and [`enter`](Self::enter).
-    pub fn on_duplicate(&mut self, out: &Outstanding) -> bool {
+    /// One more duplicate; true if it signals a loss.
+    fn on_duplicate(&mut self, out: &Outstanding) -> bool {
         if self.losses.on_duplicate(out) {
             return true;
         }
@@ -84,31 +67,6 @@ impl Recovery {
             self.inflation = self.inflation.map(|inflation| inflation + 1.0);
         }
         false
-    }
-
-    /// Recovery begins with a window of `cwnd` segments.
-    pub fn enter(&mut self, window: &mut Window, cwnd: f64) -> Reaction {
-        window.set(cwnd);
-        self.inflation = Some(f64::from(self.losses.threshold()));
-        self.partial_seen = false;
-        Reaction::FastRetransmit
-    }
-
-    /// Recovery begins with half the window (RFC 5681, section 3.2, step 2).
-    fn halve(&mut self, window: &mut Window, out: &Outstanding) -> Reaction {
-        let cwnd = window.cut_threshold(self.inflation(), out);
-        self.enter(window, cwnd)
-    }
-
-    /// An acknowledgement, where every loss halves the window.
-    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress {
-        match ack.kind {
-            AckKind::New => self.on_new_ack(window, ack),
-            AckKind::Duplicate if self.on_duplicate(&ack.out) => {
-                Progress::Repair(self.halve(window, &ack.out))
-            }
-            AckKind::Duplicate | AckKind::Other => Progress::Hold,
-        }
     }
 
     /// A partial acknowledgement: the window shrinks by what was acknowledged and grows by the segment that is
@@ -133,26 +91,43 @@ impl Recovery {
         }
         (self.inflation, self.partial_seen) = (None, false);
     }
+}
 
-    /// The retransmission timer expired; true if it did so for the same segment before.
-    pub fn on_timeout(&mut self, out: &Outstanding) -> bool {
+impl Recovery for FastRecovery {
+    fn on_connected(&mut self, _: u32) {
+        self.losses.on_new_ack();
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress {
+        match ack.kind {
+            AckKind::New => self.on_new_ack(window, ack),
+            AckKind::Duplicate if self.on_duplicate(&ack.out) => {
+                Progress::Loss { inflation: self.inflation() }
+            }
+            AckKind::Duplicate | AckKind::Other => Progress::Hold,
+        }
+    }
+
+    fn begin(&mut self, window: &mut Window, cwnd: f64, _: &Outstanding) -> Reaction {
+        window.set(cwnd);
+        self.inflation = Some(f64::from(self.losses.threshold()));
+        self.partial_seen = false;
+        Reaction::FastRetransmit
+    }
+
+    fn on_timeout(&mut self, _: Instant, out: &Outstanding) -> bool {
         (self.inflation, self.partial_seen) = (None, false);
         self.losses.on_timeout(out)
     }
 
-    /// The window with what recovery and limited transmit add to it.
-    #[must_use]
-    pub fn allowance(&self, window: &Window, mss: u32, new_data: bool) -> Allowance {
+    fn allowance(&self, window: &Window, mss: u32, new_data: bool) -> Allowance {
         let extension = if self.active() { 0 } else { self.losses.extension(window.rules(), new_data) };
         window.allowance(self.inflation(), extension, mss)
     }
 
-    /// Segments that may follow the acknowledgement just handled; `None` sets no limit besides the window.
-    ///
     /// ns-2's NewReno sends one for each of the first two duplicates and at most two from the third on
     /// (ns2-behaviour.md 6.3 to 6.5).
-    #[must_use]
-    pub fn burst(&self, rules: &Rules) -> Option<u32> {
+    fn burst(&self, rules: &Rules) -> Option<u32> {
         let limit = rules.recovery_burst?;
         match self.losses.duplicates() {
             0 => None,

@@ -1,0 +1,137 @@
+//! Loss recovery: what finds losses and what to send again because of them, apart from the window.
+//!
+//! A sender whose window is a [`Congestion`](super::Congestion) has one [`Recovery`] beside it; [`Recovered`](super::Recovered)
+//! makes a control of both. It is told of every acknowledgement and of what leaves, may have a deadline of its own, and
+//! answers whether the window opens, stays, or a loss is to be answered, what may be outstanding meanwhile, and what leaves
+//! again. By how much a loss cuts the window is the other part's business.
+//!
+//! | part | finds a loss by | sends again | file |
+//! |---|---|---|---|
+//! | `newreno` | three duplicates | a hole a round trip | `newreno.rs` |
+//! | `sack` | what the peer reports to have | all holes in one | `sack.rs` |
+//! | `go-back` | three duplicates | everything, in order | `go_back.rs` |
+//! | `early` | two duplicates, or as many as are said | as `newreno` | `early.rs` |
+//!
+//! What several share: [`Losses`] counts duplicates, [`Scoreboard`] is what the peer has, [`FastRecovery`] is NewReno's.
+
+mod losses;
+mod scoreboard;
+
+meshpace_keys::parts! {
+    /// The recoveries.
+    pub static RECOVERIES: RecoveryPart = [newreno, sack, go_back, early];
+}
+
+pub use go_back::GoBack;
+pub use losses::Losses;
+pub use newreno::FastRecovery;
+pub use sack::Selective;
+pub use scoreboard::{NextSeg, Scoreboard};
+
+use super::{Ack, Allowance, Asks, Departure, Outstanding, Reaction, Rules, Window};
+use alloc::boxed::Box;
+use core::fmt::Debug;
+use core::ops::Range;
+use meshpace_keys::{Part, Values};
+use meshpace_units::Instant;
+
+/// How a recovery (`recovery`) is built, within the rules of the window beside it.
+pub type RecoveryPart = Part<fn(&Values, &Rules) -> Box<dyn Recovery>>;
+
+/// What an acknowledgement means to the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progress {
+    /// It opens.
+    Open,
+    /// It stays as it is.
+    Hold,
+    /// Something is sent again, and the window is as that wants it: this is the reaction.
+    Repair(Reaction),
+    /// A loss was found: the window is cut, then recovery [begins](Recovery::begin).
+    Loss {
+        /// Segments that recovery had added to the window.
+        inflation: f64,
+    },
+}
+
+/// What finds one sender's losses and repairs them. See the [module's page](self).
+///
+/// `window` is that of the part beside it: what recovery adds to it, or makes of it until the loss is repaired, it does
+/// there. Equal calls must give equal answers: no clock, no random source.
+pub trait Recovery: CloneRecovery + Debug + Send + Sync {
+    /// What the sender has to keep for it.
+    fn asks(&self) -> Asks {
+        Asks::default()
+    }
+
+    /// The handshake is complete. `mss`: payload of a full segment.
+    fn on_connected(&mut self, _mss: u32) {}
+
+    /// An acknowledgement arrived that is not above what was sent.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress;
+
+    /// The loss just found is answered by a window of `cwnd` segments: what is sent again, and how.
+    fn begin(&mut self, window: &mut Window, cwnd: f64, out: &Outstanding) -> Reaction;
+
+    /// The retransmission timer expired; true if it did so for the same segment before.
+    fn on_timeout(&mut self, now: Instant, out: &Outstanding) -> bool;
+
+    /// A SYN or a segment with payload leaves.
+    fn on_departure(&mut self, _departure: &Departure) {}
+
+    /// The payload of a full segment changed to `mss` bytes.
+    fn on_mss_change(&mut self, _mss: u32) {}
+
+    /// When it wants to be asked again, whatever arrives ([`on_deadline`](Self::on_deadline)). Those who ask for `deadlines`
+    /// are asked.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Its deadline is over: what that means. The next one is later.
+    fn on_deadline(&mut self, _window: &mut Window, _now: Instant, _out: &Outstanding) -> Progress {
+        Progress::Hold
+    }
+
+    /// The window as what may be outstanding. `new_data`: nothing already sent would be sent again.
+    fn allowance(&self, window: &Window, mss: u32, new_data: bool) -> Allowance;
+
+    /// New segments that may follow the acknowledgement just handled; `None` sets no limit besides the window.
+    fn burst(&self, _rules: &Rules) -> Option<u32> {
+        None
+    }
+
+    /// Positions sent before that are to leave next, ahead of new data. Those who ask for `sack` are asked each time something
+    /// may leave. `unsent`: there are new data that the peer's window lets out.
+    fn hole(&self, _window: &Window, _unsent: bool) -> Option<Range<u64>> {
+        None
+    }
+
+    /// This much of what [`hole`](Self::hole) gave is on its way, or is not there to be sent.
+    fn on_hole_taken(&mut self, _taken: &Range<u64>) {}
+
+    /// The first part of `range` that the peer is not known to have, which may be empty: going back, only that is sent
+    /// again. Those who ask for `sack` are asked.
+    fn missing(&self, range: Range<u64>) -> Range<u64> {
+        range
+    }
+}
+
+/// Cloning behind the box; every [`Recovery`] that is [`Clone`] has it.
+pub trait CloneRecovery {
+    /// A copy in a box of its own.
+    fn clone_box(&self) -> Box<dyn Recovery>;
+}
+
+impl<T: Recovery + Clone + 'static> CloneRecovery for T {
+    fn clone_box(&self) -> Box<dyn Recovery> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Recovery> {
+    fn clone(&self) -> Self {
+        // Of what is in the box: the box itself is no recovery.
+        (**self).clone_box()
+    }
+}
