@@ -18,7 +18,7 @@ from meshpace.report.model import Verdict
 from meshpace.results import RunResult
 from meshpace.study import registry
 from meshpace.study.claims import judge
-from meshpace.study.measures import of, over_axis
+from meshpace.study.measures import curves, of
 from meshpace.study.model import AODV, Cell, Effort, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import GOODPUT
@@ -135,7 +135,7 @@ def test_curves_are_read_seed_by_seed_with_their_axis() -> None:
         for label in labels
     }
     outcome = Outcome(study, Effort.QUICK, {}, results)
-    measure = over_axis(lambda loads, goodput: goodput[-1] - loads[-1], of(GOODPUT, "newreno"))
+    measure = curves(lambda loads, goodput: goodput[-1] - loads[-1], (of(GOODPUT, "newreno"),))
     assert measure.take(outcome, AODV, labels[0]) == [0.0, None, 2.0]
     assert measure.once
 

@@ -14,15 +14,13 @@ from meshpace.results import RunResult
 from meshpace.study import registry
 from meshpace.study.claims import BEST_LEAST, Against, Ask, Claim, Evidence, Judgement, Role, combine, judge
 from meshpace.study.measures import (
-    change_along,
+    ALONG,
+    along,
     from_the_mean,
     gain,
     greatest,
-    mean_along,
     median,
     of,
-    rank_along,
-    rise_along,
     spearman,
 )
 from meshpace.study.model import AODV, AS_IS, STATIC, Cell, Effort, Study
@@ -269,12 +267,12 @@ def test_numbers_along_an_axis() -> None:
 
     ours = of(GOODPUT, "tcp-gap")
     assert first(ours, "4") == pytest.approx(1.2e6)
-    assert first(mean_along(ours)) == pytest.approx(1.7e6 * 2.2 / 3 / 1.0, rel=0.02)
-    assert first(rank_along(ours)) == pytest.approx(0.5)
-    assert first(rise_along(ours)) == pytest.approx(0.2 / (3.7 / 3))
-    assert first(change_along(ours, ("3", "4"))) == pytest.approx(-0.3e6)
+    assert first(along(ours, ALONG["mean"])) == pytest.approx(1.7e6 * 2.2 / 3 / 1.0, rel=0.02)
+    assert first(along(ours, ALONG["rank"])) == pytest.approx(0.5)
+    assert first(along(ours, ALONG["rise"])) == pytest.approx(0.2 / (3.7 / 3))
+    assert first(along(ours, ALONG["change"], ("3", "4"))) == pytest.approx(-0.3e6)
     assert first(from_the_mean(ours), "3") == pytest.approx(1.5 / (3.7 / 3) - 1)
-    assert [cell.point for cell in rank_along(ours).cells(outcome, AODV, "2")] == ["2", "3", "4"]
+    assert [cell.point for cell in along(ours, ALONG["rank"]).cells(outcome, AODV, "2")] == ["2", "3", "4"]
     assert [cell.point for cell in ours.cells(outcome, AODV, "2")] == ["2"]
     assert median(ours).median
 

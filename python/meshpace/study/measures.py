@@ -228,26 +228,6 @@ ALONG: Mapping[str, SumUp] = {
 """What is made of the numbers along an axis, by the word for it."""
 
 
-def mean_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
-    """The mean over points of the axis, all if none is named."""
-    return along(measure, mean, points)
-
-
-def rank_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
-    """Spearman's correlation of the number with the axis."""
-    return along(measure, correlation, points)
-
-
-def rise_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
-    """The last point less the first, as a part of the mean over the axis."""
-    return along(measure, rise, points)
-
-
-def change_along(measure: Measure, points: tuple[str, ...] = ()) -> Measure:
-    """The last point less the first."""
-    return along(measure, change, points)
-
-
 def rank(quantity: Quantity, scheme: str, points: tuple[str, ...] = ()) -> Measure:
     """Spearman's correlation of a scheme's number with the axis."""
     return along(of(quantity, scheme), correlation, points)
@@ -266,11 +246,7 @@ def from_the_mean(of: Measure) -> Measure:
 
 def curves(read: Callable[..., float | None], of: tuple[Measure, ...]) -> Measure:
     """One number of whole curves, seed by seed: ``read`` gets the places on the axis and each measure's values."""
-    return over_axis(read, *of)
-
-
-def over_axis(read: Callable[..., float | None], *measures: Measure) -> Measure:
-    """As :func:`curves`."""
+    measures = of
 
     def take(outcome: Outcome, condition: Condition, _: str) -> Values:
         labels = _run(outcome, ())

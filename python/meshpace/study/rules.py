@@ -138,8 +138,6 @@ NO_GAIN = 0.02
 """A goodput that changes by less is the same: what a differently placed seed does."""
 NO_FAIRNESS = 0.01
 """A Jain's index that changes by less is the same: for two flows near 1, shares of 45:55."""
-MOST_FTP = 0.42
-"""No FTP figure may exceed it (A1)."""
 
 EQUAL = Rule("EQUAL", low=0.98)
 """Jain's index of "equal" and "optimal": for two flows 43:57 at worst."""
@@ -151,10 +149,6 @@ SLIGHTLY_LESS = Rule("SLIGHTLY", -0.10, 0.0, neutral=0.0, margin=NO_GAIN)
 """0 to 10 % less."""
 MUCH_FAIRER = Rule("MUCH", low=0.05, neutral=0.0, margin=NO_FAIRNESS)
 """Of a difference of Jain's index."""
-MUCH_MORE = Rule("MUCH", 0.10, MOST_FTP, neutral=0.0, margin=NO_GAIN)
-"""Of a goodput; no FTP figure exceeds what A1 prints."""
-MORE = Rule("ORDER", 0.0, MOST_FTP, neutral=0.0, margin=NO_GAIN)
-"""A goodput above another, by no more than A1 prints."""
 FAIRER = Rule("ORDER", low=0.0, neutral=0.0, margin=NO_FAIRNESS)
 """A Jain's index above another."""
 NO_LOSS = Rule("ORDER", low=-NO_GAIN)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from meshpace.keyed import REQUIRED, Keys
-from meshpace.stats import Estimate
 from meshpace.study import words
 from meshpace.study.quantities import Quantity
 from meshpace.study.rules import EQUAL, NEARLY, NO_FAIRNESS, NO_GAIN, STARVES, Rule, Show, order, up_to
@@ -156,8 +155,3 @@ def _suited(asked: Asked) -> Show:
     quantity: Quantity = asked.quantity
     unit = f" {quantity.unit}".rstrip()
     return written(quantity.factor, quantity.decimals, unit, signed=asked.kind == "difference")
-
-
-def shown(show: Show) -> tuple[str, ...]:
-    """How some numbers look, to tell ways of writing apart."""
-    return tuple(show(Estimate(mean, 0.0123, 4)) for mean in (0.1234567, -12345.67))
