@@ -7,7 +7,7 @@ use crate::result::{
     RoutingResult, RunResult,
 };
 use crate::simulation::Simulation;
-use meshpace_network::{GatewayNode, HopDelays, Node};
+use meshpace_network::{GatewayNode, HopDelays};
 use meshpace_packet::Host;
 use meshpace_scenario::{App, MeshNode, Plan, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
@@ -72,10 +72,17 @@ impl Simulation<'_> {
 
     /// Nodes whose relays count something, in the order of the file.
     fn relay_results(&self, scenario: &Scenario) -> Vec<RelayResult> {
-        let nodes = scenario.mesh.iter().zip(self.network.nodes());
-        let rows = nodes.map(|(spec, node)| RelayResult {
+        let counters = |node| {
+            let mut sums = BTreeMap::new();
+            for (name, count) in self.network.interfaces(node).flat_map(|interface| interface.relay()) {
+                *sums.entry(name).or_default() += count;
+            }
+            sums
+        };
+        let nodes = scenario.mesh.iter().enumerate();
+        let rows = nodes.map(|(index, spec)| RelayResult {
             node: spec.id.clone(),
-            counters: node.relay_counters().collect(),
+            counters: counters(NodeId::from_index(index)),
         });
         rows.filter(|row| !row.counters.is_empty()).collect()
     }
@@ -170,56 +177,62 @@ impl Simulation<'_> {
 
     /// What the nodes sent for a flow.
     fn loads(&self, flow: &RunningFlow<'_>, scenario: &Scenario) -> Vec<NodeLoad> {
-        let of_node = |(node, name): (&Node, &MeshNode)| {
-            let [data, ack] = node.loads.get(flow.account?)?.map(|load| LoadResult {
-                attempts: load.attempts,
-                bytes: load.bytes.0,
-                packets: load.packets,
-                packet_bytes: load.packet_bytes.0,
-            });
+        let of_node = |(index, name): (usize, &MeshNode)| {
+            let [data, ack] =
+                self.network.load(NodeId::from_index(index), flow.account?)?.map(|load| LoadResult {
+                    attempts: load.attempts,
+                    bytes: load.bytes.0,
+                    packets: load.packets,
+                    packet_bytes: load.packet_bytes.0,
+                });
             Some(NodeLoad { node: name.id.clone(), data, ack })
         };
-        self.network.nodes().iter().zip(&scenario.mesh).filter_map(of_node).collect()
+        scenario.mesh.iter().enumerate().filter_map(of_node).collect()
     }
 
     /// Radio links in order of transmitter and receiver, then the wired links in the order of the file.
     fn link_results(&self, scenario: &Scenario) -> Vec<LinkResult> {
         let mut radio: BTreeMap<(NodeId, NodeId), LinkResult> = BTreeMap::new();
         let name = |node: NodeId| scenario.mesh[node.index()].id.clone();
-        for (index, node) in self.network.nodes().iter().enumerate() {
-            let here = NodeId::from_index(index);
-            for (to, count) in node.links.iter() {
+        let nodes = (0..scenario.mesh.len()).map(NodeId::from_index);
+        let interfaces =
+            nodes.flat_map(|node| self.network.interfaces(node).map(move |interface| (node, interface)));
+        for (here, interface) in interfaces {
+            for (to, count) in interface.links() {
                 let row = radio.entry((here, to)).or_insert_with(|| empty_row(name(here), name(to)));
-                row.data_drops = count.data_drops;
-                row.ack_drops = count.ack_drops;
-                row.retry_drops = count.retry_drops;
-                row.queue_drops = count.queue_drops;
-                row.arp_drops = count.arp_drops;
+                row.data_drops += count.data_drops;
+                row.ack_drops += count.ack_drops;
+                row.retry_drops += count.retry_drops;
+                row.queue_drops += count.queue_drops;
+                row.arp_drops += count.arp_drops;
             }
-            for (from, [rts, cts, data, ack]) in node.station.stats().collisions() {
+            for (from, [rts, cts, data, ack]) in interface.station().collisions() {
                 let row = radio.entry((from, here)).or_insert_with(|| empty_row(name(from), name(here)));
-                row.collisions = rts + cts + data + ack;
-                row.collisions_rts = rts;
-                row.collisions_cts = cts;
-                row.collisions_data = data;
-                row.collisions_ack = ack;
+                row.collisions += rts + cts + data + ack;
+                row.collisions_rts += rts;
+                row.collisions_cts += cts;
+                row.collisions_data += data;
+                row.collisions_ack += ack;
             }
         }
         for ((from, to), row) in &mut radio {
-            let sent =
-                |by: &NodeId, to: &NodeId| self.network.nodes()[by.index()].station.stats().sent_to(*to);
-            let (there, back) = (sent(from, to), sent(to, from));
-            row.attempts = Some(there.attempts);
-            row.airtime_s = Some((there.airtime + back.answers).as_secs_f64());
+            let sent = |by: NodeId, to: NodeId| {
+                self.network.interfaces(by).map(move |interface| interface.station().sent_to(to))
+            };
+            row.attempts = Some(sent(*from, *to).map(|there| there.attempts).sum());
+            let frames = sent(*from, *to).map(|there| there.airtime);
+            let answers = sent(*to, *from).map(|back| back.answers);
+            row.airtime_s =
+                Some(frames.chain(answers).fold(Span::ZERO, |sum, span| sum + span).as_secs_f64());
         }
         let host = |host: Host| match host {
             Host::Mesh(node) => name(node),
             Host::Wired(node) => scenario.wired[node as usize].id.clone(),
         };
         let wired = self.network.wired_links().iter().map(|link| LinkResult {
-            data_drops: link.count.data_drops,
-            ack_drops: link.count.ack_drops,
-            queue_drops: link.count.data_drops + link.count.ack_drops,
+            data_drops: link.count().data_drops,
+            ack_drops: link.count().ack_drops,
+            queue_drops: link.count().data_drops + link.count().ack_drops,
             attempts: None,
             airtime_s: None,
             ..empty_row(host(link.from), host(link.to))

@@ -6,6 +6,19 @@
 //!
 //! A packet's way: [`Network::send`] -> routing -> link layer and interface queue (`node`) -> station and `air` -> ... ->
 //! `gateway` and `wired` links -> [`Step::Arrival`].
+//!
+//! Each room has its own part of the state, and writes no other's:
+//!
+//! - `event`: what happens comes out in one total order, whoever scheduled it.
+//! - `air`: a channel takes a frame from a station, and says who hears it, when it ends there and what is made of it.
+//! - `node`: an interface keeps packets for its station, by the relay's order, and counts what became of them.
+//! - `routing`: each node's routing is told of packets and failures, and says where packets go; addresses and paths are looked up.
+//! - `wired`: a link takes a packet and gives it back at its other end; the way there is one link after another.
+//! - `gateway`: what crosses between mesh and wired part passes the scheme's machine; each node has its nearest gateway.
+//! - `conversations`: relays that ask are told which conversations share the air; they are told of frames.
+//! - `measure`: what is told is counted, and changes nothing.
+//! - `watch`: whoever looks on sees frames and nodes, and changes nothing.
+//! - `network`: joins the others: a packet's way from room to room.
 
 mod air;
 mod conversations;
@@ -24,8 +37,7 @@ pub use measure::{
     HopDelay, HopDelays, Level, LinkCount, LinkCounters, Load, Loads, Loss, LossCause, LossPlace,
 };
 pub use measure::{QueueLevels, Queues, Second};
-pub use network::{Network, RelayFactory, Step};
-pub use node::Node;
+pub use network::{InterfaceCounts, Network, RelayFactory, Step};
 pub use routing::{AddressBook, host, ipv6_of};
 pub use watch::{Capture, NoWatch, NodeState, Watch};
 pub use wired::{WiredCount, WiredLink};

@@ -107,6 +107,22 @@ impl Hearers {
         }
     }
 
+    /// The same among some of the nodes, sorted, numbered anew by their place there.
+    #[must_use]
+    pub fn among(&self, nodes: &[NodeId]) -> Self {
+        let mut table = Self::default();
+        let mut row = Vec::new();
+        for node in nodes {
+            row.clear();
+            row.extend(self.of(*node).filter_map(|hearer| {
+                let place = nodes.binary_search(&hearer.node).ok()?;
+                Some(Hearer { node: NodeId::from_index(place), ..hearer })
+            }));
+            table.push(&row);
+        }
+        table
+    }
+
     /// Forgets all rows; their place is kept.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
@@ -138,6 +154,34 @@ impl Hearers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn among_some_nodes_the_others_hear_and_send_nothing() {
+        let hearer = |node: u32, power| Hearer {
+            node: NodeId(node),
+            power,
+            delay: Span::from_nanos(u64::from(node) + 1),
+            decodable: node != 3,
+            lossy: false,
+        };
+        let mut table = Hearers::new([
+            &[hearer(1, 1.0), hearer(2, 2.0), hearer(3, 3.0)][..],
+            &[hearer(0, 4.0)],
+            &[hearer(1, 5.0)],
+            &[hearer(0, 6.0), hearer(2, 7.0)],
+        ]);
+        table.mark_lossy(NodeId(3), NodeId(2));
+        let some = table.among(&[NodeId(0), NodeId(2), NodeId(3)]);
+        assert_eq!(some.nodes(), 3);
+        let row = |node| some.of(NodeId(node)).collect::<Vec<_>>();
+        let renumbered = |place: u32, was: Hearer| Hearer { node: NodeId(place), ..was };
+        assert_eq!(row(0), [renumbered(1, hearer(2, 2.0)), renumbered(2, hearer(3, 3.0))]);
+        assert_eq!(row(1), []);
+        let lossy = Hearer { lossy: true, ..renumbered(1, hearer(2, 7.0)) };
+        assert_eq!(row(2), [renumbered(0, hearer(0, 6.0)), lossy]);
+        let all: Vec<_> = (0..4).map(NodeId).collect();
+        assert_eq!(table.among(&all), table);
+    }
 
     #[test]
     fn rows_come_back_as_they_were() {

@@ -1,6 +1,6 @@
 //! Random-waypoint mobility: walk to a random place at a random speed, rest, and again.
 
-use meshpace_radio::{Hearers, Links, Position};
+use meshpace_radio::Position;
 use meshpace_random::Stream;
 use meshpace_scenario::{Mobility, Rectangle};
 use meshpace_units::{Instant, NodeId, Span};
@@ -18,7 +18,6 @@ pub struct Movement {
     area: Rectangle,
     walkers: Vec<Walker>,
     positions: Vec<Position>,
-    links: Links,
 }
 
 struct Walker {
@@ -37,7 +36,7 @@ impl Movement {
     pub const STEP: Span = Span::from_millis(100);
 
     /// The movement of a scenario; `None` if nobody moves.
-    pub fn new(mobility: &Mobility, positions: &[Position], links: Links) -> Option<Self> {
+    pub fn new(mobility: &Mobility, positions: &[Position], seed: u64) -> Option<Self> {
         let Mobility::RandomWaypoint {
             speed_min,
             speed_max,
@@ -51,14 +50,12 @@ impl Movement {
         else {
             return None;
         };
-        let seed = links.seed;
         let mut this = Self {
             speed: (*speed_min, *speed_max),
             pause: *pause,
             area: Rectangle { west: 0.0, south: 0.0, east: *width, north: *height },
             walkers: Vec::new(),
             positions: positions.to_vec(),
-            links,
         };
         for node in nodes {
             let here = positions[node.index()];
@@ -97,8 +94,8 @@ impl Movement {
         walker.arrives = departs + takes.max(SHORTEST_LEG);
     }
 
-    /// Moves everybody to where they are `now`, and works out who hears whom.
-    pub fn advance(&mut self, now: Instant, hearers: &mut Hearers) {
+    /// Moves everybody to where they are `now`.
+    pub fn advance(&mut self, now: Instant) {
         let mut walkers = std::mem::take(&mut self.walkers);
         for walker in &mut walkers {
             while walker.arrives + self.pause <= now {
@@ -108,7 +105,6 @@ impl Movement {
             self.positions[walker.node.index()] = walker.position(now);
         }
         self.walkers = walkers;
-        self.links.table_into(&self.positions, hearers);
     }
 
     /// Where everybody was at the latest look.
@@ -133,19 +129,7 @@ impl Walker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meshpace_radio::Propagation;
     use std::collections::BTreeMap;
-
-    fn links() -> Links {
-        Links {
-            propagation: Propagation::TwoRay,
-            ranges: (250.0, 550.0),
-            summed_interference: false,
-            seed: 1,
-            listed: Vec::new(),
-            building: meshpace_radio::Building::default(),
-        }
-    }
 
     /// experiments/we-tcp-ap.md, E2: of first legs with a density of 1/v between 10 and 30 m/s the mean speed is
     /// (30 - 10)/ln 3 = 18.2 m/s, of all later ones 20.
@@ -162,7 +146,7 @@ mod tests {
                 nodes: (0..4000).map(NodeId).collect(),
                 own: BTreeMap::new(),
             };
-            let movement = Movement::new(&mobility, &[Position::flat(0.0, 0.0); 4000], links()).unwrap();
+            let movement = Movement::new(&mobility, &[Position::flat(0.0, 0.0); 4000], 1).unwrap();
             let speed = |walker: &Walker| {
                 walker.from.distance(walker.to) / (walker.arrives - walker.departs).as_secs_f64()
             };
@@ -190,12 +174,12 @@ mod tests {
             nodes: (1..5).map(NodeId).collect(),
             own: BTreeMap::from([(NodeId(4), own)]),
         };
-        let mut movement = Movement::new(&mobility, &start, links()).unwrap();
+        let mut movement = Movement::new(&mobility, &start, 1).unwrap();
         let (mut now, mut farthest) = (Instant::ZERO, 0.0f64);
         for _ in 0..3000 {
             let before = movement.positions.clone();
             now += Movement::STEP;
-            movement.advance(now, &mut Hearers::default());
+            movement.advance(now);
             for (a, b) in before.iter().zip(&movement.positions) {
                 // A turn within the interval may cut a corner, never lengthen the way.
                 assert!(a.distance(*b) <= 2.0 + 1e-6);

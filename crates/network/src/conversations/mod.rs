@@ -6,11 +6,12 @@
 mod heard;
 mod shares;
 
-pub(crate) use shares::airtime;
+pub(crate) use shares::{Hop, airtime};
 
+use crate::air::AirId;
+use crate::event::InterfaceId;
 use heard::HeardConversations;
 use meshpace_packet::{Account, Class};
-use meshpace_radio::Hearers;
 use meshpace_routing::ShortestPaths;
 use meshpace_units::{Instant, NodeId, Span};
 use shares::Shares;
@@ -32,8 +33,8 @@ struct Conversation {
 pub(crate) struct Accounts {
     /// By number of their account from 1.
     all: Vec<Conversation>,
-    /// Nodes whose relays ask for them.
-    asking: Vec<u32>,
+    /// Interfaces whose relays ask for them.
+    asking: Vec<InterfaceId>,
     /// Who could decode whom at the start, if a relay asks.
     graph: Arc<ShortestPaths>,
     /// What nodes hear of them, if a relay asks.
@@ -43,10 +44,10 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
-    /// None yet. `asking` are the nodes whose relays ask for them, and `graph` says then which are near; with a number of nodes
+    /// None yet. `asking` are the interfaces whose relays ask for them, and `graph` says then which are near; with a number of nodes
     /// they count what they hear, with an epoch each has a share of the air.
     pub(crate) fn new(
-        asking: Vec<u32>,
+        asking: Vec<InterfaceId>,
         graph: Arc<ShortestPaths>,
         counting: Option<usize>,
         epoch: Option<Span>,
@@ -60,8 +61,8 @@ impl Accounts {
         }
     }
 
-    /// Nodes whose relays are told when one begins or ends.
-    pub(crate) fn asking(&self) -> &[u32] {
+    /// Interfaces whose relays are told when one begins or ends.
+    pub(crate) fn asking(&self) -> &[InterfaceId] {
         &self.asking
     }
 
@@ -104,14 +105,14 @@ impl Accounts {
         heard.unwrap_or_else(|| panic!("no relay asks for what is counted")).along(now, account)
     }
 
-    /// A node sends a frame of a conversation.
+    /// A node sends a frame of a conversation, which `neighbours` can decode.
     #[cold]
     pub(crate) fn note_frame(
         &mut self,
         now: Instant,
         (node, to): (NodeId, Option<NodeId>),
         (account, class): (Account, Class),
-        hearers: &Hearers,
+        neighbours: impl Iterator<Item = NodeId>,
     ) {
         let Some(heard) = &mut self.heard else { return };
         for end in [Some(node), to].into_iter().flatten() {
@@ -119,8 +120,8 @@ impl Accounts {
         }
         if class == Class::Data {
             heard.hear(now, node.index(), account);
-            for hearer in hearers.of(node).filter(|hearer| hearer.decodable) {
-                heard.hear(now, hearer.node.index(), account);
+            for neighbour in neighbours {
+                heard.hear(now, neighbour.index(), account);
             }
         }
     }
@@ -131,29 +132,24 @@ impl Accounts {
     }
 
     /// A MAC is through with a packet of a conversation: it was on the air for so long.
-    pub(crate) fn note_airtime(
-        &mut self,
-        now: Instant,
-        (from, to): (NodeId, NodeId),
-        account: Account,
-        airtime: Span,
-    ) {
+    pub(crate) fn note_airtime(&mut self, now: Instant, hop: Hop, account: Account, airtime: Span) {
         if let Some(shares) = &mut self.shares {
-            shares.note(now, from, to, account, airtime);
+            shares.note(now, hop, account, airtime);
         }
     }
 
     /// The share of a conversation, packets/s, with each neighbourhood used for `limit` of the time; `None`: not known yet.
-    pub(crate) fn share(
+    /// `neighbours` are the nodes that can decode what one sends on an air.
+    pub(crate) fn share<N: Iterator<Item = NodeId>>(
         &mut self,
         now: Instant,
         account: Account,
         limit: f64,
-        hearers: &Hearers,
+        neighbours: impl Fn(AirId, NodeId) -> N,
     ) -> Option<f64> {
         let Self { all, shares, .. } = self;
         let shares = shares.as_mut().unwrap_or_else(|| panic!("no relay asks for shares"));
-        shares.of(now, account, limit, |flow| all[flow].active, hearers)
+        shares.of(now, account, limit, |flow| all[flow].active, neighbours)
     }
 
     /// This one and those beside it that go on; `None` if it does not go on itself.

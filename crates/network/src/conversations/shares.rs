@@ -3,10 +3,11 @@
 //! Somebody who knows everything works it out: which conversations' packets went over which links, how long a packet was on the air
 //! there with all its attempts, and who hears whom. Bringing it to the sources costs no air time, as bringing it together does not.
 
+use crate::air::AirId;
 use meshpace_explicit::wcpcap::{self, Link};
 use meshpace_packet::Account;
+use meshpace_radio::Phy;
 use meshpace_radio::phy::CTS_BYTES;
-use meshpace_radio::{Hearers, Phy};
 use meshpace_relay::Exchange;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,10 @@ struct Used {
     flows: BTreeSet<usize>,
 }
 
-type Links = BTreeMap<(NodeId, NodeId), Used>;
+/// A directed link: an air, and transmitter and receiver there.
+pub(crate) type Hop = (AirId, NodeId, NodeId);
+
+type Links = BTreeMap<Hop, Used>;
 
 /// Of all conversations.
 #[derive(Debug)]
@@ -50,9 +54,9 @@ impl Shares {
     }
 
     /// A MAC is through with a packet of a conversation: it was on the air for so long.
-    pub(crate) fn note(&mut self, now: Instant, from: NodeId, to: NodeId, account: Account, airtime: Span) {
+    pub(crate) fn note(&mut self, now: Instant, hop: Hop, account: Account, airtime: Span) {
         self.go_on(now);
-        let used = self.links.entry((from, to)).or_default();
+        let used = self.links.entry(hop).or_default();
         used.packets += 1;
         used.airtime += airtime;
         used.flows.insert(number(account));
@@ -60,29 +64,35 @@ impl Shares {
 
     /// The share of a conversation, packets/s, if each neighbourhood may be used for `limit` of the time. What went over no link in
     /// the last epoch keeps what it had; `None`: it had nothing.
-    pub(crate) fn of(
+    pub(crate) fn of<N: Iterator<Item = NodeId>>(
         &mut self,
         now: Instant,
         account: Account,
         limit: f64,
         active: impl Fn(usize) -> bool,
-        hearers: &Hearers,
+        neighbours: impl Fn(AirId, NodeId) -> N,
     ) -> Option<f64> {
         self.go_on(now);
         if let Some(ended) = self.ended.take() {
-            self.work_out(&ended, limit, active, hearers);
+            self.work_out(&ended, limit, active, neighbours);
         }
         self.known.get(number(account)).copied().flatten()
     }
 
-    fn work_out(&mut self, used: &Links, limit: f64, active: impl Fn(usize) -> bool, hearers: &Hearers) {
+    fn work_out<N: Iterator<Item = NodeId>>(
+        &mut self,
+        used: &Links,
+        limit: f64,
+        active: impl Fn(usize) -> bool,
+        neighbours: impl Fn(AirId, NodeId) -> N,
+    ) {
         let flows = used.values().flat_map(|used| &used.flows).max().map_or(0, |last| last + 1);
         let links: Vec<Link> = used
             .iter()
-            .map(|((from, to), link)| Link {
+            .map(|(hop, link)| Link {
                 airtime: link.airtime.as_secs_f64() / link.packets as f64,
                 flows: link.flows.iter().copied().filter(|flow| active(*flow)).collect(),
-                near: near(used, *from, *to, hearers),
+                near: near(used, *hop, &neighbours),
             })
             .collect();
         let shares = wcpcap::shares(&links, flows, limit);
@@ -95,13 +105,16 @@ impl Shares {
     }
 }
 
-/// The neighbourhood of a link among those used: all that begin or end at one of its ends, or at a neighbour of one.
-fn near(used: &Links, from: NodeId, to: NodeId, hearers: &Hearers) -> Vec<usize> {
-    let neighbours = |node: NodeId| hearers.of(node).filter(|h| h.decodable).map(|h| h.node);
+/// The neighbourhood of a link among those used: all of its air that begin or end at one of its ends, or at a neighbour of one.
+fn near<N: Iterator<Item = NodeId>>(
+    used: &Links,
+    (air, from, to): Hop,
+    neighbours: impl Fn(AirId, NodeId) -> N,
+) -> Vec<usize> {
     let nodes: BTreeSet<NodeId> =
-        [from, to].into_iter().flat_map(|end| neighbours(end).chain([end])).collect();
-    let touches = |(from, to): &(NodeId, NodeId)| nodes.contains(from) || nodes.contains(to);
-    used.keys().enumerate().filter(|(_, link)| touches(link)).map(|(at, _)| at).collect()
+        [from, to].into_iter().flat_map(|end| neighbours(air, end).chain([end])).collect();
+    let touches = |(on, from, to): &Hop| *on == air && (nodes.contains(from) || nodes.contains(to));
+    used.keys().enumerate().filter(|(_, hop)| touches(hop)).map(|(at, _)| at).collect()
 }
 
 /// How long a packet kept the medium, with others in its frame each an equal part: the frames of all its attempts with the spaces

@@ -9,69 +9,84 @@ mod queue;
 pub use alarm::Alarm;
 pub use queue::EventQueue;
 
+use meshpace_units::NodeId;
+
+/// An interface of a node: a station, by its number among those of all airs, and what belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InterfaceId(pub u32);
+
+impl InterfaceId {
+    /// The index as a `usize`, to address a slice of interfaces.
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Something that will happen, and to whom; `T` names the timers of whoever hangs on the network. Indices rather than
 /// references keep an entry small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<T> {
-    /// The last bit of the frame that `from` sent arrives at `node`, to which it is addressed.
+    /// The last bit of the frame that `from` sent arrives at a station, to which it is addressed.
     FrameEnds {
         /// Receiver.
-        node: u32,
-        /// Transmitter.
+        at: InterfaceId,
+        /// Transmitter, by its number on the same air.
         from: u32,
     },
     /// The same for a receiver so far away that the transmitter may have sent its next frame meanwhile.
     FarFrameEnds {
         /// Receiver.
-        node: u32,
-        /// The receiver's own copy of the frame, by its number.
+        at: InterfaceId,
+        /// The receiver's own copy of the frame, by its number on the air.
         copy: u32,
     },
-    /// The last bit of the frame that `from` sent for somebody else arrives at `node`, whose relay listens.
+    /// The last bit of the frame that `from` sent for somebody else arrives at a station, behind which a relay listens.
     Overheard {
         /// Who listens.
-        node: u32,
-        /// Transmitter.
+        at: InterfaceId,
+        /// Transmitter, by its number on the same air.
         from: u32,
     },
     /// The same for a listener far away.
     FarOverheard {
         /// Who listens.
-        node: u32,
-        /// The listener's own copy of the frame, by its number.
+        at: InterfaceId,
+        /// The listener's own copy of the frame, by its number on the air.
         copy: u32,
     },
     /// A station's deadline.
-    Station(u32),
+    Station(InterfaceId),
     /// A received packet has passed the link layer and reaches the network layer.
     NetworkInput {
         /// Receiver.
-        node: u32,
+        node: NodeId,
         /// The packet.
         packet: u32,
         /// The previous hop.
-        from: u32,
+        from: NodeId,
     },
     /// A packet that routing held back comes to the link layer, which did not know the address of its next hop then.
     SendDown {
-        /// Sender.
-        node: u32,
+        /// By which it is to be sent.
+        at: InterfaceId,
         /// The packet; its next hop is noted in it.
         packet: u32,
     },
-    /// A packet has passed the link layer on its way down and reaches the interface queue.
+    /// A packet has passed the link layer on its way down and reaches the interface's queue.
     Enqueue {
-        /// Sender.
-        node: u32,
+        /// By which it is to be sent.
+        at: InterfaceId,
         /// The packet; its next hop is noted in it.
         packet: u32,
     },
-    /// The deadline of a mesh node's relay.
-    Relay(u32),
+    /// The deadline of an interface's relay.
+    Relay(InterfaceId),
     /// The deadline of the relay of a directed wired link.
     WiredRelay(u32),
-    /// A routing machine's deadline.
-    Routing(u32),
+    /// The deadline of a node's routing.
+    Routing(NodeId),
     /// A wired link has sent a packet.
     WiredSent(u32),
     /// A packet arrives at the far end of a wired link.

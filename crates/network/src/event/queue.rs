@@ -1,9 +1,9 @@
 //! The event queue.
 
-use super::Event;
 use super::deadlines::Deadlines;
 use super::heap::Heap;
 use super::line::Line;
+use super::{Event, InterfaceId};
 use meshpace_units::{Instant, Span};
 use std::fmt::Debug;
 
@@ -100,15 +100,15 @@ impl<T: Copy + Debug> EventQueue<T> {
 
     /// Sets, moves or removes the deadline of a station.
     #[inline]
-    pub fn set_station(&mut self, station: u32, deadline: Option<Instant>) {
-        self.stations.set(station, deadline);
+    pub fn set_station(&mut self, station: InterfaceId, deadline: Option<Instant>) {
+        self.stations.set(station.0, deadline);
     }
 
     /// Moves the deadline of a station to `not_before` if it lies between `after` and that.
     #[inline]
-    pub fn postpone_station(&mut self, station: u32, after: Instant, not_before: Instant) {
-        if self.stations.get(station).is_some_and(|deadline| after < deadline && deadline < not_before) {
-            self.stations.set(station, Some(not_before));
+    pub fn postpone_station(&mut self, station: InterfaceId, after: Instant, not_before: Instant) {
+        if self.stations.get(station.0).is_some_and(|deadline| after < deadline && deadline < not_before) {
+            self.stations.set(station.0, Some(not_before));
         }
     }
 
@@ -129,7 +129,7 @@ impl<T: Copy + Debug> EventQueue<T> {
         self.now = at;
         self.handled += 1;
         if scheduled != at {
-            Some(Event::Station(self.stations.first()))
+            Some(Event::Station(InterfaceId(self.stations.first())))
         } else if near_first {
             self.near.pop()
         } else {
@@ -153,12 +153,12 @@ mod tests {
         let mut queue = EventQueue::new(4);
         queue.schedule(at(5), Event::Timer(1));
         queue.schedule(at(3), Event::Timer(2));
-        queue.set_station(3, Some(at(5)));
+        queue.set_station(InterfaceId(3), Some(at(5)));
         queue.schedule(at(5), Event::Timer(4));
         queue.schedule(at(3), Event::Timer(5));
         let order: Vec<_> = std::iter::from_fn(|| next(&mut queue)).collect();
         let app = Event::Timer;
-        assert_eq!(order, [app(2), app(5), app(1), app(4), Event::Station(3)]);
+        assert_eq!(order, [app(2), app(5), app(1), app(4), Event::Station(InterfaceId(3))]);
         assert_eq!(queue.now(), at(5));
     }
 
@@ -166,7 +166,7 @@ mod tests {
     fn time_passes_up_to_the_next_event() {
         let mut queue = EventQueue::<u32>::new(1);
         assert_eq!(queue.next_at(), None);
-        queue.set_station(0, Some(at(30)));
+        queue.set_station(InterfaceId(0), Some(at(30)));
         queue.schedule(at(9_000), Event::Movement);
         assert_eq!(queue.next_at(), Some(at(30)));
         queue.schedule(at(20), Event::Timer(1));
@@ -212,7 +212,7 @@ mod tests {
             let mut model: BTreeMap<(Instant, bool, u64), Event<u32>> = BTreeMap::new();
             for (number, (station, ahead, what)) in steps.into_iter().enumerate() {
                 let then = queue.now() + Span::from_micros(ahead);
-                let event = Event::Station(station);
+                let event = Event::Station(InterfaceId(station));
                 let set = model.iter().find(|entry| *entry.1 == event).map(|entry| entry.0.0);
                 match what {
                     0 => {
@@ -221,12 +221,12 @@ mod tests {
                     }
                     1 | 2 => {
                         let deadline = (what == 1).then_some(then);
-                        queue.set_station(station, deadline);
+                        queue.set_station(InterfaceId(station), deadline);
                         model.retain(|_, other| *other != event);
                         model.extend(deadline.map(|at| ((at, true, u64::from(station)), event)));
                     }
                     3 => {
-                        queue.postpone_station(station, queue.now(), then);
+                        queue.postpone_station(InterfaceId(station), queue.now(), then);
                         if set.is_some_and(|set| queue.now() < set && set < then) {
                             model.retain(|_, other| *other != event);
                             model.insert((then, true, u64::from(station)), event);

@@ -6,7 +6,6 @@ use crate::event::Alarm;
 use meshpace_gateway::{Behaviour, Counters, Gateway, Side};
 use meshpace_hook::Hooked;
 use meshpace_packet::Packet;
-use meshpace_radio::Hearers;
 use meshpace_units::{NodeId, Quantiles};
 use nearest::nearest_gateways;
 use std::cell::OnceCell;
@@ -37,7 +36,7 @@ pub struct GatewayNode {
 
 impl GatewayNode {
     /// At a mesh node, with what the scheme does there.
-    fn new(node: NodeId, behaviour: Behaviour) -> Self {
+    pub(crate) fn new(node: NodeId, behaviour: Behaviour) -> Self {
         let Behaviour { machine, hook } = behaviour;
         Self {
             node,
@@ -71,14 +70,13 @@ pub(crate) struct Gateways {
 }
 
 impl Gateways {
-    /// At these nodes, in order; `behaviour` makes what the scheme does at one.
-    pub(crate) fn new(
-        nodes: impl Iterator<Item = NodeId>,
-        behaviour: &dyn Fn() -> Behaviour,
-        hearers: &Hearers,
+    /// These, sorted by node, of so many nodes, of which `neighbours` can decode what one sends.
+    pub(crate) fn new<N: Iterator<Item = NodeId>>(
+        all: Vec<GatewayNode>,
+        nodes: usize,
+        neighbours: impl Fn(NodeId) -> N,
     ) -> Self {
-        let all: Vec<_> = nodes.map(|node| GatewayNode::new(node, behaviour())).collect();
-        let of_node = nearest_gateways(hearers, all.iter().map(|gateway| gateway.node));
+        let of_node = nearest_gateways(nodes, all.iter().map(|gateway| gateway.node), neighbours);
         Self { all, of_node, by_air: OnceCell::new() }
     }
 
@@ -120,29 +118,34 @@ impl Gateways {
     ///
     /// Nearest is what the routing table there says, `hops`. If it knows no gateway, as AODV's after a break, the node would
     /// ask for one, and the first to answer is the nearest by the links as they are.
-    pub(crate) fn nearest(
+    pub(crate) fn nearest<N: Iterator<Item = NodeId>>(
         &self,
         node: NodeId,
         hops: impl Fn(NodeId) -> Option<u32>,
-        hearers: &Hearers,
+        neighbours: impl Fn(NodeId) -> N,
     ) -> Option<u32> {
         let hops = |gateway: NodeId| if gateway == node { Some(0) } else { hops(gateway) };
         let known = self.all.iter().enumerate().filter_map(|(i, g)| Some((hops(g.node)?, i as u32)));
         known.min().map(|(_, gateway)| gateway).or_else(|| {
             let gateways = self.all.iter().map(|gateway| gateway.node);
-            self.by_air.get_or_init(|| nearest_gateways(hearers, gateways))[node.index()]
+            let nodes = self.of_node.len();
+            self.by_air.get_or_init(|| nearest_gateways(nodes, gateways, neighbours))[node.index()]
         })
     }
 
     /// Who hears whom has changed: notes each node's gateway, which it keeps while it knows and reaches none.
-    pub(crate) fn reassign(&mut self, hops: impl Fn(NodeId, NodeId) -> Option<u32>, hearers: &Hearers) {
+    pub(crate) fn reassign<N: Iterator<Item = NodeId>>(
+        &mut self,
+        hops: impl Fn(NodeId, NodeId) -> Option<u32>,
+        neighbours: impl Fn(NodeId) -> N,
+    ) {
         self.by_air.take();
         if self.all.is_empty() {
             return;
         }
         for index in 0..self.of_node.len() {
             let node = NodeId::from_index(index);
-            if let Some(nearest) = self.nearest(node, |gateway| hops(node, gateway), hearers) {
+            if let Some(nearest) = self.nearest(node, |gateway| hops(node, gateway), &neighbours) {
                 self.of_node[index] = Some(nearest);
             }
         }

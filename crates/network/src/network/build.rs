@@ -1,52 +1,72 @@
 //! From a scenario to a network at time 0.
 
 use super::Network;
-use crate::air::{Fading, FarFrames, Movement, RateTable};
+use crate::air::{Air, Airs, Channel, Fading, Listens, Movement, RateTable};
 use crate::conversations::Accounts;
-use crate::event::{Alarm, EventQueue};
-use crate::gateway::Gateways;
-use crate::measure::{LinkCounters, Loads, Statistics};
-use crate::node::{ArpTable, Hosts, Listens, Node};
-use crate::routing::{AddressBook, Paths, host, protocol, shortest_paths};
-use crate::wired::{WiredLink, WiredRoutes};
+use crate::event::{EventQueue, InterfaceId};
+use crate::gateway::{GatewayNode, Gateways};
+use crate::measure::Statistics;
+use crate::node::{ArpTable, Hosts, Interface, Nodes};
+use crate::routing::{AddressBook, Machines, Paths, host, protocol, shortest_paths};
+use crate::wired::{Wired, WiredLink};
 use meshpace_gateway::Behaviour;
 use meshpace_packet::Packets;
 use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};
-use meshpace_radio::{LinkLoss, Links, Losses, Phy, Reception, Station, StationConfig};
+use meshpace_radio::{LinkLoss, Links, Losses, Phy, Position, Reception, Station, StationConfig};
 use meshpace_random::Stream;
 use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
 use meshpace_routing::{Cost, ShortestPaths};
-use meshpace_scenario::{self as scenario, Scenario};
+use meshpace_scenario::{self as scenario, Measure, Scenario};
 use meshpace_units::{Bytes, NodeId, Span};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 impl<T: Copy + Debug> Network<T> {
-    /// The network of a scenario, whose flows do not matter here. `gateway` says what the gateways do; `None`: they pass
-    /// packets on; `relays` makes the queues. Nothing happens before [`start`](Self::start).
+    /// The network of a scenario, whose flows do not matter here: one channel, with every node. `gateway` says what the gateways do;
+    /// `None`: they pass packets on; `relays` makes the queues. Nothing happens before [`start`](Self::start).
     #[must_use]
     pub fn new(scenario: &Scenario, gateway: &dyn Fn() -> Behaviour, relays: &RelayFactory<'_>) -> Self {
-        let radio = &scenario.radio;
-        let links = radio.links(scenario.seed, &scenario.radio_links);
+        Self::on_airs(scenario, gateway, relays, &[None])
+    }
+
+    /// The same on several channels, each with an interface of each of these nodes, sorted; `None`: of all.
+    pub(super) fn on_airs(
+        scenario: &Scenario,
+        gateway: &dyn Fn() -> Behaviour,
+        relays: &RelayFactory<'_>,
+        airs: &[Option<Box<[NodeId]>>],
+    ) -> Self {
+        let count = scenario.mesh.len();
         let positions: Option<Vec<_>> = scenario.mesh.iter().map(|node| node.position).collect();
-        let mut hearers = match &positions {
-            Some(positions) => links.table(positions),
-            None => links.graph(scenario.mesh.len(), &links.listed),
+        let movement = positions.as_ref().and_then(|at| Movement::new(&scenario.mobility, at, scenario.seed));
+        let mut interfaces = Vec::new();
+        let mut asks = Vec::new();
+        let air = |(number, members): (u32, &Option<Box<[NodeId]>>)| {
+            let channel = channel(scenario, positions.as_deref(), movement.is_some());
+            let mut stations = Vec::new();
+            let everybody = || (0..count).map(NodeId::from_index).collect();
+            for node in members.clone().unwrap_or_else(everybody) {
+                let interface = interface(node, scenario, &channel.config, relays);
+                asks.push(interface.asks());
+                let listening = Listens::of(interface.asks());
+                let mut station = station(node, number, scenario, &channel.config);
+                if listening != Listens::No || interface.asks().busy_time {
+                    station.watch();
+                }
+                stations.push((station, listening));
+                interfaces.push(interface);
+            }
+            Air::new(channel, members.clone(), stations.into_iter())
         };
-        let config = station_config(radio, &links);
-        let rates = RateTable::new(radio);
-        let losses = losses(scenario, &rates, &config.phy);
-        losses.mark(&mut hearers);
-        let mut paths = Arc::new(shortest_paths(scenario, &hearers));
-        let nodes: Vec<_> = (0..scenario.mesh.len())
-            .map(|index| node(NodeId::from_index(index), scenario, &config, &paths, relays))
-            .collect();
-        let asking: Vec<u32> = (0u32..)
-            .zip(&nodes)
-            .filter(|(_, node)| node.relay.asks().conversations)
-            .map(|(at, _)| at)
-            .collect();
+        let mut airs = (0..).zip(airs).map(air);
+        let first = airs.next().unwrap_or_else(|| panic!("a network without air"));
+        let mut airs = Airs::new(first, airs.collect());
+        let mut paths = Arc::new(shortest_paths(scenario, &both_ways(&airs, count)));
+        let protocols = (0..count).map(|index| protocol(NodeId::from_index(index), scenario, &paths));
+        let routing = Machines::new(protocols);
+        let asking: Vec<InterfaceId> =
+            (0..).zip(&asks).filter(|(_, asks)| asks.conversations).map(|(at, _)| InterfaceId(at)).collect();
         if let Some(paths) = Arc::get_mut(&mut paths) {
             // DSDV begins with all routes, and asks for none later. Who watches conversations asks for their ways.
             if asking.is_empty() {
@@ -55,62 +75,58 @@ impl<T: Copy + Debug> Network<T> {
                 paths.forget();
             }
         }
-        let wired = wired_links(scenario, relays);
-        let directions: Vec<_> = wired.iter().map(|link| (link.from, link.to)).collect();
         let at_gateways = scenario.mesh.iter().enumerate().filter(|(_, node)| node.gateway);
-        let at_gateways = at_gateways.map(|(index, _)| NodeId::from_index(index));
-        let gateways = Gateways::new(at_gateways, gateway, &hearers);
-        let fading = radio.fading.as_ref().zip(positions.as_deref());
-        let fading = fading.map(|(fading, positions)| Fading::new(fading, &links, positions));
-        if let Some(fading) = &fading {
-            // Routes and gateways go by the means.
-            fading.table_into(&mut hearers);
-            losses.mark(&mut hearers);
-        }
-        let epoch = nodes.iter().find_map(|node: &Node| node.relay.asks().shares);
-        let counting = nodes.iter().any(|node: &Node| node.relay.asks().counted);
+        let at_gateways = at_gateways.map(|(at, _)| GatewayNode::new(NodeId::from_index(at), gateway()));
+        let gateways = Gateways::new(at_gateways.collect(), count, |node| airs.neighbours(node));
+        // Routes and gateways go by the means.
+        airs.iter_mut().for_each(Air::fade);
+        let epoch = asks.iter().find_map(|asks| asks.shares);
+        let counting = asks.iter().any(|asks| asks.counted);
+        let hosts = Hosts::new(scenario.processing, count, scenario.seed);
+        let Measure { queues, hop_delays, .. } = scenario.measure;
         Self {
-            queue: EventQueue::new(scenario.mesh.len()),
-            on_air: vec![None; scenario.mesh.len()],
-            far: FarFrames::default(),
-            listening: nodes.iter().any(|node: &Node| node.listens != Listens::No),
-            nodes,
-            movement: positions.and_then(|positions| Movement::new(&scenario.mobility, &positions, links)),
-            hearers,
-            fading,
-            hosts: Hosts::new(scenario.processing, scenario.mesh.len(), scenario.seed),
-            config,
-            rates,
-            losses,
+            queue: EventQueue::new(interfaces.len()),
+            airs,
+            movement,
+            nodes: Nodes::new(count, interfaces, hosts),
+            routing,
+            addresses: AddressBook::new(scenario),
+            paths: Paths::default(),
+            wired: Wired::new(wired_links(scenario, relays)),
+            gateways,
+            accounts: Accounts::new(asking, paths, counting.then_some(count), epoch),
+            statistics: Statistics::new(queues.then_some(count), hop_delays),
             packets: Packets::default(),
             arrived: VecDeque::new(),
             set_out: 0,
-            wired,
-            wired_routes: WiredRoutes::new(&directions),
-            addresses: AddressBook::new(scenario),
-            gateways,
-            paths: Paths::default(),
-            accounts: Accounts::new(asking, paths, counting.then_some(scenario.mesh.len()), epoch),
-            statistics: Statistics::new(
-                scenario.measure.queues.then_some(scenario.mesh.len()),
-                scenario.measure.hop_delays,
-            ),
-            frames: 0,
-            control_packets: 0,
-            failures_before: 0,
             mac_actions: Vec::new(),
             dropped: Vec::new(),
-            routing_actions: Vec::new(),
         }
     }
 
     /// Schedules what happens by itself: movement and routing.
     pub fn start(&mut self) {
         self.schedule_movement();
-        for node in 0..self.nodes.len() as u32 {
-            self.arm_routing(node);
+        for index in 0..self.nodes.count() {
+            self.routing.arm(NodeId::from_index(index), &mut self.queue);
         }
     }
+}
+
+/// The channel of a scenario, by nodes.
+fn channel(scenario: &Scenario, positions: Option<&[Position]>, moving: bool) -> Channel {
+    let radio = &scenario.radio;
+    let links = radio.links(scenario.seed, &scenario.radio_links);
+    let hearers = match positions {
+        Some(positions) => links.table(positions),
+        None => links.graph(scenario.mesh.len(), &links.listed),
+    };
+    let config = station_config(radio, &links);
+    let rates = RateTable::new(radio);
+    let losses = losses(scenario, &rates, &config.phy);
+    let fading = radio.fading.as_ref().zip(positions);
+    let fading = fading.map(|(fading, positions)| Box::new(Fading::new(fading, &links, positions)));
+    Channel { config, hearers, links: moving.then(|| Box::new(links)), fading, rates, losses }
 }
 
 /// The largest packet that the network carries: what a burst of losses is counted in.
@@ -162,17 +178,24 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
     StationConfig::new(phy, limits)
 }
 
+/// Who can decode whom, both ways: no exchange of frames succeeds over a link that has but one direction.
+fn both_ways(airs: &Airs, nodes: usize) -> Vec<Vec<NodeId>> {
+    let of = |here| {
+        let mut found: Vec<_> = airs.neighbours_both_ways(here).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    };
+    (0..nodes).map(NodeId::from_index).map(of).collect()
+}
+
 /// What makes the relay of a queue.
 pub type RelayFactory<'a> = dyn Fn(&QueueConfig) -> Box<dyn Relay> + 'a;
 
-fn node(
-    id: NodeId,
-    scenario: &Scenario,
-    config: &StationConfig,
-    paths: &Arc<ShortestPaths>,
-    relays: &RelayFactory<'_>,
-) -> Node {
-    let stream = |name| Stream::new(scenario.seed, name, u64::from(id.0));
+/// A node's station on the air with a number.
+fn station(node: NodeId, air: u32, scenario: &Scenario, config: &StationConfig) -> Station {
+    let index = u64::from(air) << u32::BITS | u64::from(node.0);
+    let stream = |name| Stream::new(scenario.seed, name, index);
     let reception = match scenario.radio.reception {
         scenario::Reception::Ns2Capture { .. } => Reception::Capture(Capture::default()),
         scenario::Reception::Sinr { .. } => Reception::Sinr(Sinr::default()),
@@ -181,31 +204,23 @@ fn node(
             Reception::Sinr(Sinr::with_curve(curve))
         }
     };
-    let routing = protocol(id, scenario, paths);
-    let place =
-        Place::Radio { node: id, gateway: scenario.mesh[id.index()].gateway, rate: scenario.radio.rate };
+    Station::new(node, reception, stream("backoff"), config)
+}
+
+/// What of a node belongs to one of its stations.
+fn interface(
+    node: NodeId,
+    scenario: &Scenario,
+    config: &StationConfig,
+    relays: &RelayFactory<'_>,
+) -> Interface {
+    let gateway = scenario.mesh[node.index()].gateway;
+    let place = Place::Radio { node, gateway, rate: scenario.radio.rate };
     let relay = relays(&QueueConfig { place, limit: scenario.radio.queue as usize, seed: scenario.seed });
     let asks = relay.asks();
-    let mut station = Station::new(id, reception, stream("backoff"), config);
-    let listens = Listens::of(asks);
-    if listens != Listens::No || asks.busy_time {
-        station.watch();
-    }
-    Node {
-        station,
-        relay,
-        relay_alarm: Alarm::default(),
-        listens,
-        exchanges: (asks.reports || asks.shares.is_some())
-            .then(|| Box::new(ExchangeLog::new(config.intervals.sifs))),
-        link_events: routing.asks_for_link_events(),
-        routing,
-        routing_alarm: Alarm::default(),
-        arp: scenario.radio.arp.then(ArpTable::default),
-        links: LinkCounters::default(),
-        relay_before: Vec::new(),
-        loads: Loads::default(),
-    }
+    let exchanges =
+        (asks.reports || asks.shares.is_some()).then(|| Box::new(ExchangeLog::new(config.intervals.sifs)));
+    Interface::new(relay, exchanges, scenario.radio.arp.then(ArpTable::default))
 }
 
 fn wired_links(scenario: &Scenario, relays: &RelayFactory<'_>) -> Vec<WiredLink> {

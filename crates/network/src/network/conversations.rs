@@ -20,8 +20,8 @@ impl<T: Copy + Debug> Network<T> {
     /// A conversation goes on from now on, or does not any more. Relays that ask for it are told.
     pub fn set_active(&mut self, account: Account, active: bool) {
         if self.accounts.set_active(account, active) {
-            for node in self.accounts.asking().to_vec() {
-                self.conversations_changed(node);
+            for at in self.accounts.asking().to_vec() {
+                self.conversations_changed(at);
             }
         }
     }

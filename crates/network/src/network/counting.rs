@@ -1,57 +1,80 @@
 //! What the network has counted, from a moment on that whoever hangs on it chooses.
 
 use super::Network;
-use crate::measure::{HopDelays, Loss, Queues};
-use crate::node::Node;
+use crate::air::Air;
+use crate::measure::{HopDelays, LinkCount, Load, Loss, Queues};
+use crate::node::Interface;
 use crate::wired::WiredLink;
 use meshpace_packet::Account;
-use meshpace_radio::Hearers;
-use meshpace_units::Instant;
+use meshpace_radio::StationStats;
+use meshpace_units::{Instant, NodeId};
 use std::fmt::Debug;
+
+/// What an interface of a mesh node counts.
+pub struct InterfaceCounts<'a> {
+    interface: &'a Interface,
+    station: &'a StationStats,
+}
+
+impl<'a> InterfaceCounts<'a> {
+    /// What its station counts.
+    #[must_use]
+    pub fn station(&self) -> &'a StationStats {
+        self.station
+    }
+
+    /// What happened to its packets for each neighbour, in order.
+    pub fn links(&self) -> impl Iterator<Item = (NodeId, LinkCount)> + use<'a> {
+        self.interface.links()
+    }
+
+    /// What its relay has counted since counting began.
+    pub fn relay(&self) -> impl Iterator<Item = (&'static str, u64)> + use<'a> {
+        self.interface.relay_counters()
+    }
+}
 
 impl<T: Copy + Debug> Network<T> {
     /// Everything is counted afresh from now on, but for [`frames`](Self::frames) and [`events`](Self::events).
     pub fn begin_counting(&mut self) {
         let now = self.now();
-        for node in &mut self.nodes {
-            node.station.settle(now, &self.config);
-            node.station.reset_stats();
-            node.links.reset();
-            node.relay_before = node.relay.counters();
-            node.loads.reset();
-        }
-        for link in &mut self.wired {
-            link.count = Default::default();
-        }
+        self.airs.iter_mut().for_each(|air| air.begin_counting(now));
+        self.nodes.begin_counting();
+        self.wired.begin_counting();
         self.gateways.begin_counting();
         self.statistics.begin_counting(now);
-        self.control_packets = 0;
-        self.failures_before = self.failures();
+        self.routing.begin_counting();
     }
 
     /// Brings the counters of stations and queues up to `end`: stations look at the medium only when they have to.
     pub fn settle(&mut self, end: Instant) {
-        for node in &mut self.nodes {
-            node.station.settle(end, &self.config);
-        }
+        self.airs.iter_mut().for_each(|air| air.settle(end));
         self.statistics.settle(end);
     }
 
     /// The run is over, and nobody moves any more: who hears whom is let go, for the memory that a result takes.
     pub fn end(&mut self) {
-        self.hearers = Hearers::default();
+        self.airs.iter_mut().for_each(Air::end);
     }
 
-    /// The mesh nodes, with what they count.
+    /// A mesh node's interfaces, with what they count: one for each air that it is on.
+    pub fn interfaces(&self, node: NodeId) -> impl Iterator<Item = InterfaceCounts<'_>> {
+        self.airs.of(node).map(|at| {
+            let (air, station) = self.airs.at(at);
+            InterfaceCounts { interface: self.nodes.interface(at), station: air.station(station).stats() }
+        })
+    }
+
+    /// What a node sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
     #[must_use]
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+    pub fn load(&self, node: NodeId, account: Account) -> Option<[Load; 2]> {
+        self.nodes.load(node, account)
     }
 
     /// The wired links, each direction by itself, with what they count.
     #[must_use]
     pub fn wired_links(&self) -> &[WiredLink] {
-        &self.wired
+        self.wired.links()
     }
 
     /// Events handled since time 0.
@@ -63,23 +86,19 @@ impl<T: Copy + Debug> Network<T> {
     /// Frames sent since time 0.
     #[must_use]
     pub fn frames(&self) -> u64 {
-        self.frames
+        self.airs.iter().map(Air::frames).sum()
     }
 
     /// Routing packets sent, each hop counted.
     #[must_use]
     pub fn control_packets(&self) -> u64 {
-        self.control_packets
+        self.routing.control_packets()
     }
 
     /// Link failures that took routes down or started a repair.
     #[must_use]
     pub fn route_failures(&self) -> u64 {
-        self.failures() - self.failures_before
-    }
-
-    fn failures(&self) -> u64 {
-        self.nodes.iter().map(|node| node.routing.route_failures()).sum()
+        self.routing.failures()
     }
 
     /// The packets of accounts that were lost since counting began, in the order of accounts, places and causes.

@@ -137,7 +137,7 @@ impl<T: Copy + Debug> Network<T> {
             (Side::Wireless, _) => self.forward_wired(Host::Mesh(gateway), packet),
             (Side::Wired, Host::Mesh(exit)) => {
                 packet.exit = exit;
-                self.enters_mesh(gateway.0, packet);
+                self.enters_mesh(gateway, packet);
             }
             (Side::Wired, Host::Wired(_)) => self.forward_wired(Host::Mesh(gateway), packet),
         }
@@ -217,21 +217,26 @@ impl<T: Copy + Debug> Network<T> {
         };
         match gateway {
             Some(gateway) => self.route_from(gateway, host, path),
-            None => Route { hops: None, rates: LinkRates::Uniform(self.rates.common.rate) },
+            None => Route { hops: None, rates: self.common_rate() },
         }
     }
 
     /// The wireless way between a gateway and a mesh node, as its routing table has it, or as the packets' path is.
     fn route_from(&self, gateway: NodeId, end: Host, path: Option<PathId>) -> Route {
-        let uniform = LinkRates::Uniform(self.rates.common.rate);
+        let uniform = self.common_rate();
         if let Some(path) = path {
             let hops = self.paths.nodes(path).len() as u32 - 1;
             return Route { hops: Some(hops), rates: self.rates_on(path).unwrap_or(uniform) };
         }
         let Host::Mesh(end) = end else { return Route { hops: None, rates: uniform } };
-        let routing = &self.nodes[gateway.index()].routing;
-        let rates = if self.rates.exceptions.is_empty() { None } else { self.rates_along(gateway, end) };
-        Route { hops: routing.hops_to(self.now(), end), rates: rates.unwrap_or(uniform) }
+        let rates = if self.one_rate() { None } else { self.rates_on_way(gateway, end) };
+        let hops = self.routing.of(gateway).hops_to(self.now(), end);
+        Route { hops, rates: rates.unwrap_or(uniform) }
+    }
+
+    /// The rate of links that have no other, on the first air.
+    fn common_rate(&self) -> LinkRates {
+        LinkRates::Uniform(self.airs.first().rates().common.rate)
     }
 
     /// The rates of the wireless links between a host of the mesh and the host that has an address, or the gateway on the
@@ -239,29 +244,19 @@ impl<T: Copy + Debug> Network<T> {
     #[must_use]
     pub fn rates_toward(&self, from: Host, destination: IpAddr) -> Option<LinkRates> {
         let Host::Mesh(from) = from else { return None };
-        if self.rates.exceptions.is_empty() {
+        if self.one_rate() {
             return None;
         }
         let exit = match self.addresses.host(destination)? {
             Host::Mesh(node) => node,
             Host::Wired(_) => self.gateway_for(from)?,
         };
-        self.rates_along(from, exit)
+        self.rates_on_way(from, exit)
     }
 
     /// The rates of the links from one node to another, if routing knows the whole way.
-    fn rates_along(&self, from: NodeId, to: NodeId) -> Option<LinkRates> {
-        let mut here = from;
-        let mut rates = Vec::new();
-        while here != to {
-            let next = self.nodes[here.index()].routing.next_hop(self.now(), to)?;
-            rates.push(self.rates.between(here, next).rate);
-            here = next;
-            if rates.len() > self.nodes.len() {
-                return None; // the tables disagree and form a loop
-            }
-        }
-        Some(LinkRates::PerLink(rates.into()))
+    fn rates_on_way(&self, from: NodeId, to: NodeId) -> Option<LinkRates> {
+        self.routing.way(self.now(), from, to).map(|way| self.rates_along(&way))
     }
 }
 

@@ -1,7 +1,6 @@
 //! The network layer of the mesh nodes: routing and forwarding.
 
 use super::Network;
-use crate::event::Event;
 use crate::measure::LossCause;
 use meshpace_packet::{Body, Class, Handle, Host, Packet};
 use meshpace_routing::{Action, Control, DropReason, LinkEvent, Recipient, RoutingProtocol};
@@ -11,13 +10,13 @@ use std::net::{IpAddr, Ipv4Addr};
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet that was received by radio reaches the network layer.
-    pub(super) fn network_input(&mut self, node: u32, handle: Handle, from: NodeId) {
+    pub(super) fn network_input(&mut self, node: NodeId, handle: Handle, from: NodeId) {
         let packet = self.packets.get_mut(handle);
         if let Body::Control(message) = &packet.body {
             let (message, ttl) = (message.clone(), packet.ttl);
             self.packets.remove(handle);
             self.with_routing(node, |routing, now, out| routing.on_control(now, from, ttl, &message, out));
-        } else if packet.exit == NodeId(node) {
+        } else if packet.exit == node {
             let packet = self.packets.take(handle);
             self.leaves_mesh(node, packet);
         } else {
@@ -27,17 +26,17 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet enters the mesh at `node`: from an endpoint there, or from the wired part.
-    pub(super) fn enters_mesh(&mut self, node: u32, mut packet: Packet) {
-        packet.entry = NodeId(node);
+    pub(super) fn enters_mesh(&mut self, node: NodeId, mut packet: Packet) {
+        packet.entry = node;
         packet.travelled = 0;
         packet.arrived = self.now();
         packet.trail = None;
-        packet.ttl = self.nodes[node as usize].routing.data_ttl();
+        packet.ttl = self.routing.of(node).data_ttl();
         let handle = self.packets.add(packet);
         self.route(node, handle);
     }
 
-    fn route(&mut self, node: u32, handle: Handle) {
+    fn route(&mut self, node: NodeId, handle: Handle) {
         if let Some(path) = self.packets.get(handle).path {
             return self.follow(node, handle, path);
         }
@@ -46,7 +45,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The MAC gave up a data packet or TCP acknowledgement.
-    pub(super) fn link_failed(&mut self, node: u32, next_hop: NodeId, handle: Handle) {
+    pub(super) fn link_failed(&mut self, node: NodeId, next_hop: NodeId, handle: Handle) {
         let info = self.packets.get(handle).info();
         self.with_routing(node, |routing, now, out| {
             routing.on_link_failure(now, next_hop, handle, &info, out);
@@ -55,20 +54,20 @@ impl<T: Copy + Debug> Network<T> {
 
     /// The MAC has found out something of a link, and routing may want to know.
     #[inline]
-    pub(super) fn link_event(&mut self, node: u32, neighbour: NodeId, event: LinkEvent) {
-        if self.nodes[node as usize].link_events {
+    pub(super) fn link_event(&mut self, node: NodeId, neighbour: NodeId, event: LinkEvent) {
+        if self.routing.asks_for_link_events(node) {
             self.tell_link_event(node, neighbour, event);
         }
     }
 
     /// Apart from [`Network::link_event`]: most protocols do not ask.
     #[inline(never)]
-    fn tell_link_event(&mut self, node: u32, neighbour: NodeId, event: LinkEvent) {
+    fn tell_link_event(&mut self, node: NodeId, neighbour: NodeId, event: LinkEvent) {
         self.with_routing(node, |routing, now, out| routing.on_link_event(now, neighbour, event, out));
     }
 
-    pub(super) fn routing_alarm(&mut self, node: u32) {
-        if self.nodes[node as usize].routing_alarm.rings(self.queue.now()) {
+    pub(super) fn routing_alarm(&mut self, node: NodeId) {
+        if self.routing.rings(node, self.queue.now()) {
             self.with_routing(node, |routing, now, out| routing.handle_timeout(now, out));
         }
     }
@@ -76,12 +75,11 @@ impl<T: Copy + Debug> Network<T> {
     /// Calls a node's routing, carries out what it asks for, and sets its alarm.
     fn with_routing(
         &mut self,
-        node: u32,
+        node: NodeId,
         call: impl FnOnce(&mut dyn RoutingProtocol<Handle>, Instant, &mut Vec<Action<Handle>>),
     ) {
         let now = self.now();
-        let mut actions = std::mem::take(&mut self.routing_actions);
-        call(self.nodes[node as usize].routing.as_mut(), now, &mut actions);
+        let mut actions = self.routing.call(node, |routing, out| call(routing, now, out));
         for action in actions.drain(..) {
             match action {
                 Action::SendData { packet, next_hop, delay } => {
@@ -105,20 +103,12 @@ impl<T: Copy + Debug> Network<T> {
                 }
             }
         }
-        self.routing_actions = actions;
-        self.arm_routing(node);
+        self.routing.done(node, actions, &mut self.queue);
     }
 
-    /// Sets the alarm of a node's routing.
-    pub(super) fn arm_routing(&mut self, node: u32) {
-        let this = &mut self.nodes[node as usize];
-        let deadline = this.routing.poll_timeout();
-        this.routing_alarm.arm(deadline, Event::Routing(node), &mut self.queue);
-    }
-
-    fn send_control(&mut self, node: u32, message: Control, to: Recipient, ttl: u8, delay: Span) {
-        self.control_packets += 1;
-        let here = NodeId(node);
+    fn send_control(&mut self, node: NodeId, message: Control, to: Recipient, ttl: u8, delay: Span) {
+        self.routing.count_control();
+        let here = node;
         let next_hop = match to {
             Recipient::Broadcast => None,
             Recipient::Unicast(next_hop) => Some(next_hop),
@@ -139,13 +129,17 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Drops the waiting packets for a neighbour: data, acknowledgements and unicast replies alike; if asked to, also
     /// routing's own that go with them, and packets of address resolution, whoever they are for.
-    fn purge(&mut self, node: u32, next_hop: NodeId, unaddressed: bool) {
+    fn purge(&mut self, node: NodeId, next_hop: NodeId, unaddressed: bool) {
         let goes_along = |body: &Body| match body {
             Body::Control(message) => message.goes_with_purges(),
             body => matches!(body, Body::Arp(_)),
         };
-        self.purge_relay(node, &mut |packet| {
-            packet.next_hop == Some(next_hop) || (unaddressed && goes_along(&packet.body))
-        });
+        let mut wanted =
+            |packet: &Packet| packet.next_hop == Some(next_hop) || (unaddressed && goes_along(&packet.body));
+        let mut interface = self.airs.of(node).next();
+        while let Some(at) = interface {
+            self.purge_relay(at, &mut wanted);
+            interface = self.airs.after(at, node);
+        }
     }
 }

@@ -18,8 +18,9 @@ impl<T: Copy + Debug> Network<T> {
         let last = self.gateways.last(node);
         // What a node knows may have changed since the links were last looked at: the MAC has given up the link to its gateway.
         let index = if self.links_change() && self.gateways.count() > 1 {
-            let (now, routing) = (self.now(), &self.nodes[node.index()].routing);
-            self.gateways.nearest(node, |gateway| routing.hops_to(now, gateway), &self.hearers).or(last)
+            let (now, routing) = (self.now(), self.routing.of(node));
+            let neighbours = |node| self.airs.neighbours(node);
+            self.gateways.nearest(node, |gateway| routing.hops_to(now, gateway), neighbours).or(last)
         } else {
             last
         };
@@ -28,9 +29,9 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Who hears whom has changed.
     pub(super) fn reassign_gateways(&mut self) {
-        let (now, nodes) = (self.now(), &self.nodes);
-        let hops = |node: NodeId, gateway| nodes[node.index()].routing.hops_to(now, gateway);
-        self.gateways.reassign(hops, &self.hearers);
+        let (now, routing, airs) = (self.now(), &self.routing, &self.airs);
+        let hops = |node, gateway| routing.of(node).hops_to(now, gateway);
+        self.gateways.reassign(hops, |node| airs.neighbours(node));
     }
 
     /// The gateways, with what their machines count.

@@ -1,9 +1,9 @@
-//! The link layer: packets on their way down to the interface queue, and what resolves the addresses that they need.
+//! The link layer: packets on their way down to an interface's queue, and what resolves the addresses that they need.
 
 use super::Network;
-use crate::event::Event;
+use crate::event::{Event, InterfaceId};
 use crate::measure::LossCause;
-use crate::node::Resolution;
+use crate::node::{Interface, Resolution};
 use meshpace_packet::{Arp, ArpOperation, Body, Class, Handle, Host, Packet};
 use meshpace_units::{NodeId, Span};
 use std::fmt::Debug;
@@ -16,64 +16,90 @@ pub(super) const LINK_LAYER_DELAY: Span = Span::from_micros(25);
 const ARP_DELAY: Span = Span::from_micros(5);
 
 impl<T: Copy + Debug> Network<T> {
-    /// A packet whose next hop is noted in it comes to the link layer of `node` in `delay`, from above.
-    pub(super) fn send_down(&mut self, node: u32, packet: Handle, delay: Span) {
+    /// A packet whose next hop is noted in it comes to the link layer of a node in `delay`, from above. One for a neighbour goes by the
+    /// first interface on whose air that is, too; one for all by every interface.
+    ///
+    /// # Panics
+    /// If the node is on no air with the neighbour.
+    #[inline]
+    pub(super) fn send_down(&mut self, node: NodeId, packet: Handle, delay: Span) {
         let next_hop = self.packets.get(packet).next_hop;
-        let unknown = match (&self.nodes[node as usize].arp, next_hop) {
-            (Some(table), Some(next_hop)) if !table.knows(next_hop) => Some(next_hop),
-            _ => None,
+        let at = match next_hop {
+            Some(next_hop) => self.airs.toward(node, next_hop),
+            None => self.airs.of(node).next(),
         };
-        let now = self.queue.now();
-        match unknown {
-            // An address that is known now will not be forgotten.
-            None => self.queue.schedule(now + delay + LINK_LAYER_DELAY, Event::Enqueue { node, packet }),
-            Some(next_hop) if delay.is_zero() => self.resolve(node, next_hop, packet),
-            Some(_) => self.queue.schedule(now + delay, Event::SendDown { node, packet }),
+        let Some(at) = at else { panic!("{node:?} shares no air with {next_hop:?}") };
+        if next_hop.is_none() {
+            self.repeat_down(node, at, packet, delay);
+        }
+        self.send_down_by(at, packet, delay);
+    }
+
+    /// A copy of what goes to all for each interface but the first.
+    fn repeat_down(&mut self, node: NodeId, first: InterfaceId, packet: Handle, delay: Span) {
+        let mut latest = first;
+        while let Some(at) = self.airs.after(latest, node) {
+            let copy = self.packets.copy(packet);
+            self.send_down_by(at, copy, delay);
+            latest = at;
         }
     }
 
-    /// A packet comes to the link layer of `node`, which does not know the address of `next_hop`.
-    fn resolve(&mut self, node: u32, next_hop: NodeId, packet: Handle) {
-        let table = self.nodes[node as usize].arp.as_mut();
+    /// A packet whose next hop is noted in it comes to the link layer of an interface in `delay`.
+    pub(super) fn send_down_by(&mut self, at: InterfaceId, packet: Handle, delay: Span) {
+        let next_hop = self.packets.get(packet).next_hop;
+        let unknown = next_hop.filter(|next_hop| self.nodes.interface(at).lacks(*next_hop));
+        let now = self.queue.now();
+        match unknown {
+            // An address that is known now will not be forgotten.
+            None => self.queue.schedule(now + delay + LINK_LAYER_DELAY, Event::Enqueue { at, packet }),
+            Some(next_hop) if delay.is_zero() => self.resolve(at, next_hop, packet),
+            Some(_) => self.queue.schedule(now + delay, Event::SendDown { at, packet }),
+        }
+    }
+
+    /// A packet comes to the link layer of an interface, which does not know the address of `next_hop`.
+    fn resolve(&mut self, at: InterfaceId, next_hop: NodeId, packet: Handle) {
+        let table = self.nodes.interface_mut(at).arp();
         match table.map_or(Resolution::Known, |table| table.resolve(next_hop, packet)) {
-            Resolution::Known => panic!("node {node} knows the address of {next_hop:?}"),
+            Resolution::Known => panic!("{at:?} knows the address of {next_hop:?}"),
             Resolution::Waits { replaced } => {
                 if let Some(replaced) = replaced {
-                    self.nodes[node as usize].links.toward(next_hop).arp_drops += 1;
-                    self.note_loss(node, replaced, LossCause::NoAddress);
+                    self.nodes.interface_mut(at).toward(next_hop).arp_drops += 1;
+                    self.note_loss(self.airs.node(at), replaced, LossCause::NoAddress);
                     self.packets.remove(replaced);
                 }
-                self.send_arp(node, ArpOperation::Request, next_hop);
+                self.send_arp(at, ArpOperation::Request, next_hop);
             }
             Resolution::Fails { waiting } => {
-                self.nobody_answers(node, next_hop, waiting);
-                self.nobody_answers(node, next_hop, packet);
+                self.nobody_answers(at, next_hop, waiting);
+                self.nobody_answers(at, next_hop, packet);
             }
         }
     }
 
     /// Nobody answers: to routing that is what a packet given up by the MAC is (ns2-behaviour 4.3).
-    fn nobody_answers(&mut self, node: u32, next_hop: NodeId, packet: Handle) {
-        self.nodes[node as usize].links.toward(next_hop).arp_drops += 1;
+    fn nobody_answers(&mut self, at: InterfaceId, next_hop: NodeId, packet: Handle) {
+        self.nodes.interface_mut(at).toward(next_hop).arp_drops += 1;
         match self.packets.get(packet).class {
             Class::Control | Class::Arp => self.packets.remove(packet),
-            Class::Data | Class::Ack => self.link_failed(node, next_hop, packet),
+            Class::Data | Class::Ack => self.link_failed(self.airs.node(at), next_hop, packet),
         }
     }
 
     /// A packet of address resolution has been received. It does not pass the link layer.
-    pub(super) fn arp_input(&mut self, node: u32, message: Arp) {
-        let Some(table) = &mut self.nodes[node as usize].arp else { return };
+    pub(super) fn arp_input(&mut self, at: InterfaceId, message: Arp) {
+        let Some(table) = self.nodes.interface_mut(at).arp() else { return };
         if let Some(packet) = table.learn(message.sender) {
-            self.queue.schedule(self.queue.now() + ARP_DELAY, Event::Enqueue { node, packet });
+            self.queue.schedule(self.queue.now() + ARP_DELAY, Event::Enqueue { at, packet });
         }
-        if message.operation == ArpOperation::Request && message.target == NodeId(node) {
-            self.send_arp(node, ArpOperation::Reply, message.sender);
+        if message.operation == ArpOperation::Request && message.target == self.airs.node(at) {
+            self.send_arp(at, ArpOperation::Reply, message.sender);
         }
     }
 
-    fn send_arp(&mut self, node: u32, operation: ArpOperation, target: NodeId) {
-        let here = NodeId(node);
+    fn send_arp(&mut self, at: InterfaceId, operation: ArpOperation, target: NodeId) {
+        let here = self.airs.node(at);
         let address = |node| self.addresses.address(Host::Mesh(node));
         let (next_hop, destination) = match operation {
             ArpOperation::Request => (None, IpAddr::V4(Ipv4Addr::BROADCAST)),
@@ -87,6 +113,12 @@ impl<T: Copy + Debug> Network<T> {
         packet.to = Host::Mesh(packet.exit);
         packet.next_hop = next_hop;
         let packet = self.packets.add(packet);
-        self.queue.schedule(self.queue.now() + ARP_DELAY, Event::Enqueue { node, packet });
+        self.queue.schedule(self.queue.now() + ARP_DELAY, Event::Enqueue { at, packet });
+    }
+
+    /// Packets that wait for an address: for ever, if nobody answers and no other packet comes.
+    #[must_use]
+    pub fn unresolved(&self) -> usize {
+        self.nodes.interfaces().map(Interface::unresolved).sum()
     }
 }

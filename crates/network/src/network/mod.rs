@@ -16,22 +16,24 @@ mod noting;
 mod paths;
 mod relays;
 mod sending;
+#[cfg(test)]
+mod tests;
 mod wired;
 
 pub use build::RelayFactory;
+pub use counting::InterfaceCounts;
 
-use crate::air::{Fading, FarFrames, Movement, OnAir, RateTable};
+use crate::air::{Air, Airs, Movement};
 use crate::conversations::Accounts;
 use crate::event::{Alarm, Event, EventQueue};
 use crate::gateway::Gateways;
 use crate::measure::Statistics;
-use crate::node::{ArpTable, Hosts, Node};
-use crate::routing::{AddressBook, Paths};
+use crate::node::Nodes;
+use crate::routing::{AddressBook, Machines, Paths};
 use crate::watch::{NodeState, Watch};
-use crate::wired::{WiredLink, WiredRoutes};
+use crate::wired::Wired;
 use meshpace_packet::{Handle, Host, Packet, Packets};
-use meshpace_radio::{Action, Hearers, Losses, StationConfig};
-use meshpace_routing::Action as RoutingAction;
+use meshpace_radio::Action;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -42,58 +44,35 @@ use std::fmt::Debug;
 pub struct Network<T> {
     /// The event queue, and with it the time.
     queue: EventQueue<T>,
-    /// What all stations share.
-    config: StationConfig,
-    /// The mesh nodes.
-    nodes: Vec<Node>,
-    /// The frame that each node sent last, for those who receive it.
-    on_air: Vec<Option<OnAir>>,
-    /// Copies of frames, each with a packet of its own, on their way to receivers far away.
-    far: FarFrames,
-    /// Who hears whom.
-    hearers: Hearers,
+    /// The channels, with the stations on them.
+    airs: Airs,
     /// Who moves.
     movement: Option<Movement>,
-    /// How links' strengths change with time.
-    fading: Option<Fading>,
-    /// What nodes take to hand on what they have received, if they take any time.
-    hosts: Option<Hosts>,
-    /// Data rates.
-    rates: RateTable,
-    /// Links that lose frames.
-    losses: Losses,
-    /// True if any node's relay listens.
-    listening: bool,
+    /// The mesh nodes and their interfaces.
+    nodes: Nodes,
+    /// Their routing.
+    routing: Machines,
+    /// Who has which address.
+    addresses: AddressBook,
+    /// Paths that packets may name.
+    paths: Paths,
+    /// The wired links, and the ways through them.
+    wired: Wired,
+    /// The nodes between mesh and wired part.
+    gateways: Gateways,
+    /// Conversations that packets are accounted under.
+    accounts: Accounts,
+    /// What is noted of packets on their way.
+    statistics: Statistics,
     /// All packets under way.
     packets: Packets,
     /// Packets that have come to the host that they are for, until they are fetched.
     arrived: VecDeque<(Host, Packet)>,
     /// Packets that have set out so far: the identity of the latest.
     set_out: u64,
-    /// The wired links, each direction by itself.
-    wired: Vec<WiredLink>,
-    /// The ways through them.
-    wired_routes: WiredRoutes,
-    /// Who has which address.
-    addresses: AddressBook,
-    /// The nodes between mesh and wired part.
-    gateways: Gateways,
-    /// Paths that packets may name.
-    paths: Paths,
-    /// Conversations that packets are accounted under.
-    accounts: Accounts,
-    /// What is noted of packets on their way.
-    statistics: Statistics,
-    /// Frames sent.
-    frames: u64,
-    /// Routing packets sent since counting began.
-    control_packets: u64,
-    /// Link failures that routing had noticed when counting began.
-    failures_before: u64,
     /// Scratch, to save allocations.
     mac_actions: Vec<Action>,
     dropped: Vec<Handle>,
-    routing_actions: Vec<RoutingAction<Handle>>,
 }
 
 /// What concerns whoever hangs on the network.
@@ -133,16 +112,16 @@ impl<T: Copy + Debug> Network<T> {
     #[inline(always)]
     fn dispatch(&mut self, event: Event<T>, watch: &mut (impl Watch + ?Sized)) {
         match event {
-            Event::FrameEnds { node, from } => self.frame_ends(node, from, watch),
-            Event::FarFrameEnds { node, copy } => self.far_frame_ends(node, copy, watch),
-            Event::Overheard { node, from } => self.overheard(node, from),
-            Event::FarOverheard { node, copy } => self.far_overheard(node, copy),
-            Event::Relay(node) => self.relay_alarm(node),
+            Event::FrameEnds { at, from } => self.frame_ends(at, from, watch),
+            Event::FarFrameEnds { at, copy } => self.far_frame_ends(at, copy, watch),
+            Event::Overheard { at, from } => self.overheard(at, from),
+            Event::FarOverheard { at, copy } => self.far_overheard(at, copy),
+            Event::Relay(at) => self.relay_alarm(at),
             Event::WiredRelay(link) => self.wired_relay_alarm(link),
-            Event::Station(node) => self.station_alarm(node, watch),
-            Event::NetworkInput { node, packet, from } => self.network_input(node, packet, NodeId(from)),
-            Event::SendDown { node, packet } => self.send_down(node, packet, Span::ZERO),
-            Event::Enqueue { node, packet } => self.enqueue(node, packet),
+            Event::Station(at) => self.station_alarm(at, watch),
+            Event::NetworkInput { node, packet, from } => self.network_input(node, packet, from),
+            Event::SendDown { at, packet } => self.send_down_by(at, packet, Span::ZERO),
+            Event::Enqueue { at, packet } => self.enqueue(at, packet),
             Event::Routing(node) => self.routing_alarm(node),
             Event::WiredSent(link) => self.wired_sent(link),
             Event::WiredArrival { link, packet } => self.wired_arrival(link, packet),
@@ -185,7 +164,7 @@ impl<T: Copy + Debug> Network<T> {
     /// Frames on their way to receivers far away.
     #[must_use]
     pub fn far_frames(&self) -> usize {
-        self.far.count()
+        self.airs.iter().map(Air::far_frames).sum()
     }
 
     /// Packets under way. In a network that has come to rest there are none but those that wait for an
@@ -195,18 +174,17 @@ impl<T: Copy + Debug> Network<T> {
         self.packets.count()
     }
 
-    /// Packets that wait for an address: for ever, if nobody answers and no other packet comes.
-    #[must_use]
-    pub fn unresolved(&self) -> usize {
-        self.nodes.iter().filter_map(|node| node.arp.as_ref()).map(ArpTable::waiting).sum()
-    }
-
     /// Shows the mesh nodes to whoever wants to see them.
     pub fn show_nodes(&self, watch: &mut (impl Watch + ?Sized)) {
         if watch.wants_nodes() {
-            for (index, node) in self.nodes.iter().enumerate() {
-                let waiting = node.relay.len() + node.station.held();
-                let route_failures = node.routing.route_failures();
+            for index in 0..self.nodes.count() {
+                let node = NodeId::from_index(index);
+                let waits = |at| {
+                    let (air, station) = self.airs.at(at);
+                    self.nodes.interface(at).waiting() + air.station(station).held()
+                };
+                let waiting = self.airs.of(node).map(waits).sum();
+                let route_failures = self.routing.of(node).route_failures();
                 watch.node(self.now(), index, NodeState { waiting, route_failures });
             }
         }

@@ -1,7 +1,7 @@
 //! Nodes move and links fade: who hears whom changes.
 
 use super::Network;
-use crate::air::{Fading, Movement};
+use crate::air::{Air, Movement};
 use crate::event::Event;
 use meshpace_radio::Position;
 use std::fmt::Debug;
@@ -15,28 +15,24 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Schedules the next look at who hears whom, if that changes.
     pub(super) fn schedule_movement(&mut self) {
-        let fading = self.fading.as_ref().map(Fading::step);
+        let fading = self.airs.iter().filter_map(Air::fading_step).min();
         if let Some(step) = fading.or(self.movement.is_some().then_some(Movement::STEP)) {
             self.queue.schedule(self.now() + step, Event::Movement);
         }
     }
 
     /// True if who hears whom changes.
-    pub(super) const fn links_change(&self) -> bool {
-        self.movement.is_some() || self.fading.is_some()
+    pub(super) fn links_change(&self) -> bool {
+        self.movement.is_some() || self.airs.iter().any(|air| air.fading_step().is_some())
     }
 
     pub(super) fn nodes_move(&mut self) {
         let now = self.now();
         if let Some(movement) = &mut self.movement {
-            movement.advance(now, &mut self.hearers);
-            self.losses.mark(&mut self.hearers);
+            movement.advance(now);
+            self.airs.iter_mut().for_each(|air| air.place(movement.positions()));
         }
-        if let Some(fading) = &mut self.fading {
-            fading.advance();
-            fading.table_into(&mut self.hearers);
-            self.losses.mark(&mut self.hearers);
-        }
+        self.airs.iter_mut().for_each(Air::fade_on);
         self.reassign_gateways();
         self.schedule_movement();
     }

@@ -4,7 +4,7 @@ use super::Network;
 use crate::measure::LossCause;
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Handle, PathId};
-use meshpace_units::{NodeId, Span};
+use meshpace_units::{NodeId, Rate, Span};
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
@@ -18,23 +18,40 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// Sends a packet on to the next node of its path.
-    pub(super) fn follow(&mut self, node: u32, handle: Handle, path: PathId) {
+    pub(super) fn follow(&mut self, node: NodeId, handle: Handle, path: PathId) {
         let packet = self.packets.get_mut(handle);
         if packet.ttl == 0 {
             self.note_loss(node, handle, LossCause::Loop);
             return self.packets.remove(handle);
         }
-        packet.next_hop = Some(self.paths.after(path, NodeId(node)));
+        packet.next_hop = Some(self.paths.after(path, node));
         self.send_down(node, handle, Span::ZERO);
     }
 
     /// The rates of a path's links; `None` if all links have the same rate.
     #[must_use]
     pub fn rates_on(&self, path: PathId) -> Option<LinkRates> {
-        if self.rates.exceptions.is_empty() {
-            return None;
-        }
-        let links = self.paths.nodes(path).windows(2).map(|pair| self.rates.between(pair[0], pair[1]).rate);
-        Some(LinkRates::PerLink(links.collect::<Vec<_>>().into()))
+        if self.one_rate() { None } else { Some(self.rates_along(self.paths.nodes(path))) }
+    }
+
+    /// True if all links have the same rate.
+    pub(super) fn one_rate(&self) -> bool {
+        self.airs.iter().all(|air| air.rates().exceptions.is_empty())
+    }
+
+    /// The rates of the links from each of these nodes to the next.
+    pub(super) fn rates_along(&self, nodes: &[NodeId]) -> LinkRates {
+        let links = nodes.windows(2).map(|pair| self.rate_between(pair[0], pair[1]));
+        LinkRates::PerLink(links.collect::<Vec<_>>().into())
+    }
+
+    /// The rate of what a node sends to a neighbour.
+    ///
+    /// # Panics
+    /// If they are on no air together.
+    fn rate_between(&self, from: NodeId, to: NodeId) -> Rate {
+        let at = self.airs.toward(from, to);
+        let at = at.unwrap_or_else(|| panic!("{from:?} shares no air with {to:?}"));
+        self.airs.at(at).0.rates().between(from, to).rate
     }
 }

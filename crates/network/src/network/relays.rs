@@ -1,50 +1,48 @@
 //! The relay of a mesh node, the queue before its MAC: what it sees of its node, and what drives it.
 
 use super::Network;
-use crate::air::RateTable;
+use crate::air::{Air, Others};
 use crate::conversations::{Accounts, airtime};
-use crate::event::Event;
+use crate::event::InterfaceId;
 use crate::measure::LossCause;
-use crate::routing::{AddressBook, Paths};
+use crate::routing::{AddressBook, Machines, Paths};
 use meshpace_packet::{Account, Handle, Host, Packet, PathId};
 use meshpace_radio::backoff::Intervals;
-use meshpace_radio::{Hearers, Station, StationConfig};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
-use meshpace_routing::RoutingProtocol;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use meshpace_winf::Pair;
 use std::fmt::Debug;
 use std::net::IpAddr;
 
-/// A mesh node as its relay sees it.
+/// A mesh node as the relay of one of its interfaces sees it.
 struct View<'a> {
     now: Instant,
     node: NodeId,
-    station: &'a mut Station,
-    routing: &'a dyn RoutingProtocol<Handle>,
-    config: &'a StationConfig,
-    rates: &'a RateTable,
+    /// The air of its interface, the station there, and the other airs.
+    air: &'a mut Air,
+    station: u32,
+    others: Others<'a>,
+    routing: &'a Machines,
     paths: &'a Paths,
     accounts: &'a mut Accounts,
-    hearers: &'a Hearers,
     addresses: &'a AddressBook,
 }
 
 impl NodeView for View<'_> {
     fn busy_time(&mut self) -> Span {
-        self.station.busy_time(self.now, self.config)
+        self.air.busy_time(self.now, self.station)
     }
 
     fn intervals(&self) -> Intervals {
-        self.config.intervals
+        self.air.config().intervals
     }
 
     fn mac_overhead(&self) -> Bytes {
-        self.config.phy.mac_overhead
+        self.air.config().phy.mac_overhead
     }
 
     fn needs_rts(&self, packet: Bytes) -> bool {
-        self.config.phy.needs_rts(packet)
+        self.air.config().phy.needs_rts(packet)
     }
 
     fn address(&self, node: NodeId) -> IpAddr {
@@ -52,15 +50,15 @@ impl NodeView for View<'_> {
     }
 
     fn backoff_drawn(&self) -> Span {
-        self.station.backoff_drawn()
+        self.air.station(self.station).backoff_drawn()
     }
 
     fn rate_to(&self, neighbour: NodeId) -> Rate {
-        self.rates.between(self.node, neighbour).rate
+        self.air.rates().between(self.node, neighbour).rate
     }
 
     fn hops_to(&self, node: NodeId) -> Option<u32> {
-        if node == self.node { Some(0) } else { self.routing.hops_to(self.now, node) }
+        if node == self.node { Some(0) } else { self.routing.of(self.node).hops_to(self.now, node) }
     }
 
     fn hops_on(&self, path: PathId) -> Option<u32> {
@@ -70,7 +68,7 @@ impl NodeView for View<'_> {
     }
 
     fn next_hop_to(&self, node: NodeId) -> Option<NodeId> {
-        self.routing.next_hop(self.now, node)
+        self.routing.of(self.node).next_hop(self.now, node)
     }
 
     fn conversations_beside(&self, account: Account) -> Option<u32> {
@@ -82,98 +80,99 @@ impl NodeView for View<'_> {
     }
 
     fn senses(&self, hearer: NodeId, sender: NodeId) -> bool {
-        let heard = self.hearers.get(sender, hearer);
-        heard.is_some_and(|heard| heard.power >= self.config.limits.thresholds.sense)
+        let sense = self.air.config().limits.thresholds.sense;
+        self.air.heard(sender, hearer).is_some_and(|heard| heard.power >= sense)
     }
 
     fn share(&mut self, account: Account, limit: f64) -> Option<f64> {
-        self.accounts.share(self.now, account, limit, self.hearers)
+        let neighbours = |air, node| self.others.or(self.air, air).neighbours(node);
+        self.accounts.share(self.now, account, limit, neighbours)
     }
 }
 
 impl<T: Copy + Debug> Network<T> {
-    /// A packet reaches the queue of a mesh node.
-    pub(super) fn enqueue(&mut self, node: u32, packet: Handle) {
-        self.note_waiting(node, packet, true);
-        self.with_relay(node, |relay, here| relay.enqueue(here, packet));
-        self.count_dropped(node);
-        self.wake(node);
+    /// A packet reaches the queue of an interface.
+    pub(super) fn enqueue(&mut self, at: InterfaceId, packet: Handle) {
+        self.note_waiting(at, packet, true);
+        self.with_relay(at, |relay, here| relay.enqueue(here, packet));
+        self.count_dropped(at);
+        self.wake(at);
     }
 
-    /// The packet that a mesh node sends next.
-    pub(super) fn dequeue(&mut self, node: u32) -> Option<Handle> {
-        let packet = self.with_relay(node, |relay, here| relay.dequeue(here));
-        self.count_dropped(node);
+    /// The packet that an interface sends next.
+    pub(super) fn dequeue(&mut self, at: InterfaceId) -> Option<Handle> {
+        let packet = self.with_relay(at, |relay, here| relay.dequeue(here));
+        self.count_dropped(at);
         if let Some(packet) = packet {
-            self.note_waiting(node, packet, false);
+            self.note_waiting(at, packet, false);
         }
         packet
     }
 
-    /// The packet that a mesh node sends in one frame with others for a neighbour, if the next one is for it and no larger than
+    /// The packet that an interface sends in one frame with others for a neighbour, if the next one is for it and no larger than
     /// `room`.
-    pub(super) fn dequeue_to(&mut self, node: u32, to: NodeId, room: Bytes) -> Option<Handle> {
-        let packet = self.with_relay(node, |relay, here| relay.dequeue_to(here, to, room));
-        self.count_dropped(node);
+    pub(super) fn dequeue_to(&mut self, at: InterfaceId, to: NodeId, room: Bytes) -> Option<Handle> {
+        let packet = self.with_relay(at, |relay, here| relay.dequeue_to(here, to, room));
+        self.count_dropped(at);
         if let Some(packet) = packet {
-            self.note_waiting(node, packet, false);
+            self.note_waiting(at, packet, false);
         }
         packet
     }
 
     /// Drops the waiting packets that routing names.
-    pub(super) fn purge_relay(&mut self, node: u32, wanted: &mut dyn FnMut(&Packet) -> bool) {
-        self.with_relay(node, |relay, here| relay.purge(here, wanted));
+    pub(super) fn purge_relay(&mut self, at: InterfaceId, wanted: &mut dyn FnMut(&Packet) -> bool) {
+        self.with_relay(at, |relay, here| relay.purge(here, wanted));
         while let Some(handle) = self.dropped.pop() {
-            self.note_waiting(node, handle, false);
-            self.note_loss(node, handle, LossCause::RouteBroke);
+            self.note_waiting(at, handle, false);
+            self.note_loss(self.airs.node(at), handle, LossCause::RouteBroke);
             self.packets.remove(handle);
         }
     }
 
-    pub(super) fn relay_alarm(&mut self, node: u32) {
-        if self.nodes[node as usize].relay_alarm.rings(self.queue.now()) {
-            self.with_relay(node, |relay, here| relay.handle_timeout(here));
-            self.count_dropped(node);
-            self.wake(node);
+    pub(super) fn relay_alarm(&mut self, at: InterfaceId) {
+        if self.nodes.interface_mut(at).rings(self.queue.now()) {
+            self.with_relay(at, |relay, here| relay.handle_timeout(here));
+            self.count_dropped(at);
+            self.wake(at);
         }
     }
 
-    /// A conversation has begun or ended, and the relay of a mesh node asks for them.
-    pub(super) fn conversations_changed(&mut self, node: u32) {
-        self.with_relay(node, |relay, here| relay.handle_timeout(here));
-        self.count_dropped(node);
-        self.wake(node);
+    /// A conversation has begun or ended, and the relay of an interface asks for them.
+    pub(super) fn conversations_changed(&mut self, at: InterfaceId) {
+        self.with_relay(at, |relay, here| relay.handle_timeout(here));
+        self.count_dropped(at);
+        self.wake(at);
     }
 
-    /// A mesh node has read a frame, and its relay listens.
-    pub(super) fn tell_heard(&mut self, node: u32, heard: &Heard<'_>) {
-        self.with_relay(node, |relay, here| relay.heard(here, heard));
-        self.count_dropped(node);
+    /// An interface has read a frame, and its relay listens.
+    pub(super) fn tell_heard(&mut self, at: InterfaceId, heard: &Heard<'_>) {
+        self.with_relay(at, |relay, here| relay.heard(here, heard));
+        self.count_dropped(at);
     }
 
     /// A packet in the MAC is through, sent or given up.
     #[inline]
-    pub(super) fn exchange_ended(&mut self, node: u32, packet: Handle, sent: bool) {
-        if self.nodes[node as usize].exchanges.is_some() {
-            self.tell_exchange(node, packet, sent);
+    pub(super) fn exchange_ended(&mut self, at: InterfaceId, packet: Handle, sent: bool) {
+        if self.nodes.interface(at).logs_exchanges() {
+            self.tell_exchange(at, packet, sent);
         }
     }
 
     /// Apart from [`Network::exchange_ended`]: most relays do not ask.
     #[inline(never)]
-    fn tell_exchange(&mut self, node: u32, packet: Handle, sent: bool) {
-        let Some(exchanges) = &mut self.nodes[node as usize].exchanges else { return };
+    fn tell_exchange(&mut self, at: InterfaceId, packet: Handle, sent: bool) {
+        let Some(exchanges) = self.nodes.interface_mut(at).exchanges() else { return };
         let mut report = exchanges.ended(packet, sent);
-        self.note_airtime(node, &report);
+        self.note_airtime(at, &report);
         if let Report::Sent(exchange) = &mut report {
-            exchange.told = self.told_by_acknowledgement(node, exchange.next_hop);
+            exchange.told = self.told_by_acknowledgement(at, exchange.next_hop);
         }
-        self.report_to_relay(node, &report);
+        self.report_to_relay(at, &report);
     }
 
     /// For relays that ask for shares of the air.
-    fn note_airtime(&mut self, node: u32, report: &Report) {
+    fn note_airtime(&mut self, at: InterfaceId, report: &Report) {
         let (Report::Sent(exchange) | Report::GivenUp(exchange), true) = (report, self.accounts.shared())
         else {
             return;
@@ -181,63 +180,61 @@ impl<T: Copy + Debug> Network<T> {
         let account = self.packets.get(exchange.packet).account;
         if let (Some(to), Some(account)) = (exchange.next_hop, account) {
             let sent = matches!(report, Report::Sent(_));
-            let airtime = airtime(exchange, sent, &self.config.phy);
-            self.accounts.note_airtime(self.queue.now(), (NodeId(node), to), account, airtime);
+            let (air, station) = self.airs.at(at);
+            let airtime = airtime(exchange, sent, &air.config().phy);
+            let hop = (self.airs.id(at), air.node(station), to);
+            self.accounts.note_airtime(self.queue.now(), hop, account, airtime);
         }
     }
 
     /// What the receiver of a packet put into its MAC acknowledgement, which has just come: a table that both ends share, as
     /// nothing happens to the receiver between sending it and here (schemes.md 9.2, "Transport in ACK").
-    fn told_by_acknowledgement(&mut self, node: u32, next_hop: Option<NodeId>) -> Option<Pair> {
-        let receiver = &mut self.nodes[next_hop?.index()];
-        receiver.relay.tells(self.queue.now(), NodeId(node))
+    fn told_by_acknowledgement(&mut self, at: InterfaceId, next_hop: Option<NodeId>) -> Option<Pair> {
+        let receiver = self.airs.beside(at, next_hop?)?;
+        self.nodes.interface_mut(receiver).tells(self.queue.now(), self.airs.node(at))
     }
 
-    pub(super) fn report_to_relay(&mut self, node: u32, report: &Report) {
-        self.with_relay(node, |relay, here| relay.reported(here, report));
-        self.count_dropped(node);
+    pub(super) fn report_to_relay(&mut self, at: InterfaceId, report: &Report) {
+        self.with_relay(at, |relay, here| relay.reported(here, report));
+        self.count_dropped(at);
     }
 
-    /// Calls the relay of a mesh node, and sets its alarm. What it drops is in `dropped` afterwards.
+    /// Calls the relay of an interface, and sets its alarm. What it drops is in `dropped` afterwards.
     #[inline]
-    fn with_relay<R>(&mut self, node: u32, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
+    fn with_relay<R>(&mut self, at: InterfaceId, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
         let now = self.queue.now();
-        let this = &mut self.nodes[node as usize];
-        let free = this.station.accepts();
+        let (air, station, others) = self.airs.apart(at);
+        let (node, free) = (air.node(station), air.station(station).accepts());
         let mut view = View {
             now,
-            node: NodeId(node),
-            station: &mut this.station,
-            routing: this.routing.as_ref(),
-            config: &self.config,
-            rates: &self.rates,
+            node,
+            air,
+            station,
+            others,
+            routing: &self.routing,
             paths: &self.paths,
             accounts: &mut self.accounts,
-            hearers: &self.hearers,
             addresses: &self.addresses,
         };
         let mut here = Here::new(now, &mut self.packets, free, Some(&mut view), &mut self.dropped);
-        let answer = call(this.relay.as_mut(), &mut here);
-        let deadline = this.relay.poll_timeout().filter(|at| *at > now);
-        this.relay_alarm.arm(deadline, Event::Relay(node), &mut self.queue);
-        answer
+        self.nodes.interface_mut(at).call((now, at), &mut here, &mut self.queue, call)
     }
 
-    /// Frees the packets that the relay of a mesh node has dropped, and counts them by their next hop.
+    /// Frees the packets that the relay of an interface has dropped, and counts them by their next hop.
     #[inline]
-    fn count_dropped(&mut self, node: u32) {
+    fn count_dropped(&mut self, at: InterfaceId) {
         if !self.dropped.is_empty() {
-            self.free_dropped(node);
+            self.free_dropped(at);
         }
     }
 
     #[cold]
-    fn free_dropped(&mut self, node: u32) {
+    fn free_dropped(&mut self, at: InterfaceId) {
         while let Some(handle) = self.dropped.pop() {
-            self.note_waiting(node, handle, false);
-            self.note_loss(node, handle, LossCause::Queue);
+            self.note_waiting(at, handle, false);
+            self.note_loss(self.airs.node(at), handle, LossCause::Queue);
             if let Some(next_hop) = self.packets.take(handle).next_hop {
-                self.nodes[node as usize].links.toward(next_hop).queue_drops += 1;
+                self.nodes.interface_mut(at).toward(next_hop).queue_drops += 1;
             }
         }
     }

@@ -20,10 +20,10 @@ impl<T: Copy + Debug> Network<T> {
             Host::Mesh(node) => {
                 packet.entry = node;
                 match self.mesh_exit(node, &packet) {
-                    Some(exit) if exit == node => self.leaves_mesh(node.0, packet),
+                    Some(exit) if exit == node => self.leaves_mesh(node, packet),
                     Some(exit) => {
                         packet.exit = exit;
-                        self.enters_mesh(node.0, packet);
+                        self.enters_mesh(node, packet);
                     }
                     None => {} // no gateway within reach: nobody would forward it
                 }
@@ -50,11 +50,11 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet has come to the node where it leaves the mesh.
-    pub(super) fn leaves_mesh(&mut self, node: u32, packet: Packet) {
-        if packet.to == Host::Mesh(NodeId(node)) {
+    pub(super) fn leaves_mesh(&mut self, node: NodeId, packet: Packet) {
+        if packet.to == Host::Mesh(node) {
             self.arrived.push_back((packet.to, packet));
         } else {
-            self.pass_gateway(Side::Wireless, NodeId(node), packet);
+            self.pass_gateway(Side::Wireless, node, packet);
         }
     }
 }

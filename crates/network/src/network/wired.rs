@@ -1,11 +1,9 @@
-//! Forwarding over the wired part, and what drives the relays of its links.
+//! Packets on their way over the wired part.
 
 use super::Network;
-use crate::event::Event;
-use crate::measure::{LossCause, LossPlace};
+use crate::wired::{Surroundings, Wired};
 use meshpace_gateway::Side;
-use meshpace_packet::{Class, Handle, Host, Packet};
-use meshpace_relay::{Here, Relay};
+use meshpace_packet::{Host, Packet};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 
@@ -19,9 +17,10 @@ impl<T: Copy + Debug> Network<T> {
                 None => return,
             },
         };
-        let Some(link) = self.wired_routes.next(here, goal) else { return };
-        let handle = self.packets.add(packet);
-        self.enqueue_wired(link, handle);
+        let Some(link) = self.wired.next(here, goal) else { return };
+        let packet = self.packets.add(packet);
+        let (wired, mut with) = self.wired();
+        wired.enqueue(link, packet, &mut with);
     }
 
     /// The gateway through which a packet goes to a mesh node: that of its path, or of the node.
@@ -34,27 +33,16 @@ impl<T: Copy + Debug> Network<T> {
         self.paths.ends(packet).is_none_or(|(first, _)| first == gateway)
     }
 
-    /// A packet's first bit leaves.
-    pub(super) fn start_sending(&mut self, link: u32, handle: Handle) {
-        let size = self.packets.get(handle).size;
-        let this = &mut self.wired[link as usize];
-        this.sending = true;
-        let sent = self.queue.now() + this.serialisation(size);
-        let arrives = sent + this.delay();
-        self.queue.schedule(sent, Event::WiredSent(link));
-        self.queue.schedule(arrives, Event::WiredArrival { link, packet: handle });
-    }
-
+    /// A wired link has sent a packet.
     pub(super) fn wired_sent(&mut self, link: u32) {
-        let this = &mut self.wired[link as usize];
-        this.sending = false;
-        this.count.carried += 1;
-        self.send_wired(link);
+        let (wired, mut with) = self.wired();
+        wired.sent(link, &mut with);
     }
 
+    /// A packet has come to the end of a wired link.
     pub(super) fn wired_arrival(&mut self, link: u32, handle: u32) {
         let packet = self.packets.take(handle);
-        let here = self.wired[link as usize].to;
+        let here = self.wired.end_of(link);
         if packet.to == here {
             return self.arrived.push_back((here, packet));
         }
@@ -66,47 +54,15 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// A packet reaches the queue of a directed wired link.
-    pub(super) fn enqueue_wired(&mut self, link: u32, packet: Handle) {
-        self.with_wired_relay(link, |relay, here| relay.enqueue(here, packet));
-        self.send_wired(link);
-    }
-
-    /// Puts the next packet on a wired link, if it is free.
-    pub(super) fn send_wired(&mut self, link: u32) {
-        let this = &self.wired[link as usize];
-        if this.sending || this.relay.is_empty() {
-            return;
-        }
-        if let Some(packet) = self.with_wired_relay(link, |relay, here| relay.dequeue(here)) {
-            self.start_sending(link, packet);
-        }
-    }
-
+    /// The deadline of the relay of a wired link.
     pub(super) fn wired_relay_alarm(&mut self, link: u32) {
-        if self.wired[link as usize].relay_alarm.rings(self.queue.now()) {
-            self.with_wired_relay(link, |relay, here| relay.handle_timeout(here));
-            self.send_wired(link);
-        }
+        let (wired, mut with) = self.wired();
+        wired.relay_alarm(link, &mut with);
     }
 
-    /// Calls the relay of a wired link, frees and counts what it drops, and sets its alarm.
-    fn with_wired_relay<R>(&mut self, link: u32, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
-        let now = self.queue.now();
-        let this = &mut self.wired[link as usize];
-        let mut here = Here::new(now, &mut self.packets, !this.sending, None, &mut self.dropped);
-        let answer = call(this.relay.as_mut(), &mut here);
-        while let Some(handle) = self.dropped.pop() {
-            let packet = self.packets.take(handle);
-            self.statistics.lose(packet.account, packet.class, LossPlace::Wired(link), LossCause::Queue);
-            match packet.class {
-                Class::Data => this.count.data_drops += 1,
-                Class::Ack => this.count.ack_drops += 1,
-                Class::Control | Class::Arp => {}
-            }
-        }
-        let deadline = this.relay.poll_timeout().filter(|at| *at > now);
-        this.relay_alarm.arm(deadline, Event::WiredRelay(link), &mut self.queue);
-        answer
+    /// The wired part, and what it needs of the others.
+    fn wired(&mut self) -> (&mut Wired, Surroundings<'_, T>) {
+        let Self { wired, queue, packets, statistics, .. } = self;
+        (wired, Surroundings { queue, packets, statistics })
     }
 }

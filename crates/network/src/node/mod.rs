@@ -1,86 +1,81 @@
-//! A mesh node: its station, relay and routing, and the link layer between them.
+//! A mesh node: its interfaces, what it loads the air with, and the time that it takes to hand on what it has received.
 
 mod arp;
+mod interface;
 mod processing;
 
 pub(crate) use arp::{ArpTable, Resolution};
+pub(crate) use interface::Interface;
 pub(crate) use processing::Hosts;
 
-use crate::event::Alarm;
-use crate::measure::{LinkCounters, Loads};
-use meshpace_packet::Handle;
-use meshpace_radio::{FrameKind, Station};
-use meshpace_relay::{Asks, ExchangeLog, Relay};
-use meshpace_routing::RoutingProtocol;
+use crate::event::InterfaceId;
+use crate::measure::{Load, Loads};
+use meshpace_packet::{Account, Class};
+use meshpace_units::{Bytes, Instant, NodeId};
 
-/// A node of the mesh.
-pub struct Node {
-    /// Its 802.11 station.
-    pub station: Station,
-    /// Where packets wait for the station.
-    pub relay: Box<dyn Relay>,
-    /// When the relay wants to be called.
-    pub relay_alarm: Alarm,
-    /// What the relay hears of all that the station can read.
-    pub listens: Listens,
-    /// What the station's exchanges come to, if the relay asks.
-    pub exchanges: Option<Box<ExchangeLog>>,
-    /// Its routing.
-    pub routing: Box<dyn RoutingProtocol<Handle>>,
-    /// True if routing asks for the MAC's reports of links.
-    pub(crate) link_events: bool,
-    /// When routing wants to be called.
-    pub routing_alarm: Alarm,
-    /// The addresses of its neighbours, if it has to ask for them.
-    pub(crate) arp: Option<ArpTable>,
-    /// What happened to the packets for each neighbour.
-    pub links: LinkCounters,
-    /// What the relay had counted when counting began.
-    pub(crate) relay_before: Vec<(&'static str, u64)>,
-    /// What it sent, by account.
-    pub loads: Loads,
+/// The nodes: what each has of its own above the air and below routing. An interface is known by its number.
+pub(crate) struct Nodes {
+    interfaces: Vec<Interface>,
+    /// What each sent, by account.
+    loads: Vec<Loads>,
+    /// What they take to hand on what they have received, if they take any time.
+    hosts: Option<Hosts>,
 }
 
-impl Node {
-    /// What the relay has counted since counting began.
-    pub fn relay_counters(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        let before =
-            |name| self.relay_before.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count);
-        self.relay.counters().into_iter().map(move |(name, count)| (name, count - before(name)))
-    }
-}
-
-/// The frames that a relay wants to hear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listens {
-    /// None.
-    No,
-    /// Data frames for others.
-    Data,
-    /// All.
-    All,
-}
-
-impl Listens {
-    /// What a relay asks for.
-    #[must_use]
-    pub fn of(asks: Asks) -> Self {
-        match asks {
-            Asks { frames: true, .. } => Self::All,
-            Asks { data_frames: true, .. } => Self::Data,
-            _ => Self::No,
-        }
+impl Nodes {
+    /// So many nodes with these interfaces.
+    pub(crate) fn new(nodes: usize, interfaces: Vec<Interface>, hosts: Option<Hosts>) -> Self {
+        Self { interfaces, loads: vec![Loads::default(); nodes], hosts }
     }
 
-    /// True if it hears frames of this kind that are for others.
-    #[must_use]
-    pub fn to(self, kind: FrameKind) -> bool {
-        self == Self::All || (self == Self::Data && kind == FrameKind::Data)
+    /// How many.
+    pub(crate) fn count(&self) -> usize {
+        self.loads.len()
     }
 
-    /// True if it hears those for this node, too.
-    #[must_use]
-    pub fn to_all(self) -> bool {
-        self == Self::All
+    /// An interface.
+    #[inline(always)]
+    pub(crate) fn interface(&self, at: InterfaceId) -> &Interface {
+        &self.interfaces[at.index()]
+    }
+
+    /// The same.
+    #[inline(always)]
+    pub(crate) fn interface_mut(&mut self, at: InterfaceId) -> &mut Interface {
+        &mut self.interfaces[at.index()]
+    }
+
+    /// All interfaces, in order.
+    pub(crate) fn interfaces(&self) -> impl Iterator<Item = &Interface> {
+        self.interfaces.iter()
+    }
+
+    /// When a packet is handed on that a node has received now.
+    #[inline]
+    pub(crate) fn hand_on(&mut self, node: NodeId, now: Instant) -> Instant {
+        self.hosts.as_mut().map_or(now, |hosts| hosts.hand_on(node, now))
+    }
+
+    /// A data frame of an account goes out.
+    #[inline]
+    pub(crate) fn attempt(&mut self, node: NodeId, account: Account, class: Class, size: Bytes) {
+        self.loads[node.index()].attempt(account, class, size);
+    }
+
+    /// A MAC of a node is through with a packet of an account.
+    #[inline]
+    pub(crate) fn through(&mut self, node: NodeId, account: Account, class: Class, size: Bytes) {
+        self.loads[node.index()].through(account, class, size);
+    }
+
+    /// What a node sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
+    pub(crate) fn load(&self, node: NodeId, account: Account) -> Option<[Load; 2]> {
+        self.loads[node.index()].get(account)
+    }
+
+    /// Everything is counted afresh from now on.
+    pub(crate) fn begin_counting(&mut self) {
+        self.interfaces.iter_mut().for_each(Interface::begin_counting);
+        self.loads.iter_mut().for_each(Loads::reset);
     }
 }

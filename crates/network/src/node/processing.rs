@@ -36,8 +36,8 @@ impl Hosts {
     }
 
     /// When a packet is handed on that has come to a node now.
-    pub fn hand_on(&mut self, node: u32, now: Instant) -> Instant {
-        let host = &mut self.nodes[node as usize];
+    pub fn hand_on(&mut self, node: NodeId, now: Instant) -> Instant {
+        let host = &mut self.nodes[node.index()];
         let more = Span::from_secs_f64(self.jitter.as_secs_f64() * host.stream.unit());
         host.latest = host.latest.max(now + self.delay + more);
         host.latest
@@ -64,7 +64,7 @@ mod tests {
         let mut before = Instant::ZERO;
         let mut waits = Vec::new();
         for come in (0..10_000).map(|index| at(index * 10)) {
-            let handed_on = hosts.hand_on(0, come);
+            let handed_on = hosts.hand_on(NodeId(0), come);
             assert!(handed_on >= before && handed_on >= come + processing.delay);
             assert!(handed_on <= come + processing.delay + processing.jitter);
             waits.push(handed_on - come);
@@ -78,7 +78,7 @@ mod tests {
         let processing = Processing { delay: Span::ZERO, jitter: Span::from_millis(5) };
         let (mut one, mut other) =
             (Hosts::new(processing, 2, 7).unwrap(), Hosts::new(processing, 2, 7).unwrap());
-        one.hand_on(1, at(0));
-        assert_eq!(one.hand_on(0, at(3)), other.hand_on(0, at(3)));
+        one.hand_on(NodeId(1), at(0));
+        assert_eq!(one.hand_on(NodeId(0), at(3)), other.hand_on(NodeId(0), at(3)));
     }
 }

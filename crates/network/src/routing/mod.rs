@@ -1,9 +1,11 @@
-//! The network layer: who has which address, what sets out, and how nodes of the mesh forward it.
+//! The network layer: who has which address, which paths there are, and a routing protocol at every node.
 
 mod addresses;
+mod machines;
 mod paths;
 mod protocols;
 
 pub use addresses::{AddressBook, host, ipv6_of};
+pub(crate) use machines::Machines;
 pub(crate) use paths::Paths;
 pub(crate) use protocols::{protocol, shortest_paths};

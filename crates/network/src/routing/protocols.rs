@@ -2,7 +2,6 @@
 
 use crate::air::RateTable;
 use meshpace_packet::Handle;
-use meshpace_radio::Hearers;
 use meshpace_random::Stream;
 use meshpace_routing::{Cost, LinkQuality, METRICS, RoutingProtocol, ShortestPaths, Site, metric};
 use meshpace_scenario::{Routing, Scenario};
@@ -21,13 +20,13 @@ pub fn protocol(
     (profile.build)(&Site { me, values, paths, metric: chosen_metric(&scenario.routing), stream: &stream })
 }
 
-/// The shortest ways between those who hear each other at time 0, by the metric of the scenario's protocol.
-pub fn shortest_paths(scenario: &Scenario, hearers: &Hearers) -> ShortestPaths {
+/// The shortest ways between those who can decode each other at time 0, by the metric of the scenario's protocol.
+pub fn shortest_paths(scenario: &Scenario, neighbours: &[Vec<NodeId>]) -> ShortestPaths {
     let (cost, rates) = (chosen_metric(&scenario.routing), RateTable::new(&scenario.radio));
     let losses: BTreeMap<_, _> =
         scenario.radio_links.iter().map(|link| ((link.from, link.to), link.loss)).collect();
     let loss = |from, to| losses.get(&(from, to)).copied().unwrap_or(0.0);
-    ShortestPaths::new(&neighbours(hearers), |from, to| {
+    ShortestPaths::new(neighbours, |from, to| {
         cost(&LinkQuality {
             rate: Some(rates.between(from, to).rate),
             loss: Some(loss(from, to)),
@@ -42,14 +41,4 @@ fn chosen_metric(routing: &Routing) -> fn(&LinkQuality) -> Cost {
         Some(word) => metric(&word.clone().text()),
         None => METRICS[0].build,
     }
-}
-
-/// Who can decode whom, both ways: no exchange of frames succeeds over a link that has but one direction.
-fn neighbours(hearers: &Hearers) -> Vec<Vec<NodeId>> {
-    let heard = |from, to| hearers.get(from, to).is_some_and(|hearer| hearer.decodable);
-    let both_ways = |here| {
-        let found = hearers.of(here).filter(|h| h.decodable && heard(h.node, here));
-        found.map(|h| h.node).collect()
-    };
-    (0..hearers.nodes()).map(NodeId::from_index).map(both_ways).collect()
 }

@@ -1,9 +1,12 @@
 //! Full-duplex links with rate, delay and a queue a direction.
 
-use crate::event::Alarm;
-use meshpace_packet::Host;
-use meshpace_relay::Relay;
+use super::Surroundings;
+use crate::event::{Alarm, Event};
+use crate::measure::{LossCause, LossPlace};
+use meshpace_packet::{Class, Handle, Host};
+use meshpace_relay::{Here, Relay};
 use meshpace_units::{Bytes, Rate, Span};
+use std::fmt::Debug;
 
 /// One direction of a link.
 #[derive(Debug)]
@@ -15,13 +18,12 @@ pub struct WiredLink {
     rate: Rate,
     delay: Span,
     /// Where packets wait.
-    pub relay: Box<dyn Relay>,
+    relay: Box<dyn Relay>,
     /// When the relay wants to be called.
-    pub relay_alarm: Alarm,
+    alarm: Alarm,
     /// True while a packet's bits leave.
-    pub sending: bool,
-    /// Drops and packets carried in the measured interval.
-    pub count: WiredCount,
+    sending: bool,
+    count: WiredCount,
 }
 
 /// Counters of one direction.
@@ -37,18 +39,104 @@ pub struct WiredCount {
 
 impl WiredLink {
     /// One direction of a link, idle.
-    pub fn new(from: Host, to: Host, rate: Rate, delay: Span, relay: Box<dyn Relay>) -> Self {
-        let relay_alarm = Alarm::default();
-        Self { from, to, rate, delay, relay, relay_alarm, sending: false, count: WiredCount::default() }
+    pub(crate) fn new(from: Host, to: Host, rate: Rate, delay: Span, relay: Box<dyn Relay>) -> Self {
+        let alarm = Alarm::default();
+        Self { from, to, rate, delay, relay, alarm, sending: false, count: WiredCount::default() }
+    }
+
+    /// Drops and packets carried since counting began.
+    #[must_use]
+    pub fn count(&self) -> WiredCount {
+        self.count
+    }
+
+    pub(super) fn begin_counting(&mut self) {
+        self.count = WiredCount::default();
+    }
+
+    /// A packet reaches the queue.
+    pub(super) fn enqueue<T: Copy + Debug>(
+        &mut self,
+        number: u32,
+        packet: Handle,
+        dropped: &mut Vec<Handle>,
+        with: &mut Surroundings<'_, T>,
+    ) {
+        self.call(number, dropped, with, |relay, here| relay.enqueue(here, packet));
+        self.send(number, dropped, with);
+    }
+
+    /// A packet's last bit has left.
+    pub(super) fn sent<T: Copy + Debug>(
+        &mut self,
+        number: u32,
+        dropped: &mut Vec<Handle>,
+        with: &mut Surroundings<'_, T>,
+    ) {
+        self.sending = false;
+        self.count.carried += 1;
+        self.send(number, dropped, with);
+    }
+
+    /// The relay's deadline.
+    pub(super) fn relay_alarm<T: Copy + Debug>(
+        &mut self,
+        number: u32,
+        dropped: &mut Vec<Handle>,
+        with: &mut Surroundings<'_, T>,
+    ) {
+        if self.alarm.rings(with.queue.now()) {
+            self.call(number, dropped, with, |relay, here| relay.handle_timeout(here));
+            self.send(number, dropped, with);
+        }
+    }
+
+    /// Sends the next packet, if the link is free.
+    fn send<T: Copy + Debug>(
+        &mut self,
+        number: u32,
+        dropped: &mut Vec<Handle>,
+        with: &mut Surroundings<'_, T>,
+    ) {
+        if self.sending || self.relay.is_empty() {
+            return;
+        }
+        let next = self.call(number, dropped, with, |relay, here| relay.dequeue(here));
+        let Some(packet) = next else { return };
+        let size = with.packets.get(packet).size;
+        self.sending = true;
+        let sent = with.queue.now() + self.serialisation(size);
+        with.queue.schedule(sent, Event::WiredSent(number));
+        with.queue.schedule(sent + self.delay, Event::WiredArrival { link: number, packet });
+    }
+
+    /// Calls the relay, frees and counts what it drops, and sets its alarm.
+    fn call<T: Copy + Debug, R>(
+        &mut self,
+        number: u32,
+        dropped: &mut Vec<Handle>,
+        with: &mut Surroundings<'_, T>,
+        call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R,
+    ) -> R {
+        let now = with.queue.now();
+        let mut here = Here::new(now, with.packets, !self.sending, None, dropped);
+        let answer = call(self.relay.as_mut(), &mut here);
+        while let Some(handle) = dropped.pop() {
+            let packet = with.packets.take(handle);
+            with.statistics.lose(packet.account, packet.class, LossPlace::Wired(number), LossCause::Queue);
+            match packet.class {
+                Class::Data => self.count.data_drops += 1,
+                Class::Ack => self.count.ack_drops += 1,
+                Class::Control | Class::Arp => {}
+            }
+        }
+        let deadline = self.relay.poll_timeout().filter(|at| *at > now);
+        self.alarm.arm(deadline, Event::WiredRelay(number), with.queue);
+        answer
     }
 
     /// Time to send a packet of this size; the link adds no header of its own.
-    pub fn serialisation(&self, size: Bytes) -> Span {
+    fn serialisation(&self, size: Bytes) -> Span {
         self.rate.time_to_send(size).unwrap_or_else(|| panic!("a link of {:?}", self.rate))
-    }
-
-    /// Propagation delay.
-    pub fn delay(&self) -> Span {
-        self.delay
     }
 }

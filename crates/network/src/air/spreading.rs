@@ -1,0 +1,140 @@
+//! A frame on its way to all who hear it.
+
+use super::Air;
+use super::far_frames::OnAir;
+use crate::event::{Event, EventQueue};
+use meshpace_packet::Packets;
+use meshpace_radio::{Bitmap, Frame, Hearer, Signal};
+use meshpace_units::{Instant, NodeId, Span};
+use std::fmt::Debug;
+
+/// A receiver nearer than this (6 km) has read a frame before its transmitter sends another or gives its packet up:
+/// that takes DIFS after the end, 28 us at the least (schemes.md 17.3).
+const NEAR: Span = Span::from_micros(20);
+
+/// Where the ends of frames go, and the packets that frames carry.
+pub(crate) struct Ends<'a, T> {
+    /// The events.
+    pub queue: &'a mut EventQueue<T>,
+    /// All packets under way.
+    pub packets: &'a mut Packets,
+}
+
+impl Air {
+    /// A station sends a frame: all who hear it are told, and its ends at those for whom it is are scheduled. It is taken, and the
+    /// station's last one left in its place: it is too large to be copied without need.
+    #[inline]
+    pub(crate) fn send<T: Copy + Debug>(
+        &mut self,
+        now: Instant,
+        station: u32,
+        frame: &mut Frame,
+        ends: &mut Ends<'_, T>,
+    ) {
+        self.frames += 1;
+        let to = frame.to.and_then(|to| self.station_of(to));
+        let erased = if let (Some(to), true) = (to, !self.listening && !self.losses.any()) {
+            self.spread_among_bystanders(now, (station, to), frame, ends);
+            None
+        } else {
+            self.spread(now, (station, to), frame, ends)
+        };
+        match &mut self.on_air[station as usize] {
+            Some(last) => {
+                std::mem::swap(&mut last.frame, frame);
+                last.erased = erased;
+            }
+            none => *none = Some(OnAir { frame: frame.clone(), erased }),
+        }
+    }
+
+    /// Every station in range hears a frame. Returns which of several packets its receiver's link loses.
+    fn spread<T: Copy + Debug>(
+        &mut self,
+        now: Instant,
+        (from, to): (u32, Option<u32>),
+        frame: &Frame,
+        ends: &mut Ends<'_, T>,
+    ) -> Option<Box<Bitmap>> {
+        let signal = Signal::of(frame);
+        let mut erased = None;
+        for hearer in self.hearers.of(NodeId(from)) {
+            let station = hearer.node.0;
+            let at = self.interface(station);
+            let unicast = to == Some(station);
+            let mut lost = false;
+            if hearer.lossy && hearer.decodable {
+                let node = self.node(station);
+                if unicast && frame.burst.is_several() {
+                    erased = Some(Box::new(self.losses.lose_packets(now, node, frame, &self.config.phy)));
+                } else {
+                    lost = self.losses.lose(now, frame.from, node, frame.size);
+                }
+            }
+            let decodable = hearer.decodable && !lost;
+            let arrival = signal.at(now + hearer.delay, hearer.power, decodable, unicast);
+            let mine = arrival.mine();
+            if mine && hearer.delay < NEAR {
+                if let (None, Some(mpdu)) = (frame.to, frame.burst.first()) {
+                    ends.packets.expect_reader(mpdu.packet.handle);
+                }
+                ends.queue.schedule(arrival.end(), Event::FrameEnds { at, from });
+            } else if mine {
+                let copy = self.far.add(frame, erased.as_deref(), ends.packets);
+                ends.queue.schedule(arrival.end(), Event::FarFrameEnds { at, copy });
+            } else if decodable && self.listens(station).to(frame.kind) {
+                let event = if hearer.delay < NEAR {
+                    Event::Overheard { at, from }
+                } else {
+                    Event::FarOverheard { at, copy: self.far.add(frame, None, ends.packets) }
+                };
+                ends.queue.schedule(arrival.end(), event);
+            }
+            if let Some(not_before) = self.stations[station as usize].station.hear(now, arrival, &self.config)
+            {
+                ends.queue.postpone_station(at, arrival.start, not_before);
+            }
+        }
+        erased
+    }
+
+    /// The same of a frame for one station, where no relay listens and no link loses frames: the loop over all who hear it asks only
+    /// who that is. Not inlined, since what surrounds it would leave it too few registers.
+    #[inline(never)]
+    fn spread_among_bystanders<T: Copy + Debug>(
+        &mut self,
+        now: Instant,
+        (from, to): (u32, u32),
+        frame: &Frame,
+        ends: &mut Ends<'_, T>,
+    ) {
+        let signal = Signal::of(frame);
+        let mut addressee = None;
+        for hearer in self.hearers.of(NodeId(from)) {
+            let station = hearer.node.0;
+            if station == to {
+                addressee = Some(hearer);
+                continue;
+            }
+            let arrival = signal.passing(now + hearer.delay, hearer.power, hearer.decodable);
+            if let Some(not_before) = self.stations[station as usize].station.hear(now, arrival, &self.config)
+            {
+                ends.queue.postpone_station(self.interface(station), arrival.start, not_before);
+            }
+        }
+        let Some(Hearer { delay, power, decodable, .. }) = addressee else { return };
+        let arrival = signal.at(now + delay, power, decodable, true);
+        let at = self.interface(to);
+        if arrival.mine() {
+            let event = if delay < NEAR {
+                Event::FrameEnds { at, from }
+            } else {
+                Event::FarFrameEnds { at, copy: self.far.add(frame, None, ends.packets) }
+            };
+            ends.queue.schedule(arrival.end(), event);
+        }
+        if let Some(not_before) = self.stations[to as usize].station.hear(now, arrival, &self.config) {
+            ends.queue.postpone_station(at, arrival.start, not_before);
+        }
+    }
+}
