@@ -23,7 +23,8 @@ from documents import ROOT
 TEXT = (ROOT / "docs" / "adding-a-part.md").read_text(encoding="utf-8")
 WORK = ROOT / "target" / "adding-a-part"
 TREE = WORK / "tree"
-TOGETHER = pytest.mark.xdist_group("adding a part")  # two processes would build the same tree
+# Two processes would build the same tree.
+pytestmark = [pytest.mark.xdist_group("adding a part"), pytest.mark.takes(200)]
 
 
 @dataclass(frozen=True)
@@ -134,19 +135,17 @@ def tree() -> Path:
     for path in [path for path in TREE.rglob("*") if path.is_file() and str(path) not in kept]:
         if path.suffix != ".so" and "__pycache__" not in path.parts:
             path.unlink()
+    # As tests are built: a fat engine would take longer to link than all examples take to run.
     environment = {
         **os.environ,
         "CARGO_TARGET_DIR": str(WORK / "target"),
-        "CARGO_PROFILE_RELEASE_LTO": "off",
-        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
-        "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
-        "CARGO_PROFILE_RELEASE_DEBUG": "0",
+        "CARGO_PROFILE_DEV_DEBUG": "false",
         "PYO3_PYTHON": sys.executable,
     }
-    command = ["cargo", "build", "--release", "--quiet", "-p", "meshpace-python", "-p", "meshpace-daemon"]
+    command = ["cargo", "build", "--quiet", "-p", "meshpace-python", "-p", "meshpace-daemon"]
     built = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr[-4000:]
-    shutil.copyfile(WORK / "target" / "release" / "lib_engine.so", TREE / "python" / "meshpace" / "_engine.abi3.so")
+    shutil.copyfile(WORK / "target" / "debug" / "lib_engine.so", TREE / "python" / "meshpace" / "_engine.abi3.so")
     return TREE
 
 
@@ -171,7 +170,6 @@ def _says(result: dict[str, Any], scheme: str, key: str) -> Any:
     return result["schemes"][scheme][key]
 
 
-@TOGETHER
 def test_the_window_part_acts(tree: Path) -> None:
     plain = _run(tree, "newreno")
     gentle = _run(tree, "newreno", "scheme.newreno.congestion=aimd", "scheme.newreno.aimd_decrease=0.95")
@@ -183,7 +181,6 @@ def test_the_window_part_acts(tree: Path) -> None:
     assert half["aggregate_goodput_bps"] == pytest.approx(plain["aggregate_goodput_bps"], rel=0.2)
 
 
-@TOGETHER
 def test_the_loss_recovery_acts_beside_any_window(tree: Path) -> None:
     for congestion in ("newreno", "cubic", "aimd"):
         chosen = (f"scheme.newreno.congestion={congestion}", "scheme.newreno.recovery=tolerant")
@@ -195,7 +192,6 @@ def test_the_loss_recovery_acts_beside_any_window(tree: Path) -> None:
         assert all(run["aggregate_goodput_bps"] > 1e5 for run in runs)
 
 
-@TOGETHER
 def test_the_acknowledgement_policy_acts(tree: Path) -> None:
     plain, patient = _run(tree, "newreno"), _run(tree, "newreno", "scheme.newreno.ack_policy=patient")
     # Fewer acknowledgements on the way back: fewer exchanges a delivered byte.
@@ -203,7 +199,6 @@ def test_the_acknowledgement_policy_acts(tree: Path) -> None:
     assert frames[1] < 0.95 * frames[0], frames
 
 
-@TOGETHER
 def test_the_relay_overhears_counts_and_spaces(tree: Path, tmp_path: Path) -> None:
     courteous = ("scheme.newreno.relay=courteous",)
     run = _run(tree, "newreno", *courteous)
@@ -218,7 +213,6 @@ def test_the_relay_overhears_counts_and_spaces(tree: Path, tmp_path: Path) -> No
     assert bytes([158, 7, 253]) in capture.read_bytes()
 
 
-@TOGETHER
 def test_the_queue_discipline_acts(tree: Path) -> None:
     full = ("radio.queue=5", "flow.0.from=B", "flow.0.to=n0")
     plain, head = _run(tree, "newreno", *full), _run(tree, "newreno", *full, "scheme.newreno.relay=drop-head")
@@ -227,7 +221,6 @@ def test_the_queue_discipline_acts(tree: Path) -> None:
     assert drops[0] != drops[1], drops
 
 
-@TOGETHER
 def test_the_gateway_part_acts(tree: Path) -> None:
     down = ("flow.0.from=B", "flow.0.to=n0")
     run = _run(tree, "tcp-gap", *down, "scheme.tcp-gap.gateway=pacing-only")
@@ -237,7 +230,6 @@ def test_the_gateway_part_acts(tree: Path) -> None:
     assert run["aggregate_goodput_bps"] > 1e5
 
 
-@TOGETHER
 def test_the_hook_acts_at_queues_and_gateways(tree: Path) -> None:
     wait = "scheme.newreno.newest_ack_wait=30ms"
     plain = _run(tree, "newreno")
@@ -250,7 +242,6 @@ def test_the_hook_acts_at_queues_and_gateways(tree: Path) -> None:
     assert frames[2] < 0.95 * frames[0], frames
 
 
-@TOGETHER
 def test_the_daemon_takes_the_hook(daemon: Path, tmp_path: Path) -> None:
     file = tmp_path / "meshpaced.toml"
     file.write_text('[gateway]\nhook = "newest-ack"\nnewest_ack_wait = "5ms"\n', encoding="utf-8")
@@ -261,7 +252,6 @@ def test_the_daemon_takes_the_hook(daemon: Path, tmp_path: Path) -> None:
     assert 'newest_ack_wait only with gateway.hook = "newest-ack"' in _check(daemon, file, status=2)
 
 
-@TOGETHER
 def test_the_flow_law_acts(tree: Path) -> None:
     down = ("flow.0.from=B", "flow.0.to=n0")
     plain, stretch = (
@@ -283,10 +273,9 @@ def test_the_flow_law_acts(tree: Path) -> None:
 @pytest.fixture(scope="module")
 def daemon(tree: Path) -> Path:
     """The daemon with all the examples."""
-    return tree.parent / "target" / "release" / "meshpaced"
+    return tree.parent / "target" / "debug" / "meshpaced"
 
 
-@TOGETHER
 def test_the_daemon_takes_the_flow_law(daemon: Path, tmp_path: Path) -> None:
     file = tmp_path / "meshpaced.toml"
     file.write_text('[law]\nflow_law = "stretch"\nstretch_most = 2.0\n', encoding="utf-8")
@@ -353,7 +342,6 @@ def _frames(capture: bytes) -> list[tuple[bool, bytes]]:
     return found
 
 
-@TOGETHER
 def test_the_standard_acts(tree: Path) -> None:
     one, two = (_run(tree, "newreno", f"radio.standard={word}", "topology.hops=1", "flow.0.to=n1", "radio.rts=never")
                 for word in ("802.11g", "802.11g-pairs"))  # fmt: skip
@@ -368,7 +356,6 @@ def test_the_standard_acts(tree: Path) -> None:
     assert short["aggregate_goodput_bps"] == one["aggregate_goodput_bps"]
 
 
-@TOGETHER
 def test_packets_of_a_frame_fare_by_themselves(tree: Path, tmp_path: Path) -> None:
     scenario, capture = tmp_path / "pair.toml", tmp_path / "air.pcapng"
     scenario.write_text(PAIR, encoding="utf-8")
@@ -385,7 +372,6 @@ def test_packets_of_a_frame_fare_by_themselves(tree: Path, tmp_path: Path) -> No
     assert {(True, False), (True, True)} <= set(data), "new packets, and what goes again beside them"
 
 
-@TOGETHER
 def test_another_standard_refuses_its_key(tree: Path) -> None:
     schema = json.loads(_meshpace(tree, "schema"))
     radio = schema["properties"]["radio"]["properties"]
@@ -398,7 +384,6 @@ def test_another_standard_refuses_its_key(tree: Path) -> None:
     assert "radio.pair" in refused.stderr + refused.stdout
 
 
-@TOGETHER
 def test_the_routing_protocol_finds_ways_over_the_air(tree: Path, tmp_path: Path) -> None:
     vector = ("routing.protocol=vector", "flow.0.start=8s", "measure.warmup=10s", "measure.duration=30s")
     run = _run(tree, "newreno", *vector)
@@ -418,7 +403,6 @@ def test_the_routing_protocol_finds_ways_over_the_air(tree: Path, tmp_path: Path
     assert (50_002).to_bytes(2, "big") * 2 in capture.read_bytes(), "both ports of its datagrams"
 
 
-@TOGETHER
 def test_the_routing_protocol_is_a_condition_of_studies(tree: Path) -> None:
     script = "from meshpace.study.model import Condition as C; c = C('vector', 'sinr'); print(c.name, c.settings)"
     environment = {**os.environ, "PYTHONPATH": str(tree / "python")}
@@ -428,7 +412,6 @@ def test_the_routing_protocol_is_a_condition_of_studies(tree: Path) -> None:
     assert done.stdout.strip() == f"distance vectors, SINR {settings}"
 
 
-@TOGETHER
 def test_the_study_and_its_claim_are_there(tree: Path, tmp_path: Path) -> None:
     verdicts = tmp_path / "verdicts.md"
     store = tmp_path / "store"
@@ -438,7 +421,6 @@ def test_the_study_and_its_claim_are_there(tree: Path, tmp_path: Path) -> None:
     assert "holds" in text
 
 
-@TOGETHER
 def test_the_scenario_key_acts(tree: Path) -> None:
     assert _run(tree, "newreno")["flows"][0]["hops"] == 4
     assert _run(tree, "newreno", "topology.squeeze=0.5")["flows"][0]["hops"] == 2
