@@ -38,8 +38,8 @@ mod tests;
 
 pub use drop_tail::DropTail;
 pub use fq_codel::FqCodel;
-pub use hooked::hooked;
 pub use here::{Here, NodeView, Place, QueueConfig};
+pub use hooked::hooked;
 pub use relay::{Asks, Heard, Listener, Relay};
 pub use report::{Exchange, ExchangeLog, Report};
 pub use source_queues::{Nodes, SourceQueues};
