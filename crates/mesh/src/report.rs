@@ -178,12 +178,17 @@ impl Simulation<'_> {
     /// What the nodes sent for a flow.
     fn loads(&self, flow: &RunningFlow<'_>, scenario: &Scenario) -> Vec<NodeLoad> {
         let of_node = |(index, name): (usize, &MeshNode)| {
+            let account = flow.account?;
+            let interfaces = self.network.interfaces(NodeId::from_index(index));
+            let loads = interfaces.filter_map(|interface| interface.load(account));
             let [data, ack] =
-                self.network.load(NodeId::from_index(index), flow.account?)?.map(|load| LoadResult {
-                    attempts: load.attempts,
-                    bytes: load.bytes.0,
-                    packets: load.packets,
-                    packet_bytes: load.packet_bytes.0,
+                loads.reduce(|[data, ack], [more, acks]| [data.and(more), ack.and(acks)])?.map(|load| {
+                    LoadResult {
+                        attempts: load.attempts,
+                        bytes: load.bytes.0,
+                        packets: load.packets,
+                        packet_bytes: load.packet_bytes.0,
+                    }
                 });
             Some(NodeLoad { node: name.id.clone(), data, ack })
         };

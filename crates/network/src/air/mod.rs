@@ -58,7 +58,7 @@ pub(crate) struct Air {
 
 /// A station, and what of all that it can read is told to the relay behind it.
 ///
-/// Beside each other because stations alone are 512 bytes long: those of a large mesh would share few of the cache's sets.
+/// Beside each other because stations alone are 512 bytes long: those of a large mesh would share an eighth of the cache's sets.
 struct Listener {
     station: Station,
     listens: Listens,
@@ -274,19 +274,18 @@ impl Air {
         &sent_last(&self.on_air, from).frame
     }
 
-    /// The last bit of the latest frame of one station arrives at another, to which it is addressed: what becomes of it, and the frame.
+    /// The last bit of the latest frame of one station arrives at another, to which it is addressed: what becomes of it,
+    /// the frame, and what is told of it.
     #[inline]
     pub(crate) fn frame_ends(
         &mut self,
         now: Instant,
         (from, to): (u32, u32),
         out: &mut Vec<Action>,
-    ) -> (FrameEnd, &Frame) {
+    ) -> (FrameEnd, &Frame, Listens) {
         let OnAir { frame, erased } = sent_last(&self.on_air, from);
-        (
-            self.stations[to as usize].station.frame_ends(now, frame, erased.as_deref(), &self.config, out),
-            frame,
-        )
+        let Listener { station, listens } = &mut self.stations[to as usize];
+        (station.frame_ends(now, frame, erased.as_deref(), &self.config, out), frame, *listens)
     }
 
     /// The last bit of a frame from far away arrives at the station to which it is addressed. The packets in it are the caller's to free.

@@ -21,7 +21,20 @@ pub struct Load {
     pub packet_bytes: Bytes,
 }
 
-/// What a node sent, by account.
+impl Load {
+    /// With another of the same account and kind.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            attempts: self.attempts + other.attempts,
+            bytes: self.bytes + other.bytes,
+            packets: self.packets + other.packets,
+            packet_bytes: self.packet_bytes + other.packet_bytes,
+        }
+    }
+}
+
+/// What a station sent, by account.
 #[derive(Clone, Debug, Default)]
 pub struct Loads(ByAccount<Load>);
 

@@ -40,11 +40,12 @@ impl<T: Copy + Debug> Network<T> {
         let count = scenario.mesh.len();
         let positions: Option<Vec<_>> = scenario.mesh.iter().map(|node| node.position).collect();
         let movement = positions.as_ref().and_then(|at| Movement::new(&scenario.mobility, at, scenario.seed));
-        let mut interfaces = Vec::new();
+        let stations = |members: &Option<Box<[NodeId]>>| members.as_ref().map_or(count, |some| some.len());
+        let mut interfaces = Vec::with_capacity(airs.iter().map(stations).sum());
         let mut asks = Vec::new();
         let air = |(number, members): (u32, &Option<Box<[NodeId]>>)| {
             let channel = channel(scenario, positions.as_deref(), movement.is_some());
-            let mut stations = Vec::new();
+            let mut stations = Vec::with_capacity(stations(members));
             let everybody = || (0..count).map(NodeId::from_index).collect();
             for node in members.clone().unwrap_or_else(everybody) {
                 let interface = interface(node, scenario, &channel.config, relays);

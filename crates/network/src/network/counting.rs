@@ -28,6 +28,12 @@ impl<'a> InterfaceCounts<'a> {
         self.interface.links()
     }
 
+    /// What its station sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
+    #[must_use]
+    pub fn load(&self, account: Account) -> Option<[Load; 2]> {
+        self.interface.load(account)
+    }
+
     /// What its relay has counted since counting began.
     pub fn relay(&self) -> impl Iterator<Item = (&'static str, u64)> + use<'a> {
         self.interface.relay_counters()
@@ -63,12 +69,6 @@ impl<T: Copy + Debug> Network<T> {
             let (air, station) = self.airs.at(at);
             InterfaceCounts { interface: self.nodes.interface(at), station: air.station(station).stats() }
         })
-    }
-
-    /// What a node sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
-    #[must_use]
-    pub fn load(&self, node: NodeId, account: Account) -> Option<[Load; 2]> {
-        self.nodes.load(node, account)
     }
 
     /// The wired links, each direction by itself, with what they count.

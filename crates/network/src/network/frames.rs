@@ -18,8 +18,8 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         let mut actions = std::mem::take(&mut self.mac_actions);
         let (air, station) = self.airs.at_mut(at);
-        let (node, listens) = (air.node(station), air.listens(station));
-        let (end, frame) = air.frame_ends(now, (from, station), &mut actions);
+        let node = air.node(station);
+        let (end, frame, listens) = air.frame_ends(now, (from, station), &mut actions);
         let broadcast = if frame.to.is_none() { frame.burst.first().map(handle) } else { None };
         if end.outcome != Outcome::Read {
             watch.lost(now, node, frame, &end);
@@ -110,7 +110,8 @@ impl<T: Copy + Debug> Network<T> {
         self.feed(at);
     }
 
-    /// Hands the station, which has been brought up to now, its next packet if it takes one, and sets its alarm.
+    /// Hands the station, which has been brought up to now, its next packet if it takes one, and sets its alarm. Part of whatever a
+    /// station does: a call of its own would cost as much as what it does.
     #[inline(always)]
     fn feed(&mut self, at: InterfaceId) {
         self.offer(at);
@@ -125,7 +126,6 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// Part of whatever a station does: a call of its own would cost as much as what it does.
     #[inline(always)]
     fn set_alarm(&mut self, at: InterfaceId) {
         let (air, station) = self.airs.at(at);

@@ -32,7 +32,7 @@ impl<T: Copy + Debug> Network<T> {
         if next_hop.is_none() {
             self.repeat_down(node, at, packet, delay);
         }
-        self.send_down_by(at, packet, delay);
+        self.down(at, packet, next_hop, delay);
     }
 
     /// A copy of what goes to all for each interface but the first.
@@ -40,14 +40,18 @@ impl<T: Copy + Debug> Network<T> {
         let mut latest = first;
         while let Some(at) = self.airs.after(latest, node) {
             let copy = self.packets.copy(packet);
-            self.send_down_by(at, copy, delay);
+            self.down(at, copy, None, delay);
             latest = at;
         }
     }
 
     /// A packet whose next hop is noted in it comes to the link layer of an interface in `delay`.
     pub(super) fn send_down_by(&mut self, at: InterfaceId, packet: Handle, delay: Span) {
-        let next_hop = self.packets.get(packet).next_hop;
+        self.down(at, packet, self.packets.get(packet).next_hop, delay);
+    }
+
+    #[inline]
+    fn down(&mut self, at: InterfaceId, packet: Handle, next_hop: Option<NodeId>, delay: Span) {
         let unknown = next_hop.filter(|next_hop| self.nodes.interface(at).lacks(*next_hop));
         let now = self.queue.now();
         match unknown {

@@ -14,10 +14,10 @@ impl<T: Copy + Debug> Network<T> {
     pub(super) fn note_attempt(&mut self, at: InterfaceId, packet: &MacPacket) {
         let carried = self.packets.get(packet.handle);
         let Some(account) = carried.account else { return };
-        let (air, station) = self.airs.at(at);
-        let node = air.node(station);
-        self.nodes.attempt(node, account, carried.class, packet.size);
+        self.nodes.interface_mut(at).attempt(account, carried.class, packet.size);
         if self.accounts.counts() {
+            let (air, station) = self.airs.at(at);
+            let node = air.node(station);
             let (now, link) = (self.queue.now(), (node, packet.to));
             self.accounts.note_frame(now, link, (account, carried.class), air.neighbours(node));
         }
@@ -28,7 +28,7 @@ impl<T: Copy + Debug> Network<T> {
     pub(super) fn note_through(&mut self, at: InterfaceId, packet: &MacPacket) {
         let carried = self.packets.get(packet.handle);
         let Some(account) = carried.account else { return };
-        self.nodes.through(self.airs.node(at), account, carried.class, packet.size);
+        self.nodes.interface_mut(at).through(account, carried.class, packet.size);
     }
 
     /// A packet comes to a node's queue, or has left it.

@@ -2,10 +2,10 @@
 
 use super::ArpTable;
 use crate::event::{Alarm, Event, EventQueue, InterfaceId};
-use crate::measure::{LinkCount, LinkCounters};
-use meshpace_packet::Packet;
+use crate::measure::{LinkCount, LinkCounters, Load, Loads};
+use meshpace_packet::{Account, Class, Packet};
 use meshpace_relay::{Asks, ExchangeLog, Here, Relay};
-use meshpace_units::{Instant, NodeId, Span};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 use meshpace_winf::Pair;
 use std::fmt::Debug;
 
@@ -21,6 +21,8 @@ pub(crate) struct Interface {
     arp: Option<ArpTable>,
     /// What happened to the packets for each neighbour.
     links: LinkCounters,
+    /// What the station sent, by account.
+    loads: Loads,
     /// What the relay had counted when counting began.
     relay_before: Vec<(&'static str, u64)>,
 }
@@ -32,8 +34,8 @@ impl Interface {
         exchanges: Option<Box<ExchangeLog>>,
         arp: Option<ArpTable>,
     ) -> Self {
-        let (alarm, links) = (Alarm::default(), LinkCounters::default());
-        Self { relay, alarm, exchanges, arp, links, relay_before: Vec::new() }
+        let (alarm, links, loads) = (Alarm::default(), LinkCounters::default(), Loads::default());
+        Self { relay, alarm, exchanges, arp, links, loads, relay_before: Vec::new() }
     }
 
     /// What the relay asks of the engine.
@@ -121,6 +123,23 @@ impl Interface {
         self.links.iter()
     }
 
+    /// A data frame of an account goes out.
+    #[inline]
+    pub(crate) fn attempt(&mut self, account: Account, class: Class, size: Bytes) {
+        self.loads.attempt(account, class, size);
+    }
+
+    /// The MAC is through with a packet of an account.
+    #[inline]
+    pub(crate) fn through(&mut self, account: Account, class: Class, size: Bytes) {
+        self.loads.through(account, class, size);
+    }
+
+    /// What the station sent for an account: packets that carry data, and acknowledgements. `None`: nothing.
+    pub(crate) fn load(&self, account: Account) -> Option<[Load; 2]> {
+        self.loads.get(account)
+    }
+
     /// What the relay has counted since counting began.
     pub(crate) fn relay_counters(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let before =
@@ -131,6 +150,7 @@ impl Interface {
     /// Everything is counted afresh from now on.
     pub(crate) fn begin_counting(&mut self) {
         self.links.reset();
+        self.loads.reset();
         self.relay_before = self.relay.counters();
     }
 }
