@@ -18,38 +18,55 @@ pub struct Mpdu {
 }
 
 /// The packets that go in one frame, or wait to.
+///
+/// Not an enum: a copy of one packet, or of none, is then a copy of bytes and a look at a pointer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Burst {
-    /// None.
-    #[default]
-    Empty,
-    /// One, in place.
-    One(Mpdu),
-    /// Two or more, shared between who sends the frame and the frame on the air.
-    Several(Arc<Vec<Mpdu>>),
+pub struct Burst {
+    /// The only one, in place.
+    one: Option<Mpdu>,
+    /// Two or more, shared between who sends the frame and the frame on the air; `one` is `None` then.
+    several: Option<Arc<Vec<Mpdu>>>,
 }
 
 impl Burst {
+    /// No packet.
+    pub const EMPTY: Self = Self { one: None, several: None };
+
+    /// One packet.
+    #[must_use]
+    #[inline]
+    pub const fn one(mpdu: Mpdu) -> Self {
+        Self { one: Some(mpdu), several: None }
+    }
+
     /// In the order in which they are sent.
     #[must_use]
     #[inline]
     pub fn as_slice(&self) -> &[Mpdu] {
-        match self {
-            Self::Empty => &[],
-            Self::One(mpdu) => std::slice::from_ref(mpdu),
-            Self::Several(mpdus) => mpdus,
+        match &self.several {
+            None => self.one.as_slice(),
+            Some(mpdus) => mpdus,
         }
+    }
+
+    /// The only one; `None`: there is none, or there are several.
+    #[must_use]
+    #[inline]
+    pub const fn only(&self) -> Option<&Mpdu> {
+        self.one.as_ref()
+    }
+
+    /// Two or more of them.
+    #[inline]
+    pub(crate) const fn shared(&self) -> Option<&Arc<Vec<Mpdu>>> {
+        self.several.as_ref()
     }
 
     /// The first one.
     #[must_use]
     #[inline]
     pub fn first(&self) -> Option<&Mpdu> {
-        match self {
-            Self::Empty => None,
-            Self::One(mpdu) => Some(mpdu),
-            Self::Several(mpdus) => mpdus.first(),
-        }
+        self.as_slice().first()
     }
 
     /// How many.
@@ -63,50 +80,44 @@ impl Burst {
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
-        matches!(self, Self::Empty)
+        self.one.is_none() && self.several.is_none()
     }
 
     /// True if there are two or more.
     #[must_use]
     #[inline]
     pub const fn is_several(&self) -> bool {
-        matches!(self, Self::Several(_))
+        self.several.is_some()
     }
 
     /// One more, at the end.
     pub fn push(&mut self, mpdu: Mpdu) {
-        match self {
-            Self::Empty => *self = Self::One(mpdu),
-            Self::One(first) => *self = Self::Several(Arc::new(vec![*first, mpdu])),
-            Self::Several(mpdus) => Arc::make_mut(mpdus).push(mpdu),
+        match (&mut self.several, self.one.take()) {
+            (Some(mpdus), _) => Arc::make_mut(mpdus).push(mpdu),
+            (None, Some(first)) => self.several = Some(Arc::new(vec![first, mpdu])),
+            (None, None) => self.one = Some(mpdu),
         }
     }
 
     /// Changes each.
+    #[inline]
     pub fn change(&mut self, mut each: impl FnMut(&mut Mpdu)) {
-        match self {
-            Self::Empty => {}
-            Self::One(mpdu) => each(mpdu),
-            Self::Several(mpdus) => Arc::make_mut(mpdus).iter_mut().for_each(each),
+        if let Some(mpdu) = &mut self.one {
+            each(mpdu);
+        } else if let Some(mpdus) = &mut self.several {
+            Arc::make_mut(mpdus).iter_mut().for_each(each);
         }
     }
 
     /// Keeps those alone of which `keep` is true; it is asked in order.
     pub fn retain(&mut self, mut keep: impl FnMut(&Mpdu) -> bool) {
-        let mut kept: Vec<Mpdu> = Vec::new();
-        if let Self::Several(mpdus) = &*self {
-            kept.extend(mpdus.iter().copied().filter(&mut keep));
-        } else {
-            if self.first().is_some_and(|mpdu| !keep(mpdu)) {
-                *self = Self::Empty;
+        let mut kept = Self::EMPTY;
+        for mpdu in self.as_slice() {
+            if keep(mpdu) {
+                kept.push(*mpdu);
             }
-            return;
         }
-        *self = match kept.as_slice() {
-            [] => Self::Empty,
-            [one] => Self::One(*one),
-            _ => Self::Several(Arc::new(kept)),
-        };
+        *self = kept;
     }
 }
 

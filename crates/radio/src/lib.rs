@@ -37,7 +37,7 @@ pub mod station;
 pub use building::Building;
 pub use burst::{Bitmap, Burst, Mpdu};
 pub use coding::Coding;
-pub use frame::{BlockAck, Frame, FrameKind, MacPacket};
+pub use frame::{BlockAck, Frame, FrameKind, Header, MacPacket};
 pub use hearers::{Hearer, Hearers};
 pub use links::{Links, Position};
 pub use loss::{LinkLoss, Losses};

@@ -10,8 +10,8 @@ use meshpace_units::{Bytes, Span};
 pub const RTS_BYTES: Bytes = Bytes(20);
 /// CTS frame.
 pub const CTS_BYTES: Bytes = Bytes(14);
-/// Acknowledgement frame.
-pub const ACK_BYTES: Bytes = Bytes(14);
+/// Acknowledgement frame, of the size of a CTS ([`ControlTimes`](crate::standard::mode::ControlTimes)).
+pub const ACK_BYTES: Bytes = CTS_BYTES;
 /// A compressed block acknowledgement without its bitmap (9.3.1.9).
 pub const BLOCK_ACK_BYTES: Bytes = Bytes(24);
 
@@ -108,6 +108,27 @@ impl Phy {
         mode.airtime(size, self.preamble)
     }
 
+    /// Time on the air of an RTS.
+    #[must_use]
+    #[inline]
+    pub const fn rts_airtime(&self, control: &Mode) -> Span {
+        control.control(self.preamble).rts
+    }
+
+    /// Time on the air of a CTS, or of an acknowledgement of one packet.
+    #[must_use]
+    #[inline]
+    pub const fn answer_airtime(&self, control: &Mode) -> Span {
+        control.control(self.preamble).answer
+    }
+
+    /// Time on the air of an acknowledgement of this size.
+    #[must_use]
+    #[inline]
+    pub fn ack_airtime(&self, ack: Bytes, control: &Mode) -> Span {
+        if ack == ACK_BYTES { self.answer_airtime(control) } else { self.airtime(ack, control) }
+    }
+
     /// MPDU size of a network packet.
     #[must_use]
     pub fn mpdu(&self, packet: Bytes) -> Bytes {
@@ -182,17 +203,14 @@ impl Phy {
     #[must_use]
     pub fn cts_timeout(&self, data: &'static Mode) -> Span {
         let control = self.answer(data);
-        self.airtime(RTS_BYTES, control)
-            + self.sifs()
-            + self.airtime(CTS_BYTES, control)
-            + self.propagation_allowance
+        self.rts_airtime(control) + self.sifs() + self.answer_airtime(control) + self.propagation_allowance
     }
 
     /// How long the sender of a data frame of this duration waits for its acknowledgement, of `ack` bytes, from the start of
     /// the frame.
     #[must_use]
     pub fn ack_timeout(&self, data_airtime: Span, data: &'static Mode, ack: Bytes) -> Span {
-        data_airtime + self.sifs() + self.airtime(ack, self.answer(data)) + self.propagation_allowance
+        data_airtime + self.sifs() + self.ack_airtime(ack, self.answer(data)) + self.propagation_allowance
     }
 
     /// How long the sender of a CTS waits for the data, from the start of the CTS, given the CTS's duration field
@@ -200,8 +218,8 @@ impl Phy {
     /// apart, it waits longer by what that has more than an ACK.
     #[must_use]
     pub fn data_timeout(&self, duration: Span, control: &Mode) -> Span {
-        let cts = self.airtime(CTS_BYTES, control);
-        let after_data = self.sifs() + self.airtime(ACK_BYTES, control);
+        let cts = self.answer_airtime(control);
+        let after_data = self.sifs() + self.answer_airtime(control);
         cts + duration.saturating_sub(after_data) + self.propagation_allowance
     }
 
@@ -210,20 +228,20 @@ impl Phy {
     pub fn rts_duration(&self, data_airtime: Span, data: &'static Mode, ack: Bytes) -> Span {
         let control = self.answer(data);
         let exact =
-            self.sifs() * 3 + self.airtime(CTS_BYTES, control) + data_airtime + self.airtime(ack, control);
+            self.sifs() * 3 + self.answer_airtime(control) + data_airtime + self.ack_airtime(ack, control);
         whole_micros(exact)
     }
 
     /// Duration field of a CTS that answers an RTS with this one.
     #[must_use]
     pub fn cts_duration(&self, rts_duration: Span, control: &Mode) -> Span {
-        rts_duration.saturating_sub(self.sifs() + self.airtime(CTS_BYTES, control))
+        rts_duration.saturating_sub(self.sifs() + self.answer_airtime(control))
     }
 
     /// Duration field of a unicast data frame: SIFS + ACK, which has `ack` bytes.
     #[must_use]
     pub fn data_duration(&self, data: &'static Mode, ack: Bytes) -> Span {
-        whole_micros(self.sifs() + self.airtime(ack, self.answer(data)))
+        whole_micros(self.sifs() + self.ack_airtime(ack, self.answer(data)))
     }
 }
 

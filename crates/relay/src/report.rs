@@ -102,7 +102,7 @@ impl ExchangeLog {
             exchange.airtime += frame.airtime;
             if frame.kind == FrameKind::Data {
                 exchange.data_frames += 1;
-                exchange.packets = frame.burst.len() as u32;
+                exchange.packets = frame.packets().len() as u32;
                 exchange.data_size = frame.size;
                 exchange.data_airtime = frame.airtime;
                 // The data follow the CTS after a SIFS.

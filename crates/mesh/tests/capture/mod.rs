@@ -5,7 +5,7 @@ mod tshark;
 use meshpace_mesh::{Probe, run, run_with};
 use meshpace_network::{Capture, Watch};
 use meshpace_packet::{Body, Class, Packet};
-use meshpace_radio::{Burst, Frame, FrameKind, MacPacket, Mpdu};
+use meshpace_radio::{Frame, FrameKind, Header, MacPacket, Mpdu};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
 use meshpace_tcp::{Flags, Ns2Stamp, Options, Segment, Timestamps};
 use meshpace_units::{Bytes, Instant, NodeId, Seq, Span};
@@ -83,7 +83,7 @@ pub fn capture_packets(scenario: &Scenario, packets: &[Packet]) -> Vec<u8> {
     for (number, packet) in packets.iter().enumerate() {
         let mode = scenario.radio.standard.default_mode;
         let mac = MacPacket { handle: 0, to: packet.next_hop, size: packet.size, mode };
-        let frame = Frame {
+        let frame = Frame::new(Header {
             kind: FrameKind::Data,
             from: NodeId(0),
             to: packet.next_hop,
@@ -94,9 +94,8 @@ pub fn capture_packets(scenario: &Scenario, packets: &[Packet]) -> Vec<u8> {
             data_mode: mode,
             retry: true,
             protected: false,
-            burst: Burst::One(Mpdu { packet: mac, seq: 0xabc, retry: true, losses: 0 }),
-            block_ack: None,
-        };
+            packet: Some(Mpdu { packet: mac, seq: 0xabc, retry: true, losses: 0 }),
+        });
         capture.frame(Instant::from_nanos(number as u64 * 10_000_000), &frame, &[packet]);
     }
     capture.finish().expect("a vector takes everything");

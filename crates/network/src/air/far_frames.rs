@@ -23,12 +23,12 @@ pub struct FarFrames {
 
 impl FarFrames {
     /// Copies a frame and the packets in it; returns the copy's number.
-    pub fn add(&mut self, frame: &Frame, erased: Option<&Bitmap>, packets: &mut Packets) -> u32 {
-        let mut frame = frame.clone();
-        frame.burst.change(|mpdu| mpdu.packet.handle = packets.copy(mpdu.packet.handle));
+    pub fn add(&mut self, sent: &OnAir, packets: &mut Packets) -> u32 {
+        let mut copy = sent.clone();
+        copy.frame.rename(|handle| packets.copy(handle));
         let number = self.next;
         self.next = self.next.wrapping_add(1);
-        self.on_the_way.insert(number, OnAir { frame, erased: erased.map(|erased| Box::new(*erased)) });
+        self.on_the_way.insert(number, copy);
         number
     }
 

@@ -1,10 +1,10 @@
 //! A frame on its way to all who hear it.
 
-use super::Air;
 use super::far_frames::OnAir;
+use super::{Air, sent_last};
 use crate::event::{Event, EventQueue};
 use meshpace_packet::Packets;
-use meshpace_radio::{Bitmap, Frame, Hearer, Signal};
+use meshpace_radio::{Frame, Header, Hearer, Signal};
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
 
@@ -21,43 +21,42 @@ pub(crate) struct Ends<'a, T> {
 }
 
 impl Air {
-    /// A station sends a frame: all who hear it are told, and its ends at those for whom it is are scheduled. It is taken, and the
-    /// station's last one left in its place: it is too large to be copied without need.
+    /// The frame with this header is the one that a station sends now. It is made where it
+    /// stays: it is too large to be copied without need.
+    #[inline]
+    pub(crate) fn begins(&mut self, station: u32, header: &Header) -> &Frame {
+        let frame = self.stations[station as usize].station.frame(header);
+        &self.on_air[station as usize].insert(OnAir { frame, erased: None }).frame
+    }
+
+    /// A station sends the frame that it has [begun](Air::begins): all who hear it are told, and its ends at those for whom it is are
+    /// scheduled.
     #[inline]
     pub(crate) fn send<T: Copy + Debug>(
         &mut self,
         now: Instant,
         station: u32,
-        frame: &mut Frame,
+        frame: &Header,
         ends: &mut Ends<'_, T>,
     ) {
         self.frames += 1;
         let to = frame.to.and_then(|to| self.station_of(to));
-        let erased = if let (Some(to), true) = (to, !self.listening && !self.losses.any()) {
+        if let (Some(to), true) = (to, !self.listening && !self.losses.any()) {
             self.spread_among_bystanders(now, (station, to), frame, ends);
-            None
         } else {
-            self.spread(now, (station, to), frame, ends)
-        };
-        match &mut self.on_air[station as usize] {
-            Some(last) => {
-                std::mem::swap(&mut last.frame, frame);
-                last.erased = erased;
-            }
-            none => *none = Some(OnAir { frame: frame.clone(), erased }),
+            self.spread(now, (station, to), frame, ends);
         }
     }
 
-    /// Every station in range hears a frame. Returns which of several packets its receiver's link loses.
+    /// Every station in range hears a frame. Which of several packets its receiver's link loses is noted with it.
     fn spread<T: Copy + Debug>(
         &mut self,
         now: Instant,
         (from, to): (u32, Option<u32>),
-        frame: &Frame,
+        frame: &Header,
         ends: &mut Ends<'_, T>,
-    ) -> Option<Box<Bitmap>> {
+    ) {
         let signal = Signal::of(frame);
-        let mut erased = None;
         for hearer in self.hearers.of(NodeId(from)) {
             let station = hearer.node.0;
             let at = self.interface(station);
@@ -65,8 +64,12 @@ impl Air {
             let mut lost = false;
             if hearer.lossy && hearer.decodable {
                 let node = self.node(station);
-                if unicast && frame.burst.is_several() {
-                    erased = Some(Box::new(self.losses.lose_packets(now, node, frame, &self.config.phy)));
+                if unicast && frame.is_several() {
+                    let Some(OnAir { frame, erased }) = &mut self.on_air[from as usize] else {
+                        panic!("station {from} has begun nothing")
+                    };
+                    let lost = self.losses.lose_packets(now, node, frame, &self.config.phy);
+                    *erased = Some(Box::new(lost));
                 } else {
                     lost = self.losses.lose(now, frame.from, node, frame.size);
                 }
@@ -75,18 +78,21 @@ impl Air {
             let arrival = signal.at(now + hearer.delay, hearer.power, decodable, unicast);
             let mine = arrival.mine();
             if mine && hearer.delay < NEAR {
-                if let (None, Some(mpdu)) = (frame.to, frame.burst.first()) {
+                if let (None, Some(mpdu)) = (frame.to, &frame.packet) {
                     ends.packets.expect_reader(mpdu.packet.handle);
                 }
                 ends.queue.schedule(arrival.end(), Event::FrameEnds { at, from });
             } else if mine {
-                let copy = self.far.add(frame, erased.as_deref(), ends.packets);
+                let copy = self.far.add(sent_last(&self.on_air, from), ends.packets);
                 ends.queue.schedule(arrival.end(), Event::FarFrameEnds { at, copy });
             } else if decodable && self.listens(station).to(frame.kind) {
                 let event = if hearer.delay < NEAR {
                     Event::Overheard { at, from }
                 } else {
-                    Event::FarOverheard { at, copy: self.far.add(frame, None, ends.packets) }
+                    Event::FarOverheard {
+                        at,
+                        copy: self.far.add(sent_last(&self.on_air, from), ends.packets),
+                    }
                 };
                 ends.queue.schedule(arrival.end(), event);
             }
@@ -95,7 +101,6 @@ impl Air {
                 ends.queue.postpone_station(at, arrival.start, not_before);
             }
         }
-        erased
     }
 
     /// The same of a frame for one station, where no relay listens and no link loses frames: the loop over all who hear it asks only
@@ -105,7 +110,7 @@ impl Air {
         &mut self,
         now: Instant,
         (from, to): (u32, u32),
-        frame: &Frame,
+        frame: &Header,
         ends: &mut Ends<'_, T>,
     ) {
         let signal = Signal::of(frame);
@@ -129,7 +134,7 @@ impl Air {
             let event = if delay < NEAR {
                 Event::FrameEnds { at, from }
             } else {
-                Event::FarFrameEnds { at, copy: self.far.add(frame, None, ends.packets) }
+                Event::FarFrameEnds { at, copy: self.far.add(sent_last(&self.on_air, from), ends.packets) }
             };
             ends.queue.schedule(arrival.end(), event);
         }

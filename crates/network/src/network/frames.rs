@@ -6,7 +6,7 @@ use crate::air::Ends;
 use crate::event::{Event, InterfaceId};
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class, Handle};
-use meshpace_radio::{Action, Bitmap, Frame, MacPacket, Mpdu, Outcome};
+use meshpace_radio::{Action, Bitmap, Frame, Header, MacPacket, Mpdu, Outcome};
 use meshpace_relay::Heard;
 use meshpace_routing::LinkEvent;
 use meshpace_units::NodeId;
@@ -20,7 +20,7 @@ impl<T: Copy + Debug> Network<T> {
         let (air, station) = self.airs.at_mut(at);
         let node = air.node(station);
         let (end, frame, listens) = air.frame_ends(now, (from, station), &mut actions);
-        let broadcast = if frame.to.is_none() { frame.burst.first().map(handle) } else { None };
+        let broadcast = if frame.to.is_none() { frame.packet.as_ref().map(handle) } else { None };
         if end.outcome != Outcome::Read {
             watch.lost(now, node, frame, &end);
         }
@@ -75,7 +75,7 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         let (air, station) = self.airs.at_mut(at);
         if air.overhear(now, station, frame.from) {
-            let read = Bitmap::first(frame.burst.len());
+            let read = Bitmap::first(frame.packets().len());
             self.tell_heard(at, &Heard { frame, read, mine: false });
             self.wake(at);
         }
@@ -98,9 +98,9 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Carries out what a station asks for, hands it the next packet if it is free, and sets its alarm.
     fn carry_out(&mut self, at: InterfaceId, actions: &mut Vec<Action>, watch: &mut (impl Watch + ?Sized)) {
-        for action in actions.iter_mut() {
+        for action in &*actions {
             match action {
-                Action::Transmit(frame) => self.transmit(at, frame, watch),
+                Action::Transmit(header) => self.transmit(at, header, watch),
                 Action::Deliver { packet, from } => self.deliver(at, packet, *from),
                 Action::Sent(packet) => self.packet_sent(at, packet),
                 Action::GaveUp(packet) => self.packet_given_up(at, packet),
@@ -187,26 +187,39 @@ impl<T: Copy + Debug> Network<T> {
         offered
     }
 
-    fn transmit(&mut self, at: InterfaceId, frame: &mut Frame, watch: &mut (impl Watch + ?Sized)) {
+    fn transmit(&mut self, at: InterfaceId, header: &Header, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
-        match frame.packets() {
-            [] => watch.frame(now, frame, &[]),
-            [one] => watch.frame(now, frame, &[self.packets.get(handle(one))]),
-            several => {
-                let packets: Vec<_> = several.iter().map(|mpdu| self.packets.get(handle(mpdu))).collect();
-                watch.frame(now, frame, &packets);
-            }
-        }
-        for mpdu in frame.packets() {
+        let (air, station) = self.airs.at_mut(at);
+        let frame = air.begins(station, header);
+        if let Some(mpdu) = &header.packet {
+            watch.frame(now, frame, &[self.packets.get(handle(mpdu))]);
             self.note_attempt(at, &mpdu.packet);
+        } else if header.is_several() {
+            self.show_several(at, watch);
+        } else {
+            watch.frame(now, frame, &[]);
         }
         if let Some(exchanges) = self.nodes.interface_mut(at).exchanges() {
-            if let Some(report) = exchanges.transmits(now, frame) {
+            let (air, station) = self.airs.at(at);
+            if let Some(report) = exchanges.transmits(now, air.latest(station)) {
                 self.report_to_relay(at, &report);
             }
         }
         let (air, station) = self.airs.at_mut(at);
-        air.send(now, station, frame, &mut Ends { queue: &mut self.queue, packets: &mut self.packets });
+        air.send(now, station, header, &mut Ends { queue: &mut self.queue, packets: &mut self.packets });
+    }
+
+    /// Apart from [`Network::transmit`]: a frame of several packets goes on the air.
+    #[cold]
+    #[inline(never)]
+    fn show_several(&mut self, at: InterfaceId, watch: &mut (impl Watch + ?Sized)) {
+        let (air, station) = self.airs.at(at);
+        let frame = air.latest(station);
+        let packets: Vec<_> = frame.packets().iter().map(|mpdu| self.packets.get(handle(mpdu))).collect();
+        watch.frame(self.now(), frame, &packets);
+        for mpdu in frame.packets().to_vec() {
+            self.note_attempt(at, &mpdu.packet);
+        }
     }
 
     /// The receiver gets a copy: the sender keeps its own until it is acknowledged.

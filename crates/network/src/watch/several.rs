@@ -53,7 +53,7 @@ impl<P: Watch> Watch for Option<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meshpace_radio::{Burst, FrameKind, Outcome, Standard};
+    use meshpace_radio::{FrameKind, Header, Outcome, Standard};
     use meshpace_units::{Bytes, Span};
 
     /// Counts what it sees: frames, queues, losses.
@@ -80,7 +80,7 @@ mod tests {
 
     fn show(watch: &mut dyn Watch) {
         let mode = Standard::named("802.11b").expect("a row").lowest();
-        let ack = Frame {
+        let ack = Frame::new(Header {
             kind: FrameKind::Ack,
             from: NodeId(0),
             to: Some(NodeId(1)),
@@ -91,9 +91,8 @@ mod tests {
             data_mode: mode,
             retry: false,
             protected: false,
-            burst: Burst::Empty,
-            block_ack: None,
-        };
+            packet: None,
+        });
         for _ in 0..3 {
             watch.frame(Instant::ZERO, &ack, &[]);
         }

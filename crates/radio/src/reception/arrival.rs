@@ -1,7 +1,7 @@
 //! A frame as one receiver will hear it: 32 bytes, since every frame is written down at everybody in range.
 
 use super::Collision;
-use crate::frame::{Frame, FrameKind};
+use crate::frame::{FrameKind, Header};
 use meshpace_units::{Instant, NodeId, Span};
 
 /// What is the same of a frame at all who hear it.
@@ -26,16 +26,16 @@ const KINDS: [FrameKind; 5] =
     [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack, FrameKind::BlockAck];
 
 impl Signal {
-    /// Of a frame.
+    /// Of the frame with this header.
     ///
     /// # Panics
     /// If it takes, or reserves, more than four seconds.
     #[must_use]
     #[inline]
-    pub fn of(frame: &Frame) -> Self {
+    pub fn of(frame: &Header) -> Self {
         let nanos = |span: Span| u32::try_from(span.as_nanos()).unwrap_or_else(|_| panic!("{frame:?}"));
         let [airtime, duration] = [frame.airtime, frame.duration].map(|span| u64::from(nanos(span)));
-        let several = if frame.burst.is_several() { SEVERAL } else { 0 };
+        let several = if frame.is_several() { SEVERAL } else { 0 };
         let about = u64::from(frame.from.0)
             | u64::from(frame.mode.number()) << MODE
             | (frame.kind as u64) << KIND
@@ -158,7 +158,7 @@ impl Arrival {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::burst::Burst;
+    use crate::frame::Frame;
     use crate::standard::Standard;
     use meshpace_units::Bytes;
 
@@ -173,7 +173,7 @@ mod tests {
                 (Some(NodeId(9)), false, true),
                 (None, false, false),
             ] {
-                let frame = Frame {
+                let frame = Frame::new(Header {
                     kind,
                     from: NodeId(u32::MAX),
                     to,
@@ -184,9 +184,8 @@ mod tests {
                     data_mode: mode,
                     retry: false,
                     protected: false,
-                    burst: Burst::Empty,
-                    block_ack: None,
-                };
+                    packet: None,
+                });
                 let start = Instant::from_nanos(7);
                 let arrival = Signal::of(&frame).at(start, 1e-9, decodable, unicast);
                 assert_eq!(

@@ -14,7 +14,6 @@ use meshpace_units::{Instant, NodeId};
 #[derive(Clone, Copy, Debug)]
 struct Lock {
     from: NodeId,
-    begin: Instant,
     end: Instant,
     /// It carries several packets.
     several: bool,
@@ -32,9 +31,16 @@ pub struct Sinr {
     on_air: Vec<Arrival>,
     lock: Option<Lock>,
     sensed: bool,
-    /// `None`: a threshold decides.
-    curve: Option<Box<Curve>>,
-    /// From when on the ratio was what, since the first bit of a frame of several packets.
+    /// `None`: a threshold decides, and there was no frame of several packets.
+    judge: Option<Box<Judge>>,
+}
+
+/// What decides beside a threshold.
+#[derive(Clone, Debug, Default)]
+struct Judge {
+    /// `None`: the threshold.
+    curve: Option<Curve>,
+    /// Of a frame of several packets from when on, since its first bit, the ratio was what.
     course: Vec<(Instant, f64)>,
 }
 
@@ -42,7 +48,8 @@ impl Sinr {
     /// A receiver whose bits survive by an error curve.
     #[must_use]
     pub fn with_curve(curve: Curve) -> Self {
-        Self { curve: Some(Box::new(curve)), ..Self::default() }
+        let judge = Judge { curve: Some(curve), course: Vec::new() };
+        Self { judge: Some(Box::new(judge)), ..Self::default() }
     }
 
     pub(super) fn busy(&self) -> bool {
@@ -80,11 +87,14 @@ impl Sinr {
         let signal = self.on_air.iter().find(|a| self.is_locked_on(a)).map(|a| a.power);
         if let (Some(lock), Some(signal)) = (&mut self.lock, signal) {
             let others = (total - signal).max(0.0);
+            let mut begun = true;
             if lock.several {
-                self.course.push((now, signal / (limits.noise + others)));
+                let course = &mut self.judge.get_or_insert_default().course;
+                begun = course.first().is_none_or(|(begin, _)| *begin == now);
+                course.push((now, signal / (limits.noise + others)));
             }
-            match &mut self.curve {
-                None if lock.several && now > lock.begin => {}
+            match self.judge.as_mut().and_then(|judge| judge.curve.as_mut()) {
+                None if !begun => {}
                 None => lock.drowned |= signal < limits.ratio * (limits.noise + others),
                 Some(curve) => {
                     curve.ratio_is(now, signal / (limits.noise + others));
@@ -94,22 +104,25 @@ impl Sinr {
         }
     }
 
+    /// Apart from the caller: with `ns2-capture`, which nearly everybody has, that stays small enough to become part of its loops.
+    #[inline(never)]
     pub(super) fn begins(&mut self, new: Arrival, transmitting: bool, limits: &ReceptionLimits) -> Begun {
         self.on_air.push(new);
         let free = self.lock.is_none() && !transmitting;
         if free && new.decodable() {
             self.lock = Some(Lock {
                 from: new.from(),
-                begin: new.start,
                 end: new.end(),
                 several: new.is_several(),
                 damaged: false,
                 drowned: false,
                 disturbed: false,
             });
-            self.course.clear();
-            if let Some(curve) = &mut self.curve {
-                curve.begins(new.start, new.mode(), new.is_several());
+            if let Some(judge) = &mut self.judge {
+                judge.course.clear();
+                if let Some(curve) = &mut judge.curve {
+                    curve.begins(new.start, new.mode(), new.is_several());
+                }
             }
         }
         self.judge(new.start, limits);
@@ -123,12 +136,14 @@ impl Sinr {
         }
     }
 
+    #[inline(never)]
     pub(super) fn ends(&mut self, limits: &ReceptionLimits) -> Option<(Arrival, Verdict)> {
         let index = self.first_to_end()?;
         let arrival = self.on_air[index];
         let locked = self.lock.filter(|_| self.is_locked_on(&arrival));
         // A frame in progress draws once, at its end, whatever else became of it: the stream does not depend on that.
-        let survives = match (&mut self.curve, locked) {
+        let curve = self.judge.as_mut().and_then(|judge| judge.curve.as_mut());
+        let survives = match (curve, locked) {
             (Some(curve), Some(_)) => curve.survives(arrival.end()),
             _ => true,
         };
@@ -160,17 +175,18 @@ impl Sinr {
     ) -> (Bitmap, Verdict) {
         let mut read = Bitmap::NONE;
         let mut all = true;
+        let Judge { curve, course } = &mut **self.judge.get_or_insert_default();
         for (at, (from, to)) in times.enumerate() {
-            let survives = match &mut self.curve {
-                Some(curve) => curve.packet_survives(&self.course, from, to),
-                None => met(&self.course, from, to).all(|(_, _, ratio)| ratio >= limits.ratio),
+            let survives = match curve {
+                Some(curve) => curve.packet_survives(course, from, to),
+                None => met(course, from, to).all(|(_, _, ratio)| ratio >= limits.ratio),
             };
             all &= survives;
             if survives {
                 read.set(at);
             }
         }
-        let noise_alone = self.curve.is_some() && self.lock.is_some_and(|lock| !lock.disturbed);
+        let noise_alone = curve.is_some() && self.lock.is_some_and(|lock| !lock.disturbed);
         let cause = match (all, noise_alone) {
             (true, _) => Verdict::Good,
             (false, true) => Verdict::Garbled,

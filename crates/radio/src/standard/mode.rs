@@ -3,6 +3,7 @@
 use crate::coding::{
     CCK5_5, CCK11, Coding, DBPSK, DQPSK, OFDM6, OFDM9, OFDM12, OFDM18, OFDM24, OFDM36, OFDM48, OFDM54,
 };
+use crate::phy::{ACK_BYTES, RTS_BYTES};
 use meshpace_units::{Bytes, Rate, Span};
 
 /// DSSS preamble and PLCP header.
@@ -48,6 +49,17 @@ pub struct Mode {
     pub payload: Payload,
     /// Silence that counts as the frame's last part.
     pub extension: Span,
+    /// Time on the air of control frames, by preamble: every data frame asks for several of them, so the table has them.
+    control: [ControlTimes; 2],
+}
+
+/// Time on the air of control frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlTimes {
+    /// RTS.
+    pub rts: Span,
+    /// CTS, and acknowledgement: they are of one size.
+    pub answer: Span,
 }
 
 /// The table of a standard's modes, numbered in their order.
@@ -56,6 +68,8 @@ pub const fn numbered<const N: usize>(mut modes: [Mode; N]) -> [Mode; N] {
     let mut at = 0;
     while at < N {
         modes[at].number = at as u16;
+        modes[at].control =
+            [modes[at].control_times(Preamble::Long), modes[at].control_times(Preamble::Short)];
         at += 1;
     }
     modes
@@ -65,7 +79,19 @@ impl Mode {
     /// A mode whose answers go by its own rate.
     #[must_use]
     pub const fn new(rate: Rate, coding: &'static Coding, preambles: [Span; 2], payload: Payload) -> Self {
-        Self { number: 0, rate, reference: rate, coding, preambles, payload, extension: Span::ZERO }
+        let control = [ControlTimes { rts: Span::ZERO, answer: Span::ZERO }; 2];
+        Self { number: 0, rate, reference: rate, coding, preambles, payload, extension: Span::ZERO, control }
+    }
+
+    /// Time on the air of control frames.
+    #[must_use]
+    #[inline]
+    pub const fn control(&self, preamble: Preamble) -> &ControlTimes {
+        &self.control[preamble as usize]
+    }
+
+    const fn control_times(&self, preamble: Preamble) -> ControlTimes {
+        ControlTimes { rts: self.airtime(RTS_BYTES, preamble), answer: self.airtime(ACK_BYTES, preamble) }
     }
 
     /// Which of its standard's.
@@ -86,8 +112,9 @@ impl Mode {
     /// If the rate is zero, which no mode has.
     #[must_use]
     #[inline]
-    pub fn airtime(&self, size: Bytes, preamble: Preamble) -> Span {
-        self.preamble(preamble) + self.extension + self.payload_time(size)
+    pub const fn airtime(&self, size: Bytes, preamble: Preamble) -> Span {
+        let around = self.preamble(preamble).as_nanos() + self.extension.as_nanos();
+        Span::from_nanos(around + self.payload_time(size).as_nanos())
     }
 
     /// The most bytes that a frame may have to be on the air no longer than this.
@@ -113,13 +140,14 @@ impl Mode {
 
     /// Time on the air of `size` bytes after the preamble.
     #[inline]
-    fn payload_time(&self, size: Bytes) -> Span {
-        match self.payload {
-            Payload::Serial => {
-                self.rate.time_to_send(size).unwrap_or_else(|| panic!("{size:?} at {:?}", self.rate))
+    const fn payload_time(&self, size: Bytes) -> Span {
+        Span::from_nanos(match self.payload {
+            // No frame has the two gigabytes that would not fit.
+            Payload::Serial => (size.bits() * 1_000_000_000).div_ceil(self.rate.as_bits_per_sec()),
+            Payload::Symbols { length, bits, extra } => {
+                length.as_nanos() * (extra + size.bits()).div_ceil(bits)
             }
-            Payload::Symbols { length, bits, extra } => length * (extra + size.bits()).div_ceil(bits),
-        }
+        })
     }
 }
 

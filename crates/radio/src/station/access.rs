@@ -2,7 +2,7 @@
 
 use super::{Action, Station, StationConfig, Transmitter};
 use crate::burst::{Burst, Mpdu};
-use crate::frame::{BlockAck, Frame, FrameKind, MacPacket};
+use crate::frame::{BlockAck, Frame, FrameKind, Header, MacPacket};
 use crate::phy::RTS_BYTES;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 
@@ -15,7 +15,7 @@ impl Station {
         assert!(self.burst.is_empty(), "{:?} has {:?}, offered {packet:?}", self.id, self.burst);
         self.catch_up(now, config);
         self.seq = (self.seq + 1) & 0xfff;
-        self.burst = Burst::One(Mpdu { packet, seq: self.seq, retry: false, losses: 0 });
+        self.burst = Burst::one(Mpdu { packet, seq: self.seq, retry: false, losses: 0 });
         self.needs_rts = packet.to.is_some() && config.phy.needs_rts(packet.size);
         self.retry = false;
         // With a backoff running (post-backoff) the packet uses what is left of it. During the SIFS before an own
@@ -84,21 +84,20 @@ impl Station {
         let data_airtime = phy.airtime(phy.frame(self.burst.as_slice()), mode);
         let ack = phy.ack_bytes(self.burst.is_several());
         let control = phy.answer(mode);
-        let frame = Frame {
+        let header = Header {
             kind: FrameKind::Rts,
             from: self.id,
             to,
-            airtime: phy.airtime(RTS_BYTES, control),
+            airtime: phy.rts_airtime(control),
             duration: phy.rts_duration(data_airtime, mode, ack),
             mode: control,
             size: RTS_BYTES,
             data_mode: mode,
             retry: self.retry,
             protected: true,
-            burst: Burst::Empty,
-            block_ack: None,
+            packet: None,
         };
-        self.transmit(now, frame, Transmitter::Rts, phy.cts_timeout(mode), config, out);
+        self.transmit(now, header, Transmitter::Rts, phy.cts_timeout(mode), config, out);
     }
 
     /// Sends the data frame of the packets in hand.
@@ -110,7 +109,7 @@ impl Station {
         let size = phy.frame(self.burst.as_slice());
         let ack = phy.ack_bytes(self.burst.is_several());
         let airtime = phy.airtime(size, mode);
-        let frame = Frame {
+        let header = Header {
             kind: FrameKind::Data,
             from: self.id,
             to,
@@ -121,18 +120,37 @@ impl Station {
             data_mode: mode,
             retry: self.retry,
             protected: unicast && phy.protects(size),
-            burst: self.burst.clone(),
-            block_ack: None,
+            packet: self.burst.only().copied(),
         };
         let occupied = if unicast { phy.ack_timeout(airtime, mode, ack) } else { airtime };
-        self.transmit(now, frame, Transmitter::Data, occupied, config, out);
+        self.transmit(now, header, Transmitter::Data, occupied, config, out);
+    }
+
+    /// The frame with this header, which the station has asked to put on the air by its last call.
+    #[must_use]
+    #[inline]
+    pub fn frame(&self, header: &Header) -> Frame {
+        if header.is_several() || header.kind == FrameKind::BlockAck {
+            return self.frame_with_more(header);
+        }
+        Frame::new(*header)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn frame_with_more(&self, header: &Header) -> Frame {
+        if header.kind == FrameKind::Data {
+            return Frame::data(*header, &self.burst);
+        }
+        let told = self.told.as_deref().unwrap_or_else(|| panic!("{:?} told nothing", self.id));
+        Frame::block_acknowledgement(*header, *told)
     }
 
     /// Puts a frame on the air; the transmitter is occupied for `occupied` unless an answer comes before.
     pub(super) fn transmit(
         &mut self,
         now: Instant,
-        frame: Frame,
+        header: Header,
         state: Transmitter,
         occupied: Span,
         config: &StationConfig,
@@ -144,10 +162,10 @@ impl Station {
         self.count_busy(now);
         self.reception.transmitter_starts();
         self.transmitter = state;
-        self.on_air_until = now + frame.airtime;
+        self.on_air_until = now + header.airtime;
         self.times_out_at = Some(now + occupied);
-        self.stats.transmits(&frame);
-        out.push(Action::Transmit(frame));
+        self.stats.transmits(&header);
+        out.push(Action::Transmit(header));
     }
 
     /// The transmitter's state ends without the answer that it waited for (or none was due).
@@ -164,7 +182,7 @@ impl Station {
             Transmitter::Data => {
                 let packet = self.first().packet;
                 if packet.to.is_none() {
-                    self.burst = Burst::Empty;
+                    self.burst = Burst::EMPTY;
                     self.cw = config.phy.cw_min();
                     self.draw_backoff(now, config);
                     out.push(Action::Sent(packet));

@@ -21,7 +21,7 @@ mod watch;
 
 use crate::backoff::{Backoff, Intervals};
 use crate::burst::{Bitmap, Burst};
-use crate::frame::{BlockAck, Frame, FrameKind, MacPacket};
+use crate::frame::{BlockAck, Frame, FrameKind, Header, MacPacket};
 use crate::phy::Phy;
 use crate::reception::{Arrival, Outcome, Reception, ReceptionLimits, Verdict};
 use crate::standard::Mode;
@@ -34,10 +34,10 @@ pub use stats::{Sent, StationStats};
 use watch::Watch;
 
 /// What the driver has to do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
-    /// Put this frame on the air now.
-    Transmit(Frame),
+    /// Put the frame with this header on the air now: [`Station::frame`].
+    Transmit(Header),
     /// A packet arrived for this node.
     Deliver {
         /// The packet as its sender offered it.
@@ -101,21 +101,22 @@ impl FrameEnd {
     pub fn read(&self, frame: &Frame) -> Bitmap {
         match (&self.partly, self.outcome) {
             (Some(some), _) => **some,
-            (None, Outcome::Read) => Bitmap::first(frame.burst.len()),
+            (None, Outcome::Read) => Bitmap::first(frame.packets().len()),
             (None, _) => Bitmap::NONE,
         }
     }
 }
 
-/// The shared configuration that every call of a station needs.
+/// The shared configuration that every call of a station needs. What every frame asks for at everybody who hears it comes first.
 #[derive(Clone, Debug, PartialEq)]
+#[repr(C)]
 pub struct StationConfig {
-    /// Frame times and retry limits.
-    pub phy: Phy,
-    /// Reception thresholds.
-    pub limits: ReceptionLimits,
     /// The standard's intervals, worked out once.
     pub intervals: Intervals,
+    /// Reception thresholds.
+    pub limits: ReceptionLimits,
+    /// Frame times and retry limits.
+    pub phy: Phy,
 }
 
 impl StationConfig {
@@ -157,6 +158,8 @@ pub struct Station {
     times_out_at: Option<Instant>,
     id: NodeId,
     answer: Option<Answer>,
+    /// What the last block acknowledgement said.
+    told: Option<Box<BlockAck>>,
     /// The packets in hand: offered, and neither acknowledged nor given up.
     burst: Burst,
     short_retries: u32,
@@ -188,7 +191,8 @@ impl Station {
             times_out_at: None,
             sifs_ends_at: None,
             answer: None,
-            burst: Burst::Empty,
+            told: None,
+            burst: Burst::EMPTY,
             needs_rts: false,
             retry: false,
             backoff: None,
@@ -313,26 +317,49 @@ impl Station {
             return FrameEnd::whole(if deaf { Outcome::Deaf } else { Outcome::Overlapped });
         }
         self.count_busy(now);
-        let several =
-            if frame.burst.is_several() { Some(self.packets_read(now, frame, erased, config)) } else { None };
+        if frame.is_several() {
+            return self.several_end(now, frame, erased, config, out);
+        }
         let ended = self.reception.ends(&config.limits);
-        let (arrival, mut verdict) =
+        let (arrival, verdict) =
             ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
         self.receiver_idle_since = now;
-        let (mut partly, mut whole) = (None, Outcome::Read);
-        if let (Verdict::Good, Some((read, cause))) = (verdict, several) {
-            whole = outcome(cause);
-            if read.is_empty() {
-                // Its header was read, and nothing behind it.
-                verdict = cause;
-            } else if cause != Verdict::Good {
-                partly = Some(Box::new(read));
-            }
-        }
-        match verdict {
+        FrameEnd::whole(match verdict {
             Verdict::Good if now >= deaf_until => {
-                self.receive(now, frame, partly.as_deref(), config, out);
-                FrameEnd { outcome: whole, partly }
+                self.receive(now, frame, config, out);
+                Outcome::Read
+            }
+            Verdict::Good | Verdict::Energy => Outcome::Deaf,
+            Verdict::Bad | Verdict::Collided | Verdict::Garbled => {
+                self.bad_end(&arrival, verdict, config);
+                outcome(verdict)
+            }
+        })
+    }
+
+    /// The end of a frame of several packets that is being received.
+    #[cold]
+    #[inline(never)]
+    fn several_end(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        erased: Option<&Bitmap>,
+        config: &StationConfig,
+        out: &mut Vec<Action>,
+    ) -> FrameEnd {
+        let deaf = now < self.on_air_until;
+        let (read, cause) = self.packets_read(now, frame, erased, config);
+        let ended = self.reception.ends(&config.limits);
+        let (arrival, header) =
+            ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
+        self.receiver_idle_since = now;
+        // Its header was read, and nothing behind it: that is a frame lost.
+        let verdict = if header == Verdict::Good && read.is_empty() { cause } else { header };
+        match verdict {
+            Verdict::Good if !deaf => {
+                self.receive_several(now, frame, &read, config, out);
+                FrameEnd { outcome: outcome(cause), partly: (cause != Verdict::Good).then(|| Box::new(read)) }
             }
             Verdict::Good | Verdict::Energy => FrameEnd::whole(Outcome::Deaf),
             Verdict::Bad | Verdict::Collided | Verdict::Garbled => {
@@ -343,7 +370,6 @@ impl Station {
     }
 
     /// Which packets of a frame of several that ends now are read, if its header is, and what befell the others.
-    #[cold]
     fn packets_read(
         &mut self,
         now: Instant,

@@ -2,25 +2,23 @@
 
 use super::{Action, Answer, Station, StationConfig, Transmitter};
 use crate::burst::{Bitmap, Burst};
-use crate::frame::{BlockAck, Frame, FrameKind};
+use crate::frame::{BlockAck, Frame, FrameKind, Header};
 use crate::phy::{ACK_BYTES, CTS_BYTES};
 use meshpace_units::{Instant, Span};
 
 impl Station {
-    /// Handles a frame for this node, or a broadcast, that was received without error, or a frame of several packets of which
-    /// these were `read`; `None`: all.
+    /// Handles a frame of one packet or none for this node, or a broadcast, that was received without error.
     pub(super) fn receive(
         &mut self,
         now: Instant,
         frame: &Frame,
-        read: Option<&Bitmap>,
         config: &StationConfig,
         out: &mut Vec<Action>,
     ) {
         match frame.kind {
             FrameKind::Rts => self.receive_rts(now, frame, config),
             FrameKind::Cts => self.receive_cts(now, config),
-            FrameKind::Data => self.receive_data(now, frame, read, config, out),
+            FrameKind::Data => self.receive_data(now, frame, config, out),
             FrameKind::Ack => self.receive_ack(now, config, out),
             FrameKind::BlockAck => self.receive_block_ack(now, frame, config, out),
         }
@@ -48,70 +46,68 @@ impl Station {
         self.sifs_ends_at = Some(now + config.intervals.sifs);
     }
 
-    fn receive_data(
+    fn receive_data(&mut self, now: Instant, frame: &Frame, config: &StationConfig, out: &mut Vec<Action>) {
+        let mpdu = frame.packet.unwrap_or_else(|| panic!("data frame without packet: {frame:?}"));
+        let (packet, from) = (mpdu.packet, frame.from);
+        if frame.to.is_none() {
+            out.push(Action::Deliver { packet, from });
+            return;
+        }
+        if !self.takes_data(frame) {
+            return;
+        }
+        self.answer_with(FrameKind::Ack, frame, None);
+        self.answer_data(now, frame, config);
+        let new = if config.phy.standard.aggregation.is_some() {
+            self.heard.one_of_several(from, mpdu.seq)
+        } else {
+            self.heard.one(from, mpdu.seq)
+        };
+        if new {
+            out.push(Action::Deliver { packet, from });
+        }
+    }
+
+    /// Handles a frame of several packets of which these were `read`.
+    pub(super) fn receive_several(
         &mut self,
         now: Instant,
         frame: &Frame,
-        read: Option<&Bitmap>,
+        read: &Bitmap,
         config: &StationConfig,
         out: &mut Vec<Action>,
     ) {
-        let first = frame.burst.first().unwrap_or_else(|| panic!("data frame without packet: {frame:?}"));
-        let from = frame.from;
-        if frame.to.is_none() {
-            out.push(Action::Deliver { packet: first.packet, from });
+        if !self.takes_data(frame) {
             return;
         }
-        // With RTS in use, data is accepted only while waiting for it (from whom is not checked); without, only if no
-        // other answer is pending (ns2-behaviour 3.5).
-        if frame.protected {
-            if self.transmitter != Transmitter::Cts {
-                return;
-            }
-            self.acknowledge(frame, read);
-            self.resume(now, config);
-        } else {
-            if self.answer.is_some() {
-                return;
-            }
-            self.acknowledge(frame, read);
-            // While waiting for an ACK of its own, the station sends this one only after its time-out.
-            if self.transmitter == Transmitter::Idle {
-                self.resume(now, config);
-            }
-        }
-        if config.phy.standard.aggregation.is_some() {
-            for (at, mpdu) in frame.packets().iter().enumerate() {
-                if read.is_none_or(|read| read.has(at)) && self.heard.one_of_several(from, mpdu.seq) {
-                    out.push(Action::Deliver { packet: mpdu.packet, from });
-                }
-            }
-        } else if self.heard.one(from, first.seq) {
-            out.push(Action::Deliver { packet: first.packet, from });
-        }
-    }
-
-    /// A data frame is to be acknowledged, one of several packets by saying which of them arrived.
-    #[inline]
-    fn acknowledge(&mut self, frame: &Frame, read: Option<&Bitmap>) {
-        if frame.burst.is_several() {
-            self.acknowledge_several(frame, read);
-        } else {
-            self.answer_with(FrameKind::Ack, frame, None);
-        }
-    }
-
-    #[cold]
-    fn acknowledge_several(&mut self, frame: &Frame, read: Option<&Bitmap>) {
         let start = frame.packets()[0].seq;
         let mut arrived = Bitmap::NONE;
-        let read = |at| read.is_none_or(|read| read.has(at));
-        for (at, mpdu) in frame.packets().iter().enumerate().filter(|(at, _)| read(*at)) {
+        for (at, mpdu) in frame.packets().iter().enumerate().filter(|(at, _)| read.has(*at)) {
             let behind = mpdu.seq.wrapping_sub(start) & 0xfff;
             assert!(usize::from(behind) < Bitmap::MOST, "packet {at} of {frame:?} is out of reach");
             arrived.set(usize::from(behind));
+            if self.heard.one_of_several(frame.from, mpdu.seq) {
+                out.push(Action::Deliver { packet: mpdu.packet, from: frame.from });
+            }
         }
         self.answer_with(FrameKind::BlockAck, frame, Some(Box::new(BlockAck { start, arrived })));
+        self.answer_data(now, frame, config);
+    }
+
+    /// With RTS in use, data is accepted only while waiting for it (from whom is not checked); without, only if no
+    /// other answer is pending (ns2-behaviour 3.5).
+    #[inline]
+    fn takes_data(&self, frame: &Frame) -> bool {
+        if frame.protected { self.transmitter == Transmitter::Cts } else { self.answer.is_none() }
+    }
+
+    /// The acknowledgement of a data frame goes out; while waiting for an ACK of its own, the station sends this one only after
+    /// its time-out.
+    #[inline]
+    fn answer_data(&mut self, now: Instant, frame: &Frame, config: &StationConfig) {
+        if frame.protected || self.transmitter == Transmitter::Idle {
+            self.resume(now, config);
+        }
     }
 
     fn receive_ack(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
@@ -119,9 +115,9 @@ impl Station {
             return;
         }
         // Who has sent several packets waits for another kind of acknowledgement.
-        let Burst::One(mpdu) = &self.burst else { return };
+        let Some(mpdu) = self.burst.only() else { return };
         let packet = mpdu.packet;
-        self.burst = Burst::Empty;
+        self.burst = Burst::EMPTY;
         self.exchange_succeeded(now, config.phy.needs_rts(packet.size), config);
         out.push(Action::Sent(packet));
     }
@@ -133,7 +129,7 @@ impl Station {
         config: &StationConfig,
         out: &mut Vec<Action>,
     ) {
-        let told = frame.block_ack.as_deref().unwrap_or_else(|| panic!("it says nothing: {frame:?}"));
+        let told = frame.block_ack().unwrap_or_else(|| panic!("it says nothing: {frame:?}"));
         // One that was held up may come from whoever got the frame before.
         let awaited = self.burst.first().is_some_and(|mpdu| mpdu.packet.to == Some(frame.from));
         if self.transmitter == Transmitter::Data && self.burst.is_several() && awaited {
@@ -142,7 +138,7 @@ impl Station {
     }
 
     fn answer_with(&mut self, kind: FrameKind, frame: &Frame, block_ack: Option<Box<BlockAck>>) {
-        let Frame { from: to, duration, data_mode, .. } = *frame;
+        let Header { from: to, duration, data_mode, .. } = **frame;
         self.answer = Some(Answer { kind, to, duration, data_mode, block_ack });
     }
 
@@ -155,19 +151,18 @@ impl Station {
         };
         let Answer { kind, to, duration: asked, data_mode, block_ack } = answer;
         let control = phy.answer(data_mode);
-        let frame = |size, duration| Frame {
+        let header = |size, duration| Header {
             kind,
             from: self.id,
             to: Some(to),
-            airtime: phy.airtime(size, control),
+            airtime: phy.ack_airtime(size, control),
             duration,
             mode: control,
             size,
             data_mode,
             retry: false,
             protected: false,
-            burst: Burst::Empty,
-            block_ack: None,
+            packet: None,
         };
         match kind {
             FrameKind::Cts => {
@@ -175,18 +170,20 @@ impl Station {
                 if self.is_idle(now) {
                     let duration = phy.cts_duration(asked, control);
                     let occupied = phy.data_timeout(duration, control);
-                    self.transmit(now, frame(CTS_BYTES, duration), Transmitter::Cts, occupied, config, out);
+                    let cts = header(CTS_BYTES, duration);
+                    self.transmit(now, cts, Transmitter::Cts, occupied, config, out);
                 } else {
                     self.resume(now, config);
                 }
             }
             FrameKind::Ack => {
-                let ack = frame(ACK_BYTES, Span::ZERO);
+                let ack = header(ACK_BYTES, Span::ZERO);
                 let airtime = ack.airtime;
                 self.transmit(now, ack, Transmitter::Ack, airtime, config, out);
             }
             FrameKind::BlockAck => {
-                let ack = Frame { block_ack, ..frame(phy.ack_bytes(true), Span::ZERO) };
+                self.told = block_ack;
+                let ack = header(phy.ack_bytes(true), Span::ZERO);
                 let airtime = ack.airtime;
                 self.transmit(now, ack, Transmitter::Ack, airtime, config, out);
             }

@@ -1,6 +1,6 @@
 //! Counters of one station.
 
-use crate::frame::{Frame, FrameKind};
+use crate::frame::{FrameKind, Header};
 use crate::reception::Collision;
 use meshpace_units::{NodeId, Span};
 
@@ -40,7 +40,7 @@ impl StationStats {
 
     /// A frame starts.
     #[inline]
-    pub(super) fn transmits(&mut self, frame: &Frame) {
+    pub(super) fn transmits(&mut self, frame: &Header) {
         let Some(to) = frame.to else { return };
         let answer = frame.kind.is_answer();
         let sent = match self.sent.get_mut(self.latest[usize::from(answer)]) {

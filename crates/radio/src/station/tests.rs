@@ -2,7 +2,7 @@
 
 use super::pending::ROOM;
 use super::*;
-use crate::burst::Burst;
+use crate::frame::Header;
 use crate::phy::tests::dsss;
 use crate::propagation::Propagation;
 use crate::reception::{Capture, Signal};
@@ -51,7 +51,7 @@ fn a_bystander_does_not_collect_arrivals() {
     let config = config();
     let mut station = station(&config);
     let mode = config.phy.basic;
-    let signal = Signal::of(&Frame {
+    let signal = Signal::of(&Frame::new(Header {
         kind: FrameKind::Ack,
         from: NodeId(1),
         to: Some(NodeId(2)),
@@ -62,9 +62,8 @@ fn a_bystander_does_not_collect_arrivals() {
         data_mode: mode,
         retry: false,
         protected: false,
-        burst: Burst::Empty,
-        block_ack: None,
-    });
+        packet: None,
+    }));
     for i in 0..10_000 {
         let start = Instant::ZERO + Span::from_millis(i);
         let arrival = signal.at(start, 1e-9, true, false);

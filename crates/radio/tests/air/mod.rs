@@ -9,8 +9,8 @@ mod script;
 mod setup;
 
 use meshpace_radio::{
-    Action, Bitmap, Frame, FrameKind, Hearer, MacPacket, Mode, Position, Reception, Signal, Station,
-    reception, station,
+    Bitmap, Frame, FrameKind, Hearer, MacPacket, Mode, Position, Reception, Signal, Station, reception,
+    station,
 };
 use meshpace_random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
@@ -28,6 +28,15 @@ pub fn at(us: f64) -> Instant {
 /// Microseconds from `earlier` to `later`.
 pub fn us_between(earlier: Instant, later: Instant) -> f64 {
     later.as_nanos() as f64 / 1e3 - earlier.as_nanos() as f64 / 1e3
+}
+
+/// What a station asked for, frames as they went on the air.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    Transmit(Frame),
+    Deliver { packet: MacPacket, from: NodeId },
+    Sent(MacPacket),
+    GaveUp(MacPacket),
 }
 
 /// What a station did.
@@ -278,7 +287,7 @@ impl Air {
         match event {
             Event::FrameEnds { frame, .. } => {
                 let frame = self.frames[(frame - self.first_frame) as usize].clone();
-                let several = frame.burst.is_several();
+                let several = frame.is_several();
                 let erased = if several { self.erased.pop_front() } else { None };
                 station.frame_ends(now, &frame, erased.as_ref(), &self.config, &mut actions);
             }
@@ -293,9 +302,19 @@ impl Air {
             _ => station.settle(now, &self.config),
         }
         for action in actions {
+            let action = self.named(node, &action);
             self.carry_out(node, action);
         }
         self.feed(node);
+    }
+
+    fn named(&self, node: u32, action: &station::Action) -> Action {
+        match *action {
+            station::Action::Transmit(header) => Action::Transmit(self.station(node).frame(&header)),
+            station::Action::Deliver { packet, from } => Action::Deliver { packet, from },
+            station::Action::Sent(packet) => Action::Sent(packet),
+            station::Action::GaveUp(packet) => Action::GaveUp(packet),
+        }
     }
 
     fn carry_out(&mut self, node: u32, action: Action) {

@@ -5,8 +5,8 @@ use meshpace_radio::reception::ReceptionLimits;
 use meshpace_radio::standard::Aggregation;
 use meshpace_radio::station::StationConfig;
 use meshpace_radio::{
-    Building, Burst, Frame, FrameKind, Links, MacPacket, Mode, Mpdu, Phy, Position, Preamble, Propagation,
-    Standard, Thresholds,
+    Building, Burst, Frame, FrameKind, Header, Links, MacPacket, Mode, Mpdu, Phy, Position, Preamble,
+    Propagation, Standard, Thresholds,
 };
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 
@@ -131,7 +131,7 @@ impl Setup {
     }
 
     fn frame(&self, kind: FrameKind, from: u32, to: Option<u32>, size: Bytes, mode: &'static Mode) -> Frame {
-        Frame {
+        Frame::new(Header {
             kind,
             from: NodeId(from),
             to: to.map(NodeId),
@@ -142,49 +142,50 @@ impl Setup {
             data_mode: self.mode(),
             retry: false,
             protected: false,
-            burst: Burst::Empty,
-            block_ack: None,
-        }
+            packet: None,
+        })
     }
 
     /// An RTS for a packet of `size`.
     pub fn rts(&self, from: u32, to: u32, size: u64) -> Frame {
         let rts = self.frame(FrameKind::Rts, from, Some(to), RTS_BYTES, self.phy.answer(self.mode()));
         let duration = self.phy.rts_duration(self.data_airtime(size), self.mode(), ACK_BYTES);
-        Frame { duration, protected: true, ..rts }
+        Frame::new(Header { duration, protected: true, ..*rts })
     }
 
     /// The CTS that answers [`Setup::rts`].
     pub fn cts(&self, from: u32, to: u32, size: u64) -> Frame {
         let control = self.phy.answer(self.mode());
         let duration = self.phy.cts_duration(self.rts(to, from, size).duration, control);
-        Frame { duration, ..self.frame(FrameKind::Cts, from, Some(to), CTS_BYTES, control) }
+        Frame::new(Header { duration, ..*self.frame(FrameKind::Cts, from, Some(to), CTS_BYTES, control) })
     }
 
     /// A data frame.
     pub fn data(&self, from: u32, to: u32, size: u64, seq: u16) -> Frame {
         let data = self.frame(FrameKind::Data, from, Some(to), self.phy.mpdu(Bytes(size)), self.mode());
-        let burst = Burst::One(Mpdu { packet: self.packet(Some(to), size), seq, retry: false, losses: 0 });
+        let burst = Burst::one(Mpdu { packet: self.packet(Some(to), size), seq, retry: false, losses: 0 });
         let protected = self.phy.needs_rts(Bytes(size));
-        Frame { duration: self.phy.data_duration(self.mode(), ACK_BYTES), protected, burst, ..data }
+        let duration = self.phy.data_duration(self.mode(), ACK_BYTES);
+        Frame::data(Header { duration, protected, ..*data }, &burst)
     }
 
     /// A data frame with packets of these sizes and sequence numbers.
     pub fn burst(&self, from: u32, to: u32, packets: &[(u64, u16)]) -> Frame {
-        let mut burst = Burst::Empty;
+        let mut burst = Burst::EMPTY;
         for (size, seq) in packets {
             burst.push(Mpdu { packet: self.packet(Some(to), *size), seq: *seq, retry: false, losses: 0 });
         }
         let size = self.phy.frame(burst.as_slice());
         let frame = self.frame(FrameKind::Data, from, Some(to), size, self.mode());
         let duration = self.phy.data_duration(self.mode(), self.phy.ack_bytes(burst.is_several()));
-        Frame { duration, burst, protected: self.phy.protects(size), ..frame }
+        Frame::data(Header { duration, protected: self.phy.protects(size), ..*frame }, &burst)
     }
 
     /// A broadcast; it goes at the basic rate.
     pub fn broadcast(&self, from: u32, size: u64) -> Frame {
-        let burst = Burst::One(Mpdu { packet: self.packet(None, size), seq: 0, retry: false, losses: 0 });
-        Frame { burst, ..self.frame(FrameKind::Data, from, None, self.phy.mpdu(Bytes(size)), self.phy.basic) }
+        let burst = Burst::one(Mpdu { packet: self.packet(None, size), seq: 0, retry: false, losses: 0 });
+        let frame = self.frame(FrameKind::Data, from, None, self.phy.mpdu(Bytes(size)), self.phy.basic);
+        Frame::data(*frame, &burst)
     }
 
     /// An acknowledgement.

@@ -2,10 +2,10 @@
 
 use super::properties::{Scenario, assert_same, scenario};
 use super::star;
-use crate::air::{Air, Draws, Entry, Setup, What::*, at, line};
+use crate::air::{Action, Air, Draws, Entry, Setup, What::*, at, line};
 use meshpace_radio::phy::ACK_BYTES;
 use meshpace_radio::standard::Aggregation;
-use meshpace_radio::{Action, Bitmap, Frame, FrameKind};
+use meshpace_radio::{Bitmap, Frame, FrameKind};
 use meshpace_units::{Bytes, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ fn what_was_lost_goes_again_alone() {
     assert_eq!(numbers(&frames[0].1), [(1, false), (2, false)]);
     assert_eq!(numbers(&frames[1].1), [(1, true), (3, false)]);
     let (_, ack) = &air.frames_of(1)[0];
-    let told = ack.block_ack.as_ref().expect("what it tells");
+    let told = ack.block_ack().expect("what it tells");
     assert_eq!((told.start, told.arrived), (1, only(&[1])));
 }
 
@@ -256,8 +256,8 @@ proptest! {
                     prop_assert!(packet.to.is_none_or(|to| to.0 == entry.node));
                     arrived[packet.handle as usize] += u32::from(packet.to.is_some());
                 }
-                Action::Transmit(frame) if frame.burst.is_several() => {
-                    prop_assert!(frame.to.is_some() && frame.burst.len() <= limits.packets, "{:?}", frame);
+                Action::Transmit(frame) if frame.is_several() => {
+                    prop_assert!(frame.to.is_some() && frame.packets().len() <= limits.packets, "{:?}", frame);
                     prop_assert!(frame.size <= limits.bytes && frame.airtime <= limits.airtime, "{:?}", frame);
                     prop_assert!(frame.packets().iter().all(|mpdu| mpdu.packet.to == frame.to), "{:?}", frame);
                 }

@@ -1,9 +1,8 @@
 //! Overlapping frames under `ns2-capture`, and under `ranges`.
 
 use super::{ACK, DATA, DIFS, EIFS, star};
-use crate::air::{Air, Draws, Setup, at, us_between};
+use crate::air::{Action, Air, Draws, Setup, at, us_between};
 use meshpace_radio::propagation::AT_1M;
-use meshpace_radio::station::Action;
 use meshpace_radio::{FrameKind, Propagation};
 use meshpace_units::{NodeId, Span};
 

@@ -1,9 +1,8 @@
 //! Random traffic over random small topologies.
 
-use crate::air::{Air, Setup, at, mbps, standard};
+use crate::air::{Action, Air, Setup, at, mbps, standard};
 use meshpace_radio::phy::BackoffRange;
 use meshpace_radio::propagation::AT_1M;
-use meshpace_radio::station::Action;
 use meshpace_radio::{FrameKind, MacPacket, Position, Preamble, Propagation};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use proptest::collection::vec;
@@ -174,8 +173,8 @@ proptest! {
                 prop_assert!(start >= free, "{:?} at {:?}, before {:?}", frame, start, free);
                 prop_assert!(start == free || start >= free + scenario.setup.phy.sifs());
                 prop_assert_eq!(frame.from, NodeId(node));
-                prop_assert_eq!(!frame.burst.is_empty(), frame.kind == FrameKind::Data);
-                prop_assert!(frame.to.is_some() || !frame.burst.is_empty());
+                prop_assert_eq!(!frame.packets().is_empty(), frame.kind == FrameKind::Data);
+                prop_assert!(frame.to.is_some() || !frame.packets().is_empty());
                 free = start + frame.airtime;
             }
         }
@@ -266,7 +265,7 @@ proptest! {
                 airtime = airtime + sent.airtime + sent.answers;
             }
             let unicast = air.frames_of(node).into_iter().map(|(_, frame)| frame).filter(|f| f.to.is_some());
-            let opened = unicast.clone().filter(|f| f.kind == FrameKind::Rts || !f.burst.is_empty() && !f.protected);
+            let opened = unicast.clone().filter(|f| f.kind == FrameKind::Rts || !f.packets().is_empty() && !f.protected);
             prop_assert_eq!(attempts, opened.count() as u64);
             prop_assert_eq!(airtime, unicast.map(|f| f.airtime).sum::<Span>());
         }

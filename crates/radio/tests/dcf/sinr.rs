@@ -1,8 +1,7 @@
 //! Overlapping frames under `sinr`: interference is summed, the order does not matter, no late frame takes over.
 
 use super::{DATA, DIFS, EIFS, star};
-use crate::air::{Draws, Entry, Setup, What, at};
-use meshpace_radio::station::Action;
+use crate::air::{Action, Draws, Entry, Setup, What, at};
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_units::NodeId;
 

@@ -1,7 +1,7 @@
 //! The log of a station's exchanges.
 
 use crate::{ExchangeLog, Report};
-use meshpace_radio::{Burst, Frame, FrameKind, MacPacket, Mpdu, Standard};
+use meshpace_radio::{Burst, Frame, FrameKind, Header, MacPacket, Mpdu, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 
 const SIFS: Span = Span::from_micros(10);
@@ -17,8 +17,8 @@ fn packet(to: Option<u32>) -> MacPacket {
 
 fn frame(kind: FrameKind, us: u64, protected: bool) -> Frame {
     let packet = packet(Some(1));
-    let data = Burst::One(Mpdu { packet, seq: 1, retry: false, losses: 0 });
-    Frame {
+    let mpdu = Mpdu { packet, seq: 1, retry: false, losses: 0 };
+    Frame::new(Header {
         kind,
         from: NodeId(0),
         to: packet.to,
@@ -29,9 +29,8 @@ fn frame(kind: FrameKind, us: u64, protected: bool) -> Frame {
         data_mode: packet.mode,
         retry: false,
         protected,
-        burst: if kind == FrameKind::Data { data } else { Burst::Empty },
-        block_ack: None,
-    }
+        packet: (kind == FrameKind::Data).then_some(mpdu),
+    })
 }
 
 /// ```text
@@ -86,13 +85,11 @@ fn packets_of_a_frame_are_followed_by_themselves() {
     let mut log = ExchangeLog::new(SIFS);
     let packet = |handle| MacPacket { handle, ..packet(Some(1)) };
     let frame = |handles: [u32; 2]| {
-        let mut frame = frame(FrameKind::Data, 2000, false);
-        frame.size = Bytes(3000);
-        frame.burst = Burst::Empty;
+        let mut burst = Burst::EMPTY;
         for handle in handles {
-            frame.burst.push(Mpdu { packet: packet(handle), seq: 1, retry: false, losses: 0 });
+            burst.push(Mpdu { packet: packet(handle), seq: 1, retry: false, losses: 0 });
         }
-        frame
+        Frame::data(Header { size: Bytes(3000), ..*frame(FrameKind::Data, 2000, false) }, &burst)
     };
     log.offered(at(0), &packet(1));
     log.offered(at(5), &packet(2));

@@ -85,7 +85,7 @@ pub fn header(
         FrameKind::Rts => out.extend(station(frame.from)),
         FrameKind::BlockAck => {
             out.extend(station(frame.from));
-            if let Some(told) = &frame.block_ack {
+            if let Some(told) = frame.block_ack() {
                 block_ack(out, told, frame.size);
             }
         }

@@ -12,7 +12,7 @@ use crate::tests::view::TestNode;
 use crate::{Place, QueueConfig};
 use meshpace_keys::{RawValue, Setting, Values};
 use meshpace_packet::{Body, Class, Datagram, Handle, Packet, PacketId, Packets, Stamp};
-use meshpace_radio::{Bitmap, Burst, Frame, FrameKind, MacPacket, Mode, Mpdu, Standard};
+use meshpace_radio::{Bitmap, Frame, FrameKind, Header, MacPacket, Mode, Mpdu, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -158,7 +158,7 @@ impl Node {
         let carried = self.packets.add(packet(id, NodeId(3), Some(now)));
         let size = Bytes(1000);
         let mac = MacPacket { handle: carried, to: Some(NodeId(3)), size, mode: mode() };
-        let frame = Frame {
+        let frame = Frame::new(Header {
             kind: FrameKind::Data,
             from: NodeId(from),
             to: mac.to,
@@ -169,9 +169,8 @@ impl Node {
             data_mode: mac.mode,
             retry: false,
             protected: false,
-            burst: Burst::One(Mpdu { packet: mac, seq: 1, retry: false, losses: 0 }),
-            block_ack: None,
-        };
+            packet: Some(Mpdu { packet: mac, seq: 1, retry: false, losses: 0 }),
+        });
         self.call(now, |relay, here| {
             relay.heard(here, &Heard { frame: &frame, read: Bitmap::ONE, mine: false });
         });
