@@ -83,13 +83,17 @@ def test_samples_and_limit_are_the_laws(place: Place) -> None:
     assert counters["unpaired"] <= 2
     assert flow["samples_discarded"] == 0
     assert flow["samples"] <= len(truth)
+    # An option that met no departure is no sample: the last sample's option may stand so many places further on.
+    latest = truth[flow["samples"] - 1 : flow["samples"] + counters["unpaired"]]
     truth = truth[: flow["samples"]]
     assert flow["gateway"] == "seen"
     assert flow["hops"] == HOPS
     assert flow["mss_bytes"] == 1448
     # Within a millisecond of the truth: half of one is the option's rounding.
-    assert abs(flow["rtt_wireless_s"] - truth[-1][1]) < bound(0.001, busy=0.020)
-    assert round(1000 * flow["rtt_wired_s"]) == truth[-1][2]
+    assert any(
+        abs(flow["rtt_wireless_s"] - wireless) < bound(0.001, busy=0.020) and round(1000 * flow["rtt_wired_s"]) == wired
+        for _, wireless, wired in latest
+    ), (flow, counters, latest)
     expected = law([sample for sample, _, _ in truth], 1448)
     print(f"limit {flow['limit_bps']}, formulas on what the relay timed {expected:.0f}")
     assert flow["limit_bps"] == pytest.approx(expected, rel=bound(0.02, busy=0.2))

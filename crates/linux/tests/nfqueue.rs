@@ -2,8 +2,12 @@
 
 use crate::common::{Net, PATIENCE, root, text, texts, udp};
 use meshpace_linux::{NfQueue, Options, PacketId, Poller, Received, Tun, interface};
+use meshpace_units::Span;
 use std::io;
 use std::net::IpAddr;
+
+/// How often a state of the kernel is looked at that tells nobody of its change.
+const LOOK: Span = Span::from_millis(2);
 
 /// A packet across the namespace.
 fn packet(family: u8, text: &str) -> Vec<u8> {
@@ -37,6 +41,21 @@ fn receive(queue: &mut NfQueue, count: usize) -> (Vec<(PacketId, String)>, Recei
         total.malformed += received.malformed;
     }
     (packets, total)
+}
+
+/// Waits until queue 5 is nobody's. A child that another test starts has copies of this process's sockets from fork to exec,
+/// and for as long a queue that was dropped here is still bound.
+fn released(net: &Net) {
+    let queues = || std::fs::read_to_string("/proc/thread-self/net/netfilter/nfnetlink_queue");
+    let bound = || net.within(queues).lines().any(|line| line.split_whitespace().next() == Some("5"));
+    let mut poller = Poller::new().expect("epoll");
+    for _ in 0..PATIENCE.as_nanos() / LOOK.as_nanos() {
+        if !bound() {
+            return;
+        }
+        assert_eq!(poller.wait(Some(LOOK)).expect("epoll_wait").count(), 0);
+    }
+    panic!("queue 5 is still bound");
 }
 
 fn each_family(test: impl Fn(&Net, &Tun, &Tun, u8)) {
@@ -128,6 +147,8 @@ fn a_full_queue_fails_open_or_drops() {
             held.iter().for_each(|(id, _)| queue.verdicts().accept(*id));
             queue.flush().expect("send");
             assert_eq!(texts(far), ["a", "b"]);
+            drop(queue);
+            released(net);
         }
     });
 }
@@ -161,6 +182,7 @@ fn a_queue_belongs_to_one_process_and_what_it_holds_goes_with_it() {
         assert!(error.to_string().contains("NFQUEUE 5: binding it"), "{error}");
         send(near, family, &["held"]);
         drop(queue);
+        released(net);
         assert_eq!(texts(far), [""; 0], "what had no verdict is dropped");
         send(near, family, &["bypasses"]);
         assert_eq!(texts(far), ["bypasses"]);
