@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -43,5 +44,6 @@ def peak(nodes: int, *options: str) -> float:
 
 @pytest.mark.parametrize("options", [(), ("--json",)], ids=["table", "json"])
 def test_a_moving_node_takes_little(options: tuple[str, ...]) -> None:
-    a_node = (peak(NODES, *options) - peak(2, *options)) / (NODES - 2)
-    assert a_node < KILOBYTES, f"{a_node:.1f} kB a node"
+    # Of one run the kernel's and the allocator's pages make some 0.4 kB a node more or less.
+    shares = [(peak(NODES, *options) - peak(2, *options)) / (NODES - 2) for _ in range(3)]
+    assert statistics.median(shares) < KILOBYTES, f"{shares} kB a node"
