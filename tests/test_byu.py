@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
-import tomllib
 from typing import Any
 
 import pytest
 
 from meshpace import engine
+from meshpace.keyed import read
 from meshpace.project import paper_directory, scenario_directory
 from meshpace.study import registry
 from meshpace.study.model import AS_IS, Cell, Condition, Effort, Settings
 from meshpace.study.outcome import Outcome
 from meshpace.study.quantities import FLOW_GOODPUT, Quantity
+from meshpace.study.written.families import shared
 from papers import words
 
 PAPER = words("byu")
 STUDIES = {study.name: study for study in registry.STUDIES}
-VALUES = tomllib.loads((paper_directory() / "byu/paper.toml").read_text(encoding="utf-8"))["values"]
+VALUES = shared([read(paper_directory() / "byu/paper.toml")]).values
 RETRIES = Condition("static", "mesh, 4 attempts")
 CONDITIONS = (Condition("static", "ideal"), Condition("static", "mesh"), RETRIES)
 

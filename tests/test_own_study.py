@@ -136,7 +136,7 @@ def test_what_a_file_says_is_what_is_run(cli: Cli, mine: Path) -> None:
         (
             'id = "1"\n',
             'id = "1"\nnote = 1\n',
-            ":28: claim[0].note: found an unknown key; allowed: value, ask, id, statement",
+            ":28: claim[0].note: found an unknown key; allowed: each, printed, figure, source, value, id, every, ask",
         ),
         ("[quick]\n", "[quick\n", ":19: found what is no TOML"),
         (

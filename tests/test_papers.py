@@ -13,6 +13,8 @@ from meshpace import engine
 from meshpace.keyed import KeyedFileError
 from meshpace.project import paper_directory
 from meshpace.study import kept, registry
+from meshpace.study.claims import Role
+from meshpace.study.command import described
 from meshpace.study.model import STATIC, Cell, Effort
 from meshpace.study.stated import MARK, below
 from meshpace.study.written.papers import folders, read_paper, read_papers, the_papers
@@ -29,14 +31,21 @@ functions = "measures.py"
 
 [rows]
 lengths = [{ length = "1 hop", hops = 1 }, { length = "2 hops", hops = 2 }]
+ends = [{ from = "n0", to = "n1" }, { from = "n1", to = "n0" }]
 
 [values]
 short = "12s"
+longer = { "measure.warmup" = "4s" }
+lossy = [{ each = "ends", from = "{from}", to = "{to}", loss = 0.5 }, { from = "n1", to = "n2", loss = 0.1 }]
 
-[points.rts]
-point = [
+[receptions]
+near = { close = { "radio.tx_range" = "50m" } }
+far = { wide = ["@longer", { "radio.tx_range" = "500m" }] }
+
+[points]
+rts = [
   { label = "as it is" },
-  { label = "RTS/CTS", set = { "radio.rts" = "always", "scheme.tcp-ap.n" = 3 } },
+  { label = "RTS/CTS", set = { "radio.rts" = "always", "scheme.tcp-ap.n" = 3 }, decisions = ["O2"] },
 ]
 """
 STUDIES = """\
@@ -48,29 +57,39 @@ set = { "scheme.few,tcp-ap.initial_ssthresh" = 20 }
 quick = { seeds = 2, set = { "measure.duration" = "@short", "measure.warmup" = "2s" } }
 full = { seeds = 5 }
 
-[[study]]
-name = "small-lengths"
+[study.small-lengths]
 figures = ["Fig. 1", "Fig. 2"]
 axis = { title = "hops, rate", point = [
   { each = [["lengths"], [2, 11]], label = "{length}, {value} Mbit/s", set = { "topology.hops" = "{hops}", "flow.0.to" = "n{hops}", "radio.rate" = "{value}Mbps" } },
 ] }
 
-[[study]]
-name = "small-switches"
-axis = { point = ["rts", { label = "window 8", set = { "defaults.window" = 8 } }] }
+[study.small-switches]
+axis = { point = ["rts", { label = "window 8", set = { "defaults.window" = 8 }, decisions = ["O1", "O2"] }] }
 
-[[claim]]
+[claim."1.{n}"]
 each = [{ n = 1, scheme = "newreno" }, { n = 2, scheme = "few" }]
-id = "1.{n}"
 statement = "{scheme} delivers something over every length."
 printed = { at = "Fig. 1", text = "something", value = 1e6 }
-study = "small-lengths"
-scheme = "{scheme}"
+every = { study = "small-lengths", scheme = "{scheme}" }
 ask = [
   { measure = "of", quantity = "goodput", rule = "VALUE", low = 1e4 },
   { measure = "segments", rule = "BOUND", low = 1.0, points = ["* hops, *"], role = "guard" },
   { measure = "of", quantity = "goodput", along = "part", holds = "> 1e4", points = ["1 hop, *"], rule = "BOUND", low = 0.5, role = "beside", show = "share" },
 ]
+
+[each.rate]
+rows = [{ rate = 2 }, { rate = 11 }]
+
+[each.rate.study."small-{rate}"]
+set = ["@longer", { "radio.rate" = "{rate}Mbps", radio_link = "@lossy" }, { "measure.warmup" = "3s" }]
+conditions = ["static close", "static wide"]
+receptions = ["near", "far"]
+decisions = ["O3"]
+axis = { point = ["rts: RTS*"] }
+
+[each.rate.claim."2.{rate}"]
+statement = "At {rate} Mbit/s something arrives."
+ask = { each = [{ scheme = "few", role = "beside" }, { scheme = "newreno" }], what = "{scheme.name}, goodput", scheme = "{scheme}", study = "small-{rate}", measure = "of", quantity = "goodput", rule = "BOUND", low = 1.0 }
 """
 FUNCTIONS = '''\
 """What is read off the runs."""
@@ -103,12 +122,12 @@ def test_a_sixth_paper_is_one_folder(small: Path) -> None:
     found = read_papers(small.parent)
     assert [paper.name for paper in found[:-1]] == [paper.name for paper in the_papers()]
     assert found[-1].name == "small"
-    assert [study.name for study in found[-1].studies] == ["small-lengths", "small-switches"]
+    assert [study.name for study in found[-1].studies] == ["small-lengths", "small-switches", "small-2", "small-11"]
 
 
 def test_what_a_small_paper_says_is_what_is_run_and_asked(small: Path) -> None:
     paper = read_paper(small)
-    lengths, switches = paper.studies
+    lengths, switches, *_ = paper.studies
     assert [point.label for point in lengths.axis.points] == [
         "1 hop, 2 Mbit/s", "1 hop, 11 Mbit/s", "2 hops, 2 Mbit/s", "2 hops, 11 Mbit/s",
     ]  # fmt: skip
@@ -120,7 +139,7 @@ def test_what_a_small_paper_says_is_what_is_run_and_asked(small: Path) -> None:
     assert [point.settings for point in switches.axis.points][1] == (("radio.rts", "always"),)
     assert (lengths.full.seeds, lengths.full.measure) == (5, lengths.quick.measure)
     assert lengths.source == "Small (A. Author, 2026), Figs. 1 and 2"
-    first, second = paper.claims
+    first, second, *_ = paper.claims
     assert (first.id, second.id) == ("small 1.1", "small 1.2")
     assert second.statement == "few delivers something over every length."
     assert (first.figure, first.source, first.value) == ("Fig. 1", "Small (A. Author, 2026), Fig. 1", 1e6)
@@ -129,24 +148,56 @@ def test_what_a_small_paper_says_is_what_is_run_and_asked(small: Path) -> None:
     assert second.asks[2].measure.along == ("1 hop, 2 Mbit/s", "1 hop, 11 Mbit/s")
 
 
+def test_what_stands_once_for_several_is_said_of_each(small: Path) -> None:
+    paper = read_paper(small)
+    slow, fast = paper.studies[2:]
+    assert dict(fast.settings) == {
+        "scheme.few.initial_ssthresh": "20", "measure.warmup": "3s", "radio.rate": "11Mbps",
+        "radio_link": '[{from = "n0", to = "n1", loss = 0.5}, {from = "n1", to = "n0", loss = 0.5}, '
+        '{from = "n1", to = "n2", loss = 0.1}]',
+    }  # fmt: skip
+    assert dict(slow.settings)["radio.rate"] == "2Mbps"
+    assert [point.label for point in slow.axis.points] == ["RTS/CTS"], "those of a set with that label"
+    assert [condition.short for condition in slow.conditions] == ["static close", "static wide"]
+    assert dict(slow.receptions) == {
+        "close": (("radio.tx_range", "50m"),),
+        "wide": (("measure.warmup", "4s"), ("radio.tx_range", "500m")),
+    }
+    claim = paper.claims[3]
+    assert (claim.id, claim.statement) == ("small 2.11", "At 11 Mbit/s something arrives.")
+    assert [(ask.what, ask.role, ask.studies) for ask in claim.asks] == [
+        ("FeW, goodput", Role.BESIDE, ("small-11",)), ("NewReno, goodput", Role.CLAIM, ("small-11",)),
+    ]  # fmt: skip
+
+
+def test_decisions_that_studies_turn(small: Path) -> None:
+    lengths, switches, slow, _ = read_paper(small).studies
+    assert lengths.turned() == {}
+    assert switches.turned() == {"O2": ("RTS/CTS", "window 8"), "O1": ("window 8",)}
+    assert slow.turned() == {"O3": (), "O2": ("RTS/CTS",)}
+    assert described(switches)["decisions"] == [
+        {"decision": "O2", "points": ("RTS/CTS", "window 8")}, {"decision": "O1", "points": ("window 8",)},
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ('name = "small-lengths"', 'name = "small lengths"', "10: study[0].name: found 'small lengths'"),
-        ('"small-switches"', '"small-lengths"', "small-lengths: found two studies of that name"),
-        ('scenario = "chain-adhoc.toml"', 'scenario = "chian.toml"', "study[0].scenario: found 'chian.toml'; allowed: a"),
-        ('schemes = ["newreno", "few"]', 'schemes = ["newreno", "fwe"]', 'study[0].schemes: found "fwe"; allowed: '),
-        ('["static"]', '["statik"]', 'study[0].conditions: found "statik"; allowed: as written, aodv'),
-        ("{ seeds = 5 }", "{ seeds = 0 }", "study[0].full.seeds: found 0; allowed: a whole number, 1 to"),
-        ("{ seeds = 5 }", "{ sedes = 5 }", "study[0].full.sedes: found an unknown key; allowed: "),
+        ('[study.small-lengths]', '[study."small lengths"]', "9: study.small lengths.name: found 'small lengths'"),
+        ('[study.small-switches]', '[study."small-{rate}"]\neach = [{ rate = 2 }]\n', "small-2: found two studies of that name"),
+        ('scenario = "chain-adhoc.toml"', 'scenario = "chian.toml"', "study.small-lengths.scenario: found 'chian.toml'; allowed: a"),
+        ('schemes = ["newreno", "few"]', 'schemes = ["newreno", "fwe"]', 'study.small-lengths.schemes: found "fwe"; allowed: '),
+        ('["static"]', '["statik"]', 'study.small-lengths.conditions: found "statik"; allowed: as written, aodv'),
+        ("{ seeds = 5 }", "{ seeds = 0 }", "study.small-lengths.full.seeds: found 0; allowed: a whole number, 1 to"),
+        ("{ seeds = 5 }", "{ sedes = 5 }", "study.small-lengths.full.sedes: found an unknown key; allowed: "),
         ('"@short"', '"@shrot"', "found '@shrot'; allowed: @ and one of short"),
         ('[["lengths"], [2, 11]]', '"length"', "each: found 'length'; allowed: rows, or the name of some: lengths"),
         ('label = "{length}, {value} Mbit/s"', 'label = "{length}"', "axis.point: found two points '1 hop'"),
-        ('point = ["rts", ', 'point = ["cts", ', "study[1].axis.point: found 'cts'; allowed: points, or the name of a set"),
-        ('figures = ["Fig. 1", "Fig. 2"]', 'figure = "Fig. 1"', "study[0].figure: found an unknown key"),
-        ('id = "1.{n}"', 'number = "1.{n}"', "claim[0].id: found nothing; allowed: a text"),
-        ('{ at = "Fig. 1",', '{ in = "Fig. 1",', "claim[0].printed.in: found an unknown key; allowed: at, text, value"),
-        ('study = "small-lengths"\nscheme', 'study = "small-length"\nscheme', 'study: found "small-length"; allowed: '),
+        ('point = ["rts", ', 'point = ["cts", ', "study.small-switches.axis.point: found 'cts'; allowed: points, or the name of a set"),
+        ('figures = ["Fig. 1", "Fig. 2"]', 'figure = "Fig. 1"', "study.small-lengths.figure: found an unknown key"),
+        ('[claim."1.{n}"]', '[[claim]]\nnumber = "1.{n}"', "claim[0].id: found nothing; allowed: a text"),
+        ('{ at = "Fig. 1",', '{ in = "Fig. 1",', "claim.1.{n}.printed.in: found an unknown key; allowed: at, text, value"),
+        ('study = "small-lengths", scheme', 'study = "small-length", scheme', 'study: found "small-length"; allowed: '),
         ('measure = "of", quantity = "goodput", rule', 'measure = "off", quantity = "goodput", rule', 'measure: found "off"'),
         ('quantity = "goodput", rule', 'quantity = "godput", rule', 'ask[0].quantity: found "godput"; allowed: goodput'),
         ('measure = "segments", rule', 'measure = "segments", quantity = "rtt", rule', "ask[1].quantity: found an unknown"),
@@ -155,8 +206,15 @@ def test_what_a_small_paper_says_is_what_is_run_and_asked(small: Path) -> None:
         ('along = "part"', 'along = "parts"', 'ask[2].along: found "parts"; allowed: part, mean, rank'),
         ('role = "guard"', 'role = "guards"', 'ask[1].role: found "guards"; allowed: claim, guard, beside'),
         ('rule = "VALUE", low = 1e4', 'rule = "VALUE"', "ask[0].rule: found VALUE without an end; allowed: low, high"),
-        ('scheme = "{scheme}"\n', 'scheme = "{schemes}"\n', 'scheme: found "{schemes}"; allowed: newreno, few'),
-        ('study = "small-lengths"\n', 'study = "small-lengths"\nover = "few"\n', "claim[0].over: found an unknown key"),
+        ('scheme = "{scheme}" }\n', 'scheme = "{schemes}" }\n', 'scheme: found "{schemes}"; allowed: newreno, few'),
+        ('study = "small-lengths", ', 'study = "small-lengths", over = "few", ', "claim.1.{n}.every.over: found an unknown key"),
+        ('every = {', 'over = "few"\nevery = {', "claim.1.{n}.over: found an unknown key; allowed: printed, source, id"),
+        ('rows = [{ rate = 2 }', 'row = [{ rate = 2 }', "each.rate.rows: found nothing; allowed: a list of rows"),
+        ('{ rate = 11 }]', '{ rate = 11, ratio = 1 }]', "each.rate.ratio: found an unknown key; allowed: study, claim"),
+        ('["near", "far"]', '["near", "fra"]', 'each.rate.study.small-2.receptions: found "fra"; allowed: near, far'),
+        ('set = ["@longer", {', 'set = [5, {', "each.rate.study.small-2.set: found [{"),
+        ('"rts: RTS*"', '"rts: CTS*"', 'each.rate.study.small-2.axis.point: found "CTS*"; allowed: as it is, RTS/CTS'),
+        ('decisions = ["O3"]', 'decisions = "O3"', "each.rate.study.small-2.decisions: found \"O3\"; allowed: a list of texts"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_paper_is_said_with_its_line(old: str, new: str, expected: str, small: Path) -> None:

@@ -156,12 +156,18 @@ class Keys:
         return found
 
     def settings(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Keys of a scenario with values: ``{ "topology.hops" = 4, radio.rate = "2Mbps" }``.
+        """Keys of a scenario with values: ``{ "topology.hops" = 4, radio.rate = "2Mbps" }``, or several such tables.
 
-        One key may stand for several: ``flow.0-3.rate``, ``scheme.newreno,tcp-ap.rto_min``.
+        One key may stand for several: ``flow.0-3.rate``, ``scheme.newreno,tcp-ap.rto_min``. Of tables in a list a later
+        one replaces what an earlier one has.
         """
-        value = self._take(key, dict, 'keys of the scenario with values: { "topology.hops" = 4 }', {})
-        return tuple((each, one) for path, one in _flat(value) for each in several(path))
+        allowed = 'keys of the scenario with values: { "topology.hops" = 4 }'
+        value = self._take(key, (dict, list), allowed, {})
+        if isinstance(value, dict):
+            return _settings(value)
+        if not all(isinstance(one, dict) for one in value):
+            self.fail(key, _shown(value), f"{allowed}, or a list of such tables")
+        return tuple(dict(pair for one in value for pair in _settings(one)).items())
 
     def table(self, key: str) -> Keys:
         """A table, empty if it does not stand there."""
@@ -254,6 +260,10 @@ def _outwards(place: str) -> Iterator[str]:
     while place:
         place = place[: max(place.rfind("."), 0)] if not place.endswith("]") else place[: place.rfind("[")]
         yield place
+
+
+def _settings(value: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((each, one) for path, one in _flat(value) for each in several(path))
 
 
 def _flat(value: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

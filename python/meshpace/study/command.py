@@ -53,6 +53,7 @@ def described(study: Study) -> dict[str, object]:
         "axis": study.axis.title,
         "points": [point.label for point in study.axis.points],
         "schemes": study.schemes,
+        "decisions": [{"decision": one, "points": points} for one, points in study.turned().items()],
         "conditions": [{"routing": c.routing, "reception": c.reception} for c in study.conditions],
         "runs": {effort: study.runs(effort) for effort in Effort},
     }

@@ -134,6 +134,8 @@ class Point:
     """Replaces the condition's."""
     reception: str | None = None
     """Replaces the condition's."""
+    decisions: tuple[str, ...] = ()
+    """The open decisions that it turns (:attr:`Study.decisions`)."""
 
     def condition(self, under: Condition) -> Condition:
         """The condition at this point of a study run ``under`` another."""
@@ -230,6 +232,9 @@ class Study:
     hosts: Callable[[str, Mapping[str, str]], Settings | None] | None = None
     """What real hosts do in the runs of a scheme with these settings: such runs are emulated, and the scheme is a name
     of the study's own. None of those that are simulated; it has the last word over settings."""
+    decisions: tuple[str, ...] = ()
+    """The open decisions that it turns as a whole: names of its catalogue's section 5 (``O12b``), numbers of the
+    register of docs/schemes.md 19 (``10``), or what somebody's own study calls one."""
     drawn: Callable[[Point, int], Settings] | None = None
     """What a seed sets at a point beside the run's own draws: patterns that the study draws by their number. What
     receptions and points set goes before it."""
@@ -253,6 +258,15 @@ class Study:
             if point.label == label:
                 return point
         raise KeyError(label)
+
+    def turned(self) -> dict[str, tuple[str, ...]]:
+        """The open decisions that it turns, each with the labels of the points that do; none: all of it."""
+        found: dict[str, tuple[str, ...]] = dict.fromkeys(self.decisions, ())
+        for point in self.axis.points:
+            for one in point.decisions:
+                if one not in self.decisions:
+                    found[one] = (*found.get(one, ()), point.label)
+        return found
 
     def cells(self, effort: Effort) -> Iterator[Cell]:
         """Every value of the figure."""

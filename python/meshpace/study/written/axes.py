@@ -9,11 +9,12 @@ from typing import Any
 from meshpace.keyed import REQUIRED, Keys, near
 from meshpace.study.model import ONLY_POINT, Axis, Point, Settings
 from meshpace.study.written.families import Rows, members
+from meshpace.study.written.vocabulary import labelled
 from meshpace.sweeps.errors import SweepError
 from meshpace.sweeps.vary import parse
 
 Sets = Mapping[str, Keys]
-"""Points that several studies share, by the name of the set: a table with them as ``point``."""
+"""Points that several studies share, by the name of the set: the table that has them as a list of that name."""
 
 
 def axis(table: Keys, sets: Sets, rows: Rows, schemes: Sequence[str]) -> Axis:
@@ -48,19 +49,22 @@ def axis(table: Keys, sets: Sets, rows: Rows, schemes: Sequence[str]) -> Axis:
 
 
 def _points(table: Keys, key: str, sets: Sets, rows: Rows, schemes: Sequence[str]) -> list[Point]:
-    """Tables of points, and names of sets of them, in their order."""
+    """Tables of points, and names of sets of them, in their order; ``"SET: LABEL"`` stands for some of a set."""
     listed = table.raw(key)
     if not isinstance(listed, list) or all(isinstance(one, dict) for one in listed):
         return [_point(one) for family in table.tables(key) for one in members(family, rows)]
     found: list[Point] = []
     for index, one in enumerate(listed):
         if isinstance(one, str):
-            if one not in sets:
-                table.fail(key, repr(one), f"points, or the name of a set: {near(one, list(sets))}")
+            name, _, part = one.partition(": ")
+            if name not in sets:
+                table.fail(key, repr(one), f"points, or the name of a set: {near(name, list(sets))}")
+            points = _points(sets[name], name, sets, rows, schemes)
+            wanted = labelled(table.but({key: [part or "*"]}), key, [point.label for point in points])
             # What a set says of schemes that are not run here concerns no run.
-            found += [_concerning(point, schemes) for point in _points(sets[one], "point", sets, rows, schemes)]
+            found += [_concerning(point, schemes) for point in points if point.label in wanted]
         else:
-            family = table.but({"point": [one]}).tables("point")[0]
+            family = table.but({key: [one]}).tables(key)[0]
             found += [
                 _point(point)
                 for point in members(family.but(family.everything(), f"{table.path}.{key}[{index}]"), rows)
@@ -79,7 +83,9 @@ def _point(table: Keys) -> Point:
     label = written_label(table)
     settings: Settings = table.settings("set")
     value = table.number("value", value_of(label))
-    found = Point(label, settings, value, table.text("routing"), table.text("reception"))
+    found = Point(
+        label, settings, value, table.text("routing"), table.text("reception"), table.texts("decisions")
+    )  # fmt: skip
     table.done()
     return found
 

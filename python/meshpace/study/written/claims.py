@@ -1,7 +1,7 @@
-"""Claims as they are written: ``[[claim]]`` with what it asks, judged by the rules that all papers are judged by.
+"""Claims as they are written: ``[claim.ID]`` with what it asks, judged by the rules that all papers are judged by.
 
-What a claim asks stands in ``ask``, or, of one number, in the claim itself. What several asks share (study, scheme,
-points and so on) may stand in the claim once.
+What a claim asks stands in ``ask``, of one number or several. What all of its asks share (study, scheme, points and so
+on) stands once, in ``every``.
 """
 
 from __future__ import annotations
@@ -13,15 +13,11 @@ from meshpace.keyed import REQUIRED, Keys, near
 from meshpace.study.claims import Against, Ask, Claim, Role
 from meshpace.study.model import Study, scheme_name
 from meshpace.study.places import Compare, less
-from meshpace.study.written.families import Rows, members, within
+from meshpace.study.written.families import Rows, members, named, within
 from meshpace.study.written.rules import rule, show
 from meshpace.study.written.vocabulary import Asked, Place, Words
 
 _ROLES = {role.name.lower(): role for role in Role}
-_OF_CLAIMS = (
-    "value", "ask", "id", "statement", "printed", "figure", "source", "cause", "told_with", "otherwise", "each",
-)  # fmt: skip
-"""Keys of a claim that are not its asks'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,9 @@ def claims(file: Keys, defaults: Keys, setting: Setting) -> tuple[Claim, ...]:
         KeyedFileError: one says something that no claim can.
     """
     general = {key: value for key in ("claim", "ask") if isinstance(value := defaults.raw(key), dict)}
-    tables = (table.but(within(general.get("claim", {}), table.everything())) for table in file.tables("claim"))
+    stated = named(file, "claim", "id")
+    stated = file.tables("claim") if stated is None else stated
+    tables = (table.but(within(general.get("claim", {}), table.everything())) for table in stated)
     each = (one for table in tables for one in members(table, setting.rows))
     return tuple(_claim(one, general.get("ask", {}), setting) for one in each)
 
@@ -52,7 +50,7 @@ def claims(file: Keys, defaults: Keys, setting: Setting) -> tuple[Claim, ...]:
 def _claim(table: Keys, general: Mapping[str, object], setting: Setting) -> Claim:
     printed = _printed(table, setting)
     id_ = table.text("id", REQUIRED)
-    shared = {key: one for key, one in table.everything().items() if key not in _OF_CLAIMS}
+    shared = table.table("every").everything()
     single = table.raw("ask")
     own = [table.table("ask")] if isinstance(single, dict) else table.tables("ask")
     tables = [
@@ -62,7 +60,7 @@ def _claim(table: Keys, general: Mapping[str, object], setting: Setting) -> Clai
     # What is said once for all asks has to be of use to one of them, what is said of one to it.
     for key in shared:
         if asks and not any(ask.used(key) for ask in tables):
-            table.fail(key, "an unknown key", near(key, [*_OF_CLAIMS, *tables[0].known()]))
+            table.table("every").fail(key, "an unknown key", near(key, tables[0].known()))
     for ask in tables:
         ask.done(besides=(*general, *shared))
     claim = Claim(
@@ -77,6 +75,7 @@ def _claim(table: Keys, general: Mapping[str, object], setting: Setting) -> Clai
         told_with=_study(table, "told_with", setting) or "",
         otherwise=table.text("otherwise", ""),
     )
+    table.done()
     if not any(ask.role is Role.CLAIM for ask in claim.asks):
         table.fail("ask", "none that is the claim itself", 'at least one ask with role = "claim", the default')
     return claim

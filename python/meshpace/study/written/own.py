@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from meshpace.keyed import KeyedFileError, Keys, read
 from meshpace.study.claims import Claim
 from meshpace.study.model import Effort, ReplacedSchemeError, Study
 from meshpace.study.written.claims import Setting, claims
-from meshpace.study.written.families import Rows
+from meshpace.study.written.families import parts as parts_of
+from meshpace.study.written.families import shared as shared_rows
 from meshpace.study.written.studies import Shelf, studies
 from meshpace.study.written.vocabulary import shared, words_of
 from meshpace.sweeps.errors import naming
@@ -39,29 +41,30 @@ def read_file(path: Path) -> tuple[Study, ...]:
     file = read(path)
     name = file.text("functions")
     words = shared() if name is None else words_of(path.parent / name)
-    rows = Rows(file.raw("rows") or {}, file.raw("values") or {})
-    sets, receptions = (
-        {name: file.table(key).table(name) for name in file.raw(key) or {}} for key in ("points", "receptions")
-    )
+    rows = shared_rows([file])
+    sets = dict.fromkeys(file.raw("points") or {}, file.table("points"))
+    receptions = {name: rows.named(file.table("receptions").table(name)) for name in file.raw("receptions") or {}}
     shelf = Shelf(_beside, words, sets, rows, receptions=receptions)
     defaults = rows.named(file.table("defaults"))
-    found = studies(file, defaults, shelf)
+    parts = parts_of(file, rows)
+    found = [one for part in parts for one in studies(part, defaults, shelf)]
     if not found:
-        file.fail("study", "nothing", "[study], or several [[study]]")
-    stated = claims(file, defaults, Setting({one.name: one for one in found}, words, rows))
+        file.fail("study", "nothing", "[study], or several [study.NAME]")
+    setting = Setting({one.name: one for one in found}, words, rows)
+    stated = [claim for part in parts for claim in claims(part, defaults, setting)]
     _ids_differ(file, stated)
-    file.done()
+    for part in parts:
+        part.done()
     for one in found:
         try:
             _check(one, path)
         except ReplacedSchemeError as error:
-            file.table("study").fail(
-                "schemes", error.found, f"set = {{ {error.key} = ... }}, or replaces_schemes = true"
-            )
+            where, key = (file.table("study"), "schemes") if len(found) == 1 else (file, "study")
+            where.fail(key, error.found, f"set = {{ {error.key} = ... }}, or replaces_schemes = true")
     return tuple(replace(one, claims=tuple(c for c in stated if c.study == one.name)) for one in found)
 
 
-def _ids_differ(file: Keys, stated: tuple[Claim, ...]) -> None:
+def _ids_differ(file: Keys, stated: Sequence[Claim]) -> None:
     ids = [claim.id for claim in stated]
     if twice := next((one for one in ids if ids.count(one) > 1), None):
         file.fail("claim", f"two claims {twice!r}", "ids that differ")

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from meshpace.keyed import REQUIRED, KeyedFileError, Keys
 from meshpace.project import paper_directory, scenario_directory
@@ -14,7 +13,8 @@ from meshpace.study.claims import Claim
 from meshpace.study.model import Study
 from meshpace.study.written.again import again
 from meshpace.study.written.claims import Setting, claims
-from meshpace.study.written.families import Rows
+from meshpace.study.written.families import parts as parts_of
+from meshpace.study.written.families import shared as shared_rows
 from meshpace.study.written.parsed import parsed
 from meshpace.study.written.studies import Shelf, studies
 from meshpace.study.written.vocabulary import Words, shared, words_of
@@ -71,32 +71,32 @@ def read_paper(folder: Path) -> Paper:
     files = {
         path: parsed(path) for path in sorted(folder.glob("*.toml"), key=lambda path: (path.name != HEAD, path.name))
     }
-    values = {name: value for file in files.values() for name, value in (file.raw("values") or {}).items()}
     head = files[folder / HEAD].table("paper")
     cite, catalogue = head.text("cite", REQUIRED), head.text("catalogue", "")
     words = _words(head, folder)
     prefix, order = head.text("prefix", ""), int(head.number("order", _LAST))
     head.done()
-    named: dict[str, Any] = {}
+    rows = shared_rows(files.values())
     sets: dict[str, Keys] = {}
     receptions: dict[str, Keys] = {}
     for file in files.values():
-        named |= file.raw("rows") or {}
-        sets |= {name: file.table("points").table(name) for name in file.raw("points") or {}}
+        sets |= dict.fromkeys(file.raw("points") or {}, file.table("points"))
         receptions |= {name: file.table("receptions").table(name) for name in file.raw("receptions") or {}}
-    rows = Rows(named, values)
     receptions = {name: rows.named(table) for name, table in receptions.items()}
     shelf = Shelf(_scenario, words, sets, rows, cite, catalogue, receptions)
-    by_file = {path: studies(file, rows.named(file.table("defaults")), shelf) for path, file in files.items()}
+    parts = {path: parts_of(file, rows) for path, file in files.items()}
+    defaults = {path: rows.named(file.table("defaults")) for path, file in files.items()}
+    by_file = {path: [one for part in parts[path] for one in studies(part, defaults[path], shelf)] for path in files}
     known = _named(study for found in by_file.values() for study in found)
     more = {path: [again(table, known) for table in file.tables("again")] for path, file in files.items()}
     derived = [one for found in more.values() for one in found]
     setting = Setting({**known, **_named(study for one in derived for study in one.studies)}, words, rows, cite, prefix)
     stated: list[Claim] = []
-    for path, file in files.items():
-        stated += claims(file, rows.named(file.table("defaults")), setting)
+    for path in files:
+        stated += [claim for part in parts[path] for claim in claims(part, defaults[path], setting)]
         stated += [claim for one in more[path] for claim in one.claims(stated)]
-        file.done()
+        for part in parts[path]:
+            part.done()
     every = [study for path in files for study in (*by_file[path], *(s for one in more[path] for s in one.studies))]
     return Paper(folder.name, cite, catalogue, order, tuple(every), tuple(stated))
 

@@ -79,7 +79,7 @@ def _up_to(table: Keys, margin: float, printed: float | None) -> Rule:
     if "low" in table or "high" in table:
         return _band("UP-TO")(table, margin, None)
     if printed is None:
-        table.fail("rule", "UP-TO in a claim without a value", "value = 0.4 in its [[claim]]")
+        table.fail("rule", "UP-TO in a claim without a value", "value = 0.4 in its claim")
     return up_to(printed, table.number("tolerance", _TOLERANCE))
 
 
@@ -88,7 +88,7 @@ def _about(table: Keys, margin: float, printed: float | None) -> Rule:
     if "tolerance" not in table and "within" not in table:
         return _band("VALUE")(table, margin, None)
     if printed is None:
-        table.fail("rule", "VALUE within a tolerance in a claim without a value", "value = 0.4 in its [[claim]]")
+        table.fail("rule", "VALUE within a tolerance in a claim without a value", "value = 0.4 in its claim")
     part, width = table.number("tolerance"), table.number("within")
     low, high = (printed * (1 - part), printed * (1 + part)) if part is not None else (printed - width, printed + width)
     return Rule("VALUE", low, high, table.number("neutral"), table.number("margin", 0.0))

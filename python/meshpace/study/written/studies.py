@@ -1,4 +1,4 @@
-"""Studies as they are written: ``[study]``, or several ``[[study]]`` in one file (docs/studies.md)."""
+"""Studies as they are written: ``[study]``, or several ``[study.NAME]`` in one file (docs/studies.md)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from meshpace.study.model import (
     Study,
 )
 from meshpace.study.written.axes import Sets, axis
-from meshpace.study.written.families import Rows, members, within
+from meshpace.study.written.families import Rows, members, named, within
 from meshpace.study.written.parsed import parsed
 from meshpace.study.written.vocabulary import Words, arguments, labelled
 
 _CONDITIONS = {condition.short: condition for condition in (AS_WRITTEN, *CONDITIONS)}
 _SHOWN = ("goodput", "jain", "delay", "resent", "timeouts", "given_up")
 _OF_THE_FILE = ("axis", "condition", "quick", "full")
-"""What stands beside a single ``[study]`` and in each ``[[study]]``."""
+"""What stands beside a single ``[study]`` and in each of several."""
 _EVERY = "all"
 """In place of a list of points: every one."""
 
@@ -60,8 +60,8 @@ def studies(file: Keys, defaults: Keys, shelf: Shelf) -> tuple[Study, ...]:
         KeyedFileError: one says something that no study can.
     """
     general = defaults.raw("study") or {}
-    if isinstance(file.raw("study"), list):
-        ones = (one for table in file.tables("study") for one in members(table, shelf.rows))
+    if (several_ones := named(file, "study", "name")) is not None:
+        ones = (one for table in several_ones for one in members(table, shelf.rows))
         return tuple(_study(one.but(_with(general, one.everything())), shelf) for one in ones)
     if "study" not in file:
         return ()
@@ -75,13 +75,18 @@ def _with(general: Mapping[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     """What is said of all studies of a file and of this one. What it sets of schemes that are not run concerns none."""
     both = within(general, own)
     schemes = both.get("schemes", [])
+    set_ = general.get("set") or {}
     kept = {
         key: value
-        for several_keys, value in (general.get("set") or {}).items()
+        for one in (set_ if isinstance(set_, list) else [set_])
+        for several_keys, value in one.items()
         for key in several(several_keys)
         if not key.startswith("scheme.") or key.split(".")[1] in schemes
     }
-    return {**both, "set": within(kept, own.get("set", {}))} if "set" in both else both
+    if "set" not in both:
+        return both
+    set_ = own.get("set", {})
+    return {**both, "set": within(kept, set_) if isinstance(set_, dict) else [kept, *set_]}
 
 
 def _study(study: Keys, shelf: Shelf, beside: Keys | None = None) -> Study:
@@ -124,6 +129,7 @@ def _study(study: Keys, shelf: Shelf, beside: Keys | None = None) -> Study:
         reads=study.texts("reads"),
         replaces_schemes=study.flag("replaces_schemes"),
         hosts=_function(study, "hosts", shelf, ("scheme", "settings")),
+        decisions=study.texts("decisions"),
         drawn=_function(study, "drawn", shelf, ("point", "seed")),
     )
     study.done()
@@ -187,12 +193,15 @@ def _condition(table: Keys) -> tuple[Condition, Settings]:
 
 
 def _receptions(study: Keys, shelf: Shelf) -> tuple[tuple[str, Settings], ...]:
-    """Words for a whole radio, and what they set; or the name of a set of them."""
-    if isinstance(study.raw("receptions"), str):
-        table = shelf.receptions[study.choice("receptions", list(shelf.receptions))]
+    """Words for a whole radio, and what they set; or the names of sets of them."""
+    value = study.raw("receptions")
+    if isinstance(value, dict) or value is None:
+        tables = [study.table("receptions")]
+    elif isinstance(value, str):
+        tables = [shelf.receptions[study.choice("receptions", list(shelf.receptions))]]
     else:
-        table = study.table("receptions")
-    return tuple((name, table.settings(name)) for name in table.names())
+        tables = [shelf.receptions[name] for name in study.choices("receptions", list(shelf.receptions))]
+    return tuple((name, table.settings(name)) for table in tables for name in table.names())
 
 
 def _conditions(
