@@ -91,8 +91,9 @@ test-vm: target/release/meshpaced
 validate: $(VENV)/.engine
 	$(BIN)/meshpace validate --output docs/validation.md
 
-## The engine beside ns-2 and ns-3; rewrites docs/benchmarks.md.
+## What commands take to start, which has bounds; the engine beside ns-2 and ns-3; rewrites docs/benchmarks.md.
 bench: setup
+	$(BIN)/python bench/start.py
 	$(BIN)/python bench/run.py
 
 ## The live gateway beside plain forwarding, as root; rewrites docs/benchmarks-gateway.md.

@@ -283,14 +283,15 @@ def test_a_file_that_changed_is_read_anew(small: Path, monkeypatch: pytest.Monke
     assert parsed(small / "paper.toml").raw("paper")["prefix"] == "small"
 
 
-def test_what_is_kept_is_of_that_hash_and_needs_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_is_of_that_stamp_and_needs_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     file = tmp_path / "a"
     file.write_text("1")
-    first = kept.hash_of([file])
+    first = kept.stamp_of([file])
+    assert kept.stamp_of([file]) == first
     assert kept.kept("of-tests", first, lambda: [1]) == kept.kept("of-tests", first, lambda: [2]) == [1]
-    file.write_text("2")
-    assert kept.kept("of-tests", kept.hash_of([file]), lambda: [2]) == [2]
+    file.write_text("22")
+    assert kept.kept("of-tests", kept.stamp_of([file]), lambda: [2]) == [2]
     monkeypatch.setenv("XDG_CACHE_HOME", str(file))  # no folder can be made there
     assert kept.kept("of-tests", first, lambda: [3]) == [3]
 

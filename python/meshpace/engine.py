@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from meshpace.results import FlowLoss, RunResult
 
 __all__ = [
-    "Columns", "Job", "ScenarioError", "complaints", "film", "fingerprint", "resolve", "routings", "run_many",
+    "Columns", "Job", "ScenarioError", "about", "complaints", "film", "fingerprint", "resolve", "routings", "run_many",
     "run_many_json", "run_watched", "schema", "schemes", "schemes_in_use", "throttle_tables", "version", "why", "winf",
 ]  # fmt: skip
 
@@ -247,6 +247,16 @@ def schemes() -> list[dict[str, Any]]:
 def throttle_tables() -> tuple[str, str]:
     """What ingress throttling goes by, as it ships: critical loads and load correction factors, as CSV."""
     return _engine.throttle_tables()
+
+
+def about(path: Path) -> tuple[str, str]:
+    """What a scenario file says that it is: its description and its source, empty where it says none.
+
+    Raises:
+        OSError: the file cannot be read.
+        ScenarioError: it is no TOML, or its table ``scenario`` has something that is not allowed.
+    """
+    return _engine.about(str(path), path.read_bytes())
 
 
 def schema() -> str:

@@ -23,7 +23,8 @@ def write_parquet(path: Path, columns: Columns, result: str) -> None:
             numbers = np.frombuffer(values, dtype="<f8")
             arrays[name] = pa.array(numbers, mask=np.isnan(numbers))
         else:
-            arrays[name] = pa.array(values, type=pa.string()).dictionary_encode()
+            # Not `dictionary_encode`, which loads Arrow's functions: as long as two empty Pythons take to start.
+            arrays[name] = pa.array(values, type=pa.dictionary(pa.int32(), pa.string()))
     table = pa.table(arrays)
     run = {key: value for key, value in json.loads(result).items() if not isinstance(value, (list, dict))}
     pq.write_table(table.replace_schema_metadata({"meshpace": json.dumps(run)}), path)

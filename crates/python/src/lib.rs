@@ -22,7 +22,7 @@ use meshpace_mesh::{
     run_with_parts,
 };
 use meshpace_network::{Capture, NoWatch};
-use meshpace_scenario::{Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
+use meshpace_scenario::{About, Overrides, Scenario, ScenarioError as Rejection, ScenarioFile};
 use meshpace_units::{Bytes, Instant, Span};
 use pool::{Panicked, run_all};
 use pyo3::create_exception;
@@ -256,6 +256,13 @@ mod _engine {
     #[pyfunction]
     fn schema() -> String {
         format!("{:#}", meshpace_mesh::schema())
+    }
+
+    /// What the scenario file `name` says that it is: its description and its source, empty where it says none.
+    #[pyfunction]
+    fn about(name: &str, text: &[u8]) -> PyResult<(String, String)> {
+        let about = About::parse(name, text).map_err(Failure::from)?;
+        Ok((about.description.unwrap_or_default(), about.source.unwrap_or_default()))
     }
 
     /// The table of schemes with all their parameters, as JSON.

@@ -13,6 +13,38 @@ use meshpace_settings::{Table, complaints, read};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
+/// What a scenario file says that it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// `scenario.name`; the file's stem by default.
+    pub name: String,
+    /// `scenario.description`.
+    pub description: Option<String>,
+    /// `scenario.source`.
+    pub source: Option<String>,
+}
+
+impl About {
+    /// Reads the table `[scenario]` of a file called `name`, and checks no other: lists of files take it.
+    ///
+    /// # Errors
+    /// If the text is not TOML, or the table has a key that does not exist or a value that is not allowed.
+    pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, ScenarioError> {
+        let file: Arc<str> = name.into();
+        let (_, table) = read(&file, bytes)?;
+        Self::of(&file, &Settings::root(&file, &ROOT, &table)?)
+    }
+
+    fn of(file: &str, root: &Settings) -> Result<Self, ScenarioError> {
+        let table = root.section("scenario")?;
+        Ok(Self {
+            name: table.given("name")?.map_or_else(|| stem(file), |name| name.text()),
+            description: table.given("description")?.map(|text| text.text()),
+            source: table.given("source")?.map(|text| text.text()),
+        })
+    }
+}
+
 /// A scenario file with its overrides: everything that does not depend on the seed, checked.
 #[derive(Clone, Debug)]
 pub struct ScenarioFile {
@@ -85,7 +117,7 @@ impl ScenarioFile {
         table: &Table,
     ) -> Result<Self, ScenarioError> {
         let root = Settings::root(file, &ROOT, table)?;
-        let about = root.section("scenario")?;
+        let about = About::of(file, &root)?;
         let measure = read_measure(&root.section("measure")?)?;
         let radio = read_radio(&root.section("radio")?)?;
         let routing = read_routing(&root.section("routing")?)?;
@@ -95,9 +127,9 @@ impl ScenarioFile {
             scenario_sha256: hex(&Sha256::digest(text.as_bytes())),
             text,
             overrides: overrides.record(),
-            name: about.given("name")?.map_or_else(|| stem(file), |name| name.text()),
-            description: about.given("description")?.map(|text| text.text()),
-            source: about.given("source")?.map(|text| text.text()),
+            name: about.name,
+            description: about.description,
+            source: about.source,
             measure,
             radio_links: read_radio_links(&root, &radio.radio.standard)?,
             radio,

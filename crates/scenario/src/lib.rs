@@ -19,7 +19,7 @@ mod read;
 mod resolve;
 mod schema;
 
-pub use file::ScenarioFile;
+pub use file::{About, ScenarioFile};
 pub use meshpace_settings::{FileError as ScenarioError, Location, Origin, RawValue};
 pub use model::*;
 pub use overrides::Overrides;

@@ -1,6 +1,6 @@
 //! Every file in scenarios/ parses, resolves, and has only keys that the schema knows.
 
-use meshpace_scenario::{Overrides, ScenarioFile, schema};
+use meshpace_scenario::{About, Overrides, ScenarioFile, schema};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,25 @@ fn all_parse_and_resolve() {
         }
         assert!(bytes.starts_with(b"# "), "{name} does not begin with a comment that says what it is");
     }
+}
+
+#[test]
+fn what_a_file_is_stands_in_one_table() {
+    for (name, bytes) in files() {
+        let about = About::parse(&name, &bytes).unwrap_or_else(|e| panic!("{e}"));
+        let file = ScenarioFile::parse(&name, &bytes, &Overrides::none()).expect("a valid file");
+        let scenario = file.resolve(1).expect("a scenario");
+        assert_eq!((about.description, about.source), (scenario.description, scenario.source), "{name}");
+        assert_eq!(about.name, scenario.name);
+    }
+    let listed = About::parse("x.toml", b"[scenario]\nsource = \"me\"\n[radio]\nrts = \"nonsense\"\n");
+    assert_eq!(
+        listed,
+        Ok(About { name: "x".to_owned(), description: None, source: Some("me".to_owned()) }),
+        "no other table is checked"
+    );
+    let wrong = About::parse("x.toml", b"\n[scenario]\nsauce = \"me\"\n").expect_err("no such key");
+    assert_eq!((&*wrong.at.file, wrong.at.key.as_str()), ("x.toml", "scenario.sauce"));
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Scheme {
     /// A parameter's value; `None` if this scheme has no such parameter.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Setting> {
-        self.parameters().find(|(known, _)| known.name == key).map(|(_, setting)| setting)
+        self.value_of(key)
     }
 
     /// The parameters that this scheme has, with their values.

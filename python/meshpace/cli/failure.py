@@ -33,22 +33,26 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
             interruptible()
-            from meshpace.engine import ScenarioError
-
             if sys.stdout is None:
                 fail("standard output is closed; allowed: a file, a pipe, a terminal")
             command(*args, **kwargs)
             sys.stdout.flush()
-        except KeyboardInterrupt:  # the first: while the engine loads there is no ScenarioError to compare with
+        except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
             raise SystemExit(INTERRUPTED) from None
         except BrokenPipeError:
             # Whoever read the output has seen enough; keep the interpreter from flushing into the closed pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(0) from None
-        except (MendableError, ScenarioError) as error:
+        except _mendable() as error:
             fail(error)
         except OSError as error:
             fail(f"{error.filename}: {error.strerror}" if error.filename else error)
 
     return wrapped
+
+
+def _mendable() -> tuple[type[Exception], ...]:
+    """What a user can mend. Where the engine is not loaded, nothing was raised by it."""
+    engine = sys.modules.get("meshpace._engine")
+    return (MendableError, engine.ScenarioError) if engine else (MendableError,)

@@ -46,11 +46,5 @@ def _made_of(parameters: Mapping[str, object]) -> str:
 
 def print_scenarios() -> None:
     """One row a file: path, description, source."""
-    # The other lists have no use for it, and it takes a quarter of an empty Python's start.
-    import tomllib
-
-    rows = []
-    for path in sorted(scenario_directory().glob("*.toml")):
-        head = tomllib.loads(path.read_text()).get("scenario", {})
-        rows.append([shown(path), head.get("description", ""), head.get("source", "")])
+    rows = [[shown(path), *engine.about(path)] for path in sorted(scenario_directory().glob("*.toml"))]
     print(table([Column("file"), Column("what it shows", flows=True), Column("source", flows=True)], rows))

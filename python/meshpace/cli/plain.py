@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Sequence
 from textwrap import wrap
@@ -30,13 +29,22 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, width: in
     lines = _lines(columns, heads, widths)
     lines.append(" " + "─" * (sum(widths) + len(_GAP) * (len(widths) - 1)))
     for row in rows:
-        cells = [wrap(cell, widths[i]) or [""] if columns[i].flows else [cell] for i, cell in enumerate(row)]
+        cells = [_wrapped(cell, widths[i]) if columns[i].flows else [cell] for i, cell in enumerate(row)]
         lines += _lines(columns, cells, widths)
     return "\n".join(lines)
 
 
+def _wrapped(cell: str, width: int) -> list[str]:
+    # Most cells fit, and finding that out as `wrap` does takes a list of studies as long as an empty Python's start.
+    return [cell] if len(cell) <= width and cell.isprintable() else wrap(cell, width) or [""]
+
+
 def _width() -> int:
-    return max(_NARROWEST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else _NARROWEST
+    if not sys.stdout.isatty():
+        return _NARROWEST
+    from shutil import get_terminal_size
+
+    return max(_NARROWEST, get_terminal_size().columns)
 
 
 def _shared(widths: list[int], flowing: Sequence[int], left: int) -> list[int]:

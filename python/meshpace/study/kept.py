@@ -1,8 +1,7 @@
-"""What is worked out from files, kept in the user's folder for such things under a hash of what it was made from."""
+"""What is worked out from files, kept in the user's folder for such things under a digest of what it was made from."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -17,20 +16,21 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "meshpace"
 
 
-def hash_of(files: Iterable[Path]) -> str:
-    """Over the names and contents of files, in their order.
+def stamp_of(files: Iterable[Path]) -> str:
+    """A digest of what the kernel knows of files, in their order: reading them would take longer than what it saves.
+
+    Whoever writes a file changes its time of change, which no tool sets back (stat(2), st_ctim). The hash of a tuple of
+    numbers is the same in every process.
 
     Raises:
-        OSError: one cannot be read.
+        OSError: one is not there.
     """
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    found = (path.stat() for path in files)
+    return f"{hash(tuple((stat.st_ino, stat.st_size, stat.st_ctime_ns) for stat in found)) % 2**64:016x}"
 
 
 def kept(kind: str, digest: str, make: Callable[[], Any]) -> Any:
-    """What was made of what has that hash: as it is kept, or made now and kept; made, where nothing can be kept."""
+    """What was made of what has that digest: as it is kept, or made now and kept; made, where nothing can be kept."""
     path = cache_directory() / kind / f"{digest}.json"
     try:
         return json.loads(path.read_bytes())

@@ -8,7 +8,7 @@ from typing import Any
 
 from meshpace.cli.plain import Column, table
 from meshpace.project import paper_directory
-from meshpace.study.kept import hash_of, kept
+from meshpace.study.kept import kept, stamp_of
 
 
 def print_studies(as_json: bool) -> None:
@@ -33,13 +33,12 @@ def print_studies(as_json: bool) -> None:
 
 
 def _made_from() -> str:
-    """A hash of the papers and of the code that reads them."""
+    """A digest of the papers and of the code that reads them."""
     package = Path(__file__).resolve().parent
     code = [*package.rglob("*.py"), *package.parent.glob("*.py"), package.parent / "sweeps/vary.py"]
     papers = [path for kind in ("*.toml", "*.py") for path in paper_directory().rglob(kind)]
     engine = sorted(package.parent.glob("_engine*"))  # which schemes there are
-    stamps = "".join(f"{path.stat().st_size}-{path.stat().st_mtime_ns}" for path in engine)
-    return f"{hash_of([*sorted(code), *sorted(papers)])}-{stamps}"
+    return stamp_of([*sorted(code), *sorted(papers), *engine])
 
 
 def _worked_out() -> dict[str, Any]:
