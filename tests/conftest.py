@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from commanding import CHAIN, Cli
+from ready import Ready
 from reported import Reported, make_report
 
 # A shell that starts the tests in the background has SIGINT ignored in them, and in the commands that they interrupt.
@@ -33,11 +34,17 @@ def seconds(item: pytest.Item) -> float:
     return mark.args[0] if mark else 0.0
 
 
+@pytest.fixture(scope="session")
+def ready() -> Iterator[Ready]:
+    forks = Ready()
+    yield forks
+    forks.end()
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+def cli(tmp_path: Path, ready: Ready) -> Cli:
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, "-m", "meshpace", *map(str, arguments)]
-        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        return ready.run(list(map(str, arguments)), tmp_path)
 
     return call
 

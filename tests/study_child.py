@@ -13,7 +13,7 @@ from meshpace.study.quantities import GOODPUT
 from meshpace.study.store import Store
 
 
-def small(seeds: int = 8, duration: int = 100) -> Study:
+def small(seeds: int = 8, duration: int = 50) -> Study:
     hops = tuple(Point(str(h), (("topology.hops", str(h)),), float(h)) for h in (2, 3, 4))
     measure = (("measure.duration", f"{duration}s"), ("measure.warmup", "1s"))
     return Study(

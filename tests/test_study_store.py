@@ -81,7 +81,7 @@ def test_ten_kills_lose_and_repeat_nothing(undisturbed: Path, tmp_path: Path) ->
         if attempt % 3 == 1:
             # However slow the machine: some are killed after they have stored something.
             wait_for_more(tmp_path / "runs", child)
-        time.sleep(draw.uniform(0.05, 0.3))
+        time.sleep(draw.uniform(0.02, 0.15))
         cut += child.poll() is None
         child.kill()
         child.communicate()

@@ -166,7 +166,7 @@ def test_a_run_takes_one_scheme(cli: Cli, chain: Path) -> None:
 
 
 KILLED = ("sweep", "chain.toml", "--vary", "topology.hops,flow.0.to=3:n3,4:n4,5:n5", "--scheme", "newreno,tcp-ap",
-          "--seeds", "20", "--set", "measure.duration=60s", "--threads", "2", "--csv")  # fmt: skip
+          "--seeds", "20", "--set", "measure.duration=30s", "--threads", "2", "--csv")  # fmt: skip
 
 
 def test_ten_kills_lose_and_repeat_nothing(cli: Cli, chain: Path, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_ten_kills_lose_and_repeat_nothing(cli: Cli, chain: Path, tmp_path: Path
             # However slow the machine: some are killed after they have stored something.
             assert time.monotonic() < until
             time.sleep(0.02)
-        time.sleep(draw.uniform(0.0, 0.3))
+        time.sleep(draw.uniform(0.0, 0.15))
         cut += child.poll() is None
         child.kill()
         child.communicate()
