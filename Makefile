@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages wheel site clean
+.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages wheel site tables clean
 
 ## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
@@ -54,6 +54,12 @@ target/release/meshpaced: $(RUST_SOURCES) $(shell find bpf -type f 2>/dev/null) 
 	cargo build --release --quiet -p meshpace-daemon $(if $(shell command -v clang 2>/dev/null),,--no-default-features --features "manual top")
 	cargo build --release --quiet -p meshpace-linux --example relay
 	touch $@
+
+## The tables that are made of data, below the marks of docs/experiments and docs/reproduction: of papers/, and of the runs in STORE.
+STORE ?=
+tables: $(VENV)/.engine
+	$(BIN)/meshpace study claims all --write docs/experiments
+	$(if $(STORE),$(BIN)/meshpace report --store $(STORE) --output $(STORE)/report.html --verdicts docs/reproduction)
 
 ## The main job: NewReno against TCP-AP and TCP-GAP; prints the tables, writes report.html.
 demo: $(VENV)/.engine

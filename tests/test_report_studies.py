@@ -23,7 +23,7 @@ from commanding import Cli
 from meshpace.cli.tables import show
 from meshpace.report import command as report_command
 from meshpace.report.command import build, write_verdicts
-from meshpace.report.errors import MissingPackageError
+from meshpace.report.errors import MissingPackageError, VerdictsLostError
 from meshpace.report.figures import command, views
 from meshpace.report.model import MeshNode, Topology
 from meshpace.report.numbers import numbers
@@ -342,3 +342,29 @@ def test_runs_that_are_missing_are_told(reported: Reported, tmp_path: Path) -> N
     assert found.missing == 3
     page = render(build([found]))
     assert f"Incomplete: 3 of {len(full.all_records())} runs" in page
+
+
+@pytest.mark.xdist_group("reported")
+def test_verdicts_that_the_store_does_not_hold_are_kept(
+    reported: Reported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_command, "find", lambda _: tuple(outcome.study for outcome in reported.outcomes))
+    page = tmp_path / "gap.md"
+    before = f"# A paper\n\n{MARK}\n\n## gap-chain-up (full)\n\n## gap-random (quick)\n\n## gap-gone (quick)\n"
+    page.write_text(before, encoding="utf-8")
+    with pytest.raises(VerdictsLostError, match=r"found verdicts in gap\.md of gap-random, which the store"):
+        report_command.report(
+            reported.store.directory, tmp_path / "report.html", None, verdicts=tmp_path, own=["gap-chain-up"]
+        )
+    assert page.read_text(encoding="utf-8") == before
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.xdist_group("reported")
+def test_a_section_names_the_open_decisions_that_its_study_turns(reported: Reported) -> None:
+    notes = {section.title: section.notes for section in reported.report.sections}
+    switches = next(found for title, found in notes.items() if title.startswith("Ingredients changed"))
+    (told,) = [note for note in switches if note.startswith("Open decisions that it turns: ")]
+    assert "O24 (reception by SINR; reception as in ns-2; any overlapping frame within 550 m destroys)" in told
+    chains = next(found for title, found in notes.items() if title.startswith("Chain, wireless to wired"))
+    assert "Open decisions that it turns: O1." in chains

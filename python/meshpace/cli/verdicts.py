@@ -36,7 +36,9 @@ def print_verdicts(terminal: Console, by_study: Mapping[str, Sequence[Claim]], c
 
 def _print_claim(terminal: Console, claim: Claim, conditions: Sequence[Condition]) -> None:
     printed = f" [dim]Paper: {escape(claim.printed)}.[/]" if claim.printed else ""
-    terminal.print(f"[bold]{escape(claim.id)}[/] {escape(claim.statement)}{printed}", highlight=False, soft_wrap=True)
+    asked = f" [dim]Asked: {escape(claim.tolerance)}.[/]" if claim.tolerance else ""
+    line = f"[bold]{escape(claim.id)}[/] {escape(claim.statement)}{printed}{asked}"
+    terminal.print(line, highlight=False, soft_wrap=True)
     found = {finding.condition: finding for finding in claim.findings}
     cells = []
     for condition in conditions:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from meshpace.files import replacing
 from meshpace.progress import Progress
-from meshpace.report.errors import NothingToReportError
+from meshpace.report.errors import NothingToReportError, VerdictsLostError
 from meshpace.report.figures import appearance, views
 from meshpace.report.films import film_section
 from meshpace.report.model import Report
@@ -17,7 +17,7 @@ from meshpace.report.sections import study_section
 from meshpace.study.engines import described, find_engine
 from meshpace.study.held import any_ended, read
 from meshpace.study.outcome import Outcome, by_name
-from meshpace.study.page import Campaign, below
+from meshpace.study.page import Campaign, below, told_in
 from meshpace.study.record import Maker, running
 from meshpace.study.registry import STUDIES, find
 from meshpace.study.store import Store
@@ -39,6 +39,7 @@ def report(
         MendableError: ``own`` names no study.
         UnknownEngineError: the store holds no runs of that engine.
         NothingToReportError: the store holds nothing to report.
+        VerdictsLostError: a page in ``verdicts`` has verdicts of studies that the store does not hold.
         MissingPackageError: an optional package is not installed.
         OSError: the store cannot be read or a file cannot be written.
     """
@@ -52,6 +53,8 @@ def report(
         progress(1)
         if not outcomes:
             raise NothingToReportError(_nothing(store, maker))
+        if verdicts is not None:
+            _keep(verdicts, outcomes)
         ended = any_ended(directory, maker or running())
         draft.write_text(render(build(outcomes, progress, maker, ended=ended)), encoding="utf-8")
         count = 0 if figures is None else _write_figures(figures, outcomes)
@@ -61,6 +64,20 @@ def report(
     print(f"Report: {output}")
     if figures is not None:
         print(f"Figures: {count} PDF files in {figures}")
+
+
+def _keep(folder: Path, outcomes: Sequence[Outcome]) -> None:
+    """Nothing is written where a page would lose verdicts: they may be an earlier engine's, and cost hours."""
+    held = {outcome.study.name for outcome in outcomes if not outcome.missing}
+    for paper in {outcome.study.paper for outcome in outcomes} - {""}:
+        path = folder / f"{paper}.md"
+        told = told_in(path.read_text(encoding="utf-8")) if path.exists() else ()
+        lost = [study.name for study in STUDIES if study.name in told and study.name not in held]
+        if lost:
+            raise VerdictsLostError(
+                f"--verdicts {folder}: found verdicts in {path.name} of {', '.join(lost)}, which the store does not "
+                "hold whole; allowed: a store that does, or another folder"
+            )
 
 
 def write_verdicts(folder: Path, outcomes: Sequence[Outcome], maker: Maker, *, ended: bool = False) -> list[Path]:

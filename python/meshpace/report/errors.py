@@ -5,6 +5,10 @@ from __future__ import annotations
 from meshpace.errors import MendableError
 
 
+class VerdictsLostError(MendableError):
+    """A page has verdicts of studies that the store does not hold."""
+
+
 class NothingToReportError(MendableError):
     """The store holds no run of any study."""
 

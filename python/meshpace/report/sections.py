@@ -16,6 +16,7 @@ from meshpace.report.model import Claim, Download, Section, Table, Topology
 from meshpace.report.places import reach_in_words, topology
 from meshpace.study.model import ROUTING_NAMES, scheme_name
 from meshpace.study.outcome import Outcome, to_table
+from meshpace.study.telling import decisions
 from meshpace.study.words import at
 
 
@@ -32,6 +33,8 @@ def study_section(outcome: Outcome, claims: tuple[Claim, ...], order: Sequence[s
     ]
     if study.notes:
         notes.append(f"Assumptions: {study.notes}")
+    if turned := decisions(study):
+        notes.append(f"Open decisions that it turns: {turned}.")
     if outcome.missing:
         total = sum(map(len, outcome.records.values()))
         notes.insert(0, f"Incomplete: {outcome.missing:,} of {total:,} runs are not in the store.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,6 +53,11 @@ def below(prose: str, campaign: Campaign, by_study: Mapping[str, Sequence[Claim]
     return "\n".join([above, "", MARK, "", "## Verdicts", "", *_lines(campaign, by_study)]) + "\n"
 
 
+def told_in(text: str) -> tuple[str, ...]:
+    """The studies whose verdicts stand below the mark of a page."""
+    return tuple(re.findall(r"^## (\S+) \((?:full|quick|the others' runs)\)$", text.partition(MARK)[2], re.MULTILINE))
+
+
 def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Iterator[str]:
     claims = [claim for group in by_study.values() for claim in group]
     conditions = campaign.judged(claims)
@@ -76,12 +82,15 @@ def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Itera
         yield ""
         yield f"## {study} ({efforts[study]})"
         yield ""
-        yield " | ".join(("| | claim | paper", *(condition.short for condition in conditions))) + " |"
-        yield "|---" * (3 + len(conditions)) + "|"
+        yield " | ".join(("| | claim | paper | asked", *(condition.short for condition in conditions))) + " |"
+        yield "|---" * (4 + len(conditions)) + "|"
         for claim in group:
             found = {finding.condition: finding for finding in claim.findings}
             cells = (_cell(found.get(condition.name)) for condition in conditions)
-            yield " | ".join((f"| {claim.id} | {claim.statement}", claim.printed or "-", *cells)) + " |"
+            yield (
+                " | ".join((f"| {claim.id} | {claim.statement}", claim.printed or "-", claim.tolerance or "-", *cells))
+                + " |"
+            )
     yield from _ingredients(claims)
     yield from _plans(campaign)
 

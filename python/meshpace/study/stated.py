@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,10 +10,15 @@ from meshpace.cli.failure import InputError
 from meshpace.files import replacing
 from meshpace.study import registry
 from meshpace.study.claims import Claim
+from meshpace.study.model import Study
 from meshpace.study.verdicts import CLAIMS, claims_of
 from meshpace.study.written.papers import Paper, the_papers
 
 MARK = "<!-- Below this line: written by `meshpace study claims all --write docs/experiments`. -->"
+
+_OF_DECISIONS = (
+    "Made of the same files (`decisions`). Names are section 5's, bare numbers those of schemes.md, section 19."
+)
 
 
 def print_claims(names: Sequence[str]) -> None:
@@ -53,7 +59,28 @@ def below(prose: str, paper: Paper) -> str:
     head = (
         f"Made of `papers/{paper.name}/`: what is printed, and what is asked of which runs. Words: gap.md, section 1."
     )
-    return "\n".join([above, "", MARK, "", "## Claims as they are judged", "", head, "", *table(claims)]) + "\n"
+    lines = [above, "", MARK, "", "## Claims as they are judged", "", head, "", *table(claims)]
+    lines += ["", "## Which studies turn the open decisions", "", _OF_DECISIONS, "", *turned(paper.studies)]
+    return "\n".join(lines) + "\n"
+
+
+def turned(studies: Iterable[Study]) -> Iterator[str]:
+    """A row a decision: the studies that turn it, and in brackets at which points, if not as a whole."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for study in studies:
+        for decision, points in study.turned().items():
+            found.setdefault(decision, {}).setdefault("; ".join(points), []).append(study.name)
+    yield "| decision | turned by |"
+    yield "|---|---|"
+    for decision in sorted(found, key=_in_order):
+        each = (", ".join(names) + (f" ({points})" if points else "") for points, names in found[decision].items())
+        yield f"| {decision} | {'; '.join(each)} |"
+
+
+def _in_order(decision: str) -> tuple[str, int, str]:
+    """``O2`` before ``O12``, ``O12`` before ``O12b``, numbers of the register last."""
+    letter, number, more = re.fullmatch(r"(\D*)(\d+)(\D*)", decision).groups()  # type: ignore[union-attr]
+    return letter or "~", int(number), more
 
 
 def table(claims: Iterable[Claim]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from meshpace.report.model import Claim, Finding, Verdict
+from meshpace.study.model import Study
 
 
 def claims_as_json(by_study: Mapping[str, Sequence[Claim]]) -> list[dict[str, object]]:
@@ -32,6 +33,12 @@ def claims_as_json(by_study: Mapping[str, Sequence[Claim]]) -> list[dict[str, ob
         for claim in claims
         for finding in claim.findings
     ]
+
+
+def decisions(study: Study) -> str:
+    """The open decisions that a study turns, each with the points that do; empty if there is none."""
+    each = study.turned().items()
+    return ", ".join(f"{one} ({'; '.join(points)})" if points else one for one, points in each)
 
 
 def beside(finding: Finding) -> str:

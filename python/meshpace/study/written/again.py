@@ -55,8 +55,9 @@ def again(table: Keys, known: Mapping[str, Study]) -> Again:
     names = {name: name.replace(before, after, 1) for name in chosen}
     schemes = table.texts("schemes")
     settings = table.settings("set")
+    decisions = table.texts("decisions")
     words = {key: table.text(key, f"{{{key}}}") for key in ("title", "source", "shows")}
-    found = tuple(_again(known[name], names[name], schemes, settings, words) for name in chosen)
+    found = tuple(_again(known[name], names[name], schemes, (settings, decisions), words) for name in chosen)
     claims = table.table("claims")
     made = Again(
         names, found, claims.text("about", ""), claims.text("id", "{id}"), claims.text("statement", "{statement}")
@@ -66,7 +67,11 @@ def again(table: Keys, known: Mapping[str, Study]) -> Again:
     return made
 
 
-def _again(study: Study, name: str, schemes: Sequence[str], settings: Settings, words: Mapping[str, str]) -> Study:
+def _again(
+    study: Study, name: str, schemes: Sequence[str], more: tuple[Settings, tuple[str, ...]], words: Mapping[str, str]
+) -> Study:
+    """The study under another name, with ``more`` set, and the decisions that this turns."""
+    settings, decisions = more
     return replace(
         study,
         name=name,
@@ -76,4 +81,5 @@ def _again(study: Study, name: str, schemes: Sequence[str], settings: Settings, 
         shows=words["shows"].replace("{shows}", study.shows.removesuffix(".")),
         schemes=tuple(scheme for scheme in study.schemes if scheme in schemes) if schemes else study.schemes,
         settings=(*study.settings, *settings),
+        decisions=(*study.decisions, *decisions),
     )
