@@ -11,7 +11,7 @@ import pytest
 from meshpace import engine
 from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Finding, Verdict
-from meshpace.study import registry
+from meshpace.study import flows, registry
 from meshpace.study.claims import Claim
 from meshpace.study.measures import ALONG, Measure, along, of, part_that, relative
 from meshpace.study.model import Cell, Condition, Effort, Study
@@ -63,9 +63,9 @@ def test_full_segments_are_1500_bytes_long_and_a_transfer_has_691() -> None:
     (flow,) = run["flows"]
     assert flow["segments_sent"] - flow["retransmits"] == 691
     # 1, 3, 3, 4 segments an ACK: 179 without loss (docs/experiments/thesis.md, section 1).
-    assert 3.7 < PAPER.SEGMENTS_AN_ACK(run) < 691 / 178
-    assert 0 <= PAPER.BY_TIMER(run) < 0.1
-    assert PAPER.INTERVAL(run) is None
+    assert 3.7 < flows.SEGMENTS_AN_ACK(run) < 691 / 178
+    assert 0 <= flows.BY_TIMER(run) < 0.1
+    assert flows.INTERVAL(run) is None
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
@@ -167,7 +167,7 @@ def test_chains_alone_are_those_of_the_two_that_run_together() -> None:
         "first floor alone": [("a0", "a4")],
         "second floor alone": [("b0", "b4")],
     }
-    lost = {label: PAPER.LOSS(run) for label, run in runs.items()}
+    lost = {label: flows.LOSS(run) for label, run in runs.items()}
     assert all(0 <= share < 0.2 for share in lost.values() if share is not None)
     run = runs["both flows"]
     acks = sum(link["ack_drops"] for link in run["links"])

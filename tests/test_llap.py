@@ -16,11 +16,13 @@ from meshpace import engine
 from meshpace.cli.failure import InputError
 from meshpace.report.model import Verdict
 from meshpace.results import RunResult
-from meshpace.study import registry
+from meshpace.study import curves as curve
+from meshpace.study import hops, registry, seconds
 from meshpace.study.claims import judge
 from meshpace.study.measures import curves, of
 from meshpace.study.model import AODV, Cell, Effort, Study
 from meshpace.study.outcome import Outcome
+from meshpace.study.places import best_over_worst
 from meshpace.study.quantities import GOODPUT
 from meshpace.study.table import lines, print_tables
 from meshpace.study.verdicts import CLAIMS
@@ -89,7 +91,7 @@ def test_time_to_fairness_counts_from_20_s_on_and_from_a_second_on() -> None:
     series = {"1": [1.0] * 100, "2": [0.0] * 30 + [1.0] * 70}
     ttf = PAPER.time_to_fairness(series)
     assert ttf == 27
-    assert (PAPER.jain([27, 17]) or 0) >= 0.95 > (PAPER.jain([26, 16]) or 1)
+    assert (seconds.jain([27, 17]) or 0) >= 0.95 > (seconds.jain([26, 16]) or 1)
     assert PAPER.time_to_fairness({"1": [1.0] * 60, "2": [0.0] * 60}) == 40, "never: all the time there was"
     assert PAPER.time_to_fairness({"1": [0.0] * 60, "2": [1.0] * 60}) == 40
     assert PAPER.time_to_fairness({"1": [1.0] * 60, "2": [1.0] * 60}) == 1
@@ -98,29 +100,29 @@ def test_time_to_fairness_counts_from_20_s_on_and_from_a_second_on() -> None:
 def test_reaction_is_until_fairness_stays() -> None:
     series = {"1": [1.0] * 60, "2": [0.0] * 32 + [1.0] * 28}
     # From 31 s on windows of 5 s hold four fair seconds: 5 : 4 has 0.988, 5 : 3 0.941, 5 : 2 0.845.
-    assert PAPER.reaction(30, 60)(series) == 0
+    assert seconds.reaction(30, 60)(series) == 0
     late = {"1": [1.0] * 60, "2": [0.0] * 45 + [1.0] * 15}
-    assert PAPER.reaction(30, 60)(late) == 13
-    assert PAPER.reaction(30, 60)({"1": [1.0] * 60, "2": [0.0] * 60}) == 30, "never"
+    assert seconds.reaction(30, 60)(late) == 13
+    assert seconds.reaction(30, 60)({"1": [1.0] * 60, "2": [0.0] * 60}) == 30, "never"
     relapsed = {"1": [1.0] * 60, "2": [1.0] * 50 + [0.0] * 10}
-    assert PAPER.reaction(30, 60)(relapsed) == 30
-    assert PAPER.share_of_first(32, 60)({"1": [3.0] * 90, "2": [1.0] * 90}) == 0.75
+    assert seconds.reaction(30, 60)(relapsed) == 30
+    assert seconds.share_of_first(32, 60)({"1": [3.0] * 90, "2": [1.0] * 90}) == 0.75
 
 
 def test_what_is_read_off_curves() -> None:
     loads = [200.0, 400.0, 600.0, 800.0, 2000.0, 3000.0]
     none = [2e5, 4e5, 6e5, 5e5, 4.5e5, 4.2e5]
     ours = [2e5, 4e5, 5.7e5, 5.7e5, 5.6e5, 5.5e5]
-    assert PAPER.fall(loads, none) == pytest.approx(0.3)
-    assert PAPER.linear(loads, none, [1.0, 0.99, 0.9, 0.6, 0.2, 0.1]) == 0.99, "up to 480 kbit/s"
-    assert PAPER.least_gain(loads, none, ours) == pytest.approx(0.14), "at 800 of those above 600"
-    assert PAPER.spread_above(loads, ours) == pytest.approx(2 / 57), "600 to 3,000"
-    assert PAPER.at_the_knee(loads, none, ours) == pytest.approx(0.95)
-    assert PAPER.saturated(loads, none, ours) == pytest.approx(5.5 / 6 - 1)
+    assert curve.fall(loads, none) == pytest.approx(0.3)
+    assert curve.linear(loads, none, [1.0, 0.99, 0.9, 0.6, 0.2, 0.1]) == 0.99, "up to 480 kbit/s"
+    assert curve.least_gain(loads, none, ours) == pytest.approx(0.14), "at 800 of those above 600"
+    assert curve.spread_above(loads, ours) == pytest.approx(2 / 57), "600 to 3,000"
+    assert curve.at_the_knee(loads, none, ours) == pytest.approx(0.95)
+    assert curve.saturated(loads, none, ours) == pytest.approx(5.5 / 6 - 1)
     delay = [1.0, 1.04, 3.0, 9.0, 10.0, 10.5]
-    assert PAPER.spread_below(loads, none, delay) == pytest.approx(0.04 / 1.04), "up to 420 kbit/s"
-    assert PAPER.strays_below(loads, none, delay, [1.0, 0.8, 9.0, 9.0, 9.0, 9.0]) == pytest.approx(0.8 / 1.04 - 1)
-    assert PAPER.most_above(loads, none, delay, [9.0, 9.0, 9.0, 8.0, 10.0, 9.0]) == pytest.approx(0.0)
+    assert curve.spread_below(loads, none, delay) == pytest.approx(0.04 / 1.04), "up to 420 kbit/s"
+    assert curve.strays_below(loads, none, delay, [1.0, 0.8, 9.0, 9.0, 9.0, 9.0]) == pytest.approx(0.8 / 1.04 - 1)
+    assert curve.most_above(loads, none, delay, [9.0, 9.0, 9.0, 8.0, 10.0, 9.0]) == pytest.approx(0.0)
     assert PAPER.last_two(loads, delay) == pytest.approx(0.05)
 
 
@@ -206,11 +208,13 @@ def test_losses_as_ns_2_writes_them_count_twice_with_rts() -> None:
 
 
 def test_windows() -> None:
-    assert PAPER.window_at_one({"1": [1.0, 1.9, 2.0, 5.0]}) == 0.5
-    assert PAPER.unevenness({"1": [100.0] * 80 + [2.0, 6.0] * 10}) == pytest.approx(0.5), "the first 20 s do not count"
-    assert PAPER.unevenness({"1": [0.0] * 80 + [64.0, 500.0]}) == 0, "no more than 64 segments act"
-    assert PAPER.correlated([], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(1)
-    assert PAPER.correlated([], [1.0, 1.0], [2.0, 4.0]) is None
+    assert seconds.window_at_one({"1": [1.0, 1.9, 2.0, 5.0]}) == 0.5
+    assert seconds.unevenness({"1": [100.0] * 80 + [2.0, 6.0] * 10}) == pytest.approx(0.5), (
+        "the first 20 s do not count"
+    )
+    assert seconds.unevenness({"1": [0.0] * 80 + [64.0, 500.0]}) == 0, "no more than 64 segments act"
+    assert curve.correlated([], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == pytest.approx(1)
+    assert curve.correlated([], [1.0, 1.0], [2.0, 4.0]) is None
 
 
 def hop_delays() -> RunResult:
@@ -237,8 +241,8 @@ def test_windows_of_the_estimate_and_where_packets_wait() -> None:
     )
     assert [PAPER.DEPARTURES[window](run) for window in (PAPER.BEFORE, PAPER.DURING, PAPER.AFTER)] == [100, 50, 100]
     assert PAPER.FOUR_HOPS(run) == pytest.approx(0), "4 x 1.5 ms"
-    assert (PAPER.AT_MOST_FOUR(run), PAPER.UNEVENNESS(run)) == pytest.approx((0.5, 0.05)), "of the source's row"
-    assert PAPER.WAIT_AT_SOURCE(run) == pytest.approx(0.49)
+    assert (PAPER.AT_MOST_FOUR(run), hops.UNEVENNESS(run)) == pytest.approx((0.5, 0.05)), "of the source's row"
+    assert hops.WAIT_AT_SOURCE(run) == pytest.approx(0.49)
 
 
 def test_expiries_are_counted_a_second_and_node() -> None:
@@ -282,7 +286,7 @@ def test_the_best_and_the_worst_alpha_are_chosen_on_runs_that_do_not_estimate_th
     runs: dict[tuple[str, str], list[dict[str, object]]] = {
         ("llap", alpha): [{"aggregate_goodput_bps": value} for value in values] for alpha, values in goodputs.items()
     }
-    measure = PAPER.best_over_worst(of(GOODPUT, "llap"))
+    measure = best_over_worst(of(GOODPUT, "llap"))
     assert measure.take(_outcome("llap-alpha", runs), AODV, "0.1") == [None, 1.0, None, 0.25]
     assert measure.take(_outcome("llap-alpha", {}), AODV, "0.1") == []
 

@@ -12,7 +12,7 @@ import pytest
 from commanding import taken
 from meshpace import engine
 from meshpace.results import RunResult
-from meshpace.study import registry
+from meshpace.study import registry, seconds
 from meshpace.study.claims import judge
 from meshpace.study.model import AS_IS, DSDV, STATIC, Cell, Effort, Study
 from meshpace.study.outcome import Outcome
@@ -220,10 +220,10 @@ def test_the_tool_keeps_the_throughput_of_a_flow_that_dies_early() -> None:
 
 
 def test_variation_is_over_windows_of_ten_seconds() -> None:
-    assert PAPER.variation({"1": [1.0, 3.0] * 10, "2": [0.0] * 20}) == 0
-    assert PAPER.variation({"1": [1.0] * 10 + [3.0] * 10 + [9.0] * 5}) == pytest.approx(2**0.5 / 2)
-    assert PAPER.variation({"1": [1.0] * 15}) is None
-    assert PAPER.variation({"1": [0.0] * 20}) is None
+    assert seconds.variation({"1": [1.0, 3.0] * 10, "2": [0.0] * 20}) == 0
+    assert seconds.variation({"1": [1.0] * 10 + [3.0] * 10 + [9.0] * 5}) == pytest.approx(2**0.5 / 2)
+    assert seconds.variation({"1": [1.0] * 15}) is None
+    assert seconds.variation({"1": [0.0] * 20}) is None
 
 
 def test_variation_over_seeds_is_of_one_less_the_other() -> None:

@@ -6,18 +6,17 @@ import heapq
 import itertools
 import math
 import random
-import statistics
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from meshpace.results import RunResult
+from meshpace.study.flows import INTERVAL, LEAST
 from meshpace.study.jackknife import Rows, pseudo_values
 from meshpace.study.measures import Measure, Values, along, difference, less_over_mean, mean, of, relative
 from meshpace.study.model import STATIC, Cell, Condition, Point, Settings
 from meshpace.study.outcome import Outcome
-from meshpace.study.places import beyond
-from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, Quantity, over_flows
+from meshpace.study.quantities import FLOW_GOODPUT, JAIN, LOG_UTILITY, Quantity
 from meshpace.study.rules import NO_GAIN
 
 TAHOE, AP, FEW, FIXED, DA = "tahoe", "tcp-ap", "few", "fixed-rate", "newreno-dynack"
@@ -29,87 +28,20 @@ MTU_BITS = 12_000
 """Table 5.1: its rates are one packet of 1500 bytes a delay."""
 
 
-def _goodputs(run: RunResult) -> list[float]:
-    return [flow["goodput_bps"] for flow in run["flows"]]
-
-
-def _spread(run: RunResult) -> float | None:
-    found = _goodputs(run)
-    mean = math.fsum(found) / len(found)
-    return math.sqrt(math.fsum((x - mean) ** 2 for x in found) / len(found)) / mean if mean else None
-
-
-def _ratio(run: RunResult) -> float | None:
-    least, most = min(_goodputs(run)), max(_goodputs(run))
-    return most / least if least else None
-
-
-def _short_over_long(run: RunResult) -> float | None:
-    """Of two flows of unlike length, by the hops that their packets took."""
-    paths = [(flow["hops"], flow["goodput_bps"]) for flow in run["flows"]]
-    if len(paths) != 2 or None in (paths[0][0], paths[1][0]) or paths[0][0] == paths[1][0]:
-        return None
-    (_, short), (_, long) = sorted(paths, key=lambda path: path[0] or 0)
-    return short / long if long else None
-
-
-def _segments_an_ack(run: RunResult) -> float | None:
-    acks = sum(flow["acks_sent"] or 0 for flow in run["flows"])
-    segments = sum(flow["segments_sent"] - (flow["retransmits"] or 0) for flow in run["flows"])
-    return segments / acks if acks else None
-
-
-def _by_timer(run: RunResult) -> float | None:
-    acks = sum(flow["acks_sent"] or 0 for flow in run["flows"])
-    return sum(flow["timer_acks"] or 0 for flow in run["flows"]) / acks if acks else None
-
-
 def _timeouts_a_lost_ack(run: RunResult) -> float | None:
     lost = sum(link["ack_drops"] for link in run["links"])
     return sum(flow["timeouts"] or 0 for flow in run["flows"]) / lost if lost else None
 
 
-INTERVAL = Quantity(
-    "interval_acks", "pacing interval, mean over ACKs", "ms", over_flows(lambda f: f["pacing_interval_acks_s"]), 1e3, 2
-)
-"""What Table 5.1 calls FHD: (1 + 2 cov) included."""
-KHD = Quantity("khd_acks", "k-hop delay, mean over ACKs", "ms", over_flows(lambda flow: flow["khd_acks_s"]), 1e3, 2)
-SPREAD = Quantity("flow_spread", "deviation of the flows' goodputs over their mean", "", _spread, decimals=3)
-LEAST = Quantity("flow_least", "goodput of the weakest flow", "kbit/s", lambda run: min(_goodputs(run)), 1e-3, 0)
-MOST = Quantity("flow_most", "goodput of the strongest flow", "kbit/s", lambda run: max(_goodputs(run)), 1e-3, 0)
-RATIO = Quantity("flow_ratio", "strongest flow over the weakest", "", _ratio, decimals=2)
-SHORT_OVER_LONG = Quantity("short_over_long", "shorter path's flow over the longer's", "", _short_over_long, decimals=2)
-JAIN_NORM = Quantity(
-    "jain_per_hop", "Jain's index of goodput by hops", "", lambda run: run["jain_per_hop"], decimals=3, top=1.0
-)
-SEGMENTS_AN_ACK = Quantity("segments_an_ack", "segments an acknowledgement", "", _segments_an_ack, decimals=2)
-BY_TIMER = Quantity("timer_acks", "acknowledgements by the timer", "%", _by_timer, 100.0, 0, top=1.0)
-LOSS = Quantity("flow_loss", "data packets of a flow lost", "%", over_flows(lambda f: f["loss_ratio"]), 100.0, top=1.0)
 TIMEOUTS_A_LOST_ACK = Quantity(
     "timeouts_a_lost_ack", "timeouts a lost acknowledgement", "", _timeouts_a_lost_ack, decimals=2
 )
 """Lost: given up by the MAC, or no place in its queue."""
 
 
-def _median(run: RunResult) -> float:
-    return statistics.median(flow["goodput_bps"] for flow in run["flows"])
-
-
-MEDIAN = Quantity("flow_median", "goodput of a flow, the median of a run", "kbit/s", _median, 1e-3, 0)
-
-
 def many(count: int) -> str:
     """The label of a number of flows."""
     return f"{count} flow{'s' if count > 1 else ''}"
-
-
-def over_mean_at(of: Measure, at: tuple[str, ...]) -> Measure:
-    """A number at a point over that at the point that goes with it, less 1: paired, over the mean there."""
-
-    def take(outcome: Outcome, condition: Condition, label: str) -> Values:
-        return less_over_mean(of.take(outcome, condition, label), of.take(outcome, condition, beyond(at, label)))
-
-    return Measure(of.schemes, take, of.quantity, along=())
 
 
 def beside_the_mean_of_the_others(values: list[float]) -> float:

@@ -88,19 +88,6 @@ SENT = Quantity(
     "sent", "data segments sent", "", lambda run: float(sum(flow["segments_sent"] for flow in run["flows"]))
 )
 PACE = Quantity("pace", "pacing rate", "kbit/s", over_flows(lambda flow: flow["pacing_rate_bps"]), 1e-3, 0)
-WINDOW_S = 10
-"""Of the windows over which goodput is taken for its variation."""
-
-
-def variation(bins: dict[str, list[float]]) -> float | None:
-    """CVT: standard deviation over mean of the aggregate goodput in windows of 10 s."""
-    seconds = [math.fsum(at) for at in zip(*bins.values(), strict=False)]
-    whole = range(0, len(seconds) - WINDOW_S + 1, WINDOW_S)
-    windows = [math.fsum(seconds[begin : begin + WINDOW_S]) / WINDOW_S for begin in whole]
-    if len(windows) < 2 or not any(windows):
-        return None
-    mean = math.fsum(windows) / len(windows)
-    return math.sqrt(math.fsum((x - mean) ** 2 for x in windows) / (len(windows) - 1)) / mean
 
 
 def throughput_of_the_tool(bins: dict[str, list[float]]) -> float | None:

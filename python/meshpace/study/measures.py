@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
-from meshpace.study.quantities import Quantity
+from meshpace.study.quantities import GOODPUT, Quantity
 from meshpace.study.record import Kind
 
 Values = list[float | None]
@@ -119,6 +119,16 @@ def less_over_mean(ours: Values, theirs: Values) -> Values:
 def ratio(quantity: Quantity, scheme: str, over: str) -> Measure:
     """One scheme's number by another's, paired by seed."""
     return compared(of(quantity, scheme), of(quantity, over), lambda a, b: a / b if b else None)
+
+
+def wins(scheme: str, over: str) -> Measure:
+    """By seed 1 where a scheme delivers more than another, else 0."""
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        gains = gain(GOODPUT, scheme, over).take(outcome, condition, point)
+        return [None if value is None else float(value > 0) for value in gains]
+
+    return Measure((over, scheme), take)
 
 
 def compared(of: Measure, than: Measure, compare: Callable[[float, float], float | None]) -> Measure:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from meshpace.study.measures import Measure, Values, paired
+from meshpace.study.measures import Measure, Values, less_over_mean, paired
 from meshpace.study.model import Condition
 from meshpace.study.outcome import Outcome
 
@@ -67,3 +68,37 @@ def beyond(at: tuple[str, ...], label: str) -> str:
     """The point that goes with another: the first place where a pattern fits its label is written anew."""
     pattern, put = at
     return re.sub(pattern, put, label, count=1)
+
+
+def over_mean_at(of: Measure, at: tuple[str, ...]) -> Measure:
+    """A number at a point over that at the point that goes with it, less 1: paired, over the mean there."""
+
+    def take(outcome: Outcome, condition: Condition, label: str) -> Values:
+        return less_over_mean(of.take(outcome, condition, label), of.take(outcome, condition, beyond(at, label)))
+
+    return Measure(of.schemes, take, of.quantity, along=())
+
+
+def best_over_worst(of: Measure) -> Measure:
+    """At the point with the most what it is against that with the least.
+
+    Which two these are the odd seeds of the plan say, and all others estimate: of noisy numbers the largest is too
+    large and the smallest too small.
+    """
+
+    def take(outcome: Outcome, condition: Condition, _: str) -> Values:
+        labels = [point.label for point in outcome.study.points(outcome.effort)]
+        columns = {label: of.take(outcome, condition, label) for label in labels}
+        known = {label: _mean_of(values[: outcome.plan_seeds : 2]) for label, values in columns.items()}
+        ranked = sorted((mean, label) for label, mean in known.items() if mean is not None)
+        if len(ranked) < 2:
+            return []
+        ratios = paired(columns[ranked[-1][1]], columns[ranked[0][1]], lambda a, b: a / b - 1 if b else None)
+        return [None if seed in range(0, outcome.plan_seeds, 2) else value for seed, value in enumerate(ratios)]
+
+    return Measure(of.schemes, take, of.quantity, along=(), once=True)
+
+
+def _mean_of(values: Sequence[float | None]) -> float | None:
+    found = [value for value in values if value is not None]
+    return math.fsum(found) / len(found) if found else None

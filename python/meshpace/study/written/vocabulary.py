@@ -1,7 +1,8 @@
 """The words in which numbers are asked for: measures, quantities and functions by name, with arguments as keys.
 
 A word is a function with annotations, so what its keys are and what they may be follows from it. The shared words
-stand in ``study.measures``, ``study.places``, ``study.pooled`` and ``study.quantities``; a paper's own in one file.
+stand in ``study.measures``, ``places`` and ``pooled`` (measures), ``quantities``, ``flows`` and ``hops`` (quantities),
+``curves`` and ``seconds`` (what measures read); a paper's own in one file.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from types import ModuleType, NoneType
 from typing import Any, get_args, get_type_hints
 
 from meshpace.keyed import REQUIRED, KeyedFileError, Keys, near
-from meshpace.study import measures, places, pooled, quantities
+from meshpace.study import curves, flows, hops, measures, places, pooled, quantities, seconds
 from meshpace.study.measures import Measure
 from meshpace.study.quantities import Quantity
 
@@ -39,17 +40,43 @@ class Words:
     functions: Mapping[str, Callable[..., Any]]
 
 
-_SHARED = Words(
-    measures={
-        **{word.__name__: word for word in (
-            measures.of, measures.gain, measures.difference, measures.relative, measures.ratio, measures.rank,
-            measures.from_the_mean, measures.series, measures.curves, measures.compared, places.contrast,
-            places.against, pooled.pooled, pooled.pooled_points,
-        )},
-    },
-    quantities={one.name: one for one in (*quantities.ALL, quantities.LEAD)},
-    makers={},
-    functions={word.__name__: word for word in (places.less, places.ratio, places.gain)},
+_MEASURES = (
+    measures.of, measures.gain, measures.difference, measures.relative, measures.ratio, measures.rank, measures.wins,
+    measures.from_the_mean, measures.series, measures.curves, measures.compared, places.contrast, places.against,
+    places.over_mean_at, places.best_over_worst, pooled.pooled, pooled.pooled_points,
+)  # fmt: skip
+
+
+def _added(module: ModuleType) -> Words:
+    """What a module has: its functions by what they return, its quantities by name."""
+    own = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    made = {
+        name: value for name, value in own.items() if inspect.isfunction(value) and value.__module__ == module.__name__
+    }
+    returned = {name: value.__annotations__.get("return") for name, value in made.items()}
+    found = [one for value in own.values() for one in (value if isinstance(value, tuple) else (value,))]
+    return Words(
+        {name: made[name] for name, what in returned.items() if what in ("Measure", Measure)},
+        {one.name: one for one in found if isinstance(one, Quantity)},
+        {name: made[name] for name, what in returned.items() if what in ("Quantity", Quantity)},
+        made,
+    )
+
+
+def _and(words: Words, more: Words) -> Words:
+    """Both; of two words that are called alike the second's."""
+    return Words(
+        {**words.measures, **more.measures}, {**words.quantities, **more.quantities}, {**words.makers, **more.makers},
+        {**words.functions, **more.functions},
+    )  # fmt: skip
+
+
+_SHARED = functools.reduce(
+    _and, map(_added, (hops, flows, curves, seconds)),
+    Words(
+        {word.__name__: word for word in _MEASURES}, {one.name: one for one in (*quantities.ALL, quantities.LEAD)}, {},
+        {word.__name__: word for word in (places.less, places.ratio, places.gain)},
+    ),
 )  # fmt: skip
 
 
@@ -65,19 +92,7 @@ def words_of(file: Path) -> Words:
     Raises:
         KeyedFileError: it cannot be read.
     """
-    module = functions_of(file)
-    own = {name: value for name, value in vars(module).items() if not name.startswith("_")}
-    made = {
-        name: value for name, value in own.items() if inspect.isfunction(value) and value.__module__ == module.__name__
-    }
-    returned = {name: value.__annotations__.get("return") for name, value in made.items()}
-    found = [one for value in own.values() for one in (value if isinstance(value, tuple) else (value,))]
-    return Words(
-        {**_SHARED.measures, **{name: made[name] for name, what in returned.items() if what in ("Measure", Measure)}},
-        {**_SHARED.quantities, **{one.name: one for one in found if isinstance(one, Quantity)}},
-        {name: made[name] for name, what in returned.items() if what in ("Quantity", Quantity)},
-        {**_SHARED.functions, **made},
-    )
+    return _and(_SHARED, _added(functions_of(file)))
 
 
 @functools.cache
