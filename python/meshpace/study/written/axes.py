@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from meshpace.keyed import REQUIRED, Keys, near
@@ -13,17 +13,29 @@ from meshpace.study.written.vocabulary import labelled
 from meshpace.sweeps.errors import SweepError
 from meshpace.sweeps.vary import parse
 
-Sets = Mapping[str, Keys]
-"""Points that several studies share, by the name of the set: the table that has them as a list of that name."""
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """Points that several studies share, by the name of the set: the table that has them as a list of that name."""
+
+    tables: Mapping[str, Keys]
+    rows: Rows
+    _read: dict[str, list[Point]] = field(default_factory=dict)
+
+    def points(self, name: str) -> list[Point]:
+        """Those of a set, read when they are first asked for."""
+        if name not in self._read:
+            self._read[name] = _points(self.tables[name], name, self, ())
+        return self._read[name]
 
 
-def axis(table: Keys, sets: Sets, rows: Rows, schemes: Sequence[str]) -> Axis:
+def axis(table: Keys, sets: Sets, schemes: Sequence[str]) -> Axis:
     """The axis of a study; one point if there is none.
 
     Raises:
         KeyedFileError: its points cannot be told.
     """
-    found = _points(table, "point", sets, rows, schemes)
+    found = _points(table, "point", sets, schemes)
     vary = table.text("vary")
     if vary is not None and found:
         table.fail("vary", repr(vary), "either vary or [[axis.point]]")
@@ -48,26 +60,27 @@ def axis(table: Keys, sets: Sets, rows: Rows, schemes: Sequence[str]) -> Axis:
     return whole
 
 
-def _points(table: Keys, key: str, sets: Sets, rows: Rows, schemes: Sequence[str]) -> list[Point]:
+def _points(table: Keys, key: str, sets: Sets, schemes: Sequence[str]) -> list[Point]:
     """Tables of points, and names of sets of them, in their order; ``"SET: LABEL"`` stands for some of a set."""
     listed = table.raw(key)
     if not isinstance(listed, list) or all(isinstance(one, dict) for one in listed):
-        return [_point(one) for family in table.tables(key) for one in members(family, rows)]
+        return [_point(one) for family in table.tables(key) for one in members(family, sets.rows)]
     found: list[Point] = []
     for index, one in enumerate(listed):
         if isinstance(one, str):
             name, _, part = one.partition(": ")
-            if name not in sets:
-                table.fail(key, repr(one), f"points, or the name of a set: {near(name, list(sets))}")
-            points = _points(sets[name], name, sets, rows, schemes)
-            wanted = labelled(table.but({key: [part or "*"]}), key, [point.label for point in points])
+            if name not in sets.tables:
+                table.fail(key, repr(one), f"points, or the name of a set: {near(name, list(sets.tables))}")
+            points = sets.points(name)
+            labels = [point.label for point in points]
+            wanted = labelled(table.but({key: [part]}), key, labels) if part else labels
             # What a set says of schemes that are not run here concerns no run.
             found += [_concerning(point, schemes) for point in points if point.label in wanted]
         else:
             family = table.but({key: [one]}).tables(key)[0]
             found += [
                 _point(point)
-                for point in members(family.but(family.everything(), f"{table.path}.{key}[{index}]"), rows)
+                for point in members(family.but(family.everything(), f"{table.path}.{key}[{index}]"), sets.rows)
             ]
     return found
 

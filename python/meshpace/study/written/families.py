@@ -164,6 +164,8 @@ def _put(value: Any, row: Row, lacking: set[str]) -> Any:
     A key or an entry of a list with such a text is left out where the row lacks the column.
     """
     if isinstance(value, str):
+        if "{" not in value:
+            return value
         if (whole := _COLUMN.fullmatch(value)) and whole[1] in row and not whole[2]:
             return row[whole[1]]
         return _COLUMN.sub(lambda found: _text(row, found), value)
@@ -177,7 +179,12 @@ def _put(value: Any, row: Row, lacking: set[str]) -> Any:
 
 
 def _lacks(value: Any, lacking: set[str]) -> bool:
-    return isinstance(value, str) and (whole := _COLUMN.fullmatch(value)) is not None and whole[1] in lacking
+    return (
+        bool(lacking)
+        and isinstance(value, str)
+        and (whole := _COLUMN.fullmatch(value)) is not None
+        and whole[1] in lacking
+    )
 
 
 def _text(row: Row, found: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ from meshpace import engine
 from meshpace.keyed import KeyedFileError, Keys, read
 from meshpace.study.claims import Claim
 from meshpace.study.model import Effort, ReplacedSchemeError, Study
+from meshpace.study.written.axes import Sets
 from meshpace.study.written.claims import Setting, claims
 from meshpace.study.written.families import parts as parts_of
 from meshpace.study.written.families import shared as shared_rows
@@ -44,7 +45,7 @@ def read_file(path: Path) -> tuple[Study, ...]:
     rows = shared_rows([file])
     sets = dict.fromkeys(file.raw("points") or {}, file.table("points"))
     receptions = {name: rows.named(file.table("receptions").table(name)) for name in file.raw("receptions") or {}}
-    shelf = Shelf(_beside, words, sets, rows, receptions=receptions)
+    shelf = Shelf(_beside, words, Sets(sets, rows), rows, receptions=receptions)
     defaults = rows.named(file.table("defaults"))
     parts = parts_of(file, rows)
     found = [one for part in parts for one in studies(part, defaults, shelf)]

@@ -12,6 +12,7 @@ from meshpace.project import paper_directory, scenario_directory
 from meshpace.study.claims import Claim
 from meshpace.study.model import Study
 from meshpace.study.written.again import again
+from meshpace.study.written.axes import Sets
 from meshpace.study.written.claims import Setting, claims
 from meshpace.study.written.families import parts as parts_of
 from meshpace.study.written.families import shared as shared_rows
@@ -83,7 +84,7 @@ def read_paper(folder: Path) -> Paper:
         sets |= dict.fromkeys(file.raw("points") or {}, file.table("points"))
         receptions |= {name: file.table("receptions").table(name) for name in file.raw("receptions") or {}}
     receptions = {name: rows.named(table) for name, table in receptions.items()}
-    shelf = Shelf(_scenario, words, sets, rows, cite, catalogue, receptions)
+    shelf = Shelf(_scenario, words, Sets(sets, rows), rows, cite, catalogue, receptions)
     parts = {path: parts_of(file, rows) for path, file in files.items()}
     defaults = {path: rows.named(file.table("defaults")) for path, file in files.items()}
     by_file = {path: [one for part in parts[path] for one in studies(part, defaults[path], shelf)] for path in files}
