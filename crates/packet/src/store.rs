@@ -34,7 +34,7 @@ impl Packets {
             None => {
                 if self.slots.len() == self.slots.capacity() {
                     // A packet is some hundred bytes: doubling would leave up to half of the room empty.
-                    self.slots.reserve_exact(16 + self.slots.len() / 8);
+                    self.slots.reserve_exact(16 + self.slots.len() / 16);
                 }
                 self.slots.push(Slot { packet: Some(packet), awaited: 0, done: false });
                 (self.slots.len() - 1) as Handle

@@ -133,7 +133,7 @@ impl Hearers {
     pub(crate) fn push(&mut self, row: &[Hearer]) {
         if self.entries.capacity() - self.entries.len() < row.len() {
             // Doubling would leave up to half of it empty.
-            self.entries.reserve_exact(row.len() + self.entries.len() / 8);
+            self.entries.reserve_exact(row.len() + self.entries.len() / 16);
         }
         self.entries.extend(row.iter().map(Entry::new));
         let end = u32::try_from(self.entries.len());

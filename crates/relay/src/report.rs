@@ -72,6 +72,10 @@ impl ExchangeLog {
 
     /// The MAC takes a packet, the only one or one that goes with those that it has.
     pub fn offered(&mut self, now: Instant, packet: &MacPacket) {
+        if self.exchanges.len() == self.exchanges.capacity() {
+            // Mostly there is one at a time, and a vector would begin with room for four.
+            self.exchanges.reserve_exact(1);
+        }
         self.exchanges.push(Exchange {
             packet: packet.handle,
             next_hop: packet.to,

@@ -57,12 +57,14 @@ pub(crate) struct Air {
 }
 
 /// A station, and what of all that it can read is told to the relay behind it.
-///
-/// Beside each other because stations alone are 512 bytes long: those of a large mesh would share an eighth of the cache's sets.
+#[repr(C, align(64))]
 struct Listener {
     station: Station,
     listens: Listens,
 }
+
+/// An odd number of cache lines: stations of a large mesh begin in all sets of the cache, not in every second or eighth.
+const _: () = assert!(size_of::<Listener>() == 7 * 64);
 
 /// What a channel is like, for its stations: everything by nodes, those of other channels included.
 pub(crate) struct Channel {

@@ -142,8 +142,8 @@ impl Station {
         if header.kind == FrameKind::Data {
             return Frame::data(*header, &self.burst);
         }
-        let told = self.told.as_deref().unwrap_or_else(|| panic!("{:?} told nothing", self.id));
-        Frame::block_acknowledgement(*header, *told)
+        let told = self.several.as_ref().and_then(|several| several.told);
+        Frame::block_acknowledgement(*header, told.unwrap_or_else(|| panic!("{:?} told nothing", self.id)))
     }
 
     /// Puts a frame on the air; the transmitter is occupied for `occupied` unless an answer comes before.

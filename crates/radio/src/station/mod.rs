@@ -21,7 +21,7 @@ mod watch;
 
 use crate::backoff::{Backoff, Intervals};
 use crate::burst::{Bitmap, Burst};
-use crate::frame::{BlockAck, Frame, FrameKind, Header, MacPacket};
+use crate::frame::{Frame, FrameKind, Header, MacPacket};
 use crate::phy::Phy;
 use crate::reception::{Arrival, Outcome, Reception, ReceptionLimits, Verdict};
 use crate::standard::Mode;
@@ -29,7 +29,7 @@ use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 
 use pending::Pending;
-use seen_before::SeenBefore;
+use seen_before::{SeenBefore, Several};
 pub use stats::{Sent, StationStats};
 use watch::Watch;
 
@@ -63,15 +63,13 @@ enum Transmitter {
 }
 
 /// An answer that waits for its SIFS.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Answer {
     kind: FrameKind,
     to: NodeId,
     /// Duration field of the frame answered.
     duration: Span,
     data_mode: &'static Mode,
-    /// What a block acknowledgement is to say.
-    block_ack: Option<Box<BlockAck>>,
 }
 
 /// What became of a frame that was meant for a station.
@@ -131,9 +129,9 @@ impl StationConfig {
 /// The DCF of one node.
 ///
 /// Every frame is heard by dozens of stations that have nothing to do with it. What they read and write then lies in the
-/// first two cache lines of 64 bytes.
+/// first two cache lines of 64 bytes, if the station begins with one.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Station {
     pending: Pending,
     /// When the SIFS before an answer, or before data after a CTS, is over.
@@ -157,15 +155,15 @@ pub struct Station {
     /// When the transmitter's state times out.
     times_out_at: Option<Instant>,
     id: NodeId,
+    seq: u16,
     answer: Option<Answer>,
-    /// What the last block acknowledgement said.
-    told: Option<Box<BlockAck>>,
     /// The packets in hand: offered, and neither acknowledged nor given up.
     burst: Burst,
     short_retries: u32,
     long_retries: u32,
-    seq: u16,
     heard: SeenBefore,
+    /// `None`: no frame of several packets has come.
+    several: Option<Box<Several>>,
     stream: Stream,
     stats: StationStats,
     /// Sum of the backoffs that were drawn.
@@ -191,7 +189,6 @@ impl Station {
             times_out_at: None,
             sifs_ends_at: None,
             answer: None,
-            told: None,
             burst: Burst::EMPTY,
             needs_rts: false,
             retry: false,
@@ -201,6 +198,7 @@ impl Station {
             long_retries: 0,
             seq: 0,
             heard: SeenBefore::default(),
+            several: None,
             stream,
             stats: StationStats::default(),
             drawn: Span::ZERO,
@@ -267,13 +265,13 @@ impl Station {
     }
 
     /// When [`Station::timer`] wants to be called next, at the latest. May be earlier than anything happens.
+    ///
+    /// A SIFS runs while the transmitter is idle, so that nothing times out, and is over before any backoff, which takes a DIFS
+    /// first. Nor does a backoff run while something may time out.
     #[must_use]
+    #[inline]
     pub fn next_deadline(&self, config: &StationConfig) -> Option<Instant> {
-        let earlier = |a: Option<Instant>, b: Option<Instant>| match (a, b) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        earlier(self.sifs_ends_at, earlier(self.times_out_at, self.backoff_deadline(config)))
+        self.sifs_ends_at.or(self.times_out_at).or_else(|| self.backoff_deadline(config))
     }
 
     /// A deadline has come, or may have.

@@ -11,7 +11,7 @@ pub(super) struct Pending {
 
 /// So many fit in, taken ones included, before the station has to look at them: a node that nothing happens to does not
 /// collect them.
-pub(super) const ROOM: usize = 16;
+pub(super) const ROOM: usize = 12;
 
 impl Pending {
     /// The arrivals that have not been taken.

@@ -28,7 +28,7 @@ impl Station {
     /// CTS is due (ns2-behaviour 3.2).
     fn receive_rts(&mut self, now: Instant, frame: &Frame, config: &StationConfig) {
         if self.transmitter == Transmitter::Idle && self.answer.is_none() {
-            self.answer_with(FrameKind::Cts, frame, None);
+            self.answer_with(FrameKind::Cts, frame);
             self.resume(now, config);
         }
     }
@@ -56,12 +56,12 @@ impl Station {
         if !self.takes_data(frame) {
             return;
         }
-        self.answer_with(FrameKind::Ack, frame, None);
+        self.answer_with(FrameKind::Ack, frame);
         self.answer_data(now, frame, config);
         let new = if config.phy.standard.aggregation.is_some() {
-            self.heard.one_of_several(from, mpdu.seq)
+            self.several.get_or_insert_default().is_new(from, mpdu.seq)
         } else {
-            self.heard.one(from, mpdu.seq)
+            self.heard.is_new(from, mpdu.seq)
         };
         if new {
             out.push(Action::Deliver { packet, from });
@@ -80,17 +80,19 @@ impl Station {
         if !self.takes_data(frame) {
             return;
         }
+        let several = self.several.get_or_insert_default();
         let start = frame.packets()[0].seq;
         let mut arrived = Bitmap::NONE;
         for (at, mpdu) in frame.packets().iter().enumerate().filter(|(at, _)| read.has(*at)) {
             let behind = mpdu.seq.wrapping_sub(start) & 0xfff;
             assert!(usize::from(behind) < Bitmap::MOST, "packet {at} of {frame:?} is out of reach");
             arrived.set(usize::from(behind));
-            if self.heard.one_of_several(frame.from, mpdu.seq) {
+            if several.is_new(frame.from, mpdu.seq) {
                 out.push(Action::Deliver { packet: mpdu.packet, from: frame.from });
             }
         }
-        self.answer_with(FrameKind::BlockAck, frame, Some(Box::new(BlockAck { start, arrived })));
+        several.told = Some(BlockAck { start, arrived });
+        self.answer_with(FrameKind::BlockAck, frame);
         self.answer_data(now, frame, config);
     }
 
@@ -137,9 +139,9 @@ impl Station {
         }
     }
 
-    fn answer_with(&mut self, kind: FrameKind, frame: &Frame, block_ack: Option<Box<BlockAck>>) {
+    fn answer_with(&mut self, kind: FrameKind, frame: &Frame) {
         let Header { from: to, duration, data_mode, .. } = **frame;
-        self.answer = Some(Answer { kind, to, duration, data_mode, block_ack });
+        self.answer = Some(Answer { kind, to, duration, data_mode });
     }
 
     /// The SIFS is over: the answer, or the data after a CTS, goes out.
@@ -149,7 +151,7 @@ impl Station {
             self.data_after_cts(now, config, out);
             return;
         };
-        let Answer { kind, to, duration: asked, data_mode, block_ack } = answer;
+        let Answer { kind, to, duration: asked, data_mode } = answer;
         let control = phy.answer(data_mode);
         let header = |size, duration| Header {
             kind,
@@ -182,7 +184,6 @@ impl Station {
                 self.transmit(now, ack, Transmitter::Ack, airtime, config, out);
             }
             FrameKind::BlockAck => {
-                self.told = block_ack;
                 let ack = header(phy.ack_bytes(true), Span::ZERO);
                 let airtime = ack.airtime;
                 self.transmit(now, ack, Transmitter::Ack, airtime, config, out);

@@ -1,15 +1,20 @@
 //! What a receiver remembers of each neighbour's packets, to tell repetitions from new ones.
 
 use crate::burst::Bitmap;
+use crate::frame::BlockAck;
 use meshpace_units::NodeId;
 
-/// Sequence numbers, by neighbour, sorted by neighbour.
+/// Where frames carry one packet: the last sequence number of each neighbour, sorted by neighbour.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SeenBefore {
-    /// Where frames carry one packet: the last one.
-    last: Vec<(NodeId, u16)>,
-    /// Where they carry several.
+pub(super) struct SeenBefore(Vec<(NodeId, u16)>);
+
+/// Where frames carry several.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Several {
+    /// Sorted by neighbour.
     windows: Vec<(NodeId, Window)>,
+    /// What the latest block acknowledgement is to say, or has said.
+    pub(super) told: Option<BlockAck>,
 }
 
 /// The packets of a neighbour that came last (IEEE 802.11-2016, 10.24.7: the scoreboard of a block acknowledgement).
@@ -26,19 +31,21 @@ const NUMBERS: u16 = 1 << 12;
 impl SeenBefore {
     /// Notes a frame's only packet; true if it is new. Only the last sequence number of a neighbour is remembered
     /// (ns2-behaviour 3.9).
-    pub fn one(&mut self, from: NodeId, seq: u16) -> bool {
-        match self.last.binary_search_by_key(&from, |entry| entry.0) {
-            Ok(index) => std::mem::replace(&mut self.last[index].1, seq) != seq,
+    pub fn is_new(&mut self, from: NodeId, seq: u16) -> bool {
+        match self.0.binary_search_by_key(&from, |entry| entry.0) {
+            Ok(index) => std::mem::replace(&mut self.0[index].1, seq) != seq,
             Err(index) => {
-                self.last.insert(index, (from, seq));
+                self.0.insert(index, (from, seq));
                 true
             }
         }
     }
+}
 
+impl Several {
     /// Notes a packet that may have come with others; true if it is new. One that lies further behind the latest than a block
     /// acknowledgement reaches is taken for a new one, as its sender has begun afresh.
-    pub fn one_of_several(&mut self, from: NodeId, seq: u16) -> bool {
+    pub fn is_new(&mut self, from: NodeId, seq: u16) -> bool {
         let fresh = Window { latest: seq, seen: Bitmap::ONE };
         match self.windows.binary_search_by_key(&from, |entry| entry.0) {
             Ok(index) => self.windows[index].1.note(seq),
@@ -74,8 +81,8 @@ mod tests {
 
     #[test]
     fn a_packet_is_new_once() {
-        let mut seen = SeenBefore::default();
-        let mut new = |seq| seen.one_of_several(FROM, seq);
+        let mut seen = Several::default();
+        let mut new = |seq| seen.is_new(FROM, seq);
         assert!(new(5));
         assert!(new(7));
         assert!(new(6), "late, and new");
@@ -90,10 +97,11 @@ mod tests {
 
     #[test]
     fn numbers_go_round() {
-        let mut seen = SeenBefore::default();
+        let mut several = Several::default();
         let numbers = || (0..3 * NUMBERS).map(|n| n % NUMBERS);
-        assert!(numbers().all(|seq| seen.one_of_several(FROM, seq)));
+        assert!(numbers().all(|seq| several.is_new(FROM, seq)));
+        let mut seen = SeenBefore::default();
         let (one, other) = (NodeId(1), NodeId(2));
-        assert!(seen.one(one, 4) && !seen.one(one, 4) && seen.one(other, 4) && seen.one(one, 3));
+        assert!(seen.is_new(one, 4) && !seen.is_new(one, 4) && seen.is_new(other, 4) && seen.is_new(one, 3));
     }
 }

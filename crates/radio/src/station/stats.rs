@@ -11,7 +11,7 @@ pub struct StationStats {
     sent: Vec<(NodeId, Sent)>,
     /// Where in `sent` the neighbours of the last RTS or data frame and of the last answer are: what passes through a node
     /// comes from one neighbour and goes to another.
-    latest: [usize; 2],
+    latest: [u32; 2],
 }
 
 /// What a station sent to one neighbour, as sent: whether it arrived or not. Broadcasts are to nobody.
@@ -43,7 +43,7 @@ impl StationStats {
     pub(super) fn transmits(&mut self, frame: &Header) {
         let Some(to) = frame.to else { return };
         let answer = frame.kind.is_answer();
-        let sent = match self.sent.get_mut(self.latest[usize::from(answer)]) {
+        let sent = match self.sent.get_mut(self.latest[usize::from(answer)] as usize) {
             Some((latest, sent)) if *latest == to => sent,
             _ => self.find(to, answer),
         };
@@ -60,7 +60,7 @@ impl StationStats {
     #[inline(never)]
     fn find(&mut self, to: NodeId, answer: bool) -> &mut Sent {
         let place = place(&mut self.sent, to);
-        self.latest[usize::from(answer)] = place;
+        self.latest[usize::from(answer)] = place as u32;
         &mut self.sent[place].1
     }
 

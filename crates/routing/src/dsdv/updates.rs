@@ -47,7 +47,7 @@ impl<P> Dsdv<P> {
             self.dump_at = now + self.draw_period();
         }
         let tells = |entry: &Entry| if full { entry.may_be_told(now) } else { entry.has_news(now) };
-        let mut routes = Vec::new();
+        let mut routes = Vec::with_capacity(self.table.iter().filter(tells).count());
         self.table.change(tells, |entry| {
             let Entry { destination, hops, seqno, .. } = *entry;
             routes.push(DsdvRoute { destination, hops, seqno });
