@@ -67,18 +67,10 @@ impl Airs {
         (air, station)
     }
 
-    /// The same, and beside it the others.
-    #[inline]
-    pub(crate) fn apart(&mut self, at: InterfaceId) -> (&mut Air, u32, Others<'_>) {
-        if self.on_first(at) {
-            let others = Others { first: None, before: &[], after: &self.others };
-            return (&mut self.first, at.0, others);
-        }
-        let other = self.other(at);
-        let (before, rest) = self.others.split_at_mut(other);
-        let (air, after) = rest.split_first_mut().unwrap_or_else(|| panic!("{at:?} is on no air"));
-        let station = at.0 - air.first.0;
-        (air, station, Others { first: Some(&self.first), before, after })
+    /// An air by its number.
+    pub(crate) fn by_id(&self, id: AirId) -> &Air {
+        // The first is none of the others.
+        id.0.checked_sub(1).map_or(&self.first, |other| &self.others[other as usize])
     }
 
     /// The first.
@@ -139,31 +131,5 @@ impl Airs {
     pub(crate) fn neighbours_both_ways(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let mutual = move |air: &Air, other| air.heard(other, node).is_some_and(|hearer| hearer.decodable);
         self.iter().flat_map(move |air| air.neighbours(node).filter(move |other| mutual(air, *other)))
-    }
-}
-
-/// All airs but one.
-#[derive(Clone, Copy)]
-pub(crate) struct Others<'a> {
-    /// `None`: it is the one.
-    first: Option<&'a Air>,
-    before: &'a [Air],
-    after: &'a [Air],
-}
-
-impl<'a> Others<'a> {
-    /// An air by its number, given the one that is missing here.
-    pub(crate) fn or<'b>(self, this: &'b Air, id: AirId) -> &'b Air
-    where
-        'a: 'b,
-    {
-        // Where each stands that is not the first: those before this one, this one, those after it.
-        let Some(other) = id.0.checked_sub(1) else { return self.first.unwrap_or(this) };
-        let (other, own) = (other as usize, usize::from(self.first.is_some()));
-        match other.checked_sub(self.before.len()) {
-            None => &self.before[other],
-            Some(0) if own == 1 => this,
-            Some(after) => &self.after[after - own],
-        }
     }
 }

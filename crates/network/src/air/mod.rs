@@ -12,7 +12,7 @@ mod movement;
 mod rates;
 mod spreading;
 
-pub(crate) use airs::{AirId, Airs, Others};
+pub(crate) use airs::{AirId, Airs};
 pub(crate) use fading::Fading;
 pub(crate) use listens::Listens;
 pub(crate) use movement::Movement;
@@ -240,6 +240,12 @@ impl Air {
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, station: u32, packet: MacPacket) {
         self.stations[station as usize].station.offer(now, packet, &self.config);
+    }
+
+    /// True if a station takes a packet: its next one, or one more into the frame that it has.
+    #[inline(always)]
+    pub(crate) fn takes(&self, station: u32) -> bool {
+        self.station(station).accepts() || self.aggregates()
     }
 
     /// True if frames carry several packets here.

@@ -64,15 +64,22 @@ impl Deadlines {
         let deadline = deadline.map_or(NEVER, Instant::as_nanos);
         let block = station as usize / BLOCK;
         let old = std::mem::replace(&mut self.at[block][station as usize % BLOCK], deadline);
-        let before = self.blocks[block];
-        if deadline >= before && old != before {
-            return;
+        let earliest = &mut self.blocks[block];
+        if deadline < *earliest {
+            *earliest = deadline;
+            self.earliest = self.earliest.min(deadline);
+        } else if old == *earliest {
+            self.look_anew(block);
         }
-        let now = if deadline < before { deadline } else { minimum(&self.at[block]) };
-        self.blocks[block] = now;
-        if now < self.earliest {
-            self.earliest = now;
-        } else if before == self.earliest {
+    }
+
+    /// The deadline that was the earliest of a block is later now, or gone. Apart from [`Deadlines::set`], which most often finds that
+    /// another one is the earliest.
+    #[inline(never)]
+    fn look_anew(&mut self, block: usize) {
+        let now = minimum(&self.at[block]);
+        let before = std::mem::replace(&mut self.blocks[block], now);
+        if before == self.earliest {
             self.earliest = minimum(&self.blocks);
         }
     }

@@ -16,10 +16,9 @@ impl<T: Copy + Debug> Network<T> {
     /// The last bit of the frame that the station `from` sent arrives at an interface on its air.
     pub(super) fn frame_ends(&mut self, at: InterfaceId, from: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
-        let mut actions = std::mem::take(&mut self.mac_actions);
         let (air, station) = self.airs.at_mut(at);
         let node = air.node(station);
-        let (end, frame, listens) = air.frame_ends(now, (from, station), &mut actions);
+        let (end, frame, listens) = air.frame_ends(now, (from, station), &mut self.mac_actions);
         let broadcast = if frame.to.is_none() { frame.packet.as_ref().map(handle) } else { None };
         if end.outcome != Outcome::Read {
             watch.lost(now, node, frame, &end);
@@ -28,8 +27,7 @@ impl<T: Copy + Debug> Network<T> {
             let (frame, read) = (frame.clone(), end.read(frame));
             self.tell_heard(at, &Heard { frame: &frame, read, mine: true });
         }
-        self.carry_out(at, &mut actions, watch);
-        self.mac_actions = actions;
+        self.carry_out(at, watch);
         if let Some(packet) = broadcast {
             self.packets.reader_done(packet);
         }
@@ -38,18 +36,16 @@ impl<T: Copy + Debug> Network<T> {
     /// The last bit of a frame from far away arrives at an interface.
     pub(super) fn far_frame_ends(&mut self, at: InterfaceId, copy: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
-        let mut actions = std::mem::take(&mut self.mac_actions);
         let (air, station) = self.airs.at_mut(at);
         let (node, listens) = (air.node(station), air.listens(station));
-        let (end, frame) = air.far_frame_ends(now, (copy, station), &mut actions);
+        let (end, frame) = air.far_frame_ends(now, (copy, station), &mut self.mac_actions);
         if end.outcome != Outcome::Read {
             watch.lost(now, node, &frame, &end);
         }
         if listens.to_all() && end.any() {
             self.tell_heard(at, &Heard { frame: &frame, read: end.read(&frame), mine: true });
         }
-        self.carry_out(at, &mut actions, watch);
-        self.mac_actions = actions;
+        self.carry_out(at, watch);
         self.forget_far(&frame);
     }
 
@@ -84,21 +80,36 @@ impl<T: Copy + Debug> Network<T> {
     /// A station's deadline.
     pub(super) fn station_alarm(&mut self, at: InterfaceId, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
-        let mut actions = std::mem::take(&mut self.mac_actions);
         let (air, station) = self.airs.at_mut(at);
-        air.timer(now, station, &mut actions);
-        if actions.is_empty() {
+        air.timer(now, station, &mut self.mac_actions);
+        if self.mac_actions.is_empty() {
             // A bystander looked up and found the medium busy: by far the commonest case.
             self.queue.set_station(at, air.deadline(station));
         } else {
-            self.carry_out(at, &mut actions, watch);
+            self.carry_out(at, watch);
         }
-        self.mac_actions = actions;
     }
 
-    /// Carries out what a station asks for, hands it the next packet if it is free, and sets its alarm.
-    fn carry_out(&mut self, at: InterfaceId, actions: &mut Vec<Action>, watch: &mut (impl Watch + ?Sized)) {
-        for action in &*actions {
+    /// Carries out what a station, which has been brought up to now, asks for, if anything; sets its alarm, and hands it its next packet
+    /// if it takes one.
+    #[inline(always)]
+    fn carry_out(&mut self, at: InterfaceId, watch: &mut (impl Watch + ?Sized)) {
+        if !self.mac_actions.is_empty() {
+            self.act(at, watch);
+        }
+        let (air, station) = self.airs.at(at);
+        let takes = air.takes(station);
+        self.queue.set_station(at, air.deadline(station));
+        if takes {
+            self.offer(at);
+        }
+    }
+
+    /// Apart from [`Network::carry_out`]: half of the frames that end, and of the deadlines, ask for nothing.
+    #[inline(never)]
+    fn act(&mut self, at: InterfaceId, watch: &mut (impl Watch + ?Sized)) {
+        let mut actions = std::mem::take(&mut self.mac_actions);
+        for action in &actions {
             match action {
                 Action::Transmit(header) => self.transmit(at, header, watch),
                 Action::Deliver { packet, from } => self.deliver(at, packet, *from),
@@ -107,43 +118,24 @@ impl<T: Copy + Debug> Network<T> {
             }
         }
         actions.clear();
-        self.feed(at);
-    }
-
-    /// Hands the station, which has been brought up to now, its next packet if it takes one, and sets its alarm. Part of whatever a
-    /// station does: a call of its own would cost as much as what it does.
-    #[inline(always)]
-    fn feed(&mut self, at: InterfaceId) {
-        self.offer(at);
-        self.set_alarm(at);
+        self.mac_actions = actions;
     }
 
     /// Hands the station its next packet, if it takes one and there is one; then sets its alarm. Without a packet its alarm
     /// stays: it may have been postponed since the station was looked at last.
     pub(super) fn wake(&mut self, at: InterfaceId) {
-        if self.offer(at) {
-            self.set_alarm(at);
+        let (air, station) = self.airs.at(at);
+        if air.takes(station) {
+            self.offer(at);
         }
     }
 
+    /// Hands the station, which takes one, its next packet if there is one, and with it those that go in one frame with it.
     #[inline(always)]
-    fn set_alarm(&mut self, at: InterfaceId) {
-        let (air, station) = self.airs.at(at);
-        self.queue.set_station(at, air.deadline(station));
-    }
-
-    /// Hands the station its next packet, and with it those that go in one frame with it; false if it takes none, or its relay
-    /// gives none.
-    #[inline(always)]
-    fn offer(&mut self, at: InterfaceId) -> bool {
-        let (air, station) = self.airs.at(at);
-        let several = air.aggregates();
-        let offered =
-            air.station(station).accepts() && !self.nodes.interface(at).is_empty() && self.hand_over(at);
-        if several {
-            self.join(at);
+    fn offer(&mut self, at: InterfaceId) {
+        if !self.nodes.interface(at).is_empty() {
+            self.hand_over(at);
         }
-        offered
     }
 
     /// Hands the station what goes in one frame with the packets that it has. Its deadline stays: its backoff runs for them, too.
@@ -161,15 +153,22 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// Apart from [`Network::offer`], which mostly finds the station occupied.
+    /// Apart from [`Network::offer`], which mostly finds that no packet waits.
     #[inline(never)]
-    fn hand_over(&mut self, at: InterfaceId) -> bool {
-        let Some(handle) = self.dequeue(at) else { return false };
-        let offered = self.taken(at, handle);
-        let now = self.now();
-        let (air, station) = self.airs.at_mut(at);
-        air.offer(now, station, offered);
-        true
+    fn hand_over(&mut self, at: InterfaceId) {
+        let (air, station) = self.airs.at(at);
+        let several = air.aggregates();
+        if air.station(station).accepts() {
+            let Some(handle) = self.dequeue(at) else { return };
+            let offered = self.taken(at, handle);
+            let now = self.now();
+            let (air, station) = self.airs.at_mut(at);
+            air.offer(now, station, offered);
+            self.queue.set_station(at, air.deadline(station));
+        }
+        if several {
+            self.join(at);
+        }
     }
 
     /// The station of an interface takes a packet: as it sees it.

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
     /// A data frame goes out.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_attempt(&mut self, at: InterfaceId, packet: &MacPacket) {
         let carried = self.packets.get(packet.handle);
         let Some(account) = carried.account else { return };

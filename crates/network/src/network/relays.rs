@@ -1,7 +1,7 @@
 //! The relay of a mesh node, the queue before its MAC: what it sees of its node, and what drives it.
 
 use super::Network;
-use crate::air::{Air, Others};
+use crate::air::{Air, Airs};
 use crate::conversations::{Accounts, airtime};
 use crate::event::InterfaceId;
 use crate::measure::LossCause;
@@ -14,35 +14,44 @@ use meshpace_winf::Pair;
 use std::fmt::Debug;
 use std::net::IpAddr;
 
-/// A mesh node as the relay of one of its interfaces sees it.
+/// A mesh node as the relay of one of its interfaces sees it. Most relays do not look: what they would see is found when they do.
 struct View<'a> {
     now: Instant,
-    node: NodeId,
-    /// The air of its interface, the station there, and the other airs.
-    air: &'a mut Air,
-    station: u32,
-    others: Others<'a>,
+    /// The interface.
+    at: InterfaceId,
+    airs: &'a mut Airs,
     routing: &'a Machines,
     paths: &'a Paths,
     accounts: &'a mut Accounts,
     addresses: &'a AddressBook,
 }
 
+impl View<'_> {
+    fn node(&self) -> NodeId {
+        self.airs.node(self.at)
+    }
+
+    fn air(&self) -> &Air {
+        self.airs.at(self.at).0
+    }
+}
+
 impl NodeView for View<'_> {
     fn busy_time(&mut self) -> Span {
-        self.air.busy_time(self.now, self.station)
+        let (air, station) = self.airs.at_mut(self.at);
+        air.busy_time(self.now, station)
     }
 
     fn intervals(&self) -> Intervals {
-        self.air.config().intervals
+        self.air().config().intervals
     }
 
     fn mac_overhead(&self) -> Bytes {
-        self.air.config().phy.mac_overhead
+        self.air().config().phy.mac_overhead
     }
 
     fn needs_rts(&self, packet: Bytes) -> bool {
-        self.air.config().phy.needs_rts(packet)
+        self.air().config().phy.needs_rts(packet)
     }
 
     fn address(&self, node: NodeId) -> IpAddr {
@@ -50,25 +59,27 @@ impl NodeView for View<'_> {
     }
 
     fn backoff_drawn(&self) -> Span {
-        self.air.station(self.station).backoff_drawn()
+        let (air, station) = self.airs.at(self.at);
+        air.station(station).backoff_drawn()
     }
 
     fn rate_to(&self, neighbour: NodeId) -> Rate {
-        self.air.rates().between(self.node, neighbour).rate
+        self.air().rates().between(self.node(), neighbour).rate
     }
 
     fn hops_to(&self, node: NodeId) -> Option<u32> {
-        if node == self.node { Some(0) } else { self.routing.of(self.node).hops_to(self.now, node) }
+        let here = self.node();
+        if node == here { Some(0) } else { self.routing.of(here).hops_to(self.now, node) }
     }
 
     fn hops_on(&self, path: PathId) -> Option<u32> {
         let nodes = self.paths.nodes(path);
-        let here = nodes.iter().position(|node| *node == self.node)?;
+        let here = nodes.iter().position(|node| *node == self.node())?;
         u32::try_from(nodes.len() - 1 - here).ok()
     }
 
     fn next_hop_to(&self, node: NodeId) -> Option<NodeId> {
-        self.routing.of(self.node).next_hop(self.now, node)
+        self.routing.of(self.node()).next_hop(self.now, node)
     }
 
     fn conversations_beside(&self, account: Account) -> Option<u32> {
@@ -80,12 +91,12 @@ impl NodeView for View<'_> {
     }
 
     fn senses(&self, hearer: NodeId, sender: NodeId) -> bool {
-        let sense = self.air.config().limits.thresholds.sense;
-        self.air.heard(sender, hearer).is_some_and(|heard| heard.power >= sense)
+        let sense = self.air().config().limits.thresholds.sense;
+        self.air().heard(sender, hearer).is_some_and(|heard| heard.power >= sense)
     }
 
     fn share(&mut self, account: Account, limit: f64) -> Option<f64> {
-        let neighbours = |air, node| self.others.or(self.air, air).neighbours(node);
+        let neighbours = |air, node| self.airs.by_id(air).neighbours(node);
         self.accounts.share(self.now, account, limit, neighbours)
     }
 }
@@ -203,14 +214,12 @@ impl<T: Copy + Debug> Network<T> {
     #[inline]
     fn with_relay<R>(&mut self, at: InterfaceId, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
         let now = self.queue.now();
-        let (air, station, others) = self.airs.apart(at);
-        let (node, free) = (air.node(station), air.station(station).accepts());
+        let (air, station) = self.airs.at(at);
+        let free = air.station(station).accepts();
         let mut view = View {
             now,
-            node,
-            air,
-            station,
-            others,
+            at,
+            airs: &mut self.airs,
             routing: &self.routing,
             paths: &self.paths,
             accounts: &mut self.accounts,
