@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from commanding import Cli
 from documents import ROOT
 from meshpace import engine
 from meshpace.keyed import KeyedFileError
@@ -20,6 +21,7 @@ from meshpace.study.stated import MARK, below
 from meshpace.study.written.papers import folders, read_paper, read_papers, the_papers
 from meshpace.study.written.parsed import parsed
 from meshpace.study.written.vocabulary import words_of
+from test_bad_input import expect_refusal
 
 HEAD = """\
 # A paper of one study.
@@ -310,3 +312,40 @@ def test_tables_of_catalogues_are_up_to_date(paper) -> None:  # type: ignore[no-
     text = path.read_text(encoding="utf-8")
     assert text.count(MARK) == 1
     assert below(text, paper) == text, "meshpace study claims all --write docs/experiments"
+
+
+MINE = """\
+[paper]
+cite = "A note"
+prefix = "note"
+functions = "measures.py"
+
+[study.note-chain]
+scenario = "chain-adhoc.toml"
+schemes = ["newreno"]
+conditions = ["static"]
+quick = { seeds = 2, set = { "measure.duration" = "6s", "measure.warmup" = "2s" } }
+
+[claim.1]
+statement = "Something is sent."
+ask = { study = "note-chain", measure = "segments", scheme = "newreno", rule = "BOUND", low = 1.0 }
+"""
+
+
+def test_a_paper_in_a_folder_of_ones_own_is_run_and_judged(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "note"
+    folder.mkdir()
+    (folder / "paper.toml").write_text(MINE)
+    (folder / "measures.py").write_text(FUNCTIONS)
+    done = cli("study", "run", "note", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["runs"]["made"] == 2
+    assert [(claim["id"], claim["verdict"]) for claim in found["claims"]] == [("note 1", "holds")]
+    page = cli("report", "--study", "note", "-o", "note.html")
+    assert page.returncode == 0, page.stderr
+    assert "Something is sent." in (tmp_path / "note.html").read_text()
+    (folder / "paper.toml").write_text(MINE.replace('"segments"', '"segmets"'))
+    assert 'paper.toml:14: claim.1.ask.measure: found "segmets"' in expect_refusal(cli, "study", "run", "note")
+    folder.rename(tmp_path / "gap-random")
+    assert "21.1" in cli("study", "claims", "gap-random").stdout, "names of papers' studies go before folders"

@@ -1,7 +1,7 @@
 """Studies by name. The beginning of names stands for all of them: ``gap-chain``, ``gap``; ``all`` for every study.
 
 A study whose name others' names begin with is that study alone: ``gap-http-parallel``. A name that ends with ``.toml``
-is a file with studies of one's own.
+is a file with studies of one's own; the path of a folder with a ``paper.toml`` is a paper of one's own.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from meshpace.errors import MendableError
 from meshpace.study.model import Study
-from meshpace.study.written.own import read_file
-from meshpace.study.written.papers import the_papers
+from meshpace.study.written.own import read_file, read_folder
+from meshpace.study.written.papers import HEAD, the_papers
 
 STUDIES: tuple[Study, ...] = tuple(study for paper in the_papers() for study in paper.studies)
 """Of the papers, in their order."""
@@ -37,6 +37,13 @@ def groups() -> dict[str, int]:
     return {name: count for name, count in counts.items() if count > 1 and name not in names}
 
 
+def _is_paper(folder: Path) -> bool:
+    try:
+        return (folder / HEAD).is_file()
+    except OSError:  # no name of a file, such as one that is too long
+        return False
+
+
 def find(names: Iterable[str]) -> tuple[Study, ...]:
     """The studies of those names and those that their claims are about, each once, in the order of the list.
 
@@ -47,11 +54,13 @@ def find(names: Iterable[str]) -> tuple[Study, ...]:
         KeyedFileError: a file says something that no study can.
         OSError: a file cannot be read.
     """
+    known = [*groups(), *(study.name for study in STUDIES)]
     chosen = set()
     own: dict[str, Study] = {}
     for name in names:
-        if name.endswith(".toml"):
-            for study in read_file(Path(name)):
+        own_file = name.endswith(".toml")
+        if own_file or (name not in {ALL, *known} and _is_paper(Path(name))):
+            for study in read_file(Path(name)) if own_file else read_folder(Path(name)):
                 if study.name in own or study.name in {one.name for one in STUDIES}:
                     raise UnknownStudyError(
                         f"{name}: study.name: found {study.name!r}, which another study has; allowed: a name of its own"
@@ -62,7 +71,6 @@ def find(names: Iterable[str]) -> tuple[Study, ...]:
         mine = mine or {study.name for study in STUDIES if study.name.startswith(f"{name}-")}
         mine |= {read for study in STUDIES if study.name in mine for read in study.reads}
         if not mine:
-            known = [*groups(), *(study.name for study in STUDIES)]
             near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
             hint = f"did you mean {', '.join(near)}?" if near else "meshpace study list shows them all"
             raise UnknownStudyError(f"no study {name!r}: {hint}")

@@ -1,4 +1,4 @@
-"""A file with studies of one's own and their claims (docs/studies.md)."""
+"""A file, or a folder, with studies of one's own and their claims (docs/studies.md)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from meshpace.study.written.axes import Sets
 from meshpace.study.written.claims import Setting, claims
 from meshpace.study.written.families import parts as parts_of
 from meshpace.study.written.families import shared as shared_rows
+from meshpace.study.written.papers import HEAD, read_paper
 from meshpace.study.written.studies import Shelf, studies
 from meshpace.study.written.vocabulary import shared, words_of
 from meshpace.sweeps.errors import naming
@@ -62,7 +63,28 @@ def read_file(path: Path) -> tuple[Study, ...]:
         except ReplacedSchemeError as error:
             where, key = (file.table("study"), "schemes") if len(found) == 1 else (file, "study")
             where.fail(key, error.found, f"set = {{ {error.key} = ... }}, or replaces_schemes = true")
-    return tuple(replace(one, claims=tuple(c for c in stated if c.study == one.name)) for one in found)
+    return tuple(replace(one, claims=_told_with(one, stated)) for one in found)
+
+
+def read_folder(folder: Path) -> tuple[Study, ...]:
+    """The studies of a folder that is laid out like a paper's, each with the claims that are told with it.
+
+    Raises:
+        KeyedFileError: a file says something that it cannot.
+        OSError: a file or a scenario cannot be read.
+    """
+    paper = read_paper(folder)
+    studies = tuple(replace(one, paper="", claims=_told_with(one, paper.claims)) for one in paper.studies)
+    for one in studies:
+        try:
+            _check(one, folder / HEAD)
+        except ReplacedSchemeError as error:
+            raise KeyedFileError(f"{folder / HEAD}:1: {error}") from None
+    return studies
+
+
+def _told_with(study: Study, stated: Sequence[Claim]) -> tuple[Claim, ...]:
+    return tuple(claim for claim in stated if claim.study == study.name)
 
 
 def _ids_differ(file: Keys, stated: Sequence[Claim]) -> None:
