@@ -140,9 +140,9 @@ impl<'a> Here<'a> {
     }
 
     /// What was read of a data frame that is being heard: the packets as their sender has them.
-    pub fn carried(&self, heard: &Heard<'_>) -> impl Iterator<Item = &Packet> {
-        let read = heard.read;
-        let packets = heard.frame.packets().iter().enumerate().filter(move |(at, _)| read.has(*at));
+    pub fn carried<'b>(&'b self, heard: &'b Heard<'_>) -> impl Iterator<Item = &'b Packet> {
+        let was_read = |at: usize| heard.read.is_none_or(|read| read.has(at));
+        let packets = heard.frame.packets().iter().enumerate().filter(move |(at, _)| was_read(*at));
         packets.map(|(_, mpdu)| self.packets.get(mpdu.packet.handle))
     }
 

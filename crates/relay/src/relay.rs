@@ -36,8 +36,8 @@ pub struct Asks {
 pub struct Heard<'a> {
     /// The frame; [`Here::carried`] has what was read of what is in it.
     pub frame: &'a Frame,
-    /// Which of its packets were read, by their place in the frame: of frames of several for this node each fares by itself.
-    pub read: Bitmap,
+    /// Which of its packets were read, by their place in the frame: of frames of several for this node each fares by itself. `None`: all.
+    pub read: Option<&'a Bitmap>,
     /// True if it was for this node alone or for everybody, false if it was overheard. A data frame for this node may be a
     /// repetition that the MAC drops.
     pub mine: bool,

@@ -228,9 +228,6 @@ impl Listener for Sense {
         else {
             return;
         };
-        let sizes = here.carried(heard).filter(|packet| tells(packet)).map(|packet| packet.size);
-        let payload = sizes.reduce(|all, size| all + size);
-        let Some(sifs) = here.node().map(|node| node.intervals().sifs) else { return };
         // Only RTS and CTS reserve: the duration of a data frame is the same whatever its size.
         let reserves = matches!(frame.kind, FrameKind::Rts | FrameKind::Cts);
         self.meter.busy.add(began, if reserves { now + frame.duration } else { now });
@@ -256,6 +253,9 @@ impl Listener for Sense {
                 let asked = place.map(|place| self.asked.swap_remove(place).1).filter(|_| frame.protected);
                 // Our acknowledgement follows.
                 self.meter.busy.add(began, now + frame.duration);
+                let sizes = here.carried(heard).filter(|packet| tells(packet)).map(|packet| packet.size);
+                let payload = sizes.reduce(|all, size| all + size);
+                let Some(sifs) = here.node().map(|node| node.intervals().sifs) else { return };
                 let capacity = match asked {
                     Some(rts) => {
                         let pauses = self.meter.config().receiver_pauses;

@@ -6,7 +6,7 @@ use crate::air::Ends;
 use crate::event::{Event, InterfaceId};
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class, Handle};
-use meshpace_radio::{Action, Bitmap, Frame, Header, MacPacket, Mpdu, Outcome};
+use meshpace_radio::{Action, Frame, Header, MacPacket, Mpdu, Outcome};
 use meshpace_relay::Heard;
 use meshpace_routing::LinkEvent;
 use meshpace_units::NodeId;
@@ -24,8 +24,8 @@ impl<T: Copy + Debug> Network<T> {
             watch.lost(now, node, frame, &end);
         }
         if listens.to_all() && end.any() {
-            let (frame, read) = (frame.clone(), end.read(frame));
-            self.tell_heard(at, &Heard { frame: &frame, read, mine: true });
+            let frame = frame.clone();
+            self.tell_heard(at, &Heard { frame: &frame, read: end.partly.as_deref(), mine: true });
         }
         self.carry_out(at, watch);
         if let Some(packet) = broadcast {
@@ -43,7 +43,7 @@ impl<T: Copy + Debug> Network<T> {
             watch.lost(now, node, &frame, &end);
         }
         if listens.to_all() && end.any() {
-            self.tell_heard(at, &Heard { frame: &frame, read: end.read(&frame), mine: true });
+            self.tell_heard(at, &Heard { frame: &frame, read: end.partly.as_deref(), mine: true });
         }
         self.carry_out(at, watch);
         self.forget_far(&frame);
@@ -67,12 +67,13 @@ impl<T: Copy + Debug> Network<T> {
         frame.packets().iter().for_each(|mpdu| self.packets.remove(mpdu.packet.handle));
     }
 
+    /// Part of the events that it serves: where relays listen, every frame comes here at dozens of them.
+    #[inline(always)]
     fn overhear(&mut self, at: InterfaceId, frame: &Frame) {
         let now = self.now();
         let (air, station) = self.airs.at_mut(at);
         if air.overhear(now, station, frame.from) {
-            let read = Bitmap::first(frame.packets().len());
-            self.tell_heard(at, &Heard { frame, read, mine: false });
+            self.tell_heard(at, &Heard { frame, read: None, mine: false });
             self.wake(at);
         }
     }

@@ -12,7 +12,7 @@ use crate::tests::view::TestNode;
 use crate::{Place, QueueConfig};
 use meshpace_keys::{RawValue, Setting, Values};
 use meshpace_packet::{Body, Class, Datagram, Handle, Packet, PacketId, Packets, Stamp};
-use meshpace_radio::{Bitmap, Frame, FrameKind, Header, MacPacket, Mode, Mpdu, Standard};
+use meshpace_radio::{Frame, FrameKind, Header, MacPacket, Mode, Mpdu, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -172,7 +172,7 @@ impl Node {
             packet: Some(Mpdu { packet: mac, seq: 1, retry: false, losses: 0 }),
         });
         self.call(now, |relay, here| {
-            relay.heard(here, &Heard { frame: &frame, read: Bitmap::ONE, mine: false });
+            relay.heard(here, &Heard { frame: &frame, read: None, mine: false });
         });
         self.packets.remove(carried);
     }
