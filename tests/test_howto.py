@@ -33,6 +33,7 @@ FILES = {
     "pace-at-a-gateway": (),
     "see-why-a-flow-is-slow": ("why.html",),
     "use-jupyter": (),
+    "latency-under-load": ("rrul.svg", "rrul.html"),
     "run-on-a-cluster": ("runs.csv",),
     "publish-a-mesh": ("roofs.toml", "roofs.pdf", "roofs.svg"),
     "ask-for-advice": ("advice.html", "mesh.toml"),
@@ -44,8 +45,9 @@ SAYS = {
     "add-a-formula": "its pace: a segment every",
     "pace-at-a-gateway": "'scheme': 'steady'",
     "see-why-a-flow-is-slow": "held back by",
+    "latency-under-load": "round trip of echoes, 99 %",
     "ask-for-advice": "Would pacing help?",
-    "publish-a-mesh": "Differences are to cubic",
+    "publish-a-mesh": "Differences are to CUBIC",
 }
 
 

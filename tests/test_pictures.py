@@ -1,6 +1,6 @@
 """The pictures of the documents are what today's code makes of what today's engine gives.
 
-They are made by one command, which README has: `meshpace demo --picture ... --film ...`.
+Each is made by a command that stands beside it: README's `meshpace demo --picture ... --film ...`, and a how-to's.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from meshpace.stats import Estimate
 
 PICTURES = ROOT / "docs" / "pictures"
 MADE_BY = ".venv/bin/meshpace demo --picture docs/pictures/demo-chain.svg --film docs/pictures/demo-film.svg"
+RRUL_BY = (
+    ".venv/bin/meshpace compare scenarios/rrul.toml --scheme cubic,cubic-fq-codel,tcp-gap --seeds 5 --svg "
+    "docs/pictures/rrul.svg"
+)
 AGAIN = f"not what it would be today: {MADE_BY}"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -49,7 +53,10 @@ def shape(root: ElementTree.Element) -> list[tuple[str, str]]:
 
 def test_every_picture_has_its_command() -> None:
     assert MADE_BY in (ROOT / "README.md").read_text()
-    assert sorted(path.name for path in PICTURES.iterdir()) == ["demo-chain.svg", "demo-film.html", "demo-film.svg"]
+    assert sorted(path.name for path in PICTURES.iterdir()) == [
+        "demo-chain.svg", "demo-film.html", "demo-film.svg", "rrul.svg",
+    ]  # fmt: skip
+    assert RRUL_BY in (ROOT / "docs" / "howto" / "latency-under-load.md").read_text()
 
 
 def test_the_chart_is_drawn_as_today(drawing: ElementTree.Element, carried: dict[str, Any]) -> None:
@@ -113,3 +120,14 @@ def test_the_film_and_its_moment_are_todays(tmp_path: Path, monkeypatch: pytest.
     for name in (still, still.with_suffix(".html")):
         # Nothing in them depends on fonts or on another's library.
         assert re.sub(r"\s+", " ", name.read_text()) == re.sub(r"\s+", " ", (ROOT / name).read_text()), AGAIN
+
+
+def test_latency_under_load_is_todays(tmp_path: Path) -> None:
+    """Drawn again of one seed: it shows no more."""
+    words = [*shlex.split(RRUL_BY)[1:], "--store", str(tmp_path / "store")]
+    words[words.index("--seeds") + 1], words[words.index("--svg") + 1] = "1", str(tmp_path / "rrul.svg")
+    subprocess.run([sys.executable, "-m", "meshpace", *words], cwd=ROOT, check=True, capture_output=True, timeout=300)
+    kept, again = (ElementTree.parse(folder / "rrul.svg").getroot() for folder in (PICTURES, tmp_path))
+    assert shape(kept) == shape(again), RRUL_BY
+    (before, now) = (json.loads(root.findtext(f"{SVG}metadata") or "") for root in (kept, again))
+    assert before["charts"] == now["charts"], RRUL_BY

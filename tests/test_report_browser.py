@@ -13,6 +13,9 @@ import pytest
 import browser
 from browser import Page
 from meshpace.report.figures import command, views
+from meshpace.report.model import Chart, Report, Section, Series, View
+from meshpace.report.page import render
+from meshpace.stats import Estimate
 from meshpace.study.outcome import to_table
 from reported import Reported
 
@@ -21,6 +24,7 @@ pytestmark = [
     pytest.mark.xdist_group("reported"),  # four studies are run and reported once
 ]
 
+MANY = 8
 DESKTOP, PHONE = (1280, 900), (390, 844)
 PLAYER = "document.querySelector('.film').player"
 EVERY_PLOT_LIVE = "document.querySelectorAll('.plot').length === document.querySelectorAll('.plot.live').length"
@@ -94,6 +98,27 @@ def test_every_chart_draws(shown: Page, reported: Reported, size: tuple[int, int
     assert shown.ask("document.documentElement.scrollWidth") <= size[0], "nothing sticks out"
     shown.screenshot(tmp_path / "report.png")
     assert (tmp_path / "report.png").stat().st_size > 20_000, "not blank"
+
+
+def test_every_bar_has_its_colour_under_its_pattern(tab: Page, tmp_path: Path) -> None:
+    value = (Estimate(2.0, 0.5, 5),)
+    bars = Chart("a", ("one",), "", "ms", tuple(Series(f"scheme {n}", value) for n in range(MANY)), bars=True)
+    page = tmp_path / "bars.html"
+    section = Section("Bars", "", views=(View("a", (bars,)),))
+    page.write_text(render(Report("t", "", (), (), (section,), interactive=True)))
+    tab.look(*DESKTOP)
+    tab.open(page)
+    seen(tab, ".plot")
+    found = tab.ask(
+        "[...document.querySelectorAll('.plot .point path')].map((bar) => {"
+        '  const fill = getComputedStyle(bar).fill, id = fill.match(/#([^")]+)/);'
+        "  return id ? getComputedStyle(document.getElementById(id[1]).querySelector('rect')).fill : fill; })"
+    )
+    colours = tab.ask(
+        "[...Array(6).keys()].map((n) => { const probe = document.createElement('i');"
+        "  probe.style.color = `var(--s${n})`; document.body.append(probe); return getComputedStyle(probe).color; })"
+    )
+    assert found == [colours[n % 6] for n in range(MANY)]
 
 
 def test_charts_draw_the_numbers_of_the_store(shown: Page, reported: Reported) -> None:

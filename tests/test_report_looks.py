@@ -92,7 +92,7 @@ def test_a_scheme_looks_the_same_throughout(tmp_path: Path) -> None:
         for one in view.charts
         for series, place in zip(one.series, one.places(), strict=True)
     }
-    assert named == {"NewReno": 0, "tahoe-rfc": 1, "TCP-AP": 2, "tcp-ap-ns2-2005": 3, "cubic": 4}
+    assert named == {"NewReno": 0, "tahoe-rfc": 1, "TCP-AP": 2, "tcp-ap-ns2-2005": 3, "CUBIC": 4}
     # By itself a study begins with the first look.
     assert views(outcomes[1])[0].charts[0].places() == [0, 1, 2]
 

@@ -103,6 +103,8 @@ class Chart:
     """Where the labels of ``axis`` lie; side by side if None."""
     log: bool = False
     """Whether distances on the axis are ratios."""
+    over_time: bool = False
+    """Whether the axis is time, and values follow one another as lines without marks."""
 
     def places(self) -> list[int]:
         """The place of each series, which decides what it looks like."""
@@ -111,7 +113,7 @@ class Chart:
     @property
     def dense(self) -> bool:
         """Whether there are too many points to mark each."""
-        return len(self.axis) > _DENSE
+        return self.over_time or len(self.axis) > _DENSE
 
     def peak(self) -> float:
         """The greatest value that must fit in, in ``unit``."""
@@ -134,7 +136,16 @@ class View:
     name: str
     charts: tuple[Chart, ...]
     shared: bool = False
-    """Whether all have the same scale of values."""
+    """Whether all of a unit have the same scale of values."""
+    over: int = 1
+    """So many charts, one after another, stand over each other in a still: in a column while there is room for one."""
+
+    @property
+    def series(self) -> dict[str, int]:
+        """Names of all series with their places, for the legend."""
+        return {
+            one.name: place for chart in self.charts for one, place in zip(chart.series, chart.places(), strict=True)
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,10 @@ _DASHES = ("-", "--", ":", "-.", (0, (8, 2)), (0, (8, 2, 1, 2)))
 _HATCHES = ("", "---", "|||", "+++", "...")
 _WIDE = 2.0
 """Times as wide is a panel with names of two lines."""
+_STACKS = 3
+"""More stacks of charts are not side by side."""
+_FLATTEST = 0.8
+"""Of the usual height of a panel, where panels are narrower."""
 _KEYS = 5
 """A legend of more rows than this makes the figure higher."""
 _MANY_BARS = 6
@@ -59,22 +63,27 @@ def figure(view: View, look: Look, title: str = "") -> Figure:
     from matplotlib.figure import Figure
 
     wide = any("\n" in name for chart in view.charts for name in chart.axis)
-    columns = 1 if wide else min(look.columns, len(view.charts))
-    width = columns * look.panel[0] * (_WIDE if wide else 1.0)
-    rows = math.ceil(len(view.charts) / columns)
-    height = rows * look.panel[1] * (1.8 if any(map(_lies, view.charts)) else 1.0)
+    charts, columns = _arranged(view, 1 if wide else look.columns)
+    narrow = min(1.0, look.columns / columns)
+    width = columns * look.panel[0] * (_WIDE if wide else narrow)
+    rows = math.ceil(len(charts) / columns)
+    height = rows * look.panel[1] * (1.8 if any(map(_lies, charts)) else max(narrow, _FLATTEST))
     beside = max(1, int(width / look.key))
-    keys = math.ceil(max((len(chart.series) for chart in view.charts), default=0) / beside)
+    keys = math.ceil(len(view.series) / beside)
     head = look.key_high * (2.0 + (1.5 if title and look.above else 0.0) + max(0, keys - _KEYS))
     drawn = Figure(figsize=(width, height + head), layout="constrained")
     panels = drawn.subplots(rows, columns, squeeze=False)
-    ends = [(chart.low(), chart.peak()) for chart in view.charts]
-    widest = (min((low for low, _ in ends), default=0.0), max((peak for _, peak in ends), default=0.0))
-    for panel, chart, own in zip(panels.flat, view.charts, ends, strict=False):
-        _draw(panel, chart, widest if view.shared else own, look)
-    for panel in panels.flat[len(view.charts) :]:
+    for panel, chart in zip(panels.flat, charts, strict=False):
+        alike = [other for other in charts if other.unit == chart.unit] if view.shared else [chart]
+        _draw(panel, chart, (min(one.low() for one in alike), max(one.peak() for one in alike)), look)
+    for panel in panels.flat[len(charts) :]:
         panel.remove()
-    handles, labels = panels.flat[0].get_legend_handles_labels()
+    keyed = {
+        label: handle
+        for panel in panels.flat[: len(charts)]
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    handles, labels = list(keyed.values()), list(keyed)
     if look.above:
         drawn.legend(
             handles, labels, loc="outside upper left", ncols=beside, frameon=False, title=title or None,
@@ -85,6 +94,17 @@ def figure(view: View, look: Look, title: str = "") -> Figure:
         if title:
             drawn.suptitle(title, fontsize=look.style["font.size"])
     return drawn
+
+
+def _arranged(view: View, most: int) -> tuple[list[Chart], int]:
+    """The charts row by row, and in how many columns."""
+    charts, over = list(view.charts), view.over
+    if over == 1:
+        return charts, max(1, min(most, len(charts)))
+    stacks = len(charts) // over
+    if stacks > _STACKS:
+        return charts, over  # a row each
+    return [charts[stack * over + row] for row in range(over) for stack in range(stacks)], stacks
 
 
 def require_matplotlib(what: str = "a figure as PDF") -> None:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from meshpace.report.embedded import chart_json
 from meshpace.report.model import Chart, View
 from meshpace.report.panels import Look, figure, require_matplotlib
-from meshpace.report.templates import beside
+from meshpace.report.templates import beside, colours
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
@@ -31,15 +31,16 @@ def picture(title: str, charts: Sequence[Chart], made: Mapping[str, str]) -> str
     Raises:
         MissingPackageError: matplotlib is not installed.
     """
-    named = tuple(
-        # Behind what all of them show.
-        dataclasses.replace(chart, title=chart.title.partition(", ")[2] or chart.title)
-        for chart in charts
-    )
-    root = _drawn(View(title, named, shared=True), title)
+    return of_view(View(title, tuple(charts), shared=True), made)
+
+
+def of_view(view: View, made: Mapping[str, str]) -> str:
+    """One view as :func:`picture` draws charts."""
+    charts = _shortened(view.name, view.charts)
+    root = _drawn(dataclasses.replace(view, charts=charts), view.name)
     width, height = root.attrib["width"], root.attrib["height"]
     style = ElementTree.Element(f"{_SVG}style")
-    style.text = _looks()
+    style.text = colours()
     ground = ElementTree.Element(f"{_SVG}rect", width=width, height=height, style="fill: var(--paper)")
     data = ElementTree.Element(f"{_SVG}metadata", id=_DATA)
     commands = list(dict.fromkeys(command for chart in charts for one in chart.series for command in one.commands))
@@ -50,9 +51,13 @@ def picture(title: str, charts: Sequence[Chart], made: Mapping[str, str]) -> str
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def of_view(view: View, made: Mapping[str, str]) -> str:
-    """One view as :func:`picture` draws charts."""
-    return picture(view.name, view.charts, made)
+def _shortened(title: str, charts: Sequence[Chart]) -> tuple[Chart, ...]:
+    """Charts titled by what tells them apart, one alone not at all where the picture's title says it."""
+    if len(charts) == 1 and charts[0].title.lower() == title.lower():
+        return (dataclasses.replace(charts[0], title=""),)
+    heads = {chart.title.partition(", ")[0] for chart in charts}
+    cut = len(charts) > 1 and len(heads) == 1 and all(", " in chart.title for chart in charts)
+    return tuple(dataclasses.replace(one, title=one.title.partition(", ")[2]) if cut else one for one in charts)
 
 
 def inline(view: View) -> str:
@@ -117,14 +122,6 @@ def _palette() -> dict[str, str]:
     light = str(beside("style.css")).partition("}")[0]
     found = dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", light))
     return {name: found[name] for name in ("paper", "ink", "soft", "rule", "s0", "s1", "s2", "s3", "s4", "s5")}
-
-
-def _looks() -> str:
-    """The style sheet's colours, light and dark."""
-    blocks = re.findall(
-        r"(?:@media \(prefers-color-scheme: dark\) \{\s*)?:root \{[^}]*\}(?:\s*\})?", beside("style.css")
-    )
-    return re.sub(r"\s+", " ", " ".join(blocks[:2]))
 
 
 def _look() -> Look:

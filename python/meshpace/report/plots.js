@@ -80,7 +80,9 @@
       if (chart.bars) {
         const half = series.half.map((width) => (width === null ? 0 : width * chart.factor));
         const whiskers = { type: "data", array: half, color: css("--ink"), thickness: 1.2, width: 3 };
-        const bar = { ...common, type: "bar", marker: { color: line, pattern: { shape: patterns[series.pattern], fgcolor: css("--card"), size: 5 } } };
+        // Over the colour: by default a pattern takes its place.
+        const pattern = { shape: patterns[series.pattern], fillmode: "overlay", fgcolor: css("--card"), size: 5 };
+        const bar = { ...common, type: "bar", marker: { color: line, pattern } };
         if (!lies(chart)) return [{ ...bar, error_y: whiskers }];
         return [{ ...bar, x: common.y, y: places, orientation: "h", error_x: whiskers }];
       }
@@ -201,11 +203,14 @@
     const hidden = new Set();
 
     function attach(view) {
-      const both = view.charts.map(endsOf);
-      const shared = view.shared ? [Math.min(...both.map(([low]) => low)), Math.max(...both.map(([, peak]) => peak))] : null;
+      const ends = view.charts.map((chart) => {
+        const alike = view.shared ? view.charts.filter(({ unit }) => unit === chart.unit) : [chart];
+        const all = alike.map(endsOf);
+        return [Math.min(...all.map(([low]) => low)), Math.max(...all.map(([, peak]) => peak))];
+      });
       grid.querySelectorAll(".plot").forEach((plot, index) => {
         const chart = view.charts[index];
-        drawn.set(plot, { chart, ends: shared ?? both[index], hidden });
+        drawn.set(plot, { chart, ends: ends[index], hidden });
         const box = document.createElement("output");
         box.className = "repeat";
         plot.after(box);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,14 @@ def _environment() -> Environment:
 def beside(name: str) -> Markup:
     """A style sheet or a script of this folder as it is."""
     return Markup((_BESIDE / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def colours() -> str:
+    """The style sheet's colours by name, light and dark, for a picture that stands alone."""
+    blocks = re.findall(
+        r"(?:@media \(prefers-color-scheme: dark\) \{\s*)?:root \{[^}]*\}(?:\s*\})?", beside("style.css")
+    )
+    return re.sub(r"\s+", " ", " ".join(blocks[:2]))
 
 
 def words(text: str) -> Markup:

@@ -113,7 +113,7 @@ _PRINTED = {
     "xcp": "XCP", "rcp": "RCP", "tcp-ap-winf": "TCP-AP with rt-Winf", "we-tcp-ap": "WE TCP-AP", "xcp-b": "XCP-b",
     "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf", "wcp": "WCP", "wcpcap": "wcpcap-airtime",
     "twin-reno": "Reno, simulated", "kernel-reno": "Linux's Reno", "twin-cubic": "CUBIC, simulated",
-    "kernel-cubic": "Linux's CUBIC", "cubic-fq-codel": "CUBIC over FQ-CoDel",
+    "kernel-cubic": "Linux's CUBIC", "cubic": "CUBIC", "cubic-fq-codel": "CUBIC over FQ-CoDel",
 }  # fmt: skip
 """How the papers print the names of schemes."""
 

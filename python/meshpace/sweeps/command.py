@@ -117,14 +117,14 @@ def write(swept: Swept, outputs: Outputs, page: Callable[[Swept], Report] | None
             pq.write_table(rows, outputs.parquet, compression="zstd")
     if outputs.pdf is not None:
         from meshpace.report.papers import write_pages
-        from meshpace.sweeps.figures import views
+        from meshpace.sweeps.over_time import stills
 
-        write_pages(outputs.pdf, views(swept))
+        write_pages(outputs.pdf, stills(swept))
     if outputs.svg is not None:
         from meshpace.report.picture import of_view
-        from meshpace.sweeps.figures import views
+        from meshpace.sweeps.over_time import stills
 
-        outputs.svg.write_text(of_view(views(swept)[0], {"made": swept.sweep.command()}), encoding="utf-8")
+        outputs.svg.write_text(of_view(stills(swept)[0], {"made": swept.sweep.command()}), encoding="utf-8")
     if outputs.report is not None:
         from meshpace.report.page import render
         from meshpace.sweeps.page import report

@@ -13,7 +13,7 @@ from meshpace.study.quantities import SEGMENT, Quantity, Take
 
 STARVED = 0.01
 """Of the median flow's goodput: a flow that gets less is listed, and no delay is averaged over it."""
-_GREEDY = ("ftp", "transfer", "http")
+GREEDY = ("ftp", "transfer", "http")
 """Applications that take what they can get; the others ask for so much and no more."""
 
 
@@ -25,7 +25,7 @@ def packets(flow: FlowResult) -> float:
 
 def starved(run: RunResult) -> list[FlowResult]:
     """Flows that get less than 1 % of what the median flow gets, among those that take what they can get."""
-    greedy = [flow for flow in run["flows"] if flow["app"] in _GREEDY]
+    greedy = [flow for flow in run["flows"] if flow["app"] in GREEDY]
     if len(greedy) < 2:
         return []
     least = STARVED * statistics.median(flow["goodput_bps"] for flow in greedy)

@@ -86,11 +86,8 @@ class Sweep:
 
     def command(self, precision: str | None = None) -> str:
         """What makes it again."""
-        words = [
-            "meshpace",
-            "sweep" if len(self.sources) == 1 else "compare",
-            *(source.name for source in self.sources),
-        ]
+        beside = not self.varies and precision is None and len(self.sources) * len(self.schemes) > 1
+        words = ["meshpace", "compare" if beside else "sweep", *(source.name for source in self.sources)]
         words += [word for vary in self.varies for word in ("--vary", str(vary))]
         schemes, unsaved = schemes_in_words(self.schemes, self.formulas)
         words += schemes

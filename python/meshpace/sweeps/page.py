@@ -8,7 +8,7 @@ from meshpace.report.films import filmed
 from meshpace.report.model import Download, Film, Report, Section, Table, Topology
 from meshpace.report.places import reach_in_words, topology
 from meshpace.study.record import running
-from meshpace.sweeps import by_flow, delays
+from meshpace.sweeps import by_flow, delays, over_time
 from meshpace.sweeps.figures import point_name, shown, views, written
 from meshpace.sweeps.make import Swept
 from meshpace.sweeps.model import Cell, Source
@@ -32,7 +32,8 @@ def page(swept: Swept, title: str, lead: str, first: Section) -> Report:
     """A page of a sweep's runs: ``first``, then the networks."""
     runs = [run for group in swept.runs.values() for run in group]
     names = swept.scenario_names()
-    sections = [first, *(_network(swept, source, names[source]) for source in swept.sweep.sources)]
+    networks = (_network(swept, source, names[source]) for source in swept.sweep.sources)
+    sections = [first, *_over_time(swept), *networks]
     return Report(
         title=title,
         lead=lead,
@@ -65,6 +66,22 @@ def section(swept: Swept) -> Section:
         commands=tuple(swept.command(cell) for cell in swept.runs),
         downloads=(Download("sweep.csv", "Every run as CSV", as_csv(table(swept))),),
     )
+
+
+def _over_time(swept: Swept) -> list[Section]:
+    """Latency under load, where somebody asks for echoes."""
+    view = over_time.view(swept)
+    if view is None:
+        return []
+    return [
+        Section(
+            title=over_time.NAME,
+            lead="One run each, seed 1: what all bulk flows together get each way, second by second, and the latest "
+            "round trip of echoes, every 0.25 s.",
+            views=(view,),
+            commands=tuple(dict.fromkeys(one.commands[0] for chart in view.charts for one in chart.series)),
+        )
+    ]
 
 
 def _numbers(swept: Swept) -> Table:
