@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 import meshpace
+import notebooks
 import result_fields as fields
 from commanding import CHAIN, Cli
 from documents import ROOT
-
-NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+from test_pictures import shape
 
 
 @pytest.fixture
@@ -87,52 +87,50 @@ def test_what_varies_has_values(values: Any, mesh: meshpace.Scenario) -> None:
 
 
 def test_notebooks_show_what_there_is(mesh: meshpace.Scenario, tmp_path: Path) -> None:
-    assert "<svg" in mesh._repr_html_()
-    assert "<table" in meshpace.run(mesh)._repr_html_()
-    shown = meshpace.sweep(mesh, {"radio.rate": ["2Mbps", "11Mbps"]}, seeds=2, store=tmp_path)._repr_html_()
-    assert "<iframe" in shown
-    assert "<table" in shown
+    assert 'alt="3 mesh nodes;' in mesh._repr_html_()
+    run, runs = meshpace.run(mesh), meshpace.run(mesh, seeds=2)
+    assert re.fullmatch(r"Run\(\S+, newreno, seed 1: 1 flow, [\d,.]+ kbit/s\)", repr(run))
+    assert re.fullmatch(r"Runs\(\S+, newreno, 2 seeds: 1 flow, [\d,.]+ ± [\d,.]+ kbit/s\)", repr(runs))
+    for shown, text in ((run, "<td>1 n0 → n2</td>"), (runs, "&nbsp;±&nbsp;")):
+        assert text in " ".join(shown._repr_html_().split())
+    assert "retransmissions" in run._repr_html_()
+    swept = meshpace.sweep(mesh, {"radio.rate": ["2Mbps", "11Mbps"]}, seeds=2, store=tmp_path)
+    assert "2 points, 4 runs" in repr(swept)
+    shown = swept._repr_html_()
+    assert 'alt="Aggregate goodput"' in shown
+    assert "<td>11Mbps</td>" in shown
+    for html in (mesh._repr_html_(), shown):
+        assert not re.search(r"<(script|iframe|style|svg)", html), "what is not trusted is not shown"
     broken = mesh.set("radio.rate", "3Mbps")._repr_html_()
     assert "3Mbps" in broken, "a scenario that cannot be run is shown with the reason"
+    nobody = meshpace.run(mesh.set("radio.rate", "2Mbps").set("flow", []))
+    assert "No [[flow]]: nothing is sent" in nobody._repr_html_()
 
 
-RUNNER = """
-import json, sys
-cells = json.load(open(sys.argv[1]))["cells"]
-space = {"__name__": "__main__"}
-for number, cell in enumerate(cells):
-    if cell["cell_type"] != "code":
-        continue
-    import ast
-    tree = ast.parse("".join(cell["source"]))
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, f"cell {number}", "exec"), space)
-    if last is not None:
-        value = eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), space)
-        shown = getattr(value, "_repr_html_", lambda: repr(value))()
-        assert shown, number
-print("whole")
-"""
+def test_pictures_are_files_that_stand_alone(mesh: meshpace.Scenario, tmp_path: Path) -> None:
+    mesh.draw().save(tmp_path / "mesh.svg")
+    meshpace.sweep(mesh, scheme=["newreno", "tcp-ap"], seeds=2, store=tmp_path / "store").save(tmp_path / "figure.svg")
+    for name, words in (("mesh.svg", "n1"), ("figure.svg", "NewReno")):
+        root = ElementTree.parse(tmp_path / name).getroot()
+        size = [float(root.attrib[side]) for side in ("width", "height")]
+        assert size == [pytest.approx(float(side), abs=0.5) for side in root.attrib["viewBox"].split()[2:]]
+        assert words in [text.strip() for text in root.itertext()]
+        assert "prefers-color-scheme: dark" in "".join(root.itertext())
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
-    """Cell by cell, what a cell ends with shown, as Jupyter would: in a folder of its own, since it writes files, which
-    lies as the notebook's does, so that what it reads is where it says."""
-    there = tmp_path / notebook.parent.relative_to(ROOT)
-    there.mkdir(parents=True)
-    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
-    words = [sys.executable, "-c", RUNNER, str(notebook)]
-    done = subprocess.run(words, cwd=there, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("whole\n")
+@pytest.mark.parametrize("notebook", notebooks.NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebooks_outputs_are_todays(notebook: Path, tmp_path: Path) -> None:
+    """In an empty folder, since it writes files; the scenarios are those of the package."""
+    stored = json.loads(notebook.read_text())["cells"]
+    assert any(cell.get("outputs") for cell in stored), "it ships with outputs"
+    cells = notebooks.run(notebook, tmp_path)
+    assert notebooks.said(cells) == notebooks.said(stored), "write them anew: python tests/notebooks.py"
+    drawn = zip(notebooks.pictures(cells), notebooks.pictures(stored), strict=True)
+    assert all(shape(ElementTree.fromstring(one)) == shape(ElementTree.fromstring(other)) for one, other in drawn)
 
 
 def test_there_are_three_notebooks() -> None:
-    assert len(NOTEBOOKS) == 3
-    for notebook in NOTEBOOKS:
-        cells = json.loads(notebook.read_text())["cells"]
-        assert all(not cell.get("outputs") for cell in cells), "results are made, not kept"
+    assert [notebook.stem for notebook in notebooks.NOTEBOOKS] == ["formula", "one-mesh", "sweep"]
 
 
 def test_every_field_is_documented(mesh: meshpace.Scenario) -> None:

@@ -5,6 +5,7 @@ Run where a wheel lies (`make wheel`, or MESHPACE_WHEEL=FILE), since making one 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from documents import ROOT
+from notebooks import NOTEBOOKS, RUNNER, said
 
 WHEELS = sorted((ROOT / "target" / "wheels").glob("meshpace-*.whl"), key=lambda wheel: wheel.stat().st_mtime)
 WHEEL = Path(os.environ["MESHPACE_WHEEL"]) if "MESHPACE_WHEEL" in os.environ else WHEELS[-1] if WHEELS else None
@@ -53,10 +55,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     (folder / "empty").mkdir()
     clean = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "COLUMNS": "200"}
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
+    def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(folder / "venv" / "bin" / words[0]), *words[1:]],
-            cwd=folder / "empty", env=clean, capture_output=True, text=True, timeout=300, check=False,
+            input=stdin, cwd=folder / "empty", env=clean, capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
 
     return run
@@ -97,3 +99,11 @@ def test_a_short_demo_writes_its_report(installed: Installed) -> None:
     assert "Report: report.html" in done.stdout
     page = installed("python", "-c", "print(len(open('report.html').read()))")
     assert int(page.stdout) > 50_000
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_says_what_it_said_in_the_checkout(notebook: Path, installed: Installed) -> None:
+    """With the wheel alone, in a folder without scenarios."""
+    done = installed("python", "-c", RUNNER, stdin=notebook.read_text())
+    assert done.returncode == 0, done.stderr
+    assert said(json.loads(done.stdout)["cells"]) == said(json.loads(notebook.read_text())["cells"])

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from meshpace import engine
+from meshpace import engine, shown
 from meshpace.bounds import MAX_SEED, MAX_SEEDS, MAX_THREADS
 from meshpace.engine import Job, ScenarioError
 from meshpace.errors import MendableError
@@ -18,10 +18,12 @@ from meshpace.formula import Formula
 from meshpace.frames import data_frame
 from meshpace.keyed import written as _written
 from meshpace.results import RunResult
+from meshpace.words import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from meshpace.report.model import Topology
     from meshpace.sweeps.make import Swept
     from meshpace.sweeps.model import Source
     from meshpace.sweeps.vary import Vary
@@ -129,18 +131,18 @@ class Scenario:
 
 
 class Drawing:
-    """A picture as SVG; notebooks show it."""
+    """A picture as SVG, light or dark as its reader's system is; notebooks show it."""
 
-    def __init__(self, svg: str) -> None:
+    def __init__(self, svg: str, title: str) -> None:
         self.svg = svg
+        self.title = title
 
     @classmethod
-    def of(cls, topology: Any) -> Self:
-        """Of a topology, with the report's looks."""
-        from meshpace.report.topology import draw
+    def of(cls, topology: Topology) -> Self:
+        """Of a topology, as the report draws it."""
+        from meshpace.report.topology import alone
 
-        return cls(draw(topology).replace('<svg class="topology"', f"<svg {_NAMESPACE} {_LOOKS_SIZE}", 1).replace(
-            ">", f"><style>{_LOOKS}</style>", 1))  # fmt: skip
+        return cls(alone(topology), topology.caption)
 
     def save(self, path: str | Path) -> None:
         """Writes the SVG.
@@ -154,18 +156,11 @@ class Drawing:
     def __str__(self) -> str:
         return self.svg
 
+    def __repr__(self) -> str:
+        return f"Drawing({self.title!r})"
+
     def _repr_html_(self) -> str:
-        return self.svg
-
-
-_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
-_LOOKS_SIZE = 'class="topology" width="480"'
-_LOOKS = (
-    ".topology .range{fill:#14666214;stroke:#146662;stroke-dasharray:4 3}.topology .edge{stroke:#ccc}"
-    ".topology .wire{stroke:#555;stroke-width:2}.topology .flow path{fill:none;stroke:#c2452d;stroke-width:2}"
-    ".topology .flow .tip{fill:#c2452d}.topology text{font:12px sans-serif;fill:#333}"
-)
-"""What the drawing needs outside a report, whose style sheet has the rest."""
+        return shown.picture(self.svg, self.title)
 
 
 class Run(dict[str, Any]):
@@ -190,8 +185,11 @@ class Run(dict[str, Any]):
         """The flows as a data frame; needs pandas."""
         return data_frame(self.table())
 
+    def __repr__(self) -> str:
+        return f"Run({_of_run(self)}, seed {self['seed']}: {_got([self])})"
+
     def _repr_html_(self) -> str:
-        return Runs([self])._repr_html_()
+        return _told(repr(self), [self.result])
 
 
 class Runs(Sequence[Run]):
@@ -228,22 +226,36 @@ class Runs(Sequence[Run]):
         """The same as a data frame; needs pandas."""
         return data_frame(self.table())
 
+    def __repr__(self) -> str:
+        if not self._runs:
+            return "Runs(none)"
+        return f"Runs({_of_run(self._runs[0])}, {counted(len(self._runs), 'seed')}: {_got(self._runs)})"
+
     def _repr_html_(self) -> str:
-        names = (
-            "seed",
-            "flow",
-            "from",
-            "to",
-            "scheme",
-            "hops",
-            "goodput_bps",
-            "delay_mean_s",
-            "delay_p95_s",
-            "delay_p99_s",
-            "retransmits",
-            "timeouts",
-        )
-        return _html(self.table().select([*names]).to_pylist(), names)
+        return _told(repr(self), [run.result for run in self._runs])
+
+
+def _told(head: str, runs: Sequence[RunResult]) -> str:
+    """The table that ``meshpace run`` prints."""
+    from meshpace.cli.tables import FLOW_HEADS, flow_rows, without_flows
+
+    rows = flow_rows(runs) if runs else []
+    said = f"<p>{without_flows(runs[0])}</p>" if runs else ""
+    return f"<p>{escape(head)}</p>{shown.table(FLOW_HEADS, rows) if rows else said}"
+
+
+def _of_run(run: Run) -> str:
+    """The scenario and the schemes of its flows."""
+    schemes = dict.fromkeys(flow["scheme"] for flow in run["flows"]) or {run["scheme"]: None}
+    return f"{run['scenario']}, {', '.join(schemes)}"
+
+
+def _got(runs: Sequence[Run]) -> str:
+    """How many flows, and what they got."""
+    from meshpace.cli.tables import over_runs, show
+
+    goodput = over_runs([run.result for run in runs], lambda run: run["aggregate_goodput_bps"])
+    return f"{counted(len(runs[0]['flows']), 'flow')}, {show(goodput, (1e-3, 1))} kbit/s"
 
 
 def run(
@@ -337,23 +349,40 @@ class SweepResult:
         with replacing(target) as draft:
             write(self.swept, Outputs(**{kinds[target.suffix]: draft}))
 
+    def __repr__(self) -> str:
+        swept = self.swept
+        names = ", ".join(swept.scenario_names().values())
+        runs = sum(map(len, swept.runs.values()))
+        return f"SweepResult({names}: {counted(len(swept.runs), 'point')}, {counted(runs, 'run')})"
+
     def _repr_html_(self) -> str:
         from meshpace.cli.tables import show
-        from meshpace.report.page import view_as_html
-        from meshpace.sweeps.figures import shown, views, written
+        from meshpace.sweeps.figures import shown as quantities_of
+        from meshpace.sweeps.figures import written
 
         swept = self.swept
+        quantities = quantities_of(swept)
+        heads = (*swept.sweep.keys, "scheme", "seeds", *(f"{q.title} {q.unit}" for q in quantities))
         rows = [
-            {
-                **dict(cell.point), "scheme": written(cell.scheme), "seeds": len(runs),
-                **{f"{q.title} {q.unit}": show(swept.estimate(cell, q), (q.factor, q.decimals)) for q in shown(swept)},
-            }
+            (
+                *(value for _, value in cell.point), written(cell.scheme), str(len(runs)),
+                *(show(swept.estimate(cell, q), (q.factor, q.decimals)) for q in quantities),
+            )
             for cell, runs in swept.runs.items()
         ]  # fmt: skip
-        page = escape(view_as_html(views(swept)[0]), quote=True)
-        # In a frame of its own: the report's style is for whole pages.
-        frame = f'<iframe srcdoc="{page}" style="width:100%;height:380px;border:0" title="figure"></iframe>'
-        return frame + _html(rows, list(rows[0]))
+        return self._figure() + shown.table(heads, rows)
+
+    def _figure(self) -> str:
+        """The first figure, or what it takes to have one."""
+        from meshpace.report.errors import MissingPackageError
+        from meshpace.report.picture import of_view
+        from meshpace.sweeps.over_time import stills
+
+        first = stills(self.swept)[0]
+        try:
+            return shown.picture(of_view(first, {"made": self.swept.sweep.command()}), first.name)
+        except MissingPackageError as error:
+            return f"<p>{escape(str(error))}</p>"
 
 
 class ArgumentError(MendableError, ValueError):
@@ -450,12 +479,3 @@ def _scheme(scheme: Scheme | None) -> Scheme | None:
     from meshpace.formula_files import scheme_of
 
     return scheme_of(scheme)
-
-
-def _html(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
-    def cell(value: Any) -> str:
-        return escape("" if value is None else f"{value:,.4g}" if isinstance(value, float) else str(value))
-
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join(f"<tr>{''.join(f'<td>{cell(row[name])}</td>' for name in names)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from meshpace import shown
 from meshpace.advice.errors import AdviceError
 from meshpace.advice.make import Advice, Question
 from meshpace.advice.where import BASELINE, DEPLOYABLE
@@ -111,19 +112,16 @@ class AdviceResult:
 
         return render(report(self.advice))
 
+    def __repr__(self) -> str:
+        return f"AdviceResult({self.advice.resolved['name']}: {self.best}, {self.answer})"
+
     def _repr_html_(self) -> str:
         from meshpace.advice.show import OVER_ALL, OVERALL_HEADS, PATTERN_HEADS, overall_rows, pattern_rows, title
 
         told = "".join(f"<p>{escape(line)}</p>" for line in (*self.unknown, *self.told))
-        overall = _table(OVERALL_HEADS, list(overall_rows(self.advice)))
-        patterns = _table(PATTERN_HEADS, list(pattern_rows(self.advice)))
+        overall = shown.table(OVERALL_HEADS, overall_rows(self.advice))
+        patterns = shown.table(PATTERN_HEADS, pattern_rows(self.advice))
         return f"{told}<p><b>{escape(OVER_ALL)}</b></p>{overall}<p><b>{escape(title(self.advice))}</b></p>{patterns}"
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def advise(

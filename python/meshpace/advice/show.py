@@ -21,6 +21,7 @@ from meshpace.study.quantities import GOODPUT, JAIN, Quantity
 from meshpace.study.record import running
 from meshpace.sweeps.delays import DELAYS
 from meshpace.sweeps.delays import told as starved_told
+from meshpace.words import counted
 
 HEADS = ("goodput %", "median flow %", "Jain's index", "delay %")
 """What an effect is told by."""
@@ -88,7 +89,8 @@ PATTERN_HEADS = ("traffic", "hops", "without\nkbit/s", "with", HEADS[0], *HEADS[
 def title(advice: Advice) -> str:
     """What was asked."""
     gateways = [advice.mesh.ids[node] for node in advice.mesh.gateways]
-    return f"{advice.resolved['name']}: gateway{'s' * (len(gateways) > 1)} {', '.join(gateways)}, {advice.seeds} seeds"
+    many = "s" * (len(gateways) > 1)
+    return f"{advice.resolved['name']}: gateway{many} {', '.join(gateways)}, {counted(advice.seeds, 'seed')}"
 
 
 def pattern_rows(advice: Advice) -> Iterator[tuple[str, ...]]:

@@ -54,24 +54,34 @@ def print_runs(runs: Sequence[RunResult]) -> None:
     """A table of the flows and a summary; means with 95 % confidence intervals if there are several runs."""
     first = runs[0]
     seeds = f"seed {first['seed']}" if len(runs) == 1 else f"seeds {first['seed']}..{runs[-1]['seed']}, 95 % confidence"
-    columns = [Column("flow"), Column("scheme"), *(Column(title, right=True) for title, _, _ in _FLOW_COLUMNS)]
-    rows = []
-    for index, flow in enumerate(first["flows"]):
-        cells = [
-            show(over_runs(runs, lambda run, i=index, t=take: t(run["flows"][i])), unit)  # type: ignore[misc]
-            for _, take, unit in _FLOW_COLUMNS
-        ]
-        rows.append([f"{flow['id']}  {flow['from']} → {flow['to']}", flow["scheme"], *cells])
-    flows = table(columns, rows) if rows else f" {_without_flows(first)}"
+    columns = [Column(head, right=number > 1) for number, head in enumerate(FLOW_HEADS)]
+    rows = flow_rows(runs)
+    flows = table(columns, rows) if rows else f" {without_flows(first)}"
     print(f"{first['scenario']}, {seeds}\n\n{flows}\n\n{_summary(runs)}")
-    echoes = any(flow["app"] == "echo" for flow in first["flows"])
-    if echoes:
+    if any(flow["app"] == "echo" for flow in first["flows"]):
         print("\nDelays of echoes are round trips.")
     for line in reconstructed.told(runs[:1]):
         print(f"\n{line}")
 
 
-def _without_flows(run: RunResult) -> str:
+FLOW_HEADS = ("flow", "scheme", *(head for head, _, _ in _FLOW_COLUMNS))
+"""Of :func:`flow_rows`."""
+
+
+def flow_rows(runs: Sequence[RunResult]) -> list[list[str]]:
+    """The cells of the table of flows; means with 95 % confidence intervals if there are several runs."""
+    rows = []
+    for index, flow in enumerate(runs[0]["flows"]):
+        cells = [
+            show(over_runs(runs, lambda run, i=index, t=take: t(run["flows"][i])), unit)  # type: ignore[misc]
+            for _, take, unit in _FLOW_COLUMNS
+        ]
+        rows.append([f"{flow['id']}  {flow['from']} → {flow['to']}", flow["scheme"], *cells])
+    return rows
+
+
+def without_flows(run: RunResult) -> str:
+    """What stands in place of a table that would be empty."""
     if "lateness" in run:
         return "No flow: the scenario has no [[flow]], and nothing was collected that measured one."
     return "No [[flow]]: nothing is sent, so there is nothing to tell of it."

@@ -42,11 +42,6 @@ def render(report: Report) -> str:
     )
 
 
-def view_as_html(view: View) -> str:
-    """A page of one view with its legend, drawn without scripts."""
-    return templates.render("view.html", drawn=_still(view))
-
-
 def _views_json(section: Section) -> list[embedded.Json]:
     """The views for the plotting script. Commands are in the page once, a line each: charts name them by line."""
     lines = {command: line for line, command in enumerate(section.commands)}

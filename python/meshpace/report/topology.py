@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
+from functools import cache
 from html import escape
 
 from meshpace.report.model import MeshNode, Topology
+from meshpace.report.templates import beside, colours
 
 _WIDTH = 480.0
 _MARGIN = 28.0
@@ -42,6 +45,24 @@ def draw(topology: Topology) -> str:
         f'<svg class="topology" viewBox="0 0 {_WIDTH:.0f} {picture.height:.0f}" role="img" '
         f'aria-label="{escape(topology.caption, quote=True)}">{body}</svg>'
     )
+
+
+def alone(topology: Topology) -> str:
+    """The same as a file of its own, light or dark as its reader's system is."""
+    drawn = draw(topology)
+    found = re.search(r'viewBox="0 0 (\d+) (\d+)"', drawn)
+    assert found is not None
+    size = f'xmlns="http://www.w3.org/2000/svg" width="{found[1]}" height="{found[2]}"'
+    head, body = drawn.replace("<svg", f"<svg {size}", 1).split(">", 1)
+    return f'{head}><style>{_style()}</style><rect class="ground" width="100%" height="100%"/>{body}\n'
+
+
+@cache
+def _style() -> str:
+    """What of the style sheet a drawing needs: colours, and the rules about its own elements."""
+    rules = [line for line in beside("style.css").splitlines() if line.startswith((".topology", ".s0", ".s4"))]
+    text = "text{fill:var(--ink);font-family:system-ui,sans-serif}"
+    return f"{colours()} {' '.join(rules)} {text}.ground{{fill:var(--paper)}}"
 
 
 class _Picture:
