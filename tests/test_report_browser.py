@@ -118,6 +118,7 @@ def test_every_bar_has_its_colour_under_its_pattern(tab: Page, tmp_path: Path) -
         "[...Array(6).keys()].map((n) => { const probe = document.createElement('i');"
         "  probe.style.color = `var(--s${n})`; document.body.append(probe); return getComputedStyle(probe).color; })"
     )
+    tab.requests.clear()  # of another page than the report
     assert found == [colours[n % 6] for n in range(MANY)]
 
 
