@@ -31,7 +31,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 40] = [
+static TABLE: [Composition; 43] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -89,6 +89,38 @@ static TABLE: [Composition; 40] = [
             ("congestion", Preset::Word("cubic")),
             ("ack_policy", Preset::Word("delayed")),
             ("relay", Preset::Word("fq-codel")),
+        ],
+    },
+    Composition {
+        name: "vegas",
+        summary: "TCP Vegas: two to four segments in queues; RACK-TLP, delayed ACKs",
+        source: "schemes.md 22.2; Brakmo and Peterson 1995",
+        differs: &[
+            ("tcp_profile", Preset::Word("rfc")),
+            ("congestion", Preset::Word("vegas")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word("delayed")),
+        ],
+    },
+    Composition {
+        name: "westwood",
+        summary: "TCP Westwood+: a loss leaves what the bandwidth fills the path with; RACK-TLP, delayed ACKs",
+        source: "schemes.md 22.2; Grieco and Mascolo 2004",
+        differs: &[
+            ("tcp_profile", Preset::Word("rfc")),
+            ("congestion", Preset::Word("westwood")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word("delayed")),
+        ],
+    },
+    Composition {
+        name: "bbr",
+        summary: "BBR, version 1: pace and window by a model of the path; RACK-TLP, delayed ACKs",
+        source: "schemes.md 22.3; Cardwell et al. 2016",
+        differs: &[
+            ("tcp_profile", Preset::Word("rfc")),
+            ("congestion", Preset::Word("bbr")),
+            ("ack_policy", Preset::Word("delayed")),
         ],
     },
     Composition {

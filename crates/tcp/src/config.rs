@@ -106,6 +106,8 @@ pub struct Config {
     pub timestamps: bool,
     /// Whether to offer selective acknowledgements, and to send them where the peer takes them (RFC 2018, section 4).
     pub sack: SackOffer,
+    /// Whether what arrives twice is reported, where selective acknowledgements are sent (RFC 2883).
+    pub report_duplicates: bool,
     /// Offer explicit congestion notification, and use it where the peer offers it (RFC 3168).
     pub ecn: bool,
     /// Segments carry the exact time of their departure and of the one that they answer, outside the wire format: what ns-2's
@@ -146,6 +148,7 @@ impl Config {
             window_scaling: true,
             timestamps: false,
             sack: SackOffer::IfAsked,
+            report_duplicates: false,
             ecn: false,
             exact_stamps: true,
             timestamp_offset: 0,

@@ -11,8 +11,8 @@
 //!
 //! | part | choices | chosen by |
 //! |---|---|---|
-//! | sender control: window and pacing | Tahoe, Reno, CUBIC; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
-//! | loss recovery | NewReno, by selective acknowledgements, going back | [`control::Recovery`] |
+//! | sender control: window and pacing | Tahoe, Reno, CUBIC, Vegas, Westwood+, BBR; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
+//! | loss recovery | NewReno, by selective acknowledgements, by time (RACK-TLP), going back | [`control::Recovery`] |
 //! | retransmission timeout | ns-2's ticks, RFC 6298 | [`RtoConfig`] |
 //! | acknowledgements | every, delayed, dynamic | [`AckPolicy`] |
 //! | opening, header sizes, buffers, ECN | | [`Config`] |

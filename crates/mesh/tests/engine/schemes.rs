@@ -18,7 +18,9 @@ fn networks() -> [(&'static str, String); 4] {
 /// Whether a scheme paces a flow by its direction: by the definition of each scheme.
 fn paces(scheme: &str, network: &str, from: &str) -> bool {
     match scheme {
-        "fixed-rate" | "oid" | "dynack-ap" | "we-tcp-ap" | "rcp" | "rcp-winf" | "wcp" | "wcpcap" => true,
+        "fixed-rate" | "oid" | "dynack-ap" | "we-tcp-ap" | "rcp" | "rcp-winf" | "wcp" | "wcpcap" | "bbr" => {
+            true
+        }
         adaptive if adaptive.starts_with("tcp-ap") => true,
         // Between two mesh nodes there is no gateway that tells the wired part of the round trip.
         "tcp-gap" | "tcp-gap-nogc" => network != "ad hoc" || from == "B",

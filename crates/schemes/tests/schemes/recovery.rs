@@ -20,6 +20,7 @@ fn it_goes_with_the_congestion_control_until_somebody_chooses() {
         ("cubic", "newreno"),
         ("sack", "sack"),
         ("daa", "early"),
+        ("bbr", "rack"),
         ("newreno", "newreno"),
     ] {
         mine.set("congestion", &word(congestion)).unwrap();
@@ -105,6 +106,6 @@ fn every_pair_is_a_sender_or_refused() {
             }
         }
     }
-    // newreno, cubic, daa and xcp with each; tahoe and sack with their own.
-    assert_eq!(made, 4 * of("recovery").len() + 2);
+    // newreno, cubic, vegas, westwood, daa and xcp with each; tahoe, sack and bbr with their own.
+    assert_eq!(made, 6 * of("recovery").len() + 3);
 }

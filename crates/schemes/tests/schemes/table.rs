@@ -21,6 +21,9 @@ fn the_table() {
         ("sack-rfc", "sack, none; delayed; drop-tail; none"),
         ("cubic", "cubic, none; delayed; drop-tail; none"),
         ("cubic-fq-codel", "cubic, none; delayed; fq-codel; none"),
+        ("vegas", "vegas, none; delayed; drop-tail; none"),
+        ("westwood", "westwood, none; delayed; drop-tail; none"),
+        ("bbr", "bbr, none; delayed; drop-tail; none"),
         ("newreno-delack", "newreno, none; delayed; drop-tail; none"),
         ("newreno-dynack", "newreno, none; dynamic-delayed; drop-tail; none"),
         ("fixed-rate", "newreno, fixed; every; drop-tail; none"),
@@ -82,8 +85,9 @@ fn pacing_is_at_the_sender_that_the_scheme_means() {
     // 12,000 bit at 250 kbit/s.
     let fixed = endpoint("fixed-rate").paced_by(Fixed::new(Span::from_millis(48)));
     assert_eq!(sender("fixed-rate", true), written(&fixed));
-    // RCP and WCP have a pace instead of a window.
-    for name in names().filter(|name| !name.starts_with("rcp") && !name.starts_with("wcp")) {
+    // RCP and WCP have a pace instead of a window, BBR beside it.
+    let paced = |name: &&str| ["rcp", "wcp", "bbr"].iter().any(|paced| name.starts_with(paced));
+    for name in names().filter(|name| !paced(name)) {
         assert_eq!(endpoint(name).control.pace(meshpace_units::Instant::ZERO), None, "{name}");
     }
 }

@@ -94,6 +94,11 @@ pub enum Reaction {
     GoBack,
     /// A loss: resend the first unacknowledged segment, past the pace and ahead of everything else.
     FastRetransmit,
+    /// A loss: what is sent again is what [`hole`](crate::Control::hole) asks for, as windows and pace let it out.
+    Recover,
+    /// A loss probe leaves, as window and [`hole`](crate::Control::hole) let it out: the retransmission timer restarts (RFC
+    /// 8985, section 7.3).
+    RestartTimer,
     /// A partial acknowledgement uncovered the next hole: resend it, by the pace.
     ResendHole {
         /// The retransmission timer restarts (on the first partial acknowledgement only; RFC 6582, section 3.2, the
@@ -106,7 +111,7 @@ impl Reaction {
     /// True if a loss was found.
     #[must_use]
     pub const fn is_loss(self) -> bool {
-        matches!(self, Self::GoBack | Self::FastRetransmit)
+        matches!(self, Self::GoBack | Self::FastRetransmit | Self::Recover)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Congestion control: a window, and what opens and cuts it. What finds losses stands beside it.
 
-use super::{Ack, Allowance, Asks, Departure, Feedback, Outstanding, Pace, PacingView, Window};
+use super::{Ack, Allowance, Asks, Departure, Feedback, Flight, Outstanding, Pace, PacingView, Window};
 use alloc::boxed::Box;
 use core::fmt::Debug;
 use meshpace_units::{Instant, Span};
@@ -41,6 +41,14 @@ pub trait Congestion: CloneCongestion + Debug + Send + Sync {
     fn on_loss(&mut self, inflation: f64, out: &Outstanding) -> f64 {
         self.window_mut().cut_threshold(inflation, out)
     }
+
+    /// The latest loss or timeout was none: the window is what it was before, unless it has become greater since.
+    fn on_undo(&mut self) {
+        self.window_mut().undo();
+    }
+
+    /// Losses have been found and answered: what is on its way after this acknowledgement. Told by a recovery that knows it.
+    fn on_flight(&mut self, _ack: &Ack<'_>, _flight: &Flight) {}
 
     /// The retransmission timer expired, `again` for the same segment: everything outstanding will be sent again, in order.
     fn on_timeout(&mut self, _now: Instant, again: bool, out: &Outstanding) {

@@ -2,25 +2,48 @@
 
 use super::part::WindowPart;
 use super::recovery::FastRecovery;
+use super::slow_start::{self, SlowStart};
 use super::window::MINIMUM_THRESHOLD;
 use super::{Ack, Asks, Congestion, Outstanding, Recovered, Rules, Window};
 use alloc::boxed::Box;
+use meshpace_keys::{Key, words};
 use meshpace_units::{Instant, Span};
 
 pub(super) static PART: WindowPart = WindowPart::new(
     "cubic",
     "The window grows as a cubic function of the time since the last loss.",
     "RFC 9438",
-    |_, surroundings| Cubic::new(surroundings.rules).into(),
-);
+    |values, surroundings| {
+        let slow_start = SlowStart::new(values.word("slow_start"));
+        Cubic { slow_start, ahead: values.word("cubic_ahead"), ..Cubic::new(surroundings.rules) }.into()
+    },
+)
+.keys(&[&slow_start::KEYS, &KEYS]);
+
+words! {
+    /// How far ahead the cubic is read (`cubic_ahead`).
+    pub enum Ahead {
+        /// The smoothed round trip (RFC 9438, section 4.2).
+        Smoothed = "smoothed",
+        /// The least round trip, as Linux has it (tcp_cubic.c, `delay_min`).
+        Least = "least",
+    }
+}
+
+static KEYS: [Key; 1] = [Key::word(
+    "cubic_ahead",
+    Ahead::WORDS,
+    Ahead::Smoothed.word(),
+    "How far ahead the cubic is read: by the smoothed round trip (RFC 9438, section 4.2), or by the least one as in Linux.",
+)];
 
 /// Scale of the cubic, segments a cubic second (RFC 9438, section 5).
 const C: f64 = 0.4;
 /// What a loss leaves of the window (RFC 9438, section 4.6).
 const BETA: f64 = 0.7;
 
-/// CUBIC's window (RFC 9438). A spurious loss is not taken back (section 4.9 leaves that open). `Rules` give the initial
-/// window and slow start; what a loss cuts, and how congestion avoidance grows, is CUBIC's own.
+/// CUBIC's window (RFC 9438). `Rules` give the initial window and slow start; what a loss cuts, and how congestion avoidance
+/// grows, is CUBIC's own.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     window: Window,
@@ -32,8 +55,20 @@ pub struct Cubic {
     /// What had been sent when a mark was answered: a loss below it is of the same window of data, and is not answered by
     /// another cut (RFC 3168, section 6.1.2).
     marked: Option<u64>,
-    /// Smoothed round trip (RFC 6298, section 2): the cubic is read one round trip ahead.
+    /// Round trip by which the cubic is read ahead: smoothed (RFC 6298, section 2), or the least.
     rtt: Option<Span>,
+    ahead: Ahead,
+    slow_start: SlowStart,
+    /// Before the latest reduction, which may be taken back (section 4.9).
+    before: Option<Before>,
+}
+
+/// What a loss changes besides the window.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    w_max: Option<f64>,
+    cwnd_prior: Option<f64>,
+    epoch: Option<Epoch>,
 }
 
 /// A stage of congestion avoidance (section 4.2).
@@ -59,12 +94,17 @@ impl Cubic {
             epoch: None,
             marked: None,
             rtt: None,
+            ahead: Ahead::Smoothed,
+            slow_start: SlowStart::Standard,
+            before: None,
         }
     }
 
     /// A loss (sections 4.6 and 4.7); returns the window for going on without slow start.
     fn cut(&mut self) -> f64 {
         let cwnd = self.window.cwnd();
+        let Self { w_max, cwnd_prior, epoch, .. } = *self;
+        self.before = Some(Before { w_max, cwnd_prior, epoch });
         // Fast convergence: a flow that did not get back to where it was has company, and makes room.
         let lower = self.w_max.is_some_and(|w_max| cwnd < w_max);
         self.w_max = Some(if lower { cwnd * (1.0 + BETA) / 2.0 } else { cwnd });
@@ -126,14 +166,18 @@ impl Congestion for Cubic {
             self.marked = Some(ack.out.max);
         }
         if let Some(rtt) = ack.newest.or(ack.timestamp).filter(|_| ack.is_new()) {
-            self.rtt = Some(self.rtt.map_or(rtt, |old| (old * 7 + rtt) / 8));
+            self.rtt = Some(match (self.rtt, self.ahead) {
+                (None, _) => rtt,
+                (Some(old), Ahead::Smoothed) => (old * 7 + rtt) / 8,
+                (Some(old), Ahead::Least) => old.min(rtt),
+            });
         }
     }
 
     fn on_progress(&mut self, ack: &Ack<'_>) {
         let acked = ack.segments();
         if self.window.cwnd() < self.window.ssthresh() {
-            self.window.grow(ack);
+            self.slow_start.grow(&mut self.window, ack);
         } else if ack.ecn_echo {
             // A marked window does not open (RFC 3168, section 6.1.2).
         } else if ack.out.flight + acked >= self.window.cwnd().min(ack.out.limit) - 1.0 {
@@ -156,7 +200,16 @@ impl Congestion for Cubic {
             self.cut();
         }
         (self.w_max, self.cwnd_prior, self.epoch) = (None, None, None);
+        self.slow_start.restart();
         self.window.collapse();
+    }
+
+    /// Section 4.9: all that the reduction changed is as before.
+    fn on_undo(&mut self) {
+        if let Some(Before { w_max, cwnd_prior, epoch }) = self.before.take() {
+            (self.w_max, self.cwnd_prior, self.epoch) = (w_max, cwnd_prior, epoch);
+        }
+        self.window.undo();
     }
 
     fn on_idle(&mut self, mss: u32) {
@@ -277,6 +330,20 @@ mod tests {
         // A loss in the marked window is mended without a second cut.
         let duplicate = ack(at(20), AckKind::Duplicate, una + 2 * u64::from(MSS), 60.0);
         assert_eq!(cubic.on_loss(0.0, &duplicate.out), before);
+    }
+
+    #[test]
+    fn a_loss_that_was_none_leaves_the_cubic_as_it_was() {
+        let (mut cubic, mut una) = after_a_loss(at(0));
+        run(&mut cubic, &mut una, 0, 1.0);
+        let before = (cubic.window.cwnd(), cubic.w_max, cubic.epoch.map(|epoch| (epoch.start, epoch.k)));
+        cubic.window.remember();
+        let cwnd = cubic.on_loss(0.0, &ack(at(1_000), AckKind::Duplicate, una, 80.0).out);
+        cubic.window.set(cwnd);
+        assert_ne!(cubic.w_max, before.1);
+        cubic.on_undo();
+        let after = (cubic.window.cwnd(), cubic.w_max, cubic.epoch.map(|epoch| (epoch.start, epoch.k)));
+        assert_eq!((after, cubic.window.ssthresh()), (before, 70.0));
     }
 
     #[test]

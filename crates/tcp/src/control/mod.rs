@@ -13,6 +13,9 @@
 //! | [`Tahoe`] | window | `tahoe.rs` |
 //! | [`Reno`] | window | `newreno.rs` |
 //! | [`Cubic`] | window | `cubic.rs` |
+//! | [`Vegas`] | window | `vegas.rs` |
+//! | [`Westwood`] | window | `westwood.rs` |
+//! | [`Bbr`], version 1 | window, pace | `bbr/` |
 //! | [`Few`]: TCP-FeW | window; below a segment a pace | `few.rs` |
 //! | TCP-DAA's sender | window, timeout | `daa.rs` |
 //! | XCP's sender | window, and what relays are asked | `xcp.rs` |
@@ -34,6 +37,7 @@
 mod ack;
 mod answer;
 mod congestion;
+mod filter;
 mod law_pacer;
 mod limiter;
 mod paced;
@@ -42,11 +46,12 @@ mod rated;
 mod recovered;
 pub mod recovery;
 mod rules;
+pub mod slow_start;
 mod window;
 
 meshpace_keys::parts! {
     /// The window parts.
-    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, few, daa, xcp, rcp, wcp, wcpcap];
+    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, vegas, westwood, bbr, few, daa, xcp, rcp, wcp, wcpcap];
 }
 
 meshpace_keys::parts! {
@@ -58,8 +63,9 @@ pub use crate::sender::RateSample;
 pub use ack::{Ack, AckKind, Departure, Feedback, Outstanding, SackRanges, Sent};
 pub use agent::Agent;
 pub use answer::{Allowance, Asks, Discipline, Pace, PacingView, Reaction};
+pub use bbr::Bbr;
 pub use congestion::{CloneCongestion, Congestion};
-pub use cubic::{Cubic, cubic};
+pub use cubic::{Ahead, Cubic, cubic};
 pub use few::{Arithmetic, Base, Few, FewConfig};
 pub use fixed::Fixed;
 pub use khd::Khd;
@@ -69,10 +75,12 @@ pub use paced::Paced;
 pub use part::{OWN_RECOVERY, PacingPart, RTO_BACKOFF, SenderPart, Surroundings, WindowPart};
 pub use rated::{RateSource, Rated};
 pub use recovered::Recovered;
-pub use recovery::{Progress, RECOVERIES, Recovery, RecoveryPart};
+pub use recovery::{Flight, Progress, RECOVERIES, Recovery, RecoveryPart, Stage};
 pub use rules::{Growth, InitialWindow, LossBasis, Rules, WindowCut};
 pub use sack_reno::sack_reno;
 pub use tahoe::{Tahoe, tahoe};
+pub use vegas::Vegas;
+pub use westwood::Westwood;
 pub use wifu_khd::WifuKhd;
 pub use window::Window;
 pub use wireless_khd::WirelessKhd;
@@ -104,7 +112,14 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     /// pacing part; a control used alone knows it already.
     fn on_loss(&mut self) {}
 
-    /// The retransmission timer expired: everything outstanding will be sent again, in order.
+    /// The retransmission timer expired. True: a probe leaves instead and the timer restarts, so that it is no timeout yet (RFC
+    /// 8985, section 7.2: a probe is due no later than the timer).
+    fn probes(&mut self, _out: &Outstanding) -> bool {
+        false
+    }
+
+    /// The retransmission timer expired: everything outstanding will be sent again, in order, unless the control
+    /// [sees to that itself](Self::goes_back).
     fn on_timeout(&mut self, _now: Instant, _out: &Outstanding) {}
 
     /// Data leave after nothing was outstanding for a retransmission timeout (RFC 5681, section 4.1).
@@ -167,6 +182,12 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     /// retransmit that goes back, only that is sent again. Those who ask for `sack` are asked.
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         range
+    }
+
+    /// Whether everything outstanding is sent again in order after a timeout, or where segments have become too big for the
+    /// path. If not, only what [`hole`](Self::hole) asks for is.
+    fn goes_back(&self) -> bool {
+        true
     }
 
     /// What relays on the way are asked, in a header beside every SYN and every segment with payload. They change it, the

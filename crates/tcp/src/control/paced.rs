@@ -46,6 +46,10 @@ impl Control for Paced {
         self.pacing.on_loss();
     }
 
+    fn probes(&mut self, out: &Outstanding) -> bool {
+        self.window.probes(out)
+    }
+
     fn on_timeout(&mut self, now: Instant, out: &Outstanding) {
         self.window.on_timeout(now, out);
         self.pacing.on_timeout(now, out);
@@ -119,6 +123,10 @@ impl Control for Paced {
 
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         self.window.missing(range)
+    }
+
+    fn goes_back(&self) -> bool {
+        self.window.goes_back()
     }
 
     /// The pacing part's, if it has one: a packet has one header for relays.

@@ -87,7 +87,7 @@ impl<S: RateSource> Control for Rated<S> {
         self.source.on_ack(ack);
         self.follow(ack.now);
         match self.recovery.on_ack(&mut self.scratch, ack) {
-            Progress::Open | Progress::Hold => Reaction::Continue,
+            Progress::Open | Progress::Hold | Progress::Undo => Reaction::Continue,
             Progress::Repair(reaction) => reaction,
             Progress::Loss { inflation } => {
                 let cwnd = self.scratch.cut_threshold(inflation, &ack.out);

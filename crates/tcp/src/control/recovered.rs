@@ -1,8 +1,8 @@
 //! Congestion control and loss recovery as one control.
 
 use super::{
-    Ack, Allowance, Asks, Congestion, Control, Departure, Feedback, Outstanding, Pace, PacingView, Progress,
-    Reaction, Recovery, Window,
+    Ack, Allowance, Asks, Congestion, Control, Departure, Feedback, Flight, Outstanding, Pace, PacingView,
+    Progress, Reaction, Recovery, Stage, Window,
 };
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -32,7 +32,12 @@ impl Recovered {
             }
             (Progress::Open | Progress::Hold, _) => Reaction::Continue,
             (Progress::Repair(reaction), _) => reaction,
+            (Progress::Undo, _) => {
+                self.congestion.on_undo();
+                Reaction::Continue
+            }
             (Progress::Loss { inflation }, _) => {
+                self.congestion.window_mut().remember();
                 let cwnd = self.congestion.on_loss(inflation, out);
                 self.recovery.begin(self.congestion.window_mut(), cwnd, out)
             }
@@ -53,10 +58,21 @@ impl Control for Recovered {
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
         self.congestion.on_ack(ack);
         let progress = self.recovery.on_ack(self.congestion.window_mut(), ack);
-        self.follow(progress, &ack.out, Some(ack))
+        let reaction = self.follow(progress, &ack.out, Some(ack));
+        if let Some(flight) = self.recovery.flight() {
+            self.congestion.on_flight(ack, &flight);
+        }
+        reaction
+    }
+
+    fn probes(&mut self, out: &Outstanding) -> bool {
+        self.recovery.probes(out)
     }
 
     fn on_timeout(&mut self, now: Instant, out: &Outstanding) {
+        if self.recovery.flight().is_none_or(|Flight { stage, .. }| stage == Stage::Open) {
+            self.congestion.window_mut().remember();
+        }
         let again = self.recovery.on_timeout(now, out);
         self.congestion.on_timeout(now, again, out);
     }
@@ -107,6 +123,10 @@ impl Control for Recovered {
 
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         self.recovery.missing(range)
+    }
+
+    fn goes_back(&self) -> bool {
+        self.recovery.goes_back()
     }
 
     fn request(&self, mss: u32) -> Option<Feedback> {

@@ -17,6 +17,10 @@ pub struct Window {
     counted: f64,
     /// Slow start follows a timeout: byte counting is limited to one segment (RFC 3465, section 2.3).
     after_timeout: bool,
+    /// Window and threshold before the latest loss or timeout, until that is taken back.
+    before: Option<(f64, f64)>,
+    /// Its part alone moves it.
+    directed: bool,
     /// A mark was answered when this had been sent: the loss of something before it is not answered by another cut.
     marked: Option<u64>,
 }
@@ -26,7 +30,29 @@ impl Window {
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         let ssthresh = rules.initial_ssthresh.unwrap_or(f64::INFINITY);
-        Self { rules, cwnd: 1.0, ssthresh, initial: 1.0, counted: 0.0, after_timeout: false, marked: None }
+        Self {
+            rules,
+            cwnd: 1.0,
+            ssthresh,
+            initial: 1.0,
+            counted: 0.0,
+            after_timeout: false,
+            before: None,
+            directed: false,
+            marked: None,
+        }
+    }
+
+    /// The same, which its part alone moves: recovery leaves it as it is told.
+    #[must_use]
+    pub const fn directed(self) -> Self {
+        Self { directed: true, ..self }
+    }
+
+    /// True if its part alone moves it.
+    #[must_use]
+    pub const fn is_directed(&self) -> bool {
+        self.directed
     }
 
     /// The rules.
@@ -144,6 +170,21 @@ impl Window {
         }
     }
 
+    /// Whatever comes now may prove to be no loss.
+    pub const fn remember(&mut self) {
+        self.before = Some((self.cwnd, self.ssthresh));
+    }
+
+    /// It was none: window and threshold are what they were, or greater if they have become that (Linux's
+    /// `tcp_undo_cwnd_reduction`).
+    pub fn undo(&mut self) {
+        if let Some((cwnd, ssthresh)) = self.before.take() {
+            self.set(self.cwnd.max(cwnd));
+            self.ssthresh = self.ssthresh.max(ssthresh);
+            self.after_timeout = false;
+        }
+    }
+
     /// The slow-start threshold becomes `ssthresh`.
     pub const fn set_ssthresh(&mut self, ssthresh: f64) {
         self.ssthresh = ssthresh;
@@ -203,5 +244,6 @@ impl Window {
         let factor = f64::from(old) / f64::from(new);
         self.cwnd = (self.cwnd * factor).max(1.0);
         self.ssthresh = (self.ssthresh * factor).max(MINIMUM_THRESHOLD);
+        self.before = self.before.map(|(cwnd, ssthresh)| (cwnd * factor, ssthresh * factor));
     }
 }

@@ -63,6 +63,10 @@ pub(crate) struct Receiver {
     unread: u64,
     reading: Reading,
     early: Ranges,
+    /// Whether what arrives twice is reported.
+    reports_duplicates: bool,
+    /// What arrived twice since the last acknowledgement (RFC 2883, section 4).
+    duplicate: Option<(u64, u64)>,
     /// Positions that arrived early, the latest first.
     latest: VecDeque<u64>,
     fin: Option<u64>,
@@ -90,6 +94,8 @@ impl Receiver {
             unread: 0,
             reading: config.reading,
             early: Ranges::default(),
+            reports_duplicates: config.report_duplicates,
+            duplicate: None,
             latest: VecDeque::new(),
             fin: None,
             acknowledging: Acknowledging::new(config.acknowledgements.clone()),
@@ -146,6 +152,7 @@ impl Receiver {
             let offset = start.saturating_sub(1);
             let Way { ecn, transit } = way;
             self.acknowledging.on_segment(&Arrived { now, offset, length, order, ecn, transit });
+            self.note_duplicate(start, end);
         }
         if from < to && self.fin.is_none_or(|fin| to <= fin) {
             let stored = from == self.nxt || self.early.insert(from, to);
@@ -184,6 +191,7 @@ impl Receiver {
     /// A segment with payload arrived that is not taken: it is old, or behind the window.
     pub(crate) fn refuse(&mut self, now: Instant, start: u64, length: u32, way: Way) {
         let (offset, Way { ecn, transit }) = (start.saturating_sub(1), way);
+        self.note_duplicate(start, start + u64::from(length));
         self.acknowledging.on_segment(&Arrived { now, offset, length, order: Order::Old, ecn, transit });
     }
 
@@ -208,11 +216,27 @@ impl Receiver {
         self.latest.truncate(SackBlocks::default().len());
     }
 
+    /// `[start, end)` arrived: what of it had arrived before is reported (RFC 2883, section 4).
+    fn note_duplicate(&mut self, start: u64, end: u64) {
+        if !self.reports_duplicates {
+            return;
+        }
+        let known = if start < self.nxt {
+            Some((start, end.min(self.nxt)))
+        } else {
+            self.early.containing(start).map(|(_, known)| (start, end.min(known)))
+        };
+        self.duplicate = known.or(self.duplicate);
+    }
+
     /// Up to `most` blocks of what arrived early: that of the latest segment first, then those before it (RFC 2018,
-    /// section 4).
+    /// section 4). What arrived twice stands before them, and the block that it is in follows it (RFC 2883, section 4).
     pub(crate) fn selective(&self, most: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        let ranges = self.latest.iter().filter_map(|&position| self.early.containing(position));
+        let around = self.duplicate.and_then(|(start, _)| self.early.containing(start));
+        let early = self.latest.iter().filter_map(|&position| self.early.containing(position));
+        let others = early.filter(|range| Some(*range) != around);
+        let ranges = self.duplicate.into_iter().chain(around).chain(others);
         for (block, (start, end)) in blocks.iter_mut().zip(ranges.take(most)) {
             let seq = |position| position::sequence(self.irs, position);
             *block = Some((seq(start), seq(end)));
@@ -278,6 +302,7 @@ impl Receiver {
     /// An acknowledgement left: nothing is owed any more.
     pub(crate) fn on_ack_sent(&mut self) {
         self.acknowledging.on_sent();
+        self.duplicate = None;
         self.last_ack = self.nxt;
     }
 

@@ -134,6 +134,8 @@ impl Sender {
                 self.on_fast_retransmit(now);
                 self.resend = Some(Resend::Fast);
             }
+            Reaction::Recover => self.on_fast_retransmit(now),
+            Reaction::RestartTimer => self.restart_timer(now),
             Reaction::ResendHole { restart_timer } => {
                 if restart_timer {
                     self.restart_timer(now);

@@ -229,6 +229,10 @@ impl Sender {
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         // What had been queued and never left is no loss, so ns-2 neither counts nor backs off (ns2-behaviour.md 6.7).
         let lost = self.outstanding();
+        if lost && self.control.probes(&self.state()) {
+            self.restart_timer(now);
+            return;
+        }
         self.counters.timeouts += u64::from(lost);
         self.retries += u32::from(lost);
         self.syn_lost |= self.una == 0;
@@ -248,8 +252,20 @@ impl Sender {
         }
         self.estimator.stop_timing();
         self.flush_queue(now);
-        self.go_back();
+        self.begin_again();
         self.restart_timer(now);
+    }
+
+    /// Everything outstanding is sent again, by the sender in order or as the control asks.
+    fn begin_again(&mut self) {
+        if self.control.goes_back() {
+            self.go_back();
+            return;
+        }
+        (self.resend, self.burst, self.limited) = (None, None, 0);
+        if self.queue.is_empty() {
+            self.nxt = self.max; // what was queued and flushed never left
+        }
     }
 
     /// When the control wants to be asked again.
@@ -290,7 +306,7 @@ impl Sender {
         let old = core::mem::replace(&mut self.mss, mss);
         self.control.on_mss_change(old, mss);
         if mss < old && self.una > 0 && self.outstanding() {
-            self.go_back();
+            self.begin_again();
         }
     }
 

@@ -7,6 +7,8 @@ mod handshake;
 mod lifetime;
 mod ns2;
 mod pacing;
+pub(crate) mod path;
+mod rack;
 mod random;
 mod receiving;
 mod reporting;

@@ -4,7 +4,7 @@ use super::script::ms;
 use crate::control::{
     Ack, Agent, Asks, Cubic, Fixed, Khd, Paced, Reaction, Recovered, Reno, Rules, WirelessKhd, cubic,
     newreno,
-    recovery::{GoBack, Selective},
+    recovery::{GoBack, Rack, Selective, With},
     sack_reno, tahoe,
 };
 use crate::{
@@ -36,7 +36,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 fn control() -> impl Strategy<Value = Box<dyn Control>> {
-    let windows: [Box<dyn Control>; 9] = [
+    let windows: [Box<dyn Control>; 11] = [
         Box::new(tahoe(Rules::NS2)),
         Box::new(tahoe(Rules::RFC)),
         Box::new(newreno(Rules::NS2)),
@@ -45,6 +45,14 @@ fn control() -> impl Strategy<Value = Box<dyn Control>> {
         Box::new(sack_reno(Rules::RFC)),
         Box::new(cubic(Rules::RFC)),
         Box::new(Recovered::new(Box::new(Cubic::new(Rules::RFC)), Box::new(Selective::new(&Rules::RFC)))),
+        Box::new(Recovered::new(
+            Box::new(Reno::new(Rules::RFC)),
+            Box::new(Rack::new(&Rules::RFC, With::ALL)),
+        )),
+        Box::new(Recovered::new(
+            Box::new(Cubic::new(Rules::NS2)),
+            Box::new(Rack::new(&Rules::NS2, With::ALL)),
+        )),
         Box::new(Recovered::new(Box::new(Reno::new(Rules::RFC)), Box::new(GoBack::new(&Rules::RFC)))),
     ];
     let pacings: [Option<Box<dyn Control>>; 6] = [
@@ -93,14 +101,22 @@ fn config() -> impl Strategy<Value = Config> {
     let acknowledgements =
         prop_oneof![Just(policy(Every)), Just(policy(Delayed::SECOND)), Just(policy(DynamicDelayed::PAPER))];
     let control = prop::option::weighted(0.8, control());
-    (base, control, acknowledgements, 100u32..1500, 2_000u32..200_000, any::<[bool; 3]>()).prop_map(
-        |(base, control, acknowledgements, mss, receive_buffer, [rto_backoff, sack, ecn])| Config {
+    (base, control, acknowledgements, 100u32..1500, 2_000u32..200_000, any::<[bool; 4]>()).prop_map(
+        |(
+            base,
+            control,
+            acknowledgements,
+            mss,
+            receive_buffer,
+            [rto_backoff, sack, report_duplicates, ecn],
+        )| Config {
             control: control.unwrap_or_else(|| base.control.clone()),
             acknowledgements,
             mss,
             receive_buffer: receive_buffer.max(2 * mss),
             rto_backoff,
             sack: if sack { SackOffer::Always } else { SackOffer::IfAsked },
+            report_duplicates,
             ecn,
             retries: None,
             syn_retries: None,
@@ -204,8 +220,13 @@ impl Network {
             self.now = self.now.max(next);
             assert!(
                 self.now < ms(7 * 86_400_000) && step < 400_000,
-                "no end: {:?}",
-                self.ends.each_ref().map(|end| end.tcp.state())
+                "no end at {:?} after {step} steps: {:#?}",
+                self.now,
+                self.ends.each_ref().map(|end| (
+                    end.tcp.state(),
+                    end.tcp.poll_timeout(),
+                    end.tcp.sender().clone()
+                ))
             );
             for end in 0..2 {
                 if self.ends[end].tcp.poll_timeout().is_some_and(|at| at <= self.now) {

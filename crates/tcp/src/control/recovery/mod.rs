@@ -10,21 +10,25 @@
 //! | `newreno` | three duplicates | a hole a round trip | `newreno.rs` |
 //! | `sack` | what the peer reports to have | all holes in one | `sack.rs` |
 //! | `go-back` | three duplicates | everything, in order | `go_back.rs` |
+//! | `rack` | time: what left later has arrived | all holes in one | `rack/` |
 //! | `early` | two duplicates, or as many as are said | as `newreno` | `early.rs` |
 //!
-//! What several share: [`Losses`] counts duplicates, [`Scoreboard`] is what the peer has, [`FastRecovery`] is NewReno's.
+//! What several share: [`Losses`] counts duplicates, [`Scoreboard`] is what the peer has, [`FastRecovery`] is NewReno's; `prr.rs`
+//! is the window of RFC 9937.
 
 mod losses;
+mod prr;
 mod scoreboard;
 
 meshpace_keys::parts! {
     /// The recoveries.
-    pub static RECOVERIES: RecoveryPart = [newreno, sack, go_back, early];
+    pub static RECOVERIES: RecoveryPart = [newreno, sack, go_back, early, rack];
 }
 
 pub use go_back::GoBack;
 pub use losses::Losses;
 pub use newreno::FastRecovery;
+pub use rack::{Rack, With};
 pub use sack::Selective;
 pub use scoreboard::{NextSeg, Scoreboard};
 
@@ -52,6 +56,32 @@ pub enum Progress {
         /// Segments that recovery had added to the window.
         inflation: f64,
     },
+    /// The latest loss or timeout was none: the window is what it was before.
+    Undo,
+}
+
+/// Where recovery is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing is known to be lost.
+    Open,
+    /// A loss is being mended.
+    Recovery,
+    /// A timeout is.
+    Timeout,
+}
+
+/// What is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flight {
+    /// Bytes that are neither acknowledged, nor known to have arrived, nor lost.
+    pub bytes: u64,
+    /// The same before the latest acknowledgement.
+    pub before: u64,
+    /// Bytes found lost since the connection began.
+    pub found: u64,
+    /// Where recovery is.
+    pub stage: Stage,
 }
 
 /// What finds one sender's losses and repairs them. See the [module's page](self).
@@ -72,6 +102,12 @@ pub trait Recovery: CloneRecovery + Debug + Send + Sync {
 
     /// The loss just found is answered by a window of `cwnd` segments: what is sent again, and how.
     fn begin(&mut self, window: &mut Window, cwnd: f64, out: &Outstanding) -> Reaction;
+
+    /// The retransmission timer expired. True: a probe leaves instead, and it is no timeout yet
+    /// ([`Control::probes`](super::Control::probes)).
+    fn probes(&mut self, _out: &Outstanding) -> bool {
+        false
+    }
 
     /// The retransmission timer expired; true if it did so for the same segment before.
     fn on_timeout(&mut self, now: Instant, out: &Outstanding) -> bool;
@@ -114,6 +150,17 @@ pub trait Recovery: CloneRecovery + Debug + Send + Sync {
     /// again. Those who ask for `sack` are asked.
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         range
+    }
+
+    /// Whether everything outstanding is sent again in order after a timeout
+    /// ([`Control::goes_back`](super::Control::goes_back)).
+    fn goes_back(&self) -> bool {
+        true
+    }
+
+    /// What is on its way, for windows that go by it; `None` if it does not keep count.
+    fn flight(&self) -> Option<Flight> {
+        None
     }
 }
 

@@ -1,0 +1,114 @@
+//! BBR over a bottleneck of 1.2 Mbit/s: a packet of 1,500 bytes takes 10 ms.
+
+use super::*;
+use crate::control::recovery::{Rack, With};
+use crate::control::Recovered;
+use crate::tests::path::{Link, Path};
+use crate::{Config, Every};
+use alloc::boxed::Box;
+use proptest::prelude::*;
+
+fn config() -> Config {
+    let bbr = Bbr::new(Rules::LINUX);
+    let rack = Rack::new(&Rules::LINUX, With::ALL);
+    Config { timestamps: false, nagle: false, mss: 1460, acknowledgements: Box::new(Every), ..Config::linux() }
+        .controlled_by(Recovered::new(Box::new(bbr), Box::new(rack)))
+}
+
+fn at(seconds: f64) -> Instant {
+    Instant::ZERO + Span::from_secs_f64(seconds)
+}
+
+/// 1.2 Mbit/s with a round trip of 100 ms and a segment's time: 11 segments fill it.
+fn link(buffer: usize) -> Link {
+    Link { rate: Rate::bits_per_sec(1_200_000), delay: Span::from_millis(50), buffer }
+}
+
+/// Payload over the link: 1,460 of each 1,500 bytes.
+const GOODPUT: f64 = 1_200_000.0 * 1460.0 / 1500.0;
+
+#[test]
+fn it_fills_the_path_and_keeps_the_queue_short() {
+    let mut path = Path::new(&config(), link(1_000));
+    path.run(at(9.5));
+    assert!(path.goodput(3.0, 9.5) > 0.95 * GOODPUT, "{}", path.goodput(3.0, 9.5));
+    // 1.25 times the bandwidth for a round trip queues a quarter of 11 segments, a phase in eight; the window stops at twice 11 and
+    // room for bursts and delayed acknowledgements.
+    let queue = path.between(3.0, 9.5).map(|seen| seen.queue);
+    let mean = queue.clone().sum::<usize>() as f64 / queue.clone().count() as f64;
+    // The one on the link counts. Twice 11, six for bursts and two in the phase that probes are 30 in flight at most.
+    assert!(mean < 9.0 && queue.max() <= Some(19), "{mean}");
+    assert_eq!(path.drops, 0);
+    // Startup left a queue of some 1.9 times the path, and drained it.
+    assert!(path.between(0.0, 2.0).map(|seen| seen.queue).max() > Some(15));
+}
+
+#[test]
+fn the_pace_goes_round_a_cycle_of_eight() {
+    let mut path = Path::new(&config(), link(1_000));
+    path.run(at(9.5));
+    // The spacing at a gain of one and a margin of 1 %: 1,460 bytes at 99 % of 1.168 Mbit/s are 10.1 ms; 8.08 and 13.47 ms else.
+    let spacing = |seen: &crate::tests::path::Seen| seen.interval.map_or(0.0, Span::as_secs_f64) * 1e3;
+    let near = |wanted: f64| path.between(4.0, 9.5).filter(|seen| (spacing(seen) - wanted).abs() < 0.15).count();
+    let all = path.between(4.0, 9.5).count();
+    let (even, fast, slow) = (near(10.10), near(8.08), near(13.47));
+    assert!(even > all / 2 && fast > all / 20 && slow > all / 50, "{even} {fast} {slow} of {all}");
+    assert!(even + fast + slow > all * 9 / 10, "{even} {fast} {slow} of {all}");
+}
+
+#[test]
+fn after_ten_seconds_it_looks_for_the_round_trip_with_four_segments() {
+    let mut path = Path::new(&config(), link(1_000));
+    path.run(at(13.0));
+    let small: alloc::vec::Vec<_> = path.between(1.0, 13.0).filter(|seen| seen.cwnd <= 4.0).map(|seen| seen.at).collect();
+    let (first, last) = (small[0].as_secs_f64(), small[small.len() - 1].as_secs_f64());
+    // 200 ms and what it takes to drain to four segments, and for a round trip.
+    assert!((9.0..12.5).contains(&first) && (0.2..0.7).contains(&(last - first)), "{first} to {last}");
+    // Then the window is what it was.
+    let before = path.between(first - 0.1, first - 0.002).map(|seen| seen.cwnd).fold(0.0, f64::max);
+    let after = path.between(last + 0.002, last + 0.1).map(|seen| seen.cwnd).fold(0.0, f64::max);
+    assert!((before - after).abs() <= 4.0, "{before} and {after}");
+}
+
+#[test]
+fn losses_that_are_no_congestion_cost_what_is_lost() {
+    let mut path = Path::new(&config(), link(1_000)).losing(|n| n % 50 == 0);
+    path.run(at(9.5));
+    assert!(path.goodput(3.0, 9.5) > 0.9 * GOODPUT, "{}", path.goodput(3.0, 9.5));
+    assert_eq!(path.sender.counters().timeouts, 0);
+}
+
+#[test]
+fn a_path_that_becomes_slower_is_followed_after_ten_round_trips() {
+    let mut path = Path::new(&config(), link(1_000));
+    path.run(at(4.0));
+    path.link.rate = Rate::bits_per_sec(600_000);
+    path.run(at(15.0));
+    let mean = |from: f64, to: f64| {
+        let spacing = path.between(from, to).filter_map(|seen| seen.interval).map(Span::as_secs_f64).sum::<f64>();
+        spacing * 1e3 / path.between(from, to).count() as f64
+    };
+    // With 28 in flight, which is twice the path and room, a round trip takes 560 ms: the old bandwidth is forgotten after 5.6 s.
+    assert!((9.5..11.0).contains(&mean(6.0, 8.0)), "{} ms", mean(6.0, 8.0));
+    assert!((19.0..22.5).contains(&mean(12.0, 15.0)), "{} ms", mean(12.0, 15.0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the path: the window is at least a segment, the pace never nothing, the window never far beyond what fills the path
+    /// and its buffer, and data get on.
+    #[test]
+    fn window_and_pace_are_bounded(kbps in 200u64..5_000, delay in 1u64..150, buffer in 4usize..100, every in 8u64..200) {
+        let link = Link { rate: Rate::bits_per_sec(1_000 * kbps), delay: Span::from_millis(delay), buffer };
+        let lost: fn(u64) -> bool = if every < 40 { |n| n % 40 == 7 } else { |_| false };
+        let mut path = Path::new(&config(), link).losing(lost);
+        path.run(at(6.0));
+        let fills = kbps as f64 / 12.0 * (2.0 * delay as f64 + 12_000.0 / kbps as f64) / 1e3 + buffer as f64;
+        for seen in path.between(0.5, 6.0) {
+            prop_assert!(seen.cwnd >= 1.0 && seen.cwnd <= 4.0 * fills + 30.0, "{seen:?} of {fills}");
+            prop_assert!(seen.interval.is_some_and(|interval| interval > Span::ZERO && interval < Span::from_secs(2)), "{seen:?}");
+        }
+        prop_assert!(path.goodput(2.0, 6.0) > 0.3 * kbps as f64 * 1e3, "{}", path.goodput(2.0, 6.0));
+    }
+}

@@ -1,0 +1,144 @@
+//! A sender and a receiver with a bottleneck between them: what a control makes of a path that is worked out by hand.
+
+use crate::{Arrival, Config, Connection, Ports, Transmit};
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use meshpace_units::{Bytes, Instant, Rate, Seq, Span};
+
+/// The link in the middle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    pub(crate) rate: Rate,
+    /// One way, besides the time that a packet takes on the link.
+    pub(crate) delay: Span,
+    /// Packets that wait at most.
+    pub(crate) buffer: usize,
+}
+
+/// What there is to see each millisecond.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) at: Instant,
+    pub(crate) cwnd: f64,
+    /// Between two departures.
+    pub(crate) interval: Option<Span>,
+    /// Packets that wait at the link, the one on it included.
+    pub(crate) queue: usize,
+    pub(crate) delivered: u64,
+}
+
+/// Both ends and what is between them.
+pub(crate) struct Path {
+    pub(crate) sender: Connection,
+    pub(crate) receiver: Connection,
+    pub(crate) link: Link,
+    now: Instant,
+    free: Instant,
+    /// When those at the link will have left.
+    leaving: VecDeque<Instant>,
+    /// By arrival and order: to the receiver or the sender.
+    air: BTreeMap<(Instant, u64), (bool, Transmit)>,
+    order: u64,
+    /// Departures of data, counted, that are lost on their way.
+    lost: fn(u64) -> bool,
+    departures: u64,
+    pub(crate) drops: u64,
+    pub(crate) seen: Vec<Seen>,
+}
+
+impl Path {
+    /// A connection with more than enough to send.
+    pub(crate) fn new(config: &Config, link: Link) -> Self {
+        let config = Config { receive_buffer: 10_000_000, ..config.clone() };
+        let mut sender =
+            Connection::connect(config.clone(), Ports { local: 1, remote: 2 }, Seq(0), Instant::ZERO);
+        sender.write_endless().expect("open");
+        let receiver = Connection::listen(Config { reading: crate::Reading::AtOnce, ..config }, 2, Seq(0));
+        Self {
+            sender,
+            receiver,
+            link,
+            now: Instant::ZERO,
+            free: Instant::ZERO,
+            leaving: VecDeque::new(),
+            air: BTreeMap::new(),
+            order: 0,
+            lost: |_| false,
+            departures: 0,
+            drops: 0,
+            seen: Vec::new(),
+        }
+    }
+
+    /// The same, where these departures of data are lost.
+    pub(crate) fn losing(self, lost: fn(u64) -> bool) -> Self {
+        Self { lost, ..self }
+    }
+
+    fn drain(&mut self) {
+        while let Some(transmit) = self.sender.poll_transmit(self.now) {
+            let data = transmit.segment.payload > 0;
+            self.departures += u64::from(data);
+            while self.leaving.front().is_some_and(|left| *left <= self.now) {
+                self.leaving.pop_front();
+            }
+            if self.leaving.len() >= self.link.buffer || data && (self.lost)(self.departures) {
+                self.drops += 1;
+                continue;
+            }
+            let bytes: Bytes = self.sender.wire_length(&transmit.segment);
+            self.free = self.free.max(self.now) + self.link.rate.time_to_send(bytes).expect("a rate");
+            self.leaving.push_back(self.free);
+            self.order += 1;
+            self.air.insert((self.free + self.link.delay, self.order), (true, transmit));
+        }
+        while let Some(transmit) = self.receiver.poll_transmit(self.now) {
+            self.order += 1;
+            self.air.insert((self.now + self.link.delay, self.order), (false, transmit));
+        }
+    }
+
+    /// Lets time pass.
+    pub(crate) fn run(&mut self, until: Instant) {
+        self.drain();
+        loop {
+            let timers = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
+            let arrival = self.air.first_key_value().map(|(key, _)| key.0);
+            let next =
+                timers.into_iter().chain([arrival]).flatten().min().map_or(until, |next| next.min(until));
+            while self.seen.last().is_none_or(|seen| seen.at + Span::from_millis(1) <= next) {
+                let at = self.seen.last().map_or(Instant::ZERO, |seen| seen.at + Span::from_millis(1));
+                let queue = self.leaving.iter().filter(|left| **left > at).count();
+                let (cwnd, interval) = (self.sender.cwnd().unwrap_or(0.0), self.sender.pacing().interval);
+                let delivered = self.receiver.delivered();
+                self.seen.push(Seen { at, cwnd, interval, queue, delivered });
+            }
+            if next >= until {
+                self.now = until;
+                return;
+            }
+            self.now = self.now.max(next);
+            self.sender.handle_timeout(self.now);
+            self.receiver.handle_timeout(self.now);
+            while let Some(entry) = self.air.first_entry().filter(|entry| entry.key().0 <= self.now) {
+                let (to_receiver, transmit) = entry.remove();
+                let end = if to_receiver { &mut self.receiver } else { &mut self.sender };
+                let _ = end.handle_segment(self.now, &transmit.segment, &Arrival::default());
+            }
+            self.drain();
+        }
+    }
+
+    /// What was seen from `from` to `to`, seconds.
+    pub(crate) fn between(&self, from: f64, to: f64) -> impl Iterator<Item = &Seen> + Clone {
+        self.seen.iter().filter(move |seen| (from..to).contains(&seen.at.as_secs_f64()))
+    }
+
+    /// Bit/s that the receiver got from `from` to `to`, seconds.
+    pub(crate) fn goodput(&self, from: f64, to: f64) -> f64 {
+        let mut seen = self.between(from, to);
+        let (first, last) = (seen.next().expect("seen"), seen.last().expect("seen"));
+        let seconds = last.at.saturating_since(first.at).as_secs_f64();
+        (last.delivered - first.delivered) as f64 * 8.0 / seconds
+    }
+}
