@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import pytest
@@ -200,6 +201,47 @@ def advice(cli: Cli, mesh: Path, *options: object) -> Any:
 def of_paper(name: str, routing: str, duration: str) -> meshpace.Scenario:
     mesh = meshpace.Scenario.load(ROOT / "scenarios" / name)
     return mesh.set("routing.protocol", routing).set("measure", {"duration": duration, "warmup": "10s"})
+
+
+def test_the_answer_says_that_packets_take_longer() -> None:
+    more, longer, same = by(0.5, 0.5, 0.50001), by(2.0, 2.0, 2.001), by(0.0, 0.0, 0.001)
+    assert in_words(Effect(more, more, same, longer)) == "Yes, but packets take longer."
+    assert in_words(Effect(more, more, same, by(-0.5, -0.5, -0.501))) == "Yes."
+    assert in_words(Effect(same, same, more, longer)).endswith("share more equally, but packets take longer.")
+
+
+def forty() -> str:
+    """Two rows of twenty roofs, each some metres off its place; the farthest is thirteen hops from the gateway."""
+    places = (
+        f"m{n},{180 * (n // 2) + 37 * n % 41 - 20},{150 * (n % 2) + 53 * n % 61 - 30},{'yes' * (n == 12)}"
+        for n in range(40)
+    )
+    return "\n".join(["id,x,y,gateway", *places, ""])
+
+
+def test_forty_nodes_are_told_what_their_own_people_can_switch_on(tmp_path: Path) -> None:
+    """The headline was a mean of percentages, and of a scheme that servers in the Internet would have to run."""
+    (tmp_path / "forty.csv").write_text(forty())
+    found = meshpace.advise(
+        tmp_path / "forty.csv", routing="aodv", scheme=["tcp-ap", "tcp-gap"], baseline="newreno", nodes=1, seeds=2,
+        precision="900%", store=tmp_path / "store",
+    )  # fmt: skip
+    assert found.advice.patterns[0].hops == (13,)
+    assert found.best == "tcp-gap", "what the gateway and the mesh can do, whatever TCP-AP gives"
+    first, second, *_ = found.told
+    assert first.startswith("Would pacing help? ")
+    assert "TCP-GAP (switched on at the gateway and mesh hosts): goodput " in first
+    assert second.startswith("TCP-AP, which mesh hosts and Internet servers would have to run: goodput ")
+
+    def sums(scheme: str) -> list[float]:
+        cells = [found.advice.cell(pattern, scheme) for pattern in found.advice.patterns]
+        by_seed = zip(*(found.advice.schemes.runs[cell] for cell in cells), strict=True)
+        return [sum(run["aggregate_goodput_bps"] for run in runs) for runs in by_seed]
+
+    # The ratio of sums, seed by seed, from the runs themselves.
+    ratios = [one / other for one, other in zip(sums("tcp-gap"), sums("newreno"), strict=True)]
+    told = found.as_json()["schemes"]["tcp-gap"]["goodput"]["mean"]
+    assert 1 + told == pytest.approx(geometric_mean(ratios))
 
 
 def test_it_agrees_with_the_paper_on_parallel_chains(tmp_path: Path) -> None:

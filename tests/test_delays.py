@@ -10,7 +10,8 @@ import pytest
 
 import meshpace
 from commanding import CHAIN, Cli
-from meshpace.sweeps import delays
+from meshpace.study import quantities
+from meshpace.sweeps import delays, fairness
 
 ECHO = CHAIN + '\n[[flow]]\nid = "ping"\nfrom = "n0"\nto = "n2"\napp = "echo"\npacket = 56\ninterval = "100ms"\n'
 
@@ -123,3 +124,27 @@ def test_responsiveness_under_load() -> None:
     apps = [one["app"] for one in found["cubic"]["flows"]]
     assert apps == ["ftp"] * 8 + ["echo", "cbr", "cbr"]
     assert delays.ECHO(found["cubic-fq-codel"].result) < 0.8 * delays.ECHO(found["cubic"].result)  # type: ignore[operator]
+
+
+def test_fairness_is_of_flows_that_take_what_they_can_get() -> None:
+    def mixed(*pairs: tuple[float, str]) -> Any:
+        return {**run(*(flow(str(n), g, 100, 0.1, app=app) for n, (g, app) in enumerate(pairs))), "jain": 0.7}
+
+    beside = mixed((4e5, "ftp"), (2e5, "http"), (2e3, "echo"), (64e3, "cbr"))
+    assert fairness.JAIN(beside) == pytest.approx(36 / (2 * 20))
+    assert fairness.SHARE(beside) == pytest.approx(1 / 3)
+    assert fairness.quantities_of([beside["flows"]]) == (fairness.JAIN, fairness.SHARE)
+    alike = [mixed((4e5, app), (2e5, app))["flows"] for app in ("ftp", "cbr")]
+    for flows in alike:
+        assert fairness.quantities_of([flows]) == (quantities.JAIN, quantities.SHARE)
+    alone = [mixed((4e5, "ftp"))["flows"], mixed((4e5, "ftp"), (2e3, "echo"))["flows"]]
+    assert fairness.quantities_of(alone) == (), "nobody shares"
+    assert (fairness.JAIN(mixed((0.0, "ftp"), (0.0, "ftp"))), fairness.SHARE(mixed((0.0, "ftp")))) == (None, None)
+
+
+def test_tables_without_flows_say_so(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "none.toml").write_text(CHAIN.partition("[[flow]]")[0])
+    for command in (("sweep",), ("compare", "--scheme", "newreno,tcp-ap")):
+        done = cli(command[0], "none.toml", *command[1:], "--seeds", 1)
+        assert "No [[flow]]: nothing is sent" in done.stdout, done.stderr
+    assert "No [[flow]]" not in cli("sweep", "none.toml", "--set", 'flow=[{from="n0",to="n2"}]', "--seeds", 1).stdout

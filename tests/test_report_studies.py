@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import dataclasses
 import gzip
 import html
 import io
@@ -368,3 +369,16 @@ def test_a_section_names_the_open_decisions_that_its_study_turns(reported: Repor
     assert "O24 (reception by SINR; reception as in ns-2; any overlapping frame within 550 m destroys)" in told
     chains = next(found for title, found in notes.items() if title.startswith("Chain, wireless to wired"))
     assert "Open decisions that it turns: O1." in chains
+
+
+@pytest.mark.xdist_group("reported")
+def test_the_page_says_whose_experiments_it_has_and_how_flows_weigh_in_delays(reported: Reported) -> None:
+    assert reported.report.title == "TCP-GAP, figure by figure"
+    assert any("mean of the flows' means" in note for note in reported.report.notes)
+    (outcome, *_) = reported.outcomes
+    others = [
+        dataclasses.replace(outcome, study=dataclasses.replace(outcome.study, paper=name)) for name in ("llap", "gap")
+    ]
+    title, lead = report_command._headed(others)
+    assert title == "llap, gap, figure by figure"
+    assert lead.startswith("The experiments of llap, gap, run again")

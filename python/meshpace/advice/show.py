@@ -182,7 +182,7 @@ def told(advice: Advice) -> list[str]:
         what = "; ".join(f"{change.what}, at {change.where} ({_words(advice.change(change))})" for change in better)
         lines.append(f"What gives more goodput than that: {what}.")
     else:
-        lines.append("Nothing else that was tried gives more goodput for certain.")
+        lines.append("Nothing else that was tried gives more goodput than that for certain.")
     lines += [f"{change.what}: {change.caveat}." for change in _ranked(advice) if change.caveat]
     lines += [f"Not tried: {change.what}: {reason}" for change, reason in advice.refused]
     lines += starved_told(
@@ -210,12 +210,13 @@ def _switched(advice: Advice, scheme: str) -> str:
 
 
 def in_words(found: Effect) -> str:
-    """What it comes to: of a trade and of what is not decided, which falls."""
+    """What it comes to: of a trade and of what is not decided, which falls, and whether packets take longer."""
     dear = found.goodput.way() is Way.LESS
+    late = ", but packets take longer" if found.delay.way() is Way.MORE else ""
     return {
-        Answer.YES: "Yes.",
-        Answer.FAIRER: "Yes, it makes flows share more equally.",
-        Answer.TRADE: f"It trades {'goodput for fairness' if dear else 'fairness for goodput'}.",
+        Answer.YES: f"Yes{late}.",
+        Answer.FAIRER: f"Yes, it makes flows share more equally{late}.",
+        Answer.TRADE: f"It trades {'goodput for fairness' if dear else 'fairness for goodput'}{late}.",
         Answer.OPEN: "Undecided.",
         Answer.COSTS: "No, or a trade: "
         + (

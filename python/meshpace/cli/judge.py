@@ -20,6 +20,7 @@ from meshpace.ns2.script import write_script
 from meshpace.progress import Progress
 from meshpace.results import FlowResult, LinkResult, RunResult
 from meshpace.stats import Estimate, estimate
+from meshpace.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def _print(name: str, seeds: int, rows: Sequence[Row]) -> None:
     from rich import box
     from rich.table import Table
 
-    title = f"{name}, {seeds} seeds, means with 95 % confidence intervals"
+    title = f"{name}, {counted(seeds, 'seed')}, means with 95 % confidence intervals"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("flow")
     table.add_column("quantity")

@@ -157,7 +157,9 @@ def build(
             "an interval that leaves no doubt; where it leaves some, the claim is undecided, not refuted. × is ours "
             "over the paper's number. Which intervals are corrected for the number of comparisons: docs/studies.md.",
             "Delay runs from the first hand-over to the network layer until the first arrival at the receiver: the "
-            "wait in the sender's own pacing queue is outside, that in the gateway's is inside.",
+            "wait in the sender's own pacing queue is outside, that in the gateway's is inside. Of several flows, "
+            "delay and round-trip time are the mean of the flows' means, as the papers' claims have it: one flow with "
+            "a handful of packets weighs as much as one with thousands (meshpace compare weighs packets).",
             "Charts by plotly.js (MIT licence), which this page carries; nothing is fetched.",
         ),
         interactive=True,
@@ -166,10 +168,12 @@ def build(
 
 def _headed(outcomes: Sequence[Outcome]) -> tuple[str, str]:
     """Title and lead: of the papers' studies, or of one's own."""
-    if any(outcome.study.paper for outcome in outcomes):
+    papers = dict.fromkeys(outcome.study.paper for outcome in outcomes if outcome.study.paper)
+    if papers:
+        title, whose = ("TCP-GAP", "the TCP-GAP paper") if set(papers) == {"gap"} else (", ".join(papers),) * 2
         return (
-            "TCP-GAP, figure by figure",
-            "The experiments of the TCP-GAP paper, run again: each claim with the paper's number, ours, and a verdict "
+            f"{title}, figure by figure",
+            f"The experiments of {whose}, run again: each claim with the paper's number, ours, and a verdict "
             "for each routing protocol and model of reception.",
         )
     studies = [outcome.study for outcome in outcomes]

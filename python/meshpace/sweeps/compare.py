@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 
 from meshpace import reconstructed
-from meshpace.cli.tables import show
+from meshpace.cli.tables import show, without_flows
 from meshpace.cli.terminal import console
 from meshpace.files import found as found_at
 from meshpace.results import RunResult
@@ -236,6 +236,8 @@ def _print(comparisons: Sequence[Comparison], flows: bool) -> None:
             print_table_of_flows(column.name, list(column.runs.values()))
     terminal.print(reading(comparisons[0]), highlight=False)
     runs = [run for comparison in comparisons for column in comparison.columns for run in column.runs.values()]
+    if not any(run["flows"] for run in runs):
+        terminal.print(without_flows(runs[0]), highlight=False, soft_wrap=True, markup=False)
     for line in reconstructed.told(runs):
         terminal.print(line, highlight=False, soft_wrap=True)
 

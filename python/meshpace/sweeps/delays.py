@@ -23,9 +23,14 @@ def packets(flow: FlowResult) -> float:
     return flow["delivered_bytes"] / SEGMENT if sent is None else sent * (1.0 - (flow["loss_ratio"] or 0.0))
 
 
+def bulk(run: RunResult) -> list[FlowResult]:
+    """Flows that take what they can get."""
+    return [flow for flow in run["flows"] if flow["app"] in GREEDY]
+
+
 def starved(run: RunResult) -> list[FlowResult]:
     """Flows that get less than 1 % of what the median flow gets, among those that take what they can get."""
-    greedy = [flow for flow in run["flows"] if flow["app"] in GREEDY]
+    greedy = bulk(run)
     if len(greedy) < 2:
         return []
     least = STARVED * statistics.median(flow["goodput_bps"] for flow in greedy)

@@ -9,7 +9,7 @@ from meshpace.results import RunResult
 from meshpace.study import quantities
 from meshpace.study.model import scheme_name
 from meshpace.study.quantities import Quantity
-from meshpace.sweeps import delays
+from meshpace.sweeps import delays, fairness
 from meshpace.sweeps.make import Swept
 from meshpace.sweeps.model import AS_WRITTEN, Cell, Source
 from meshpace.sweeps.vary import Settings, Vary, combinations
@@ -23,11 +23,11 @@ def shown(swept: Swept) -> tuple[Quantity, ...]:
 def of_runs(groups: Sequence[Sequence[RunResult]]) -> tuple[Quantity, ...]:
     """Fairness only where several flows share, echoes only where somebody asks for them."""
     flows = [runs[0]["flows"] for runs in groups if runs]
-    fairness = (quantities.JAIN, quantities.SHARE) if any(len(some) > 1 for some in flows) else ()
+    fair = fairness.quantities_of(flows)
     echoes = delays.ECHOES if any(flow["app"] == "echo" for some in flows for flow in some) else ()
     one_way = delays.DELAYS if any(flow["app"] != "echo" for some in flows for flow in some) or not echoes else ()
     return (
-        quantities.GOODPUT, *fairness, *one_way, *echoes, delays.RTT, quantities.RESENT, quantities.TIMEOUTS,
+        quantities.GOODPUT, *fair, *one_way, *echoes, delays.RTT, quantities.RESENT, quantities.TIMEOUTS,
         quantities.GIVEN_UP, quantities.ROUTE_FAILURES,
     )  # fmt: skip
 

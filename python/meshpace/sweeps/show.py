@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 
 from meshpace import reconstructed
-from meshpace.cli.tables import show
+from meshpace.cli.tables import show, without_flows
 from meshpace.cli.terminal import console
 from meshpace.results import RunResult
 from meshpace.stats import Estimate
@@ -42,7 +42,7 @@ def print_swept(swept: Swept) -> None:
     terminal = console()
     terminal.print(table)
     for line in told(swept):
-        terminal.print(line, highlight=False, soft_wrap=True)
+        terminal.print(line, highlight=False, soft_wrap=True, markup=False)
 
 
 def print_flows(swept: Swept) -> None:
@@ -67,7 +67,8 @@ def _few(swept: Swept) -> tuple[Quantity, ...]:
 
 
 _SHORT = {
-    "goodput": "goodput", "jain": "Jain", "smallest_share": "weakest", "delay": "delay", "delay_p50": "50 %",
+    "goodput": "goodput", "jain": "Jain", "jain_bulk": "Jain, bulk", "smallest_share": "weakest",
+    "smallest_share_bulk": "weakest", "delay": "delay", "delay_p50": "50 %",
     "delay_p95": "95 %", "delay_p99": "99 %", "echo": "echo", "echo_p50": "50 %", "echo_p95": "95 %",
     "echo_p99": "99 %", "resent": "resent", "timeouts": "timeouts",
 }  # fmt: skip
@@ -80,6 +81,8 @@ def _short(quantity: Quantity) -> str:
 def told(swept: Swept) -> list[str]:
     """What is reconstructed, and what became of the precision that was asked for; nothing if neither is there."""
     precision, known = swept.precision, reconstructed.told(run for runs in swept.runs.values() for run in runs[:1])
+    runs = [run for group in swept.runs.values() for run in group]
+    known += [] if any(run["flows"] for run in runs) else [without_flows(runs[0])]
     known += delays.told((place_name(swept, cell), runs) for cell, runs in swept.runs.items())
     if precision is None:
         return known
