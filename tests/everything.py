@@ -25,6 +25,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 PYTHON_CODE = ("python", "tests", "bench", "validation")
+ADDING = "tests/test_adding_a_part.py"
+KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
+"""Tests start Python hundreds of times; without it each would compile the package anew."""
 
 
 class Lane(StrEnum):
@@ -42,7 +45,7 @@ class Part:
 
     name: str
     command: Sequence[str | Path]
-    lane: Lane
+    lane: Lane = Lane.PYTHON
     needs: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -59,6 +62,8 @@ PARTS = (
         Lane.CARGO,
         environment={"PROPTEST_RNG_SEED": "1"},
     ),
+    # Behind `cargo test`, from which it takes what others have written.
+    Part("adding a part", (BIN / "pytest", "-rfE", ADDING), Lane.CARGO, "setup"),
     Part("clippy", ("cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"), Lane.CARGO),
     Part(
         "rustdoc",
@@ -76,17 +81,18 @@ PARTS = (
     ),
     # First of its lane: it waits while cargo compiles. Each test has network namespaces of its own.
     Part("live", (BIN / "pytest", "-rfE", "--numprocesses=8", "--dist=loadgroup", "tests/live"), Lane.PYTHON, "setup"),
+    # What one processor does before what two can do: neither lane ends with one of them idle.
+    Part("ruff format", (BIN / "ruff", "format", "--check", *PYTHON_CODE), Lane.PYTHON, "setup"),
+    Part("ruff check", (BIN / "ruff", "check", *PYTHON_CODE), Lane.PYTHON, "setup"),
+    Part("mypy", (BIN / "mypy",), Lane.PYTHON, "setup"),
     # Of what setup has built, for tests/test_wheel.py.
     Part("wheel", ("make", "--no-print-directory", "wheel", "WHEEL_GLIBC="), Lane.PYTHON, "setup"),
     Part(
         "pytest",
-        (BIN / "pytest", "-rfE", "--numprocesses=2", "--dist=loadgroup", "--ignore=tests/live"),
+        (BIN / "pytest", "-rfE", "--numprocesses=2", "--dist=loadgroup", "--ignore=tests/live", f"--ignore={ADDING}"),
         Lane.PYTHON,
         "setup",
     ),
-    Part("ruff format", (BIN / "ruff", "format", "--check", *PYTHON_CODE), Lane.PYTHON, "setup"),
-    Part("ruff check", (BIN / "ruff", "check", *PYTHON_CODE), Lane.PYTHON, "setup"),
-    Part("mypy", (BIN / "mypy",), Lane.PYTHON, "setup"),
 )
 
 
@@ -154,7 +160,7 @@ def run(part: Part) -> Outcome:
     started = time.monotonic()
     printed: list[str] = []
     processor_s = 0.0
-    environment = {**os.environ, **part.environment}
+    environment = {**os.environ, **KEEPS_BYTECODE, **part.environment}
     words = [str(word) for word in part.command]
     try:
         with subprocess.Popen(
@@ -218,15 +224,37 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def tabled(text: str, outcomes: Sequence[Outcome], seconds: float) -> str:
+    """A page whose table has, in its last two columns, what the parts named in a row took; "all" is the whole."""
+    taken = {outcome.name: (outcome.seconds, outcome.processor_s) for outcome in outcomes}
+    taken["all"] = (seconds, sum(outcome.processor_s for outcome in outcomes))
+    lines = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| ") else [""]
+        named = [taken.get(name) for name in cells[0].split(", ")]
+        if len(cells) > 2 and all(named):
+            cells[-2:] = (f"{sum(times):,.0f}" for times in zip(*filter(None, named), strict=True))
+            line = f"| {' | '.join(cells)} |"  # noqa: PLW2901
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     names = [part.name for part in PARTS]
     parser = argparse.ArgumentParser(prog="tests/everything.py", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"only these: {', '.join(names)} (default: all)")
-    chosen = parser.parse_args(arguments).parts
-    unknown = [name for name in chosen if name not in names]
+    parser.add_argument(
+        "--table", type=Path, metavar="FILE.md", help="write what each part took into this page's table"
+    )
+    asked = parser.parse_args(arguments)
+    unknown = [name for name in asked.parts if name not in names]
     if unknown:
         parser.error(f"{unknown[0]!r} is no part; allowed: {', '.join(names)}")
-    outcomes = run_all(part for part in PARTS if not chosen or part.name in chosen)
+    began = time.monotonic()
+    outcomes = run_all(part for part in PARTS if not asked.parts or part.name in asked.parts)
+    if asked.table:
+        page = tabled(asked.table.read_text(encoding="utf-8"), outcomes, time.monotonic() - began)
+        asked.table.write_text(page, encoding="utf-8")
     print(summary(outcomes), flush=True)
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 

@@ -1,10 +1,12 @@
 """docs/adding-a-part.md: all its examples in one copy of the tree, built once, each run; the files touched are counted.
 
-The copy and its build stay in target/adding-a-part, so that only the first time is long.
+The copy and its build stay in target/adding-a-part, so that only the first time is long. Crates of others come from
+where `cargo test` has built them, if it has.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -117,6 +119,28 @@ def _write(path: Path, content: bytes) -> None:
         path.write_bytes(content)
 
 
+def _take_crates_of_others() -> None:
+    """Copies what `cargo test` has built of them. Cargo knows each by a hash of what it is and how it was built."""
+    built, target = ROOT / "target" / "debug", WORK / "target" / "debug"
+    if not (built / ".cargo-lock").exists():
+        return
+    with (built / ".cargo-lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as cargo does: nothing is half written
+        # What says that a crate is built comes last.
+        for folder in ("deps", "build", ".fingerprint"):
+            for path in (built / folder).glob("*"):
+                mine = target / folder / path.name
+                if "meshpace" not in path.name and not mine.exists():
+                    draft = WORK / "draft"
+                    mine.parent.mkdir(parents=True, exist_ok=True)
+                    if path.is_dir():
+                        shutil.rmtree(draft, ignore_errors=True)
+                        shutil.copytree(path, draft)
+                    else:
+                        shutil.copy2(path, draft)
+                    draft.rename(mine)
+
+
 @pytest.fixture(scope="module")
 def tree() -> Path:
     """A copy of the tree with all the examples, its engine built."""
@@ -142,7 +166,9 @@ def tree() -> Path:
         "CARGO_PROFILE_DEV_DEBUG": "false",
         "PYO3_PYTHON": sys.executable,
     }
-    command = ["cargo", "build", "--quiet", "-p", "meshpace-python", "-p", "meshpace-daemon"]
+    # Of the whole workspace, examples included: so other crates have the features that they have in `cargo test`.
+    command = ["cargo", "build", "--quiet", "--workspace", "--lib", "--bins", "--examples"]
+    _take_crates_of_others()
     built = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr[-4000:]
     shutil.copyfile(WORK / "target" / "debug" / "lib_engine.so", TREE / "python" / "meshpace" / "_engine.abi3.so")

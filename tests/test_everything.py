@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from everything import PARTS, ROOT, Lane, Outcome, Part, main, read, run_all, summary
+import soak
+from everything import PARTS, ROOT, Lane, Outcome, Part, main, read, run_all, summary, tabled
 
 CARGO = """
 running 3 tests
@@ -97,6 +98,29 @@ def test_lanes_run_side_by_side_after_setup(tmp_path: Path, capsys: pytest.Captu
 
 def test_nothing_failed_is_said_too() -> None:
     assert summary([Outcome("a", passed=7, skipped=2)]).endswith("meshpace: 7 passed, 0 failed, 2 skipped")
+
+
+def test_a_page_is_told_what_each_part_took() -> None:
+    page = "| part | before | now | processor time |\n|---|---|---|---|\n| a, b | 9 | ? | ? |\n"
+    page += "| c | 9 | 8 | 7 |\n| all | 30 | | |\n\nMore.\n"
+    outcomes = [Outcome("a", seconds=1.2, processor_s=2.0), Outcome("b", seconds=700.0, processor_s=1400.4)]
+    assert tabled(page, outcomes, 701.4).splitlines()[2:] == [
+        "| a, b | 9 | 701 | 1,402 |",
+        "| c | 9 | 8 | 7 |",
+        "| all | 30 | 701 | 1,402 |",
+        "",
+        "More.",
+    ]
+    told = tabled((ROOT / "docs" / "testing.md").read_text(encoding="utf-8"), [Outcome(each.name) for each in PARTS], 0)
+    rows = [line for line in told.splitlines() if line.endswith("| 0 | 0 |")]
+    named = [name for row in rows for name in row.split("|")[1].strip().split(", ")]
+    assert sorted(named) == sorted(["all", *(each.name for each in PARTS if each.lane is not Lane.SETUP)])
+
+
+def test_soak_runs_the_suites_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(soak, "run", lambda suite: Outcome(suite.name))
+    named = [outcome.name for outcome in soak.rounds(2)]
+    assert named == ["cargo test 1", "pytest 1", "cargo test 2, busy", "pytest 2, busy"]
 
 
 def test_parts_can_be_chosen_and_a_wrong_name_says_what_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
