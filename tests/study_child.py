@@ -1,4 +1,4 @@
-"""Runs a small study into a store: `study_child.py STORE [KIND] [WORKERS]`; prints `go`, then what was made."""
+"""Runs a small study into a store: `study_child.py STORE [KIND] [WORKERS] [SECONDS]`; prints `go`, then what was made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from meshpace.study.quantities import GOODPUT
 from meshpace.study.store import Store
 
 
-def small(seeds: int = 8, duration: int = 50) -> Study:
+def small(seeds: int = 8, duration: int = 20) -> Study:
     hops = tuple(Point(str(h), (("topology.hops", str(h)),), float(h)) for h in (2, 3, 4))
     measure = (("measure.duration", f"{duration}s"), ("measure.warmup", "1s"))
     return Study(
@@ -32,9 +32,9 @@ def small(seeds: int = 8, duration: int = 50) -> Study:
     )
 
 
-def main(directory: str, kind: str = "threads", count: str = "2") -> None:
+def main(directory: str, kind: str = "threads", count: str = "2", duration: str = "20") -> None:
     runner.FLUSH_S = 0.05
-    study, store = small(), Store(Path(directory))
+    study, store = small(duration=int(duration)), Store(Path(directory))
     with workers(kind, int(count)) as hands:
         print("go", flush=True)
         tally = runner.make(runner.tasks([study], Effort.QUICK), store, hands)

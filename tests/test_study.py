@@ -108,7 +108,7 @@ def test_a_job_carries_condition_and_point() -> None:
     study = small()
     job = study.job(Cell(STATIC, "tcp-gap", "3"), 5, Effort.QUICK)
     assert job.command() == (
-        "meshpace run scenarios/gap-fig08-chain-up.toml --set measure.duration=50s --set measure.warmup=1s "
+        "meshpace run scenarios/gap-fig08-chain-up.toml --set measure.duration=20s --set measure.warmup=1s "
         "--set radio.reception=ns2-capture --set routing.protocol=static --set topology.hops=3 --scheme tcp-gap "
         "--seed 5"
     )

@@ -71,11 +71,11 @@ def wait_for_more(runs: Path, child: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-@UNDISTURBED
-def test_ten_kills_lose_and_repeat_nothing(undisturbed: Path, tmp_path: Path) -> None:
+def test_ten_kills_lose_and_repeat_nothing(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
     draw, seen, cut = random.Random(20071), set(), 0
+    longer = ("threads", "2", "50")
     for attempt in range(10):
-        child = start(tmp_path)
+        child = start(tmp_path, *longer)
         assert child.stdout is not None
         assert child.stdout.readline() == "go\n"
         if attempt % 3 == 1:
@@ -91,10 +91,12 @@ def test_ten_kills_lose_and_repeat_nothing(undisturbed: Path, tmp_path: Path) ->
         seen = set(store.keys())
     assert cut >= 5, "most kills hit a working process"
     assert seen, "what is finished is stored on the way"
-    made, stored_before, others = finish(start(tmp_path))
+    made, stored_before, others = finish(start(tmp_path, *longer))
     assert (made + stored_before, stored_before, others) == (RUNS, len(seen), 0)
     assert sorted(rows(tmp_path)) == sorted(set(rows(tmp_path)))
-    assert table(tmp_path) == table(undisturbed)
+    whole = tmp_path_factory.mktemp("whole")
+    assert finish(start(whole, *longer)) == (RUNS, 0, 0)
+    assert table(tmp_path) == table(whole)
 
 
 @UNDISTURBED
