@@ -1,4 +1,4 @@
-"""Runs a small study into a store: `study_child.py STORE [KIND] [WORKERS] [SECONDS]`; prints `go`, then what was made."""
+"""Runs a small study into a store: `study_child.py STORE [KIND] [WORKERS] [SECONDS]`; prints `go`, then its runs."""
 
 from __future__ import annotations
 
