@@ -149,6 +149,7 @@ pub fn frame_word(kind: FrameKind, class: Option<Class>) -> &'static str {
         (FrameKind::Cts, _) => "cts",
         (FrameKind::Ack, _) => "ack",
         (FrameKind::BlockAck, _) => "block-ack",
+        (FrameKind::BlockAckReq, _) => "block-ack-request",
         (FrameKind::Data, Some(Class::Ack)) => "tcp-ack",
         (FrameKind::Data, Some(Class::Control)) => "routing",
         (FrameKind::Data, Some(Class::Arp)) => "arp",

@@ -216,7 +216,7 @@ fn catalogue(scenario: &Scenario) -> Result<Catalogue, ScenarioError> {
         .iter()
         .map(|s| SchemeSetting { scheme: s.scheme.clone(), key: s.key.clone(), value: s.value.clone() })
         .collect();
-    Catalogue::new(&settings).map_err(|refused| {
+    Catalogue::with_relay(&settings, scenario.radio.standard.relay).map_err(|refused| {
         let at = &scenario.scheme_settings[refused.index].at;
         at.error(refused.error.found, refused.error.allowed)
     })

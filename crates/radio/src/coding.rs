@@ -1,11 +1,12 @@
 //! How the bits of a frame are sent, and how probably one survives noise: error curves over the signal to noise ratio.
 //!
 //! OFDM (IEEE 802.11-2016, clause 17) sends bits of a convolutional code of constraint length 7, generators 133 and 171,
-//! punctured to 2/3 and 3/4. After hard decisions with raw bit error rate `p`, the Chernoff bound `D = sqrt(4 p (1 - p))`
-//! holds for the choice between two paths, and the union bound over all wrong paths is
-//! `P_b = 1 / (2 k) sum_d c_d D^d`, `k` the information bits of a puncturing period, `c_d` the bit errors on paths of
-//! distance `d` (Haccoun and Begin 1989; Frenger, Orten, Ottosson and Svensson 1998). That is the NIST model of Pei and
-//! Henderson, "Validation of OFDM error rate model in ns-3" (2010). `p` is that of Gray-coded BPSK, QPSK, 16-QAM and 64-QAM in
+//! punctured to 2/3, 3/4 and, with high throughput (IEEE 802.11-2020, clause 19), 5/6. After hard decisions with raw bit error
+//! rate `p`, the Chernoff bound `D = sqrt(4 p (1 - p))` holds for the choice between two paths, and the union bound over all
+//! wrong paths is `P_b = 1 / (2 k) sum_d c_d D^d`, `k` the information bits of a puncturing period, `c_d` the bit errors on
+//! paths of distance `d` (Haccoun and Begin 1989; Frenger, Orten, Ottosson and Svensson 1998). Streams side by side are as
+//! good as one at the same ratio: as many antennas receive as send. That is the NIST model of Pei and Henderson,
+//! "Validation of OFDM error rate model in ns-3" (2010). `p` is that of Gray-coded BPSK, QPSK, 16-QAM and 64-QAM in
 //! white noise (Proakis, Digital Communications), a symbol's energy over the noise being the ratio itself.
 //!
 //! DSSS and CCK (clauses 15 and 16) spread 1 or 1.375 million symbols a second over 22 MHz, so that a symbol gathers
@@ -56,6 +57,10 @@ pub static OFDM48: Coding =
 pub static OFDM54: Coding =
     Coding::new("64-QAM 3/4", |ratio| bit(coded(qam64(ratio), 3.0, 5, 1, &THREE_QUARTERS)));
 
+/// MCS 7 of the high-throughput PHY, and 15, 23 and 31 (IEEE 802.11-2020, 19.5).
+pub static HT5_6: Coding =
+    Coding::new("64-QAM 5/6", |ratio| bit(coded(qam64(ratio), 5.0, 4, 1, &FIVE_SIXTHS)));
+
 /// Bit errors on the wrong paths of distance 10, 12, 14, ... of the code of rate 1/2.
 const HALF: [f64; 9] =
     [36.0, 211.0, 1_404.0, 11_633.0, 77_433.0, 502_690.0, 3_322_763.0, 21_292_910.0, 134_365_911.0];
@@ -74,6 +79,20 @@ const THREE_QUARTERS: [f64; 10] = [
     13_073_811.0,
     75_152_755.0,
     428_005_675.0,
+];
+
+/// Of distance 4, 5, ... with rate 5/6 (Haccoun and Begin 1989).
+const FIVE_SIXTHS: [f64; 10] = [
+    92.0,
+    528.0,
+    8_694.0,
+    79_453.0,
+    792_114.0,
+    7_375_573.0,
+    67_884_974.0,
+    610_875_423.0,
+    5_427_275_376.0,
+    47_664_215_639.0,
 ];
 
 /// No bit is wrong more often than a guess.
@@ -214,6 +233,20 @@ mod tests {
                 (ours / printed - 1.0).abs() < 0.05,
                 "{coding:?} at {decibel} dB: {ours}, printed {printed}"
             );
+        }
+    }
+
+    /// What ns-3.37's `NistErrorRateModel` says of 2,000 bytes at MCS 6 and 7 of the high-throughput PHY.
+    #[test]
+    fn high_throughput_is_the_nist_model_too() {
+        for (coding, points) in [
+            (&OFDM54, [(21.5, 0.022_301_8), (22.0, 0.410_46), (23.0, 0.958_164)]),
+            (&HT5_6, [(22.5, 0.002_055_23), (23.0, 0.238_785), (24.0, 0.930_305)]),
+        ] {
+            for (decibel, printed) in points {
+                let ours = success(coding, libm::pow(10.0, decibel / 10.0), 2000);
+                assert!((ours / printed - 1.0).abs() < 1e-4, "{coding:?} at {decibel} dB: {ours}, {printed}");
+            }
         }
     }
 

@@ -19,6 +19,8 @@ pub enum FrameKind {
     Ack,
     /// Acknowledgement of a frame of several packets.
     BlockAck,
+    /// Request for one (IEEE 802.11-2020, 9.3.1.7): what came after all, and from which number on packets are to be awaited.
+    BlockAckReq,
 }
 
 impl FrameKind {
@@ -45,7 +47,7 @@ pub struct MacPacket {
 /// Which packets of a frame of several arrived (IEEE 802.11-2016, 9.3.1.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAck {
-    /// Sequence number of the frame's first packet.
+    /// Sequence number of the frame's first packet, or the one that was asked for.
     pub start: u16,
     /// By sequence number from `start` on.
     pub arrived: Bitmap,
@@ -135,7 +137,7 @@ impl Frame {
         Self { header: Header { packet: burst.only().copied(), ..header }, more }
     }
 
-    /// A block acknowledgement.
+    /// A block acknowledgement, or a request for one, which names its start and nothing that arrived.
     #[must_use]
     pub fn block_acknowledgement(header: Header, told: BlockAck) -> Self {
         Self { header, more: Some(More::BlockAck(Arc::new(told))) }
@@ -151,7 +153,7 @@ impl Frame {
         }
     }
 
-    /// What a block acknowledgement says.
+    /// What a block acknowledgement says, or a request for one.
     #[must_use]
     pub fn block_ack(&self) -> Option<&BlockAck> {
         match &self.more {

@@ -12,6 +12,7 @@
 //! | [`frame`] | what is on the air |
 //! | [`burst`] | the packets of a frame |
 //! | [`reception`] | what a receiver makes of overlapping frames (`ns2-capture`, `sinr`) |
+//! | [`reorder`] | packets of a neighbour in the order of their numbers |
 //! | [`station`] | one node's DCF: carrier sense, backoff, RTS/CTS, retries, NAV |
 //!
 //! A [`Station`] is a state machine without clock or queue: whoever drives it tells it what arrives on the air and
@@ -31,6 +32,7 @@ pub mod loss;
 pub mod phy;
 pub mod propagation;
 pub mod reception;
+pub mod reorder;
 pub mod standard;
 pub mod station;
 
@@ -44,5 +46,6 @@ pub use loss::{LinkLoss, Losses};
 pub use phy::{BackoffRange, Phy};
 pub use propagation::{Propagation, Thresholds, delay};
 pub use reception::{Arrival, Outcome, Reception, Signal};
+pub use reorder::Reorder;
 pub use standard::{Mode, Preamble, Standard};
 pub use station::{Action, FrameEnd, Sent, Station, StationConfig, StationStats};

@@ -15,6 +15,9 @@ pub const ACK_BYTES: Bytes = CTS_BYTES;
 /// A compressed block acknowledgement without its bitmap (9.3.1.9).
 pub const BLOCK_ACK_BYTES: Bytes = Bytes(24);
 
+/// A request for a compressed block acknowledgement (9.3.1.8).
+pub const BLOCK_ACK_REQ_BYTES: Bytes = Bytes(24);
+
 /// The range that a backoff is drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackoffRange {

@@ -4,7 +4,7 @@
 //! Routing packets are no flow: they wait apart and go before all others, as they do in drop-tail. The limit of the queue
 //! is the node's, in packets; where it is reached, the longest queue loses its first packet (RFC 8290, section 4.1).
 
-use crate::codel::Codel;
+use crate::flow_queues::FlowQueues;
 use crate::here::Here;
 use crate::relay::Relay;
 use crate::{QueueConfig, RelayPart};
@@ -13,7 +13,6 @@ use meshpace_keys::{Key, Values};
 use meshpace_packet::{Class, Handle, Packet};
 use meshpace_units::{Bytes, Span};
 use std::collections::VecDeque;
-use std::net::IpAddr;
 
 /// What it says of itself.
 pub static PART: RelayPart = RelayPart::new(
@@ -79,151 +78,45 @@ impl FqCodelConfig {
     }
 }
 
-/// The queue of one hash value.
-#[derive(Clone, Debug, Default)]
-struct Flow {
-    queue: Codel,
-    /// Bytes that it may still send in its turn; below zero by less than a packet.
-    credit: i64,
-    /// True while it is on one of the lists.
-    listed: bool,
-}
-
 /// All queues of one transmitter.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
-    config: FqCodelConfig,
-    codel: CodelConfig,
     limit: usize,
-    /// Perturbs the hash, so that not the same flows share a queue at every node (RFC 8290, section 4.1.1).
-    salt: u64,
     routing: VecDeque<Handle>,
-    /// The queues that have been used, sorted by hash value.
-    flows: Vec<(u32, Flow)>,
-    /// Hash values of the queues that have just begun, and of the others that have something to send.
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
-    len: usize,
+    flows: FlowQueues,
 }
 
 impl FqCodel {
     /// Empty queues.
     #[must_use]
     pub fn new(config: FqCodelConfig, queue: &QueueConfig) -> Self {
-        let FqCodelConfig { target, interval, quantum, .. } = config;
+        let FqCodelConfig { target, interval, quantum, flows } = config;
+        let codel = CodelConfig { target, interval, spared: Bytes(quantum.into()) };
         Self {
-            config,
-            codel: CodelConfig { target, interval, spared: Bytes(quantum.into()) },
             limit: queue.limit.max(1),
-            salt: fnv(fnv(FNV_OFFSET, &queue.seed.to_le_bytes()), format!("{:?}", queue.place).as_bytes()),
             routing: VecDeque::new(),
-            flows: Vec::new(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
-            len: 0,
-        }
-    }
-
-    fn flow(&mut self, hash: u32) -> &mut Flow {
-        let index = match self.flows.binary_search_by_key(&hash, |entry| entry.0) {
-            Ok(index) => index,
-            Err(index) => {
-                self.flows.insert(index, (hash, Flow::default()));
-                index
-            }
-        };
-        &mut self.flows[index].1
-    }
-
-    /// The flow's queue: a hash of addresses, ports and protocol.
-    fn hash(&self, packet: &Packet) -> u32 {
-        let mut hash = self.salt;
-        for end in [packet.source_end(), packet.destination_end()] {
-            hash = match end.ip() {
-                IpAddr::V4(address) => fnv(hash, &address.octets()),
-                IpAddr::V6(address) => fnv(hash, &address.octets()),
-            };
-            hash = fnv(hash, &end.port().to_be_bytes());
-        }
-        hash = fnv(hash, &[protocol(packet)]);
-        // The high bits of a product: the low ones of FNV mix less.
-        ((u128::from(hash) * u128::from(self.config.flows)) >> 64) as u32
-    }
-
-    /// Makes room where too many wait: the first packet of the longest queue goes, or the last routing packet where there
-    /// are no others.
-    fn drop_one(&mut self, here: &mut Here<'_>) {
-        let longest = self.flows.iter_mut().map(|entry| &mut entry.1).filter(|flow| !flow.queue.is_empty());
-        // Of several the one with the lowest hash value.
-        let victim = match longest.rev().max_by_key(|flow| flow.queue.bytes()) {
-            Some(flow) => flow.queue.pop_head(),
-            None => self.routing.pop_back(),
-        };
-        if let Some(victim) = victim {
-            self.len -= 1;
-            here.drop(victim);
+            flows: FlowQueues::new(flows, quantum, codel, queue),
         }
     }
 }
 
 impl Relay for FqCodel {
     fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {
-        let waiting = here.packets.get(packet);
-        if waiting.class == Class::Control {
+        if here.packets.get(packet).class == Class::Control {
             self.routing.push_front(packet);
         } else {
-            let (hash, quantum) = (self.hash(waiting), i64::from(self.config.quantum));
-            let flow = self.flow(hash);
-            flow.queue.push(here, packet);
-            if !flow.listed {
-                (flow.listed, flow.credit) = (true, quantum);
-                self.new.push_back(hash);
-            }
+            self.flows.push(here, packet);
         }
-        self.len += 1;
         let limit = if here.is_free() { self.limit.max(2) } else { self.limit };
-        if self.len >= limit {
-            self.drop_one(here);
+        if self.len() >= limit {
+            // The first packet of the longest queue goes, or the last routing packet where there are no others.
+            let victim = self.flows.cut_longest(|_| 1).pop().or_else(|| self.routing.pop_back());
+            victim.into_iter().for_each(|victim| here.drop(victim));
         }
     }
 
     fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle> {
-        if let Some(packet) = self.routing.pop_front() {
-            self.len -= 1;
-            return Some(packet);
-        }
-        loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &self.new } else { &self.old };
-            let hash = *list.front()?;
-            let (quantum, codel) = (i64::from(self.config.quantum), self.codel);
-            let flow = self.flow(hash);
-            if flow.credit <= 0 {
-                flow.credit += quantum;
-                self.unlist(is_new);
-                self.old.push_back(hash);
-                continue;
-            }
-            let before = flow.queue.len();
-            let next = flow.queue.dequeue(here, &codel);
-            let gone = before - flow.queue.len();
-            match next {
-                Some((_, size)) => flow.credit -= size.0 as i64,
-                None => flow.listed = is_new,
-            }
-            self.len -= gone;
-            match next {
-                Some((packet, _)) => return Some(packet),
-                None => {
-                    self.unlist(is_new);
-                    // A queue that has run empty waits once for its turn among the old ones, lest it be new at once again and
-                    // starve them (RFC 8290, section 4.2).
-                    if is_new {
-                        self.old.push_back(hash);
-                    }
-                }
-            }
-        }
+        self.routing.pop_front().or_else(|| self.flows.pop(here))
     }
 
     fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
@@ -234,41 +127,10 @@ impl Relay for FqCodel {
             }
             keep
         });
-        for (_, flow) in &mut self.flows {
-            flow.queue.purge(here, wanted);
-        }
-        self.len = self.routing.len() + self.flows.iter().map(|(_, flow)| flow.queue.len()).sum::<usize>();
+        self.flows.purge(here, wanted);
     }
 
     fn len(&self) -> usize {
-        self.len
+        self.routing.len() + self.flows.len()
     }
-}
-
-impl FqCodel {
-    /// The first queue of a list leaves it.
-    fn unlist(&mut self, is_new: bool) {
-        let list = if is_new { &mut self.new } else { &mut self.old };
-        list.pop_front();
-    }
-}
-
-/// IANA's protocol number.
-fn protocol(packet: &Packet) -> u8 {
-    match &packet.body {
-        meshpace_packet::Body::Tcp(_) => 6,
-        meshpace_packet::Body::Udp(_) => 17,
-        meshpace_packet::Body::Opaque(opaque) => opaque.protocol,
-        // AODV and DSDV run over UDP.
-        meshpace_packet::Body::Control(_) => 17,
-        // None: a queue of its own for each pair of nodes.
-        meshpace_packet::Body::Arp(_) => 0,
-    }
-}
-
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// FNV-1a, continued.
-fn fnv(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

@@ -2,6 +2,7 @@
 
 use crate::relay::Heard;
 use meshpace_packet::{Account, Handle, Host, Packet, Packets, PathId};
+use meshpace_radio::Mode;
 use meshpace_radio::backoff::Intervals;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::fmt;
@@ -67,6 +68,9 @@ pub trait NodeView {
 
     /// Data rate of the link to a neighbour.
     fn rate_to(&self, neighbour: NodeId) -> Rate;
+
+    /// How data goes over the link to a neighbour.
+    fn mode_to(&self, neighbour: NodeId) -> &'static Mode;
 
     /// Hops to a node of the mesh as the routing table has them.
     fn hops_to(&self, node: NodeId) -> Option<u32>;

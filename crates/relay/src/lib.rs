@@ -14,6 +14,7 @@
 //! | [`hooked`] | any hook where packets pass (`meshpace-hook`), before drop-tail |
 //! | [`SourceQueues`] | a queue a flow at its source, served in turn; behind gates: ingress throttling |
 //! | [`FqCodel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
+//! | `mac80211` | Linux's queues above a wireless driver: the same for each neighbour, neighbours by air time |
 //! | `llap` | link layer adaptive pacing, by overhearing |
 //! | `xcp`, `rcp` | routers that tell senders what they may send: `meshpace-explicit` behind a queue |
 //! | `wcp` | marks what passes near a congested link, which neighbours overhear |
@@ -24,6 +25,7 @@
 
 pub mod codel;
 mod contention;
+mod flow_queues;
 pub mod here;
 mod hooked;
 mod measured;
@@ -56,5 +58,5 @@ pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
     /// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
-    pub static RELAYS: RelayPart = [drop_tail, fq_codel, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf, wcp, wcpcap];
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel, mac80211, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf, wcp, wcpcap];
 }

@@ -95,9 +95,9 @@ impl ExchangeLog {
         });
     }
 
-    /// The station sends a frame. CTS and ACK belong to the packets of others.
+    /// The station sends a frame. CTS and ACK belong to the packets of others, and a request for a block acknowledgement to none.
     pub fn transmits(&mut self, now: Instant, frame: &Frame) -> Option<Report> {
-        if frame.kind.is_answer() {
+        if frame.kind.is_answer() || frame.kind == FrameKind::BlockAckReq {
             return None;
         }
         let opens = frame.kind == FrameKind::Rts || !frame.protected;

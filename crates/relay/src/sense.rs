@@ -240,7 +240,7 @@ impl Listener for Sense {
                 FrameKind::Cts => roles.sender.add(now, now + frame.duration),
                 // Without RTS, clock times (schemes.md 9.2).
                 FrameKind::Data if !frame.protected => roles.receiver.add(began, now + frame.duration),
-                FrameKind::Data | FrameKind::Ack | FrameKind::BlockAck => {}
+                FrameKind::Data | FrameKind::Ack | FrameKind::BlockAck | FrameKind::BlockAckReq => {}
             }
         }
         match frame.kind {
@@ -269,7 +269,7 @@ impl Listener for Sense {
                     self.meter.on_capacity(link, payload, capacity);
                 }
             }
-            FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck => {}
+            FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck | FrameKind::BlockAckReq => {}
         }
     }
 

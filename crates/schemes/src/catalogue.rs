@@ -55,8 +55,25 @@ impl Catalogue {
     /// [`SettingError`] at the first setting that names no parameter of its scheme or is out of range, at a `base`
     /// that does not exist or leads back to itself, and at a new scheme without one.
     pub fn new(settings: &[SchemeSetting]) -> Result<Self, SettingError> {
-        let mut schemes: BTreeMap<String, Scheme> =
-            names().filter_map(lookup).map(|scheme| (scheme.name.clone(), scheme)).collect();
+        Self::with_relay(settings, None)
+    }
+
+    /// The same, where built-in schemes that choose no relay have this one, by its word.
+    ///
+    /// # Errors
+    /// As [`Catalogue::new`].
+    ///
+    /// # Panics
+    /// If there is no such relay.
+    pub fn with_relay(settings: &[SchemeSetting], relay: Option<&str>) -> Result<Self, SettingError> {
+        let built_in = |name| {
+            let mut scheme = lookup(name)?;
+            if let Some(relay) = relay.filter(|_| !scheme.chosen.contains("relay")) {
+                scheme.choose("relay", relay);
+            }
+            Some((scheme.name.clone(), scheme))
+        };
+        let mut schemes: BTreeMap<String, Scheme> = names().filter_map(built_in).collect();
         // (index, setting) by scheme, in the order given.
         let mut tables: BTreeMap<&str, Vec<(usize, &SchemeSetting)>> = BTreeMap::new();
         for (index, setting) in settings.iter().enumerate() {

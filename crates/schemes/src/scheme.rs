@@ -20,7 +20,7 @@ pub struct Scheme {
     /// Where it is defined.
     pub source: String,
     pub(crate) parts: Parts,
-    /// The places that go by another, and where somebody chose all the same.
+    /// The places where somebody chose: one that goes by another does so no longer.
     pub(crate) chosen: BTreeSet<&'static str>,
     /// What somebody said of keys that a chosen part has; the others have their part's default.
     pub(crate) said: BTreeMap<&'static str, Setting>,

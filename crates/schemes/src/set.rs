@@ -124,16 +124,14 @@ impl Scheme {
             }
         } else if let Some(place) = PLACES.iter().find(|place| place.key == key) {
             self.choose(key, &setting.text());
-            if place.follows.is_some() {
-                self.chosen.insert(place.key);
-            }
+            self.chosen.insert(place.key);
         } else {
             self.said.insert(declared.name, setting);
         }
         Ok(())
     }
 
-    fn choose(&mut self, key: &str, word: &str) {
+    pub(crate) fn choose(&mut self, key: &str, word: &str) {
         let place = PLACES.iter().find(|place| place.key == key);
         (place.unwrap_or_else(|| panic!("no place {key}")).choose)(&mut self.parts, word);
         for place in PLACES.iter().filter(|place| place.follows == Some(key)) {

@@ -74,6 +74,14 @@ pub static DECIBEL: Unit =
 pub static POWER: Unit =
     Unit { noun: "a power", base: "dBm", example: "\"10dBm\"", suffixes: &[("dBm", 1.0, 1.0)] };
 
+/// A frequency in Hz.
+pub static FREQUENCY: Unit = Unit {
+    noun: "a frequency",
+    base: "Hz",
+    example: "\"5.18GHz\"",
+    suffixes: &[("Hz", 1.0, 1.0), ("kHz", 1e3, 1.0), ("MHz", 1e6, 1.0), ("GHz", 1e9, 1.0)],
+};
+
 /// An angle in degrees.
 pub static ANGLE: Unit = Unit {
     noun: "an angle",

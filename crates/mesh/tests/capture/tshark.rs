@@ -87,6 +87,7 @@ fn subtype(kind: FrameKind) -> &'static str {
         FrameKind::Cts => "0x001c",
         FrameKind::Ack => "0x001d",
         FrameKind::BlockAck => "0x0019",
+        FrameKind::BlockAckReq => "0x0018",
         FrameKind::Data => "0x0020",
     }
 }

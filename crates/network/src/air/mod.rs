@@ -242,10 +242,15 @@ impl Air {
         self.stations[station as usize].station.offer(now, packet, &self.config);
     }
 
-    /// True if a station takes a packet: its next one, or one more into the frame that it has.
+    /// True if a station takes its next packet.
     #[inline(always)]
     pub(crate) fn takes(&self, station: u32) -> bool {
-        self.station(station).accepts() || self.aggregates()
+        self.station(station).accepts()
+    }
+
+    /// True if a station, which is called now, sends what it has: what goes with it has to join it before.
+    pub(crate) fn wins(&mut self, now: Instant, station: u32) -> bool {
+        self.stations[station as usize].station.wins(now, &self.config)
     }
 
     /// True if frames carry several packets here.

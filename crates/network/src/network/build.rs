@@ -1,6 +1,7 @@
 //! From a scenario to a network at time 0.
 
 use super::Network;
+use super::reordering::Reordering;
 use crate::air::{Air, Airs, Channel, Fading, Listens, Movement, RateTable};
 use crate::conversations::Accounts;
 use crate::event::{EventQueue, InterfaceId};
@@ -100,8 +101,10 @@ impl<T: Copy + Debug> Network<T> {
             packets: Packets::default(),
             arrived: VecDeque::new(),
             set_out: 0,
+            reordering: Reordering::new(),
             mac_actions: Vec::new(),
             dropped: Vec::new(),
+            in_order: Vec::new(),
         }
     }
 
@@ -146,6 +149,8 @@ fn losses(scenario: &Scenario, rates: &RateTable, phy: &Phy) -> Losses {
 
 /// Thermal noise at 290 K over 20 MHz with a noise figure of 7 dB: -94 dBm. Only `sinr` has noise.
 const NOISE: f64 = 4e-13;
+/// What that noise is measured over, Hz.
+const NOISE_BANDWIDTH: f64 = 20e6;
 
 fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
     let basic = radio.standard.basic_mode(radio.basic_rate);
@@ -164,11 +169,12 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
         backoff_range: radio.backoff_range,
         propagation_allowance: radio.ack_timeout,
     };
+    let noise = NOISE * (radio.standard.bandwidth as f64 / NOISE_BANDWIDTH);
     let (ratio_db, noise) = match radio.reception {
         scenario::Reception::Ns2Capture { capture_threshold_db } => (capture_threshold_db, 0.0),
-        scenario::Reception::Sinr { sinr_threshold_db } => (sinr_threshold_db, NOISE),
+        scenario::Reception::Sinr { sinr_threshold_db } => (sinr_threshold_db, noise),
         // The ratio is the curve's business.
-        scenario::Reception::SinrCurve => (0.0, NOISE),
+        scenario::Reception::SinrCurve => (0.0, noise),
     };
     let limits = ReceptionLimits {
         ratio: libm::pow(10.0, ratio_db / 10.0),

@@ -82,6 +82,10 @@ impl<T: Copy + Debug> Network<T> {
     pub(super) fn station_alarm(&mut self, at: InterfaceId, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         let (air, station) = self.airs.at_mut(at);
+        if air.aggregates() && air.wins(now, station) {
+            self.join(at);
+        }
+        let (air, station) = self.airs.at_mut(at);
         air.timer(now, station, &mut self.mac_actions);
         if self.mac_actions.is_empty() {
             // A bystander looked up and found the medium busy: by far the commonest case.
@@ -113,7 +117,11 @@ impl<T: Copy + Debug> Network<T> {
         for action in &actions {
             match action {
                 Action::Transmit(header) => self.transmit(at, header, watch),
-                Action::Deliver { packet, from } => self.deliver(at, packet, *from),
+                Action::Deliver { packet, from, seq: None } => self.deliver(at, packet, *from),
+                Action::Deliver { packet, from, seq: Some(seq) } => {
+                    self.deliver_in_order(at, packet, *from, *seq);
+                }
+                Action::Release { from, start } => self.release(at, *from, *start),
                 Action::Sent(packet) => self.packet_sent(at, packet),
                 Action::GaveUp(packet) => self.packet_given_up(at, packet),
             }
@@ -131,7 +139,7 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// Hands the station, which takes one, its next packet if there is one, and with it those that go in one frame with it.
+    /// Hands the station, which takes one, its next packet if there is one.
     #[inline(always)]
     fn offer(&mut self, at: InterfaceId) {
         if !self.nodes.interface(at).is_empty() {
@@ -139,7 +147,7 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// Hands the station what goes in one frame with the packets that it has. Its deadline stays: its backoff runs for them, too.
+    /// Hands the station, which has won the medium, what goes in one frame with the packets that it has.
     #[inline(never)]
     fn join(&mut self, at: InterfaceId) {
         let room = |network: &Self| {
@@ -157,19 +165,12 @@ impl<T: Copy + Debug> Network<T> {
     /// Apart from [`Network::offer`], which mostly finds that no packet waits.
     #[inline(never)]
     fn hand_over(&mut self, at: InterfaceId) {
-        let (air, station) = self.airs.at(at);
-        let several = air.aggregates();
-        if air.station(station).accepts() {
-            let Some(handle) = self.dequeue(at) else { return };
-            let offered = self.taken(at, handle);
-            let now = self.now();
-            let (air, station) = self.airs.at_mut(at);
-            air.offer(now, station, offered);
-            self.queue.set_station(at, air.deadline(station));
-        }
-        if several {
-            self.join(at);
-        }
+        let Some(handle) = self.dequeue(at) else { return };
+        let offered = self.taken(at, handle);
+        let now = self.now();
+        let (air, station) = self.airs.at_mut(at);
+        air.offer(now, station, offered);
+        self.queue.set_station(at, air.deadline(station));
     }
 
     /// The station of an interface takes a packet: as it sees it.
@@ -231,11 +232,25 @@ impl<T: Copy + Debug> Network<T> {
         if carried.is_probe() {
             return;
         }
-        let (now, node) = (self.now(), self.airs.node(at));
-        let packet = self.packets.copy(packet.handle);
+        let packet = self.copy_arrived(packet.handle);
+        self.hand_up(at, packet, from);
+    }
+
+    /// The receiver's copy of a packet that has just arrived.
+    #[inline]
+    pub(super) fn copy_arrived(&mut self, sent: Handle) -> Handle {
+        let now = self.now();
+        let packet = self.packets.copy(sent);
         let copy = self.packets.get_mut(packet);
         copy.travelled += 1;
         copy.arrived = now;
+        packet
+    }
+
+    /// A packet that arrived goes up to the network layer.
+    #[inline]
+    pub(super) fn hand_up(&mut self, at: InterfaceId, packet: Handle, from: NodeId) {
+        let (now, node) = (self.now(), self.airs.node(at));
         self.note_arrived(node, packet);
         let reaches = self.nodes.hand_on(node, now) + LINK_LAYER_DELAY;
         self.queue.schedule(reaches, Event::NetworkInput { node, packet, from });

@@ -15,6 +15,7 @@ mod movement;
 mod noting;
 mod paths;
 mod relays;
+mod reordering;
 mod sending;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ use crate::wired::Wired;
 use meshpace_packet::{Handle, Host, Packet, Packets};
 use meshpace_radio::Action;
 use meshpace_units::{Instant, NodeId, Span};
+use reordering::Reordering;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
@@ -70,9 +72,12 @@ pub struct Network<T> {
     arrived: VecDeque<(Host, Packet)>,
     /// Packets that have set out so far: the identity of the latest.
     set_out: u64,
+    /// Packets that wait for others that their neighbour sent before.
+    reordering: Reordering,
     /// Scratch, to save allocations.
     mac_actions: Vec<Action>,
     dropped: Vec<Handle>,
+    in_order: Vec<Handle>,
 }
 
 /// What concerns whoever hangs on the network.
@@ -168,7 +173,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// Packets under way. In a network that has come to rest there are none but those that wait for an
-    /// [address](Self::unresolved).
+    /// [address](Self::unresolved), or for others [before them](Self::out_of_order).
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.packets.count()

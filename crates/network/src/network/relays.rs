@@ -7,6 +7,7 @@ use crate::event::InterfaceId;
 use crate::measure::LossCause;
 use crate::routing::{AddressBook, Machines, Paths};
 use meshpace_packet::{Account, Handle, Host, Packet, PathId};
+use meshpace_radio::Mode;
 use meshpace_radio::backoff::Intervals;
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
@@ -64,7 +65,11 @@ impl NodeView for View<'_> {
     }
 
     fn rate_to(&self, neighbour: NodeId) -> Rate {
-        self.air().rates().between(self.node(), neighbour).rate
+        self.mode_to(neighbour).rate
+    }
+
+    fn mode_to(&self, neighbour: NodeId) -> &'static Mode {
+        self.air().rates().between(self.node(), neighbour)
     }
 
     fn hops_to(&self, node: NodeId) -> Option<u32> {

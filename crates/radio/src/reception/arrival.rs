@@ -22,8 +22,14 @@ const MINE: u64 = 1 << 58;
 const SEVERAL: u64 = 1 << 59;
 
 /// By number.
-const KINDS: [FrameKind; 5] =
-    [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack, FrameKind::BlockAck];
+const KINDS: [FrameKind; 6] = [
+    FrameKind::Rts,
+    FrameKind::Cts,
+    FrameKind::Data,
+    FrameKind::Ack,
+    FrameKind::BlockAck,
+    FrameKind::BlockAckReq,
+];
 
 impl Signal {
     /// Of the frame with this header.

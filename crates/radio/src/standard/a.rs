@@ -2,13 +2,14 @@
 
 use super::mode::{Mode, numbered, ofdm};
 use super::{Answers, Channel, Standard, StandardPart};
+use crate::phy::BackoffRange;
 use meshpace_units::{Bytes, Span};
 
 pub(super) static PART: StandardPart = StandardPart::new(
     "802.11a",
     "OFDM at 6 to 54 Mbit/s in the 5 GHz band.",
     "IEEE 802.11-2016, clause 17",
-    |_| STANDARD,
+    |_| Ok(STANDARD),
 );
 
 static MODES: [Mode; 8] = numbered(ofdm(Span::ZERO));
@@ -21,6 +22,7 @@ const STANDARD: Standard = Standard {
     sifs: Span::from_micros(16),
     aifsn: 2,
     contention_window: (15, 1023),
+    backoff_range: BackoffRange::Ns2,
     modes: &MODES,
     data: &MODES,
     default_mode: &MODES[7],
@@ -28,6 +30,10 @@ const STANDARD: Standard = Standard {
     answers: Answers::UpTo(&MANDATORY),
     mac_overhead: Bytes(28),
     aggregation: None,
+    qos: false,
+    queue: 50,
+    relay: None,
     frequency: 5_180_000_000,
+    bandwidth: 20_000_000,
     channel: Channel::of_5_ghz(Channel::OFDM),
 };

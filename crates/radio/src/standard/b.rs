@@ -2,13 +2,14 @@
 
 use super::mode::{DSSS, Mode, numbered};
 use super::{Answers, Channel, Standard, StandardPart};
+use crate::phy::BackoffRange;
 use meshpace_units::{Bytes, Span};
 
 pub(super) static PART: StandardPart = StandardPart::new(
     "802.11b",
     "DSSS and CCK at 1, 2, 5.5 and 11 Mbit/s.",
     "IEEE 802.11-2016, clauses 15 and 16",
-    |_| STANDARD,
+    |_| Ok(STANDARD),
 );
 
 static MODES: [Mode; 4] = numbered(DSSS);
@@ -19,6 +20,7 @@ pub(super) const STANDARD: Standard = Standard {
     sifs: Span::from_micros(10),
     aifsn: 2,
     contention_window: (31, 1023),
+    backoff_range: BackoffRange::Ns2,
     modes: &MODES,
     data: &MODES,
     default_mode: &MODES[3],
@@ -26,6 +28,10 @@ pub(super) const STANDARD: Standard = Standard {
     answers: Answers::Basic,
     mac_overhead: Bytes(34),
     aggregation: None,
+    qos: false,
+    queue: 50,
+    relay: None,
     frequency: 2_437_000_000,
+    bandwidth: 20_000_000,
     channel: Channel::first_of_2_ghz(Channel::CCK),
 };

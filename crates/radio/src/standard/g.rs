@@ -2,13 +2,14 @@
 
 use super::mode::{Mode, numbered, ofdm};
 use super::{Answers, Channel, Standard, StandardPart};
+use crate::phy::BackoffRange;
 use meshpace_units::{Bytes, Span};
 
 pub(super) static PART: StandardPart = StandardPart::new(
     "802.11g",
     "OFDM at 6 to 54 Mbit/s in the 2.4 GHz band, no 802.11b stations about.",
     "IEEE 802.11-2016, clause 18",
-    |_| STANDARD,
+    |_| Ok(STANDARD),
 );
 
 static MODES: [Mode; 8] = numbered(ofdm(Span::from_micros(6)));
@@ -22,6 +23,7 @@ pub(super) const STANDARD: Standard = Standard {
     sifs: Span::from_micros(10),
     aifsn: 2,
     contention_window: (15, 1023),
+    backoff_range: BackoffRange::Ns2,
     modes: &MODES,
     data: &MODES,
     default_mode: &MODES[7],
@@ -29,6 +31,10 @@ pub(super) const STANDARD: Standard = Standard {
     answers: Answers::UpTo(&MANDATORY),
     mac_overhead: Bytes(28),
     aggregation: None,
+    qos: false,
+    queue: 50,
+    relay: None,
     frequency: 2_437_000_000,
+    bandwidth: 20_000_000,
     channel: Channel::first_of_2_ghz(Channel::OFDM),
 };

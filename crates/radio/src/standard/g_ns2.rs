@@ -9,7 +9,7 @@ pub(super) static PART: StandardPart = StandardPart::new(
     "802.11g-ns2",
     "DSSS timing and preamble with the payload at any rate of 802.11b or 802.11g, as in ns-2.",
     "schemes.md 17.3",
-    |_| STANDARD,
+    |_| Ok(STANDARD),
 );
 
 /// ns-2 computes with any rate; these are the ones that 802.11b and 802.11g name.

@@ -5,23 +5,43 @@
 //! schema, checker, captures and results are made of what the row says.
 
 mod aggregation;
+mod ht;
 pub mod mode;
 
+use crate::phy::BackoffRange;
 use meshpace_keys::{Key, Part, Values};
 use meshpace_units::{Bytes, Rate, Span};
 
 pub use aggregation::{Aggregation, Portion};
-pub use mode::{Mode, Preamble};
+pub use mode::{Mcs, Mode, Preamble};
 
 meshpace_keys::parts! {
     /// The standards; the first one is the default.
-    pub static STANDARDS: StandardPart = [b, a, g, g_ns2];
+    pub static STANDARDS: StandardPart = [b, a, g, g_ns2, n];
 }
 
 /// What a standard says of itself, and what makes it of the values of its own keys.
 ///
-/// Its keys are keys of `[radio]` that apply to it alone: [`Key::only`]`("standard", &["its word"])`.
-pub type StandardPart = Part<fn(&Values) -> Standard>;
+/// Its keys are keys of `[radio]` that apply to it alone: [`Key::only`]`("standard", &["its word"])`. It is given the values of those
+/// that a file gives or that have a default, and `rate` if a file gives that.
+pub type StandardPart = Part<fn(&Values) -> Result<Standard, Refused>>;
+
+/// A value that contradicts another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its key.
+    pub key: &'static str,
+    /// What is allowed beside the others.
+    pub allowed: String,
+}
+
+impl Refused {
+    /// This key's, where only that is allowed.
+    #[must_use]
+    pub fn new(key: &'static str, allowed: impl Into<String>) -> Self {
+        Self { key, allowed: allowed.into() }
+    }
+}
 
 /// The words that choose one, in the order of the table.
 pub const WORDS: &[&str] = &{
@@ -83,6 +103,8 @@ pub struct Standard {
     pub aifsn: u64,
     /// Smallest and largest contention window.
     pub contention_window: (u32, u32),
+    /// How a backoff is drawn unless the scenario says it.
+    pub backoff_range: BackoffRange,
     /// Everything that is sent is sent in one of these; [`numbered`](mode::numbered).
     pub modes: &'static [Mode],
     /// Of them, those of unicast data, in the order in which messages list them.
@@ -97,8 +119,16 @@ pub struct Standard {
     pub mac_overhead: Bytes,
     /// Frames of several packets; `None`: one a frame.
     pub aggregation: Option<Aggregation>,
+    /// Data frames have QoS control.
+    pub qos: bool,
+    /// Packets of the interface queue unless the scenario says it.
+    pub queue: u32,
+    /// The word of the relay before the MAC unless the mesh's scheme or the scenario chooses one; `None`: that of all schemes.
+    pub relay: Option<&'static str>,
     /// Centre of the channel for the strength of signals, Hz.
     pub frequency: u64,
+    /// Width of the channel, which noise goes by, Hz.
+    pub bandwidth: u64,
     /// The channel that captures name: the simulated mesh has one and no name for it.
     pub channel: Channel,
 }
@@ -152,7 +182,13 @@ impl Standard {
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         let part = STANDARDS.iter().find(|part| part.about.word == word)?;
-        Some((part.build)(&Values::defaults(part.about.keys())))
+        let preset = part.about.keys().filter(|key| key.default.is_some());
+        let built = (part.build)(&Values::defaults(preset));
+        Some(
+            built.unwrap_or_else(|refused| {
+                panic!("the defaults of {word} contradict each other: {refused:?}")
+            }),
+        )
     }
 
     /// The mode of unicast data at this rate: the default one if it has it, else the first in the table.

@@ -24,6 +24,8 @@ pub enum Payload {
     Symbols {
         /// Length of a symbol.
         length: Span,
+        /// All symbols together last a multiple of this: of 4 us even where symbols are shorter (IEEE 802.11-2020, 19.4.3).
+        grid: Span,
         /// Data bits of a symbol, `N_DBPS`.
         bits: u64,
         /// Service and tail bits of a frame.
@@ -49,8 +51,29 @@ pub struct Mode {
     pub payload: Payload,
     /// Silence that counts as the frame's last part.
     pub extension: Span,
+    /// Which MCS it is of the high-throughput PHY; `None`: a mode of clauses 15 to 18.
+    pub mcs: Option<Mcs>,
     /// Time on the air of control frames, by preamble: every data frame asks for several of them, so the table has them.
     control: [ControlTimes; 2],
+}
+
+/// A modulation and coding scheme of the high-throughput PHY (IEEE 802.11-2020, 19.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mcs {
+    /// Its number: streams by 8, modulation and code by the rest.
+    pub index: u8,
+    /// 40 MHz, else 20.
+    pub wide: bool,
+    /// A guard interval of 400 ns, else 800.
+    pub short_guard: bool,
+}
+
+impl Mcs {
+    /// Spatial streams.
+    #[must_use]
+    pub const fn streams(&self) -> u8 {
+        self.index / 8 + 1
+    }
 }
 
 /// Time on the air of control frames.
@@ -80,7 +103,8 @@ impl Mode {
     #[must_use]
     pub const fn new(rate: Rate, coding: &'static Coding, preambles: [Span; 2], payload: Payload) -> Self {
         let control = [ControlTimes { rts: Span::ZERO, answer: Span::ZERO }; 2];
-        Self { number: 0, rate, reference: rate, coding, preambles, payload, extension: Span::ZERO, control }
+        let extension = Span::ZERO;
+        Self { number: 0, rate, reference: rate, coding, preambles, payload, extension, mcs: None, control }
     }
 
     /// Time on the air of control frames.
@@ -125,8 +149,9 @@ impl Mode {
             Payload::Serial => {
                 Bytes(payload.as_nanos().saturating_mul(self.rate.as_bits_per_sec()) / 8 / 1_000_000_000)
             }
-            Payload::Symbols { length, bits, extra } => {
-                Bytes((payload.whole(length) * bits).saturating_sub(extra) / 8)
+            Payload::Symbols { length, grid, bits, extra } => {
+                let symbols = (grid * payload.whole(grid)).whole(length);
+                Bytes((symbols * bits).saturating_sub(extra) / 8)
             }
         }
     }
@@ -144,8 +169,13 @@ impl Mode {
         Span::from_nanos(match self.payload {
             // No frame has the two gigabytes that would not fit.
             Payload::Serial => (size.bits() * 1_000_000_000).div_ceil(self.rate.as_bits_per_sec()),
-            Payload::Symbols { length, bits, extra } => {
-                length.as_nanos() * (extra + size.bits()).div_ceil(bits)
+            Payload::Symbols { length, grid, bits, extra } => {
+                let symbols = length.as_nanos() * (extra + size.bits()).div_ceil(bits);
+                if grid.as_nanos() == length.as_nanos() {
+                    symbols
+                } else {
+                    symbols.next_multiple_of(grid.as_nanos())
+                }
             }
         })
     }
@@ -194,7 +224,7 @@ const fn symbols(rate: u64, coding: &'static Coding, extension: Span) -> Mode {
     let length = Span::from_micros(4);
     let bits = rate * length.as_nanos() / 1_000_000_000;
     let preamble = Span::from_micros(20);
-    let payload = Payload::Symbols { length, bits, extra: 16 + 6 };
+    let payload = Payload::Symbols { length, grid: length, bits, extra: 16 + 6 };
     let mode = Mode::new(Rate::bits_per_sec(rate), coding, [preamble, preamble], payload);
     Mode { extension, ..mode }
 }

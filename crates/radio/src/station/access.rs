@@ -14,10 +14,11 @@ impl Station {
     pub fn offer(&mut self, now: Instant, packet: MacPacket, config: &StationConfig) {
         assert!(self.burst.is_empty(), "{:?} has {:?}, offered {packet:?}", self.id, self.burst);
         self.catch_up(now, config);
-        self.seq = (self.seq + 1) & 0xfff;
-        self.burst = Burst::one(Mpdu { packet, seq: self.seq, retry: false, losses: 0 });
+        let seq = self.next_seq(packet.to);
+        self.burst = Burst::one(Mpdu { packet, seq, retry: false, losses: 0 });
         self.needs_rts = packet.to.is_some() && config.phy.needs_rts(packet.size);
         self.retry = false;
+        self.pay();
         // With a backoff running (post-backoff) the packet uses what is left of it. During the SIFS before an own
         // answer nothing is started: `resume` does, after the answer (ns2-behaviour 2.6).
         if self.backoff.is_none() && !(self.is_idle(now) && self.sifs_ends_at.is_some()) {
@@ -36,9 +37,10 @@ impl Station {
 
     #[inline(never)]
     fn room_beside(&self, config: &StationConfig) -> Option<(NodeId, Bytes)> {
-        let announced = matches!(self.transmitter, Transmitter::Rts | Transmitter::Data)
-            || (self.sifs_ends_at.is_some() && self.answer.is_none());
-        let to = self.burst.first().filter(|_| !announced)?.packet.to?;
+        let announced =
+            matches!(self.transmitter, Transmitter::Rts | Transmitter::Data | Transmitter::Request)
+                || (self.sifs_ends_at.is_some() && self.answer.is_none());
+        let to = self.burst.first().filter(|_| !announced && self.request().is_none())?.packet.to?;
         config.phy.room(self.burst.as_slice()).map(|room| (to, room))
     }
 
@@ -49,10 +51,21 @@ impl Station {
     pub fn join(&mut self, packet: MacPacket, config: &StationConfig) {
         let room = self.room(config).filter(|(to, size)| packet.to == Some(*to) && packet.size <= *size);
         assert!(room.is_some(), "{:?} has {:?}, no room for {packet:?}", self.id, self.burst);
-        self.seq = (self.seq + 1) & 0xfff;
+        let seq = self.next_seq(packet.to);
         let packet = MacPacket { mode: self.first().packet.mode, ..packet };
-        self.burst.push(Mpdu { packet, seq: self.seq, retry: false, losses: 0 });
+        self.burst.push(Mpdu { packet, seq, retry: false, losses: 0 });
         self.needs_rts = self.is_protected(config);
+    }
+
+    /// The number of the next packet to a neighbour: one counter for all of them, or with several packets a frame one for each, so
+    /// that a receiver sees what it lacks.
+    #[inline]
+    fn next_seq(&mut self, to: Option<NodeId>) -> u16 {
+        if let (Some(several), Some(to)) = (&mut self.several, to) {
+            return several.requests.next_seq(to);
+        }
+        self.seq = (self.seq + 1) & 0xfff;
+        self.seq
     }
 
     /// True if the packets in hand are sent after RTS/CTS.
@@ -68,7 +81,14 @@ impl Station {
     /// The backoff has run out with the medium idle.
     pub(super) fn access(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         // An answer that waits goes first; `resume` draws afresh after it.
-        if self.burst.is_empty() || self.answer.is_some() {
+        if self.answer.is_some() {
+            return;
+        }
+        if self.request().is_some() {
+            self.send_request(now, config, out);
+            return;
+        }
+        if self.burst.is_empty() {
             return;
         }
         if self.needs_rts {
@@ -130,7 +150,7 @@ impl Station {
     #[must_use]
     #[inline]
     pub fn frame(&self, header: &Header) -> Frame {
-        if header.is_several() || header.kind == FrameKind::BlockAck {
+        if header.is_several() || matches!(header.kind, FrameKind::BlockAck | FrameKind::BlockAckReq) {
             return self.frame_with_more(header);
         }
         Frame::new(*header)
@@ -178,6 +198,8 @@ impl Station {
         match self.transmitter {
             Transmitter::Idle => panic!("{:?}: an idle transmitter timed out at {now:?}", self.id),
             Transmitter::Ack | Transmitter::Cts => {}
+            Transmitter::Request => self.request_failed(now, config, out),
+            Transmitter::Data if self.burst.is_several() => self.ask_after(now, config),
             Transmitter::Rts => self.attempt_failed(now, true, config, out),
             Transmitter::Data => {
                 let packet = self.first().packet;
@@ -201,6 +223,7 @@ impl Station {
     fn attempt_failed(&mut self, now: Instant, rts: bool, config: &StationConfig, out: &mut Vec<Action>) {
         let phy = &config.phy;
         let protected = self.is_protected(config);
+        let last = self.burst.first().and_then(|mpdu| mpdu.packet.to);
         if phy.standard.aggregation.is_some() && !rts {
             self.burst.change(|mpdu| mpdu.losses = mpdu.losses.saturating_add(1));
             self.give_up_lost(protected, config, out);
@@ -220,6 +243,7 @@ impl Station {
         if self.burst.is_empty() {
             self.cw = phy.cw_min();
             self.needs_rts = false;
+            self.owe(last);
         } else {
             self.try_again(now, self.is_protected(config), config);
         }
@@ -256,6 +280,7 @@ impl Station {
         out: &mut Vec<Action>,
     ) {
         let protected = self.is_protected(config);
+        let MacPacket { to, mode, .. } = self.first().packet;
         let arrived = |mpdu: &Mpdu| told.arrived.has(usize::from(mpdu.seq.wrapping_sub(told.start) & 0xfff));
         self.burst.retain(|mpdu| {
             let arrived = arrived(mpdu);
@@ -268,7 +293,11 @@ impl Station {
             mpdu.losses = mpdu.losses.saturating_add(1);
             mpdu.retry = true;
         });
+        let left = self.burst.len();
         self.give_up_lost(protected, config, out);
+        if let Some(to) = to.filter(|_| self.burst.len() < left) {
+            self.tell_given_up(to, mode);
+        }
         self.retry = !self.burst.is_empty();
         self.needs_rts = self.retry && self.is_protected(config);
         self.exchange_succeeded(now, protected, config);

@@ -5,13 +5,16 @@
 //! backoff before every first transmission and after every acknowledged one.
 //!
 //! Under a standard with frames of several packets the station sends what it has in hand as one frame: each packet is acknowledged, sent
-//! again and given up by itself. What the receiver reads it delivers at once: packets may overtake one that goes again.
+//! again and given up by itself. What the receiver reads it delivers at once, with its number: packets may overtake one that goes
+//! again, and a [`Reorder`](crate::Reorder) behind the station puts them in order. A frame that got no answer is asked after first
+//! ([`request`]): its packets may have come.
 //!
 //! The contract: after each call, carry out the [`Action`]s in order, then read [`Station::next_deadline`] and call
 //! [`Station::timer`] no later than that. Early or repeated calls of `timer` are harmless.
 
 mod access;
 mod pending;
+mod request;
 mod respond;
 mod seen_before;
 mod stats;
@@ -44,6 +47,15 @@ pub enum Action {
         packet: MacPacket,
         /// The previous hop.
         from: NodeId,
+        /// Its sequence number among that neighbour's; `None`: it need not be put in order.
+        seq: Option<u16>,
+    },
+    /// A neighbour has given up what it sent before this number: nothing of it need be waited for.
+    Release {
+        /// The neighbour.
+        from: NodeId,
+        /// The number.
+        start: u16,
     },
     /// The packet was acknowledged, or its broadcast is over. The station takes the next one if it [accepts](Station::accepts)
     /// it: packets of one frame have each their own fate.
@@ -60,6 +72,8 @@ enum Transmitter {
     Cts,
     Data,
     Ack,
+    /// A request for a block acknowledgement.
+    Request,
 }
 
 /// An answer that waits for its SIFS.
@@ -162,7 +176,7 @@ pub struct Station {
     short_retries: u32,
     long_retries: u32,
     heard: SeenBefore,
-    /// `None`: no frame of several packets has come.
+    /// `None`: frames carry one packet.
     several: Option<Box<Several>>,
     stream: Stream,
     stats: StationStats,
@@ -198,7 +212,7 @@ impl Station {
             long_retries: 0,
             seq: 0,
             heard: SeenBefore::default(),
-            several: None,
+            several: config.phy.standard.aggregation.map(|_| Box::default()),
             stream,
             stats: StationStats::default(),
             drawn: Span::ZERO,
@@ -272,6 +286,13 @@ impl Station {
     #[inline]
     pub fn next_deadline(&self, config: &StationConfig) -> Option<Instant> {
         self.sifs_ends_at.or(self.times_out_at).or_else(|| self.backoff_deadline(config))
+    }
+
+    /// True if the station sends what it has in hand, now that it is called: what is to go with it has to [join](Station::join)
+    /// before.
+    pub fn wins(&mut self, now: Instant, config: &StationConfig) -> bool {
+        self.catch_up(now, config);
+        self.backoff.is_some() && self.is_idle(now) && self.backoff_expiry(config) == now
     }
 
     /// A deadline has come, or may have.

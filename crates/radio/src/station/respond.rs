@@ -21,7 +21,29 @@ impl Station {
             FrameKind::Data => self.receive_data(now, frame, config, out),
             FrameKind::Ack => self.receive_ack(now, config, out),
             FrameKind::BlockAck => self.receive_block_ack(now, frame, config, out),
+            FrameKind::BlockAckReq => self.receive_request(now, frame, config, out),
         }
+    }
+
+    /// A request for a block acknowledgement is answered like data. It tells, too, what need not be waited for.
+    #[cold]
+    fn receive_request(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        config: &StationConfig,
+        out: &mut Vec<Action>,
+    ) {
+        if !self.takes_data(frame) {
+            return;
+        }
+        let asked = frame.block_ack().unwrap_or_else(|| panic!("it asks nothing: {frame:?}"));
+        let (from, start) = (frame.from, asked.start);
+        out.push(Action::Release { from, start });
+        let several = self.several.get_or_insert_default();
+        several.told = Some(BlockAck { start, arrived: several.since(from, start) });
+        self.answer_with(FrameKind::BlockAck, frame);
+        self.answer_data(now, frame, config);
     }
 
     /// An RTS is ignored while the transmitter is occupied or an answer waits. The NAV is looked at only when the
@@ -50,7 +72,7 @@ impl Station {
         let mpdu = frame.packet.unwrap_or_else(|| panic!("data frame without packet: {frame:?}"));
         let (packet, from) = (mpdu.packet, frame.from);
         if frame.to.is_none() {
-            out.push(Action::Deliver { packet, from });
+            out.push(Action::Deliver { packet, from, seq: None });
             return;
         }
         if !self.takes_data(frame) {
@@ -58,13 +80,14 @@ impl Station {
         }
         self.answer_with(FrameKind::Ack, frame);
         self.answer_data(now, frame, config);
-        let new = if config.phy.standard.aggregation.is_some() {
+        let several = config.phy.standard.aggregation.is_some();
+        let new = if several {
             self.several.get_or_insert_default().is_new(from, mpdu.seq)
         } else {
             self.heard.is_new(from, mpdu.seq)
         };
         if new {
-            out.push(Action::Deliver { packet, from });
+            out.push(Action::Deliver { packet, from, seq: several.then_some(mpdu.seq) });
         }
     }
 
@@ -88,7 +111,7 @@ impl Station {
             assert!(usize::from(behind) < Bitmap::MOST, "packet {at} of {frame:?} is out of reach");
             arrived.set(usize::from(behind));
             if several.is_new(frame.from, mpdu.seq) {
-                out.push(Action::Deliver { packet: mpdu.packet, from: frame.from });
+                out.push(Action::Deliver { packet: mpdu.packet, from: frame.from, seq: Some(mpdu.seq) });
             }
         }
         several.told = Some(BlockAck { start, arrived });
@@ -133,6 +156,10 @@ impl Station {
     ) {
         let told = frame.block_ack().unwrap_or_else(|| panic!("it says nothing: {frame:?}"));
         // One that was held up may come from whoever got the frame before.
+        if self.transmitter == Transmitter::Request {
+            self.request_answered(now, frame.from, told, config, out);
+            return;
+        }
         let awaited = self.burst.first().is_some_and(|mpdu| mpdu.packet.to == Some(frame.from));
         if self.transmitter == Transmitter::Data && self.burst.is_several() && awaited {
             self.block_acked(now, told, config, out);
@@ -188,7 +215,9 @@ impl Station {
                 let airtime = ack.airtime;
                 self.transmit(now, ack, Transmitter::Ack, airtime, config, out);
             }
-            FrameKind::Rts | FrameKind::Data => unreachable!("{kind:?} is no answer"),
+            FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckReq => {
+                unreachable!("{kind:?} is no answer")
+            }
         }
     }
 

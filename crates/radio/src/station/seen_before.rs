@@ -1,5 +1,6 @@
 //! What a receiver remembers of each neighbour's packets, to tell repetitions from new ones.
 
+use super::request::Requests;
 use crate::burst::Bitmap;
 use crate::frame::BlockAck;
 use meshpace_units::NodeId;
@@ -13,8 +14,10 @@ pub(super) struct SeenBefore(Vec<(NodeId, u16)>);
 pub(super) struct Several {
     /// Sorted by neighbour.
     windows: Vec<(NodeId, Window)>,
-    /// What the latest block acknowledgement is to say, or has said.
+    /// What the latest block acknowledgement, or request for one, is to say or has said.
     pub(super) told: Option<BlockAck>,
+    /// What the station keeps as the sender of such frames.
+    pub(super) requests: Requests,
 }
 
 /// The packets of a neighbour that came last (IEEE 802.11-2016, 10.24.7: the scoreboard of a block acknowledgement).
@@ -57,6 +60,22 @@ impl Several {
     }
 }
 
+impl Several {
+    /// Which packets of a neighbour came, by their number from `start` on.
+    pub fn since(&self, from: NodeId, start: u16) -> Bitmap {
+        let mut arrived = Bitmap::NONE;
+        if let Ok(index) = self.windows.binary_search_by_key(&from, |entry| entry.0) {
+            let Window { latest, seen } = self.windows[index].1;
+            // A start behind the latest: the packets between the two may have come.
+            let until = usize::from(latest.wrapping_sub(start) % NUMBERS);
+            if until < Bitmap::MOST {
+                (0..=until).filter(|at| seen.has(until - at)).for_each(|at| arrived.set(at));
+            }
+        }
+        arrived
+    }
+}
+
 impl Window {
     fn note(&mut self, seq: u16) -> bool {
         let ahead = usize::from(seq.wrapping_sub(self.latest) % NUMBERS);
@@ -93,6 +112,21 @@ mod tests {
         assert!(new(1000));
         assert!(!new(1000));
         assert!(new(300), "out of reach: its sender has begun afresh");
+    }
+
+    #[test]
+    fn what_came_is_told_from_a_number_on() {
+        let mut seen = Several::default();
+        let places = |bitmap: Bitmap| (0..Bitmap::MOST).filter(|at| bitmap.has(*at)).collect::<Vec<_>>();
+        assert_eq!(places(seen.since(FROM, 4_094)), []);
+        for seq in [4_094, 4_095, 2, 5] {
+            seen.is_new(FROM, seq);
+        }
+        assert_eq!(places(seen.since(FROM, 4_093)), [1, 2, 5, 8]);
+        assert_eq!(places(seen.since(FROM, 4_095)), [0, 3, 6]);
+        assert_eq!(places(seen.since(FROM, 5)), [0]);
+        assert_eq!(places(seen.since(FROM, 6)), []);
+        assert_eq!(places(seen.since(NodeId(8), 5)), []);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Sent {
     /// Exchanges opened: an RTS, or a data frame without one. Every one beyond the packets that got through was a
     /// retry, whichever frame of the exchange was lost.
     pub attempts: u64,
-    /// Time on the air of the RTS and data frames.
+    /// Time on the air of the RTS and data frames, and of requests for block acknowledgements.
     pub airtime: Span,
     /// Time on the air of the CTS and ACK frames: they belong to the neighbour's exchanges.
     pub answers: Span,
@@ -29,7 +29,7 @@ pub struct Sent {
 impl StationStats {
     pub(super) fn collision(&mut self, lost: Collision) {
         let kind = match lost.kind {
-            FrameKind::Rts => 0,
+            FrameKind::Rts | FrameKind::BlockAckReq => 0,
             FrameKind::Cts => 1,
             FrameKind::Data => 2,
             FrameKind::Ack | FrameKind::BlockAck => 3,
@@ -50,7 +50,8 @@ impl StationStats {
         if answer {
             sent.answers += frame.airtime;
         } else {
-            sent.attempts += u64::from(frame.kind == FrameKind::Rts || !frame.protected);
+            let opens = frame.kind == FrameKind::Rts || (frame.kind == FrameKind::Data && !frame.protected);
+            sent.attempts += u64::from(opens);
             sent.airtime += frame.airtime;
         }
     }
@@ -64,7 +65,7 @@ impl StationStats {
         &mut self.sent[place].1
     }
 
-    /// Frames lost to overlap by transmitter, in order: RTS, CTS, data, ACK.
+    /// Frames lost to overlap by transmitter, in order: RTS (and requests for block acknowledgements), CTS, data, ACK.
     pub fn collisions(&self) -> impl Iterator<Item = (NodeId, [u64; 4])> + '_ {
         self.collisions.iter().copied()
     }

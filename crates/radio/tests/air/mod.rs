@@ -34,7 +34,8 @@ pub fn us_between(earlier: Instant, later: Instant) -> f64 {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     Transmit(Frame),
-    Deliver { packet: MacPacket, from: NodeId },
+    Deliver { packet: MacPacket, from: NodeId, seq: Option<u16> },
+    Release { from: NodeId, start: u16 },
     Sent(MacPacket),
     GaveUp(MacPacket),
 }
@@ -265,8 +266,6 @@ impl Air {
                 // has put the last one off.
                 if self.stations[node as usize].as_ref().is_some_and(Station::accepts) {
                     self.feed(node);
-                } else {
-                    self.join(node);
                 }
                 return;
             }
@@ -296,9 +295,19 @@ impl Air {
                 if self.deadlines[node as usize] != Some(now) {
                     return;
                 }
+                if station.wins(now, &self.config) {
+                    self.join(node);
+                }
+                let station = self.stations[node as usize].as_mut().expect("just seen");
                 station.timer(now, &self.config, &mut actions);
             }
-            Event::Poke(_) => station.timer(now, &self.config, &mut actions),
+            Event::Poke(_) => {
+                if station.wins(now, &self.config) {
+                    self.join(node);
+                }
+                let station = self.stations[node as usize].as_mut().expect("just seen");
+                station.timer(now, &self.config, &mut actions);
+            }
             _ => station.settle(now, &self.config),
         }
         for action in actions {
@@ -311,7 +320,8 @@ impl Air {
     fn named(&self, node: u32, action: &station::Action) -> Action {
         match *action {
             station::Action::Transmit(header) => Action::Transmit(self.station(node).frame(&header)),
-            station::Action::Deliver { packet, from } => Action::Deliver { packet, from },
+            station::Action::Deliver { packet, from, seq } => Action::Deliver { packet, from, seq },
+            station::Action::Release { from, start } => Action::Release { from, start },
             station::Action::Sent(packet) => Action::Sent(packet),
             station::Action::GaveUp(packet) => Action::GaveUp(packet),
         }
@@ -330,7 +340,7 @@ impl Air {
             }
             Action::Sent(_) => self.sent[node as usize] += 1,
             Action::GaveUp(_) => self.given_up[node as usize] += 1,
-            Action::Deliver { .. } => {}
+            Action::Deliver { .. } | Action::Release { .. } => {}
         }
     }
 
@@ -346,7 +356,6 @@ impl Air {
                 station.offer(self.now, packet, &self.config);
             }
         }
-        self.join(node);
         let Some(station) = self.stations[node as usize].as_mut() else { return };
         let deadline = station.next_deadline(&self.config);
         assert!(
@@ -357,10 +366,18 @@ impl Air {
         self.set_deadline(node, deadline);
     }
 
-    /// Hands the station what goes in one frame with the packets that it has; its deadline stays.
+    /// Hands the station, which has won the medium, what goes in one frame with the packets that it has.
     fn join(&mut self, node: u32) {
         let Some(station) = self.stations[node as usize].as_mut() else { return };
-        let Source::Scripted(queue) = &mut self.sources[node as usize] else { return };
+        let queue = match &mut self.sources[node as usize] {
+            Source::Scripted(queue) => queue,
+            Source::Saturated(packet) => {
+                while station.room(&self.config).is_some_and(|(_, room)| packet.size <= room) {
+                    station.join(*packet, &self.config);
+                }
+                return;
+            }
+        };
         while let Some((to, room)) = station.room(&self.config) {
             let fits = |packet: &MacPacket| packet.to == Some(to) && packet.size <= room;
             if !queue.front().is_some_and(fits) {

@@ -14,7 +14,9 @@ pub enum What {
     Data,
     Ack,
     BlockAck,
+    BlockAckReq,
     Deliver,
+    Release,
     Sent,
     GaveUp,
 }
@@ -28,8 +30,10 @@ impl From<&Action> for What {
                 FrameKind::Data => Self::Data,
                 FrameKind::Ack => Self::Ack,
                 FrameKind::BlockAck => Self::BlockAck,
+                FrameKind::BlockAckReq => Self::BlockAckReq,
             },
             Action::Deliver { .. } => Self::Deliver,
+            Action::Release { .. } => Self::Release,
             Action::Sent(_) => Self::Sent,
             Action::GaveUp(_) => Self::GaveUp,
         }

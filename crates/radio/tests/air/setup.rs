@@ -1,12 +1,12 @@
 //! The radio of a test, and the frames of its puppets.
 
-use meshpace_radio::phy::{ACK_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
+use meshpace_radio::phy::{ACK_BYTES, BLOCK_ACK_REQ_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
 use meshpace_radio::reception::ReceptionLimits;
 use meshpace_radio::standard::Aggregation;
 use meshpace_radio::station::StationConfig;
 use meshpace_radio::{
-    Building, Burst, Frame, FrameKind, Header, Links, MacPacket, Mode, Mpdu, Phy, Position, Preamble,
-    Propagation, Standard, Thresholds,
+    Bitmap, BlockAck, Building, Burst, Frame, FrameKind, Header, Links, MacPacket, Mode, Mpdu, Phy, Position,
+    Preamble, Propagation, Standard, Thresholds,
 };
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 
@@ -179,6 +179,20 @@ impl Setup {
         let frame = self.frame(FrameKind::Data, from, Some(to), size, self.mode());
         let duration = self.phy.data_duration(self.mode(), self.phy.ack_bytes(burst.is_several()));
         Frame::data(Header { duration, protected: self.phy.protects(size), ..*frame }, &burst)
+    }
+
+    /// A block acknowledgement.
+    pub fn block_ack(&self, from: u32, to: u32, start: u16, arrived: Bitmap) -> Frame {
+        let size = self.phy.ack_bytes(true);
+        let frame = self.frame(FrameKind::BlockAck, from, Some(to), size, self.phy.answer(self.mode()));
+        Frame::block_acknowledgement(*frame, BlockAck { start, arrived })
+    }
+
+    /// A request for one.
+    pub fn block_ack_req(&self, from: u32, to: u32, start: u16) -> Frame {
+        let control = self.phy.answer(self.mode());
+        let frame = self.frame(FrameKind::BlockAckReq, from, Some(to), BLOCK_ACK_REQ_BYTES, control);
+        Frame::block_acknowledgement(*frame, BlockAck { start, arrived: Bitmap::NONE })
     }
 
     /// A broadcast; it goes at the basic rate.

@@ -3,12 +3,13 @@
 use super::properties::{Scenario, assert_same, scenario};
 use super::star;
 use crate::air::{Action, Air, Draws, Entry, Setup, What::*, at, line};
-use meshpace_radio::phy::ACK_BYTES;
+use meshpace_radio::phy::{ACK_BYTES, BLOCK_ACK_REQ_BYTES};
 use meshpace_radio::standard::Aggregation;
-use meshpace_radio::{Bitmap, Frame, FrameKind};
-use meshpace_units::{Bytes, Span};
+use meshpace_radio::{Bitmap, Frame, FrameKind, Reorder};
+use meshpace_units::{Bytes, NodeId, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// Of 802.11g, microseconds: SIFS 10, two slots of 9.
 const SIFS: f64 = 10.0;
@@ -19,6 +20,8 @@ const PAIR: f64 = 26.0 + 114.0 * 4.0;
 const ALONE: f64 = 26.0 + 57.0 * 4.0;
 /// A block acknowledgement of 32 bytes at 24 Mbit/s: 3 symbols of 96 bits.
 const BLOCK_ACK: f64 = 26.0 + 3.0 * 4.0;
+/// A request for one, of 24 bytes: 3 symbols as well.
+const REQUEST: f64 = 26.0 + 3.0 * 4.0;
 /// An acknowledgement at 24 Mbit/s.
 const ACK: f64 = 26.0 + 2.0 * 4.0;
 
@@ -117,22 +120,137 @@ fn what_was_lost_goes_again_alone() {
     assert_eq!((told.start, told.arrived), (1, only(&[1])));
 }
 
-/// Nobody answers: a wider window each time, and both are given up after as many data frames as the limit says.
+/// Nobody answers: the frame is asked after, with a wider window each time, and both packets are given up after as many requests as
+/// the limit says.
 #[test]
-fn without_an_answer_each_is_given_up_at_its_limit() {
+fn without_an_answer_the_frame_is_asked_after_and_given_up() {
     let mut setup = Setup::bursts(2);
     setup.phy.retry_short = 3;
     let mut air = Air::new(&setup, &line(&[0.0, 200.0])).puppets(&[1]);
     let mut draws = Draws::of(&setup, 0);
     (0..2).for_each(|_| air.offer(at(0.0), 0, setup.packet(Some(1), 1500)));
     // SIFS, the block acknowledgement and 4 us.
-    let waits = PAIR + SIFS + BLOCK_ACK + 4.0;
-    let first = DIFS + draws.backoff(15);
-    let second = first + waits + DIFS + draws.backoff(31);
-    let third = second + waits + DIFS + draws.backoff(63);
-    let end = third + waits;
-    let script = [(first, 0, Data), (second, 0, Data), (third, 0, Data), (end, 0, GaveUp), (end, 0, GaveUp)];
+    let waits = SIFS + BLOCK_ACK + 4.0;
+    let data = DIFS + draws.backoff(15);
+    let first = data + PAIR + waits + DIFS + draws.backoff(31);
+    let second = first + REQUEST + waits + DIFS + draws.backoff(63);
+    let third = second + REQUEST + waits + DIFS + draws.backoff(127);
+    let end = third + REQUEST + waits;
+    let script = [
+        (data, 0, Data),
+        (first, 0, BlockAckReq),
+        (second, 0, BlockAckReq),
+        (third, 0, BlockAckReq),
+        (end, 0, GaveUp),
+        (end, 0, GaveUp),
+    ];
     air.expect(50_000.0, &script);
+    let (_, request) = &air.frames_of(0)[1];
+    assert_eq!((request.size, request.duration), (BLOCK_ACK_REQ_BYTES, Span::from_micros(48)));
+    assert_eq!(request.block_ack().map(|asked| asked.start), Some(1));
+}
+
+/// The block acknowledgement was lost. What came is not sent again, and the rest goes with what waits.
+///
+/// ```text
+/// 0  DATA(1, 2)  ... |DIFS|bo|REQUEST(1)                   (sent 2)  |DIFS|bo|DATA(1 again, 3)
+/// 1                                     SIFS BLOCK-ACK(2)
+/// ```
+#[test]
+fn what_came_without_an_answer_is_not_sent_again() {
+    let setup = Setup::bursts(2);
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0])).puppets(&[1]);
+    let mut draws = Draws::of(&setup, 0);
+    for size in [1500, 1499, 1498] {
+        air.offer(at(0.0), 0, setup.packet(Some(1), size));
+    }
+    let data = DIFS + draws.backoff(15);
+    let request = data + PAIR + SIFS + BLOCK_ACK + 4.0 + DIFS + draws.backoff(31);
+    let answer = request + REQUEST + SIFS;
+    air.say(at(answer), setup.block_ack(1, 0, 1, only(&[1])));
+    let again = answer + BLOCK_ACK + DIFS + draws.backoff(15);
+    let script =
+        [(data, 0, Data), (request, 0, BlockAckReq), (answer + BLOCK_ACK, 0, Sent), (again, 0, Data)];
+    air.expect(again + 100.0, &script);
+    assert_eq!(numbers(&air.frames_of(0)[2].1), [(1, true), (3, false)]);
+}
+
+/// A request is answered with what came of the neighbour's, whichever frame brought it, and says what need not be waited for.
+#[test]
+fn a_request_is_answered_and_moves_the_window() {
+    let setup = Setup::bursts(3);
+    let mut air = star(&setup, &[200.0]);
+    air.erased.push_back(only(&[0]));
+    air.say(at(0.0), setup.burst(1, 0, &[(1500, 1), (1400, 2)]));
+    air.say(at(1_000.0), setup.burst(1, 0, &[(1300, 3), (1200, 5)]));
+    air.say(at(2_000.0), setup.block_ack_req(1, 0, 2));
+    air.run_until(at(5_000.0));
+    let told = |(_, frame): &(_, Frame)| frame.block_ack().copied();
+    let answers: Vec<_> = air.frames_of(0).iter().filter_map(told).collect();
+    assert_eq!(answers.len(), 3);
+    assert_eq!((answers[2].start, answers[2].arrived), (2, only(&[0, 1, 3])));
+    let released = |entry: &Entry| matches!(entry.action, Action::Release { start: 2, .. });
+    assert_eq!(air.log.iter().filter(|entry| released(entry)).count(), 1);
+    assert_eq!(air.times(0, FrameKind::BlockAck)[2], at(2_000.0 + REQUEST + SIFS));
+}
+
+/// A packet of a frame is given up while others arrived: the receiver is told at once, though nothing else waits.
+#[test]
+fn what_was_given_up_is_told() {
+    let mut setup = Setup::bursts(2);
+    setup.phy.retry_short = 1;
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0]));
+    air.erased.push_back(only(&[0]));
+    (0..2).for_each(|_| air.offer(at(0.0), 0, setup.packet(Some(1), 1500)));
+    air.run_until(at(50_000.0));
+    assert_eq!((air.sent[0], air.given_up[0]), (1, 1));
+    assert_eq!(air.times(0, FrameKind::BlockAckReq).len(), 1);
+    let start = air.log.iter().find_map(|entry| match entry.action {
+        Action::Release { start, .. } => Some(start),
+        _ => None,
+    });
+    assert_eq!(start, Some(3), "the number of the next packet");
+    assert_eq!(in_order(&air), (vec![2], 0));
+}
+
+/// A packet alone in its frame is given up: the receiver is told before the next one for it.
+#[test]
+fn a_neighbour_is_told_before_its_next_packet() {
+    let mut setup = Setup::bursts(2);
+    setup.phy.retry_short = 1;
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0])).puppets(&[1]);
+    let mut draws = Draws::of(&setup, 0);
+    air.offer(at(0.0), 0, setup.packet(Some(1), 1500));
+    air.offer(at(10_000.0), 0, setup.packet(Some(1), 1400));
+    let data = DIFS + draws.backoff(15);
+    let given_up = data + ALONE + SIFS + ACK + 4.0;
+    let request = 10_000.0 + DIFS + draws.backoff(15);
+    let answer = request + REQUEST + SIFS;
+    air.say(at(answer), setup.block_ack(1, 0, 2, Bitmap::NONE));
+    let next = answer + BLOCK_ACK + DIFS + draws.backoff(15);
+    let script = [(data, 0, Data), (given_up, 0, GaveUp), (request, 0, BlockAckReq), (next, 0, Data)];
+    air.expect(next + 50.0, &script);
+    assert_eq!(air.frames_of(0)[1].1.block_ack().map(|told| told.start), Some(2));
+}
+
+/// Numbers of the packets that go up behind a reorder buffer at each receiver, all pairs together, and how many came too late.
+fn in_order(air: &Air) -> (Vec<u16>, usize) {
+    let mut buffers: BTreeMap<(u32, NodeId), Reorder<u16>> = BTreeMap::new();
+    let (mut up, mut late) = (Vec::new(), 0);
+    for entry in &air.log {
+        match entry.action {
+            Action::Deliver { from, seq: Some(seq), .. } => {
+                let buffer = buffers.entry((entry.node, from)).or_insert_with(|| Reorder::new(64));
+                late += usize::from(buffer.arrived(seq, seq, &mut up).is_some());
+            }
+            Action::Release { from, start } => {
+                let buffer = buffers.entry((entry.node, from)).or_insert_with(|| Reorder::new(64));
+                buffer.starts_at(start, &mut up);
+            }
+            _ => {}
+        }
+    }
+    (up, late)
 }
 
 /// A packet that is lost again and again is given up by itself, those beside it are not.
@@ -226,8 +344,7 @@ fn bursts(on_grid: bool) -> impl Strategy<Value = (Scenario, Vec<Bitmap>)> {
         // Packets that come close together, for the same neighbours.
         for (at, (when, node, packet)) in scenario.packets.iter_mut().enumerate() {
             *when = *when - Span::from_nanos(when.as_nanos() / 20 * 19);
-            (*node, packet.to) =
-                if at % 3 == 0 { (*node, packet.to) } else { (0, Some(meshpace_units::NodeId(1))) };
+            (*node, packet.to) = if at % 3 == 0 { (*node, packet.to) } else { (0, Some(NodeId(1))) };
         }
         (scenario, lost)
     })
@@ -261,10 +378,11 @@ proptest! {
                     prop_assert!(frame.size <= limits.bytes && frame.airtime <= limits.airtime, "{:?}", frame);
                     prop_assert!(frame.packets().iter().all(|mpdu| mpdu.packet.to == frame.to), "{:?}", frame);
                 }
-                Action::Transmit(_) => {}
+                Action::Transmit(_) | Action::Release { .. } => {}
             }
         }
         prop_assert!(fates.iter().all(|n| *n == 1), "{:?}", fates);
+        prop_assert_eq!(in_order(&air).1, 0, "a window moved past a packet that was not given up");
         prop_assert!(arrived.iter().all(|n| *n <= 1), "{:?}", arrived);
     }
 

@@ -135,7 +135,7 @@ proptest! {
         }
         let mut delivered = vec![0; scenario.packets.len()];
         for entry in &air.log {
-            if let Action::Deliver { packet, from } = entry.action {
+            if let Action::Deliver { packet, from, .. } = entry.action {
                 let (_, origin, offered) = scenario.packets[packet.handle as usize];
                 prop_assert_eq!((from, packet), (NodeId(origin), offered));
                 prop_assert!(packet.to.is_none_or(|to| to == NodeId(entry.node)));

@@ -4,14 +4,16 @@ mod drop_tail;
 mod every;
 mod fq_codel;
 mod hooked;
+mod mac80211;
 mod report;
 mod source_queues;
 mod throttle;
 pub(crate) mod view;
 
-use crate::{Here, Place, QueueConfig, Relay};
+use crate::{Exchange, ExchangeLog, Here, Place, QueueConfig, Relay, Report};
 use meshpace_keys::{Setting, Values};
 use meshpace_packet::{Body, Class, Datagram, Handle, Host, Packet, Packets, Stamp};
+use meshpace_radio::MacPacket;
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
 use view::TestNode;
@@ -124,9 +126,29 @@ impl Bench {
         self.call(|relay, here| relay.dequeue_to(here, to, room))
     }
 
-    /// Takes everything out.
+    /// Takes everything out, each packet acknowledged before the next one is asked for.
     fn drain(&mut self) -> Vec<Handle> {
-        std::iter::from_fn(|| self.get()).collect()
+        let one = || {
+            let packet = self.get()?;
+            self.sent(packet, Span::from_micros(400));
+            Some(packet)
+        };
+        std::iter::from_fn(one).collect()
+    }
+
+    /// A packet that was given out is acknowledged after so long on the air, alone in its frame; a relay that asks is told.
+    fn sent(&mut self, packet: Handle, airtime: Span) {
+        if !self.relay.asks().reports {
+            return;
+        }
+        let carried = self.packets.get(packet);
+        let offered =
+            MacPacket { handle: packet, to: carried.next_hop, size: carried.size, mode: self.node.mode };
+        let mut log = ExchangeLog::new(Span::ZERO);
+        log.offered(self.now, &offered);
+        let Report::Sent(exchange) = log.ended(packet, true) else { panic!("it was sent") };
+        let report = Report::Sent(Exchange { airtime, ..exchange });
+        self.call(|relay, here| relay.reported(here, &report));
     }
 
     fn purge(&mut self, mut wanted: impl FnMut(&Packet) -> bool) {

@@ -3,6 +3,7 @@
 use crate::NodeView;
 use meshpace_packet::{Account, PathId};
 use meshpace_radio::backoff::Intervals;
+use meshpace_radio::{Mode, Standard};
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -16,6 +17,8 @@ pub(crate) struct TestNode {
     pub(crate) drawn: Span,
     /// Of every link.
     pub(crate) rate: Rate,
+    /// Of every link, for who asks for more than its rate.
+    pub(crate) mode: &'static Mode,
     /// Whether the first one senses the second one.
     pub(crate) senses: Box<dyn Fn(NodeId, NodeId) -> bool>,
 }
@@ -29,6 +32,7 @@ impl Default for TestNode {
             counted: None,
             drawn: Span::ZERO,
             rate: Rate::bits_per_sec(2_000_000),
+            mode: Standard::named("802.11n").expect("a row").default_mode,
             senses: Box::new(|_, _| false),
         }
     }
@@ -62,6 +66,10 @@ impl NodeView for TestNode {
 
     fn rate_to(&self, _: NodeId) -> Rate {
         self.rate
+    }
+
+    fn mode_to(&self, _: NodeId) -> &'static Mode {
+        self.mode
     }
 
     fn hops_to(&self, _: NodeId) -> Option<u32> {

@@ -2,9 +2,9 @@
 
 use super::building::{read_building, read_fading, read_powers, read_propagation};
 use super::{Named, Settings};
-use crate::{BackoffRange, Location, Preamble, Radio, Reception, RtsThreshold, ScenarioError, Standard};
+use crate::{Location, Preamble, Radio, Reception, RtsThreshold, ScenarioError, Standard};
 use meshpace_radio::Mode;
-use meshpace_radio::standard::STANDARDS;
+use meshpace_radio::standard::{Refused, STANDARDS};
 use meshpace_settings::Values;
 use meshpace_units::{Bytes, Rate};
 
@@ -86,7 +86,7 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
         rts: read_rts(settings)?,
         retry_short: settings.value("retry_short")?.count(),
         retry_long: settings.value("retry_long")?.count(),
-        queue: settings.value("queue")?.count(),
+        queue: settings.given("queue")?.map_or(standard.queue, |given| given.count()),
         mac_overhead: settings.given("mac_overhead")?.map_or(standard.mac_overhead, |given| given.bytes()),
         reception,
         propagation,
@@ -94,7 +94,7 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
         fading: read_fading(settings)?,
         tx_range,
         cs_range,
-        backoff_range: BackoffRange::Ns2, // `extra::backoff_range` may say otherwise
+        backoff_range: standard.backoff_range, // `extra::backoff_range` may say otherwise
         arp: settings.given("arp")?.map_or(by_default, |given| given.flag()),
         ack_timeout: settings.value("ack_timeout")?.span(),
         link_rates: Vec::new(),
@@ -114,9 +114,13 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
 fn read_standard(settings: &Settings<'_>) -> Result<(Standard, Values), ScenarioError> {
     let rows: Vec<_> = STANDARDS.iter().map(|part| (part.about.word, *part)).collect();
     let part = settings.choice("standard", &rows)?;
-    let own = part.about.keys().map(|key| Ok((key.name, settings.value(key.name)?)));
+    let known = part.about.keys().filter(|key| key.default.is_some() || settings.gives(key.name));
+    let own = known.map(|key| Ok((key.name, settings.value(key.name)?)));
     let own = Values::new(own.collect::<Result<Vec<_>, ScenarioError>>()?);
-    Ok(((part.build)(&own), own))
+    let rate = settings.given("rate")?.map(|rate| ("rate", rate));
+    let all = Values::new(own.iter().map(|(key, value)| (key, value.clone())).chain(rate));
+    let refused = |Refused { key, allowed }| settings.at(key).error(settings.found(key), allowed);
+    Ok(((part.build)(&all).map_err(refused)?, own))
 }
 
 pub(crate) fn read_radio_links(
@@ -173,10 +177,14 @@ fn rate_of(
     if modes.iter().any(|mode| mode.rate == rate) {
         return Ok(Some(rate));
     }
-    let mut names: Vec<_> =
-        modes.iter().map(|mode| format!("{}Mbps", mode.rate.as_bits_per_sec() as f64 / 1e6)).collect();
-    // Two modes of one rate, by more streams or a denser modulation.
-    names.dedup();
+    let mut names: Vec<String> = Vec::new();
+    for mode in modes {
+        let name = format!("{}Mbps", mode.rate.as_bits_per_sec() as f64 / 1e6);
+        // Two modes of one rate, by more streams or a denser modulation.
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     Err(settings.at(key).error(settings.found(key), format!("{} for {}", names.join(", "), standard.word)))
 }
 

@@ -9,8 +9,10 @@ use meshpace_radio::phy::BLOCK_ACK_BYTES;
 use meshpace_radio::{Bitmap, BlockAck, Frame, FrameKind, Mpdu};
 use meshpace_units::{Bytes, NodeId, Span};
 
-/// What surrounds the IP packet in a data frame of a capture: header 24, LLC/SNAP 8, FCS 4.
-pub const DATA_OVERHEAD: u64 = 36;
+/// What surrounds the IP packet in a data frame of a capture: header 24, or 26 with QoS control, LLC/SNAP 8, FCS 4.
+pub const fn data_overhead(qos: bool) -> u64 {
+    24 + if qos { 2 } else { 0 } + 8 + 4
+}
 
 const BROADCAST: [u8; 6] = [0xff; 6];
 /// The network that all nodes belong to; no node has this address (nodes: 02:6d:70:00:..).
@@ -43,10 +45,12 @@ impl EtherType {
 
 /// First byte of frame control: version 0, type and subtype.
 const DATA: u8 = 0x08;
+const QOS_DATA: u8 = 0x88;
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
 const BLOCK_ACK: u8 = 0x94;
+const BLOCK_ACK_REQ: u8 = 0x84;
 /// Second byte of frame control.
 const RETRY: u8 = 0x08;
 
@@ -55,6 +59,10 @@ const DURATION_MAX: u64 = 32_767;
 
 /// BA control (9.3.1.9): a compressed bitmap, no immediate acknowledgement of it asked for.
 const COMPRESSED: u16 = 0x0005;
+/// BAR control (9.3.1.8): a compressed bitmap is asked for.
+const ASK_COMPRESSED: u16 = 0x0004;
+/// QoS control (9.2.4.5): best effort, acknowledged by an ACK, or behind others of its frame by a block acknowledgement.
+const BEST_EFFORT: u16 = 0;
 /// Fragment number of the starting sequence control: the bitmap has 256 bits (IEEE 802.11ax-2021, table 9-30a).
 const BITS_256: u16 = 0x0004;
 
@@ -64,6 +72,7 @@ pub fn header(
     frame: &Frame,
     mpdu: Option<&Mpdu>,
     carries: EtherType,
+    qos: bool,
     addresses: &Addresses,
 ) {
     let station = |node: NodeId| addresses.station(node);
@@ -71,9 +80,11 @@ pub fn header(
     let kind = match frame.kind {
         FrameKind::Rts => RTS,
         FrameKind::Cts => CTS,
+        FrameKind::Data if qos => QOS_DATA,
         FrameKind::Data => DATA,
         FrameKind::Ack => ACK,
         FrameKind::BlockAck => BLOCK_ACK,
+        FrameKind::BlockAckReq => BLOCK_ACK_REQ,
     };
     // Only data frames have a retry bit that may be set (9.2.4.1.6): a repeated RTS looks like the first.
     let retry = mpdu.is_some_and(|mpdu| mpdu.retry);
@@ -89,10 +100,19 @@ pub fn header(
                 block_ack(out, told, frame.size);
             }
         }
+        FrameKind::BlockAckReq => {
+            out.extend(station(frame.from));
+            let start = frame.block_ack().map_or(0, |asked| asked.start);
+            out.extend(ASK_COMPRESSED.to_le_bytes());
+            out.extend(((start & 0xfff) << 4).to_le_bytes());
+        }
         FrameKind::Data => {
             out.extend(station(frame.from));
             out.extend(BSSID);
             out.extend((mpdu.map_or(0, |mpdu| mpdu.seq & 0xfff) << 4).to_le_bytes()); // fragment 0
+            if qos {
+                out.extend(BEST_EFFORT.to_le_bytes());
+            }
             out.extend(LLC_SNAP);
             out.extend((carries as u16).to_be_bytes());
         }

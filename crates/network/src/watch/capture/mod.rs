@@ -8,7 +8,7 @@
 //!
 //! What a simulated frame is and what a real one would be differ in places; the capture decodes, and says so:
 //!
-//! - Data frames carry 36 bytes around the packet: header, LLC/SNAP, FCS. On the air they have the scenario's
+//! - Data frames carry 36 bytes around the packet, 38 with QoS control: header, LLC/SNAP, FCS. On the air they have the scenario's
 //!   `mac_overhead`, in which ns-2 has no LLC; the interface's description gives both. RTS, CTS, ACK have their sizes.
 //! - IP, TCP and UDP lengths are those on the air; payloads are zeros, checksums are right. TCP of profile `ns2` has
 //!   20 bytes of header; options that its endpoints exchange nonetheless are in the packet's comment.
@@ -107,7 +107,8 @@ impl<W: Write> Capture<W> {
         let start = self.frame.len();
         let carries = carried.map_or(EtherType::Ipv4, |(_, packet)| EtherType::of(packet));
         let mpdu = carried.map(|(mpdu, _)| mpdu);
-        dot11::header(&mut self.frame, frame, mpdu, carries, &self.network.addresses);
+        let qos = self.radio.standard.qos;
+        dot11::header(&mut self.frame, frame, mpdu, carries, qos, &self.network.addresses);
         let comment = carried.and_then(|(_, packet)| self.network.write(&mut self.frame, packet));
         dot11::frame_check(&mut self.frame, start);
         pcapng::packet(&mut self.block, now.as_nanos(), &self.frame, comment.as_deref());
@@ -149,7 +150,7 @@ fn file_header(out: &mut Vec<u8>, scenario: &Scenario) {
     ];
     let layout = format!(
         "simulated run of {run}; {} bytes around a packet in data frames here, {} on the air",
-        dot11::DATA_OVERHEAD,
+        dot11::data_overhead(scenario.radio.standard.qos),
         scenario.radio.mac_overhead.0
     );
     pcapng::section_header(out, &format!("meshpace {VERSION}"), &repeat.concat());

@@ -1,0 +1,186 @@
+//! Block acknowledgements as their originator sees them (IEEE 802.11-2020, 10.25): the numbers of packets for each neighbour, and
+//! requests for a block acknowledgement.
+//!
+//! A request goes out where a frame of several packets got no answer: what of it came is known only to its receiver. It also
+//! tells the receiver from which packet on there is something to wait for, and goes out for that alone where packets were given up:
+//! at once if others of the same frame arrived, else before the next packet for that neighbour.
+
+use super::{Action, Station, StationConfig, Transmitter};
+use crate::burst::Bitmap;
+use crate::frame::{BlockAck, FrameKind, Header};
+use crate::phy::BLOCK_ACK_REQ_BYTES;
+use crate::standard::Mode;
+use meshpace_units::{Instant, NodeId};
+
+/// A request that is to go out, or has gone out and got no answer yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub to: NodeId,
+    /// The first packet that the receiver may still wait for.
+    start: u16,
+    /// Mode of the data: the request goes like its answer.
+    mode: &'static Mode,
+    /// It asks after the packets in hand; else it tells what was given up, and they wait.
+    asks: bool,
+}
+
+/// What a station needs where frames carry several packets.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Requests {
+    /// The latest number, by neighbour, sorted.
+    numbers: Vec<(NodeId, u16)>,
+    /// Neighbours that were not told yet what was given up, sorted.
+    owed: Vec<NodeId>,
+    request: Option<Request>,
+}
+
+impl Requests {
+    /// The number of the next packet for a neighbour; the first has 1.
+    pub fn next_seq(&mut self, to: NodeId) -> u16 {
+        let place = self.numbers.binary_search_by_key(&to, |entry| entry.0).unwrap_or_else(|place| {
+            self.numbers.insert(place, (to, 0));
+            place
+        });
+        let latest = &mut self.numbers[place].1;
+        *latest = (*latest + 1) & 0xfff;
+        *latest
+    }
+
+    /// The number that the next packet for a neighbour will have.
+    fn upcoming(&self, to: NodeId) -> u16 {
+        let found = self.numbers.binary_search_by_key(&to, |entry| entry.0);
+        (found.map_or(0, |place| self.numbers[place].1) + 1) & 0xfff
+    }
+}
+
+impl Station {
+    /// The request that is to go out, or waits for its answer.
+    #[inline]
+    pub(super) fn request(&self) -> Option<Request> {
+        self.several.as_ref().and_then(|several| several.requests.request)
+    }
+
+    /// A frame of several packets got no answer.
+    #[cold]
+    pub(super) fn ask_after(&mut self, now: Instant, config: &StationConfig) {
+        let (to, mode, start) = match self.burst.first() {
+            Some(mpdu) => (mpdu.packet.to, mpdu.packet.mode, mpdu.seq),
+            None => panic!("{:?} sent nothing", self.id),
+        };
+        let to = to.unwrap_or_else(|| panic!("{:?} broadcast several packets", self.id));
+        self.ask(Request { to, start, mode, asks: true });
+        self.cw = (2 * self.cw + 1).min(config.phy.cw_max());
+        self.draw_backoff(now, config);
+    }
+
+    fn requests(&mut self) -> &mut Requests {
+        &mut self.several.get_or_insert_default().requests
+    }
+
+    fn ask(&mut self, request: Request) {
+        let requests = self.requests();
+        requests.owed.retain(|owed| *owed != request.to);
+        requests.request = Some(request);
+    }
+
+    /// A neighbour is to be told, before the next packet for it, what was given up.
+    pub(super) fn owe(&mut self, to: Option<NodeId>) {
+        if let (Some(several), Some(to)) = (&mut self.several, to) {
+            let owed = &mut several.requests.owed;
+            if let Err(place) = owed.binary_search(&to) {
+                owed.insert(place, to);
+            }
+        }
+    }
+
+    /// The packet in hand is for a neighbour that is to be told something first.
+    #[inline]
+    pub(super) fn pay(&mut self) {
+        if self.several.as_ref().is_some_and(|several| !several.requests.owed.is_empty()) {
+            self.pay_debts();
+        }
+    }
+
+    fn pay_debts(&mut self) {
+        let Some((packet, seq)) = self.burst.first().map(|mpdu| (mpdu.packet, mpdu.seq)) else { return };
+        let requests = self.requests();
+        let owed = packet.to.filter(|to| requests.owed.binary_search(to).is_ok());
+        if let Some(to) = owed.filter(|_| requests.request.is_none()) {
+            self.ask(Request { to, start: seq, mode: packet.mode, asks: false });
+        }
+    }
+
+    /// Packets of a frame were given up, others of it arrived: the receiver waits for nothing before what is left.
+    pub(super) fn tell_given_up(&mut self, to: NodeId, mode: &'static Mode) {
+        let left = self.burst.first().map(|mpdu| mpdu.seq);
+        let upcoming = self.requests().upcoming(to);
+        self.ask(Request { to, start: left.unwrap_or(upcoming), mode, asks: false });
+    }
+
+    pub(super) fn send_request(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
+        let Some(Request { to, start, mode, .. }) = self.request() else {
+            panic!("{:?} has no request", self.id)
+        };
+        let told = BlockAck { start, arrived: Bitmap::NONE };
+        self.several.get_or_insert_default().told = Some(told);
+        let phy = &config.phy;
+        let control = phy.answer(mode);
+        let airtime = phy.airtime(BLOCK_ACK_REQ_BYTES, control);
+        let ack = phy.ack_bytes(true);
+        let header = Header {
+            kind: FrameKind::BlockAckReq,
+            from: self.id,
+            to: Some(to),
+            airtime,
+            duration: phy.data_duration(mode, ack),
+            mode: control,
+            size: BLOCK_ACK_REQ_BYTES,
+            data_mode: mode,
+            retry: false,
+            protected: false,
+            packet: None,
+        };
+        self.transmit(now, header, Transmitter::Request, phy.ack_timeout(airtime, mode, ack), config, out);
+    }
+
+    /// A request got no answer. After its last attempt, what is in hand for that neighbour is given up.
+    #[cold]
+    pub(super) fn request_failed(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
+        self.short_retries += 1;
+        if self.short_retries < config.phy.retry_short {
+            self.cw = (2 * self.cw + 1).min(config.phy.cw_max());
+            self.draw_backoff(now, config);
+            return;
+        }
+        self.short_retries = 0;
+        self.cw = config.phy.cw_min();
+        let Some(Request { to, .. }) = self.requests().request.take() else {
+            panic!("{:?} has no request", self.id)
+        };
+        self.owe(Some(to));
+        if self.burst.first().is_some_and(|mpdu| mpdu.packet.to == Some(to)) {
+            let burst = std::mem::take(&mut self.burst);
+            out.extend(burst.as_slice().iter().map(|mpdu| Action::GaveUp(mpdu.packet)));
+            self.needs_rts = false;
+        }
+    }
+
+    /// A request was answered: the packets in hand that it asked after are known to have arrived, or not.
+    pub(super) fn request_answered(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        told: &BlockAck,
+        config: &StationConfig,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(request) = self.request().filter(|request| request.to == from) else { return };
+        self.requests().request = None;
+        self.short_retries = 0;
+        if request.asks {
+            self.block_acked(now, told, config, out);
+        } else {
+            self.exchange_succeeded(now, false, config);
+        }
+    }
+}
