@@ -14,6 +14,7 @@ mod gap;
 mod golden;
 mod goodput_control;
 mod hand_over;
+mod high_throughput;
 mod interval;
 mod links;
 mod llap;

@@ -1,0 +1,153 @@
+//! 802.11n: what a saturated link carries, against the closed form; chains, against ns-3.
+
+use super::support::{cbr, close, measure, run, scenario};
+use meshpace_mesh::parameters_in_use;
+
+/// Bytes around a packet: header with QoS control, LLC/SNAP, FCS.
+const OVERHEAD: u64 = 38;
+/// SIFS of the 5 GHz band, AIFS of best effort, the mean of 0 to 15 slots; us.
+const SIFS: f64 = 16.0;
+const AIFS: f64 = SIFS + 3.0 * 9.0;
+const MEAN_BACKOFF: f64 = 7.5 * 9.0;
+/// 200 m at the speed of light, us.
+const AIR: f64 = 200.0 / 299.792_458;
+
+/// A way to send data: coded bits a symbol by hand, from the tables of IEEE 802.11-2020, 19.5.
+struct Sent {
+    keys: &'static str,
+    /// Data bits a symbol, tail bits, preamble in us, length of a symbol in us.
+    bits: f64,
+    tail: f64,
+    preamble: f64,
+    symbol: f64,
+    /// Mbit/s of control frames.
+    control: f64,
+}
+
+const MODES: [Sent; 6] = [
+    Sent { keys: "mcs = 0", bits: 26.0, tail: 6.0, preamble: 36.0, symbol: 4.0, control: 6.0 },
+    Sent { keys: "mcs = 4", bits: 156.0, tail: 6.0, preamble: 36.0, symbol: 4.0, control: 24.0 },
+    Sent {
+        keys: "mcs = 7\nguard_interval = \"400ns\"",
+        bits: 260.0,
+        tail: 6.0,
+        preamble: 36.0,
+        symbol: 3.6,
+        control: 24.0,
+    },
+    Sent { keys: "mcs = 9", bits: 104.0, tail: 6.0, preamble: 40.0, symbol: 4.0, control: 12.0 },
+    Sent {
+        keys: "streams = 2\nwidth = \"40MHz\"",
+        bits: 1080.0,
+        tail: 6.0,
+        preamble: 40.0,
+        symbol: 4.0,
+        control: 24.0,
+    },
+    Sent {
+        keys: "mcs = 31\nwidth = \"40MHz\"",
+        bits: 2160.0,
+        tail: 12.0,
+        preamble: 48.0,
+        symbol: 4.0,
+        control: 24.0,
+    },
+];
+
+impl Sent {
+    /// Time on the air of so many bytes; all symbols together end on a grid of 4 us.
+    fn airtime(&self, bytes: u64) -> f64 {
+        let symbols = ((16.0 + self.tail + 8.0 * bytes as f64) / self.bits).ceil() * self.symbol;
+        self.preamble + (symbols / 4.0 - 1e-9).ceil() * 4.0
+    }
+
+    /// Time on the air of a control frame.
+    fn answer(&self, bytes: f64) -> f64 {
+        20.0 + 4.0 * ((16.0 + 6.0 + 8.0 * bytes) / (4.0 * self.control)).ceil()
+    }
+
+    /// Payload rate of datagrams of `packet` bytes in frames of at most `aggregate` bytes, bit/s.
+    fn saturated(&self, packet: u64, aggregate: u64) -> f64 {
+        let mpdu = packet + 28 + OVERHEAD;
+        // Each behind a delimiter, each but the last padded to a multiple of four.
+        let frame = |count: u64| (count - 1) * (mpdu + 4).next_multiple_of(4) + mpdu + 4;
+        let fits = |count: &u64| frame(*count) <= aggregate && self.airtime(frame(*count)) <= 5_484.0;
+        let count = (2..=64).take_while(fits).last().unwrap_or(1);
+        let (data, answer) = match count {
+            1 => (self.airtime(mpdu), self.answer(14.0)),
+            _ => (self.airtime(frame(count)), self.answer(32.0)),
+        };
+        let exchange = AIFS + MEAN_BACKOFF + data + SIFS + answer + 2.0 * AIR;
+        (count * packet * 8) as f64 / exchange * 1e6
+    }
+}
+
+#[test]
+fn a_saturated_link_carries_what_the_closed_form_says() {
+    for sent in &MODES {
+        for aggregate in [0, 7_935, 65_535] {
+            for packet in [200, 1_472] {
+                let expected = sent.saturated(packet, aggregate);
+                let radio = "[radio]\nstandard = \"802.11n\"\nrts = \"never\"\nreception = \"sinr\"\n";
+                let head = format!("{}{radio}{}\naggregate = {aggregate}\n", measure(1.6, 0.2), sent.keys);
+                let topology = "[topology]\nkind = \"chain\"\nhops = 1\nspacing = \"200m\"\n[routing]\nprotocol = \"static\"\n";
+                let text = format!(
+                    "{head}{topology}[defaults]\nscheme = \"newreno\"\n{}",
+                    cbr("n0", "n1", expected * 1.2, packet as u32)
+                );
+                let goodput = run(&text).flows[0].goodput_bps;
+                let what = format!("{}, aggregates of {aggregate}, {packet} bytes", sent.keys);
+                close(&what, goodput, expected, 0.01);
+            }
+        }
+    }
+}
+
+/// Datagrams over a chain at MCS 4 whose neighbours are 20.45 m apart: they sense each other over two hops, and hidden senders are three
+/// hops away. Goodputs of ns-3.37 in Mbit/s of 1,448 bytes a datagram, with and without aggregates: `bench/ns3/chain.cc` says how.
+#[test]
+fn chains_carry_what_they_do_in_ns_3() {
+    for (hops, offered, aggregate, ns3, tolerance) in [
+        (1, 45, 65_535, 35.27, 0.01),
+        (1, 32, 0, 22.65, 0.01),
+        (2, 22, 65_535, 16.49, 0.02),
+        (2, 16, 0, 11.27, 0.02),
+        (4, 11, 65_535, 8.01, 0.05),
+        (4, 8, 0, 5.49, 0.06),
+        (8, 5, 65_535, 4.81, 0.03),
+    ] {
+        let path: Vec<_> = (0..=hops).map(|node| format!("\"n{node}\"")).collect();
+        let text = format!(
+            "{}[radio]\nstandard = \"802.11n\"\nmcs = 4\nrts = \"never\"\nreception = \"sinr\"\nerror_model = \"curve\"\n\
+             propagation = \"log-distance\"\npath_loss_exponent = 3\ntx_power = \"16dBm\"\nsensitivity = \"-82dBm\"\n\
+             cs_sensitivity = \"-82dBm\"\naggregate = {aggregate}\nqueue = 500\n[topology]\nkind = \"chain\"\nhops = {hops}\n\
+             spacing = \"20.45m\"\n[routing]\nprotocol = \"static\"\n[defaults]\nscheme = \"newreno\"\n\
+             [scheme.newreno]\nrelay = \"drop-tail\"\n{}path = [{}]\n",
+            measure(12.0, 4.0),
+            cbr("n0", &format!("n{hops}"), f64::from(offered) * 1e6, 1_472),
+            path.join(", ")
+        );
+        let goodput = run(&text).flows[0].goodput_bps / 1e6 * 1_448.0 / 1_472.0;
+        close(&format!("{hops} hops, aggregates of {aggregate}"), goodput, ns3, tolerance);
+    }
+}
+
+/// Without a word of the scheme, the queues above are Linux's, and a scheme that chooses has what it chose.
+#[test]
+fn the_queues_above_are_linuxs() {
+    let head = "[radio]\nstandard = \"802.11n\"\n[topology]\nkind = \"chain\"\nhops = 1\n[routing]\nprotocol = \"static\"\n";
+    for (scheme, keys, relay) in [
+        ("newreno", "", "mac80211"),
+        ("newreno", "[scheme.newreno]\nrelay = \"drop-tail\"\n", "drop-tail"),
+        ("newreno", "[scheme.newreno]\naql_high = \"4ms\"\n", "mac80211"),
+        ("llap", "", "llap"),
+    ] {
+        let text = format!(
+            "{}{head}[defaults]\nscheme = \"{scheme}\"\n{keys}{}",
+            measure(1.0, 0.0),
+            cbr("n0", "n1", 1e6, 1_000)
+        );
+        let parameters = parameters_in_use(&scenario(&text, 1)).expect("it can be run");
+        assert_eq!(parameters[scheme]["relay"].as_str(), Some(relay), "{scheme} {keys}");
+    }
+}
