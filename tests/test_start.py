@@ -61,6 +61,16 @@ def test_nothing_heavy_is_loaded(words: list[str], chain: Path, cli: Cli) -> Non
     assert ("meshpace._engine" in loaded) == (words[-1] not in {"--help", "list"})
 
 
+def test_nothing_is_loaded_before_ctrl_c_is_heard() -> None:
+    program = (
+        "import sys; before = set(sys.modules); import meshpace.starting; print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["__future__", "meshpace", "meshpace.starting"]
+    command = Path(sys.executable).with_name("meshpace").read_text()
+    assert [line for line in command.splitlines() if "import" in line] == ["from meshpace.__main__ import main"]
+
+
 INTERRUPTED_AT = """
 import os, runpy, signal, sys
 

@@ -1,15 +1,18 @@
 """Adaptive pacing for TCP over multihop wireless meshes: simulator, studies, report.
 
 In Python: :class:`Scenario`, :func:`run`, :func:`sweep`, and :class:`Formula` for a formula of one's own
-(docs/python.md). What is named here is loaded when it is first used, so that commands start at once.
+(docs/python.md). What is named here is loaded when it is first used, so that commands start at once. This file itself
+loads nothing: Ctrl-C ends in a traceback until :mod:`meshpace.starting` has been heard.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+"""As :mod:`typing` has it."""
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from meshpace._engine import ScenarioError
     from meshpace.advice.api import AdviceResult, advise
     from meshpace.api import Drawing, Run, Runs, Scenario, SweepResult, run, sweep
@@ -31,6 +34,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
     return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
 
 
