@@ -17,6 +17,7 @@ CAUSES = {
     "loop": "time to live used up",
     "no-address": "nobody told the neighbour's address",
     "gateway": "not taken by the gateway",
+    "wire": "lost on a wired link",
 }
 """Words of the engine for causes of losses, in order of how often they matter."""
 STARVED = 0.5

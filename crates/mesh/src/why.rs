@@ -15,7 +15,7 @@ pub struct FlowLoss {
     /// `data` or `ack`.
     pub kind: &'static str,
     /// `given-up` (by the MAC, and routing had no other way), `queue`, `route-broke` (waiting for a neighbour that was taken for
-    /// gone), `no-route`, `loop`, `no-address`, `gateway`.
+    /// gone), `no-route`, `loop`, `no-address`, `gateway`, `wire`.
     pub cause: &'static str,
     /// The node where.
     pub from: String,

@@ -373,6 +373,12 @@ static LINK: Section = Section {
         Key::new("delay", TIME_FROM_0, "Propagation delay.").default("\"40ms\""),
         Key::new("queue", whole(1, 1_000_000), "Packets of each queue, the one being sent included.")
             .default("50"),
+        Key::new(
+            "loss",
+            real(&RATIO, 0.0, 1.0),
+            "Probability that a packet is lost on the link, in each direction, whatever its size.",
+        )
+        .default("0"),
     ],
 };
 

@@ -269,6 +269,7 @@ fn explicit_nodes_and_links_join_a_generator() {
         rate: Rate::bits_per_sec(1_000_000),
         delay: Span::from_millis(5),
         queue: 7,
+        loss: 0.0,
     };
     assert_eq!(scenario.links, [link]);
 }

@@ -31,7 +31,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 43] = [
+static TABLE: [Composition; 46] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -121,6 +121,39 @@ static TABLE: [Composition; 43] = [
             ("tcp_profile", Preset::Word("rfc")),
             ("congestion", Preset::Word("bbr")),
             ("ack_policy", Preset::Word("delayed")),
+        ],
+    },
+    Composition {
+        name: "linux-reno",
+        summary: "Reno as in Linux: RACK-TLP, PRR, F-RTO, quick and delayed ACKs, its timeouts",
+        source: "schemes.md 22.4; Linux 6",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word("linux")),
+        ],
+    },
+    Composition {
+        name: "linux-cubic",
+        summary: "CUBIC as in Linux: HyStart, RACK-TLP, PRR, F-RTO, quick and delayed ACKs, its timeouts",
+        source: "schemes.md 22.2, 22.4; Linux 6",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("cubic")),
+            ("slow_start", Preset::Word("hystart")),
+            ("cubic_ahead", Preset::Word("least")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word("linux")),
+        ],
+    },
+    Composition {
+        name: "linux-bbr",
+        summary: "BBR of version 1 as in Linux, with its loss recovery, acknowledgements and timeouts",
+        source: "schemes.md 22.3, 22.4; Linux 6",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("bbr")),
+            ("ack_policy", Preset::Word("linux")),
         ],
     },
     Composition {

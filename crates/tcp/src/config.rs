@@ -97,6 +97,9 @@ pub struct Config {
     pub window: Option<u32>,
     /// Receive buffer in bytes. It is rounded up to whole units of the window scale, at most 16,383 bytes more.
     pub receive_buffer: u32,
+    /// Whether the window on offer begins at 65,535 bytes and grows to the receive buffer as data are taken (Linux's
+    /// tcp_rcv_space_adjust, with the window as the measure of a round trip).
+    pub window_grows: bool,
     /// Who empties the receive buffer.
     pub reading: Reading,
     /// Offer window scaling (RFC 7323, section 2). Without it windows end at 65,535 bytes. In profile `ns2` the option
@@ -144,6 +147,7 @@ impl Config {
             mss: 1460,
             window: Some(64),
             receive_buffer: 64 * 1460,
+            window_grows: false,
             reading: Reading::AtOnce,
             window_scaling: true,
             timestamps: false,

@@ -13,8 +13,8 @@
 //! |---|---|---|
 //! | sender control: window and pacing | Tahoe, Reno, CUBIC, Vegas, Westwood+, BBR; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
 //! | loss recovery | NewReno, by selective acknowledgements, by time (RACK-TLP), going back | [`control::Recovery`] |
-//! | retransmission timeout | ns-2's ticks, RFC 6298 | [`RtoConfig`] |
-//! | acknowledgements | every, delayed, dynamic | [`AckPolicy`] |
+//! | retransmission timeout | ns-2's ticks, RFC 6298, Linux's | [`RtoConfig`] |
+//! | acknowledgements | every, delayed, dynamic, as Linux | [`AckPolicy`] |
 //! | opening, header sizes, buffers, ECN | | [`Config`] |
 //!
 //! Every profile has its whole set: [`Config::ns2`], [`Config::rfc`], [`Config::linux`].

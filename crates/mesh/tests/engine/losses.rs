@@ -1,6 +1,8 @@
 //! Radio links that lose frames.
 
-use super::support::{Record, cbr, close, json, measure, node, record, row, run, run_seed};
+use super::support::{
+    Record, cbr, close, json, link, measure, node, record, row, run, run_seed, scenario, wired,
+};
 use meshpace_radio::FrameKind;
 
 /// Two nodes 200 m apart whose link loses frames in both directions, or as `keys` say.
@@ -92,4 +94,40 @@ fn other_traffic_meets_the_same_bad_periods() {
     assert!(agree > 225, "{agree} of 240");
     // Another seed, other periods.
     assert_ne!(json(run_seed(&text(1e6, 1000), 1)), json(run_seed(&text(1e6, 1000), 2)));
+}
+
+/// Two wired hosts beside a mesh of one gateway, 20 datagrams of 1,000 bytes a second for 200 s, over a link with `keys`.
+fn over_the_wire(keys: &str) -> String {
+    let nodes =
+        format!("{}{}{}{}", node("g", 0.0, 0.0), wired("A"), wired("B"), link("g", "A", "10Mbps", "1ms"));
+    let lossy = format!("{}{keys}\n", link("A", "B", "10Mbps", "5ms"));
+    let head = "[defaults]\nscheme = \"newreno\"\n[routing]\nprotocol = \"static\"\n";
+    format!(
+        "{}{head}{nodes}{lossy}{}{}",
+        measure(200.0, 0.0),
+        cbr("A", "B", 160e3, 1000),
+        cbr("B", "A", 160e3, 1000)
+    )
+}
+
+#[test]
+fn a_wired_link_loses_packets_with_its_probability_each_way_by_itself() {
+    let scenario = scenario(&over_the_wire("loss = 0.1"), 1);
+    let (result, losses) = meshpace_mesh::run_why(&scenario, &[]).expect("it runs");
+    for flow in &result.flows {
+        // 4,000 packets: the standard deviation is 0.5 %.
+        close(&flow.from, flow.loss_ratio.expect("sent"), 0.1, 0.2);
+    }
+    let lost: Vec<_> = result.flows.iter().map(|flow| flow.loss_ratio).collect();
+    assert_ne!(lost[0], lost[1], "a stream a direction");
+    let causes: Vec<_> = losses.iter().map(|loss| loss.cause).collect();
+    assert_eq!(causes, ["wire", "wire"]);
+    let row = row(&result, "A", "B").expect("a row");
+    assert_eq!((row.data_drops, row.queue_drops), (0, 0), "no queue was full");
+    // Without loss, or none at all, it is as ever.
+    let flows = |keys| format!("{:?}", run(&over_the_wire(keys)).flows);
+    assert_eq!(flows("loss = 0"), flows(""));
+    assert!(
+        run(&over_the_wire("")).flows.iter().all(|flow| flow.loss_ratio.is_some_and(|ratio| ratio < 1e-3))
+    );
 }

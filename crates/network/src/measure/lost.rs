@@ -22,6 +22,8 @@ pub enum LossCause {
     NoAddress,
     /// The gateway did not take it.
     Gateway,
+    /// It was lost on a wired link, whose `loss` says how likely that is.
+    Wire,
 }
 
 impl LossCause {
@@ -36,6 +38,7 @@ impl LossCause {
             Self::Loop => "loop",
             Self::NoAddress => "no-address",
             Self::Gateway => "gateway",
+            Self::Wire => "wire",
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::gateway::{GatewayNode, Gateways};
 use crate::measure::Statistics;
 use crate::node::{ArpTable, Hosts, Interface, Nodes};
 use crate::routing::{AddressBook, Machines, Paths, host, protocol, shortest_paths};
-use crate::wired::{Wired, WiredLink};
+use crate::wired::{Loss, Wired, WiredLink};
 use meshpace_gateway::Behaviour;
 use meshpace_packet::Packets;
 use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};
@@ -231,14 +231,16 @@ fn interface(
 }
 
 fn wired_links(scenario: &Scenario, relays: &RelayFactory<'_>) -> Vec<WiredLink> {
-    let both = scenario.links.iter().flat_map(|link| {
+    let both = scenario.links.iter().zip(0u64..).flat_map(|(link, index)| {
         let (a, b) = (host(link.a), host(link.b));
-        let direction = |from, to| {
+        let direction = |from, to, number| {
+            let loss = (link.loss > 0.0)
+                .then(|| Loss { share: link.loss, stream: Stream::new(scenario.seed, "wired-loss", number) });
             let place = Place::Wired { from, to, rate: link.rate };
             let queue = QueueConfig { place, limit: link.queue as usize, seed: scenario.seed };
-            WiredLink::new(from, to, link.rate, link.delay, relays(&queue))
+            WiredLink::new((from, to), link.rate, link.delay, relays(&queue), loss)
         };
-        [direction(a, b), direction(b, a)]
+        [direction(a, b, 2 * index), direction(b, a, 2 * index + 1)]
     });
     both.collect()
 }

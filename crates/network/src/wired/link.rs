@@ -4,6 +4,7 @@ use super::Surroundings;
 use crate::event::{Alarm, Event};
 use crate::measure::{LossCause, LossPlace};
 use meshpace_packet::{Class, Handle, Host};
+use meshpace_random::Stream;
 use meshpace_relay::{Here, Relay};
 use meshpace_units::{Bytes, Rate, Span};
 use std::fmt::Debug;
@@ -24,14 +25,22 @@ pub struct WiredLink {
     /// True while a packet's bits leave.
     sending: bool,
     count: WiredCount,
+    loss: Option<Loss>,
+}
+
+/// Packets are lost on the way, each by itself.
+#[derive(Debug)]
+pub(crate) struct Loss {
+    pub share: f64,
+    pub stream: Stream,
 }
 
 /// Counters of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WiredCount {
-    /// Packets with payload dropped.
+    /// Packets with payload that the queue dropped.
     pub data_drops: u64,
-    /// Acknowledgements dropped.
+    /// Acknowledgements that it dropped.
     pub ack_drops: u64,
     /// Packets sent.
     pub carried: u64,
@@ -39,9 +48,15 @@ pub struct WiredCount {
 
 impl WiredLink {
     /// One direction of a link, idle.
-    pub(crate) fn new(from: Host, to: Host, rate: Rate, delay: Span, relay: Box<dyn Relay>) -> Self {
+    pub(crate) fn new(
+        (from, to): (Host, Host),
+        rate: Rate,
+        delay: Span,
+        relay: Box<dyn Relay>,
+        loss: Option<Loss>,
+    ) -> Self {
         let alarm = Alarm::default();
-        Self { from, to, rate, delay, relay, alarm, sending: false, count: WiredCount::default() }
+        Self { from, to, rate, delay, relay, alarm, sending: false, count: WiredCount::default(), loss }
     }
 
     /// Drops and packets carried since counting began.
@@ -107,7 +122,12 @@ impl WiredLink {
         self.sending = true;
         let sent = with.queue.now() + self.serialisation(size);
         with.queue.schedule(sent, Event::WiredSent(number));
-        with.queue.schedule(sent + self.delay, Event::WiredArrival { link: number, packet });
+        let loses = self.loss.as_mut().is_some_and(|loss| loss.stream.unit() < loss.share);
+        if loses {
+            let _: Class = lose(number, packet, LossCause::Wire, with);
+        } else {
+            with.queue.schedule(sent + self.delay, Event::WiredArrival { link: number, packet });
+        }
     }
 
     /// Calls the relay, frees and counts what it drops, and sets its alarm.
@@ -122,9 +142,7 @@ impl WiredLink {
         let mut here = Here::new(now, with.packets, !self.sending, None, dropped);
         let answer = call(self.relay.as_mut(), &mut here);
         while let Some(handle) = dropped.pop() {
-            let packet = with.packets.take(handle);
-            with.statistics.lose(packet.account, packet.class, LossPlace::Wired(number), LossCause::Queue);
-            match packet.class {
+            match lose(number, handle, LossCause::Queue, with) {
                 Class::Data => self.count.data_drops += 1,
                 Class::Ack => self.count.ack_drops += 1,
                 Class::Control | Class::Arp => {}
@@ -139,4 +157,16 @@ impl WiredLink {
     fn serialisation(&self, size: Bytes) -> Span {
         self.rate.time_to_send(size).unwrap_or_else(|| panic!("a link of {:?}", self.rate))
     }
+}
+
+/// Frees a packet that goes no further, and notes it; what it is.
+fn lose<T: Copy + Debug>(
+    number: u32,
+    handle: Handle,
+    cause: LossCause,
+    with: &mut Surroundings<'_, T>,
+) -> Class {
+    let packet = with.packets.take(handle);
+    with.statistics.lose(packet.account, packet.class, LossPlace::Wired(number), cause);
+    packet.class
 }

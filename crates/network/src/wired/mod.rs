@@ -3,6 +3,7 @@
 mod link;
 mod routes;
 
+pub(crate) use link::Loss;
 pub use link::{WiredCount, WiredLink};
 
 use crate::event::EventQueue;

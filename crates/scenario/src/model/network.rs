@@ -82,6 +82,8 @@ pub struct Link {
     pub delay: Span,
     /// Packets of each direction's queue, the one being sent included (as ns-2.35 counts).
     pub queue: u32,
+    /// Probability that a packet is lost on its way over the link.
+    pub loss: f64,
 }
 
 /// The mesh's routing: a protocol and what was chosen of it.

@@ -51,6 +51,7 @@ pub(crate) struct LinkSpec {
     pub rate: Rate,
     pub delay: Span,
     pub queue: u32,
+    pub loss: f64,
 }
 
 /// Mobility, its nodes still names.
@@ -135,6 +136,7 @@ pub(crate) fn read_links(root: &Settings<'_>) -> Result<Vec<LinkSpec>, ScenarioE
             rate: settings.value("rate")?.rate(),
             delay: settings.value("delay")?.span(),
             queue: settings.value("queue")?.count(),
+            loss: settings.value("loss")?.real(),
         })
     };
     root.sections("link")?.iter().map(read).collect()

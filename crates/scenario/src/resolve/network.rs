@@ -7,7 +7,7 @@ use super::places::places;
 use super::radio_links;
 use crate::file::ScenarioFile;
 use crate::limits::NODES;
-use crate::read::{Named, Role, WiredPart};
+use crate::read::{LinkSpec, Named, Role, WiredPart};
 use crate::{Endpoint, Link, Location, MeshNode, Position, RadioLink, ScenarioError, WiredId, WiredNode};
 use meshpace_settings::{quoted, suggestion};
 use meshpace_units::NodeId;
@@ -156,11 +156,11 @@ impl Network {
         let mut before = gateway;
         for router in routers {
             let router = self.names[router];
-            self.links.push(Link { a: before, b: router, rate, delay, queue });
+            self.links.push(Link { a: before, b: router, rate, delay, queue, loss: 0.0 });
             before = router;
         }
         for host in hosts {
-            self.links.push(Link { a: before, b: self.names[host], rate, delay, queue });
+            self.links.push(Link { a: before, b: self.names[host], rate, delay, queue, loss: 0.0 });
         }
         Ok(())
     }
@@ -177,7 +177,8 @@ impl Network {
                 let found = format!("a second link between {} and {}", spec.a.name, spec.b.name);
                 return Err(spec.b.at.error(found, "one link between two nodes"));
             }
-            self.links.push(Link { a, b, rate: spec.rate, delay: spec.delay, queue: spec.queue });
+            let LinkSpec { rate, delay, queue, loss, .. } = *spec;
+            self.links.push(Link { a, b, rate, delay, queue, loss });
         }
         Ok(())
     }

@@ -73,7 +73,12 @@ fn what_does_not_go_together_is_refused_with_what_does() {
     // WiFu's TCP never offers selective acknowledgements.
     assert_eq!(
         refuse("newreno", &[("tcp_profile", "wifu"), ("recovery", "sack")]),
-        "recovery: found recovery = \"sack\" beside tcp_profile = \"wifu\"; allowed: tcp_profile = \"ns2\" or \"rfc\" beside it"
+        "recovery: found recovery = \"sack\" beside tcp_profile = \"wifu\"; allowed: tcp_profile = \"ns2\" or \"rfc\" or \"linux\" beside it"
+    );
+    // Linux's TCP has no other recovery than RACK, so that what brings its own cannot be driven by it.
+    assert_eq!(
+        refuse("newreno", &[("tcp_profile", "linux"), ("congestion", "tahoe")]),
+        "tcp_profile: found tcp_profile = \"linux\" beside recovery = \"go-back\"; allowed: recovery = \"rack\" beside it"
     );
 }
 

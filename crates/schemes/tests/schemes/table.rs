@@ -24,6 +24,9 @@ fn the_table() {
         ("vegas", "vegas, none; delayed; drop-tail; none"),
         ("westwood", "westwood, none; delayed; drop-tail; none"),
         ("bbr", "bbr, none; delayed; drop-tail; none"),
+        ("linux-reno", "newreno, none; linux; drop-tail; none"),
+        ("linux-cubic", "cubic, none; linux; drop-tail; none"),
+        ("linux-bbr", "bbr, none; linux; drop-tail; none"),
         ("newreno-delack", "newreno, none; delayed; drop-tail; none"),
         ("newreno-dynack", "newreno, none; dynamic-delayed; drop-tail; none"),
         ("fixed-rate", "newreno, fixed; every; drop-tail; none"),
@@ -86,7 +89,7 @@ fn pacing_is_at_the_sender_that_the_scheme_means() {
     let fixed = endpoint("fixed-rate").paced_by(Fixed::new(Span::from_millis(48)));
     assert_eq!(sender("fixed-rate", true), written(&fixed));
     // RCP and WCP have a pace instead of a window, BBR beside it.
-    let paced = |name: &&str| ["rcp", "wcp", "bbr"].iter().any(|paced| name.starts_with(paced));
+    let paced = |name: &&str| ["rcp", "wcp", "bbr", "linux-bbr"].iter().any(|paced| name.starts_with(paced));
     for name in names().filter(|name| !paced(name)) {
         assert_eq!(endpoint(name).control.pace(meshpace_units::Instant::ZERO), None, "{name}");
     }

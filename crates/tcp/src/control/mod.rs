@@ -23,6 +23,7 @@
 //! | WCP's source | pace, and what relays are asked | `wcp.rs` |
 //! | WCPCap's source | pace, and what relays are asked | `wcpcap.rs` |
 //! | [`Fixed`] | pace | `fixed.rs` |
+//! | The window over the round trip, as Linux under sch_fq | pace | `window_pace.rs` |
 //! | [`Khd`]: TCP-AP | pace | `khd.rs` |
 //! | [`WirelessKhd`]: TCP-GAP's wireless sender | pace | `wireless_khd.rs` |
 //! | [`Khd`] by the carrier-sensing range: the later TCP-AP | pace | `oid.rs` |
@@ -56,7 +57,7 @@ meshpace_keys::parts! {
 
 meshpace_keys::parts! {
     /// The pacing parts.
-    pub static PACINGS: PacingPart = [unpaced, fixed, khd, agent, wireless_khd, oid, wifu_khd, winf_khd];
+    pub static PACINGS: PacingPart = [unpaced, fixed, khd, agent, wireless_khd, oid, wifu_khd, winf_khd, window_pace];
 }
 
 pub use crate::sender::RateSample;
@@ -107,6 +108,9 @@ pub trait Control: CloneControl + Debug + Send + Sync {
 
     /// An acknowledgement arrived that is not above what was sent.
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction;
+
+    /// The window of the part beside this one after the acknowledgement just handled, segments. [`Paced`] tells its pacing part.
+    fn on_window(&mut self, _now: Instant, _cwnd: f64, _ssthresh: Option<f64>) {}
 
     /// The window part beside this one took the acknowledgement just handled for a sign of loss. [`Paced`] tells its
     /// pacing part; a control used alone knows it already.

@@ -38,6 +38,9 @@ impl Control for Paced {
         if reaction.is_loss() {
             self.pacing.on_loss();
         }
+        if let Some(cwnd) = self.window.cwnd() {
+            self.pacing.on_window(ack.now, cwnd, self.window.ssthresh());
+        }
         reaction
     }
 

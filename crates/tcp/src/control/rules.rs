@@ -56,6 +56,9 @@ pub enum Growth {
         /// RFC 3465's L, in segments.
         limit: f64,
     },
+    /// By segments acknowledged, however many an acknowledgement covers, while the window is in use (Linux's tcp_slow_start,
+    /// tcp_cong_avoid_ai and tcp_is_cwnd_limited).
+    Acknowledged,
     /// Per acknowledgement, as TCP-FeW: 1 segment in slow start, `alpha/cwnd` after it (schemes.md 6.1).
     Fraction {
         /// Segments that congestion avoidance adds a round trip.

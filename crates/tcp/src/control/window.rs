@@ -121,6 +121,7 @@ impl Window {
                 let bytes = libm::round(self.cwnd * mss);
                 self.cwnd = (bytes + libm::floor(alpha * mss * mss / bytes)) / mss;
             }
+            Growth::Acknowledged => self.grow_in_use(acked, ack.out.flight + acked),
             Growth::Bytes { limit } if slow_start => {
                 self.cwnd += acked.min(if self.after_timeout { 1.0 } else { limit });
             }
@@ -134,6 +135,29 @@ impl Window {
         }
         if self.cwnd >= self.ssthresh {
             self.after_timeout = false;
+        }
+    }
+
+    /// Grows by `acked` segments acknowledged, of `flight` that were out: not where the window did not limit these.
+    fn grow_in_use(&mut self, acked: f64, flight: f64) {
+        let slow_start = self.cwnd < self.ssthresh;
+        let in_use = if slow_start { self.cwnd < 2.0 * flight } else { self.cwnd < flight + 1.0 };
+        if !in_use {
+            return;
+        }
+        let past = if slow_start {
+            let next = (self.cwnd + acked).min(self.ssthresh);
+            let past = acked - (next - self.cwnd);
+            self.cwnd = next;
+            past
+        } else {
+            acked
+        };
+        self.counted += past;
+        let more = libm::floor(self.counted / self.cwnd);
+        if more >= 1.0 {
+            self.counted -= more * self.cwnd;
+            self.cwnd += more;
         }
     }
 

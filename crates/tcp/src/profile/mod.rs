@@ -20,7 +20,7 @@ pub type ProfilePart = Part<fn(&Values) -> Profile>;
 
 meshpace_keys::parts! {
     /// The profiles.
-    pub static PROFILES: ProfilePart = [ns2, rfc, wifu];
+    pub static PROFILES: ProfilePart = [ns2, rfc, wifu, linux];
 }
 
 /// The keys of the retransmission timeout's limits. `rto_max` takes the 100,000 s that ns-2 had before 2007.
@@ -81,5 +81,6 @@ fn with_limits(rto: RtoConfig, values: &Values) -> RtoConfig {
         RtoConfig::Smoothed(rto) => {
             RtoConfig::Smoothed(SmoothedConfig { initial, min, max, backoff_max, ..rto })
         }
+        RtoConfig::Linux(rto) => RtoConfig::Linux(SmoothedConfig { initial, min, max, backoff_max, ..rto }),
     }
 }

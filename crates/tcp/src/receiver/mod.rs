@@ -6,7 +6,7 @@ mod policy;
 
 meshpace_keys::parts! {
     /// The acknowledgement policies.
-    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_head_delayed, daa, ada];
+    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_head_delayed, daa, ada, linux];
 }
 
 pub use arrived::{Arrived, Order, Transit};
@@ -29,6 +29,9 @@ use policy::Acknowledging;
 /// A window change worth a segment of its own: this many full segments, or half the buffer (RFC 9293, section
 /// 3.8.6.2.2, asks for at least one).
 const UPDATE_SEGMENTS: u64 = 2;
+
+/// What is offered first where the window grows, bytes (Linux's `tcp_rmem` of 131,072, half of which is the kernel's).
+const FIRST_WINDOW: u64 = 65_535;
 
 /// A timestamp older than this no longer protects (RFC 7323, section 5.5).
 const TIMESTAMP_LIFETIME: Span = Span::from_secs(24 * 86_400);
@@ -58,6 +61,8 @@ pub(crate) struct Receiver {
     /// The right edge of the window on offer; never moves back.
     edge: u64,
     buffer: u64,
+    /// What the buffer grows to, and what had been delivered when it grew last.
+    grows: Option<(u64, u64)>,
     mss: u64,
     /// Delivered bytes that the application has not taken.
     unread: u64,
@@ -84,12 +89,14 @@ impl Receiver {
         let unit = 1u64 << scale;
         let ceiling = if scale == 0 { u64::from(u16::MAX) } else { u64::from(u16::MAX) << scale };
         // Whole units, so that a window that stays open looks the same from segment to segment.
-        let buffer = u64::from(config.receive_buffer).next_multiple_of(unit).min(ceiling);
+        let most = u64::from(config.receive_buffer).next_multiple_of(unit).min(ceiling);
+        let buffer = if config.window_grows { most.min(FIRST_WINDOW.next_multiple_of(unit)) } else { most };
         Self {
             irs,
             nxt: 1,
             edge: 1 + buffer,
             buffer,
+            grows: (buffer < most).then_some((most, 0)),
             mss: u64::from(mss),
             unread: 0,
             reading: config.reading,
@@ -176,6 +183,7 @@ impl Receiver {
             self.fin = Some(end);
         }
         taken.delivered = self.nxt - before;
+        self.grow();
         if self.fin == Some(self.nxt) {
             self.nxt += 1;
             taken.finished = true;
@@ -186,6 +194,17 @@ impl Receiver {
         // Payload may lie over the number of the SYN, which no byte of the stream has.
         self.owe(now, &taken, had_gap, from < to, start.saturating_sub(1));
         taken
+    }
+
+    /// A window's worth was delivered since the buffer grew, so that no more than a round trip has passed for it: twice as much
+    /// has room, and 16 segments.
+    fn grow(&mut self) {
+        let Some((most, mark)) = self.grows else { return };
+        let copied = self.delivered() - mark;
+        if copied >= self.buffer {
+            self.buffer = most.min(2 * copied + 16 * self.mss);
+            self.grows = (self.buffer < most).then(|| (most, self.delivered()));
+        }
     }
 
     /// A segment with payload arrived that is not taken: it is old, or behind the window.

@@ -1,11 +1,13 @@
 //! Round-trip estimation and the retransmission timeout.
 
+mod linux;
 mod rfc6298;
 mod ticks;
 
 pub use rfc6298::SmoothedConfig;
 pub use ticks::TickConfig;
 
+use linux::Linux;
 use meshpace_units::{Instant, Span};
 use rfc6298::Smoothed;
 use ticks::Ticks;
@@ -17,6 +19,8 @@ pub enum RtoConfig {
     Ticks(TickConfig),
     /// RFC 6298, every acknowledgement of a segment sent once.
     Smoothed(SmoothedConfig),
+    /// Linux's: `min` is the least of the variation, not of the timeout.
+    Linux(SmoothedConfig),
 }
 
 /// What an acknowledgement of new data tells about round trips.
@@ -25,6 +29,8 @@ pub(crate) struct AckTiming {
     pub(crate) now: Instant,
     /// First position still unacknowledged.
     pub(crate) una: u64,
+    /// Next position to send.
+    pub(crate) nxt: u64,
     /// The acknowledgement uncovered a further hole of a fast recovery.
     pub(crate) partial: bool,
     /// Round trip of the oldest newly acknowledged segment, or of the echoed timestamp; `None` if ambiguous.
@@ -36,6 +42,7 @@ pub(crate) struct AckTiming {
 pub(crate) enum Estimator {
     Ticks(Ticks),
     Smoothed(Smoothed),
+    Linux(Linux),
 }
 
 impl Estimator {
@@ -43,6 +50,7 @@ impl Estimator {
         match config {
             RtoConfig::Ticks(config) => Self::Ticks(Ticks::new(config)),
             RtoConfig::Smoothed(config) => Self::Smoothed(Smoothed::new(config)),
+            RtoConfig::Linux(config) => Self::Linux(Linux::new(config)),
         }
     }
 
@@ -68,6 +76,11 @@ impl Estimator {
                     smoothed.on_sample(rtt);
                 }
             }
+            Self::Linux(linux) => {
+                if let Some(rtt) = timing.rtt {
+                    linux.on_sample(rtt, timing.una, timing.nxt);
+                }
+            }
         }
     }
 
@@ -76,13 +89,16 @@ impl Estimator {
         match self {
             Self::Ticks(ticks) => ticks.back_off(),
             Self::Smoothed(smoothed) => smoothed.back_off(),
+            Self::Linux(linux) => linux.back_off(),
         }
     }
 
     /// The handshake is over; `syn_lost` if its timer expired on the way.
     pub(crate) const fn on_connected(&mut self, syn_lost: bool) {
-        if let Self::Smoothed(smoothed) = self {
-            smoothed.on_connected(syn_lost);
+        match self {
+            Self::Ticks(_) => {}
+            Self::Smoothed(smoothed) => smoothed.on_connected(syn_lost),
+            Self::Linux(linux) => linux.on_connected(syn_lost),
         }
     }
 
@@ -90,6 +106,7 @@ impl Estimator {
         match self {
             Self::Ticks(ticks) => ticks.rto(),
             Self::Smoothed(smoothed) => smoothed.rto(),
+            Self::Linux(linux) => linux.rto(),
         }
     }
 
@@ -98,6 +115,7 @@ impl Estimator {
         match self {
             Self::Ticks(ticks) => ticks.latest(),
             Self::Smoothed(smoothed) => smoothed.latest(),
+            Self::Linux(linux) => linux.latest(),
         }
     }
 
@@ -106,6 +124,7 @@ impl Estimator {
         match self {
             Self::Ticks(ticks) => ticks.srtt(),
             Self::Smoothed(smoothed) => smoothed.srtt(),
+            Self::Linux(linux) => linux.srtt(),
         }
     }
 }

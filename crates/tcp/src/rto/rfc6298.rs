@@ -29,6 +29,13 @@ impl SmoothedConfig {
 
     /// What Linux uses (schemes.md 16, "RTO min / max / initial").
     pub const LINUX: Self = Self { min: Span::from_millis(200), max: Span::from_secs(120), ..Self::RFC };
+
+    /// `base` after so many doublings, within its limits.
+    pub(super) fn backed_off(&self, base: Span, doublings: u32) -> Span {
+        let factor = (1_u64 << doublings.min(63)).min(self.backoff_max.map_or(u64::MAX, u64::from));
+        let backed_off = u128::from(base.as_nanos()) * u128::from(factor);
+        Span::from_nanos(backed_off.min(u128::from(self.max.as_nanos())) as u64)
+    }
 }
 
 /// The timeout when data transmission begins after a lost SYN (RFC 6298, rule 5.7).
@@ -84,10 +91,7 @@ impl Smoothed {
         let base = self.estimate.map_or(self.initial, |Estimate { srtt, rttvar }| {
             (srtt + (rttvar * 4).max(self.config.granularity)).max(self.config.min)
         });
-        let factor =
-            (1_u64 << self.doublings.min(63)).min(self.config.backoff_max.map_or(u64::MAX, u64::from));
-        let backed_off = u128::from(base.as_nanos()) * u128::from(factor);
-        Span::from_nanos(backed_off.min(u128::from(self.config.max.as_nanos())) as u64)
+        self.config.backed_off(base, self.doublings)
     }
 
     pub(super) const fn latest(&self) -> Option<Span> {

@@ -134,7 +134,7 @@ mod tests {
 
     fn sample(ticks: &mut Ticks, sent: Instant, now: Instant) {
         ticks.start_timing(sent, 10);
-        ticks.on_new_ack(&AckTiming { now, una: 10, partial: false, rtt: None });
+        ticks.on_new_ack(&AckTiming { now, una: 10, nxt: 0, partial: false, rtt: None });
     }
 
     #[test]
@@ -212,9 +212,9 @@ mod tests {
         sample(&mut ticks, ms(0), ms(100));
         ticks.back_off();
         ticks.start_timing(ms(200), 20);
-        ticks.on_new_ack(&AckTiming { now: ms(900), una: 19, partial: true, rtt: None });
+        ticks.on_new_ack(&AckTiming { now: ms(900), una: 19, nxt: 0, partial: true, rtt: None });
         assert_eq!(ticks.rto(), Span::from_millis(600), "the timed segment is not covered yet");
-        ticks.on_new_ack(&AckTiming { now: ms(900), una: 20, partial: true, rtt: None });
+        ticks.on_new_ack(&AckTiming { now: ms(900), una: 20, nxt: 0, partial: true, rtt: None });
         assert_eq!((ticks.rto(), ticks.srtt), (Span::from_millis(300), 80));
     }
 }

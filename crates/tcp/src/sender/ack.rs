@@ -68,7 +68,7 @@ impl Sender {
         let partial = matches!(reaction, Reaction::ResendHole { .. });
         self.react(now, reaction);
         let rtt = trips.oldest.or(event.timestamp);
-        self.estimator.on_new_ack(&AckTiming { now, una: self.una, partial, rtt });
+        self.estimator.on_new_ack(&AckTiming { now, una: self.una, nxt: self.nxt, partial, rtt });
         if !self.needs_timer() {
             self.timer = None;
         } else if !partial {

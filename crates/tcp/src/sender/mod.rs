@@ -127,7 +127,7 @@ impl Sender {
             limit: config.window,
             nagle: config.nagle,
             rto_backoff: config.rto_backoff,
-            keeps_log: asks.round_trips || matches!(config.rto, crate::RtoConfig::Smoothed(_)),
+            keeps_log: asks.round_trips || !matches!(config.rto, crate::RtoConfig::Ticks(_)),
             forgets: config.headers == HeaderSize::Real,
             log: SentLog::default(),
             asks,

@@ -97,7 +97,12 @@ fn policy(policy: impl AckPolicy + 'static) -> Box<dyn AckPolicy> {
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    let base = prop_oneof![Just(Config::ns2()), Just(Config::rfc()), Just(Config::linux())];
+    let linux = Config {
+        rto: crate::RtoConfig::Linux(crate::SmoothedConfig::LINUX),
+        window_grows: true,
+        ..Config::linux()
+    };
+    let base = prop_oneof![Just(Config::ns2()), Just(Config::rfc()), Just(Config::linux()), Just(linux)];
     let acknowledgements =
         prop_oneof![Just(policy(Every)), Just(policy(Delayed::SECOND)), Just(policy(DynamicDelayed::PAPER))];
     let control = prop::option::weighted(0.8, control());

@@ -252,3 +252,59 @@ fn both_directions_at_once() {
     assert_eq!(out, [(0, 500, acks[0]), (0, 0, acks[1]), (500, 200, acks[2]), (0, 0, acks[3])]);
     assert_eq!(s.tcp.send_offset(ISS + 701), Some(700));
 }
+
+#[test]
+fn a_window_that_grows_begins_at_64_kib_and_has_twice_what_was_taken_since() {
+    let base = Config { handshake: crate::Handshake::ThreeWay, ..Config::ns2() };
+    let mut s = Script::established(Config { receive_buffer: 400_000, window_grows: true, ..base });
+    let offered = |s: &mut Script| {
+        let (_, last) = s.out.drain(..).next_back().expect("an acknowledgement");
+        u64::from(last.segment.window) << 3
+    };
+    // 400,000 bytes need a shift of 3: whole units of 8.
+    s.data(1, 0..1460, 0);
+    assert_eq!(offered(&mut s), 65_536);
+    for n in 1..44 {
+        s.data(1 + n, 1460 * n..1460 * (n + 1), 0);
+    }
+    assert_eq!(offered(&mut s), 65_536, "64,240 bytes are no window's worth");
+    s.data(50, 1460 * 44..1460 * 45, 0);
+    // 65,700 are: twice that and 16 segments.
+    assert_eq!(offered(&mut s), (2 * 65_700 + 16 * 1460) / 8 * 8);
+}
+
+#[test]
+fn what_arrives_twice_is_reported_first_if_it_is_to_be() {
+    // RFC 2883, sections 4.1 and 4.2.
+    for reports in [false, true] {
+        let config = Config { report_duplicates: reports, sack: SackOffer::Always, ..Config::rfc() };
+        let mut s = Script::established(Config {
+            timestamps: false,
+            acknowledgements: Box::new(crate::Every),
+            ..config
+        });
+        let blocks = |s: &mut Script| {
+            let (_, last) = s.out.drain(..).next_back().expect("an acknowledgement");
+            let place = |seq: meshpace_units::Seq| u64::from(seq.since(PEER_ISS + 1));
+            last.segment
+                .options
+                .sack
+                .iter()
+                .flatten()
+                .map(|(from, to)| (place(*from), place(*to)))
+                .collect::<alloc::vec::Vec<_>>()
+        };
+        s.data(1, 0..1000, 0);
+        s.data(2, 0..1000, 0);
+        assert_eq!(blocks(&mut s), if reports { alloc::vec![(0, 1000)] } else { alloc::vec![] });
+        s.data(3, 2000..4000, 0);
+        s.data(4, 2000..3000, 0);
+        let around = (2000, 4000);
+        assert_eq!(
+            blocks(&mut s),
+            if reports { alloc::vec![(2000, 3000), around] } else { alloc::vec![around] }
+        );
+        s.data(5, 5000..6000, 0);
+        assert_eq!(blocks(&mut s), [(5000, 6000), around], "once");
+    }
+}

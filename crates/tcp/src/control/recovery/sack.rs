@@ -19,7 +19,7 @@ pub(super) static PART: RecoveryPart = RecoveryPart::new(
 .needs(&[REPORTS]);
 
 /// The profiles whose TCP offers selective acknowledgements: WiFu's never does.
-pub(super) const REPORTS: Need = Need { key: "tcp_profile", words: &["ns2", "rfc"] };
+pub(super) const REPORTS: Need = Need { key: "tcp_profile", words: &["ns2", "rfc", "linux"] };
 
 /// What to do about losses, RFC 6675, section 5. With a peer that reports nothing it is [`FastRecovery`].
 #[derive(Clone, Debug)]

@@ -1,0 +1,137 @@
+//! Acknowledgements as Linux's receiver sends them: quick at first, then every second segment, or after a wait that follows how
+//! far apart segments come (net/ipv4/tcp_input.c, tcp_event_data_recv; tcp_output.c, tcp_send_delayed_ack).
+
+use super::arrived::{Arrived, Order};
+use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use alloc::boxed::Box;
+use meshpace_keys::Key;
+use meshpace_units::{Instant, Span};
+
+pub(super) static PART: AckPolicyPart = AckPolicyPart::new(
+    "linux",
+    "As Linux: sixteen at once, then every second segment or after 40 to 200 ms, by how far apart segments come.",
+    "Linux, net/ipv4/tcp_input.c and tcp_output.c",
+    |values| Box::new(Linux { quick: values.count("quick_acks"), limit: values.count("quick_acks"), ..Linux::default() }),
+)
+.keys(&[&KEYS]);
+
+static KEYS: [Key; 1] = [Key::count(
+    "quick_acks",
+    (0, 1_000),
+    QUICK as u64,
+    "Acknowledgements at once where a sender's window may be small: at first, after a long gap, after what came twice.",
+)];
+
+/// `TCP_MAX_QUICKACKS`.
+const QUICK: u32 = 16;
+/// `TCP_ATO_MIN`.
+const LEAST: Span = Span::from_millis(40);
+/// `TCP_DELACK_MAX`. The kernel stops at the retransmission timeout, too, which is no less.
+const MOST: Span = Span::from_millis(200);
+
+/// When to acknowledge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Linux {
+    limit: u32,
+    /// Acknowledgements that are still to be sent at once.
+    quick: u32,
+    /// How long to wait (the kernel's `ato`).
+    wait: Span,
+    last: Option<Instant>,
+}
+
+impl Default for Linux {
+    fn default() -> Self {
+        Self { limit: QUICK, quick: QUICK, wait: LEAST, last: None }
+    }
+}
+
+impl AckPolicy for Linux {
+    fn on_segment(&mut self, arrived: &Arrived) {
+        let Arrived { now, order, .. } = *arrived;
+        if order == Order::Old {
+            // The sender lacks an acknowledgement.
+            (self.quick, self.wait) = (self.limit, LEAST);
+        }
+        let Some(last) = self.last.replace(now) else { return };
+        let gap = now.saturating_since(last);
+        if gap <= LEAST / 2 {
+            self.wait = self.wait / 2 + LEAST / 2;
+        } else if gap < self.wait {
+            self.wait = self.wait / 2 + gap;
+        } else if gap > MOST {
+            self.quick = self.limit; // the sender has begun anew
+        }
+    }
+
+    fn on_in_order(&mut self, arrived: &InOrder) -> When {
+        if self.quick > 0 || arrived.waiting >= 2 { When::Now } else { When::AfterFirst(self.wait.min(MOST)) }
+    }
+
+    fn on_wait_over(&mut self) {
+        self.wait = (self.wait * 2).min(MOST);
+    }
+
+    fn on_ack_sent(&mut self) {
+        if self.quick == 1 {
+            self.wait = LEAST;
+        }
+        self.quick = self.quick.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meshpace_units::Ecn;
+
+    /// Segments at these times, ms: what is answered to each; what is at once is sent.
+    fn answers(policy: &mut Linux, at: &[u64]) -> alloc::vec::Vec<Option<u64>> {
+        let mut waiting = 0;
+        let answer = |at: &u64| {
+            let now = Instant::ZERO + Span::from_millis(*at);
+            waiting += 1;
+            policy.on_segment(&Arrived { now, offset: 0, length: 1000, order: Order::Next, ecn: Ecn::NotEct, transit: None });
+            match policy.on_in_order(&InOrder { now, number: 1, offset: 0, waiting }) {
+                When::Now => {
+                    policy.on_ack_sent();
+                    waiting = 0;
+                    None
+                }
+                When::AfterFirst(wait) | When::AfterThis(wait) => Some(wait.as_micros() / 1000),
+            }
+        };
+        at.iter().map(answer).collect()
+    }
+
+    #[test]
+    fn sixteen_are_quick_then_every_second() {
+        let mut policy = Linux::default();
+        let at: alloc::vec::Vec<u64> = (0..20).map(|n| 5 * n).collect();
+        let quick = answers(&mut policy, &at);
+        assert!(quick[..16].iter().all(Option::is_none));
+        assert_eq!(quick[16..], [Some(40), None, Some(40), None]);
+    }
+
+    #[test]
+    fn the_wait_follows_the_gaps() {
+        let mut policy = Linux { quick: 0, ..Linux::default() };
+        assert_eq!(answers(&mut policy, &[0, 30, 60, 90, 100]), [Some(40), None, Some(55), None, Some(48)]);
+        // Gaps of 30: half of 40 and 30 are 50, half of that and 30 are 55, then 57.5; 10 ms: half of that and 20.
+        policy.on_wait_over();
+        assert_eq!(policy.wait, Span::from_micros(97_500));
+        (0..3).for_each(|_| policy.on_wait_over());
+        assert_eq!(policy.wait, MOST);
+    }
+
+    #[test]
+    fn a_long_gap_and_what_came_twice_make_it_quick_again() {
+        let mut policy = Linux { quick: 0, ..Linux::default() };
+        assert_eq!(answers(&mut policy, &[0, 300, 305]), [Some(40), None, None]);
+        assert_eq!(policy.quick, 14);
+        let mut policy = Linux { quick: 0, ..Linux::default() };
+        let now = Instant::ZERO;
+        policy.on_segment(&Arrived { now, offset: 0, length: 1, order: Order::Old, ecn: Ecn::NotEct, transit: None });
+        assert_eq!(policy.quick, 16);
+    }
+}
