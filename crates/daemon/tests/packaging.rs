@@ -133,8 +133,11 @@ fn the_procd_script_starts_reloads_and_keeps_a_right_file() {
     // The daemon's check, and a note of everything else that is asked of it.
     let program = folder.path().join("meshpaced");
     let script = format!("#!/bin/sh\n[ \"$1\" = check ] && exec {MESHPACED} \"$@\"\necho \"called $*\"\n");
-    std::fs::write(&program, script).unwrap();
-    Command::new("chmod").arg("755").arg(&program).status().unwrap();
+    // Another process writes it: a child that another test starts would have a copy of this one's open file until it runs its
+    // own program, and a file that is open for writing cannot be run (execve(2), ETXTBSY).
+    let write = "printf '%s' \"$2\" > \"$1\" && chmod 755 \"$1\"";
+    let wrote = Command::new("sh").args(["-c", write, "sh"]).arg(&program).arg(&script).status().unwrap();
+    assert!(wrote.success());
     let run = |functions: &[&str], running: &str| {
         let init = packaging().join("openwrt/test/init.sh");
         let words = [folder.path(), &uci, &program];
