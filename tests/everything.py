@@ -50,6 +50,10 @@ class Part:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
+# Without incremental compilation: it splits crates into more pieces and writes down what each was made of, so
+# that a build from nothing is dearer. Cargo keeps artefacts of both kinds side by side: those of a developer stay.
+WHOLE = {"CARGO_INCREMENTAL": "0"}
+
 PARTS = (
     Part("setup", ("make", "--no-print-directory", "setup"), Lane.SETUP),
     # Every tracked file by name: `cargo fmt` does not find modules that a macro declares, which crates' `parts!` does.
@@ -60,16 +64,21 @@ PARTS = (
         "cargo test",
         ("cargo", "test", "--workspace", "--no-fail-fast", "--quiet"),
         Lane.CARGO,
-        environment={"PROPTEST_RNG_SEED": "1"},
+        environment={**WHOLE, "PROPTEST_RNG_SEED": "1"},
     ),
     # Behind `cargo test`, from which it takes what others have written.
     Part("adding a part", (BIN / "pytest", "-rfE", ADDING), Lane.CARGO, "setup"),
-    Part("clippy", ("cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"), Lane.CARGO),
+    Part(
+        "clippy",
+        ("cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"),
+        Lane.CARGO,
+        environment=WHOLE,
+    ),
     Part(
         "rustdoc",
         ("cargo", "doc", "--workspace", "--no-deps", "--quiet"),
         Lane.CARGO,
-        environment={"RUSTDOCFLAGS": "-D warnings"},
+        environment={**WHOLE, "RUSTDOCFLAGS": "-D warnings"},
     ),
     # The fuzz targets keep up with the crates. Checking links nothing, so libFuzzer is not built; what the crates
     # depend on is checked already, for clippy and rustdoc, in the same folder.
@@ -77,7 +86,11 @@ PARTS = (
         "fuzz targets",
         ("cargo", "check", "--manifest-path", "fuzz/Cargo.toml", "--bins", "--quiet"),
         Lane.CARGO,
-        environment={"CUSTOM_LIBFUZZER_PATH": "/nonexistent/libfuzzer.a", "CARGO_TARGET_DIR": str(ROOT / "target")},
+        environment={
+            **WHOLE,
+            "CUSTOM_LIBFUZZER_PATH": "/nonexistent/libfuzzer.a",
+            "CARGO_TARGET_DIR": str(ROOT / "target"),
+        },
     ),
     # First of its lane: it waits while cargo compiles. Each test has network namespaces of its own.
     Part("live", (BIN / "pytest", "-rfE", "--numprocesses=8", "--dist=loadgroup", "tests/live"), Lane.PYTHON, "setup"),
