@@ -1,4 +1,8 @@
-/* A chain of 802.11n ad hoc nodes (5 GHz, 20 MHz, one stream, constant MCS) with TCP or CBR over it; ns-3.44.
+/* A chain of 802.11n ad hoc nodes (5 GHz, 20 MHz, one stream, constant MCS) with TCP or CBR over it; ns-3.37 as Debian has it,
+ * with NIST's error rates and resolved addresses. Delays are those of the whole run.
+ *
+ *   g++ -std=c++17 -O2 bench/ns3/chain.cc -o chain $(printf -- ' -lns3-%s' wifi applications internet flow-monitor \
+ *       traffic-control propagation mobility spectrum antenna network stats core)
  *
  *   chain --h=4 --cc=cubic|bbr|newreno|fixed|udp --d=2 ...      prints one JSON line
  *
@@ -94,7 +98,7 @@ void Rtt(Time, Time now) { if (Simulator::Now().GetSeconds() >= g_warm) g_rtt.pu
 }  // namespace
 
 int main(int argc, char** argv) {
-    uint32_t h = 4, mcs = 4, ampdu = 65535, d = 2, run = 1, window = 2000, queueLen = 0, retries = 7;
+    uint32_t h = 4, mcs = 4, ampdu = 65535, d = 2, run = 1, window = 2000, queueLen = 0;
     bool rts = false, two = false, pace = false, capture = false;
     double rate = 0, seconds = 65, rss = -70, exponent = 3, cs = -82, delackMs = 100, minRtoMs = 1000, jitter = 0;
     uint32_t burst = 0;
@@ -123,7 +127,6 @@ int main(int argc, char** argv) {
     cmd.AddValue("rss", "neighbour's power, dBm", rss);
     cmd.AddValue("exp", "path loss exponent", exponent);
     cmd.AddValue("cs", "preamble detection threshold, dBm", cs);
-    cmd.AddValue("retries", "FrameRetryLimit", retries);
     cmd.AddValue("std", "n, or b (11 Mb/s, control 1 Mb/s long preamble) for comparison", standard);
     cmd.AddValue("tag", "free text, echoed", tag);
     cmd.Parse(argc, argv);
@@ -304,7 +307,7 @@ int main(int argc, char** argv) {
     std::cout << "{\"std\":\"" << standard << "\",\"h\":" << h << ",\"mcs\":" << mcs << ",\"ampdu\":" << ampdu << ",\"cc\":\"" << cc << "\",\"d\":" << d << ",\"run\":" << run
               << ",\"window\":" << window << ",\"rate\":" << rate << ",\"queue\":\"" << queue << "\",\"qlen\":" << macQueue << ",\"rts\":" << rts
               << ",\"two\":" << two << ",\"pace\":" << pace << ",\"capture\":" << capture << ",\"rss\":" << rss << ",\"exp\":" << exponent << ",\"cs\":" << cs
-              << ",\"retries\":" << retries << ",\"time\":" << seconds << ",\"delack\":" << delackMs << ",\"minrto\":" << minRtoMs << ",\"burst\":" << burst << ",\"jitter\":" << jitter << ",\"tag\":\"" << tag << "\""
+              << ",\"time\":" << seconds << ",\"delack\":" << delackMs << ",\"minrto\":" << minRtoMs << ",\"burst\":" << burst << ",\"jitter\":" << jitter << ",\"tag\":\"" << tag << "\""
               << ",\"goodput\":" << total << ",\"g0\":" << good[0] << ",\"g1\":" << (two ? good[1] : 0)
               << ",\"jain\":" << (squares > 0 ? total * total / (good.size() * squares) : 0)
               << ",\"owd\":" << (dRx ? 1e3 * dSum / dRx : 0) << ",\"owd50\":" << p50 << ",\"owd95\":" << p95 << ",\"ackowd\":" << (aRx ? 1e3 * aSum / aRx : 0)
