@@ -167,9 +167,14 @@ impl Bitmap {
     /// The same with every place moved up by `by`; what leaves it is forgotten.
     #[must_use]
     pub fn shifted(&self, by: usize) -> Self {
-        let mut out = Self::NONE;
-        (by..Self::MOST).filter(|at| self.has(at - by)).for_each(|at| out.set(at));
-        out
+        let (words, bits) = (by / 64, by % 64);
+        let word = |at: Option<usize>| at.and_then(|at| self.0.get(at)).copied().unwrap_or(0);
+        Self(std::array::from_fn(|at| {
+            let from = at.checked_sub(words);
+            let carried =
+                if bits == 0 { 0 } else { word(from.and_then(|at| at.checked_sub(1))) >> (64 - bits) };
+            word(from) << bits | carried
+        }))
     }
 
     /// True if it is in.
@@ -198,5 +203,24 @@ impl Bitmap {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::NONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Place by place, as it is said.
+        #[test]
+        fn what_is_shifted_has_every_place_moved(places in prop::collection::vec(0..Bitmap::MOST, 0..40), by in 0..300usize) {
+            let mut bitmap = Bitmap::NONE;
+            places.iter().for_each(|at| bitmap.set(*at));
+            let shifted = bitmap.shifted(by);
+            for at in 0..Bitmap::MOST {
+                prop_assert_eq!(shifted.has(at), at.checked_sub(by).is_some_and(|at| bitmap.has(at)));
+            }
+        }
     }
 }

@@ -29,6 +29,8 @@ pub struct Curve {
     since: Instant,
     /// From `since` on.
     ratio: f64,
+    /// The ratio and the mode that a packet of a frame met last, and what the curve says of them.
+    latest: (f64, u16, f64),
 }
 
 impl Curve {
@@ -46,6 +48,7 @@ impl Curve {
             ln_survival: 0.0,
             since: Instant::ZERO,
             ratio: 0.0,
+            latest: (0.0, u16::MAX, 0.0),
         }
     }
 
@@ -83,16 +86,26 @@ impl Curve {
 
     /// Whether a packet of the frame in progress, on the air between these times, survived: draws.
     pub(super) fn packet_survives(&mut self, course: &[(Instant, f64)], from: Instant, to: Instant) -> bool {
-        let parts = met(course, from, to).map(|(from, to, ratio)| ln_survival(self.mode, from, to, ratio));
-        let survival = libm::exp(parts.sum());
-        self.stream.unit() < survival
+        let mut sum = -0.0;
+        for (from, to, ratio) in met(course, from, to) {
+            // Most packets of a frame meet the same, and a curve takes its time.
+            if self.latest.0 != ratio || self.latest.1 != self.mode.number() {
+                self.latest = (ratio, self.mode.number(), self.mode.coding.ln_success(ratio));
+            }
+            sum += bits(self.mode, from, to) * self.latest.2;
+        }
+        self.stream.unit() < libm::exp(sum)
     }
 }
 
 /// The logarithm of the probability that all bits between two times survive.
 fn ln_survival(mode: &Mode, from: Instant, to: Instant, ratio: f64) -> f64 {
-    let bits = to.saturating_since(from).as_secs_f64() * mode.rate.as_bits_per_sec() as f64;
-    bits * mode.coding.ln_success(ratio)
+    bits(mode, from, to) * mode.coding.ln_success(ratio)
+}
+
+/// Bits between two times.
+fn bits(mode: &Mode, from: Instant, to: Instant) -> f64 {
+    to.saturating_since(from).as_secs_f64() * mode.rate.as_bits_per_sec() as f64
 }
 
 #[cfg(test)]
