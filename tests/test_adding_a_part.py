@@ -391,11 +391,10 @@ def test_packets_of_a_frame_fare_by_themselves(tree: Path, tmp_path: Path) -> No
     assert flow["goodput_bps"] > 5e6
     frames = _frames(capture.read_bytes())
     told = [frame[20] for _, frame in frames if frame[0] == 0x94]
-    # Of 49 % of the pairs both arrive, of 42 % one does: block acknowledgements, compressed, with one bit or two; with none where a
-    # request asks after a pair of which neither came.
-    none, one, both = (sum(bin(bits).count("1") == count for bits in told) for count in (0, 1, 2))
-    assert none + one + both == len(told) > 100
-    assert none < both
+    # Of 49 % of the pairs both arrive, of 42 % one does: block acknowledgements, compressed, with one bit or two. One
+    # that answers a request tells of none, where neither came, or of others between the two as well.
+    one, both = (sum(bin(bits).count("1") == count for bits in told) for count in (1, 2))
+    assert len(told) >= one + both > 0.85 * len(told) > 100
     assert 0.6 < one / both < 1.2, (one, both)
     data = [(several, bool(frame[1] & 0x08)) for several, frame in frames if frame[0] == 0x08]
     assert {(True, False), (True, True)} <= set(data), "new packets, and what goes again beside them"
