@@ -137,7 +137,8 @@ fn chosen(values: &Values, data: &'static [Mode]) -> Result<&'static Mode, Refus
     let mode = match (given("mcs"), rate) {
         (Some(mcs), _) => Some(&data[usize::from(mcs)]),
         (None, Some(rate)) => {
-            let wanted = |mode: &&Mode| mode.rate == rate && (streams.is_none() || streams_of(mode) == streams);
+            let wanted =
+                |mode: &&Mode| mode.rate == rate && (streams.is_none() || streams_of(mode) == streams);
             data.iter().find(wanted)
         }
         (None, None) => Some(&data[usize::from(streams.unwrap_or(1) * MCS_A_STREAM) - 1]),

@@ -151,9 +151,7 @@ impl Mac80211 {
         let waiting = self.neighbours.iter_mut().rev().filter(|known| known.flows.len() > 0);
         let longest = waiting.max_by_key(|known| known.flows.most_bytes());
         let cut: Vec<Handle> = match longest {
-            Some(known) => {
-                known.flows.cut_longest(|waiting| (waiting / 2).clamp(1, DROPPED_AT_ONCE))
-            }
+            Some(known) => known.flows.cut_longest(|waiting| (waiting / 2).clamp(1, DROPPED_AT_ONCE)),
             // A packet whose turn it was goes before routing's.
             None => {
                 let held = self.neighbours.iter_mut().find_map(|known| known.next.take());

@@ -18,9 +18,24 @@ pub(super) static PART: WindowPart = WindowPart::new(
 .keys(&[&KEYS]);
 
 static KEYS: [Key; 3] = [
-    Key::number("vegas_alpha", (0.0, 1_000.0), 2.0, "Segments in queues below which Vegas's window grows (tcp_vegas.c)."),
-    Key::number("vegas_beta", (0.0, 1_000.0), 4.0, "Segments in queues above which Vegas's window shrinks (tcp_vegas.c)."),
-    Key::number("vegas_gamma", (0.0, 1_000.0), 1.0, "Segments in queues that end Vegas's slow start (tcp_vegas.c)."),
+    Key::number(
+        "vegas_alpha",
+        (0.0, 1_000.0),
+        2.0,
+        "Segments in queues below which Vegas's window grows (tcp_vegas.c).",
+    ),
+    Key::number(
+        "vegas_beta",
+        (0.0, 1_000.0),
+        4.0,
+        "Segments in queues above which Vegas's window shrinks (tcp_vegas.c).",
+    ),
+    Key::number(
+        "vegas_gamma",
+        (0.0, 1_000.0),
+        1.0,
+        "Segments in queues that end Vegas's slow start (tcp_vegas.c).",
+    ),
 ];
 
 /// Round trips of a round that tell something: fewer may be delayed acknowledgements, and Reno's growth takes their place.
@@ -155,7 +170,14 @@ mod tests {
             let una = nxt;
             nxt += 1000 * segments;
             for n in 1..=segments {
-                let out = Outstanding { queued: false, una: una + 1000 * n, nxt: nxt + 1000 * n, max: nxt + 1000 * n, flight: segments as f64, limit: f64::INFINITY };
+                let out = Outstanding {
+                    queued: false,
+                    una: una + 1000 * n,
+                    nxt: nxt + 1000 * n,
+                    max: nxt + 1000 * n,
+                    flight: segments as f64,
+                    limit: f64::INFINITY,
+                };
                 let newest = Some(Span::from_millis(*trip));
                 let ack = Ack { acked: 1000, newest, ..bare(AckKind::New, out, 1000) };
                 vegas.on_ack(&ack);

@@ -115,7 +115,14 @@ mod tests {
         westwood.window.set(40.0);
         for n in 1..=100u64 {
             let una = 1 + 1000 * n;
-            let out = Outstanding { queued: false, una, nxt: una + 20_000, max: una + 20_000, flight: 20.0, limit: f64::INFINITY };
+            let out = Outstanding {
+                queued: false,
+                una,
+                nxt: una + 20_000,
+                max: una + 20_000,
+                flight: 20.0,
+                limit: f64::INFINITY,
+            };
             let rate = RateSample {
                 delivered: Bytes(1000),
                 interval: Span::from_millis(10),
@@ -134,7 +141,14 @@ mod tests {
     }
 
     fn out() -> Outstanding {
-        Outstanding { queued: false, una: 101_001, nxt: 141_001, max: 141_001, flight: 40.0, limit: f64::INFINITY }
+        Outstanding {
+            queued: false,
+            una: 101_001,
+            nxt: 141_001,
+            max: 141_001,
+            flight: 40.0,
+            limit: f64::INFINITY,
+        }
     }
 
     #[test]

@@ -61,7 +61,8 @@ impl Control for WindowPace {
     fn on_window(&mut self, now: Instant, cwnd: f64, ssthresh: Option<f64>) {
         let Some(srtt) = self.srtt else { return };
         let slow_start = ssthresh.is_none_or(|ssthresh| cwnd < ssthresh / 2.0);
-        let segments_a_second = (if slow_start { SLOW_START } else { LATER }) * cwnd / srtt.as_secs_f64().max(1e-9);
+        let segments_a_second =
+            (if slow_start { SLOW_START } else { LATER }) * cwnd / srtt.as_secs_f64().max(1e-9);
         if self.bursts {
             let burst = (segments_a_second / BURSTS_A_SECOND) as u32;
             self.pacer.set_burst(NonZeroU32::new(burst.max(LEAST_BURST)).unwrap_or(NonZeroU32::MIN));
@@ -90,7 +91,8 @@ mod tests {
 
     #[test]
     fn a_window_takes_half_a_round_trip_in_slow_start_and_five_sixths_later() {
-        let out = Outstanding { queued: false, una: 1001, nxt: 9001, max: 9001, flight: 8.0, limit: f64::INFINITY };
+        let out =
+            Outstanding { queued: false, una: 1001, nxt: 9001, max: 9001, flight: 8.0, limit: f64::INFINITY };
         let ack = Ack { acked: 1000, newest: Some(Span::from_millis(100)), ..bare(AckKind::New, out, 1000) };
         let mut pace = WindowPace::new();
         pace.on_window(Instant::ZERO, 10.0, None);

@@ -91,7 +91,14 @@ mod tests {
         let answer = |at: &u64| {
             let now = Instant::ZERO + Span::from_millis(*at);
             waiting += 1;
-            policy.on_segment(&Arrived { now, offset: 0, length: 1000, order: Order::Next, ecn: Ecn::NotEct, transit: None });
+            policy.on_segment(&Arrived {
+                now,
+                offset: 0,
+                length: 1000,
+                order: Order::Next,
+                ecn: Ecn::NotEct,
+                transit: None,
+            });
             match policy.on_in_order(&InOrder { now, number: 1, offset: 0, waiting }) {
                 When::Now => {
                     policy.on_ack_sent();
@@ -131,7 +138,14 @@ mod tests {
         assert_eq!(policy.quick, 14);
         let mut policy = Linux { quick: 0, ..Linux::default() };
         let now = Instant::ZERO;
-        policy.on_segment(&Arrived { now, offset: 0, length: 1, order: Order::Old, ecn: Ecn::NotEct, transit: None });
+        policy.on_segment(&Arrived {
+            now,
+            offset: 0,
+            length: 1,
+            order: Order::Old,
+            ecn: Ecn::NotEct,
+            transit: None,
+        });
         assert_eq!(policy.quick, 16);
     }
 }

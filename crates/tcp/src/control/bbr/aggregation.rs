@@ -25,7 +25,15 @@ impl Aggregation {
     }
 
     /// `acked` segments are acknowledged at `bandwidth` bit/s with a window of `window`; `round`: a round trip began.
-    pub(super) fn on_sample(&mut self, now: Instant, acked: f64, bandwidth: f64, mss: u32, window: f64, round: bool) {
+    pub(super) fn on_sample(
+        &mut self,
+        now: Instant,
+        acked: f64,
+        bandwidth: f64,
+        mss: u32,
+        window: f64,
+        round: bool,
+    ) {
         if acked <= 0.0 {
             return;
         }

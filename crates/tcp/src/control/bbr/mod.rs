@@ -215,9 +215,8 @@ impl Bbr {
             self.mode = Mode::Drain;
             self.window.set_ssthresh(self.wanted(self.model.bandwidth(), 1.0));
         }
-        let drained = || {
-            self.at_next_departure(now, flight.bytes) <= self.wanted(self.model.bandwidth(), 1.0)
-        };
+        let drained =
+            || self.at_next_departure(now, flight.bytes) <= self.wanted(self.model.bandwidth(), 1.0);
         if self.mode == Mode::Drain && drained() {
             self.begin_cycle(now);
         }
@@ -325,11 +324,7 @@ impl Bbr {
     fn update_window(&mut self, acked: f64, lost: f64, stage: Stage) {
         if acked > 0.0 && !self.recover(acked, lost, stage) {
             let bandwidth = self.bandwidth();
-            let extra = if self.model.is_full() {
-                self.aggregation.extra(bandwidth, self.mss)
-            } else {
-                0.0
-            };
+            let extra = if self.model.is_full() { self.aggregation.extra(bandwidth, self.mss) } else { 0.0 };
             let target = self.with_room(self.product(bandwidth, self.window_gain) + extra);
             let cwnd = self.window.cwnd();
             let next = if self.model.is_full() {
@@ -421,11 +416,23 @@ impl Congestion for Bbr {
             self.conserves = false;
         }
         if ack.rate.is_some_and(|sample| sample.rate.is_some()) {
-            if self.policer.on_sample(&policer::Sample::of(ack, &self.model, lost, self.mode == Mode::ProbeBandwidth)) {
+            if self.policer.on_sample(&policer::Sample::of(
+                ack,
+                &self.model,
+                lost,
+                self.mode == Mode::ProbeBandwidth,
+            )) {
                 self.begin_cycle(ack.now);
             }
             let window = self.window.cwnd();
-            self.aggregation.on_sample(ack.now, acked, self.bandwidth(), self.mss, window, self.model.round_began());
+            self.aggregation.on_sample(
+                ack.now,
+                acked,
+                self.bandwidth(),
+                self.mss,
+                window,
+                self.model.round_began(),
+            );
         }
         self.change_mode(ack, flight, lost > 0);
         let expired = self.model.update_trip(ack);

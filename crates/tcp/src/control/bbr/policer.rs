@@ -85,7 +85,8 @@ impl Policer {
             }
             return over;
         }
-        let begins = Interval { since: sample.now, delivered: sample.delivered, lost: sample.lost, rounds: 0 };
+        let begins =
+            Interval { since: sample.now, delivered: sample.delivered, lost: sample.lost, rounds: 0 };
         // The first loss shows that the policer's bucket is empty.
         let Some(interval) = &mut self.interval else {
             self.interval = sample.loses.then_some(begins);

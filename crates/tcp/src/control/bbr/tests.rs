@@ -1,8 +1,8 @@
 //! BBR over a bottleneck of 1.2 Mbit/s: a packet of 1,500 bytes takes 10 ms.
 
 use super::*;
-use crate::control::recovery::{Rack, With};
 use crate::control::Recovered;
+use crate::control::recovery::{Rack, With};
 use crate::tests::path::{Link, Path};
 use crate::{Config, Every};
 use alloc::boxed::Box;
@@ -11,8 +11,14 @@ use proptest::prelude::*;
 fn config() -> Config {
     let bbr = Bbr::new(Rules::LINUX);
     let rack = Rack::new(&Rules::LINUX, With::ALL);
-    Config { timestamps: false, nagle: false, mss: 1460, acknowledgements: Box::new(Every), ..Config::linux() }
-        .controlled_by(Recovered::new(Box::new(bbr), Box::new(rack)))
+    Config {
+        timestamps: false,
+        nagle: false,
+        mss: 1460,
+        acknowledgements: Box::new(Every),
+        ..Config::linux()
+    }
+    .controlled_by(Recovered::new(Box::new(bbr), Box::new(rack)))
 }
 
 fn at(seconds: f64) -> Instant {
@@ -49,7 +55,8 @@ fn the_pace_goes_round_a_cycle_of_eight() {
     path.run(at(9.5));
     // The spacing at a gain of one and a margin of 1 %: 1,460 bytes at 99 % of 1.168 Mbit/s are 10.1 ms; 8.08 and 13.47 ms else.
     let spacing = |seen: &crate::tests::path::Seen| seen.interval.map_or(0.0, Span::as_secs_f64) * 1e3;
-    let near = |wanted: f64| path.between(4.0, 9.5).filter(|seen| (spacing(seen) - wanted).abs() < 0.15).count();
+    let near =
+        |wanted: f64| path.between(4.0, 9.5).filter(|seen| (spacing(seen) - wanted).abs() < 0.15).count();
     let all = path.between(4.0, 9.5).count();
     let (even, fast, slow) = (near(10.10), near(8.08), near(13.47));
     assert!(even > all / 2 && fast > all / 20 && slow > all / 50, "{even} {fast} {slow} of {all}");
@@ -60,7 +67,8 @@ fn the_pace_goes_round_a_cycle_of_eight() {
 fn after_ten_seconds_it_looks_for_the_round_trip_with_four_segments() {
     let mut path = Path::new(&config(), link(1_000));
     path.run(at(13.0));
-    let small: alloc::vec::Vec<_> = path.between(1.0, 13.0).filter(|seen| seen.cwnd <= 4.0).map(|seen| seen.at).collect();
+    let small: alloc::vec::Vec<_> =
+        path.between(1.0, 13.0).filter(|seen| seen.cwnd <= 4.0).map(|seen| seen.at).collect();
     let (first, last) = (small[0].as_secs_f64(), small[small.len() - 1].as_secs_f64());
     // 200 ms and what it takes to drain to four segments, and for a round trip.
     assert!((9.0..12.5).contains(&first) && (0.2..0.7).contains(&(last - first)), "{first} to {last}");
@@ -85,7 +93,8 @@ fn a_path_that_becomes_slower_is_followed_after_ten_round_trips() {
     path.link.rate = Rate::bits_per_sec(600_000);
     path.run(at(15.0));
     let mean = |from: f64, to: f64| {
-        let spacing = path.between(from, to).filter_map(|seen| seen.interval).map(Span::as_secs_f64).sum::<f64>();
+        let spacing =
+            path.between(from, to).filter_map(|seen| seen.interval).map(Span::as_secs_f64).sum::<f64>();
         spacing * 1e3 / path.between(from, to).count() as f64
     };
     // With 28 in flight, which is twice the path and room, a round trip takes 560 ms: the old bandwidth is forgotten after 5.6 s.

@@ -47,13 +47,21 @@ pub(super) static PART: RecoveryPart = RecoveryPart::new(
 .needs(&[REPORTS]);
 
 static KEYS: [Key; 4] = [
-    Key::flag("rack_probes", true, "A loss probe leaves where no acknowledgement comes (RFC 8985, section 7)."),
+    Key::flag(
+        "rack_probes",
+        true,
+        "A loss probe leaves where no acknowledgement comes (RFC 8985, section 7).",
+    ),
     Key::flag(
         "rack_prr",
         true,
         "In recovery the window follows what arrives (RFC 9937); else it is cut at once (RFC 6675, section 5).",
     ),
-    Key::flag("rack_frto", true, "A timeout's first answers show whether it was needed (F-RTO; RFC 5682, section 3.1)."),
+    Key::flag(
+        "rack_frto",
+        true,
+        "A timeout's first answers show whether it was needed (F-RTO; RFC 5682, section 3.1).",
+    ),
     Key::flag(
         "rack_undo",
         true,
@@ -262,11 +270,18 @@ impl Rack {
     fn answer(&mut self, window: &mut Window, ack: &Ack<'_>, found: bool) -> Progress {
         match self.stage {
             At::Open if self.mended || found => Progress::Loss { inflation: 0.0 },
-            At::Open | At::Timeout(_) => if ack.is_new() { Progress::Open } else { Progress::Hold },
+            At::Open | At::Timeout(_) => {
+                if ack.is_new() {
+                    Progress::Open
+                } else {
+                    Progress::Hold
+                }
+            }
             At::Recovery(_) => {
                 let Latest { delivered, .. } = self.latest;
                 if let Some(prr) = self.prr.as_mut().filter(|_| delivered > 0) {
-                    let bytes = prr.on_ack(delivered, self.segments.in_flight(), ack.is_new() && !found, self.mss);
+                    let bytes =
+                        prr.on_ack(delivered, self.segments.in_flight(), ack.is_new() && !found, self.mss);
                     window.set(self.segments_of(bytes));
                 }
                 Progress::Hold
@@ -306,8 +321,13 @@ impl Rack {
         if let Some(first) = self.segments.first().filter(|sent| self.first_again && sent.lost) {
             return Some((piece(first.start, first.end), true));
         }
-        if let Some(last) = self.segments.last().filter(|sent| self.probe.is_due() && !unsent && !sent.arrived) {
-            return Some((self.with_fin(last.start.max(last.end.saturating_sub(self.mss.into())), last.end), true));
+        if let Some(last) =
+            self.segments.last().filter(|sent| self.probe.is_due() && !unsent && !sent.arrived)
+        {
+            return Some((
+                self.with_fin(last.start.max(last.end.saturating_sub(self.mss.into())), last.end),
+                true,
+            ));
         }
         if self.forward.holds_back() && unsent {
             return None;

@@ -50,7 +50,9 @@ impl Undo {
     pub(super) fn is_of_an_original(&self, now: Instant, echoed: Option<Span>) -> bool {
         let clock = |at: Instant| at.as_nanos() / 1_000_000;
         let evidence = echoed.filter(|echoed| *echoed >= Span::from_millis(2)).zip(self.first);
-        evidence.is_some_and(|(echoed, first)| clock(now).saturating_sub(echoed.as_nanos() / 1_000_000) < clock(first))
+        evidence.is_some_and(|(echoed, first)| {
+            clock(now).saturating_sub(echoed.as_nanos() / 1_000_000) < clock(first)
+        })
     }
 }
 
@@ -82,7 +84,14 @@ impl Forward {
     /// An acknowledgement of everything before `una` where `point` had been sent at the timeout; `news`: it acknowledges
     /// something; `original`: it shows that something outstanding then has arrived which was not sent again; `beyond`: it reports
     /// something that was not outstanding then.
-    pub(super) fn on_ack(&mut self, una: u64, point: u64, news: bool, original: bool, beyond: bool) -> Finding {
+    pub(super) fn on_ack(
+        &mut self,
+        una: u64,
+        point: u64,
+        news: bool,
+        original: bool,
+        beyond: bool,
+    ) -> Finding {
         match *self {
             Self::Off => return Finding::Needed,
             Self::Resent if !news && !beyond => return Finding::Open, // duplicates of before the timeout
@@ -141,12 +150,29 @@ mod tests {
     fn f_rto_by_its_steps() {
         let after = |acks: &[(u64, bool, bool, bool)]| {
             let mut forward = Forward::Resent;
-            acks.iter().map(|&(una, news, original, beyond)| forward.on_ack(una, 100, news, original, beyond)).last()
+            acks.iter()
+                .map(|&(una, news, original, beyond)| forward.on_ack(una, 100, news, original, beyond))
+                .last()
         };
         assert_eq!(after(&[(10, true, true, false)]), Some(Finding::Open), "step 2b");
-        assert_eq!(after(&[(10, true, true, false), (20, true, true, false)]), Some(Finding::Spurious), "step 3b");
-        assert_eq!(after(&[(10, true, true, false), (10, false, false, true)]), Some(Finding::Needed), "step 3a");
-        assert_eq!(after(&[(0, false, false, false), (10, true, true, false), (10, false, true, false)]), Some(Finding::Spurious));
-        assert_eq!(after(&[(100, true, true, false)]), Some(Finding::Needed), "step 2a: all at once tells nothing");
+        assert_eq!(
+            after(&[(10, true, true, false), (20, true, true, false)]),
+            Some(Finding::Spurious),
+            "step 3b"
+        );
+        assert_eq!(
+            after(&[(10, true, true, false), (10, false, false, true)]),
+            Some(Finding::Needed),
+            "step 3a"
+        );
+        assert_eq!(
+            after(&[(0, false, false, false), (10, true, true, false), (10, false, true, false)]),
+            Some(Finding::Spurious)
+        );
+        assert_eq!(
+            after(&[(100, true, true, false)]),
+            Some(Finding::Needed),
+            "step 2a: all at once tells nothing"
+        );
     }
 }
