@@ -7,7 +7,7 @@
 //! Under a standard with frames of several packets the station sends what it has in hand as one frame: each packet is acknowledged, sent
 //! again and given up by itself. What the receiver reads it delivers at once, with its number: packets may overtake one that goes
 //! again, and a [`Reorder`](crate::Reorder) behind the station puts them in order. A frame that got no answer is asked after first
-//! ([`request`]): its packets may have come.
+//! (`request`): its packets may have come.
 //!
 //! The contract: after each call, carry out the [`Action`]s in order, then read [`Station::next_deadline`] and call
 //! [`Station::timer`] no later than that. Early or repeated calls of `timer` are harmless.
