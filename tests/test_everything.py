@@ -96,6 +96,14 @@ def test_lanes_run_side_by_side_after_setup(tmp_path: Path, capsys: pytest.Captu
     assert "b             | met" in lines
 
 
+def test_a_part_waits_for_the_one_that_it_stands_behind(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    before = part("before", f"import time; time.sleep(0.3); open({str(mark)!r}, 'w'); raise SystemExit(1)")
+    behind = Part("behind", (sys.executable, "-c", f"open({str(mark)!r})"), Lane.PYTHON, behind="before")
+    assert [outcome.failed for outcome in run_all([before, behind])] == [1, 0]
+    assert run_all([behind])[0].failed == 0, "alone it waits for nothing"
+
+
 def test_nothing_failed_is_said_too() -> None:
     assert summary([Outcome("a", passed=7, skipped=2)]).endswith("meshpace: 7 passed, 0 failed, 2 skipped")
 
@@ -132,8 +140,11 @@ def test_parts_can_be_chosen_and_a_wrong_name_says_what_is_allowed(capsys: pytes
 
 def test_what_a_part_needs_is_a_part_before_it() -> None:
     seen: set[str] = set()
+    lanes = {each.name: each.lane for each in PARTS}
     for each in PARTS:
         assert each.needs is None or each.needs in seen
+        assert each.behind is None or each.behind in seen
+        assert each.behind is None or lanes[each.behind] is not each.lane
         seen.add(each.name)
 
 
