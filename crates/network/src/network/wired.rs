@@ -3,22 +3,29 @@
 use super::Network;
 use crate::wired::{Surroundings, Wired};
 use meshpace_gateway::Side;
-use meshpace_packet::{Host, Packet};
+use meshpace_packet::{Handle, Host, Packet};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
     /// Sends a packet over the wired part, from `here` on.
     pub(super) fn forward_wired(&mut self, here: Host, packet: Packet) {
+        if let Some(link) = self.wired_way(here, &packet) {
+            let packet = self.packets.add(packet);
+            self.enqueue_wired(link, packet);
+        }
+    }
+
+    /// The wired link that a packet takes from `here` on.
+    fn wired_way(&self, here: Host, packet: &Packet) -> Option<u32> {
         let goal = match packet.to {
             Host::Wired(_) => packet.to,
-            Host::Mesh(node) => match self.way_into_mesh(node, &packet) {
-                Some(gateway) => Host::Mesh(gateway),
-                None => return,
-            },
+            Host::Mesh(node) => Host::Mesh(self.way_into_mesh(node, packet)?),
         };
-        let Some(link) = self.wired.next(here, goal) else { return };
-        let packet = self.packets.add(packet);
+        self.wired.next(here, goal)
+    }
+
+    fn enqueue_wired(&mut self, link: u32, packet: Handle) {
         let (wired, mut with) = self.wired();
         wired.enqueue(link, packet, &mut with);
     }
@@ -39,18 +46,23 @@ impl<T: Copy + Debug> Network<T> {
         wired.sent(link, &mut with);
     }
 
-    /// A packet has come to the end of a wired link.
-    pub(super) fn wired_arrival(&mut self, link: u32, handle: u32) {
-        let packet = self.packets.take(handle);
+    /// A packet has come to the end of a wired link. One whose way goes on by wire stays in the store.
+    pub(super) fn wired_arrival(&mut self, link: u32, handle: Handle) {
         let here = self.wired.end_of(link);
+        let packet = self.packets.get(handle);
         if packet.to == here {
+            let packet = self.packets.take(handle);
             return self.arrived.push_back((here, packet));
         }
         match (here, packet.to) {
-            (Host::Mesh(gateway), Host::Mesh(_)) if self.enters_here(gateway, &packet) => {
+            (Host::Mesh(gateway), Host::Mesh(_)) if self.enters_here(gateway, packet) => {
+                let packet = self.packets.take(handle);
                 self.pass_gateway(Side::Wired, gateway, packet);
             }
-            _ => self.forward_wired(here, packet),
+            _ => match self.wired_way(here, packet) {
+                Some(link) => self.enqueue_wired(link, handle),
+                None => self.packets.remove(handle),
+            },
         }
     }
 

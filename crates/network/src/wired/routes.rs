@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 /// Shortest paths by hops through the wired part, ties to the link that was defined first.
 #[derive(Default)]
 pub struct WiredRoutes {
-    /// Every host that has a link, sorted.
-    hosts: Vec<Host>,
+    /// Every host that has a link, as a [number](number), sorted.
+    hosts: Vec<u64>,
     /// By destination, then by source: the directed link to take.
     next: Vec<Vec<Option<u32>>>,
 }
@@ -15,7 +15,7 @@ pub struct WiredRoutes {
 impl WiredRoutes {
     /// Routes over directed links. The index of a link in `links` is the index that [`WiredRoutes::next`] returns.
     pub fn new(links: &[(Host, Host)]) -> Self {
-        let mut hosts: Vec<Host> = links.iter().map(|link| link.0).collect();
+        let mut hosts: Vec<u64> = links.iter().map(|link| number(link.0)).collect();
         hosts.sort_unstable();
         hosts.dedup();
         let mut routes = Self { hosts, next: Vec::new() };
@@ -30,12 +30,20 @@ impl WiredRoutes {
     }
 
     fn index(&self, host: Host) -> Option<usize> {
-        self.hosts.binary_search(&host).ok()
+        self.hosts.binary_search(&number(host)).ok()
     }
 
     /// The directed link on the way from `from` to `to`.
     pub fn next(&self, from: Host, to: Host) -> Option<u32> {
         self.next[self.index(to)?][self.index(from)?]
+    }
+}
+
+/// Hosts are looked for with each packet: one comparison tells two of them apart.
+const fn number(host: Host) -> u64 {
+    match host {
+        Host::Mesh(node) => node.0 as u64,
+        Host::Wired(index) => 1 << 32 | index as u64,
     }
 }
 
