@@ -46,9 +46,9 @@ impl Packets {
     ///
     /// # Panics
     /// If it is gone already, or a reader of it is awaited.
+    #[inline]
     pub fn take(&mut self, handle: Handle) -> Packet {
-        let slot = self.ended(handle);
-        let packet = slot.packet.take();
+        let packet = self.ended(handle).packet.take();
         self.free.push(handle);
         packet.unwrap_or_else(|| gone(handle))
     }

@@ -19,8 +19,8 @@ pub struct GatewayNode {
     pub node: NodeId,
     /// What of real hosts crosses it is [given out](crate::Network::give_out).
     pub given_out: bool,
-    /// What the scheme does here; `None`: nothing, packets are passed on.
-    pub machine: Option<Gateway<Packet>>,
+    /// What the scheme does here; `None`: nothing, packets are passed on. It is taken out for each packet: a pointer moves.
+    pub machine: Option<Box<Gateway<Packet>>>,
     /// The scheme's hook between the machine and the wired part; `None`: there is none.
     pub hook: Option<Hooked<(Side, Packet)>>,
     /// When one of them wants to be called.
@@ -41,7 +41,7 @@ impl GatewayNode {
         Self {
             node,
             given_out: false,
-            machine: machine.map(|made_of| Gateway::new(made_of.config, made_of.law)),
+            machine: machine.map(|made_of| Box::new(Gateway::new(made_of.config, made_of.law))),
             hook: hook.map(|hook| Hooked::new(hook, AT_A_HOOK)),
             alarm: Alarm::default(),
             before: Counters::default(),

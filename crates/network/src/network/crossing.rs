@@ -163,7 +163,7 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         let node = self.gateways.at(index).node;
         let next =
-            |machine: &mut Gateway<Packet>| Some((machine.poll_transmit(now)?, machine.option_length()));
+            |machine: &mut Box<Gateway<Packet>>| Some((machine.poll_transmit(now)?, machine.option_length()));
         while let Some((departure, option_length)) = self.gateways.at(index).machine.as_mut().and_then(next) {
             let Departure { mut packet, action, held_since, .. } = departure;
             match action {

@@ -80,30 +80,38 @@ impl<T: Copy + Debug> Network<T> {
     ) {
         let now = self.now();
         let mut actions = self.routing.call(node, |routing, out| call(routing, now, out));
-        for action in actions.drain(..) {
-            match action {
-                Action::SendData { packet, next_hop, delay } => {
-                    self.packets.get_mut(packet).next_hop = Some(next_hop);
-                    self.send_down(node, packet, delay);
-                }
-                Action::SendControl { message, to, ttl, delay } => {
-                    self.send_control(node, message, to, ttl, delay);
-                }
-                Action::PurgeQueue { next_hop, unaddressed } => self.purge(node, next_hop, unaddressed),
-                Action::Drop { packet, reason } => {
-                    let cause = match reason {
-                        DropReason::NoRoute | DropReason::SendBufferFull | DropReason::SendBufferTimeout => {
-                            LossCause::NoRoute
-                        }
-                        DropReason::Expired | DropReason::Loop => LossCause::Loop,
-                        DropReason::LinkFailure => LossCause::GivenUp,
-                    };
-                    self.note_loss(node, packet, cause);
-                    self.packets.remove(packet);
-                }
-            }
+        // Mostly there is one.
+        if actions.len() > 1 {
+            actions.drain(..).for_each(|action| self.carry_out_routing(node, action));
+        } else if let Some(action) = actions.pop() {
+            self.carry_out_routing(node, action);
         }
         self.routing.done(node, actions, &mut self.queue);
+    }
+
+    /// What a node's routing asks for.
+    fn carry_out_routing(&mut self, node: NodeId, action: Action<Handle>) {
+        match action {
+            Action::SendData { packet, next_hop, delay } => {
+                self.packets.get_mut(packet).next_hop = Some(next_hop);
+                self.send_down(node, packet, delay);
+            }
+            Action::SendControl { message, to, ttl, delay } => {
+                self.send_control(node, message, to, ttl, delay);
+            }
+            Action::PurgeQueue { next_hop, unaddressed } => self.purge(node, next_hop, unaddressed),
+            Action::Drop { packet, reason } => {
+                let cause = match reason {
+                    DropReason::NoRoute | DropReason::SendBufferFull | DropReason::SendBufferTimeout => {
+                        LossCause::NoRoute
+                    }
+                    DropReason::Expired | DropReason::Loop => LossCause::Loop,
+                    DropReason::LinkFailure => LossCause::GivenUp,
+                };
+                self.note_loss(node, packet, cause);
+                self.packets.remove(packet);
+            }
+        }
     }
 
     fn send_control(&mut self, node: NodeId, message: Control, to: Recipient, ttl: u8, delay: Span) {

@@ -103,10 +103,8 @@ impl<T: Copy + Debug> Network<T> {
             self.act(at, watch);
         }
         let (air, station) = self.airs.at(at);
-        let takes = air.takes(station);
-        self.queue.set_station(at, air.deadline(station));
-        if takes {
-            self.offer(at);
+        if !(air.takes(station) && self.offer(at)) {
+            self.set_station(at);
         }
     }
 
@@ -139,12 +137,17 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// Hands the station, which takes one, its next packet if there is one.
+    /// The alarm of a station rings when that wants to be called next.
     #[inline(always)]
-    fn offer(&mut self, at: InterfaceId) {
-        if !self.nodes.interface(at).is_empty() {
-            self.hand_over(at);
-        }
+    fn set_station(&mut self, at: InterfaceId) {
+        let (air, station) = self.airs.at(at);
+        self.queue.set_station(at, air.deadline(station));
+    }
+
+    /// Hands the station, which takes one, its next packet if there is one, and sets its alarm then.
+    #[inline(always)]
+    fn offer(&mut self, at: InterfaceId) -> bool {
+        !self.nodes.interface(at).is_empty() && self.hand_over(at)
     }
 
     /// Hands the station, which has won the medium, what goes in one frame with the packets that it has.
@@ -164,13 +167,14 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Apart from [`Network::offer`], which mostly finds that no packet waits.
     #[inline(never)]
-    fn hand_over(&mut self, at: InterfaceId) {
-        let Some(handle) = self.dequeue(at) else { return };
+    fn hand_over(&mut self, at: InterfaceId) -> bool {
+        let Some(handle) = self.dequeue(at) else { return false };
         let offered = self.taken(at, handle);
         let now = self.now();
         let (air, station) = self.airs.at_mut(at);
         air.offer(now, station, offered);
         self.queue.set_station(at, air.deadline(station));
+        true
     }
 
     /// The station of an interface takes a packet: as it sees it.
