@@ -153,7 +153,7 @@ pub struct Station {
     /// Until when the own frame is on the air.
     on_air_until: Instant,
     transmitter: Transmitter,
-    /// Somebody asks what `watch` knows: each arrival is looked at by itself, undisturbed or not.
+    /// Somebody asks what `watch` knows.
     watched: bool,
     /// The packet's RTS has not been answered yet.
     needs_rts: bool,
@@ -471,9 +471,7 @@ impl Station {
     #[inline(never)]
     fn catch_up_if<const WATCHED: bool>(&mut self, now: Instant, config: &StationConfig) {
         loop {
-            if !WATCHED {
-                self.overhear_undisturbed(now, config);
-            }
+            self.overhear_undisturbed::<WATCHED>(now, config);
             let start = self.pending.first().map(|a| a.start).filter(|start| *start < now);
             let end = self.reception.next_end().filter(|(end, mine)| *end <= now && !mine).map(|e| e.0);
             let begins = match (start, end) {
@@ -490,14 +488,14 @@ impl Station {
         }
     }
 
-    /// The commonest case in one step each: frames for somebody else that nothing overlapped, begun and ended by `now`, at a
-    /// station that nobody watches.
+    /// The commonest case in one step each: frames for somebody else that nothing overlapped, begun and ended by `now`.
     #[inline]
-    fn overhear_undisturbed(&mut self, now: Instant, config: &StationConfig) {
+    fn overhear_undisturbed<const WATCHED: bool>(&mut self, now: Instant, config: &StationConfig) {
         if !self.reception.is_silent() {
             return;
         }
         let counts_down = self.transmitter == Transmitter::Idle;
+        let exchange = !counts_down || self.sifs_ends_at.is_some();
         let (mut nav, mut receiver_idle_since) = (self.nav, self.receiver_idle_since);
         let mut waiting = self.pending.waiting();
         while let [arrival, rest @ ..] = waiting {
@@ -514,6 +512,9 @@ impl Station {
                 if idle_since < arrival.start {
                     backoff.interrupt(idle_since, arrival.start, &config.intervals);
                 }
+            }
+            if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
+                watch.undisturbed(arrival, if exchange { arrival.start } else { nav });
             }
             let silence = if arrival.decodable() { arrival.duration() } else { config.limits.eifs };
             nav = nav.max(end + silence);

@@ -1,9 +1,9 @@
 //! What a station keeps for those who look closely: which frames it read, how long it found the medium busy.
 //!
-//! Nearly nobody asks, and a station that nobody asks keeps nothing. One that is watched looks at every frame by itself
-//! instead of taking undisturbed ones in one step; it stays as lazy in time, and does the same.
+//! Nearly nobody asks, and a station that nobody asks keeps nothing. One that is watched stays as lazy in time, and does the same.
 
 use super::{Station, StationConfig, Transmitter};
+use crate::reception::Arrival;
 use meshpace_units::{Instant, NodeId, Span};
 
 /// The notes of a watched station.
@@ -15,6 +15,26 @@ pub(super) struct Watch {
     /// Up to when `busy` counts.
     counted: Instant,
     busy: Span,
+}
+
+impl Watch {
+    /// Accounts for the time up to `at`: since it was accounted for last, the medium has been busy until `busy_until`.
+    #[inline]
+    fn count(&mut self, busy_until: Instant, at: Instant) {
+        self.busy += busy_until.saturating_since(self.counted);
+        self.counted = self.counted.max(at);
+    }
+
+    /// A frame for somebody else came that nothing overlapped. Before it the medium was busy until `busy_until` at the latest.
+    #[inline]
+    pub(super) fn undisturbed(&mut self, arrival: &Arrival, busy_until: Instant) {
+        self.count(busy_until.min(arrival.start), arrival.start);
+        let end = arrival.end();
+        self.count(end, end);
+        if arrival.decodable() {
+            self.read = Some((end, arrival.from()));
+        }
+    }
 }
 
 impl Station {
@@ -59,8 +79,7 @@ impl Station {
             let exchange = self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some();
             let busy_until = if exchange || self.reception.busy() { at } else { self.nav.min(at) };
             if let Some(watch) = &mut self.watch {
-                watch.busy += busy_until.saturating_since(watch.counted);
-                watch.counted = watch.counted.max(at);
+                watch.count(busy_until, at);
             }
         }
     }
