@@ -22,9 +22,15 @@ import pytest
 
 from documents import ROOT
 
+sys.path.insert(0, str(ROOT / "tests" / "live"))
+from daemon import Daemon
+from net import CLIENT, Net, wait_for
+from traffic import Bulk, transfer
+
 TEXT = (ROOT / "docs" / "adding-a-part.md").read_text(encoding="utf-8")
 WORK = ROOT / "target" / "adding-a-part"
 TREE = WORK / "tree"
+ACK = 0x10
 # Two processes would build the same tree.
 pytestmark = [pytest.mark.xdist_group("adding a part"), pytest.mark.takes(200)]
 
@@ -313,6 +319,47 @@ def test_the_daemon_takes_the_flow_law(daemon: Path, tmp_path: Path) -> None:
     assert 'law.alpha: found 0.5; allowed: alpha only with law.flow_law = "khd"' in _check(daemon, file, status=2)
     file.write_text("[law]\nstretch_most = 2.0\n", encoding="utf-8")
     assert 'allowed: stretch_most only with law.flow_law = "stretch"' in _check(daemon, file, status=2)
+
+
+live = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("nft") is None, reason="needs root and nftables: network namespaces, rules"
+)
+
+
+@live
+@pytest.mark.parametrize("hook", ["none", "newest-ack"])
+def test_the_hook_acts_on_live_traffic(daemon: Path, tmp_path: Path, hook: str) -> None:
+    """Of a download's acknowledgements, those that went into the gateway and those that came out of it."""
+    wait = 'newest_ack_wait = "50ms"\n' if hook == "newest-ack" else ""
+    with Net(tmp_path) as net:
+        with Daemon(net, more=f'[gateway]\nhook = "{hook}"\n{wait}', program=daemon):
+            done = transfer(net, 4, True, 1, 400_000)
+            assert done.intact
+        net.stop_relay()
+        into, out_of = (
+            sum(seen.source == CLIENT[4] and seen.flags == ACK and not seen.payload for seen in net.log(link))
+            for link in ("mesh", "wired")
+        )
+    assert into > 50, into
+    if hook == "none":
+        assert out_of == into
+    else:
+        assert 2 < out_of < 0.7 * into, (out_of, into)
+
+
+@live
+def test_the_flow_law_acts_on_live_traffic(daemon: Path, tmp_path: Path) -> None:
+    def law(most: float) -> str:
+        return f'[law]\nflow_law = "stretch"\nstretch_most = {most}\n[gateway]\ngoodput_control = false\n'
+
+    with Net(tmp_path) as net, Daemon(net, more=law(100), program=daemon) as gateway, Bulk(net) as bulk:
+        name = bulk.ends.ports[0]
+        wait_for(lambda: 0 < (gateway.flow(name)["interval_s"] or 0) < 0.002)  # from the 20 ms at which it starts
+        fast = bulk.moves(1)
+        gateway.write("pace", more=law(1))
+        gateway.reload()
+        wait_for(lambda: gateway.flow(name)["interval_s"] > 0.03)  # no round trip is shorter than the shortest
+        assert bulk.moves(1) < fast / 3, "and it is paced so"
 
 
 def _check(daemon: Path, file: Path, status: int = 0) -> str:

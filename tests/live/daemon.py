@@ -41,8 +41,10 @@ class Daemon:
         rate: str = "11Mbps",
         top: str = "",
         more: str = "",
+        program: Path = MESHPACED,
     ) -> None:
         self.net = net
+        self.program = program
         stem = net.folder / net.gw
         self.file = stem.with_suffix(".toml")
         self.socket = Path(f"/run/{net.gw}.sock")  # a socket's path has at most 107 bytes
@@ -59,8 +61,8 @@ class Daemon:
 
     def start(self) -> Daemon:
         """Starts it and waits until it serves."""
-        assert MESHPACED.exists(), f"{MESHPACED} is missing: make setup builds it"
-        words = ["ip", "netns", "exec", self.net.gw, *self.under, MESHPACED, "gateway", "--config", self.file]
+        assert self.program.exists(), f"{self.program} is missing: make setup builds it"
+        words = ["ip", "netns", "exec", self.net.gw, *self.under, self.program, "gateway", "--config", self.file]
         with self.errors.open("ab") as errors:
             self.process = subprocess.Popen(words, stderr=errors, stdout=errors)
             before = errors.tell()

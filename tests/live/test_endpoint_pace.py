@@ -91,16 +91,36 @@ def transfer(words: list[str], file: Path) -> tuple[float, dict[str, Any]]:
     return departures.spacing(SEGMENTS // 2), report
 
 
+def paced(parts: dict[str, tuple[str, list[str]]], file: Path) -> dict[str, tuple[float, float]]:
+    """By part, the spacing of the last departures and the interval that the endpoint says at the end, in seconds."""
+    with ThreadPoolExecutor(len(parts)) as pool:
+        words = [["--scheme", scheme, *settings] for scheme, settings in parts.values()]
+        done = dict(zip(parts, pool.map(lambda each: transfer(each, file), words), strict=True))
+    told = {part: (spacing, report["pacing"]["interval_s"]) for part, (spacing, report) in done.items()}
+    for part, (spacing, interval) in told.items():
+        print(f"{part}: {spacing * 1e3:.2f} ms apart, the law says {interval * 1e3:.2f} ms")
+    return told
+
+
+# A busy machine's late packets change a law's interval between the departures and the end: a part gets three tries.
+TRIES = 3
+
+
 def test_departures_keep_the_interval_of_every_part_that_paces(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(bytes(SEGMENTS * 1448))
-    with ThreadPoolExecutor(len(PARTS)) as pool:
-        words = [["--scheme", scheme, *settings] for scheme, settings in PARTS.values()]
-        done = dict(zip(PARTS, pool.map(lambda each: transfer(each, file), words), strict=True))
-    for part, (spacing, report) in done.items():
-        interval = report["pacing"]["interval_s"]
-        print(f"{part}: {spacing * 1e3:.2f} ms apart, the law says {interval * 1e3:.2f} ms")
-    for part, (spacing, report) in done.items():
-        assert spacing == pytest.approx(report["pacing"]["interval_s"], rel=bound(0.02, 0.05)), part
     # 1,500 bytes at the rate given, whatever the endpoint says of itself.
-    assert done["fixed"][0] == pytest.approx(1500 * 8 / 56_000, rel=bound(0.02, 0.05))
+    given = {"fixed": 1500 * 8 / 56_000}
+    missed = dict(PARTS)
+    for _ in range(TRIES):
+        told = paced(missed, file)
+        near = {
+            part
+            for part, (spacing, interval) in told.items()
+            if spacing == pytest.approx(interval, rel=bound(0.02, 0.05))
+            and spacing == pytest.approx(given.get(part, interval), rel=bound(0.02, 0.05))
+        }
+        missed = {part: words for part, words in missed.items() if part not in near}
+        if not missed:
+            break
+    assert not missed, {part: told[part] for part in missed}
