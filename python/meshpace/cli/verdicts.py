@@ -14,7 +14,7 @@ from meshpace.study.telling import beside, tally
 
 _STYLES = {
     Verdict.HOLDS: "green", Verdict.PART: "yellow", Verdict.FAILS: "red", Verdict.OPEN: "cyan",
-    Verdict.BORDER: "cyan",
+    Verdict.BORDER: "cyan", Verdict.UNTESTABLE: "dim",
 }  # fmt: skip
 _COLUMN = 23
 """Characters of a condition's column: five fit the console."""

@@ -19,6 +19,8 @@ class Verdict(StrEnum):
     """The confidence intervals allow both: more seeds are needed. Not the same as refuted."""
     BORDER = "at the border"
     """Undecided still when the budget for more seeds was spent."""
+    UNTESTABLE = "not testable (reconstructed)"
+    """It is about a scheme whose law is not printed: what was built in its place says little of the original."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from meshpace.report.model import Claim, Finding, Section, Verdict
 _LOOKS = {
     Verdict.HOLDS: ("holds", "✓"), Verdict.PART: ("part", "◐"), Verdict.FAILS: ("fails", "✗"),
     Verdict.OPEN: ("open", "?"),
-    Verdict.BORDER: ("open", "?"),
+    Verdict.BORDER: ("open", "?"), Verdict.UNTESTABLE: ("open", "–"),
 }  # fmt: skip
 """Class and sign."""
 

@@ -87,6 +87,8 @@ class Claim:
     """The study beside whose figures it is told; that of the first one asked if empty."""
     otherwise: str = ""
     """Why there is nothing to judge, if no run has what the claim speaks of."""
+    reconstructed: tuple[str, ...] = ()
+    """The schemes that it is about whose laws are not printed: runs of what stands in for them test no claim."""
 
     @property
     def studies(self) -> tuple[str, ...]:
@@ -139,6 +141,11 @@ class Reading:
         """Seeds without which it says nothing."""
         return max(0, BEST_LEAST - len(self.numbers())) if self.ask.best else 0
 
+    def missed_size(self, comparisons: int = 1) -> bool:
+        """Whether it is its size alone for which it does not hold."""
+        value = self.estimate(comparisons)
+        return value is not None and not self.lacks and self.ask.rule.missed_size(value)
+
     def points_to(self, comparisons: int = 1) -> Answer:
         """The answer if its mean stays and its interval vanishes."""
         value = self.estimate(comparisons)
@@ -166,7 +173,7 @@ class Judgement:
     condition: Condition
     verdict: Verdict
     note: str
-    """Of what holds in part: ``short``, ``beyond``, ``at 3 of 7``."""
+    """Of what holds in part: ``short``, ``beyond``, ``at 3 of 7``, ``beyond in size``, ``not plausible``."""
     readings: tuple[Reading, ...]
     comparisons: int
     """Over how many the intervals behind the verdict are corrected."""
@@ -213,6 +220,8 @@ def judge(claim: Claim, evidence: Evidence, condition: Condition) -> Judgement |
     """What the evidence says under a condition; None if nothing was delivered to compare with."""
     readings = tuple(reading for ask in claim.asks for reading in _readings(ask, evidence, condition))
     main = joined([reading for reading in readings if reading.ask.role is Role.CLAIM])
+    if claim.reconstructed:
+        return Judgement(claim, condition, Verdict.UNTESTABLE, "", readings, 1)
     guards = joined([reading for reading in readings if reading.ask.role is Role.GUARD])
     if not any(reading.numbers() for group in main for reading in group):
         return Judgement(claim, condition, Verdict.FAILS, "no case", readings, 1) if claim.otherwise else None
@@ -222,7 +231,18 @@ def judge(claim: Claim, evidence: Evidence, condition: Condition) -> Judgement |
         # That all of several hold, or none, needs no correction (intersection-union test); that only some do, does.
         comparisons = len(main)
         verdict, note = combine(*([together(group, comparisons) for group in groups] for groups in (main, guards)))
-    return Judgement(claim, condition, verdict, note, readings, comparisons)
+    return Judgement(claim, condition, verdict, _with_size(note, main, comparisons), readings, comparisons)
+
+
+def _with_size(note: str, main: Sequence[Sequence[Reading]], comparisons: int) -> str:
+    """The note, and whether it is sizes for which it is one."""
+    missed = [reading.ask.rule.size for group in main for reading in group if reading.missed_size(comparisons)]
+    sizes = [size for size in missed if size is not None]
+    if not sizes or note == "not at every point":
+        return note
+    if any(not size.printed for size in sizes):
+        return "not plausible" if note in ("short", "beyond") else f"{note}, elsewhere not plausible"
+    return f"{note} in size"
 
 
 def joined(readings: Sequence[Reading]) -> list[list[Reading]]:

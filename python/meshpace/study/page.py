@@ -14,7 +14,7 @@ from meshpace.study.telling import beside, counted, tally
 
 _MARKS = {
     Verdict.HOLDS: "**holds**", Verdict.PART: "in part", Verdict.FAILS: "does not", Verdict.OPEN: "undecided",
-    Verdict.BORDER: "at the border",
+    Verdict.BORDER: "at the border", Verdict.UNTESTABLE: "not testable",
 }  # fmt: skip
 
 

@@ -37,6 +37,29 @@ def bounds(value: Estimate) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """The sizes with which an order holds; with others its sign does, so that it holds in part."""
+
+    low: float
+    high: float
+    printed: bool
+    """Whether they surround a printed size; else they are what is plausible at all."""
+
+    def over(self, value: Estimate) -> Answer:
+        """Where the size of a number lies, its sign aside: within, below, above, or across an end.
+
+        Past what is plausible lies what has its mean there: a doubt needs no certainty, and is worth no seeds.
+        """
+        low, high = bounds(value) if self.printed else (value.mean, value.mean)
+        if self.low <= low and high <= self.high:
+            return Answer.HOLDS
+        return Answer.SHORT if high < self.low else Answer.BEYOND if low > self.high else Answer.OPEN
+
+
+_TURNED = {Answer.SHORT: Answer.BEYOND, Answer.BEYOND: Answer.SHORT}
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A band, and what is no effect."""
 
@@ -49,9 +72,23 @@ class Rule:
     margin: float = 0.0
     """A number no farther than this from ``neutral`` is no effect; where the band begins at ``neutral``, so that a
     sign is all that is asked, only if its sign is not certain either."""
+    size: Size | None = None
+    """What is asked besides the band, of a band without an end."""
 
     def answer(self, value: Estimate) -> Answer:
         """Where the number lies."""
+        found = self.band(value)
+        if found is not Answer.HOLDS or self.size is None:
+            return found
+        sized = self.size.over(value)
+        return _TURNED.get(sized, sized) if self._falls or math.isinf(self.low) else sized
+
+    def missed_size(self, value: Estimate) -> bool:
+        """Whether it is its size alone for which it does not hold."""
+        return self.band(value) is Answer.HOLDS and self.answer(value) in (Answer.SHORT, Answer.BEYOND)
+
+    def band(self, value: Estimate) -> Answer:
+        """Where the number lies as far as the band goes."""
         if value.half_width is None:
             return Answer.OPEN
         low, high = bounds(value)
@@ -114,18 +151,40 @@ class Rule:
     def _distances(self, mean: float) -> Iterator[float]:
         neutral = () if self.neutral is None else (-self.margin, 0.0, self.margin)
         edges = [self.low, self.high, *((self.neutral or 0.0) + shift for shift in neutral)]
+        edges += [self.size.low, self.size.high] if self.size is not None and self.size.printed else []
         yield from (abs(mean - edge) for edge in edges if math.isfinite(edge))
 
     def misses(self, mean: float) -> float:
-        """How far a mean lies outside the band; 0 within."""
-        return max(self.low - mean, mean - self.high, 0.0)
+        """How far a mean lies outside what is asked; 0 within."""
+        low, high = self._ends
+        return max(low - mean, mean - high, 0.0)
 
     def slack(self, mean: float) -> float:
-        """How near a mean lies to the band's nearer edge, negative outside."""
-        return min(mean - self.low, self.high - mean)
+        """How near a mean lies to the nearer edge of what is asked, negative outside."""
+        low, high = self._ends
+        return min(mean - low, high - mean)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """Of band and size together."""
+        if self.size is None:
+            return self.low, self.high
+        return max(self.low, self.size.low), min(self.high, self.size.high)
 
     def asks(self, show: Show) -> str:
-        """The band in words."""
+        """The band in words, and the sizes that count."""
+        return self._band_asked(show) + self._size_asked(show)
+
+    def _size_asked(self, show: Show) -> str:
+        if self.size is None:
+            return ""
+        low, high = (show(Estimate(edge, None, 1)) for edge in (self.size.low, self.size.high))
+        if self.size.printed:
+            return f", in size {low} to {high}"
+        ends = [told for edge, told in ((self.size.low, low), (self.size.high, high)) if math.isfinite(edge)]
+        return f", plausible to {' and '.join(ends)}"
+
+    def _band_asked(self, show: Show) -> str:
         low, high = (show(Estimate(edge, None, 1)) for edge in (self.low, self.high))
         if math.isinf(self.high):
             return f"above {low}" if self.low == self.neutral else f"at least {low}"

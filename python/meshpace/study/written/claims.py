@@ -13,8 +13,10 @@ from meshpace.keyed import REQUIRED, Keys, near
 from meshpace.study.claims import Against, Ask, Claim, Role
 from meshpace.study.model import Study, scheme_name
 from meshpace.study.places import Compare, less
+from meshpace.study.words import percent
 from meshpace.study.written.families import Rows, members, named, within
 from meshpace.study.written.rules import rule, show
+from meshpace.study.written.sizes import sized
 from meshpace.study.written.vocabulary import Asked, Place, Words
 
 _ROLES = {role.name.lower(): role for role in Role}
@@ -31,6 +33,8 @@ class Setting:
     """How the paper is cited."""
     prefix: str = ""
     """What stands before the claims' numbers, since papers count figures alike."""
+    reconstructed: tuple[str, ...] = ()
+    """Schemes whose laws are not printed."""
 
 
 def claims(file: Keys, defaults: Keys, setting: Setting) -> tuple[Claim, ...]:
@@ -70,15 +74,25 @@ def _claim(table: Keys, general: Mapping[str, object], setting: Setting) -> Clai
         source=printed.source,
         printed=printed.text,
         asks=tuple(asks),
-        value=printed.value,
+        value=printed.value if printed.value is not None or not tables else tables[0].number("size"),
         cause=_study(table, "cause", setting),
         told_with=_study(table, "told_with", setting) or "",
         otherwise=table.text("otherwise", ""),
+        reconstructed=_about_reconstructed(asks, setting),
     )
     table.done()
     if not any(ask.role is Role.CLAIM for ask in claim.asks):
         table.fail("ask", "none that is the claim itself", 'at least one ask with role = "claim", the default')
     return claim
+
+
+def _about_reconstructed(asks: Sequence[Ask], setting: Setting) -> tuple[str, ...]:
+    judged = {scheme for ask in asks if ask.role is not Role.BESIDE for scheme in _schemes_of(ask)}
+    return tuple(scheme for scheme in setting.reconstructed if scheme in judged)
+
+
+def _schemes_of(ask: Ask) -> tuple[str, ...]:
+    return (*ask.measure.schemes, *(ask.against.measure.schemes if ask.against is not None else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +137,11 @@ def _ask(table: Keys, printed: float | None, setting: Setting) -> Ask:
     measure = asked.measure
     points = None if asked.along or asked.kind in ("rank", "pooled_points") else place.points(table)
     against = _against(table, asked, setting) if "against" in table else None
+    told = show(table, asked)
     return Ask(
         measure,
-        rule(table, asked, printed),
-        show(table, asked),
+        sized(table, asked, rule(table, asked, printed), change=told is percent),
+        told,
         table.text("what", _what(asked)),
         tuple(study.name for study in studies),
         points,

@@ -76,6 +76,7 @@ def read_paper(folder: Path) -> Paper:
     cite, catalogue = head.text("cite", REQUIRED), head.text("catalogue", "")
     words = _words(head, folder)
     prefix, order = head.text("prefix", ""), int(head.number("order", _LAST))
+    reconstructed = head.texts("reconstructed", ())
     head.done()
     rows = shared_rows(files.values())
     sets: dict[str, Keys] = {}
@@ -91,7 +92,8 @@ def read_paper(folder: Path) -> Paper:
     known = _named(study for found in by_file.values() for study in found)
     more = {path: [again(table, known) for table in file.tables("again")] for path, file in files.items()}
     derived = [one for found in more.values() for one in found]
-    setting = Setting({**known, **_named(study for one in derived for study in one.studies)}, words, rows, cite, prefix)
+    every_one = {**known, **_named(study for one in derived for study in one.studies)}
+    setting = Setting(every_one, words, rows, cite, prefix, tuple(reconstructed))
     stated: list[Claim] = []
     for path in files:
         stated += [claim for part in parts[path] for claim in claims(part, defaults[path], setting)]
