@@ -13,6 +13,8 @@
 //! [`Station::timer`] no later than that. Early or repeated calls of `timer` are harmless.
 
 mod access;
+mod catch_up;
+mod ends;
 mod pending;
 mod request;
 mod respond;
@@ -23,14 +25,15 @@ mod tests;
 mod watch;
 
 use crate::backoff::{Backoff, Intervals};
-use crate::burst::{Bitmap, Burst};
-use crate::frame::{Frame, FrameKind, Header, MacPacket};
+use crate::burst::Burst;
+use crate::frame::{FrameKind, Header, MacPacket};
 use crate::phy::Phy;
-use crate::reception::{Arrival, Outcome, Reception, ReceptionLimits, Verdict};
+use crate::reception::{Arrival, Reception, ReceptionLimits};
 use crate::standard::Mode;
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 
+pub use ends::FrameEnd;
 use pending::Pending;
 use seen_before::{SeenBefore, Several};
 pub use stats::{Sent, StationStats};
@@ -84,39 +87,6 @@ struct Answer {
     /// Duration field of the frame answered.
     duration: Span,
     data_mode: &'static Mode,
-}
-
-/// What became of a frame that was meant for a station.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FrameEnd {
-    /// Read, if every packet of it was; else what befell it, or those of its packets that were not.
-    pub outcome: Outcome,
-    /// The packets that were read, by their place in the frame, if some were and others were not.
-    pub partly: Option<Box<Bitmap>>,
-}
-
-impl FrameEnd {
-    /// A frame that was read, or lost, as a whole.
-    #[must_use]
-    pub const fn whole(outcome: Outcome) -> Self {
-        Self { outcome, partly: None }
-    }
-
-    /// True if any packet of the frame was read.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        self.outcome == Outcome::Read || self.partly.is_some()
-    }
-
-    /// The packets of this frame that were read, by their place in it.
-    #[must_use]
-    pub fn read(&self, frame: &Frame) -> Bitmap {
-        match (&self.partly, self.outcome) {
-            (Some(some), _) => **some,
-            (None, Outcome::Read) => Bitmap::first(frame.packets().len()),
-            (None, _) => Bitmap::NONE,
-        }
-    }
 }
 
 /// The shared configuration that every call of a station needs. What every frame asks for at everybody who hears it comes first.
@@ -317,96 +287,6 @@ impl Station {
         }
     }
 
-    /// The frame of `frame.from` whose last bit arrives now was `mine` when it began. Tells what became of it. The link has
-    /// lost those packets of it that are `erased`, whatever the receiver makes of the frame; of a frame of one packet that is
-    /// none, since such a frame is lost as one that cannot be decoded.
-    pub fn frame_ends(
-        &mut self,
-        now: Instant,
-        frame: &Frame,
-        erased: Option<&Bitmap>,
-        config: &StationConfig,
-        out: &mut Vec<Action>,
-    ) -> FrameEnd {
-        self.catch_up(now, config);
-        let deaf_until = self.on_air_until;
-        if !self.reception.is_receiving(frame.from, now) {
-            // Captured over, replaced by a frame that ends later, or not noticed while transmitting.
-            let deaf = now < deaf_until + frame.airtime;
-            return FrameEnd::whole(if deaf { Outcome::Deaf } else { Outcome::Overlapped });
-        }
-        self.count_busy(now);
-        if frame.is_several() {
-            return self.several_end(now, frame, erased, config, out);
-        }
-        let ended = self.reception.ends(&config.limits);
-        let (arrival, verdict) =
-            ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
-        self.receiver_idle_since = now;
-        FrameEnd::whole(match verdict {
-            Verdict::Good if now >= deaf_until => {
-                self.receive(now, frame, config, out);
-                Outcome::Read
-            }
-            Verdict::Good | Verdict::Energy => Outcome::Deaf,
-            Verdict::Bad | Verdict::Collided | Verdict::Garbled => {
-                self.bad_end(&arrival, verdict, config);
-                outcome(verdict)
-            }
-        })
-    }
-
-    /// The end of a frame of several packets that is being received.
-    #[cold]
-    #[inline(never)]
-    fn several_end(
-        &mut self,
-        now: Instant,
-        frame: &Frame,
-        erased: Option<&Bitmap>,
-        config: &StationConfig,
-        out: &mut Vec<Action>,
-    ) -> FrameEnd {
-        let deaf = now < self.on_air_until;
-        let (read, cause) = self.packets_read(now, frame, erased, config);
-        let ended = self.reception.ends(&config.limits);
-        let (arrival, header) =
-            ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
-        self.receiver_idle_since = now;
-        // Its header was read, and nothing behind it: that is a frame lost.
-        let verdict = if header == Verdict::Good && read.is_empty() { cause } else { header };
-        match verdict {
-            Verdict::Good if !deaf => {
-                self.receive_several(now, frame, &read, config, out);
-                FrameEnd { outcome: outcome(cause), partly: (cause != Verdict::Good).then(|| Box::new(read)) }
-            }
-            Verdict::Good | Verdict::Energy => FrameEnd::whole(Outcome::Deaf),
-            Verdict::Bad | Verdict::Collided | Verdict::Garbled => {
-                self.bad_end(&arrival, verdict, config);
-                FrameEnd::whole(outcome(verdict))
-            }
-        }
-    }
-
-    /// Which packets of a frame of several that ends now are read, if its header is, and what befell the others.
-    fn packets_read(
-        &mut self,
-        now: Instant,
-        frame: &Frame,
-        erased: Option<&Bitmap>,
-        config: &StationConfig,
-    ) -> (Bitmap, Verdict) {
-        let begun = Instant::from_nanos(now.as_nanos() - frame.airtime.as_nanos());
-        let times = config.phy.times(frame).map(|(from, to)| (begun + from, begun + to));
-        let (mut read, mut cause) = self.reception.packets_read(times, &config.limits);
-        let before = read;
-        read.remove(erased.unwrap_or(&Bitmap::NONE));
-        if cause == Verdict::Good && read != before {
-            cause = Verdict::Garbled;
-        }
-        (read, cause)
-    }
-
     /// Idle as ns-2 has it: nothing received, no exchange of our own under way, NAV over (ns2-behaviour 1.10).
     fn is_idle(&self, now: Instant) -> bool {
         !self.reception.busy() && self.transmitter == Transmitter::Idle && self.nav <= now
@@ -451,144 +331,5 @@ impl Station {
         let backoff = Backoff::draw(now, self.cw, &config.phy, &mut self.stream);
         self.drawn += backoff.remaining();
         self.backoff = Some(backoff);
-    }
-
-    /// Accounts for everything that arrived before `now`, and for overheard frames that ended by then.
-    ///
-    /// An end comes before a start at the same time, and a start at `now` itself is not looked at: a backoff that
-    /// runs out in that very moment does not notice it.
-    #[inline]
-    fn catch_up(&mut self, now: Instant, config: &StationConfig) {
-        if self.reception.is_silent() && self.pending.first().is_none_or(|arrival| arrival.start >= now) {
-            // Nothing is being received, and nothing has begun.
-        } else if self.watched {
-            self.catch_up_if::<true>(now, config);
-        } else {
-            self.catch_up_if::<false>(now, config);
-        }
-    }
-
-    #[inline(never)]
-    fn catch_up_if<const WATCHED: bool>(&mut self, now: Instant, config: &StationConfig) {
-        loop {
-            self.overhear_undisturbed::<WATCHED>(now, config);
-            let start = self.pending.first().map(|a| a.start).filter(|start| *start < now);
-            let end = self.reception.next_end().filter(|(end, mine)| *end <= now && !mine).map(|e| e.0);
-            let begins = match (start, end) {
-                (None, None) => break,
-                (Some(start), Some(end)) => start < end,
-                (start, _) => start.is_some(),
-            };
-            // One place that calls each: both become part of the loop.
-            if begins {
-                self.arrival_begins::<WATCHED>(config);
-            } else {
-                self.overheard_ends::<WATCHED>(config);
-            }
-        }
-    }
-
-    /// The commonest case in one step each: frames for somebody else that nothing overlapped, begun and ended by `now`.
-    #[inline]
-    fn overhear_undisturbed<const WATCHED: bool>(&mut self, now: Instant, config: &StationConfig) {
-        if !self.reception.is_silent() {
-            return;
-        }
-        let counts_down = self.transmitter == Transmitter::Idle;
-        let exchange = !counts_down || self.sifs_ends_at.is_some();
-        let (mut nav, mut receiver_idle_since) = (self.nav, self.receiver_idle_since);
-        let mut waiting = self.pending.waiting();
-        while let [arrival, rest @ ..] = waiting {
-            let end = arrival.end();
-            let undisturbed = !arrival.mine()
-                && end <= now
-                && arrival.start >= self.on_air_until
-                && rest.first().is_none_or(|next| next.start >= end);
-            if !undisturbed {
-                break;
-            }
-            if let (true, Some(backoff)) = (counts_down, &mut self.backoff) {
-                let idle_since = receiver_idle_since.max(self.transmitter_idle_since).max(nav);
-                if idle_since < arrival.start {
-                    backoff.interrupt(idle_since, arrival.start, &config.intervals);
-                }
-            }
-            if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
-                watch.undisturbed(arrival, if exchange { arrival.start } else { nav });
-            }
-            let silence = if arrival.decodable() { arrival.duration() } else { config.limits.eifs };
-            nav = nav.max(end + silence);
-            receiver_idle_since = receiver_idle_since.max(end);
-            waiting = rest;
-        }
-        let taken = self.pending.waiting().len() - waiting.len();
-        if taken > 0 {
-            (self.nav, self.receiver_idle_since) = (nav, receiver_idle_since);
-            self.pending.take(taken);
-        }
-    }
-
-    fn arrival_begins<const WATCHED: bool>(&mut self, config: &StationConfig) {
-        let arrival = self.pending.pop().unwrap_or_else(|| panic!("{:?}: no arrival begins", self.id));
-        let was_busy = self.reception.busy();
-        if WATCHED {
-            self.count_busy(arrival.start);
-        }
-        let transmitting = arrival.start < self.on_air_until;
-        let begun = self.reception.begins(arrival, transmitting, &config.limits);
-        if !was_busy && self.reception.busy() && self.transmitter == Transmitter::Idle {
-            self.medium_turns_busy(arrival.start, config);
-        }
-        if let Some(nav) = begun.nav {
-            self.nav = self.nav.max(nav);
-        }
-        if let Some(lost) = begun.lost {
-            self.stats.collision(lost);
-        }
-    }
-
-    fn overheard_ends<const WATCHED: bool>(&mut self, config: &StationConfig) {
-        let was_busy = self.reception.busy();
-        if let (true, Some((end, _))) = (WATCHED, self.reception.next_end()) {
-            self.count_busy(end);
-        }
-        let (arrival, verdict) =
-            self.reception.ends(&config.limits).unwrap_or_else(|| panic!("{:?}: nothing ends", self.id));
-        match verdict {
-            Verdict::Good if arrival.end() >= self.on_air_until => {
-                self.nav = self.nav.max(arrival.end() + arrival.duration());
-                if WATCHED {
-                    self.note_read(arrival.end(), arrival.from());
-                }
-            }
-            Verdict::Good | Verdict::Energy => {}
-            Verdict::Bad | Verdict::Collided | Verdict::Garbled => self.bad_end(&arrival, verdict, config),
-        }
-        // Under `sinr` a frame too weak to be sensed ends as well, and the medium was idle all along.
-        if was_busy && !self.reception.busy() {
-            self.receiver_idle_since = self.receiver_idle_since.max(arrival.end());
-        }
-    }
-
-    /// A frame that could not be read ends: EIFS, unless the own transmitter is active (ns2-behaviour 1.8).
-    fn bad_end(&mut self, arrival: &Arrival, verdict: Verdict, config: &StationConfig) {
-        if arrival.end() < self.on_air_until {
-            return;
-        }
-        self.nav = self.nav.max(arrival.end() + config.limits.eifs);
-        if verdict == Verdict::Collided && arrival.is_unicast() {
-            self.stats.collision(crate::reception::Collision { from: arrival.from(), kind: arrival.kind() });
-        }
-    }
-}
-
-/// What became of a frame, or of packets in it, by the verdict on their reception.
-const fn outcome(verdict: Verdict) -> Outcome {
-    match verdict {
-        Verdict::Good => Outcome::Read,
-        // A frame that is meant for this node can be decoded: only its own transmission makes it `Bad`.
-        Verdict::Bad | Verdict::Energy => Outcome::Deaf,
-        Verdict::Garbled => Outcome::Garbled,
-        Verdict::Collided => Outcome::Overlapped,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::pending::ROOM;
 use super::*;
-use crate::frame::Header;
+use crate::frame::{Frame, Header};
 use crate::phy::tests::dsss;
 use crate::propagation::Propagation;
 use crate::reception::{Capture, Signal};
