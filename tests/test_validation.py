@@ -27,6 +27,7 @@ from meshpace.validation.model import (
     Verdict,
     reach,
 )
+from meshpace.validation.ns3_points import GOODPUT, chain_points, read_chains
 from meshpace.validation.points import points, read_measured
 from meshpace.validation.theory import Bianchi, Phy, fixed_point, one_sender_bps
 
@@ -69,6 +70,15 @@ def test_every_point_has_been_measured_with_its_seeds() -> None:
     assert len(measured) >= 30
     for point in points():
         assert {scatter.count for name, scatter in measured[point.name].items() if "RTT" not in name} == {point.seeds}
+
+
+def test_every_chain_has_been_measured_with_ns3_and_its_seeds() -> None:
+    measured = read_chains()
+    assert [point.name for point in chain_points()] == list(measured)
+    assert len(measured) >= 40
+    for point in chain_points():
+        assert measured[point.name][GOODPUT].count == point.seeds
+        assert measured[point.name][GOODPUT].mean > 0
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -154,6 +164,11 @@ def test_exchanges_are_read_off_a_film() -> None:
         ("bianchi", "radio.propagation=two-ray"),
         ("saturation", "flow.0.packet=1450"),
         ("saturation", "radio.rts=100"),
+        ("ht_saturation", "radio.mac_overhead=70"),
+        ("ht_saturation", "radio.guard_interval=400ns"),
+        ("ht_bianchi", "radio.rts=never"),
+        ("ns3_chain", "radio.aggregate=2000"),
+        ("ns3_chain", "radio.mcs=3"),
     ],
 )
 def test_closed_forms_notice_a_wrong_input(family: str, wrong: str) -> None:
@@ -193,10 +208,14 @@ def test_one_family_end_to_end(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_closed_forms_hold_and_quick_leaves_none_out(cli: Cli) -> None:
-    families = [word for name in ("exchange", "bianchi", "saturation") for word in ("--family", name)]
+    families = [
+        word
+        for name in ("exchange", "bianchi", "saturation", "ht_saturation", "ht_bianchi")
+        for word in ("--family", name)
+    ]
     done = cli("validate", *families, "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "108 of 108 rows pass" in done.stdout
+    assert "183 of 183 rows pass" in done.stdout
 
 
 def test_an_unknown_family_is_refused(cli: Cli) -> None:

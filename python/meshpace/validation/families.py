@@ -12,7 +12,7 @@ from typing import Literal
 
 from meshpace.project import points_directory
 from meshpace.results import RunResult
-from meshpace.validation import closed_forms
+from meshpace.validation import closed_forms, high_throughput
 from meshpace.validation.model import (
     Absolute,
     Check,
@@ -35,6 +35,7 @@ from meshpace.validation.model import (
     recovery_checks,
     reference,
 )
+from meshpace.validation.ns3_points import ns3_chain
 from meshpace.validation.points import Point, Told, points, read_measured, told
 from meshpace.words import in_hops
 
@@ -340,6 +341,7 @@ FAMILIES: dict[str, Callable[[], Iterator[Setup]]] = {
     for family in (
         chain_adhoc, chain_wired, parallel, llap_udp, llap_tcp, tcp_ap_chain_static, tcp_ap_chain_aodv,
         tcp_ap_llap_table1, tcp_ap_multi_static, osipov_three, osipov_crit,
-        crosscheck, closed_forms.exchange, closed_forms.bianchi, closed_forms.saturation,
+        crosscheck, ns3_chain, closed_forms.exchange, closed_forms.bianchi, closed_forms.saturation,
+        high_throughput.ht_saturation, high_throughput.ht_bianchi,
     )
 }  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 RTS_BYTES, CTS_BYTES, ACK_BYTES = 20, 14, 14
 """IEEE 802.11-2016, 9.3.1."""
 CW_MAX = 1023
-_TIMEOUT_SLACK_US = 4.0
+TIMEOUT_SLACK_US = 4.0
 """Twice the largest propagation delay that ns-2.35, hence the engine, allows for in the time-out of an answer."""
 _OFDM_MANDATORY_MBPS = (24, 12, 6)
 
@@ -129,7 +129,7 @@ class Bianchi:
         success = n * tau * math.pow(1 - tau, n - 1)
         first = phy.control(RTS_BYTES) if self.rts else phy.data(packet)
         answer = phy.control(CTS_BYTES if self.rts else ACK_BYTES)
-        waits = phy.eifs if n > 2 else phy.sifs + answer + _TIMEOUT_SLACK_US
+        waits = phy.eifs if n > 2 else phy.sifs + answer + TIMEOUT_SLACK_US
         t_s = phy.exchange(packet, self.rts) + phy.difs
         t_c = first + waits + phy.difs
         slot = (1 - busy) * phy.slot + success * t_s + (busy - success) * t_c

@@ -1,0 +1,98 @@
+"""Chains of 802.11n: which settings, and what ns-3.37 gave there.
+
+``validation/points/ns3.toml`` lists them, ``validation/points/measure_ns3.py`` runs them with ``bench/ns3/chain.cc``,
+and ``validation/reference/ns3_chain.csv`` holds what came out, a row a point and quantity.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from meshpace.files import replacing
+from meshpace.project import points_directory, reference_directory
+from meshpace.validation.model import Check, Quantity, Relative, Scatter, Setup, goodput_kbps
+
+_FILE = "ns3_chain.csv"
+_COLUMNS = ("point", "quantity", "n_seeds", "mean", "std")
+_SCENARIO = "n-chain.toml"
+GOODPUT = "goodput"
+_ONE_LINK, _CHAIN = Relative(0.03), Relative(0.10)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPoint:
+    """One set-up that both simulators run; ``options`` are those of ``chain.cc``."""
+
+    name: str
+    hops: int
+    options: tuple[str, ...]
+    own: tuple[str, ...]
+    scheme: str
+    seeds: int
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What is set in the scenario: its own settings, and the chain's length with the way along all of it."""
+        path = json.dumps([f"n{node}" for node in range(self.hops + 1)])
+        return (f"topology.hops={self.hops}", f"flow.0.to=n{self.hops}", f"flow.0.path={path}", *self.own)
+
+
+def chain_points() -> list[ChainPoint]:
+    """All points, in the order of the file."""
+    with (points_directory() / "ns3.toml").open("rb") as file:
+        listed = tomllib.load(file)["point"]
+    return [
+        ChainPoint(p["name"], p["hops"], tuple(p["ns3"]), tuple(p["settings"]), p["scheme"], p["seeds"]) for p in listed
+    ]
+
+
+Measured = Mapping[str, Scatter]
+"""What ns-3.37 gave at one point, by quantity."""
+
+
+def read_chains() -> dict[str, Measured]:
+    """What has been measured so far, by point."""
+    path = reference_directory() / _FILE
+    found: dict[str, dict[str, Scatter]] = {}
+    if path.exists():
+        with path.open(newline="") as lines:
+            for row in csv.DictReader(lines):
+                scatter = Scatter(int(row["n_seeds"]), float(row["mean"]), float(row["std"]))
+                found.setdefault(row["point"], {})[row["quantity"]] = scatter
+    return dict(found)
+
+
+def write_chains(measured: Mapping[str, Measured]) -> None:
+    """Writes the reference file, in the order of the points."""
+    with replacing(reference_directory() / _FILE) as draft, draft.open("w", newline="") as out:
+        rows = csv.writer(out, lineterminator="\n")
+        rows.writerow(_COLUMNS)
+        for point in chain_points():
+            for quantity, scatter in measured.get(point.name, {}).items():
+                numbers = (scatter.count, f"{scatter.mean:.7g}", f"{scatter.deviation:.5g}")
+                rows.writerow((point.name, quantity, *numbers))
+
+
+_QUANTITIES: dict[str, tuple[str, Quantity]] = {GOODPUT: ("kbit/s", goodput_kbps())}
+
+
+def ns3_chain() -> Iterator[Setup]:
+    """802.11n over chains of neighbours at -70 dBm, against ns-3.37 (Debian's libns3-dev, bench/ns3/chain.cc).
+
+    Datagrams beyond what the chain carries, and TCP with selective acknowledgements: 3 % on one link, 10 % beyond.
+    """
+    known = read_chains()
+    for point in chain_points():
+        checks = tuple(
+            Check(
+                point.name, quantity, unit, scatter.mean, _ONE_LINK if point.hops == 1 else _CHAIN, take, "ns-3.37",
+                deviation=scatter.deviation, seeds=scatter.count,
+            )
+            for quantity, (unit, take) in _QUANTITIES.items()
+            if (scatter := known[point.name].get(quantity)) is not None
+        )  # fmt: skip
+        yield Setup("ns3_chain", _SCENARIO, point.settings, point.scheme, point.seeds, checks, points_directory)
