@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from meshpace.study import registry
+from meshpace.study.page import MARK as PAGE_MARK
 from meshpace.study.stated import MARK
 from meshpace.study.verdicts import CLAIMS
+from meshpace.study.written.papers import the_papers
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -240,3 +242,17 @@ def test_every_decision_of_the_register_is_followed_and_cited_or_listed_as_open(
     known = {section for document, section in cited() if document == "schemes.md"}
     for number, what in OPEN["decisions"].items():
         assert what.startswith("open: ") or what in known, f"decision {number}: no code cites schemes.md {what}"
+
+
+@pytest.mark.parametrize(("name", "count"), [("llap", 6), ("throttle", 6), ("we", 5), ("gap", 0), ("byu", 0)])
+def test_claims_without_a_study_are_told_with_what_holds_them(name: str, count: int) -> None:
+    """Each is a number of the catalogue, and stands on both pages."""
+    (paper,) = (one for one in the_papers() if one.name == name)
+    assert len(paper.unjudged) == count
+    catalogue = (DOCS / "experiments" / f"{paper.catalogue}.md").read_text(encoding="utf-8")
+    page = (DOCS / "reproduction" / f"{paper.catalogue}.md").read_text(encoding="utf-8")
+    prose = catalogue.partition(MARK)[0]
+    for id_, told in paper.unjudged.items():
+        assert re.search(rf"\b{re.escape(id_)}\b", prose), id_
+        assert f"| {id_} | {told} |" in catalogue
+        assert f"| {id_} | {told} |" in page.partition(PAGE_MARK)[2]

@@ -240,6 +240,12 @@ def test_what_is_wrong_with_a_paper_is_said_with_its_line(old: str, new: str, ex
         ("[paper]", "[papre]", "paper.toml:1: paper.cite: found nothing"),
         ("[rows]", "[row]", "paper.toml:8: row: found an unknown key"),
         ("[paper]", "[paper", "found what is no TOML"),
+        (
+            "[rows]",
+            '[unjudged]\n"1.2" = "a test"\n\n[rows]',
+            "paper.toml:9: unjudged.1.2: found a claim that is judged",
+        ),
+        ("[rows]", "[unjudged]\nx = 1\n\n[rows]", "paper.toml:9: unjudged.x: found 1; allowed: a text"),
     ],
 )
 def test_what_is_wrong_with_its_head_is_said_too(old: str, new: str, expected: str, small: Path) -> None:

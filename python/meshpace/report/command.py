@@ -22,6 +22,7 @@ from meshpace.study.record import Maker, running
 from meshpace.study.registry import STUDIES, find
 from meshpace.study.store import Store
 from meshpace.study.verdicts import claims_of, judge_all
+from meshpace.study.written.papers import the_papers
 
 
 def report(
@@ -87,13 +88,14 @@ def write_verdicts(folder: Path, outcomes: Sequence[Outcome], maker: Maker, *, e
         OSError: a file cannot be read or written.
     """
     judged = judge_all(by_name(outcomes), claims_of(outcome.study for outcome in outcomes), ended=ended)
+    unjudged = {paper.catalogue: paper.unjudged for paper in the_papers()}
     paths = []
     for paper in dict.fromkeys(outcome.study.paper for outcome in outcomes if outcome.study.paper):
         mine = [outcome for outcome in outcomes if outcome.study.paper == paper]
         claims = {outcome.study.name: judged[outcome.study.name] for outcome in mine if outcome.study.name in judged}
         path = folder / f"{paper}.md"
         prose = path.read_text(encoding="utf-8") if path.exists() else f"# {paper}"
-        campaign = Campaign("meshpace report --verdicts", maker, mine)
+        campaign = Campaign("meshpace report --verdicts", maker, mine, unjudged=unjudged.get(paper, {}))
         with replacing(path) as draft:
             draft.write_text(below(prose, campaign, claims), encoding="utf-8")
         paths.append(path)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from meshpace.report.model import Claim, Finding, Verdict
 from meshpace.study.model import Condition
 from meshpace.study.outcome import Outcome
 from meshpace.study.record import Maker
-from meshpace.study.telling import beside, counted, tally
+from meshpace.study.telling import beside, counted, tally, unjudged
 
 _MARKS = {
     Verdict.HOLDS: "**holds**", Verdict.PART: "in part", Verdict.FAILS: "does not", Verdict.OPEN: "undecided",
@@ -27,6 +27,8 @@ class Campaign:
     outcomes: Sequence[Outcome]
     decided: str | None = None
     """What was added to decide."""
+    unjudged: Mapping[str, str] = field(default_factory=dict)
+    """Claims that no study judges, and what holds each."""
 
     @property
     def conditions(self) -> list[Condition]:
@@ -93,6 +95,9 @@ def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Itera
             )
     yield from _ingredients(claims)
     yield from _plans(campaign)
+    if campaign.unjudged:
+        yield ""
+        yield from unjudged(campaign.unjudged)
 
 
 def _by_condition(campaign: Campaign, claims: Sequence[Claim]) -> Iterator[str]:

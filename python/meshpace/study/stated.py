@@ -11,6 +11,7 @@ from meshpace.files import replacing
 from meshpace.study import registry
 from meshpace.study.claims import Claim
 from meshpace.study.model import Study
+from meshpace.study.telling import unjudged
 from meshpace.study.verdicts import CLAIMS, claims_of
 from meshpace.study.written.papers import Paper, the_papers
 
@@ -60,6 +61,8 @@ def below(prose: str, paper: Paper) -> str:
         f"Made of `papers/{paper.name}/`: what is printed, and what is asked of which runs. Words: gap.md, section 1."
     )
     lines = [above, "", MARK, "", "## Claims as they are judged", "", head, "", *table(claims)]
+    if paper.unjudged:
+        lines += ["", *unjudged(paper.unjudged)]
     lines += ["", "## Which studies turn the open decisions", "", _OF_DECISIONS, "", *turned(paper.studies)]
     return "\n".join(lines) + "\n"
 

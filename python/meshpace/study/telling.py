@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from meshpace.report.model import Claim, Finding, Verdict
 from meshpace.study.model import Study
@@ -49,6 +49,15 @@ def beside(finding: Finding) -> str:
     if finding.seeds_to_decide is not None:
         parts.append(f"{finding.seeds_to_decide:,} seeds to decide")
     return ", ".join(parts)
+
+
+def unjudged(claims: Mapping[str, str]) -> Iterator[str]:
+    """The claims that no study judges, as Markdown: a row a claim with what holds it."""
+    yield "## Claims that no study judges"
+    yield ""
+    yield "| claim | what holds it |"
+    yield "|---|---|"
+    yield from (f"| {id_} | {told} |" for id_, told in claims.items())
 
 
 def tally(claims: Iterable[Claim]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +39,8 @@ class Paper:
     """Its place in lists."""
     studies: tuple[Study, ...]
     claims: tuple[Claim, ...]
+    unjudged: Mapping[str, str]
+    """Claims of its catalogue that no study judges, by their numbers, and what holds each instead."""
 
 
 def folders(directory: Path) -> list[Path]:
@@ -78,6 +80,8 @@ def read_paper(folder: Path) -> Paper:
     prefix, order = head.text("prefix", ""), int(head.number("order", _LAST))
     reconstructed = head.texts("reconstructed", ())
     head.done()
+    told = files[folder / HEAD].table("unjudged")
+    unjudged = {id_: told.text(id_, REQUIRED) for id_ in told.names()}
     rows = shared_rows(files.values())
     sets: dict[str, Keys] = {}
     receptions: dict[str, Keys] = {}
@@ -101,7 +105,9 @@ def read_paper(folder: Path) -> Paper:
         for part in parts[path]:
             part.done()
     every = [study for path in files for study in (*by_file[path], *(s for one in more[path] for s in one.studies))]
-    return Paper(folder.name, cite, catalogue, order, tuple(every), tuple(stated))
+    for id_ in unjudged.keys() & {claim.id.removeprefix(prefix).strip() for claim in stated}:
+        told.fail(id_, "a claim that is judged", "claims of the catalogue that no study judges")
+    return Paper(folder.name, cite, catalogue, order, tuple(every), tuple(stated), unjudged)
 
 
 def _words(head: Keys, folder: Path) -> Words:
