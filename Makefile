@@ -101,6 +101,7 @@ validate: $(VENV)/.engine
 bench: setup
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/high_throughput.py
 
 ## The live gateway beside plain forwarding, as root; rewrites docs/benchmarks-gateway.md.
 bench-gateway: setup

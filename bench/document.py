@@ -16,6 +16,13 @@ set up and what each of them models differently is in bench/README.md.
 <!-- compare:begin -->
 <!-- compare:end -->
 
+## 802.11n beside ns-3
+
+`bench/high_throughput.py`: chains at MCS 4 of validation/points/n-chain.toml, and the same in ns3/chain.cc.
+
+<!-- high-throughput:begin -->
+<!-- high-throughput:end -->
+
 ## How the cost grows
 
 <!-- scaling:begin -->
