@@ -174,7 +174,7 @@ def capture(hops: int, control: str, seconds: int, seed: int, folder: Path) -> t
     sets = [f"topology.hops={hops}", "measure.warmup=0s"]
     simulated, emulated = folder / "simulated.pcapng", folder / "emulated.pcapng"
     sets_simulated = [*sets, f"flow.0.to=n{hops}", f"measure.duration={seconds}s"]
-    meshpace("run", SCENARIO, sets_simulated, f"--scheme=twin-{control}", f"--seed={seed}", f"--pcap={simulated}")
+    meshpace("run", SCENARIO, sets_simulated, f"--scheme=linux-{control}", f"--seed={seed}", f"--pcap={simulated}")
     program = f"exec {sys.executable} {PROGRAM}"
     hosts = host(f"n{hops}", f"{program} serve 5001 take {control}")
     hosts += host("n0", f"{program} call n{hops} 5001 send {control}", 0.5)

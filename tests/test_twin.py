@@ -17,7 +17,7 @@ from meshpace.study.runner import tasks
 from meshpace.study.store import Store
 
 (TWIN,) = registry.find(["twin"])
-CONTROLS = ("reno", "cubic")
+CONTROLS = ("reno", "cubic", "bbr")
 
 
 def jobs(scheme: str) -> dict[str, Job]:
@@ -27,7 +27,7 @@ def jobs(scheme: str) -> dict[str, Job]:
 
 @pytest.mark.parametrize("control", CONTROLS)
 def test_a_kernel_s_runs_have_hosts_and_its_twin_s_have_a_flow(control: str) -> None:
-    real, simulated = jobs(f"kernel-{control}"), jobs(f"twin-{control}")
+    real, simulated = jobs(f"kernel-{control}"), jobs(f"linux-{control}")
     assert list(real) == list(simulated) == [str(hops) for hops in range(1, 9)]
     for hops in real:
         assert not complaints(real[hops])

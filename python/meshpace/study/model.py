@@ -112,8 +112,9 @@ _PRINTED = {
     "dynack-ap": "TCP-AP with dynamic delayed ACKs", "llap": "LLAP", "llap-letter": "LLAP to the letter",
     "xcp": "XCP", "rcp": "RCP", "tcp-ap-winf": "TCP-AP with rt-Winf", "we-tcp-ap": "WE TCP-AP", "xcp-b": "XCP-b",
     "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf", "wcp": "WCP", "wcpcap": "wcpcap-airtime",
-    "twin-reno": "Reno, simulated", "kernel-reno": "Linux's Reno", "twin-cubic": "CUBIC, simulated",
-    "kernel-cubic": "Linux's CUBIC", "cubic": "CUBIC", "cubic-fq-codel": "CUBIC over FQ-CoDel",
+    "kernel-reno": "this kernel's Reno", "kernel-cubic": "this kernel's CUBIC", "kernel-bbr": "this kernel's BBR",
+    "linux-reno": "Linux's Reno", "linux-cubic": "Linux's CUBIC", "linux-bbr": "Linux's BBR",
+    "cubic": "CUBIC", "cubic-fq-codel": "CUBIC over FQ-CoDel",
 }  # fmt: skip
 """How the papers print the names of schemes."""
 
