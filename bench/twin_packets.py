@@ -1,6 +1,6 @@
 """Where a simulated transfer and the same one of this machine's kernel part, packet by packet.
 
-    .venv/bin/python bench/twin_packets.py [--hops H] [--control reno|cubic] [--seconds N] [--seed K] [--context N]
+    .venv/bin/python bench/twin_packets.py [--hops H] [--control reno|cubic|bbr] [--seconds N] [--seed K] [--context N]
 
 As root, with tshark. Both are captured on the air; what counts is what the sender's node puts there first and what it
 gets back: a segment by its number, an acknowledgement by the segment that it waits for. Prints the first packet that
@@ -199,7 +199,7 @@ def meshpace(command: str, scenario: Path, sets: Sequence[str], *options: str) -
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--hops", type=int, default=3)
-    parser.add_argument("--control", choices=("reno", "cubic"), default="reno")
+    parser.add_argument("--control", choices=("reno", "cubic", "bbr"), default="reno")
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--context", type=int, default=6)
