@@ -1,1 +1,1 @@
-"""Holds the engine against measurements of ns-2.35 (validation/reference) and printed numbers."""
+"""Holds the engine against measurements of ns-2.35 and ns-3.37 (validation/reference) and printed numbers."""
