@@ -115,7 +115,7 @@ def validate(
     output: Annotated[Path | None, Option("--output", "-o", help="Where the table goes.")] = None,
     threads: Threads = None,
 ) -> None:
-    """Hold the engine against ns-2.35 and ns-3.37, as measured; exit status 1 if a row misses its tolerance unexplained."""
+    """Hold the engine against ns-2.35 and ns-3.37; exit status 1 if a row misses its tolerance unexplained."""
     from meshpace.validation.command import validate as run_validation
 
     run_validation(family, seeds, quick, output, threads)
