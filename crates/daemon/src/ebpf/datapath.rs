@@ -292,6 +292,9 @@ impl Datapath {
             flows.extend(report(engine, chosen, now, &key, &known));
         }
         flows.sort_unstable_by_key(|flow: &FlowReport| flow.stats.key);
+        // The kernel begins its table anew if what was read last is deleted meanwhile: some come twice (linux kernel/bpf/hashtab.c,
+        // htab_map_get_next_key).
+        flows.dedup_by_key(|flow| flow.stats.key);
         let mut held = 0;
         let mut buffered = Bytes::ZERO;
         for flow in &flows {
