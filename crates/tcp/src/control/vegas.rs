@@ -55,7 +55,7 @@ pub struct Vegas {
     samples: u32,
     /// The round is over when this is acknowledged.
     end: u64,
-    /// Vegas is in charge: from the first round on after a loss.
+    /// Vegas is in charge: not from a loss until its recovery is over.
     counts: bool,
 }
 
@@ -129,8 +129,12 @@ impl Congestion for Vegas {
             return;
         }
         if !self.counts {
-            self.counts = ack.out.una > self.end; // a round after the loss
             self.window.grow(ack);
+            if ack.out.una > self.end {
+                // Recovery is over. What was measured in it tells nothing: a whole round of new data comes first
+                // (tcp_vegas.c, `vegas_enable`).
+                (self.counts, self.end, self.least, self.samples) = (true, ack.out.nxt, None, 0);
+            }
             return;
         }
         if ack.out.una <= self.end {
@@ -205,6 +209,33 @@ mod tests {
         // 20 segments at 110 ms: 1.8 wait; 18.2 fill the path, and one more.
         let after = windows(10.0, f64::INFINITY, &[100, 110, 110]);
         assert!(after[0] >= 19.0 && after[2] < after[1] + 2.0, "{after:?}");
+    }
+
+    #[test]
+    fn round_trips_of_a_recovery_judge_nothing() {
+        let mut vegas = Vegas::new(Rules::RFC);
+        vegas.on_connected(false, 1000);
+        vegas.base = Some(Span::from_millis(100));
+        let out = |una: u64| {
+            let nxt = una + 10_000;
+            Outstanding { queued: false, una, nxt, max: nxt, flight: 10.0, limit: f64::INFINITY }
+        };
+        vegas.window.set(20.0);
+        vegas.window.set_ssthresh(10.0);
+        let cwnd = vegas.on_loss(0.0, &out(1)); // recovery until 10,001
+        vegas.window.set(cwnd);
+        let mut windows = std::vec::Vec::new();
+        for n in 1..=22u64 {
+            // 200 ms are five segments in queues until recovery is over, 100 ms none afterwards.
+            let newest = Some(Span::from_millis(if n <= 11 { 200 } else { 100 }));
+            let ack = Ack { acked: 1000, newest, ..bare(AckKind::New, out(1 + 1000 * n), 1000) };
+            vegas.on_ack(&ack);
+            vegas.on_progress(&ack);
+            windows.push(vegas.window.cwnd());
+        }
+        // Recovery is over with the 11th, everything that was outstanding then has arrived with the 22nd.
+        assert!(windows[11..21].iter().all(|window| *window == windows[10]), "{windows:?}");
+        assert_eq!(windows[21], windows[10] + 1.0, "{windows:?}");
     }
 
     #[test]
