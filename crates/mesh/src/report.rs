@@ -22,10 +22,14 @@ impl Simulation<'_> {
             // Cut before there was anything to measure: nothing of what was counted since time 0 belongs to the result.
             self.network.begin_counting();
         }
-        self.network.end();
         let began = self.meter.began().unwrap_or(stopped);
         let flows: Vec<_> =
             (0..self.flows.len()).map(|i| self.flow_result(i, scenario, began, stopped)).collect();
+        let routing = RoutingResult {
+            route_failures: self.network.route_failures(),
+            control_packets: self.network.control_packets(),
+        };
+        self.network.end();
         let by_hops = |weigh: fn(f64, f64) -> f64| {
             let weighed: Option<Vec<f64>> =
                 flows.iter().map(|f| Some(weigh(f.goodput_bps, f.hops.filter(|h| *h > 0)? as f64))).collect();
@@ -59,10 +63,7 @@ impl Simulation<'_> {
             log_utility: utilities.sum::<Option<f64>>().map_or(0.0, |sum| 0.0 + sum),
             links: self.link_results(scenario),
             gateways: self.gateway_results(scenario),
-            routing: RoutingResult {
-                route_failures: self.network.route_failures(),
-                control_packets: self.network.control_packets(),
-            },
+            routing,
             relays: self.relay_results(scenario),
             hop_delays: self.hop_delay_results(scenario),
             queues: self.queue_results(scenario),
@@ -197,14 +198,28 @@ impl Simulation<'_> {
 
     /// Radio links in order of transmitter and receiver, then the wired links in the order of the file.
     fn link_results(&self, scenario: &Scenario) -> Vec<LinkResult> {
-        let mut radio: BTreeMap<(NodeId, NodeId), LinkResult> = BTreeMap::new();
         let name = |node: NodeId| scenario.mesh[node.index()].id.clone();
-        let nodes = (0..scenario.mesh.len()).map(NodeId::from_index);
-        let interfaces =
-            nodes.flat_map(|node| self.network.interfaces(node).map(move |interface| (node, interface)));
-        for (here, interface) in interfaces {
+        let interfaces = || {
+            let nodes = (0..scenario.mesh.len()).map(NodeId::from_index);
+            nodes.flat_map(|node| self.network.interfaces(node).map(move |interface| (node, interface)))
+        };
+        // Rows have names: each is made once, where it stays.
+        let mut ends = Vec::new();
+        for (here, interface) in interfaces() {
+            ends.extend(interface.links().map(|(to, _)| (here, to)));
+            ends.extend(interface.station().collisions().map(|(from, _)| (from, here)));
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        let wired = self.network.wired_links();
+        let mut rows = Vec::with_capacity(ends.len() + wired.len());
+        rows.extend(ends.iter().map(|(from, to)| empty_row(name(*from), name(*to))));
+        let place = |from, to| {
+            ends.binary_search(&(from, to)).unwrap_or_else(|_| panic!("no row from {from:?} to {to:?}"))
+        };
+        for (here, interface) in interfaces() {
             for (to, count) in interface.links() {
-                let row = radio.entry((here, to)).or_insert_with(|| empty_row(name(here), name(to)));
+                let row: &mut LinkResult = &mut rows[place(here, to)];
                 row.data_drops += count.data_drops;
                 row.ack_drops += count.ack_drops;
                 row.retry_drops += count.retry_drops;
@@ -212,7 +227,7 @@ impl Simulation<'_> {
                 row.arp_drops += count.arp_drops;
             }
             for (from, [rts, cts, data, ack]) in interface.station().collisions() {
-                let row = radio.entry((from, here)).or_insert_with(|| empty_row(name(from), name(here)));
+                let row = &mut rows[place(from, here)];
                 row.collisions += rts + cts + data + ack;
                 row.collisions_rts += rts;
                 row.collisions_cts += cts;
@@ -220,7 +235,7 @@ impl Simulation<'_> {
                 row.collisions_ack += ack;
             }
         }
-        for ((from, to), row) in &mut radio {
+        for ((from, to), row) in ends.iter().zip(&mut rows) {
             let sent = |by: NodeId, to: NodeId| {
                 self.network.interfaces(by).map(move |interface| interface.station().sent_to(to))
             };
@@ -234,15 +249,15 @@ impl Simulation<'_> {
             Host::Mesh(node) => name(node),
             Host::Wired(node) => scenario.wired[node as usize].id.clone(),
         };
-        let wired = self.network.wired_links().iter().map(|link| LinkResult {
+        rows.extend(wired.iter().map(|link| LinkResult {
             data_drops: link.count().data_drops,
             ack_drops: link.count().ack_drops,
             queue_drops: link.count().data_drops + link.count().ack_drops,
             attempts: None,
             airtime_s: None,
             ..empty_row(host(link.from), host(link.to))
-        });
-        radio.into_values().chain(wired).collect()
+        }));
+        rows
     }
 
     fn gateway_results(&self, scenario: &Scenario) -> Vec<GatewayResult> {

@@ -5,7 +5,7 @@ use crate::air::Air;
 use crate::measure::{HopDelays, LinkCount, Load, Loss, Queues};
 use crate::node::Interface;
 use crate::wired::WiredLink;
-use meshpace_packet::Account;
+use meshpace_packet::{Account, Packets};
 use meshpace_radio::StationStats;
 use meshpace_units::{Instant, NodeId};
 use std::fmt::Debug;
@@ -58,9 +58,12 @@ impl<T: Copy + Debug> Network<T> {
         self.statistics.settle(end);
     }
 
-    /// The run is over, and nobody moves any more: who hears whom is let go, for the memory that a result takes.
+    /// The run is over: who hears whom, the tables of routing with what they count, and packets on their way are let go, for the memory
+    /// that a result takes.
     pub fn end(&mut self) {
         self.airs.iter_mut().for_each(Air::end);
+        self.routing.end();
+        self.packets = Packets::default();
     }
 
     /// A mesh node's interfaces, with what they count: one for each air that it is on.

@@ -123,6 +123,11 @@ impl Machines {
         self.failures_before = self.all_failures();
     }
 
+    /// Nobody asks for ways any more, nor for failures.
+    pub(crate) fn end(&mut self) {
+        self.nodes = Vec::new();
+    }
+
     fn all_failures(&self) -> u64 {
         self.nodes.iter().map(|node| node.protocol.route_failures()).sum()
     }
