@@ -6,6 +6,7 @@ caches, and its own bounds are tested where its programs run (crates/daemon, `ma
 
 from __future__ import annotations
 
+import functools
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -39,6 +40,34 @@ LIMITS = """\
 gap_buffer_total = 4000000
 gap_segments_total = 20000
 """
+
+
+TRIES = 1 if EXACT else 3
+"""An attack that takes a download's places takes them each time; a timeout of its sender's on a busy machine does not
+come each time."""
+
+
+class SlowedError(AssertionError):
+    """The download has not kept its rate."""
+
+
+def tried(test: Callable[..., None]) -> Callable[..., None]:
+    """A test that is tried anew, with a gateway of its own, if a download was slowed."""
+
+    @functools.wraps(test)
+    def tries(tmp_path: Path, **others: Any) -> None:
+        for number in range(1, TRIES + 1):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            try:
+                test(folder, **others)
+            except SlowedError:
+                if number == TRIES:
+                    raise
+            else:
+                return
+
+    return tries
 
 
 class Attack:
@@ -132,7 +161,8 @@ def keeps_its_rate(daemon: Daemon, rates: Rates, attack: Callable[[], None]) -> 
     traffic = {name: daemon.status()["traffic"][name] for name in ("held", "buffered_bytes", "untracked")}
     shown = f"{before * 8e-3:.0f} kbit/s before, {during * 8e-3:.0f} during (spared: {left:.2f})"
     print(f"{shown}, capped for {sum(capped) / len(capped):.2f} of the time; {traffic}")
-    assert during >= KEPT * left * before
+    if during < KEPT * left * before:
+        raise SlowedError(shown)
     # Nothing but the attack moves the mean of a quiet machine.
     assert not EXACT or moved >= KEPT * before * ATTACKED
     assert sum(capped) <= CAPPED * len(capped)
@@ -143,6 +173,7 @@ def keeps_its_rate(daemon: Daemon, rates: Rates, attack: Callable[[], None]) -> 
 
 
 @pytest.mark.parametrize("connections", [1, 10])
+@tried
 def test_17_000_small_packets_to_one_host(tmp_path: Path, connections: int) -> None:
     with attacked(tmp_path) as (net, daemon, rates):
         attack = Attack(net)
@@ -157,6 +188,7 @@ def test_17_000_small_packets_to_one_host(tmp_path: Path, connections: int) -> N
         assert after["drops"] == 0
 
 
+@tried
 def test_24_flows_that_never_acknowledge(tmp_path: Path) -> None:
     with attacked(tmp_path) as (net, daemon, rates):
         attack = Attack(net)
@@ -178,6 +210,7 @@ def test_24_flows_that_never_acknowledge(tmp_path: Path) -> None:
             assert found[0]["paced"], "new flows still find a place"
 
 
+@tried
 def test_one_byte_segments(tmp_path: Path) -> None:
     with attacked(tmp_path) as (net, daemon, rates):
         attack = Attack(net)
