@@ -61,7 +61,7 @@ print((peak - before) * 1.024 / (nodes - 2), file=sys.stderr)
 def test_a_moving_node_takes_little(options: tuple[str, ...]) -> None:
     words = [str(NODES), str(SCENARIO), "--set", "measure.duration=10s", *options]
     command = [sys.executable, "-c", WATCHED, *words]
-    # Beside a load of 11 a process once took 2.9 kB a node more than ever else, nobody knows for what: the least counts.
+    # Beside a load of 11 a process once took 2.9 kB a node more than else, nobody knows for what: the least counts.
     share = math.inf
     for _ in range(TRIES):
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
