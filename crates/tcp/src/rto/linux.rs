@@ -2,19 +2,14 @@
 //! (net/ipv4/tcp_input.c, tcp_rtt_estimator).
 
 use super::SmoothedConfig;
+use super::backoff::Backoff;
 use meshpace_units::Span;
-
-/// The timeout when data transmission begins after a lost SYN (RFC 6298, rule 5.7; `TCP_TIMEOUT_FALLBACK`).
-const AFTER_LOST_SYN: Span = Span::from_secs(3);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Linux {
-    /// Its `min` is the least of the variation, not of the timeout.
-    config: SmoothedConfig,
     estimate: Option<Estimate>,
-    initial: Span,
-    doublings: u32,
-    latest: Option<Span>,
+    /// The `min` of its configuration is the least of the variation, not of the timeout.
+    backoff: Backoff,
 }
 
 /// The kernel's names; `mdev`, `mdev_max` and `rttvar` are four mean deviations.
@@ -31,14 +26,13 @@ struct Estimate {
 
 impl Linux {
     pub(super) const fn new(config: SmoothedConfig) -> Self {
-        Self { config, estimate: None, initial: config.initial, doublings: 0, latest: None }
+        Self { estimate: None, backoff: Backoff::new(config) }
     }
 
     /// A round trip, with everything before `una` acknowledged and everything before `nxt` sent.
     pub(super) fn on_sample(&mut self, rtt: Span, una: u64, nxt: u64) {
-        self.latest = Some(rtt);
-        self.doublings = 0;
-        let least = self.config.min;
+        self.backoff.on_sample(rtt);
+        let least = self.backoff.config.min;
         let Some(estimate) = &mut self.estimate else {
             let mdev = rtt * 2; // so that the timeout is three round trips
             let rttvar = mdev.max(least);
@@ -66,24 +60,23 @@ impl Linux {
     }
 
     pub(super) fn back_off(&mut self) {
-        if self.rto() < self.config.max {
-            self.doublings += 1;
-        }
+        self.backoff.back_off(self.estimated());
     }
 
     pub(super) const fn on_connected(&mut self, syn_lost: bool) {
-        if syn_lost && self.estimate.is_none() {
-            (self.initial, self.doublings) = (AFTER_LOST_SYN, 0);
-        }
+        self.backoff.on_connected(syn_lost);
     }
 
     pub(super) fn rto(&self) -> Span {
-        let base = self.estimate.map_or(self.initial, |estimate| estimate.srtt + estimate.rttvar);
-        self.config.backed_off(base, self.doublings)
+        self.backoff.timeout(self.estimated())
+    }
+
+    fn estimated(&self) -> Option<Span> {
+        self.estimate.map(|estimate| estimate.srtt + estimate.rttvar)
     }
 
     pub(super) const fn latest(&self) -> Option<Span> {
-        self.latest
+        self.backoff.latest()
     }
 
     pub(super) fn srtt(&self) -> Option<Span> {

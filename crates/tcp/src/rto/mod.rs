@@ -1,5 +1,6 @@
 //! Round-trip estimation and the retransmission timeout.
 
+mod backoff;
 mod linux;
 mod rfc6298;
 mod ticks;

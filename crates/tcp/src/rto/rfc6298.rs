@@ -1,5 +1,6 @@
 //! The estimator of RFC 6298.
 
+use super::backoff::Backoff;
 use meshpace_units::Span;
 
 /// Parameters of RFC 6298.
@@ -29,25 +30,12 @@ impl SmoothedConfig {
 
     /// What Linux uses (schemes.md 16, "RTO min / max / initial").
     pub const LINUX: Self = Self { min: Span::from_millis(200), max: Span::from_secs(120), ..Self::RFC };
-
-    /// `base` after so many doublings, within its limits.
-    pub(super) fn backed_off(&self, base: Span, doublings: u32) -> Span {
-        let factor = (1_u64 << doublings.min(63)).min(self.backoff_max.map_or(u64::MAX, u64::from));
-        let backed_off = u128::from(base.as_nanos()) * u128::from(factor);
-        Span::from_nanos(backed_off.min(u128::from(self.max.as_nanos())) as u64)
-    }
 }
-
-/// The timeout when data transmission begins after a lost SYN (RFC 6298, rule 5.7).
-const AFTER_LOST_SYN: Span = Span::from_secs(3);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Smoothed {
-    config: SmoothedConfig,
     estimate: Option<Estimate>,
-    initial: Span,
-    doublings: u32,
-    latest: Option<Span>,
+    backoff: Backoff,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,12 +46,11 @@ struct Estimate {
 
 impl Smoothed {
     pub(super) const fn new(config: SmoothedConfig) -> Self {
-        Self { config, estimate: None, initial: config.initial, doublings: 0, latest: None }
+        Self { estimate: None, backoff: Backoff::new(config) }
     }
 
     pub(super) fn on_sample(&mut self, rtt: Span) {
-        self.latest = Some(rtt);
-        self.doublings = 0;
+        self.backoff.on_sample(rtt);
         self.estimate = Some(match self.estimate {
             None => Estimate { srtt: rtt, rttvar: rtt / 2 },
             Some(Estimate { srtt, rttvar }) => {
@@ -75,27 +62,24 @@ impl Smoothed {
     }
 
     pub(super) fn back_off(&mut self) {
-        if self.rto() < self.config.max {
-            self.doublings += 1;
-        }
+        self.backoff.back_off(self.estimated());
     }
 
     pub(super) const fn on_connected(&mut self, syn_lost: bool) {
-        if syn_lost && self.estimate.is_none() {
-            self.initial = AFTER_LOST_SYN;
-            self.doublings = 0;
-        }
+        self.backoff.on_connected(syn_lost);
     }
 
     pub(super) fn rto(&self) -> Span {
-        let base = self.estimate.map_or(self.initial, |Estimate { srtt, rttvar }| {
-            (srtt + (rttvar * 4).max(self.config.granularity)).max(self.config.min)
-        });
-        self.config.backed_off(base, self.doublings)
+        self.backoff.timeout(self.estimated())
+    }
+
+    fn estimated(&self) -> Option<Span> {
+        let SmoothedConfig { min, granularity, .. } = self.backoff.config;
+        self.estimate.map(|Estimate { srtt, rttvar }| (srtt + (rttvar * 4).max(granularity)).max(min))
     }
 
     pub(super) const fn latest(&self) -> Option<Span> {
-        self.latest
+        self.backoff.latest()
     }
 
     pub(super) fn srtt(&self) -> Option<Span> {
