@@ -55,7 +55,7 @@ class Ht:
 
     def airtime(self, size: int) -> float:
         """Of so many bytes; what short symbols last is rounded up to 4 us (equation 19-92)."""
-        preamble = 32.0 + 4.0 * (3 if self.streams == 3 else self.streams) + (4.0 if self.streams == 3 else 0.0)
+        preamble = 32.0 + 4.0 * (4 if self.streams == 3 else self.streams)  # as many HT-LTFs (19.3.9)
         symbols = math.ceil((16 + 6 * self.encoders + 8 * size) / self.bits) * self.symbol
         return preamble + 4.0 * math.ceil(symbols / 4.0 - 1e-9)
 

@@ -3,7 +3,7 @@
 use super::{Action, Station, StationConfig};
 use crate::burst::Bitmap;
 use crate::frame::Frame;
-use crate::reception::{Outcome, Verdict};
+use crate::reception::{Arrival, Outcome, Verdict};
 use meshpace_units::Instant;
 
 /// What became of a frame that was meant for a station.
@@ -62,10 +62,7 @@ impl Station {
         if frame.is_several() {
             return self.several_end(now, frame, erased, config, out);
         }
-        let ended = self.reception.ends(&config.limits);
-        let (arrival, verdict) =
-            ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
-        self.receiver_idle_since = now;
+        let (arrival, verdict) = self.reception_ends(now, config);
         FrameEnd::whole(match verdict {
             Verdict::Good if now >= deaf_until => {
                 self.receive(now, frame, config, out);
@@ -77,6 +74,14 @@ impl Station {
                 outcome(verdict)
             }
         })
+    }
+
+    /// What is being received ends now: the receiver is idle from here on.
+    #[inline(always)]
+    fn reception_ends(&mut self, now: Instant, config: &StationConfig) -> (Arrival, Verdict) {
+        let ended = self.reception.ends(&config.limits);
+        self.receiver_idle_since = now;
+        ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id))
     }
 
     /// The end of a frame of several packets that is being received.
@@ -92,10 +97,7 @@ impl Station {
     ) -> FrameEnd {
         let deaf = now < self.on_air_until;
         let (read, cause) = self.packets_read(now, frame, erased, config);
-        let ended = self.reception.ends(&config.limits);
-        let (arrival, header) =
-            ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id));
-        self.receiver_idle_since = now;
+        let (arrival, header) = self.reception_ends(now, config);
         // Its header was read, and nothing behind it: that is a frame lost.
         let verdict = if header == Verdict::Good && read.is_empty() { cause } else { header };
         match verdict {
