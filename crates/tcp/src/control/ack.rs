@@ -32,6 +32,15 @@ pub struct Outstanding {
     pub limit: f64,
 }
 
+/// How long nothing was outstanding before data leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idled {
+    /// Payload of a full segment.
+    pub mss: u32,
+    /// Whole retransmission timeouts in it, at least 1.
+    pub timeouts: u32,
+}
+
 /// Selectively acknowledged positions `[left, right)`, in the order of the segment (RFC 2018, section 4).
 pub type SackRanges = [Option<(u64, u64)>; 4];
 

@@ -1,6 +1,8 @@
 //! Congestion control: a window, and what opens and cuts it. What finds losses stands beside it.
 
-use super::{Ack, Allowance, Asks, Departure, Feedback, Flight, Outstanding, Pace, PacingView, Window};
+use super::{
+    Ack, Allowance, Asks, Departure, Feedback, Flight, Idled, Outstanding, Pace, PacingView, Window,
+};
 use alloc::boxed::Box;
 use core::fmt::Debug;
 use meshpace_units::{Instant, Span};
@@ -56,8 +58,8 @@ pub trait Congestion: CloneCongestion + Debug + Send + Sync {
     }
 
     /// Data leave after nothing was outstanding for a retransmission timeout (RFC 5681, section 4.1).
-    fn on_idle(&mut self, mss: u32) {
-        self.window_mut().restart(mss);
+    fn on_idle(&mut self, idled: &Idled) {
+        self.window_mut().restart(idled);
     }
 
     /// A SYN or a segment with payload leaves.

@@ -4,7 +4,7 @@ use super::part::WindowPart;
 use super::recovery::FastRecovery;
 use super::slow_start::{self, SlowStart};
 use super::window::MINIMUM_THRESHOLD;
-use super::{Ack, Asks, Congestion, Outstanding, Recovered, Rules, Window};
+use super::{Ack, Asks, Congestion, Idled, Outstanding, Recovered, Rules, Window};
 use alloc::boxed::Box;
 use meshpace_keys::{Key, words};
 use meshpace_units::{Instant, Span};
@@ -212,9 +212,9 @@ impl Congestion for Cubic {
         self.window.undo();
     }
 
-    fn on_idle(&mut self, mss: u32) {
+    fn on_idle(&mut self, idled: &Idled) {
         self.epoch = None; // the time since the last loss did not count while nothing was sent (section 4.2.1)
-        self.window.restart(mss);
+        self.window.restart(idled);
     }
 
     fn on_mss_change(&mut self, old: u32, new: u32) {

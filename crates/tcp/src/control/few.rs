@@ -3,8 +3,8 @@
 use super::law_pacer::take_token;
 use super::part::{OWN_RECOVERY, SenderPart, Surroundings, WindowPart};
 use super::{
-    Ack, Allowance, Asks, Control, Departure, Discipline, Growth, Outstanding, Pace, PacingView, Reaction,
-    Rules, newreno, tahoe,
+    Ack, Allowance, Asks, Control, Departure, Discipline, Growth, Idled, Outstanding, Pace, PacingView,
+    Reaction, Rules, newreno, tahoe,
 };
 use alloc::boxed::Box;
 use meshpace_keys::{Key, Values, words};
@@ -216,8 +216,8 @@ impl Control for Few {
         self.respace(now);
     }
 
-    fn on_idle(&mut self, mss: u32) {
-        self.base.on_idle(mss);
+    fn on_idle(&mut self, idled: &Idled) {
+        self.base.on_idle(idled);
     }
 
     fn on_departure(&mut self, departure: &Departure) {

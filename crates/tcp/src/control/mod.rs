@@ -61,7 +61,7 @@ meshpace_keys::parts! {
 }
 
 pub use crate::sender::RateSample;
-pub use ack::{Ack, AckKind, Departure, Feedback, Outstanding, SackRanges, Sent};
+pub use ack::{Ack, AckKind, Departure, Feedback, Idled, Outstanding, SackRanges, Sent};
 pub use agent::Agent;
 pub use answer::{Allowance, Asks, Discipline, Pace, PacingView, Reaction};
 pub use bbr::Bbr;
@@ -127,9 +127,9 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     fn on_timeout(&mut self, _now: Instant, _out: &Outstanding) {}
 
     /// Data leave after nothing was outstanding for a retransmission timeout (RFC 5681, section 4.1).
-    fn on_idle(&mut self, mss: u32) {
+    fn on_idle(&mut self, idled: &Idled) {
         if let Some(window) = self.congestion_window_mut() {
-            window.restart(mss);
+            window.restart(idled);
         }
     }
 

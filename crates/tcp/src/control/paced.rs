@@ -1,6 +1,8 @@
 //! A window part and a pacing part as one control.
 
-use super::{Ack, Allowance, Asks, Control, Departure, Feedback, Outstanding, Pace, PacingView, Reaction};
+use super::{
+    Ack, Allowance, Asks, Control, Departure, Feedback, Idled, Outstanding, Pace, PacingView, Reaction,
+};
 use alloc::boxed::Box;
 use core::ops::Range;
 use meshpace_units::{Instant, Span};
@@ -58,9 +60,9 @@ impl Control for Paced {
         self.pacing.on_timeout(now, out);
     }
 
-    fn on_idle(&mut self, mss: u32) {
-        self.window.on_idle(mss);
-        self.pacing.on_idle(mss);
+    fn on_idle(&mut self, idled: &Idled) {
+        self.window.on_idle(idled);
+        self.pacing.on_idle(idled);
     }
 
     fn on_departure(&mut self, departure: &Departure) {

@@ -1,8 +1,8 @@
 //! Congestion control and loss recovery as one control.
 
 use super::{
-    Ack, Allowance, Asks, Congestion, Control, Departure, Feedback, Flight, Outstanding, Pace, PacingView,
-    Progress, Reaction, Recovery, Stage, Window,
+    Ack, Allowance, Asks, Congestion, Control, Departure, Feedback, Flight, Idled, Outstanding, Pace,
+    PacingView, Progress, Reaction, Recovery, Stage, Window,
 };
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -77,8 +77,8 @@ impl Control for Recovered {
         self.congestion.on_timeout(now, again, out);
     }
 
-    fn on_idle(&mut self, mss: u32) {
-        self.congestion.on_idle(mss);
+    fn on_idle(&mut self, idled: &Idled) {
+        self.congestion.on_idle(idled);
     }
 
     fn on_departure(&mut self, departure: &Departure) {

@@ -105,6 +105,9 @@ pub struct Rules {
     pub grows_on_recovery_exit: bool,
     /// The window after idling for a retransmission timeout; `None` keeps it (schemes.md 16, "Restart after idle").
     pub restart_window: Option<InitialWindow>,
+    /// Whether each timeout of idling halves the window, no further than to `restart_window`, and three quarters of it stay as
+    /// the threshold (RFC 2861, section 3.2; Linux's tcp_cwnd_restart); else it is `restart_window` at once.
+    pub restart_halves: bool,
 }
 
 impl Rules {
@@ -121,6 +124,7 @@ impl Rules {
         deflate_on_recovery_exit: false,
         grows_on_recovery_exit: true,
         restart_window: Some(InitialWindow::Segments(1.0)), // slow_start_restart_ is on by default
+        restart_halves: false,
     };
 
     /// RFC 5681, 6582, 3042 and 3390.
@@ -136,6 +140,7 @@ impl Rules {
         deflate_on_recovery_exit: true,
         grows_on_recovery_exit: false,
         restart_window: Some(InitialWindow::Rfc3390),
+        restart_halves: false,
     };
 
     /// What WiFu's TCP does (schemes.md 5): one segment to begin with and nothing for the first duplicates.

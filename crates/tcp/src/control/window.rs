@@ -1,9 +1,11 @@
 //! The congestion window and the slow-start threshold.
 
-use super::{Ack, Allowance, Growth, LossBasis, Outstanding, Rules, WindowCut};
+use super::{Ack, Allowance, Growth, Idled, LossBasis, Outstanding, Rules, WindowCut};
 
 /// The smallest slow-start threshold, segments (RFC 5681, equation 4; ns-2).
 pub(super) const MINIMUM_THRESHOLD: f64 = 2.0;
+/// Of the window, as the threshold after idling where the window is halved then (Linux's `tcp_current_ssthresh`).
+const KEPT_BY_IDLING: f64 = 0.75;
 
 /// Congestion window and slow-start threshold by one profile's rules, in segments.
 #[derive(Clone, Debug)]
@@ -257,10 +259,21 @@ impl Window {
     }
 
     /// The connection was idle for a retransmission timeout (RFC 5681, section 4.1).
-    pub fn restart(&mut self, mss: u32) {
-        if let Some(window) = self.rules.restart_window {
-            self.cwnd = self.cwnd.min(window.segments(mss));
+    pub fn restart(&mut self, idled: &Idled) {
+        let Some(window) = self.rules.restart_window else { return };
+        let least = self.cwnd.min(window.segments(idled.mss));
+        if !self.rules.restart_halves {
+            self.cwnd = least;
+            return;
         }
+        self.ssthresh = self.ssthresh.max(self.cwnd * KEPT_BY_IDLING);
+        for _ in 0..idled.timeouts {
+            if self.cwnd <= least {
+                break;
+            }
+            self.cwnd = libm::floor(self.cwnd / 2.0);
+        }
+        self.cwnd = self.cwnd.max(least);
     }
 
     /// Keeps the window's bytes when the size of a segment changes.

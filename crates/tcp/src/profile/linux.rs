@@ -36,5 +36,6 @@ const RULES: Rules = Rules {
     loss_basis: LossBasis::Window(WindowCut::Integer),
     growth: Growth::Acknowledged,
     whole_segments: true,
+    restart_halves: true,
     ..Rules::LINUX
 };

@@ -1,7 +1,7 @@
 //! What leaves next: what control, windows and pace let out, retransmissions first.
 
 use super::{Chunk, Resend, Sender};
-use crate::control::{Allowance, Discipline, Pace};
+use crate::control::{Allowance, Discipline, Idled, Pace};
 use core::ops::Range;
 use meshpace_units::Instant;
 
@@ -195,10 +195,8 @@ impl Sender {
         if let Some(hole) = self.take_hole() {
             return Some(hole);
         }
-        if !self.outstanding() && now.saturating_since(self.last_activity) >= self.rto() {
-            self.control.on_idle(self.mss);
-        }
         let chunk = self.next_chunk()?;
+        let chunk = if self.tell_idling(now) { self.next_chunk()? } else { chunk };
         let new_data = chunk.start == self.max;
         let Allowance { bytes, extension } = self.allowance(new_data);
         if chunk.end() + extension > self.una.saturating_add(bytes) {
@@ -207,6 +205,19 @@ impl Sender {
         self.burst = self.burst.map(|left| left.saturating_sub(1));
         self.nxt = chunk.end();
         Some(chunk)
+    }
+
+    /// Data leave after nothing was outstanding for a retransmission timeout: the control hears of it once. True if it does.
+    fn tell_idling(&mut self, now: Instant) -> bool {
+        let rto = self.rto();
+        let silence = now.saturating_since(self.last_activity);
+        let idled = !self.outstanding() && self.nxt == self.una && silence >= rto;
+        if idled {
+            let timeouts = silence.as_nanos() / rto.as_nanos().max(1);
+            self.control
+                .on_idle(&Idled { mss: self.mss, timeouts: u32::try_from(timeouts).unwrap_or(u32::MAX) });
+        }
+        idled
     }
 
     /// A FIN with no data waits behind the data, not for the pace.

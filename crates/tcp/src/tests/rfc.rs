@@ -195,6 +195,31 @@ fn restart_after_idle() {
 }
 
 #[test]
+fn restart_after_idle_as_in_linux() {
+    // tcp_cwnd_restart: half a timeout, no less than the initial window, told once however often is asked.
+    let rules = Rules { restart_halves: true, initial_ssthresh: Some(10.0), ..rules(4.0) };
+    let after = |silence: f64| {
+        let mut s = Script::established(config().controlled_by(newreno(rules)));
+        s.write(0, 1460 * 100);
+        for n in 1..=100 {
+            s.ack_segment([20 * n], n);
+        }
+        let cwnd = s.cwnd();
+        s.out.clear();
+        let at = 2000 + (silence * s.tcp.rto().as_micros() as f64 / 1000.0) as u64;
+        s.write(at, 100);
+        s.write(at, 1460 * 40);
+        (cwnd, s.cwnd(), s.tcp.ssthresh())
+    };
+    let (cwnd, restarted, ssthresh) = after(0.9);
+    assert!(cwnd > 16.0 && restarted == cwnd && ssthresh == Some(10.0), "{cwnd}: no timeout has passed");
+    let kept = Some(0.75 * cwnd);
+    assert_eq!(after(1.5), (cwnd, (cwnd / 2.0).floor(), kept));
+    assert_eq!(after(2.5), (cwnd, ((cwnd / 2.0).floor() / 2.0).floor(), kept));
+    assert_eq!(after(50.0), (cwnd, 3.0, kept), "RFC 3390's window, to which this profile restarts");
+}
+
+#[test]
 fn a_smaller_path_mtu_resends_at_once() {
     let mut s = Script::established(with_window(4.0));
     s.write_endless(0);

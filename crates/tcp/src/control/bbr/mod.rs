@@ -20,8 +20,8 @@ use super::law_pacer::{gate, take_token};
 use super::limiter::Waiting;
 use super::part::WindowPart;
 use super::{
-    Ack, Asks, Congestion, Departure, Flight, InitialWindow, Outstanding, Pace, PacingView, Rules, Sent,
-    Stage, Window,
+    Ack, Asks, Congestion, Departure, Flight, Idled, InitialWindow, Outstanding, Pace, PacingView, Rules,
+    Sent, Stage, Window,
 };
 use aggregation::Aggregation;
 use meshpace_keys::{Brings, Need};
@@ -388,7 +388,7 @@ impl Congestion for Bbr {
     }
 
     /// The window stays: the pace is what keeps it from a burst.
-    fn on_idle(&mut self, _: u32) {
+    fn on_idle(&mut self, _: &Idled) {
         self.idle = true;
         if self.mode == Mode::ProbeBandwidth {
             self.set_pace(self.model.now(), self.bandwidth() * MARGIN);
