@@ -2,7 +2,7 @@
 
 use crate::places::PLACES;
 use crate::{Scheme, profiles};
-use meshpace_keys::{Key, RawValue, Setting, suggestion};
+use meshpace_keys::{Choice, Key, Need, RawValue, Setting, suggestion};
 use std::sync::LazyLock;
 
 /// A setting that is not acceptable: what was found and what is allowed.
@@ -149,17 +149,27 @@ impl Scheme {
         }
     }
 
-    /// Do all parts have beside them what they need? The error comes with the place that needs and the place needed.
+    /// Do all parts have beside them what they need? The error comes with the place that needs and the place needed. A part that
+    /// leaves no choice of what is needed comes first: nothing beside it would help.
     fn check_needs(&self) -> Result<(), (&'static str, &'static str, ParamError)> {
-        for (place, choice) in self.choices() {
-            for need in choice.needs {
-                let other = self.choice(need.key);
-                if !need.words.contains(&other.word) {
-                    let words: Vec<_> = need.words.iter().map(|word| format!("{word:?}")).collect();
-                    let found = format!("{place} = {:?} beside {} = {:?}", choice.word, need.key, other.word);
-                    let allowed = format!("{} = {} beside it", need.key, words.join(" or "));
-                    return Err((place, need.key, ParamError { key: place.to_owned(), found, allowed }));
-                }
+        let needs = || {
+            self.choices()
+                .flat_map(|(place, choice)| choice.needs.iter().map(move |need| (place, choice, need)))
+        };
+        for (place, choice, need) in needs() {
+            let leader = PLACES.iter().find(|other| other.key == need.key).and_then(|other| other.follows);
+            let Some(leader) = PLACES.iter().find(|other| leader == Some(other.key)) else { continue };
+            let leads = (leader.chosen)(&self.parts);
+            if leader.key != place && !allows(leads, need) {
+                let suit = leader.choices().into_iter().filter(|other| allows(other, need));
+                let allowed: Vec<_> = suit.map(|other| other.word).collect();
+                return Err(misfit((place, choice), (leader.key, leads), &allowed));
+            }
+        }
+        for (place, choice, need) in needs() {
+            let other = self.choice(need.key);
+            if !need.words.contains(&other.word) {
+                return Err(misfit((place, choice), (need.key, other), need.words));
             }
         }
         Ok(())
@@ -175,4 +185,23 @@ impl Scheme {
         let allowed = format!("the parameters of {}: {}", self.name, names.join(", "));
         ParamError { key: key.to_owned(), found, allowed }
     }
+}
+
+/// True if what is needed may be chosen beside this part, whose choice says what there is to choose.
+fn allows(leads: &Choice, need: &Need) -> bool {
+    let same = leads.needs.iter().filter(|other| other.key == need.key);
+    leads.brought(need.key) != Some(None)
+        && same.into_iter().all(|other| other.words.iter().any(|word| need.words.contains(word)))
+}
+
+/// A choice that does not fit with what stands at another place, where these words would be allowed.
+fn misfit(
+    (place, choice): (&'static str, &Choice),
+    (other, found): (&'static str, &Choice),
+    allowed: &[&str],
+) -> (&'static str, &'static str, ParamError) {
+    let words: Vec<_> = allowed.iter().map(|word| format!("{word:?}")).collect();
+    let found = format!("{place} = {:?} beside {other} = {:?}", choice.word, found.word);
+    let allowed = format!("{other} = {} beside it", words.join(" or "));
+    (place, other, ParamError { key: place.to_owned(), found, allowed })
 }

@@ -147,3 +147,22 @@ fn flows_agree_on_what_the_mesh_does_or_the_file_says_it() {
     let mine = "[scheme.mine]\nbase = \"tcp-gap\"\ngc_interval = \"7s\"\n";
     assert!(says(mine, ["mine", "tcp-gap"]).contains("gateway parts differ"));
 }
+
+#[test]
+fn a_control_that_a_files_profile_cannot_drive_is_refused_with_file_line_and_key() {
+    let says = |congestion: &str| {
+        let head = "[measure]\nduration = 3\nwarmup = 1\n[scheme.mine]\nbase = \"newreno\"\n";
+        let table = format!("tcp_profile = \"linux\"\nrecovery = \"rack\"\ncongestion = \"{congestion}\"\n");
+        let text = format!("{head}{table}{}{}", chain(2), flow("n0", "B", "scheme = \"mine\""));
+        match meshpace_mesh::run(&scenario(&text, 1)) {
+            Ok(result) => result.scheme,
+            Err(error) => error.to_string(),
+        }
+    };
+    assert_eq!(says("cubic"), "mine");
+    assert_eq!(
+        says("tahoe"),
+        "test.toml:6: scheme.mine.tcp_profile: found tcp_profile = \"linux\" beside congestion = \"tahoe\"; allowed: congestion = \
+         \"newreno\" or \"cubic\" or \"vegas\" or \"westwood\" or \"bbr\" or \"daa\" or \"xcp\" beside it"
+    );
+}

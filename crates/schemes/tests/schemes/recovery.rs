@@ -75,11 +75,45 @@ fn what_does_not_go_together_is_refused_with_what_does() {
         refuse("newreno", &[("tcp_profile", "wifu"), ("recovery", "sack")]),
         "recovery: found recovery = \"sack\" beside tcp_profile = \"wifu\"; allowed: tcp_profile = \"ns2\" or \"rfc\" or \"linux\" beside it"
     );
-    // Linux's TCP has no other recovery than RACK, so that what brings its own cannot be driven by it.
+    // A control chosen beside a recovery that Linux's TCP does not have: what the recovery would be.
     assert_eq!(
-        refuse("newreno", &[("tcp_profile", "linux"), ("congestion", "tahoe")]),
-        "tcp_profile: found tcp_profile = \"linux\" beside recovery = \"go-back\"; allowed: recovery = \"rack\" beside it"
+        refuse("newreno", &[("tcp_profile", "linux")]),
+        "tcp_profile: found tcp_profile = \"linux\" beside recovery = \"newreno\"; allowed: recovery = \"rack\" beside it"
     );
+}
+
+/// Linux's TCP has no recovery but RACK: a control that has another, or finds its losses itself, cannot be driven by it,
+/// whatever is said of recovery; the answer is which controls can.
+#[test]
+fn a_control_that_a_profile_cannot_drive_is_refused_with_those_that_it_can() {
+    let of = |key: &str| places().iter().find(|place| place.key == key).expect(key).choices();
+    let mut refused = Vec::new();
+    for congestion in of("congestion") {
+        let needed = congestion.needs.iter().filter(|need| need.key != "recovery");
+        let needed: Vec<_> = needed.map(|need| (need.key, word(need.words[0]))).collect();
+        let pair = [("tcp_profile", word("linux")), ("congestion", word(congestion.word))];
+        let sets: Vec<_> = pair.iter().chain(&needed).map(|(key, value)| (*key, value)).collect();
+        for mut mine in [scheme("newreno"), scheme("linux-reno")] {
+            let refusal = mine.set_all(sets.clone()).err().map(|(_, error)| error);
+            let driven = refusal.as_ref().is_none_or(|error| !error.found.contains("congestion"));
+            if driven {
+                mine.set_all(sets.iter().copied().chain([("recovery", &word("rack"))])).unwrap();
+                assert_eq!(mine.sender(&flow(true)).mss, 1460, "{}", congestion.word);
+                continue;
+            }
+            let error = refusal.unwrap();
+            assert_eq!(
+                (error.found.as_str(), error.allowed.as_str()),
+                (
+                    format!("tcp_profile = \"linux\" beside congestion = {:?}", congestion.word).as_str(),
+                    "congestion = \"newreno\" or \"cubic\" or \"vegas\" or \"westwood\" or \"bbr\" or \"daa\" or \"xcp\" beside it"
+                )
+            );
+            refused.push(congestion.word);
+        }
+    }
+    refused.dedup();
+    assert_eq!(refused, ["tahoe", "sack", "few", "rcp", "wcp", "wcpcap"]);
 }
 
 /// Every congestion control with every recovery is a sender, or is refused with a reason.
