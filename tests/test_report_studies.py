@@ -349,7 +349,7 @@ def test_runs_that_are_missing_are_told(reported: Reported, tmp_path: Path) -> N
 def test_verdicts_that_the_store_does_not_hold_are_kept(
     reported: Reported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_command, "find", lambda _: tuple(outcome.study for outcome in reported.outcomes))
+    monkeypatch.setattr(report_command, "find", lambda *_: tuple(outcome.study for outcome in reported.outcomes))
     page = tmp_path / "gap.md"
     before = f"# A paper\n\n{MARK}\n\n## gap-chain-up (full)\n\n## gap-random (quick)\n\n## gap-gone (quick)\n"
     page.write_text(before, encoding="utf-8")

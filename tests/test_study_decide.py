@@ -229,7 +229,7 @@ def test_what_another_process_notes_meanwhile_is_kept(
         return tally
 
     monkeypatch.setattr(command, "make", makes_while_another_decides)
-    monkeypatch.setattr(registry, "find", lambda _: (study(),))
+    monkeypatch.setattr(registry, "find", lambda *_: (study(),))
     command.run_studies(["small"], EFFORT, tmp_path / "s", 2, budget_s=budget_s, as_json=True)
     assert json.loads(capsys.readouterr().out)["runs"]["made"] == 12
     assert noted(tmp_path / "s", EFFORT, running())[0] == {place: 2 * BLOCK}

@@ -183,11 +183,14 @@ def report(
     study: Annotated[
         list[str] | None, Option(metavar="NAME", help="Only this study, or a file with one; may be repeated.")
     ] = None,
+    profile: Annotated[
+        str | None, Option(metavar="NAME", help="With the same again at other readings of the papers: as-printed.")
+    ] = None,
 ) -> None:
     """Write what the store holds as one HTML file: verdicts, figures, an animation, the data."""
     from meshpace.report.command import report as write_report
 
-    write_report(store, output, figures, engine, verdicts, study or ())
+    write_report(store, output, figures, engine, verdicts, study or (), profile)
 
 
 @reports_failure

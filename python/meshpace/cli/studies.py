@@ -10,6 +10,9 @@ from meshpace.cli.declared import Argument, Group, Option
 from meshpace.cli.failure import InputError, reports_failure
 
 Store = Annotated[Path, Option(metavar="DIR", help="Where results are kept.")]
+Profile = Annotated[
+    str | None, Option(metavar="NAME", help="Beside them, again at other readings of the papers: as-printed.")
+]
 
 
 @reports_failure
@@ -33,6 +36,7 @@ def run(
     output: Annotated[Path | None, Option("--output", "-o", help="Write the verdicts as Markdown, too.")] = None,
     decide: Annotated[bool, Option("--decide", help="Add seeds where a verdict is undecided.")] = False,
     budget: Annotated[str | None, Option(metavar="TIME", help="For --decide: 90s, 20min, 2h; 1h by default.")] = None,
+    profile: Profile = None,
     json: Json = False,
 ) -> None:
     """Make the runs that the store does not hold yet, write the tables, print the verdicts."""
@@ -45,7 +49,7 @@ def run(
     from meshpace.study.model import Effort
 
     effort = Effort.FULL if full else Effort.QUICK
-    run_studies(names, effort, store, threads, executor, output, budget_s=budget_s, as_json=json)
+    run_studies(names, effort, store, threads, executor, output, budget_s=budget_s, profile=profile, as_json=json)
 
 
 @reports_failure
@@ -57,13 +61,14 @@ def decide(
     store: Store = Path("store"),
     threads: Threads = None,
     executor: Annotated[str, Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
+    profile: Profile = None,
     json: Json = False,
 ) -> None:
     """Go on adding seeds where a verdict is undecided, to what the store holds, short runs or long."""
     budget_s = seconds_of(budget)
     from meshpace.study.command import decide_held
 
-    decide_held(names, store, budget_s, threads, executor, as_json=json)
+    decide_held(names, store, budget_s, threads, executor, profile=profile, as_json=json)
 
 
 @reports_failure
@@ -73,12 +78,13 @@ def table(
     ],
     full: Annotated[bool, Option("--full", help="Of the plan as long as the paper's; the quick one's if not.")] = False,
     store: Store = Path("store"),
+    profile: Profile = None,
 ) -> None:
     """Print the quantities of studies that the store holds, as Markdown tables."""
     from meshpace.study.model import Effort
     from meshpace.study.table import print_tables
 
-    print_tables(names, Effort.FULL if full else Effort.QUICK, store)
+    print_tables(names, Effort.FULL if full else Effort.QUICK, store, profile)
 
 
 @reports_failure
@@ -89,6 +95,7 @@ def claims(
     write: Annotated[
         Path | None, Option(metavar="DIR", help="Put their papers' tables at the end of the catalogues in this folder.")
     ] = None,
+    profile: Profile = None,
 ) -> None:
     """Print what is printed and what is asked, claim by claim, as a Markdown table."""
     from meshpace.study.stated import print_claims, write_claims
@@ -96,7 +103,7 @@ def claims(
     if write is not None:
         write_claims(names, write)
     else:
-        print_claims(names)
+        print_claims(names, profile)
 
 
 GROUP = Group(

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from meshpace.report.model import Claim, Verdict
 from meshpace.study.model import Condition
-from meshpace.study.telling import beside, tally
+from meshpace.study.telling import beside, beside_ours, by_place, of_condition, tally
 
 _STYLES = {
     Verdict.HOLDS: "green", Verdict.PART: "yellow", Verdict.FAILS: "red", Verdict.OPEN: "cyan",
@@ -22,16 +22,23 @@ _COLUMN = 23
 
 def print_verdicts(terminal: Console, by_study: Mapping[str, Sequence[Claim]], conditions: Sequence[Condition]) -> None:
     """Every claim with a column a condition; then why claims do not hold, where switches tell; then the sum."""
-    claims = [claim for group in by_study.values() for claim in group]
-    if not claims:
+    every = [claim for group in by_study.values() for claim in group]
+    if not every:
         return
+    ours = by_place(by_study)
     for study, group in by_study.items():
         terminal.print(study, style="bold underline", highlight=False)
         terminal.print(_row(condition.short for condition in conditions), style="dim")
         for claim in group:
             _print_claim(terminal, claim, conditions)
-    _print_analysis(terminal, claims)
-    terminal.print(tally(claims), highlight=False)
+            if claim.again_of in ours:
+                terminal.print("  by our decisions:", style="dim", highlight=False)
+                _print_findings(terminal, ours[claim.again_of], conditions)
+    _print_analysis(terminal, every)
+    terminal.print(tally(claim for claim in every if claim.again_of is None), highlight=False)
+    if again := [claim for claim in every if claim.again_of is not None]:
+        told = f"Again, at other readings: {tally(again)}. {beside_ours(by_study, again)}"
+        terminal.print(told, highlight=False, soft_wrap=True)
 
 
 def _print_claim(terminal: Console, claim: Claim, conditions: Sequence[Condition]) -> None:
@@ -39,10 +46,13 @@ def _print_claim(terminal: Console, claim: Claim, conditions: Sequence[Condition
     asked = f" [dim]Asked: {escape(claim.tolerance)}.[/]" if claim.tolerance else ""
     line = f"[bold]{escape(claim.id)}[/] {escape(claim.statement)}{printed}{asked}"
     terminal.print(line, highlight=False, soft_wrap=True)
-    found = {finding.condition: finding for finding in claim.findings}
+    _print_findings(terminal, claim, conditions)
+
+
+def _print_findings(terminal: Console, claim: Claim, conditions: Sequence[Condition]) -> None:
     cells = []
     for condition in conditions:
-        finding = found.get(condition.name)
+        finding = of_condition(claim, condition.name)
         style = "" if finding is None else _STYLES[finding.verdict]
         cells.append("" if finding is None else f"[{style}]{finding.told}[/]\n{beside(finding)}")
     terminal.print(_row(cells))

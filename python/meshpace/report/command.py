@@ -19,7 +19,7 @@ from meshpace.study.held import any_ended, read
 from meshpace.study.outcome import Outcome, by_name
 from meshpace.study.page import Campaign, below, told_in
 from meshpace.study.record import Maker, running
-from meshpace.study.registry import STUDIES, find
+from meshpace.study.registry import PROFILED, STUDIES, again_in, find
 from meshpace.study.store import Store
 from meshpace.study.verdicts import claims_of, judge_all
 from meshpace.study.written.papers import the_papers
@@ -27,14 +27,14 @@ from meshpace.study.written.papers import the_papers
 
 def report(
     directory: Path, output: Path, figures: Path | None, made_by: str | None = None, verdicts: Path | None = None,
-    own: Sequence[str] = (),
+    own: Sequence[str] = (), profile: str | None = None,
 ) -> None:  # fmt: skip
     """Writes the page, and the figures as PDF to the folder ``figures`` if one is given.
 
     With a folder ``verdicts`` the verdicts on each paper go as Markdown into its page there.
 
     Of the engine with the fingerprint ``made_by``, or of the running one. Of all built-in studies, or of those that
-    ``own`` names, files among them.
+    ``own`` names, files among them; with a ``profile`` these again at its readings.
 
     Raises:
         MendableError: ``own`` names no study.
@@ -44,7 +44,7 @@ def report(
         MissingPackageError: an optional package is not installed.
         OSError: the store cannot be read or a file cannot be written.
     """
-    studies = find(own) if own else STUDIES
+    studies = find(own, profile) if own else (*STUDIES, *(again_in(STUDIES, PROFILED, profile) if profile else ()))
     store = Store(directory)
     for problem in store.problems:
         print(problem, file=sys.stderr)
@@ -73,7 +73,8 @@ def _keep(folder: Path, outcomes: Sequence[Outcome]) -> None:
     for paper in {outcome.study.paper for outcome in outcomes} - {""}:
         path = folder / f"{paper}.md"
         told = told_in(path.read_text(encoding="utf-8")) if path.exists() else ()
-        lost = [study.name for study in STUDIES if study.name in told and study.name not in held]
+        there = (*STUDIES, *PROFILED)
+        lost = [study.name for study in there if study.name in told and study.name not in held]
         if lost:
             raise VerdictsLostError(
                 f"--verdicts {folder}: found verdicts in {path.name} of {', '.join(lost)}, which the store does not "

@@ -41,6 +41,9 @@ class Claim:
     figure: str = ""
     value: float | None = None
     """The paper's number in the unit of the findings' values, if it prints one."""
+    again_of: tuple[str, str] | None = None
+    """The claim that it is again, of runs at other readings of what the paper leaves open: the study with which that
+    one is told, and its id."""
 
 
 @dataclass(frozen=True, slots=True)

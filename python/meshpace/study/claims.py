@@ -89,6 +89,9 @@ class Claim:
     """Why there is nothing to judge, if no run has what the claim speaks of."""
     reconstructed: tuple[str, ...] = ()
     """The schemes that it is about whose laws are not printed: runs of what stands in for them test no claim."""
+    again_of: tuple[str, str] | None = None
+    """The claim that it is again, of studies that are run at other readings (:attr:`Study.profile`): the study with
+    which that one is told, and its id."""
 
     @property
     def studies(self) -> tuple[str, ...]:

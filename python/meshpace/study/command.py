@@ -61,13 +61,13 @@ def described(study: Study) -> dict[str, object]:
 
 def run_studies(
     names: Sequence[str], effort: Effort, directory: Path, threads: int | None = None, executor: str = "threads",
-    output: Path | None = None, *, budget_s: float | None = None, as_json: bool = False,
+    output: Path | None = None, *, budget_s: float | None = None, profile: str | None = None, as_json: bool = False,
 ) -> None:  # fmt: skip
     """Makes what is missing, writes the tables, prints the verdicts and writes them to ``output``.
 
     With a budget it adds seeds until verdicts are decided; without one it keeps to those that were added before.
     """
-    studies = registry.find(names)
+    studies = registry.find(names, profile)
     try_out(output)
     claims = claims_of(studies)
     store = Store(directory)
@@ -118,7 +118,7 @@ def run_studies(
         if decision is not None:
             terminal.print(tell(decision), highlight=False, soft_wrap=True)
     if output is not None:
-        command = f"meshpace study run {' '.join(names)} --{effort}"
+        command = f"meshpace study run {' '.join(names)} --{effort}{f' --profile {profile}' if profile else ''}"
         campaign = Campaign(command, running(), outcomes, None if decision is None else tell(decision))
         with replacing(output) as draft:
             draft.write_text(page(campaign, judged))
@@ -136,7 +136,7 @@ def _decide(
 
 def decide_held(
     names: Sequence[str], directory: Path, budget_s: float, threads: int | None = None, executor: str = "threads", *,
-    as_json: bool = False,
+    profile: str | None = None, as_json: bool = False,
 ) -> None:  # fmt: skip
     """Goes on deciding with what the store holds of the studies, of each the longer plan that is there whole.
 
@@ -149,7 +149,7 @@ def decide_held(
     terminal, errors = console(), Console(stderr=True)
     for problem in store.problems:
         errors.print(str(problem), highlight=False, soft_wrap=True)
-    studies = registry.find(names)
+    studies = registry.find(names, profile)
     claims = claims_of(studies)
     evidence = by_name([outcome for outcome in read(store, studies, maker) if outcome.complete])
     if not evidence:

@@ -239,6 +239,11 @@ class Study:
     drawn: Callable[[Point, int], Settings] | None = None
     """What a seed sets at a point beside the run's own draws: patterns that the study draws by their number. What
     receptions and points set goes before it."""
+    profile: str = ""
+    """Of a study that is run again at other readings of what the paper leaves open: what these are called together
+    (``as printed``). Such studies are asked for by it alone."""
+    again_of: str = ""
+    """The study that it is again."""
 
     def plan(self, effort: Effort) -> Plan:
         """How much ``effort`` runs."""

@@ -10,7 +10,7 @@ from meshpace.report.model import Claim, Finding, Verdict
 from meshpace.study.model import Condition
 from meshpace.study.outcome import Outcome
 from meshpace.study.record import Maker
-from meshpace.study.telling import beside, counted, tally, unjudged
+from meshpace.study.telling import beside, beside_ours, by_place, counted, of_condition, tally, titled, unjudged
 
 _MARKS = {
     Verdict.HOLDS: "**holds**", Verdict.PART: "in part", Verdict.FAILS: "does not", Verdict.OPEN: "undecided",
@@ -61,12 +61,18 @@ def told_in(text: str) -> tuple[str, ...]:
 
 
 def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Iterator[str]:
-    claims = [claim for group in by_study.values() for claim in group]
+    every = [claim for group in by_study.values() for claim in group]
+    claims = [claim for claim in every if claim.again_of is None]
     conditions = campaign.judged(claims)
     made = f"Written by `{campaign.command}`, engine {campaign.maker}"
     yield f"{made}. How claims are judged, and what × means: studies.md."
     yield ""
     yield f"{tally(claims)}."
+    profiles = {outcome.study.name: outcome.study.profile for outcome in campaign.outcomes}
+    for profile in dict.fromkeys(filter(None, profiles.values())):
+        again = [claim for study, group in by_study.items() if profiles[study] == profile for claim in group]
+        yield ""
+        yield f"{titled(profile)}: {tally(again)}. {beside_ours(by_study, again)}"
     if campaign.decided:
         yield ""
         yield campaign.decided
@@ -77,27 +83,47 @@ def _lines(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> Itera
     yield from _by_condition(campaign, claims)
     for effort in dict.fromkeys(efforts.values()):
         told = [claim for study, group in by_study.items() if efforts[study] == effort for claim in group]
+        told = [claim for claim in told if claim.again_of is None]
         findings = [finding for claim in told for finding in claim.findings]
         if findings:
             yield f"| all, by {effort} | {len(findings)}: {counted(findings)} |"
+    ours = by_place(by_study)
     for study, group in by_study.items():
         yield ""
         yield f"## {study} ({efforts[study]})"
         yield ""
-        yield " | ".join(("| | claim | paper | asked", *(condition.short for condition in conditions))) + " |"
-        yield "|---" * (4 + len(conditions)) + "|"
-        for claim in group:
-            found = {finding.condition: finding for finding in claim.findings}
-            cells = (_cell(found.get(condition.name)) for condition in conditions)
-            yield (
-                " | ".join((f"| {claim.id} | {claim.statement}", claim.printed or "-", claim.tolerance or "-", *cells))
-                + " |"
-            )
-    yield from _ingredients(claims)
+        yield from _beside(profiles[study], group, ours, conditions) if profiles[study] else _table(group, conditions)
+    yield from _ingredients(every)
     yield from _plans(campaign)
     if campaign.unjudged:
         yield ""
         yield from unjudged(campaign.unjudged)
+
+
+def _table(group: Sequence[Claim], conditions: Sequence[Condition]) -> Iterator[str]:
+    yield " | ".join(("| | claim | paper | asked", *(condition.short for condition in conditions))) + " |"
+    yield "|---" * (4 + len(conditions)) + "|"
+    for claim in group:
+        cells = (_cell(of_condition(claim, condition.name)) for condition in conditions)
+        yield " | ".join((*_stated(claim), *cells)) + " |"
+
+
+def _beside(
+    profile: str, group: Sequence[Claim], ours: Mapping[tuple[str, str], Claim], conditions: Sequence[Condition]
+) -> Iterator[str]:
+    """What came out by our decisions and, beside it, in the profile, under the conditions of the latter."""
+    run = [one for one in conditions if any(of_condition(claim, one.name) is not None for claim in group)]
+    heads = (f"{one.short}, {whose}" for one in run for whose in ("our decisions", titled(profile).lower()))
+    yield " | ".join(("| | claim | paper | asked", *heads)) + " |"
+    yield "|---" * (4 + 2 * len(run)) + "|"
+    for claim in group:
+        both = (None if claim.again_of is None else ours.get(claim.again_of), claim)
+        cells = (_cell(None if one is None else of_condition(one, at.name)) for at in run for one in both)
+        yield " | ".join((*_stated(claim), *cells)) + " |"
+
+
+def _stated(claim: Claim) -> tuple[str, str, str]:
+    return f"| {claim.id} | {claim.statement}", claim.printed or "-", claim.tolerance or "-"
 
 
 def _by_condition(campaign: Campaign, claims: Sequence[Claim]) -> Iterator[str]:

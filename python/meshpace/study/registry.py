@@ -17,6 +17,8 @@ from meshpace.study.written.papers import HEAD, the_papers
 
 STUDIES: tuple[Study, ...] = tuple(study for paper in the_papers() for study in paper.studies)
 """Of the papers, in their order."""
+PROFILED: tuple[Study, ...] = tuple(study for paper in the_papers() for study in paper.profiled)
+"""Those again at other readings of what the papers leave open: beside the others, where their profile is asked for."""
 ALL = "all"
 """Stands for every study."""
 
@@ -44,23 +46,28 @@ def _is_paper(folder: Path) -> bool:
         return False
 
 
-def find(names: Iterable[str]) -> tuple[Study, ...]:
+def find(names: Iterable[str], profile: str | None = None) -> tuple[Study, ...]:
     """The studies of those names and those that their claims are about, each once, in the order of the list.
 
-    Those of files come last, in the order in which they are named.
+    Those of files come last, in the order in which they are named. With a ``profile`` those that are run again in it
+    stand behind them all.
 
     Raises:
-        UnknownStudyError: a name stands for none, or a file's study has the name of another.
+        UnknownStudyError: a name stands for none, none is run again in the profile, or a file's study has the name of
+            another.
         KeyedFileError: a file says something that no study can.
         OSError: a file cannot be read.
     """
     known = [*groups(), *(study.name for study in STUDIES)]
     chosen = set()
     own: dict[str, Study] = {}
+    again: dict[str, Study] = {study.name: study for study in PROFILED}
     for name in names:
         own_file = name.endswith(".toml")
         if own_file or (name not in {ALL, *known} and _is_paper(Path(name))):
-            for study in read_file(Path(name)) if own_file else read_folder(Path(name)):
+            found, profiled = (read_file(Path(name)), ()) if own_file else read_folder(Path(name))
+            again |= {study.name: study for study in profiled}
+            for study in found:
                 if study.name in own or study.name in {one.name for one in STUDIES}:
                     raise UnknownStudyError(
                         f"{name}: study.name: found {study.name!r}, which another study has; allowed: a name of its own"
@@ -75,4 +82,25 @@ def find(names: Iterable[str]) -> tuple[Study, ...]:
             hint = f"did you mean {', '.join(near)}?" if near else "meshpace study list shows them all"
             raise UnknownStudyError(f"no study {name!r}: {hint}")
         chosen |= mine
-    return (*(study for study in STUDIES if study.name in chosen), *own.values())
+    listed = (*(study for study in STUDIES if study.name in chosen), *own.values())
+    return listed if profile is None else (*listed, *again_in(listed, tuple(again.values()), profile))
+
+
+def profiles(studies: Iterable[Study] = PROFILED) -> tuple[str, ...]:
+    """What the readings are called at which studies are run again."""
+    return tuple(dict.fromkeys(study.profile for study in studies))
+
+
+def again_in(listed: Iterable[Study], again: tuple[Study, ...], profile: str) -> tuple[Study, ...]:
+    """Those of the studies that are run again in a profile.
+
+    Raises:
+        UnknownStudyError: none is.
+    """
+    names = {study.name for study in listed}
+    found = tuple(study for study in again if study.profile == profile and study.again_of in names)
+    if not found:
+        there = profiles(study for study in again if study.again_of in names)
+        allowed = ", ".join(there) or "none of them is run again in a profile"
+        raise UnknownStudyError(f"--profile: found {profile!r}; allowed: {allowed}")
+    return found

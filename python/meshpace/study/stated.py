@@ -22,7 +22,7 @@ _OF_DECISIONS = (
 )
 
 
-def print_claims(names: Sequence[str]) -> None:
+def print_claims(names: Sequence[str], profile: str | None = None) -> None:
     """The claims that are told with these studies.
 
     Raises:
@@ -30,7 +30,7 @@ def print_claims(names: Sequence[str]) -> None:
         KeyedFileError: a file says something that no study can.
         OSError: a file cannot be read.
     """
-    studies = registry.find(names)
+    studies = registry.find(names, profile)
     chosen = {study.name for study in studies}
     print("\n".join(table(claim for claim in claims_of(studies) if claim.study in chosen)))
 

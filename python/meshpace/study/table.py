@@ -15,7 +15,7 @@ from meshpace.study.record import running
 from meshpace.study.store import Store
 
 
-def print_tables(names: list[str], effort: Effort, directory: Path) -> None:
+def print_tables(names: list[str], effort: Effort, directory: Path, profile: str | None = None) -> None:
     """A table a study and condition, of the runs that the store holds.
 
     Raises:
@@ -23,7 +23,7 @@ def print_tables(names: list[str], effort: Effort, directory: Path) -> None:
         UnknownStudyError: a name stands for none.
         OSError: the store is damaged.
     """
-    studies = registry.find(names)
+    studies = registry.find(names, profile)
     more, _ = noted(directory, effort, running())
     outcomes = load(Store(directory), studies, effort, more=more)
     for outcome in outcomes:

@@ -17,6 +17,7 @@ def claims_as_json(by_study: Mapping[str, Sequence[Claim]]) -> list[dict[str, ob
             "study": study,
             "figure": claim.figure,
             "statement": claim.statement,
+            "again_of": claim.again_of and dict(zip(("study", "id"), claim.again_of, strict=True)),
             "condition": finding.condition,
             "asked": claim.tolerance,
             "printed": claim.value,
@@ -58,6 +59,35 @@ def unjudged(claims: Mapping[str, str]) -> Iterator[str]:
     yield "| claim | what holds it |"
     yield "|---|---|"
     yield from (f"| {id_} | {told} |" for id_, told in claims.items())
+
+
+def of_condition(claim: Claim, condition: str) -> Finding | None:
+    """What came out under a condition."""
+    return next((finding for finding in claim.findings if finding.condition == condition), None)
+
+
+def titled(profile: str) -> str:
+    """What readings are called, at the beginning of a sentence: ``As printed``."""
+    return profile.replace("-", " ").capitalize()
+
+
+def by_place(by_study: Mapping[str, Sequence[Claim]]) -> dict[tuple[str, str], Claim]:
+    """Claims by the study with which they are told, and their id."""
+    return {(study, claim.id): claim for study, group in by_study.items() for claim in group}
+
+
+def beside_ours(by_study: Mapping[str, Sequence[Claim]], again: Iterable[Claim]) -> str:
+    """How many verdicts of claims that are judged again differ from those on the claims that they are again."""
+    ours = by_place(by_study)
+    pairs = [
+        (mine.verdict, theirs.verdict)
+        for claim in again
+        if claim.again_of in ours
+        for theirs in claim.findings
+        if (mine := of_condition(ours[claim.again_of], theirs.condition)) is not None
+    ]
+    differing = sum(mine is not theirs for mine, theirs in pairs)
+    return f"{differing} of {len(pairs)} verdicts differ from those by our decisions."
 
 
 def tally(claims: Iterable[Claim]) -> str:

@@ -57,7 +57,7 @@ def judge_all(
         found.setdefault(study, []).append(
             Judged(
                 claim.statement, claim.source, findings, claim.printed, claim.tolerance, tuple(reasons), claim.id,
-                claim.figure, claim.value,
+                claim.figure, claim.value, claim.again_of,
             )
         )  # fmt: skip
     return {study: tuple(judged) for study, judged in found.items()}

@@ -25,7 +25,7 @@ class Sets:
     def points(self, name: str) -> list[Point]:
         """Those of a set, read when they are first asked for."""
         if name not in self._read:
-            self._read[name] = _points(self.tables[name], name, self, ())
+            self._read[name] = _points(self.tables[name], name, self, None)
         return self._read[name]
 
 
@@ -60,8 +60,27 @@ def axis(table: Keys, sets: Sets, schemes: Sequence[str]) -> Axis:
     return whole
 
 
-def _points(table: Keys, key: str, sets: Sets, schemes: Sequence[str]) -> list[Point]:
-    """Tables of points, and names of sets of them, in their order; ``"SET: LABEL"`` stands for some of a set."""
+def readings(table: Keys, key: str, sets: Sets) -> tuple[Point, ...]:
+    """Points that are taken together, each another reading of something that a paper leaves open.
+
+    Raises:
+        KeyedFileError: two of them set the same key to different values.
+    """
+    found = _points(table, key, sets, None)
+    chosen: dict[str, tuple[str, str]] = {}
+    for point in found:
+        for name, value in point.settings:
+            label, before = chosen.setdefault(name, (point.label, value))
+            if before != value:
+                table.fail(key, f"{label!r} and {point.label!r}, which both set {name}", "readings that go together")
+    return tuple(found)
+
+
+def _points(table: Keys, key: str, sets: Sets, schemes: Sequence[str] | None) -> list[Point]:
+    """Tables of points, and names of sets of them, in their order; ``"SET: LABEL"`` stands for some of a set.
+
+    What a set says of schemes other than ``schemes`` is left out, if any are given.
+    """
     listed = table.raw(key)
     if not isinstance(listed, list) or all(isinstance(one, dict) for one in listed):
         return [_point(one) for family in table.tables(key) for one in members(family, sets.rows)]
@@ -75,7 +94,8 @@ def _points(table: Keys, key: str, sets: Sets, schemes: Sequence[str]) -> list[P
             labels = [point.label for point in points]
             wanted = labelled(table.but({key: [part]}), key, labels) if part else labels
             # What a set says of schemes that are not run here concerns no run.
-            found += [_concerning(point, schemes) for point in points if point.label in wanted]
+            chosen = (point for point in points if point.label in wanted)
+            found += chosen if schemes is None else [concerning(point, schemes) for point in chosen]
         else:
             family = table.but({key: [one]}).tables(key)[0]
             found += [
@@ -85,7 +105,8 @@ def _points(table: Keys, key: str, sets: Sets, schemes: Sequence[str]) -> list[P
     return found
 
 
-def _concerning(point: Point, schemes: Sequence[str]) -> Point:
+def concerning(point: Point, schemes: Sequence[str]) -> Point:
+    """The point without what it sets of schemes other than these."""
     kept = tuple(
         (key, value) for key, value in point.settings if not key.startswith("scheme.") or key.split(".")[1] in schemes
     )

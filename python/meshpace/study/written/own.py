@@ -66,8 +66,10 @@ def read_file(path: Path) -> tuple[Study, ...]:
     return tuple(replace(one, claims=_told_with(one, stated)) for one in found)
 
 
-def read_folder(folder: Path) -> tuple[Study, ...]:
+def read_folder(folder: Path) -> tuple[tuple[Study, ...], tuple[Study, ...]]:
     """The studies of a folder that is laid out like a paper's, each with the claims that are told with it.
+
+    Then those that are run again in a profile.
 
     Raises:
         KeyedFileError: a file says something that it cannot.
@@ -75,12 +77,13 @@ def read_folder(folder: Path) -> tuple[Study, ...]:
     """
     paper = read_paper(folder)
     studies = tuple(replace(one, paper="", claims=_told_with(one, paper.claims)) for one in paper.studies)
-    for one in studies:
+    profiled = tuple(replace(one, paper="") for one in paper.profiled)
+    for one in (*studies, *profiled):
         try:
             _check(one, folder / HEAD)
         except ReplacedSchemeError as error:
             raise KeyedFileError(f"{folder / HEAD}:1: {error}") from None
-    return studies
+    return studies, profiled
 
 
 def _told_with(study: Study, stated: Sequence[Claim]) -> tuple[Claim, ...]:

@@ -39,6 +39,8 @@ class Paper:
     """Its place in lists."""
     studies: tuple[Study, ...]
     claims: tuple[Claim, ...]
+    profiled: tuple[Study, ...]
+    """Its studies again, at other readings of what it leaves open (:attr:`Study.profile`), each with its claims."""
     unjudged: Mapping[str, str]
     """Claims of its catalogue that no study judges, by their numbers, and what holds each instead."""
 
@@ -89,12 +91,16 @@ def read_paper(folder: Path) -> Paper:
         sets |= dict.fromkeys(file.raw("points") or {}, file.table("points"))
         receptions |= {name: file.table("receptions").table(name) for name in file.raw("receptions") or {}}
     receptions = {name: rows.named(table) for name, table in receptions.items()}
-    shelf = Shelf(_scenario, words, Sets(sets, rows), rows, cite, catalogue, receptions)
+    shared_points = Sets(sets, rows)
+    shelf = Shelf(_scenario, words, shared_points, rows, cite, catalogue, receptions)
     parts = {path: parts_of(file, rows) for path, file in files.items()}
     defaults = {path: rows.named(file.table("defaults")) for path, file in files.items()}
     by_file = {path: [one for part in parts[path] for one in studies(part, defaults[path], shelf)] for path in files}
     known = _named(study for found in by_file.values() for study in found)
-    more = {path: [again(table, known) for table in file.tables("again")] for path, file in files.items()}
+    every_again = {
+        path: [again(table, known, shared_points) for table in file.tables("again")] for path, file in files.items()
+    }
+    more = {path: [one for one in found if not one.profile] for path, found in every_again.items()}
     derived = [one for found in more.values() for one in found]
     every_one = {**known, **_named(study for one in derived for study in one.studies)}
     setting = Setting(every_one, words, rows, cite, prefix, tuple(reconstructed))
@@ -107,7 +113,9 @@ def read_paper(folder: Path) -> Paper:
     every = [study for path in files for study in (*by_file[path], *(s for one in more[path] for s in one.studies))]
     for id_ in unjudged.keys() & {claim.id.removeprefix(prefix).strip() for claim in stated}:
         told.fail(id_, "a claim that is judged", "claims of the catalogue that no study judges")
-    return Paper(folder.name, cite, catalogue, order, tuple(every), tuple(stated), unjudged)
+    profiled = [s for found in every_again.values() for one in found if one.profile for s in one.profiled(stated)]
+    _named([*every, *profiled])
+    return Paper(folder.name, cite, catalogue, order, tuple(every), tuple(stated), tuple(profiled), unjudged)
 
 
 def _words(head: Keys, folder: Path) -> Words:
