@@ -4,7 +4,6 @@ use crate::here::Here;
 use crate::relay::Relay;
 use crate::{QueueConfig, RelayPart};
 use meshpace_packet::{Class, Handle, Packet};
-use meshpace_units::{Bytes, NodeId};
 use std::collections::VecDeque;
 
 /// What it says of itself.
@@ -34,12 +33,6 @@ impl DropTail {
     pub(crate) fn waiting(&self) -> impl Iterator<Item = Handle> {
         self.waiting.iter().copied()
     }
-
-    /// The packet that would go next.
-    #[must_use]
-    pub fn head(&self) -> Option<Handle> {
-        self.waiting.front().copied()
-    }
 }
 
 impl Relay for DropTail {
@@ -66,9 +59,8 @@ impl Relay for DropTail {
         self.waiting.pop_front()
     }
 
-    fn dequeue_to(&mut self, here: &mut Here<'_>, to: NodeId, room: Bytes) -> Option<Handle> {
-        let fits = |packet: &Packet| packet.next_hop == Some(to) && packet.size <= room;
-        if fits(here.packets.get(*self.waiting.front()?)) { self.waiting.pop_front() } else { None }
+    fn head(&self, _here: &Here<'_>) -> Option<Handle> {
+        self.waiting.front().copied()
     }
 
     fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {

@@ -11,7 +11,7 @@ use crate::{QueueConfig, RelayPart};
 use meshpace_codel::Config as CodelConfig;
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Class, Handle, Packet};
-use meshpace_units::{Bytes, Span};
+use meshpace_units::{Bytes, NodeId, Span};
 use std::collections::VecDeque;
 
 /// What it says of itself.
@@ -83,6 +83,8 @@ impl FqCodelConfig {
 pub struct FqCodel {
     limit: usize,
     routing: VecDeque<Handle>,
+    /// Taken out of the queues, and then found not to go into a frame with others.
+    next: Option<Handle>,
     flows: FlowQueues,
 }
 
@@ -95,6 +97,7 @@ impl FqCodel {
         Self {
             limit: queue.limit.max(1),
             routing: VecDeque::new(),
+            next: None,
             flows: FlowQueues::new(flows, quantum, codel, queue),
         }
     }
@@ -116,21 +119,37 @@ impl Relay for FqCodel {
     }
 
     fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle> {
-        self.routing.pop_front().or_else(|| self.flows.pop(here))
+        self.routing.pop_front().or_else(|| self.next.take()).or_else(|| self.flows.pop(here))
+    }
+
+    /// Whose turn it is only taking out tells: CoDel may drop what is before it.
+    fn dequeue_to(&mut self, here: &mut Here<'_>, to: NodeId, room: Bytes) -> Option<Handle> {
+        if self.routing.is_empty() && self.next.is_none() {
+            self.next = self.flows.pop(here);
+        }
+        let head = here.packets.get(self.head(here)?);
+        if head.next_hop == Some(to) && head.size <= room { self.dequeue(here) } else { None }
+    }
+
+    /// Known of routing packets, and of what has been taken out.
+    fn head(&self, _here: &Here<'_>) -> Option<Handle> {
+        self.routing.front().copied().or(self.next)
     }
 
     fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
-        self.routing.retain(|packet| {
+        let mut keep = |packet: &Handle| {
             let keep = !wanted(here.packets.get(*packet));
             if !keep {
                 here.drop(*packet);
             }
             keep
-        });
+        };
+        self.routing.retain(&mut keep);
+        self.next = self.next.filter(&mut keep);
         self.flows.purge(here, wanted);
     }
 
     fn len(&self) -> usize {
-        self.routing.len() + self.flows.len()
+        self.routing.len() + usize::from(self.next.is_some()) + self.flows.len()
     }
 }

@@ -62,6 +62,10 @@ impl Relay for HookedQueue {
         self.queue.dequeue(here)
     }
 
+    fn head(&self, here: &Here<'_>) -> Option<Handle> {
+        self.queue.head(here)
+    }
+
     fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
         self.queue.purge(here, wanted);
         let packets = &*here.packets;

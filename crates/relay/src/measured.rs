@@ -40,6 +40,11 @@ impl Measured {
         Some((packet, size))
     }
 
+    /// The packet that would go next.
+    pub(crate) fn head(&self, here: &Here<'_>) -> Option<Handle> {
+        self.queue.head(here)
+    }
+
     pub(crate) fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
         self.queue.purge(here, wanted);
         self.recount(here);

@@ -102,6 +102,11 @@ impl Relay for Rcp {
         Some(packet)
     }
 
+    /// rt-Winf measures exchanges of one packet (schemes.md 9.2).
+    fn head(&self, here: &Here<'_>) -> Option<Handle> {
+        if self.sensed.is_some() { None } else { self.queue.head(here) }
+    }
+
     fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
         self.queue.purge(here, wanted);
     }

@@ -82,11 +82,19 @@ pub trait Relay: fmt::Debug + Send {
     #[must_use]
     fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle>;
 
-    /// The packet to send in one frame with others for the neighbour `to`, if the next one is for it and no larger than `room`. It
-    /// is asked where the standard has frames of several packets; a relay that does not know gives them one by one.
+    /// The packet that [`dequeue`](Self::dequeue) would give now. `None` also from a relay whose law is about packets one by one: it
+    /// spaces them, or measures how long each takes.
     #[must_use]
-    fn dequeue_to(&mut self, _here: &mut Here<'_>, _to: NodeId, _room: Bytes) -> Option<Handle> {
+    fn head(&self, _here: &Here<'_>) -> Option<Handle> {
         None
+    }
+
+    /// The packet to send in one frame with others for the neighbour `to`, if the next one is for it and no larger than `room`. It
+    /// is asked where the standard has frames of several packets; a relay without a [`head`](Self::head) gives them one by one.
+    #[must_use]
+    fn dequeue_to(&mut self, here: &mut Here<'_>, to: NodeId, room: Bytes) -> Option<Handle> {
+        let head = here.packets.get(self.head(here)?);
+        if head.next_hop == Some(to) && head.size <= room { self.dequeue(here) } else { None }
     }
 
     /// Routing takes these packets back, for example because their next hop is gone: they are to be dropped, in the order

@@ -324,7 +324,7 @@ impl Relay for SourceQueues {
         }
         // What came before data began here.
         let routing = |head: Handle| here.packets.get(head).class == Class::Control;
-        if self.forwarded.head().is_some_and(routing) {
+        if self.forwarded.head(here).is_some_and(routing) {
             return self.forwarded.dequeue(here);
         }
         self.look_at_all(here);
@@ -335,6 +335,20 @@ impl Relay for SourceQueues {
             FORWARDED => self.forwarded.dequeue(here),
             flow => self.hand_over(here, flow),
         }
+    }
+
+    /// Behind gates packets go one by one.
+    fn head(&self, here: &Here<'_>) -> Option<Handle> {
+        if self.gate.is_some() {
+            return None;
+        }
+        let routing = |head: &Handle| here.packets.get(*head).class == Class::Control;
+        let first = self.control.front().copied().or_else(|| self.forwarded.head(here).filter(routing));
+        first.or_else(|| match self.turn() {
+            Some(ACKS) => self.acks.front().copied(),
+            Some(FORWARDED) | None => self.forwarded.head(here),
+            Some(flow) => self.flows.iter().find(|it| it.id == flow)?.waiting.front().copied(),
+        })
     }
 
     fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {

@@ -82,6 +82,10 @@ impl Relay for Wcpcap {
         Some(packet)
     }
 
+    fn head(&self, here: &Here<'_>) -> Option<Handle> {
+        self.queue.head(here)
+    }
+
     fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
         self.queue.purge(here, wanted);
     }

@@ -46,7 +46,7 @@ impl Relay for Winf {
     }
 
     fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle> {
-        let probe = self.probes.before(here, self.sense.node(), self.queue.head()?);
+        let probe = self.probes.before(here, self.sense.node(), self.queue.head(here)?);
         if probe.is_some() {
             return probe;
         }

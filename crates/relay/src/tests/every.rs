@@ -132,3 +132,36 @@ fn relays_describe_themselves() {
         assert_eq!(place == 0, part.about.word == "drop-tail", "the first is everybody's default");
     }
 }
+
+/// Frames of several packets are filled from every queue, but for laws about packets one by one: those that space them, and
+/// those that measure how long each takes.
+#[test]
+fn whatever_holds_nothing_back_fills_frames() {
+    for part in RELAYS {
+        let word = part.about.word;
+        let one_by_one = ["llap", "throttle"].contains(&word) || word.ends_with("winf");
+        let mut bench = Bench::new(word, &radio(50));
+        let [first, second] = [(); 2].map(|()| bench.put(packet(1, 1, 1000)));
+        assert_eq!(bench.get(), Some(first), "{word}");
+        assert_eq!(bench.get_to(NodeId(1), Bytes(999)), None, "{word}: no room");
+        assert_eq!(bench.get_to(NodeId(2), Bytes(1000)), None, "{word}: another neighbour");
+        let next = bench.get_to(NodeId(1), Bytes(1000));
+        assert_eq!(next, (!one_by_one).then_some(second), "{word}");
+        bench.sent(first, Span::from_micros(400));
+        bench.now = at(1000);
+        bench.call(|relay, here| relay.handle_timeout(here));
+        assert_eq!(bench.get(), one_by_one.then_some(second), "{word}: it comes, once");
+    }
+}
+
+/// What was taken out of a queue and did not fit goes first later on, behind routing's packets.
+#[test]
+fn what_did_not_fit_keeps_its_turn() {
+    for word in ["drop-tail", "fq-codel", "mac80211", "split"] {
+        let mut bench = Bench::new(word, &radio(50));
+        let [first, second] = [(); 2].map(|()| bench.put(packet(1, 1, 1000)));
+        assert_eq!(bench.get_to(NodeId(1), Bytes(500)), None, "{word}");
+        let routing = bench.routing();
+        assert_eq!(bench.drain(), [routing, first, second], "{word}");
+    }
+}
