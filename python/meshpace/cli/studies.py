@@ -106,8 +106,31 @@ def claims(
         print_claims(names, profile)
 
 
+@reports_failure
+def screen(
+    names: Annotated[
+        list[str], Argument(metavar="NAME", help="Screens, beginnings of names (we), folders of papers, all.")
+    ],
+    quick: Annotated[bool, Option("--quick", help="Few seeds, short runs; the default.")] = False,
+    full: Annotated[bool, Option("--full", help="As long as in the paper.")] = False,
+    store: Store = Path("store"),
+    threads: Threads = None,
+    executor: Annotated[str, Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
+    write: Annotated[
+        Path | None, Option(metavar="DIR", help="Put the tables on the papers' pages in this folder.")
+    ] = None,
+) -> None:
+    """Try a paper's open decisions together, and print what each does and what holds in no combination."""
+    if quick and full:
+        raise InputError("--quick and --full exclude each other")
+    from meshpace.study.model import Effort
+    from meshpace.study.screened import run_screens
+
+    run_screens(names, Effort.FULL if full else Effort.QUICK, store, threads, executor, write)
+
+
 GROUP = Group(
     "study",
     "Run the papers' experiments figure by figure and judge their claims.",
-    {"list": list_studies, "run": run, "decide": decide, "table": table, "claims": claims},
+    {"list": list_studies, "run": run, "decide": decide, "table": table, "claims": claims, "screen": screen},
 )

@@ -151,6 +151,8 @@ class Axis:
     unit: str
     points: tuple[Point, ...]
     logarithmic: bool = False
+    factors: tuple[Point, ...] = ()
+    """Of a screening design, what its points combine (:mod:`meshpace.study.screening`)."""
 
 
 ONLY_POINT = Point("")

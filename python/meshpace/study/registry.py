@@ -12,13 +12,15 @@ from pathlib import Path
 
 from meshpace.errors import MendableError
 from meshpace.study.model import Study
-from meshpace.study.written.own import read_file, read_folder
+from meshpace.study.written.own import read_file, read_folder, read_screens
 from meshpace.study.written.papers import HEAD, the_papers
 
 STUDIES: tuple[Study, ...] = tuple(study for paper in the_papers() for study in paper.studies)
 """Of the papers, in their order."""
 PROFILED: tuple[Study, ...] = tuple(study for paper in the_papers() for study in paper.profiled)
 """Those again at other readings of what the papers leave open: beside the others, where their profile is asked for."""
+SCREENS: tuple[Study, ...] = tuple(study for paper in the_papers() for study in paper.screens)
+"""The papers' open decisions tried together, each with what is asked of it: run by ``meshpace study screen`` alone."""
 ALL = "all"
 """Stands for every study."""
 
@@ -84,6 +86,26 @@ def find(names: Iterable[str], profile: str | None = None) -> tuple[Study, ...]:
         chosen |= mine
     listed = (*(study for study in STUDIES if study.name in chosen), *own.values())
     return listed if profile is None else (*listed, *again_in(listed, tuple(again.values()), profile))
+
+
+def find_screens(names: Iterable[str]) -> tuple[Study, ...]:
+    """The screens of those names, or whose names they begin; of the folder of a paper of one's own all.
+
+    Raises:
+        UnknownStudyError: a name stands for none.
+        KeyedFileError: a file says something that no study can.
+        OSError: a file cannot be read.
+    """
+    found: dict[str, Study] = {}
+    for name in names:
+        mine = [one for one in SCREENS if name in {one.name, ALL} or one.name.startswith(f"{name}-")]
+        if not mine and _is_paper(Path(name)):
+            mine = list(read_screens(Path(name)))
+        if not mine:
+            there = ", ".join(one.name for one in SCREENS) or "none"
+            raise UnknownStudyError(f"no screen {name!r}; allowed: {ALL}, the beginning of one of {there}")
+        found |= {one.name: one for one in mine}
+    return tuple(found.values())
 
 
 def profiles(studies: Iterable[Study] = PROFILED) -> tuple[str, ...]:

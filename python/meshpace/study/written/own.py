@@ -78,12 +78,28 @@ def read_folder(folder: Path) -> tuple[tuple[Study, ...], tuple[Study, ...]]:
     paper = read_paper(folder)
     studies = tuple(replace(one, paper="", claims=_told_with(one, paper.claims)) for one in paper.studies)
     profiled = tuple(replace(one, paper="") for one in paper.profiled)
-    for one in (*studies, *profiled):
+    _check_all((*studies, *profiled), folder)
+    return studies, profiled
+
+
+def read_screens(folder: Path) -> tuple[Study, ...]:
+    """The screens of a folder that is laid out like a paper's, each with what is asked of it.
+
+    Raises:
+        KeyedFileError: a file says something that it cannot.
+        OSError: a file or a scenario cannot be read.
+    """
+    screens = read_paper(folder).screens
+    _check_all(screens, folder)
+    return screens
+
+
+def _check_all(studies: Sequence[Study], folder: Path) -> None:
+    for one in studies:
         try:
             _check(one, folder / HEAD)
         except ReplacedSchemeError as error:
             raise KeyedFileError(f"{folder / HEAD}:1: {error}") from None
-    return studies, profiled
 
 
 def _told_with(study: Study, stated: Sequence[Claim]) -> tuple[Claim, ...]:

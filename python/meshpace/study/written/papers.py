@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from meshpace.keyed import REQUIRED, KeyedFileError, Keys
@@ -17,6 +17,7 @@ from meshpace.study.written.claims import Setting, claims
 from meshpace.study.written.families import parts as parts_of
 from meshpace.study.written.families import shared as shared_rows
 from meshpace.study.written.parsed import parsed
+from meshpace.study.written.screens import screen
 from meshpace.study.written.studies import Shelf, studies
 from meshpace.study.written.vocabulary import Words, shared, words_of
 
@@ -41,6 +42,8 @@ class Paper:
     claims: tuple[Claim, ...]
     profiled: tuple[Study, ...]
     """Its studies again, at other readings of what it leaves open (:attr:`Study.profile`), each with its claims."""
+    screens: tuple[Study, ...]
+    """Its open decisions tried together (:mod:`meshpace.study.screening`), each study with what is asked of it."""
     unjudged: Mapping[str, str]
     """Claims of its catalogue that no study judges, by their numbers, and what holds each instead."""
 
@@ -82,8 +85,8 @@ def read_paper(folder: Path) -> Paper:
     prefix, order = head.text("prefix", ""), int(head.number("order", _LAST))
     reconstructed = head.texts("reconstructed", ())
     head.done()
-    told = files[folder / HEAD].table("unjudged")
-    unjudged = {id_: told.text(id_, REQUIRED) for id_ in told.names()}
+    beside = files[folder / HEAD].table("unjudged")
+    unjudged = {id_: beside.text(id_, REQUIRED) for id_ in beside.names()}
     rows = shared_rows(files.values())
     sets: dict[str, Keys] = {}
     receptions: dict[str, Keys] = {}
@@ -103,7 +106,8 @@ def read_paper(folder: Path) -> Paper:
     more = {path: [one for one in found if not one.profile] for path, found in every_again.items()}
     derived = [one for found in more.values() for one in found]
     every_one = {**known, **_named(study for one in derived for study in one.studies)}
-    setting = Setting(every_one, words, rows, cite, prefix, tuple(reconstructed))
+    screens = [screen(table, every_one) for file in files.values() for table in file.tables("screen")]
+    setting = Setting({**every_one, **_named(screens)}, words, rows, cite, prefix, tuple(reconstructed))
     stated: list[Claim] = []
     for path in files:
         stated += [claim for part in parts[path] for claim in claims(part, defaults[path], setting)]
@@ -112,10 +116,30 @@ def read_paper(folder: Path) -> Paper:
             part.done()
     every = [study for path in files for study in (*by_file[path], *(s for one in more[path] for s in one.studies))]
     for id_ in unjudged.keys() & {claim.id.removeprefix(prefix).strip() for claim in stated}:
-        told.fail(id_, "a claim that is judged", "claims of the catalogue that no study judges")
+        beside.fail(id_, "a claim that is judged", "claims of the catalogue that no study judges")
+    asked, stated = _apart(stated, {study.name for study in screens})
     profiled = [s for found in every_again.values() for one in found if one.profile for s in one.profiled(stated)]
-    _named([*every, *profiled])
-    return Paper(folder.name, cite, catalogue, order, tuple(every), tuple(stated), tuple(profiled), unjudged)
+    _named([*every, *profiled, *screens])
+    told = tuple(
+        replace(study, claims=tuple(claim for claim in asked if claim.study == study.name)) for study in screens
+    )
+    return Paper(folder.name, cite, catalogue, order, tuple(every), tuple(stated), tuple(profiled), told, unjudged)
+
+
+def _apart(stated: Iterable[Claim], screens: set[str]) -> tuple[list[Claim], list[Claim]]:
+    """What is asked of screens, and the claims.
+
+    Raises:
+        KeyedFileError: something is asked of both.
+    """
+    asked: list[Claim] = []
+    others: list[Claim] = []
+    for claim in stated:
+        among = set(claim.studies) & screens
+        if among and among != set(claim.studies):
+            raise KeyedFileError(f"claim {claim.id}: found screens and other studies; allowed: either")
+        (asked if among else others).append(claim)
+    return asked, others
 
 
 def _words(head: Keys, folder: Path) -> Words:

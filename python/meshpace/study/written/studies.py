@@ -220,20 +220,23 @@ def _conditions(
 def _plan(
     study: Keys, around: Keys, effort: Effort, axis: Axis, conditions: Sequence[Condition], otherwise: Plan
 ) -> Plan:
+    return plan(_part(study, around, effort.value), axis, conditions, otherwise)
+
+
+def plan(table: Keys, axis: Axis, conditions: Sequence[Condition], otherwise: Plan) -> Plan:
     """``quick`` or ``full``; what it does not say is as in ``otherwise``."""
-    table = _part(study, around, effort.value)
     labels = [point.label for point in axis.points]
     every = table.raw("points") == _EVERY
     chosen = None if every else labelled(table, "points", labels) or otherwise.points
     measure = table.settings("set") if "set" in table else otherwise.measure
     named = {condition.short: condition for condition in conditions}
     limited = tuple(named[name] for name in table.choices("conditions", list(named)))
-    plan = Plan(
+    found = Plan(
         table.count("seeds", otherwise.seeds, MAX_SEEDS), measure, chosen, table.number("core_s", otherwise.core_s),
         limited or None,
     )  # fmt: skip
     table.done()
-    return plan
+    return found
 
 
 def _function(study: Keys, key: str, shelf: Shelf, left: Sequence[str]) -> Callable[..., Any] | None:
