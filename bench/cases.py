@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from meshpace.ns2.routes import minimum_hop_route
+from meshpace.judges.routes import minimum_hop_route
 
 TX_RANGE_M = 250.0
 """Reception range of ns-2.35's default radio at 914 MHz, two-ray ground (schemes.md 17.1)."""

@@ -7,20 +7,25 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commanding import CHAIN, Cli
+from judging import schema_keys, toml
 from meshpace import engine
+from meshpace.judges.figures import BrokenRunError
+from meshpace.judges.keys import unknown
+from meshpace.judges.powers import two_ray_power_w
+from meshpace.judges.refusals import NotExpressibleError, Refusal
+from meshpace.judges.routes import Route, minimum_hop_route, within_range
 from meshpace.ns2.express import _agent, express
-from meshpace.ns2.keys import EXPRESSED, unknown
-from meshpace.ns2.model import NotExpressibleError, Ns2Scenario, Refusal
-from meshpace.ns2.parse import BrokenRunError, parse_run
-from meshpace.ns2.routes import Route, minimum_hop_route, within_range
-from meshpace.ns2.script import two_ray_power_w, write_script
+from meshpace.ns2.keys import EXPRESSED
+from meshpace.ns2.model import Ns2Scenario
+from meshpace.ns2.parse import parse_run
+from meshpace.ns2.script import write_script
+from meshpace.ns3.keys import EXPRESSED as EXPRESSED_BY_NS3
 
 needs_ns2 = pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2.35 is not installed (Debian package ns2)")
 
@@ -226,50 +231,24 @@ def test_what_acts_at_the_gateway_is_refused_even_where_no_flow_has_it() -> None
     assert resolve(adhoc, "mesh.scheme=tcp-gap", "topology.wired=false").gateway is None
 
 
-SCHEMA = json.loads(engine.schema())
-
-
-def schema_keys(node: dict[str, Any] = SCHEMA, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every key of the scenario file as crosscheck's table writes it, with its schema."""
-    for name, inner in node.get("properties", {}).items():
-        yield from schema_keys(inner, f"{at}.{name}" if at else name)
-    if isinstance(named := node.get("additionalProperties"), dict):
-        yield from schema_keys(named, f"{at}.NAME")
-    items = node.get("items", {})
-    if "properties" in items:
-        yield from schema_keys(items, f"{at}[]")
-    elif "properties" not in node and not isinstance(node.get("additionalProperties"), dict):
-        yield at, node
-
-
-def test_every_key_of_the_schema_is_expressed_or_refused() -> None:
+@pytest.mark.parametrize("expressed", [EXPRESSED, EXPRESSED_BY_NS3], ids=["ns2", "ns3"])
+def test_every_key_of_the_schema_is_expressed_or_refused(expressed: dict[str, str]) -> None:
     keys = {key for key, _ in schema_keys()}
     assert len(keys) > 100
-    assert set(EXPRESSED) <= keys, "the table has keys that no scenario can have"
+    assert set(expressed) <= keys, "the table has keys that no scenario can have"
     plain = engine.Job("test.toml", CHAIN.encode())
-    assert unknown(plain) == []
-    for key in sorted(keys - set(EXPRESSED)):
+    assert unknown(plain, expressed) == []
+    for key in sorted(keys - set(expressed)):
         if key.startswith("scheme."):
             continue
         path = key.replace("[]", ".0")
-        (refusal,) = unknown(plain._replace(overrides=(f"{path}=1",)))
+        (refusal,) = unknown(plain._replace(overrides=(f"{path}=1",)), expressed)
         assert (refusal.key, refusal.found) == (key.replace("[]", "[0]"), "1")
         table: Any = 1
         for word in reversed(key.split(".")):
             table = {word.removesuffix("[]"): [table] if word.endswith("[]") else table}
-        refusal, *_ = unknown(plain._replace(text=toml(table).encode()))
+        refusal, *_ = unknown(plain._replace(text=toml(table).encode()), expressed)
         assert refusal.key == key.replace("[]", "[0]")
-
-
-def toml(table: dict[str, Any]) -> str:
-    """A table on one line."""
-
-    def value(inner: Any) -> str:
-        if isinstance(inner, dict):
-            return "{" + ", ".join(f"{k} = {value(v)}" for k, v in inner.items()) + "}"
-        return "[" + ", ".join(map(value, inner)) + "]" if isinstance(inner, list) else str(inner)
-
-    return "\n".join(f"{k} = {value(v)}" for k, v in table.items())
 
 
 def test_every_parameter_of_a_scheme_is_expressed_or_refused() -> None:
@@ -321,6 +300,11 @@ def test_refusals_on_the_command_line(cli: Cli, chain: Path) -> None:
     assert '; allowed: "newreno", "newreno-delack", "tahoe"' in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (chain.parent / "s.tcl").exists()
+    done = cli("crosscheck", chain, "--scheme", "tcp-gap", "--set", "radio.arp=false")
+    assert [line.split(" = ")[0] for line in done.stderr.splitlines()] == [
+        f"{chain}: radio.arp",
+        f"{chain}: flow[0].scheme",
+    ]
 
 
 def test_only_the_script(cli: Cli, chain: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from meshpace.advice.errors import AdviceError
-from meshpace.ns2.routes import within_range
+from meshpace.judges.routes import within_range
 
 Resolved = Mapping[str, Any]
 """As :func:`meshpace.engine.resolve` gives it."""

@@ -97,14 +97,17 @@ def crosscheck(
     seeds: Annotated[int, Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this in both.")] = 5,
     scheme: Scheme = None,
     settings: Settings = None,
-    script: Annotated[Path | None, Option(help="Only write the ns-2 script of seed 1 here.")] = None,
+    judge: Annotated[
+        str, Option("--with", metavar="JUDGE", help="The other simulator: ns2 (ns-2.35) or ns3 (ns-3.37).")
+    ] = "ns2",
+    script: Annotated[Path | None, Option(help="Only write the other simulator's input of seed 1 here.")] = None,
     json: Json = False,
     threads: Threads = None,
 ) -> None:
-    """Run a scenario here and in ns-2.35, and show both results side by side."""
+    """Run a scenario here and in ns-2.35 or ns-3.37, and show both results side by side."""
     from meshpace.cli.judge import crosscheck as run_crosscheck
 
-    run_crosscheck(scenario, seeds, one_scheme(scheme, "crosscheck"), settings, script, json, threads)
+    run_crosscheck(scenario, judge, seeds, one_scheme(scheme, "crosscheck"), settings, script, json, threads)
 
 
 @reports_failure

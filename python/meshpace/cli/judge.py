@@ -1,44 +1,52 @@
-"""``meshpace crosscheck``: one scenario, two simulators."""
+"""``meshpace crosscheck``: one scenario, two simulators: ours and a judge."""
 
 from __future__ import annotations
 
 import json
 import statistics
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from meshpace import engine
 from meshpace.cli.arguments import job, job_of_each_seed
+from meshpace.cli.failure import BAD_INPUT, InputError
 from meshpace.cli.tables import show
 from meshpace.cli.terminal import console
+from meshpace.engine import Job
 from meshpace.files import distinct, replacing
-from meshpace.ns2.express import express
-from meshpace.ns2.parse import Figures, FlowFigures
-from meshpace.ns2.run import find_ns, run_seeds
-from meshpace.ns2.script import write_script
+from meshpace.judges.figures import Figures, FlowFigures
+from meshpace.judges.judge import Judge, S
+from meshpace.judges.refusals import NotExpressibleError
+from meshpace.ns2.run import NS2
+from meshpace.ns3.run import NS3
 from meshpace.progress import Progress
 from meshpace.results import FlowResult, LinkResult, RunResult
 from meshpace.stats import Estimate, estimate
 from meshpace.words import counted
 
+JUDGES: dict[str, Judge[Any]] = {"ns2": NS2, "ns3": NS3}
+"""By the word of ``--with``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One quantity in both; ``flow`` is None for the whole network, ``ratio`` None where ns-2 has zero."""
+    """One quantity in both; ``flow`` is None for the whole network, ``ratio`` None where the judge has zero."""
 
     flow: str | None
     quantity: str
     unit: str
     engine: Estimate | None
-    ns2: Estimate | None
+    judge: Estimate | None
 
     @property
     def ratio(self) -> float | None:
-        """Ours over that of ns-2."""
-        if self.engine is None or self.ns2 is None or self.ns2.mean == 0:
+        """Ours over that of the judge."""
+        if self.engine is None or self.judge is None or self.judge.mean == 0:
             return None
-        return self.engine.mean / self.ns2.mean
+        return self.engine.mean / self.judge.mean
 
 
 _FLOW: tuple[tuple[str, str, Callable[[FlowResult], float | None], Callable[[FlowFigures], float | None]], ...] = (
@@ -47,6 +55,7 @@ _FLOW: tuple[tuple[str, str, Callable[[FlowResult], float | None], Callable[[Flo
     ("retransmits", "", lambda a: a["retransmits"], lambda b: b.retransmits),
     ("timeouts", "", lambda a: a["timeouts"], lambda b: b.timeouts),
     ("RTT", "s", lambda a: a["srtt_s"], lambda b: b.srtt_s),
+    ("delay", "s", lambda a: a["delay_mean_s"], lambda b: b.delay_mean_s),
 )
 
 
@@ -78,6 +87,7 @@ _NETWORK: tuple[tuple[str, str, Callable[[RunResult], float | None], Callable[[F
 
 def crosscheck(
     scenario: Path,
+    word: str,
     seeds: int,
     scheme: str | None,
     settings: list[str] | None,
@@ -85,25 +95,44 @@ def crosscheck(
     as_json: bool,
     threads: int | None,
 ) -> None:
-    """Runs both and prints them side by side; with ``script`` only writes the Tcl file of seed 1."""
+    """Runs both and prints them side by side; with ``script`` only writes the judge's input of seed 1."""
+    judge = JUDGES.get(word)
+    if judge is None:
+        raise InputError(f"--with: found {word!r}; allowed: {', '.join(JUDGES)}")
     if script is not None:
         distinct({"--script": script}, [scenario])
+        (only,) = _expressed(judge, [job(scenario, settings, scheme)])
         with replacing(script) as draft:
-            draft.write_text(write_script(express(job(scenario, settings, scheme))))
+            draft.write_text(judge.write(only))
         return
     jobs = job_of_each_seed(scenario, settings, scheme, seeds)
-    expressed = [express(one) for one in jobs]
-    find_ns()
+    expressed = _expressed(judge, jobs)
+    judge.find()
     with Progress("meshpace", seeds) as progress:
         ours = engine.run_many(jobs, threads, progress)
-    with Progress("ns-2.35", seeds) as progress:
-        theirs = run_seeds(expressed, [one.seed for one in jobs], progress, threads)
+    with Progress(judge.name, seeds) as progress:
+        theirs = judge.run(expressed, [one.seed for one in jobs], progress, threads)
     rows = compare(ours, theirs)
     if as_json:
-        found = [{**asdict(row), "ratio": row.ratio} for row in rows]
+        found = [_row(row, word) for row in rows]
         print(json.dumps({"schema": 1, "scenario": ours[0]["scenario"], "seeds": seeds, "rows": found}))
         return
-    _print(ours[0]["scenario"], seeds, rows)
+    _print(ours[0]["scenario"], seeds, rows, judge.name)
+
+
+def _expressed(judge: Judge[S], jobs: Sequence[Job]) -> list[S]:
+    """The jobs in the judge's terms; ends with exit status 2 and a line for each key that it cannot express."""
+    try:
+        return [judge.express(one) for one in jobs]
+    except NotExpressibleError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(BAD_INPUT) from None
+
+
+def _row(row: Row, word: str) -> dict[str, object]:
+    fields = asdict(row)
+    fields[word] = fields.pop("judge")
+    return {**fields, "ratio": row.ratio}
 
 
 def compare(ours: Sequence[RunResult], theirs: Sequence[Figures]) -> list[Row]:
@@ -126,7 +155,7 @@ def _estimate(values: Sequence[float | None]) -> Estimate | None:
     return estimate([value for value in values if value is not None])
 
 
-def _print(name: str, seeds: int, rows: Sequence[Row]) -> None:
+def _print(name: str, seeds: int, rows: Sequence[Row], judge: str) -> None:
     from rich import box
     from rich.table import Table
 
@@ -134,12 +163,12 @@ def _print(name: str, seeds: int, rows: Sequence[Row]) -> None:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("flow")
     table.add_column("quantity")
-    for head in ("meshpace", "ns-2.35", "ratio"):
+    for head in ("meshpace", judge, "ratio"):
         table.add_column(head, justify="right")
     for row in rows:
         factor, unit = (1e-3, "kbit/s") if row.unit == "bit/s" else (1e3, "ms") if row.unit == "s" else (1.0, "")
         decimals = 3 if row.quantity.startswith("Jain") else 1
-        cells = (show(value, (factor, decimals)) for value in (row.engine, row.ns2))
+        cells = (show(value, (factor, decimals)) for value in (row.engine, row.judge))
         ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
         table.add_row(row.flow or "all", f"{row.quantity} {unit}".strip(), *cells, ratio)
     terminal = console()

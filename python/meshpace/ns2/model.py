@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from meshpace.errors import MendableError
+from meshpace.judges.network import App, MeshNode, WiredLink
 
 
 class Routing(StrEnum):
@@ -15,33 +14,6 @@ class Routing(StrEnum):
     AODV = "aodv"
     DSDV = "dsdv"
     STATIC = "static"
-
-
-class App(StrEnum):
-    """What drives a flow."""
-
-    FTP = "ftp"
-    CBR = "cbr"
-
-
-@dataclass(frozen=True, slots=True)
-class MeshNode:
-    """A station with an 802.11 interface; metres."""
-
-    name: str
-    x: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True)
-class WiredLink:
-    """A full-duplex link; bit/s, seconds, packets a direction (the one being sent included)."""
-
-    a: str
-    b: str
-    rate_bps: float
-    delay_s: float
-    queue: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,40 +77,3 @@ class Ns2Scenario:
     def ip_header_added(self) -> int:
         """Bytes that ns-2's DSDV agent adds to every packet its node originates (its AODV: to UDP only)."""
         return 0 if self.routing is Routing.AODV else 20
-
-
-def as_written(value: object) -> str:
-    """A value as a scenario file has it."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return f'"{value}"'
-    return str(value)
-
-
-class Refusal(Exception):  # noqa: N818 (caught where the file's name is known)
-    """A key or value that has no counterpart in ns-2.35."""
-
-    def __init__(self, key: str, found: object, allowed: str, reason: str) -> None:
-        super().__init__(key)
-        self.key, self.found, self.allowed, self.reason = key, found, allowed, reason
-
-
-class NotExpressibleError(MendableError):
-    """A scenario has no counterpart in ns-2.35: a line a key, with what was found, what is allowed, and the reason."""
-
-    def __init__(self, file: str, refusals: Sequence[Refusal]) -> None:
-        # What stands for several keys of the file may be refused by each of them.
-        by_key = {refusal.key: refusal for refusal in reversed(refusals)}
-        told = [refusal for refusal in refusals if by_key[refusal.key] is refusal]
-        super().__init__(
-            "\n".join(
-                f"{file}: {refusal.key} = {as_written(refusal.found)}: ns-2.35 cannot express it, {refusal.reason}; "
-                f"allowed: {refusal.allowed}"
-                for refusal in told
-            )
-        )
-        self.refusals = tuple(told)
-        first = told[0]
-        self.key, self.found, self.allowed = first.key, first.found, first.allowed

@@ -1,51 +1,14 @@
-"""Reads what a script wrote: counters on its output, dropped packets in its trace.
-
-The figures carry the names of ``meshpace run --json``; what ns-2 does not tell is missing, not zero.
-"""
+"""Reads what a script wrote: counters on its output, dropped packets in its trace."""
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from meshpace.errors import MendableError
-from meshpace.ns2.model import App, Ns2Scenario
-from meshpace.stats import jain_index, jain_over_windows
-
-
-@dataclass(frozen=True, slots=True)
-class FlowFigures:
-    """One flow's counters over the measured interval."""
-
-    id: str
-    goodput_bps: float
-    delivered_bytes: float
-    segments_sent: int | None
-    retransmits: int | None
-    timeouts: int | None
-    srtt_s: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """One run's figures over the measured interval."""
-
-    flows: tuple[FlowFigures, ...]
-    jain: float | None
-    jain_windows: dict[str, float | None]
-    data_drops: int
-    ack_drops: int
-    collisions: int
-    collisions_rts: int
-    queue_drops: int
-    arp_drops: int
-
-    @property
-    def aggregate_goodput_bps(self) -> float:
-        """Sum over the flows."""
-        return sum(flow.goodput_bps for flow in self.flows)
+from meshpace.judges.figures import BrokenRunError, Figures, FlowFigures, fairness
+from meshpace.judges.network import App
+from meshpace.ns2.model import Ns2Scenario
 
 
 @dataclass(slots=True)
@@ -57,10 +20,6 @@ class _Output:
     idle_s: float | None = None
     """Virtual time of the traffic's time 0."""
     finished: bool = False
-
-
-class BrokenRunError(MendableError):
-    """ns-2 stopped before the script's end; carries the end of what it wrote."""
 
 
 def parse_run(scenario: Ns2Scenario, output: str, drops: Iterable[str]) -> Figures:
@@ -90,12 +49,11 @@ def parse_run(scenario: Ns2Scenario, output: str, drops: Iterable[str]) -> Figur
             )
         )
     counts = _count_drops(drops, read.idle_s + scenario.warmup_s, read.idle_s + scenario.duration_s)
-    seconds = [_increments(read.seconds[i]) for i in range(len(scenario.flows))]
-    several = len(flows) > 1
+    jain, windows = fairness(flows, [read.seconds[i] for i in range(len(scenario.flows))])
     return Figures(
         flows=tuple(flows),
-        jain=jain_index([flow.goodput_bps for flow in flows]) if several else None,
-        jain_windows={str(w): jain_over_windows(seconds, w) if several else None for w in (1, 10, 100)},
+        jain=jain,
+        jain_windows=windows,
         data_drops=counts["RET", "tcp"] + counts["RET", "cbr"],
         ack_drops=counts["RET", "ack"],
         collisions=sum(n for (reason, _), n in counts.items() if reason == "COL"),
@@ -127,10 +85,6 @@ def _read_output(output: str) -> _Output:
         elif word == "finished":
             read.finished = True
     return read
-
-
-def _increments(counters: list[int]) -> list[float]:
-    return [float(b - a) for a, b in itertools.pairwise(counters)]
 
 
 def _count_drops(lines: Iterable[str], begin: float, end: float) -> Counter[tuple[str, str]]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from meshpace.errors import MendableError
+from meshpace.judges.figures import BrokenRunError, Figures
+from meshpace.judges.judge import Judge
+from meshpace.ns2.express import express
 from meshpace.ns2.model import Ns2Scenario
-from meshpace.ns2.parse import BrokenRunError, Figures, parse_run
+from meshpace.ns2.parse import parse_run
 from meshpace.ns2.script import write_script
 
 
@@ -57,12 +57,4 @@ def run_once(scenario: Ns2Scenario, seed: int) -> Figures:
             return parse_run(scenario, done.stdout, lines)
 
 
-def run_seeds(
-    scenarios: Sequence[Ns2Scenario], seeds: Sequence[int], progress: Callable[[int], None], threads: int | None = None
-) -> list[Figures]:
-    """Runs each scenario with its seed, as many at a time as there are cores; results in the order given."""
-    with ThreadPoolExecutor(max_workers=threads or os.cpu_count() or 1) as pool:
-        futures = [pool.submit(run_once, *pair) for pair in zip(scenarios, seeds, strict=True)]
-        for done, _ in enumerate(as_completed(futures), start=1):
-            progress(done)
-        return [future.result() for future in futures]
+NS2 = Judge("ns-2.35", express, write_script, find_ns, run_once)

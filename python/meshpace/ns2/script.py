@@ -13,7 +13,9 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from meshpace.ns2.model import App, Flow, Ns2Scenario, Radio, Routing
+from meshpace.judges.network import App
+from meshpace.judges.powers import two_ray_power_w
+from meshpace.ns2.model import Flow, Ns2Scenario, Radio, Routing
 from meshpace.ns2.tcl import comment, node_index, number
 from meshpace.ns2.wires import through_wires, wired_part
 
@@ -103,14 +105,6 @@ Agent/TCP set rtxcur_init_ 3.0
 Agent/TCP set overhead_ 0
 Agent/TCP set windowInit_ 2
 """
-
-
-def two_ray_power_w(distance_m: float) -> float:
-    """Received power in W of ns-2's default radio: 0.28183815 W, unit gains, 1.5 m antennas, 914 MHz."""
-    power, height, wavelength = 0.28183815, 1.5, 3e8 / 914e6
-    if distance_m < 4 * math.pi * height * height / wavelength:
-        return power * (wavelength / (4 * math.pi * distance_m)) ** 2
-    return float(power * height**4 / distance_m**4)
 
 
 def _routing(scenario: Ns2Scenario) -> str:

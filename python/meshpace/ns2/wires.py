@@ -7,8 +7,8 @@ port. So ad hoc routing with flat addresses reaches them unmodified, and the gat
 from __future__ import annotations
 
 import itertools
-from collections import deque
 
+from meshpace.judges.network import wired_path
 from meshpace.ns2.model import Ns2Scenario
 from meshpace.ns2.tcl import comment, node_index, number
 
@@ -59,28 +59,9 @@ def _link_key(scenario: Ns2Scenario, a: str, b: str) -> str:
     return f"{wired_id(scenario, a)},{wired_id(scenario, b)}"
 
 
-def wired_path(scenario: Ns2Scenario, host: str) -> list[str]:
-    """The wired nodes from the gateway to ``host``, both included; fewest links, first in file order."""
-    if scenario.gateway is None:
-        raise AssertionError(f"{host} is wired, yet there is no gateway")
-    parent: dict[str, str] = {scenario.gateway: scenario.gateway}
-    queue = deque([scenario.gateway])
-    while queue:
-        here = queue.popleft()
-        for link in scenario.links:
-            for a, b in ((link.a, link.b), (link.b, link.a)):
-                if a == here and b not in parent:
-                    parent[b] = a
-                    queue.append(b)
-    path = [host]
-    while path[-1] != scenario.gateway:
-        path.append(parent[path[-1]])
-    return path[::-1]
-
-
 def through_wires(scenario: Ns2Scenario, agent: str, host: str, port: int, other: int) -> list[str]:
     """Sends what ``agent`` at the wired ``host`` sends and gets along the wired path."""
-    path = wired_path(scenario, host)
+    path = wired_path(scenario.links, scenario.gateway, host)
     gateway = node_index(scenario, path[0])
     index_of = {name: wired_id(scenario, name) - len(scenario.nodes) for name in path[1:]}
     lines = [f"[$node({gateway}) set dmux_] install {port} $q({_link_key(scenario, path[0], path[1])})"]

@@ -15,7 +15,7 @@ from typing import Self
 
 from meshpace.engine import Job
 from meshpace.files import replacing
-from meshpace.ns2.parse import Figures
+from meshpace.judges.figures import Figures
 from meshpace.project import points_directory, reference_directory, shown
 from meshpace.results import RunResult
 from meshpace.validation.model import Quantity, Scatter, ack_drops, collisions, data_drops, goodput_kbps
