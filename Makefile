@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages wheel site tables clean
+.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages wheel site tables reproduction release-check clean
 
 ## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
@@ -60,6 +60,23 @@ STORE ?=
 tables: $(VENV)/.engine
 	$(BIN)/meshpace study claims all --write docs/experiments
 	$(if $(STORE),$(BIN)/meshpace report --store $(STORE) --output $(STORE)/report.html --verdicts docs/reproduction)
+
+## The papers' pages in docs/reproduction, all from this engine, and the manifest beside them. It goes on where it ended: HOURS=2 ends it then,
+## EFFORT=full is as long as in the papers, PAPERS="gap we" these alone, BUDGET=20min the time for seeds that decide, of each paper. On several
+## machines: EXECUTOR=dask://HOST:PORT, or the same command on each with one store on a file system that all see, REPRODUCTION=DIR.
+PAPERS ?= all
+EFFORT ?= quick
+HOURS ?=
+BUDGET ?=
+EXECUTOR ?= threads
+REPRODUCTION ?= reproduction
+reproduction: $(VENV)/.engine
+	$(BIN)/meshpace study reproduce $(PAPERS) --$(EFFORT) --store $(REPRODUCTION) --executor $(EXECUTOR) \
+	  $(if $(HOURS),--hours $(HOURS)) $(if $(BUDGET),--budget $(BUDGET))
+
+## Before a release: the papers' pages are this engine's, all of them, and as their manifest has them.
+release-check: $(VENV)/.engine
+	$(BIN)/meshpace study pages --release
 
 ## The main job: NewReno against TCP-AP and TCP-GAP; prints the tables, writes report.html.
 demo: $(VENV)/.engine

@@ -98,6 +98,8 @@ PARTS = (
     Part("ruff format", (BIN / "ruff", "format", "--check", *PYTHON_CODE), Lane.PYTHON, "setup"),
     Part("ruff check", (BIN / "ruff", "check", *PYTHON_CODE), Lane.PYTHON, "setup"),
     Part("mypy", (BIN / "mypy",), Lane.PYTHON, "setup"),
+    # The numbers of docs/reproduction are the manifest's. Which pages an older engine made it says, and does not fail.
+    Part("pages", (BIN / "meshpace", "study", "pages"), Lane.PYTHON, "setup"),
     # Of what setup has built, for tests/test_wheel.py.
     Part("wheel", ("make", "--no-print-directory", "wheel", "WHEEL_GLIBC="), Lane.PYTHON, "setup"),
     Part(

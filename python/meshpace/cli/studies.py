@@ -129,8 +129,65 @@ def screen(
     run_screens(names, Effort.FULL if full else Effort.QUICK, store, threads, executor, write)
 
 
+@reports_failure
+def reproduce(
+    papers: Annotated[list[str], Argument(metavar="PAPER", help="gap, llap, throttle, byu, we, or all.")],
+    quick: Annotated[bool, Option("--quick", help="Few seeds, short runs; the default.")] = False,
+    full: Annotated[bool, Option("--full", help="As long as in the papers.")] = False,
+    hours: Annotated[
+        float | None, Option(metavar="H", help="Ends after so many hours; the same command goes on then.")
+    ] = None,
+    budget: Annotated[
+        str | None, Option(metavar="TIME", help="For more seeds, of each paper: 90s, 20min, 2h; 1h by default.")
+    ] = None,
+    pages: Annotated[Path, Option(metavar="DIR", help="The folder of the papers' pages and their manifest.")] = Path(
+        "docs/reproduction"
+    ),
+    store: Store = Path("store"),
+    threads: Threads = None,
+    executor: Annotated[str, Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")] = "threads",
+) -> None:
+    """Make the papers' pages, all from this engine: runs, seeds that decide, tables, the manifest."""
+    if quick and full:
+        raise InputError("--quick and --full exclude each other")
+    if hours is not None and not 0 <= hours < float("inf"):
+        raise InputError(f"--hours: found {hours}; allowed: a number from 0 on")
+    budget_s = seconds_of(budget)
+    from meshpace.study.model import Effort
+    from meshpace.study.reproduce import Campaign
+    from meshpace.study.reproduce import reproduce as make_pages
+
+    effort = Effort.FULL if full else Effort.QUICK
+    if not make_pages(papers, Campaign(effort, store, pages, hours, budget_s), threads, executor):
+        raise SystemExit(1)
+
+
+@reports_failure
+def check_pages(
+    pages: Annotated[Path, Option(metavar="DIR", help="The folder of the papers' pages and their manifest.")] = Path(
+        "docs/reproduction"
+    ),
+    release: Annotated[bool, Option("--release", help="Fail also where a page is an older engine's.")] = False,
+) -> None:
+    """Hold the papers' pages against their manifest, and their engines against this one."""
+    from meshpace.study.manifest import print_checked
+    from meshpace.study.record import running
+
+    if not print_checked(pages, running(), release=release):
+        raise SystemExit(1)
+
+
 GROUP = Group(
     "study",
     "Run the papers' experiments figure by figure and judge their claims.",
-    {"list": list_studies, "run": run, "decide": decide, "table": table, "claims": claims, "screen": screen},
+    {
+        "list": list_studies,
+        "run": run,
+        "decide": decide,
+        "table": table,
+        "claims": claims,
+        "screen": screen,
+        "reproduce": reproduce,
+        "pages": check_pages,
+    },
 )

@@ -16,6 +16,7 @@ from meshpace.report.page import render
 from meshpace.report.sections import study_section
 from meshpace.study.engines import described, find_engine
 from meshpace.study.held import any_ended, read
+from meshpace.study.manifest import note_if_kept
 from meshpace.study.outcome import Outcome, by_name
 from meshpace.study.page import Campaign, below, told_in
 from meshpace.study.record import Maker, running
@@ -99,6 +100,7 @@ def write_verdicts(folder: Path, outcomes: Sequence[Outcome], maker: Maker, *, e
         campaign = Campaign("meshpace report --verdicts", maker, mine, unjudged=unjudged.get(paper, {}))
         with replacing(path) as draft:
             draft.write_text(below(prose, campaign, claims), encoding="utf-8")
+        note_if_kept(folder, paper, "verdicts", maker, mine)
         paths.append(path)
     return paths
 

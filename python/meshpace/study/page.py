@@ -41,6 +41,8 @@ class Campaign:
         return [condition for condition in self.conditions if condition.name in spoken]
 
 
+BEGIN = "<!-- Down to the next mark: written by `meshpace study screen --write`. -->"
+END = "<!-- End of what `meshpace study screen --write` wrote. -->"
 MARK = "<!-- Below this line: written by `meshpace report --verdicts`. -->"
 
 

@@ -47,6 +47,8 @@ class Tally:
     """Made now."""
     others: int
     """Made by other processes meanwhile."""
+    left: int = 0
+    """Not made, since it was enough."""
 
 
 Progress = Callable[[int, float], None]
@@ -71,8 +73,15 @@ def tasks(studies: Iterable[Study], effort: Effort, more: More = NOTHING_MORE) -
     return list(found.values())
 
 
-def make(wanted: Sequence[Task], store: Store, workers: Workers, progress: Progress | None = None) -> Tally:
-    """Makes what is missing. Whatever ends it, finished runs are stored.
+def _never() -> bool:
+    return False
+
+
+def make(
+    wanted: Sequence[Task], store: Store, workers: Workers, progress: Progress | None = None,
+    enough: Callable[[], bool] = _never,
+) -> Tally:  # fmt: skip
+    """Makes what is missing. Whatever ends it, finished runs are stored; once it is ``enough`` no other is handed over.
 
     Raises:
         ScenarioError: a run cannot be made.
@@ -81,7 +90,7 @@ def make(wanted: Sequence[Task], store: Store, workers: Workers, progress: Progr
     """
     # Real hosts last: simulations beside them would make their packets late.
     missing = sorted((task for task in wanted if task.key not in store), key=lambda task: task.job.emulated)
-    work = _Work(store, workers, missing)
+    work = _Work(store, workers, missing, enough)
     total = sum(task.weight for task in missing)
     try:
         while not work.finished:
@@ -91,12 +100,12 @@ def make(wanted: Sequence[Task], store: Store, workers: Workers, progress: Progr
                 progress(len(wanted) - len(missing) + work.done, work.weight / total)
     finally:
         work.drain()
-    return Tally(len(wanted) - len(missing), work.made, work.others)
+    return Tally(len(wanted) - len(missing), work.made, work.others, len(missing) - work.done)
 
 
 class _Work:
-    def __init__(self, store: Store, workers: Workers, missing: Sequence[Task]) -> None:
-        self._store, self._workers = store, workers
+    def __init__(self, store: Store, workers: Workers, missing: Sequence[Task], enough: Callable[[], bool]) -> None:
+        self._store, self._workers, self._enough = store, workers, enough
         self._waiting = list(reversed(missing))
         self._elsewhere: list[Task] = []
         """Claimed by other processes."""
@@ -117,6 +126,8 @@ class _Work:
 
     def submit(self) -> None:
         """Keeps the executor busy with runs that nobody else makes."""
+        if (self._waiting or self._elsewhere) and self._enough():
+            self._waiting, self._elsewhere = [], []
         if not self._waiting and self._elsewhere and time.monotonic() - self._looked >= _OTHERS_POLL_S:
             # Theirs are stored by now, or theirs died: then the claim is free.
             self._looked = time.monotonic()

@@ -21,17 +21,15 @@ from meshpace.stats import Estimate, estimate
 from meshpace.study import registry
 from meshpace.study.claims import Claim, Judgement, Role, combine, joined, judge, together
 from meshpace.study.executors import workers
+from meshpace.study.manifest import note_if_kept
 from meshpace.study.model import AS_IS, Condition, Effort
 from meshpace.study.outcome import Outcome, load, write_table
-from meshpace.study.page import MARK
+from meshpace.study.page import BEGIN, END, MARK
 from meshpace.study.record import running
 from meshpace.study.rules import bounds
 from meshpace.study.runner import make, tasks
 from meshpace.study.screening import design, letters
 from meshpace.study.store import Store
-
-BEGIN = "<!-- Down to the next mark: written by `meshpace study screen --write`. -->"
-END = "<!-- End of what `meshpace study screen --write` wrote. -->"
 
 
 def run_screens(
@@ -59,9 +57,19 @@ def run_screens(
         print("\n".join(line for outcome in outcomes for line in lines(outcome)))
     for paper, path in pages.items():
         mine = [outcome for outcome in outcomes if outcome.study.paper == paper]
-        with replacing(path) as draft:
-            draft.write_text(within(path.read_text(encoding="utf-8"), mine), encoding="utf-8")
+        write(path, mine)
         print(f"Screens: {path}")
+
+
+def write(path: Path, outcomes: Sequence[Outcome]) -> None:
+    """Puts the tables on a page, and notes in the manifest beside it what they stand on, if there is one.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    with replacing(path) as draft:
+        draft.write_text(within(path.read_text(encoding="utf-8"), outcomes), encoding="utf-8")
+    note_if_kept(path.parent, path.stem, "screens", running(), outcomes)
 
 
 def _page(folder: Path, paper: str) -> Path:
