@@ -174,6 +174,8 @@ int main(int argc, char** argv) {
     const bool b = standard == "b";
     if (b) g_band = WIFI_PHY_BAND_2_4GHZ;
     phy.Set("ChannelSettings", StringValue(b ? "{1, 22, BAND_2_4GHZ, 0}" : "{36, 20, BAND_5GHZ, 0}"));
+    // Preambles below `cs` are not detected; their power alone must not keep the medium busy either.
+    phy.Set("CcaSensitivity", DoubleValue(cs));
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi", DoubleValue(cs));
     if (capture) phy.SetFrameCaptureModel("ns3::SimpleFrameCaptureModel");
     WifiMacHelper mac;

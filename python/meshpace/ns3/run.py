@@ -23,6 +23,7 @@ from meshpace.study.kept import cache_directory
 
 VERSION = "3.37"
 _SOURCE = Path(__file__).with_name("crosscheck.cc")
+_PARTS = (_SOURCE, _SOURCE.with_name("description.h"))
 _MODULES = tuple(
     f"ns3-{name}"
     for name in (
@@ -63,7 +64,7 @@ def find_program() -> Path:
             "pkg-config: no " + ", ".join(m for m in _MODULES if _asked(query, "--modversion", m) is None)
         )
     words = [*_FLAGS, str(_SOURCE), *shlex.split(options)]
-    made_of = "\0".join([_SOURCE.read_text(encoding="utf-8"), version, compiler, *words])
+    made_of = "\0".join([*(part.read_text(encoding="utf-8") for part in _PARTS), version, compiler, *words])
     program = cache_directory() / "ns3" / f"crosscheck-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
     if not program.exists():
         print(f"compiling {_SOURCE.name} for ns-{VERSION}, once: about half a minute", file=sys.stderr)

@@ -14,10 +14,6 @@ EXPLAINED: dict[str, str] = {
         "ap_replace_queueing = false all nine have 56 to 61 ms, as the agent. So that rule is not the agent's "
         "own in every case yet."
     ),
-    "ns3_chain: datagrams, 4 hops, MCS 7, neighbours at -60 dBm: goodput": (
-        "cause not found. ns-3.37 has 12.6 Mbit/s with neighbours at -63 dBm, below its energy detection of -62 dBm, "
-        "as well, where ours has 10.2; with retry_short = 30 ours has 10.6. One and two hops at MCS 7 agree within 1 %."
-    ),
     "ns3_chain: Reno with SACK, an ACK for 16, 1 hop, aggregates of 65,535 B: goodput": (
         "TCP, not the MAC: slow start overflows the queue of 500 and ours waits for two timeouts. The seeds of ns-3.37 "
         "scatter by 4 %. A window of 16, which overflows nothing, agrees within 2 %."
