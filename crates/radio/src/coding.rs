@@ -1,6 +1,6 @@
 //! How the bits of a frame are sent, and how probably one survives noise: error curves over the signal to noise ratio.
 //!
-//! OFDM (IEEE 802.11-2016, clause 17) sends bits of a convolutional code of constraint length 7, generators 133 and 171,
+//! OFDM (IEEE 802.11-2020, clause 17) sends bits of a convolutional code of constraint length 7, generators 133 and 171,
 //! punctured to 2/3, 3/4 and, with high throughput (IEEE 802.11-2020, clause 19), 5/6. After hard decisions with raw bit error
 //! rate `p`, the Chernoff bound `D = sqrt(4 p (1 - p))` holds for the choice between two paths, and the union bound over all
 //! wrong paths is `P_b = 1 / (2 k) sum_d c_d D^d`, `k` the information bits of a puncturing period, `c_d` the bit errors on

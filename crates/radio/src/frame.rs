@@ -44,7 +44,7 @@ pub struct MacPacket {
     pub mode: &'static Mode,
 }
 
-/// Which packets of a frame of several arrived (IEEE 802.11-2016, 9.3.1.9).
+/// Which packets of a frame of several arrived (IEEE 802.11-2020, 9.3.1.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAck {
     /// Sequence number of the frame's first packet, or the one that was asked for.

@@ -130,7 +130,7 @@ pub fn segment() -> Segment {
     }
 }
 
-/// The CRC of IEEE 802.11-2016, 9.2.4.8, bit by bit.
+/// The CRC of IEEE 802.11-2020, 9.2.4.8, bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
     let bit = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
     !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit))

@@ -1,4 +1,4 @@
-//! OFDM in the 5 GHz band (IEEE 802.11-2016, clause 17).
+//! OFDM in the 5 GHz band (IEEE 802.11-2020, clause 17).
 
 use super::mode::{Mode, numbered, ofdm};
 use super::{Answers, Channel, Standard, StandardPart};
@@ -8,7 +8,7 @@ use meshpace_units::{Bytes, Span};
 pub(super) static PART: StandardPart = StandardPart::new(
     "802.11a",
     "OFDM at 6 to 54 Mbit/s in the 5 GHz band.",
-    "IEEE 802.11-2016, clause 17",
+    "IEEE 802.11-2020, clause 17",
     |_| Ok(STANDARD),
 );
 

@@ -1,4 +1,4 @@
-//! DSSS and CCK at 1, 2, 5.5 and 11 Mbit/s (IEEE 802.11-2016, clauses 15 and 16).
+//! DSSS and CCK at 1, 2, 5.5 and 11 Mbit/s (IEEE 802.11-2020, clauses 15 and 16).
 
 use super::mode::{DSSS, Mode, numbered};
 use super::{Answers, Channel, Standard, StandardPart};
@@ -8,7 +8,7 @@ use meshpace_units::{Bytes, Span};
 pub(super) static PART: StandardPart = StandardPart::new(
     "802.11b",
     "DSSS and CCK at 1, 2, 5.5 and 11 Mbit/s.",
-    "IEEE 802.11-2016, clauses 15 and 16",
+    "IEEE 802.11-2020, clauses 15 and 16",
     |_| Ok(STANDARD),
 );
 

@@ -1,4 +1,4 @@
-//! OFDM in the 2.4 GHz band, no 802.11b stations about: ERP-OFDM with short slots (IEEE 802.11-2016, clause 18).
+//! OFDM in the 2.4 GHz band, no 802.11b stations about: ERP-OFDM with short slots (IEEE 802.11-2020, clause 18).
 
 use super::mode::{Mode, numbered, ofdm};
 use super::{Answers, Channel, Standard, StandardPart};
@@ -8,7 +8,7 @@ use meshpace_units::{Bytes, Span};
 pub(super) static PART: StandardPart = StandardPart::new(
     "802.11g",
     "OFDM at 6 to 54 Mbit/s in the 2.4 GHz band, no 802.11b stations about.",
-    "IEEE 802.11-2016, clause 18",
+    "IEEE 802.11-2020, clause 18",
     |_| Ok(STANDARD),
 );
 

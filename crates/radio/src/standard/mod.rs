@@ -99,7 +99,7 @@ pub struct Standard {
     pub slot: Span,
     /// Short interframe space.
     pub sifs: Span,
-    /// Slots after a SIFS before a backoff counts: 2 make the DIFS (IEEE 802.11-2016, 10.3.7); AIFSN.
+    /// Slots after a SIFS before a backoff counts: 2 make the DIFS (IEEE 802.11-2020, 10.3.7); AIFSN.
     pub aifsn: u64,
     /// Smallest and largest contention window.
     pub contention_window: (u32, u32),
@@ -139,7 +139,7 @@ pub enum Answers {
     /// In that of broadcasts: the basic rate of the scenario.
     Basic,
     /// In the fastest of these, slowest first, that is not faster than the data's [reference](Mode::reference) (IEEE
-    /// 802.11-2016, 10.7.6.5); the slowest if all are.
+    /// 802.11-2020, 10.6.6.5); the slowest if all are.
     UpTo(&'static [Mode]),
 }
 

@@ -11,7 +11,7 @@ use meshpace_units::{Bytes, Rate, Span};
 pub enum Preamble {
     /// 144 + 48 bit at 1 Mbit/s: 192 us.
     Long,
-    /// 72 bit at 1 Mbit/s + 48 bit at 2 Mbit/s: 96 us; frames at 1 Mbit/s keep the long one (IEEE 802.11-2016, 16.2.2.3).
+    /// 72 bit at 1 Mbit/s + 48 bit at 2 Mbit/s: 96 us; frames at 1 Mbit/s keep the long one (IEEE 802.11-2020, 16.2.2.3).
     Short,
 }
 
@@ -41,7 +41,7 @@ pub struct Mode {
     /// Data bits a second.
     pub rate: Rate,
     /// The rate that a standard's rule of answers goes by: the rate itself, or of a mode beyond clause 17 its non-HT reference
-    /// rate (IEEE 802.11-2016, 10.7.10).
+    /// rate (IEEE 802.11-2020, 10.6.11).
     pub reference: Rate,
     /// Modulation and code of the payload.
     pub coding: &'static Coding,

@@ -50,7 +50,7 @@ fn an_unreadable_frame_costs_eifs() {
     assert_idle_since(ACK + EIFS, &setup, &[(0.0, setup.ack(3, 9))]);
     // Its duration field cannot be read either.
     assert_idle_since(RTS + EIFS, &setup, &[(0.0, setup.rts(3, 9, 1500))]);
-    // IEEE 802.11-2016, 10.3.7: SIFS 16 + DIFS 34 + ACK at 6 Mbit/s 44.
+    // IEEE 802.11-2020, 10.3.7: SIFS 16 + DIFS 34 + ACK at 6 Mbit/s 44.
     let setup = Setup::ofdm(54.0, true);
     let ack = setup.ack(3, 9);
     let mut air = Air::new(&setup, &line(&[0.0, 200.0, -200.0, 400.0])).puppets(&[1, 2, 3]);

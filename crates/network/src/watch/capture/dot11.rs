@@ -1,4 +1,4 @@
-//! IEEE 802.11 frames (IEEE 802.11-2016, 9.2 and 9.3).
+//! IEEE 802.11 frames (IEEE 802.11-2020, 9.2 and 9.3).
 //!
 //! Data frames are those of an independent BSS: no bit of To DS, From DS, three addresses. A mesh that routes at the
 //! IP layer needs no more: each hop is a frame from neighbour to neighbour.
@@ -127,7 +127,7 @@ fn block_ack(out: &mut Vec<u8>, told: &BlockAck, size: Bytes) {
     out.extend(told.arrived.to_bytes().into_iter().take(if long { 32 } else { 8 }));
 }
 
-/// Appends the frame check sequence of what begins at `start` (IEEE 802.11-2016, 9.2.4.8: IEEE 802.3's CRC-32).
+/// Appends the frame check sequence of what begins at `start` (IEEE 802.11-2020, 9.2.4.8: IEEE 802.3's CRC-32).
 pub fn frame_check(out: &mut Vec<u8>, start: usize) {
     let fcs = crc32fast::hash(&out[start..]);
     out.extend(fcs.to_le_bytes());

@@ -80,7 +80,7 @@ pub fn header(out: &mut Vec<u8>, now: Instant, frame: &Frame, aggregate: Option<
     }
 }
 
-/// A mode without one keeps its long preamble (1 Mbit/s of IEEE 802.11-2016, 16.2.2.3; OFDM).
+/// A mode without one keeps its long preamble (1 Mbit/s of IEEE 802.11-2020, 16.2.2.3; OFDM).
 fn has_short_preamble(frame: &Frame, radio: &Radio) -> bool {
     let mode = frame.mode;
     radio.preamble == Preamble::Short && mode.preamble(Preamble::Short) < mode.preamble(Preamble::Long)
