@@ -46,6 +46,6 @@ pub use loss::{LinkLoss, Losses};
 pub use phy::{BackoffRange, Phy};
 pub use propagation::{Propagation, Thresholds, delay};
 pub use reception::{Arrival, Outcome, Reception, Signal};
-pub use reorder::Reorder;
+pub use reorder::{HELD_AT_MOST, Reorder};
 pub use standard::{Mode, Preamble, Standard};
 pub use station::{Action, FrameEnd, Sent, Station, StationConfig, StationStats};

@@ -6,16 +6,16 @@ use crate::propagation::SPEED_OF_LIGHT;
 use crate::standard::{Aggregation, Mode, Portion, Preamble, Standard};
 use meshpace_units::{Bytes, Span};
 
-/// MPDU sizes of the control frames, bytes (IEEE 802.11-2016, 9.3.1).
+/// MPDU sizes of the control frames, bytes (IEEE 802.11-2020, 9.3.1).
 pub const RTS_BYTES: Bytes = Bytes(20);
 /// CTS frame.
 pub const CTS_BYTES: Bytes = Bytes(14);
 /// Acknowledgement frame, of the size of a CTS ([`ControlTimes`](crate::standard::mode::ControlTimes)).
 pub const ACK_BYTES: Bytes = CTS_BYTES;
-/// A compressed block acknowledgement without its bitmap (9.3.1.9).
+/// A compressed block acknowledgement without its bitmap (9.3.1.8).
 pub const BLOCK_ACK_BYTES: Bytes = Bytes(24);
 
-/// A request for a compressed block acknowledgement (9.3.1.8).
+/// A request for a compressed block acknowledgement (9.3.1.7).
 pub const BLOCK_ACK_REQ_BYTES: Bytes = Bytes(24);
 
 /// The range that a backoff is drawn from.
@@ -23,7 +23,7 @@ pub const BLOCK_ACK_REQ_BYTES: Bytes = Bytes(24);
 pub enum BackoffRange {
     /// `0..cw-1`, as ns-2 draws it (ns-2.35: random modulo cw).
     Ns2,
-    /// `0..=cw` (IEEE 802.11-2016, 10.3.3).
+    /// `0..=cw` (IEEE 802.11-2020, 10.3.3).
     Standard,
 }
 
@@ -74,7 +74,7 @@ impl Phy {
         self.standard.sifs
     }
 
-    /// DCF interframe space: SIFS + 2 slots (IEEE 802.11-2016, 10.3.7), or as many as the standard has.
+    /// DCF interframe space: SIFS + 2 slots (IEEE 802.11-2020, 10.3.7), or as many as the standard has.
     #[must_use]
     pub fn difs(&self) -> Span {
         self.sifs() + self.slot() * self.standard.aifsn
@@ -99,7 +99,7 @@ impl Phy {
     }
 
     /// Mode of RTS, CTS and ACK that belong to data in `data`: that of broadcasts with DSSS; with OFDM the fastest
-    /// mandatory one (6, 12, 24 Mbit/s) not above the data rate (IEEE 802.11-2016, 10.7.6.5).
+    /// mandatory one (6, 12, 24 Mbit/s) not above the data rate (IEEE 802.11-2020, 10.6.6.5).
     #[must_use]
     pub fn answer(&self, data: &'static Mode) -> &'static Mode {
         self.standard.answer(data, self.basic)
@@ -181,9 +181,8 @@ impl Phy {
     #[must_use]
     pub fn room(&self, packets: &[Mpdu]) -> Option<Bytes> {
         let aggregation = self.standard.aggregation.as_ref()?;
-        let (first, last) = (packets.first()?, packets.last()?);
-        let window = usize::from(last.seq.wrapping_sub(first.seq) & 0xfff) + 1;
-        if window >= aggregation.packets {
+        let first = packets.first()?;
+        if packets.len() >= aggregation.packets {
             return None;
         }
         let most = aggregation.bytes.min(first.packet.mode.longest(aggregation.airtime, self.preamble));

@@ -1,12 +1,24 @@
 //! The receiver's reorder buffer: packets of one neighbour go up in the order of their numbers (IEEE 802.11-2020, 10.25.6.6).
 //!
 //! One that is missing holds those behind it back, until it comes, or the neighbour tells that it has given it up, or a packet comes
-//! that lies so far ahead that the window moves past it.
+//! that lies so far ahead that the window moves past it. Nor does a packet wait longer than [`HELD_AT_MOST`]: the standard leaves it to
+//! the receiver, and Linux's `ieee80211_sta_reorder_release` (net/mac80211/rx.c, 6.1) says when.
 
+use meshpace_units::{Instant, Span};
 use std::collections::VecDeque;
 
 /// Sequence numbers: 12 bits.
 const NUMBERS: u16 = 1 << 12;
+
+/// How long a packet waits for those before it: `HT_RX_REORDER_BUF_TIMEOUT` of Linux 6.1, a tenth of a second.
+pub const HELD_AT_MOST: Span = Span::from_millis(100);
+
+/// A packet that waits.
+#[derive(Clone, Debug)]
+struct Held<T> {
+    packet: T,
+    arrived: Instant,
+}
 
 /// What arrived from a neighbour and waits for packets before it.
 #[derive(Clone, Debug)]
@@ -16,7 +28,7 @@ pub struct Reorder<T> {
     /// Numbers that may wait (WinSize).
     window: usize,
     /// By number from `start` on; the first is missing.
-    held: VecDeque<Option<T>>,
+    held: VecDeque<Option<Held<T>>>,
 }
 
 impl<T> Reorder<T> {
@@ -26,9 +38,9 @@ impl<T> Reorder<T> {
         Self { start: 1, window, held: VecDeque::new() }
     }
 
-    /// A packet has arrived, which has not come before. What can go up now is appended to `out`, in order; the packet is given back if
+    /// A packet has arrived `now`, which has not come before. What can go up now is appended to `out`, in order; the packet is given back if
     /// it is too late: what came after it went up already.
-    pub fn arrived(&mut self, seq: u16, packet: T, out: &mut Vec<T>) -> Option<T> {
+    pub fn arrived(&mut self, now: Instant, seq: u16, packet: T, out: &mut Vec<T>) -> Option<T> {
         let ahead = usize::from(seq.wrapping_sub(self.start) % NUMBERS);
         if ahead >= usize::from(NUMBERS) / 2 {
             return Some(packet);
@@ -41,7 +53,7 @@ impl<T> Reorder<T> {
         while self.held.len() <= place {
             self.held.push_back(None);
         }
-        self.held[place] = Some(packet);
+        self.held[place] = Some(Held { packet, arrived: now });
         self.release(out);
         None
     }
@@ -55,6 +67,23 @@ impl<T> Reorder<T> {
         }
     }
 
+    /// What has waited long enough goes up, and what is behind it up to the next packet that is missing: nothing before it is waited
+    /// for any longer.
+    pub fn handle_timeout(&mut self, now: Instant, out: &mut Vec<T>) {
+        while self.deadline().is_some_and(|deadline| deadline <= now) {
+            let missing = self.held.iter().take_while(|place| place.is_none()).count();
+            self.advance(missing, out);
+            self.release(out);
+        }
+    }
+
+    /// When [`Reorder::handle_timeout`] wants to be called; `None`: nothing waits.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let first = self.held.iter().flatten().next()?;
+        Some(first.arrived + HELD_AT_MOST)
+    }
+
     /// Packets that wait.
     #[must_use]
     pub fn held(&self) -> usize {
@@ -63,7 +92,8 @@ impl<T> Reorder<T> {
 
     /// The window moves on, whatever is missing in it.
     fn advance(&mut self, by: usize, out: &mut Vec<T>) {
-        out.extend(self.held.drain(..by.min(self.held.len())).flatten());
+        let gone = self.held.drain(..by.min(self.held.len())).flatten();
+        out.extend(gone.map(|held| held.packet));
         self.start = (usize::from(self.start) + by) as u16 % NUMBERS;
     }
 
@@ -82,9 +112,17 @@ mod tests {
 
     /// What goes up when these numbers arrive, each packet named by its number.
     fn up(reorder: &mut Reorder<u16>, seqs: &[u16]) -> Vec<u16> {
+        up_at(at(0), reorder, seqs)
+    }
+
+    fn up_at(now: Instant, reorder: &mut Reorder<u16>, seqs: &[u16]) -> Vec<u16> {
         let mut out = Vec::new();
-        seqs.iter().for_each(|seq| assert_eq!(reorder.arrived(*seq, *seq, &mut out), None));
+        seqs.iter().for_each(|seq| assert_eq!(reorder.arrived(now, *seq, *seq, &mut out), None));
         out
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(ms)
     }
 
     /// ```text
@@ -101,7 +139,28 @@ mod tests {
         let mut out = Vec::new();
         reorder.starts_at(6, &mut out);
         assert_eq!((out, reorder.held()), (vec![6], 1));
-        assert_eq!(reorder.arrived(5, 5, &mut Vec::new()), Some(5), "too late");
+        assert_eq!(reorder.arrived(at(0), 5, 5, &mut Vec::new()), Some(5), "too late");
+    }
+
+    /// ```text
+    /// 0 ms: 2 3 5 (1 and 4 missing) | 40 ms: 8 | 100 ms: 2 3, and 5 as it is as old | 140 ms: 8
+    /// ```
+    #[test]
+    fn what_waits_goes_up_after_a_tenth_of_a_second() {
+        let mut reorder = Reorder::new(64);
+        assert_eq!(reorder.deadline(), None);
+        assert_eq!(up(&mut reorder, &[3, 2, 5]), []);
+        assert_eq!(up_at(at(40), &mut reorder, &[8]), []);
+        assert_eq!(reorder.deadline(), Some(at(100)));
+        let mut out = Vec::new();
+        reorder.handle_timeout(at(99), &mut out);
+        assert_eq!(out, []);
+        reorder.handle_timeout(at(100), &mut out);
+        assert_eq!((&out[..], reorder.deadline()), (&[2, 3, 5][..], Some(at(140))));
+        assert_eq!(reorder.arrived(at(120), 4, 4, &mut Vec::new()), Some(4), "too late");
+        assert_eq!(up_at(at(120), &mut reorder, &[6]), [6], "the next one is awaited");
+        reorder.handle_timeout(at(140), &mut out);
+        assert_eq!((&out[..], reorder.deadline()), (&[2, 3, 5, 8][..], None));
     }
 
     #[test]
@@ -139,7 +198,7 @@ mod tests {
             let (mut out, mut late) = (Vec::new(), 0);
             for at in &order {
                 let seq = ((at + 1) % usize::from(NUMBERS)) as u16;
-                late += usize::from(reorder.arrived(seq, *at, &mut out).is_some());
+                late += usize::from(reorder.arrived(Instant::ZERO, seq, *at, &mut out).is_some());
                 prop_assert!(reorder.held() < 64);
             }
             prop_assert!(out.windows(2).all(|pair| pair[0] < pair[1]));

@@ -1,7 +1,7 @@
 //! What the MAC tells of a packet that it was given.
 
 use meshpace_packet::Handle;
-use meshpace_radio::{Frame, FrameKind, MacPacket, Mode};
+use meshpace_radio::{Frame, FrameKind, MacPacket, Mode, Mpdu};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use meshpace_winf::Pair;
 
@@ -95,14 +95,22 @@ impl ExchangeLog {
         });
     }
 
-    /// The station sends a frame. CTS and ACK belong to the packets of others, and a request for a block acknowledgement to none.
-    pub fn transmits(&mut self, now: Instant, frame: &Frame) -> Option<Report> {
+    /// The station sends a frame of the packets `in_hand`, or an RTS for it. CTS and ACK belong to the packets of others, and a
+    /// request for a block acknowledgement to none.
+    pub fn transmits(&mut self, now: Instant, frame: &Frame, in_hand: &[Mpdu]) -> Option<Report> {
         if frame.kind.is_answer() || frame.kind == FrameKind::BlockAckReq {
             return None;
         }
         let opens = frame.kind == FrameKind::Rts || !frame.protected;
-        let granted_before = self.exchanges.first().and_then(|exchange| exchange.granted);
-        for exchange in &mut self.exchanges {
+        // Of several frames in the MAC one is on the air; mostly it is the only one.
+        let several = in_hand.len() < self.exchanges.len();
+        let goes = |exchange: &Exchange| {
+            !several || in_hand.iter().any(|mpdu| mpdu.packet.handle == exchange.packet)
+        };
+        let first = self.exchanges.iter().position(goes);
+        let first = first.unwrap_or_else(|| panic!("{frame:?} without a packet at {now:?}"));
+        let granted_before = self.exchanges[first].granted;
+        for exchange in self.exchanges.iter_mut().filter(|exchange| goes(exchange)) {
             exchange.airtime += frame.airtime;
             if frame.kind == FrameKind::Data {
                 exchange.data_frames += 1;
@@ -118,9 +126,8 @@ impl ExchangeLog {
                 exchange.granted.get_or_insert(now);
             }
         }
-        let Some(first) = self.exchanges.first() else { panic!("{frame:?} without a packet at {now:?}") };
         let report = if granted_before.is_none() { Report::Granted } else { Report::Retry };
-        opens.then(|| report(*first))
+        opens.then(|| report(self.exchanges[first]))
     }
 
     /// A packet is through with the MAC, acknowledged (or broadcast) or given up.

@@ -103,6 +103,29 @@ fn a_saturated_link_carries_what_the_closed_form_says() {
     }
 }
 
+/// Frames that are fixed before their turn are as full, as long as enough waits: a saturated link carries the same. Of a trickle, two
+/// packets at once in 10 ms, the first goes alone, where a frame that is filled at the win of the medium has both.
+#[test]
+fn frames_that_are_fixed_ahead_are_as_full() {
+    let sent = &MODES[1];
+    let expected = sent.saturated(1_472, 65_535);
+    let head = |ahead: u32| {
+        let radio = "[radio]\nstandard = \"802.11n\"\nrts = \"never\"\nreception = \"sinr\"\n";
+        let topology =
+            "[topology]\nkind = \"chain\"\nhops = 1\nspacing = \"200m\"\n[routing]\nprotocol = \"static\"\n";
+        let keys = format!("{}\naggregates_ahead = {ahead}\n", sent.keys);
+        format!("{}{radio}{keys}{topology}[defaults]\nscheme = \"newreno\"\n", measure(1.6, 0.2))
+    };
+    for ahead in [1, 2] {
+        let goodput = run(&(head(ahead) + &cbr("n0", "n1", expected * 1.2, 1_472))).flows[0].goodput_bps;
+        close(&format!("{ahead} frames ahead"), goodput, expected, 0.01);
+    }
+    let frames = |ahead: u32| run(&(head(ahead) + &cbr("n0", "n1", 0.8e6, 1_000).repeat(2))).frames;
+    // A frame and its acknowledgement in 1.6 s for each pair, or for each packet.
+    let (pairs, packets) = (frames(0), frames(2));
+    assert!(packets as f64 > 1.8 * pairs as f64, "{packets} and {pairs} frames");
+}
+
 /// Datagrams over a chain at MCS 4 whose neighbours are 20.45 m apart: they sense each other over two hops, and hidden senders are three
 /// hops away. Goodputs of ns-3.37 in Mbit/s of 1,448 bytes a datagram, with and without aggregates: `bench/ns3/chain.cc` says how.
 #[test]

@@ -259,12 +259,26 @@ impl Air {
         self.config.phy.standard.aggregation.is_some()
     }
 
-    /// For whom a station takes one more packet into the frame that it has, and how large that may be.
+    /// For whom a station takes one more packet into the latest frame that it has, and how large that may be.
     pub(crate) fn room(&self, station: u32) -> Option<(NodeId, Bytes)> {
         self.stations[station as usize].station.room(&self.config)
     }
 
-    /// A station gets one more packet into the frame that it has.
+    /// True if frames are fixed before their turn here.
+    #[inline]
+    pub(crate) const fn fixes_ahead(&self) -> bool {
+        match self.config.phy.standard.aggregation {
+            Some(aggregation) => aggregation.ahead > 0,
+            None => false,
+        }
+    }
+
+    /// A station gets no more packets into the frame that it has begun.
+    pub(crate) fn fix(&mut self, station: u32) {
+        self.stations[station as usize].station.fix();
+    }
+
+    /// A station gets one more packet into the latest frame that it has.
     pub(crate) fn join(&mut self, station: u32, packet: MacPacket) {
         self.stations[station as usize].station.join(packet, &self.config);
     }

@@ -81,6 +81,13 @@ pub enum Event<T> {
         /// The packet; its next hop is noted in it.
         packet: u32,
     },
+    /// What arrived at an interface from a neighbour may have waited long enough for what is missing before it.
+    Reorder {
+        /// Receiver.
+        at: InterfaceId,
+        /// The previous hop.
+        from: NodeId,
+    },
     /// The deadline of an interface's relay.
     Relay(InterfaceId),
     /// The deadline of the relay of a directed wired link.

@@ -103,8 +103,25 @@ impl<T: Copy + Debug> Network<T> {
             self.act(at, watch);
         }
         let (air, station) = self.airs.at(at);
-        if !(air.takes(station) && self.offer(at)) {
+        if air.fixes_ahead() {
+            self.fix_ahead(at);
             self.set_station(at);
+        } else if !(air.takes(station) && self.offer(at)) {
+            self.set_station(at);
+        }
+    }
+
+    /// Hands the station what goes with a frame that it has begun, and further frames as long as it takes them: each gets what
+    /// waits now, and no more before its turn.
+    #[inline(never)]
+    fn fix_ahead(&mut self, at: InterfaceId) {
+        loop {
+            self.join(at);
+            let (air, station) = self.airs.at_mut(at);
+            air.fix(station);
+            if !(air.takes(station) && self.offer(at)) {
+                return;
+            }
         }
     }
 
@@ -132,8 +149,8 @@ impl<T: Copy + Debug> Network<T> {
     /// stays: it may have been postponed since the station was looked at last.
     pub(super) fn wake(&mut self, at: InterfaceId) {
         let (air, station) = self.airs.at(at);
-        if air.takes(station) {
-            self.offer(at);
+        if air.takes(station) && self.offer(at) && self.airs.at(at).0.fixes_ahead() {
+            self.fix_ahead(at);
         }
     }
 
@@ -150,7 +167,7 @@ impl<T: Copy + Debug> Network<T> {
         !self.nodes.interface(at).is_empty() && self.hand_over(at)
     }
 
-    /// Hands the station, which has won the medium, what goes in one frame with the packets that it has.
+    /// Hands the station what goes in one frame with the packets that it has.
     #[inline(never)]
     fn join(&mut self, at: InterfaceId) {
         let room = |network: &Self| {
@@ -206,7 +223,8 @@ impl<T: Copy + Debug> Network<T> {
         }
         if let Some(exchanges) = self.nodes.interface_mut(at).exchanges() {
             let (air, station) = self.airs.at(at);
-            if let Some(report) = exchanges.transmits(now, air.latest(station)) {
+            let in_hand = air.station(station).in_hand();
+            if let Some(report) = exchanges.transmits(now, air.latest(station), in_hand) {
                 self.report_to_relay(at, &report);
             }
         }

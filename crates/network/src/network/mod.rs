@@ -121,6 +121,7 @@ impl<T: Copy + Debug> Network<T> {
             Event::FarFrameEnds { at, copy } => self.far_frame_ends(at, copy, watch),
             Event::Overheard { at, from } => self.overheard(at, from),
             Event::FarOverheard { at, copy } => self.far_overheard(at, copy),
+            Event::Reorder { at, from } => self.reorder_alarm(at, from),
             Event::Relay(at) => self.relay_alarm(at),
             Event::WiredRelay(link) => self.wired_relay_alarm(link),
             Event::Station(at) => self.station_alarm(at, watch),
@@ -173,7 +174,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// Packets under way. In a network that has come to rest there are none but those that wait for an
-    /// [address](Self::unresolved), or for others [before them](Self::out_of_order).
+    /// [address](Self::unresolved).
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.packets.count()

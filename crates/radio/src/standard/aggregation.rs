@@ -2,7 +2,7 @@
 
 use meshpace_units::{Bytes, Span};
 
-/// Frames of several packets (IEEE 802.11-2016, 9.7: A-MPDU): each MPDU with its FCS behind a delimiter, received or lost by
+/// Frames of several packets (IEEE 802.11-2020, 9.7: A-MPDU): each MPDU with its FCS behind a delimiter, received or lost by
 /// itself, and all of them answered by one block acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
@@ -16,6 +16,8 @@ pub struct Aggregation {
     pub delimiter: Bytes,
     /// Each but the last is padded to a multiple of so many bytes.
     pub alignment: u64,
+    /// Frames that are fixed before their turn, the one whose turn it is counted; 0: a frame is filled at the win of the medium.
+    pub ahead: usize,
 }
 
 /// Where an MPDU lies in a frame of several, in bytes after the preamble, its delimiter counted.

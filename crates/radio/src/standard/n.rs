@@ -33,7 +33,7 @@ const FREQUENCY_BY_DEFAULT: f64 = 5.18e9;
 /// A station may take A-MPDUs of so many bytes (9.4.2.55.3, exponent 3).
 const LONGEST: u64 = 65_535;
 
-static KEYS: [Key; 6] = [
+static KEYS: [Key; 7] = [
     Key::new(
         "frequency",
         real(&FREQUENCY, 2.4e9, 5.9e9),
@@ -58,6 +58,13 @@ static KEYS: [Key; 6] = [
         "Bytes of a frame of several packets (A-MPDU) at the most; 0: each frame has one.",
     )
     .preset(meshpace_keys::Preset::Whole(LONGEST))
+    .only("standard", ONLY),
+    Key::count(
+        "aggregates_ahead",
+        (0, 8),
+        0,
+        "Frames that are fixed before their turn: 2 as ath9k fills its hardware, 0 at the win of the medium as ns-3.",
+    )
     .only("standard", ONLY),
 ];
 
@@ -115,6 +122,7 @@ fn standard(values: &Values) -> Result<Standard, Refused> {
             airtime: Span::from_micros(5_484),
             delimiter: Bytes(4),
             alignment: 4,
+            ahead: values.count("aggregates_ahead") as usize,
         }),
         qos: true,
         queue: 8_192,

@@ -10,12 +10,20 @@ impl Station {
     /// Takes a packet from the interface queue.
     ///
     /// # Panics
-    /// If the station already has one: see [`Station::accepts`]; [`Station::join`] is for more.
+    /// If the station takes none: see [`Station::accepts`]; [`Station::join`] is for more of the same frame.
     pub fn offer(&mut self, now: Instant, packet: MacPacket, config: &StationConfig) {
-        assert!(self.burst.is_empty(), "{:?} has {:?}, offered {packet:?}", self.id, self.burst);
+        assert!(self.accepts(), "{:?} has {:?}, offered {packet:?}", self.id, self.burst);
         self.catch_up(now, config);
         let seq = self.next_seq(packet.to);
-        self.burst = Burst::one(Mpdu { packet, seq, retry: false, losses: 0 });
+        let burst = Burst::one(Mpdu { packet, seq, retry: false, losses: 0 });
+        if let Some(several) = &mut self.several {
+            if !self.burst.is_empty() {
+                several.ahead.push(burst);
+                return;
+            }
+            several.ahead.reopen();
+        }
+        self.burst = burst;
         self.needs_rts = packet.to.is_some() && config.phy.needs_rts(packet.size);
         self.retry = false;
         self.pay();
@@ -26,8 +34,8 @@ impl Station {
         }
     }
 
-    /// For whom the packets in hand are, and how large another one may be that goes with them in one frame; `None`: none may. A
-    /// frame takes packets until it is announced by its RTS, or sent.
+    /// For whom the packets of the latest frame are, and how large another one may be that goes with them; `None`: none may. A
+    /// frame takes packets until it is announced by its RTS, or sent; one that is [fixed](Station::fix) before its turn, until then.
     #[must_use]
     #[inline]
     pub fn room(&self, config: &StationConfig) -> Option<(NodeId, Bytes)> {
@@ -37,14 +45,17 @@ impl Station {
 
     #[inline(never)]
     fn room_beside(&self, config: &StationConfig) -> Option<(NodeId, Bytes)> {
+        if self.several.as_ref().is_some_and(|several| several.ahead.is_used()) {
+            return self.room_ahead(config);
+        }
         let announced =
             matches!(self.transmitter, Transmitter::Rts | Transmitter::Data | Transmitter::Request)
                 || (self.sifs_ends_at.is_some() && self.answer.is_none());
         let to = self.burst.first().filter(|_| !announced && self.request().is_none())?.packet.to?;
-        config.phy.room(self.burst.as_slice()).map(|room| (to, room))
+        self.room_after(to, &self.burst, config)
     }
 
-    /// Takes another packet, which goes in one frame with those in hand, in the mode of the first.
+    /// Takes another packet, which goes in the latest frame, in the mode of its first.
     ///
     /// # Panics
     /// If there is no [room](Station::room) for it, or it is for somebody else.
@@ -52,9 +63,12 @@ impl Station {
         let room = self.room(config).filter(|(to, size)| packet.to == Some(*to) && packet.size <= *size);
         assert!(room.is_some(), "{:?} has {:?}, no room for {packet:?}", self.id, self.burst);
         let seq = self.next_seq(packet.to);
-        let packet = MacPacket { mode: self.first().packet.mode, ..packet };
-        self.burst.push(Mpdu { packet, seq, retry: false, losses: 0 });
-        self.needs_rts = self.is_protected(config);
+        let (frame, in_hand) = self.open_frame();
+        let mode = frame.first().map_or(packet.mode, |first| first.packet.mode);
+        frame.push(Mpdu { packet: MacPacket { mode, ..packet }, seq, retry: false, losses: 0 });
+        if in_hand {
+            self.needs_rts = self.is_protected(config);
+        }
     }
 
     /// The number of the next packet to a neighbour: one counter for all of them, or with several packets a frame one for each, so
@@ -69,7 +83,7 @@ impl Station {
     }
 
     /// True if the packets in hand are sent after RTS/CTS.
-    fn is_protected(&self, config: &StationConfig) -> bool {
+    pub(super) fn is_protected(&self, config: &StationConfig) -> bool {
         config.phy.protects(config.phy.frame(self.burst.as_slice()))
     }
 
@@ -205,6 +219,7 @@ impl Station {
                 let packet = self.first().packet;
                 if packet.to.is_none() {
                     self.burst = Burst::EMPTY;
+                    self.take_next(config);
                     self.cw = config.phy.cw_min();
                     self.draw_backoff(now, config);
                     out.push(Action::Sent(packet));
@@ -244,6 +259,7 @@ impl Station {
             self.cw = phy.cw_min();
             self.needs_rts = false;
             self.owe(last);
+            self.take_next(config);
         } else {
             self.try_again(now, self.is_protected(config), config);
         }
@@ -300,6 +316,7 @@ impl Station {
         }
         self.retry = !self.burst.is_empty();
         self.needs_rts = self.retry && self.is_protected(config);
+        self.put_back();
         self.exchange_succeeded(now, protected, config);
     }
 
@@ -311,6 +328,7 @@ impl Station {
             self.short_retries = 0;
         }
         self.cw = config.phy.cw_min();
+        self.take_next(config);
         self.draw_backoff(now, config);
         self.resume(now, config);
     }

@@ -7,12 +7,13 @@
 //! Under a standard with frames of several packets the station sends what it has in hand as one frame: each packet is acknowledged, sent
 //! again and given up by itself. What the receiver reads it delivers at once, with its number: packets may overtake one that goes
 //! again, and a [`Reorder`](crate::Reorder) behind the station puts them in order. A frame that got no answer is asked after first
-//! (`request`): its packets may have come.
+//! (`request`): its packets may have come. Frames may be fixed before their turn (`ahead`).
 //!
 //! The contract: after each call, carry out the [`Action`]s in order, then read [`Station::next_deadline`] and call
 //! [`Station::timer`] no later than that. Early or repeated calls of `timer` are harmless.
 
 mod access;
+mod ahead;
 mod catch_up;
 mod ends;
 mod pending;
@@ -25,7 +26,7 @@ mod tests;
 mod watch;
 
 use crate::backoff::{Backoff, Intervals};
-use crate::burst::Burst;
+use crate::burst::{Burst, Mpdu};
 use crate::frame::{FrameKind, Header, MacPacket};
 use crate::phy::Phy;
 use crate::reception::{Arrival, Reception, ReceptionLimits};
@@ -141,7 +142,7 @@ pub struct Station {
     id: NodeId,
     seq: u16,
     answer: Option<Answer>,
-    /// The packets in hand: offered, and neither acknowledged nor given up.
+    /// The packets in hand, those of the frame whose turn it is: offered, and neither acknowledged nor given up.
     burst: Burst,
     short_retries: u32,
     long_retries: u32,
@@ -182,7 +183,7 @@ impl Station {
             long_retries: 0,
             seq: 0,
             heard: SeenBefore::default(),
-            several: config.phy.standard.aggregation.map(|_| Box::default()),
+            several: config.phy.standard.aggregation.map(|it| Box::new(Several::new(it))),
             stream,
             stats: StationStats::default(),
             drawn: Span::ZERO,
@@ -190,16 +191,24 @@ impl Station {
         }
     }
 
-    /// True if the station has no packet of its own and takes the next one.
+    /// True if the station takes the next packet: it has none of its own, or fewer frames than it fixes before their turn.
     #[must_use]
+    #[inline]
     pub fn accepts(&self) -> bool {
-        self.burst.is_empty()
+        self.burst.is_empty() || (self.several.is_some() && self.accepts_ahead())
     }
 
-    /// Packets in hand: offered, and neither acknowledged nor given up.
+    /// Packets that were offered, and neither acknowledged nor given up.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.burst.len()
+        self.burst.len() + self.several.as_ref().map_or(0, |several| several.ahead.packets())
+    }
+
+    /// The packets of the frame whose turn it is.
+    #[must_use]
+    #[inline]
+    pub fn in_hand(&self) -> &[Mpdu] {
+        self.burst.as_slice()
     }
 
     /// Counters since the last call of [`Station::reset_stats`].

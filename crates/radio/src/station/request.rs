@@ -47,7 +47,7 @@ impl Requests {
     }
 
     /// The number that the next packet for a neighbour will have.
-    fn upcoming(&self, to: NodeId) -> u16 {
+    pub fn upcoming(&self, to: NodeId) -> u16 {
         let found = self.numbers.binary_search_by_key(&to, |entry| entry.0);
         (found.map_or(0, |place| self.numbers[place].1) + 1) & 0xfff
     }
@@ -63,11 +63,13 @@ impl Station {
     /// A frame of several packets got no answer.
     #[cold]
     pub(super) fn ask_after(&mut self, now: Instant, config: &StationConfig) {
-        let (to, mode, start) = match self.burst.first() {
-            Some(mpdu) => (mpdu.packet.to, mpdu.packet.mode, mpdu.seq),
+        let (to, mode) = match self.burst.first() {
+            Some(mpdu) => (mpdu.packet.to, mpdu.packet.mode),
             None => panic!("{:?} sent nothing", self.id),
         };
         let to = to.unwrap_or_else(|| panic!("{:?} broadcast several packets", self.id));
+        // Not the first of the frame: what was lost before may go after it.
+        let start = self.oldest(to).unwrap_or_else(|| panic!("{:?} has nothing for {to:?}", self.id));
         self.ask(Request { to, start, mode, asks: true });
         self.cw = (2 * self.cw + 1).min(config.phy.cw_max());
         self.draw_backoff(now, config);
@@ -102,19 +104,20 @@ impl Station {
     }
 
     fn pay_debts(&mut self) {
-        let Some((packet, seq)) = self.burst.first().map(|mpdu| (mpdu.packet, mpdu.seq)) else { return };
+        let Some(packet) = self.burst.first().map(|mpdu| mpdu.packet) else { return };
+        let oldest = packet.to.and_then(|to| self.oldest(to));
         let requests = self.requests();
         let owed = packet.to.filter(|to| requests.owed.binary_search(to).is_ok());
-        if let Some(to) = owed.filter(|_| requests.request.is_none()) {
-            self.ask(Request { to, start: seq, mode: packet.mode, asks: false });
+        if let (Some(to), Some(start), None) = (owed, oldest, requests.request) {
+            self.ask(Request { to, start, mode: packet.mode, asks: false });
         }
     }
 
     /// Packets of a frame were given up, others of it arrived: the receiver waits for nothing before what is left.
     pub(super) fn tell_given_up(&mut self, to: NodeId, mode: &'static Mode) {
-        let left = self.burst.first().map(|mpdu| mpdu.seq);
+        let oldest = self.oldest(to);
         let upcoming = self.requests().upcoming(to);
-        self.ask(Request { to, start: left.unwrap_or(upcoming), mode, asks: false });
+        self.ask(Request { to, start: oldest.unwrap_or(upcoming), mode, asks: false });
     }
 
     pub(super) fn send_request(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
@@ -162,6 +165,9 @@ impl Station {
             let burst = std::mem::take(&mut self.burst);
             out.extend(burst.as_slice().iter().map(|mpdu| Action::GaveUp(mpdu.packet)));
             self.needs_rts = false;
+            self.take_next(config);
+        } else {
+            self.pay();
         }
     }
 
@@ -180,6 +186,7 @@ impl Station {
         if request.asks {
             self.block_acked(now, told, config, out);
         } else {
+            self.pay();
             self.exchange_succeeded(now, false, config);
         }
     }

@@ -1,8 +1,10 @@
 //! What a receiver remembers of each neighbour's packets, to tell repetitions from new ones.
 
+use super::ahead::Ahead;
 use super::request::Requests;
 use crate::burst::Bitmap;
 use crate::frame::BlockAck;
+use crate::standard::Aggregation;
 use meshpace_units::NodeId;
 
 /// Where frames carry one packet: the last sequence number of each neighbour, sorted by neighbour.
@@ -18,9 +20,11 @@ pub(super) struct Several {
     pub(super) told: Option<BlockAck>,
     /// What the station keeps as the sender of such frames.
     pub(super) requests: Requests,
+    /// Frames whose turn comes later.
+    pub(super) ahead: Ahead,
 }
 
-/// The packets of a neighbour that came last (IEEE 802.11-2016, 10.24.7: the scoreboard of a block acknowledgement).
+/// The packets of a neighbour that came last (IEEE 802.11-2020, 10.25.6: the scoreboard of a block acknowledgement).
 #[derive(Clone, Copy, Debug)]
 struct Window {
     latest: u16,
@@ -46,6 +50,11 @@ impl SeenBefore {
 }
 
 impl Several {
+    /// Nothing has come or gone.
+    pub fn new(aggregation: Aggregation) -> Self {
+        Self { ahead: Ahead::new(aggregation.ahead, aggregation.packets), ..Self::default() }
+    }
+
     /// Notes a packet that may have come with others; true if it is new. One that lies further behind the latest than a block
     /// acknowledgement reaches is taken for a new one, as its sender has begun afresh.
     pub fn is_new(&mut self, from: NodeId, seq: u16) -> bool {

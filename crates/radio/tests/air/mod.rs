@@ -314,6 +314,9 @@ impl Air {
             let action = self.named(node, &action);
             self.carry_out(node, action);
         }
+        if self.fixes_ahead() {
+            self.fix_ahead(node);
+        }
         self.feed(node);
     }
 
@@ -354,6 +357,10 @@ impl Air {
             };
             if let Some(packet) = next {
                 station.offer(self.now, packet, &self.config);
+                if self.fixes_ahead() {
+                    self.fix_ahead(node);
+                    return self.feed(node);
+                }
             }
         }
         let Some(station) = self.stations[node as usize].as_mut() else { return };
@@ -366,7 +373,19 @@ impl Air {
         self.set_deadline(node, deadline);
     }
 
-    /// Hands the station, which has won the medium, what goes in one frame with the packets that it has.
+    fn fixes_ahead(&self) -> bool {
+        self.config.phy.standard.aggregation.is_some_and(|aggregation| aggregation.ahead > 0)
+    }
+
+    /// The frame that was begun, or has lost packets, gets what waits now, and nothing later.
+    fn fix_ahead(&mut self, node: u32) {
+        self.join(node);
+        if let Some(station) = self.stations[node as usize].as_mut() {
+            station.fix();
+        }
+    }
+
+    /// Hands the station what goes in one frame with the packets that it has.
     fn join(&mut self, node: u32) {
         let Some(station) = self.stations[node as usize].as_mut() else { return };
         let queue = match &mut self.sources[node as usize] {

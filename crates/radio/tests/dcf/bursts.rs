@@ -6,26 +6,26 @@ use crate::air::{Action, Air, Draws, Entry, Setup, What::*, at, line};
 use meshpace_radio::phy::{ACK_BYTES, BLOCK_ACK_REQ_BYTES};
 use meshpace_radio::standard::Aggregation;
 use meshpace_radio::{Bitmap, Frame, FrameKind, Reorder};
-use meshpace_units::{Bytes, NodeId, Span};
+use meshpace_units::{Bytes, Instant, NodeId, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Of 802.11g, microseconds: SIFS 10, two slots of 9.
-const SIFS: f64 = 10.0;
-const DIFS: f64 = 28.0;
+pub(super) const SIFS: f64 = 10.0;
+pub(super) const DIFS: f64 = 28.0;
 /// Two packets of 1,500 bytes with 28 around each, 4 before each: 3,064 bytes, in 114 symbols of 216 bits.
-const PAIR: f64 = 26.0 + 114.0 * 4.0;
+pub(super) const PAIR: f64 = 26.0 + 114.0 * 4.0;
 /// One of them alone: 1,528 bytes in 57 symbols.
-const ALONE: f64 = 26.0 + 57.0 * 4.0;
+pub(super) const ALONE: f64 = 26.0 + 57.0 * 4.0;
 /// A block acknowledgement of 32 bytes at 24 Mbit/s: 3 symbols of 96 bits.
-const BLOCK_ACK: f64 = 26.0 + 3.0 * 4.0;
+pub(super) const BLOCK_ACK: f64 = 26.0 + 3.0 * 4.0;
 /// A request for one, of 24 bytes: 3 symbols as well.
 const REQUEST: f64 = 26.0 + 3.0 * 4.0;
 /// An acknowledgement at 24 Mbit/s.
-const ACK: f64 = 26.0 + 2.0 * 4.0;
+pub(super) const ACK: f64 = 26.0 + 2.0 * 4.0;
 
-fn only(places: &[usize]) -> Bitmap {
+pub(super) fn only(places: &[usize]) -> Bitmap {
     let mut some = Bitmap::NONE;
     places.iter().for_each(|at| some.set(*at));
     some
@@ -41,7 +41,7 @@ fn delivered(air: &Air) -> Vec<u64> {
 }
 
 /// Sequence numbers of a frame's packets, and whether they say that they go again.
-fn numbers(frame: &Frame) -> Vec<(u16, bool)> {
+pub(super) fn numbers(frame: &Frame) -> Vec<(u16, bool)> {
     frame.packets().iter().map(|mpdu| (mpdu.seq, mpdu.retry)).collect()
 }
 
@@ -158,13 +158,14 @@ fn without_an_answer_the_frame_is_asked_after_and_given_up() {
 /// ```
 #[test]
 fn what_came_without_an_answer_is_not_sent_again() {
-    let setup = Setup::bursts(2);
+    let setup = Setup::bursts(3);
     let mut air = Air::new(&setup, &line(&[0.0, 200.0])).puppets(&[1]);
     let mut draws = Draws::of(&setup, 0);
-    for size in [1500, 1499, 1498] {
+    for size in [1500, 1499] {
         air.offer(at(0.0), 0, setup.packet(Some(1), size));
     }
     let data = DIFS + draws.backoff(15);
+    air.offer(at(data + 1.0), 0, setup.packet(Some(1), 1498));
     let request = data + PAIR + SIFS + BLOCK_ACK + 4.0 + DIFS + draws.backoff(31);
     let answer = request + REQUEST + SIFS;
     air.say(at(answer), setup.block_ack(1, 0, 1, only(&[1])));
@@ -210,7 +211,9 @@ fn what_was_given_up_is_told() {
         _ => None,
     });
     assert_eq!(start, Some(3), "the number of the next packet");
-    assert_eq!(in_order(&air), (vec![2], 0));
+    let up = in_order(&air);
+    assert_eq!(up.numbers.into_values().collect::<Vec<_>>(), [[2]]);
+    assert_eq!((up.late, up.held), (0, 0));
 }
 
 /// A packet alone in its frame is given up: the receiver is told before the next one for it.
@@ -233,35 +236,78 @@ fn a_neighbour_is_told_before_its_next_packet() {
     assert_eq!(air.frames_of(0)[1].1.block_ack().map(|told| told.start), Some(2));
 }
 
-/// Numbers of the packets that go up behind a reorder buffer at each receiver, all pairs together, and how many came too late.
-fn in_order(air: &Air) -> (Vec<u16>, usize) {
+/// What goes up behind reorder buffers.
+#[derive(Default)]
+struct Up {
+    /// Numbers in the order in which they go up, by receiver and neighbour.
+    numbers: BTreeMap<(u32, NodeId), Vec<u16>>,
+    /// Packets that came too late.
+    late: usize,
+    /// Packets that wait still.
+    held: usize,
+}
+
+/// What goes up behind a reorder buffer at each receiver. The buffers are as wide as the sender takes them to be; no clock runs.
+fn in_order(air: &Air) -> Up {
+    let window = air.config.phy.standard.most_packets();
     let mut buffers: BTreeMap<(u32, NodeId), Reorder<u16>> = BTreeMap::new();
-    let (mut up, mut late) = (Vec::new(), 0);
+    let mut all = Up::default();
     for entry in &air.log {
+        let from = match entry.action {
+            Action::Deliver { from, seq: Some(_), .. } | Action::Release { from, .. } => from,
+            _ => continue,
+        };
+        let buffer = buffers.entry((entry.node, from)).or_insert_with(|| Reorder::new(window));
+        let up = all.numbers.entry((entry.node, from)).or_default();
         match entry.action {
-            Action::Deliver { from, seq: Some(seq), .. } => {
-                let buffer = buffers.entry((entry.node, from)).or_insert_with(|| Reorder::new(64));
-                late += usize::from(buffer.arrived(seq, seq, &mut up).is_some());
+            Action::Deliver { seq: Some(seq), .. } => {
+                all.late += usize::from(buffer.arrived(Instant::ZERO, seq, seq, up).is_some());
             }
-            Action::Release { from, start } => {
-                let buffer = buffers.entry((entry.node, from)).or_insert_with(|| Reorder::new(64));
-                buffer.starts_at(start, &mut up);
+            Action::Release { start, .. } => buffer.starts_at(start, up),
+            _ => {}
+        }
+    }
+    all.held = buffers.values().map(Reorder::held).sum();
+    all
+}
+
+/// Every packet lies within a window from the first that its receiver has not acknowledged, as long as it has not been given up.
+fn within_windows(air: &Air) -> Result<(), TestCaseError> {
+    let window = air.config.phy.standard.most_packets();
+    // By handle: of whom, for whom, which number.
+    let mut unacknowledged: BTreeMap<u32, (u32, NodeId, u16)> = BTreeMap::new();
+    for entry in &air.log {
+        match &entry.action {
+            Action::Transmit(frame) => {
+                let Some(to) = frame.to else { continue };
+                for mpdu in frame.packets() {
+                    unacknowledged.insert(mpdu.packet.handle, (entry.node, to, mpdu.seq));
+                }
+                let for_it = unacknowledged.values().filter(|sent| (sent.0, sent.1) == (entry.node, to));
+                let oldest = for_it.map(|sent| sent.2).min();
+                for mpdu in frame.packets() {
+                    let ahead = mpdu.seq - oldest.unwrap_or(mpdu.seq);
+                    prop_assert!(usize::from(ahead) < window, "{} from {:?}: {:?}", mpdu.seq, oldest, frame);
+                }
+            }
+            Action::Sent(packet) | Action::GaveUp(packet) => {
+                unacknowledged.remove(&packet.handle);
             }
             _ => {}
         }
     }
-    (up, late)
+    Ok(())
 }
 
 /// A packet that is lost again and again is given up by itself, those beside it are not.
 #[test]
 fn a_packet_counts_its_own_losses() {
-    let mut setup = Setup::bursts(2);
+    let mut setup = Setup::bursts(3);
     setup.phy.retry_short = 2;
     let mut air = Air::new(&setup, &line(&[0.0, 200.0]));
     air.erased.extend([only(&[0]), only(&[0])]);
-    for size in [1500, 1400, 1300] {
-        air.offer(at(0.0), 0, setup.packet(Some(1), size));
+    for (when, size) in [(0.0, 1500), (0.0, 1400), (200.0, 1300)] {
+        air.offer(at(when), 0, setup.packet(Some(1), size));
     }
     air.run_until(at(50_000.0));
     assert_eq!(delivered(&air), [1400, 1300]);
@@ -337,9 +383,11 @@ fn bursts(on_grid: bool) -> impl Strategy<Value = (Scenario, Vec<Bitmap>)> {
         let places = |frame: [bool; 4]| (0..4).filter(|at| frame[*at]).collect::<Vec<_>>();
         frames.into_iter().map(|frame| only(&places(frame))).collect::<Vec<_>>()
     });
-    (scenario(on_grid), 2..9usize, 1_000..8_000u64, lost).prop_map(|(mut scenario, packets, bytes, lost)| {
+    let limits = (2..9usize, 1_000..8_000u64, 0..4usize);
+    (scenario(on_grid), limits, lost).prop_map(|(mut scenario, (packets, bytes, ahead), lost)| {
         let (delimiter, airtime) = (Bytes(4), Span::from_millis(8));
-        let aggregation = Aggregation { packets, bytes: Bytes(bytes), airtime, delimiter, alignment: 4 };
+        let aggregation =
+            Aggregation { packets, bytes: Bytes(bytes), airtime, delimiter, alignment: 4, ahead };
         scenario.setup.phy.standard.aggregation = Some(aggregation);
         // Packets that come close together, for the same neighbours.
         for (at, (when, node, packet)) in scenario.packets.iter_mut().enumerate() {
@@ -360,7 +408,8 @@ fn run(scenario: &Scenario, lost: &[Bitmap], eager: bool) -> Air {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Every packet is sent or given up, once; one is delivered to its receiver at most once. No frame is beyond its limits.
+    /// Every packet is sent or given up, once; one is delivered to its receiver at most once, and goes up in order. No frame is
+    /// beyond its limits, no number outside its window.
     #[test]
     fn every_packet_of_a_burst_has_one_fate((scenario, lost) in prop_oneof![bursts(true), bursts(false)]) {
         let air = run(&scenario, &lost, false);
@@ -382,7 +431,14 @@ proptest! {
             }
         }
         prop_assert!(fates.iter().all(|n| *n == 1), "{:?}", fates);
-        prop_assert_eq!(in_order(&air).1, 0, "a window moved past a packet that was not given up");
+        let up = in_order(&air);
+        prop_assert_eq!(up.late, 0, "a window moved past a packet that was not given up");
+        for (pair, numbers) in &up.numbers {
+            prop_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{:?}: {:?}", pair, numbers);
+        }
+        let went_up: usize = up.numbers.values().map(Vec::len).sum();
+        prop_assert_eq!(went_up + up.held, arrived.iter().map(|n| *n as usize).sum::<usize>());
+        within_windows(&air)?;
         prop_assert!(arrived.iter().all(|n| *n <= 1), "{:?}", arrived);
     }
 

@@ -13,11 +13,13 @@
 //! | [`watching`] | what a station tells those who look closely: overheard frames, busy time, what it sent |
 //! | [`properties`] | random traffic over random topologies |
 
+mod ahead;
 mod answers;
 mod backoff;
 mod bursts;
 mod capture;
 mod exchange;
+mod limits;
 mod nav;
 mod properties;
 mod retries;

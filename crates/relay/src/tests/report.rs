@@ -15,6 +15,11 @@ fn packet(to: Option<u32>) -> MacPacket {
     MacPacket { handle: 7, to: to.map(NodeId), size: Bytes(1500), mode }
 }
 
+/// The only packet.
+fn in_hand() -> [Mpdu; 1] {
+    [Mpdu { packet: packet(Some(1)), seq: 1, retry: false, losses: 0 }]
+}
+
 fn frame(kind: FrameKind, us: u64, protected: bool) -> Frame {
     let packet = packet(Some(1));
     let mpdu = Mpdu { packet, seq: 1, retry: false, losses: 0 };
@@ -42,16 +47,20 @@ fn an_exchange_with_rts_is_followed_to_its_end() {
     let (rts, data) = (frame(FrameKind::Rts, 352, true), frame(FrameKind::Data, 1308, true));
     log.offered(at(100), &packet(Some(1)));
     // An answer to somebody else is none of the packet's business.
-    assert_eq!(log.transmits(at(200), &frame(FrameKind::Cts, 304, false)), None);
-    let Some(Report::Granted(granted)) = log.transmits(at(500), &rts) else { panic!("the medium is won") };
+    assert_eq!(log.transmits(at(200), &frame(FrameKind::Cts, 304, false), &in_hand()), None);
+    let Some(Report::Granted(granted)) = log.transmits(at(500), &rts, &in_hand()) else {
+        panic!("the medium is won")
+    };
     assert_eq!((granted.packet, granted.attempts), (7, 1));
     assert_eq!((granted.offered, granted.granted), (at(100), Some(at(500))));
     assert!(
-        matches!(log.transmits(at(1500), &rts), Some(Report::Retry(e)) if e.attempts == 2 && e.data_frames == 0)
+        matches!(log.transmits(at(1500), &rts, &in_hand()), Some(Report::Retry(e)) if e.attempts == 2 && e.data_frames == 0)
     );
-    assert_eq!(log.transmits(at(2186), &data), None);
-    assert!(matches!(log.transmits(at(4000), &rts), Some(Report::Retry(e)) if e.data_frames == 1));
-    assert_eq!(log.transmits(at(4676), &data), None);
+    assert_eq!(log.transmits(at(2186), &data, &in_hand()), None);
+    assert!(
+        matches!(log.transmits(at(4000), &rts, &in_hand()), Some(Report::Retry(e)) if e.data_frames == 1)
+    );
+    assert_eq!(log.transmits(at(4676), &data, &in_hand()), None);
     let Report::Sent(sent) = log.ended(7, true) else { panic!("it was sent") };
     assert_eq!((sent.attempts, sent.data_frames), (3, 2));
     assert_eq!(sent.airtime, Span::from_micros(3 * 352 + 2 * 1308));
@@ -64,8 +73,8 @@ fn without_rts_every_data_frame_is_an_attempt() {
     let mut log = ExchangeLog::new(SIFS);
     let data = frame(FrameKind::Data, 1308, false);
     log.offered(at(0), &packet(Some(1)));
-    assert!(matches!(log.transmits(at(70), &data), Some(Report::Granted(_))));
-    assert!(matches!(log.transmits(at(2000), &data), Some(Report::Retry(_))));
+    assert!(matches!(log.transmits(at(70), &data, &in_hand()), Some(Report::Granted(_))));
+    assert!(matches!(log.transmits(at(2000), &data, &in_hand()), Some(Report::Retry(_))));
     let Report::GivenUp(lost) = log.ended(7, false) else { panic!("it was given up") };
     assert_eq!((lost.attempts, lost.data_frames, lost.cts_ended), (2, 2, None));
     // The next packet starts afresh.
@@ -93,14 +102,25 @@ fn packets_of_a_frame_are_followed_by_themselves() {
     };
     log.offered(at(0), &packet(1));
     log.offered(at(5), &packet(2));
-    let Some(Report::Granted(granted)) = log.transmits(at(70), &frame([1, 2])) else {
+    let first = frame([1, 2]);
+    let Some(Report::Granted(granted)) = log.transmits(at(70), &first, first.packets()) else {
         panic!("it is granted")
     };
     assert_eq!((granted.packet, granted.packets, granted.data_size), (1, 2, Bytes(3000)));
     assert!(matches!(log.ended(1, true), Report::Sent(e) if e.packet == 1 && e.attempts == 1));
     log.offered(at(1000), &packet(3));
-    let Some(Report::Retry(retry)) = log.transmits(at(2000), &frame([2, 3])) else { panic!("2 goes again") };
+    // One that waits for its turn in a frame of its own is not on the air.
+    log.offered(at(1000), &packet(4));
+    let second = frame([2, 3]);
+    let retry = log.transmits(at(2000), &second, second.packets());
+    let Some(Report::Retry(retry)) = retry else { panic!("2 goes again") };
     assert_eq!((retry.packet, retry.attempts, retry.granted), (2, 2, Some(at(70))));
     assert!(matches!(log.ended(2, false), Report::GivenUp(e) if e.packet == 2 && e.attempts == 2));
     assert!(matches!(log.ended(3, true), Report::Sent(e) if e.packet == 3 && e.granted == Some(at(2000))));
+    let third = frame([4, 5]);
+    log.offered(at(3000), &packet(5));
+    let granted = log.transmits(at(4000), &third, third.packets());
+    assert!(
+        matches!(granted, Some(Report::Granted(e)) if (e.packet, e.attempts, e.data_frames) == (4, 1, 1))
+    );
 }

@@ -1,0 +1,157 @@
+//! Frames of several packets that are fixed before their turn, as hardware has them that is filled ahead.
+//!
+//! The packets in hand are those of the frame whose turn it is; the frames behind it wait here. A frame takes packets from the moment
+//! that its first one is offered until the driver has no more for it, and none later. What of a frame was lost goes again behind the frames
+//! that are fixed already, with what waits then: Linux's ath9k puts such packets back before its software queue and forms the
+//! next frame of them (`ath_tx_complete_aggr`, `ath_tx_form_aggr` in drivers/net/wireless/ath/ath9k/xmit.c, Linux 6.1).
+
+use super::{Station, StationConfig};
+use crate::burst::Burst;
+use meshpace_units::{Bytes, NodeId};
+use std::collections::VecDeque;
+
+/// The frames behind the one in hand.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ahead {
+    /// Frames that are fixed before their turn, the one in hand counted; 0: the one in hand is filled at the win of the medium.
+    limit: usize,
+    waiting: VecDeque<Burst>,
+    /// Numbers from the first packet on that a neighbour has not acknowledged, in which all packets for it lie (WinSize).
+    window: usize,
+    /// The latest frame may take packets still.
+    open: bool,
+}
+
+impl Ahead {
+    pub fn new(limit: usize, window: usize) -> Self {
+        Self { limit, window, ..Self::default() }
+    }
+
+    /// True if frames are fixed before their turn.
+    #[inline]
+    pub const fn is_used(&self) -> bool {
+        self.limit > 0
+    }
+
+    /// True if there is a place beside the frame in hand.
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.waiting.len() + 1 < self.limit
+    }
+
+    /// Packets that wait for their turn.
+    pub fn packets(&self) -> usize {
+        self.waiting.iter().map(Burst::len).sum()
+    }
+
+    /// Another frame, which may take packets.
+    pub fn push(&mut self, burst: Burst) {
+        self.waiting.push_back(burst);
+        self.open = true;
+    }
+
+    /// The frame in hand may take packets: it has just been begun, or has lost some.
+    pub fn reopen(&mut self) {
+        self.open = true;
+    }
+}
+
+impl Station {
+    /// True if another frame is fixed beside that in hand. None is while a neighbour's window is full, since its packet would lie
+    /// outside: it is not known for whom the packet will be.
+    pub(super) fn accepts_ahead(&self) -> bool {
+        let Some(several) = &self.several else { return false };
+        let ahead = &several.ahead;
+        let full = |burst: &Burst| {
+            burst.first().and_then(|mpdu| mpdu.packet.to).is_some_and(|to| self.numbers_left(to) == Some(0))
+        };
+        ahead.has_room() && !ahead.waiting.iter().chain([&self.burst]).any(full)
+    }
+
+    /// The driver has no more packets for the frame that was begun last: it stays as it is until its turn.
+    pub fn fix(&mut self) {
+        if let Some(several) = &mut self.several {
+            several.ahead.open = false;
+        }
+    }
+
+    /// The latest frame; true if it is the one in hand.
+    pub(super) fn open_frame(&mut self) -> (&mut Burst, bool) {
+        match self.several.as_mut().and_then(|several| several.ahead.waiting.back_mut()) {
+            Some(latest) => (latest, false),
+            None => (&mut self.burst, true),
+        }
+    }
+
+    /// For whom the latest frame is, and how large another packet of it may be.
+    pub(super) fn room_ahead(&self, config: &StationConfig) -> Option<(NodeId, Bytes)> {
+        let ahead = &self.several.as_ref()?.ahead;
+        let burst = ahead.waiting.back().unwrap_or(&self.burst);
+        let to = burst.first().filter(|_| ahead.open)?.packet.to?;
+        self.room_after(to, burst, config)
+    }
+
+    /// How large another packet of a frame for a neighbour may be.
+    pub(super) fn room_after(
+        &self,
+        to: NodeId,
+        burst: &Burst,
+        config: &StationConfig,
+    ) -> Option<(NodeId, Bytes)> {
+        if self.numbers_left(to)? == 0 {
+            return None;
+        }
+        config.phy.room(burst.as_slice()).map(|room| (to, room))
+    }
+
+    /// How many packets for a neighbour may be numbered still: within a window from the first one that it has not acknowledged, and no
+    /// further (IEEE 802.11-2020, 10.25.6.7). `None`: it has acknowledged all.
+    fn numbers_left(&self, to: NodeId) -> Option<usize> {
+        let several = self.several.as_ref()?;
+        let used = usize::from(several.requests.upcoming(to).wrapping_sub(self.oldest(to)?) & 0xfff);
+        Some(several.ahead.window.saturating_sub(used))
+    }
+
+    /// The first number that a neighbour has not acknowledged, of all packets for it; `None`: there are none.
+    pub(super) fn oldest(&self, to: NodeId) -> Option<u16> {
+        let several = self.several.as_ref()?;
+        let upcoming = several.requests.upcoming(to);
+        let frames = several.ahead.waiting.iter().chain([&self.burst]);
+        let for_it = frames.filter(|burst| burst.first().is_some_and(|mpdu| mpdu.packet.to == Some(to)));
+        // Numbers go round: the oldest lies furthest behind the one that comes next.
+        let numbers = for_it.filter_map(|burst| Some(burst.first()?.seq));
+        numbers.max_by_key(|seq| upcoming.wrapping_sub(*seq) & 0xfff)
+    }
+
+    /// The frame in hand has lost packets, which go behind the frames that are fixed.
+    pub(super) fn put_back(&mut self) {
+        let Some(several) = &mut self.several else { return };
+        if !several.ahead.is_used() || self.burst.is_empty() {
+            return;
+        }
+        if several.ahead.waiting.is_empty() {
+            several.ahead.reopen();
+        } else {
+            several.ahead.push(std::mem::take(&mut self.burst));
+        }
+    }
+
+    /// If there is none in hand, it is the turn of the next frame.
+    #[inline]
+    pub(super) fn take_next(&mut self, config: &StationConfig) {
+        let waits = self.several.as_ref().is_some_and(|several| !several.ahead.waiting.is_empty());
+        if waits && self.burst.is_empty() {
+            self.take_waiting(config);
+        }
+    }
+
+    #[cold]
+    fn take_waiting(&mut self, config: &StationConfig) {
+        let next = self.several.as_mut().and_then(|several| several.ahead.waiting.pop_front());
+        self.burst = next.unwrap_or(Burst::EMPTY);
+        let unicast = self.burst.first().is_some_and(|mpdu| mpdu.packet.to.is_some());
+        self.needs_rts = unicast && self.is_protected(config);
+        self.retry = self.burst.as_slice().iter().any(|mpdu| mpdu.retry);
+        self.pay();
+    }
+}
