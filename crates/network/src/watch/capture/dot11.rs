@@ -57,9 +57,9 @@ const RETRY: u8 = 0x08;
 /// The largest duration (9.2.4.2), us.
 const DURATION_MAX: u64 = 32_767;
 
-/// BA control (9.3.1.9): a compressed bitmap, no immediate acknowledgement of it asked for.
+/// BA control (9.3.1.8): a compressed bitmap, no immediate acknowledgement of it asked for.
 const COMPRESSED: u16 = 0x0005;
-/// BAR control (9.3.1.8): a compressed bitmap is asked for.
+/// BAR control (9.3.1.7): a compressed bitmap is asked for.
 const ASK_COMPRESSED: u16 = 0x0004;
 /// QoS control (9.2.4.5): best effort, acknowledged by an ACK, or behind others of its frame by a block acknowledgement.
 const BEST_EFFORT: u16 = 0;
