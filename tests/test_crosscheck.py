@@ -62,7 +62,14 @@ def test_thresholds_are_the_powers_at_the_ranges() -> None:
     script = write_script(resolve(CHAIN))
     assert "RXThresh_ 3.652e-10" in script
     assert "CSThresh_ 1.559e-11" in script
-    assert f"RXThresh_ {two_ray_power_w(300):.6e}" in write_script(resolve(CHAIN, "radio.tx_range=300m"))
+
+
+@pytest.mark.parametrize("metres", [251, 283, 300, 361, 400, 412, 549, 600])
+def test_who_is_at_exactly_the_range_hears_in_ns2_too(metres: int) -> None:
+    """400 m is two hops of a chain: 5.57346e-11 W, which is more than arrives there, made every second node deaf."""
+    script = write_script(resolve(CHAIN, f"radio.cs_range={metres}m"))
+    (written,) = (float(line.split()[-1]) for line in script.splitlines() if "CSThresh_" in line)
+    assert 0 < 1 - written / two_ray_power_w(metres) < 2e-6
 
 
 @pytest.mark.parametrize(("rts", "threshold"), [("always", "0"), ("never", "1000000"), ("500", "524")])

@@ -67,7 +67,8 @@ $ns trace-all $tracefd
 def _radio(radio: Radio) -> str:
     # Two-ray beyond the crossover of 86 m, Friis before it (schemes.md 17.1); the thresholds are powers at the ranges.
     threshold = {250.0: "3.652e-10", 550.0: "1.559e-11"}
-    rx, cs = (threshold.get(m, f"{two_ray_power_w(m):.6e}") for m in (radio.tx_range_m, radio.cs_range_m))
+    # A frame below one vanishes, so none is rounded up: a node at exactly the range hears in ns-2, as it does here.
+    rx, cs = (threshold.get(m, f"{two_ray_power_w(m) * (1 - 1e-6):.6e}") for m in (radio.tx_range_m, radio.cs_range_m))
     # ns-2 compares IP size + 34 + 24 (the PLCP counted as bytes) with the threshold.
     rts = 1_000_000 if radio.rts_bytes is None else (0 if radio.rts_bytes == 0 else radio.rts_bytes + 24)
     # A short preamble with its 2 Mb/s header lasts 96 us: as many bits at ns-2's one PLCP rate.
