@@ -11,7 +11,7 @@ import pytest
 from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Verdict
 from meshpace.results import RunResult
-from meshpace.study import registry
+from meshpace.study import places, registry
 from meshpace.study.claims import BEST_LEAST, Against, Ask, Claim, Evidence, Judgement, Role, combine, judge
 from meshpace.study.measures import (
     ALONG,
@@ -25,6 +25,7 @@ from meshpace.study.measures import (
 )
 from meshpace.study.model import AODV, AS_IS, STATIC, Cell, Effort, Study
 from meshpace.study.outcome import Outcome
+from meshpace.study.places import against
 from meshpace.study.quantities import DROPS, GOODPUT, LEAD
 from meshpace.study.rules import MUCH_FAIRER, NO_LOSS, Answer, Rule, order, up_to
 from meshpace.study.verdicts import CLAIMS, judge_all
@@ -275,6 +276,16 @@ def test_numbers_along_an_axis() -> None:
     assert [cell.point for cell in along(ours, ALONG["rank"]).cells(outcome, AODV, "2")] == ["2", "3", "4"]
     assert [cell.point for cell in ours.cells(outcome, AODV, "2")] == ["2"]
     assert median(ours).median
+
+
+def test_a_point_has_no_number_against_itself() -> None:
+    """A study of switches has both: each changed point, and the same change without what the claim is about."""
+    outcome = synthetic(small(), by_gain({"2": 0.0, "3": 0.5, "4": 0.2}))
+    measure = against(of(GOODPUT, "tcp-gap"), ("^.*$", "2"), compare=places.gain)
+    assert measure.take(outcome, AODV, "3")[2] == pytest.approx(0.5)
+    assert measure.take(outcome, AODV, "2") == []
+    other = against(of(GOODPUT, "tcp-gap"), ("^.*$", "2"), than=of(GOODPUT, "newreno"), compare=places.gain)
+    assert other.take(outcome, AODV, "2")[2] == pytest.approx(0.0), "two numbers at one point are compared"
 
 
 SWITCH_STUDY = next(study for study in registry.STUDIES if study.name == "gap-switches-chain-up")

@@ -50,11 +50,14 @@ def contrast(of: Measure, here: str, there: str, than: Measure | None = None, co
 def against(of: Measure, at: tuple[str, ...], than: Measure | None = None, compare: Compare = less) -> Measure:
     """A number at each point against it, or another one, at the point that goes with it, paired by seed.
 
-    Which that is say a pattern and what is put in its place in a point's label, ``at``.
+    Which that is say a pattern and what is put in its place in a point's label, ``at``. Against itself a point has no
+    number.
     """
     other = of if than is None else than
 
     def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        if than is None and beyond(at, point) == point:
+            return []
         return paired(of.take(outcome, condition, point), other.take(outcome, condition, beyond(at, point)), compare)
 
     def beside(label: str) -> list[tuple[str, str]]:
