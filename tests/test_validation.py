@@ -147,12 +147,14 @@ def test_exchanges_are_read_off_a_film() -> None:
         (20_000, 2010, 0, 1, "data"), (24_010, 300, 1, 0, "ack"),
         (30_000, 900, 1, 0, "rts"), (31_000, 800, 0, 1, "cts"),
         (34_000, 500, 1, 0, "tcp-ack"), (36_000, 300, 0, 1, "ack"),
+        (40_000, 4000, 0, 1, "data"), (46_000, 400, 1, 0, "block-ack"),
     )  # fmt: skip
     assert exchange_us("data", False, 3.3)(run) == pytest.approx(3.31)  # the one farther from what is expected
     assert exchange_us("data", False, 3.32)(run) == pytest.approx(3.30)
     assert exchange_us("tcp-ack", True, 3.3)(run) == pytest.approx(3.3)
     assert exchange_us("data", True, 3.3)(run) is None
-    assert frame_us("data", 2.0)(run) == pytest.approx(2.01)
+    assert exchange_us("data", False, 5.4, "block-ack")(run) == pytest.approx(5.4)
+    assert frame_us("data", 4.0)(run) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(

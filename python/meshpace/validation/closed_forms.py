@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from meshpace.project import validation_directory
 from meshpace.validation.exchanges import exchange_us, frame_us
+from meshpace.validation.high_throughput import BLOCK_ACK_BYTES, MODES, SIFS
 from meshpace.validation.model import (
     Absolute,
     Check,
@@ -16,7 +17,7 @@ from meshpace.validation.model import (
     aggregate_kbps,
     goodput_kbps,
 )
-from meshpace.validation.theory import Bianchi, Phy, one_sender_bps
+from meshpace.validation.theory import ACK_BYTES, CTS_BYTES, RTS_BYTES, Bianchi, Phy, one_sender_bps
 
 _TO_A_TENTH = Absolute(0.1)
 """Microseconds: the tables print tenths, and the engine rounds each frame up to a nanosecond."""
@@ -36,6 +37,8 @@ _OFDM_TABLE = {6: (2072, 128, 44), 12: (1048, 76, 32), 24: (536, 48, 28), 54: (2
 """schemes.md 17.3: us of a data frame of 1536 bytes, of a TCP ACK's of 76, of a MAC ACK, by Mb/s, in 802.11a."""
 _OFDM_OVERHEAD = 36
 """MAC header, LLC and FCS of 17.3's frames: 1500 and 40 bytes make 1536 and 76."""
+_TCP_DATA, _TCP_ACK, _UDP_HEADERS = 1500, 40, 28
+"""Bytes of IP packets of validation/exchange.toml, and of the headers of IP and UDP."""
 _SIGNAL_EXTENSION_US = {"802.11a": 0, "802.11g": 6}
 _OFDM_SIFS_US = {"802.11a": 16, "802.11g": 10}
 
@@ -47,6 +50,7 @@ def exchange() -> Iterator[Setup]:
     """
     yield from _dsss_exchanges()
     yield from _ofdm_exchanges()
+    yield from _ht_exchanges()
 
 
 def _dsss_exchanges() -> Iterator[Setup]:
@@ -80,6 +84,38 @@ def _ofdm_exchanges() -> Iterator[Setup]:
                 _time(name, "exchange of TCP data", whole, exchange_us("data", False, whole), source),
             )
             yield _filmed(settings, checks)
+
+
+def _ht_exchanges() -> Iterator[Setup]:
+    """TCP in frames of one packet; datagrams in full frames after RTS/CTS, block acknowledgements behind them."""
+    source = "IEEE 802.11-2020, clause 19"
+    for mode in MODES:
+        common = ("radio.standard=802.11n", *mode.settings)
+        name = f"802.11n, {mode.name}"
+        data, tcp_ack, ack = mode.frame(_TCP_DATA, 1), mode.frame(_TCP_ACK, 1), mode.control(ACK_BYTES)
+        whole = mode.exchange(_TCP_DATA, 1)
+        alone = (
+            _time(name, "data frame", data, frame_us("data", data), source),
+            _time(name, "TCP ACK's frame", tcp_ack, frame_us("tcp-ack", tcp_ack), source),
+            _time(name, "MAC ACK", ack, frame_us("ack", ack), source),
+            _time(name, "exchange of TCP data", whole, exchange_us("data", False, whole), source),
+        )
+        yield _filmed((*common, "radio.aggregate=0", "radio.rts=never"), alone)
+        count = mode.fill(_TCP_DATA, 65_535)
+        rts, cts, full = mode.control(RTS_BYTES), mode.control(CTS_BYTES), mode.frame(_TCP_DATA, count)
+        block_ack = mode.control(BLOCK_ACK_BYTES)
+        whole = rts + cts + 2 * SIFS + mode.exchange(_TCP_DATA, count)
+        name = f"{name}, frames of {count} datagrams"
+        several = (
+            _time(name, "RTS", rts, frame_us("rts", rts), source),
+            _time(name, "CTS", cts, frame_us("cts", cts), source),
+            _time(name, "data frame", full, frame_us("data", full), source),
+            _time(name, "block ACK", block_ack, frame_us("block-ack", block_ack), source),
+            _time(name, "exchange", whole, exchange_us("data", True, whole, "block-ack"), source),
+        )
+        offered = f"flow.0.rate={8e3 * 1.5 * count * _TCP_DATA / whole:.0f}kbps"
+        flow = ("flow.0.app=cbr", f"flow.0.packet={_TCP_DATA - _UDP_HEADERS}", offered)
+        yield _filmed((*common, *flow, "radio.rts=always"), several)
 
 
 def _rts(on: bool) -> str:

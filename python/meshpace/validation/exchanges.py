@@ -21,12 +21,12 @@ class _Frame:
     kind: str
 
 
-def exchange_us(kind: str, rts: bool, expected: float) -> Quantity:
-    """First bit of the RTS (or of the data frame, of ``kind``) to the last bit of the ACK, propagation taken off.
+def exchange_us(kind: str, rts: bool, expected: float, answer: str = "ack") -> Quantity:
+    """First bit of the RTS (or of the data frame, of ``kind``) to that of the ``answer``, propagation taken off.
 
     Of all such exchanges in the film the one farthest from ``expected``: each must take that long, not their mean.
     """
-    kinds = ("rts", "cts", kind, "ack") if rts else (kind, "ack")
+    kinds = ("rts", "cts", kind, answer) if rts else (kind, answer)
 
     def take(run: Observed) -> float | None:
         flight_ns = _flight_ns(run["film"])

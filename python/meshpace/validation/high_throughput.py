@@ -21,16 +21,16 @@ from meshpace.validation.theory import (
     fixed_point,
 )
 
-_SIFS, _SLOT = 16.0, 9.0
+SIFS, _SLOT = 16.0, 9.0
 """5 GHz (IEEE 802.11-2020, table 17-21)."""
-_AIFS = _SIFS + 3 * _SLOT
+_AIFS = SIFS + 3 * _SLOT
 """Of best effort: AIFSN 3 (table 9-155)."""
 _CW_MIN = 15
 _MAC_OVERHEAD = 38
 """Bytes around a packet: header with QoS control, LLC/SNAP, FCS."""
-_BLOCK_ACK_BYTES = 32
+BLOCK_ACK_BYTES = 32
 """With a compressed bitmap (9.3.1.8.2)."""
-_EIFS = _SIFS + 44.0 + _AIFS
+_EIFS = SIFS + 44.0 + _AIFS
 """After a frame that could not be read: SIFS + ACK at 6 Mbit/s + AIFS (10.3.2.3.7)."""
 _LONGEST_US = 5484.0
 _MOST_MPDUS = 64
@@ -85,10 +85,10 @@ class Ht:
 
     def exchange(self, packet: int, count: int) -> float:
         """A frame and its answer, without propagation."""
-        return self.frame(packet, count) + _SIFS + self.control(ACK_BYTES if count == 1 else _BLOCK_ACK_BYTES)
+        return self.frame(packet, count) + SIFS + self.control(ACK_BYTES if count == 1 else BLOCK_ACK_BYTES)
 
 
-_MODES = (
+MODES = (
     Ht("MCS 0", ("radio.mcs=0",), 26, 1, 1, 6),
     Ht("MCS 4", ("radio.mcs=4",), 156, 1, 1, 24),
     Ht("MCS 7, short guard interval", ("radio.mcs=7", "radio.guard_interval=400ns"), 260, 1, 1, 24, 3.6),
@@ -129,7 +129,7 @@ def ht_saturation() -> Iterator[Setup]:
     Datagrams in full frames; TCP with a window of one frame and one ACK for it, so that frame and ACK take turns.
     """
     by_turns = _AIFS + _backoff_by_turns() * _SLOT
-    for mode in _MODES:
+    for mode in MODES:
         for aggregate in (0, 7_935, 65_535):
             for payload in (200, 1_472):
                 packet = payload + _UDP
@@ -180,8 +180,8 @@ class Protected:
         tau = self._transmit_chance(p)
         nobody, alone = math.pow(1 - tau, n), n * tau * math.pow(1 - tau, n - 1)
         rts, cts = mode.control(RTS_BYTES), mode.control(CTS_BYTES)
-        success = rts + cts + 2 * _SIFS + mode.exchange(packet, count) + _AIFS
-        collision = rts + (_EIFS if n > 2 else _SIFS + cts + TIMEOUT_SLACK_US + _AIFS)
+        success = rts + cts + 2 * SIFS + mode.exchange(packet, count) + _AIFS
+        collision = rts + (_EIFS if n > 2 else SIFS + cts + TIMEOUT_SLACK_US + _AIFS)
         slot = nobody * _SLOT + alone * success + (1 - nobody - alone) * collision
         return 8e3 * payload * count * alone / slot
 
@@ -199,7 +199,7 @@ def ht_bianchi() -> Iterator[Setup]:
 
     Without RTS/CTS a frame that collides is asked after by requests, which Bianchi's chain does not have.
     """
-    for mode in (_MODES[1], _MODES[4]):
+    for mode in (MODES[1], MODES[4]):
         for aggregate in (8_000, 65_535):
             for n in (2, 3, 5, 10, 15, 20):
                 expected = Protected(mode, n).throughput_kbps(_DATAGRAM + _UDP, _DATAGRAM, aggregate)
