@@ -1,6 +1,7 @@
-//! DSDV as in ns-2.35, after Perkins and Bhagwat, "Highly dynamic destination-sequenced distance-vector routing",
+//! DSDV by ns-2.35's rules, after Perkins and Bhagwat, "Highly dynamic destination-sequenced distance-vector routing",
 //! SIGCOMM 1994 (schemes.md 18).
 //!
+//! By default tables are full at time 0, as after a long while; ns-2's are empty (`dsdv_start = "cold"`).
 //! By default the MAC's reports are not used: a packet it gives up is dropped, and a neighbour is lost after three
 //! silent periods. Where ns-2 would hang (packets queued for a broken route that an outdated update "releases" into
 //! the same queue for ever), packets are released only by a route that can be used.
@@ -29,7 +30,7 @@ pub(super) static PART: ProtocolPart = ProtocolPart::new(
     "dsdv",
     "Destination-sequenced distance vector routing: every node tells its neighbours its table.",
     "ns-2.35, after Perkins and Bhagwat, SIGCOMM 1994 (schemes.md 18)",
-    &[Profile::only("DSDV as in ns-2", |site| {
+    &[Profile::only("DSDV by ns-2's rules, tables full at the start", |site| {
         let config = DsdvConfig { use_mac: site.values.flag("dsdv_mac_reports"), ..DsdvConfig::default() };
         let jitter = (site.stream)("routing");
         Box::new(match site.values.word("dsdv_start") {
