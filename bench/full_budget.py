@@ -1,8 +1,9 @@
 """What the full plan of a paper's studies costs: some runs of each study, drawn and timed, times how many it has.
 
-    bench/full_budget.py PAPER [--runs N] [--only NAME ...]
+    bench/full_budget.py PAPER [--quick] [--page] [--runs N] [--only NAME ...]
 
-PAPER is a catalogue of docs/experiments: llap, thesis, ... Processor time of this process, one thread,
+PAPER is a catalogue of docs/experiments: llap, thesis, ... With --quick the quick plan; with --page also what else a
+page of `make reproduction` takes, its studies as printed and its screens. Processor time of this process, one thread,
 so that other work on the machine weighs little. Runs that several studies share are counted once in each. As Markdown.
 """
 
@@ -20,12 +21,12 @@ from dataclasses import dataclass
 from compare import markdown
 from meshpace import engine
 from meshpace.study.model import Effort, Study
-from meshpace.study.registry import STUDIES
+from meshpace.study.registry import PROFILED, SCREENS, STUDIES
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Runs of a study at full length."""
+    """Runs of a study's plan."""
 
     name: str
     runs: int
@@ -51,9 +52,9 @@ def together(sampled: Sequence[Sampled]) -> tuple[float, float]:
     return math.fsum(one.total_s for one in sampled), math.sqrt(math.fsum(one.error_s**2 for one in sampled))
 
 
-def sample(study: Study, runs: int) -> Sampled:
-    """Draws that many of a study's full runs, always the same ones, and runs them."""
-    jobs = list(dict.fromkeys(job for _, job in study.jobs(Effort.FULL)))
+def sample(study: Study, runs: int, effort: Effort = Effort.FULL) -> Sampled:
+    """Draws that many of a study's runs, always the same ones, and runs them."""
+    jobs = list(dict.fromkeys(job for _, job in study.jobs(effort)))
     drawn = random.Random(study.name).sample(jobs, min(runs, len(jobs)))
     seconds = []
     for job in drawn:
@@ -63,9 +64,9 @@ def sample(study: Study, runs: int) -> Sampled:
     return Sampled(study.name, len(jobs), tuple(seconds))
 
 
-def _row(one: Sampled) -> list[str]:
+def _row(one: Sampled, unit_s: float) -> list[str]:
     spread = f"{min(one.seconds):.2f} to {max(one.seconds):.2f}"
-    return [one.name, f"{one.runs:,}", f"{len(one.seconds)}", spread, f"{one.total_s / 3600:.2f}"]
+    return [one.name, f"{one.runs:,}", f"{len(one.seconds)}", spread, f"{one.total_s / unit_s:.2f}"]
 
 
 def main() -> None:
@@ -74,19 +75,25 @@ def main() -> None:
     parser.add_argument("paper", choices=sorted({study.paper for study in STUDIES if study.paper}))
     parser.add_argument("--runs", type=int, default=2, help="drawn of each study")
     parser.add_argument("--only", nargs="+", default=[], help="studies of these names alone")
+    parser.add_argument("--quick", action="store_true", help="the quick plan")
+    parser.add_argument("--page", action="store_true", help="also as printed, and the screens")
     given = parser.parse_args()
-    wanted = [study for study in STUDIES if study.paper == given.paper and study.schemes]
+    effort = Effort.QUICK if given.quick else Effort.FULL
+    unit, unit_s = ("minutes", 60.0) if given.quick else ("hours", 3600.0)
+    every = (*STUDIES, *PROFILED, *SCREENS) if given.page else STUDIES
+    wanted = [study for study in every if study.paper == given.paper and study.schemes]
     sampled = []
     for study in wanted:
         if not given.only or study.name in given.only:
-            sampled.append(sample(study, given.runs))
-            print(" ".join(_row(sampled[-1])), file=sys.stderr, flush=True)
+            sampled.append(sample(study, given.runs, effort))
+            print(" ".join(_row(sampled[-1], unit_s)), file=sys.stderr, flush=True)
     if not sampled:
         parser.error(f"{given.paper} has no study of these names")
     total, error = together(sampled)
-    rows = [*map(_row, sampled), ["all", f"{sum(one.runs for one in sampled):,}", "", "", f"{total / 3600:.1f}"]]
-    print(markdown([["study", "runs", "drawn", "s a run", "hours"], *rows]))
-    print(f"\n{total / 3600:.1f} ± {1.96 * error / 3600:.1f} hours of one core.")
+    rows = [_row(one, unit_s) for one in sampled]
+    rows.append(["all", f"{sum(one.runs for one in sampled):,}", "", "", f"{total / unit_s:.1f}"])
+    print(markdown([["study", "runs", "drawn", "s a run", unit], *rows]))
+    print(f"\n{total / unit_s:.1f} ± {1.96 * error / unit_s:.1f} {unit} of one core.")
 
 
 if __name__ == "__main__":
