@@ -44,6 +44,10 @@ def scheme(name: str) -> Change:
     return lambda setup: replace(setup, scheme=name)
 
 
+def sensing(power: str) -> Change:
+    return settings(f"radio.sensitivity={power}", f"radio.cs_sensitivity={power}")
+
+
 STATIC, AODV = "routing.protocol=static", "routing.protocol=aodv"
 MUTATIONS = (
     Mutation("nothing (control, static)", "chain_adhoc", STATIC, settings()),
@@ -92,6 +96,25 @@ MUTATIONS = (
     Mutation("16 bytes more a data frame", "saturation", "radio.rate=11Mbps", settings("radio.mac_overhead=50")),
     Mutation("TCP-AP of the paper instead of the agent's", "tcp_ap_multi_static", "", scheme("tcp-ap")),
     Mutation("TCP-AP of the paper instead of the agent's", "tcp_ap_chain_static", "", scheme("tcp-ap")),
+    Mutation("nothing (control)", "ht_saturation", "", settings()),
+    Mutation("nothing (control)", "ht_bianchi", "", settings()),
+    Mutation("nothing (control)", "ns3_chain", "datagrams", settings()),
+    Mutation("8 bytes more a data frame", "ht_saturation", "radio.mcs=4", settings("radio.mac_overhead=46")),
+    Mutation("backoff from 0..cw-1 instead of 0..cw", "ht_saturation", "", settings("radio.backoff_range=ns2")),
+    Mutation("frames of one packet", "ht_saturation", "radio.aggregate=7935", settings("radio.aggregate=0")),
+    Mutation("2 instead of 7 attempts", "ht_bianchi", "", settings("radio.retry_short=2")),
+    Mutation("backoff from 0..cw-1 instead of 0..cw", "ht_bianchi", "", settings("radio.backoff_range=ns2")),
+    Mutation("aggregates of 32,000 B", "ns3_chain", "datagrams", settings("radio.aggregate=32000")),
+    Mutation("three hops sensed instead of two", "ns3_chain", "datagrams, 4 hops", sensing("-86dBm")),
+    Mutation("one hop sensed instead of two", "ns3_chain", "datagrams, 4 hops", sensing("-76dBm")),
+    Mutation("2 instead of 7 attempts", "ns3_chain", "4 hops", settings("radio.retry_short=2")),
+    Mutation(
+        "a threshold of 10 dB instead of error curves",
+        "ns3_chain",
+        "datagrams",
+        settings("radio.error_model=threshold"),
+    ),
+    Mutation("an ACK for each segment", "ns3_chain", "window of", settings("scheme.sack-rfc.ack_segments=1")),
 )
 
 

@@ -25,7 +25,7 @@ _LIBRARIES = (
     "antenna", "network", "stats", "core",
 )  # fmt: skip
 _ALWAYS = ("queue=fifo", "qlen=500", "time=20", "warm=5")
-"""n-chain.toml has the same."""
+"""n-chain.toml and n-opposite.toml have the same."""
 _DATAGRAM, _SEGMENT = 1472, 1448
 """Payload of a datagram, and what chain.cc counts of it."""
 
@@ -41,7 +41,8 @@ def _build(folder: Path) -> Path:
 
 
 def _goodput_kbps(binary: Path, point: ChainPoint, seed: int) -> float:
-    options = [f"--{option}" for option in (f"h={point.hops}", *point.options, *_ALWAYS, f"run={seed}")]
+    flows = ("two=1",) if point.opposite else ()
+    options = [f"--{option}" for option in (f"h={point.hops}", *point.options, *flows, *_ALWAYS, f"run={seed}")]
     done = subprocess.run([str(binary), *options], capture_output=True, text=True, check=True)
     share = _DATAGRAM / _SEGMENT if "cc=udp" in point.options else 1.0
     return float(json.loads(done.stdout)["goodput"]) * 1e3 * share

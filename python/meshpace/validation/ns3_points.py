@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 from meshpace.files import replacing
 from meshpace.project import points_directory, reference_directory
-from meshpace.validation.model import Check, Quantity, Relative, Scatter, Setup, goodput_kbps
+from meshpace.validation.model import Check, Quantity, Relative, Scatter, Setup, aggregate_kbps
 
 _FILE = "ns3_chain.csv"
 _COLUMNS = ("point", "quantity", "n_seeds", "mean", "std")
-_SCENARIO = "n-chain.toml"
 GOODPUT = "goodput"
 _ONE_LINK, _CHAIN = Relative(0.03), Relative(0.10)
 
@@ -33,12 +32,22 @@ class ChainPoint:
     own: tuple[str, ...]
     scheme: str
     seeds: int
+    opposite: bool
+    """A second flow comes the other way."""
+
+    @property
+    def scenario(self) -> str:
+        """The file in validation/points."""
+        return "n-opposite.toml" if self.opposite else "n-chain.toml"
 
     @property
     def settings(self) -> tuple[str, ...]:
         """What is set in the scenario: its own settings, and the chain's length with the way along all of it."""
-        path = json.dumps([f"n{node}" for node in range(self.hops + 1)])
-        return (f"topology.hops={self.hops}", f"flow.0.to=n{self.hops}", f"flow.0.path={path}", *self.own)
+        path = [f"n{node}" for node in range(self.hops + 1)]
+        ends = [f"topology.hops={self.hops}", f"flow.0.to=n{self.hops}", f"flow.0.path={json.dumps(path)}"]
+        if self.opposite:
+            ends += [f"flow.1.from=n{self.hops}", f"flow.1.path={json.dumps(path[::-1])}"]
+        return (*ends, *self.own)
 
 
 def chain_points() -> list[ChainPoint]:
@@ -46,8 +55,12 @@ def chain_points() -> list[ChainPoint]:
     with (points_directory() / "ns3.toml").open("rb") as file:
         listed = tomllib.load(file)["point"]
     return [
-        ChainPoint(p["name"], p["hops"], tuple(p["ns3"]), tuple(p["settings"]), p["scheme"], p["seeds"]) for p in listed
-    ]
+        ChainPoint(
+            p["name"], p["hops"], tuple(p["ns3"]), tuple(p["settings"]), p["scheme"], p["seeds"],
+            p.get("opposite", False),
+        )
+        for p in listed
+    ]  # fmt: skip
 
 
 Measured = Mapping[str, Scatter]
@@ -77,13 +90,14 @@ def write_chains(measured: Mapping[str, Measured]) -> None:
                 rows.writerow((point.name, quantity, *numbers))
 
 
-_QUANTITIES: dict[str, tuple[str, Quantity]] = {GOODPUT: ("kbit/s", goodput_kbps())}
+_QUANTITIES: dict[str, tuple[str, Quantity]] = {GOODPUT: ("kbit/s", aggregate_kbps)}
 
 
 def ns3_chain() -> Iterator[Setup]:
     """802.11n over chains of neighbours at -70 dBm, against ns-3.37 (Debian's libns3-dev, bench/ns3/chain.cc).
 
-    Datagrams beyond what the chain carries, and TCP with selective acknowledgements: 3 % on one link, 10 % beyond.
+    Datagrams beyond what the chain carries, and TCP with selective acknowledgements, a flow or the sum of two
+    opposite ones: 3 % on one link, 10 % beyond.
     """
     known = read_chains()
     for point in chain_points():
@@ -95,4 +109,4 @@ def ns3_chain() -> Iterator[Setup]:
             for quantity, (unit, take) in _QUANTITIES.items()
             if (scatter := known[point.name].get(quantity)) is not None
         )  # fmt: skip
-        yield Setup("ns3_chain", _SCENARIO, point.settings, point.scheme, point.seeds, checks, points_directory)
+        yield Setup("ns3_chain", point.scenario, point.settings, point.scheme, point.seeds, checks, points_directory)
