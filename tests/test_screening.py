@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commanding import Cli
+from documents import ROOT
 from meshpace import engine
 from meshpace.keyed import KeyedFileError
 from meshpace.report.model import Verdict
@@ -313,3 +315,15 @@ def test_each_of_the_five_papers_has_a_screen_apart_from_its_claims() -> None:
     assert not names & {study.name for study in registry.find(["all"])}
     assert [study.name for study in registry.find_screens(["we"])] == ["we-screen-mesh"]
     assert set(registry.find_screens(["all"])) == set(registry.SCREENS)
+
+
+SAID = re.compile(r"(?<!\")\bin (?:no|every|any|none of the|all) readings?\b", re.IGNORECASE)
+"""What is said of all readings, unless it is quoted."""
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "reproduction").glob("*.md")), ids=lambda page: page.stem)
+def test_what_is_said_of_all_readings_stands_with_a_table_of_combinations(page: Path) -> None:
+    text = page.read_text()
+    assert BEGIN in text or not SAID.findall(text), "say which readings were run"
+    assert SAID.search("a loss of a seventh, in every reading")
+    assert not SAID.search('"in no reading" is said with that table')
