@@ -16,6 +16,7 @@ _PLACES = {
     "RunResult": ("The run", ""),
     "FlowResult": ("A flow", "flows"),
     "LinkResult": ("A link", "links"),
+    "AggregateResult": ("Frames of several packets on a link", "links.aggregates"),
     "GatewayResult": ("A gateway", "gateways"),
     "RoutingResult": ("Routing", "routing"),
     "RelayResult": ("A relay", "relays"),

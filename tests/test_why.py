@@ -11,7 +11,7 @@ import pytest
 from commanding import CHAIN, Cli
 from meshpace import engine
 from meshpace.results import FlowLoss, RunResult
-from meshpace.why import CAUSES, by_cause, suffering, verdicts
+from meshpace.why import CAUSES, aggregated, by_cause, carrying, suffering, verdicts
 from test_bad_input import expect_refusal
 
 LONG = CHAIN.replace("hops = 2", "hops = 8").replace('to = "n2"', 'to = "n8"').replace("4s", "30s")
@@ -125,3 +125,30 @@ def test_what_does_not_go_together(cli: Cli, chain: Path) -> None:
         assert option[0] in expect_refusal(cli, "run", chain, "--seeds", 2, *option)
         assert option[0] in expect_refusal(cli, "run", chain, "--pcap", "a.pcapng", *option)
     assert not (chain.parent / "a.html").exists()
+
+
+def test_frames_of_several_packets_are_told_of(cli: Cli, tmp_path: Path) -> None:
+    run, _ = explain(LONG, "radio.standard=802.11n")
+    rows = carrying(run["links"])
+    # Eight hops each way, and data go in fuller frames than acknowledgements that come one by one.
+    assert len(rows) == 16
+    assert [count.frames for _, count in rows] == sorted((count.frames for _, count in rows), reverse=True)
+    together = aggregated(run["links"])
+    assert together is not None
+    assert together.frames == sum(count.frames for _, count in rows)
+    assert together.mpdus_a_frame > 1.2
+    for link, count in rows:
+        assert link["aggregates"]["mpdus"] >= count.frames
+        assert link["attempts"] is not None
+        assert count.frames <= link["attempts"], (
+            "a frame has an RTS, which may go unanswered, or opens an exchange itself"
+        )
+    (tmp_path / "mesh.toml").write_text(LONG)
+    told = cli("run", tmp_path / "mesh.toml", "--why", "--set", "radio.standard=802.11n").stdout
+    assert "Frames of several packets" in told
+    assert "MPDUs" in told
+    for settings in ((), ("radio.standard=802.11n", "radio.aggregate=0")):
+        plain, _ = explain(LONG, *settings)
+        assert not carrying(plain["links"])
+        assert aggregated(plain["links"]) is None
+        assert all("aggregates" not in link for link in plain["links"])

@@ -84,6 +84,18 @@ class LinkResult(_From):
     collisions_ack: int
     attempts: int | None
     airtime_s: float | None
+    aggregates: NotRequired[AggregateResult]
+    """Absent where frames carry one packet."""
+
+
+class AggregateResult(TypedDict):
+    """Frames of a link under a standard that puts several packets into one."""
+
+    frames: int
+    mpdus: int
+    retries: int
+    requests: int
+    block_acks: int
 
 
 class GatewayResult(TypedDict):

@@ -125,6 +125,45 @@ def suffering(links: Sequence[LinkResult]) -> list[LinkResult]:
     return sorted(troubled, key=lambda link: (-lost(link), -link["collisions"], link["from"], link["to"]))
 
 
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """Frames of several packets on a link, or of all links together."""
+
+    frames: int
+    mpdus_a_frame: float
+    retried: float
+    """Share of the MPDUs that had been sent before."""
+    requests: int
+    block_acks: int
+
+
+def aggregated(links: Sequence[LinkResult]) -> Aggregated | None:
+    """The links together; None where frames carry one packet, or none was sent."""
+    counts = [link["aggregates"] for link in links if "aggregates" in link]
+    frames, mpdus = sum(count["frames"] for count in counts), sum(count["mpdus"] for count in counts)
+    if not frames:
+        return None
+    retried = sum(count["retries"] for count in counts) / mpdus
+    requests, acks = sum(count["requests"] for count in counts), sum(count["block_acks"] for count in counts)
+    return Aggregated(frames, mpdus / frames, retried, requests, acks)
+
+
+def carrying(links: Sequence[LinkResult]) -> list[tuple[LinkResult, Aggregated]]:
+    """The links that carried frames of several packets, those with the most frames first."""
+    found = [(link, count) for link in links if (count := aggregated([link])) is not None]
+    return sorted(found, key=lambda row: (-row[1].frames, row[0]["from"], row[0]["to"]))
+
+
+AGGREGATE_HEADS = ("frames", "MPDUs\na frame", "sent\nagain", "block ACKs", "requests\nfor them")
+"""Of a table of such links."""
+
+
+def aggregate_cells(count: Aggregated) -> tuple[str, ...]:
+    """A row under these heads."""
+    shares = (f"{count.mpdus_a_frame:.1f}", f"{count.retried:.1%}")
+    return (f"{count.frames:,}", *shares, f"{count.block_acks:,}", f"{count.requests:,}")
+
+
 def as_json(found: Sequence[Verdict]) -> list[dict[str, Any]]:
     """What ``run --why --json`` adds, an object a flow."""
     return [

@@ -3,12 +3,13 @@
 use crate::flow::{RunningFlow, Transport};
 use crate::measure::{half_width_95, jain};
 use crate::result::{
-    ENGINE, FlowResult, GatewayResult, HopDelayResult, LinkResult, LoadResult, NodeLoad, RelayResult,
-    RoutingResult, RunResult,
+    AggregateResult, ENGINE, FlowResult, GatewayResult, HopDelayResult, LinkResult, LoadResult, NodeLoad,
+    RelayResult, RoutingResult, RunResult,
 };
 use crate::simulation::Simulation;
 use meshpace_network::{GatewayNode, HopDelays};
 use meshpace_packet::Host;
+use meshpace_radio::Aggregates;
 use meshpace_scenario::{App, MeshNode, Plan, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
@@ -244,6 +245,7 @@ impl Simulation<'_> {
             let answers = sent(*to, *from).map(|back| back.answers);
             row.airtime_s =
                 Some(frames.chain(answers).fold(Span::ZERO, |sum, span| sum + span).as_secs_f64());
+            row.aggregates = self.aggregates(*from, *to);
         }
         let host = |host: Host| match host {
             Host::Mesh(node) => name(node),
@@ -258,6 +260,20 @@ impl Simulation<'_> {
             ..empty_row(host(link.from), host(link.to))
         }));
         rows
+    }
+
+    /// What went in frames of several packets; `None`: frames carry one.
+    fn aggregates(&self, from: NodeId, to: NodeId) -> Option<AggregateResult> {
+        let sent = |by: NodeId, to: NodeId| {
+            let counts = self.network.interfaces(by).filter_map(|interface| interface.aggregates_to(to));
+            counts.reduce(|mut sum, more| {
+                sum += more;
+                sum
+            })
+        };
+        let Aggregates { frames, mpdus, retries, requests, .. } = sent(from, to)?;
+        let block_acks = sent(to, from)?.block_acks;
+        Some(AggregateResult { frames, mpdus, retries, requests, block_acks })
     }
 
     fn gateway_results(&self, scenario: &Scenario) -> Vec<GatewayResult> {
@@ -301,6 +317,7 @@ fn empty_row(from: String, to: String) -> LinkResult {
         collisions_ack: 0,
         attempts: Some(0),
         airtime_s: Some(0.0),
+        aggregates: None,
     }
 }
 

@@ -188,6 +188,24 @@ pub struct LinkResult {
     /// Time on the air of all frames of the link's exchanges as they were sent, RTS, CTS, data and ACK; broadcasts belong
     /// to no link. Null on wired links.
     pub airtime_s: Option<f64>,
+    /// What became of frames of several packets; absent where frames carry one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregates: Option<AggregateResult>,
+}
+
+/// Frames of a link under a standard that puts several packets into one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct AggregateResult {
+    /// Data frames sent, those of one packet included.
+    pub frames: u64,
+    /// Packets (MPDUs) in them: over `frames`, what a frame carried.
+    pub mpdus: u64,
+    /// Of these the ones that had been sent before.
+    pub retries: u64,
+    /// Requests for a block acknowledgement sent: after a frame without an answer, and where packets were given up.
+    pub requests: u64,
+    /// Block acknowledgements that the receiver sent.
+    pub block_acks: u64,
 }
 
 /// One mesh node's relay.

@@ -2,6 +2,7 @@
 
 use crate::probe::{FlowEvents, FlowSample, Probe};
 use meshpace_network::{NodeState, Watch};
+use meshpace_radio::Aggregates;
 use meshpace_scenario::Scenario;
 use meshpace_units::{Bytes, Instant, Span};
 
@@ -31,7 +32,19 @@ pub struct Series {
     route_failures: Vec<u64>,
     subjects: Vec<Subject>,
     columns: [Vec<f64>; NAMES.len()],
+    /// What nodes sent in frames of several packets; `None`: frames carry one.
+    aggregates: Option<Aggregated>,
 }
+
+/// Columns of frames of several packets, and the nodes' counts of the sample before.
+#[derive(Clone, Debug)]
+struct Aggregated {
+    previous: Vec<Aggregates>,
+    columns: [Vec<f64>; AGGREGATES.len()],
+}
+
+/// Names of columns that are there where frames carry several packets.
+const AGGREGATES: [&str; 5] = ["data_frames", "mpdus", "mpdu_retries", "block_ack_requests", "block_acks"];
 
 /// TCP and IP, which the pacing rate of a result counts too.
 const HEADERS: Bytes = Bytes(40);
@@ -66,6 +79,10 @@ impl Series {
             route_failures: vec![0; scenario.mesh.len()],
             subjects: Vec::new(),
             columns: Default::default(),
+            aggregates: scenario.radio.standard.aggregation.map(|_| Aggregated {
+                previous: vec![Aggregates::default(); scenario.mesh.len()],
+                columns: Default::default(),
+            }),
         }
     }
 
@@ -107,13 +124,22 @@ impl Series {
     /// segments, k-hop delay, pacing interval, the rate that it means, latest round trip and the smoothed one, packets in its pacing
     /// queue at the gateway, and what has happened since the sample before: data packets and acknowledgements lost, segments sent
     /// again, timeouts; of nodes the packets that wait in the interface queue, the one in the MAC included, and the link failures
-    /// since the sample before that took routes down or started a repair.
+    /// since the sample before that took routes down or started a repair. Where frames carry several packets, of nodes what they sent
+    /// since the sample before: data frames, packets in them, those that had been sent before, requests for block acknowledgements and
+    /// block acknowledgements.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
-        NAMES.into_iter().zip(self.columns.iter().map(Vec::as_slice))
+        let aggregates = self.aggregates.iter().flat_map(|it| AGGREGATES.into_iter().zip(&it.columns));
+        NAMES.into_iter().zip(&self.columns).chain(aggregates).map(|(name, column)| (name, column.as_slice()))
     }
 
-    fn add(&mut self, subject: Subject, row: [f64; NAMES.len()]) {
+    fn add(&mut self, subject: Subject, row: [f64; NAMES.len()], sent: Option<Aggregates>) {
         self.subjects.push(subject);
+        if let Some(aggregates) = &mut self.aggregates {
+            let sent = sent.map_or([f64::NAN; AGGREGATES.len()], |it| {
+                [it.frames, it.mpdus, it.retries, it.requests, it.block_acks].map(|count| count as f64)
+            });
+            aggregates.columns.iter_mut().zip(sent).for_each(|(column, value)| column.push(value));
+        }
         for (column, value) in self.columns.iter_mut().zip(row) {
             column.push(value);
         }
@@ -149,7 +175,7 @@ impl Probe for Series {
             since(|events| events.timeouts),
             None,
         ];
-        self.add(Subject::Flow(sample.flow), row.map(|value| value.unwrap_or(f64::NAN)));
+        self.add(Subject::Flow(sample.flow), row.map(|value| value.unwrap_or(f64::NAN)), None);
     }
 }
 
@@ -165,7 +191,11 @@ impl Watch for Series {
             let at = NAMES.iter().position(|found| *found == name);
             row[at.unwrap_or_else(|| panic!("no column {name}"))] = value;
         }
-        self.add(Subject::Node(node), row);
+        let sent = self.aggregates.as_mut().map(|aggregates| {
+            let before = std::mem::replace(&mut aggregates.previous[node], state.aggregates);
+            state.aggregates.since(before)
+        });
+        self.add(Subject::Node(node), row, sent);
     }
 
     fn wants_nodes(&self) -> bool {
@@ -220,7 +250,7 @@ mod tests {
         };
         series.flow(at(500), &all);
         series.flow(at(500), &FlowSample { pacing_interval: Some(Span::ZERO), ..all });
-        series.node(at(500), 2, NodeState { waiting: 7, route_failures: 3 });
+        series.node(at(500), 2, NodeState { waiting: 7, route_failures: 3, ..NodeState::default() });
         let nan = f64::NAN;
         let expected = [
             ("t_s", [0.25, 0.5, 0.5, 0.5]),
@@ -248,6 +278,40 @@ mod tests {
         assert_eq!(series.subjects()[3], Subject::Node(2));
         assert_eq!(series.kinds().collect::<Vec<_>>(), ["flow", "flow", "flow", "node"]);
         assert_eq!(series.names().collect::<Vec<_>>(), ["web", "web", "web", "n2"]);
+    }
+
+    /// Of 802.11n the columns of nodes are differences of counts.
+    #[test]
+    fn frames_of_several_packets_have_columns() {
+        let file = ScenarioFile::parse(
+            "test.toml",
+            TEXT.as_bytes(),
+            &Overrides::none().with("radio.standard=802.11n".to_owned()),
+        );
+        let scenario = file.and_then(|file| file.resolve(1)).unwrap_or_else(|error| panic!("{error}"));
+        let mut series = Series::new(&scenario);
+        let mut node = |frames, mpdus| {
+            let (retries, requests, block_acks) = (mpdus / 4, frames - 3, frames);
+            let aggregates = Aggregates { frames, mpdus, retries, requests, block_acks };
+            let state = NodeState { aggregates, ..NodeState::default() };
+            series.node(Instant::ZERO, 1, state);
+        };
+        node(3, 12);
+        node(5, 20);
+        node(6, 24);
+        series.flow(Instant::ZERO, &FlowSample::of(0, Bytes(1000)));
+        for (name, expected) in [
+            ("data_frames", [3.0, 2.0, 1.0]),
+            ("mpdus", [12.0, 8.0, 4.0]),
+            ("mpdu_retries", [3.0, 2.0, 1.0]),
+            ("block_ack_requests", [0.0, 2.0, 1.0]),
+            ("block_acks", [3.0, 2.0, 1.0]),
+        ] {
+            let found = column(&series, name);
+            assert_eq!(found[..3], expected, "{name}");
+            assert!(found[3].is_nan(), "{name}: a flow sends no frames");
+        }
+        assert!(Series::new(&self::scenario()).columns().all(|(name, _)| !AGGREGATES.contains(&name)));
     }
 
     #[test]

@@ -48,4 +48,4 @@ pub use propagation::{Propagation, Thresholds, delay};
 pub use reception::{Arrival, Outcome, Reception, Signal};
 pub use reorder::{HELD_AT_MOST, Reorder};
 pub use standard::{Mode, Preamble, Standard};
-pub use station::{Action, FrameEnd, Sent, Station, StationConfig, StationStats};
+pub use station::{Action, Aggregates, FrameEnd, Sent, Station, StationConfig, StationStats};

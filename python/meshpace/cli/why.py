@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 
 from meshpace.cli.terminal import console
-from meshpace.results import RunResult
-from meshpace.why import CAUSES, Verdict, place, suffering
+from meshpace.results import LinkResult, RunResult
+from meshpace.why import AGGREGATE_HEADS, CAUSES, Aggregated, Verdict, aggregate_cells, carrying, place, suffering
 
 _LINKS = 12
 """The worst links; the JSON has all."""
 
 
 def print_why(run: RunResult, found: Sequence[Verdict]) -> None:
-    """For each flow its top cause and its losses; then the links that suffer most."""
+    """For each flow its top cause and its losses; then the links that suffer most, and frames of several packets."""
     terminal = console()
     for verdict in found:
         flow = verdict.flow
@@ -30,7 +31,11 @@ def print_why(run: RunResult, found: Sequence[Verdict]) -> None:
                 highlight=False,
                 markup=False,
             )
-    links = suffering(run["links"])
+    _print_suffering(terminal, suffering(run["links"]))
+    _print_aggregates(terminal, carrying(run["links"]))
+
+
+def _print_suffering(terminal: Console, links: Sequence[LinkResult]) -> None:
     if not links:
         return
     table = Table(title="Links that suffer", title_justify="left", box=box.SIMPLE_HEAD)
@@ -42,6 +47,20 @@ def print_why(run: RunResult, found: Sequence[Verdict]) -> None:
         air = "-" if link["airtime_s"] is None else f"{link['airtime_s']:,.1f}"
         cells = ("-" if count is None else f"{count:,}" for count in counts)
         table.add_row(f"{link['from']} → {link['to']}", *cells, air)
+    terminal.print(table)
+    if len(links) > _LINKS:
+        terminal.print(f"and {len(links) - _LINKS} more: --json has all", highlight=False)
+
+
+def _print_aggregates(terminal: Console, links: Sequence[tuple[LinkResult, Aggregated]]) -> None:
+    if not links:
+        return
+    table = Table(title="Frames of several packets", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("link")
+    for head in AGGREGATE_HEADS:
+        table.add_column(head, justify="right")
+    for link, count in links[:_LINKS]:
+        table.add_row(f"{link['from']} → {link['to']}", *aggregate_cells(count))
     terminal.print(table)
     if len(links) > _LINKS:
         terminal.print(f"and {len(links) - _LINKS} more: --json has all", highlight=False)

@@ -14,12 +14,12 @@ from meshpace.stats import Estimate
 from meshpace.study.model import scheme_name
 from meshpace.study.record import running
 from meshpace.sweeps.page import drawn
-from meshpace.why import CAUSES, Verdict, place, suffering
+from meshpace.why import AGGREGATE_HEADS, CAUSES, Verdict, aggregate_cells, carrying, place, suffering
 
 
 def of_run(job: Job, run: RunResult, found: Sequence[Verdict]) -> Report:
     """Everything of a run."""
-    sections = [_flows(run, found), _losses(found), _links(run), _network(job, _filmed(job, run))]
+    sections = [_flows(run, found), _losses(found), _links(run), _aggregates(run), _network(job, _filmed(job, run))]
     return _page(job, run, f"Run of {run['scenario']}", tuple(section for section in sections if section is not None))
 
 
@@ -114,6 +114,17 @@ def _links(run: RunResult) -> Section | None:
         title="Links that suffer",
         lead="Collisions are frames lost to an overlap at the receiver; the worst links first.",
         tables=(Table("Links", head, tuple(rows)),),
+    )
+
+
+def _aggregates(run: RunResult) -> Section | None:
+    rows = [(f"{link['from']} → {link['to']}", *aggregate_cells(count)) for link, count in carrying(run["links"])]
+    if not rows:
+        return None
+    return Section(
+        title="Frames of several packets",
+        lead="How full they were, and what of them went again; the links with the most frames first.",
+        tables=(Table("Frames", ("link", *AGGREGATE_HEADS), tuple(rows)),),
     )
 
 

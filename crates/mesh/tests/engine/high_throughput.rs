@@ -126,6 +126,32 @@ fn frames_that_are_fixed_ahead_are_as_full() {
     assert!(packets as f64 > 1.8 * pairs as f64, "{packets} and {pairs} frames");
 }
 
+/// A saturated link's counters: full frames of as many packets as the closed form has, one block acknowledgement each and nothing sent
+/// again; with a link that loses a tenth of its packets, a tenth goes again.
+#[test]
+fn links_tell_how_full_frames_were() {
+    let link = |loss: &str| {
+        let radio = "[radio]\nstandard = \"802.11n\"\nrts = \"never\"\nmcs = 4\n";
+        let topology = "[topology]\nkind = \"chain\"\nhops = 1\n[routing]\nprotocol = \"static\"\n";
+        let text = format!(
+            "{}{radio}{topology}{loss}[defaults]\nscheme = \"newreno\"\n{}",
+            measure(1.6, 0.2),
+            cbr("n0", "n1", 45e6, 1_472)
+        );
+        let links = run(&text).links;
+        let found = links.iter().find(|link| (link.from.as_str(), link.to.as_str()) == ("n0", "n1"));
+        found.and_then(|link| link.aggregates).expect("frames of several packets")
+    };
+    let sound = link("");
+    // 17 of 1,538 bytes are 5.424 ms, 18 would be beyond 5.484.
+    close("MPDUs a frame", sound.mpdus as f64 / sound.frames as f64, 17.0, 0.01);
+    assert_eq!((sound.retries, sound.requests), (0, 0));
+    assert!(sound.block_acks.abs_diff(sound.frames) <= 1, "{sound:?}");
+    let lossy = link("[[radio_link]]\nfrom = \"n0\"\nto = \"n1\"\nloss = 0.1\nsymmetric = false\n");
+    close("MPDUs sent again", lossy.retries as f64 / lossy.mpdus as f64, 0.1, 0.2);
+    assert_eq!(lossy.requests, 0, "{lossy:?}");
+}
+
 /// Datagrams over a chain at MCS 4 whose neighbours are 20.45 m apart: they sense each other over two hops, and hidden senders are three
 /// hops away. Goodputs of ns-3.37 in Mbit/s of 1,448 bytes a datagram, with and without aggregates: `bench/ns3/chain.cc` says how.
 #[test]

@@ -6,21 +6,27 @@ use crate::measure::{HopDelays, LinkCount, Load, Loss, Queues};
 use crate::node::Interface;
 use crate::wired::WiredLink;
 use meshpace_packet::{Account, Packets};
-use meshpace_radio::StationStats;
+use meshpace_radio::{Aggregates, Station, StationStats};
 use meshpace_units::{Instant, NodeId};
 use std::fmt::Debug;
 
 /// What an interface of a mesh node counts.
 pub struct InterfaceCounts<'a> {
     interface: &'a Interface,
-    station: &'a StationStats,
+    station: &'a Station,
 }
 
 impl<'a> InterfaceCounts<'a> {
     /// What its station counts.
     #[must_use]
     pub fn station(&self) -> &'a StationStats {
-        self.station
+        self.station.stats()
+    }
+
+    /// What its station has sent to a neighbour in frames of several packets; `None`: frames carry one.
+    #[must_use]
+    pub fn aggregates_to(&self, to: NodeId) -> Option<Aggregates> {
+        self.station.aggregates_to(to)
     }
 
     /// What happened to its packets for each neighbour, in order.
@@ -70,7 +76,7 @@ impl<T: Copy + Debug> Network<T> {
     pub fn interfaces(&self, node: NodeId) -> impl Iterator<Item = InterfaceCounts<'_>> {
         self.airs.of(node).map(|at| {
             let (air, station) = self.airs.at(at);
-            InterfaceCounts { interface: self.nodes.interface(at), station: air.station(station).stats() }
+            InterfaceCounts { interface: self.nodes.interface(at), station: air.station(station) }
         })
     }
 

@@ -34,7 +34,7 @@ use crate::routing::{AddressBook, Machines, Paths};
 use crate::watch::{NodeState, Watch};
 use crate::wired::Wired;
 use meshpace_packet::{Handle, Host, Packet, Packets};
-use meshpace_radio::Action;
+use meshpace_radio::{Action, Aggregates};
 use meshpace_units::{Instant, NodeId, Span};
 use reordering::Reordering;
 use std::collections::VecDeque;
@@ -191,7 +191,12 @@ impl<T: Copy + Debug> Network<T> {
                 };
                 let waiting = self.airs.of(node).map(waits).sum();
                 let route_failures = self.routing.of(node).route_failures();
-                watch.node(self.now(), index, NodeState { waiting, route_failures });
+                let mut aggregates = Aggregates::default();
+                for at in self.airs.of(node) {
+                    let (air, station) = self.airs.at(at);
+                    aggregates += air.station(station).aggregates();
+                }
+                watch.node(self.now(), index, NodeState { waiting, route_failures, aggregates });
             }
         }
     }

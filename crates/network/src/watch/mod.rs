@@ -6,7 +6,7 @@ mod several;
 pub use capture::Capture;
 
 use meshpace_packet::Packet;
-use meshpace_radio::{Frame, FrameEnd};
+use meshpace_radio::{Aggregates, Frame, FrameEnd};
 use meshpace_units::{Instant, NodeId};
 
 /// The state of a mesh node at a moment.
@@ -16,6 +16,8 @@ pub struct NodeState {
     pub waiting: usize,
     /// Link failures that took routes down or started a repair there, since time 0.
     pub route_failures: u64,
+    /// What it has sent in frames of several packets since time 0; zeros where frames carry one.
+    pub aggregates: Aggregates,
 }
 
 /// Looks on. Nothing that a watcher does can change a run.

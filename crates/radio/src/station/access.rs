@@ -157,6 +157,9 @@ impl Station {
             packet: self.burst.only().copied(),
         };
         let occupied = if unicast { phy.ack_timeout(airtime, mode, ack) } else { airtime };
+        if let Some(several) = &mut self.several {
+            several.counts.data(self.burst.as_slice());
+        }
         self.transmit(now, header, Transmitter::Data, occupied, config, out);
     }
 

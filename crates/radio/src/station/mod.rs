@@ -13,6 +13,7 @@
 //! [`Station::timer`] no later than that. Early or repeated calls of `timer` are harmless.
 
 mod access;
+mod aggregates;
 mod ahead;
 mod catch_up;
 mod ends;
@@ -34,6 +35,7 @@ use crate::standard::Mode;
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 
+pub use aggregates::Aggregates;
 pub use ends::FrameEnd;
 use pending::Pending;
 use seen_before::{SeenBefore, Several};
@@ -220,6 +222,9 @@ impl Station {
     /// Starts the counters afresh.
     pub fn reset_stats(&mut self) {
         self.stats = StationStats::default();
+        if let Some(several) = &mut self.several {
+            several.counts.reset();
+        }
     }
 
     /// Brings the counters up to `now`: overheard frames are accounted for lazily.

@@ -125,7 +125,9 @@ impl Station {
             panic!("{:?} has no request", self.id)
         };
         let told = BlockAck { start, arrived: Bitmap::NONE };
-        self.several.get_or_insert_default().told = Some(told);
+        let several = self.several.get_or_insert_default();
+        several.told = Some(told);
+        several.counts.request(to);
         let phy = &config.phy;
         let control = phy.answer(mode);
         let airtime = phy.airtime(BLOCK_ACK_REQ_BYTES, control);

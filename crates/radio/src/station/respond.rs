@@ -212,6 +212,7 @@ impl Station {
             }
             FrameKind::BlockAck => {
                 let ack = header(phy.ack_bytes(true), Span::ZERO);
+                self.several.get_or_insert_default().counts.block_ack(to);
                 let airtime = ack.airtime;
                 self.transmit(now, ack, Transmitter::Ack, airtime, config, out);
             }

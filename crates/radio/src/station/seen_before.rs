@@ -1,5 +1,6 @@
 //! What a receiver remembers of each neighbour's packets, to tell repetitions from new ones.
 
+use super::aggregates::Counts;
 use super::ahead::Ahead;
 use super::request::Requests;
 use crate::burst::Bitmap;
@@ -22,6 +23,8 @@ pub(super) struct Several {
     pub(super) requests: Requests,
     /// Frames whose turn comes later.
     pub(super) ahead: Ahead,
+    /// What it has sent.
+    pub(super) counts: Counts,
 }
 
 /// The packets of a neighbour that came last (IEEE 802.11-2020, 10.25.6: the scoreboard of a block acknowledgement).
