@@ -274,6 +274,65 @@ fn dot11a() {
     }
 }
 
+/// Each packet of a frame of several is a row, with its MCS and its place; the block acknowledgement says which came.
+#[test]
+fn frames_of_several_packets_have_their_mcs_and_say_which_came() {
+    let radio = r#"standard = "802.11n", mcs = 12, width = "40MHz", guard_interval = "400ns", rts = "never""#;
+    let lossy = "radio_link = [{ from = \"n1\", to = \"n2\", loss = 0.2 }]";
+    let (bytes, sent) = capture(&scenario(&tcp("1s", "static", radio, "newreno", "n4", lossy)));
+    let fields = [
+        "wlan.fc.type_subtype",
+        "wlan.fc.retry",
+        "wlan.seq",
+        "radiotap.mcs.index",
+        "radiotap.mcs.bw",
+        "radiotap.mcs.gi",
+        "radiotap.ampdu.reference",
+        "radiotap.ampdu.flags.last",
+        "wlan.fixed.ssc.sequence",
+        "wlan.ba.bm",
+        "wlan_radio.phy",
+    ];
+    let Some(rows) = decode("several", &bytes, &fields) else { return };
+    let (mut rows, mut several, mut retries) = (rows.into_iter(), 0, 0);
+    for Sent { frame, .. } in &sent {
+        let count = frame.packets().len();
+        for place in 0..count.max(1) {
+            let row = rows.next().expect("a row");
+            let mut expected = vec![String::new(); fields.len()];
+            expected[0] = subtype(frame.kind).to_owned();
+            expected[1] = "0".to_owned();
+            expected[10] = "5".to_owned(); // 802.11a
+            if frame.kind == FrameKind::Data {
+                let mpdu = frame.packets()[place];
+                expected[0] = "0x0028".to_owned(); // with QoS control
+                expected[1] = u8::from(mpdu.retry).to_string();
+                expected[2] = mpdu.seq.to_string();
+                retries += usize::from(mpdu.retry);
+                if frame.mode.mcs.is_some() {
+                    expected[3..6].clone_from_slice(&["12", "1", "1"].map(str::to_owned));
+                    expected[10] = "7".to_owned(); // 802.11n
+                }
+            }
+            if count > 1 {
+                expected[6] = several.to_string();
+                expected[7] = u8::from(place + 1 == count).to_string();
+            }
+            if let Some(told) = frame.block_ack() {
+                expected[8] = told.start.to_string();
+            }
+            if let (FrameKind::BlockAck, Some(told)) = (frame.kind, frame.block_ack()) {
+                let bitmap = told.arrived.to_bytes();
+                expected[9] = bitmap[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+            }
+            assert_eq!(row, expected, "{frame:?}");
+        }
+        several += usize::from(count > 1);
+    }
+    assert_eq!(rows.next(), None);
+    assert!(several > 100 && retries > 20, "{several} frames of several packets, {retries} retries");
+}
+
 #[test]
 fn udp_and_the_spaces_between_frames() {
     let text = cbr(3, "").replace("400kbps", "1Mbps");
