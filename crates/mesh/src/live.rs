@@ -69,6 +69,7 @@ impl<'a> Live<'a> {
                     return Some((simulation.network.now(), host, packet));
                 }
                 Step::Arrival(_, packet) => simulation.arrive(&packet),
+                Step::Left(ticket) => simulation.left_host(ticket),
                 Step::Timer(timer) => simulation.fires(timer),
             }
         }

@@ -52,6 +52,7 @@ impl Simulation<'_> {
         while let Some(step) = self.network.step(end, self.probe) {
             match step {
                 Step::Arrival(_, packet) => self.arrive(&packet),
+                Step::Left(ticket) => self.left_host(ticket),
                 Step::Timer(timer) => self.fires(timer),
             }
             if self.meter.is_complete() {

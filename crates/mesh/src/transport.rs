@@ -4,8 +4,9 @@ use crate::ends::Role;
 use crate::flow::{RunningFlow, TcpFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_pacing::{LinkRates, Route};
-use meshpace_packet::{Answer, Body, Class, Host, Packet, Report, Request};
+use meshpace_packet::{Answer, Body, Class, Host, Packet, Report, Request, Ticket};
 use meshpace_tcp::{Arrival, Segment, Transmit};
+use std::num::NonZeroU16;
 
 impl Simulation<'_> {
     /// A packet has come to its host.
@@ -100,6 +101,16 @@ impl Simulation<'_> {
         self.after_file(flow);
     }
 
+    /// A segment with data of a connection has left its host.
+    pub(crate) fn left_host(&mut self, ticket: Ticket) {
+        let index = u32::from(ticket.0.get()) - 1;
+        let (flow, sender) = (index / 2, index % 2 == 0);
+        let now = self.now();
+        self.connection(flow, sender).handle_departure(now);
+        self.pump(flow, sender);
+        self.after_file(flow);
+    }
+
     fn tcp(&mut self, flow: u32) -> &mut TcpFlow {
         match &mut self.flows[flow as usize].transport {
             Transport::Tcp(tcp) => tcp,
@@ -121,7 +132,7 @@ impl Simulation<'_> {
         let connection = self.connection(flow, sender);
         while connection.poll_event().is_some() {}
         let deadline = connection.poll_timeout();
-        let index = 2 * flow + u32::from(!sender);
+        let index = end_of(flow, sender);
         self.network.arm(&mut self.connection_alarms[index as usize], deadline, Timer::Connection(index));
     }
 
@@ -133,7 +144,9 @@ impl Simulation<'_> {
                 self.flows[flow as usize].application.first_packet.get_or_insert(now);
             }
         }
-        let size = self.connection(flow, sender).wire_length(&transmit.segment);
+        let end = self.connection(flow, sender);
+        let size = end.wire_length(&transmit.segment);
+        let counts = transmit.segment.payload > 0 && end.asks_departures();
         let RunningFlow { from, to, ends, paths, account, .. } = &self.flows[flow as usize];
         let (here, source, destination) =
             if sender { (*from, ends.sender, ends.receiver) } else { (*to, ends.receiver, ends.sender) };
@@ -146,7 +159,8 @@ impl Simulation<'_> {
         if transmit.request.is_some() || transmit.answer.is_some() || transmit.report.is_some() {
             self.add_headers(flow, sender, transmit, &mut packet);
         }
-        self.network.send(here, packet);
+        let ticket = counts.then(|| ticket(end_of(flow, sender)));
+        self.network.send_told(here, packet, ticket);
     }
 
     /// What the sender asks of relays, or what the receiver returns of it and reports, beside TCP's header.
@@ -176,6 +190,17 @@ impl Simulation<'_> {
     pub(crate) fn is_downward(&self, flow: usize) -> bool {
         matches!((self.flows[flow].from, self.flows[flow].to), (Host::Wired(_), Host::Mesh(_)))
     }
+}
+
+/// The number of one of a flow's two connections.
+fn end_of(flow: u32, sender: bool) -> u32 {
+    2 * flow + u32::from(!sender)
+}
+
+/// What a connection's packets have for it to be told. The scenario bounds the number of flows (10,000).
+fn ticket(end: u32) -> Ticket {
+    let number = u16::try_from(1 + end).ok().and_then(NonZeroU16::new);
+    Ticket(number.unwrap_or_else(|| panic!("no ticket is left for end {end}")))
 }
 
 /// What an end point learns of the packet that brings a segment.

@@ -2,10 +2,11 @@
 
 use meshpace_gateway::Behaviour;
 use meshpace_network::{Network, NoWatch, Step, host};
-use meshpace_packet::{Body, Class, Host, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind};
+use meshpace_packet::{Body, Class, Host, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind, Ticket};
 use meshpace_scenario::{Endpoint, Overrides, Scenario, ScenarioFile};
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Span};
 use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroU16;
 use std::sync::Arc;
 
 /// Three hops to a gateway, and a host behind it.
@@ -87,6 +88,7 @@ fn a_packet_every_50_ms_over_three_hops_and_a_gateway_and_its_answer() {
                     network.schedule(network.now() + STEP, number + 1);
                 }
             }
+            Step::Left(ticket) => unreachable!("nobody asked to be told: {ticket:?}"),
             Step::Arrival(at, packet) if at == there => {
                 assert_eq!((packet.travelled, packet.ecn), (3, Ecn::Ect0));
                 let Some(Number(number)) = packet.shim() else { panic!("{packet:?}") };
@@ -136,6 +138,7 @@ fn timers_and_arrivals_come_in_one_order() {
                     assert!(network.send(here, packet).is_some());
                 }
             }
+            Step::Left(ticket) => unreachable!("nobody asked to be told: {ticket:?}"),
             Step::Arrival(host, packet) => {
                 assert_eq!((host, packet.travelled, bytes(&packet)), (here, 0, &b"note"[..]));
                 seen.push((network.now(), 99));
@@ -182,4 +185,59 @@ fn without_a_gateway_the_outside_is_out_of_reach_and_the_mesh_is_not() {
     }
     assert_eq!(hosts, [(far, PacketId(2))]);
     assert_eq!(network.under_way(), 0);
+}
+
+/// When, ms, and which.
+type Times<N> = Vec<(u64, N)>;
+
+/// When packets with a ticket are told to have left their host, and when what arrives does so.
+fn told(text: &str, from: Host, to: Host, packets: u16, length: usize) -> (Times<u16>, Times<u64>) {
+    let scenario = scenario(text);
+    let mut network = network(&scenario);
+    for number in 1..=packets {
+        let sent = packet(&network, from, to, &vec![0; length]);
+        assert!(network.send_told(from, sent, NonZeroU16::new(number).map(Ticket)).is_some());
+    }
+    let (mut left, mut arrived) = (Vec::new(), Vec::new());
+    while let Some(step) = network.step(END, &mut NoWatch) {
+        let at = network.now().saturating_since(Instant::ZERO).as_micros() / 1000;
+        match step {
+            Step::Left(Ticket(number)) => left.push((at, number.get())),
+            Step::Arrival(_, packet) => arrived.push((at, packet.id.0)),
+            Step::Timer(number) => unreachable!("timer {number}"),
+        }
+    }
+    (left, arrived)
+}
+
+#[test]
+fn whoever_asks_is_told_when_a_packet_has_left_its_host() {
+    let (roof, gateway, wired) = (Host::Mesh(NodeId(0)), Host::Mesh(NodeId(3)), Host::Wired(0));
+    let text = TEXT.replace("aodv", "static") + "radio = { arp = false }\n";
+    // By radio: when the next node has acknowledged it, one after the other, and only there.
+    let (left, arrived) = told(&text, roof, wired, 3, 1500);
+    assert_eq!(left.iter().map(|(_, number)| *number).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(arrived.len(), 3);
+    assert!(
+        left[0].0 < left[1].0 && left[1].0 < left[2].0 && left[0].0 + 8 < arrived[0].0,
+        "{left:?} {arrived:?}"
+    );
+    // By wire: when its last bit is on the line, 1.2 ms at 10 Mbit/s.
+    let (left, arrived) = told(&text, wired, gateway, 3, 1500);
+    assert_eq!((left, arrived), (vec![(1, 1), (2, 2), (3, 3)], vec![(6, 1), (7, 2), (8, 3)]));
+    // On the wire it is lost, but it has left.
+    let lossy = text.replace("delay = \"5ms\"", "delay = \"5ms\", loss = 0.999999");
+    assert_eq!(told(&lossy, wired, gateway, 1, 1500), (vec![(1, 1)], vec![]));
+    // What no queue of its host has: to itself, and from the gateway to the wired part.
+    assert_eq!(told(&text, roof, roof, 1, 100), (vec![(0, 1)], vec![(0, 1)]));
+    assert_eq!(told(&text, gateway, wired, 1, 100).0, [(0, 1)]);
+    // What a full queue drops has left, too: each is told once.
+    let (left, arrived) = told(&text, roof, wired, 80, 1500);
+    let mut numbers: Vec<u16> = left.iter().map(|(_, number)| *number).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=80).collect::<Vec<_>>());
+    assert!(
+        left[..20].iter().all(|(at, _)| *at == 0) && (40..60).contains(&arrived.len()),
+        "{left:?} {arrived:?}"
+    );
 }

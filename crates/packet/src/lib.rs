@@ -17,7 +17,7 @@ mod trail;
 pub use arp::{Arp, ArpOperation};
 pub use body::{Body, Datagram, Opaque, Stamp};
 pub use explicit::{Answer, Report, Request};
-pub use packet::{Account, Class, Host, Packet, PacketId, PathId};
+pub use packet::{Account, Class, Host, Packet, PacketId, PathId, Ticket};
 pub use shim::{Shim, ShimBytes, ShimKind, ShimView};
 pub use store::{Handle, Packets};
 pub use trail::{Stop, Trail};

@@ -6,7 +6,7 @@ use crate::trail::Trail;
 use meshpace_routing::PacketInfo;
 use meshpace_units::{Bytes, Ecn, Instant, NodeId};
 use std::net::{IpAddr, SocketAddr};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU16, NonZeroU32};
 
 /// A node of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +37,10 @@ pub struct PathId(pub NonZeroU32);
 /// the packets that it sends, both ways of a conversation under the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Account(pub NonZeroU32);
+
+/// Who is told when a packet has left the host that it sets out from: whoever hangs on the network tells it so apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(pub NonZeroU16);
 
 /// What drops are counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,13 +3,16 @@
 /// A packet in the store, as those who look for its way know it, too.
 pub use meshpace_routing::Handle;
 
-use crate::Packet;
+use crate::{Packet, Ticket};
+use std::collections::VecDeque;
 
 /// Packets by handle. A handle is freed exactly once, by whoever holds it when the packet's way ends.
 #[derive(Default)]
 pub struct Packets {
     slots: Vec<Slot>,
     free: Vec<Handle>,
+    /// Of packets that have left the host that they set out from, in that order, until they are fetched.
+    left: VecDeque<Ticket>,
 }
 
 /// A place, and who waits for what is there. The packet alone is optional, so that it is moved once, in or out.
@@ -19,6 +22,8 @@ struct Slot {
     awaited: u32,
     /// The sender is done with it.
     done: bool,
+    /// Who is told when it has left the host that it set out from, or has been dropped there; `None`: nobody, or it has.
+    ticket: Option<Ticket>,
 }
 
 impl Packets {
@@ -27,7 +32,7 @@ impl Packets {
         match self.free.pop() {
             Some(handle) => {
                 let slot = &mut self.slots[handle as usize];
-                (slot.awaited, slot.done) = (0, false);
+                (slot.awaited, slot.done, slot.ticket) = (0, false, None);
                 slot.packet = Some(packet);
                 handle
             }
@@ -36,24 +41,26 @@ impl Packets {
                     // A packet is some hundred bytes: doubling would leave up to half of the room empty.
                     self.slots.reserve_exact(16 + self.slots.len() / 16);
                 }
-                self.slots.push(Slot { packet: Some(packet), awaited: 0, done: false });
+                self.slots.push(Slot { packet: Some(packet), awaited: 0, done: false, ticket: None });
                 (self.slots.len() - 1) as Handle
             }
         }
     }
 
-    /// Takes a packet out.
+    /// Takes a packet out. One that was still at the host that it set out from has left it.
     ///
     /// # Panics
     /// If it is gone already, or a reader of it is awaited.
     #[inline]
     pub fn take(&mut self, handle: Handle) -> Packet {
-        let packet = self.ended(handle).packet.take();
+        let slot = self.ended(handle);
+        let (packet, ticket) = (slot.packet.take(), slot.ticket.take());
         self.free.push(handle);
+        self.left.extend(ticket);
         packet.unwrap_or_else(|| gone(handle))
     }
 
-    /// Forgets a packet.
+    /// Forgets a packet. One that was still at the host that it set out from has left it.
     ///
     /// # Panics
     /// As [`take`](Self::take).
@@ -63,7 +70,9 @@ impl Packets {
             gone(handle);
         }
         slot.packet = None;
+        let ticket = slot.ticket.take();
         self.free.push(handle);
+        self.left.extend(ticket);
     }
 
     /// The place of a packet whose way ends.
@@ -73,13 +82,40 @@ impl Packets {
         slot
     }
 
-    /// Stores a copy of a packet.
+    /// Stores a copy of a packet, of which nobody is told when it leaves a host: its sender has the packet itself until then.
     ///
     /// # Panics
     /// If it is gone.
     pub fn copy(&mut self, handle: Handle) -> Handle {
         let copy = self.get(handle).clone();
         self.add(copy)
+    }
+
+    /// Somebody is to be told when a packet has left the host that it sets out from.
+    pub fn issue(&mut self, handle: Handle, ticket: Ticket) {
+        self.slot(handle).ticket = Some(ticket);
+    }
+
+    /// Whoever was to be told when a packet leaves its host: from now on whoever asks.
+    pub fn withdraw(&mut self, handle: Handle) -> Option<Ticket> {
+        self.slot(handle).ticket.take()
+    }
+
+    /// A packet has left the host that it set out from.
+    pub fn leaves(&mut self, ticket: Ticket) {
+        self.left.push_back(ticket);
+    }
+
+    /// The ticket of the next packet that has left the host that it set out from.
+    #[inline]
+    pub fn next_left(&mut self) -> Option<Ticket> {
+        self.left.pop_front()
+    }
+
+    /// True if there is a packet that has left the host that it set out from, and nobody was told.
+    #[must_use]
+    pub fn any_left(&self) -> bool {
+        !self.left.is_empty()
     }
 
     /// One more receiver will read this broadcast.

@@ -7,7 +7,7 @@ use meshpace_hook::HookMaker;
 use meshpace_keys::{Choice, Setting, Values};
 use meshpace_relay::Relay;
 use meshpace_tcp::control::{Paced, Rules};
-use meshpace_tcp::{Config, RTO_BACKOFF, Reading, Surroundings};
+use meshpace_tcp::{Config, HostQueue, RTO_BACKOFF, Reading, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A named composition of parts.
@@ -141,6 +141,11 @@ impl Scheme {
             // A real sender has no limit of its own: the receiver's buffer is the limit.
             window: base.config.window.map(|_| flow.window),
             receive_buffer: flow.window.saturating_mul(flow.segment),
+            // The queue before a radio has another limit.
+            host_queue: base
+                .config
+                .host_queue
+                .map(|wired| if flow.from_mesh { HostQueue::WIRELESS } else { wired }),
             reading: Reading::AtOnce,
             ..base.config
         };

@@ -4,6 +4,7 @@ use crate::control::{Control, Paced, Rules, newreno, tahoe};
 use crate::receiver::{AckPolicy, Delayed, Every};
 use crate::rto::{RtoConfig, SmoothedConfig, TickConfig};
 use crate::segment::Segment;
+use crate::sender::HostQueue;
 use alloc::boxed::Box;
 use meshpace_units::{Bytes, Span};
 
@@ -95,10 +96,13 @@ pub struct Config {
     /// The sender's own window limit in segments (ns-2's `window_`); `None` leaves it to the receiver. See
     /// [`Config::with_window`].
     pub window: Option<u32>,
+    /// How much the sender may keep in its host's queues; `None`: what the window lets out. A driver has to say then what has
+    /// left the host ([`Connection::handle_departure`](crate::Connection::handle_departure)).
+    pub host_queue: Option<HostQueue>,
     /// Receive buffer in bytes. It is rounded up to whole units of the window scale, at most 16,383 bytes more.
     pub receive_buffer: u32,
-    /// Whether the window on offer begins at 65,535 bytes and grows to the receive buffer as data are taken (Linux's
-    /// tcp_rcv_space_adjust, with the window as the measure of a round trip).
+    /// Whether the window on offer begins at 65,535 bytes and grows to the receive buffer with what is taken in a round trip (Linux's
+    /// tcp_rcv_space_adjust).
     pub window_grows: bool,
     /// Who empties the receive buffer.
     pub reading: Reading,
@@ -146,6 +150,7 @@ impl Config {
             headers: HeaderSize::Flat,
             mss: 1460,
             window: Some(64),
+            host_queue: None,
             receive_buffer: 64 * 1460,
             window_grows: false,
             reading: Reading::AtOnce,

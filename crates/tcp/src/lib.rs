@@ -55,3 +55,4 @@ pub use receiver::{
 };
 pub use rto::{RtoConfig, SmoothedConfig, TickConfig};
 pub use segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};
+pub use sender::HostQueue;

@@ -134,12 +134,12 @@ impl<T: Copy + Debug> Network<T> {
 
     pub(super) fn pass_on(&mut self, side: Side, gateway: NodeId, mut packet: Packet) {
         match (side, packet.to) {
-            (Side::Wireless, _) => self.forward_wired(Host::Mesh(gateway), packet),
+            (Side::Wireless, _) => self.forward_wired(Host::Mesh(gateway), packet, None),
             (Side::Wired, Host::Mesh(exit)) => {
                 packet.exit = exit;
-                self.enters_mesh(gateway, packet);
+                self.enters_mesh(gateway, packet, None);
             }
-            (Side::Wired, Host::Wired(_)) => self.forward_wired(Host::Mesh(gateway), packet),
+            (Side::Wired, Host::Wired(_)) => self.forward_wired(Host::Mesh(gateway), packet, None),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Network;
 use crate::measure::LossCause;
-use meshpace_packet::{Body, Class, Handle, Host, Packet};
+use meshpace_packet::{Body, Class, Handle, Host, Packet, Ticket};
 use meshpace_routing::{Action, Control, DropReason, LinkEvent, Recipient, RoutingProtocol};
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
@@ -25,14 +25,18 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// A packet enters the mesh at `node`: from an endpoint there, or from the wired part.
-    pub(super) fn enters_mesh(&mut self, node: NodeId, mut packet: Packet) {
+    /// A packet enters the mesh at `node`: from an endpoint there, with a ticket if somebody is to be told when it has left, or from
+    /// the wired part.
+    pub(super) fn enters_mesh(&mut self, node: NodeId, mut packet: Packet, ticket: Option<Ticket>) {
         packet.entry = node;
         packet.travelled = 0;
         packet.arrived = self.now();
         packet.trail = None;
         packet.ttl = self.routing.of(node).data_ttl();
         let handle = self.packets.add(packet);
+        if let Some(ticket) = ticket {
+            self.packets.issue(handle, ticket);
+        }
         self.route(node, handle);
     }
 

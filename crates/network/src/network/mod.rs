@@ -33,7 +33,7 @@ use crate::node::Nodes;
 use crate::routing::{AddressBook, Machines, Paths};
 use crate::watch::{NodeState, Watch};
 use crate::wired::Wired;
-use meshpace_packet::{Handle, Host, Packet, Packets};
+use meshpace_packet::{Handle, Host, Packet, Packets, Ticket};
 use meshpace_radio::{Action, Aggregates};
 use meshpace_units::{Instant, NodeId, Span};
 use reordering::Reordering;
@@ -86,6 +86,8 @@ pub struct Network<T> {
 pub enum Step<T> {
     /// A packet has come to the host that it is for, or to a gateway that is [given out](Network::give_out).
     Arrival(Host, Packet),
+    /// A packet with this ticket has left the host that it set out from, by its first link, or has been dropped there.
+    Left(Ticket),
     /// A timer that was [scheduled](Network::schedule) or [armed](Network::arm).
     Timer(T),
 }
@@ -105,6 +107,9 @@ impl<T: Copy + Debug> Network<T> {
             // A packet is some hundred bytes: it is moved only if there is one.
             if !self.arrived.is_empty() {
                 return self.arrived.pop_front().map(|(host, packet)| Step::Arrival(host, packet));
+            }
+            if let Some(ticket) = self.packets.next_left() {
+                return Some(Step::Left(ticket));
             }
             match self.queue.next(end)? {
                 Event::Timer(timer) => return Some(Step::Timer(timer)),
@@ -140,7 +145,8 @@ impl<T: Copy + Debug> Network<T> {
     /// When something happens next, as things stand; whoever drives the network by a clock wakes up then.
     #[must_use]
     pub fn next_at(&self) -> Option<Instant> {
-        if self.arrived.is_empty() { self.queue.next_at() } else { Some(self.now()) }
+        let news = !self.arrived.is_empty() || self.packets.any_left();
+        if news { Some(self.now()) } else { self.queue.next_at() }
     }
 
     /// Time moves on to `to` and nothing happens meanwhile: what is sent now is sent then.

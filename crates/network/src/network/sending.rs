@@ -2,34 +2,56 @@
 
 use super::Network;
 use meshpace_gateway::Side;
-use meshpace_packet::{Host, Packet, PacketId};
+use meshpace_packet::{Host, Packet, PacketId, Ticket};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet sets out from a host, which has its source address. Its identity; `None` if nobody has the address that it
     /// is for, and so nobody forwards it.
-    pub fn send(&mut self, from: Host, mut packet: Packet) -> Option<PacketId> {
-        let to = self.addresses.host(packet.destination)?;
+    pub fn send(&mut self, from: Host, packet: Packet) -> Option<PacketId> {
+        self.send_told(from, packet, None)
+    }
+
+    /// The same, of which a step says with this ticket when it has left the host by its first link, or has been dropped there; at
+    /// once where no queue of the host's own has it.
+    pub fn send_told(&mut self, from: Host, mut packet: Packet, ticket: Option<Ticket>) -> Option<PacketId> {
+        let Some(to) = self.addresses.host(packet.destination) else {
+            self.leaves_at_once(ticket);
+            return None;
+        };
         let id = self.next_id();
         packet.id = id;
         packet.to = to;
         match from {
-            _ if from == to => self.arrived.push_back((from, packet)),
-            Host::Wired(_) => self.forward_wired(from, packet),
+            _ if from == to => {
+                self.leaves_at_once(ticket);
+                self.arrived.push_back((from, packet));
+            }
+            Host::Wired(_) => self.forward_wired(from, packet, ticket),
             Host::Mesh(node) => {
                 packet.entry = node;
                 match self.mesh_exit(node, &packet) {
-                    Some(exit) if exit == node => self.leaves_mesh(node, packet),
+                    Some(exit) if exit == node => {
+                        self.leaves_at_once(ticket); // what a gateway holds is in no queue of its host
+                        self.leaves_mesh(node, packet);
+                    }
                     Some(exit) => {
                         packet.exit = exit;
-                        self.enters_mesh(node, packet);
+                        self.enters_mesh(node, packet, ticket);
                     }
-                    None => {} // no gateway within reach: nobody would forward it
+                    None => self.leaves_at_once(ticket), // no gateway within reach: nobody would forward it
                 }
             }
         }
         Some(id)
+    }
+
+    /// A packet that sets out is in no queue of its host.
+    pub(super) fn leaves_at_once(&mut self, ticket: Option<Ticket>) {
+        if let Some(ticket) = ticket {
+            self.packets.leaves(ticket);
+        }
     }
 
     /// The identity of a packet that sets out now.

@@ -3,17 +3,19 @@
 use super::Network;
 use crate::wired::{Surroundings, Wired};
 use meshpace_gateway::Side;
-use meshpace_packet::{Handle, Host, Packet};
+use meshpace_packet::{Handle, Host, Packet, Ticket};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
-    /// Sends a packet over the wired part, from `here` on.
-    pub(super) fn forward_wired(&mut self, here: Host, packet: Packet) {
-        if let Some(link) = self.wired_way(here, &packet) {
-            let packet = self.packets.add(packet);
-            self.enqueue_wired(link, packet);
+    /// Sends a packet over the wired part, from `here` on; with a ticket if it sets out here, and somebody is to be told.
+    pub(super) fn forward_wired(&mut self, here: Host, packet: Packet, ticket: Option<Ticket>) {
+        let Some(link) = self.wired_way(here, &packet) else { return self.leaves_at_once(ticket) };
+        let packet = self.packets.add(packet);
+        if let Some(ticket) = ticket {
+            self.packets.issue(packet, ticket);
         }
+        self.enqueue_wired(link, packet);
     }
 
     /// The wired link that a packet takes from `here` on.

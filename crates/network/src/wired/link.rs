@@ -3,7 +3,7 @@
 use super::Surroundings;
 use crate::event::{Alarm, Event};
 use crate::measure::{LossCause, LossPlace};
-use meshpace_packet::{Class, Handle, Host};
+use meshpace_packet::{Class, Handle, Host, Ticket};
 use meshpace_random::Stream;
 use meshpace_relay::{Here, Relay};
 use meshpace_units::{Bytes, Rate, Span};
@@ -24,6 +24,8 @@ pub struct WiredLink {
     alarm: Alarm,
     /// True while a packet's bits leave.
     sending: bool,
+    /// Of that packet, if it set out from here and somebody asked to be told when it has left.
+    ticket: Option<Ticket>,
     count: WiredCount,
     loss: Option<Loss>,
 }
@@ -56,7 +58,18 @@ impl WiredLink {
         loss: Option<Loss>,
     ) -> Self {
         let alarm = Alarm::default();
-        Self { from, to, rate, delay, relay, alarm, sending: false, count: WiredCount::default(), loss }
+        Self {
+            from,
+            to,
+            rate,
+            delay,
+            relay,
+            alarm,
+            sending: false,
+            ticket: None,
+            count: WiredCount::default(),
+            loss,
+        }
     }
 
     /// Drops and packets carried since counting began.
@@ -89,6 +102,9 @@ impl WiredLink {
         with: &mut Surroundings<'_, T>,
     ) {
         self.sending = false;
+        if let Some(ticket) = self.ticket.take() {
+            with.packets.leaves(ticket);
+        }
         self.count.carried += 1;
         self.send(number, dropped, with);
     }
@@ -118,6 +134,7 @@ impl WiredLink {
         }
         let next = self.call(number, dropped, with, |relay, here| relay.dequeue(here));
         let Some(packet) = next else { return };
+        self.ticket = with.packets.withdraw(packet);
         let size = with.packets.get(packet).size;
         self.sending = true;
         let sent = with.queue.now() + self.serialisation(size);

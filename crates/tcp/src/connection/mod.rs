@@ -254,6 +254,12 @@ impl Connection {
         self.sender.control.asks()
     }
 
+    /// True if the driver has to say when segments with data have left the host: [`handle_departure`](Self::handle_departure).
+    #[must_use]
+    pub const fn asks_departures(&self) -> bool {
+        self.sender.asks_departures()
+    }
+
     /// Bytes that the header of its receiver's reports takes on the air; `None` if it writes none.
     #[must_use]
     pub fn report_length(&self) -> Option<u8> {

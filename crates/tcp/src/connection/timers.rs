@@ -80,6 +80,13 @@ impl Connection {
         }
     }
 
+    /// A segment with data that [`poll_transmit`](Self::poll_transmit) gave has left the host by its first link, or has been
+    /// dropped there. What waited for that leaves now.
+    pub fn handle_departure(&mut self, now: Instant) {
+        self.now = now;
+        self.sender.on_left_host();
+    }
+
     fn on_retransmission_timeout(&mut self, now: Instant) {
         let opening = matches!(self.state, State::SynSent | State::SynReceived);
         let limit = if opening { self.config.syn_retries } else { self.config.retries };

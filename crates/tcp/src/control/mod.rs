@@ -68,6 +68,7 @@ pub use bbr::Bbr;
 pub use congestion::{CloneCongestion, Congestion};
 pub use cubic::{Ahead, Cubic, cubic};
 pub use few::{Arithmetic, Base, Few, FewConfig};
+pub(crate) use filter::Filter;
 pub use fixed::Fixed;
 pub use khd::Khd;
 pub use limiter::Waiting;

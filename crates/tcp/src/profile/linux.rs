@@ -4,6 +4,7 @@ use super::{ECN, Profile, ProfilePart, rto_keys, with_limits};
 use crate::config::{Config, SackOffer};
 use crate::control::{Growth, LossBasis, Rules, WindowCut};
 use crate::rto::{RtoConfig, SmoothedConfig};
+use crate::sender::HostQueue;
 use meshpace_keys::{Key, Need};
 
 pub(super) static PART: ProfilePart = ProfilePart::new(
@@ -17,6 +18,7 @@ pub(super) static PART: ProfilePart = ProfilePart::new(
             sack: SackOffer::Always,
             report_duplicates: true,
             window_grows: true,
+            host_queue: values.flag("small_queue").then_some(HostQueue::WIRED),
             ..Config::linux()
         };
         Profile {
@@ -25,11 +27,18 @@ pub(super) static PART: ProfilePart = ProfilePart::new(
         }
     },
 )
-.keys(&[&RTO, &ECN])
+.keys(&[&RTO, &ECN, &SMALL_QUEUE])
 .needs(&[Need { key: "recovery", words: &["rack"] }]);
 
 static RTO: [Key; 4] =
     rto_keys(SmoothedConfig::LINUX.initial, SmoothedConfig::LINUX.min, SmoothedConfig::LINUX.max);
+
+static SMALL_QUEUE: [Key; 1] = [Key::flag(
+    "small_queue",
+    true,
+    "A sender keeps no more in its host's queue than two bursts, or what its pace makes in 1 ms (in the mesh 8 ms): TSQ. Not where a device \
+     takes packets out of the count at once, as a TUN device does (schemes.md 22.4).",
+)];
 
 /// The window in whole segments, which is halved as it is (tcp_reno_ssthresh).
 const RULES: Rules = Rules {

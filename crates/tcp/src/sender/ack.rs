@@ -56,6 +56,9 @@ impl Sender {
         // The SYN is no data segment: its round trip says nothing about a data packet's.
         let data_trips = if self.una > 0 { trips } else { RoundTrips::default() };
 
+        if let (Some(in_host), Some(trip)) = (&mut self.in_host, trips.newest) {
+            in_host.on_round_trip(now, trip);
+        }
         self.una = event.ack;
         self.nxt = self.nxt.max(self.una);
         self.limited = 0;

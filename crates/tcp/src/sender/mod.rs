@@ -2,6 +2,7 @@
 
 mod ack;
 mod delivery;
+mod host_queue;
 mod next;
 mod queue;
 mod reductions;
@@ -9,6 +10,7 @@ mod sent;
 
 pub(crate) use ack::AckEvent;
 pub use delivery::RateSample;
+pub use host_queue::HostQueue;
 
 use crate::config::{Config, HeaderSize};
 use crate::control::{Asks, Control, Departure, Discipline, Outstanding, Sent};
@@ -16,6 +18,7 @@ use crate::measure::Counters;
 use crate::rto::Estimator;
 use alloc::boxed::Box;
 use delivery::Delivery;
+use host_queue::InHost;
 use meshpace_units::{Instant, Span};
 use queue::SendQueue;
 use reductions::Reductions;
@@ -94,6 +97,8 @@ pub(crate) struct Sender {
     pub(crate) asks: Asks,
     /// Kept for those who ask for delivery rates.
     delivery: Option<Box<Delivery>>,
+    /// What is still in the host, where there is a limit to that.
+    in_host: Option<Box<InHost>>,
     pub(crate) reductions: Reductions,
     pub(crate) queue: SendQueue,
     pub(crate) control: Box<dyn Control>,
@@ -132,6 +137,7 @@ impl Sender {
             log: SentLog::default(),
             asks,
             delivery: asks.delivery_rate.then(Box::default),
+            in_host: config.host_queue.map(|queue| Box::new(InHost::new(queue))),
             reductions: Reductions::default(),
             queue: SendQueue::default(),
             control,
@@ -182,6 +188,7 @@ impl Sender {
             let sent = Sent::Data { start: chunk.start, length: chunk.length, first };
             let token = self.token(now);
             self.control.on_departure(&Departure { now, token, sent });
+            self.note_in_host(now, chunk, first);
         }
         self.on_sequence_sent(now, chunk.start, end);
         first
@@ -243,6 +250,9 @@ impl Sender {
         }
         if let Some(delivery) = &mut self.delivery {
             delivery.on_timeout();
+        }
+        if let Some(in_host) = &mut self.in_host {
+            in_host.on_timeout();
         }
         if !lost {
             self.last_activity = now; // that was ns-2's restart after idling, to the initial window
@@ -312,6 +322,9 @@ impl Sender {
 
     /// When the pace will let the next waiting segment out; `None` if nothing waits for it.
     pub(crate) fn release_at(&self, now: Instant) -> Option<Instant> {
+        if self.waits_for_host(now) {
+            return None;
+        }
         let pace = self.control.pace(now)?;
         self.waits().then(|| match pace.discipline {
             Discipline::Permission => pace.release,

@@ -16,7 +16,7 @@ impl Sender {
     }
 
     /// The position that the next segment must not pass by the sender's own rules (not the peer's).
-    fn own_edge(&self, new_data: bool) -> u64 {
+    pub(super) fn own_edge(&self, new_data: bool) -> u64 {
         let window = self.allowance(new_data).bytes;
         let limit = self.limit.map_or(u64::MAX, |segments| u64::from(segments) * u64::from(self.mss));
         self.una.saturating_add(window.min(limit))
@@ -109,6 +109,9 @@ impl Sender {
 
     /// Takes what may leave at `now`, retransmissions first.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Chunk> {
+        if self.waits_for_host(now) {
+            return None;
+        }
         let chunk = self.choose(now);
         if chunk.is_none() && self.delivery.is_some() {
             self.note_lack_of_data();
@@ -120,7 +123,9 @@ impl Sender {
     /// (draft-cheng-iccrg-delivery-rate-estimation, section 3.4: less than a segment to send, nothing to send again).
     fn note_lack_of_data(&mut self) {
         let unsent = self.end.saturating_sub(self.nxt);
-        let idle = self.nxt == self.max && self.resend.is_none() && self.queue.is_empty();
+        // Linux's tcp_rate_check_app_limited asks for an empty host, too.
+        let left = self.in_host.as_ref().is_none_or(|in_host| in_host.is_empty());
+        let idle = left && self.nxt == self.max && self.resend.is_none() && self.queue.is_empty();
         if idle && unsent < u64::from(self.mss) && self.nxt < self.own_edge(true) && self.hole().is_none() {
             if let Some(delivery) = &mut self.delivery {
                 delivery.on_app_limited();

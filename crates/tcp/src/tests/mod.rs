@@ -4,6 +4,7 @@ mod acknowledging;
 mod agent;
 mod ecn;
 mod handshake;
+mod host_queue;
 mod lifetime;
 mod ns2;
 mod pacing;
@@ -14,7 +15,7 @@ mod receiving;
 mod reporting;
 mod rfc;
 mod sack;
-mod script;
+pub(crate) mod script;
 mod wifu;
 
 use crate::control::{Ack, AckKind, Outstanding};
