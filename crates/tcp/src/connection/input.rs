@@ -36,7 +36,8 @@ impl Connection {
     }
 
     fn on_later_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
-        let transit = self.transit(now, segment);
+        let way =
+            Way { ecn: arrival.ecn, transit: self.transit(now, segment), echo: self.echoed(now, segment) };
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let stamp = segment.options.timestamps.filter(|_| self.timestamps);
         let old = stamp.is_some_and(|stamp| receiver.is_old(now, stamp.value)) && !segment.flags.rst;
@@ -51,7 +52,7 @@ impl Connection {
             self.sender.counters.discarded += 1;
             if !segment.flags.rst {
                 if let Some(start) = start.filter(|_| segment.payload > 0) {
-                    receiver.refuse(now, start, segment.payload, Way { ecn: arrival.ecn, transit });
+                    receiver.refuse(now, start, segment.payload, way);
                 }
                 receiver.owe_alone();
                 if start.is_some_and(|start| receiver.echoes(start)) {
@@ -86,7 +87,7 @@ impl Connection {
         if !self.on_ack(now, segment, arrival) {
             return Received::default();
         }
-        self.on_payload(now, segment, start, Way { ecn: arrival.ecn, transit })
+        self.on_payload(now, segment, start, way)
     }
 
     /// Handles the acknowledgement; false if the segment goes no further.
@@ -160,12 +161,7 @@ impl Connection {
         arrival: &'a Arrival,
         pure: bool,
     ) -> AckEvent<'a> {
-        let echo = segment.options.timestamps.filter(|stamp| self.timestamps && stamp.echo != 0);
-        let timestamp = echo.and_then(|stamp| {
-            let ms = self.clock(now).wrapping_sub(stamp.echo);
-            // A clock that ran backwards would make this huge; an echo within its own unit counts as one.
-            (ms < 1 << 31).then(|| Span::from_millis(u64::from(ms.max(1))))
-        });
+        let timestamp = self.echoed(now, segment).map(|(_, trip)| trip);
         // The agent of 2005 lives on echoed departures. Off the simulator RFC 7323's are the nearest thing, in milliseconds.
         let exact = segment.ns2.and_then(|stamp| stamp.echo).and_then(|sent| now.checked_since(sent));
         let echoed = exact.or(timestamp);
@@ -181,6 +177,14 @@ impl Connection {
         let Arrival { route, feedback, report, .. } = arrival;
         let (route, feedback, report) = (route.as_ref(), feedback.as_ref(), report.as_ref());
         AckEvent { now, ack, pure, route, feedback, report, rtt_wired, echoed, timestamp, sack, ecn_echo }
+    }
+
+    /// Which time stamp of ours a segment echoes, and how long ago that was, in whole milliseconds.
+    fn echoed(&self, now: Instant, segment: &Segment) -> Option<(u32, Span)> {
+        let stamp = segment.options.timestamps.filter(|stamp| self.timestamps && stamp.echo != 0)?;
+        let ms = self.clock(now).wrapping_sub(stamp.echo);
+        // A clock that ran backwards would make this huge; an echo within its own unit counts as one.
+        (ms < 1 << 31).then(|| (stamp.echo, Span::from_millis(u64::from(ms.max(1)))))
     }
 
     /// How long a segment was on its way, as far as it says when it left.

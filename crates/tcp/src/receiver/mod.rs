@@ -1,6 +1,7 @@
 //! The receiving half: what is expected, what arrived early, what window is on offer, when to acknowledge.
 
 mod arrived;
+mod autotune;
 mod gap;
 mod policy;
 
@@ -22,16 +23,15 @@ use crate::event::Placement;
 use crate::position;
 use crate::ranges::Ranges;
 use crate::segment::SackBlocks;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use autotune::Autotune;
 use meshpace_units::{Ecn, Instant, Seq, Span};
 use policy::Acknowledging;
 
 /// A window change worth a segment of its own: this many full segments, or half the buffer (RFC 9293, section
 /// 3.8.6.2.2, asks for at least one).
 const UPDATE_SEGMENTS: u64 = 2;
-
-/// What is offered first where the window grows, bytes (Linux's `tcp_rmem` of 131,072, half of which is the kernel's).
-const FIRST_WINDOW: u64 = 65_535;
 
 /// A timestamp older than this no longer protects (RFC 7323, section 5.5).
 const TIMESTAMP_LIFETIME: Span = Span::from_secs(24 * 86_400);
@@ -50,6 +50,8 @@ pub(crate) struct Taken {
 pub(crate) struct Way {
     pub(crate) ecn: Ecn,
     pub(crate) transit: Option<Transit>,
+    /// The time stamp of ours that it echoes, and the time since that.
+    pub(crate) echo: Option<(u32, Span)>,
 }
 
 /// The receiving half of a connection, once the peer's SYN is known.
@@ -61,8 +63,8 @@ pub(crate) struct Receiver {
     /// The right edge of the window on offer; never moves back.
     edge: u64,
     buffer: u64,
-    /// What the buffer grows to, and what had been delivered when it grew last.
-    grows: Option<(u64, u64)>,
+    /// What the buffer grows by, if it does.
+    autotune: Option<Box<Autotune>>,
     mss: u64,
     /// Delivered bytes that the application has not taken.
     unread: u64,
@@ -90,13 +92,14 @@ impl Receiver {
         let ceiling = if scale == 0 { u64::from(u16::MAX) } else { u64::from(u16::MAX) << scale };
         // Whole units, so that a window that stays open looks the same from segment to segment.
         let most = u64::from(config.receive_buffer).next_multiple_of(unit).min(ceiling);
-        let buffer = if config.window_grows { most.min(FIRST_WINDOW.next_multiple_of(unit)) } else { most };
+        let autotune = config.window_grows.then(|| Box::new(Autotune::new(most, unit, u64::from(mss))));
+        let buffer = autotune.as_ref().map_or(most, |tune| tune.window());
         Self {
             irs,
             nxt: 1,
             edge: 1 + buffer,
             buffer,
-            grows: (buffer < most).then_some((most, 0)),
+            autotune,
             mss: u64::from(mss),
             unread: 0,
             reading: config.reading,
@@ -157,7 +160,7 @@ impl Receiver {
             let (order, length) = (self.order(from, to), length as u32);
             // Payload may lie over the number of the SYN, which no byte of the stream has.
             let offset = start.saturating_sub(1);
-            let Way { ecn, transit } = way;
+            let Way { ecn, transit, .. } = way;
             self.acknowledging.on_segment(&Arrived { now, offset, length, order, ecn, transit });
             self.note_duplicate(start, end);
         }
@@ -183,7 +186,6 @@ impl Receiver {
             self.fin = Some(end);
         }
         taken.delivered = self.nxt - before;
-        self.grow();
         if self.fin == Some(self.nxt) {
             self.nxt += 1;
             taken.finished = true;
@@ -191,25 +193,25 @@ impl Receiver {
         if self.reading == Reading::Application {
             self.unread += taken.delivered;
         }
+        self.grow(now, length, way);
         // Payload may lie over the number of the SYN, which no byte of the stream has.
         self.owe(now, &taken, had_gap, from < to, start.saturating_sub(1));
         taken
     }
 
-    /// A window's worth was delivered since the buffer grew, so that no more than a round trip has passed for it: twice as much
-    /// has room, and 16 segments.
-    fn grow(&mut self) {
-        let Some((most, mark)) = self.grows else { return };
-        let copied = self.delivered() - mark;
-        if copied >= self.buffer {
-            self.buffer = most.min(2 * copied + 16 * self.mss);
-            self.grows = (self.buffer < most).then(|| (most, self.delivered()));
+    /// Whether a segment of `length` bytes that came now makes the buffer grow.
+    fn grow(&mut self, now: Instant, length: u64, way: Way) {
+        let taken = self.delivered() - self.unread;
+        let beyond = self.early.end().map_or(0, |end| end.saturating_sub(self.nxt));
+        if let Some(autotune) = &mut self.autotune {
+            autotune.on_segment(now, taken, beyond, way.echo.filter(|_| length >= self.mss));
+            self.buffer = autotune.window();
         }
     }
 
     /// A segment with payload arrived that is not taken: it is old, or behind the window.
     pub(crate) fn refuse(&mut self, now: Instant, start: u64, length: u32, way: Way) {
-        let (offset, Way { ecn, transit }) = (start.saturating_sub(1), way);
+        let (offset, Way { ecn, transit, .. }) = (start.saturating_sub(1), way);
         self.note_duplicate(start, start + u64::from(length));
         self.acknowledging.on_segment(&Arrived { now, offset, length, order: Order::Old, ecn, transit });
     }

@@ -254,7 +254,7 @@ fn both_directions_at_once() {
 }
 
 #[test]
-fn a_window_that_grows_begins_at_64_kib_and_has_twice_what_was_taken_since() {
+fn a_window_that_grows_begins_at_64_kib_and_has_room_for_what_a_round_trip_brings() {
     let base = Config { handshake: crate::Handshake::ThreeWay, ..Config::ns2() };
     let mut s = Script::established(Config { receive_buffer: 400_000, window_grows: true, ..base });
     let offered = |s: &mut Script| {
@@ -264,13 +264,27 @@ fn a_window_that_grows_begins_at_64_kib_and_has_twice_what_was_taken_since() {
     // 400,000 bytes need a shift of 3: whole units of 8.
     s.data(1, 0..1460, 0);
     assert_eq!(offered(&mut s), 65_536);
-    for n in 1..44 {
+    for n in 1..45 {
         s.data(1 + n, 1460 * n..1460 * (n + 1), 0);
     }
-    assert_eq!(offered(&mut s), 65_536, "64,240 bytes are no window's worth");
-    s.data(50, 1460 * 44..1460 * 45, 0);
-    // 65,700 are: twice that and 16 segments.
-    assert_eq!(offered(&mut s), (2 * 65_700 + 16 * 1460) / 8 * 8);
+    assert_eq!(offered(&mut s), 65_536, "64,240 bytes after the first segment are no window's worth");
+    s.data(50, 1460 * 45..1460 * 46, 0);
+    // 65,700 are, so that a round trip has passed: where ten segments had been expected that is room for more than there is.
+    assert_eq!(offered(&mut s), 400_000);
+}
+
+#[test]
+fn what_is_out_of_order_makes_the_window_grow() {
+    let base = Config { handshake: crate::Handshake::ThreeWay, ..Config::ns2() };
+    let mut s = Script::established(Config { receive_buffer: 400_000, window_grows: true, ..base });
+    // The first is lost; what follows it fills the window but for a segment, and has it grow by as much.
+    for n in 1..60 {
+        s.data(n, 1460 * n..1460 * (n + 1), 0);
+    }
+    let (_, last) = s.out.drain(..).next_back().expect("an acknowledgement");
+    assert_eq!(last.segment.ack, PEER_ISS + 1);
+    assert_eq!(u64::from(last.segment.window) << 3, (2 * 10 * 1460 + 60 * 1460) / 8 * 8);
+    assert_eq!(s.tcp.counters().discarded, 0);
 }
 
 #[test]
