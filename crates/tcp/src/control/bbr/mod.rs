@@ -91,6 +91,9 @@ pub struct Bbr {
     pace: f64,
     pacer: Pacer,
     has_seen_trip: bool,
+    /// When the SYN left, until that is acknowledged.
+    syn: Option<Instant>,
+    syn_left: bool,
     /// The window before recovery or a probe of the round trip.
     prior_window: f64,
     stage: Stage,
@@ -124,6 +127,8 @@ impl Bbr {
             pace: 0.0,
             pacer: Pacer::new(None),
             has_seen_trip: false,
+            syn: None,
+            syn_left: false,
             prior_window: 0.0,
             stage: Stage::Open,
             conserves: false,
@@ -359,7 +364,9 @@ impl Congestion for Bbr {
         self.mss = mss;
         self.window.open(false, mss);
         if self.pace == 0.0 {
-            self.pace_by_window(Instant::ZERO, NOMINAL_TRIP);
+            let trip = self.model.smoothed_trip();
+            self.has_seen_trip = trip.is_some();
+            self.pace_by_window(Instant::ZERO, trip.unwrap_or(NOMINAL_TRIP));
         }
     }
 
@@ -396,7 +403,10 @@ impl Congestion for Bbr {
     }
 
     fn on_departure(&mut self, departure: &Departure) {
-        if matches!(departure.sent, Sent::Data { .. }) {
+        if departure.sent == Sent::Syn {
+            self.syn = (!self.syn_left).then_some(departure.now);
+            self.syn_left = true;
+        } else {
             if self.in_flight == 0 && self.model.is_app_limited() {
                 self.idle = true;
                 self.aggregation.begin(departure.now);
@@ -410,6 +420,10 @@ impl Congestion for Bbr {
         self.in_flight = flight.bytes;
         let lost = flight.found - self.found;
         self.found = flight.found;
+        // The handshake's round trip is the first (bbr_init, tcp_min_rtt), unless the SYN was lost.
+        if let Some(left) = self.syn.take().filter(|_| ack.out.una <= 1) {
+            return self.model.on_first_trip(ack.now, ack.now.saturating_since(left));
+        }
         self.model.on_sample(ack, flight);
         let acked = ack.rate.map_or(0.0, |sample| self.segments(sample.acked.0));
         if self.model.round_began() {

@@ -157,6 +157,12 @@ impl Model {
         expired
     }
 
+    /// The handshake's round trip, which no queue has made longer.
+    pub(super) fn on_first_trip(&mut self, now: Instant, trip: Span) {
+        (self.now, self.smoothed) = (now, Some(trip));
+        self.trust(trip, now);
+    }
+
     fn trust(&mut self, trip: Span, now: Instant) {
         (self.least, self.least_since) = (Some(trip), now);
     }
