@@ -11,18 +11,23 @@ import pytest
 from meshpace.emulation.record import EmulationError
 from meshpace.engine import Job, complaints, resolve, run_many
 from meshpace.study import emulated, registry
-from meshpace.study.model import Effort
+from meshpace.study.model import Cell, Effort, Study
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import Quantity
 from meshpace.study.record import key_of, of_result, question_of, simulate
 from meshpace.study.runner import tasks
 from meshpace.study.store import Store
+from meshpace.study.written.vocabulary import functions_of
 
-(TWIN,) = registry.find(["twin"])
+TWINS = Path(__file__).resolve().parents[1] / "papers" / "twin"
+TWIN, PATHS = registry.find(["twin", "twin-paths"])
+MEASURES = functions_of(TWINS / "measures.py")
 CONTROLS = ("reno", "cubic", "bbr")
 
 
-def jobs(scheme: str) -> dict[str, Job]:
-    """The first run of each length of the chain."""
-    return {cell.point: job for cell, job in TWIN.jobs(Effort.FULL) if cell.scheme == scheme and job.seed == 1}
+def jobs(scheme: str, study: Study = TWIN) -> dict[str, Job]:
+    """The first run of each point: of each length of the chain."""
+    return {cell.point: job for cell, job in study.jobs(Effort.FULL) if cell.scheme == scheme and job.seed == 1}
 
 
 @pytest.mark.parametrize("control", CONTROLS)
@@ -39,6 +44,44 @@ def test_a_kernel_s_runs_have_hosts_and_its_twin_s_have_a_flow(control: str) -> 
         assert there["radio"] == beside["radio"]
     assert all(job.emulated and job.command().startswith("meshpace emulate ") for job in real.values())
     assert all(not job.emulated and job.command().startswith("meshpace run ") for job in simulated.values())
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_hosts_stand_at_the_ends_of_the_flows_of_each_path(control: str) -> None:
+    real, simulated = jobs(f"kernel-{control}", PATHS), jobs(f"linux-{control}", PATHS)
+    assert list(real) == list(simulated) == ["two chains", "120 ms of wire", "2 % lost on the wire"]
+    for path in real:
+        there, beside = resolve(real[path]), resolve(simulated[path])
+        ends = [(flow["from"], flow["to"]) for flow in beside["flows"]]
+        hosts = [host["node"] for host in there["emulated_hosts"]]
+        assert list(zip(hosts[1::2], hosts[::2], strict=True)) == ends
+        assert len(ends) == 1 + (path == "two chains")
+        assert (there["flows"], there["links"]) == ([], beside["links"])
+        # A TUN device holds nothing of its sender back.
+        assert f"[scheme.linux-{control}]\nsmall_queue = false\n" in simulated[path].text.decode()
+
+
+def test_how_far_apart_is_in_parts_of_what_is_allowed() -> None:
+    condition = TWIN.conditions[0]
+    quantity = Quantity("goodput", "", "", lambda run: run["aggregate_goodput_bps"])
+
+    def apart(ours: list[float | None], kernel: list[float | None], **how: Any) -> list[float | None]:
+        runs: Any = {
+            Cell(condition, f"{kind}-reno", "4"): [
+                None if one is None else {"aggregate_goodput_bps": one} for one in values
+            ]
+            for kind, values in (("linux", ours), ("kernel", kernel))
+        }
+        measure = MEASURES.apart(quantity, "reno", **how)
+        found: list[float | None] = measure.take(Outcome(TWIN, Effort.QUICK, {}, runs), condition, "4")
+        return found
+
+    assert apart([90.0, 110.0], [95.0, 110.0], share=0.05) == [pytest.approx(-1.0), pytest.approx(2.0)]
+    # Its own runs are 15 apart, which is more than 5 % of 100.
+    assert apart([90.0, 110.0], [95.0, 110.0], share=0.05, spread=True) == [pytest.approx(-1 / 3), pytest.approx(2 / 3)]
+    assert apart([0.0, 0.0], [1.0, None], share=0.2, least=2.0) == [0.5, None]
+    assert apart([0.0], [0.0], share=0.2) == [None], "nothing is allowed of nothing"
+    assert apart([None], [1.0], share=0.2) == [None]
 
 
 def test_an_emulated_run_is_never_taken_for_a_simulated_one(chain: Path, tmp_path: Path) -> None:

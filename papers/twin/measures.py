@@ -1,31 +1,91 @@
-"""What real hosts do in the runs of a twin: iperf3 over the chain, with this machine's kernel."""
+"""What real hosts do in the runs of a twin: iperf3 with this machine's kernel. How far they are from their twins."""
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections.abc import Mapping
 
-from meshpace.study.model import Settings
+from meshpace.results import RunResult
+from meshpace.study.measures import Measure, Values
+from meshpace.study.model import Cell, Condition, Settings
+from meshpace.study.outcome import Outcome
+from meshpace.study.quantities import Quantity, over_flows
 
 _AFTER_S = 10
 """What iperf3 says at the end has to cross the mesh, too."""
+_SEGMENT = 1448
+"""Payload bytes of the twins' segments."""
+_PORT = 5201
+"""Of the first server; the next has the next one."""
 
 
 def iperf3(scheme: str, settings: Mapping[str, str]) -> Settings | None:
-    """Of a kernel's runs: iperf3 at the ends of the chain, over the same interval as the simulated flow is measured.
+    """Of a kernel's runs: iperf3 at the ends of the chain, over the same interval as the simulated flow is measured."""
+    return _hosts(scheme, settings, [("n0", f"n{settings['topology.hops']}")]) if _real(scheme) else None
 
-    ``kernel-CONTROL`` is what iperf3's rows call the kernel's sender with that congestion control.
-    """
-    if not scheme.startswith("kernel-"):
+
+def iperf3_on_paths(scheme: str, settings: Mapping[str, str]) -> Settings | None:
+    """The same at the ends of the flows that ``flow`` lists."""
+    if not _real(scheme):
         return None
-    there, control = f"n{settings['topology.hops']}", scheme.removeprefix("kernel-")
+    flows = tomllib.loads(f"flow = {settings['flow']}")["flow"]
+    return _hosts(scheme, settings, [(flow["from"], flow["to"]) for flow in flows])
+
+
+def _real(scheme: str) -> bool:
+    return scheme.startswith("kernel-")
+
+
+def _hosts(scheme: str, settings: Mapping[str, str], ends: list[tuple[str, str]]) -> Settings:
+    """``kernel-CONTROL`` is what iperf3's rows call the kernel's sender with that congestion control."""
+    control = scheme.removeprefix("kernel-")
     end, warmup = (int(settings[f"measure.{key}"].removesuffix("s")) for key in ("duration", "warmup"))
-    transfer = f"iperf3 -J -c {there} -C {control} -O {warmup} -t {end - warmup}"
-    tables = (
-        f'{{node="{there}",run="iperf3 -s -1"}}',
-        f'{{node="n0",run="{transfer}",start="500ms",collect="iperf3"}}',
-    )
+    tables = []
+    for port, (here, there) in enumerate(ends, _PORT):
+        transfer = f"iperf3 -J -c {there} -p {port} -C {control} -O {warmup} -t {end - warmup}"
+        tables += [
+            f'{{node="{there}",run="iperf3 -s -1 -p {port}"}}',
+            f'{{node="{here}",run="{transfer}",start="500ms",collect="iperf3"}}',
+        ]
     return (
         ("emulate.host", f"[{','.join(tables)}]"),
         ("flow", "[]"),
         ("measure.duration", f"{end + _AFTER_S}s"),
     )
+
+
+def _sent_again(run: RunResult) -> float | None:
+    delivered = math.fsum(flow["delivered_bytes"] for flow in run["flows"]) / _SEGMENT
+    counts = [flow["retransmits"] for flow in run["flows"]]
+    return None if None in counts or not delivered else 1000 * math.fsum(filter(None, counts)) / delivered
+
+
+SENT_AGAIN = Quantity("sent_again", "segments sent again", "per 1,000 delivered", _sent_again)
+"""Of what arrived: a kernel does not say how many it sent."""
+DELAY_50 = Quantity(
+    "delay_p50", "one-way delay, half of the packets", "ms", over_flows(lambda f: f["delay_p50_s"]), 1e3, 0
+)
+DELAY_95 = Quantity(
+    "delay_p95", "one-way delay, 95 % of the packets", "ms", over_flows(lambda f: f["delay_p95_s"]), 1e3, 0
+)
+
+
+def apart(quantity: Quantity, control: str, share: float, spread: bool = False, least: float = 0.0) -> Measure:
+    """How far the kernel's runs are from the mean of their twin's, in parts of what is allowed.
+
+    That is the most of ``share`` of that mean, of ``least`` and, if ``spread``, of the spread of the kernel's runs.
+    """
+
+    def take(outcome: Outcome, condition: Condition, point: str) -> Values:
+        real, twin = (
+            outcome.values(Cell(condition, f"{kind}-{control}", point), quantity) for kind in ("kernel", "linux")
+        )
+        known, told = ([value for value in values if value is not None] for values in (twin, real))
+        if not known or not told:
+            return [None] * len(real)
+        middle = math.fsum(known) / len(known)
+        allowed = max(share * middle, least, max(told) - min(told) if spread else 0.0)
+        return [None if value is None or not allowed else (value - middle) / allowed for value in real]
+
+    return Measure((f"linux-{control}", f"kernel-{control}"), take, quantity)

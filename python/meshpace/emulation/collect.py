@@ -11,13 +11,16 @@ from meshpace.emulation.record import EmulationError
 from meshpace.emulation.runs import Run
 from meshpace.results import FlowResult
 
+_DELAYS = ("delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_p99_s")
+
 
 def iperf3_flows(
     run: Run, hosts: dict[str, str], traffic: Sequence[dict[str, Any]], dilation: float
 ) -> list[FlowResult]:
     """The flows that a run of iperf3 measured, a row a stream; ``hosts`` are nodes by address.
 
-    Rates and times are those of simulated time. Goodput is that of iperf3's own interval.
+    Rates and times are those of simulated time. Goodput is that of iperf3's own interval; delays are those of all
+    packets from one of the hosts to the other, where no other test goes that way.
 
     Raises:
         EmulationError: it has nothing to say; the message says why.
@@ -30,6 +33,7 @@ def iperf3_flows(
         here, there = _node(hosts, connected["local_host"]), _node(hosts, connected["remote_host"])
         source, sink = (there, here) if test.get("reverse") else (here, there)
         way = [row for row in traffic if (row["from"], row["to"]) == (source, sink)]
+        alone = way[0] if way and len(end["streams"]) == 1 else {}
         tcp = test["protocol"] == "TCP"
         sent, came = (stream["sender"], stream["receiver"]) if tcp else _udp(stream["udp"])
         rows.append(
@@ -44,6 +48,7 @@ def iperf3_flows(
                 segments_sent=sent.get("packets"),
                 retransmits=sent.get("retransmits"),
                 loss_ratio=None if tcp else sent["lost"] / sent["packets"] if sent["packets"] else None,
+                **{key: alone.get(key) for key in _DELAYS},
                 srtt_s=sent["mean_rtt"] * 1e-6 / dilation if sent.get("mean_rtt") else None,
             )
         )
