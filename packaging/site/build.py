@@ -24,7 +24,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Guides",
         ("docs/cli.md", "docs/python.md", "docs/studies.md", "docs/report.md", "docs/emulation.md", "docs/winf.md",
-         "docs/sensitivity.md", "docs/transports.md", "docs/radios.md"),
+         "docs/sensitivity.md", "docs/transports.md", "docs/radios.md", "docs/law.md"),
     ),
     ("Schemes", ("reference/schemes.md", "docs/schemes.md", "docs/adding-a-part.md")),
     (

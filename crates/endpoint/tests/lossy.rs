@@ -61,7 +61,12 @@ fn every_scheme_moves_data() {
             world.late = Span::from_micros(60);
             let options = scheme(name);
             // Where no router answers such a sender keeps the rate that it begins with, which may be a segment a second.
-            let least = if options.tcp.control.asks().relays.is_some() { 0.01 } else { 0.2 };
+            // Few segments fit its buffer here, and BBR with thin acknowledgements waits for the receiver's 100 ms after each of them.
+            let least = match name {
+                "linux-bbr-thin" => 0.1,
+                _ if options.tcp.control.asks().relays.is_some() => 0.01,
+                _ => 0.2,
+            };
             let ends = world.connected(&options, options.clone());
             let took = exchange(&mut world, ends, 1_000_000, 0, 64_000);
             let info = world.client.info(ends.0).expect("known");

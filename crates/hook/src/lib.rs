@@ -145,5 +145,5 @@ pub type HookPart = Part<fn(&Values) -> Option<Box<dyn PacketHook>>>;
 
 meshpace_keys::parts! {
     /// The hooks. Each but the first is a relay and a gateway by its word, and the daemon's `hook`.
-    pub static HOOKS: HookPart = [none];
+    pub static HOOKS: HookPart = [none, ack_filter];
 }

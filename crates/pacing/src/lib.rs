@@ -6,18 +6,21 @@
 //! | [`WirelessPart`] | which round trips are the wireless part's, at TCP-GAP's sender |
 //! | [`Route`] | hops and link rates, as a driver knows them |
 //! | [`RateLaw`] | turns round-trip samples into a pacing interval (TCP-AP and its relatives) |
+//! | [`DelayRate`] | rate by delay: ours, at senders and gateways |
 //! | [`FlowLaw`] | the law of a flow, whatever it goes by: told round trips, delivery, losses and marks, it answers with a pace; [`FLOW_LAWS`] |
 //! | [`Pacer`] | lets one packet through an interval, at once after idling (or at the ticks of a timer) |
 //! | [`FreeRunningTimer`] | the gate of the TCP-AP authors' agent: packets wait for the next tick |
 //! | [`GoodputControl`] | caps the fast downward flows at a gateway while that helps the slow ones |
 //!
 //! Nothing here knows a packet, a window or a socket. `now` is an argument; equal inputs give equal outputs on every
-//! machine (the only floating-point function used is the square root, which IEEE 754 rounds exactly).
+//! machine (of floating-point functions the square root, which IEEE 754 rounds exactly, and libm's exponential and logarithm, which are
+//! made of operations that it rounds exactly).
 #![no_std]
 
 extern crate alloc;
 
 mod adaptive;
+mod delay_rate;
 mod flow_law;
 mod free_running;
 mod goodput_control;
@@ -27,6 +30,7 @@ mod path;
 mod wireless;
 
 pub use adaptive::{AdaptiveConfig, Divisor, Samples, ShortPath, Variation};
+pub use delay_rate::{DelayRate, DelayRateConfig};
 pub use flow_law::{FLOW_LAWS, FlowLaw, FlowLawPart, FlowPace, LawMaker, Progress, RoundTrip};
 pub use free_running::FreeRunningTimer;
 pub use goodput_control::{

@@ -31,7 +31,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 46] = [
+static TABLE: [Composition; 51] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -154,6 +154,75 @@ static TABLE: [Composition; 46] = [
             ("tcp_profile", Preset::Word("linux")),
             ("congestion", Preset::Word("bbr")),
             ("ack_policy", Preset::Word("linux")),
+        ],
+    },
+    Composition {
+        name: "calm",
+        summary: "Ours: a rate by delay at the sender, thin acknowledgements at the receiver; Linux's loss recovery and timeouts",
+        source: "docs/law.md; schemes.md 23",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("delay-rate")),
+            ("ack_policy", Preset::Word("thin")),
+        ],
+    },
+    Composition {
+        name: "calm-gateway",
+        summary: "Ours at the gateway alone: what goes into the mesh is paced by delay, acknowledgements are thinned; senders are linux-cubic",
+        source: "docs/law.md; schemes.md 23",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("cubic")),
+            ("slow_start", Preset::Word("hystart")),
+            ("cubic_ahead", Preset::Word("least")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word("linux")),
+            ("gateway", Preset::Word("delay-rate")),
+            ("gap_queue", Preset::Word("codel")),
+            ("gap_window", Preset::Word("pipe")),
+            ("gap_hook", Preset::Word("ack-filter")),
+        ],
+    },
+    Composition {
+        name: "calm-edge",
+        summary: "calm-gateway, and receivers that acknowledge thinly, so that downloads save the air of their acknowledgements, too",
+        source: "docs/law.md; schemes.md 23",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("cubic")),
+            ("slow_start", Preset::Word("hystart")),
+            ("cubic_ahead", Preset::Word("least")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word("thin")),
+            ("thin_wait", Preset::Word("100ms")),
+            ("thin_tail", Preset::Word("50ms")),
+            ("gateway", Preset::Word("delay-rate")),
+            ("gap_queue", Preset::Word("codel")),
+            ("gap_window", Preset::Word("pipe")),
+            ("gap_hook", Preset::Word("ack-filter")),
+        ],
+    },
+    Composition {
+        name: "cubic-thin",
+        summary: "linux-cubic with thin acknowledgements",
+        source: "docs/law.md; schemes.md 22.2, 22.4; Linux 6",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("cubic")),
+            ("slow_start", Preset::Word("hystart")),
+            ("cubic_ahead", Preset::Word("least")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word("thin")),
+        ],
+    },
+    Composition {
+        name: "linux-bbr-thin",
+        summary: "linux-bbr with thin acknowledgements",
+        source: "docs/law.md; schemes.md 22.3, 22.4; Linux 6",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("bbr")),
+            ("ack_policy", Preset::Word("thin")),
         ],
     },
     Composition {

@@ -1,6 +1,6 @@
 //! docs/schemes.md names the keys of what it defines, with their values: of the sections that are built (1 to 3: pacing, TCP-AP,
 //! TCP-GAP; 4: ingress throttling; 5 to 7: what the thesis compares; 8: LLAP; 9 to 12: rt-Winf, WE TCP-AP,
-//! XCP, RCP; 16: the TCP below; 22: today's transports) each is a key of a part, and takes the values.
+//! XCP, RCP; 16: the TCP below; 22: today's transports; 23: calm) each is a key of a part, and takes the values.
 
 use meshpace_keys::{Key, RawValue};
 use meshpace_schemes::parameters;
@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 /// The sections whose keys are parameters of schemes.
-const SECTIONS: [&str; 14] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "16", "22"];
+const SECTIONS: [&str; 15] =
+    ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "16", "22", "23"];
 /// Names in these sections that are no parameters of a scheme, and what they are.
 const OTHERS: [(&str, &str); 6] = [
     ("next_tx", "state of the pacer, 1.5"),

@@ -114,6 +114,8 @@ _PRINTED = {
     "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf", "wcp": "WCP", "wcpcap": "wcpcap-airtime",
     "kernel-reno": "this kernel's Reno", "kernel-cubic": "this kernel's CUBIC", "kernel-bbr": "this kernel's BBR",
     "linux-reno": "Linux's Reno", "linux-cubic": "Linux's CUBIC", "linux-bbr": "Linux's BBR",
+    "calm": "calm", "calm-gateway": "calm at the gateway", "calm-edge": "calm at gateway and edge",
+    "cubic-thin": "Linux's CUBIC, thin ACKs", "linux-bbr-thin": "Linux's BBR, thin ACKs",
     "cubic": "CUBIC", "cubic-fq-codel": "CUBIC over FQ-CoDel", "cubic-gap": "CUBIC with TCP-GAP",
 }  # fmt: skip
 """How the papers print the names of schemes."""

@@ -18,10 +18,13 @@ fn networks() -> [(&'static str, String); 4] {
 /// Whether a scheme paces a flow by its direction: by the definition of each scheme.
 fn paces(scheme: &str, network: &str, from: &str) -> bool {
     match scheme {
-        "fixed-rate" | "oid" | "dynack-ap" | "we-tcp-ap" | "rcp" | "rcp-winf" | "wcp" | "wcpcap" => true,
+        "fixed-rate" | "oid" | "dynack-ap" | "we-tcp-ap" | "rcp" | "rcp-winf" | "wcp" | "wcpcap" | "calm" => {
+            true
+        }
         adaptive if adaptive.starts_with("tcp-ap") || adaptive.contains("bbr") => true,
         // Between two mesh nodes there is no gateway that tells the wired part of the round trip.
         "tcp-gap" | "tcp-gap-nogc" => network != "ad hoc" || from == "B",
+        "calm-gateway" | "calm-edge" => from == "B",
         _ => false,
     }
 }
@@ -46,7 +49,8 @@ fn delivers(scheme: &str, network: &str, result: &RunResult) {
     }
     // Least by eight hops of four between packets where the round trip crosses the wires: one each 0.27 s, 45 kbit/s.
     assert!(result.aggregate_goodput_bps > 4e4, "{scheme}, {network}: {result:?}");
-    let gateway = scheme.starts_with("tcp-gap") && network != "ad hoc";
+    let gateway =
+        ["tcp-gap", "calm-"].iter().any(|gateway| scheme.starts_with(gateway)) && network != "ad hoc";
     assert_eq!(result.gateways.len(), usize::from(gateway), "{scheme}, {network}");
     assert_eq!(result.scheme, scheme);
 }
@@ -66,7 +70,8 @@ fn every_scheme_delivers_and_says_how_it_paces() {
                 // Without a window RCP sends more than the air carries, and of two flows one may get nothing.
                 // So may one of two whose routes AODV gives up: it waits for timeouts that double, while the other, BBR or one that
                 // keeps its own queue short, never lets go of the air.
-                let starves = (scheme.contains("bbr") || scheme.starts_with("linux-"))
+                let starves = (scheme.contains("bbr")
+                    || ["linux-", "calm", "cubic-thin"].iter().any(|own| scheme.starts_with(own)))
                     && network == "mix"
                     && routing == "aodv";
                 if scheme.starts_with("rcp") || starves {

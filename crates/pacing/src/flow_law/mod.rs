@@ -123,5 +123,5 @@ pub type FlowLawPart = Part<fn(&Values) -> Box<dyn FlowLaw>>;
 meshpace_keys::parts! {
     /// The laws of flows. The first is TCP-GAP's, which a gateway has as `pacing`; each other one is a gateway's part by its own word, and
     /// by that with `+goodput-control`, and a live daemon's `flow_law`.
-    pub static FLOW_LAWS: FlowLawPart = [khd];
+    pub static FLOW_LAWS: FlowLawPart = [khd, delay_rate];
 }

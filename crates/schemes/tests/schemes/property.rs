@@ -57,8 +57,8 @@ proptest! {
             }
             for from_mesh in [false, true] {
                 prop_assert_eq!(scheme.sender(&flow(from_mesh)).mss, 1460);
-                // RCP and WCP have a pace instead of a window.
-                let rated = ["rcp", "wcp", "wcpcap"].contains(&scheme.choice("congestion").word);
+                // RCP and WCP have a pace instead of a window, calm one beside it from the first segment on.
+                let rated = ["rcp", "wcp", "wcpcap", "delay-rate"].contains(&scheme.choice("congestion").word);
                 let pacing = scheme.receiver(&flow(from_mesh)).control.pacing();
                 prop_assert!(rated || pacing == PacingView::default(), "{:?}", pacing);
             }

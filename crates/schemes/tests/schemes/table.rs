@@ -27,6 +27,11 @@ fn the_table() {
         ("linux-reno", "newreno, none; linux; drop-tail; none"),
         ("linux-cubic", "cubic, none; linux; drop-tail; none"),
         ("linux-bbr", "bbr, none; linux; drop-tail; none"),
+        ("calm", "delay-rate, none; thin; drop-tail; none"),
+        ("calm-gateway", "cubic, none; linux; drop-tail; delay-rate"),
+        ("calm-edge", "cubic, none; thin; drop-tail; delay-rate"),
+        ("cubic-thin", "cubic, none; thin; drop-tail; none"),
+        ("linux-bbr-thin", "bbr, none; thin; drop-tail; none"),
         ("newreno-delack", "newreno, none; delayed; drop-tail; none"),
         ("newreno-dynack", "newreno, none; dynamic-delayed; drop-tail; none"),
         ("fixed-rate", "newreno, fixed; every; drop-tail; none"),
@@ -88,8 +93,10 @@ fn pacing_is_at_the_sender_that_the_scheme_means() {
     // 12,000 bit at 250 kbit/s.
     let fixed = endpoint("fixed-rate").paced_by(Fixed::new(Span::from_millis(48)));
     assert_eq!(sender("fixed-rate", true), written(&fixed));
-    // RCP and WCP have a pace instead of a window, BBR beside it.
-    let paced = |name: &&str| ["rcp", "wcp", "bbr", "linux-bbr"].iter().any(|paced| name.starts_with(paced));
+    // RCP and WCP have a pace instead of a window, BBR and calm beside it.
+    let paced = |name: &&str| {
+        name == &"calm" || ["rcp", "wcp", "bbr", "linux-bbr"].iter().any(|paced| name.starts_with(paced))
+    };
     for name in names().filter(|name| !paced(name)) {
         assert_eq!(endpoint(name).control.pace(meshpace_units::Instant::ZERO), None, "{name}");
     }

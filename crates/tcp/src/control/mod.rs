@@ -16,6 +16,7 @@
 //! | [`Vegas`] | window | `vegas.rs` |
 //! | [`Westwood`] | window | `westwood.rs` |
 //! | [`Bbr`], version 1 | window, pace | `bbr/` |
+//! | Rate by delay, ours | pace, window | `delay_rate.rs` |
 //! | [`Few`]: TCP-FeW | window; below a segment a pace | `few.rs` |
 //! | TCP-DAA's sender | window, timeout | `daa.rs` |
 //! | XCP's sender | window, and what relays are asked | `xcp.rs` |
@@ -52,7 +53,7 @@ mod window;
 
 meshpace_keys::parts! {
     /// The window parts.
-    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, vegas, westwood, bbr, few, daa, xcp, rcp, wcp, wcpcap];
+    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, vegas, westwood, bbr, few, daa, xcp, rcp, wcp, wcpcap, delay_rate];
 }
 
 meshpace_keys::parts! {

@@ -7,7 +7,7 @@ mod policy;
 
 meshpace_keys::parts! {
     /// The acknowledgement policies.
-    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_head_delayed, daa, ada, linux];
+    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_head_delayed, daa, ada, linux, thin];
 }
 
 pub use arrived::{Arrived, Order, Transit};

@@ -2,6 +2,7 @@
 
 mod acknowledging;
 mod agent;
+mod delay_rate;
 mod ecn;
 mod handshake;
 mod host_queue;

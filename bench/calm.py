@@ -1,0 +1,254 @@
+"""What calm gets: over chains, on two chains, from the gateway, and with each of its constants halved and doubled.
+
+    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|oracle|limits [--seeds K]
+
+Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
+802.11b at 11 Mbit/s, windows of 512 segments. docs/law.md has the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from pathlib import Path
+from typing import NamedTuple
+
+import meshpace
+
+SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
+SENDERS = ("linux-cubic", "linux-bbr", "vegas", "cubic-thin", "linux-bbr-thin", "calm")
+GATEWAYS = ("linux-cubic", "tcp-gap", "calm-gateway", "calm-edge", "calm")
+HOPS = (1, 2, 3, 4, 6, 8, 10)
+CONSTANTS = {
+    "dr_delta": (0.35, 0.7, 1.4),
+    "dr_gain": (0.05, 0.1, 0.2),
+    "dr_rise": (0.125, 0.25, 0.5),
+    "dr_fall": (1.0, 3.0, 10.0),
+    "dr_samples": (1, 2, 4),
+    "dr_rounds": (0.0, 1.0, 2.0),
+    "dr_horizon": ("10s", "30s", "300s"),
+    "dr_first": (2.0, 4.0, 10.0),
+    "dr_timeout": (0.5, 0.7, 1.0),
+    "dr_room": (1.0, 2.0, 4.0),
+    "dr_slack": (16.0, 32.0, 64.0),
+    "thin_segments": (8, 16, 32),
+    "thin_wait": ("100ms", "200ms", "400ms"),
+    "thin_tail": ("50ms", "100ms", "200ms"),
+    "thin_share": (4, 8, 16),
+}
+
+
+class Got(NamedTuple):
+    """Of several seeds."""
+
+    goodput: float
+    delay: float
+    jain: float
+    timeouts: int
+
+    def __str__(self) -> str:
+        return f"{self.goodput:.0f} @ {self.delay:.0f}"
+
+
+def load(name: str, seconds: int, rts: str = "always") -> meshpace.Scenario:
+    scenario = meshpace.Scenario.load(str(SCENARIOS / f"{name}.toml")).set("routing.protocol", "static")
+    scenario.set("radio.rts", rts).set("defaults.window", 512)
+    return scenario.set("measure.duration", f"{seconds}s").set("measure.warmup", "20s")
+
+
+def chain(hops: int, rts: str) -> meshpace.Scenario:
+    return load("chain-adhoc", 60, rts).set("topology.hops", hops).set("flow.0.to", f"n{hops}")
+
+
+def wired(hops: int, up: bool) -> meshpace.Scenario:
+    scenario = load("demo-chain", 60).set("topology.hops", hops)
+    return scenario if up else scenario.set("flow", [{"from": "B", "to": "n0"}])
+
+
+def pair(way: str) -> meshpace.Scenario:
+    ends = {"up": ("A1 B", "A2 B"), "down": ("B A1", "B A2"), "mix": ("A1 B", "B A2")}[way]
+    flows = [dict(zip(("from", "to"), end.split(), strict=True)) for end in ends]
+    return load("demo-parallel", 120).set("flow", flows)
+
+
+def got(
+    scenario: meshpace.Scenario, scheme: str | type[meshpace.Formula], seeds: int, **parameters: float | str
+) -> Got:
+    for key, value in parameters.items():
+        scenario.set(f"scheme.{scheme}.{key}", value)
+    goodputs, delays, jains, timeouts = [], [], [], 0
+    for seed in range(1, seeds + 1):
+        result = meshpace.run(scenario, scheme=scheme, seed=seed)
+        flows = result["flows"]
+        goodputs.append(sum(flow["goodput_bps"] for flow in flows) / 1e3)
+        delays.append(1e3 * statistics.mean(flow["delay_mean_s"] or 0.0 for flow in flows))
+        jains.append((result["jain_windows"] or {}).get("10") or 1.0)
+        timeouts += sum(flow["timeouts"] for flow in flows)
+    return Got(statistics.mean(goodputs), statistics.mean(delays), statistics.mean(jains), timeouts)
+
+
+def fixed(rate: float, d: int) -> type[meshpace.Formula]:
+    """A sender of so many kbit/s, whose receiver acknowledges every d-th segment, or after 0.1 s."""
+
+    class Fixed(meshpace.Formula):
+        base = "newreno"
+        rated = True
+        name = f"fixed-{rate:.0f}-{d}"
+        interval = 1460 * 8 / (1e3 * rate)
+
+        def on_ack(self, ack: object) -> None:
+            return None
+
+        def on_segment(self, segment: object) -> meshpace.Wait | None:
+            return None if segment.waiting >= d else meshpace.Wait(0.1)  # type: ignore[attr-defined]
+
+    return Fixed
+
+
+def table(head: list[str], rows: list[list[str]]) -> None:
+    for row in (head, ["---"] * len(head), *rows):
+        print("| " + " | ".join(row) + " |", flush=True)
+
+
+def chains(seeds: int) -> None:
+    for rts in ("always", "never"):
+        print(f"rts = {rts}")
+        rows = [[str(h), *(str(got(chain(h, rts), scheme, seeds)) for scheme in SENDERS)] for h in HOPS]
+        table(["hops", *SENDERS], rows)
+
+
+def pairs(seeds: int) -> None:
+    rows = []
+    for way in ("up", "down", "mix"):
+        of = [got(pair(way), scheme, seeds) for scheme in SENDERS]
+        rows.append([way, *(f"{one}, {one.jain:.3f}" for one in of)])
+    table(["way", *SENDERS], rows)
+
+
+def gateway(seeds: int) -> None:
+    rows = [
+        [f"{h} {'up' if up else 'down'}", *(str(got(wired(h, up), scheme, seeds)) for scheme in GATEWAYS)]
+        for up in (False, True)
+        for h in (1, 2, 4, 8)
+    ]
+    for way in ("down", "up", "mix"):
+        of = [got(pair(way), scheme, seeds) for scheme in GATEWAYS]
+        rows.append([f"two chains, {way}", *(f"{one}, {one.jain:.3f}" for one in of)])
+    table(["hops", *GATEWAYS], rows)
+
+
+def constants(seeds: int) -> None:
+    empty = {}
+    rows = []
+    for key, values in CONSTANTS.items():
+        for value in values:
+            alone = [
+                got(chain(h, rts), "calm", seeds, **{key: value}) for rts in ("always", "never") for h in (1, 2, 4, 8)
+            ]
+            if not empty:
+                empty = {
+                    n: got(chain(h, rts), "calm", seeds)
+                    for n, (rts, h) in enumerate((r, h) for r in ("always", "never") for h in (1, 2, 4, 8))
+                }
+            share = statistics.mean(one.goodput / empty[n].goodput for n, one in enumerate(alone))
+            two = [got(pair(way), "calm", seeds, **{key: value}) for way in ("up", "down", "mix")]
+            delay = statistics.mean(one.delay for one in alone)
+            rows.append(
+                [
+                    f"`{key}` = {value}",
+                    f"{share:.3f} @ {delay:.0f}",
+                    *(f"{one}, {one.jain:.3f}, {one.timeouts}" for one in two),
+                ]
+            )
+    table(
+        [
+            "constant",
+            "8 chains, share of the default's goodput @ delay",
+            "two chains up: sum @ delay, Jain, timeouts",
+            "down",
+            "mix",
+        ],
+        rows,
+    )
+
+
+def oracle(seeds: int) -> None:
+    """The best fixed rate with one ACK for d segments: of all, and within the empty delay plus two segments' time."""
+    rows = []
+    for rts in ("always", "never"):
+        for h in (1, 2, 4, 8):
+            calm = got(chain(h, rts), "calm", seeds)
+            found: list[tuple[float, float]] = []
+            empty = 1e9
+            for d in (8, 16):
+                for n in range(-10, 20):
+                    rate = 1.01**n * calm.goodput
+                    scenario = chain(h, rts)
+                    one = got(scenario, fixed(rate, d), seeds)
+                    found.append((one.goodput, one.delay))
+                    empty = min(empty, one.delay)
+            best = max(found)
+            near = [one for one in found if one[1] <= empty + 2 * 1460 * 8 / best[0]]
+            bounded = max(near)
+            rows.append(
+                [
+                    f"{rts} {h}",
+                    f"{best[0]:.0f} @ {best[1]:.0f}",
+                    f"{bounded[0]:.0f} @ {bounded[1]:.0f}",
+                    str(calm),
+                    f"{calm.goodput / best[0]:.2f}",
+                    f"{calm.goodput / bounded[0]:.2f}",
+                ]
+            )
+    table(
+        [
+            "rts, hops",
+            "best rate",
+            "best within the empty delay and two segments",
+            "calm",
+            "of the best",
+            "of the best within",
+        ],
+        rows,
+    )
+
+
+def limits(seeds: int) -> None:
+    """Beside others that fill queues, under AODV, with a small window, with a filter behind an announced window."""
+    for other in ("linux-cubic", "linux-bbr"):
+        for name, scenario, ends in (
+            ("two chains, down", pair("down"), (("B", "A1"), ("B", "A2"))),
+            ("one queue, 4 hops up", wired(4, True), (("n0", "B"), ("n0", "B"))),
+        ):
+            flows = [
+                {"from": a, "to": b, "scheme": scheme} for (a, b), scheme in zip(ends, ("calm", other), strict=True)
+            ]
+            scenario.set("flow", flows)
+            runs = [meshpace.run(scenario, seed=seed)["flows"] for seed in range(1, seeds + 1)]
+            print(f"calm beside {other}, {name}:", [[round(flow["goodput_bps"] / 1e3) for flow in run] for run in runs])
+    for way in ("up", "down", "mix"):
+        of = [(name, got(pair(way).set("routing.protocol", "aodv"), name, seeds)) for name in ("linux-cubic", "calm")]
+        print(f"AODV, two chains, {way}:", [f"{name} {one}, {one.jain:.3f}" for name, one in of])
+    small = [(name, got(wired(1, True).set("defaults.window", 64), name, seeds)) for name in ("linux-cubic", "calm")]
+    print("window of 64, 1 hop up:", [f"{name} {one}" for name, one in small])
+    print("calm-gateway with a filter, 4 hops down:", got(wired(4, False), "calm-gateway", seeds, relay="ack-filter"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    tables = {
+        "chains": chains,
+        "pairs": pairs,
+        "gateway": gateway,
+        "constants": constants,
+        "oracle": oracle,
+        "limits": limits,
+    }
+    parser.add_argument("table", choices=tables)
+    parser.add_argument("--seeds", type=int, default=3)
+    asked = parser.parse_args()
+    tables[asked.table](asked.seeds)
+
+
+if __name__ == "__main__":
+    main()

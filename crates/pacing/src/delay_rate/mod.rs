@@ -1,0 +1,197 @@
+//! The law of rate by delay: a flow's rate settles where a certain number of its packets waits on the way (docs/law.md).
+//!
+//! Copa's target (Arun and Balakrishnan, NSDI 2018, equation 1) for a rate: with a mean queueing delay `q` the rate is to be
+//! `1 / (delta q)`, so `1 / delta` packets of each flow wait. Towards that it moves by a share of the way, as a ratio, so that a step is
+//! the same at 10 and at 10,000 packets a second. It knows no hops, no link rates and no window.
+
+mod config;
+mod least;
+#[cfg(test)]
+mod tests;
+
+pub use config::DelayRateConfig;
+
+use least::Least;
+use libm::{exp, log};
+use meshpace_units::{Instant, Span};
+
+/// No queue is shorter than what clocks and drivers tell apart, seconds.
+const SHORTEST_QUEUE: f64 = 1e-5;
+/// Between these the rate stays, packets a second: a packet in five seconds, and what 100 Gbit/s carry.
+const SLOWEST: f64 = 0.2;
+const FASTEST: f64 = 1e7;
+/// A rate is in use if so much of it arrives. What arrives in the start was sent a round trip ago, at half of the rate.
+const IN_USE: f64 = 0.4;
+
+/// The law, of one flow or of one host's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayRate {
+    config: DelayRateConfig,
+    /// Packets a second.
+    rate: f64,
+    least: Least,
+    /// The least round trip that counted at the latest sample, seconds.
+    base: Option<f64>,
+    /// The mean queueing delay of the latest step, seconds.
+    queue: Option<f64>,
+    /// No queue has shown itself yet.
+    starting: bool,
+    step: Option<Step>,
+    usage: Usage,
+}
+
+/// The round trips since the rate was changed last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    since: Instant,
+    samples: u32,
+    /// Sum of the round trips, seconds.
+    sum: f64,
+}
+
+impl Step {
+    const fn new(since: Instant) -> Self {
+        Self { since, samples: 0, sum: 0.0 }
+    }
+}
+
+/// Whether the rate is in use. What nobody tells is taken for granted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Usage {
+    in_use: bool,
+    since: Option<Instant>,
+    /// Packets that arrived since then, if somebody told.
+    arrived: Option<f64>,
+}
+
+impl Usage {
+    /// Judges what was told since it was judged last, if anything was.
+    fn judge(&mut self, now: Instant, rate: f64) -> bool {
+        if let Some(arrived) = self.arrived {
+            let elapsed = self.since.map_or(Span::ZERO, |since| now.saturating_since(since));
+            *self = Self {
+                in_use: arrived >= IN_USE * rate * elapsed.as_secs_f64(),
+                since: Some(now),
+                arrived: None,
+            };
+        }
+        self.in_use
+    }
+}
+
+impl DelayRate {
+    /// A flow that nobody has been told anything of.
+    #[must_use]
+    pub fn new(config: DelayRateConfig) -> Self {
+        Self {
+            config,
+            rate: config.start,
+            least: Least::new(config.horizon),
+            base: None,
+            queue: None,
+            starting: true,
+            step: None,
+            usage: Usage { in_use: true, since: None, arrived: None },
+        }
+    }
+
+    /// What it goes by.
+    #[must_use]
+    pub const fn config(&self) -> &DelayRateConfig {
+        &self.config
+    }
+
+    /// Goes by these parameters from now on.
+    pub fn set_config(&mut self, config: DelayRateConfig) {
+        if config.horizon != self.config.horizon {
+            self.least = Least::new(config.horizon);
+        }
+        self.config = config;
+    }
+
+    /// Packets a second.
+    #[must_use]
+    pub const fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Time between two packets.
+    #[must_use]
+    pub fn spacing(&self) -> Span {
+        Span::from_secs_f64(1.0 / self.rate)
+    }
+
+    /// The least round trip that counts, seconds; `None` before the first.
+    #[must_use]
+    pub const fn base(&self) -> Option<f64> {
+        self.base
+    }
+
+    /// The mean queueing delay that the latest step went by, seconds; `None` before the first.
+    #[must_use]
+    pub const fn queue(&self) -> Option<f64> {
+        self.queue
+    }
+
+    /// So many packets arrived.
+    pub fn on_arrived(&mut self, packets: f64) {
+        self.usage.arrived = Some(self.usage.arrived.unwrap_or(0.0) + packets);
+    }
+
+    /// A round trip was measured; true if the rate changed.
+    pub fn on_round_trip(&mut self, now: Instant, rtt: Span) -> bool {
+        let base = self.least.on_sample(now, rtt).as_secs_f64();
+        self.base = Some(base);
+        let before = self.rate;
+        let rtt = rtt.as_secs_f64();
+        match &mut self.step {
+            None => {
+                // What was sent until now was sent blindly.
+                self.rate = self.rate.max(self.config.first / rtt.max(SHORTEST_QUEUE));
+                self.usage = Usage { since: Some(now), arrived: None, ..self.usage };
+                self.step = Some(Step::new(now));
+            }
+            Some(step) => {
+                step.samples += 1;
+                step.sum += rtt;
+                let rounds = if self.starting { 1.0 } else { self.config.rounds };
+                let elapsed = now.saturating_since(step.since).as_secs_f64();
+                if step.samples >= self.config.samples && elapsed >= rounds * rtt {
+                    let queue = step.sum / f64::from(step.samples) - base;
+                    self.step = Some(Step::new(now));
+                    self.go(now, queue.max(SHORTEST_QUEUE));
+                }
+            }
+        }
+        self.rate = self.rate.clamp(SLOWEST, FASTEST);
+        self.rate != before
+    }
+
+    /// A step, by the queueing delay that was found.
+    fn go(&mut self, now: Instant, queue: f64) {
+        self.queue = Some(queue);
+        let target = 1.0 / (self.config.delta * queue);
+        let in_use = self.usage.judge(now, self.rate);
+        if self.starting {
+            if target <= self.rate {
+                // What shows now was sent a round trip ago, at half of this.
+                self.starting = false;
+                self.rate /= 2.0;
+            } else if in_use {
+                self.rate *= 2.0;
+            }
+            return;
+        }
+        // What is not used says nothing: an idle path has no queue at any rate.
+        let rise = if in_use { self.config.rise } else { 0.0 };
+        let way = log(target / self.rate);
+        self.rate *= exp(self.config.gain * way.clamp(-self.config.fall, rise));
+    }
+
+    /// Nothing came back for so long that everything is sent again.
+    pub fn on_timeout(&mut self, now: Instant) {
+        self.starting = false;
+        self.rate = (self.rate * self.config.after_timeout).max(SLOWEST);
+        self.step = self.step.map(|_| Step::new(now));
+    }
+}

@@ -1,0 +1,136 @@
+//! Rate by delay at a sender: the law's pace, and a window that only keeps an open loop from running away (docs/law.md).
+
+use super::law_pacer::{gate, take_token};
+use super::limiter::Waiting;
+use super::part::WindowPart;
+use super::{
+    Ack, Asks, Congestion, Departure, Idled, InitialWindow, Outstanding, Pace, PacingView, Rules, Window,
+};
+use core::num::NonZeroU32;
+use meshpace_keys::{Brings, Key, Need};
+use meshpace_pacing::{DelayRate, DelayRateConfig, Pacer};
+use meshpace_units::{Instant, Span};
+
+pub(super) static PART: WindowPart = WindowPart::new(
+    "delay-rate",
+    "A rate at which a certain number of the flow's packets waits on the way, by the delay alone.",
+    "docs/law.md; its target: Arun and Balakrishnan 2018 (Copa), equation 1",
+    |values, surroundings| {
+        let mut sender = Sender::new(DelayRateConfig::from_values(values), surroundings.rules);
+        sender.room = values.real("dr_room");
+        sender.slack = values.real("dr_slack");
+        sender.pacer.set_burst(NonZeroU32::new(values.count("dr_burst")).unwrap_or(NonZeroU32::MIN));
+        sender.into()
+    },
+)
+.keys(&[&LAW, &KEYS])
+.brings(&[Brings { key: "recovery", word: Some("rack") }])
+.needs(&[Need { key: "recovery", words: &["rack"] }]);
+
+static LAW: [Key; DelayRateConfig::KEYS.len()] = DelayRateConfig::KEYS;
+
+static KEYS: [Key; 3] = [
+    Key::number("dr_room", (1.0, 1_000.0), 2.0, "The window, in what the rate has on its way (docs/law.md)."),
+    Key::number(
+        "dr_slack",
+        (0.0, 100_000.0),
+        32.0,
+        "The window has room for so many segments beside that (docs/law.md).",
+    ),
+    Key::count("dr_burst", (1, 1_000), 1, "Segments that leave together (docs/law.md)."),
+];
+
+/// The law, its pacer and its window.
+#[derive(Clone, Debug)]
+struct Sender {
+    law: DelayRate,
+    pacer: Pacer,
+    window: Window,
+    room: f64,
+    slack: f64,
+}
+
+impl Sender {
+    fn new(config: DelayRateConfig, rules: Rules) -> Self {
+        let rules = Rules { initial_window: InitialWindow::Rfc6928, whole_segments: false, ..rules };
+        let law = DelayRate::new(config);
+        Self {
+            pacer: Pacer::new(Some(law.spacing())),
+            law,
+            window: Window::new(rules).directed(),
+            room: 2.0,
+            slack: 32.0,
+        }
+    }
+
+    fn follow(&mut self, now: Instant) {
+        let spacing = self.law.spacing();
+        if self.pacer.interval() != Some(spacing) {
+            self.pacer.set_interval(now, Some(spacing));
+        }
+        if let Some(base) = self.law.base() {
+            self.window.set(self.room * self.law.rate() * base + self.slack);
+        }
+    }
+}
+
+impl Congestion for Sender {
+    fn asks(&self) -> Asks {
+        Asks { round_trips: true, ..Asks::default() }
+    }
+
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn on_connected(&mut self, _: bool, mss: u32) {
+        self.window.open(false, mss);
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        if ack.is_new() {
+            self.law.on_arrived(ack.segments());
+        }
+        if let Some(rtt) = ack.newest {
+            // Where nothing is out any more, the last segment may have waited for the receiver's timer, and less than a packet of
+            // the rate is on its way: no sign of a queue longer than the one that is known.
+            let known =
+                self.law.base().map(|base| Span::from_secs_f64(base + self.law.queue().unwrap_or(0.0)));
+            let rtt = known.filter(|known| ack.out.una >= ack.out.max && *known < rtt).unwrap_or(rtt);
+            self.law.on_round_trip(ack.now, rtt);
+            self.follow(ack.now);
+        }
+    }
+
+    fn on_progress(&mut self, _: &Ack<'_>) {}
+
+    /// What is lost is sent again at the rate: collisions lose packets at any.
+    fn on_loss(&mut self, _: f64, _: &Outstanding) -> f64 {
+        self.window.cwnd()
+    }
+
+    fn on_undo(&mut self) {}
+
+    fn on_timeout(&mut self, now: Instant, _: bool, _: &Outstanding) {
+        self.law.on_timeout(now);
+        self.follow(now);
+    }
+
+    fn on_idle(&mut self, _: &Idled) {}
+
+    fn on_departure(&mut self, departure: &Departure) {
+        take_token(&mut self.pacer, departure);
+    }
+
+    fn pace(&self, now: Instant) -> Option<Pace> {
+        gate(&self.pacer, now, Waiting::Permission)
+    }
+
+    fn pacing(&self) -> PacingView {
+        PacingView { interval: Some(self.law.spacing()), ..PacingView::default() }
+    }
+}

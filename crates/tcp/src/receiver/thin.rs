@@ -1,0 +1,185 @@
+//! Thin acknowledgements: as few as a sender can do with (docs/law.md).
+
+use super::arrived::{Arrived, Order};
+use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use alloc::boxed::Box;
+use meshpace_keys::Key;
+use meshpace_units::{Instant, Span};
+
+pub(super) static PART: AckPolicyPart = AckPolicyPart::new(
+    "thin",
+    "One for sixteen segments, or for what comes 100 ms after the last; more of them while a sender's window may be small.",
+    "docs/law.md; after TACK (Li et al., SIGCOMM 2020)",
+    |values| {
+        Box::new(Thin {
+            most: values.count("thin_segments"),
+            wait: values.span("thin_wait"),
+            tail: values.span("thin_tail"),
+            share: values.count("thin_share"),
+            ..Thin::default()
+        })
+    },
+)
+.keys(&[&KEYS]);
+
+static KEYS: [Key; 4] = [
+    Key::count(
+        "thin_segments",
+        (1, 1_000),
+        16,
+        "Segments that wait for an acknowledgement at most (docs/law.md).",
+    ),
+    Key::time(
+        "thin_wait",
+        Span::from_secs(10),
+        Span::from_millis(200),
+        "A segment that comes so long after the last acknowledgement is answered at once (docs/law.md).",
+    ),
+    Key::time(
+        "thin_tail",
+        Span::from_secs(10),
+        Span::from_millis(100),
+        "Silence after which what waits is acknowledged (docs/law.md).",
+    ),
+    Key::count(
+        "thin_share",
+        (1, 1_000),
+        8,
+        "Of what has come since the sender began, at most one in so many waits (docs/law.md).",
+    ),
+];
+
+/// When to acknowledge.
+#[derive(Clone, Copy, Debug)]
+struct Thin {
+    most: u32,
+    wait: Span,
+    tail: Span,
+    share: u32,
+    /// Segments since the sender began, or began anew.
+    since: u32,
+    last: Option<Instant>,
+    acknowledged: Option<Instant>,
+    now: Instant,
+}
+
+impl Default for Thin {
+    fn default() -> Self {
+        Self {
+            most: 16,
+            wait: Span::from_millis(200),
+            tail: Span::from_millis(100),
+            share: 8,
+            since: 0,
+            last: None,
+            acknowledged: None,
+            now: Instant::ZERO,
+        }
+    }
+}
+
+impl AckPolicy for Thin {
+    fn on_segment(&mut self, arrived: &Arrived) {
+        self.now = arrived.now;
+        let pause = self.last.is_some_and(|last| arrived.now.saturating_since(last) > self.tail * 4);
+        if pause || arrived.order == Order::Old {
+            self.since = 0;
+        }
+        self.since = self.since.saturating_add(1);
+        self.last = Some(arrived.now);
+    }
+
+    fn on_in_order(&mut self, arrived: &InOrder) -> When {
+        let most = self.most.min(self.since / self.share).max(1);
+        let long = self.acknowledged.is_none_or(|at| arrived.now.saturating_since(at) >= self.wait);
+        if arrived.waiting >= most || long { When::Now } else { When::AfterThis(self.tail) }
+    }
+
+    fn on_ack_sent(&mut self) {
+        self.acknowledged = Some(self.now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use meshpace_units::Ecn;
+
+    const AFTER: Option<u64> = Some(100);
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(n)
+    }
+
+    /// Segments at these times, ms: what is answered to each; what is at once is sent.
+    fn answers(policy: &mut Thin, at: impl IntoIterator<Item = u64>) -> Vec<Option<u64>> {
+        let mut waiting = 0;
+        let answer = |at: u64| {
+            waiting += 1;
+            arrives(policy, at, Order::Next);
+            match policy.on_in_order(&InOrder { now: ms(at), number: 1, offset: 0, waiting }) {
+                When::Now => {
+                    policy.on_ack_sent();
+                    waiting = 0;
+                    None
+                }
+                When::AfterFirst(wait) => panic!("after the first: {wait:?}"),
+                When::AfterThis(wait) => Some(wait.as_micros() / 1000),
+            }
+        };
+        at.into_iter().map(answer).collect()
+    }
+
+    fn arrives(policy: &mut Thin, at: u64, order: Order) {
+        policy.on_segment(&Arrived {
+            now: ms(at),
+            offset: 0,
+            length: 1000,
+            order,
+            ecn: Ecn::NotEct,
+            transit: None,
+        });
+    }
+
+    /// Which of them, counted from 1, are answered at once.
+    fn at_once(answers: &[Option<u64>]) -> Vec<usize> {
+        answers.iter().zip(1..).filter(|(answer, _)| answer.is_none()).map(|(_, n)| n).collect()
+    }
+
+    /// Of a sender that is under way.
+    fn under_way() -> Thin {
+        Thin { since: 1_000, last: Some(ms(0)), acknowledged: Some(ms(0)), ..Thin::default() }
+    }
+
+    #[test]
+    fn sixteen_share_one_and_the_last_waits_for_a_tenth_of_a_second() {
+        let all = answers(&mut under_way(), (1..=40).map(|n| 2 * n));
+        assert_eq!(at_once(&all), [16, 32]);
+        assert_eq!(all[39], AFTER);
+    }
+
+    #[test]
+    fn one_that_comes_200_ms_after_the_last_is_answered_at_once() {
+        assert_eq!(at_once(&answers(&mut under_way(), [90, 180, 199, 200, 290, 399, 401])), [4, 7]);
+    }
+
+    #[test]
+    fn at_first_an_eighth_of_what_has_come_waits_at_most() {
+        let all = answers(&mut Thin::default(), (0..160).map(|n| n / 2));
+        assert_eq!(
+            at_once(&all)[..22],
+            [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 26, 29, 33]
+        );
+        assert_eq!(at_once(&all).iter().rev().take(2).copied().collect::<Vec<_>>(), [145, 129]);
+    }
+
+    #[test]
+    fn after_a_pause_and_after_what_came_twice_it_begins_anew() {
+        assert_eq!(at_once(&answers(&mut under_way(), [401, 402, 403])), [1, 2, 3]);
+        assert_eq!(at_once(&answers(&mut under_way(), [100, 101, 102])), []);
+        let mut policy = under_way();
+        arrives(&mut policy, 100, Order::Old);
+        assert_eq!(at_once(&answers(&mut policy, [101, 102, 103])), [1, 2, 3]);
+    }
+}
