@@ -233,6 +233,19 @@ fn a_timeout_that_was_needed_goes_on_when_new_data_arrive_instead() {
 }
 
 #[test]
+fn a_timeout_in_recovery_is_not_taken_back() {
+    // 2 was lost, and so was its retransmission: what fills the hole shows nothing of the timeout, and what had been on its way
+    // arrives.
+    let mut s = in_recovery(With::ALL);
+    s.advance(super::script::ms(700));
+    assert_eq!((s.cwnd(), s.tcp.counters().timeouts), (1.0, 1));
+    s.out.clear();
+    s.sack(720, 2, &[(3, 5)]);
+    s.ack_segment([721], 8);
+    assert!(s.cwnd() <= 5.5 && s.tcp.ssthresh().is_some_and(|ssthresh| ssthresh <= 5.5), "{}", s.cwnd());
+}
+
+#[test]
 fn without_f_rto_what_is_lost_is_sent_again_at_once() {
     let mut s = timed_out(With { forward: false, ..With::ALL });
     s.ack_segment([650], 1);

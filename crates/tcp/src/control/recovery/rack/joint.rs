@@ -62,8 +62,9 @@ impl Recovery for Rack {
         self.max = out.max;
         self.segments.on_timeout();
         self.detection.on_timeout(&mut self.segments, now);
-        // A timeout while an earlier one's data are outstanding shows nothing (RFC 5682, section 3.1, step 1).
-        let first = !matches!(self.stage, At::Timeout(_));
+        // A timeout while an earlier one's data are outstanding shows nothing (RFC 5682, section 3.1, step 1), nor does one in
+        // recovery: what arrives then has been on its way since before a loss that was real (Linux's tcp_enter_loss).
+        let first = self.stage == At::Open;
         self.forward = if self.with.forward && first { Forward::Resent } else { Forward::Off };
         self.stage = At::Timeout(out.max);
         (self.prr, self.first_again, self.mended) = (None, true, false);
