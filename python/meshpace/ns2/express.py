@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from meshpace import engine
 from meshpace.engine import Job
-from meshpace.judges.keys import unknown
+from meshpace.judges.express import expressed_by
 from meshpace.judges.network import (
     App,
     Resolved,
     check_ends,
     check_measure,
-    check_mesh,
     check_mobility,
     gateway_of,
     mesh_nodes,
     shortest_ways,
     wired_links,
 )
-from meshpace.judges.refusals import NotExpressibleError, Refusal, Refusals, as_written
+from meshpace.judges.refusals import Refusal, Refusals, as_written
 from meshpace.judges.schemes import Parameters, check_scheme, parameters_of
 from meshpace.ns2.keys import EXPRESSED
 from meshpace.ns2.model import Flow, Ns2Scenario, Radio, Routing
@@ -41,15 +39,7 @@ def express(job: Job) -> Ns2Scenario:
         ScenarioError: the scenario cannot be run here.
         NotExpressibleError: names every key that has no counterpart in ns-2.35, and the reasons.
     """
-    resolved = engine.resolve(job)
-    found = Refusals()
-    expressed = _express(resolved, found)
-    found.of(check_mesh, resolved, job)
-    found.refused += unknown(job, EXPRESSED)
-    if found.refused:
-        raise NotExpressibleError("ns-2.35", job.name, found.refused)
-    assert expressed is not None, "what is missing was refused"
-    return expressed
+    return expressed_by("ns-2.35", _express, EXPRESSED, job)
 
 
 def _express(resolved: Resolved, found: Refusals) -> Ns2Scenario | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from meshpace import engine
 from meshpace.engine import Job
-from meshpace.judges.keys import unknown
+from meshpace.judges.express import expressed_by
 from meshpace.judges.network import (
     App,
     MeshNode,
@@ -15,7 +14,6 @@ from meshpace.judges.network import (
     WiredLink,
     check_ends,
     check_measure,
-    check_mesh,
     check_mobility,
     gateway_of,
     mesh_nodes,
@@ -23,7 +21,7 @@ from meshpace.judges.network import (
     wired_links,
     wired_path,
 )
-from meshpace.judges.refusals import NotExpressibleError, Refusal, Refusals
+from meshpace.judges.refusals import Refusal, Refusals
 from meshpace.judges.schemes import Parameters
 from meshpace.ns3.keys import EXPRESSED
 from meshpace.ns3.model import Flow, Ns3Scenario
@@ -43,15 +41,7 @@ def express(job: Job) -> Ns3Scenario:
         ScenarioError: the scenario cannot be run here.
         NotExpressibleError: names every key that has no counterpart in ns-3.37, and the reasons.
     """
-    resolved = engine.resolve(job)
-    found = Refusals()
-    expressed = _express(resolved, found)
-    found.of(check_mesh, resolved, job)
-    found.refused += unknown(job, EXPRESSED)
-    if found.refused:
-        raise NotExpressibleError(NAME, job.name, found.refused)
-    assert expressed is not None, "what is missing was refused"
-    return expressed
+    return expressed_by(NAME, _express, EXPRESSED, job)
 
 
 def _express(resolved: Resolved, found: Refusals) -> Ns3Scenario | None:
