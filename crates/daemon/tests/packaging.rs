@@ -102,6 +102,13 @@ fn every_key_maps_and_is_accepted() {
         if key == "fallback_rate" {
             uci += "\toption rate 'nl80211'\n";
         }
+        // Keys of a law or of a hook go with it.
+        if key.starts_with("dr_") {
+            uci += "\toption flow_law 'delay-rate'\n";
+        }
+        if key.starts_with("filter_") {
+            uci += "\toption hook 'ack-filter'\n";
+        }
         let bare = |value: &str| value.trim().trim_matches('"').to_owned();
         match value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             Some(items) => {

@@ -264,7 +264,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_what_is_allowed() {
         for (arguments, told) in [
-            ("--scheme tcp-gab", "--scheme: found \"tcp-gab\"; allowed: bbr, cubic, "),
+            (
+                "--scheme tcp-gab",
+                "--scheme: found \"tcp-gab\"; allowed: bbr, calm, calm-edge, calm-gateway, cubic, ",
+            ),
             (
                 "--scheme newreno --set n=4",
                 "--set n: found a parameter of other schemes; allowed: the parameters of newreno",

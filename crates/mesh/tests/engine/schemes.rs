@@ -171,6 +171,6 @@ fn a_control_that_a_files_profile_cannot_drive_is_refused_with_file_line_and_key
     assert_eq!(
         says("tahoe"),
         "test.toml:6: scheme.mine.tcp_profile: found tcp_profile = \"linux\" beside congestion = \"tahoe\"; allowed: congestion = \
-         \"newreno\" or \"cubic\" or \"vegas\" or \"westwood\" or \"bbr\" or \"daa\" or \"xcp\" beside it"
+         \"newreno\" or \"cubic\" or \"vegas\" or \"westwood\" or \"bbr\" or \"daa\" or \"xcp\" or \"delay-rate\" beside it"
     );
 }
