@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from commanding import Cli, wait_until_simulating
 from meshpace.cli import COMMANDS, find
 from meshpace.cli.declared import parsed
+from meshpace.cli.failure import reports_failure
 
 NAMES = {
     "advise",
@@ -146,6 +148,24 @@ def test_an_interrupt_ends_at_once_and_leaves_nothing(options: list[str], chain:
     *_, last = err.splitlines()  # a busy machine may have come to tell its progress
     assert (running.returncode, out, last) == (130, "", "interrupted")
     assert [path.name for path in tmp_path.iterdir()] == ["chain.toml"]
+
+
+def test_an_interrupt_while_a_lock_is_waited_for_is_an_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
+    """``threading`` releases what it does not hold yet, if Ctrl-C comes then: the error is about the lock."""
+    lock = threading.Lock()
+
+    @reports_failure
+    def waits(*, interrupted: bool) -> None:
+        with lock:
+            lock.release()
+            if interrupted:
+                raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit) as ended:
+        waits(interrupted=True)
+    assert (ended.value.code, capsys.readouterr().err) == (130, "interrupted\n")
+    with pytest.raises(RuntimeError, match="release unlocked lock"):
+        waits(interrupted=False)
 
 
 def test_a_closed_pipe_is_no_error(chain: Path) -> None:

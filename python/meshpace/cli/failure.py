@@ -38,8 +38,7 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
             command(*args, **kwargs)
             sys.stdout.flush()
         except KeyboardInterrupt:
-            print("interrupted", file=sys.stderr)
-            raise SystemExit(INTERRUPTED) from None
+            _end_interrupted()
         except BrokenPipeError:
             # Whoever read the output has seen enough; keep the interpreter from flushing into the closed pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -48,8 +47,26 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
             fail(error)
         except OSError as error:
             fail(f"{error.filename}: {error.strerror}" if error.filename else error)
+        except RuntimeError as error:
+            if not _is_interrupt(error):
+                raise
+            _end_interrupted()
 
     return wrapped
+
+
+def _end_interrupted() -> NoReturn:
+    """Ends as Ctrl-C does."""
+    print("interrupted", file=sys.stderr)
+    raise SystemExit(INTERRUPTED) from None
+
+
+def _is_interrupt(error: RuntimeError) -> bool:
+    """Whether Ctrl-C came while a lock was waited for: ``threading`` then releases what it does not hold yet."""
+    cause = error.__context__
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__context__
+    return cause is not None
 
 
 def _mendable() -> tuple[type[Exception], ...]:
