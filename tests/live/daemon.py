@@ -97,9 +97,12 @@ class Daemon:
 
     def flow(self, port: int) -> dict[str, Any]:
         """The only flow with that port at either end."""
-        found = [f for f in self.flows() if f["wired"].endswith(f":{port}") or f["wireless"].endswith(f":{port}")]
+        # What the daemon lists is a tenth of a second old at most: a connection that is younger may not be in it yet.
+        found = wait_for(
+            lambda: [f for f in self.flows() if f["wired"].endswith(f":{port}") or f["wireless"].endswith(f":{port}")]
+        )
         assert len(found) == 1, found
-        return found[0]
+        return dict(found[0])
 
     def reload(self) -> str:
         """Makes it read its file again."""
