@@ -20,8 +20,11 @@ type Departure = (Instant, u64);
 #[derive(Clone, Debug)]
 pub(super) struct Detection {
     newest: Option<Departure>,
-    /// Round trip of the newest.
+    /// Round trip of what left last of all that the latest acknowledgement is of: longer than the newest's where the order
+    /// changed.
     rtt: Span,
+    /// What left last of all that this acknowledgement is of.
+    latest: Option<Departure>,
     min_rtt: Filter,
     srtt: Option<Span>,
     highest: u64,
@@ -39,6 +42,7 @@ impl Default for Detection {
         Self {
             newest: None,
             rtt: Span::ZERO,
+            latest: None,
             min_rtt: Filter::minimum(MINIMUM_HOLDS.as_nanos()),
             srtt: None,
             highest: 0,
@@ -74,10 +78,17 @@ impl Detection {
         (self.srtt, self.rtt) = (Some(trip), trip);
     }
 
-    /// The peer has `sent` (section 6.2, steps 1 to 3). `echoed`: time since the departure that the acknowledgement's timestamp
-    /// echoes, whole milliseconds.
+    /// An acknowledgement is about to tell what arrived.
+    pub(super) const fn on_ack(&mut self) {
+        self.latest = None;
+    }
+
+    /// The peer has `sent` (section 6.2, steps 1 to 3); of an acknowledgement's segments in their order in the stream.
+    /// `echoed`: time since the departure that the acknowledgement's timestamp echoes, whole milliseconds.
     pub(super) fn on_arrival(&mut self, now: Instant, sent: &Sent, echoed: Option<Span>) {
         let trip = now.saturating_since(sent.at);
+        let reordered = sent.end < self.highest;
+        self.highest = self.highest.max(sent.end);
         if sent.resent {
             // Is it the original that arrived? Its timestamp is older than the retransmission, or it came too soon.
             let older = echoed.is_some_and(|echoed| echoed > trip + Span::from_millis(1));
@@ -88,14 +99,13 @@ impl Detection {
         } else {
             self.min_rtt.update(now.as_nanos(), trip.as_nanos());
             self.srtt = Some(self.srtt.map_or(trip, |srtt| (srtt * 7 + trip) / 8));
-            if sent.end < self.highest {
-                self.reordering_seen = true;
-            }
+            self.reordering_seen |= reordered;
         }
-        self.highest = self.highest.max(sent.end);
-        if self.newest.is_none_or(|newest| (sent.at, sent.end) > newest) {
-            (self.newest, self.rtt) = (Some((sent.at, sent.end)), trip);
+        let departure = Some((sent.at, sent.end));
+        if departure > self.latest {
+            (self.latest, self.rtt) = (departure, trip);
         }
+        self.newest = self.newest.max(departure);
     }
 
     /// Widens the reordering window where it was too narrow, and forgets that in the end (section 6.2, step 4).
@@ -155,5 +165,49 @@ impl Detection {
             let over = sent.at.checked_add(patience).is_some_and(|until| until <= now);
             over || Some(sent.start) == first
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(n)
+    }
+
+    /// Segments of ten bytes, one a millisecond, number 0 at time 0.
+    fn sent() -> Segments {
+        let mut segments = Segments::default();
+        (0..8).for_each(|n| segments.on_departure(ms(n), 1 + 10 * n, 11 + 10 * n));
+        segments
+    }
+
+    /// The peer reports these segments by one acknowledgement.
+    fn sack(detection: &mut Detection, segments: &mut Segments, now: Instant, numbers: &[u64]) {
+        detection.on_ack();
+        let blocks: alloc::vec::Vec<_> = numbers.iter().map(|n| (1 + 10 * n, 11 + 10 * n)).collect();
+        segments.on_ack(1, blocks, |sent| detection.on_arrival(now, sent, None));
+    }
+
+    #[test]
+    fn blocks_that_come_the_newest_first_are_no_reordering() {
+        let (mut detection, mut segments) = (Detection::default(), sent());
+        sack(&mut detection, &mut segments, ms(50), &[6, 2, 4]);
+        assert!(!detection.reordering_seen);
+        assert_eq!((detection.newest, detection.rtt), (Some((ms(6), 71)), Span::from_millis(44)));
+        sack(&mut detection, &mut segments, ms(60), &[6, 4, 1]);
+        assert!(detection.reordering_seen, "1 after 6");
+    }
+
+    #[test]
+    fn the_round_trip_is_of_what_left_last_of_what_the_acknowledgement_is_of() {
+        let (mut detection, mut segments) = (Detection::default(), sent());
+        sack(&mut detection, &mut segments, ms(50), &[3]);
+        sack(&mut detection, &mut segments, ms(70), &[3, 1]);
+        assert_eq!((detection.newest, detection.rtt), (Some((ms(3), 41)), Span::from_millis(69)));
+        // So number 2 has until 69 ms and a quarter of the least round trip, 47, after it left.
+        assert!(!detection.detect(&mut segments, ms(70), false));
+        assert_eq!(detection.deadline, Some(Instant::ZERO + Span::from_micros(2_000 + 69_000 + 11_750)));
     }
 }

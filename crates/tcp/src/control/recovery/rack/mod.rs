@@ -177,6 +177,7 @@ impl Rack {
         };
         let mut latest = Latest { acknowledged: ack.acked, ..Latest::default() };
         let detection = &mut self.detection;
+        detection.on_ack();
         let arrived = self.segments.on_ack(ack.out.una, blocks.iter().copied().flatten(), |sent| {
             detection.on_arrival(ack.now, sent, ack.timestamp);
             latest.original |= !sent.resent && sent.end <= point;

@@ -127,7 +127,7 @@ impl Segments {
     }
 
     /// Everything before `una` is acknowledged, and the peer reports `blocks`; `newly` is told of each segment that it is now
-    /// known to have, from left to right but for those of several blocks.
+    /// known to have, from left to right whatever the order of the blocks, as section 6.2 looks through them.
     pub(super) fn on_ack(
         &mut self,
         una: u64,
@@ -162,6 +162,7 @@ impl Segments {
                 None => news[3] = news[3].start.min(from)..news[3].end.max(to),
             }
         });
+        news[..count].sort_unstable_by_key(|range| range.start);
         for range in news.into_iter().take(count) {
             self.change(range, |sent| {
                 if !sent.arrived && sacked.missing(sent.start, sent.end) == 0 {
@@ -291,6 +292,17 @@ mod tests {
         let mut told = Vec::new();
         assert_eq!(segments.on_ack(1, [(11, 15)], |sent| told.push(sent.start)).all, 10);
         assert_eq!((told, segments.in_flight(), segments.arrived()), (alloc::vec![11], 20, 1));
+    }
+
+    #[test]
+    fn several_gaps_that_one_acknowledgement_fills_are_told_in_the_order_of_the_stream() {
+        let mut segments = Segments::default();
+        (0..8).for_each(|n| segments.on_departure(ms(n), 1 + 10 * n, 11 + 10 * n));
+        // The first block is the newest (RFC 2018, section 4).
+        let mut told = Vec::new();
+        let blocks = [(61, 71), (21, 31), (41, 51)];
+        segments.on_ack(1, blocks, |sent| told.push(sent.start));
+        assert_eq!(told, [21, 41, 61]);
     }
 
     #[test]
