@@ -33,6 +33,7 @@ scenario = "chain-adhoc.toml"
 schemes = ["newreno", "few"]
 conditions = ["static"]
 quick = { seeds = 2, set = { "measure.duration" = "6s", "measure.warmup" = "1s" } }
+full = { seeds = 3, set = { "measure.duration" = "8s", "measure.warmup" = "1s" } }
 axis = { point = [
   { label = "as it is" },
   { label = "window 2", set = { "defaults.window" = 2 } },
@@ -126,6 +127,26 @@ def test_it_goes_on_where_it_ended_and_writes_the_same_bytes(
     other = replace(_campaign(tmp_path), store=tmp_path / "another")
     assert reproduce.reproduce(["tiny"], other)
     assert {path.name: path.read_bytes() for path in (tmp_path / "pages").iterdir()} == before, "whoever makes the runs"
+
+
+def test_a_page_stands_on_the_longer_plan_of_each_study_that_is_there_whole(
+    tiny: Paper, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reproduce.reproduce(["tiny"], _campaign(tmp_path))
+    full = replace(_campaign(tmp_path, hours=0.0), effort=Effort.FULL)
+    with workers("threads", 1) as hands:
+        make(tasks(tiny.studies[:1], Effort.FULL), Store(tmp_path / "store"), hands)
+    assert not reproduce.reproduce(["tiny"], full), "it goes on"
+    assert "; the same command goes on\n" in capsys.readouterr().out
+    text = (tmp_path / "pages" / "tiny-page.md").read_text()
+    assert "\n## tiny-chain (full)\n" in text
+    kept = json.loads((tmp_path / "pages" / MANIFEST).read_text())["pages"]["tiny-page"]
+    told = {name: (study["effort"], study["runs"]) for name, study in kept["verdicts"]["studies"].items()}
+    assert told["tiny-chain"] == ("full", 3 * 3 * 2 - 3)
+    assert told["tiny-as-printed-chain"][0] == "quick"
+    # The quick plans alone, again: what is longer stays.
+    assert reproduce.reproduce(["tiny"], _campaign(tmp_path))
+    assert (tmp_path / "pages" / "tiny-page.md").read_text() == text
 
 
 def test_no_run_is_handed_over_once_it_is_enough(tiny: Paper, tmp_path: Path) -> None:

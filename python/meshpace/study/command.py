@@ -19,7 +19,7 @@ from meshpace.study.decide import Decision, decide, deepen, noted, save
 from meshpace.study.emulated import makeable
 from meshpace.study.engines import others
 from meshpace.study.executors import Workers, workers
-from meshpace.study.held import read
+from meshpace.study.held import keep_more, read
 from meshpace.study.model import NOTHING_MORE, Condition, Effort, Study
 from meshpace.study.outcome import Outcome, by_name, load, write_table
 from meshpace.study.page import Campaign, page
@@ -160,13 +160,7 @@ def decide_held(
         )
     with workers(executor, threads) as hands:
         decision = _decide(evidence, claims, store, hands, budget_s)
-    for effort in Effort:
-        more = dict(noted(directory, effort, maker)[0])
-        for place, seeds in decision.more.items():
-            if evidence[place[0]].effort is effort:
-                more[place] = more.get(place, 0) + seeds
-        if more:
-            save(directory, effort, maker, more, ended=decision.ended)
+    keep_more(directory, maker, decision)
     outcomes = [outcome for outcome in evidence.values() if outcome.records]
     for outcome in outcomes:
         write_table(directory, outcome)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from meshpace.study.decide import noted
-from meshpace.study.model import Effort, Study
+from meshpace.study.decide import Decision, noted, save
+from meshpace.study.model import NOTHING_MORE, Effort, More, Study
 from meshpace.study.outcome import Outcome, load
 from meshpace.study.record import Maker, running
 from meshpace.study.store import Store
@@ -37,6 +37,21 @@ def read(store: Store, studies: Sequence[Study], maker: Maker | None = None) -> 
 def any_ended(directory: Path, maker: Maker) -> bool:
     """Whether a budget was spent before every verdict was decided."""
     return any(noted(directory, effort, maker)[1] for effort in _BEST_FIRST)
+
+
+def keep_more(directory: Path, maker: Maker, decision: Decision, before: Mapping[Effort, More] | None = None) -> None:
+    """Notes which cells have more seeds now, by the plan that each study stands on.
+
+    ``before`` is what had been noted when the evidence was read; what another has noted since stays.
+    """
+    for effort in Effort:
+        kept = noted(directory, effort, maker)[0]
+        was = kept if before is None else before.get(effort, NOTHING_MORE)
+        added = {place: n for place, n in decision.more.items() if decision.evidence[place[0]].effort is effort}
+        places = [*kept, *added]
+        more = {place: max(kept.get(place, 0), was.get(place, 0) + added.get(place, 0)) for place in places}
+        if more:
+            save(directory, effort, maker, more, ended=decision.ended)
 
 
 def _incomplete(outcome: Outcome) -> float:

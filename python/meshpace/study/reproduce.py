@@ -2,7 +2,8 @@
 
 Of each paper in turn: the runs of its studies, of its profiles and of its screens; more seeds where a verdict is
 undecided; then its page, and in the manifest what that stands on. What the store holds is never made again, so the same
-command goes on where it ended, and several machines that share a store share the work.
+command goes on where it ended, and several machines that share a store share the work. A page stands on the longer plan
+of each study that is there whole: a full campaign that has not ended makes pages of full plans and of quick ones.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from meshpace.report.command import write_verdicts
 from meshpace.report.model import Verdict
 from meshpace.study import registry
 from meshpace.study.claims import Claim
-from meshpace.study.decide import decide, noted, save
+from meshpace.study.decide import decide, noted
 from meshpace.study.executors import Workers, workers
+from meshpace.study.held import keep_more, read
 from meshpace.study.manifest import MANIFEST, note
 from meshpace.study.model import Effort, Study
-from meshpace.study.outcome import Outcome, by_name, load
+from meshpace.study.outcome import Outcome, by_name
 from meshpace.study.record import running
 from meshpace.study.runner import make, tasks
 from meshpace.study.screened import write
@@ -82,9 +84,17 @@ def reproduce(
     with workers(executor, threads) as hands:
         whole = [_make(page, (*studies, *screens), campaign, store, hands, ends) for page, studies, screens in wanted]
         for at, (page, studies, screens) in enumerate(wanted):
-            if whole[at]:
-                _page(page, studies, screens, campaign, store, hands, _share(ends, len(wanted) - at, campaign))
+            held = _held(store, (*studies, *screens))
+            if held is not None:
+                told, screened = held[: len(studies)], held[len(studies) :]
+                _page(page, told, screened, campaign, store, hands, _share(ends, len(wanted) - at, campaign))
     return all(whole)
+
+
+def _held(store: Store, studies: Sequence[Study]) -> list[Outcome] | None:
+    """Of each study the longer plan that the store holds whole; None if of one of them no plan is whole."""
+    held = by_name([outcome for outcome in read(store, studies) if outcome.complete])
+    return [held[study.name] for study in studies] if held.keys() >= {study.name for study in studies} else None
 
 
 def _share(ends: float | None, papers_left: int, campaign: Campaign) -> float:
@@ -112,33 +122,27 @@ def _make(
 
 
 def _page(
-    page: str, studies: Sequence[Study], screens: Sequence[Study], campaign: Campaign, store: Store, hands: Workers,
-    budget_s: float,
+    page: str, outcomes: Sequence[Outcome], screens: Sequence[Outcome], campaign: Campaign, store: Store,
+    hands: Workers, budget_s: float,
 ) -> None:  # fmt: skip
     """Adds seeds where a verdict is undecided, then writes the page and notes what it stands on."""
-    maker, effort = running(), campaign.effort
-    before, _ = noted(campaign.store, effort, maker)
-    evidence = by_name(load(store, studies, effort, more=before))
-    claims = claims_of(studies)
+    maker = running()
+    before = {effort: noted(campaign.store, effort, maker)[0] for effort in Effort}
+    evidence = by_name(outcomes)
+    claims = claims_of([outcome.study for outcome in outcomes])
     plain = _undecided(evidence, claims)
     with Progress(f"{page}: deciding, seconds of the budget", max(1, round(budget_s))) as progress:
         decision = decide(
             evidence, claims, store, hands, budget_s,
             lambda so_far: progress(round(so_far.spent_s), so_far.spent_s / max(budget_s, 1e-9)),
         )  # fmt: skip
-    kept, _ = noted(campaign.store, effort, maker)
-    places = [*kept, *decision.more]
-    more = {place: max(kept.get(place, 0), before.get(place, 0) + decision.more.get(place, 0)) for place in places}
-    if more:
-        save(campaign.store, effort, maker, more, ended=decision.ended)
-    outcomes = list(evidence.values())
+    keep_more(campaign.store, maker, decision, before)
     write_verdicts(campaign.pages, outcomes, maker, ended=decision.ended)
     note(campaign.pages, page, "verdicts", maker, outcomes)
     if screens:
-        told = load(store, screens, effort)
         path = campaign.pages / f"{page}.md"
-        write(path, told)
-        note(campaign.pages, page, "screens", maker, told)
+        write(path, screens)
+        note(campaign.pages, page, "screens", maker, screens)
     left = _undecided(evidence, claims)
     print(
         f"{page}: {plain[0]} of {plain[1]} verdicts undecided before {decision.deepened + decision.runs:,} runs more "
