@@ -29,6 +29,9 @@ pub struct Burst {
 }
 
 impl Burst {
+    /// Packets that frames of several have room for at once: those of 1,500 bytes in the longest frame up to 39 Mbit/s.
+    const USUAL: usize = 17;
+
     /// No packet.
     pub const EMPTY: Self = Self { one: None, several: None };
 
@@ -94,7 +97,11 @@ impl Burst {
     pub fn push(&mut self, mpdu: Mpdu) {
         match (&mut self.several, self.one.take()) {
             (Some(mpdus), _) => Arc::make_mut(mpdus).push(mpdu),
-            (None, Some(first)) => self.several = Some(Arc::new(vec![first, mpdu])),
+            (None, Some(first)) => {
+                let mut mpdus = Vec::with_capacity(Self::USUAL);
+                mpdus.extend([first, mpdu]);
+                self.several = Some(Arc::new(mpdus));
+            }
             (None, None) => self.one = Some(mpdu),
         }
     }

@@ -156,8 +156,14 @@ impl Phy {
     pub fn frame(&self, packets: &[Mpdu]) -> Bytes {
         match packets {
             [one] => self.mpdu(one.packet.size),
-            several => self.portions(several).last().map_or(Bytes::ZERO, |last| last.end),
+            several => self.end(several),
         }
+    }
+
+    /// The bytes of a frame of several packets.
+    #[inline]
+    fn end(&self, packets: &[Mpdu]) -> Bytes {
+        self.aggregation().end(packets.iter().map(|mpdu| self.mpdu(mpdu.packet.size)))
     }
 
     /// Where the MPDUs of a frame of several packets lie.
@@ -186,8 +192,7 @@ impl Phy {
             return None;
         }
         let most = aggregation.bytes.min(first.packet.mode.longest(aggregation.airtime, self.preamble));
-        let end = self.portions(packets).last().map_or(Bytes::ZERO, |last| last.end);
-        let around = aggregation.aligned(end) + aggregation.delimiter + self.mac_overhead;
+        let around = aggregation.aligned(self.end(packets)) + aggregation.delimiter + self.mac_overhead;
         (most > around).then(|| Bytes(most.0 - around.0))
     }
 

@@ -238,10 +238,14 @@ impl<T: Copy + Debug> Network<T> {
     fn show_several(&mut self, at: InterfaceId, watch: &mut (impl Watch + ?Sized)) {
         let (air, station) = self.airs.at(at);
         let frame = air.latest(station);
-        let packets: Vec<_> = frame.packets().iter().map(|mpdu| self.packets.get(handle(mpdu))).collect();
-        watch.frame(self.now(), frame, &packets);
-        for mpdu in frame.packets().to_vec() {
-            self.note_attempt(at, &mpdu.packet);
+        if watch.wants_frames() {
+            let packets: Vec<_> = frame.packets().iter().map(|mpdu| self.packets.get(handle(mpdu))).collect();
+            watch.frame(self.now(), frame, &packets);
+        }
+        for place in 0..frame.packets().len() {
+            let (air, station) = self.airs.at(at);
+            let packet = air.latest(station).packets()[place].packet;
+            self.note_attempt(at, &packet);
         }
     }
 

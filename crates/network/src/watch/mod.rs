@@ -22,6 +22,11 @@ pub struct NodeState {
 
 /// Looks on. Nothing that a watcher does can change a run.
 pub trait Watch {
+    /// False: [`Watch::frame`] does nothing, and frames of several packets need not be told.
+    fn wants_frames(&self) -> bool {
+        true
+    }
+
     /// A frame goes on the air; `packets` are what a data frame carries, in its order.
     fn frame(&mut self, _now: Instant, _frame: &Frame, _packets: &[&Packet]) {}
 
@@ -42,4 +47,8 @@ pub trait Watch {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoWatch;
 
-impl Watch for NoWatch {}
+impl Watch for NoWatch {
+    fn wants_frames(&self) -> bool {
+        false
+    }
+}

@@ -6,6 +6,10 @@ use meshpace_radio::{Frame, FrameEnd};
 use meshpace_units::{Instant, NodeId};
 
 impl<A: Watch, B: Watch> Watch for (A, B) {
+    fn wants_frames(&self) -> bool {
+        self.0.wants_frames() || self.1.wants_frames()
+    }
+
     fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
         self.0.frame(now, frame, packets);
         self.1.frame(now, frame, packets);
@@ -27,6 +31,10 @@ impl<A: Watch, B: Watch> Watch for (A, B) {
 }
 
 impl<P: Watch> Watch for Option<P> {
+    fn wants_frames(&self) -> bool {
+        self.as_ref().is_some_and(Watch::wants_frames)
+    }
+
     fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
         if let Some(watch) = self {
             watch.frame(now, frame, packets);

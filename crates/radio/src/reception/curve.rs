@@ -29,8 +29,31 @@ pub struct Curve {
     since: Instant,
     /// From `since` on.
     ratio: f64,
-    /// The ratio and the mode that a packet of a frame met last, and what the curve says of them.
-    latest: (f64, u16, f64),
+    known: Known,
+}
+
+/// What curves have said of late. A receiver meets the same few ratios again and again (its neighbours, with this or that other on the
+/// air), and a curve takes its time.
+#[derive(Clone, Copy, Debug)]
+struct Known([(u64, u16, f64); Known::PLACES]);
+
+impl Known {
+    const PLACES: usize = 16;
+    /// No mode has this number.
+    const NOTHING: Self = Self([(0, u16::MAX, 0.0); Self::PLACES]);
+
+    /// The logarithm of the probability that a bit in this mode survives at this ratio.
+    #[inline]
+    fn ln_success(&mut self, mode: &Mode, ratio: f64) -> f64 {
+        let (bits, number) = (ratio.to_bits(), mode.number());
+        // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of the product.
+        let place = (bits ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60;
+        let known = &mut self.0[place as usize % Self::PLACES];
+        if (known.0, known.1) != (bits, number) {
+            *known = (bits, number, mode.coding.ln_success(ratio));
+        }
+        known.2
+    }
 }
 
 impl Curve {
@@ -48,7 +71,7 @@ impl Curve {
             ln_survival: 0.0,
             since: Instant::ZERO,
             ratio: 0.0,
-            latest: (0.0, u16::MAX, 0.0),
+            known: Known::NOTHING,
         }
     }
 
@@ -78,7 +101,7 @@ impl Curve {
         for (from, to, mode) in [(self.since, border, self.lowest), (border, now, self.mode)] {
             let behind_header = self.several && from == border;
             if !behind_header && !to.saturating_since(from).is_zero() {
-                self.ln_survival += ln_survival(mode, from, to, self.ratio);
+                self.ln_survival += bits(mode, from, to) * self.known.ln_success(mode, self.ratio);
             }
         }
         self.since = now.max(self.since);
@@ -88,19 +111,10 @@ impl Curve {
     pub(super) fn packet_survives(&mut self, course: &[(Instant, f64)], from: Instant, to: Instant) -> bool {
         let mut sum = -0.0;
         for (from, to, ratio) in met(course, from, to) {
-            // Most packets of a frame meet the same, and a curve takes its time.
-            if self.latest.0 != ratio || self.latest.1 != self.mode.number() {
-                self.latest = (ratio, self.mode.number(), self.mode.coding.ln_success(ratio));
-            }
-            sum += bits(self.mode, from, to) * self.latest.2;
+            sum += bits(self.mode, from, to) * self.known.ln_success(self.mode, ratio);
         }
         self.stream.unit() < libm::exp(sum)
     }
-}
-
-/// The logarithm of the probability that all bits between two times survive.
-fn ln_survival(mode: &Mode, from: Instant, to: Instant, ratio: f64) -> f64 {
-    bits(mode, from, to) * mode.coding.ln_success(ratio)
 }
 
 /// Bits between two times.
@@ -143,6 +157,22 @@ mod tests {
         // In the header the same interferer does nothing: it is for BPSK to survive.
         let alone = libm::exp(516.0 * 24.0 * per_bit(14.0));
         assert!((share(&[(0, decibel(8.0)), (20, decibel(14.0))], 536) - alone).abs() < 0.01, "{alone}");
+    }
+
+    /// Whatever was asked before, and more ratios than are kept.
+    #[test]
+    fn what_is_known_is_what_the_curve_says() {
+        let standard = Standard::named("802.11a").expect("a row");
+        let mut known = Known::NOTHING;
+        for round in 0..3 {
+            for step in 0..100 {
+                let ratio = f64::from(step) * 0.7;
+                for mode in standard.modes {
+                    let asked = known.ln_success(mode, ratio);
+                    assert_eq!(asked.to_bits(), mode.coding.ln_success(ratio).to_bits(), "{round}: {ratio}");
+                }
+            }
+        }
     }
 
     /// Two packets of 258 us after the header, each by the ratio that it meets; the header by its own.

@@ -14,7 +14,7 @@ pub struct Aggregation {
     pub airtime: Span,
     /// Before each MPDU.
     pub delimiter: Bytes,
-    /// Each but the last is padded to a multiple of so many bytes.
+    /// Each but the last is padded to a multiple of so many bytes, a power of two.
     pub alignment: u64,
     /// Frames that are fixed before their turn, the one whose turn it is counted; 0: a frame is filled at the win of the medium.
     pub ahead: usize,
@@ -39,9 +39,49 @@ impl Aggregation {
         })
     }
 
-    /// Where the next MPDU's delimiter stands if the bytes before end at `end`.
+    /// Where the last byte of so many MPDUs lies, as [`Aggregation::portions`] has it; at 0 without any.
     #[must_use]
+    pub fn end(&self, mpdus: impl Iterator<Item = Bytes>) -> Bytes {
+        // Each begins at a multiple of the alignment, so that what it takes does not depend on those before it.
+        let (taken, padding) = mpdus.fold((0, 0), |(taken, _), mpdu| {
+            let (end, padded) = (self.delimiter + mpdu, self.aligned(self.delimiter + mpdu));
+            (taken + padded.0, padded.0 - end.0)
+        });
+        Bytes(taken - padding)
+    }
+
+    /// Where the next MPDU's delimiter stands if the bytes before end at `end`.
+    ///
+    /// A mask, since this is done for each packet of a frame whenever another joins it, and a division takes its time.
+    #[must_use]
+    #[inline]
     pub const fn aligned(&self, end: Bytes) -> Bytes {
-        Bytes(end.0.next_multiple_of(self.alignment))
+        debug_assert!(self.alignment.is_power_of_two());
+        Bytes((end.0 + self.alignment - 1) & !(self.alignment - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Worked out at once or MPDU by MPDU, a frame ends with the last of them, padding not counted.
+        #[test]
+        fn a_frame_ends_with_its_last_mpdu(mpdus in prop::collection::vec(1..2_400_u64, 0..40), shift in 0..4) {
+            let aggregation = Aggregation {
+                packets: 64,
+                bytes: Bytes(65_535),
+                airtime: Span::from_micros(5_484),
+                delimiter: Bytes(4),
+                alignment: 1_u64 << shift,
+                ahead: 0,
+            };
+            let sizes = || mpdus.iter().map(|size| Bytes(*size));
+            let last = aggregation.portions(sizes()).last().map_or(Bytes::ZERO, |last| last.end);
+            prop_assert_eq!(aggregation.end(sizes()), last);
+            prop_assert_eq!(aggregation.aligned(last).0, last.0.next_multiple_of(1_u64 << shift));
+        }
     }
 }

@@ -6,6 +6,9 @@ use crate::coding::{
 use crate::phy::{ACK_BYTES, RTS_BYTES};
 use meshpace_units::{Bytes, Rate, Span};
 
+/// Time on the air at the most of a frame of the high-throughput PHY (IEEE 802.11-2020, table 19-25: aPPDUMaxTime).
+pub const LONGEST_PPDU: Span = Span::from_micros(5_484);
+
 /// DSSS preamble and PLCP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preamble {
@@ -55,6 +58,8 @@ pub struct Mode {
     pub mcs: Option<Mcs>,
     /// Time on the air of control frames, by preamble: every data frame asks for several of them, so the table has them.
     control: [ControlTimes; 2],
+    /// Bytes of the [longest frame](LONGEST_PPDU), which a station looks at whenever a packet joins one; `None`: of no table.
+    longest: Option<[Bytes; 2]>,
 }
 
 /// A modulation and coding scheme of the high-throughput PHY (IEEE 802.11-2020, 19.5).
@@ -93,6 +98,10 @@ pub const fn numbered<const N: usize>(mut modes: [Mode; N]) -> [Mode; N] {
         modes[at].number = at as u16;
         modes[at].control =
             [modes[at].control_times(Preamble::Long), modes[at].control_times(Preamble::Short)];
+        modes[at].longest = Some([
+            modes[at].most(LONGEST_PPDU, Preamble::Long),
+            modes[at].most(LONGEST_PPDU, Preamble::Short),
+        ]);
         at += 1;
     }
     modes
@@ -103,8 +112,19 @@ impl Mode {
     #[must_use]
     pub const fn new(rate: Rate, coding: &'static Coding, preambles: [Span; 2], payload: Payload) -> Self {
         let control = [ControlTimes { rts: Span::ZERO, answer: Span::ZERO }; 2];
-        let extension = Span::ZERO;
-        Self { number: 0, rate, reference: rate, coding, preambles, payload, extension, mcs: None, control }
+        let (extension, mcs, longest) = (Span::ZERO, None, None);
+        Self {
+            number: 0,
+            rate,
+            reference: rate,
+            coding,
+            preambles,
+            payload,
+            extension,
+            mcs,
+            control,
+            longest,
+        }
     }
 
     /// Time on the air of control frames.
@@ -143,17 +163,24 @@ impl Mode {
 
     /// The most bytes that a frame may have to be on the air no longer than this.
     #[must_use]
-    pub fn longest(&self, airtime: Span, preamble: Preamble) -> Bytes {
-        let payload = airtime.saturating_sub(self.preamble(preamble) + self.extension);
-        match self.payload {
-            Payload::Serial => {
-                Bytes(payload.as_nanos().saturating_mul(self.rate.as_bits_per_sec()) / 8 / 1_000_000_000)
-            }
-            Payload::Symbols { length, grid, bits, extra } => {
-                let symbols = (grid * payload.whole(grid)).whole(length);
-                Bytes((symbols * bits).saturating_sub(extra) / 8)
-            }
+    #[inline]
+    pub const fn longest(&self, airtime: Span, preamble: Preamble) -> Bytes {
+        match self.longest {
+            Some(longest) if airtime.as_nanos() == LONGEST_PPDU.as_nanos() => longest[preamble as usize],
+            _ => self.most(airtime, preamble),
         }
+    }
+
+    const fn most(&self, airtime: Span, preamble: Preamble) -> Bytes {
+        let around = self.preamble(preamble).as_nanos() + self.extension.as_nanos();
+        let payload = airtime.as_nanos().saturating_sub(around);
+        Bytes(match self.payload {
+            Payload::Serial => payload.saturating_mul(self.rate.as_bits_per_sec()) / 8 / 1_000_000_000,
+            Payload::Symbols { length, grid, bits, extra } => {
+                let whole = payload / grid.as_nanos() * grid.as_nanos();
+                (whole / length.as_nanos() * bits).saturating_sub(extra) / 8
+            }
+        })
     }
 
     /// When, after a frame's first bit, the bit before this byte of the payload has been sent. With whole symbols that is the end

@@ -5,7 +5,7 @@
 //! access of best effort (table 9-155: AIFSN 3, windows of 15 and 1,023, a TXOP limit of 0: one exchange an access).
 
 use super::ht::{LEGACY, MCS_A_STREAM, MCS_COUNT, table};
-use super::mode::Mode;
+use super::mode::{LONGEST_PPDU, Mode};
 use super::{Aggregation, Answers, Channel, Refused, Standard, StandardPart};
 use crate::phy::BackoffRange;
 use meshpace_keys::{Key, Values, bytes, real, whole};
@@ -119,7 +119,7 @@ fn standard(values: &Values) -> Result<Standard, Refused> {
             packets: 64,
             bytes: aggregate,
             // aPPDUMaxTime of the HT-mixed format (19.4.4).
-            airtime: Span::from_micros(5_484),
+            airtime: LONGEST_PPDU,
             delimiter: Bytes(4),
             alignment: 4,
             ahead: values.count("aggregates_ahead") as usize,

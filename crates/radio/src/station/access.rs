@@ -58,10 +58,15 @@ impl Station {
     /// Takes another packet, which goes in the latest frame, in the mode of its first.
     ///
     /// # Panics
-    /// If there is no [room](Station::room) for it, or it is for somebody else.
+    /// With debug assertions: if there is no [room](Station::room) for it, or it is for somebody else. Who calls has asked just now, and
+    /// the answer takes as long as the rest.
     pub fn join(&mut self, packet: MacPacket, config: &StationConfig) {
-        let room = self.room(config).filter(|(to, size)| packet.to == Some(*to) && packet.size <= *size);
-        assert!(room.is_some(), "{:?} has {:?}, no room for {packet:?}", self.id, self.burst);
+        debug_assert!(
+            self.room(config).is_some_and(|(to, size)| packet.to == Some(to) && packet.size <= size),
+            "{:?} has {:?}, no room for {packet:?}",
+            self.id,
+            self.burst
+        );
         let seq = self.next_seq(packet.to);
         let (frame, in_hand) = self.open_frame();
         let mode = frame.first().map_or(packet.mode, |first| first.packet.mode);
@@ -84,7 +89,7 @@ impl Station {
 
     /// True if the packets in hand are sent after RTS/CTS.
     pub(super) fn is_protected(&self, config: &StationConfig) -> bool {
-        config.phy.protects(config.phy.frame(self.burst.as_slice()))
+        config.phy.rts_threshold.is_some() && config.phy.protects(config.phy.frame(self.burst.as_slice()))
     }
 
     /// The first of the packets in hand.
