@@ -31,7 +31,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 51] = [
+static TABLE: [Composition; 54] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -114,12 +114,43 @@ static TABLE: [Composition; 51] = [
         ],
     },
     Composition {
+        name: "copa",
+        summary: "Copa: a target rate by the queueing delay, bolder beside flows that fill buffers; RACK-TLP, delayed ACKs",
+        source: "schemes.md 22.5; Arun and Balakrishnan 2018",
+        differs: &[
+            ("tcp_profile", Preset::Word("rfc")),
+            ("congestion", Preset::Word("copa")),
+            ("ack_policy", Preset::Word("delayed")),
+        ],
+    },
+    Composition {
+        name: "ledbat",
+        summary: "LEDBAT++: background traffic below 60 ms of queue; RACK-TLP, delayed ACKs",
+        source: "schemes.md 22.6; draft-irtf-iccrg-ledbat-plus-plus-01",
+        differs: &[
+            ("tcp_profile", Preset::Word("rfc")),
+            ("congestion", Preset::Word("ledbat")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word("delayed")),
+        ],
+    },
+    Composition {
         name: "bbr",
         summary: "BBR, version 1: pace and window by a model of the path; RACK-TLP, delayed ACKs",
         source: "schemes.md 22.3; Cardwell et al. 2016",
         differs: &[
             ("tcp_profile", Preset::Word("rfc")),
             ("congestion", Preset::Word("bbr")),
+            ("ack_policy", Preset::Word("delayed")),
+        ],
+    },
+    Composition {
+        name: "bbr3",
+        summary: "BBR, version 3: pace and window by a model of the path and what it loses; RACK-TLP, delayed ACKs",
+        source: "schemes.md 22.7; draft-ietf-ccwg-bbr-06",
+        differs: &[
+            ("tcp_profile", Preset::Word("rfc")),
+            ("congestion", Preset::Word("bbr3")),
             ("ack_policy", Preset::Word("delayed")),
         ],
     },

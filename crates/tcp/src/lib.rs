@@ -11,7 +11,7 @@
 //!
 //! | part | choices | chosen by |
 //! |---|---|---|
-//! | sender control: window and pacing | Tahoe, Reno, CUBIC, Vegas, Westwood+, BBR; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
+//! | sender control: window and pacing | Tahoe, Reno, CUBIC, Vegas, Westwood+, Copa, LEDBAT++, BBR, BBRv3; none, fixed, TCP-AP, its authors' agent, TCP-GAP's sender; anyone's | [`Control`] |
 //! | loss recovery | NewReno, by selective acknowledgements, by time (RACK-TLP), going back | [`control::Recovery`] |
 //! | retransmission timeout | ns-2's ticks, RFC 6298, Linux's | [`RtoConfig`] |
 //! | acknowledgements | every, delayed, dynamic, as Linux | [`AckPolicy`] |

@@ -18,9 +18,8 @@ fn networks() -> [(&'static str, String); 4] {
 /// Whether a scheme paces a flow by its direction: by the definition of each scheme.
 fn paces(scheme: &str, network: &str, from: &str) -> bool {
     match scheme {
-        "fixed-rate" | "oid" | "dynack-ap" | "we-tcp-ap" | "rcp" | "rcp-winf" | "wcp" | "wcpcap" | "calm" => {
-            true
-        }
+        "fixed-rate" | "oid" | "dynack-ap" | "we-tcp-ap" | "rcp" | "rcp-winf" | "wcp" | "wcpcap" | "calm"
+        | "copa" => true,
         adaptive if adaptive.starts_with("tcp-ap") || adaptive.contains("bbr") => true,
         // Between two mesh nodes there is no gateway that tells the wired part of the round trip.
         "tcp-gap" | "tcp-gap-nogc" => network != "ad hoc" || from == "B",
@@ -71,7 +70,7 @@ fn every_scheme_delivers_and_says_how_it_paces() {
                 // So may one of two whose routes AODV gives up: it waits for timeouts that double, while the other, BBR or one that
                 // keeps its own queue short, never lets go of the air.
                 let starves = (scheme.contains("bbr")
-                    || ["linux-", "calm", "cubic-thin"].iter().any(|own| scheme.starts_with(own)))
+                    || ["linux-", "calm", "cubic-thin", "copa"].iter().any(|own| scheme.starts_with(own)))
                     && network == "mix"
                     && routing == "aodv";
                 if scheme.starts_with("rcp") || starves {
@@ -171,6 +170,6 @@ fn a_control_that_a_files_profile_cannot_drive_is_refused_with_file_line_and_key
     assert_eq!(
         says("tahoe"),
         "test.toml:6: scheme.mine.tcp_profile: found tcp_profile = \"linux\" beside congestion = \"tahoe\"; allowed: congestion = \
-         \"newreno\" or \"cubic\" or \"vegas\" or \"westwood\" or \"bbr\" or \"daa\" or \"xcp\" or \"delay-rate\" beside it"
+         \"newreno\" or \"cubic\" or \"vegas\" or \"westwood\" or \"copa\" or \"ledbat\" or \"bbr\" or \"bbr3\" or \"daa\" or \"xcp\" or \"delay-rate\" beside it"
     );
 }

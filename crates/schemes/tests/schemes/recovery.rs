@@ -20,7 +20,9 @@ fn it_goes_with_the_congestion_control_until_somebody_chooses() {
         ("cubic", "newreno"),
         ("sack", "sack"),
         ("daa", "early"),
+        ("copa", "rack"),
         ("bbr", "rack"),
+        ("bbr3", "rack"),
         ("newreno", "newreno"),
     ] {
         mine.set("congestion", &word(congestion)).unwrap();
@@ -106,7 +108,7 @@ fn a_control_that_a_profile_cannot_drive_is_refused_with_those_that_it_can() {
                 (error.found.as_str(), error.allowed.as_str()),
                 (
                     format!("tcp_profile = \"linux\" beside congestion = {:?}", congestion.word).as_str(),
-                    "congestion = \"newreno\" or \"cubic\" or \"vegas\" or \"westwood\" or \"bbr\" or \"daa\" or \"xcp\" or \"delay-rate\" beside it"
+                    "congestion = \"newreno\" or \"cubic\" or \"vegas\" or \"westwood\" or \"copa\" or \"ledbat\" or \"bbr\" or \"bbr3\" or \"daa\" or \"xcp\" or \"delay-rate\" beside it"
                 )
             );
             refused.push(congestion.word);
@@ -145,6 +147,6 @@ fn every_pair_is_a_sender_or_refused() {
             }
         }
     }
-    // newreno, cubic, vegas, westwood, daa and xcp with each; tahoe, sack, bbr and delay-rate with their own.
-    assert_eq!(made, 6 * of("recovery").len() + 4);
+    // newreno, cubic, vegas, westwood, ledbat, daa and xcp with each; tahoe, sack, copa, both BBRs and delay-rate with their own.
+    assert_eq!(made, 7 * of("recovery").len() + 6);
 }

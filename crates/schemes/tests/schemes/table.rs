@@ -23,7 +23,10 @@ fn the_table() {
         ("cubic-fq-codel", "cubic, none; delayed; fq-codel; none"),
         ("vegas", "vegas, none; delayed; drop-tail; none"),
         ("westwood", "westwood, none; delayed; drop-tail; none"),
+        ("copa", "copa, none; delayed; drop-tail; none"),
+        ("ledbat", "ledbat, none; delayed; drop-tail; none"),
         ("bbr", "bbr, none; delayed; drop-tail; none"),
+        ("bbr3", "bbr3, none; delayed; drop-tail; none"),
         ("linux-reno", "newreno, none; linux; drop-tail; none"),
         ("linux-cubic", "cubic, none; linux; drop-tail; none"),
         ("linux-bbr", "bbr, none; linux; drop-tail; none"),
@@ -93,7 +96,7 @@ fn pacing_is_at_the_sender_that_the_scheme_means() {
     // 12,000 bit at 250 kbit/s.
     let fixed = endpoint("fixed-rate").paced_by(Fixed::new(Span::from_millis(48)));
     assert_eq!(sender("fixed-rate", true), written(&fixed));
-    // RCP and WCP have a pace instead of a window, BBR and calm beside it.
+    // RCP and WCP have a pace instead of a window, BBR and calm beside it; so has Copa, once there is a round trip.
     let paced = |name: &&str| {
         name == &"calm" || ["rcp", "wcp", "bbr", "linux-bbr"].iter().any(|paced| name.starts_with(paced))
     };

@@ -1,5 +1,6 @@
 //! Congestion control: a window, and what opens and cuts it. What finds losses stands beside it.
 
+use super::recovery::Lost;
 use super::{
     Ack, Allowance, Asks, Departure, Feedback, Flight, Idled, Outstanding, Pace, PacingView, Window,
 };
@@ -48,6 +49,9 @@ pub trait Congestion: CloneCongestion + Debug + Send + Sync {
     fn on_undo(&mut self) {
         self.window_mut().undo();
     }
+
+    /// A segment was found lost; told before the loss is [answered](Self::on_loss), by a recovery that knows it.
+    fn on_lost(&mut self, _now: Instant, _lost: &Lost) {}
 
     /// Losses have been found and answered: what is on its way after this acknowledgement. Told by a recovery that knows it.
     fn on_flight(&mut self, _ack: &Ack<'_>, _flight: &Flight) {}

@@ -34,6 +34,11 @@ impl Filter {
         Self { kind: Kind::Greatest, window, best: None }
     }
 
+    /// The window is this long from now on.
+    pub(crate) const fn set_window(&mut self, window: u64) {
+        self.window = window;
+    }
+
     /// The best value; `None` before the first.
     pub(crate) fn best(&self) -> Option<u64> {
         self.best.map(|[first, ..]| first.value)

@@ -15,7 +15,10 @@
 //! | [`Cubic`] | window | `cubic.rs` |
 //! | [`Vegas`] | window | `vegas.rs` |
 //! | [`Westwood`] | window | `westwood.rs` |
+//! | [`Copa`] | window, pace | `copa/` |
+//! | [`Ledbat`]: LEDBAT++ | window | `ledbat/` |
 //! | [`Bbr`], version 1 | window, pace | `bbr/` |
+//! | [`Bbr3`], version 3 | window, pace | `bbr3/` |
 //! | Rate by delay, ours | pace, window | `delay_rate.rs` |
 //! | [`Few`]: TCP-FeW | window; below a segment a pace | `few.rs` |
 //! | TCP-DAA's sender | window, timeout | `daa.rs` |
@@ -53,7 +56,7 @@ mod window;
 
 meshpace_keys::parts! {
     /// The window parts.
-    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, vegas, westwood, bbr, few, daa, xcp, rcp, wcp, wcpcap, delay_rate];
+    pub static WINDOWS: WindowPart = [tahoe, newreno, sack_reno, cubic, vegas, westwood, copa, ledbat, bbr, bbr3, few, daa, xcp, rcp, wcp, wcpcap, delay_rate];
 }
 
 meshpace_keys::parts! {
@@ -66,19 +69,22 @@ pub use ack::{Ack, AckKind, Departure, Feedback, Idled, Outstanding, SackRanges,
 pub use agent::Agent;
 pub use answer::{Allowance, Asks, Discipline, Pace, PacingView, Reaction};
 pub use bbr::Bbr;
+pub use bbr3::Bbr3;
 pub use congestion::{CloneCongestion, Congestion};
+pub use copa::Copa;
 pub use cubic::{Ahead, Cubic, cubic};
 pub use few::{Arithmetic, Base, Few, FewConfig};
 pub(crate) use filter::Filter;
 pub use fixed::Fixed;
 pub use khd::Khd;
+pub use ledbat::Ledbat;
 pub use limiter::Waiting;
 pub use newreno::{Reno, newreno};
 pub use paced::Paced;
 pub use part::{OWN_RECOVERY, PacingPart, RTO_BACKOFF, SenderPart, Surroundings, WindowPart};
 pub use rated::{RateSource, Rated};
 pub use recovered::Recovered;
-pub use recovery::{Flight, Progress, RECOVERIES, Recovery, RecoveryPart, Stage};
+pub use recovery::{Flight, Lost, Progress, RECOVERIES, Recovery, RecoveryPart, Stage};
 pub use rules::{Growth, InitialWindow, LossBasis, Rules, WindowCut};
 pub use sack_reno::sack_reno;
 pub use tahoe::{Tahoe, tahoe};

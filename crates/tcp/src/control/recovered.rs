@@ -23,6 +23,13 @@ impl Recovered {
         Self { congestion, recovery }
     }
 
+    /// Tells congestion control what was found lost.
+    fn tell_lost(&mut self, now: Instant) {
+        for lost in self.recovery.take_lost() {
+            self.congestion.on_lost(now, &lost);
+        }
+    }
+
     /// What follows from what recovery found; `ack`: from an acknowledgement, which may open the window.
     fn follow(&mut self, progress: Progress, out: &Outstanding, ack: Option<&Ack<'_>>) -> Reaction {
         match (progress, ack) {
@@ -58,6 +65,7 @@ impl Control for Recovered {
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
         self.congestion.on_ack(ack);
         let progress = self.recovery.on_ack(self.congestion.window_mut(), ack);
+        self.tell_lost(ack.now);
         let reaction = self.follow(progress, &ack.out, Some(ack));
         if let Some(flight) = self.recovery.flight() {
             self.congestion.on_flight(ack, &flight);
@@ -74,6 +82,7 @@ impl Control for Recovered {
             self.congestion.window_mut().remember();
         }
         let again = self.recovery.on_timeout(now, out);
+        self.tell_lost(now);
         self.congestion.on_timeout(now, again, out);
     }
 
@@ -101,6 +110,7 @@ impl Control for Recovered {
 
     fn on_deadline(&mut self, now: Instant, out: &Outstanding) -> Reaction {
         let progress = self.recovery.on_deadline(self.congestion.window_mut(), now, out);
+        self.tell_lost(now);
         self.follow(progress, out, None)
     }
 

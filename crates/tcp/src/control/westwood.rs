@@ -130,6 +130,8 @@ mod tests {
                 app_limited: false,
                 prior_delivered: Bytes(0),
                 acked: Bytes(1000),
+                sent: Instant::ZERO,
+                rtt: None,
                 losses: Bytes(0),
             };
             let newest = Some(Span::from_millis(if n == 1 { 100 } else { 200 }));

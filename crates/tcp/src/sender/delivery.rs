@@ -26,6 +26,11 @@ pub struct RateSample {
     pub prior_delivered: Bytes,
     /// What this acknowledgement delivered, selectively acknowledged bytes included.
     pub acked: Bytes,
+    /// When the latest of the delivered segments left.
+    pub sent: Instant,
+    /// Round trip of the latest of the delivered segments, selectively acknowledged ones included; `None` if it was sent more
+    /// than once (Karn).
+    pub rtt: Option<Span>,
     /// What has been found lost since the last sample: by selective acknowledgements (RFC 6675, IsLost) or a timeout.
     pub losses: Bytes,
 }
@@ -142,7 +147,7 @@ impl Delivery {
         if self.app_limited.is_some_and(|until| self.delivered > until) {
             self.app_limited = None;
         }
-        self.sample(newest?, self.delivered - before)
+        self.sample(now, newest?, self.delivered - before)
     }
 
     fn on_sacks(
@@ -194,7 +199,7 @@ impl Delivery {
     }
 
     /// GenerateRateSample of the draft, from the segment that was sent last.
-    fn sample(&mut self, newest: Sent, acked: u64) -> Option<RateSample> {
+    fn sample(&mut self, now: Instant, newest: Sent, acked: u64) -> Option<RateSample> {
         self.first_sent = newest.at;
         let sending = newest.at.saturating_since(newest.first_sent);
         let acknowledging = self.delivered_at.saturating_since(newest.delivered_at);
@@ -208,6 +213,8 @@ impl Delivery {
             app_limited: newest.app_limited,
             prior_delivered: Bytes(newest.delivered),
             acked: Bytes(acked),
+            sent: newest.at,
+            rtt: (!newest.resent).then(|| now.saturating_since(newest.at)),
             losses: Bytes(core::mem::take(&mut self.losses)),
         })
     }
@@ -323,6 +330,7 @@ mod tests {
         (0..6).for_each(|n| send(&mut delivery, 10 * n, n));
         let sample = ack(&mut delivery, 60, 0, &[(1, 2)]).unwrap();
         assert_eq!((sample.acked, sample.delivered, sample.losses), (Bytes(MSS), Bytes(MSS), Bytes(0)));
+        assert_eq!(sample.rtt, Some(Span::from_millis(50)), "segment 1");
         assert_eq!(ack(&mut delivery, 61, 0, &[(1, 2)]), None, "nothing new");
         let sample = ack(&mut delivery, 80, 0, &[(1, 4)]).unwrap();
         assert_eq!((sample.acked, sample.losses), (Bytes(2 * MSS), Bytes(MSS)), "segment 0 is lost by now");
@@ -333,6 +341,7 @@ mod tests {
         assert_eq!((sample.acked, sample.losses), (Bytes(MSS), Bytes(0)), "segment 0");
         // Segment 0 was sent last: what was delivered since 81 ms.
         assert_eq!((sample.prior_delivered, sample.interval), (Bytes(3 * MSS), Span::from_millis(51)));
+        assert_eq!(sample.rtt, None, "twice");
     }
 
     #[test]

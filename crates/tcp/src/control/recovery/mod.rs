@@ -34,6 +34,7 @@ pub use scoreboard::{NextSeg, Scoreboard};
 
 use super::{Ack, Allowance, Asks, Departure, Outstanding, Reaction, Rules, Window};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::ops::Range;
 use meshpace_keys::{Part, Values};
@@ -82,6 +83,17 @@ pub struct Flight {
     pub found: u64,
     /// Where recovery is.
     pub stage: Stage,
+}
+
+/// A segment that was found lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Its positions `[start, end)`.
+    pub start: u64,
+    /// The position after it.
+    pub end: u64,
+    /// Its latest departure.
+    pub sent: Instant,
 }
 
 /// What finds one sender's losses and repairs them. See the [module's page](self).
@@ -156,6 +168,11 @@ pub trait Recovery: CloneRecovery + Debug + Send + Sync {
     /// ([`Control::goes_back`](super::Control::goes_back)).
     fn goes_back(&self) -> bool {
         true
+    }
+
+    /// What was found lost since it was last asked, for windows that go by it; nothing if it does not keep count.
+    fn take_lost(&mut self) -> Vec<Lost> {
+        Vec::new()
     }
 
     /// What is on its way, for windows that go by it; `None` if it does not keep count.

@@ -1,10 +1,11 @@
 //! RACK-TLP at the joint of loss recoveries: what the sender tells it and asks of it.
 
 use super::super::prr::Prr;
-use super::super::{Flight, Progress, Recovery, Stage};
+use super::super::{Flight, Lost, Progress, Recovery, Stage};
 use super::undo::Forward;
 use super::{At, Latest, Rack};
 use crate::control::{Ack, Allowance, Asks, Departure, Outstanding, Reaction, Rules, Sent, Window};
+use alloc::vec::Vec;
 use core::ops::Range;
 use meshpace_units::Instant;
 
@@ -109,6 +110,7 @@ impl Recovery for Rack {
         if mss < self.mss {
             // All of it is too big for the path: it is sent again (RFC 1191, section 6.5).
             self.segments.mark_lost(|_| true);
+            self.segments.take_lost(); // no loss of the network's
         }
         self.mss = mss;
     }
@@ -185,6 +187,10 @@ impl Recovery for Rack {
     /// What is sent again is what is lost ([`hole`](Recovery::hole)): only without reports everything is.
     fn goes_back(&self) -> bool {
         !self.reports || self.segments.count() == 0
+    }
+
+    fn take_lost(&mut self) -> Vec<Lost> {
+        self.segments.take_lost()
     }
 
     fn flight(&self) -> Option<Flight> {

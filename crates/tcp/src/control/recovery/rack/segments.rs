@@ -1,8 +1,10 @@
 //! What is on its way, a segment at a time: when each left last, whether it arrived, whether it is taken as lost (RFC 8985,
 //! section 5.1).
 
+use crate::control::recovery::Lost;
 use crate::sacked::Sacked;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::ops::Range;
 use meshpace_units::Instant;
 
@@ -54,6 +56,8 @@ pub(super) struct Segments {
     arrived: u32,
     /// Bytes ever found lost.
     found: u64,
+    /// Segments found lost that nobody has been told of.
+    news: Vec<Lost>,
 }
 
 impl Segments {
@@ -185,14 +189,22 @@ impl Segments {
     /// Takes as lost those in flight of which `lost` says so.
     pub(super) fn mark_lost(&mut self, mut lost: impl FnMut(&Sent) -> bool) {
         let mut found = 0;
+        let mut news = core::mem::take(&mut self.news);
         self.change(0..u64::MAX, |sent| {
             let waits = sent.arrived || sent.lost || sent.waits;
             if !waits && lost(sent) {
                 sent.lost = true;
                 found += sent.length();
+                news.push(Lost { start: sent.start, end: sent.end, sent: sent.at });
             }
         });
         self.found += found;
+        self.news = news;
+    }
+
+    /// Segments found lost since this was last asked.
+    pub(super) fn take_lost(&mut self) -> Vec<Lost> {
+        core::mem::take(&mut self.news)
     }
 
     /// None is lost after all.
