@@ -266,7 +266,7 @@ mod tests {
         for (arguments, told) in [
             (
                 "--scheme tcp-gab",
-                "--scheme: found \"tcp-gab\"; allowed: bbr, calm, calm-edge, calm-gateway, cubic, ",
+                "--scheme: found \"tcp-gab\"; allowed: bbr, bbr3, calm, calm-edge, calm-gateway, copa, cubic, ",
             ),
             (
                 "--scheme newreno --set n=4",
