@@ -42,6 +42,10 @@ const C: f64 = 0.4;
 /// What a loss leaves of the window (RFC 9438, section 4.6).
 const BETA: f64 = 0.7;
 
+/// Linux takes no round trip for the least one so long after congestion avoidance began: those of a recovery tell nothing of the
+/// path (tcp_cubic.c, `cubictcp_acked`).
+const SETTLES: Span = Span::from_secs(1);
+
 /// CUBIC's window (RFC 9438). `Rules` give the initial window and slow start; what a loss cuts, and how congestion avoidance
 /// grows, is CUBIC's own.
 #[derive(Clone, Debug)]
@@ -165,7 +169,9 @@ impl Congestion for Cubic {
             self.window.set(cwnd);
             self.marked = Some(ack.out.max);
         }
-        if let Some(rtt) = ack.newest.or(ack.timestamp).filter(|_| ack.is_new()) {
+        let counts = self.ahead == Ahead::Smoothed
+            || self.epoch.is_none_or(|epoch| ack.now.saturating_since(epoch.start) >= SETTLES);
+        if let Some(rtt) = ack.newest.or(ack.timestamp).filter(|_| ack.is_new() && counts) {
             self.rtt = Some(match (self.rtt, self.ahead) {
                 (None, _) => rtt,
                 (Some(old), Ahead::Smoothed) => (old * 7 + rtt) / 8,
@@ -200,6 +206,9 @@ impl Congestion for Cubic {
             self.cut();
         }
         (self.w_max, self.cwnd_prior, self.epoch) = (None, None, None);
+        if self.ahead == Ahead::Least {
+            self.rtt = None; // bictcp_reset
+        }
         self.slow_start.restart();
         self.window.collapse();
     }
@@ -330,6 +339,22 @@ mod tests {
         // A loss in the marked window is mended without a second cut.
         let duplicate = ack(at(20), AckKind::Duplicate, una + 2 * u64::from(MSS), 60.0);
         assert_eq!(cubic.on_loss(0.0, &duplicate.out), before);
+    }
+
+    #[test]
+    fn the_least_round_trip_is_linuxs_not_of_the_first_second_of_an_epoch_nor_of_before_a_timeout() {
+        let (mut cubic, una) = after_a_loss(at(0));
+        cubic.ahead = Ahead::Least;
+        let mut rtt = |now: u64, n: u64, trip: u64| {
+            let newest = Some(Span::from_millis(trip));
+            on_ack(&mut cubic, &Ack { newest, ..ack(at(now), AckKind::New, una + n * u64::from(MSS), 69.0) });
+            cubic.rtt
+        };
+        assert_eq!(rtt(0, 1, 100), Some(Span::from_millis(100)), "the epoch begins with it");
+        assert_eq!(rtt(999, 2, 80), Some(Span::from_millis(100)));
+        assert_eq!(rtt(1_000, 3, 80), Some(Span::from_millis(80)));
+        cubic.on_timeout(at(2_000), false, &ack(at(0), AckKind::Other, una, 70.0).out);
+        assert_eq!(cubic.rtt, None);
     }
 
     #[test]

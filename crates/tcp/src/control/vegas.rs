@@ -2,9 +2,9 @@
 
 use super::part::WindowPart;
 use super::window::MINIMUM_THRESHOLD;
-use super::{Ack, Asks, Congestion, Rules, Window};
+use super::{Ack, Asks, Congestion, Departure, Idled, Outstanding, Rules, Sent, Window};
 use meshpace_keys::Key;
-use meshpace_units::Span;
+use meshpace_units::{Instant, Span};
 
 pub(super) static PART: WindowPart = WindowPart::new(
     "vegas",
@@ -41,6 +41,9 @@ static KEYS: [Key; 3] = [
 /// Round trips of a round that tell something: fewer may be delayed acknowledgements, and Reno's growth takes their place.
 const SAMPLES: u32 = 3;
 
+/// Share of the window that the threshold is at least after each round (tcp_vegas.c, `tcp_current_ssthresh`).
+const KEPT: f64 = 0.75;
+
 /// Vegas's window, with Linux's constants and its rule of a round trip.
 #[derive(Clone, Debug)]
 pub struct Vegas {
@@ -57,6 +60,8 @@ pub struct Vegas {
     end: u64,
     /// Vegas is in charge: not from a loss until its recovery is over.
     counts: bool,
+    /// Nothing is on its way.
+    empty: bool,
 }
 
 impl Vegas {
@@ -73,12 +78,22 @@ impl Vegas {
             samples: 0,
             end: 0,
             counts: true,
+            empty: false,
         }
     }
 
-    /// The threshold stays below the window, so that slow start does not begin again.
+    /// The threshold is no more than the window, so that slow start does not begin again (`tcp_vegas_ssthresh`).
     fn threshold(&self) -> f64 {
-        self.window.ssthresh().min(self.window.cwnd() - 1.0).max(MINIMUM_THRESHOLD)
+        self.window.ssthresh().min(self.window.cwnd()).max(MINIMUM_THRESHOLD)
+    }
+
+    /// The path may be another one: its least round trip is looked for anew (`tcp_vegas_init`).
+    fn begin_again(&mut self) {
+        (self.base, self.least, self.samples, self.counts) = (None, None, 0, true);
+    }
+
+    fn yields_to_reno(&mut self, end: u64) {
+        (self.counts, self.end) = (false, end);
     }
 
     /// Once a round trip: the window by what waits in queues, which is what arrives later than in `base`.
@@ -99,6 +114,9 @@ impl Vegas {
         } else if queued < self.alpha {
             self.window.set(cwnd + 1.0);
         }
+        // tcp_current_ssthresh: what a timeout would find is at least three quarters of the window.
+        let threshold = self.window.ssthresh().max(KEPT * self.window.cwnd());
+        self.window.set_ssthresh(threshold);
     }
 }
 
@@ -117,6 +135,7 @@ impl Congestion for Vegas {
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.window.heed_mark(ack);
+        self.empty = ack.out.una == ack.out.max;
         if let Some(trip) = ack.newest.or(ack.timestamp) {
             self.base = Some(self.base.map_or(trip, |base| base.min(trip)));
             self.least = Some(self.least.map_or(trip, |least| least.min(trip)));
@@ -150,16 +169,36 @@ impl Congestion for Vegas {
         (self.end, self.least, self.samples) = (ack.out.nxt, None, 0);
     }
 
-    fn on_loss(&mut self, inflation: f64, out: &super::Outstanding) -> f64 {
-        (self.counts, self.end) = (false, out.max);
+    fn on_loss(&mut self, inflation: f64, out: &Outstanding) -> f64 {
+        self.yields_to_reno(out.max);
         self.window.cut_threshold(inflation, out)
+    }
+
+    fn on_timeout(&mut self, _: Instant, again: bool, out: &Outstanding) {
+        self.yields_to_reno(out.max);
+        self.window.time_out(again, out);
+    }
+
+    fn on_idle(&mut self, idled: &Idled) {
+        self.begin_again();
+        self.window.restart(idled);
+    }
+
+    /// Data that leave when nothing is on its way begin anew, however short the pause (`CA_EVENT_TX_START`).
+    fn on_departure(&mut self, departure: &Departure) {
+        if let Sent::Data { start, .. } = departure.sent {
+            if core::mem::take(&mut self.empty) {
+                self.begin_again();
+                self.end = start;
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{AckKind, InitialWindow, Outstanding};
+    use crate::control::{AckKind, InitialWindow};
     use crate::tests::bare;
 
     /// Rounds of as many acknowledgements as the window has segments, of round trips in ms; the window after each.
@@ -236,6 +275,61 @@ mod tests {
         // Recovery is over with the 11th, everything that was outstanding then has arrived with the 22nd.
         assert!(windows[11..21].iter().all(|window| *window == windows[10]), "{windows:?}");
         assert_eq!(windows[21], windows[10] + 1.0, "{windows:?}");
+    }
+
+    #[test]
+    fn a_pause_and_a_timeout_begin_anew() {
+        let fresh = || {
+            let mut vegas = Vegas::new(Rules::RFC);
+            vegas.on_connected(false, 1000);
+            vegas.base = Some(Span::from_millis(100));
+            vegas
+        };
+        let out = |una: u64, max: u64| Outstanding {
+            queued: false,
+            una,
+            nxt: max,
+            max,
+            flight: 0.0,
+            limit: f64::INFINITY,
+        };
+        let leave = |vegas: &mut Vegas| {
+            let sent = Sent::Data { start: 2001, length: 1000, first: true };
+            vegas.on_departure(&Departure { now: Instant::ZERO, token: Instant::ZERO, sent });
+        };
+        let mut vegas = fresh();
+        vegas.on_ack(&bare(AckKind::New, out(1001, 2001), 1000));
+        leave(&mut vegas);
+        assert_eq!(vegas.base, Some(Span::from_millis(100)), "something was on its way");
+        vegas.on_ack(&bare(AckKind::New, out(2001, 2001), 1000));
+        leave(&mut vegas);
+        assert_eq!((vegas.base, vegas.end), (None, 2001));
+        let mut vegas = fresh();
+        vegas.on_idle(&Idled { mss: 1000, timeouts: 1 });
+        assert_eq!(vegas.base, None);
+        // A timeout yields to Reno until all that was outstanding is acknowledged; the least round trip stays.
+        let mut vegas = fresh();
+        vegas.window.set(20.0);
+        vegas.on_timeout(Instant::ZERO, false, &out(1001, 21_001));
+        assert_eq!((vegas.counts, vegas.end, vegas.base), (false, 21_001, Some(Span::from_millis(100))));
+    }
+
+    #[test]
+    fn the_threshold_is_between_three_quarters_of_the_window_and_the_window() {
+        let mut vegas = Vegas::new(Rules::RFC);
+        vegas.window.set(20.0);
+        vegas.window.set_ssthresh(4.0);
+        let trip = Span::from_millis(100);
+        let ack = bare(
+            AckKind::New,
+            Outstanding { queued: false, una: 1, nxt: 1, max: 1, flight: 0.0, limit: 1e9 },
+            1000,
+        );
+        vegas.judge(&ack, trip, trip);
+        assert_eq!((vegas.window.cwnd(), vegas.window.ssthresh()), (21.0, 15.75));
+        vegas.window.set_ssthresh(30.0);
+        vegas.judge(&ack, trip, trip * 2); // slow start, with as much waiting as on its way
+        assert_eq!((vegas.window.cwnd(), vegas.window.ssthresh()), (11.5, 11.5));
     }
 
     #[test]

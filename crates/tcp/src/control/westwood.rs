@@ -1,13 +1,13 @@
-//! Westwood+: Reno's growth, and after a loss the window that the measured bandwidth fills the path with.
+//! Westwood+: Reno's growth, and after a recovery the window that the measured bandwidth fills the path with.
 
 use super::part::WindowPart;
 use super::window::MINIMUM_THRESHOLD;
-use super::{Ack, Asks, Congestion, Outstanding, Rules, Window};
+use super::{Ack, Asks, Congestion, Flight, Outstanding, Rules, Window};
 use meshpace_units::{Instant, Span};
 
 pub(super) static PART: WindowPart = WindowPart::new(
     "westwood",
-    "Reno, but a loss leaves what the measured bandwidth fills the least round trip with (Westwood+).",
+    "Reno, but a recovery leaves what the measured bandwidth fills the least round trip with (Westwood+).",
     "Grieco and Mascolo 2004; Linux, net/ipv4/tcp_westwood.c",
     |_, surroundings| Westwood::new(surroundings.rules).into(),
 );
@@ -29,6 +29,8 @@ pub struct Westwood {
     least: Option<Span>,
     /// What fills the path, segments; `None` before there is a measurement.
     fill: Option<f64>,
+    /// What had been sent when a loss or a mark was answered: recovery is over once that is acknowledged.
+    recovers_to: Option<u64>,
 }
 
 impl Westwood {
@@ -36,7 +38,16 @@ impl Westwood {
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         let window = Window::new(rules);
-        Self { window, stages: None, since: None, delivered: 0, rtt: None, least: None, fill: None }
+        Self {
+            window,
+            stages: None,
+            since: None,
+            delivered: 0,
+            rtt: None,
+            least: None,
+            fill: None,
+            recovers_to: None,
+        }
     }
 
     /// What is delivered in a round trip is a sample of the bandwidth.
@@ -53,6 +64,17 @@ impl Westwood {
             (first, filter(second, first))
         }));
         (self.since, self.delivered) = (Some(now), 0);
+    }
+
+    /// Recovery is over: what the bandwidth fills the path with is left (tcp_westwood.c, `CA_EVENT_COMPLETE_CWR`).
+    fn complete(&mut self, una: u64) {
+        if self.recovers_to.is_some_and(|end| una >= end) {
+            self.recovers_to = None;
+            if let Some(fills) = self.fill {
+                self.window.set(fills);
+                self.window.set_ssthresh(fills);
+            }
+        }
     }
 
     /// Bandwidth times least round trip, segments.
@@ -77,6 +99,9 @@ impl Congestion for Westwood {
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.window.heed_mark(ack);
+        if ack.ecn_signal {
+            self.recovers_to = Some(ack.out.max);
+        }
         if let Some(rtt) = ack.newest.or(ack.timestamp).filter(|_| ack.is_new()) {
             self.rtt = Some(rtt);
             self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
@@ -86,14 +111,28 @@ impl Congestion for Westwood {
         self.fill = self.fills(ack.mss);
     }
 
+    fn on_progress(&mut self, ack: &Ack<'_>) {
+        self.complete(ack.out.una);
+        self.window.grow(ack);
+    }
+
+    /// In recovery it is Reno.
     fn on_loss(&mut self, inflation: f64, out: &Outstanding) -> f64 {
-        let reno = self.window.cut_threshold(inflation, out);
-        let Some(fills) = self.fill else { return reno };
-        self.window.set_ssthresh(fills);
-        fills.min(self.window.cwnd())
+        self.recovers_to = Some(out.max);
+        self.window.cut_threshold(inflation, out)
+    }
+
+    fn on_undo(&mut self) {
+        self.recovers_to = None;
+        self.window.undo();
+    }
+
+    fn on_flight(&mut self, ack: &Ack<'_>, _: &Flight) {
+        self.complete(ack.out.una);
     }
 
     fn on_timeout(&mut self, _: Instant, again: bool, out: &Outstanding) {
+        self.recovers_to = None;
         self.window.time_out(again, out);
         if let Some(fills) = self.fill {
             self.window.set_ssthresh(fills);
@@ -154,17 +193,58 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_leaves_what_fills_the_path() {
-        // 100 kB/s times 100 ms are ten segments; Reno would have 20.
+    fn a_recovery_leaves_what_fills_the_path() {
+        // 100 kB/s times 100 ms are ten segments; Reno, and so recovery, has 20.
         let mut westwood = measured();
         let cwnd = westwood.on_loss(0.0, &out());
-        assert!((cwnd - 10.0).abs() < 0.6 && westwood.window.ssthresh() == cwnd, "{cwnd}");
+        assert_eq!((cwnd, westwood.window.ssthresh()), (20.0, 20.0));
+        westwood.window.set(cwnd);
+        let progress = |westwood: &mut Westwood, una: u64| {
+            let out = Outstanding { una, ..out() };
+            westwood.on_progress(&Ack { acked: 1000, ..bare(AckKind::New, out, 1000) });
+            westwood.window.cwnd()
+        };
+        assert!(
+            progress(&mut westwood, 141_000) >= 20.0,
+            "recovery lasts until all that had been sent is acknowledged"
+        );
+        // And Reno's growth from there.
+        let after = progress(&mut westwood, 141_001);
+        assert!((after - 10.1).abs() < 0.6 && westwood.window.ssthresh() < after, "{after}");
+        let next = progress(&mut westwood, 142_001);
+        assert!((next - after - 1.0 / after).abs() < 1e-9, "once");
         let mut small = measured();
         small.window.set(6.0);
-        assert_eq!(small.on_loss(0.0, &out()), 6.0, "never more than there was");
+        let cwnd = small.on_loss(0.0, &out());
+        small.window.set(cwnd);
+        let after = progress(&mut small, 141_001);
+        assert!((after - 10.1).abs() < 0.6, "more than there was, if that is what fills the path: {after}");
         westwood.on_timeout(Instant::ZERO, false, &out());
         assert_eq!(westwood.window.cwnd(), 1.0);
         assert!((westwood.window.ssthresh() - 10.0).abs() < 0.6);
+    }
+
+    #[test]
+    fn a_mark_is_answered_in_the_same_way() {
+        let mut westwood = measured();
+        westwood.on_ack(&Ack { ecn_signal: true, ..bare(AckKind::New, out(), 1000) });
+        assert_eq!(westwood.window.cwnd(), 20.0);
+        let after = Outstanding { una: 141_001, ..out() };
+        westwood.on_progress(&Ack { acked: 0, ..bare(AckKind::New, after, 1000) });
+        assert!((westwood.window.cwnd() - 10.0).abs() < 0.6, "{}", westwood.window.cwnd());
+    }
+
+    #[test]
+    fn a_loss_that_was_none_leaves_the_window_as_it_was() {
+        let mut westwood = measured();
+        westwood.window.remember();
+        let cwnd = westwood.on_loss(0.0, &out());
+        westwood.window.set(cwnd);
+        westwood.on_undo();
+        let flight = Flight { bytes: 0, before: 0, found: 0, stage: crate::control::Stage::Open };
+        let ack = bare(AckKind::New, Outstanding { una: 141_001, ..out() }, 1000);
+        westwood.on_flight(&ack, &flight);
+        assert_eq!(westwood.window.cwnd(), 40.0);
     }
 
     #[test]

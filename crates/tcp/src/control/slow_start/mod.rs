@@ -72,12 +72,11 @@ impl SlowStart {
         }
     }
 
-    /// A timeout: slow start begins anew, with what is known of the path but for its rounds.
+    /// A timeout: slow start begins anew.
     pub fn restart(&mut self) {
         match self {
-            Self::Standard => {}
+            Self::Standard | Self::PlusPlus(_) => {}
             Self::HyStart(hystart) => hystart.restart(),
-            Self::PlusPlus(plus_plus) => *plus_plus = PlusPlus::default(),
         }
     }
 }

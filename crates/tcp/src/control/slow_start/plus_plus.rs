@@ -31,8 +31,14 @@ pub struct PlusPlus {
 }
 
 impl PlusPlus {
-    /// Grows the window, or ends slow start where it is.
+    /// Grows the window, or ends slow start where it is. Only the initial slow start is its own: later ones have a threshold that
+    /// ends them (section 4.3).
     pub(super) fn grow(&mut self, window: &mut Window, ack: &Ack<'_>) {
+        let initial = window.rules().initial_ssthresh.unwrap_or(f64::INFINITY);
+        if window.ssthresh() < initial {
+            window.grow(ack);
+            return;
+        }
         if ack.ecn_echo {
             return;
         }
@@ -107,6 +113,26 @@ mod tests {
         assert_eq!(after[3..7], [41.0, 43.5, 46.0, 48.5]);
         assert_eq!((after[7], threshold), (48.5, 48.5), "the fifth round since has begun");
         assert_eq!(windows(&[80, 80, 89, 89]).0[3], 50.0, "less is noise");
+    }
+
+    #[test]
+    fn a_later_slow_start_is_renos() {
+        // The second round's round trips would make it conservative.
+        let after = |ssthresh: f64| {
+            let (mut plus_plus, mut window) = (PlusPlus::default(), Window::new(Rules::RFC));
+            window.set(10.0);
+            window.set_ssthresh(ssthresh);
+            for n in 0..20u64 {
+                let (una, nxt) = (1 + (n + 1) * 1000, 1 + (n / 10 + 1) * 10_000);
+                let out =
+                    Outstanding { queued: false, una, nxt, max: nxt, flight: 30.0, limit: f64::INFINITY };
+                let newest = Some(Span::from_millis(if n < 10 { 80 } else { 200 }));
+                plus_plus.grow(&mut window, &Ack { acked: 1000, newest, ..bare(AckKind::New, out, 1000) });
+            }
+            window.cwnd()
+        };
+        assert_eq!(after(100.0), 30.0);
+        assert!(after(f64::INFINITY) < 30.0, "{}", after(f64::INFINITY));
     }
 
     #[test]
