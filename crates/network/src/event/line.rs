@@ -24,12 +24,21 @@ impl<K: Copy + Ord, T: Copy> Line<K, T> {
         if self.entries.len() == self.entries.capacity() {
             self.make_room();
         }
-        if self.entries.last().is_none_or(|last| last.0 < key) {
-            self.entries.push((key, value));
-        } else {
-            let place = self.entries[self.taken..].partition_point(|entry| entry.0 < key);
-            self.entries.insert(self.taken + place, (key, value));
+        match self.entries.as_mut_slice() {
+            // Before the last, as most that do not belong behind it.
+            [.., before, last] if last.0 >= key && before.0 < key => {
+                let last = std::mem::replace(last, (key, value));
+                self.entries.push(last);
+            }
+            [.., last] if last.0 >= key => self.put_in_order(key, value),
+            _ => self.entries.push((key, value)),
         }
+    }
+
+    #[inline(never)]
+    fn put_in_order(&mut self, key: K, value: T) {
+        let place = self.entries[self.taken..].partition_point(|entry| entry.0 < key);
+        self.entries.insert(self.taken + place, (key, value));
     }
 
     /// Takes out what comes first.

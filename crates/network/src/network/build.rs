@@ -101,7 +101,7 @@ impl<T: Copy + Debug> Network<T> {
             packets: Packets::default(),
             arrived: VecDeque::new(),
             set_out: 0,
-            reordering: Reordering::new(),
+            reordering: Reordering::default(),
             mac_actions: Vec::new(),
             dropped: Vec::new(),
             in_order: Vec::new(),

@@ -106,7 +106,9 @@ impl<T: Copy + Debug> Network<T> {
         if air.fixes_ahead() {
             self.fix_ahead(at);
             self.set_station(at);
-        } else if !(air.takes(station) && self.offer(at)) {
+        } else if !air.takes(station) || self.nodes.interface(at).is_empty() {
+            self.queue.set_station(at, air.deadline(station));
+        } else if !self.hand_over(at) {
             self.set_station(at);
         }
     }

@@ -5,22 +5,49 @@ use crate::event::{Alarm, Event, InterfaceId};
 use meshpace_packet::{Body, Handle};
 use meshpace_radio::{MacPacket, Reorder};
 use meshpace_units::NodeId;
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// What waits for packets before it, by receiver and neighbour.
-pub(super) type Reordering = BTreeMap<(InterfaceId, NodeId), Buffer>;
+/// What waits for packets before it, by receiver: a few neighbours each, looked through for every packet.
+#[derive(Default)]
+pub(super) struct Reordering(Vec<Vec<Buffer>>);
 
 /// Packets of one neighbour, and the alarm for those that have waited long enough.
-pub(super) struct Buffer {
+struct Buffer {
+    from: NodeId,
     packets: Reorder<Handle>,
     alarm: Alarm,
+}
+
+impl Reordering {
+    /// What came to an interface from a neighbour, whose window has so many packets.
+    #[inline]
+    fn of(&mut self, at: InterfaceId, from: NodeId, window: usize) -> &mut Buffer {
+        if self.0.len() <= at.index() {
+            self.0.resize_with(at.index() + 1, Vec::new);
+        }
+        let here = &mut self.0[at.index()];
+        let place = here.iter().position(|buffer| buffer.from == from).unwrap_or_else(|| {
+            here.push(Buffer { from, packets: Reorder::new(window), alarm: Alarm::default() });
+            here.len() - 1
+        });
+        &mut here[place]
+    }
 }
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet with this number among its neighbour's has arrived, and has not come before.
     pub(super) fn deliver_in_order(&mut self, at: InterfaceId, packet: &MacPacket, from: NodeId, seq: u16) {
         let packet = self.copy_arrived(packet.handle);
+        if self.buffer(at, from).packets.passes(seq) {
+            self.go_up(at, from, packet);
+        } else {
+            self.put_in_order(at, from, (packet, seq));
+        }
+    }
+
+    /// Apart from [`Network::deliver_in_order`]: nearly all packets come in order.
+    #[inline(never)]
+    fn put_in_order(&mut self, at: InterfaceId, from: NodeId, (packet, seq): (Handle, u16)) {
         let mut up = std::mem::take(&mut self.in_order);
         let now = self.now();
         let late = self.buffer(at, from).packets.arrived(now, seq, packet, &mut up);
@@ -50,31 +77,36 @@ impl<T: Copy + Debug> Network<T> {
     /// Packets that wait for others before them, a tenth of a second at the most.
     #[must_use]
     pub fn out_of_order(&self) -> usize {
-        self.reordering.values().map(|buffer| buffer.packets.held()).sum()
+        self.reordering.0.iter().flatten().map(|buffer| buffer.packets.held()).sum()
     }
 
+    #[inline]
     fn buffer(&mut self, at: InterfaceId, from: NodeId) -> &mut Buffer {
         let window = self.airs.at(at).0.config().phy.standard.most_packets();
-        let empty = || Buffer { packets: Reorder::new(window), alarm: Alarm::default() };
-        self.reordering.entry((at, from)).or_insert_with(empty)
+        self.reordering.of(at, from, window)
     }
 
     fn hand_all_up(&mut self, at: InterfaceId, from: NodeId, mut up: Vec<Handle>) {
-        if let Some(buffer) = self.reordering.get_mut(&(at, from)) {
-            let deadline = buffer.packets.deadline();
-            buffer.alarm.arm(deadline, Event::Reorder { at, from }, &mut self.queue);
-        }
+        let window = self.airs.at(at).0.config().phy.standard.most_packets();
+        let buffer = self.reordering.of(at, from, window);
+        buffer.alarm.arm(buffer.packets.deadline(), Event::Reorder { at, from }, &mut self.queue);
         for packet in up.drain(..) {
-            let carried = self.packets.get(packet);
-            if let Body::Arp(message) = carried.body {
-                self.packets.remove(packet);
-                self.arp_input(at, message);
-            } else if carried.is_probe() {
-                self.packets.remove(packet);
-            } else {
-                self.hand_up(at, packet, from);
-            }
+            self.go_up(at, from, packet);
         }
         self.in_order = up;
+    }
+
+    /// A packet that waits for nothing any longer goes up.
+    #[inline]
+    fn go_up(&mut self, at: InterfaceId, from: NodeId, packet: Handle) {
+        let carried = self.packets.get(packet);
+        if let Body::Arp(message) = carried.body {
+            self.packets.remove(packet);
+            self.arp_input(at, message);
+        } else if carried.is_probe() {
+            self.packets.remove(packet);
+        } else {
+            self.hand_up(at, packet, from);
+        }
     }
 }

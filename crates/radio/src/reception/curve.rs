@@ -38,7 +38,7 @@ pub struct Curve {
 struct Known([(u64, u16, f64); Known::PLACES]);
 
 impl Known {
-    const PLACES: usize = 16;
+    const PLACES: usize = 64;
     /// No mode has this number.
     const NOTHING: Self = Self([(0, u16::MAX, 0.0); Self::PLACES]);
 
@@ -47,7 +47,8 @@ impl Known {
     fn ln_success(&mut self, mode: &Mode, ratio: f64) -> f64 {
         let (bits, number) = (ratio.to_bits(), mode.number());
         // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of the product.
-        let place = (bits ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60;
+        let place = (bits ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            >> (u64::BITS - Self::PLACES.ilog2());
         let known = &mut self.0[place as usize % Self::PLACES];
         if (known.0, known.1) != (bits, number) {
             *known = (bits, number, mode.coding.ln_success(ratio));
@@ -109,10 +110,13 @@ impl Curve {
 
     /// Whether a packet of the frame in progress, on the air between these times, survived: draws.
     pub(super) fn packet_survives(&mut self, course: &[(Instant, f64)], from: Instant, to: Instant) -> bool {
-        let mut sum = -0.0;
-        for (from, to, ratio) in met(course, from, to) {
-            sum += bits(self.mode, from, to) * self.known.ln_success(self.mode, ratio);
-        }
+        let mut ln_survival =
+            |from, to, ratio| bits(self.mode, from, to) * self.known.ln_success(self.mode, ratio);
+        let sum = match course {
+            // Nothing changed while the frame was on the air.
+            [(begin, ratio)] if *begin <= from => ln_survival(from, to, *ratio),
+            _ => met(course, from, to).map(|(from, to, ratio)| ln_survival(from, to, ratio)).sum(),
+        };
         self.stream.unit() < libm::exp(sum)
     }
 }

@@ -29,6 +29,8 @@ struct Lock {
 #[derive(Clone, Debug, Default)]
 pub struct Sinr {
     on_air: Vec<Arrival>,
+    /// The one of them that ends first, if there is any.
+    first: usize,
     lock: Option<Lock>,
     sensed: bool,
     /// `None`: a threshold decides, and there was no frame of several packets.
@@ -57,7 +59,7 @@ impl Sinr {
     }
 
     fn first_to_end(&self) -> Option<usize> {
-        (0..self.on_air.len()).min_by_key(|i| self.on_air[*i].end())
+        (!self.on_air.is_empty()).then_some(self.first)
     }
 
     fn is_locked_on(&self, arrival: &Arrival) -> bool {
@@ -84,8 +86,9 @@ impl Sinr {
     fn judge(&mut self, now: Instant, limits: &ReceptionLimits) {
         let total = self.power();
         self.sensed = total >= limits.thresholds.sense;
-        let signal = self.on_air.iter().find(|a| self.is_locked_on(a)).map(|a| a.power);
-        if let (Some(lock), Some(signal)) = (&mut self.lock, signal) {
+        let Some(lock) = &mut self.lock else { return };
+        let locked = self.on_air.iter().find(|a| lock.from == a.from() && lock.end == a.end());
+        if let Some(signal) = locked.map(|a| a.power) {
             let others = (total - signal).max(0.0);
             let mut begun = true;
             if lock.several {
@@ -107,6 +110,9 @@ impl Sinr {
     /// Apart from the caller: with `ns2-capture`, which nearly everybody has, that stays small enough to become part of its loops.
     #[inline(never)]
     pub(super) fn begins(&mut self, new: Arrival, transmitting: bool, limits: &ReceptionLimits) -> Begun {
+        if self.on_air.get(self.first).is_none_or(|first| new.end() < first.end()) {
+            self.first = self.on_air.len();
+        }
         self.on_air.push(new);
         let free = self.lock.is_none() && !transmitting;
         if free && new.decodable() {
@@ -164,6 +170,7 @@ impl Sinr {
             self.lock = None;
         }
         self.on_air.remove(index);
+        self.first = (0..self.on_air.len()).min_by_key(|i| self.on_air[*i].end()).unwrap_or(0);
         self.judge(arrival.end(), limits);
         Some((arrival, verdict))
     }

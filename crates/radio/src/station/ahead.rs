@@ -5,6 +5,7 @@
 //! that are fixed already, with what waits then: Linux's ath9k puts such packets back before its software queue and forms the
 //! next frame of them (`ath_tx_complete_aggr`, `ath_tx_form_aggr` in drivers/net/wireless/ath/ath9k/xmit.c, Linux 6.1).
 
+use super::seen_before::Several;
 use super::{Station, StationConfig};
 use crate::burst::Burst;
 use meshpace_units::{Bytes, NodeId};
@@ -59,13 +60,19 @@ impl Ahead {
 impl Station {
     /// True if another frame is fixed beside that in hand. None is while a neighbour's window is full, since its packet would lie
     /// outside: it is not known for whom the packet will be.
+    #[inline]
     pub(super) fn accepts_ahead(&self) -> bool {
-        let Some(several) = &self.several else { return false };
-        let ahead = &several.ahead;
+        self.several
+            .as_ref()
+            .is_some_and(|several| several.ahead.has_room() && self.windows_are_open(several))
+    }
+
+    #[inline(never)]
+    fn windows_are_open(&self, several: &Several) -> bool {
         let full = |burst: &Burst| {
             burst.first().and_then(|mpdu| mpdu.packet.to).is_some_and(|to| self.numbers_left(to) == Some(0))
         };
-        ahead.has_room() && !ahead.waiting.iter().chain([&self.burst]).any(full)
+        !several.ahead.waiting.iter().chain([&self.burst]).any(full)
     }
 
     /// The driver has no more packets for the frame that was begun last: it stays as it is until its turn.
@@ -115,11 +122,14 @@ impl Station {
     /// The first number that a neighbour has not acknowledged, of all packets for it; `None`: there are none.
     pub(super) fn oldest(&self, to: NodeId) -> Option<u16> {
         let several = self.several.as_ref()?;
+        let first_for_it =
+            |burst: &Burst| burst.first().filter(|mpdu| mpdu.packet.to == Some(to)).map(|mpdu| mpdu.seq);
+        if several.ahead.waiting.is_empty() {
+            return first_for_it(&self.burst);
+        }
         let upcoming = several.requests.upcoming(to);
-        let frames = several.ahead.waiting.iter().chain([&self.burst]);
-        let for_it = frames.filter(|burst| burst.first().is_some_and(|mpdu| mpdu.packet.to == Some(to)));
         // Numbers go round: the oldest lies furthest behind the one that comes next.
-        let numbers = for_it.filter_map(|burst| Some(burst.first()?.seq));
+        let numbers = several.ahead.waiting.iter().chain([&self.burst]).filter_map(first_for_it);
         numbers.max_by_key(|seq| upcoming.wrapping_sub(*seq) & 0xfff)
     }
 
