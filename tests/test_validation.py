@@ -27,6 +27,7 @@ from meshpace.validation.model import (
     Verdict,
     reach,
 )
+from meshpace.validation.ns2_points import QUEUE, WINDOW, bottlenecks, read_bottlenecks
 from meshpace.validation.ns3_points import GOODPUT, chain_points, read_chains
 from meshpace.validation.points import points, read_measured
 from meshpace.validation.theory import Bianchi, Phy, fixed_point, one_sender_bps
@@ -79,6 +80,25 @@ def test_every_chain_has_been_measured_with_ns3_and_its_seeds() -> None:
     for point in chain_points():
         assert measured[point.name][GOODPUT].count == point.seeds
         assert measured[point.name][GOODPUT].mean > 0
+
+
+def test_every_bottleneck_has_been_measured_with_ns2() -> None:
+    measured = read_bottlenecks()
+    assert [point.name for point in bottlenecks()] == list(measured)
+    assert {point.control for point in bottlenecks()} == {"cubic", "reno", "vegas"}
+    for values in measured.values():
+        assert set(values) == {GOODPUT, WINDOW, QUEUE}
+        assert min(values.values()) > 0
+    assert sum(len(setup.checks) for setup in FAMILIES["ns2_dumbbell"]()) == 3 * len(measured) == 18
+
+
+def test_what_waits_at_a_bottleneck_is_read_off_the_delay() -> None:
+    point = bottlenecks()[0]
+    assert (point.mbps, point.delay_ms) == (10, 25)
+    # 27 ms of propagation, 1.2 ms on the bottleneck and 0.12 ms on each link beside it: 3 packets more are 3.6 ms more.
+    run: Observed = {"flows": [{"delay_mean_s": 0.03204}]}  # type: ignore[typeddict-item]
+    assert point.waiting(run) == pytest.approx(3)
+    assert point.waiting({"flows": [{"delay_mean_s": None}]}) is None  # type: ignore[typeddict-item]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -171,6 +191,8 @@ def test_exchanges_are_read_off_a_film() -> None:
         ("ht_bianchi", "radio.rts=never"),
         ("ns3_chain", "radio.aggregate=2000"),
         ("ns3_chain", "radio.mcs=3"),
+        ("ns2_dumbbell", "scheme.linux-cubic.congestion=newreno"),
+        ("ns2_dumbbell", "scheme.vegas.congestion=newreno"),
     ],
 )
 def test_closed_forms_notice_a_wrong_input(family: str, wrong: str) -> None:
