@@ -19,6 +19,7 @@ impl<T: Copy + Debug> Network<T> {
     pub(super) fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
         let index = self.gateways.index(gateway);
         if self.gateways.at(index).given_out && matches!(packet.body, Body::Opaque(_)) {
+            let packet = self.packets.add(packet);
             return self.arrived.push_back((Host::Mesh(gateway), packet));
         }
         match side {

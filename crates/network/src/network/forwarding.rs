@@ -17,8 +17,7 @@ impl<T: Copy + Debug> Network<T> {
             self.packets.remove(handle);
             self.with_routing(node, |routing, now, out| routing.on_control(now, from, ttl, &message, out));
         } else if packet.exit == node {
-            let packet = self.packets.take(handle);
-            self.leaves_mesh(node, packet);
+            self.leaves_mesh(node, handle);
         } else {
             packet.ttl = packet.ttl.saturating_sub(1);
             self.route(node, handle);

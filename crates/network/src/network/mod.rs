@@ -69,7 +69,7 @@ pub struct Network<T> {
     /// All packets under way.
     packets: Packets,
     /// Packets that have come to the host that they are for, until they are fetched.
-    arrived: VecDeque<(Host, Packet)>,
+    arrived: VecDeque<(Host, Handle)>,
     /// Packets that have set out so far: the identity of the latest.
     set_out: u64,
     /// Packets that wait for others that their neighbour sent before.
@@ -104,9 +104,8 @@ impl<T: Copy + Debug> Network<T> {
     /// has to be dealt with before the next call. `watch` looks on.
     pub fn step(&mut self, end: Instant, watch: &mut (impl Watch + ?Sized)) -> Option<Step<T>> {
         loop {
-            // A packet is some hundred bytes: it is moved only if there is one.
-            if !self.arrived.is_empty() {
-                return self.arrived.pop_front().map(|(host, packet)| Step::Arrival(host, packet));
+            if let Some((host, packet)) = self.arrived.pop_front() {
+                return Some(Step::Arrival(host, self.packets.take(packet)));
             }
             if let Some(ticket) = self.packets.next_left() {
                 return Some(Step::Left(ticket));

@@ -2,7 +2,7 @@
 
 use super::Network;
 use meshpace_gateway::Side;
-use meshpace_packet::{Host, Packet, PacketId, Ticket};
+use meshpace_packet::{Handle, Host, Packet, PacketId, Ticket};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 
@@ -26,6 +26,7 @@ impl<T: Copy + Debug> Network<T> {
         match from {
             _ if from == to => {
                 self.leaves_at_once(ticket);
+                let packet = self.packets.add(packet);
                 self.arrived.push_back((from, packet));
             }
             Host::Wired(_) => self.forward_wired(from, packet, ticket),
@@ -34,6 +35,7 @@ impl<T: Copy + Debug> Network<T> {
                 match self.mesh_exit(node, &packet) {
                     Some(exit) if exit == node => {
                         self.leaves_at_once(ticket); // what a gateway holds is in no queue of its host
+                        let packet = self.packets.add(packet);
                         self.leaves_mesh(node, packet);
                     }
                     Some(exit) => {
@@ -72,10 +74,12 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet has come to the node where it leaves the mesh.
-    pub(super) fn leaves_mesh(&mut self, node: NodeId, packet: Packet) {
-        if packet.to == Host::Mesh(node) {
-            self.arrived.push_back((packet.to, packet));
+    pub(super) fn leaves_mesh(&mut self, node: NodeId, handle: Handle) {
+        let here = Host::Mesh(node);
+        if self.packets.get(handle).to == here {
+            self.arrived.push_back((here, handle));
         } else {
+            let packet = self.packets.take(handle);
             self.pass_gateway(Side::Wireless, node, packet);
         }
     }

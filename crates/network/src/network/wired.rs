@@ -53,8 +53,7 @@ impl<T: Copy + Debug> Network<T> {
         let here = self.wired.end_of(link);
         let packet = self.packets.get(handle);
         if packet.to == here {
-            let packet = self.packets.take(handle);
-            return self.arrived.push_back((here, packet));
+            return self.arrived.push_back((here, handle));
         }
         match (here, packet.to) {
             (Host::Mesh(gateway), Host::Mesh(_)) if self.enters_here(gateway, packet) => {
