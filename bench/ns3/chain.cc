@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -266,7 +267,9 @@ int main(int argc, char** argv) {
     });
     Simulator::Stop(Seconds(seconds));
     const auto t0 = std::chrono::steady_clock::now();
+    const std::clock_t c0 = std::clock();
     Simulator::Run();
+    const double cpu = double(std::clock() - c0) / CLOCKS_PER_SEC;
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - t0;
 
     const double span = seconds - g_warm;
@@ -322,6 +325,6 @@ int main(int argc, char** argv) {
               << ",\"qdrops\":" << g_qdrops << ",\"mac_drops\":{";
     bool first = true;
     for (auto& [why, n] : g_drops) { std::cout << (first ? "" : ",") << "\"" << why << "\":" << n; first = false; }
-    std::cout << "},\"spacing\":" << spacing << ",\"wall\":" << wall.count() << ",\"events\":" << Simulator::GetEventCount() << "}" << std::endl;
+    std::cout << "},\"spacing\":" << spacing << ",\"wall\":" << wall.count() << ",\"cpu\":" << cpu << ",\"events\":" << Simulator::GetEventCount() << "}" << std::endl;
     Simulator::Destroy();
 }
