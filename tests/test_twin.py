@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
+import socket
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +24,7 @@ from meshpace.study.store import Store
 from meshpace.study.written.vocabulary import functions_of
 
 TWINS = Path(__file__).resolve().parents[1] / "papers" / "twin"
-TWIN, PATHS = registry.find(["twin", "twin-paths"])
+TWIN, PATHS, FILES = registry.find(["twin", "twin-paths", "twin-files"])
 MEASURES = functions_of(TWINS / "measures.py")
 CONTROLS = ("reno", "cubic", "bbr")
 
@@ -59,6 +63,48 @@ def test_hosts_stand_at_the_ends_of_the_flows_of_each_path(control: str) -> None
         assert (there["flows"], there["links"]) == ([], beside["links"])
         # A TUN device holds nothing of its sender back.
         assert f"[scheme.linux-{control}]\nsmall_queue = false\n" in simulated[path].text.decode()
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_file_is_as_long_for_a_kernel_as_for_its_twin(control: str) -> None:
+    real, simulated = jobs(f"kernel-{control}", FILES), jobs(f"linux-{control}", FILES)
+    assert list(real) == list(simulated) == ["20 kB", "100 kB", "1 MB"]
+    for size, length in zip(real, (20_000, 100_000, 1_000_000), strict=True):
+        assert not complaints(real[size])
+        there, beside = resolve(real[size]), resolve(simulated[size])
+        sink, sender = there["emulated_hosts"]
+        assert (there["flows"], [sink["node"], sender["node"]]) == ([], ["n4", "n0"])
+        (flow,) = beside["flows"]
+        assert (flow["from"], flow["to"], flow["bytes"]) == ("n0", "n4", length)
+        assert f"b'{control}'" in shlex.split(sender["run"])[2]
+        assert f"bytes({length})" in sender["run"]
+        # As long as the simulated run, from when the sender begins.
+        assert there["measure"]["duration_s"] - sender["start_s"] == beside["measure"]["duration_s"]
+
+
+def test_the_programs_of_a_file_say_when_it_began_and_when_all_of_it_had_come() -> None:
+    """As they are run, between two processes of this machine."""
+    job = jobs("kernel-reno", FILES)["100 kB"]
+    with socket.create_server(("", 0)) as free:
+        port = free.getsockname()[1]
+    sink, sender = (
+        shlex.split(host["run"].replace("5201", str(port)).replace("'n4'", "'127.0.0.1'"))
+        for host in resolve(job)["emulated_hosts"]
+    )
+    with subprocess.Popen(sink, stdout=subprocess.PIPE, text=True) as server:
+        deadline = time.monotonic() + 30
+        while (sent := subprocess.run(sender, capture_output=True, text=True, check=False)).returncode:
+            assert time.monotonic() < deadline, sent.stderr
+            time.sleep(0.05)
+        came, _ = server.communicate(timeout=30)
+    told = [came, sent.stdout]
+    run: Any = {"flows": [], "runs": [{"output": output} for output in told]}
+    took = MEASURES.TOOK(run)
+    assert took == float(came) - float(sent.stdout)
+    assert 0 < took < 30
+    assert MEASURES.TOOK({"flows": [], "runs": [{"output": ""}, {"output": sent.stdout}]}) is None, "it never came"
+    assert MEASURES.TOOK({"flows": [{"completed_s": 1.5}]}) == 1.5
+    assert MEASURES.TOOK({"flows": [{"completed_s": None}]}) is None
 
 
 def test_how_far_apart_is_in_parts_of_what_is_allowed() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 import tomllib
 from collections.abc import Mapping
+from typing import Any
 
 from meshpace.results import RunResult
 from meshpace.study.measures import Measure, Values
@@ -18,6 +21,8 @@ _SEGMENT = 1448
 """Payload bytes of the twins' segments."""
 _PORT = 5201
 """Of the first server; the next has the next one."""
+_LISTENS_S = 2
+"""After so long a server listens."""
 
 
 def iperf3(scheme: str, settings: Mapping[str, str]) -> Settings | None:
@@ -33,13 +38,39 @@ def iperf3_on_paths(scheme: str, settings: Mapping[str, str]) -> Settings | None
     return _hosts(scheme, settings, [(flow["from"], flow["to"]) for flow in flows])
 
 
+_SINKS_FILE = (
+    "import socket,time;door=socket.create_server(('',{port}));way,_=door.accept();"
+    "any(iter(lambda:not way.recv(65536),True));print(time.monotonic())"
+)
+"""Says when the last byte had come."""
+_SENDS_FILE = (
+    "import socket,time;way=socket.socket();way.setsockopt(6,socket.TCP_CONGESTION,b'{control}');"
+    "to=(socket.gethostbyname('{there}'),{port});print(time.monotonic());way.connect(to);way.sendall(bytes({size}))"
+)
+"""Says when its SYN left. Both clocks are the machine's one."""
+
+
+def file_over_a_chain(scheme: str, settings: Mapping[str, str]) -> Settings | None:
+    """Of a kernel's runs: the file goes from one end of the chain to the other, which listens by then."""
+    if not _real(scheme):
+        return None
+    words = {"port": _PORT, "there": "n4", "control": _control(scheme), "size": settings["flow.0.bytes"]}
+
+    def end(node: str, program: str, more: str = "") -> str:
+        run = json.dumps(f"python3 -c {shlex.quote(program.format(**words))}")
+        return f'{{node="{node}",run={run},collect="output"{more}}}'
+
+    tables = [end("n4", _SINKS_FILE), end("n0", _SENDS_FILE, f',start="{_LISTENS_S}s"')]
+    after = int(settings["measure.duration"].removesuffix("s")) + _LISTENS_S
+    return (("emulate.host", f"[{','.join(tables)}]"), ("flow", "[]"), ("measure.duration", f"{after}s"))
+
+
 def _real(scheme: str) -> bool:
     return scheme.startswith("kernel-")
 
 
 def _hosts(scheme: str, settings: Mapping[str, str], ends: list[tuple[str, str]]) -> Settings:
-    """``kernel-CONTROL`` is what iperf3's rows call the kernel's sender with that congestion control."""
-    control = scheme.removeprefix("kernel-")
+    control = _control(scheme)
     end, warmup = (int(settings[f"measure.{key}"].removesuffix("s")) for key in ("duration", "warmup"))
     tables = []
     for port, (here, there) in enumerate(ends, _PORT):
@@ -53,6 +84,23 @@ def _hosts(scheme: str, settings: Mapping[str, str], ends: list[tuple[str, str]]
         ("flow", "[]"),
         ("measure.duration", f"{end + _AFTER_S}s"),
     )
+
+
+def _control(scheme: str) -> str:
+    """``kernel-CONTROL`` is what iperf3's rows call the kernel's sender with that congestion control."""
+    return scheme.removeprefix("kernel-")
+
+
+def _took(run: RunResult) -> float | None:
+    """From the SYN to the last byte at the receiver. A flow without a start of its own begins at time 0."""
+    if run["flows"]:
+        return run["flows"][0]["completed_s"]
+    ends: Any = run.get("runs", [])
+    said = [end["output"].split() for end in ends]
+    return float(said[0][0]) - float(said[1][0]) if len(said) == 2 and all(said) else None
+
+
+TOOK = Quantity("took", "a file takes", "s", _took, decimals=2)
 
 
 def _sent_again(run: RunResult) -> float | None:
