@@ -114,6 +114,7 @@ _PRINTED = {
     "xcp-winf": "XCP-Winf", "rcp-winf": "RCP-Winf", "wcp": "WCP", "wcpcap": "wcpcap-airtime",
     "kernel-reno": "this kernel's Reno", "kernel-cubic": "this kernel's CUBIC", "kernel-bbr": "this kernel's BBR",
     "linux-reno": "Linux's Reno", "linux-cubic": "Linux's CUBIC", "linux-bbr": "Linux's BBR",
+    "vegas": "Vegas", "westwood": "Westwood+", "copa": "Copa", "ledbat": "LEDBAT++", "bbr": "BBR", "bbr3": "BBR 3",
     "calm": "calm", "calm-gateway": "calm at the gateway", "calm-edge": "calm at gateway and edge",
     "cubic-thin": "Linux's CUBIC, thin ACKs", "linux-bbr-thin": "Linux's BBR, thin ACKs",
     "cubic": "CUBIC", "cubic-fq-codel": "CUBIC over FQ-CoDel", "cubic-gap": "CUBIC with TCP-GAP",

@@ -59,11 +59,23 @@ impl Told {
     }
 
     fn ack(&mut self, in_flight: u64, stage: Stage, marked: bool) {
-        self.leave(in_flight);
-        self.now += Span::from_millis(10);
         // What left ten acknowledgements ago.
         let prior = self.history.len().checked_sub(10).map_or(0, |n| self.history[n]);
-        self.delivered += u64::from(MSS);
+        self.arrive(1, prior, in_flight, stage, marked);
+    }
+
+    /// Ten segments are acknowledged at once, a round trip after the ten before them.
+    fn lump(&mut self, in_flight: u64) {
+        let prior = self.history.last().copied().unwrap_or(0);
+        self.arrive(10, prior, in_flight, Stage::Open, false);
+    }
+
+    /// So many segments of 10 ms each arrive; `prior` had when the latest of them left.
+    fn arrive(&mut self, segments: u64, prior: u64, in_flight: u64, stage: Stage, marked: bool) {
+        self.leave(in_flight);
+        self.now += Span::from_millis(10 * segments);
+        let length = segments * u64::from(MSS);
+        self.delivered += length;
         self.history.push(self.delivered);
         let bytes = in_flight * u64::from(MSS);
         let una = 1 + self.delivered;
@@ -76,14 +88,14 @@ impl Told {
             rate: Some(Rate::bits_per_sec((8.0 * self.rate) as u64)),
             app_limited: self.app_limited,
             prior_delivered: Bytes(prior),
-            acked: Bytes(MSS.into()),
+            acked: Bytes(length),
             sent: Instant::ZERO + self.now.saturating_since(Instant::ZERO + TRIP),
             rtt: Some(TRIP),
             losses: Bytes(0),
         };
         let ack = Ack {
             now: self.now,
-            acked: MSS.into(),
+            acked: length,
             rate: Some(sample),
             ecn_signal: marked,
             ..bare(AckKind::New, out, MSS)
@@ -149,6 +161,47 @@ fn what_is_limited_by_the_application_fills_no_pipe() {
     told.app_limited = true;
     told.acks(300, 8);
     assert_eq!(told.bbr.state, State::Startup);
+    // Three round trips without growth end a probe where the application is not what limits: these are five.
+    let after = |app_limited: bool| {
+        let mut told = Told::cruising();
+        told.until(State::Up, 8);
+        told.app_limited = app_limited;
+        told.acks(50, 8);
+        told.bbr.state
+    };
+    assert_eq!(after(true), State::Up);
+    assert_ne!(after(false), State::Up);
+}
+
+#[test]
+fn lumps_of_acknowledgements_do_not_keep_startup_from_the_bandwidth() {
+    // [Achieving Expected STARTUP Bandwidth on a Link With Aggregation]
+    let mut told = Told::new();
+    for rate in [25e3, 50e3, 100e3] {
+        told.rate = rate;
+        told.lump(20);
+        assert_eq!((told.bbr.state, told.bbr.bandwidth), (State::Startup, rate));
+        assert!(told.bbr.pace >= 2.77 * 0.99 * rate, "{}", told.bbr.pace);
+    }
+    assert!(told.bbr.aggregation.extra() > 0.0);
+    assert!(told.bbr.window.cwnd() > 20.0, "more than twice what fills the path: {}", told.bbr.window.cwnd());
+    (0..3).for_each(|_| told.lump(20));
+    assert_eq!(told.bbr.state, State::Drain);
+}
+
+#[test]
+fn a_lump_that_is_more_than_expected_is_added_to_the_window_for_ten_round_trips() {
+    // [Achieving Expected Cruise Bandwidth on a Link With Aggregation]
+    let mut told = Told::cruising();
+    let even = told.bbr.window.cwnd();
+    assert!(even <= 23.0, "twice ten segments, and what delayed acknowledgements bring: {even}");
+    (0..5).for_each(|_| told.lump(10));
+    assert!((told.bbr.window.cwnd() - 30.0).abs() < 1e-9, "and ten more: {}", told.bbr.window.cwnd());
+    told.now += Span::from_millis(110); // what comes later is not too much any more
+    told.acks(80, 10);
+    assert!(told.bbr.window.cwnd() >= 29.0, "{}", told.bbr.window.cwnd());
+    told.acks(60, 10);
+    assert!(told.bbr.window.cwnd() <= even, "{}", told.bbr.window.cwnd());
 }
 
 #[test]
