@@ -51,8 +51,8 @@ $(VENV)/.debian: Makefile | $(VENV)/.tools
 
 # The daemon, and the relay that its tests and its demo put between network namespaces. Without clang: without eBPF.
 target/release/meshpaced: $(RUST_SOURCES) $(shell find bpf -type f 2>/dev/null) | $(VENV)/.debian
-	cargo build --release --quiet -p meshpace-daemon $(if $(shell command -v clang 2>/dev/null),,--no-default-features --features "manual top")
-	cargo build --release --quiet -p meshpace-linux --example relay
+	cargo build --release --quiet -p meshpace-daemon -p meshpace-linux --bin meshpaced --bin relay \
+	  $(if $(shell command -v clang 2>/dev/null),,--no-default-features --features "manual top")
 	touch $@
 
 ## The tables that are made of data, below the marks of docs/experiments and docs/reproduction: of papers/, and of the runs in STORE.

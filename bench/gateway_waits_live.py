@@ -2,7 +2,7 @@
 are the paper's FIFO, CoDel by each flow's round trip, the same with windows of each flow's pipe (the default), with
 ECN, and CoDel with fixed targets.
 
-The mesh is a model (crates/linux/examples/relay.rs): four hops of 802.11b on one channel that a packet occupies hop by
+The mesh is a model (crates/linux/src/bin/relay.rs): four hops of 802.11b on one channel that a packet occupies hop by
 hop, without collisions or losses. The wired part has 120 ms each way as in the TCP-GAP paper. Runs as root, in network
 namespaces; prints a table in Markdown.
 """

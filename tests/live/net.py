@@ -3,7 +3,7 @@
     srv  s0 ──── wired link ──── up0  gw  mesh0 ──── mesh link ──── c0  cli
     10.1.0.2, fd01::2            10.1.0.1       10.77.0.1           10.77.0.2, fd77::2 (and .3, ... if asked for)
 
-Both links are TUN devices joined by the relay of crates/linux/examples/relay.rs. It holds packets for a set time each
+Both links are TUN devices joined by the relay of crates/linux/src/bin/relay.rs. It holds packets for a set time each
 way and logs every packet with the time at which it left its device: the truth for the daemon's figures.
 `Net(delays=None)` joins the namespaces by veth pairs instead: no delays, no log, full speed.
 
@@ -32,7 +32,7 @@ from clock import PATIENCE_S
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / os.environ.get("MESHPACE_PROFILE", "release")
 MESHPACED = TARGET / "meshpaced"
-RELAY = TARGET / "examples" / "relay"
+RELAY = TARGET / "relay"
 
 CLONE_NEWNET = 0x40000000  # linux/sched.h
 SERVER = {4: "10.1.0.2", 6: "fd01::2"}
