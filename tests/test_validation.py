@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commanding import Cli
 from meshpace import engine
-from meshpace.validation import closed_forms, command, explained
+from meshpace.project import reference_directory
+from meshpace.validation import closed_forms, command, explained, measured, ns2_points
 from meshpace.validation.document import document
 from meshpace.validation.exchanges import exchange_us, frame_us
 from meshpace.validation.families import FAMILIES
+from meshpace.validation.measured import Table
 from meshpace.validation.model import (
     Absolute,
     Consistent,
@@ -27,9 +31,9 @@ from meshpace.validation.model import (
     Verdict,
     reach,
 )
-from meshpace.validation.ns2_points import QUEUE, WINDOW, bottlenecks, read_bottlenecks
-from meshpace.validation.ns3_points import GOODPUT, chain_points, read_chains
-from meshpace.validation.points import points, read_measured
+from meshpace.validation.ns2_points import QUEUE, WINDOW, bottlenecks
+from meshpace.validation.ns3_points import CHAINS, GOODPUT, chain_points
+from meshpace.validation.points import MEASURED, points
 from meshpace.validation.theory import Bianchi, Phy, fixed_point, one_sender_bps
 
 
@@ -66,7 +70,7 @@ def test_scatter_is_allowed_for_and_no_more() -> None:
 
 
 def test_every_point_has_been_measured_with_its_seeds() -> None:
-    measured = read_measured()
+    measured = MEASURED.read()
     assert [point.name for point in points()] == list(measured)
     assert len(measured) >= 30
     for point in points():
@@ -74,7 +78,7 @@ def test_every_point_has_been_measured_with_its_seeds() -> None:
 
 
 def test_every_chain_has_been_measured_with_ns3_and_its_seeds() -> None:
-    measured = read_chains()
+    measured = CHAINS.read()
     assert [point.name for point in chain_points()] == list(measured)
     assert len(measured) >= 40
     for point in chain_points():
@@ -83,13 +87,26 @@ def test_every_chain_has_been_measured_with_ns3_and_its_seeds() -> None:
 
 
 def test_every_bottleneck_has_been_measured_with_ns2() -> None:
-    measured = read_bottlenecks()
+    measured = ns2_points.MEASURED.read()
     assert [point.name for point in bottlenecks()] == list(measured)
     assert {point.control for point in bottlenecks()} == {"cubic", "reno", "vegas"}
     for values in measured.values():
         assert set(values) == {GOODPUT, WINDOW, QUEUE}
         assert min(values.values()) > 0
     assert sum(len(setup.checks) for setup in FAMILIES["ns2_dumbbell"]()) == 3 * len(measured) == 18
+
+
+@pytest.mark.parametrize(
+    ("table", "listed"), [(MEASURED, points), (CHAINS, chain_points), (ns2_points.MEASURED, bottlenecks)]
+)
+def test_a_file_of_measurements_is_written_as_it_was_read(
+    table: Table[Any], listed: Callable[[], Sequence[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, there = table.read(), reference_directory() / f"{table.name}.csv"
+    monkeypatch.setattr(measured, "reference_directory", lambda: tmp_path)
+    assert table.read() == {}, "before there is a file"
+    table.write(kept, (point.name for point in listed()))
+    assert (tmp_path / there.name).read_text() == there.read_text()
 
 
 def test_what_waits_at_a_bottleneck_is_read_off_the_delay() -> None:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from meshpace.ns2.express import express
 from meshpace.ns2.run import run_once
-from meshpace.validation.points import Measured, point_jobs, points, read_measured, write_measured
+from meshpace.validation.points import MEASURED, measured, point_jobs, points
 
 
 def main(again: list[str]) -> None:
@@ -21,15 +21,15 @@ def main(again: list[str]) -> None:
     unknown = set(again) - {point.name for point in points()}
     if unknown:
         raise SystemExit(f"no such point: {', '.join(sorted(unknown))}")
-    measured = {name: rows for name, rows in read_measured().items() if name not in again}
+    known = {name: rows for name, rows in MEASURED.read().items() if name not in again}
     with ThreadPoolExecutor(max_workers=2) as pool:
         for point in points():
-            if point.name in measured:
+            if point.name in known:
                 continue
             jobs = point_jobs(point)
             figures = list(pool.map(run_once, [express(job) for job in jobs], [job.seed for job in jobs]))
-            measured[point.name] = Measured.of(figures)
-            write_measured(measured)
+            known[point.name] = measured(figures)
+            MEASURED.write(known, (point.name for point in points()))
             print(point.name, flush=True)
 
 

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 from statistics import fmean
 
-from meshpace.validation.ns2_points import GOODPUT, QUEUE, WINDOW, Bottleneck, bottlenecks, write_bottlenecks
+from meshpace.validation.ns2_points import GOODPUT, MEASURED, QUEUE, WINDOW, Bottleneck, bottlenecks
 
 _SCRIPT = Path(__file__).resolve().parents[2] / "bench" / "ns2" / "dumbbell.tcl"
 _SECONDS, _WARM = 120, 20.0
@@ -44,7 +44,7 @@ def main() -> None:
     for point in bottlenecks():
         measured[point.name] = _measure(ns, point)
         print(f"{point.name}: {measured[point.name]}", flush=True)
-    write_bottlenecks(measured)
+    MEASURED.write(measured, measured)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from meshpace.validation.model import Scatter
-from meshpace.validation.ns3_points import GOODPUT, ChainPoint, chain_points, read_chains, write_chains
+from meshpace.validation.ns3_points import CHAINS, GOODPUT, ChainPoint, chain_points
 
 _SOURCE = Path(__file__).resolve().parents[2] / "bench" / "ns3" / "chain.cc"
 _LIBRARIES = (
@@ -53,7 +53,7 @@ def main(again: list[str]) -> None:
     unknown = set(again) - {point.name for point in chain_points()}
     if unknown:
         raise SystemExit(f"no such point: {', '.join(sorted(unknown))}")
-    measured = {name: rows for name, rows in read_chains().items() if name not in again}
+    measured = {name: rows for name, rows in CHAINS.read().items() if name not in again}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=2) as pool:
         binary = _build(Path(folder))
         for point in chain_points():
@@ -61,7 +61,7 @@ def main(again: list[str]) -> None:
                 seeds = range(1, point.seeds + 1)
                 values = list(pool.map(lambda seed, at=point: _goodput_kbps(binary, at, seed), seeds))
                 measured[point.name] = {GOODPUT: Scatter.of(values)}
-                write_chains(measured)
+                CHAINS.write(measured, (point.name for point in chain_points()))
                 print(f"{point.name}: {measured[point.name][GOODPUT].mean:.1f} kbit/s", flush=True)
 
 

@@ -37,7 +37,7 @@ from meshpace.validation.model import (
 )
 from meshpace.validation.ns2_points import ns2_dumbbell
 from meshpace.validation.ns3_points import ns3_chain
-from meshpace.validation.points import Point, Told, points, read_measured, told
+from meshpace.validation.points import MEASURED, Point, Told, points, told
 from meshpace.words import in_hops
 
 TCP_AP_2005 = "tcp-ap-ns2-2005"
@@ -303,7 +303,7 @@ def crosscheck() -> Iterator[Setup]:
     A flow's own row is judged where it scatters by less than a tenth in ns-2; where flows take turns or starve, Jain's
     index and the aggregate are. One saturated sender hardly scatters: half a percent, and every byte and slot shows.
     """
-    known = read_measured()
+    known = MEASURED.read()
     for point in points():
         flows = sum(name.startswith("goodput of flow") for name in known[point.name])
         checks = tuple(

@@ -7,17 +7,16 @@ quantity.
 
 from __future__ import annotations
 
-import csv
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from meshpace.files import replacing
-from meshpace.project import points_directory, reference_directory
+from meshpace.project import points_directory
+from meshpace.validation.measured import Table
 from meshpace.validation.model import Absolute, Check, Observed, Quantity, Relative, Setup, Tolerance, goodput_kbps
 
-_FILE = "ns2_dumbbell.csv"
-_COLUMNS = ("point", "quantity", "value")
+MEASURED = Table("ns2_dumbbell", ("value",), lambda row: float(row["value"]), lambda value: (f"{value:.6g}",))
+"""What ns-2.35 gave."""
 _SCENARIO = "dumbbell.toml"
 GOODPUT, WINDOW, QUEUE = "goodput", "window", "queue"
 
@@ -65,31 +64,6 @@ def bottlenecks() -> list[Bottleneck]:
         return [Bottleneck(**{**p, "own": tuple(p.get("own", ()))}) for p in tomllib.load(file)["point"]]
 
 
-Measured = Mapping[str, float]
-"""What ns-2.35 gave at one point, by quantity."""
-
-
-def read_bottlenecks() -> dict[str, Measured]:
-    """What has been measured so far, by point."""
-    path = reference_directory() / _FILE
-    found: dict[str, dict[str, float]] = {}
-    if path.exists():
-        with path.open(newline="") as lines:
-            for row in csv.DictReader(lines):
-                found.setdefault(row["point"], {})[row["quantity"]] = float(row["value"])
-    return dict(found)
-
-
-def write_bottlenecks(measured: Mapping[str, Measured]) -> None:
-    """Writes the reference file, in the order of the points."""
-    with replacing(reference_directory() / _FILE) as draft, draft.open("w", newline="") as out:
-        rows = csv.writer(out, lineterminator="\n")
-        rows.writerow(_COLUMNS)
-        for point in bottlenecks():
-            for quantity, value in measured.get(point.name, {}).items():
-                rows.writerow((point.name, quantity, f"{value:.6g}"))
-
-
 def ns2_dumbbell() -> Iterator[Setup]:
     """One flow over a wired bottleneck, from 20 to 120 s, against ns-2.35's TCP/Linux (bench/ns2/dumbbell.tcl).
 
@@ -97,7 +71,7 @@ def ns2_dumbbell() -> Iterator[Setup]:
     acknowledges each segment. Westwood+ is not among them: ns-2 never tells it that recovery is over. Goodput within
     1 %, the mean window within 5 %, packets at the bottleneck within 4.
     """
-    known = read_bottlenecks()
+    known = MEASURED.read()
     for point in bottlenecks():
         rows: dict[str, tuple[str, Tolerance, Quantity]] = {
             GOODPUT: ("kbit/s", Relative(0.01), goodput_kbps()),

@@ -6,18 +6,17 @@ and ``validation/reference/ns3_chain.csv`` holds what came out, a row a point an
 
 from __future__ import annotations
 
-import csv
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from meshpace.files import replacing
-from meshpace.project import points_directory, reference_directory
-from meshpace.validation.model import Check, Quantity, Relative, Scatter, Setup, aggregate_kbps
+from meshpace.project import points_directory
+from meshpace.validation.measured import of_seeds
+from meshpace.validation.model import Check, Quantity, Relative, Setup, aggregate_kbps
 
-_FILE = "ns3_chain.csv"
-_COLUMNS = ("point", "quantity", "n_seeds", "mean", "std")
+CHAINS = of_seeds("ns3_chain")
+"""What ns-3.37 gave."""
 GOODPUT = "goodput"
 _ONE_LINK, _CHAIN = Relative(0.03), Relative(0.10)
 
@@ -63,33 +62,6 @@ def chain_points() -> list[ChainPoint]:
     ]  # fmt: skip
 
 
-Measured = Mapping[str, Scatter]
-"""What ns-3.37 gave at one point, by quantity."""
-
-
-def read_chains() -> dict[str, Measured]:
-    """What has been measured so far, by point."""
-    path = reference_directory() / _FILE
-    found: dict[str, dict[str, Scatter]] = {}
-    if path.exists():
-        with path.open(newline="") as lines:
-            for row in csv.DictReader(lines):
-                scatter = Scatter(int(row["n_seeds"]), float(row["mean"]), float(row["std"]))
-                found.setdefault(row["point"], {})[row["quantity"]] = scatter
-    return dict(found)
-
-
-def write_chains(measured: Mapping[str, Measured]) -> None:
-    """Writes the reference file, in the order of the points."""
-    with replacing(reference_directory() / _FILE) as draft, draft.open("w", newline="") as out:
-        rows = csv.writer(out, lineterminator="\n")
-        rows.writerow(_COLUMNS)
-        for point in chain_points():
-            for quantity, scatter in measured.get(point.name, {}).items():
-                numbers = (scatter.count, f"{scatter.mean:.7g}", f"{scatter.deviation:.5g}")
-                rows.writerow((point.name, quantity, *numbers))
-
-
 _QUANTITIES: dict[str, tuple[str, Quantity]] = {GOODPUT: ("kbit/s", aggregate_kbps)}
 
 
@@ -99,7 +71,7 @@ def ns3_chain() -> Iterator[Setup]:
     Datagrams beyond what the chain carries, and TCP with selective acknowledgements, a flow or the sum of two
     opposite ones: 3 % on one link, 10 % beyond.
     """
-    known = read_chains()
+    known = CHAINS.read()
     for point in chain_points():
         checks = tuple(
             Check(

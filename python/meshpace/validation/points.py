@@ -6,22 +6,20 @@
 
 from __future__ import annotations
 
-import csv
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from meshpace.engine import Job
-from meshpace.files import replacing
 from meshpace.judges.figures import Figures
-from meshpace.project import points_directory, reference_directory, shown
+from meshpace.project import points_directory, shown
 from meshpace.results import RunResult
+from meshpace.validation.measured import of_seeds
 from meshpace.validation.model import Quantity, Scatter, ack_drops, collisions, data_drops, goodput_kbps
 
-_FILE = "crosscheck.csv"
-_COLUMNS = ("point", "quantity", "n_seeds", "mean", "std")
+MEASURED = of_seeds("crosscheck")
+"""What ns-2.35 gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +110,14 @@ def told(flows: int) -> Iterator[Told]:
     yield Told("collisions", "", collisions, lambda run: run.collisions)
 
 
-class Measured(dict[str, Scatter]):
-    """What ns-2.35 gave at one point, by quantity."""
-
-    @classmethod
-    def of(cls, figures: Sequence[Figures]) -> Self:
-        """That of runs of one point."""
-        measured = cls()
-        for quantity in told(len(figures[0].flows)):
-            values = [value for run in figures if (value := quantity.theirs(run)) is not None]
-            if values:
-                measured[quantity.name] = Scatter.of(values)
-        return measured
+def measured(figures: Sequence[Figures]) -> dict[str, Scatter]:
+    """What ns-2.35 gave at one point, by quantity: of the runs of its seeds."""
+    found = {}
+    for quantity in told(len(figures[0].flows)):
+        values = [value for run in figures if (value := quantity.theirs(run)) is not None]
+        if values:
+            found[quantity.name] = Scatter.of(values)
+    return found
 
 
 def points() -> list[Point]:
@@ -138,26 +132,3 @@ def point_jobs(point: Point) -> list[Job]:
     path: Path = points_directory() / point.scenario
     text = path.read_bytes()
     return [Job(shown(path), text, point.settings, point.scheme, seed) for seed in range(1, point.seeds + 1)]
-
-
-def read_measured() -> dict[str, Measured]:
-    """What has been measured so far, by point."""
-    path = reference_directory() / _FILE
-    found: dict[str, Measured] = {}
-    if path.exists():
-        with path.open(newline="") as lines:
-            for row in csv.DictReader(lines):
-                scatter = Scatter(int(row["n_seeds"]), float(row["mean"]), float(row["std"]))
-                found.setdefault(row["point"], Measured())[row["quantity"]] = scatter
-    return found
-
-
-def write_measured(measured: Mapping[str, Measured]) -> None:
-    """Writes the reference file, in the order of the points."""
-    with replacing(reference_directory() / _FILE) as draft, draft.open("w", newline="") as out:
-        rows = csv.writer(out, lineterminator="\n")
-        rows.writerow(_COLUMNS)
-        for point in points():
-            for quantity, scatter in measured.get(point.name, Measured()).items():
-                numbers = (scatter.count, f"{scatter.mean:.7g}", f"{scatter.deviation:.5g}")
-                rows.writerow((point.name, quantity, *numbers))
