@@ -6,7 +6,7 @@ use crate::coding::{
 use crate::phy::{ACK_BYTES, RTS_BYTES};
 use meshpace_units::{Bytes, Rate, Span};
 
-/// Time on the air at the most of a frame of the high-throughput PHY (IEEE 802.11-2020, table 19-25: aPPDUMaxTime).
+/// Time on the air at the most of a frame of the high-throughput PHY (aPPDUMaxTime of the HT-mixed format; IEEE 802.11-2020, 19.4.4, table 19-25).
 pub const LONGEST_PPDU: Span = Span::from_micros(5_484);
 
 /// DSSS preamble and PLCP header.

@@ -118,7 +118,6 @@ fn standard(values: &Values) -> Result<Standard, Refused> {
         aggregation: (aggregate > Bytes::ZERO).then_some(Aggregation {
             packets: 64,
             bytes: aggregate,
-            // aPPDUMaxTime of the HT-mixed format (19.4.4).
             airtime: LONGEST_PPDU,
             delimiter: Bytes(4),
             alignment: 4,
