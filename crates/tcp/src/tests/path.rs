@@ -1,6 +1,9 @@
 //! A sender and a receiver with a bottleneck between them: what a control makes of a path that is worked out by hand.
 
-use crate::{Arrival, Config, Connection, Ports, Transmit};
+use crate::control::recovery::{Rack, With};
+use crate::control::{Congestion, Recovered, Rules};
+use crate::{Arrival, Config, Connection, Every, Ports, Transmit};
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use meshpace_units::{Bytes, Instant, Rate, Seq, Span};
@@ -13,6 +16,34 @@ pub(crate) struct Link {
     pub(crate) delay: Span,
     /// Packets that wait at most.
     pub(crate) buffer: usize,
+}
+
+impl Link {
+    /// 1.2 Mbit/s with a round trip of 100 ms and a segment's time, 10 ms: 11 segments fill it.
+    pub(crate) fn narrow(buffer: usize) -> Self {
+        Self { rate: Rate::bits_per_sec(1_200_000), delay: Span::from_millis(50), buffer }
+    }
+}
+
+/// Payload over the [narrow](Link::narrow) link, bit/s: 1,460 of each 1,500 bytes.
+pub(crate) const GOODPUT: f64 = 1_200_000.0 * 1460.0 / 1500.0;
+
+/// Linux's sender with this window, losses found by time, and a receiver that acknowledges each segment of 1,460 bytes.
+pub(crate) fn linux(window: impl Congestion + 'static) -> Config {
+    let rack = Rack::new(&Rules::LINUX, With::ALL);
+    Config {
+        timestamps: false,
+        nagle: false,
+        mss: 1460,
+        acknowledgements: Box::new(Every),
+        ..Config::linux()
+    }
+    .controlled_by(Recovered::new(Box::new(window), Box::new(rack)))
+}
+
+/// So many seconds after the beginning.
+pub(crate) fn at(seconds: f64) -> Instant {
+    Instant::ZERO + Span::from_secs_f64(seconds)
 }
 
 /// What there is to see each millisecond.
@@ -73,6 +104,14 @@ impl Path {
     /// The same, where these departures of data are lost.
     pub(crate) fn losing(self, lost: fn(u64) -> bool) -> Self {
         Self { lost, ..self }
+    }
+
+    /// One of a property test's: with `every` below 40, each 40th departure of data is lost.
+    pub(crate) fn drawn(config: &Config, kbps: u64, delay_ms: u64, buffer: usize, every: u64) -> Self {
+        let link =
+            Link { rate: Rate::bits_per_sec(1_000 * kbps), delay: Span::from_millis(delay_ms), buffer };
+        let path = Self::new(config, link);
+        if every < 40 { path.losing(|n| n % 40 == 7) } else { path }
     }
 
     fn drain(&mut self) {

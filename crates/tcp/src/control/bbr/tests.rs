@@ -1,42 +1,18 @@
 //! BBR over a bottleneck of 1.2 Mbit/s: a packet of 1,500 bytes takes 10 ms.
 
 use super::*;
-use crate::control::Recovered;
-use crate::control::recovery::{Rack, With};
-use crate::tests::path::{Link, Path};
+use crate::tests::path::{self, GOODPUT, Link, Path, at};
 use crate::tests::script::Script;
-use crate::{Config, Every, Flags, Options};
-use alloc::boxed::Box;
+use crate::{Config, Flags, Options};
 use proptest::prelude::*;
 
 fn config() -> Config {
-    let bbr = Bbr::new(Rules::LINUX);
-    let rack = Rack::new(&Rules::LINUX, With::ALL);
-    Config {
-        timestamps: false,
-        nagle: false,
-        mss: 1460,
-        acknowledgements: Box::new(Every),
-        ..Config::linux()
-    }
-    .controlled_by(Recovered::new(Box::new(bbr), Box::new(rack)))
+    path::linux(Bbr::new(Rules::LINUX))
 }
-
-fn at(seconds: f64) -> Instant {
-    Instant::ZERO + Span::from_secs_f64(seconds)
-}
-
-/// 1.2 Mbit/s with a round trip of 100 ms and a segment's time: 11 segments fill it.
-fn link(buffer: usize) -> Link {
-    Link { rate: Rate::bits_per_sec(1_200_000), delay: Span::from_millis(50), buffer }
-}
-
-/// Payload over the link: 1,460 of each 1,500 bytes.
-const GOODPUT: f64 = 1_200_000.0 * 1460.0 / 1500.0;
 
 #[test]
 fn it_fills_the_path_and_keeps_the_queue_short() {
-    let mut path = Path::new(&config(), link(1_000));
+    let mut path = Path::new(&config(), Link::narrow(1_000));
     path.run(at(9.5));
     assert!(path.goodput(3.0, 9.5) > 0.95 * GOODPUT, "{}", path.goodput(3.0, 9.5));
     // 1.25 times the bandwidth for a round trip queues a quarter of 11 segments, a phase in eight; the window stops at twice 11 and
@@ -52,10 +28,10 @@ fn it_fills_the_path_and_keeps_the_queue_short() {
 
 #[test]
 fn the_pace_goes_round_a_cycle_of_eight() {
-    let mut path = Path::new(&config(), link(1_000));
+    let mut path = Path::new(&config(), Link::narrow(1_000));
     path.run(at(9.5));
     // The spacing at a gain of one and a margin of 1 %: 1,460 bytes at 99 % of 1.168 Mbit/s are 10.1 ms; 8.08 and 13.47 ms else.
-    let spacing = |seen: &crate::tests::path::Seen| seen.interval.map_or(0.0, Span::as_secs_f64) * 1e3;
+    let spacing = |seen: &path::Seen| seen.interval.map_or(0.0, Span::as_secs_f64) * 1e3;
     let near =
         |wanted: f64| path.between(4.0, 9.5).filter(|seen| (spacing(seen) - wanted).abs() < 0.15).count();
     let all = path.between(4.0, 9.5).count();
@@ -66,7 +42,7 @@ fn the_pace_goes_round_a_cycle_of_eight() {
 
 #[test]
 fn after_ten_seconds_it_looks_for_the_round_trip_with_four_segments() {
-    let mut path = Path::new(&config(), link(1_000));
+    let mut path = Path::new(&config(), Link::narrow(1_000));
     path.run(at(13.0));
     let small: alloc::vec::Vec<_> =
         path.between(1.0, 13.0).filter(|seen| seen.cwnd <= 4.0).map(|seen| seen.at).collect();
@@ -81,7 +57,7 @@ fn after_ten_seconds_it_looks_for_the_round_trip_with_four_segments() {
 
 #[test]
 fn losses_that_are_no_congestion_cost_what_is_lost() {
-    let mut path = Path::new(&config(), link(1_000)).losing(|n| n % 50 == 0);
+    let mut path = Path::new(&config(), Link::narrow(1_000)).losing(|n| n % 50 == 0);
     path.run(at(9.5));
     assert!(path.goodput(3.0, 9.5) > 0.9 * GOODPUT, "{}", path.goodput(3.0, 9.5));
     assert_eq!(path.sender.counters().timeouts, 0);
@@ -89,7 +65,7 @@ fn losses_that_are_no_congestion_cost_what_is_lost() {
 
 #[test]
 fn a_path_that_becomes_slower_is_followed_after_ten_round_trips() {
-    let mut path = Path::new(&config(), link(1_000));
+    let mut path = Path::new(&config(), Link::narrow(1_000));
     path.run(at(4.0));
     path.link.rate = Rate::bits_per_sec(600_000);
     path.run(at(15.0));
@@ -110,9 +86,7 @@ proptest! {
     /// and its buffer, and data get on.
     #[test]
     fn window_and_pace_are_bounded(kbps in 200u64..5_000, delay in 1u64..150, buffer in 4usize..100, every in 8u64..200) {
-        let link = Link { rate: Rate::bits_per_sec(1_000 * kbps), delay: Span::from_millis(delay), buffer };
-        let lost: fn(u64) -> bool = if every < 40 { |n| n % 40 == 7 } else { |_| false };
-        let mut path = Path::new(&config(), link).losing(lost);
+        let mut path = Path::drawn(&config(), kbps, delay, buffer, every);
         path.run(at(6.0));
         let fills = kbps as f64 / 12.0 * (2.0 * delay as f64 + 12_000.0 / kbps as f64) / 1e3 + buffer as f64;
         for seen in path.between(0.5, 6.0) {

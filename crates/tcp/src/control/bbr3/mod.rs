@@ -3,7 +3,8 @@
 //!
 //! | what | file |
 //! |---|---|
-//! | state machine, pace and window (sections 5.2, 5.3, 5.6) | `mod.rs` |
+//! | state machine (sections 5.2, 5.3) | `mod.rs` |
+//! | pace and window (5.6) | `sending.rs` |
 //! | the cycle that probes the bandwidth (5.3.3) | `cycle.rs` |
 //! | the probe of the round trip (5.3.4) | `probe_trip.rs` |
 //! | bandwidth, rounds, full pipe, lumps of acknowledgements (5.5) | `model.rs` |
@@ -18,6 +19,7 @@ mod departures;
 mod losses;
 mod model;
 mod probe_trip;
+mod sending;
 #[cfg(test)]
 mod tests;
 
@@ -34,7 +36,7 @@ use departures::Departures;
 use losses::{Losses, Saved};
 use meshpace_keys::{Brings, Need};
 use meshpace_pacing::Pacer;
-use meshpace_units::{Bytes, Instant, Rate, Span};
+use meshpace_units::{Instant, Span};
 use model::{Aggregation, FullPipe, MaxBandwidth, Rounds};
 use probe_trip::Trips;
 
@@ -57,16 +59,12 @@ const WINDOW_GAIN: f64 = 2.0;
 const PROBE_TRIP_GAIN: f64 = 0.5;
 /// The least window, segments (MinPipeCwnd).
 const LEAST_WINDOW: f64 = 4.0;
-/// The pace is this much of the bandwidth, lest a queue stay (PacingMarginPercent).
-const MARGIN: f64 = 0.99;
 /// Round trips that Drain lasts at most.
 const DRAIN_ROUNDS: u64 = 3;
 /// Ranges lost in a round trip that end Startup (BBRStartupFullLossCnt).
 const STARTUP_LOSSES: u32 = 6;
 /// The pace before the first round trip is known goes by this one.
 const NOMINAL_TRIP: Span = Span::from_millis(1);
-/// The most that leaves together, bytes (SetSendQuantum).
-const MOST_QUANTUM: f64 = 65_536.0;
 
 /// What it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,6 +207,10 @@ impl Bbr3 {
         self.window.cwnd() * self.segment()
     }
 
+    fn initial_window(&self) -> f64 {
+        self.window.rules().initial_window.segments(self.mss) * self.segment()
+    }
+
     fn least_window(&self) -> f64 {
         LEAST_WINDOW * self.segment()
     }
@@ -222,19 +224,8 @@ impl Bbr3 {
     fn product(&self, bandwidth: f64, gain: f64) -> f64 {
         match self.trips.least() {
             Some(trip) => gain * bandwidth * trip.as_secs_f64(),
-            None => self.window.rules().initial_window.segments(self.mss) * self.segment(),
+            None => self.initial_window(),
         }
-    }
-
-    /// What leaves together (SetSendQuantum).
-    fn quantum(&self) -> f64 {
-        (self.pace / 1e3).min(MOST_QUANTUM).max(2.0 * self.segment())
-    }
-
-    /// With room for pieces that leave together, at least the least window (QuantizationBudget).
-    fn with_room(&self, bytes: f64) -> f64 {
-        let room = bytes.max(3.0 * self.quantum()).max(self.least_window());
-        if self.state == State::Up { room + 2.0 * self.segment() } else { room }
     }
 
     /// What should be in flight, bytes (Inflight).
@@ -320,68 +311,6 @@ impl Bbr3 {
         if drained || self.rounds.count > self.drain_since + DRAIN_ROUNDS {
             self.start_down(now);
         }
-    }
-
-    fn set_pace(&mut self, now: Instant, pace: f64) {
-        self.pace = pace.max(1.0);
-        let rate = Rate::bits_per_sec(libm::ceil(8.0 * self.pace) as u64);
-        self.pacer.set_interval(now, rate.time_to_send(Bytes(u64::from(self.mss))));
-    }
-
-    /// SetPacingRateWithGain.
-    fn pace_with(&mut self, now: Instant, gain: f64) {
-        let pace = gain * self.bandwidth * MARGIN;
-        if self.full.reached || pace > self.pace {
-            self.set_pace(now, pace);
-        }
-    }
-
-    /// InitPacingRate.
-    fn pace_by_window(&mut self, now: Instant, trip: Span) {
-        let initial = self.window.rules().initial_window.segments(self.mss) * self.segment();
-        self.set_pace(now, STARTUP_GAIN * initial / trip.max(Span::from_micros(1)).as_secs_f64());
-    }
-
-    /// SetCwnd.
-    fn update_window(&mut self) {
-        let (_, gain) = self.state.gains();
-        let wanted = self.with_room(self.product(self.bandwidth, gain) + self.aggregation.extra());
-        let initial = self.window.rules().initial_window.segments(self.mss) * self.segment();
-        let cwnd = self.window_bytes();
-        let next = if self.full.reached {
-            (cwnd + self.seen.acked).min(wanted)
-        } else if cwnd < wanted || (self.delivered as f64) < initial {
-            cwnd + self.seen.acked
-        } else {
-            cwnd
-        };
-        let mut next = next.max(self.least_window());
-        if self.state == State::ProbeTrip {
-            next = next.min(self.probe_window());
-        }
-        self.window.set(next / self.segment());
-        self.bound_window();
-    }
-
-    /// BoundCwndForModel.
-    fn bound_window(&mut self) {
-        let cap = match self.state {
-            State::Down | State::Refill | State::Up => self.long_term,
-            State::Cruise | State::ProbeTrip => self.with_headroom(),
-            State::Startup | State::Drain => f64::INFINITY,
-        };
-        let cap = cap.min(self.losses.inflight).max(self.least_window());
-        self.window.set(self.window.cwnd().min(cap / self.segment()));
-    }
-
-    fn save_window(&mut self) {
-        let cwnd = self.window.cwnd();
-        let good = self.stage == Stage::Open && self.state != State::ProbeTrip;
-        self.prior_window = if good { cwnd } else { self.prior_window.max(cwnd) };
-    }
-
-    fn restore_window(&mut self) {
-        self.window.set(self.window.cwnd().max(self.prior_window));
     }
 
     /// HandleRestartFromIdle.

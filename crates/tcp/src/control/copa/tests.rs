@@ -1,13 +1,11 @@
 //! Copa by the paper's steps, and over a bottleneck of 1.2 Mbit/s: a packet of 1,500 bytes takes 10 ms.
 
 use super::*;
-use crate::control::recovery::{Rack, With};
-use crate::control::{AckKind, RateSample, Recovered};
+use crate::Config;
+use crate::control::{AckKind, RateSample};
 use crate::tests::bare;
-use crate::tests::path::{Link, Path};
-use crate::{Config, Every};
-use alloc::boxed::Box;
-use meshpace_units::{Bytes, Rate};
+use crate::tests::path::{self, GOODPUT, Link, Path, at};
+use meshpace_units::Bytes;
 use proptest::prelude::*;
 
 const MSS: u32 = 1000;
@@ -239,33 +237,12 @@ fn a_window_that_is_not_in_use_does_not_grow() {
 }
 
 fn config(competes: bool) -> Config {
-    let copa = Copa::new(Rules::LINUX, 0.5, competes);
-    let rack = Rack::new(&Rules::LINUX, With::ALL);
-    Config {
-        timestamps: false,
-        nagle: false,
-        mss: 1460,
-        acknowledgements: Box::new(Every),
-        ..Config::linux()
-    }
-    .controlled_by(Recovered::new(Box::new(copa), Box::new(rack)))
+    path::linux(Copa::new(Rules::LINUX, 0.5, competes))
 }
-
-fn at(seconds: f64) -> Instant {
-    Instant::ZERO + Span::from_secs_f64(seconds)
-}
-
-/// 1.2 Mbit/s with a round trip of 100 ms and a segment's time: 11 segments fill it.
-fn link(buffer: usize) -> Link {
-    Link { rate: Rate::bits_per_sec(1_200_000), delay: Span::from_millis(50), buffer }
-}
-
-/// Payload over the link: 1,460 of each 1,500 bytes.
-const GOODPUT: f64 = 1_200_000.0 * 1460.0 / 1500.0;
 
 #[test]
 fn alone_it_fills_the_path_with_a_few_segments_in_the_queue() {
-    let mut path = Path::new(&config(false), link(1_000));
+    let mut path = Path::new(&config(false), Link::narrow(1_000));
     path.run(at(9.5));
     assert!(path.goodput(3.0, 9.5) > 0.95 * GOODPUT, "{}", path.goodput(3.0, 9.5));
     // Section 3: the queue goes between nothing and 2.5 / delta segments; the one on the link counts here.
@@ -280,7 +257,7 @@ fn a_queue_of_others_costs_the_calm_most_of_the_path_and_who_competes_nothing() 
     // From 4 s on a queue that never empties takes 60 ms: 1 / (0.5 * 60 ms) are a third of the path. After 10 s without the
     // least round trip that queue is part of the path.
     let goodput = |competes: bool| {
-        let mut path = Path::new(&config(competes), link(1_000));
+        let mut path = Path::new(&config(competes), Link::narrow(1_000));
         path.run(at(4.0));
         path.link.delay = Span::from_millis(80);
         path.run(at(11.0));
@@ -293,7 +270,7 @@ fn a_queue_of_others_costs_the_calm_most_of_the_path_and_who_competes_nothing() 
 #[test]
 fn a_path_of_eleven_segments_never_empties_and_is_taken_for_company() {
     // Section 3's queue that empties is that of windows that a round trip changes little.
-    let mut path = Path::new(&config(true), link(1_000));
+    let mut path = Path::new(&config(true), Link::narrow(1_000));
     path.run(at(12.0));
     let window = |from: f64| path.between(from, from + 0.01).map(|seen| seen.cwnd).fold(0.0, f64::max);
     let company = (20..120).map(|n| f64::from(n) / 10.0).find(|&from| window(from) > 18.0);
@@ -302,7 +279,7 @@ fn a_path_of_eleven_segments_never_empties_and_is_taken_for_company() {
 
 #[test]
 fn losses_that_are_no_congestion_cost_what_is_lost() {
-    let mut path = Path::new(&config(true), link(1_000)).losing(|n| n % 50 == 0);
+    let mut path = Path::new(&config(true), Link::narrow(1_000)).losing(|n| n % 50 == 0);
     path.run(at(12.0));
     assert!(path.goodput(3.0, 12.0) > 0.9 * GOODPUT, "{}", path.goodput(3.0, 12.0));
 }
@@ -313,9 +290,7 @@ proptest! {
     /// Whatever the path: the window is at least a segment, the pace never nothing, and data get on.
     #[test]
     fn window_and_pace_are_bounded(kbps in 200u64..5_000, delay in 1u64..150, buffer in 6usize..100, every in 8u64..200) {
-        let link = Link { rate: Rate::bits_per_sec(1_000 * kbps), delay: Span::from_millis(delay), buffer };
-        let lost: fn(u64) -> bool = if every < 40 { |n| n % 40 == 7 } else { |_| false };
-        let mut path = Path::new(&config(true), link).losing(lost);
+        let mut path = Path::drawn(&config(true), kbps, delay, buffer, every);
         path.run(at(12.0));
         let fills = kbps as f64 / 12.0 * (2.0 * delay as f64 + 12_000.0 / kbps as f64) / 1e3 + buffer as f64;
         for seen in path.between(2.0, 12.0) {

@@ -1,13 +1,10 @@
 //! LEDBAT++ by its draft's formulas, and over a bottleneck of 1.2 Mbit/s: a packet of 1,500 bytes takes 10 ms.
 
 use super::*;
-use crate::control::recovery::{Rack, With};
-use crate::control::{AckKind, Idled, Recovered};
+use crate::Config;
+use crate::control::{AckKind, Idled};
 use crate::tests::bare;
-use crate::tests::path::{Link, Path};
-use crate::{Config, Every};
-use alloc::boxed::Box;
-use meshpace_units::Rate;
+use crate::tests::path::{self, GOODPUT, Link, Path, at};
 use proptest::prelude::*;
 
 const MSS: u32 = 1000;
@@ -204,32 +201,12 @@ fn a_window_that_is_not_in_use_does_not_grow() {
 }
 
 fn config() -> Config {
-    let rack = Rack::new(&Rules::LINUX, With::ALL);
-    Config {
-        timestamps: false,
-        nagle: false,
-        mss: 1460,
-        acknowledgements: Box::new(Every),
-        ..Config::linux()
-    }
-    .controlled_by(Recovered::new(Box::new(Ledbat::new(Rules::LINUX, TARGET)), Box::new(rack)))
+    path::linux(Ledbat::new(Rules::LINUX, TARGET))
 }
-
-fn at(seconds: f64) -> Instant {
-    Instant::ZERO + Span::from_secs_f64(seconds)
-}
-
-/// 1.2 Mbit/s with a round trip of 100 ms and a segment's time: 11 segments fill it.
-fn link(buffer: usize) -> Link {
-    Link { rate: Rate::bits_per_sec(1_200_000), delay: ms(50), buffer }
-}
-
-/// Payload over the link: 1,460 of each 1,500 bytes.
-const GOODPUT: f64 = 1_200_000.0 * 1460.0 / 1500.0;
 
 #[test]
 fn it_fills_the_path_with_a_target_in_the_queue_and_empties_it_from_time_to_time() {
-    let mut path = Path::new(&config(), link(1_000));
+    let mut path = Path::new(&config(), Link::narrow(1_000));
     path.run(at(60.0));
     assert!(path.goodput(20.0, 60.0) > 0.85 * GOODPUT, "{}", path.goodput(20.0, 60.0));
     // 60 ms are six segments, and the one on the link counts.
@@ -243,7 +220,7 @@ fn it_fills_the_path_with_a_target_in_the_queue_and_empties_it_from_time_to_time
 
 #[test]
 fn it_gives_way_to_a_queue_of_others() {
-    let mut path = Path::new(&config(), link(1_000));
+    let mut path = Path::new(&config(), Link::narrow(1_000));
     path.run(at(10.0));
     path.link.delay = ms(100); // 100 ms more, 40 above the target
     path.run(at(20.0));
@@ -286,9 +263,7 @@ proptest! {
     /// Whatever the path, data get on.
     #[test]
     fn data_get_on(kbps in 200u64..5_000, delay in 1u64..150, buffer in 6usize..100, every in 8u64..200) {
-        let link = Link { rate: Rate::bits_per_sec(1_000 * kbps), delay: ms(delay), buffer };
-        let lost: fn(u64) -> bool = if every < 40 { |n| n % 40 == 7 } else { |_| false };
-        let mut path = Path::new(&config(), link).losing(lost);
+        let mut path = Path::drawn(&config(), kbps, delay, buffer, every);
         path.run(at(8.0));
         prop_assert!(path.between(2.0, 8.0).all(|seen| seen.cwnd >= 1.0));
         prop_assert!(path.goodput(2.0, 8.0) > 20e3, "{}", path.goodput(2.0, 8.0));
