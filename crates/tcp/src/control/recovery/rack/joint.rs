@@ -39,7 +39,7 @@ impl Recovery for Rack {
             window.set(cwnd);
             return Reaction::Continue;
         }
-        self.undo.begin(out.una);
+        self.begin_undo(out.una);
         self.stage = At::Recovery(out.max);
         self.probe.disarm();
         if self.with.proportional && !window.is_directed() {
@@ -71,7 +71,7 @@ impl Recovery for Rack {
         (self.prr, self.first_again, self.mended) = (None, true, false);
         self.probe.disarm();
         if first {
-            self.undo.begin(out.una);
+            self.begin_undo(out.una);
         }
         again
     }

@@ -257,6 +257,12 @@ impl Rack {
         by_forward || by_duplicates || by_time
     }
 
+    /// A recovery begins that may be found to be needless, with everything before `una` acknowledged.
+    fn begin_undo(&mut self, una: u64) {
+        let head = self.segments.first().is_some_and(|first| first.resent);
+        self.undo.begin(una, self.segments.resent(), head);
+    }
+
     /// Nothing was lost after all.
     fn take_back(&mut self) -> Progress {
         self.segments.mark_none_lost();

@@ -81,6 +81,12 @@ impl Segments {
         self.arrived
     }
 
+    /// Segments that were sent again and are on their way (Linux's `retrans_out`).
+    pub(super) fn resent(&self) -> u32 {
+        self.sent.iter().filter(|sent| sent.resent && !sent.arrived && !sent.lost && !sent.waits).count()
+            as u32
+    }
+
     /// Bytes outstanding, whether they have arrived or not.
     pub(super) fn outstanding(&self) -> u64 {
         self.sent.back().map_or(0, |last| last.end - self.sent[0].start)
@@ -336,6 +342,9 @@ mod tests {
         segments.on_departure(ms(9), 1, 7);
         assert_eq!(segments.first_lost().map(|sent| sent.start..sent.end), Some(7..11));
         assert_eq!((segments.lost(), segments.in_flight()), (14, 6));
+        assert_eq!(segments.resent(), 1);
+        segments.mark_lost(|_| true);
+        assert_eq!(segments.resent(), 0, "it is lost, too");
     }
 
     #[test]

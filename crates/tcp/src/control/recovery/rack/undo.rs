@@ -8,7 +8,7 @@ use meshpace_units::{Instant, Span};
 pub(super) struct Undo {
     /// What was unacknowledged first when it began; `None`: there was none, or it is decided.
     since: Option<u64>,
-    /// When something was first sent again.
+    /// When something was first sent again, since nothing sent again was on its way.
     first: Option<Instant>,
     /// Segments sent again.
     resent: u32,
@@ -17,20 +17,23 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    /// A recovery begins with everything before `una` acknowledged.
-    pub(super) fn begin(&mut self, una: u64) {
-        *self = Self { since: Some(una), ..Self::default() };
+    /// A recovery begins with everything before `una` acknowledged, and with `resent` segments on their way that were sent again
+    /// before; `head`: the first of all was ever. What these make the peer say is of no original, and it may report them twice
+    /// (Linux's tcp_any_retrans_done, tcp_retrans_stamp_cleanup and tcp_init_undo, of 6.12).
+    pub(super) fn begin(&mut self, una: u64, resent: u32, head: bool) {
+        let first = self.first.filter(|_| resent > 0 || head);
+        *self = Self { since: Some(una), first, resent, twice: 0 };
     }
 
     /// It is decided.
     pub(super) fn end(&mut self) {
-        *self = Self::default();
+        *self = Self { first: self.first, ..Self::default() };
     }
 
     /// A segment leaves again.
     pub(super) fn on_resent(&mut self, now: Instant) {
+        self.first.get_or_insert(now);
         if self.since.is_some() {
-            self.first.get_or_insert(now);
             self.resent += 1;
         }
     }
@@ -49,7 +52,8 @@ impl Undo {
     /// two milliseconds are no evidence: the clock counts whole ones.
     pub(super) fn is_of_an_original(&self, now: Instant, echoed: Option<Span>) -> bool {
         let clock = |at: Instant| at.as_nanos() / 1_000_000;
-        let evidence = echoed.filter(|echoed| *echoed >= Span::from_millis(2)).zip(self.first);
+        let first = self.first.filter(|_| self.since.is_some());
+        let evidence = echoed.filter(|echoed| *echoed >= Span::from_millis(2)).zip(first);
         evidence.is_some_and(|(echoed, first)| {
             clock(now).saturating_sub(echoed.as_nanos() / 1_000_000) < clock(first)
         })
@@ -126,7 +130,7 @@ mod tests {
     #[test]
     fn an_echo_from_before_the_retransmission_is_of_the_original() {
         let mut undo = Undo::default();
-        undo.begin(1);
+        undo.begin(1, 0, false);
         assert!(!undo.is_of_an_original(ms(300), Some(Span::from_millis(299))), "nothing was sent again");
         undo.on_resent(ms(250));
         assert!(undo.is_of_an_original(ms(300), Some(Span::from_millis(51))));
@@ -139,11 +143,33 @@ mod tests {
     fn every_retransmission_must_have_been_needless() {
         let mut undo = Undo::default();
         assert!(!undo.on_duplicate(&(1..11)), "there was no recovery");
-        undo.begin(101);
+        undo.begin(101, 0, false);
         (0..2).for_each(|n| undo.on_resent(ms(n)));
         assert!(!undo.on_duplicate(&(1..11)), "of before");
         assert!(!undo.on_duplicate(&(101..111)));
         assert!(undo.on_duplicate(&(111..121)));
+    }
+
+    #[test]
+    fn a_retransmission_of_the_recovery_before_is_no_original() {
+        // Sent again at 250 ms, in a recovery that ends before it arrives; the next one sends something again at 350 ms.
+        let mut undo = Undo::default();
+        undo.begin(1, 0, false);
+        undo.on_resent(ms(250));
+        undo.begin(101, 1, true);
+        undo.on_resent(ms(350));
+        assert!(!undo.is_of_an_original(ms(400), Some(Span::from_millis(150))), "of 250 ms");
+        assert!(undo.is_of_an_original(ms(400), Some(Span::from_millis(151))), "of before");
+        assert!(!undo.on_duplicate(&(101..111)), "the earlier one may be the other");
+        assert!(undo.on_duplicate(&(111..121)));
+        // Nothing is on its way when the next begins.
+        undo.begin(201, 0, false);
+        undo.on_resent(ms(500));
+        assert!(undo.is_of_an_original(ms(550), Some(Span::from_millis(51))));
+        // What was sent again is lost, too, and is the first of all.
+        undo.begin(301, 0, true);
+        undo.on_resent(ms(600));
+        assert!(!undo.is_of_an_original(ms(650), Some(Span::from_millis(51))), "it may have been late only");
     }
 
     #[test]
