@@ -12,8 +12,9 @@ import pytest
 from commanding import Cli
 from meshpace import engine
 from meshpace.project import reference_directory
-from meshpace.validation import closed_forms, command, explained, measured, ns2_points
+from meshpace.validation import closed_forms, command, dumbbell, explained, measured
 from meshpace.validation.document import document
+from meshpace.validation.dumbbell import QUEUE, WINDOW, bottlenecks
 from meshpace.validation.exchanges import exchange_us, frame_us
 from meshpace.validation.families import FAMILIES
 from meshpace.validation.measured import Table
@@ -31,7 +32,6 @@ from meshpace.validation.model import (
     Verdict,
     reach,
 )
-from meshpace.validation.ns2_points import QUEUE, WINDOW, bottlenecks
 from meshpace.validation.ns3_points import CHAINS, GOODPUT, chain_points
 from meshpace.validation.points import MEASURED, points
 from meshpace.validation.theory import Bianchi, Phy, fixed_point, one_sender_bps
@@ -86,18 +86,31 @@ def test_every_chain_has_been_measured_with_ns3_and_its_seeds() -> None:
         assert measured[point.name][GOODPUT].mean > 0
 
 
-def test_every_bottleneck_has_been_measured_with_ns2() -> None:
-    measured = ns2_points.MEASURED.read()
-    assert [point.name for point in bottlenecks()] == list(measured)
-    assert {point.control for point in bottlenecks()} == {"cubic", "reno", "vegas"}
+@pytest.mark.parametrize(
+    ("table", "controls", "rows"),
+    [
+        (dumbbell.NS2, {"cubic", "reno", "vegas"}, 18),
+        (dumbbell.NS3, {"cubic", "vegas", "westwood", "bbr"}, 33),
+    ],
+)
+def test_every_bottleneck_has_been_measured(table: Table[float], controls: set[str], rows: int) -> None:
+    measured = table.read()
+    assert [point.name for point in bottlenecks(table)] == list(measured)
+    assert {point.control for point in bottlenecks(table)} == controls
     for values in measured.values():
         assert set(values) == {GOODPUT, WINDOW, QUEUE}
-        assert min(values.values()) > 0
-    assert sum(len(setup.checks) for setup in FAMILIES["ns2_dumbbell"]()) == 3 * len(measured) == 18
+        assert min(values.values()) >= 0
+    assert sum(len(setup.checks) for setup in FAMILIES[table.name]()) == 3 * len(measured) == rows
 
 
 @pytest.mark.parametrize(
-    ("table", "listed"), [(MEASURED, points), (CHAINS, chain_points), (ns2_points.MEASURED, bottlenecks)]
+    ("table", "listed"),
+    [
+        (MEASURED, points),
+        (CHAINS, chain_points),
+        (dumbbell.NS2, lambda: bottlenecks(dumbbell.NS2)),
+        (dumbbell.NS3, lambda: bottlenecks(dumbbell.NS3)),
+    ],
 )
 def test_a_file_of_measurements_is_written_as_it_was_read(
     table: Table[Any], listed: Callable[[], Sequence[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -110,7 +123,7 @@ def test_a_file_of_measurements_is_written_as_it_was_read(
 
 
 def test_what_waits_at_a_bottleneck_is_read_off_the_delay() -> None:
-    point = bottlenecks()[0]
+    point = bottlenecks(dumbbell.NS2)[0]
     assert (point.mbps, point.delay_ms) == (10, 25)
     # 27 ms of propagation, 1.2 ms on the bottleneck and 0.12 ms on each link beside it: 3 packets more are 3.6 ms more.
     run: Observed = {"flows": [{"delay_mean_s": 0.03204}]}  # type: ignore[typeddict-item]
@@ -210,6 +223,8 @@ def test_exchanges_are_read_off_a_film() -> None:
         ("ns3_chain", "radio.mcs=3"),
         ("ns2_dumbbell", "scheme.linux-cubic.congestion=newreno"),
         ("ns2_dumbbell", "scheme.vegas.congestion=newreno"),
+        ("ns3_dumbbell", "link.1.delay=35ms"),
+        ("ns3_dumbbell", "scheme.westwood.congestion=newreno"),
     ],
 )
 def test_closed_forms_notice_a_wrong_input(family: str, wrong: str) -> None:

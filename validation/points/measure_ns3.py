@@ -9,18 +9,18 @@ None of our own engine is in it.
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from ns3_program import build
+
 from meshpace.validation.model import Scatter
 from meshpace.validation.ns3_points import CHAINS, GOODPUT, ChainPoint, chain_points
 
-_SOURCE = Path(__file__).resolve().parents[2] / "bench" / "ns3" / "chain.cc"
-_LIBRARIES = (
+_MODULES = (
     "wifi", "applications", "internet", "flow-monitor", "traffic-control", "propagation", "mobility", "spectrum",
     "antenna", "network", "stats", "core",
 )  # fmt: skip
@@ -28,16 +28,6 @@ _ALWAYS = ("queue=fifo", "qlen=500", "time=20", "warm=5")
 """n-chain.toml and n-opposite.toml have the same."""
 _DATAGRAM, _SEGMENT = 1472, 1448
 """Payload of a datagram, and what chain.cc counts of it."""
-
-
-def _build(folder: Path) -> Path:
-    binary = folder / "chain"
-    libraries = [f"-lns3-{name}" for name in _LIBRARIES]
-    compiler = shutil.which("g++")
-    if compiler is None:
-        raise SystemExit('no "g++" on the search path: install g++ and libns3-dev (Debian)')
-    subprocess.run([compiler, "-std=c++17", "-O2", str(_SOURCE), "-o", str(binary), *libraries], check=True)
-    return binary
 
 
 def _goodput_kbps(binary: Path, point: ChainPoint, seed: int) -> float:
@@ -55,7 +45,7 @@ def main(again: list[str]) -> None:
         raise SystemExit(f"no such point: {', '.join(sorted(unknown))}")
     measured = {name: rows for name, rows in CHAINS.read().items() if name not in again}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=2) as pool:
-        binary = _build(Path(folder))
+        binary = build("chain", _MODULES, Path(folder))
         for point in chain_points():
             if point.name not in measured:
                 seeds = range(1, point.seeds + 1)

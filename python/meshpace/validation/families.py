@@ -13,6 +13,7 @@ from typing import Literal
 from meshpace.project import points_directory
 from meshpace.results import RunResult
 from meshpace.validation import closed_forms, high_throughput
+from meshpace.validation.dumbbell import ns2_dumbbell, ns3_dumbbell
 from meshpace.validation.model import (
     Absolute,
     Check,
@@ -35,7 +36,6 @@ from meshpace.validation.model import (
     recovery_checks,
     reference,
 )
-from meshpace.validation.ns2_points import ns2_dumbbell
 from meshpace.validation.ns3_points import ns3_chain
 from meshpace.validation.points import MEASURED, Point, Told, points, told
 from meshpace.words import in_hops
@@ -342,7 +342,8 @@ FAMILIES: dict[str, Callable[[], Iterator[Setup]]] = {
     for family in (
         chain_adhoc, chain_wired, parallel, llap_udp, llap_tcp, tcp_ap_chain_static, tcp_ap_chain_aodv,
         tcp_ap_llap_table1, tcp_ap_multi_static, osipov_three, osipov_crit,
-        crosscheck, ns2_dumbbell, ns3_chain, closed_forms.exchange, closed_forms.bianchi, closed_forms.saturation,
+        crosscheck, ns2_dumbbell, ns3_dumbbell, ns3_chain,
+        closed_forms.exchange, closed_forms.bianchi, closed_forms.saturation,
         high_throughput.ht_saturation, high_throughput.ht_bianchi,
     )
 }  # fmt: skip
