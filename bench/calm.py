@@ -1,6 +1,6 @@
 """What calm gets: over chains, on two chains, from the gateway, and with each of its constants halved and doubled.
 
-    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|oracle|limits [--seeds K]
+    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|oracle|company|limits [--seeds K]
 
 Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
 802.11b at 11 Mbit/s, windows of 512 segments. docs/law.md has the tables.
@@ -29,6 +29,8 @@ CONSTANTS = {
     "dr_horizon": ("10s", "30s", "300s"),
     "dr_first": (2.0, 4.0, 10.0),
     "dr_timeout": (0.5, 0.7, 1.0),
+    "dr_friendly": (1.0, 1.5, 2.0),
+    "dr_lossy": (0.007, 0.01, 0.02),
     "dr_room": (1.0, 2.0, 4.0),
     "dr_slack": (16.0, 32.0, 64.0),
     "thin_segments": (8, 16, 32),
@@ -213,19 +215,43 @@ def oracle(seeds: int) -> None:
     )
 
 
-def limits(seeds: int) -> None:
-    """Beside others that fill queues, under AODV, with a small window, with a filter behind an announced window."""
+FLOORS: tuple[dict[str, float], ...] = (
+    {"dr_friendly": 0.0}, {}, {"dr_friendly": 1.0}, {"dr_friendly": 1.25}, {"dr_friendly": 1.25, "dr_lossy": 0.007},
+    {"dr_friendly": 1.25, "dr_lossy": 0.02},
+)  # fmt: skip
+
+
+def company(seeds: int) -> None:
+    """Beside senders that fill queues: calm's goodput and theirs, and two flows of calm, by the floor that it keeps."""
+    places = (
+        ("two chains, down", lambda: pair("down"), (("B", "A1"), ("B", "A2"))),
+        ("two chains, up", lambda: pair("up"), (("A1", "B"), ("A2", "B"))),
+        ("one queue, 4 hops down", lambda: wired(4, False), (("B", "n0"), ("B", "n0"))),
+        ("one queue, 4 hops up", lambda: wired(4, True), (("n0", "B"), ("n0", "B"))),
+    )
+    rows = []
     for other in ("linux-cubic", "linux-bbr"):
-        for name, scenario, ends in (
-            ("two chains, down", pair("down"), (("B", "A1"), ("B", "A2"))),
-            ("one queue, 4 hops up", wired(4, True), (("n0", "B"), ("n0", "B"))),
-        ):
-            flows = [
-                {"from": a, "to": b, "scheme": scheme} for (a, b), scheme in zip(ends, ("calm", other), strict=True)
-            ]
-            scenario.set("flow", flows)
-            runs = [meshpace.run(scenario, seed=seed)["flows"] for seed in range(1, seeds + 1)]
-            print(f"calm beside {other}, {name}:", [[round(flow["goodput_bps"] / 1e3) for flow in run] for run in runs])
+        for name, of, ends in places:
+            row = [f"beside {other}, {name}"]
+            for floor in FLOORS:
+                scenario = of().set("measure.duration", "120s")
+                senders = zip(ends, ("calm", other), strict=True)
+                scenario.set("flow", [{"from": a, "to": b, "scheme": sender} for (a, b), sender in senders])
+                for key, value in floor.items():
+                    scenario.set(f"scheme.calm.{key}", value)
+                runs = [meshpace.run(scenario, seed=seed)["flows"] for seed in range(1, seeds + 1)]
+                calm, its = (statistics.mean(run[n]["goodput_bps"] / 1e3 for run in runs) for n in (0, 1))
+                row.append(f"{calm:.0f} : {its:.0f} ({200 * calm / (calm + its):.0f} %)")
+            rows.append(row)
+    for way in ("down", "up", "mix"):
+        of = [got(pair(way), "calm", seeds, **floor) for floor in FLOORS]
+        rows.append([f"two of calm, {way}", *(f"{one}, {one.jain:.3f}" for one in of)])
+    names = [", ".join(f"`{key}` = {value}" for key, value in floor.items()) or "as it ships" for floor in FLOORS]
+    table(["calm : the other (of a fair share)", *names], rows)
+
+
+def limits(seeds: int) -> None:
+    """Under AODV, with a small window, with a filter behind an announced window."""
     for way in ("up", "down", "mix"):
         of = [(name, got(pair(way).set("routing.protocol", "aodv"), name, seeds)) for name in ("linux-cubic", "calm")]
         print(f"AODV, two chains, {way}:", [f"{name} {one}, {one.jain:.3f}" for name, one in of])
@@ -242,6 +268,7 @@ def main() -> None:
         "gateway": gateway,
         "constants": constants,
         "oracle": oracle,
+        "company": company,
         "limits": limits,
     }
     parser.add_argument("table", choices=tables)

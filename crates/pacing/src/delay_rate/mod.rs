@@ -3,14 +3,17 @@
 //! Copa's target (Arun and Balakrishnan, NSDI 2018, equation 1) for a rate: with a mean queueing delay `q` the rate is to be
 //! `1 / (delta q)`, so `1 / delta` packets of each flow wait. Towards that it moves by a share of the way, as a ratio, so that a step is
 //! the same at 10 and at 10,000 packets a second. It knows no hops, no link rates and no window.
+//! Beside flows that fill queues its losses give it a floor (`friendly.rs`).
 
 mod config;
+mod friendly;
 mod least;
 #[cfg(test)]
 mod tests;
 
 pub use config::DelayRateConfig;
 
+use friendly::Friendly;
 use least::Least;
 use libm::{exp, log};
 use meshpace_units::{Instant, Span};
@@ -38,6 +41,8 @@ pub struct DelayRate {
     starting: bool,
     step: Option<Step>,
     usage: Usage,
+    /// What is its own beside flows that fill queues; `None` if nobody tells of losses.
+    friendly: Option<Friendly>,
 }
 
 /// The round trips since the rate was changed last.
@@ -92,7 +97,15 @@ impl DelayRate {
             starting: true,
             step: None,
             usage: Usage { in_use: true, since: None, arrived: None },
+            friendly: None,
         }
+    }
+
+    /// The same with a floor: `share` of what a TCP flow would send at the [losses](Self::on_loss) that it is told of, where they are more
+    /// frequent than `lossy` a packet.
+    #[must_use]
+    pub fn friendly(self, share: f64, lossy: f64) -> Self {
+        Self { friendly: Some(Friendly::new(share, lossy)), ..self }
     }
 
     /// What it goes by.
@@ -135,6 +148,9 @@ impl DelayRate {
 
     /// So many packets arrived.
     pub fn on_arrived(&mut self, packets: f64) {
+        if let Some(friendly) = &mut self.friendly {
+            friendly.on_arrived(packets);
+        }
         self.usage.arrived = Some(self.usage.arrived.unwrap_or(0.0) + packets);
     }
 
@@ -159,7 +175,7 @@ impl DelayRate {
                 if step.samples >= self.config.samples && elapsed >= rounds * rtt {
                     let queue = step.sum / f64::from(step.samples) - base;
                     self.step = Some(Step::new(now));
-                    self.go(now, queue.max(SHORTEST_QUEUE));
+                    self.go(now, base, queue.max(SHORTEST_QUEUE));
                 }
             }
         }
@@ -167,8 +183,8 @@ impl DelayRate {
         self.rate != before
     }
 
-    /// A step, by the queueing delay that was found.
-    fn go(&mut self, now: Instant, queue: f64) {
+    /// A step, by the least round trip and the queueing delay that was found, seconds.
+    fn go(&mut self, now: Instant, base: f64, queue: f64) {
         self.queue = Some(queue);
         let target = 1.0 / (self.config.delta * queue);
         let in_use = self.usage.judge(now, self.rate);
@@ -184,12 +200,21 @@ impl DelayRate {
         }
         // What is not used says nothing: an idle path has no queue at any rate.
         let rise = if in_use { self.config.rise } else { 0.0 };
-        let way = log(target / self.rate);
+        let floor = self.friendly.map_or(0.0, |friendly| friendly.floor(base + queue));
+        let way = log(target.max(floor) / self.rate);
         self.rate *= exp(self.config.gain * way.clamp(-self.config.fall, rise));
+    }
+
+    /// A loss was found, the first of a round trip. It changes no rate by itself: over a mesh collisions lose packets at any.
+    pub fn on_loss(&mut self) {
+        if let Some(friendly) = &mut self.friendly {
+            friendly.on_loss();
+        }
     }
 
     /// Nothing came back for so long that everything is sent again.
     pub fn on_timeout(&mut self, now: Instant) {
+        self.on_loss();
         self.starting = false;
         self.rate = (self.rate * self.config.after_timeout).max(SLOWEST);
         self.step = self.step.map(|_| Step::new(now));

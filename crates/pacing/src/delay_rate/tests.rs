@@ -129,6 +129,36 @@ fn a_timeout_leaves_a_share_and_ends_the_start() {
     assert_eq!(law.rate(), SLOWEST);
 }
 
+/// Losses, so many packets apart; then steps in a queue of a second: the rate after them.
+fn beside_others(law: DelayRate, apart: f64) -> f64 {
+    let mut law = law;
+    for _ in 0..8 {
+        law.on_arrived(apart);
+        law.on_loss();
+    }
+    (1..200).for_each(|n| {
+        law.on_round_trip(ms(2_000 * n), Span::from_millis(1_100));
+        law.on_round_trip(ms(2_000 * n), Span::from_millis(1_100));
+    });
+    law.rate()
+}
+
+#[test]
+fn beside_flows_that_fill_the_queue_it_keeps_what_its_losses_leave_a_tcp_flow() {
+    let law = seen(DelayRateConfig { horizon: Span::from_secs(3_600), ..DelayRateConfig::CALM }, 50.0);
+    let by_delay = 1.0 / 0.7; // in a second
+    let near = |rate: f64, expected: f64| assert!((rate / expected - 1.0).abs() < 0.01, "{rate} {expected}");
+    near(beside_others(law, 24.0), by_delay);
+    near(beside_others(law.friendly(1.0, 0.01), 24.0), 6.0 / 1.1);
+    near(beside_others(law.friendly(2.0, 0.01), 24.0), 12.0 / 1.1);
+    near(beside_others(law.friendly(1.0, 0.05), 24.0), by_delay);
+    near(beside_others(law.friendly(0.1, 0.01), 24.0), by_delay);
+    // A timeout is a loss.
+    let mut timed = law.friendly(1.0, 0.01);
+    (0..8).for_each(|_| timed.on_timeout(ms(0)));
+    assert_eq!(timed.friendly.map(|friendly| friendly.floor(1.0) > 0.0), Some(true));
+}
+
 #[test]
 fn other_parameters_leave_the_rate() {
     let mut law = seen(DelayRateConfig::CALM, 50.0);

@@ -52,7 +52,7 @@ impl Connection {
             self.sender.counters.discarded += 1;
             if !segment.flags.rst {
                 if let Some(start) = start.filter(|_| segment.payload > 0) {
-                    receiver.refuse(now, start, segment.payload, way);
+                    receiver.refuse(now, start, segment.payload, segment.flags, way);
                 }
                 receiver.owe_alone();
                 if start.is_some_and(|start| receiver.echoes(start)) {
@@ -214,7 +214,7 @@ impl Connection {
         if segment.payload > 0 && self.ecn.on_data(segment.flags, way.ecn) {
             self.sender.counters.marks += 1;
         }
-        let taken = receiver.take(now, start, u64::from(segment.payload), segment.flags.fin, way);
+        let taken = receiver.take(now, start, u64::from(segment.payload), segment.flags, way);
         if taken.finished {
             self.events.push_back(Event::PeerFinished);
             match self.state {

@@ -124,7 +124,9 @@ impl Connection {
         segment.options.sack = SackBlocks::default();
         segment.payload = chunk.length;
         segment.flags.fin = chunk.fin;
-        segment.flags.psh = chunk.length > 0 && chunk.start + u64::from(chunk.length) == self.sender.end;
+        // Less than a segment may wait for what this one's acknowledgement allows (Nagle's algorithm; RFC 9293, section 3.7.4).
+        let behind = self.sender.end.saturating_sub(chunk.start + u64::from(chunk.length));
+        segment.flags.psh = chunk.length > 0 && behind < u64::from(self.sender.mss);
         let new_data = chunk.start >= self.sender.max && chunk.length > 0;
         segment.flags.cwr = self.ecn.is_used() && new_data && self.sender.reductions.tell();
         let first = self.sender.on_departure(now, &chunk);

@@ -16,7 +16,9 @@ pub(super) static PART: WindowPart = WindowPart::new(
     "A rate at which a certain number of the flow's packets waits on the way, by the delay alone.",
     "docs/law.md; its target: Arun and Balakrishnan 2018 (Copa), equation 1",
     |values, surroundings| {
-        let mut sender = Sender::new(DelayRateConfig::from_values(values), surroundings.rules);
+        let law = DelayRate::new(DelayRateConfig::from_values(values))
+            .friendly(values.real("dr_friendly"), values.real("dr_lossy"));
+        let mut sender = Sender::new(law, surroundings.rules);
         sender.room = values.real("dr_room");
         sender.slack = values.real("dr_slack");
         sender.pacer.set_burst(NonZeroU32::new(values.count("dr_burst")).unwrap_or(NonZeroU32::MIN));
@@ -29,13 +31,25 @@ pub(super) static PART: WindowPart = WindowPart::new(
 
 static LAW: [Key; DelayRateConfig::KEYS.len()] = DelayRateConfig::KEYS;
 
-static KEYS: [Key; 3] = [
+static KEYS: [Key; 5] = [
     Key::number("dr_room", (1.0, 1_000.0), 2.0, "The window, in what the rate has on its way (docs/law.md)."),
     Key::number(
         "dr_slack",
         (0.0, 100_000.0),
         32.0,
         "The window has room for so many segments beside that (docs/law.md).",
+    ),
+    Key::number(
+        "dr_friendly",
+        (0.0, 100.0),
+        1.5,
+        "Law delay-rate: beside flows that fill queues it keeps so much of what a TCP flow has at its losses (docs/law.md).",
+    ),
+    Key::number(
+        "dr_lossy",
+        (0.0, 1.0),
+        0.01,
+        "Law delay-rate: losses more frequent than so many a packet tell of such flows (docs/law.md).",
     ),
     Key::count("dr_burst", (1, 1_000), 1, "Segments that leave together (docs/law.md)."),
 ];
@@ -51,9 +65,8 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(config: DelayRateConfig, rules: Rules) -> Self {
+    fn new(law: DelayRate, rules: Rules) -> Self {
         let rules = Rules { initial_window: InitialWindow::Rfc6928, whole_segments: false, ..rules };
-        let law = DelayRate::new(config);
         Self {
             pacer: Pacer::new(Some(law.spacing())),
             law,
@@ -108,8 +121,9 @@ impl Congestion for Sender {
 
     fn on_progress(&mut self, _: &Ack<'_>) {}
 
-    /// What is lost is sent again at the rate: collisions lose packets at any.
+    /// What is lost is sent again at the rate.
     fn on_loss(&mut self, _: f64, _: &Outstanding) -> f64 {
+        self.law.on_loss();
         self.window.cwnd()
     }
 

@@ -13,6 +13,8 @@ pub struct Arrived {
     pub length: u32,
     /// Where it lies in the stream.
     pub order: Order,
+    /// The sender had no more to send behind it (PSH; RFC 9293, section 3.9.1.2).
+    pub pushed: bool,
     /// Congestion notification of its IP header, whether ECN was agreed on or not.
     pub ecn: Ecn,
     /// How long it was on its way; `None` if nothing in it says when it left.

@@ -96,6 +96,7 @@ mod tests {
                 offset: 0,
                 length: 1000,
                 order: Order::Next,
+                pushed: false,
                 ecn: Ecn::NotEct,
                 transit: None,
             });
@@ -143,6 +144,7 @@ mod tests {
             offset: 0,
             length: 1,
             order: Order::Old,
+            pushed: false,
             ecn: Ecn::NotEct,
             transit: None,
         });

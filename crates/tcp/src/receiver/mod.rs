@@ -22,7 +22,7 @@ use crate::control::Feedback;
 use crate::event::Placement;
 use crate::position;
 use crate::ranges::Ranges;
-use crate::segment::SackBlocks;
+use crate::segment::{Flags, SackBlocks};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use autotune::Autotune;
@@ -146,8 +146,9 @@ impl Receiver {
         start == self.nxt || starts_inside || (length > 0 && self.nxt <= last && last < self.edge)
     }
 
-    /// Takes the payload `[start, start + length)` and the FIN behind it.
-    pub(crate) fn take(&mut self, now: Instant, start: u64, length: u64, fin: bool, way: Way) -> Taken {
+    /// Takes the payload `[start, start + length)` and the FIN behind it, of a segment with these flags.
+    pub(crate) fn take(&mut self, now: Instant, start: u64, length: u64, flags: Flags, way: Way) -> Taken {
+        let (fin, pushed) = (flags.fin, flags.psh);
         let mut taken = Taken::default();
         if length == 0 && !fin {
             return taken;
@@ -161,7 +162,7 @@ impl Receiver {
             // Payload may lie over the number of the SYN, which no byte of the stream has.
             let offset = start.saturating_sub(1);
             let Way { ecn, transit, .. } = way;
-            self.acknowledging.on_segment(&Arrived { now, offset, length, order, ecn, transit });
+            self.acknowledging.on_segment(&Arrived { now, offset, length, order, pushed, ecn, transit });
             self.note_duplicate(start, end);
         }
         if from < to && self.fin.is_none_or(|fin| to <= fin) {
@@ -210,10 +211,11 @@ impl Receiver {
     }
 
     /// A segment with payload arrived that is not taken: it is old, or behind the window.
-    pub(crate) fn refuse(&mut self, now: Instant, start: u64, length: u32, way: Way) {
+    pub(crate) fn refuse(&mut self, now: Instant, start: u64, length: u32, flags: Flags, way: Way) {
         let (offset, Way { ecn, transit, .. }) = (start.saturating_sub(1), way);
         self.note_duplicate(start, start + u64::from(length));
-        self.acknowledging.on_segment(&Arrived { now, offset, length, order: Order::Old, ecn, transit });
+        let (order, pushed) = (Order::Old, flags.psh);
+        self.acknowledging.on_segment(&Arrived { now, offset, length, order, pushed, ecn, transit });
     }
 
     /// Where what is new of a segment lies, `[from, to)`.

@@ -16,13 +16,14 @@ pub(super) static PART: AckPolicyPart = AckPolicyPart::new(
             wait: values.span("thin_wait"),
             tail: values.span("thin_tail"),
             share: values.count("thin_share"),
+            push: values.count("thin_push"),
             ..Thin::default()
         })
     },
 )
 .keys(&[&KEYS]);
 
-static KEYS: [Key; 4] = [
+static KEYS: [Key; 5] = [
     Key::count(
         "thin_segments",
         (1, 1_000),
@@ -47,6 +48,12 @@ static KEYS: [Key; 4] = [
         8,
         "Of what has come since the sender began, at most one in so many waits (docs/law.md).",
     ),
+    Key::count(
+        "thin_push",
+        (1, 1_000),
+        2,
+        "What ends with a pushed segment is answered at once if so many segments wait (docs/law.md).",
+    ),
 ];
 
 /// When to acknowledge.
@@ -56,11 +63,14 @@ struct Thin {
     wait: Span,
     tail: Span,
     share: u32,
+    push: u32,
     /// Segments since the sender began, or began anew.
     since: u32,
     last: Option<Instant>,
     acknowledged: Option<Instant>,
     now: Instant,
+    /// The latest segment has nothing behind it that its sender could send.
+    pushed: bool,
 }
 
 impl Default for Thin {
@@ -70,10 +80,12 @@ impl Default for Thin {
             wait: Span::from_millis(200),
             tail: Span::from_millis(100),
             share: 8,
+            push: 2,
             since: 0,
             last: None,
             acknowledged: None,
             now: Instant::ZERO,
+            pushed: false,
         }
     }
 }
@@ -81,6 +93,7 @@ impl Default for Thin {
 impl AckPolicy for Thin {
     fn on_segment(&mut self, arrived: &Arrived) {
         self.now = arrived.now;
+        self.pushed = arrived.pushed;
         let pause = self.last.is_some_and(|last| arrived.now.saturating_since(last) > self.tail * 4);
         if pause || arrived.order == Order::Old {
             self.since = 0;
@@ -90,7 +103,9 @@ impl AckPolicy for Thin {
     }
 
     fn on_in_order(&mut self, arrived: &InOrder) -> When {
-        let most = self.most.min(self.since / self.share).max(1);
+        let many = self.most.min(self.since / self.share).max(1);
+        // Whoever pushes may wait for this answer before there is more: as RFC 5681, section 4.2, one for two segments at most.
+        let most = if self.pushed { many.min(self.push) } else { many };
         let long = self.acknowledged.is_none_or(|at| arrived.now.saturating_since(at) >= self.wait);
         if arrived.waiting >= most || long { When::Now } else { When::AfterThis(self.tail) }
     }
@@ -114,10 +129,15 @@ mod tests {
 
     /// Segments at these times, ms: what is answered to each; what is at once is sent.
     fn answers(policy: &mut Thin, at: impl IntoIterator<Item = u64>) -> Vec<Option<u64>> {
+        pushed(policy, at.into_iter().map(|at| (at, false)))
+    }
+
+    /// Segments at these times, ms, and whether each is pushed.
+    fn pushed(policy: &mut Thin, at: impl IntoIterator<Item = (u64, bool)>) -> Vec<Option<u64>> {
         let mut waiting = 0;
-        let answer = |at: u64| {
+        let answer = |(at, pushed): (u64, bool)| {
             waiting += 1;
-            arrives(policy, at, Order::Next);
+            arrives(policy, at, Order::Next, pushed);
             match policy.on_in_order(&InOrder { now: ms(at), number: 1, offset: 0, waiting }) {
                 When::Now => {
                     policy.on_ack_sent();
@@ -131,12 +151,13 @@ mod tests {
         at.into_iter().map(answer).collect()
     }
 
-    fn arrives(policy: &mut Thin, at: u64, order: Order) {
+    fn arrives(policy: &mut Thin, at: u64, order: Order, pushed: bool) {
         policy.on_segment(&Arrived {
             now: ms(at),
             offset: 0,
             length: 1000,
             order,
+            pushed,
             ecn: Ecn::NotEct,
             transit: None,
         });
@@ -165,6 +186,18 @@ mod tests {
     }
 
     #[test]
+    fn what_ends_with_a_pushed_segment_is_answered_at_once_but_for_one_alone() {
+        let of = |pushes: [bool; 8]| at_once(&pushed(&mut under_way(), (1..).zip(pushes)));
+        assert_eq!(of([false; 8]), []);
+        assert_eq!(of([false, false, false, false, true, false, false, true]), [5, 8]);
+        assert_eq!(of([true; 8]), [2, 4, 6, 8], "no more often than one for two");
+        let alone = pushed(&mut under_way(), [(1, true)]);
+        assert_eq!(alone, [AFTER], "one alone waits for the tail");
+        let mut never = Thin { push: 1_000, ..under_way() };
+        assert_eq!(at_once(&pushed(&mut never, (1..=16).map(|n| (n, true)))), [16]);
+    }
+
+    #[test]
     fn at_first_an_eighth_of_what_has_come_waits_at_most() {
         let all = answers(&mut Thin::default(), (0..160).map(|n| n / 2));
         assert_eq!(
@@ -179,7 +212,7 @@ mod tests {
         assert_eq!(at_once(&answers(&mut under_way(), [401, 402, 403])), [1, 2, 3]);
         assert_eq!(at_once(&answers(&mut under_way(), [100, 101, 102])), []);
         let mut policy = under_way();
-        arrives(&mut policy, 100, Order::Old);
+        arrives(&mut policy, 100, Order::Old, false);
         assert_eq!(at_once(&answers(&mut policy, [101, 102, 103])), [1, 2, 3]);
     }
 }

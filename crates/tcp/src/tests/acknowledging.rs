@@ -184,3 +184,27 @@ fn data_carry_acknowledgements() {
     s.expect(201, &[ack(1460)]);
     assert_eq!(s.now, ms(201));
 }
+
+#[test]
+fn what_a_peer_pushes_is_answered_at_once_by_thin_acknowledgements() {
+    // Under way: 200 segments, 1 ms apart, were answered every sixteenth.
+    let answered = |pushed: bool| {
+        let mut s = literal("thin", &[]);
+        (1..=200).for_each(|n| arrive_1448(&mut s, n, n));
+        s.advance(ms(310));
+        s.out.clear();
+        arrive_1448(&mut s, 320, 201);
+        s.out.clear();
+        for n in 202..=204 {
+            s.raw(120 + n, |segment| {
+                segment.flags.psh = pushed && n == 204;
+                segment.seq = crate::tests::script::PEER_ISS + 1 + ((n - 1) * 1448) as u32;
+                segment.payload = 1448;
+            });
+        }
+        s.advance(ms(1_000));
+        s.out.iter().map(|(at, _)| at.as_nanos() / 1_000_000).collect::<Vec<_>>()
+    };
+    assert_eq!(answered(true), [324]);
+    assert_eq!(answered(false), [424]);
+}

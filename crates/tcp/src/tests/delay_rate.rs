@@ -107,3 +107,27 @@ fn what_is_lost_is_sent_again_at_the_rate() {
     assert_eq!(s.out.iter().filter(|(_, sent)| sent.offset == MSS).count(), 1, "the second, once");
     assert_eq!((s.tcp.counters().retransmits, s.tcp.counters().timeouts), (1, 0));
 }
+
+#[test]
+fn losses_that_are_frequent_keep_it_from_yielding() {
+    // Delay alone asks for next to nothing, and steps are small: what counts is their sign.
+    let after = |friendly: f64| {
+        let mut s = sender(&[("dr_delta", 1_000.0), ("dr_gain", 0.001), ("dr_friendly", friendly)]);
+        s.ack_segment([200], 1);
+        s.ack_segment([310], 6);
+        s.ack_segment([330], 7);
+        assert_eq!(interval(&s), Some(40_000), "the start is over");
+        for (at, lost) in [(350, 8), (590, 14), (830, 19)] {
+            (1..=3).for_each(|n| s.sack(at + 40 * (n - 1), lost - 1, &[(lost + 1, lost + n)]));
+            s.ack_segment([at + 150], lost + 4);
+        }
+        assert_eq!((s.tcp.counters().fast_retransmits, s.tcp.counters().timeouts), (3, 0));
+        let before = interval(&s);
+        (0..8).for_each(|n| s.ack_segment([1_090 + 40 * n], 24 + n));
+        (before, interval(&s))
+    };
+    let (before, alone) = after(0.0);
+    assert!(alone > before, "{before:?} {alone:?}");
+    let (before, beside) = after(1_000.0);
+    assert!(beside < before, "{before:?} {beside:?}");
+}
