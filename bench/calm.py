@@ -1,9 +1,10 @@
 """What calm gets: over chains, on two chains, from the gateway, and with each of its constants halved and doubled.
 
-    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|oracle|company|limits [--seeds K]
+    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|company|limits [--seeds K]
 
 Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
 802.11b at 11 Mbit/s, windows of 512 segments. docs/law.md has the tables.
+calm_oracle.py has what open loops get at best.
 """
 
 from __future__ import annotations
@@ -89,24 +90,6 @@ def got(
     return Got(statistics.mean(goodputs), statistics.mean(delays), statistics.mean(jains), timeouts)
 
 
-def fixed(rate: float, d: int) -> type[meshpace.Formula]:
-    """A sender of so many kbit/s, whose receiver acknowledges every d-th segment, or after 0.1 s."""
-
-    class Fixed(meshpace.Formula):
-        base = "newreno"
-        rated = True
-        name = f"fixed-{rate:.0f}-{d}"
-        interval = 1460 * 8 / (1e3 * rate)
-
-        def on_ack(self, ack: object) -> None:
-            return None
-
-        def on_segment(self, segment: object) -> meshpace.Wait | None:
-            return None if segment.waiting >= d else meshpace.Wait(0.1)  # type: ignore[attr-defined]
-
-    return Fixed
-
-
 def table(head: list[str], rows: list[list[str]]) -> None:
     for row in (head, ["---"] * len(head), *rows):
         print("| " + " | ".join(row) + " |", flush=True)
@@ -174,47 +157,6 @@ def constants(seeds: int) -> None:
     )
 
 
-def oracle(seeds: int) -> None:
-    """The best fixed rate with one ACK for d segments: of all, and within the empty delay plus two segments' time."""
-    rows = []
-    for rts in ("always", "never"):
-        for h in (1, 2, 4, 8):
-            calm = got(chain(h, rts), "calm", seeds)
-            found: list[tuple[float, float]] = []
-            empty = 1e9
-            for d in (8, 16):
-                for n in range(-10, 20):
-                    rate = 1.01**n * calm.goodput
-                    scenario = chain(h, rts)
-                    one = got(scenario, fixed(rate, d), seeds)
-                    found.append((one.goodput, one.delay))
-                    empty = min(empty, one.delay)
-            best = max(found)
-            near = [one for one in found if one[1] <= empty + 2 * 1460 * 8 / best[0]]
-            bounded = max(near)
-            rows.append(
-                [
-                    f"{rts} {h}",
-                    f"{best[0]:.0f} @ {best[1]:.0f}",
-                    f"{bounded[0]:.0f} @ {bounded[1]:.0f}",
-                    str(calm),
-                    f"{calm.goodput / best[0]:.2f}",
-                    f"{calm.goodput / bounded[0]:.2f}",
-                ]
-            )
-    table(
-        [
-            "rts, hops",
-            "best rate",
-            "best within the empty delay and two segments",
-            "calm",
-            "of the best",
-            "of the best within",
-        ],
-        rows,
-    )
-
-
 FLOORS: tuple[dict[str, float], ...] = (
     {"dr_friendly": 0.0}, {}, {"dr_friendly": 1.0}, {"dr_friendly": 1.25}, {"dr_friendly": 1.25, "dr_lossy": 0.007},
     {"dr_friendly": 1.25, "dr_lossy": 0.02},
@@ -267,7 +209,6 @@ def main() -> None:
         "pairs": pairs,
         "gateway": gateway,
         "constants": constants,
-        "oracle": oracle,
         "company": company,
         "limits": limits,
     }

@@ -1,0 +1,135 @@
+"""The best that fixed rates and fixed trains get on a chain, and calm beside that.
+
+    .venv/bin/python bench/calm_oracle.py [--seeds K] [--hops 1,2,4] [--rts always|never|both]
+
+Open loops, by search. Rates: a segment every so often, one acknowledgement for 8 or for 16; first in steps of 8 % from
+0.6 to 1.6 of what calm gets, then in steps of 2 % around the best. Trains: a window of W segments that never changes,
+sent as acknowledgements let it, one of them for W, W / 2 or 2 segments. Losses are found as Linux's senders find them,
+and sent again at the rate or in the window.
+
+Of all of these: the most goodput at any delay; at no more than the empty chain's delay and two segments' time at the
+bottleneck (of the most goodput); and the same with a train of eight. The empty chain's delay is that of a segment a
+second. Goodput in kbit/s @ mean one-way delay in ms; r: rate, W: train, d: segments an acknowledgement. Runs of 60 s,
+20 s of them warm-up, static routes, 802.11b at 11 Mbit/s; equal arguments give equal tables. docs/law.md has them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from typing import NamedTuple
+
+import meshpace
+from calm import HOPS, chain, table
+
+_ACKS = (8, 16)
+_WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+_TAIL = 0.1
+"""Seconds after which a receiver answers in any case."""
+
+
+class Found(NamedTuple):
+    """What an open loop got."""
+
+    goodput: float
+    delay: float
+    loop: str
+
+    def __str__(self) -> str:
+        return f"{self.goodput:.0f} @ {self.delay:.0f} ({self.loop})"
+
+
+class _Open(meshpace.Formula):
+    """Acknowledges every d-th segment."""
+
+    base = "cubic-thin"
+    d = 1
+
+    def on_segment(self, segment: object) -> meshpace.Wait | None:
+        return None if segment.waiting >= self.d else meshpace.Wait(_TAIL, "this")  # type: ignore[attr-defined]
+
+
+def _rate(kbit: float, d: int) -> type[meshpace.Formula]:
+    class Rate(_Open):
+        rated = True
+        name = f"rate-{round(kbit)}-{d}"
+        interval = 1460 * 8 / (1e3 * kbit)
+
+        def on_ack(self, ack: object) -> None:
+            return None
+
+    Rate.d = d
+    return Rate
+
+
+def _train(window: int, d: int) -> type[meshpace.Formula]:
+    class Train(_Open):
+        name = f"train-{window}-{d}"
+
+        def on_ack(self, ack: object) -> meshpace.Reply:
+            return meshpace.Reply(window=float(window))
+
+    Train.window = float(window)
+    Train.d = d
+    return Train
+
+
+def _got(scenario: meshpace.Scenario, scheme: str | type[meshpace.Formula], loop: str, seeds: int) -> Found:
+    flows = [meshpace.run(scenario, scheme=scheme, seed=seed)["flows"][0] for seed in range(1, seeds + 1)]
+    delays = [1e3 * (flow["delay_mean_s"] or 0.0) for flow in flows]
+    return Found(statistics.mean(flow["goodput_bps"] / 1e3 for flow in flows), statistics.mean(delays), loop)
+
+
+def _rates(scenario: meshpace.Scenario, around: float, seeds: int) -> list[Found]:
+    found = []
+    for d in _ACKS:
+        tried = {}
+
+        def at(rate: float, d: int = d, tried: dict[float, Found] = tried) -> None:
+            if rate not in tried:
+                tried[rate] = _got(scenario, _rate(rate, d), f"r {rate:.0f} d {d}", seeds)
+
+        for n in range(-6, 7):
+            at(around * 1.08**n)
+        best = max(tried, key=lambda rate: tried[rate].goodput)
+        for n in range(-6, 4):
+            at(best * 1.02**n)
+        found += tried.values()
+    return found
+
+
+def _trains(scenario: meshpace.Scenario, seeds: int) -> list[Found]:
+    pairs = {(window, d) for window in _WINDOWS for d in (window, max(1, window // 2), min(2, window))}
+    return [_got(scenario, _train(*pair), "W {} d {}".format(*pair), seeds) for pair in sorted(pairs)]
+
+
+def row(hops: int, rts: str, seeds: int) -> list[str]:
+    """Of one chain."""
+    calm = _got(chain(hops, rts), "calm", "", seeds)
+    empty = _got(chain(hops, rts), _rate(1460 * 8 / 1e3, 1), "", seeds).delay
+    found = _rates(chain(hops, rts), calm.goodput, seeds) + _trains(chain(hops, rts), seeds)
+    most = max(found)
+    segment = 1460 * 8 / most.goodput
+    near, train = (max(one for one in found if one.delay <= empty + n * segment) for n in (2, 8))
+    shares = (f"{calm.goodput / one.goodput:.2f}" for one in (most, near, train))
+    bounds = f"{empty:.1f}; {empty + 2 * segment:.0f}; {empty + 8 * segment:.0f}"
+    return [str(hops), bounds, str(most), str(near), str(train), f"{calm.goodput:.0f} @ {calm.delay:.0f}", *shares]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--hops", default=",".join(map(str, HOPS)))
+    parser.add_argument("--rts", choices=("always", "never", "both"), default="both")
+    asked = parser.parse_args()
+    head = [
+        "hops", "delay: empty; and 2 segments; and 8", "the most", "within 2 segments", "within 8", "calm",
+        "of the most", "of 2", "of 8",
+    ]  # fmt: skip
+    for rts in ("always", "never") if asked.rts == "both" else (asked.rts,):
+        print(f"rts = {rts}")
+        table(head, [row(int(hops), rts, asked.seeds) for hops in asked.hops.split(",")])
+
+
+if __name__ == "__main__":
+    main()
