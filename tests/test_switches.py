@@ -1,4 +1,4 @@
-"""Studies of switches of our own (transports, radios), and the claims that look there for their ingredient."""
+"""Studies of switches of our own (transports, radios, calm), and the claims that look there for their ingredient."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from meshpace.study.claims import Claim
 from meshpace.study.model import AS_IS, Cell, Effort, Study
 from meshpace.study.verdicts import CLAIMS
 
+_OURS = ("transports-switches-", "radios-switches-", "calm-switches-")
 NAMES = {study.name: study for study in registry.STUDIES}
-SWITCHES = [study for name, study in NAMES.items() if name.startswith(("transports-switches-", "radios-switches-"))]
+SWITCHES = [study for name, study in NAMES.items() if name.startswith(_OURS)]
 TELLING = [claim for claim in CLAIMS if claim.cause in {study.name for study in SWITCHES}]
 
 
