@@ -88,6 +88,8 @@ pub struct Config {
     pub acknowledgements: Box<dyn AckPolicy>,
     /// Opening.
     pub handshake: Handshake,
+    /// Whether the acknowledgement of a SYN-ACK leaves by itself, before any data (Linux's tcp_rcv_synsent_state_process).
+    pub bare_handshake: bool,
     /// Length of headers.
     pub headers: HeaderSize,
     /// Payload bytes of a full segment, at least 1. With [`HeaderSize::Real`] the options of every segment come off
@@ -147,6 +149,7 @@ impl Config {
             rto_backoff: true,
             acknowledgements: Box::new(Every),
             handshake: Handshake::TwoWay,
+            bare_handshake: false,
             headers: HeaderSize::Flat,
             mss: 1460,
             window: Some(64),

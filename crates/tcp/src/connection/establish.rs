@@ -134,7 +134,11 @@ impl Connection {
             if let Some(receiver) =
                 self.receiver.as_mut().filter(|_| self.config.handshake == Handshake::ThreeWay)
             {
-                receiver.owe_now();
+                if self.config.bare_handshake {
+                    receiver.owe_alone();
+                } else {
+                    receiver.owe_now();
+                }
             }
         } else {
             // Simultaneous open (RFC 9293, section 3.5, figure 7).

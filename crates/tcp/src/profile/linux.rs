@@ -18,6 +18,7 @@ pub(super) static PART: ProfilePart = ProfilePart::new(
             sack: SackOffer::Always,
             report_duplicates: true,
             window_grows: true,
+            bare_handshake: true,
             host_queue: values.flag("small_queue").then_some(HostQueue::WIRED),
             ..Config::linux()
         };

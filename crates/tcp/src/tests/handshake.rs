@@ -96,6 +96,18 @@ fn three_way() {
 }
 
 #[test]
+fn data_carry_the_acknowledgement_of_the_syn_ack_but_for_linux() {
+    // tcp_rcv_synsent_state_process acknowledges before anything is written.
+    for (bare_handshake, expected) in [(false, [data(0..100)].as_slice()), (true, &[ack(0), data(0..100)])] {
+        let mut s = Script::connect(Config { bare_handshake, ..plain_rfc() });
+        s.write(0, 100);
+        s.expect(0, &[Out::syn()]);
+        s.raw(30, syn_ack);
+        s.expect(30, expected);
+    }
+}
+
+#[test]
 fn a_lost_syn_keeps_the_rfc_threshold() {
     let mut s = Script::connect(plain_rfc());
     s.expect_until(1_100, &[(0, Out::syn()), (1_000, Out::syn())]);
