@@ -60,6 +60,23 @@ impl Sacked {
         count
     }
 
+    /// The same; what is reported for the first time, in the order of the stream.
+    pub(crate) fn news<I: IntoIterator<Item = (u64, u64)>>(
+        &mut self,
+        una: u64,
+        blocks: I,
+    ) -> impl Iterator<Item = (u64, u64)> + use<I> {
+        let mut news = [(0, 0); 4];
+        let mut count = 0;
+        self.update(una, blocks, |from, to| match news.get_mut(count) {
+            Some(place) => (*place, count) = ((from, to), count + 1),
+            // Several gaps that one acknowledgement fills are looked through as one.
+            None => news[3] = (news[3].0.min(from), news[3].1.max(to)),
+        });
+        news[..count].sort_unstable();
+        news.into_iter().take(count)
+    }
+
     /// Everything before `end` has been sent.
     pub(crate) fn on_sent(&mut self, end: u64) {
         self.max = self.max.max(end);

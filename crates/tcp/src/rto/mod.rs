@@ -34,7 +34,7 @@ pub(crate) struct AckTiming {
     pub(crate) nxt: u64,
     /// The acknowledgement uncovered a further hole of a fast recovery.
     pub(crate) partial: bool,
-    /// Round trip of the oldest newly acknowledged segment, or of the echoed timestamp; `None` if ambiguous.
+    /// Round trip of the oldest newly acknowledged segment, of what is reported, or of the echoed timestamp; `None` if ambiguous.
     pub(crate) rtt: Option<Span>,
 }
 
@@ -82,6 +82,18 @@ impl Estimator {
                     linux.on_sample(rtt, timing.una, timing.nxt);
                 }
             }
+        }
+    }
+
+    /// Selective acknowledgements are samples, too.
+    pub(crate) const fn takes_reports(&self) -> bool {
+        matches!(self, Self::Linux(_))
+    }
+
+    /// A round trip of what was selectively acknowledged, with everything before `una` acknowledged and everything before `nxt` sent.
+    pub(crate) fn on_report(&mut self, rtt: Span, una: u64, nxt: u64) {
+        if let Self::Linux(linux) = self {
+            linux.on_sample(rtt, una, nxt);
         }
     }
 

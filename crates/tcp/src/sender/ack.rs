@@ -1,5 +1,6 @@
 //! What acknowledgements do to the sending half.
 
+use super::sent::Reported;
 use super::{Resend, RoundTrips, Sender};
 use crate::control::{Ack, AckKind, Discipline, Feedback, Reaction, SackRanges};
 use crate::rto::AckTiming;
@@ -44,9 +45,24 @@ impl Sender {
         self.counters.duplicate_acks += u64::from(duplicate);
         let reaction = self.tell(event, kind, 0, RoundTrips::default());
         self.react(event.now, reaction);
+        if let Some(Reported { trip, before_first }) = self.reported(event).filter(|_| event.ack == self.una)
+        {
+            self.estimator.on_report(trip, self.una, self.nxt);
+            // What left before the first was sent again shows that the path works: it has its time from now on (Linux's
+            // tcp_clean_rtx_queue).
+            if before_first && self.needs_timer() {
+                self.restart_timer(event.now);
+            }
+        }
         if duplicate {
             self.limit_burst(event.now);
         }
+    }
+
+    /// What the acknowledgement's report says of round trips, where the estimator wants that.
+    fn reported(&mut self, event: &AckEvent<'_>) -> Option<Reported> {
+        let blocks = event.sack.filter(|_| self.estimator.takes_reports())?;
+        self.log.report(event.now, self.una, blocks.iter().copied().flatten())
     }
 
     fn on_new_ack(&mut self, event: &AckEvent<'_>) {
@@ -70,7 +86,12 @@ impl Sender {
         // round-trip update (ns2-behaviour.md 6.5, 6.10).
         let partial = matches!(reaction, Reaction::ResendHole { .. });
         self.react(now, reaction);
-        let rtt = trips.oldest.or(event.timestamp);
+        let rtt = if self.estimator.takes_reports() {
+            let reported = self.reported(event).map(|reported| reported.trip);
+            trips.unreported.or(reported).or(event.timestamp)
+        } else {
+            trips.oldest.or(event.timestamp)
+        };
         self.estimator.on_new_ack(&AckTiming { now, una: self.una, nxt: self.nxt, partial, rtt });
         if !self.needs_timer() {
             self.timer = None;
@@ -84,7 +105,7 @@ impl Sender {
     fn tell(&mut self, event: &AckEvent<'_>, kind: AckKind, acked: u64, trips: RoundTrips) -> Reaction {
         let AckEvent { now, route, feedback, report, rtt_wired, echoed, timestamp, sack, ecn_echo, .. } =
             *event;
-        let RoundTrips { oldest, newest } = trips;
+        let RoundTrips { oldest, newest, .. } = trips;
         let (out, mss) = (self.state(), self.mss);
         let rate = self.delivery.as_mut().and_then(|delivery| {
             delivery.on_ack(now, out.una, sack.iter().flatten().copied().flatten(), mss)

@@ -158,16 +158,7 @@ impl Delivery {
         newest: &mut Option<Sent>,
     ) {
         let mut sacked = core::mem::take(&mut self.sacked);
-        let mut news = [(0, 0); 4];
-        let mut count = 0;
-        sacked.update(una, blocks, |from, to| {
-            // Several gaps that one acknowledgement fills are looked through as one.
-            match news.get_mut(count) {
-                Some(place) => (*place, count) = ((from, to), count + 1),
-                None => news[3] = (news[3].0.min(from), news[3].1.max(to)),
-            }
-        });
-        for &(from, to) in &news[..count] {
+        for (from, to) in sacked.news(una, blocks) {
             let first = self.segments.partition_point(|sent| sent.end <= from);
             let mut start = if first == 0 { self.start } else { self.segments[first - 1].end };
             for index in first..self.segments.len() {

@@ -1,5 +1,6 @@
 //! What is in flight: when each segment left, and whether it left more than once.
 
+use crate::sacked::Sacked;
 use alloc::collections::VecDeque;
 use meshpace_units::{Instant, Span};
 
@@ -8,6 +9,8 @@ struct Sent {
     end: u64,
     at: Instant,
     resent: bool,
+    /// Selectively acknowledged.
+    arrived: bool,
 }
 
 /// The segments in flight, oldest first, without gaps.
@@ -15,6 +18,8 @@ struct Sent {
 pub(crate) struct SentLog {
     start: u64,
     segments: VecDeque<Sent>,
+    /// What the peer reports, where somebody reads its reports ([`SentLog::report`]).
+    sacked: Sacked,
 }
 
 /// Round trips that an acknowledgement of new data closes; `None` where the segment was sent more than once (Karn) or
@@ -25,6 +30,17 @@ pub(crate) struct RoundTrips {
     pub(crate) oldest: Option<Span>,
     /// Of the most recently sent one among them.
     pub(crate) newest: Option<Span>,
+    /// Of the oldest one among them that had not been reported before; nothing if any of them was sent more than once.
+    pub(crate) unreported: Option<Span>,
+}
+
+/// What selective acknowledgements say of round trips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reported {
+    /// Of the first segment that is reported for the first time and was sent once.
+    pub(crate) trip: Span,
+    /// It left before the first segment that is missing left for the last time.
+    pub(crate) before_first: bool,
 }
 
 impl SentLog {
@@ -47,14 +63,17 @@ impl SentLog {
         }
         if end > known_end {
             // A segment that starts with old bytes is as ambiguous as a retransmission.
-            self.segments.push_back(Sent { end, at: now, resent: start < known_end });
+            self.segments.push_back(Sent { end, at: now, resent: start < known_end, arrived: false });
+            self.sacked.on_sent(end);
         }
     }
 
     /// Everything before `una` was acknowledged at `now`.
     pub(crate) fn acknowledge(&mut self, now: Instant, una: u64) -> RoundTrips {
         let round_trip = |sent: &Sent| (!sent.resent).then(|| now.saturating_since(sent.at));
-        let (mut oldest, mut newest): (Option<Sent>, Option<Sent>) = (None, None);
+        let (mut oldest, mut newest, mut unreported): (Option<Sent>, Option<Sent>, Option<Sent>) =
+            (None, None, None);
+        let mut resent = false;
         while let Some(&sent) = self.segments.front().filter(|sent| sent.end <= una) {
             self.segments.pop_front();
             self.start = sent.end;
@@ -62,11 +81,44 @@ impl SentLog {
             if newest.is_none_or(|newest| sent.at >= newest.at) {
                 newest = Some(sent);
             }
+            resent |= sent.resent;
+            if !sent.arrived {
+                unreported.get_or_insert(sent);
+            }
         }
         RoundTrips {
             oldest: oldest.as_ref().and_then(round_trip),
             newest: newest.as_ref().and_then(round_trip),
+            unreported: unreported.as_ref().filter(|_| !resent).and_then(round_trip),
         }
+    }
+
+    /// Everything before `una` is acknowledged ([`acknowledge`](Self::acknowledge) was told) and the peer reports `blocks`, which
+    /// came at `now` (Linux's tcp_sacktag_one and tcp_clean_rtx_queue).
+    pub(crate) fn report(
+        &mut self,
+        now: Instant,
+        una: u64,
+        blocks: impl IntoIterator<Item = (u64, u64)>,
+    ) -> Option<Reported> {
+        let news = self.sacked.news(una, blocks);
+        let mut first: Option<Sent> = None;
+        for (from, to) in news {
+            let index = self.segments.partition_point(|sent| sent.end <= from);
+            let mut start = if index == 0 { self.start } else { self.segments[index - 1].end };
+            for sent in self.segments.range_mut(index..) {
+                if start >= to {
+                    break;
+                }
+                if !sent.arrived && self.sacked.missing(start.max(una), sent.end) == 0 {
+                    sent.arrived = true;
+                    first = first.or(Some(*sent).filter(|sent| !sent.resent));
+                }
+                start = sent.end;
+            }
+        }
+        let head = self.segments.front()?.at;
+        first.map(|first| Reported { trip: now.saturating_since(first.at), before_first: first.at < head })
     }
 }
 
@@ -79,7 +131,46 @@ mod tests {
     }
 
     fn trips(oldest: Option<u64>, newest: Option<u64>) -> RoundTrips {
-        RoundTrips { oldest: oldest.map(Span::from_millis), newest: newest.map(Span::from_millis) }
+        let [oldest, newest] = [oldest, newest].map(|trip| trip.map(Span::from_millis));
+        RoundTrips { oldest, newest, unreported: oldest }
+    }
+
+    fn reported(trip: u64, before_first: bool) -> Option<Reported> {
+        Some(Reported { trip: Span::from_millis(trip), before_first })
+    }
+
+    #[test]
+    fn reports_are_round_trips_of_what_they_say_for_the_first_time() {
+        let mut log = SentLog::default();
+        (0..6).for_each(|n| log.record(ms(n), 1 + n * 10, 11 + n * 10));
+        assert_eq!(log.report(ms(50), 1, [(21, 25)]), None, "half a segment");
+        assert_eq!(
+            log.report(ms(50), 1, [(41, 51), (21, 31)]),
+            reported(48, false),
+            "the first in the stream"
+        );
+        assert_eq!(log.report(ms(51), 1, [(21, 31), (41, 51)]), None, "said before");
+        // The first leaves again, after the fourth and the sixth had left.
+        log.record(ms(52), 1, 11);
+        assert_eq!(log.report(ms(53), 1, [(31, 41)]), reported(50, true));
+        // What was sent twice is none, nor is what an acknowledgement covers with something sent twice.
+        assert_eq!(log.acknowledge(ms(60), 21), RoundTrips { newest: None, ..trips(None, None) });
+        log.record(ms(61), 51, 61);
+        assert_eq!(log.report(ms(70), 21, [(51, 61)]), None);
+    }
+
+    #[test]
+    fn what_was_reported_before_it_is_acknowledged_is_no_round_trip() {
+        let mut log = SentLog::default();
+        (0..3).for_each(|n| log.record(ms(n), 1 + n * 10, 11 + n * 10));
+        assert_eq!(log.report(ms(50), 1, [(11, 21)]), reported(49, false));
+        log.acknowledge(ms(60), 11);
+        let trips = log.acknowledge(ms(90), 31);
+        assert_eq!([trips.oldest, trips.unreported], [89, 88].map(|trip| Some(Span::from_millis(trip))));
+        (3..6).for_each(|n| log.record(ms(n), 1 + n * 10, 11 + n * 10));
+        assert_eq!(log.report(ms(91), 31, [(41, 51)]), reported(87, false));
+        log.record(ms(92), 31, 41);
+        assert_eq!(log.acknowledge(ms(95), 61).unreported, None, "the first was sent twice");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::control::{
 };
 use crate::{Config, Options};
 use alloc::boxed::Box;
+use meshpace_units::Span;
 
 /// Segments of 1,460 bytes, no timestamps, a minimum timeout of 200 ms.
 fn config(window: f64, with: With) -> Config {
@@ -263,6 +264,39 @@ fn a_report_that_everything_arrived_twice_takes_a_recovery_back() {
     s.ack_segment([210], 5);
     s.sack(303, 12, &[(2, 2)]);
     assert_eq!(s.tcp.ssthresh(), Some(5.5));
+}
+
+/// 1 is lost, 2 to 4 arrive 120 ms after they left and 1 leaves again; then the originals of 5 to 10, one by one.
+fn reported_late(rto: crate::RtoConfig) -> Script {
+    let mut s = Script::connect(Config { rto, ..config(10.0, With::ALL) });
+    s.options =
+        Options { mss: Some(1460), window_scale: Some(2), sack_permitted: true, ..Options::default() };
+    s.raw(100, |segment| segment.flags.syn = true);
+    (s.options, s.peer) = (Options::default(), 1);
+    s.write_endless(100);
+    s.out.clear();
+    for last in 2..=10 {
+        s.sack(218 + last, 0, &[(2, last)]);
+    }
+    s
+}
+
+#[test]
+fn linux_measures_what_is_reported_and_gives_the_first_its_time_anew() {
+    let smoothed = crate::SmoothedConfig::LINUX;
+    // Without reports: one round trip of 100 ms, the handshake's; 1 leaves again at 222 ms, and the timer with it.
+    let s = reported_late(crate::RtoConfig::Smoothed(smoothed));
+    assert_eq!(s.tcp.srtt(), Some(Span::from_millis(100)));
+    // Linux's tcp_ack_update_rtt: those of 120 to 128 ms, too.
+    let mut s = reported_late(crate::RtoConfig::Linux(smoothed));
+    assert!(s.tcp.srtt().is_some_and(|srtt| srtt > Span::from_millis(115)), "{:?}", s.tcp.srtt());
+    // The last report came at 228 ms, of what had left before 1 did for the last time.
+    let timeout = s.tcp.rto();
+    s.out.clear();
+    s.advance(super::script::ms(228) + timeout - Span::from_millis(1));
+    assert_eq!(s.tcp.counters().timeouts, 0);
+    s.advance(super::script::ms(228) + timeout);
+    assert_eq!(s.tcp.counters().timeouts, 1);
 }
 
 #[test]

@@ -163,18 +163,8 @@ impl Segments {
         }
         let in_order = delivered;
         let mut sacked = core::mem::take(&mut self.sacked);
-        let mut news: [Range<u64>; 4] = core::array::from_fn(|_| 0..0);
-        let mut count = 0;
-        sacked.update(una, blocks, |from, to| {
-            // Several gaps that one acknowledgement fills are looked through as one.
-            match news.get_mut(count) {
-                Some(place) => (*place, count) = (from..to, count + 1),
-                None => news[3] = news[3].start.min(from)..news[3].end.max(to),
-            }
-        });
-        news[..count].sort_unstable_by_key(|range| range.start);
-        for range in news.into_iter().take(count) {
-            self.change(range, |sent| {
+        for (from, to) in sacked.news(una, blocks) {
+            self.change(from..to, |sent| {
                 if !sent.arrived && sacked.missing(sent.start, sent.end) == 0 {
                     delivered += sent.length();
                     newly(sent);
