@@ -238,6 +238,14 @@ def test_closed_forms_notice_a_wrong_input(family: str, wrong: str) -> None:
     assert not all(verdict.passed for verdict in verdicts)
 
 
+def test_rows_with_several_packets_in_an_mpdu_notice_one() -> None:
+    chosen = [setup for setup in FAMILIES["ht_saturation"]() if "radio.amsdu=3839" in setup.settings]
+    one = [replace(setup, settings=(*setup.settings, "radio.amsdu=0")) for setup in chosen]
+    verdicts = command.judge(one, 1, None)
+    assert len(verdicts) == 12
+    assert sum(not verdict.passed for verdict in verdicts) >= 9
+
+
 def test_a_miss_fails_unless_it_is_explained(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -271,7 +279,7 @@ def test_closed_forms_hold_and_quick_leaves_none_out(cli: Cli) -> None:
     ]
     done = cli("validate", *families, "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "237 of 237 rows pass" in done.stdout
+    assert "249 of 249 rows pass" in done.stdout
 
 
 def test_an_unknown_family_is_refused(cli: Cli) -> None:

@@ -102,6 +102,7 @@ MUTATIONS = (
     Mutation("8 bytes more a data frame", "ht_saturation", "radio.mcs=4", settings("radio.mac_overhead=46")),
     Mutation("backoff from 0..cw-1 instead of 0..cw", "ht_saturation", "", settings("radio.backoff_range=ns2")),
     Mutation("frames of one packet", "ht_saturation", "radio.aggregate=7935", settings("radio.aggregate=0")),
+    Mutation("MPDUs of one packet", "ht_saturation", "radio.amsdu=3839", settings("radio.amsdu=0")),
     Mutation("2 instead of 7 attempts", "ht_bianchi", "", settings("radio.retry_short=2")),
     Mutation("backoff from 0..cw-1 instead of 0..cw", "ht_bianchi", "", settings("radio.backoff_range=ns2")),
     Mutation("aggregates of 32,000 B", "ns3_chain", "datagrams", settings("radio.aggregate=32000")),

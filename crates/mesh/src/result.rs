@@ -198,7 +198,7 @@ pub struct LinkResult {
 pub struct AggregateResult {
     /// Data frames sent, those of one packet included.
     pub frames: u64,
-    /// Packets (MPDUs) in them: over `frames`, what a frame carried.
+    /// MPDUs in them, of one packet each or of several (`radio.amsdu`): over `frames`, what a frame carried.
     pub mpdus: u64,
     /// Of these the ones that had been sent before.
     pub retries: u64,

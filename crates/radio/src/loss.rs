@@ -18,7 +18,7 @@
 use crate::burst::Bitmap;
 use crate::frame::Frame;
 use crate::hearers::Hearers;
-use crate::phy::Phy;
+use crate::phy::{Phy, mpdus};
 use meshpace_random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 
@@ -111,11 +111,13 @@ impl Losses {
     /// # Panics
     /// If the link is not a lossy one.
     pub fn lose_packets(&mut self, now: Instant, to: NodeId, frame: &Frame, phy: &Phy) -> Bitmap {
-        let mut lost = Bitmap::NONE;
-        for (at, (mpdu, (begin, _))) in frame.packets().iter().zip(phy.times(frame)).enumerate() {
-            if self.lose(now + begin, frame.from, to, phy.mpdu(mpdu.packet.size)) {
-                lost.set(at);
+        let (mut lost, mut at) = (Bitmap::NONE, 0);
+        for (packets, (begin, _)) in mpdus(frame.packets()).zip(phy.times(frame)) {
+            let behind = at + packets.len();
+            if self.lose(now + begin, frame.from, to, phy.mpdu_of(packets)) {
+                (at..behind).for_each(|at| lost.set(at));
             }
+            at = behind;
         }
         lost
     }

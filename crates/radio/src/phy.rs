@@ -151,6 +151,8 @@ impl Phy {
     }
 
     /// Size of a data frame with these packets.
+    ///
+    /// Packets of one number, which stand together, are one MPDU (an A-MSDU).
     #[must_use]
     #[inline]
     pub fn frame(&self, packets: &[Mpdu]) -> Bytes {
@@ -160,19 +162,34 @@ impl Phy {
         }
     }
 
+    /// True if an MPDU may have several packets.
+    #[must_use]
+    #[inline]
+    pub fn has_amsdus(&self) -> bool {
+        self.standard.aggregation.as_ref().is_some_and(|aggregation| aggregation.amsdu > Bytes::ZERO)
+    }
+
     /// The bytes of a frame of several packets.
     #[inline]
     fn end(&self, packets: &[Mpdu]) -> Bytes {
-        self.aggregation().end(packets.iter().map(|mpdu| self.mpdu(mpdu.packet.size)))
+        let aggregation = self.aggregation();
+        if aggregation.amsdu > Bytes::ZERO {
+            return aggregation.end(mpdus(packets).map(|mpdu| self.mpdu_of(mpdu)));
+        }
+        aggregation.end(packets.iter().map(|mpdu| self.mpdu(mpdu.packet.size)))
     }
 
     /// Where the MPDUs of a frame of several packets lie.
     fn portions<'a>(&'a self, packets: &'a [Mpdu]) -> impl Iterator<Item = Portion> + 'a {
-        let aggregation = self.aggregation();
-        aggregation.portions(packets.iter().map(|mpdu| self.mpdu(mpdu.packet.size)))
+        self.aggregation().portions(mpdus(packets).map(|mpdu| self.mpdu_of(mpdu)))
     }
 
-    /// When each packet of a frame of several is on the air, after the frame's first bit; the preamble comes before all of them.
+    /// Size of an MPDU with these packets.
+    pub(crate) fn mpdu_of(&self, packets: &[Mpdu]) -> Bytes {
+        Aggregation::mpdu(sizes(packets), self.mac_overhead)
+    }
+
+    /// When each MPDU of a frame of several is on the air, after the frame's first bit; the preamble comes before all of them.
     pub fn times<'a>(&'a self, frame: &'a Frame) -> impl Iterator<Item = (Span, Span)> + 'a {
         let at = |byte| frame.mode.sent_by(byte, self.preamble);
         self.portions(frame.packets()).map(move |portion| (at(portion.begin), at(portion.end)))
@@ -188,12 +205,34 @@ impl Phy {
     pub fn room(&self, packets: &[Mpdu]) -> Option<Bytes> {
         let aggregation = self.standard.aggregation.as_ref()?;
         let first = packets.first()?;
-        if packets.len() >= aggregation.packets {
+        let count = if self.has_amsdus() { mpdus(packets).count() } else { packets.len() };
+        if count >= aggregation.packets || packets.len() >= Bitmap::MOST {
             return None;
         }
         let most = aggregation.bytes.min(first.packet.mode.longest(aggregation.airtime, self.preamble));
         let around = aggregation.aligned(self.end(packets)) + aggregation.delimiter + self.mac_overhead;
         (most > around).then(|| Bytes(most.0 - around.0))
+    }
+
+    /// The largest packet that the last MPDU of a frame with these has room for, as an A-MSDU, within the limits of the frame; `None`:
+    /// no further packet goes into it.
+    #[must_use]
+    pub fn room_inside(&self, packets: &[Mpdu]) -> Option<Bytes> {
+        let aggregation = self.standard.aggregation.as_ref().filter(|_| self.has_amsdus())?;
+        let (first, last) = (packets.first()?, mpdus(packets).last()?);
+        // What has been sent before stays as it is.
+        if last.iter().any(|mpdu| mpdu.retry || mpdu.losses > 0) || packets.len() >= Bitmap::MOST {
+            return None;
+        }
+        let before = &packets[..packets.len() - last.len()];
+        let begin = aggregation.aligned(self.end(before));
+        let most = aggregation.bytes.min(first.packet.mode.longest(aggregation.airtime, self.preamble));
+        let around = begin + aggregation.delimiter + self.mac_overhead;
+        // As if it were alone in its MPDU: then it has its LLC/SNAP among what is around.
+        let inside = |size: Bytes| Aggregation::mpdu(sizes(last).chain([size]), self.mac_overhead);
+        let used = Bytes(inside(Bytes::ZERO).0.saturating_sub(self.mac_overhead.0));
+        let left = Bytes(most.0.saturating_sub(around.0 + used.0));
+        Some(left.min(aggregation.amsdu_room(sizes(last)))).filter(|room| *room > Bytes::ZERO)
     }
 
     /// Size of the acknowledgement of a frame of one packet, or of several.
@@ -250,6 +289,15 @@ impl Phy {
     pub fn data_duration(&self, data: &'static Mode, ack: Bytes) -> Span {
         whole_micros(self.sifs() + self.ack_airtime(ack, self.answer(data)))
     }
+}
+
+/// The packets of a frame by MPDU: those of one number are one.
+pub fn mpdus(packets: &[Mpdu]) -> impl Iterator<Item = &[Mpdu]> {
+    packets.chunk_by(|one, next| one.seq == next.seq)
+}
+
+fn sizes(packets: &[Mpdu]) -> impl Iterator<Item = Bytes> + Clone + '_ {
+    packets.iter().map(|mpdu| mpdu.packet.size)
 }
 
 /// Rounded to the nearest microsecond.

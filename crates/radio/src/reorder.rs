@@ -17,6 +17,8 @@ pub const HELD_AT_MOST: Span = Span::from_millis(100);
 #[derive(Clone, Debug)]
 struct Held<T> {
     packet: T,
+    /// Of an A-MSDU the packets behind the first.
+    rest: Vec<T>,
     arrived: Instant,
 }
 
@@ -41,21 +43,44 @@ impl<T> Reorder<T> {
     /// A packet has arrived `now`, which has not come before. What can go up now is appended to `out`, in order; the packet is given back if
     /// it is too late: what came after it went up already.
     pub fn arrived(&mut self, now: Instant, seq: u16, packet: T, out: &mut Vec<T>) -> Option<T> {
+        let place = self.place(seq, out);
+        let Some(place) = place else { return Some(packet) };
+        self.put(place, Held { packet, rest: Vec::new(), arrived: now }, out);
+        None
+    }
+
+    /// The packets of an A-MSDU have arrived, which go up together; true: they are too late.
+    pub fn arrived_together(
+        &mut self,
+        now: Instant,
+        seq: u16,
+        mut packets: impl Iterator<Item = T>,
+        out: &mut Vec<T>,
+    ) -> bool {
+        let (Some(place), Some(packet)) = (self.place(seq, out), packets.next()) else { return true };
+        self.put(place, Held { packet, rest: packets.collect(), arrived: now }, out);
+        false
+    }
+
+    /// Where a packet is to be held, the window having moved if it must; `None`: it is too late.
+    fn place(&mut self, seq: u16, out: &mut Vec<T>) -> Option<usize> {
         let ahead = usize::from(seq.wrapping_sub(self.start) % NUMBERS);
         if ahead >= usize::from(NUMBERS) / 2 {
-            return Some(packet);
+            return None;
         }
         if ahead >= self.window {
             let moved = ahead + 1 - self.window;
             self.advance(moved, out);
         }
-        let place = usize::from(seq.wrapping_sub(self.start) % NUMBERS);
+        Some(usize::from(seq.wrapping_sub(self.start) % NUMBERS))
+    }
+
+    fn put(&mut self, place: usize, held: Held<T>, out: &mut Vec<T>) {
         while self.held.len() <= place {
             self.held.push_back(None);
         }
-        self.held[place] = Some(Held { packet, arrived: now });
+        self.held[place] = Some(held);
         self.release(out);
-        None
     }
 
     /// A packet arrives which has not come before: true if it goes up at once, since it is the one that is awaited and nothing waits.
@@ -99,13 +124,16 @@ impl<T> Reorder<T> {
     /// Packets that wait.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.held.iter().flatten().count()
+        self.held.iter().flatten().map(|held| 1 + held.rest.len()).sum()
     }
 
     /// The window moves on, whatever is missing in it.
     fn advance(&mut self, by: usize, out: &mut Vec<T>) {
         let gone = self.held.drain(..by.min(self.held.len())).flatten();
-        out.extend(gone.map(|held| held.packet));
+        for Held { packet, rest, .. } in gone {
+            out.push(packet);
+            out.extend(rest);
+        }
         self.start = (usize::from(self.start) + by) as u16 % NUMBERS;
     }
 
@@ -173,6 +201,17 @@ mod tests {
         assert_eq!(up_at(at(120), &mut reorder, &[6]), [6], "the next one is awaited");
         reorder.handle_timeout(at(140), &mut out);
         assert_eq!((&out[..], reorder.deadline()), (&[2, 3, 5, 8][..], None));
+    }
+
+    #[test]
+    fn packets_of_an_mpdu_go_up_together() {
+        let mut reorder = Reorder::new(64);
+        let mut out = Vec::new();
+        assert!(!reorder.arrived_together(at(0), 2, [20, 21, 22].into_iter(), &mut out));
+        assert_eq!((&out[..], reorder.held()), (&[][..], 3));
+        assert!(!reorder.arrived_together(at(0), 1, [10, 11].into_iter(), &mut out));
+        assert_eq!((&out[..], reorder.held()), (&[10, 11, 20, 21, 22][..], 0));
+        assert!(reorder.arrived_together(at(0), 2, [20, 21].into_iter(), &mut out), "too late");
     }
 
     #[test]

@@ -15,7 +15,7 @@ _RATES: dict[str, tuple[str, ...]] = {
     "802.11a": ("6Mbps", "9Mbps", "12Mbps", "18Mbps", "24Mbps", "36Mbps", "48Mbps", "54Mbps"),
 }
 _RATES["802.11g"] = _RATES["802.11a"]
-"""Of a standard, ascending (IEEE 802.11-2016, clauses 15.2 to 17.2)."""
+"""Of a standard, ascending (IEEE 802.11-2020, clauses 15.2 to 17.2)."""
 _NARROW = 8
 """Segments: a window of a few segments is what spares a mesh the bursts without any pacing."""
 

@@ -27,7 +27,7 @@ _SINKS = {"every": "newreno", "delayed": "newreno-delack"}
 _DSSS_RATES = (1e6, 2e6, 5.5e6, 11e6)
 _MAC_OVERHEAD = 34
 _LONG_PREAMBLE_BPS = 1e6
-"""Frames at this rate have the long preamble, whatever the network's (IEEE 802.11-2016, 16.2.2.3)."""
+"""Frames at this rate have the long preamble, whatever the network's (IEEE 802.11-2020, 16.2.2.3)."""
 
 Schemes = dict[str, Parameters]
 

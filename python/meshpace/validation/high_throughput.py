@@ -38,6 +38,16 @@ _AIR = 200.0 / 299.792458
 """Propagation over the 200 m of chain-adhoc.toml; on one spot there is none."""
 
 
+_MOST_PACKETS = 256
+"""Of a frame, as docs/model.md has it."""
+
+
+def _amsdu(packet: int, count: int) -> int:
+    """Bytes of an A-MSDU of so many packets."""
+    subframe = 22 + packet
+    return (count - 1) * 4 * math.ceil(subframe / 4) + subframe
+
+
 @dataclass(frozen=True, slots=True)
 class Ht:
     """A mode of the HT-mixed format: what of 19.5's tables a time on the air needs."""
@@ -83,6 +93,26 @@ class Ht:
             count += 1
         return count
 
+    def together(self, packet: int, amsdu: int, aggregate: int) -> tuple[int, int]:
+        """Packets that a full frame has, and its bytes, where MPDUs are filled with packets of up to ``amsdu`` bytes.
+
+        An MPDU of several has, after its header, each behind a header of 14 bytes and LLC/SNAP of 8, all but the last
+        padded to 4 bytes (9.3.2.2.2). Each is filled before another is begun; a frame has 256 packets at the most.
+        """
+        mpdus, size = [0], 0
+        while sum(mpdus) < _MOST_PACKETS:
+            for more in ([*mpdus[:-1], mpdus[-1] + 1], [*mpdus, 1]):
+                inside = [_amsdu(packet, count) for count in more]
+                sizes = [packet + _MAC_OVERHEAD if n == 1 else 30 + i for n, i in zip(more, inside, strict=True)]
+                bigger = sum(4 * math.ceil((4 + mpdu) / 4) for mpdu in sizes[:-1]) + 4 + sizes[-1]
+                fits = bigger <= aggregate and self.airtime(bigger) <= _LONGEST_US
+                if fits and len(more) <= _MOST_MPDUS and (more[-1] == 1 or inside[-1] <= amsdu):
+                    mpdus, size = more, bigger
+                    break
+            else:
+                break
+        return sum(mpdus), size
+
     def exchange(self, packet: int, count: int) -> float:
         """A frame and its answer, without propagation."""
         return self.frame(packet, count) + SIFS + self.control(ACK_BYTES if count == 1 else BLOCK_ACK_BYTES)
@@ -99,6 +129,8 @@ MODES = (
 _RADIO = ("radio.standard=802.11n", "radio.rts=never", "radio.reception=sinr", "radio.arp=false")
 _UDP, _TCP = 28, 52
 """Bytes of headers: IP and UDP; IP and TCP with timestamps, which is a whole TCP ACK as well."""
+_AMSDU = 3_839
+"""The shorter of the two longest that a station may take (9.4.2.55.2)."""
 _WAIT = _AIFS + _CW_MIN / 2 * _SLOT
 """Before a frame of one sender alone, us: AIFS and the mean backoff."""
 
@@ -126,7 +158,8 @@ def _backoff_by_turns() -> float:
 def ht_saturation() -> Iterator[Setup]:
     """One link of 802.11n that always has something to send: AIFS + mean backoff + exchange a frame.
 
-    Datagrams in full frames; TCP with a window of one frame and one ACK for it, so that frame and ACK take turns.
+    Datagrams in full frames, one in each MPDU or as many as an A-MSDU has room for; TCP with a window of one frame and
+    one ACK for it, so that frame and ACK take turns.
     """
     by_turns = _AIFS + _backoff_by_turns() * _SLOT
     for mode in MODES:
@@ -141,6 +174,15 @@ def ht_saturation() -> Iterator[Setup]:
                 )  # fmt: skip
                 name = f"{mode.name}, aggregates of {aggregate:,} B, datagrams of {payload:,} B"
                 yield _link(name, mode, settings, expected)
+        for payload in (200, 1_472):
+            count, size = mode.together(payload + _UDP, _AMSDU, 65_535)
+            cycle = _WAIT + mode.airtime(size) + SIFS + mode.control(BLOCK_ACK_BYTES) + 2 * _AIR
+            expected = 8e3 * count * payload / cycle
+            settings = (
+                "flow.0.app=cbr", f"flow.0.packet={payload}", f"flow.0.rate={expected * 1.2:.0f}kbps",
+                f"radio.amsdu={_AMSDU}", "measure.duration=1.6s", "measure.warmup=200ms",
+            )  # fmt: skip
+            yield _link(f"{mode.name}, A-MSDUs of {_AMSDU:,} B, datagrams of {payload:,} B", mode, settings, expected)
         for window in (1, 4, 16):
             if window > max(1, mode.fill(1_500, 65_535)):
                 continue

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 RTS_BYTES, CTS_BYTES, ACK_BYTES = 20, 14, 14
-"""IEEE 802.11-2016, 9.3.1."""
+"""IEEE 802.11-2020, 9.3.1."""
 CW_MAX = 1023
 TIMEOUT_SLACK_US = 4.0
 """Twice the largest propagation delay that ns-2.35, hence the engine, allows for in the time-out of an answer."""
@@ -19,7 +19,7 @@ _OFDM_MANDATORY_MBPS = (24, 12, 6)
 
 @dataclass(frozen=True, slots=True)
 class Phy:
-    """A standard at one data rate: IEEE 802.11-2016, clauses 16 (802.11b, long preamble), 17 (a), 18 (g)."""
+    """A standard at one data rate: IEEE 802.11-2020, clauses 16 (802.11b, long preamble), 17 (a), 18 (g)."""
 
     standard: str
     rate_mbps: float

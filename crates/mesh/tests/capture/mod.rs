@@ -5,6 +5,7 @@ mod tshark;
 use meshpace_mesh::{Probe, run, run_with};
 use meshpace_network::{Capture, Watch};
 use meshpace_packet::{Body, Class, Packet};
+use meshpace_radio::phy::mpdus;
 use meshpace_radio::{Frame, FrameKind, Header, MacPacket, Mpdu};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
 use meshpace_tcp::{Flags, Ns2Stamp, Options, Segment, Timestamps};
@@ -72,8 +73,8 @@ fn capture_into(bytes: &mut Vec<u8>, scenario: &Scenario) -> Vec<Sent> {
     let result = run_with(scenario, &mut probe).unwrap_or_else(|error| panic!("{error}"));
     let (capture, Record(sent)) = probe;
     let frames = capture.finish().expect("a vector takes everything");
-    // Of a frame of several packets each is one of the capture's.
-    let rows: usize = sent.iter().map(|sent| sent.frame.packets().len().max(1)).sum();
+    // Of a frame of several MPDUs each is one of the capture's.
+    let rows: usize = sent.iter().map(|sent| mpdus(sent.frame.packets()).count().max(1)).sum();
     assert_eq!((frames, result.frames), (rows as u64, sent.len() as u64));
     sent
 }

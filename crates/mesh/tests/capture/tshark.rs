@@ -5,6 +5,7 @@
 use super::{Sent, capture, capture_packets, cbr, packet, scenario, segment, segment_packet};
 use meshpace_packet::{Body, Class, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind};
 use meshpace_radio::FrameKind;
+use meshpace_radio::phy::mpdus;
 use meshpace_routing::{Control, DsdvRoute, DsdvUpdate, Rerr, Rrep, Rreq};
 use meshpace_tcp::{Flags, Options, Timestamps};
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Seq, Span};
@@ -57,10 +58,10 @@ fn decode(test: &str, bytes: &[u8], fields: &[&str]) -> Option<Rows> {
     let text = String::from_utf8(output.stdout).expect("tshark writes UTF-8");
     let rows: Rows = text.lines().map(|line| line.split('|').map(str::to_owned).collect()).collect();
     for (number, row) in rows.iter().enumerate() {
-        // 1: good. A checksum that the frame has not is empty.
+        // 1: good. A checksum that the frame has not is empty; a frame of several packets has several.
         let good = row[0].is_empty()
             && row[1] == "1"
-            && row[2..5].iter().all(|status| status.is_empty() || status == "1");
+            && row[2..5].iter().all(|all| all.is_empty() || all.split(',').all(|status| status == "1"));
         assert!(good, "{test}, frame {}: {row:?}", number + 1);
     }
     Some(rows.into_iter().map(|row| row[judged.len()..].to_vec()).collect())
@@ -331,6 +332,71 @@ fn frames_of_several_packets_have_their_mcs_and_say_which_came() {
     }
     assert_eq!(rows.next(), None);
     assert!(several > 100 && retries > 20, "{several} frames of several packets, {retries} retries");
+}
+
+/// An MPDU of several packets is a row: tshark finds its packets, each with whom it is for and of, its length and its padding.
+#[test]
+fn packets_of_one_mpdu_are_found_in_it() {
+    let radio = r#"radio = { arp = false, standard = "802.11n", mcs = 4, rts = "never", amsdu = 3839 }"#;
+    let flow = |size: u32| {
+        format!("[[flow]]\nfrom = \"n0\"\nto = \"n1\"\napp = \"cbr\"\nrate = \"15Mbps\"\npacket = {size}\n")
+    };
+    let text = format!(
+        r#"
+        measure = {{ duration = "300ms", warmup = "0s" }}
+        {radio}
+        topology = {{ kind = "chain", hops = 1, spacing = "200m" }}
+        routing = {{ protocol = "static" }}
+        radio_link = [{{ from = "n0", to = "n1", loss = 0.1 }}]
+        defaults = {{ start_jitter = "10ms" }}
+        {}{}
+        "#,
+        flow(501),
+        flow(1_200)
+    );
+    let scenario = scenario(&text);
+    let (bytes, sent) = capture(&scenario);
+    let fields = [
+        "wlan.qos.amsdupresent",
+        "wlan.seq",
+        "wlan.fc.retry",
+        "radiotap.ampdu.reference",
+        "wlan_aggregate.a_mdsu.length",
+        "ip.len",
+        "frame.len",
+    ];
+    let Some(rows) = decode("amsdu", &bytes, &fields) else { return };
+    let (mut rows, mut together, mut retries, mut aggregates) = (rows.into_iter(), 0, 0, 0);
+    for Sent { frame, .. } in &sent {
+        if frame.kind != FrameKind::Data {
+            rows.next().expect("a row");
+            continue;
+        }
+        for mpdu in mpdus(frame.packets()) {
+            let row = rows.next().expect("a row");
+            let sizes: Vec<_> = mpdu.iter().map(|mpdu| mpdu.packet.size.0).collect();
+            let list = |around: u64| {
+                sizes.iter().map(|size| (size + around).to_string()).collect::<Vec<_>>().join(",")
+            };
+            let several = mpdu.len() > 1;
+            let flag = |set: bool| if set { "1" } else { "0" }.to_owned();
+            let reference = if frame.is_several() { aggregates.to_string() } else { String::new() };
+            let lengths = if several { list(8) } else { String::new() };
+            let expected =
+                [flag(several), mpdu[0].seq.to_string(), flag(mpdu[0].retry), reference, lengths, list(0)];
+            assert_eq!(row[..6], expected, "{frame:?}");
+            // By hand: header with QoS control 26, FCS 4; of each packet 14, 8, itself and but for the last its padding.
+            let inside = sizes.iter().fold(0, |end: u64, size| end.div_ceil(4) * 4 + 22 + size);
+            let size = 30 + if several { inside } else { 8 + sizes[0] };
+            let radiotap = if frame.is_several() { 36 } else { 25 };
+            assert_eq!(row[6], (size + radiotap).to_string(), "{frame:?}");
+            together += usize::from(several);
+            retries += usize::from(several && mpdu[0].retry);
+        }
+        aggregates += usize::from(frame.is_several());
+    }
+    assert_eq!(rows.next(), None);
+    assert!(together > 100 && retries > 10, "{together} MPDUs of several packets, {retries} sent again");
 }
 
 #[test]

@@ -126,6 +126,34 @@ fn frames_that_are_fixed_ahead_are_as_full() {
     assert!(packets as f64 > 1.8 * pairs as f64, "{packets} and {pairs} frames");
 }
 
+/// With A-MSDUs of two packets each: an MPDU has 26 bytes of header, 22 before each packet, padding and 4 of FCS.
+#[test]
+fn mpdus_of_two_packets_carry_what_the_closed_form_says() {
+    let sent = &MODES[4];
+    for (payload, amsdu) in [(1_472_u64, 3_839), (300, 702)] {
+        let subframe = payload + 28 + 22;
+        let mpdu = 26 + subframe.next_multiple_of(4) + subframe + 4;
+        let frame = |count: u64| (count - 1) * (mpdu + 4).next_multiple_of(4) + mpdu + 4;
+        let fits = |count: &u64| frame(*count) <= 65_535 && sent.airtime(frame(*count)) <= 5_484.0;
+        let count = (2..=64).take_while(fits).last().expect("a frame of several");
+        let exchange =
+            AIFS + MEAN_BACKOFF + sent.airtime(frame(count)) + SIFS + sent.answer(32.0) + 2.0 * AIR;
+        let expected = (2 * count * payload * 8) as f64 / exchange * 1e6;
+        let radio = "[radio]\nstandard = \"802.11n\"\nrts = \"never\"\nreception = \"sinr\"\n";
+        let topology =
+            "[topology]\nkind = \"chain\"\nhops = 1\nspacing = \"200m\"\n[routing]\nprotocol = \"static\"\n";
+        let text = format!(
+            "{}{radio}{}\namsdu = {amsdu}\n{topology}[defaults]\nscheme = \"newreno\"\n{}",
+            measure(1.6, 0.2),
+            sent.keys,
+            cbr("n0", "n1", expected * 1.2, payload as u32)
+        );
+        let result = run(&text);
+        close(&format!("{payload} bytes"), result.flows[0].goodput_bps, expected, 0.01);
+        assert!(result.flows[0].loss_ratio.is_some());
+    }
+}
+
 /// A saturated link's counters: full frames of as many packets as the closed form has, one block acknowledgement each and nothing sent
 /// again; with a link that loses a tenth of its packets, a tenth goes again.
 #[test]

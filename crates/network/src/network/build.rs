@@ -105,6 +105,7 @@ impl<T: Copy + Debug> Network<T> {
             mac_actions: Vec::new(),
             dropped: Vec::new(),
             in_order: Vec::new(),
+            together: Vec::new(),
         }
     }
 

@@ -134,9 +134,9 @@ impl<T: Copy + Debug> Network<T> {
         for action in &actions {
             match action {
                 Action::Transmit(header) => self.transmit(at, header, watch),
-                Action::Deliver { packet, from, seq: None } => self.deliver(at, packet, *from),
-                Action::Deliver { packet, from, seq: Some(seq) } => {
-                    self.deliver_in_order(at, packet, *from, *seq);
+                Action::Deliver { packet, from, seq: None, .. } => self.deliver(at, packet, *from),
+                Action::Deliver { packet, from, seq: Some(seq), more } => {
+                    self.deliver_in_order(at, packet, *from, (*seq, *more));
                 }
                 Action::Release { from, start } => self.release(at, *from, *start),
                 Action::Sent(packet) => self.packet_sent(at, packet),

@@ -78,6 +78,8 @@ pub struct Network<T> {
     mac_actions: Vec<Action>,
     dropped: Vec<Handle>,
     in_order: Vec<Handle>,
+    /// Packets of an MPDU of several that have been delivered, until the last has.
+    together: Vec<Handle>,
 }
 
 /// What concerns whoever hangs on the network.

@@ -35,9 +35,23 @@ impl Reordering {
 }
 
 impl<T: Copy + Debug> Network<T> {
-    /// A packet with this number among its neighbour's has arrived, and has not come before.
-    pub(super) fn deliver_in_order(&mut self, at: InterfaceId, packet: &MacPacket, from: NodeId, seq: u16) {
+    /// A packet with this number among its neighbour's has arrived, and has not come before; `more`: another packet of the same MPDU
+    /// follows.
+    pub(super) fn deliver_in_order(
+        &mut self,
+        at: InterfaceId,
+        packet: &MacPacket,
+        from: NodeId,
+        (seq, more): (u16, bool),
+    ) {
         let packet = self.copy_arrived(packet.handle);
+        if more || !self.together.is_empty() {
+            self.together.push(packet);
+            if !more {
+                self.deliver_together(at, from, seq);
+            }
+            return;
+        }
         if self.buffer(at, from).packets.passes(seq) {
             self.go_up(at, from, packet);
         } else {
@@ -53,6 +67,19 @@ impl<T: Copy + Debug> Network<T> {
         let late = self.buffer(at, from).packets.arrived(now, seq, packet, &mut up);
         // A frame sent again after its window has passed: its receiver has done without (10.25.6.6.2, c).
         late.into_iter().for_each(|packet| self.packets.remove(packet));
+        self.hand_all_up(at, from, up);
+    }
+
+    /// The packets of an MPDU of several have arrived.
+    #[cold]
+    fn deliver_together(&mut self, at: InterfaceId, from: NodeId, seq: u16) {
+        let now = self.now();
+        let (mut together, mut up) = (std::mem::take(&mut self.together), std::mem::take(&mut self.in_order));
+        if self.buffer(at, from).packets.arrived_together(now, seq, together.iter().copied(), &mut up) {
+            together.iter().for_each(|packet| self.packets.remove(*packet));
+        }
+        together.clear();
+        self.together = together;
         self.hand_all_up(at, from, up);
     }
 

@@ -18,7 +18,16 @@ pub struct Aggregation {
     pub alignment: u64,
     /// Frames that are fixed before their turn, the one whose turn it is counted; 0: a frame is filled at the win of the medium.
     pub ahead: usize,
+    /// Bytes of an A-MSDU at the most (9.3.2.2): so much of several packets goes in one MPDU, read or lost as one; 0: an MPDU has one.
+    pub amsdu: Bytes,
 }
+
+/// What a packet has before it in an A-MSDU beside its LLC/SNAP: addresses and length (9.3.2.2.2).
+pub const SUBFRAME_HEADER: Bytes = Bytes(14);
+/// Subframes but the last are padded to a multiple of so many bytes.
+const SUBFRAME_ALIGNMENT: u64 = 4;
+/// LLC/SNAP, which of an MPDU of one packet is among what the MAC adds.
+const LLC: Bytes = Bytes(8);
 
 /// Where an MPDU lies in a frame of several, in bytes after the preamble, its delimiter counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +46,31 @@ impl Aggregation {
             *end = begin + self.delimiter + mpdu;
             Some(Portion { begin, end: *end })
         })
+    }
+
+    /// Size of an MPDU with packets of these sizes, `around` of which go around a packet that is alone in one.
+    pub fn mpdu(packets: impl Iterator<Item = Bytes> + Clone, around: Bytes) -> Bytes {
+        let mut sizes = packets.clone();
+        match (sizes.next(), sizes.next()) {
+            (Some(only), None) => only + around,
+            _ => Self::amsdu(packets) + Bytes(around.0.saturating_sub(LLC.0)),
+        }
+    }
+
+    /// Size of an A-MSDU.
+    pub fn amsdu(packets: impl Iterator<Item = Bytes>) -> Bytes {
+        packets.fold(Bytes::ZERO, |end, packet| Self::next_subframe(end) + packet)
+    }
+
+    /// Where the packet of the next subframe begins, in an A-MSDU of so many bytes.
+    const fn next_subframe(end: Bytes) -> Bytes {
+        Bytes(end.0.next_multiple_of(SUBFRAME_ALIGNMENT) + SUBFRAME_HEADER.0 + LLC.0)
+    }
+
+    /// The largest packet that an A-MSDU with these has room for.
+    pub fn amsdu_room(&self, packets: impl Iterator<Item = Bytes>) -> Bytes {
+        let begin = Self::next_subframe(Self::amsdu(packets));
+        Bytes(self.amsdu.0.saturating_sub(begin.0))
     }
 
     /// Where the last byte of so many MPDUs lies, as [`Aggregation::portions`] has it; at 0 without any.
@@ -77,6 +111,7 @@ mod tests {
                 delimiter: Bytes(4),
                 alignment: 1_u64 << shift,
                 ahead: 0,
+                amsdu: Bytes::ZERO,
             };
             let sizes = || mpdus.iter().map(|size| Bytes(*size));
             let last = aggregation.portions(sizes()).last().map_or(Bytes::ZERO, |last| last.end);

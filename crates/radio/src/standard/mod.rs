@@ -12,7 +12,7 @@ use crate::phy::BackoffRange;
 use meshpace_keys::{Key, Part, Values};
 use meshpace_units::{Bytes, Rate, Span};
 
-pub use aggregation::{Aggregation, Portion};
+pub use aggregation::{Aggregation, Portion, SUBFRAME_HEADER};
 pub use mode::{Mcs, Mode, Preamble};
 
 meshpace_keys::parts! {

@@ -32,8 +32,10 @@ const HIGH_BAND: std::ops::RangeInclusive<f64> = 4.9e9..=5.9e9;
 const FREQUENCY_BY_DEFAULT: f64 = 5.18e9;
 /// A station may take A-MPDUs of so many bytes (9.4.2.55.3, exponent 3).
 const LONGEST: u64 = 65_535;
+/// An MPDU behind a delimiter has 4,095 bytes at the most (9.7.1: 12 bits), header and FCS among them.
+const LONGEST_AMSDU: u64 = 4_095 - 26 - 4;
 
-static KEYS: [Key; 7] = [
+static KEYS: [Key; 8] = [
     Key::new(
         "frequency",
         real(&FREQUENCY, 2.4e9, 5.9e9),
@@ -65,6 +67,13 @@ static KEYS: [Key; 7] = [
         0,
         "Frames that are fixed before their turn: 2 as ath9k fills its hardware, 0 at the win of the medium as ns-3.",
     )
+    .only("standard", ONLY),
+    Key::new(
+        "amsdu",
+        bytes(0, LONGEST_AMSDU),
+        "Bytes of several packets that go in one MPDU at the most (A-MSDU), read or lost as one; 0: each MPDU has one.",
+    )
+    .preset(meshpace_keys::Preset::Whole(0))
     .only("standard", ONLY),
 ];
 
@@ -100,7 +109,11 @@ fn standard(values: &Values) -> Result<Standard, Refused> {
     let (wide, short_guard) = (word("width", WIDTHS), word("guard_interval", GUARD_INTERVALS));
     let modes = &MODES[usize::from(wide) | usize::from(short_guard) << 1 | usize::from(low_band) << 2];
     let (legacy, data) = modes.split_at(LEGACY);
-    let aggregate = values.bytes("aggregate");
+    let (aggregate, amsdu) = (values.bytes("aggregate"), values.bytes("amsdu"));
+    // Its receiver acknowledges an A-MSDU here as it does an A-MPDU.
+    if aggregate == Bytes::ZERO && amsdu > Bytes::ZERO {
+        return Err(Refused::new("amsdu", "0 where aggregate is 0, since each frame has one packet then"));
+    }
     Ok(Standard {
         word: ONLY[0],
         slot: Span::from_micros(9),
@@ -122,6 +135,7 @@ fn standard(values: &Values) -> Result<Standard, Refused> {
             delimiter: Bytes(4),
             alignment: 4,
             ahead: values.count("aggregates_ahead") as usize,
+            amsdu,
         }),
         qos: true,
         queue: 8_192,
@@ -242,6 +256,8 @@ mod tests {
     #[test]
     fn without_aggregates_a_frame_has_one_packet() {
         assert_eq!(built(&[("aggregate", whole(0))]).expect("it stands").aggregation, None);
+        let refused = built(&[("aggregate", whole(0)), ("amsdu", whole(3_839))]).expect_err("a contradiction");
+        assert_eq!(refused.key, "amsdu");
         assert_eq!(built(&[]).expect("it stands").most_packets(), 64);
     }
 }

@@ -67,13 +67,23 @@ impl Station {
             self.id,
             self.burst
         );
-        let seq = self.next_seq(packet.to);
+        let seq = self.inside(packet.size, config).unwrap_or_else(|| self.next_seq(packet.to));
         let (frame, in_hand) = self.open_frame();
         let mode = frame.first().map_or(packet.mode, |first| first.packet.mode);
         frame.push(Mpdu { packet: MacPacket { mode, ..packet }, seq, retry: false, losses: 0 });
         if in_hand {
             self.needs_rts = self.is_protected(config);
         }
+    }
+
+    /// The number of the latest frame's last MPDU, if that has room for a packet of this size (an A-MSDU).
+    fn inside(&mut self, size: Bytes, config: &StationConfig) -> Option<u16> {
+        if !config.phy.has_amsdus() {
+            return None;
+        }
+        let (frame, _) = self.open_frame();
+        config.phy.room_inside(frame.as_slice()).filter(|room| size <= *room)?;
+        frame.as_slice().last().map(|last| last.seq)
     }
 
     /// The number of the next packet to a neighbour: one counter for all of them, or with several packets a frame one for each, so

@@ -2,6 +2,7 @@
 
 use super::Station;
 use crate::burst::Mpdu;
+use crate::phy::mpdus;
 use meshpace_units::NodeId;
 use std::ops::AddAssign;
 
@@ -10,7 +11,7 @@ use std::ops::AddAssign;
 pub struct Aggregates {
     /// Data frames, those of one packet included.
     pub frames: u64,
-    /// Packets in them.
+    /// MPDUs in them: packets, or A-MSDUs of several.
     pub mpdus: u64,
     /// Of these the ones that had been sent before.
     pub retries: u64,
@@ -73,8 +74,8 @@ impl Counts {
         let Some(to) = packets.first().and_then(|mpdu| mpdu.packet.to) else { return };
         let count = self.of(to);
         count.frames += 1;
-        count.mpdus += packets.len() as u64;
-        count.retries += packets.iter().filter(|mpdu| mpdu.retry).count() as u64;
+        count.mpdus += mpdus(packets).count() as u64;
+        count.retries += mpdus(packets).filter(|mpdu| mpdu[0].retry).count() as u64;
     }
 
     pub fn request(&mut self, to: NodeId) {

@@ -105,10 +105,10 @@ impl Station {
         burst: &Burst,
         config: &StationConfig,
     ) -> Option<(NodeId, Bytes)> {
-        if self.numbers_left(to)? == 0 {
-            return None;
-        }
-        config.phy.room(burst.as_slice()).map(|room| (to, room))
+        let inside = config.phy.room_inside(burst.as_slice());
+        // A packet in an MPDU of its own takes a number.
+        let beside = config.phy.room(burst.as_slice()).filter(|_| self.numbers_left(to).unwrap_or(0) > 0);
+        inside.max(beside).map(|room| (to, room))
     }
 
     /// How many packets for a neighbour may be numbered still: within a window from the first one that it has not acknowledged, and no

@@ -1,8 +1,9 @@
 //! The ends of frames that are meant for a station.
 
 use super::{Action, Station, StationConfig};
-use crate::burst::Bitmap;
+use crate::burst::{Bitmap, Mpdu};
 use crate::frame::Frame;
+use crate::phy::mpdus;
 use crate::reception::{Arrival, Outcome, Verdict};
 use meshpace_units::Instant;
 
@@ -125,12 +126,36 @@ impl Station {
         let times = config.phy.times(frame).map(|(from, to)| (begun + from, begun + to));
         let (mut read, mut cause) = self.reception.packets_read(times, &config.limits);
         let before = read;
-        read.remove(erased.unwrap_or(&Bitmap::NONE));
+        read.remove(&erased.map_or(Bitmap::NONE, |erased| by_mpdu(frame.packets(), erased)));
         if cause == Verdict::Good && read != before {
             cause = Verdict::Garbled;
         }
-        (read, cause)
+        (by_packet(frame.packets(), &read), cause)
     }
+}
+
+/// Of a set of packets, the MPDUs whose first one is in it: a link loses an MPDU as one.
+fn by_mpdu(packets: &[Mpdu], some: &Bitmap) -> Bitmap {
+    let (mut found, mut at) = (Bitmap::NONE, 0);
+    for (place, mpdu) in mpdus(packets).enumerate() {
+        if some.has(at) {
+            found.set(place);
+        }
+        at += mpdu.len();
+    }
+    found
+}
+
+/// Of a set of MPDUs, the packets in them.
+fn by_packet(packets: &[Mpdu], some: &Bitmap) -> Bitmap {
+    let (mut found, mut at) = (Bitmap::NONE, 0);
+    for (place, mpdu) in mpdus(packets).enumerate() {
+        if some.has(place) {
+            (at..at + mpdu.len()).for_each(|at| found.set(at));
+        }
+        at += mpdu.len();
+    }
+    found
 }
 
 /// What became of a frame, or of packets in it, by the verdict on their reception.

@@ -55,6 +55,8 @@ pub enum Action {
         from: NodeId,
         /// Its sequence number among that neighbour's; `None`: it need not be put in order.
         seq: Option<u16>,
+        /// Another packet of the same MPDU follows.
+        more: bool,
     },
     /// A neighbour has given up what it sent before this number: nothing of it need be waited for.
     Release {

@@ -3,7 +3,7 @@
 use super::{Action, Answer, Station, StationConfig, Transmitter};
 use crate::burst::{Bitmap, Burst};
 use crate::frame::{BlockAck, Frame, FrameKind, Header};
-use crate::phy::{ACK_BYTES, CTS_BYTES};
+use crate::phy::{ACK_BYTES, CTS_BYTES, mpdus};
 use meshpace_units::{Instant, Span};
 
 impl Station {
@@ -72,7 +72,7 @@ impl Station {
         let mpdu = frame.packet.unwrap_or_else(|| panic!("data frame without packet: {frame:?}"));
         let (packet, from) = (mpdu.packet, frame.from);
         if frame.to.is_none() {
-            out.push(Action::Deliver { packet, from, seq: None });
+            out.push(Action::Deliver { packet, from, seq: None, more: false });
             return;
         }
         if !self.takes_data(frame) {
@@ -87,7 +87,7 @@ impl Station {
             self.heard.is_new(from, mpdu.seq)
         };
         if new {
-            out.push(Action::Deliver { packet, from, seq: several.then_some(mpdu.seq) });
+            out.push(Action::Deliver { packet, from, seq: several.then_some(mpdu.seq), more: false });
         }
     }
 
@@ -106,12 +106,24 @@ impl Station {
         let several = self.several.get_or_insert_default();
         let start = frame.packets()[0].seq;
         let mut arrived = Bitmap::NONE;
-        for (at, mpdu) in frame.packets().iter().enumerate().filter(|(at, _)| read.has(*at)) {
-            let behind = mpdu.seq.wrapping_sub(start) & 0xfff;
-            assert!(usize::from(behind) < Bitmap::MOST, "packet {at} of {frame:?} is out of reach");
+        let mut at = 0;
+        for packets in mpdus(frame.packets()) {
+            let (place, seq) = (at, packets[0].seq);
+            at += packets.len();
+            if !read.has(place) {
+                continue;
+            }
+            let behind = seq.wrapping_sub(start) & 0xfff;
+            assert!(usize::from(behind) < Bitmap::MOST, "packet {place} of {frame:?} is out of reach");
             arrived.set(usize::from(behind));
-            if several.is_new(frame.from, mpdu.seq) {
-                out.push(Action::Deliver { packet: mpdu.packet, from: frame.from, seq: Some(mpdu.seq) });
+            if several.is_new(frame.from, seq) {
+                let last = packets.len() - 1;
+                out.extend(packets.iter().enumerate().map(|(place, mpdu)| Action::Deliver {
+                    packet: mpdu.packet,
+                    from: frame.from,
+                    seq: Some(seq),
+                    more: place < last,
+                }));
             }
         }
         several.told = Some(BlockAck { start, arrived });

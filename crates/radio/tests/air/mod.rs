@@ -323,7 +323,7 @@ impl Air {
     fn named(&self, node: u32, action: &station::Action) -> Action {
         match *action {
             station::Action::Transmit(header) => Action::Transmit(self.station(node).frame(&header)),
-            station::Action::Deliver { packet, from, seq } => Action::Deliver { packet, from, seq },
+            station::Action::Deliver { packet, from, seq, .. } => Action::Deliver { packet, from, seq },
             station::Action::Release { from, start } => Action::Release { from, start },
             station::Action::Sent(packet) => Action::Sent(packet),
             station::Action::GaveUp(packet) => Action::GaveUp(packet),

@@ -78,7 +78,15 @@ impl Setup {
         let mut setup = Self::dsss(54.0, false);
         let bytes = Bytes(packets as u64 * 1_600);
         let (delimiter, airtime) = (Bytes(4), Span::from_millis(5));
-        let aggregation = Some(Aggregation { packets, bytes, airtime, delimiter, alignment: 4, ahead: 0 });
+        let aggregation = Some(Aggregation {
+            packets,
+            bytes,
+            airtime,
+            delimiter,
+            alignment: 4,
+            ahead: 0,
+            amsdu: Bytes::ZERO,
+        });
         setup.phy.standard = Standard { aggregation, ..standard("802.11g") };
         setup.phy.basic = setup.phy.standard.lowest();
         setup.phy.mac_overhead = Bytes(28);

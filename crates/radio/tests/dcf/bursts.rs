@@ -3,7 +3,7 @@
 use super::properties::{Scenario, assert_same, scenario};
 use super::star;
 use crate::air::{Action, Air, Draws, Entry, Setup, What::*, at, line};
-use meshpace_radio::phy::{ACK_BYTES, BLOCK_ACK_REQ_BYTES};
+use meshpace_radio::phy::{ACK_BYTES, BLOCK_ACK_REQ_BYTES, mpdus};
 use meshpace_radio::standard::Aggregation;
 use meshpace_radio::{Bitmap, Frame, FrameKind, Reorder};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
@@ -245,6 +245,8 @@ struct Up {
     late: usize,
     /// Packets that wait still.
     held: usize,
+    /// All that were delivered, those of one MPDU as one.
+    delivered: usize,
 }
 
 /// What goes up behind a reorder buffer at each receiver. The buffers are as wide as the sender takes them to be; no clock runs.
@@ -252,6 +254,7 @@ fn in_order(air: &Air) -> Up {
     let window = air.config.phy.standard.most_packets();
     let mut buffers: BTreeMap<(u32, NodeId), Reorder<u16>> = BTreeMap::new();
     let mut all = Up::default();
+    let mut latest = None;
     for entry in &air.log {
         let from = match entry.action {
             Action::Deliver { from, seq: Some(_), .. } | Action::Release { from, .. } => from,
@@ -260,7 +263,11 @@ fn in_order(air: &Air) -> Up {
         let buffer = buffers.entry((entry.node, from)).or_insert_with(|| Reorder::new(window));
         let up = all.numbers.entry((entry.node, from)).or_default();
         match entry.action {
+            // Packets of one MPDU are delivered one after another.
+            Action::Deliver { seq: Some(seq), .. } if latest == Some((entry.node, from, seq)) => {}
             Action::Deliver { seq: Some(seq), .. } => {
+                latest = Some((entry.node, from, seq));
+                all.delivered += 1;
                 all.late += usize::from(buffer.arrived(Instant::ZERO, seq, seq, up).is_some());
             }
             Action::Release { start, .. } => buffer.starts_at(start, up),
@@ -377,17 +384,58 @@ fn each_packet_is_lost_to_the_interference_that_it_met() {
     }
 }
 
+/// Bytes of an A-MSDU by hand: 14 of header and 8 of LLC/SNAP each, each but the last padded to 4.
+fn amsdu(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.fold(0, |end, size| end.div_ceil(4) * 4 + 14 + 8 + size)
+}
+
+/// Two packets in one MPDU, two in a second: the first is lost and goes again as it is, with a new MPDU behind it.
+///
+/// ```text
+/// 0  DATA(1 = a b, lost; 2 = c d)         (sent c d)  |DIFS|bo|DATA(1 = a b again, 3 = e)
+/// 1                            SIFS BLOCK-ACK(2)                                    SIFS BLOCK-ACK(1, 3)
+/// ```
+#[test]
+fn packets_of_an_mpdu_fare_as_one() {
+    let mut setup = Setup::bursts(8);
+    setup.phy.standard.aggregation.as_mut().expect("frames of several").amsdu = Bytes(1_200);
+    let mut air = Air::new(&setup, &line(&[0.0, 200.0]));
+    let mut draws = Draws::of(&setup, 0);
+    air.erased.push_back(only(&[0]));
+    for size in [501, 502, 503, 504] {
+        air.offer(at(0.0), 0, setup.packet(Some(1), size));
+    }
+    let data = DIFS + draws.backoff(15);
+    air.offer(at(data + 1.0), 0, setup.packet(Some(1), 505));
+    air.run_until(at(50_000.0));
+    let frames: Vec<_> = air.frames_of(0).into_iter().map(|(_, frame)| frame).collect();
+    let seqs = [vec![1, 1, 2, 2], vec![1, 1, 3]];
+    for (frame, seqs) in frames.iter().zip(&seqs) {
+        assert_eq!(numbers(frame).iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), *seqs);
+    }
+    assert_eq!(frames.len(), 2);
+    // Each MPDU: delimiter 4, header and FCS 28 - 8, 22 + 501 padded to 524, 22 + 502; the first padded to a multiple of 4.
+    let mpdu = |a: u64, b: u64| 4 + 20 + (22 + a).next_multiple_of(4) + 22 + b;
+    assert_eq!(frames[0].size, Bytes(mpdu(501, 502).next_multiple_of(4) + mpdu(503, 504)));
+    assert_eq!(frames[1].size, Bytes(mpdu(501, 502).next_multiple_of(4) + 4 + 28 + 505));
+    assert_eq!(delivered(&air), [503, 504, 501, 502, 505]);
+    let told: Vec<_> = air.frames_of(1).iter().filter_map(|(_, frame)| frame.block_ack().copied()).collect();
+    assert_eq!((told[0].start, told[0].arrived), (1, only(&[1])));
+    assert_eq!((told[1].start, told[1].arrived), (1, only(&[0, 2])));
+    assert_eq!(air.sent[0], 5);
+}
+
 /// The random scenarios of one packet a frame, with more, of which the links lose some.
 fn bursts(on_grid: bool) -> impl Strategy<Value = (Scenario, Vec<Bitmap>)> {
     let lost = vec(any::<[bool; 4]>(), 0..40).prop_map(|frames| {
         let places = |frame: [bool; 4]| (0..4).filter(|at| frame[*at]).collect::<Vec<_>>();
         frames.into_iter().map(|frame| only(&places(frame))).collect::<Vec<_>>()
     });
-    let limits = (2..9usize, 1_000..8_000u64, 0..4usize);
-    (scenario(on_grid), limits, lost).prop_map(|(mut scenario, (packets, bytes, ahead), lost)| {
+    let limits = (2..9usize, 1_000..8_000u64, 0..4usize, prop_oneof![Just(0u64), 100..4_000u64]);
+    (scenario(on_grid), limits, lost).prop_map(|(mut scenario, (packets, bytes, ahead, amsdu), lost)| {
+        let (bytes, amsdu) = (Bytes(bytes), Bytes(amsdu));
         let (delimiter, airtime) = (Bytes(4), Span::from_millis(8));
-        let aggregation =
-            Aggregation { packets, bytes: Bytes(bytes), airtime, delimiter, alignment: 4, ahead };
+        let aggregation = Aggregation { packets, bytes, airtime, delimiter, alignment: 4, ahead, amsdu };
         scenario.setup.phy.standard.aggregation = Some(aggregation);
         // Packets that come close together, for the same neighbours.
         for (at, (when, node, packet)) in scenario.packets.iter_mut().enumerate() {
@@ -423,7 +471,10 @@ proptest! {
                     arrived[packet.handle as usize] += u32::from(packet.to.is_some());
                 }
                 Action::Transmit(frame) if frame.is_several() => {
-                    prop_assert!(frame.to.is_some() && frame.packets().len() <= limits.packets, "{:?}", frame);
+                    prop_assert!(frame.to.is_some() && mpdus(frame.packets()).count() <= limits.packets, "{:?}", frame);
+                    for mpdu in mpdus(frame.packets()).filter(|mpdu| mpdu.len() > 1) {
+                        prop_assert!(amsdu(mpdu.iter().map(|mpdu| mpdu.packet.size.0)) <= limits.amsdu.0, "{:?}", mpdu);
+                    }
                     prop_assert!(frame.size <= limits.bytes && frame.airtime <= limits.airtime, "{:?}", frame);
                     prop_assert!(frame.packets().iter().all(|mpdu| mpdu.packet.to == frame.to), "{:?}", frame);
                 }
@@ -437,9 +488,43 @@ proptest! {
             prop_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{:?}: {:?}", pair, numbers);
         }
         let went_up: usize = up.numbers.values().map(Vec::len).sum();
-        prop_assert_eq!(went_up + up.held, arrived.iter().map(|n| *n as usize).sum::<usize>());
+        prop_assert_eq!(went_up + up.held, up.delivered);
         within_windows(&air)?;
         prop_assert!(arrived.iter().all(|n| *n <= 1), "{:?}", arrived);
+    }
+
+    /// An MPDU is the same whenever it is sent, and is delivered whole, its packets in their order, and has one fate.
+    #[test]
+    fn an_mpdu_of_several_packets_is_never_parted((scenario, lost) in bursts(false)) {
+        let air = run(&scenario, &lost, false);
+        let mut sent: BTreeMap<(NodeId, NodeId, u16), Vec<u64>> = BTreeMap::new();
+        let mut delivered = sent.clone();
+        let mut fates: BTreeMap<u64, bool> = BTreeMap::new();
+        for entry in &air.log {
+            match &entry.action {
+                Action::Transmit(frame) if frame.is_several() => {
+                    let to = frame.to.expect("for a neighbour");
+                    for mpdu in mpdus(frame.packets()) {
+                        let handles: Vec<_> = mpdu.iter().map(|mpdu| u64::from(mpdu.packet.handle)).collect();
+                        let before = sent.entry((frame.from, to, mpdu[0].seq)).or_insert_with(|| handles.clone());
+                        prop_assert_eq!(&*before, &handles);
+                    }
+                }
+                Action::Deliver { packet, from, seq: Some(seq) } => {
+                    let key = (*from, NodeId(entry.node), *seq);
+                    delivered.entry(key).or_default().push(u64::from(packet.handle));
+                }
+                Action::Sent(packet) => drop(fates.insert(u64::from(packet.handle), true)),
+                Action::GaveUp(packet) => drop(fates.insert(u64::from(packet.handle), false)),
+                _ => {}
+            }
+        }
+        for (key, handles) in &delivered {
+            prop_assert!(sent.get(key).is_none_or(|sent| sent == handles), "{:?}: {:?}", key, handles);
+        }
+        for handles in sent.values() {
+            prop_assert!(handles.iter().all(|handle| fates[handle] == fates[&handles[0]]), "{:?}", handles);
+        }
     }
 
     /// With RTS/CTS for everything, an acknowledged packet has arrived.

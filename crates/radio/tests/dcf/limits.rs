@@ -33,14 +33,15 @@ fn phy(standard: Standard) -> Phy {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Filled as long as there is room, a frame of several packets is within 64 packets, its bytes, and 5.484 ms (IEEE 802.11-2020, 19.4.4
-    /// and 10.12); with one packet more it would not be.
+    /// There is room for a packet, in the last MPDU or behind it, exactly if with it the frame is within 64 MPDUs, its bytes, and
+    /// 5.484 ms (IEEE 802.11-2020, 19.4.4 and 10.12), and the MPDU within the bytes of an A-MSDU.
     #[test]
     fn a_frame_is_as_long_as_its_limits_allow(
         mcs in 0..32u64,
         wide: bool,
         short_guard: bool,
         bytes in 1..=65_535u64,
+        amsdu in prop_oneof![Just(0u64), 1..=4_065u64],
         sizes in prop::collection::vec(20..1_500u64, 70),
     ) {
         let word = |set: bool, words: [&'static str; 2]| Setting::Text(words[usize::from(set)].to_owned());
@@ -49,22 +50,39 @@ proptest! {
             ("width", word(wide, ["20MHz", "40MHz"])),
             ("guard_interval", word(short_guard, ["800ns", "400ns"])),
             ("aggregate", Setting::Whole(bytes)),
+            ("amsdu", Setting::Whole(amsdu)),
         ]));
         let mode = phy.standard.default_mode;
-        let packet = |at: usize| {
-            let packet = MacPacket { handle: 0, to: Some(NodeId(1)), size: Bytes(sizes[at]), mode };
-            Mpdu { packet, seq: at as u16 + 1, retry: false, losses: 0 }
+        let packet = |at: usize, seq: u16| {
+            let packet = MacPacket { handle: 0, to: Some(NodeId(1)), size: Bytes(sizes[at % sizes.len()]), mode };
+            Mpdu { packet, seq, retry: false, losses: 0 }
         };
-        let mut frame = vec![packet(0)];
-        while phy.room(&frame).is_some_and(|room| Bytes(sizes[frame.len()]) <= room) {
-            frame.push(packet(frame.len()));
-        }
+        // With one packet more, in the last MPDU or behind it.
+        let inside = |frame: &[Mpdu]| packet(frame.len(), frame[frame.len() - 1].seq);
+        let beside = |frame: &[Mpdu]| packet(frame.len(), frame[frame.len() - 1].seq + 1);
+        let with = |frame: &[Mpdu], more: Mpdu| [frame, &[more]].concat();
         let within = |frame: &[Mpdu]| {
             let size = phy.frame(frame);
-            frame.len() <= 64 && size <= Bytes(bytes) && phy.airtime(size, mode) <= Span::from_micros(5_484)
+            let one_by_one = |mpdu: &[Mpdu]| {
+                let bytes = mpdu.iter().fold(0u64, |end, it| end.next_multiple_of(4) + 14 + 8 + it.packet.size.0);
+                mpdu.len() == 1 || bytes <= amsdu
+            };
+            let mpdus: Vec<_> = frame.chunk_by(|a, b| a.seq == b.seq).collect();
+            let fits = size <= Bytes(bytes) && phy.airtime(size, mode) <= Span::from_micros(5_484);
+            mpdus.len() <= 64 && frame.len() <= 256 && fits && mpdus.into_iter().all(one_by_one)
         };
-        prop_assert!(frame.len() == 1 || within(&frame), "{} packets, {:?}", frame.len(), phy.frame(&frame));
-        frame.push(packet(frame.len()));
-        prop_assert!(!within(&frame), "{} packets would do", frame.len());
+        let mut frame = vec![packet(0, 1)];
+        loop {
+            let next = sizes[frame.len() % sizes.len()];
+            let takes = |room: Option<Bytes>| room.is_some_and(|room| Bytes(next) <= room);
+            prop_assert_eq!(takes(phy.room_inside(&frame)), within(&with(&frame, inside(&frame))), "{:?}", frame);
+            prop_assert_eq!(takes(phy.room(&frame)), within(&with(&frame, beside(&frame))), "{:?}", frame);
+            let more = match (takes(phy.room_inside(&frame)), takes(phy.room(&frame))) {
+                (true, _) => inside(&frame),
+                (false, true) => beside(&frame),
+                (false, false) => break,
+            };
+            frame.push(more);
+        }
     }
 }

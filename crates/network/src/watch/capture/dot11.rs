@@ -6,6 +6,7 @@
 use super::addresses::Addresses;
 use meshpace_packet::{Body, Packet};
 use meshpace_radio::phy::BLOCK_ACK_BYTES;
+use meshpace_radio::standard::SUBFRAME_HEADER;
 use meshpace_radio::{Bitmap, BlockAck, Frame, FrameKind, Mpdu};
 use meshpace_units::{Bytes, NodeId, Span};
 
@@ -63,16 +64,18 @@ const COMPRESSED: u16 = 0x0005;
 const ASK_COMPRESSED: u16 = 0x0004;
 /// QoS control (9.2.4.5): best effort, acknowledged by an ACK, or behind others of its frame by a block acknowledgement.
 const BEST_EFFORT: u16 = 0;
+/// The same field: the frame has an A-MSDU.
+const AMSDU_PRESENT: u16 = 1 << 7;
 /// Fragment number of the starting sequence control: the bitmap has 256 bits (IEEE 802.11ax-2021, table 9-30a).
 const BITS_256: u16 = 0x0004;
 
-/// Everything before what the frame carries: `mpdu`, of type `carries`; the whole frame but for the FCS if it carries nothing.
+/// Everything before what the frame carries, which is `mpdu`, with QoS control or without, several packets or one; the whole frame
+/// but for the FCS if it carries nothing.
 pub fn header(
     out: &mut Vec<u8>,
     frame: &Frame,
     mpdu: Option<&Mpdu>,
-    carries: EtherType,
-    qos: bool,
+    (qos, amsdu): (bool, bool),
     addresses: &Addresses,
 ) {
     let station = |node: NodeId| addresses.station(node);
@@ -111,11 +114,32 @@ pub fn header(
             out.extend(BSSID);
             out.extend((mpdu.map_or(0, |mpdu| mpdu.seq & 0xfff) << 4).to_le_bytes()); // fragment 0
             if qos {
-                out.extend(BEST_EFFORT.to_le_bytes());
+                out.extend((BEST_EFFORT | if amsdu { AMSDU_PRESENT } else { 0 }).to_le_bytes());
             }
-            out.extend(LLC_SNAP);
-            out.extend((carries as u16).to_be_bytes());
         }
+    }
+}
+
+/// What stands before every packet: what it is.
+pub fn llc_snap(out: &mut Vec<u8>, carries: EtherType) {
+    out.extend(LLC_SNAP);
+    out.extend((carries as u16).to_be_bytes());
+}
+
+/// Begins a packet of an A-MSDU (9.3.2.2.2): for whom, of whom, and its length with LLC/SNAP, which [`end_subframe`] writes.
+pub fn subframe(out: &mut Vec<u8>, frame: &Frame, addresses: &Addresses) {
+    out.extend(frame.to.map_or(BROADCAST, |to| addresses.station(to)));
+    out.extend(addresses.station(frame.from));
+    out.extend([0, 0]);
+}
+
+/// Ends the packet of an A-MSDU that began at `begin`: all but the last are padded to a multiple of four bytes.
+pub fn end_subframe(out: &mut Vec<u8>, begin: usize, last: bool) {
+    let header = SUBFRAME_HEADER.0 as usize;
+    let length = (out.len() - begin - header) as u16;
+    out[begin + header - 2..begin + header].copy_from_slice(&length.to_be_bytes());
+    if !last {
+        out.resize(begin + (out.len() - begin).next_multiple_of(4), 0);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Packet captures: every frame on the air as pcapng with radiotap headers, for Wireshark and tshark.
 //!
-//! Each transmission is written once, as its transmitter sends it, whoever receives it; of a frame of several packets each packet, as
+//! Each transmission is written once, as its transmitter sends it, whoever receives it; of a frame of several packets each MPDU, as
 //! frames of one A-MPDU are written by real radios. Timestamps are simulated time
 //! in nanoseconds since 1970-01-01 00:00 UTC, at the start of the preamble. Equal runs give equal bytes: nothing in
 //! the file depends on the machine or on the time of day. A packet crosses the air once a hop and attempt, so the TCP
@@ -36,6 +36,7 @@ use crate::watch::Watch;
 use addresses::Addresses;
 use dot11::EtherType;
 use meshpace_packet::Packet;
+use meshpace_radio::phy::mpdus;
 use meshpace_radio::{Frame, Mpdu};
 use meshpace_scenario::{Radio, Scenario};
 use meshpace_units::Instant;
@@ -91,12 +92,13 @@ impl<W: Write> Capture<W> {
         Ok(self.frames)
     }
 
-    /// Writes a frame, or of a frame of several packets one with its `place` among them.
+    /// Writes a frame, or of a frame of several MPDUs one with its `place` among them.
     fn write(
         &mut self,
         now: Instant,
         frame: &Frame,
-        carried: Option<(&Mpdu, &Packet)>,
+        mpdu: Option<&Mpdu>,
+        packets: &[&Packet],
         place: Option<Aggregate>,
     ) {
         if self.outcome.is_err() {
@@ -105,11 +107,22 @@ impl<W: Write> Capture<W> {
         self.frame.clear();
         radiotap::header(&mut self.frame, now, frame, place, &self.radio);
         let start = self.frame.len();
-        let carries = carried.map_or(EtherType::Ipv4, |(_, packet)| EtherType::of(packet));
-        let mpdu = carried.map(|(mpdu, _)| mpdu);
         let qos = self.radio.standard.qos;
-        dot11::header(&mut self.frame, frame, mpdu, carries, qos, &self.network.addresses);
-        let comment = carried.and_then(|(_, packet)| self.network.write(&mut self.frame, packet));
+        let amsdu = packets.len() > 1;
+        dot11::header(&mut self.frame, frame, mpdu, (qos, amsdu), &self.network.addresses);
+        let mut comments = Vec::new();
+        for (at, packet) in packets.iter().enumerate() {
+            let begin = self.frame.len();
+            if amsdu {
+                dot11::subframe(&mut self.frame, frame, &self.network.addresses);
+            }
+            dot11::llc_snap(&mut self.frame, EtherType::of(packet));
+            comments.extend(self.network.write(&mut self.frame, packet));
+            if amsdu {
+                dot11::end_subframe(&mut self.frame, begin, at + 1 == packets.len());
+            }
+        }
+        let comment = (!comments.is_empty()).then(|| comments.join("; "));
         dot11::frame_check(&mut self.frame, start);
         pcapng::packet(&mut self.block, now.as_nanos(), &self.frame, comment.as_deref());
         self.write_block();
@@ -128,13 +141,16 @@ impl<W: Write> Watch for Capture<W> {
     fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
         let aggregate = |last| Aggregate { reference: self.aggregates, last };
         match (frame.packets(), packets) {
-            ([], []) => self.write(now, frame, None, None),
-            ([mpdu], [packet]) => self.write(now, frame, Some((mpdu, packet)), None),
-            (mpdus, packets) => {
-                assert!(mpdus.len() == packets.len(), "{frame:?} with {packets:?}");
-                let ends: Vec<_> = (1..=mpdus.len()).map(|at| aggregate(at == mpdus.len())).collect();
-                for ((mpdu, packet), place) in mpdus.iter().zip(packets).zip(ends) {
-                    self.write(now, frame, Some((mpdu, packet)), Some(place));
+            ([], []) => self.write(now, frame, None, &[], None),
+            ([mpdu], [packet]) => self.write(now, frame, Some(mpdu), &[packet], None),
+            (all, mut packets) => {
+                assert!(all.len() == packets.len(), "{frame:?} with {packets:?}");
+                let count = mpdus(all).count();
+                let ends: Vec<_> = (1..=count).map(|at| aggregate(at == count)).collect();
+                for (mpdu, place) in mpdus(all).zip(ends) {
+                    let (inside, behind) = packets.split_at(mpdu.len());
+                    self.write(now, frame, mpdu.first(), inside, Some(place));
+                    packets = behind;
                 }
                 self.aggregates = self.aggregates.wrapping_add(1);
             }
