@@ -256,7 +256,8 @@ mod tests {
     #[test]
     fn without_aggregates_a_frame_has_one_packet() {
         assert_eq!(built(&[("aggregate", whole(0))]).expect("it stands").aggregation, None);
-        let refused = built(&[("aggregate", whole(0)), ("amsdu", whole(3_839))]).expect_err("a contradiction");
+        let refused =
+            built(&[("aggregate", whole(0)), ("amsdu", whole(3_839))]).expect_err("a contradiction");
         assert_eq!(refused.key, "amsdu");
         assert_eq!(built(&[]).expect("it stands").most_packets(), 64);
     }

@@ -30,11 +30,11 @@ pub fn us_between(earlier: Instant, later: Instant) -> f64 {
     later.as_nanos() as f64 / 1e3 - earlier.as_nanos() as f64 / 1e3
 }
 
-/// What a station asked for, frames as they went on the air.
+/// What a station asked for, frames as they went on the air. `more`: another packet of the same MPDU follows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     Transmit(Frame),
-    Deliver { packet: MacPacket, from: NodeId, seq: Option<u16> },
+    Deliver { packet: MacPacket, from: NodeId, seq: Option<u16>, more: bool },
     Release { from: NodeId, start: u16 },
     Sent(MacPacket),
     GaveUp(MacPacket),
@@ -323,7 +323,9 @@ impl Air {
     fn named(&self, node: u32, action: &station::Action) -> Action {
         match *action {
             station::Action::Transmit(header) => Action::Transmit(self.station(node).frame(&header)),
-            station::Action::Deliver { packet, from, seq, .. } => Action::Deliver { packet, from, seq },
+            station::Action::Deliver { packet, from, seq, more } => {
+                Action::Deliver { packet, from, seq, more }
+            }
             station::Action::Release { from, start } => Action::Release { from, start },
             station::Action::Sent(packet) => Action::Sent(packet),
             station::Action::GaveUp(packet) => Action::GaveUp(packet),

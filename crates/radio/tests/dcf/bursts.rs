@@ -212,7 +212,8 @@ fn what_was_given_up_is_told() {
     });
     assert_eq!(start, Some(3), "the number of the next packet");
     let up = in_order(&air);
-    assert_eq!(up.numbers.into_values().collect::<Vec<_>>(), [[2]]);
+    let numbers: Vec<_> = up.packets.values().flatten().map(|(seq, _)| *seq).collect();
+    assert_eq!(numbers, [2]);
     assert_eq!((up.late, up.held), (0, 0));
 }
 
@@ -239,41 +240,44 @@ fn a_neighbour_is_told_before_its_next_packet() {
 /// What goes up behind reorder buffers.
 #[derive(Default)]
 struct Up {
-    /// Numbers in the order in which they go up, by receiver and neighbour.
-    numbers: BTreeMap<(u32, NodeId), Vec<u16>>,
-    /// Packets that came too late.
+    /// Number and handle of the packets in the order in which they go up, by receiver and neighbour.
+    packets: BTreeMap<(u32, NodeId), Vec<(u16, u32)>>,
+    /// MPDUs that came too late.
     late: usize,
     /// Packets that wait still.
     held: usize,
-    /// All that were delivered, those of one MPDU as one.
+    /// All that were delivered.
     delivered: usize,
 }
 
 /// What goes up behind a reorder buffer at each receiver. The buffers are as wide as the sender takes them to be; no clock runs.
 fn in_order(air: &Air) -> Up {
     let window = air.config.phy.standard.most_packets();
-    let mut buffers: BTreeMap<(u32, NodeId), Reorder<u16>> = BTreeMap::new();
+    let mut buffers: BTreeMap<(u32, NodeId), Reorder<(u16, u32)>> = BTreeMap::new();
     let mut all = Up::default();
-    let mut latest = None;
+    // Of the MPDU whose packets are delivered one after another.
+    let mut together = Vec::new();
     for entry in &air.log {
         let from = match entry.action {
             Action::Deliver { from, seq: Some(_), .. } | Action::Release { from, .. } => from,
             _ => continue,
         };
         let buffer = buffers.entry((entry.node, from)).or_insert_with(|| Reorder::new(window));
-        let up = all.numbers.entry((entry.node, from)).or_default();
+        let up = all.packets.entry((entry.node, from)).or_default();
         match entry.action {
-            // Packets of one MPDU are delivered one after another.
-            Action::Deliver { seq: Some(seq), .. } if latest == Some((entry.node, from, seq)) => {}
-            Action::Deliver { seq: Some(seq), .. } => {
-                latest = Some((entry.node, from, seq));
-                all.delivered += 1;
-                all.late += usize::from(buffer.arrived(Instant::ZERO, seq, seq, up).is_some());
+            Action::Deliver { seq: Some(seq), packet, more, .. } => {
+                together.push((seq, packet.handle));
+                if !more {
+                    all.delivered += together.len();
+                    let late = buffer.arrived_together(Instant::ZERO, seq, together.drain(..), up);
+                    all.late += usize::from(late);
+                }
             }
             Action::Release { start, .. } => buffer.starts_at(start, up),
             _ => {}
         }
     }
+    assert_eq!(together, [], "the rest of an MPDU was not delivered");
     all.held = buffers.values().map(Reorder::held).sum();
     all
 }
@@ -484,46 +488,49 @@ proptest! {
         prop_assert!(fates.iter().all(|n| *n == 1), "{:?}", fates);
         let up = in_order(&air);
         prop_assert_eq!(up.late, 0, "a window moved past a packet that was not given up");
-        for (pair, numbers) in &up.numbers {
-            prop_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{:?}: {:?}", pair, numbers);
+        for (pair, packets) in &up.packets {
+            prop_assert!(packets.windows(2).all(|pair| pair[0].0 <= pair[1].0), "{:?}: {:?}", pair, packets);
         }
-        let went_up: usize = up.numbers.values().map(Vec::len).sum();
+        let went_up: usize = up.packets.values().map(Vec::len).sum();
         prop_assert_eq!(went_up + up.held, up.delivered);
         within_windows(&air)?;
         prop_assert!(arrived.iter().all(|n| *n <= 1), "{:?}", arrived);
     }
 
-    /// An MPDU is the same whenever it is sent, and is delivered whole, its packets in their order, and has one fate.
+    /// Whatever is lost, an MPDU of several packets is the same whenever it is sent, has one fate, and goes up once, whole, its packets
+    /// in their order, or not at all.
     #[test]
     fn an_mpdu_of_several_packets_is_never_parted((scenario, lost) in bursts(false)) {
         let air = run(&scenario, &lost, false);
-        let mut sent: BTreeMap<(NodeId, NodeId, u16), Vec<u64>> = BTreeMap::new();
-        let mut delivered = sent.clone();
-        let mut fates: BTreeMap<u64, bool> = BTreeMap::new();
+        // Handles by receiver, sender and number.
+        let mut sent: BTreeMap<(u32, NodeId, u16), Vec<u32>> = BTreeMap::new();
+        let mut fates: BTreeMap<u32, bool> = BTreeMap::new();
         for entry in &air.log {
             match &entry.action {
                 Action::Transmit(frame) if frame.is_several() => {
-                    let to = frame.to.expect("for a neighbour");
+                    let to = frame.to.expect("for a neighbour").0;
                     for mpdu in mpdus(frame.packets()) {
-                        let handles: Vec<_> = mpdu.iter().map(|mpdu| u64::from(mpdu.packet.handle)).collect();
-                        let before = sent.entry((frame.from, to, mpdu[0].seq)).or_insert_with(|| handles.clone());
+                        let handles: Vec<_> = mpdu.iter().map(|mpdu| mpdu.packet.handle).collect();
+                        let before = sent.entry((to, frame.from, mpdu[0].seq)).or_insert_with(|| handles.clone());
                         prop_assert_eq!(&*before, &handles);
                     }
                 }
-                Action::Deliver { packet, from, seq: Some(seq) } => {
-                    let key = (*from, NodeId(entry.node), *seq);
-                    delivered.entry(key).or_default().push(u64::from(packet.handle));
-                }
-                Action::Sent(packet) => drop(fates.insert(u64::from(packet.handle), true)),
-                Action::GaveUp(packet) => drop(fates.insert(u64::from(packet.handle), false)),
+                Action::Sent(packet) => drop(fates.insert(packet.handle, true)),
+                Action::GaveUp(packet) => drop(fates.insert(packet.handle, false)),
                 _ => {}
             }
         }
-        for (key, handles) in &delivered {
-            prop_assert!(sent.get(key).is_none_or(|sent| sent == handles), "{:?}: {:?}", key, handles);
-        }
         for handles in sent.values() {
             prop_assert!(handles.iter().all(|handle| fates[handle] == fates[&handles[0]]), "{:?}", handles);
+        }
+        for ((to, from), packets) in in_order(&air).packets {
+            // A number that came twice would be longer than what was sent.
+            for mpdu in packets.chunk_by(|one, next| one.0 == next.0) {
+                let handles: Vec<_> = mpdu.iter().map(|(_, handle)| *handle).collect();
+                // Of a frame of one packet there is nothing to part.
+                let whole = sent.get(&(to, from, mpdu[0].0)).map_or(handles.len() == 1, |sent| *sent == handles);
+                prop_assert!(whole, "{:?} of {:?}", handles, sent);
+            }
         }
     }
 
