@@ -239,11 +239,13 @@ def test_closed_forms_notice_a_wrong_input(family: str, wrong: str) -> None:
 
 
 def test_rows_with_several_packets_in_an_mpdu_notice_one() -> None:
-    chosen = [setup for setup in FAMILIES["ht_saturation"]() if "radio.amsdu=3839" in setup.settings]
+    # Of long packets two in an MPDU gain less than a row's 1 %.
+    wanted = {"radio.amsdu=3839", "flow.0.packet=200"}
+    chosen = [setup for setup in FAMILIES["ht_saturation"]() if wanted <= set(setup.settings)]
     one = [replace(setup, settings=(*setup.settings, "radio.amsdu=0")) for setup in chosen]
     verdicts = command.judge(one, 1, None)
-    assert len(verdicts) == 12
-    assert sum(not verdict.passed for verdict in verdicts) >= 9
+    assert len(verdicts) == 6
+    assert not any(verdict.passed for verdict in verdicts)
 
 
 def test_a_miss_fails_unless_it_is_explained(
