@@ -171,6 +171,9 @@ mod tests {
         assert_eq!(log.report(ms(91), 31, [(41, 51)]), reported(87, false));
         log.record(ms(92), 31, 41);
         assert_eq!(log.acknowledge(ms(95), 61).unreported, None, "the first was sent twice");
+        (6..9).for_each(|n| log.record(ms(100 + n), 1 + n * 10, 11 + n * 10));
+        log.record(ms(110), 81, 91);
+        assert_eq!(log.acknowledge(ms(120), 91).unreported, None, "the last of three was sent twice");
     }
 
     #[test]
