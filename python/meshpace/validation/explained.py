@@ -31,6 +31,7 @@ EXPLAINED: dict[str, str] = {
         "windows of ns-3.37 pass what pipe and queue hold by five segments before a recovery begins (Reno over a queue "
         "of 50: 102, where both hold 97), whatever the control; over the shortest queue that is more than 5 %."
     ),
+    "ns3_dumbbell: bbr, 10 Mbit/s, 25 ms, 50 packets: window": _QUANTA,
     "ns3_dumbbell: bbr, 5 Mbit/s, 40 ms, 40 packets: window": _QUANTA,
     "ns3_dumbbell: bbr, 2 Mbit/s, 10 ms, 30 packets: window": _QUANTA,
     "ns3_dumbbell: bbr, 5 Mbit/s, 40 ms, 40 packets: goodput": (
