@@ -52,9 +52,14 @@ class Part:
     """A part of another lane that it waits for, whatever becomes of that one."""
 
 
-# Without incremental compilation: it splits crates into more pieces and writes down what each was made of, so
-# that a build from nothing is dearer. Cargo keeps artefacts of both kinds side by side: those of a developer stay.
-WHOLE = {"CARGO_INCREMENTAL": "0"}
+# A build from nothing, and for one run. Incremental compilation would write down what each piece of a crate was made
+# of; more than one unit of code generation a crate would make what they share again in each (the other crates and the
+# other lane keep the processors busy). Cargo keeps artefacts of both kinds side by side: those of a developer stay.
+WHOLE = {
+    "CARGO_INCREMENTAL": "0",
+    "CARGO_PROFILE_DEV_CODEGEN_UNITS": "1",
+    "CARGO_PROFILE_DEV_BUILD_OVERRIDE_CODEGEN_UNITS": "1",
+}
 
 PARTS = (
     Part("setup", ("make", "--no-print-directory", "setup"), Lane.SETUP),
@@ -66,7 +71,11 @@ PARTS = (
         "cargo test",
         ("cargo", "test", "--workspace", "--no-fail-fast", "--quiet"),
         Lane.CARGO,
-        environment={**WHOLE, "PROPTEST_RNG_SEED": "1"},
+        environment={
+            **WHOLE,
+            "PROPTEST_RNG_SEED": "1",
+            "RUSTC_WORKSPACE_WRAPPER": str(ROOT / "tests" / "rustc_of_tests.sh"),
+        },
     ),
     Part(
         "clippy",

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from documents import ROOT
+from everything import WHOLE
 
 sys.path.insert(0, str(ROOT / "tests" / "live"))
 from daemon import Daemon
@@ -170,7 +171,7 @@ def tree() -> Path:
         **os.environ,
         "CARGO_TARGET_DIR": str(WORK / "target"),
         "CARGO_PROFILE_DEV_DEBUG": "false",
-        "CARGO_INCREMENTAL": "0",  # what it keeps for the next build takes a fifth of this one
+        **WHOLE,  # as the crates of others were built; what an incremental build keeps takes a fifth of this one
         "PYO3_PYTHON": sys.executable,
     }
     # Of the whole workspace, examples included: so other crates have the features that they have in `cargo test`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -152,3 +153,14 @@ def test_contributors_are_told_every_part() -> None:
     told = (ROOT / "CONTRIBUTING.md").read_text().partition("| `make test PARTS=` one or several of ")[2]
     named = [name.strip("`'") for name in told.partition(" |")[0].split(", ")]
     assert named == [part.name for part in PARTS]
+
+
+def test_a_crates_tests_alone_are_not_optimised() -> None:
+    wrapper, compiler = str(ROOT / "tests" / "rustc_of_tests.sh"), "/usr/bin/echo"
+    library = ["--crate-name", "meshpace_tcp", "-C", "opt-level=1", "a path with/spaces.rs"]
+
+    def called(words: list[str]) -> str:
+        return subprocess.run([wrapper, compiler, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+    assert called(library) == " ".join(library)
+    assert called([*library, "--test"]) == " ".join([*library, "--test", "-C", "opt-level=0"])
