@@ -2,7 +2,7 @@
 //!
 //! A loss is a frame that cannot be decoded at this receiver: it is sensed, keeps the medium busy and leaves an EIFS,
 //! as one from too far away does. Every frame on the directed link counts, whatever its kind and whoever it is for. Of a frame of
-//! several packets for this receiver each is lost by itself: one after another counts as a frame of its own.
+//! several packets for this receiver each MPDU is lost by itself: one after another counts as a frame of its own.
 //!
 //! Each directed link draws from a stream of its own, derived from the run's seed and the link, so that runs of several
 //! schemes are *paired*: they meet the same link.
@@ -105,19 +105,17 @@ impl Losses {
 }
 
 impl Losses {
-    /// Which of the packets of a frame of several, which its sender starts to send `now`, are lost on their way to `to`. To be asked
-    /// once a frame, in the order of time.
+    /// Which of the MPDUs of a frame of several packets, which its sender starts to send `now`, are lost on their way to `to`, by their
+    /// place among them. To be asked once a frame, in the order of time.
     ///
     /// # Panics
     /// If the link is not a lossy one.
-    pub fn lose_packets(&mut self, now: Instant, to: NodeId, frame: &Frame, phy: &Phy) -> Bitmap {
-        let (mut lost, mut at) = (Bitmap::NONE, 0);
-        for (packets, (begin, _)) in mpdus(frame.packets()).zip(phy.times(frame)) {
-            let behind = at + packets.len();
-            if self.lose(now + begin, frame.from, to, phy.mpdu_of(packets)) {
-                (at..behind).for_each(|at| lost.set(at));
+    pub fn lose_mpdus(&mut self, now: Instant, to: NodeId, frame: &Frame, phy: &Phy) -> Bitmap {
+        let mut lost = Bitmap::NONE;
+        for (place, (mpdu, (begin, _))) in mpdus(frame.packets()).zip(phy.times(frame)).enumerate() {
+            if self.lose(now + begin, frame.from, to, phy.mpdu_of(mpdu)) {
+                lost.set(place);
             }
-            at = behind;
         }
         lost
     }

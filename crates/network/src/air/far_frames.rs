@@ -4,7 +4,7 @@ use meshpace_packet::Packets;
 use meshpace_radio::{Bitmap, Frame};
 use std::collections::BTreeMap;
 
-/// A frame on its way, and those of its packets that its receiver's link loses.
+/// A frame on its way, and those of its MPDUs that its receiver's link loses.
 #[derive(Clone)]
 pub struct OnAir {
     /// The frame.

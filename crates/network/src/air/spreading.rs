@@ -48,7 +48,7 @@ impl Air {
         }
     }
 
-    /// Every station in range hears a frame. Which of several packets its receiver's link loses is noted with it.
+    /// Every station in range hears a frame. Which MPDUs of one with several packets its receiver's link loses is noted with it.
     fn spread<T: Copy + Debug>(
         &mut self,
         now: Instant,
@@ -68,7 +68,7 @@ impl Air {
                     let Some(OnAir { frame, erased }) = &mut self.on_air[from as usize] else {
                         panic!("station {from} has begun nothing")
                     };
-                    let lost = self.losses.lose_packets(now, node, frame, &self.config.phy);
+                    let lost = self.losses.lose_mpdus(now, node, frame, &self.config.phy);
                     *erased = Some(Box::new(lost));
                 } else {
                     lost = self.losses.lose(now, frame.from, node, frame.size);

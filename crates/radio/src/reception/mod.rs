@@ -174,9 +174,9 @@ impl Reception {
         }
     }
 
-    /// Which packets of a frame of several, on the air at these `times`, are read, if its header is, and what befell the
+    /// Which MPDUs of a frame of several packets, on the air at these `times`, are read, if its header is, and what befell the
     /// others. To be asked at the frame's end, before [`Reception::ends`].
-    pub fn packets_read(
+    pub fn mpdus_read(
         &mut self,
         times: impl Iterator<Item = (Instant, Instant)>,
         limits: &ReceptionLimits,
@@ -184,7 +184,7 @@ impl Reception {
         match self {
             // ns-2 knows no such frames: its receiver follows a frame, and all of it is good or none.
             Self::Capture(_) => (Bitmap::first(times.count()), Verdict::Good),
-            Self::Sinr(model) => model.packets_read(times, limits),
+            Self::Sinr(model) => model.mpdus_read(times, limits),
         }
     }
 

@@ -175,7 +175,7 @@ impl Sinr {
         Some((arrival, verdict))
     }
 
-    pub(super) fn packets_read(
+    pub(super) fn mpdus_read(
         &mut self,
         times: impl Iterator<Item = (Instant, Instant)>,
         limits: &ReceptionLimits,

@@ -42,8 +42,8 @@ impl FrameEnd {
 
 impl Station {
     /// The frame of `frame.from` whose last bit arrives now was `mine` when it began. Tells what became of it. The link has
-    /// lost those packets of it that are `erased`, whatever the receiver makes of the frame; of a frame of one packet that is
-    /// none, since such a frame is lost as one that cannot be decoded.
+    /// lost those MPDUs of it that are `erased`, by their place in it, whatever the receiver makes of the frame; of a frame of one
+    /// packet that is none, since such a frame is lost as one that cannot be decoded.
     pub fn frame_ends(
         &mut self,
         now: Instant,
@@ -97,14 +97,15 @@ impl Station {
         out: &mut Vec<Action>,
     ) -> FrameEnd {
         let deaf = now < self.on_air_until;
-        let (read, cause) = self.packets_read(now, frame, erased, config);
+        let (read, cause) = self.mpdus_read(now, frame, erased, config);
         let (arrival, header) = self.reception_ends(now, config);
         // Its header was read, and nothing behind it: that is a frame lost.
         let verdict = if header == Verdict::Good && read.is_empty() { cause } else { header };
         match verdict {
             Verdict::Good if !deaf => {
                 self.receive_several(now, frame, &read, config, out);
-                FrameEnd { outcome: outcome(cause), partly: (cause != Verdict::Good).then(|| Box::new(read)) }
+                let partly = (cause != Verdict::Good).then(|| Box::new(by_packet(frame.packets(), &read)));
+                FrameEnd { outcome: outcome(cause), partly }
             }
             Verdict::Good | Verdict::Energy => FrameEnd::whole(Outcome::Deaf),
             Verdict::Bad | Verdict::Collided | Verdict::Garbled => {
@@ -114,8 +115,8 @@ impl Station {
         }
     }
 
-    /// Which packets of a frame of several that ends now are read, if its header is, and what befell the others.
-    fn packets_read(
+    /// Which MPDUs of a frame of several packets that ends now are read, if its header is, and what befell the others.
+    fn mpdus_read(
         &mut self,
         now: Instant,
         frame: &Frame,
@@ -124,26 +125,14 @@ impl Station {
     ) -> (Bitmap, Verdict) {
         let begun = Instant::from_nanos(now.as_nanos() - frame.airtime.as_nanos());
         let times = config.phy.times(frame).map(|(from, to)| (begun + from, begun + to));
-        let (mut read, mut cause) = self.reception.packets_read(times, &config.limits);
+        let (mut read, mut cause) = self.reception.mpdus_read(times, &config.limits);
         let before = read;
-        read.remove(&erased.map_or(Bitmap::NONE, |erased| by_mpdu(frame.packets(), erased)));
+        read.remove(erased.unwrap_or(&Bitmap::NONE));
         if cause == Verdict::Good && read != before {
             cause = Verdict::Garbled;
         }
-        (by_packet(frame.packets(), &read), cause)
+        (read, cause)
     }
-}
-
-/// Of a set of packets, the MPDUs whose first one is in it: a link loses an MPDU as one.
-fn by_mpdu(packets: &[Mpdu], some: &Bitmap) -> Bitmap {
-    let (mut found, mut at) = (Bitmap::NONE, 0);
-    for (place, mpdu) in mpdus(packets).enumerate() {
-        if some.has(at) {
-            found.set(place);
-        }
-        at += mpdu.len();
-    }
-    found
 }
 
 /// Of a set of MPDUs, the packets in them.

@@ -91,7 +91,7 @@ impl Station {
         }
     }
 
-    /// Handles a frame of several packets of which these were `read`.
+    /// Handles a frame of several packets of which these MPDUs were `read`.
     pub(super) fn receive_several(
         &mut self,
         now: Instant,
@@ -106,15 +106,10 @@ impl Station {
         let several = self.several.get_or_insert_default();
         let start = frame.packets()[0].seq;
         let mut arrived = Bitmap::NONE;
-        let mut at = 0;
-        for packets in mpdus(frame.packets()) {
-            let (place, seq) = (at, packets[0].seq);
-            at += packets.len();
-            if !read.has(place) {
-                continue;
-            }
+        for (place, packets) in mpdus(frame.packets()).enumerate().filter(|(place, _)| read.has(*place)) {
+            let seq = packets[0].seq;
             let behind = seq.wrapping_sub(start) & 0xfff;
-            assert!(usize::from(behind) < Bitmap::MOST, "packet {place} of {frame:?} is out of reach");
+            assert!(usize::from(behind) < Bitmap::MOST, "MPDU {place} of {frame:?} is out of reach");
             arrived.set(usize::from(behind));
             if several.is_new(frame.from, seq) {
                 let last = packets.len() - 1;

@@ -101,7 +101,7 @@ pub struct Air {
     pub eager: bool,
     /// Frames for others that a listening node read: when, who, what.
     pub overheard: Vec<(Instant, u32, Frame)>,
-    /// What the links lose of the data frames of several packets, frame after frame.
+    /// The MPDUs that the links lose of the data frames of several packets, frame after frame.
     pub erased: VecDeque<Bitmap>,
     /// Who listens: see [`Air::listen`].
     listeners: Vec<bool>,
