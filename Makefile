@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages wheel site tables reproduction release-check clean
+.PHONY: setup for-tests demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages wheel wheel-for-tests site tables reproduction release-check clean
 
 ## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
@@ -24,8 +24,11 @@ $(VENV)/.tools: pyproject.toml
 # The engine and, with it, the package and its dependencies. maturin installs in place: Python changes act at once.
 $(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
 	@echo "compiling the engine and fetching its Python packages: about two minutes the first time, without another word"
-	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras dev
+	$(DEVELOP) --release
+	rm -f $(VENV)/.checked
 	touch $@
+
+DEVELOP = PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --extras dev
 
 # ns-2, the judge of `meshpace crosscheck`; tshark and Chromium, which the tests of packet captures and of the report
 # use; clang for the eBPF programs; what the live tests put network namespaces together with. Only root can install them.
@@ -50,9 +53,22 @@ $(VENV)/.debian: Makefile | $(VENV)/.tools
 	touch $@
 
 # The daemon, and the relay that its tests and its demo put between network namespaces. Without clang: without eBPF.
-target/release/meshpaced: $(RUST_SOURCES) $(shell find bpf -type f 2>/dev/null) | $(VENV)/.debian
-	cargo build --release --quiet -p meshpace-daemon -p meshpace-linux --bin meshpaced --bin relay \
-	  $(if $(shell command -v clang 2>/dev/null),,--no-default-features --features "manual top")
+BPF_SOURCES := $(shell find bpf -type f 2>/dev/null)
+BUILD_DAEMON = cargo build --quiet -p meshpace-daemon -p meshpace-linux --bin meshpaced --bin relay \
+  $(if $(shell command -v clang 2>/dev/null),,--no-default-features --features "manual top")
+target/release/meshpaced: $(RUST_SOURCES) $(BPF_SOURCES) | $(VENV)/.debian
+	$(BUILD_DAEMON) --release
+	touch $@
+
+# What `make test` runs: what `make setup` has built of these sources, where it has; else the same in half of the
+# compiler's time ([profile.checked] in Cargo.toml). `make demo` and the like build what they need anew after it.
+for-tests: $(VENV)/.debian
+	@if $(MAKE) --question $(VENV)/.engine target/release/meshpaced >/dev/null 2>&1; then echo release; \
+	  else $(MAKE) --no-print-directory $(VENV)/.checked >&2 && echo checked; fi >$(VENV)/.tested
+$(VENV)/.checked: $(VENV)/.tools $(RUST_SOURCES) $(BPF_SOURCES) | $(VENV)/.debian
+	rm -f $(VENV)/.engine
+	$(DEVELOP) --profile checked
+	$(BUILD_DAEMON) --profile checked
 	touch $@
 
 ## The tables that are made of data, below the marks of docs/experiments and docs/reproduction: of papers/, and of the runs in STORE.
@@ -170,13 +186,18 @@ packages: static
 ## (or another) links with zig's copy of that glibc; WHEEL_GLIBC= with this machine's.
 WHEEL_GLIBC ?= 2.17
 WHEEL_DIR ?= target/wheels
+WHEEL_PROFILE ?= release
 wheel: $(VENV)/.tools
 	$(if $(WHEEL_GLIBC),$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang)
 	@trap 'rm -rf python/meshpace/scenarios python/meshpace/papers' EXIT; mkdir -p python/meshpace/scenarios && cp scenarios/*.toml python/meshpace/scenarios \
-	  && for paper in papers/*/; do mkdir -p python/meshpace/$$paper && cp $$paper*.toml $$paper*.py python/meshpace/$$paper; done \
-	  && VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/maturin build --release --quiet --out $(WHEEL_DIR) \
+	  && for file in papers/*/*.toml papers/*/*.py; do install -D -m 644 $$file python/meshpace/$$file || exit 1; done \
+	  && VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/maturin build --profile $(WHEEL_PROFILE) --quiet --out $(WHEEL_DIR) \
 	    $(if $(WHEEL_GLIBC),--zig --compatibility manylinux_$(subst .,_,$(WHEEL_GLIBC)))
 	@ls -l $(WHEEL_DIR)/*.whl
+
+# The wheel of what tests run: nothing is compiled for it.
+wheel-for-tests: for-tests
+	@$(MAKE) --no-print-directory wheel WHEEL_GLIBC= WHEEL_PROFILE=$$(cat $(VENV)/.tested)
 
 ## The documentation as HTML, target/site/index.html: tutorial, how-tos, reference from schema and help, schemes with formulas.
 site: $(VENV)/.engine

@@ -9,6 +9,8 @@ shift
 
 # Plain libFuzzer needs no nightly compiler; the sanitizers would, and the crates forbid unsafe code.
 cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz@0.13.2
+# What makes the program fast would take the compiler long, for each of the targets.
+export CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 cargo fuzz build --sanitizer none
 
 # The keys and words of the scenario file, from where the program has them.

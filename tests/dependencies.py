@@ -12,12 +12,12 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-MANIFESTS = (ROOT / "Cargo.toml", ROOT / "fuzz" / "Cargo.toml")
+MANIFEST = ROOT / "Cargo.toml"
 PLATFORM = "x86_64-unknown-linux-gnu"
 KEYS = {
     "licenses": {"allow"},
@@ -109,7 +109,7 @@ def version(text: str | None) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")[:2]) if text else (0, 0)
 
 
-def problems(graphs: Sequence[Graph], rules: Mapping[str, Any]) -> Iterator[str]:
+def problems(graph: Graph, rules: Mapping[str, Any]) -> Iterator[str]:
     """What is not as deny.toml wants it, a line each."""
     for section, keys in rules.items():
         for key in keys if section in KEYS else [None]:
@@ -120,16 +120,16 @@ def problems(graphs: Sequence[Graph], rules: Mapping[str, Any]) -> Iterator[str]
                     else f"deny.toml: [{section}]: not read"
                 )
                 return
-    yield from _packages(graphs, rules)
-    yield from _versions(graphs, rules["bans"])
-    yield from _users(graphs, rules["bans"])
-    yield from _compilers(graphs)
+    yield from _packages(graph, rules)
+    yield from _versions(graph, rules["bans"])
+    yield from _users(graph, rules["bans"])
+    yield from _compilers(graph)
 
 
-def _packages(graphs: Sequence[Graph], rules: Mapping[str, Any]) -> Iterator[str]:
+def _packages(graph: Graph, rules: Mapping[str, Any]) -> Iterator[str]:
     allow = set(rules["licenses"]["allow"])
     registries = {f"registry+{url}" for url in rules["sources"]["allow-registry"]}
-    for package in {package["id"]: package for graph in graphs for package in graph.packages}.values():
+    for package in graph.packages:
         name = f"{package['name']} {package['version']}"
         if package["license"] is None:
             yield f"{name}: it names no licence"
@@ -139,48 +139,45 @@ def _packages(graphs: Sequence[Graph], rules: Mapping[str, Any]) -> Iterator[str
             yield f"{name}: it comes from {package['source']}; allowed: {', '.join(sorted(registries))}"
 
 
-def _versions(graphs: Sequence[Graph], bans: Mapping[str, Any]) -> Iterator[str]:
+def _versions(graph: Graph, bans: Mapping[str, Any]) -> Iterator[str]:
     skipped = {row["crate"] for row in bans["skip"]}
     needed = set()
-    for graph in graphs:
-        found = defaultdict(list)
-        for package in graph.packages:
-            found[package["name"]].append(package["version"])
-        for name, versions in found.items():
-            if len(versions) > 1:
-                needed.add(name)
-                if name not in skipped:
-                    both = " and ".join(sorted(versions))
-                    yield f"{name}: {both} at once, and deny.toml's bans.skip does not name it"
+    found = defaultdict(list)
+    for package in graph.packages:
+        found[package["name"]].append(package["version"])
+    for name, versions in found.items():
+        if len(versions) > 1:
+            needed.add(name)
+            if name not in skipped:
+                both = " and ".join(sorted(versions))
+                yield f"{name}: {both} at once, and deny.toml's bans.skip does not name it"
     for name in sorted(skipped - needed):
         yield f"deny.toml: bans.skip: {name} has one version now: the row can go"
 
 
-def _users(graphs: Sequence[Graph], bans: Mapping[str, Any]) -> Iterator[str]:
+def _users(graph: Graph, bans: Mapping[str, Any]) -> Iterator[str]:
     for row in bans["deny"]:
-        for graph in graphs:
-            if not any(package["name"] == row["crate"] for package in graph.packages):
-                continue
-            wrappers, users = row.get("wrappers"), sorted(graph.users(row["crate"]))
-            if wrappers is None:
-                yield f"{row['crate']}: banned ({row['reason']}); used by {', '.join(users)}"
-                continue
-            for user in sorted(set(users) - set(wrappers)):
-                yield f"{user}: it uses {row['crate']}, which only {', '.join(wrappers)} may ({row['reason']})"
+        if not any(package["name"] == row["crate"] for package in graph.packages):
+            continue
+        wrappers, users = row.get("wrappers"), sorted(graph.users(row["crate"]))
+        if wrappers is None:
+            yield f"{row['crate']}: banned ({row['reason']}); used by {', '.join(users)}"
+            continue
+        for user in sorted(set(users) - set(wrappers)):
+            yield f"{user}: it uses {row['crate']}, which only {', '.join(wrappers)} may ({row['reason']})"
 
 
-def _compilers(graphs: Sequence[Graph]) -> Iterator[str]:
-    for graph in graphs:
-        for package in graph.members:
-            oldest = version(package["rust_version"])
-            if oldest == (0, 0):
-                yield f"{package['name']}: it names no rust-version"
-            for used in graph.built_from(package):
-                if version(used["rust_version"]) > oldest:
-                    yield (
-                        f"{package['name']}: rust-version {package['rust_version']}, but it is built from"
-                        f" {used['name']} {used['version']}, which needs {used['rust_version']}"
-                    )
+def _compilers(graph: Graph) -> Iterator[str]:
+    for package in graph.members:
+        oldest = version(package["rust_version"])
+        if oldest == (0, 0):
+            yield f"{package['name']}: it names no rust-version"
+        for used in graph.built_from(package):
+            if version(used["rust_version"]) > oldest:
+                yield (
+                    f"{package['name']}: rust-version {package['rust_version']}, but it is built from"
+                    f" {used['name']} {used['version']}, which needs {used['rust_version']}"
+                )
 
 
 def metadata(manifest: Path) -> dict[str, Any]:
@@ -194,12 +191,11 @@ def metadata(manifest: Path) -> dict[str, Any]:
 
 def main() -> int:
     rules = tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))
-    graphs = [Graph(metadata(manifest)) for manifest in MANIFESTS]
-    found = list(problems(graphs, rules))
+    graph = Graph(metadata(MANIFEST))
+    found = list(problems(graph, rules))
     for problem in found:
         print(problem)
-    packages = {package["id"] for graph in graphs for package in graph.packages}
-    print(f"{len(packages)} packages held against deny.toml: {len(found)} problems")
+    print(f"{len(graph.packages)} packages held against deny.toml: {len(found)} problems")
     return 1 if found else 0
 
 

@@ -33,8 +33,6 @@ KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 class Lane(StrEnum):
     """Parts of one lane run one after another, lanes side by side."""
 
-    SETUP = "setup"
-    """Before all others."""
     CARGO = "cargo"
     PYTHON = "python"
 
@@ -47,9 +45,10 @@ class Part:
     command: Sequence[str | Path]
     lane: Lane = Lane.PYTHON
     needs: str | None = None
+    """A part of either lane without which it would say nothing: it waits for that one, and fails with it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     behind: str | None = None
-    """A part of another lane that it waits for, whatever becomes of that one."""
+    """A part of the other lane that it waits for, whatever becomes of that one."""
 
 
 # A build from nothing, and for one run. Incremental compilation would write down what each piece of a crate was made
@@ -62,26 +61,30 @@ WHOLE = {
 }
 
 PARTS = (
-    Part("setup", ("make", "--no-print-directory", "setup"), Lane.SETUP),
+    # cargo needs nothing else of setup, and compiles while the rest of it is fetched and built.
+    Part("packages", ("make", "--no-print-directory", ".venv/.debian")),
+    Part("setup", ("make", "--no-print-directory", "for-tests"), needs="packages"),
     # Every tracked file by name: `cargo fmt` does not find modules that a macro declares, which crates' `parts!` does.
     Part("format", ("sh", "-c", "git ls-files -z '*.rs' | xargs -0 rustfmt --check --edition 2024"), Lane.CARGO),
     Part("dependencies", (sys.executable, "tests/dependencies.py"), Lane.CARGO),
     # The same cases of property tests every time, so that green does not depend on luck; `cargo test` draws new ones.
     Part(
         "cargo test",
-        ("cargo", "test", "--workspace", "--no-fail-fast", "--quiet"),
+        ("cargo", "test", "--no-fail-fast", "--quiet"),
         Lane.CARGO,
+        behind="packages",
         environment={
             **WHOLE,
             "PROPTEST_RNG_SEED": "1",
             "RUSTC_WORKSPACE_WRAPPER": str(ROOT / "tests" / "rustc_of_tests.sh"),
         },
     ),
+    # The fuzz targets, too: they keep up with the crates. Checking links nothing, so libFuzzer need not be built.
     Part(
         "clippy",
         ("cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"),
         Lane.CARGO,
-        environment=WHOLE,
+        environment={**WHOLE, "CUSTOM_LIBFUZZER_PATH": "/nonexistent/libfuzzer.a"},
     ),
     Part(
         "rustdoc",
@@ -89,19 +92,9 @@ PARTS = (
         Lane.CARGO,
         environment={**WHOLE, "RUSTDOCFLAGS": "-D warnings"},
     ),
-    # The fuzz targets keep up with the crates. Checking links nothing, so libFuzzer is not built; what the crates
-    # depend on is checked already, for clippy and rustdoc, in the same folder.
-    Part(
-        "fuzz targets",
-        ("cargo", "check", "--manifest-path", "fuzz/Cargo.toml", "--bins", "--quiet"),
-        Lane.CARGO,
-        environment={
-            **WHOLE,
-            "CUSTOM_LIBFUZZER_PATH": "/nonexistent/libfuzzer.a",
-            "CARGO_TARGET_DIR": str(ROOT / "target"),
-        },
-    ),
-    # First of its lane: it waits while cargo compiles. Each test has network namespaces of its own.
+    # It takes the crates of others that `cargo test` has built. The other lane would be the longer one with it.
+    Part("adding a part", (BIN / "pytest", "-rfE", ADDING), Lane.CARGO, "setup"),
+    # First of its lane after setup: it waits while cargo compiles. Each test has network namespaces of its own.
     Part("live", (BIN / "pytest", "-rfE", "--numprocesses=8", "--dist=loadgroup", "tests/live"), Lane.PYTHON, "setup"),
     # What one processor does before what two can do: neither lane ends with one of them idle.
     Part("ruff format", (BIN / "ruff", "format", "--check", *PYTHON_CODE), Lane.PYTHON, "setup"),
@@ -110,15 +103,13 @@ PARTS = (
     # The numbers of docs/reproduction are the manifest's. Which pages an older engine made it says, and does not fail.
     Part("pages", (BIN / "meshpace", "study", "pages"), Lane.PYTHON, "setup"),
     # Of what setup has built, for tests/test_wheel.py.
-    Part("wheel", ("make", "--no-print-directory", "wheel", "WHEEL_GLIBC="), Lane.PYTHON, "setup"),
+    Part("wheel", ("make", "--no-print-directory", "wheel-for-tests"), Lane.PYTHON, "setup"),
     Part(
         "pytest",
         (BIN / "pytest", "-rfE", "--numprocesses=2", "--dist=loadgroup", "--ignore=tests/live", f"--ignore={ADDING}"),
         Lane.PYTHON,
         "setup",
     ),
-    # It takes the crates of others that `cargo test` has built. This lane would be the shorter one without it.
-    Part("adding a part", (BIN / "pytest", "-rfE", ADDING), Lane.PYTHON, "setup", behind="cargo test"),
 )
 
 
@@ -226,8 +217,9 @@ def run_all(parts: Iterable[Part]) -> list[Outcome]:
         for part in chosen:
             if part.lane is not lane:
                 continue
-            if part.behind in over:
-                over[part.behind].wait()
+            for before in (part.behind, part.needs):
+                if before in over:
+                    over[before].wait()
             needed = outcomes.get(part.needs) if part.needs else None
             if needed is not None and needed.failed:
                 outcomes[part.name] = Outcome(part.name, failed=1, failures=[f"not run: {part.needs} failed"])
@@ -235,7 +227,6 @@ def run_all(parts: Iterable[Part]) -> list[Outcome]:
                 outcomes[part.name] = run(part)
             over[part.name].set()
 
-    run_lane(Lane.SETUP)
     with ThreadPoolExecutor() as lanes:
         list(lanes.map(run_lane, (Lane.CARGO, Lane.PYTHON)))
     return [outcomes[part.name] for part in chosen]

@@ -39,7 +39,7 @@ def rounds(count: int) -> Iterator[Outcome]:
         busy = number % 2 == 0
         which = f"{number}, busy" if busy else str(number)
         suites = (
-            Part(f"cargo test {which}", ("cargo", "test", "--workspace", "--no-fail-fast", "--quiet")),
+            Part(f"cargo test {which}", ("cargo", "test", "--no-fail-fast", "--quiet")),
             Part(f"pytest {which}", (BIN / "pytest", "-rfE")),
         )
         for suite in suites:

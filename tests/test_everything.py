@@ -80,17 +80,17 @@ def test_everything_runs_whatever_failed_before(tmp_path: Path, capsys: pytest.C
     assert any("not run: first failed" in line for line in said)
 
 
-def test_lanes_run_side_by_side_after_setup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lanes_run_side_by_side_after_what_they_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # Each lane's part ends only when the other's has begun; both find what setup has left.
     meet = "import pathlib, sys, time; here = pathlib.Path(sys.argv[1]); assert (here / 'setup').exists(); "
     meet += "(here / sys.argv[2]).touch()\nwhile not (here / sys.argv[3]).exists(): time.sleep(0.01)\nprint('met')"
 
     def meeting(lane: Lane, mine: str, other: str) -> Part:
-        return Part(mine, (sys.executable, "-c", meet, tmp_path, mine, other), lane)
+        return Part(mine, (sys.executable, "-c", meet, tmp_path, mine, other), lane, needs="setup")
 
-    first = part("setup", f"open({str(tmp_path / 'setup')!r}, 'w')", lane=Lane.SETUP)
-    outcomes = run_all([meeting(Lane.CARGO, "a", "b"), meeting(Lane.PYTHON, "b", "a"), first])
-    assert [(outcome.name, outcome.failed) for outcome in outcomes] == [("a", 0), ("b", 0), ("setup", 0)]
+    first = part("setup", f"import time; time.sleep(0.3); open({str(tmp_path / 'setup')!r}, 'w')", lane=Lane.PYTHON)
+    outcomes = run_all([first, meeting(Lane.CARGO, "a", "b"), meeting(Lane.PYTHON, "b", "a")])
+    assert [(outcome.name, outcome.failed) for outcome in outcomes] == [("setup", 0), ("a", 0), ("b", 0)]
     assert all(outcome.processor_s > 0 for outcome in outcomes)
     lines = capsys.readouterr().out.splitlines()
     assert "a             | met" in lines
@@ -123,7 +123,7 @@ def test_a_page_is_told_what_each_part_took() -> None:
     told = tabled((ROOT / "docs" / "testing.md").read_text(encoding="utf-8"), [Outcome(each.name) for each in PARTS], 0)
     rows = [line for line in told.splitlines() if line.endswith("| 0 | 0 |")]
     named = [name for row in rows for name in row.split("|")[1].strip().split(", ")]
-    assert sorted(named) == sorted(["all", *(each.name for each in PARTS if each.lane is not Lane.SETUP)])
+    assert sorted(named) == sorted(["all", *(each.name for each in PARTS)])
 
 
 def test_soak_runs_the_suites_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_parts_can_be_chosen_and_a_wrong_name_says_what_is_allowed(capsys: pytes
     with pytest.raises(SystemExit) as ended:
         main(["clipy"])
     assert ended.value.code == 2
-    assert "'clipy' is no part; allowed: setup, format, dependencies" in capsys.readouterr().err
+    assert "'clipy' is no part; allowed: packages, setup, format, dependencies" in capsys.readouterr().err
 
 
 def test_what_a_part_needs_is_a_part_before_it() -> None:

@@ -30,7 +30,18 @@ from typing import Any
 from clock import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / os.environ.get("MESHPACE_PROFILE", "release")
+
+
+def _built() -> Path:
+    """The folder of the daemon under test: of the profile that MESHPACE_PROFILE names, else of the one built last."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    if profile := os.environ.get("MESHPACE_PROFILE"):
+        return target / profile
+    found = [path for name in ("release", "checked") if (path := target / name / "meshpaced").exists()]
+    return max(found, key=lambda path: path.stat().st_mtime).parent if found else target / "release"
+
+
+TARGET = _built()
 MESHPACED = TARGET / "meshpaced"
 RELAY = TARGET / "relay"
 

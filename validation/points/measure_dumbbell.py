@@ -1,10 +1,12 @@
-"""Measures the bottlenecks of ns2_dumbbell.toml and ns3_dumbbell.toml; writes ../reference/ns2_dumbbell.csv and ns3_dumbbell.csv.
+"""Measures the bottlenecks of ns2_dumbbell.toml and ns3_dumbbell.toml.
+
+Writes ../reference/ns2_dumbbell.csv and ns3_dumbbell.csv.
 
     nice .venv/bin/python validation/points/measure_dumbbell.py ns2     TCP/Linux of ns-2.35 (Debian: ns2)
     nice .venv/bin/python validation/points/measure_dumbbell.py ns3     ns-3.37 (Debian: libns3-dev, g++)
 
 None of our own engine is in it, and nothing is drawn but where BBR's cycle begins: a run a point.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 

@@ -59,9 +59,12 @@ pub fn routes(text: &str) -> [Option<Vec<(IpNet, u32)>>; 3] {
     [babel::parse(text).ok(), olsr::parse_jsoninfo(text), olsr::parse_olsrv2info(text)]
 }
 
-/// What `iw` tells: hops and mean rate of each path, how many proxied hosts, and the neighbours' bitrates, in bit/s.
+/// A path as `iw` tells it: hops, and mean rate in bit/s.
+pub type IwPath = (Option<u32>, Option<u64>);
+
+/// What `iw` tells: the paths, how many proxied hosts, and the neighbours' bitrates, in bit/s.
 #[must_use]
-pub fn iw(text: &str) -> (Vec<(Option<u32>, Option<u64>)>, usize, Vec<u64>) {
+pub fn iw(text: &str) -> (Vec<IwPath>, usize, Vec<u64>) {
     let bits = |rate: meshpace_units::Rate| rate.as_bits_per_sec();
     let paths = iw::paths(text).into_values().map(|path| (path.hops, path.mean_rate().map(bits))).collect();
     (paths, iw::proxies(text).len(), iw::bitrates(text).into_values().map(bits).collect())
