@@ -6,12 +6,15 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from commanding import CHAIN, Cli
 from ready import Ready
-from reported import Reported, make_report
+
+if TYPE_CHECKING:
+    from reported import Reported
 
 # A shell that starts the tests in the background has SIGINT ignored in them, and in the commands that they interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -67,4 +70,6 @@ def two_flows(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Reported:
     """Four short studies, run and reported."""
+    from reported import make_report  # loads for a second: nine processes of the live tests do without
+
     return make_report(tmp_path_factory.mktemp("reported"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from net import wait_for
 
-from meshpace.study import registry
+from meshpace.engine import Job
 from meshpace.study.executors import execute
 from meshpace.study.model import Effort
 from meshpace.study.quantities import GOODPUT, LATE, RESENT
@@ -19,12 +19,19 @@ from meshpace.study.record import StoppedError
 from meshpace.study.store import Store
 
 pytestmark = pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
-(TWIN,) = registry.find(["twin"])
-CELL = next(cell for cell in TWIN.cells(Effort.QUICK) if cell.scheme == "kernel-reno")
+
+
+def a_run(seed: int) -> Job:
+    """Of the study of twins, of the kernel's Reno."""
+    from meshpace.study import registry  # loads for half a second: processes that only list this file do without
+
+    (twin,) = registry.find(["twin"])
+    cell = next(cell for cell in twin.cells(Effort.QUICK) if cell.scheme == "kernel-reno")
+    return twin.job(cell, seed, Effort.QUICK)
 
 
 def test_a_real_transfer_is_stored_with_its_verdict_and_its_machine(tmp_path: Path) -> None:
-    job = TWIN.job(CELL, 1, Effort.QUICK)
+    job = a_run(1)
     shorter = tuple(
         one.replace("-O 5 -t 10", "-O 1 -t 2").replace("duration=25s", "duration=8s").replace("warmup=5s", "warmup=1s")
         for one in job.overrides
@@ -59,6 +66,6 @@ def test_a_study_that_is_broken_off_leaves_no_hosts() -> None:
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(StoppedError):
-        execute(TWIN.job(CELL, 2, Effort.QUICK), series=False, stop=stop)
+        execute(a_run(2), series=False, stop=stop)
     thread.join()
     assert mine() == set()
