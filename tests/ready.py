@@ -3,10 +3,14 @@
 A command loads modules for 0.1 s of processor time, one of studies for 0.7 s, and tests run a thousand commands. From
 its first line on a command's process is its own: folder, environment, arguments, output, end. What depends on the
 start itself (tests/test_start.py), on signals or on a terminal starts a Python of its own.
+
+Memory is shared until somebody writes to it, and counting references is writing. So what is loaded is put beyond the
+garbage collector's reach, and a command that has ended is not taken apart: that would copy most of it.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -15,10 +19,26 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-_LOADED = ("meshpace.cli.terminal", "meshpace.engine", "meshpace.study.command", "meshpace.study.registry")
+_LOADED = (
+    "meshpace.advice.command",
+    "meshpace.cli.judge",
+    "meshpace.cli.lists",
+    "meshpace.cli.simulate",
+    "meshpace.cli.terminal",
+    "meshpace.engine",
+    "meshpace.meshes.read",
+    "meshpace.meshes.write",
+    "meshpace.report.command",
+    "meshpace.study.command",
+    "meshpace.study.listing",
+    "meshpace.study.registry",
+    "meshpace.sweeps.command",
+    "meshpace.sweeps.compare",
+)
 _PATIENCE_S = 120.0
 
 
@@ -107,6 +127,18 @@ def _line(ours: socket.socket) -> bytes:
     return got
 
 
+def _end(status: object) -> NoReturn:
+    """Ends as Python does at its last line, but for freeing what is loaded."""
+    if not isinstance(status, int | None):
+        print(status, file=sys.stderr)
+        status = 1
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads that are not daemons
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status or 0)
+
+
 if __name__ == "__main__":
     import gc
     import importlib
@@ -119,4 +151,8 @@ if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as listening:
         sys.argv = [meshpace.__main__.__file__, *_next_command(listening)]
     sys.path[0] = str(Path.cwd())  # as `python -m` has it
-    meshpace.__main__.main()
+    try:
+        meshpace.__main__.main()
+    except SystemExit as exit_:
+        _end(exit_.code)
+    _end(None)
