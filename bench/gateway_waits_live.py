@@ -65,7 +65,7 @@ def measure(queue: Queue, flows: int, congestion: str, seconds: float, folder: P
     ):
         for name in (net.srv, net.cli):
             run("ip", "netns", "exec", name, "sysctl", "-qw", f"net.ipv4.tcp_ecn={int(queue.ecn)}")
-        bulks = [stack.enter_context(Bulk(net, congestion=congestion)) for _ in range(flows)]
+        bulks = [stack.enter_context(Bulk(net, congestion=congestion, bounded=False)) for _ in range(flows)]
         time.sleep(WARM_UP_S)
         before, started = [bulk.received for bulk in bulks], time.monotonic()
         waits, trips = [], []

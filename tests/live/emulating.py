@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from net import wait_for
+from net import run, wait_for
+
+from meshpace.emulation import record
 
 MESH = """\
 [measure]
@@ -77,10 +79,21 @@ class Emulation:
         )
 
     def wait_until_up(self) -> None:
-        """Returns when hosts can talk."""
-        wait_for(lambda: self.process.poll() is not None or self.run("n0", "true").returncode == 0, 60)
-        wait_for(lambda: self.process.poll() is not None or "default" in self.run("B", "ip", "-6", "route").stdout, 60)
-        assert self.process.poll() is None, self.process.communicate()
+        """Returns when hosts can talk. A Python a question would keep a processor busy: it asks what costs less."""
+
+        def ended() -> bool:
+            return self.process.poll() is not None
+
+        def has_engine() -> bool:
+            found = record.read(self.name)
+            return found is not None and found.engine is not None
+
+        def has_way() -> bool:
+            return "default" in run("ip", "-n", f"mp-{self.name}-B", "-6", "route", check=False)
+
+        wait_for(lambda: ended() or (has_engine() and has_way()), 60)
+        assert not ended(), self.process.communicate()
+        assert self.run("n0", "true").returncode == 0
 
     def run(self, host: str, *command: object, **options: Any) -> subprocess.CompletedProcess[str]:
         """A command on a host, to its end."""

@@ -21,7 +21,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +64,14 @@ def run(*words: object, check: bool = True) -> str:
     done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False)
     assert not check or done.returncode == 0, f"{' '.join(map(str, words))}: {done.stderr or done.stdout}"
     return done.stdout
+
+
+def ip(namespace: str, *commands: str) -> None:
+    """Runs commands of ip(8) in a namespace, one process for all."""
+    batch = subprocess.run(
+        ["ip", "-n", namespace, "-batch", "-"], input="\n".join(commands), capture_output=True, text=True, check=False
+    )
+    assert batch.returncode == 0, f"{namespace}: {commands}: {batch.stderr}"
 
 
 def wait_for(what: Any, seconds: float = PATIENCE_S, step: float = 0.02) -> Any:
@@ -113,9 +121,11 @@ class Net:
         for name in (self.srv, self.gw, self.cli):
             run("ip", "netns", "add", name)
             # Before any device: router advertisements and duplicate detection are not what is tested.
-            sysctl = "net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.accept_ra=0"
-            run("ip", "netns", "exec", name, "sysctl", "-qw", *sysctl.split())
-            run("ip", "-n", name, "link", "set", "lo", "up")
+            settings = ["net.ipv6.conf.default.accept_dad=0", "net.ipv6.conf.default.accept_ra=0"]
+            if name == self.gw:
+                settings += ["net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1"]
+            run("ip", "netns", "exec", name, "sysctl", "-qw", *settings)
+            ip(name, "link set lo up")
         if self.delays is None:
             run("ip", "link", "add", "s0", "netns", self.srv, "type", "veth", "peer", "up0", "netns", self.gw)
             run("ip", "link", "add", "c0", "netns", self.cli, "type", "veth", "peer", "mesh0", "netns", self.gw)
@@ -124,20 +134,14 @@ class Net:
         hosts = [client(4, n) + "/16" for n in range(self.clients)] + [
             client(6, n) + "/64" for n in range(self.clients)
         ]
-        for name, device, addresses in (
-            (self.srv, "s0", ["10.1.0.2/24", "fd01::2/64"]),
-            (self.gw, "up0", ["10.1.0.1/24", "fd01::1/64"]),
-            (self.gw, "mesh0", ["10.77.0.1/16", "fd77::1/64"]),
-            (self.cli, "c0", hosts),
-        ):
-            for address in addresses:
-                run("ip", "-n", name, "address", "add", address, "dev", device, *(["nodad"] if ":" in address else []))
-            run("ip", "-n", name, "link", "set", device, "up")
-        for name, via4, via6 in ((self.srv, "10.1.0.1", "fd01::1"), (self.cli, "10.77.0.1", "fd77::1")):
-            run("ip", "-n", name, "route", "add", "default", "via", via4)
-            run("ip", "-n", name, "-6", "route", "add", "default", "via", via6)
-        forward = "net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
-        run("ip", "netns", "exec", self.gw, "sysctl", "-qw", *forward.split())
+        srv, cli = _addressed("s0", ["10.1.0.2/24", "fd01::2/64"]), _addressed("c0", hosts)
+        ip(
+            self.gw,
+            *_addressed("up0", ["10.1.0.1/24", "fd01::1/64"]),
+            *_addressed("mesh0", ["10.77.0.1/16", "fd77::1/64"]),
+        )
+        ip(self.srv, *srv, "route add default via 10.1.0.1", "route add ::/0 via fd01::1")
+        ip(self.cli, *cli, "route add default via 10.77.0.1", "route add ::/0 via fd77::1")
 
     def _start_relay(self, delays: Delays) -> None:
         assert RELAY.exists(), f"{RELAY} is missing: make setup builds it"
@@ -194,6 +198,12 @@ class Net:
         listener.bind(("", port))
         listener.listen(backlog)
         return listener
+
+
+def _addressed(device: str, addresses: Iterable[str]) -> list[str]:
+    """Commands that give a device its addresses and put it to work."""
+    given = [f"address add {one} dev {device}{' nodad' if ':' in one else ''}" for one in addresses]
+    return [*given, f"link set {device} up"]
 
 
 @contextmanager
