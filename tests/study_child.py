@@ -13,7 +13,7 @@ from meshpace.study.quantities import GOODPUT
 from meshpace.study.store import Store
 
 
-def small(seeds: int = 8, duration: int = 20) -> Study:
+def small(seeds: int = 8, duration: int = 8) -> Study:
     hops = tuple(Point(str(h), (("topology.hops", str(h)),), float(h)) for h in (2, 3, 4))
     measure = (("measure.duration", f"{duration}s"), ("measure.warmup", "1s"))
     return Study(
@@ -32,7 +32,7 @@ def small(seeds: int = 8, duration: int = 20) -> Study:
     )
 
 
-def main(directory: str, kind: str = "threads", count: str = "2", duration: str = "20") -> None:
+def main(directory: str, kind: str = "threads", count: str = "2", duration: str = "8") -> None:
     runner.FLUSH_S = 0.05
     study, store = small(duration=int(duration)), Store(Path(directory))
     with workers(kind, int(count)) as hands:

@@ -12,6 +12,7 @@ import pytest
 import meshpace
 from commanding import Cli
 from documents import ROOT
+from meshpace.advice import make
 from meshpace.advice.errors import AdviceError
 from meshpace.advice.instead import best_gateway
 from meshpace.advice.show import in_words
@@ -219,6 +220,13 @@ def forty() -> str:
     return "\n".join(["id,x,y,gateway", *places, ""])
 
 
+@pytest.fixture
+def schemes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Advice that tries nothing else: what would help instead takes two of three runs, and not every test asks."""
+    monkeypatch.setattr(make, "changes", lambda *_: ())
+
+
+@pytest.mark.usefixtures("schemes_alone")
 def test_forty_nodes_are_told_what_their_own_people_can_switch_on(tmp_path: Path) -> None:
     """The headline was a mean of percentages, and of a scheme that servers in the Internet would have to run."""
     (tmp_path / "forty.csv").write_text(forty())
@@ -244,6 +252,7 @@ def test_forty_nodes_are_told_what_their_own_people_can_switch_on(tmp_path: Path
     assert 1 + told == pytest.approx(geometric_mean(ratios))
 
 
+@pytest.mark.usefixtures("schemes_alone")
 def test_it_agrees_with_the_paper_on_parallel_chains(tmp_path: Path) -> None:
     """docs/reproduction/gap.md, 10.4, 11.4 and delay-parallel-down, ns-2's AODV: +7.7 %, +22.8 %, +735 %."""
     mesh = of_paper("demo-parallel.toml", "aodv", "60s")
@@ -266,6 +275,7 @@ def test_it_agrees_with_the_paper_on_parallel_chains(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "advice.json").read_text()) == found.as_json()
 
 
+@pytest.mark.usefixtures("schemes_alone")
 def test_it_agrees_with_the_paper_on_the_cross(tmp_path: Path) -> None:
     """docs/reproduction/gap.md, 18.2, 19.2 and 20.1, static routes: -0.8 %, -4.7 %, Jain's index +0.402."""
     mesh = of_paper("gap-fig18-cross-up.toml", "static", "40s")

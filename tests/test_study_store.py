@@ -73,9 +73,9 @@ def wait_for_more(runs: Path, child: subprocess.Popen[str]) -> None:
 
 def test_ten_kills_lose_and_repeat_nothing(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
     draw, seen, cut = random.Random(20071), set(), 0
-    longer = ("threads", "2", "50")
+    longer = "30"
     for attempt in range(10):
-        child = start(tmp_path, *longer)
+        child = start(tmp_path, "threads", "1", longer)
         assert child.stdout is not None
         assert child.stdout.readline() == "go\n"
         if attempt % 3 == 1:
@@ -91,11 +91,11 @@ def test_ten_kills_lose_and_repeat_nothing(tmp_path_factory: pytest.TempPathFact
         seen = set(store.keys())
     assert cut >= 5, "most kills hit a working process"
     assert seen, "what is finished is stored on the way"
-    made, stored_before, others = finish(start(tmp_path, *longer))
+    made, stored_before, others = finish(start(tmp_path, "threads", "2", longer))
     assert (made + stored_before, stored_before, others) == (RUNS, len(seen), 0)
     assert sorted(rows(tmp_path)) == sorted(set(rows(tmp_path)))
     whole = tmp_path_factory.mktemp("whole")
-    assert finish(start(whole, *longer)) == (RUNS, 0, 0)
+    assert finish(start(whole, "threads", "2", longer)) == (RUNS, 0, 0)
     assert table(tmp_path) == table(whole)
 
 
@@ -110,7 +110,8 @@ def test_processes_share_a_store(undisturbed: Path, tmp_path: Path) -> None:
 
 
 def test_a_claim_ends_with_its_process(tmp_path: Path) -> None:
-    first, second = start(tmp_path), start(tmp_path)
+    longer = ("threads", "2", "20")  # or the first could be done before it is killed
+    first, second = start(tmp_path, *longer), start(tmp_path, *longer)
     time.sleep(0.5)
     first.kill()
     first.communicate()

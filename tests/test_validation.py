@@ -232,10 +232,9 @@ def test_closed_forms_notice_a_wrong_input(family: str, wrong: str) -> None:
         return replace(setup, settings=(*setup.settings, wrong))
 
     chosen = [wronged(setup) for setup in FAMILIES[family]() if not setup.settings[0].startswith("measure.")]
-    verdicts = command.judge(
-        [setup for setup in chosen if "radio.standard=802.11g" not in setup.settings][:12], 1, None
-    )
-    assert not all(verdict.passed for verdict in verdicts)
+    chosen = [setup for setup in chosen if "radio.standard=802.11g" not in setup.settings][:12]
+    # One set-up at a time, to the first that notices.
+    assert any(not verdict.passed for setup in chosen for verdict in command.judge([setup], 1, None))
 
 
 def test_rows_with_several_packets_in_an_mpdu_notice_one() -> None:
@@ -279,7 +278,8 @@ def test_closed_forms_hold_and_quick_leaves_none_out(cli: Cli) -> None:
         for name in ("exchange", "bianchi", "saturation", "ht_saturation", "ht_bianchi")
         for word in ("--family", name)
     ]
-    done = cli("validate", *families, "--quick")
+    # The mean of one run has to be as near as that of --quick's two.
+    done = cli("validate", *families, "--quick", "--seeds", 1)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "249 of 249 rows pass" in done.stdout
 

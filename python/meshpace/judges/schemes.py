@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +19,13 @@ _CHOICES = ("congestion", "recovery", "tcp_profile", "pacing", "ack_policy", "re
 
 def parameters_of(name: str) -> Parameters:
     """Those of a scheme of the table, as it ships."""
-    return next(dict(row["parameters"]) for row in engine.schemes() if row["name"] == name)
+    return dict(_shipped()[name])
+
+
+@functools.cache
+def _shipped() -> dict[str, Parameters]:
+    """Of every scheme of the table."""
+    return {row["name"]: row["parameters"] for row in engine.schemes()}
 
 
 def check_scheme(
