@@ -22,19 +22,39 @@ TOTAL_RETRANS = 100
 """Where struct tcp_info has tcpi_total_retrans (include/uapi/linux/tcp.h)."""
 
 
-def opened(words: list[str]) -> tuple[socket.socket, list[str]]:
-    """The connection that the words ask for, and the rest of them."""
-    if words[0] == "call":
-        host, port, *rest = words[1:]
+def opened(words: list[str]) -> tuple[socket.socket, str]:
+    """The connection that the words ask for, and whether it sends or takes.
+
+    It has its congestion control before it is one: where the machine's default is BBR, a connection that takes another
+    one later keeps the pacing that BBR asked for (bbr_init of Linux 6.18, net/ipv4/tcp_bbr.c; sk_pacing_status is never
+    taken back).
+    """
+    *where, role, control = words
+    if where[0] == "call":
+        _, host, port = where
         while True:
+            made = chosen(control)
             try:
-                return socket.create_connection((host, int(port))), rest
+                made.connect((socket.gethostbyname(host), int(port)))
             except OSError:  # the server is not up yet, or the mesh has no route
+                made.close()
                 time.sleep(0.2)
-    port, *rest = words[1:]
-    with socket.create_server(("", int(port))) as door:
+            else:
+                return made, role
+    _, port = where
+    with chosen(control) as door:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind(("", int(port)))
+        door.listen()
         connection, _ = door.accept()
-    return connection, rest
+    return connection, role
+
+
+def chosen(control: str) -> socket.socket:
+    """A TCP socket with this congestion control; one that listens hands it to what it accepts."""
+    made = socket.socket()
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+    return made
 
 
 def told(output: str) -> dict[int, int]:
@@ -58,8 +78,7 @@ def between(told: dict[int, int], first: int, last: int) -> int:
 
 def main() -> None:
     began = time.monotonic()
-    connection, (role, control) = opened(sys.argv[1:])
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+    connection, role = opened(sys.argv[1:])
     connection.setblocking(False)
     sends = role == "send"
     reads, writes = ([], [connection]) if sends else ([connection], [])

@@ -21,6 +21,10 @@ _SEGMENT = 1448
 """Payload bytes of the twins' segments."""
 _PORT = 5201
 """Of the first server; the next has the next one."""
+_DEFAULT = "/proc/sys/net/ipv4/tcp_congestion_control"
+"""Of the host, whose default is the machine's. iperf3 asks for its control once it is connected: where the default is
+BBR, Reno and CUBIC would keep the pacing that BBR asked for (bbr_init of Linux 6.18, net/ipv4/tcp_bbr.c;
+sk_pacing_status is never taken back)."""
 _LISTENS_S = 2
 """After so long a server listens."""
 
@@ -74,7 +78,8 @@ def _hosts(scheme: str, settings: Mapping[str, str], ends: list[tuple[str, str]]
     end, warmup = (int(settings[f"measure.{key}"].removesuffix("s")) for key in ("duration", "warmup"))
     tables = []
     for port, (here, there) in enumerate(ends, _PORT):
-        transfer = f"iperf3 -J -c {there} -p {port} -C {control} -O {warmup} -t {end - warmup}"
+        interval = f"-O {warmup} -t {end - warmup}"
+        transfer = f"echo {control} > {_DEFAULT}; exec iperf3 -J -c {there} -p {port} -C {control} {interval}"
         tables += [
             f'{{node="{there}",run="iperf3 -s -1 -p {port}"}}',
             f'{{node="{here}",run="{transfer}",start="500ms",collect="iperf3"}}',
