@@ -23,6 +23,11 @@ impl Ranges {
         self.ranges.last().map(|&(_, end)| end)
     }
 
+    /// How many positions are in ranges.
+    pub(crate) fn total(&self) -> u64 {
+        self.ranges.iter().map(|&(start, end)| end - start).sum()
+    }
+
     /// The ranges, the last one first.
     pub(crate) fn backwards(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().rev().copied()

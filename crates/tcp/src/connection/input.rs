@@ -36,8 +36,12 @@ impl Connection {
     }
 
     fn on_later_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
-        let way =
-            Way { ecn: arrival.ecn, transit: self.transit(now, segment), echo: self.echoed(now, segment) };
+        let way = Way {
+            ecn: arrival.ecn,
+            transit: self.transit(now, segment),
+            echo: self.echoed(now, segment),
+            timeout: self.sender.rto(),
+        };
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let stamp = segment.options.timestamps.filter(|_| self.timestamps);
         let old = stamp.is_some_and(|stamp| receiver.is_old(now, stamp.value)) && !segment.flags.rst;

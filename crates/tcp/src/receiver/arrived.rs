@@ -19,6 +19,8 @@ pub struct Arrived {
     pub ecn: Ecn,
     /// How long it was on its way; `None` if nothing in it says when it left.
     pub transit: Option<Transit>,
+    /// The retransmission timeout of this end, which knows the round trip by the handshake at least.
+    pub timeout: Span,
 }
 
 /// Where a segment lies among those that arrived before.

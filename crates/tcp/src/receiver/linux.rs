@@ -11,7 +11,7 @@ pub(super) static PART: AckPolicyPart = AckPolicyPart::new(
     "linux",
     "As Linux: sixteen at once, then every second segment or after 40 to 200 ms, by how far apart segments come.",
     "Linux, net/ipv4/tcp_input.c and tcp_output.c",
-    |values| Box::new(Linux { quick: values.count("quick_acks"), limit: values.count("quick_acks"), ..Linux::default() }),
+    |values| Box::new(Linux { limit: values.count("quick_acks"), ..Linux::default() }),
 )
 .keys(&[&KEYS]);
 
@@ -26,7 +26,7 @@ static KEYS: [Key; 1] = [Key::count(
 const QUICK: u32 = 16;
 /// `TCP_ATO_MIN`.
 const LEAST: Span = Span::from_millis(40);
-/// `TCP_DELACK_MAX`. The kernel stops at the retransmission timeout, too, which is no less.
+/// `TCP_DELACK_MAX`.
 const MOST: Span = Span::from_millis(200);
 
 /// When to acknowledge.
@@ -37,31 +37,45 @@ pub(super) struct Linux {
     quick: u32,
     /// How long to wait (the kernel's `ato`).
     wait: Span,
+    /// When something last came in order (`lrcvtime`).
     last: Option<Instant>,
 }
 
 impl Default for Linux {
     fn default() -> Self {
-        Self { limit: QUICK, quick: QUICK, wait: LEAST, last: None }
+        Self { limit: QUICK, quick: 0, wait: LEAST, last: None }
     }
 }
 
 impl AckPolicy for Linux {
     fn on_segment(&mut self, arrived: &Arrived) {
-        let Arrived { now, order, .. } = *arrived;
-        if order == Order::Old {
-            // The sender lacks an acknowledgement.
-            (self.quick, self.wait) = (self.limit, LEAST);
+        let Arrived { now, order, timeout, .. } = *arrived;
+        match order {
+            Order::Old => {
+                // The sender lacks an acknowledgement.
+                (self.quick, self.wait) = (self.quick.max(self.limit), LEAST);
+                return;
+            }
+            Order::Early { .. } => return,
+            Order::Next | Order::Fills => {}
         }
-        let Some(last) = self.last.replace(now) else { return };
+        let Some(last) = self.last.replace(now) else {
+            self.quick = self.quick.max(self.limit); // the connection's first
+            return;
+        };
         let gap = now.saturating_since(last);
         if gap <= LEAST / 2 {
             self.wait = self.wait / 2 + LEAST / 2;
         } else if gap < self.wait {
             self.wait = self.wait / 2 + gap;
-        } else if gap > MOST {
-            self.quick = self.limit; // the sender has begun anew
+        } else if gap > timeout {
+            self.quick = self.quick.max(self.limit); // the sender has begun anew
         }
+    }
+
+    /// The sender hears of the room at once: `quick |= 1`, so that an even number of them stays what it is (tcp_grow_window).
+    fn on_wider_offer(&mut self) {
+        self.quick |= u32::from(self.limit > 0);
     }
 
     fn on_in_order(&mut self, arrived: &InOrder) -> When {
@@ -85,21 +99,32 @@ mod tests {
     use super::*;
     use meshpace_units::Ecn;
 
+    /// One that has used its quick acknowledgements.
+    fn settled() -> Linux {
+        Linux { last: Some(Instant::ZERO), ..Linux::default() }
+    }
+
+    fn came(at_ms: u64, order: Order) -> Arrived {
+        let (now, timeout) = (Instant::ZERO + Span::from_millis(at_ms), Span::from_millis(250));
+        Arrived {
+            now,
+            offset: 0,
+            length: 1000,
+            order,
+            pushed: false,
+            ecn: Ecn::NotEct,
+            transit: None,
+            timeout,
+        }
+    }
+
     /// Segments at these times, ms: what is answered to each; what is at once is sent.
     fn answers(policy: &mut Linux, at: &[u64]) -> alloc::vec::Vec<Option<u64>> {
         let mut waiting = 0;
         let answer = |at: &u64| {
             let now = Instant::ZERO + Span::from_millis(*at);
             waiting += 1;
-            policy.on_segment(&Arrived {
-                now,
-                offset: 0,
-                length: 1000,
-                order: Order::Next,
-                pushed: false,
-                ecn: Ecn::NotEct,
-                transit: None,
-            });
+            policy.on_segment(&came(*at, Order::Next));
             match policy.on_in_order(&InOrder { now, number: 1, offset: 0, waiting }) {
                 When::Now => {
                     policy.on_ack_sent();
@@ -123,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_wait_follows_the_gaps() {
-        let mut policy = Linux { quick: 0, ..Linux::default() };
+        let mut policy = settled();
         assert_eq!(answers(&mut policy, &[0, 30, 60, 90, 100]), [Some(40), None, Some(55), None, Some(48)]);
         // Gaps of 30: half of 40 and 30 are 50, half of that and 30 are 55, then 57.5; 10 ms: half of that and 20.
         policy.on_wait_over();
@@ -134,20 +159,47 @@ mod tests {
 
     #[test]
     fn a_long_gap_and_what_came_twice_make_it_quick_again() {
-        let mut policy = Linux { quick: 0, ..Linux::default() };
+        let mut policy = settled();
         assert_eq!(answers(&mut policy, &[0, 300, 305]), [Some(40), None, None]);
         assert_eq!(policy.quick, 14);
-        let mut policy = Linux { quick: 0, ..Linux::default() };
-        let now = Instant::ZERO;
-        policy.on_segment(&Arrived {
-            now,
-            offset: 0,
-            length: 1,
-            order: Order::Old,
-            pushed: false,
-            ecn: Ecn::NotEct,
-            transit: None,
-        });
+        let mut policy = settled();
+        policy.on_segment(&came(0, Order::Old));
         assert_eq!(policy.quick, 16);
+    }
+
+    #[test]
+    fn a_gap_is_between_what_comes_in_order_and_longer_than_the_timeout() {
+        let after = |order: Order, last: u64| {
+            let mut policy = settled();
+            policy.on_segment(&came(0, Order::Next));
+            policy.on_segment(&came(200, order));
+            policy.on_segment(&came(last, Order::Next));
+            policy.quick
+        };
+        assert_eq!([250, 251].map(|last| after(Order::Early { gap: 9 }, last)), [0, 16]);
+        assert_eq!(after(Order::Next, 300), 0);
+    }
+
+    #[test]
+    fn while_the_offer_grows_every_acknowledgement_is_quick_and_an_even_number_of_them_is_kept() {
+        let answers = |quick: u32, limit: u32| {
+            let mut policy = Linux { quick, limit, ..settled() };
+            let now = |n: u64| {
+                policy.on_segment(&came(n, Order::Next));
+                if n < 20 {
+                    policy.on_wider_offer();
+                }
+                let answer =
+                    policy.on_in_order(&InOrder { now: Instant::ZERO, number: 1, offset: 0, waiting: 1 });
+                if answer == When::Now {
+                    policy.on_ack_sent();
+                }
+                answer == When::Now
+            };
+            (0..60).map(now).filter(|at_once| *at_once).count()
+        };
+        assert_eq!(answers(16, 16), 20 + 16);
+        assert_eq!(answers(0, 16), 20);
+        assert_eq!(answers(0, 0), 0, "without quick acknowledgements there are none");
     }
 }

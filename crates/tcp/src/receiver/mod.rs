@@ -25,7 +25,7 @@ use crate::ranges::Ranges;
 use crate::segment::{Flags, SackBlocks};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use autotune::Autotune;
+use autotune::{Autotune, Came};
 use meshpace_units::{Ecn, Instant, Seq, Span};
 use policy::Acknowledging;
 
@@ -52,6 +52,8 @@ pub(crate) struct Way {
     pub(crate) transit: Option<Transit>,
     /// The time stamp of ours that it echoes, and the time since that.
     pub(crate) echo: Option<(u32, Span)>,
+    /// The retransmission timeout of this end.
+    pub(crate) timeout: Span,
 }
 
 /// The receiving half of a connection, once the peer's SYN is known.
@@ -93,7 +95,7 @@ impl Receiver {
         // Whole units, so that a window that stays open looks the same from segment to segment.
         let most = u64::from(config.receive_buffer).next_multiple_of(unit).min(ceiling);
         let autotune = config.window_grows.then(|| Box::new(Autotune::new(most, unit, u64::from(mss))));
-        let buffer = autotune.as_ref().map_or(most, |tune| tune.window());
+        let buffer = autotune.as_ref().map_or(most, |tune| tune.offer(0));
         Self {
             irs,
             nxt: 1,
@@ -157,12 +159,22 @@ impl Receiver {
         let (from, to) = (start.max(self.nxt), end.min(self.edge));
         let before = self.nxt;
         let had_gap = !self.early.is_empty();
+        let order = self.order(from, to);
         if length > 0 {
-            let (order, length) = (self.order(from, to), length as u32);
+            let length = length as u32;
             // Payload may lie over the number of the SYN, which no byte of the stream has.
             let offset = start.saturating_sub(1);
-            let Way { ecn, transit, .. } = way;
-            self.acknowledging.on_segment(&Arrived { now, offset, length, order, pushed, ecn, transit });
+            let Way { ecn, transit, timeout, .. } = way;
+            self.acknowledging.on_segment(&Arrived {
+                now,
+                offset,
+                length,
+                order,
+                pushed,
+                ecn,
+                transit,
+                timeout,
+            });
             self.note_duplicate(start, end);
         }
         if from < to && self.fin.is_none_or(|fin| to <= fin) {
@@ -194,28 +206,39 @@ impl Receiver {
         if self.reading == Reading::Application {
             self.unread += taken.delivered;
         }
-        self.grow(now, length, way);
+        if length > 0 {
+            self.grow(now, length, order, way);
+        }
         // Payload may lie over the number of the SYN, which no byte of the stream has.
         self.owe(now, &taken, had_gap, from < to, start.saturating_sub(1));
         taken
     }
 
-    /// Whether a segment of `length` bytes that came now makes the buffer grow.
-    fn grow(&mut self, now: Instant, length: u64, way: Way) {
+    /// A segment of `length` bytes that came now may make the buffer grow, and what of it is offered.
+    fn grow(&mut self, now: Instant, length: u64, order: Order, way: Way) {
         let taken = self.delivered() - self.unread;
+        let Some(autotune) = &mut self.autotune else { return };
         let beyond = self.early.end().map_or(0, |end| end.saturating_sub(self.nxt));
-        if let Some(autotune) = &mut self.autotune {
-            autotune.on_segment(now, taken, beyond, way.echo.filter(|_| length >= self.mss));
-            self.buffer = autotune.window();
+        let held = self.unread + self.early.total();
+        let echo = way.echo.filter(|_| length >= self.mss);
+        if autotune.on_segment(&Came { now, length, order, taken, beyond, held, echo }) {
+            self.acknowledging.on_wider_offer();
         }
+        self.buffer = autotune.offer(0);
+    }
+
+    /// How much may come beyond what is in order.
+    fn room(&self) -> u64 {
+        let fixed = || self.buffer.saturating_sub(self.unread);
+        self.autotune.as_ref().map_or_else(fixed, |tune| tune.offer(self.unread + self.early.total()))
     }
 
     /// A segment with payload arrived that is not taken: it is old, or behind the window.
     pub(crate) fn refuse(&mut self, now: Instant, start: u64, length: u32, flags: Flags, way: Way) {
-        let (offset, Way { ecn, transit, .. }) = (start.saturating_sub(1), way);
+        let (offset, Way { ecn, transit, timeout, .. }) = (start.saturating_sub(1), way);
         self.note_duplicate(start, start + u64::from(length));
         let (order, pushed) = (Order::Old, flags.psh);
-        self.acknowledging.on_segment(&Arrived { now, offset, length, order, pushed, ecn, transit });
+        self.acknowledging.on_segment(&Arrived { now, offset, length, order, pushed, ecn, transit, timeout });
     }
 
     /// Where what is new of a segment lies, `[from, to)`.
@@ -331,7 +354,7 @@ impl Receiver {
 
     /// Where the window could end now; moved in steps worth a segment (RFC 9293, section 3.8.6.2.2).
     fn next_edge(&self) -> u64 {
-        let wanted = self.nxt + self.buffer.saturating_sub(self.unread);
+        let wanted = self.nxt + self.room();
         let step = self.mss.min(self.buffer / 2);
         if wanted >= self.edge + step { wanted } else { self.edge }
     }
@@ -342,7 +365,7 @@ impl Receiver {
         if self.finished() {
             return; // nothing more will come, so nobody needs room; the peer may even be gone, and would reset us
         }
-        let opened = (self.nxt + self.buffer - self.unread).saturating_sub(self.edge);
+        let opened = (self.nxt + self.room()).saturating_sub(self.edge);
         let closed = self.edge.saturating_sub(self.nxt) < self.mss;
         let enough = (UPDATE_SEGMENTS * self.mss).min(self.buffer / 2);
         if opened >= enough || (closed && self.next_edge() > self.edge) {

@@ -20,6 +20,9 @@ pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
     /// A segment arrived in order and left no gap behind it: is an acknowledgement due?
     fn on_in_order(&mut self, arrived: &InOrder) -> When;
 
+    /// The segment that [`on_segment`](Self::on_segment) told of made the window on offer grow.
+    fn on_wider_offer(&mut self) {}
+
     /// A segment arrived that is acknowledged at once.
     fn on_disorder(&mut self, _now: Instant) {}
 
@@ -135,6 +138,11 @@ impl Acknowledging {
     /// A segment with payload arrived.
     pub(super) fn on_segment(&mut self, arrived: &Arrived) {
         self.policy.on_segment(arrived);
+    }
+
+    /// The segment makes the window on offer grow.
+    pub(super) fn on_wider_offer(&mut self) {
+        self.policy.on_wider_offer();
     }
 
     /// What an acknowledgement that leaves now reports.

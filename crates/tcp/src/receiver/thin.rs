@@ -160,6 +160,7 @@ mod tests {
             pushed,
             ecn: Ecn::NotEct,
             transit: None,
+            timeout: Span::from_secs(1),
         });
     }
 

@@ -93,15 +93,20 @@ fn dynamic_delayed() {
     s.expect_until(300, &[(130, ack(22 * 1460))]);
 }
 
-/// A receiver of segments of 1448 bytes with the policy of that word, which has these values instead of its defaults.
+/// A receiver of segments of 1448 bytes with the policy of that word.
 fn literal(word: &str, said: &[(&'static str, Setting)]) -> Script {
+    Script::established(Config { mss: 1448, acknowledgements: policy(word, said), ..Config::ns2() })
+}
+
+/// It has these values instead of its defaults.
+fn policy(word: &str, said: &[(&'static str, Setting)]) -> Box<dyn AckPolicy> {
     let part = ACK_POLICIES.iter().find(|part| part.about.word == word).unwrap();
     let defaults = Values::defaults(part.about.keys());
     let values = Values::new(defaults.iter().map(|(name, default)| {
         let other = said.iter().find(|(key, _)| *key == name).map(|(_, setting)| setting);
         (name, other.unwrap_or(default).clone())
     }));
-    Script::established(Config { mss: 1448, acknowledgements: (part.build)(&values), ..Config::ns2() })
+    (part.build)(&values)
 }
 
 fn arrive_1448(s: &mut Script, at: u64, n: u64) {
@@ -207,4 +212,23 @@ fn what_a_peer_pushes_is_answered_at_once_by_thin_acknowledgements() {
     };
     assert_eq!(answered(true), [324]);
     assert_eq!(answered(false), [424]);
+}
+
+#[test]
+fn while_the_window_opens_linux_acknowledges_every_segment() {
+    // From 64,080 bytes to 82,944 in seven segments; the sixteen quick ones come after them (tcp_grow_window).
+    let config = Config {
+        acknowledgements: policy("linux", &[]),
+        receive_buffer: 400_000,
+        window_grows: true,
+        handshake: crate::Handshake::ThreeWay,
+        ..Config::ns2()
+    };
+    let mut s = Script::established(config);
+    for n in 1..=30 {
+        arrive(&mut s, n, n);
+    }
+    let at_once = (1..=23).chain([25, 27, 29]);
+    let expected: Vec<_> = at_once.map(|n| (n, ack(1460 * n))).collect();
+    s.expect_until(30, &expected);
 }

@@ -261,30 +261,41 @@ fn a_window_that_grows_begins_at_64_kib_and_has_room_for_what_a_round_trip_bring
         let (_, last) = s.out.drain(..).next_back().expect("an acknowledgement");
         u64::from(last.segment.window) << 3
     };
-    // 400,000 bytes need a shift of 3: whole units of 8.
+    // 400,000 bytes need a shift of 3: whole units of 8. A segment of 65,536 is kept back; each that comes opens two.
     s.data(1, 0..1460, 0);
-    assert_eq!(offered(&mut s), 65_536);
+    assert_eq!(offered(&mut s), 64_080 + 2 * 1460);
     for n in 1..45 {
         s.data(1 + n, 1460 * n..1460 * (n + 1), 0);
     }
-    assert_eq!(offered(&mut s), 65_536, "64,240 bytes after the first segment are no window's worth");
-    s.data(50, 1460 * 45..1460 * 46, 0);
-    // 65,700 are, so that a round trip has passed: where ten segments had been expected that is room for more than there is.
+    assert_eq!(offered(&mut s), 131_072 * 162 / 256, "1,460 of 2,304 bytes are payload");
+    // 65,700 bytes are a window's worth, so that a round trip has passed: where ten segments had been expected that is room for
+    // more than there is. It opens by and by.
+    for n in 45..47 {
+        s.data(1 + n, 1460 * n..1460 * (n + 1), 0);
+    }
+    assert_eq!(offered(&mut s), 82_944 + 2 * 2 * 1460);
+    for n in 47..200 {
+        s.data(1 + n, 1460 * n..1460 * (n + 1), 0);
+    }
     assert_eq!(offered(&mut s), 400_000);
 }
 
 #[test]
-fn what_is_out_of_order_makes_the_window_grow() {
+fn what_is_out_of_order_takes_room_and_makes_the_window_grow() {
     let base = Config { handshake: crate::Handshake::ThreeWay, ..Config::ns2() };
     let mut s = Script::established(Config { receive_buffer: 400_000, window_grows: true, ..base });
-    // The first is lost; what follows it fills the window but for a segment, and has it grow by as much.
-    for n in 1..60 {
+    let offered = |s: &mut Script| {
+        let (_, last) = s.out.drain(..).next_back().expect("an acknowledgement");
+        (last.segment.ack.since(PEER_ISS + 1), u64::from(last.segment.window) << 3)
+    };
+    // The first is lost; what follows it fills the window.
+    for n in 1..43 {
         s.data(n, 1460 * n..1460 * (n + 1), 0);
     }
-    let (_, last) = s.out.drain(..).next_back().expect("an acknowledgement");
-    assert_eq!(last.segment.ack, PEER_ISS + 1);
-    assert_eq!(u64::from(last.segment.window) << 3, (2 * 10 * 1460 + 60 * 1460) / 8 * 8);
+    assert_eq!(offered(&mut s), (0, 64_080), "what was offered stays so");
     assert_eq!(s.tcp.counters().discarded, 0);
+    s.data(100, 0..1460, 0);
+    assert_eq!(offered(&mut s), (43 * 1460, 64_080 + 2 * 1460));
 }
 
 #[test]
