@@ -20,7 +20,7 @@ RUN = {
 FLOW = {
     "id", "from", "to", "hops", "scheme", "app", "goodput_bps", "goodput_ci95_bps", "delivered_bytes", "segments_sent",
     "retransmits", "timeouts", "fast_retransmits", "loss_ratio", "delay_mean_s", "delay_std_s", "delay_p50_s",
-    "delay_p95_s", "delay_p99_s", "srtt_s", "pacing_rate_bps",
+    "delay_p95_s", "delay_p99_s", "packet_delay_p50_s", "packet_delay_p95_s", "srtt_s", "pacing_rate_bps",
 }  # fmt: skip
 LINK = {
     "from", "to", "data_drops", "ack_drops", "retry_drops", "queue_drops", "arp_drops", "collisions", "attempts",

@@ -47,6 +47,8 @@ class FlowResult(_From):
     delay_p50_s: float | None
     delay_p95_s: float | None
     delay_p99_s: float | None
+    packet_delay_p50_s: float | None
+    packet_delay_p95_s: float | None
     srtt_s: float | None
     pacing_rate_bps: float | None
     pacing_interval_s: float | None

@@ -165,6 +165,8 @@ impl Simulation<'_> {
             delay_p50_s: meter.delays.quantile(0.5).map(Span::as_secs_f64),
             delay_p95_s: meter.delays.quantile(0.95).map(Span::as_secs_f64),
             delay_p99_s: meter.delays.quantile(0.99).map(Span::as_secs_f64),
+            packet_delay_p50_s: meter.ways.quantile(0.5).map(Span::as_secs_f64),
+            packet_delay_p95_s: meter.ways.quantile(0.95).map(Span::as_secs_f64),
             srtt_s: meter.rtt.mean(),
             pacing_rate_bps: meter.pacing_rate.mean(),
             pacing_interval_s: meter.pacing_interval.mean(),

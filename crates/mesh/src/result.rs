@@ -112,6 +112,10 @@ pub struct FlowResult {
     pub delay_p95_s: Option<f64>,
     /// What 99 % of the delays do not exceed, to 1 %.
     pub delay_p99_s: Option<f64>,
+    /// Median of the times that packets from the source were on their way, each by itself, those that were sent again, too; to 1 %.
+    pub packet_delay_p50_s: Option<f64>,
+    /// What 95 % of these times do not exceed, to 1 %.
+    pub packet_delay_p95_s: Option<f64>,
     /// Time mean of the latest round-trip sample.
     pub srtt_s: Option<f64>,
     /// Time mean of the pacing rate: one packet of segment + 40 bytes an interval.

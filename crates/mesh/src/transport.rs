@@ -14,6 +14,10 @@ impl Simulation<'_> {
         let travelled = u32::from(packet.travelled);
         // A packet that nobody listens for ends here.
         let Some((flow, role)) = self.directory.receiver_of(packet) else { return };
+        if role == Role::Receiver {
+            let way = self.now().saturating_since(packet.set_out);
+            self.meter.flows[flow as usize].came(way);
+        }
         match (&packet.body, role) {
             (Body::Udp(datagram), role) => self.datagram_arrives(flow, role, datagram, travelled),
             (Body::Tcp(segment), Role::Receiver) => self.receiver_input(flow, segment, packet),

@@ -79,6 +79,8 @@ pub struct Packet {
     pub next_hop: Option<NodeId>,
     /// Link receptions so far; the time to live ends at 255 of them.
     pub travelled: u16,
+    /// When it set out from its source.
+    pub set_out: Instant,
     /// When it came to the node where it is: the last bit of the frame that brought it, or when it entered the mesh there.
     pub arrived: Instant,
     /// IP time to live.
@@ -112,6 +114,7 @@ impl Packet {
             account: None,
             next_hop: None,
             travelled: 0,
+            set_out: Instant::ZERO,
             arrived: Instant::ZERO,
             ttl: 0,
             ecn: Ecn::NotEct,

@@ -12,6 +12,8 @@ from meshpace.emulation.runs import Run
 from meshpace.results import FlowResult
 
 _DELAYS = ("delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_p99_s")
+_EACH = ("delay_p50_s", "delay_p95_s")
+"""Each packet counts by itself there, so that these are the same."""
 
 
 def iperf3_flows(
@@ -49,6 +51,7 @@ def iperf3_flows(
                 retransmits=sent.get("retransmits"),
                 loss_ratio=None if tcp else sent["lost"] / sent["packets"] if sent["packets"] else None,
                 **{key: alone.get(key) for key in _DELAYS},
+                **{f"packet_{key}": alone.get(key) for key in _EACH},
                 srtt_s=sent["mean_rtt"] * 1e-6 / dilation if sent.get("mean_rtt") else None,
             )
         )

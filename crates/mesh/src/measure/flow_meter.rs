@@ -65,7 +65,9 @@ pub struct FlowMeter {
     pub delay: Moments,
     /// Their delays once more, for the median and the like.
     pub delays: Quantiles,
-    /// Their wireless hops: how many had so many.
+    /// How long packets from the flow's source were on their way, each by itself.
+    pub ways: Quantiles,
+    /// The hops of distinct ones: how many had so many.
     hops: Vec<u64>,
     /// The latest RTT sample every 0.25 s, s.
     pub rtt: Moments,
@@ -139,6 +141,13 @@ impl FlowMeter {
             self.hops.resize(hops + 1, 0);
         }
         self.hops[hops] += 1;
+    }
+
+    /// A packet from the flow's source came so long after it had set out, whether it brings anything new or not.
+    pub fn came(&mut self, way: Span) {
+        if self.measuring {
+            self.ways.record(way);
+        }
     }
 
     /// The median of the hops; `None` if nothing was delivered. Between two middle values: the lower.

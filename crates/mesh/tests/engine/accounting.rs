@@ -205,7 +205,8 @@ fn what_does_not_apply_is_null() {
     assert_eq!(null(1), unpaced(&["completed_s", "goodput_ci95_bps", "transfers"]));
     // Over before the warm-up was: nothing was sent, so there is no loss, no delay, no route.
     let delay = ["delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_p99_s", "delay_std_s"];
-    let before = [&delay[..], &["goodput_ci95_bps", "hops", "loss_ratio", "transfers"]].concat();
+    let packets = ["packet_delay_p50_s", "packet_delay_p95_s"];
+    let before = [&delay[..], &packets, &["goodput_ci95_bps", "hops", "loss_ratio", "transfers"]].concat();
     assert_eq!(null(2), unpaced(&before));
     assert_eq!(null(3), unpaced(&["completed_s", "goodput_ci95_bps"]));
     // One packet has no deviation; one segment was timed.

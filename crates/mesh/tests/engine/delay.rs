@@ -186,3 +186,17 @@ fn percentiles_are_those_of_the_delays() {
         run(&format!("{HOP}{}{hosts}{}", measure(10.0, 9.0), flow("a", "b", burst))).flows[0].clone();
     assert_eq!((silent.delay_p50_s, silent.delay_p95_s, silent.delay_p99_s), (None, None, None));
 }
+
+#[test]
+fn a_packet_s_own_way_is_not_what_its_data_waited_for() {
+    // 100 ms of wire that nothing waits for, and loses every fiftieth packet: what is sent again takes as long as any other, its data
+    // a round trip and more.
+    let hosts = format!("{}{}{}loss = 0.02\n", wired("a"), wired("b"), link("a", "b", "1Gbps", "100ms"));
+    let flow = flow("a", "b", "scheme = \"linux-reno\"\nwindow = 8");
+    let f = run(&format!("{HOP}{}{hosts}{flow}", measure(100.0, 10.0))).flows[0].clone();
+    assert!(f.retransmits.expect("TCP") > 20, "{f:?}");
+    close("median of packets", f.packet_delay_p50_s.expect("packets"), 0.1, 0.01);
+    close("95 % of packets", f.packet_delay_p95_s.expect("packets"), 0.1, 0.01);
+    close("median of data", f.delay_p50_s.expect("packets"), 0.1, 0.01);
+    assert!(f.delay_p99_s.expect("packets") > 0.3, "{f:?}");
+}

@@ -23,6 +23,7 @@ impl<T: Copy + Debug> Network<T> {
         let id = self.next_id();
         packet.id = id;
         packet.to = to;
+        packet.set_out = self.now();
         match from {
             _ if from == to => {
                 self.leaves_at_once(ticket);
