@@ -50,8 +50,8 @@ pub use event::{Arrival, Closing, Event, Placement, Received, Transmit, WriteErr
 pub use measure::Counters;
 pub use profile::{PROFILES, Profile, ProfilePart};
 pub use receiver::{
-    ACK_POLICIES, AckPolicy, AckPolicyPart, AckUnit, Arrived, CloneAckPolicy, Delayed, DynamicDelayed, Echo,
-    Every, InOrder, Order, OutOfOrder, Transit, When,
+    ACK_POLICIES, AckPolicy, AckPolicyPart, AckUnit, Arrived, CloneAckPolicy, Delayed, DynamicDelayed, Early,
+    Echo, Every, InOrder, Order, OutOfOrder, Transit, When,
 };
 pub use rto::{RtoConfig, SmoothedConfig, TickConfig};
 pub use segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};

@@ -62,6 +62,10 @@ pub struct Ack<'a> {
     pub oldest: Option<Span>,
     /// The same of the most recently sent one among them.
     pub newest: Option<Span>,
+    /// The round trip to go by: `newest`, else by `timestamp`; by Linux's rules of the last segment that is selectively
+    /// acknowledged for the first time, else of the last one that is acknowledged and was not reported before, unless something
+    /// acknowledged with it was sent twice; else by `timestamp` (tcp_clean_rtx_queue's `ca_rtt_us`). There also on duplicates.
+    pub sample: Option<Span>,
     /// Time since the departure that ns-2's timestamp echoes; where there is none, RFC 7323's. Also on duplicates.
     pub echoed: Option<Span>,
     /// Time since the departure that RFC 7323's timestamp echoes, whole milliseconds.

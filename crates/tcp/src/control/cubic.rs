@@ -169,9 +169,12 @@ impl Congestion for Cubic {
             self.window.set(cwnd);
             self.marked = Some(ack.out.max);
         }
+        if !ack.is_new() && self.window.cwnd() < self.window.ssthresh() {
+            self.slow_start.on_report(&mut self.window, ack);
+        }
         let counts = self.ahead == Ahead::Smoothed
             || self.epoch.is_none_or(|epoch| ack.now.saturating_since(epoch.start) >= SETTLES);
-        if let Some(rtt) = ack.newest.or(ack.timestamp).filter(|_| ack.is_new() && counts) {
+        if let Some(rtt) = ack.sample.filter(|_| counts) {
             self.rtt = Some(match (self.rtt, self.ahead) {
                 (None, _) => rtt,
                 (Some(old), Ahead::Smoothed) => (old * 7 + rtt) / 8,
@@ -245,6 +248,7 @@ pub fn cubic(rules: Rules) -> Recovered {
 mod tests {
     use super::*;
     use crate::control::AckKind;
+    use crate::control::slow_start::SlowStartKind;
     use crate::tests::bare;
 
     const MSS: u32 = 1000;
@@ -258,8 +262,8 @@ mod tests {
         let max = una + (flight * f64::from(MSS)) as u64;
         let out = Outstanding { queued: false, una, nxt: max, max, flight, limit: f64::INFINITY };
         let acked = u64::from(MSS) * u64::from(kind == AckKind::New);
-        let newest = (kind == AckKind::New).then_some(Span::from_millis(100));
-        Ack { now, acked, newest, ..bare(kind, out, MSS) }
+        let sample = (kind == AckKind::New).then_some(Span::from_millis(100));
+        Ack { now, acked, sample, ..bare(kind, out, MSS) }
     }
 
     /// 100 segments, the first of them lost and repaired at `now`: 70 are left, and 100 are the plateau.
@@ -346,8 +350,8 @@ mod tests {
         let (mut cubic, una) = after_a_loss(at(0));
         cubic.ahead = Ahead::Least;
         let mut rtt = |now: u64, n: u64, trip: u64| {
-            let newest = Some(Span::from_millis(trip));
-            on_ack(&mut cubic, &Ack { newest, ..ack(at(now), AckKind::New, una + n * u64::from(MSS), 69.0) });
+            let sample = Some(Span::from_millis(trip));
+            on_ack(&mut cubic, &Ack { sample, ..ack(at(now), AckKind::New, una + n * u64::from(MSS), 69.0) });
             cubic.rtt
         };
         assert_eq!(rtt(0, 1, 100), Some(Span::from_millis(100)), "the epoch begins with it");
@@ -355,6 +359,26 @@ mod tests {
         assert_eq!(rtt(1_000, 3, 80), Some(Span::from_millis(80)));
         cubic.on_timeout(at(2_000), false, &ack(at(0), AckKind::Other, una, 70.0).out);
         assert_eq!(cubic.rtt, None);
+    }
+
+    #[test]
+    fn reports_of_longer_round_trips_end_slow_start_where_the_window_is() {
+        let after = |kind: SlowStartKind| {
+            let mut cubic = Cubic::new(Rules::RFC);
+            (cubic.ahead, cubic.slow_start) = (Ahead::Least, SlowStart::new(kind));
+            cubic.window.set(20.0);
+            let trip = |ms: u64| Some(Span::from_millis(ms));
+            on_ack(&mut cubic, &Ack { sample: trip(40), ..ack(at(0), AckKind::New, 1001, 19.0) });
+            // The first round's end is acknowledged with it: of the next, nine longer than an eighth.
+            for n in 1..=9 {
+                let mut report = ack(at(100 + 3 * n), AckKind::Duplicate, 21_001, 20.0);
+                report.out.nxt = 60_000;
+                cubic.on_ack(&Ack { sample: trip(46), ..report });
+            }
+            (cubic.window.cwnd(), cubic.window.ssthresh())
+        };
+        assert_eq!(after(SlowStartKind::HyStart), (21.0, 21.0));
+        assert_eq!(after(SlowStartKind::Standard), (21.0, f64::INFINITY));
     }
 
     #[test]

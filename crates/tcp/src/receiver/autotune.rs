@@ -69,6 +69,11 @@ impl Autotune {
         self.offer.min(self.window.saturating_sub(held))
     }
 
+    /// The round trip, as far as it is known.
+    pub(super) const fn trip(&self) -> Option<Span> {
+        self.trip
+    }
+
     /// A segment has come. True if the offer grows by it.
     pub(super) fn on_segment(&mut self, came: &Came) -> bool {
         let Came { now, taken, beyond, echo, .. } = *came;

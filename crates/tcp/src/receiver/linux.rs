@@ -2,30 +2,58 @@
 //! far apart segments come (net/ipv4/tcp_input.c, tcp_event_data_recv; tcp_output.c, tcp_send_delayed_ack).
 
 use super::arrived::{Arrived, Order};
-use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use super::policy::{AckPolicy, AckPolicyPart, Early, InOrder, When};
 use alloc::boxed::Box;
-use meshpace_keys::Key;
+use meshpace_keys::{Key, Preset};
 use meshpace_units::{Instant, Span};
 
 pub(super) static PART: AckPolicyPart = AckPolicyPart::new(
     "linux",
     "As Linux: sixteen at once, then every second segment or after 40 to 200 ms, by how far apart segments come.",
     "Linux, net/ipv4/tcp_input.c and tcp_output.c",
-    |values| Box::new(Linux { limit: values.count("quick_acks"), ..Linux::default() }),
+    |values| {
+        let (limit, compression) = (values.count("quick_acks"), values.span_given("ack_compression"));
+        Box::new(Linux { limit, compression, merges: values.span_given("ack_gro"), ..Linux::default() })
+    },
 )
 .keys(&[&KEYS]);
 
-static KEYS: [Key; 1] = [Key::count(
-    "quick_acks",
-    (0, 1_000),
-    QUICK as u64,
-    "Acknowledgements at once where a sender's window may be small: at first, after a long gap, after what came twice.",
-)];
+static KEYS: [Key; 3] = [
+    Key::count(
+        "quick_acks",
+        (0, 1_000),
+        QUICK as u64,
+        "Acknowledgements at once where a sender's window may be small: at first, after a long gap, after what came twice.",
+    ),
+    Key::time_or(
+        "ack_compression",
+        &["none"],
+        LEAST,
+        "Of what is out of order the first three are acknowledged at once, further ones after so long or a twentieth of the round trip, \
+         if that is less, together; \"none\": each at once.",
+    )
+    .preset(Preset::Time(COMPRESSION)),
+    Key::time_or(
+        "ack_gro",
+        &["none"],
+        LEAST,
+        "What comes in order within this of a segment that is answered at once is answered with it: the host takes packets from its \
+         device together (GRO); \"none\": each by itself.",
+    ),
+];
 
 /// `TCP_MAX_QUICKACKS`.
 const QUICK: u32 = 16;
 /// `TCP_ATO_MIN`.
 const LEAST: Span = Span::from_millis(40);
+/// `tcp_comp_sack_delay_ns` by default.
+const COMPRESSION: Span = Span::from_millis(1);
+/// What is compressed is a twentieth of a round trip at the most (`__tcp_ack_snd_check`; 5 %).
+const PART_OF_TRIP: u64 = 20;
+/// Acknowledgements that one stands for at the most (`tcp_comp_sack_nr`).
+const COMPRESSED: u32 = 44;
+/// These show a sender without RACK a loss, and are not compressed (TCP_FASTRETRANS_THRESH).
+const DUPLICATES: u32 = 3;
 /// `TCP_DELACK_MAX`.
 const MOST: Span = Span::from_millis(200);
 
@@ -39,11 +67,29 @@ pub(super) struct Linux {
     wait: Span,
     /// When something last came in order (`lrcvtime`).
     last: Option<Instant>,
+    /// How long what is out of order waits at the most.
+    compression: Option<Span>,
+    /// How long after a segment others count as having come with it.
+    merges: Option<Span>,
+    /// What was in order when something was last missing, and how many have been acknowledged at once since
+    /// (`compressed_ack_rcv_nxt`, `dup_ack_counter`).
+    missing: (u64, u32),
+    /// Since the latest acknowledgement (`compressed_ack`).
+    compressed: u32,
 }
 
 impl Default for Linux {
     fn default() -> Self {
-        Self { limit: QUICK, quick: 0, wait: LEAST, last: None }
+        Self {
+            limit: QUICK,
+            quick: 0,
+            wait: LEAST,
+            last: None,
+            compression: Some(COMPRESSION),
+            merges: None,
+            missing: (0, 0),
+            compressed: 0,
+        }
     }
 }
 
@@ -79,7 +125,26 @@ impl AckPolicy for Linux {
     }
 
     fn on_in_order(&mut self, arrived: &InOrder) -> When {
-        if self.quick > 0 || arrived.waiting >= 2 { When::Now } else { When::AfterFirst(self.wait.min(MOST)) }
+        if self.quick > 0 || arrived.waiting >= 2 {
+            self.merges.map_or(When::Now, When::Within)
+        } else {
+            When::AfterFirst(self.wait.min(MOST))
+        }
+    }
+
+    /// `__tcp_ack_snd_check` of Linux 6.18.
+    fn on_early(&mut self, early: &Early) -> When {
+        let waits = self.compression.filter(|_| self.quick == 0 && self.compressed < COMPRESSED);
+        let (Some(most), Some(trip)) = (waits, early.trip) else { return When::Now };
+        if self.missing.0 != early.in_order {
+            self.missing = (early.in_order, 0);
+        }
+        if self.missing.1 < DUPLICATES {
+            self.missing.1 += 1;
+            return When::Now;
+        }
+        self.compressed += 1;
+        When::Within(most.min(trip / PART_OF_TRIP))
     }
 
     fn on_wait_over(&mut self) {
@@ -90,7 +155,7 @@ impl AckPolicy for Linux {
         if self.quick == 1 {
             self.wait = LEAST;
         }
-        self.quick = self.quick.saturating_sub(1);
+        (self.quick, self.compressed) = (self.quick.saturating_sub(1), 0);
     }
 }
 
@@ -131,7 +196,9 @@ mod tests {
                     waiting = 0;
                     None
                 }
-                When::AfterFirst(wait) | When::AfterThis(wait) => Some(wait.as_micros() / 1000),
+                When::AfterFirst(wait) | When::AfterThis(wait) | When::Within(wait) => {
+                    Some(wait.as_micros() / 1000)
+                }
             }
         };
         at.iter().map(answer).collect()
@@ -165,6 +232,33 @@ mod tests {
         let mut policy = settled();
         policy.on_segment(&came(0, Order::Old));
         assert_eq!(policy.quick, 16);
+    }
+
+    #[test]
+    fn of_what_is_out_of_order_three_are_quick_and_up_to_44_wait_together() {
+        let answers = |policy: &mut Linux, count: usize, in_order: u64, trip: Option<Span>| {
+            let at_once = |_: usize| match policy.on_early(&Early { in_order, trip }) {
+                When::Now => {
+                    policy.on_ack_sent();
+                    None
+                }
+                When::Within(wait) => Some(wait),
+                other => panic!("{other:?}"),
+            };
+            (0..count).map(at_once).collect::<alloc::vec::Vec<_>>()
+        };
+        let (trip, wait) = (Some(Span::from_millis(10)), Some(Span::from_micros(500)));
+        let mut policy = settled();
+        assert_eq!(answers(&mut policy, 5, 0, trip), [None, None, None, wait, wait]);
+        // Something else is missing; a long round trip.
+        assert_eq!(answers(&mut policy, 4, 7, Some(MOST)), [None, None, None, Some(COMPRESSION)]);
+        let many = answers(&mut policy, 50, 7, trip);
+        assert_eq!(many.iter().position(Option::is_none), Some(43), "44 with the one before");
+        assert_eq!(answers(&mut policy, 4, 8, None), [None; 4], "no round trip is known");
+        let mut quick = Linux { quick: 9, ..settled() };
+        assert_eq!(answers(&mut quick, 8, 0, trip), [None; 8]);
+        let mut off = Linux { compression: None, ..settled() };
+        assert_eq!(answers(&mut off, 8, 0, trip), [None; 8]);
     }
 
     #[test]

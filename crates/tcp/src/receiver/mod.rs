@@ -15,7 +15,7 @@ pub use delayed::Delayed;
 pub use dynamic_delayed::{AckUnit, DynamicDelayed, Echo, OutOfOrder};
 pub use every::Every;
 pub(crate) use policy::Due;
-pub use policy::{AckPolicy, AckPolicyPart, CloneAckPolicy, InOrder, When};
+pub use policy::{AckPolicy, AckPolicyPart, CloneAckPolicy, Early, InOrder, When};
 
 use crate::config::{Config, Reading};
 use crate::control::Feedback;
@@ -210,7 +210,7 @@ impl Receiver {
             self.grow(now, length, order, way);
         }
         // Payload may lie over the number of the SYN, which no byte of the stream has.
-        self.owe(now, &taken, had_gap, from < to, start.saturating_sub(1));
+        self.owe(now, &taken, had_gap, from < to, start.saturating_sub(1), order);
         taken
     }
 
@@ -291,7 +291,15 @@ impl Receiver {
     }
 
     /// `offset`: bytes of the stream before the segment.
-    fn owe(&mut self, now: Instant, taken: &Taken, had_gap: bool, in_window: bool, offset: u64) {
+    fn owe(
+        &mut self,
+        now: Instant,
+        taken: &Taken,
+        had_gap: bool,
+        in_window: bool,
+        offset: u64,
+        order: Order,
+    ) {
         let in_order = taken.delivered > 0 && in_window && !had_gap;
         if !taken.finished && in_window && !in_order && self.acknowledging.counts_disorder() {
             self.acknowledging.on_in_order(now, offset / self.mss + 1, offset, taken.delivered == 0);
@@ -302,6 +310,10 @@ impl Receiver {
             // The number of the segment in full segments since the start, 1 for the first.
             let number = self.delivered().div_ceil(self.mss);
             self.acknowledging.on_in_order(now, number, offset, false);
+        } else if in_window && matches!(order, Order::Early { .. }) {
+            self.acknowledging.on_disorder(now);
+            let trip = self.autotune.as_ref().and_then(|tune| tune.trip());
+            self.acknowledging.on_early(now, &Early { in_order: self.delivered(), trip });
         } else {
             self.acknowledging.on_disorder(now);
             self.acknowledging.due_alone();

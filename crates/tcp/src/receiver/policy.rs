@@ -23,6 +23,11 @@ pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
     /// The segment that [`on_segment`](Self::on_segment) told of made the window on offer grow.
     fn on_wider_offer(&mut self) {}
 
+    /// A segment arrived before something that is missing: is an acknowledgement due? RFC 5681, section 4.2, wants it at once.
+    fn on_early(&mut self, _early: &Early) -> When {
+        When::Now
+    }
+
     /// A segment arrived that is acknowledged at once.
     fn on_disorder(&mut self, _now: Instant) {}
 
@@ -69,6 +74,15 @@ pub struct InOrder {
     pub waiting: u32,
 }
 
+/// A segment that arrived before something that is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Early {
+    /// Bytes of the stream that have arrived in order.
+    pub in_order: u64,
+    /// The round trip, as far as the receiver has measured one.
+    pub trip: Option<Span>,
+}
+
 /// What a policy answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
@@ -78,6 +92,9 @@ pub enum When {
     AfterFirst(Span),
     /// At the latest so long after this segment, whatever was said before.
     AfterThis(Span),
+    /// So long after this segment, or when was said before if that is earlier. It is no delayed acknowledgement: what comes until
+    /// then is answered with it.
+    Within(Span),
 }
 
 /// How a policy is built from the values of its keys.
@@ -119,12 +136,14 @@ pub(crate) struct Acknowledging {
     policy: Box<dyn AckPolicy>,
     waiting: u32,
     deadline: Option<Instant>,
+    /// What the deadline is of is due, and waits for what comes with it.
+    within: bool,
     due: Due,
 }
 
 impl Acknowledging {
     pub(super) const fn new(policy: Box<dyn AckPolicy>) -> Self {
-        Self { policy, waiting: 0, deadline: None, due: Due::Nothing }
+        Self { policy, waiting: 0, deadline: None, within: false, due: Due::Nothing }
     }
 
     pub(super) const fn due(&self) -> Due {
@@ -164,7 +183,22 @@ impl Acknowledging {
             When::Now => self.due_now(),
             When::AfterFirst(wait) => self.deadline = self.deadline.or_else(|| now.checked_add(wait)),
             When::AfterThis(wait) => self.deadline = now.checked_add(wait),
+            When::Within(wait) => self.due_within(now, wait),
         }
+    }
+
+    /// A segment arrived before something that is missing.
+    pub(super) fn on_early(&mut self, now: Instant, early: &Early) {
+        match self.policy.on_early(early) {
+            When::Now => self.due_alone(),
+            When::AfterFirst(wait) | When::AfterThis(wait) | When::Within(wait) => self.due_within(now, wait),
+        }
+    }
+
+    fn due_within(&mut self, now: Instant, wait: Span) {
+        let until = now.checked_add(wait);
+        self.deadline = [self.deadline, until].into_iter().flatten().min();
+        self.within = true;
     }
 
     /// A segment arrived that is acknowledged at once.
@@ -189,9 +223,12 @@ impl Acknowledging {
         let over = self.due == Due::Nothing && self.deadline.is_some_and(|deadline| deadline <= now);
         if over {
             self.due_now();
+        }
+        let waited = over && !self.within;
+        if waited {
             self.policy.on_wait_over();
         }
-        over
+        waited
     }
 
     pub(super) fn counts_disorder(&self) -> bool {
@@ -204,7 +241,7 @@ impl Acknowledging {
 
     /// An acknowledgement left.
     pub(super) fn on_sent(&mut self) {
-        (self.waiting, self.deadline, self.due) = (0, None, Due::Nothing);
+        (self.waiting, self.deadline, self.within, self.due) = (0, None, false, Due::Nothing);
         self.policy.on_ack_sent();
     }
 }

@@ -144,7 +144,7 @@ mod tests {
                     waiting = 0;
                     None
                 }
-                When::AfterFirst(wait) => panic!("after the first: {wait:?}"),
+                When::AfterFirst(wait) | When::Within(wait) => panic!("after the first: {wait:?}"),
                 When::AfterThis(wait) => Some(wait.as_micros() / 1000),
             }
         };

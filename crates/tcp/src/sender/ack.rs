@@ -43,10 +43,11 @@ impl Sender {
         let duplicate = event.ack == self.una && event.pure && self.outstanding() && self.una > 0;
         let kind = if duplicate { AckKind::Duplicate } else { AckKind::Other };
         self.counters.duplicate_acks += u64::from(duplicate);
-        let reaction = self.tell(event, kind, 0, RoundTrips::default());
+        let reported = self.reported(event);
+        let sample = reported.map(|reported| reported.last);
+        let reaction = self.tell(event, kind, 0, RoundTrips::default(), sample);
         self.react(event.now, reaction);
-        if let Some(Reported { trip, before_first }) = self.reported(event).filter(|_| event.ack == self.una)
-        {
+        if let Some(Reported { trip, before_first, .. }) = reported.filter(|_| event.ack == self.una) {
             self.estimator.on_report(trip, self.una, self.nxt);
             // What left before the first was sent again shows that the path works: it has its time from now on (Linux's
             // tcp_clean_rtx_queue).
@@ -81,14 +82,19 @@ impl Sender {
         self.retries = 0;
         self.resend = None;
         self.last_activity = now;
-        let reaction = self.tell(event, AckKind::New, acked, data_trips);
+        let reported = self.reported(event);
+        let sample = if self.estimator.takes_reports() {
+            reported.map(|reported| reported.last).or(data_trips.unreported_last)
+        } else {
+            data_trips.newest
+        };
+        let reaction = self.tell(event, AckKind::New, acked, data_trips, sample.or(event.timestamp));
         // ns-2 restarts the timer of a partial acknowledgement before the back-off may end, of any other after the
         // round-trip update (ns2-behaviour.md 6.5, 6.10).
         let partial = matches!(reaction, Reaction::ResendHole { .. });
         self.react(now, reaction);
         let rtt = if self.estimator.takes_reports() {
-            let reported = self.reported(event).map(|reported| reported.trip);
-            trips.unreported.or(reported).or(event.timestamp)
+            trips.unreported.or(reported.map(|reported| reported.trip)).or(event.timestamp)
         } else {
             trips.oldest.or(event.timestamp)
         };
@@ -102,7 +108,14 @@ impl Sender {
     }
 
     /// Tells the control, and empties its queue if it has ceased to queue.
-    fn tell(&mut self, event: &AckEvent<'_>, kind: AckKind, acked: u64, trips: RoundTrips) -> Reaction {
+    fn tell(
+        &mut self,
+        event: &AckEvent<'_>,
+        kind: AckKind,
+        acked: u64,
+        trips: RoundTrips,
+        sample: Option<Span>,
+    ) -> Reaction {
         let AckEvent { now, route, feedback, report, rtt_wired, echoed, timestamp, sack, ecn_echo, .. } =
             *event;
         let RoundTrips { oldest, newest, .. } = trips;
@@ -119,6 +132,7 @@ impl Sender {
             mss,
             oldest,
             newest,
+            sample,
             echoed,
             timestamp,
             route,

@@ -32,6 +32,8 @@ pub(crate) struct RoundTrips {
     pub(crate) newest: Option<Span>,
     /// Of the oldest one among them that had not been reported before; nothing if any of them was sent more than once.
     pub(crate) unreported: Option<Span>,
+    /// The same of the last one.
+    pub(crate) unreported_last: Option<Span>,
 }
 
 /// What selective acknowledgements say of round trips.
@@ -39,7 +41,9 @@ pub(crate) struct RoundTrips {
 pub(crate) struct Reported {
     /// Of the first segment that is reported for the first time and was sent once.
     pub(crate) trip: Span,
-    /// It left before the first segment that is missing left for the last time.
+    /// Of the last one.
+    pub(crate) last: Span,
+    /// The first left before the first segment that is missing left for the last time.
     pub(crate) before_first: bool,
 }
 
@@ -71,8 +75,8 @@ impl SentLog {
     /// Everything before `una` was acknowledged at `now`.
     pub(crate) fn acknowledge(&mut self, now: Instant, una: u64) -> RoundTrips {
         let round_trip = |sent: &Sent| (!sent.resent).then(|| now.saturating_since(sent.at));
-        let (mut oldest, mut newest, mut unreported): (Option<Sent>, Option<Sent>, Option<Sent>) =
-            (None, None, None);
+        let (mut oldest, mut newest): (Option<Sent>, Option<Sent>) = (None, None);
+        let (mut unreported, mut unreported_last): (Option<Sent>, Option<Sent>) = (None, None);
         let mut resent = false;
         while let Some(&sent) = self.segments.front().filter(|sent| sent.end <= una) {
             self.segments.pop_front();
@@ -84,12 +88,15 @@ impl SentLog {
             resent |= sent.resent;
             if !sent.arrived {
                 unreported.get_or_insert(sent);
+                unreported_last = Some(sent);
             }
         }
+        let if_once = |sent: Option<Sent>| sent.as_ref().filter(|_| !resent).and_then(round_trip);
         RoundTrips {
             oldest: oldest.as_ref().and_then(round_trip),
             newest: newest.as_ref().and_then(round_trip),
-            unreported: unreported.as_ref().filter(|_| !resent).and_then(round_trip),
+            unreported: if_once(unreported),
+            unreported_last: if_once(unreported_last),
         }
     }
 
@@ -102,7 +109,7 @@ impl SentLog {
         blocks: impl IntoIterator<Item = (u64, u64)>,
     ) -> Option<Reported> {
         let news = self.sacked.news(una, blocks);
-        let mut first: Option<Sent> = None;
+        let (mut first, mut last): (Option<Sent>, Option<Sent>) = (None, None);
         for (from, to) in news {
             let index = self.segments.partition_point(|sent| sent.end <= from);
             let mut start = if index == 0 { self.start } else { self.segments[index - 1].end };
@@ -112,13 +119,18 @@ impl SentLog {
                 }
                 if !sent.arrived && self.sacked.missing(start.max(una), sent.end) == 0 {
                     sent.arrived = true;
-                    first = first.or(Some(*sent).filter(|sent| !sent.resent));
+                    if !sent.resent {
+                        first.get_or_insert(*sent);
+                        last = Some(*sent);
+                    }
                 }
                 start = sent.end;
             }
         }
         let head = self.segments.front()?.at;
-        first.map(|first| Reported { trip: now.saturating_since(first.at), before_first: first.at < head })
+        let trip = |sent: Sent| now.saturating_since(sent.at);
+        let before_first = first?.at < head;
+        Some(Reported { trip: trip(first?), last: trip(last?), before_first })
     }
 }
 
@@ -132,11 +144,12 @@ mod tests {
 
     fn trips(oldest: Option<u64>, newest: Option<u64>) -> RoundTrips {
         let [oldest, newest] = [oldest, newest].map(|trip| trip.map(Span::from_millis));
-        RoundTrips { oldest, newest, unreported: oldest }
+        RoundTrips { oldest, newest, unreported: oldest, unreported_last: newest }
     }
 
-    fn reported(trip: u64, before_first: bool) -> Option<Reported> {
-        Some(Reported { trip: Span::from_millis(trip), before_first })
+    fn reported(trip: u64, last: u64, before_first: bool) -> Option<Reported> {
+        let [trip, last] = [trip, last].map(Span::from_millis);
+        Some(Reported { trip, last, before_first })
     }
 
     #[test]
@@ -146,13 +159,13 @@ mod tests {
         assert_eq!(log.report(ms(50), 1, [(21, 25)]), None, "half a segment");
         assert_eq!(
             log.report(ms(50), 1, [(41, 51), (21, 31)]),
-            reported(48, false),
-            "the first in the stream"
+            reported(48, 46, false),
+            "the first in the stream, and the last"
         );
         assert_eq!(log.report(ms(51), 1, [(21, 31), (41, 51)]), None, "said before");
         // The first leaves again, after the fourth and the sixth had left.
         log.record(ms(52), 1, 11);
-        assert_eq!(log.report(ms(53), 1, [(31, 41)]), reported(50, true));
+        assert_eq!(log.report(ms(53), 1, [(31, 41)]), reported(50, 50, true));
         // What was sent twice is none, nor is what an acknowledgement covers with something sent twice.
         assert_eq!(log.acknowledge(ms(60), 21), RoundTrips { newest: None, ..trips(None, None) });
         log.record(ms(61), 51, 61);
@@ -163,12 +176,13 @@ mod tests {
     fn what_was_reported_before_it_is_acknowledged_is_no_round_trip() {
         let mut log = SentLog::default();
         (0..3).for_each(|n| log.record(ms(n), 1 + n * 10, 11 + n * 10));
-        assert_eq!(log.report(ms(50), 1, [(11, 21)]), reported(49, false));
+        assert_eq!(log.report(ms(50), 1, [(11, 21)]), reported(49, 49, false));
         log.acknowledge(ms(60), 11);
         let trips = log.acknowledge(ms(90), 31);
         assert_eq!([trips.oldest, trips.unreported], [89, 88].map(|trip| Some(Span::from_millis(trip))));
+        assert_eq!(trips.unreported_last, trips.unreported);
         (3..6).for_each(|n| log.record(ms(n), 1 + n * 10, 11 + n * 10));
-        assert_eq!(log.report(ms(91), 31, [(41, 51)]), reported(87, false));
+        assert_eq!(log.report(ms(91), 31, [(41, 51)]), reported(87, 87, false));
         log.record(ms(92), 31, 41);
         assert_eq!(log.acknowledge(ms(95), 61).unreported, None, "the first was sent twice");
         (6..9).for_each(|n| log.record(ms(100 + n), 1 + n * 10, 11 + n * 10));

@@ -232,3 +232,42 @@ fn while_the_window_opens_linux_acknowledges_every_segment() {
     let expected: Vec<_> = at_once.map(|n| (n, ack(1460 * n))).collect();
     s.expect_until(30, &expected);
 }
+
+#[test]
+fn what_is_out_of_order_is_acknowledged_together_where_the_round_trip_is_long() {
+    let settings = [("quick_acks", Setting::Whole(0)), ("ack_compression", Setting::Real(0.01))];
+    let config = Config {
+        acknowledgements: policy("linux", &settings),
+        receive_buffer: 60_000,
+        window_grows: true,
+        handshake: crate::Handshake::ThreeWay,
+        ..Config::ns2()
+    };
+    let mut s = Script::established(config);
+    // A window's worth shows a round trip of 840 ms; a twentieth of that is more than 10 ms.
+    for n in 1..=43 {
+        arrive(&mut s, 20 * n, n);
+    }
+    s.advance(ms(999));
+    s.out.clear();
+    for n in 45..=50 {
+        arrive(&mut s, 955 + n, n);
+    }
+    let acked = 1460 * 43;
+    s.expect_until(
+        1_100,
+        &[(1_000, ack(acked)), (1_001, ack(acked)), (1_002, ack(acked)), (1_013, ack(acked))],
+    );
+    assert_eq!(s.tcp.counters().timer_acks, 1, "of the 43rd segment, none of these");
+}
+
+#[test]
+fn what_comes_together_is_acknowledged_once() {
+    let settings = [("quick_acks", Setting::Whole(0)), ("ack_gro", Setting::Real(0.002))];
+    let mut s = Script::established(Config { acknowledgements: policy("linux", &settings), ..Config::ns2() });
+    for (at, n) in [(1, 1), (2, 2), (3, 3), (5, 4), (10, 5), (11, 6)] {
+        arrive(&mut s, at, n);
+    }
+    s.expect_until(200, &[(4, ack(1460 * 3)), (12, ack(1460 * 6))]);
+    assert_eq!(s.tcp.counters().timer_acks, 0);
+}

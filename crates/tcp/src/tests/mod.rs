@@ -32,6 +32,7 @@ pub(crate) fn bare(kind: AckKind, out: Outstanding, mss: u32) -> Ack<'static> {
         mss,
         oldest: None,
         newest: None,
+        sample: None,
         echoed: None,
         timestamp: None,
         route: None,

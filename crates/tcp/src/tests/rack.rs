@@ -2,7 +2,7 @@
 
 use super::script::{MSS, Script, data, segment, segments};
 use crate::control::{
-    InitialWindow, Recovered, Reno, Rules,
+    Ack, Asks, Congestion, InitialWindow, Recovered, Reno, Rules, Window,
     recovery::{Rack, With},
 };
 use crate::{Config, Options};
@@ -297,6 +297,61 @@ fn linux_measures_what_is_reported_and_gives_the_first_its_time_anew() {
     assert_eq!(s.tcp.counters().timeouts, 0);
     s.advance(super::script::ms(228) + timeout);
     assert_eq!(s.tcp.counters().timeouts, 1);
+}
+
+/// Its window is as many segments as the latest sample has milliseconds.
+#[derive(Clone, Debug)]
+struct Sampled(Window);
+
+impl Congestion for Sampled {
+    fn asks(&self) -> Asks {
+        Asks { round_trips: true, ..Asks::default() }
+    }
+
+    fn window(&self) -> &Window {
+        &self.0
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.0
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        if let Some(sample) = ack.sample {
+            self.0.set(sample.as_secs_f64() * 1e3);
+        }
+    }
+
+    fn on_progress(&mut self, _: &Ack<'_>) {}
+}
+
+#[test]
+fn a_control_has_the_round_trip_of_what_arrived_last_of_what_was_not_known_before() {
+    let after = |rto: crate::RtoConfig| {
+        let rules = Rules { initial_window: InitialWindow::Segments(10.0), ..Rules::RFC };
+        let sampled: Box<dyn Congestion> = Box::new(Sampled(Window::new(rules).directed()));
+        let control = Recovered::new(sampled, Box::new(Rack::new(&rules, With::ALL)));
+        let mut s =
+            Script::connect(Config { timestamps: false, rto, ..Config::rfc() }.controlled_by(control));
+        s.options =
+            Options { mss: Some(1460), window_scale: Some(2), sack_permitted: true, ..Options::default() };
+        s.raw(100, |segment| segment.flags.syn = true);
+        (s.options, s.peer) = (Options::default(), 1);
+        // Ten leave at 100 ms; nothing further that matters here.
+        s.write(100, 10 * MSS);
+        let mut samples = alloc::vec![];
+        // 1 is late; 2 and 3 are reported; 1 and 4 are acknowledged with them; 5, all of which is known by then.
+        for (at, n, blocks) in
+            [(200, 0, &[(2, 3)][..]), (210, 4, &[][..]), (220, 4, &[(6, 6)]), (230, 6, &[])]
+        {
+            s.sack(at, n, blocks);
+            samples.push(s.cwnd());
+        }
+        samples
+    };
+    let smoothed = crate::SmoothedConfig::LINUX;
+    assert_eq!(after(crate::RtoConfig::Linux(smoothed)), [100.0, 110.0, 120.0, 130.0]);
+    assert_eq!(after(crate::RtoConfig::Smoothed(smoothed)), [10.0, 110.0, 110.0, 130.0], "no reports");
 }
 
 #[test]

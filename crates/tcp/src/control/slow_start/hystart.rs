@@ -1,6 +1,6 @@
 //! HyStart as in Linux's CUBIC: two signs of a queue end slow start (Ha and Rhee 2011; tcp_cubic.c).
 
-use super::{Round, SAMPLES, threshold, trip};
+use super::{Round, SAMPLES, threshold};
 use crate::control::Ack;
 use meshpace_units::{Instant, Span};
 
@@ -34,7 +34,7 @@ impl HyStart {
 
     /// Whether slow start ends here.
     pub(super) fn ends(&mut self, ack: &Ack<'_>, cwnd: f64) -> bool {
-        let Some(trip) = trip(ack) else { return false };
+        let Some(trip) = ack.sample else { return false };
         let least = self.least.map_or(trip, |least| least.min(trip));
         self.least = Some(least);
         if self.found {
@@ -76,7 +76,7 @@ mod tests {
         Ack {
             now,
             acked: u64::from(MSS),
-            newest: Some(Span::from_micros(trip_us)),
+            sample: Some(Span::from_micros(trip_us)),
             ..bare(AckKind::New, out, MSS)
         }
     }

@@ -72,6 +72,16 @@ impl SlowStart {
         }
     }
 
+    /// Something is reported to have arrived out of order while the window is below its threshold: slow start may end where it is
+    /// (tcp_cubic.c, cubictcp_acked, which every acknowledgement with a round trip comes to).
+    pub fn on_report(&mut self, window: &mut Window, ack: &Ack<'_>) {
+        if let Self::HyStart(hystart) = self {
+            if hystart.ends(ack, window.cwnd()) {
+                window.set_ssthresh(window.cwnd());
+            }
+        }
+    }
+
     /// A timeout: slow start begins anew.
     pub fn restart(&mut self) {
         match self {
@@ -113,9 +123,4 @@ impl Round {
         self.least = Some(self.least.map_or(trip, |least| least.min(trip)));
         self.samples += 1;
     }
-}
-
-/// The round trip that an acknowledgement shows.
-fn trip(ack: &Ack<'_>) -> Option<Span> {
-    ack.newest.or(ack.timestamp)
 }

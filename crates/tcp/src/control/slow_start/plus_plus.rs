@@ -1,7 +1,7 @@
 //! HyStart++: a round whose least round trip has grown makes slow start conservative, and a few of those end it (RFC 9406,
 //! section 4.2).
 
-use super::{Round, SAMPLES, threshold, trip};
+use super::{Round, SAMPLES, threshold};
 use crate::control::{Ack, Window};
 use meshpace_units::Span;
 
@@ -55,7 +55,7 @@ impl PlusPlus {
         }
         let divisor = if self.conservative.is_some() { DIVISOR } else { 1.0 };
         window.set(window.cwnd() + ack.segments().min(LIMIT) / divisor);
-        if let Some(trip) = trip(ack) {
+        if let Some(trip) = ack.sample {
             self.round.sample(trip);
             self.judge();
         }
@@ -94,10 +94,10 @@ mod tests {
                 let nxt = 1 + 10 * (round + 1) * 1000;
                 let out =
                     Outstanding { queued: false, una, nxt, max: nxt, flight: 10.0, limit: f64::INFINITY };
-                let newest = Some(Span::from_millis(*trip));
+                let sample = Some(Span::from_millis(*trip));
                 if window.cwnd() < window.ssthresh() {
                     plus_plus
-                        .grow(&mut window, &Ack { acked: 1000, newest, ..bare(AckKind::New, out, 1000) });
+                        .grow(&mut window, &Ack { acked: 1000, sample, ..bare(AckKind::New, out, 1000) });
                 }
             }
             after.push(window.cwnd());
@@ -126,8 +126,8 @@ mod tests {
                 let (una, nxt) = (1 + (n + 1) * 1000, 1 + (n / 10 + 1) * 10_000);
                 let out =
                     Outstanding { queued: false, una, nxt, max: nxt, flight: 30.0, limit: f64::INFINITY };
-                let newest = Some(Span::from_millis(if n < 10 { 80 } else { 200 }));
-                plus_plus.grow(&mut window, &Ack { acked: 1000, newest, ..bare(AckKind::New, out, 1000) });
+                let sample = Some(Span::from_millis(if n < 10 { 80 } else { 200 }));
+                plus_plus.grow(&mut window, &Ack { acked: 1000, sample, ..bare(AckKind::New, out, 1000) });
             }
             window.cwnd()
         };
