@@ -14,6 +14,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -174,8 +175,12 @@ def tree() -> Path:
         **WHOLE,  # as the crates of others were built; what an incremental build keeps takes a fifth of this one
         "PYO3_PYTHON": sys.executable,
     }
-    # Of the whole workspace, examples included: so other crates have the features that they have in `cargo test`.
-    command = ["cargo", "build", "--quiet", "--workspace", "--lib", "--bins", "--examples"]
+    # Of all crates, examples included: so those of others have the features that they have in `cargo test`. Nothing is
+    # optimised, since these tests simulate little: a run takes 0.20 s instead of 0.13, the build 20 s less.
+    command = ["cargo", "build", "--quiet", "--lib", "--bins", "--examples"]
+    profiles = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["profile"]
+    optimised = [name for name in profiles["dev"]["package"] if name.startswith("meshpace-")]
+    command += [f"--config=profile.dev.package.{name}.opt-level=0" for name in optimised]
     _take_crates_of_others()
     built = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr[-4000:]

@@ -39,14 +39,17 @@ def hierarchy() -> Path:
 
 
 def poll(condition: Callable[[], Any], what: str, seconds: float = PATIENCE_S) -> Any:
-    """Waits until something is true and gives it; what is asked about the first flow may come before there is one."""
+    """Waits until something is true and gives it; what is asked about the first flow may come before there is one.
+
+    Most questions start a process: ten a second keep no processor busy.
+    """
     end = time.monotonic() + seconds
     while True:
         with suppress(IndexError):
             if found := condition():
                 return found
         assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.02)
+        time.sleep(0.1)
 
 
 @dataclass(frozen=True)
