@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commanding import CHAIN, Cli
+from processor_time import ProcessorTime
 from ready import Ready
 
 if TYPE_CHECKING:
@@ -20,8 +21,16 @@ if TYPE_CHECKING:
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--processor-time", type=int, metavar="N", help="show what tests took of the processors, the N that took most"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "takes(seconds): how long the test takes, where that is long")
+    if most := config.getoption("processor_time"):
+        config.pluginmanager.register(ProcessorTime(most))
 
 
 @pytest.hookimpl(trylast=True)

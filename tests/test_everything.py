@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import soak
 from everything import PARTS, ROOT, Lane, Outcome, Part, main, read, run_all, summary, tabled
+from processor_time import processor_s
 
 CARGO = """
 running 3 tests
@@ -164,3 +168,63 @@ def test_a_crates_tests_alone_are_not_optimised() -> None:
 
     assert called(library) == " ".join(library)
     assert called([*library, "--test"]) == " ".join([*library, "--test", "-C", "opt-level=0"])
+
+
+def test_what_a_test_starts_is_counted_before_and_after_it_ends() -> None:
+    def busy_s() -> float:
+        return processor_s(os.getpid())
+
+    burn = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
+    before = busy_s()
+    with subprocess.Popen([sys.executable, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        running = busy_s() - before
+        child.communicate(b"\n")
+        child.wait()
+    assert 0.25 < running < 3
+    assert busy_s() - before >= running, "nothing is lost when it has been waited for"
+
+
+def _functions(folder: Path) -> Iterator[tuple[Path, ast.FunctionDef]]:
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                yield path, node
+
+
+def _asserts(function: ast.FunctionDef, helpers: set[str]) -> bool:
+    """Whether it holds something against something, itself or by a helper that does."""
+
+    def one(node: ast.AST) -> bool:
+        if isinstance(node, ast.Assert):
+            return True
+        if not isinstance(node, ast.Call):
+            return False
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return called in helpers
+
+    return any(map(one, ast.walk(function)))
+
+
+def test_every_test_asserts(tmp_path: Path) -> None:
+    """A test that only runs something would pass whatever came of it."""
+    (tmp_path / "test_x.py").write_text(
+        "def test_a(): assert one()\ndef test_b(): helper()\ndef test_c(): run()\n"
+        "def helper(): assert True\ndef run(): print()\n"
+    )
+
+    def asserting_nothing(folder: Path) -> list[str]:
+        found = list(_functions(folder))
+        helpers = {"raises", "fail"}
+        while more := {function.name for _, function in found if _asserts(function, helpers)} - helpers:
+            # A method's name says little: of those that are called alike one that asserts is enough.
+            helpers |= more
+        return [
+            f"{path.relative_to(folder)}: {function.name}"
+            for path, function in found
+            if function.name.startswith("test_") and not _asserts(function, helpers)
+        ]
+
+    assert asserting_nothing(tmp_path) == ["test_x.py: test_c"]
+    assert asserting_nothing(ROOT / "tests") == []
