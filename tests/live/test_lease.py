@@ -120,9 +120,9 @@ def test_traffic_flows_again_after_the_data_thread_spins(tmp_path: Path, count: 
             took = back_after(talk, lambda: spin(data))
             before = _cpu_ticks(data)
             wait_for(lambda: _cpu_ticks(data) > before + 5)
+            daemon.kill()
         print(f"{count} connections, {mode}: {took:.1f} s")
         assert took < BOUND_S
-        daemon.kill()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -146,7 +146,7 @@ def test_a_thread_that_hangs_or_spins_loses_its_packets(tmp_path: Path, way: str
             # It does spin: the others of the process, and the kernel, know nothing better of it.
             before = _cpu_ticks(data)
             wait_for(lambda: _cpu_ticks(data) > before + 5)
-        daemon.kill()
+            daemon.kill()
 
 
 def _cpu_ticks(thread: int) -> int:

@@ -60,7 +60,7 @@ def hung(thread: int) -> Iterator[None]:
 
 def spin(thread: int) -> None:
     """The thread only burns its processor, for good: it is sent to the program's first instruction, which nobody runs
-    again, and which from now on jumps to itself.
+    again, and which from now on jumps to itself. It is nice to others, whose processor it would take, and spins.
     """
     instruction, counter, call = SPIN[platform.machine()]
     auxiliary = Path(f"/proc/{thread}/auxv").read_bytes()
@@ -75,4 +75,5 @@ def spin(thread: int) -> None:
     registers[counter] = entry
     registers[call] = 2**64 - 1  # no system call to restart
     _ptrace(SETREGSET, thread, NT_PRSTATUS, ctypes.addressof(vector))
+    os.setpriority(os.PRIO_PROCESS, thread, 10)  # of the thread alone: setpriority(2), C library/kernel differences
     _ptrace(DETACH, thread)
