@@ -58,6 +58,31 @@ pub(crate) struct Seen {
     pub(crate) delivered: u64,
 }
 
+/// Drops what comes quicker than its rate for longer than its bucket lasts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    rate: Rate,
+    most: f64,
+    /// Bytes that may pass now.
+    tokens: f64,
+    filled: Instant,
+}
+
+impl Bucket {
+    pub(crate) fn new(rate: Rate, bytes: u32) -> Self {
+        let most = f64::from(bytes);
+        Self { rate, most, tokens: most, filled: Instant::ZERO }
+    }
+
+    fn drops(&mut self, now: Instant, packet: Bytes) -> bool {
+        let came = self.rate.as_bits_per_sec() as f64 / 8.0 * now.saturating_since(self.filled).as_secs_f64();
+        (self.tokens, self.filled) = ((self.tokens + came).min(self.most), now);
+        let drops = self.tokens < packet.0 as f64;
+        self.tokens -= if drops { 0.0 } else { packet.0 as f64 };
+        drops
+    }
+}
+
 /// Both ends and what is between them.
 pub(crate) struct Path {
     pub(crate) sender: Connection,
@@ -72,6 +97,7 @@ pub(crate) struct Path {
     order: u64,
     /// Departures of data, counted, that are lost on their way.
     lost: fn(u64) -> bool,
+    pub(crate) policer: Option<Bucket>,
     departures: u64,
     pub(crate) drops: u64,
     pub(crate) seen: Vec<Seen>,
@@ -95,6 +121,7 @@ impl Path {
             air: BTreeMap::new(),
             order: 0,
             lost: |_| false,
+            policer: None,
             departures: 0,
             drops: 0,
             seen: Vec::new(),
@@ -121,11 +148,13 @@ impl Path {
             while self.leaving.front().is_some_and(|left| *left <= self.now) {
                 self.leaving.pop_front();
             }
-            if self.leaving.len() >= self.link.buffer || data && (self.lost)(self.departures) {
+            let bytes: Bytes = self.sender.wire_length(&transmit.segment);
+            let policed = self.policer.as_mut().is_some_and(|bucket| bucket.drops(self.now, bytes));
+            let full = self.leaving.len() >= self.link.buffer;
+            if policed || full || data && (self.lost)(self.departures) {
                 self.drops += 1;
                 continue;
             }
-            let bytes: Bytes = self.sender.wire_length(&transmit.segment);
             self.free = self.free.max(self.now) + self.link.rate.time_to_send(bytes).expect("a rate");
             self.leaving.push_back(self.free);
             self.order += 1;

@@ -88,10 +88,10 @@ impl Policer {
         let begins =
             Interval { since: sample.now, delivered: sample.delivered, lost: sample.lost, rounds: 0 };
         // The first loss shows that the policer's bucket is empty.
-        let Some(interval) = &mut self.interval else {
-            self.interval = sample.loses.then_some(begins);
+        if self.interval.is_none() && !sample.loses {
             return false;
-        };
+        }
+        let interval = self.interval.get_or_insert(begins);
         interval.rounds += u32::from(sample.round);
         if sample.app_limited || interval.rounds > 4 * ROUNDS {
             *self = Self::default();
@@ -146,19 +146,33 @@ mod tests {
     #[test]
     fn two_intervals_with_losses_and_the_same_bandwidth_are_a_policer() {
         // 12,500 bytes a round trip of 100 ms are 1 Mbit/s; a quarter as much is lost.
-        let lossy = [(12_500, 3_125); 9];
-        assert_eq!(after(&lossy[..8]).0.rate(), None);
+        // Four round trips an interval, the one in which the first loss is found among them (lt_rtt_cnt).
+        let lossy = [(12_500, 3_125); 8];
+        assert_eq!(after(&lossy[..7]).0.rate(), None);
         assert_eq!(after(&lossy).0.rate(), Some(1e6));
         let few_losses = [(12_500, 2_400); 16];
         assert_eq!(after(&few_losses).0.rate(), None, "19 % is less than 50/256");
-        let mut faster = [(12_500, 3_125); 9];
-        faster[5..].fill((15_000, 3_750));
+        let mut faster = [(12_500, 3_125); 8];
+        faster[4..].fill((15_000, 3_750));
         assert_eq!(after(&faster).0.rate(), None, "a fifth more is another bandwidth");
+    }
+
+    #[test]
+    fn an_interval_ends_with_a_loss_and_not_after_more_than_16_round_trips() {
+        // Losses in the first, then none until the 16th round trip of the interval, or the 17th.
+        let quiet = |rounds: usize| {
+            let mut all = alloc::vec![(12_500, 0); rounds + 5];
+            (all[0].1, all[rounds - 1].1) = (5_000, 60_000);
+            all[rounds..].fill((12_500, 3_125));
+            after(&all).0.rate()
+        };
+        assert_eq!(quiet(16), Some(1e6));
+        assert_eq!(quiet(17), None, "too long: sampling begins anew with the next loss");
     }
 
     #[test]
     fn after_48_round_trips_it_looks_again() {
         let (policer, over) = after(&[(12_500, 3_125); 60]);
-        assert_eq!((over, policer.rate()), (Some(8 + 48), None));
+        assert_eq!((over, policer.rate()), (Some(7 + 48), None));
     }
 }

@@ -64,6 +64,27 @@ fn losses_that_are_no_congestion_cost_what_is_lost() {
 }
 
 #[test]
+fn what_a_policer_lets_through_is_its_pace() {
+    // The link is ten times as fast; what comes quicker than 1.2 Mbit/s for longer than 20 packets is dropped.
+    let mut path = Path::new(&config(), Link { rate: Rate::bits_per_sec(12_000_000), ..Link::narrow(1_000) });
+    path.policer = Some(path::Bucket::new(Rate::bits_per_sec(1_200_000), 30_000));
+    path.run(at(3.0));
+    let (drops, sent) = (path.drops, path.sender.counters().data_segments);
+    path.run(at(6.0));
+    // Four round trips with a fifth lost, twice: then 48 of probing go by at what came through, a loss in a hundred at the most.
+    let (drops, sent) = (path.drops - drops, path.sender.counters().data_segments - sent);
+    assert!(drops * 100 <= sent, "{drops} of {sent}");
+    assert!(path.goodput(3.0, 6.0) > 0.9 * GOODPUT, "{}", path.goodput(3.0, 6.0));
+    let spacing: alloc::vec::Vec<_> = path
+        .between(3.0, 6.0)
+        .filter_map(|seen| seen.interval)
+        .map(|span| span.as_secs_f64() * 1e3)
+        .collect();
+    let mean = spacing.iter().sum::<f64>() / spacing.len() as f64;
+    assert!((9.5..11.5).contains(&mean), "{mean} ms");
+}
+
+#[test]
 fn a_path_that_becomes_slower_is_followed_after_ten_round_trips() {
     let mut path = Path::new(&config(), Link::narrow(1_000));
     path.run(at(4.0));
