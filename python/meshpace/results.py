@@ -98,6 +98,8 @@ class AggregateResult(TypedDict):
     retries: int
     requests: int
     block_acks: int
+    categories: NotRequired[dict[str, AggregateResult]]
+    """The same by category of access; absent where that is best effort alone."""
 
 
 class GatewayResult(TypedDict):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from meshpace.results import FlowLoss, FlowResult, LinkResult, RunResult
+from meshpace.results import AggregateResult, FlowLoss, FlowResult, LinkResult, RunResult
 
 CAUSES = {
     "given-up": "given up by the MAC after all its attempts",
@@ -139,7 +139,10 @@ class Aggregated:
 
 def aggregated(links: Sequence[LinkResult]) -> Aggregated | None:
     """The links together; None where frames carry one packet, or none was sent."""
-    counts = [link["aggregates"] for link in links if "aggregates" in link]
+    return _together([link["aggregates"] for link in links if "aggregates" in link])
+
+
+def _together(counts: Sequence[AggregateResult]) -> Aggregated | None:
     frames, mpdus = sum(count["frames"] for count in counts), sum(count["mpdus"] for count in counts)
     if not frames:
         return None
@@ -152,6 +155,17 @@ def carrying(links: Sequence[LinkResult]) -> list[tuple[LinkResult, Aggregated]]
     """The links that carried frames of several packets, those with the most frames first."""
     found = [(link, count) for link in links if (count := aggregated([link])) is not None]
     return sorted(found, key=lambda row: (-row[1].frames, row[0]["from"], row[0]["to"]))
+
+
+def frame_rows(links: Sequence[LinkResult]) -> list[tuple[str, Aggregated]]:
+    """The same as rows of a table: behind each link its categories of access, where they are not best effort alone."""
+    rows: list[tuple[str, Aggregated]] = []
+    for link, count in carrying(links):
+        way = f"{link['from']} → {link['to']}"
+        categories = link["aggregates"].get("categories", {})
+        parts = ((f"{way}, {word}", _together([counts])) for word, counts in categories.items())
+        rows += [(way, count), *((name, part) for name, part in parts if part is not None)]
+    return rows
 
 
 AGGREGATE_HEADS = ("frames", "MPDUs\na frame", "sent\nagain", "block ACKs", "requests\nfor them")

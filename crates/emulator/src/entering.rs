@@ -8,12 +8,12 @@ use meshpace_wire::{NotTcp, Outline, outline, parse};
 /// # Errors
 /// What is wrong with the bytes.
 pub fn packet(bytes: &[u8]) -> Result<Packet, NotTcp> {
-    let Outline { source, destination, protocol, ports, ecn, length } = outline(bytes)?;
+    let Outline { source, destination, protocol, ports, ecn, dscp, length } = outline(bytes)?;
     let (source_port, destination_port) = ports;
     let bytes = &bytes[..length.0 as usize];
     let body = Body::Opaque(Opaque { protocol, source_port, destination_port, bytes: bytes.into() });
     let mut packet = Packet::new(source, destination, length, class(bytes), body);
-    packet.ecn = ecn;
+    (packet.ecn, packet.dscp) = (ecn, dscp);
     Ok(packet)
 }
 

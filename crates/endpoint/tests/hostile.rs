@@ -2,7 +2,7 @@
 
 use crate::common::{World, exchange};
 use meshpace_endpoint::{ImpairmentConfig, SocketOptions};
-use meshpace_units::Span;
+use meshpace_units::{Dscp, Span};
 use meshpace_wire::{IpHeader, parse, protocol};
 use proptest::prelude::*;
 
@@ -15,6 +15,7 @@ fn reseal(packet: &[u8]) -> Option<Vec<u8>> {
         protocol: protocol::TCP,
         ttl: parsed.ttl,
         ecn: parsed.ecn(),
+        dscp: Dscp::DEFAULT,
         identification: 0,
     };
     let end = usize::try_from(parsed.wire_len.0).ok()?.min(packet.len());

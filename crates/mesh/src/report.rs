@@ -9,7 +9,7 @@ use crate::result::{
 use crate::simulation::Simulation;
 use meshpace_network::{GatewayNode, HopDelays};
 use meshpace_packet::Host;
-use meshpace_radio::Aggregates;
+use meshpace_radio::{Aggregates, Category};
 use meshpace_scenario::{App, MeshNode, Plan, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
@@ -266,16 +266,32 @@ impl Simulation<'_> {
 
     /// What went in frames of several packets; `None`: frames carry one.
     fn aggregates(&self, from: NodeId, to: NodeId) -> Option<AggregateResult> {
-        let sent = |by: NodeId, to: NodeId| {
-            let counts = self.network.interfaces(by).filter_map(|interface| interface.aggregates_to(to));
+        let sent = |by: NodeId, to: NodeId, category| {
+            let counts =
+                self.network.interfaces(by).filter_map(|interface| interface.aggregates_to(to, category));
             counts.reduce(|mut sum, more| {
                 sum += more;
                 sum
             })
         };
-        let Aggregates { frames, mpdus, retries, requests, .. } = sent(from, to)?;
-        let block_acks = sent(to, from)?.block_acks;
-        Some(AggregateResult { frames, mpdus, retries, requests, block_acks })
+        // Block acknowledgements are of the frames that the neighbour sent.
+        let both = |category| {
+            let block_acks = sent(to, from, category)?.block_acks;
+            Some(Aggregates { block_acks, ..sent(from, to, category)? })
+        };
+        let mut all = Aggregates::default();
+        let mut categories = BTreeMap::new();
+        for category in Category::ALL {
+            let counts = both(category)?;
+            all += counts;
+            if counts != Aggregates::default() {
+                categories.insert(category.word(), aggregate_result(counts, BTreeMap::new()));
+            }
+        }
+        if categories.keys().eq([Category::BestEffort.word()].iter()) {
+            categories.clear();
+        }
+        Some(aggregate_result(all, categories))
     }
 
     fn gateway_results(&self, scenario: &Scenario) -> Vec<GatewayResult> {
@@ -321,6 +337,14 @@ fn empty_row(from: String, to: String) -> LinkResult {
         airtime_s: Some(0.0),
         aggregates: None,
     }
+}
+
+fn aggregate_result(
+    counts: Aggregates,
+    categories: BTreeMap<&'static str, AggregateResult>,
+) -> AggregateResult {
+    let Aggregates { frames, mpdus, retries, requests, block_acks } = counts;
+    AggregateResult { frames, mpdus, retries, requests, block_acks, categories }
 }
 
 fn app_name(app: &App) -> &'static str {

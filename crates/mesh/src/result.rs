@@ -198,7 +198,7 @@ pub struct LinkResult {
 }
 
 /// Frames of a link under a standard that puts several packets into one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AggregateResult {
     /// Data frames sent, those of one packet included.
     pub frames: u64,
@@ -210,6 +210,9 @@ pub struct AggregateResult {
     pub requests: u64,
     /// Block acknowledgements that the receiver sent.
     pub block_acks: u64,
+    /// The same by category of access (`background`, `best-effort`, `video`, `voice`), of all that had any; absent where that is best effort alone.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub categories: BTreeMap<&'static str, AggregateResult>,
 }
 
 /// One mesh node's relay.

@@ -5,7 +5,7 @@ use meshpace_keys::Setting;
 use meshpace_pacing::LawMaker;
 use meshpace_relay::{
     CALIBRATED_RATE, CRITICAL_LOAD, Counting, DENSITY, Density, GATE, GateKind, LOAD_CORRECTION, LOAD_COUNT,
-    QueueConfig, Relay,
+    Place, QueueConfig, Relay,
 };
 use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, ScenarioError};
 use meshpace_schemes::{Catalogue, FlowEnd, Scheme, SchemeSetting, UnknownScheme};
@@ -13,7 +13,7 @@ use meshpace_settings::schema::plain;
 use meshpace_settings::suggestion;
 use meshpace_tcp::control::{Control, Paced, Rules};
 use meshpace_tcp::{AckPolicy, Config, RtoConfig, TickConfig};
-use meshpace_units::{Rate, Span};
+use meshpace_units::{Dscp, NodeId, Rate, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -112,6 +112,7 @@ impl ChosenSchemes {
         if let Some((_, at)) = scenario.scheme_uses().last() {
             check_calibration(scenario, &mesh, at)?;
         }
+        check_categories(scenario, &mesh)?;
         let mut shared: BTreeMap<&str, Arc<Scheme>> = BTreeMap::new();
         let flows = scenario.flows.iter().map(|spec| {
             let scheme = shared.entry(&spec.scheme).or_insert_with(|| Arc::new(find(&spec.scheme)));
@@ -292,6 +293,20 @@ fn check_calibration(scenario: &Scenario, mesh: &Scheme, at: &Location) -> Resul
         }
     }
     Ok(())
+}
+
+/// A codepoint says something only where the mesh's relays have queues for categories.
+fn check_categories(scenario: &Scenario, mesh: &Scheme) -> Result<(), ScenarioError> {
+    let Some(flow) = scenario.flows.iter().find(|flow| flow.dscp != Dscp::DEFAULT) else { return Ok(()) };
+    let place = Place::Radio { node: NodeId(0), gateway: false, rate: scenario.radio.rate };
+    let limit = scenario.radio.queue as usize;
+    let queue = QueueConfig { place, limit, categories: true, seed: scenario.seed };
+    if mesh.relay(&queue).asks().categories {
+        return Ok(());
+    }
+    let relay = mesh.choice("relay").word;
+    let found = format!("dscp = {} beside relay = \"{relay}\" of {}", flow.dscp.number(), mesh.name);
+    Err(flow.at.error(found, "dscp = 0, or a relay with queues for categories: relay = \"mac80211\""))
 }
 
 /// The mesh has one relay and one gateway part: flows that want different ones cannot both have them.

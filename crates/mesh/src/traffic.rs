@@ -174,7 +174,7 @@ impl Simulation<'_> {
     /// An end of a flow sends a datagram to the other one.
     fn put_datagram(&mut self, flow: u32, by: Role, payload: Bytes, stamp: Stamp) {
         let header = self.udp(flow).header;
-        let RunningFlow { from, to, ends, paths, account, .. } = &self.flows[flow as usize];
+        let RunningFlow { spec, from, to, ends, paths, account, .. } = &self.flows[flow as usize];
         let (here, source, destination) = match by {
             Role::Sender => (*from, ends.sender, ends.receiver),
             Role::Receiver => (*to, ends.receiver, ends.sender),
@@ -185,6 +185,7 @@ impl Simulation<'_> {
         let mut packet = Packet::new(source.ip(), destination.ip(), size, Class::Data, body);
         packet.path = paths.map(|[there, back]| if by == Role::Sender { there } else { back });
         packet.account = *account;
+        packet.dscp = spec.dscp;
         self.network.send(here, packet);
     }
 

@@ -5,6 +5,7 @@ use crate::flow::{RunningFlow, TcpFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_pacing::{LinkRates, Route};
 use meshpace_packet::{Answer, Body, Class, Host, Packet, Report, Request, Ticket};
+use meshpace_scenario as scenario;
 use meshpace_tcp::{Arrival, Segment, Transmit};
 use std::num::NonZeroU16;
 
@@ -151,13 +152,14 @@ impl Simulation<'_> {
         let end = self.connection(flow, sender);
         let size = end.wire_length(&transmit.segment);
         let counts = transmit.segment.payload > 0 && end.asks_departures();
-        let RunningFlow { from, to, ends, paths, account, .. } = &self.flows[flow as usize];
+        let RunningFlow { from, to, ends, paths, account, spec: scenario::Flow { dscp, .. }, .. } =
+            &self.flows[flow as usize];
         let (here, source, destination) =
             if sender { (*from, ends.sender, ends.receiver) } else { (*to, ends.receiver, ends.sender) };
         let class = if sender || transmit.segment.payload > 0 { Class::Data } else { Class::Ack };
         let body = Body::Tcp(transmit.segment);
         let mut packet = Packet::new(source.ip(), destination.ip(), size, class, body);
-        packet.ecn = transmit.ecn;
+        (packet.ecn, packet.dscp) = (transmit.ecn, *dscp);
         packet.path = paths.map(|[there, back]| if sender { there } else { back });
         packet.account = *account;
         if transmit.request.is_some() || transmit.answer.is_some() || transmit.report.is_some() {

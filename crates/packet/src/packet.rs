@@ -4,7 +4,7 @@ use crate::body::Body;
 use crate::shim::{Shim, ShimView, Shims};
 use crate::trail::Trail;
 use meshpace_routing::PacketInfo;
-use meshpace_units::{Bytes, Ecn, Instant, NodeId};
+use meshpace_units::{Bytes, Dscp, Ecn, Instant, NodeId};
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU16, NonZeroU32};
 
@@ -87,6 +87,8 @@ pub struct Packet {
     pub ttl: u8,
     /// Congestion notification in the IP header.
     pub ecn: Ecn,
+    /// The service class that the IP header asks for.
+    pub dscp: Dscp,
     /// What drops of it are counted as: its sender knows best. A flow's first segment, its SYN, counts with the data, as
     /// in ns-2, and so does whatever else the end that has the data sends.
     pub class: Class,
@@ -118,6 +120,7 @@ impl Packet {
             arrived: Instant::ZERO,
             ttl: 0,
             ecn: Ecn::NotEct,
+            dscp: Dscp::DEFAULT,
             class,
             size,
             shims: Shims::default(),

@@ -223,6 +223,7 @@ fn flow(scenario: &Scenario, flow: &Flow) -> Value {
     put("from", json!(scenario.name_of(flow.from)));
     put("to", json!(scenario.name_of(flow.to)));
     put("scheme", json!(flow.scheme));
+    put("dscp", json!(flow.dscp.number()));
     put("segment", json!(flow.segment.0));
     put("window", json!(flow.window));
     put("start_s", json!(flow.start.as_secs_f64()));

@@ -17,45 +17,56 @@ pub struct Intervals {
 
 /// A backoff that has been drawn and has not run out.
 ///
-/// It counts only after the medium has been idle for a DIFS. Rather than being paused and resumed by events, it is
-/// told afterwards when the medium turned idle and busy: [`Backoff::interrupt`].
+/// It counts only after the medium has been idle for a DIFS, or for the AIFS of its category. Rather than being paused and resumed by
+/// events, it is told afterwards when the medium turned idle and busy: [`Backoff::interrupt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
-    /// What is left; whole slots.
-    remaining: Span,
     /// It never counts before it was drawn.
     drawn: Instant,
+    /// Slots that are left.
+    slots: u32,
+    /// Slots of idle medium, after a SIFS, before it counts (AIFSN).
+    aifsn: u8,
 }
 
 impl Backoff {
-    /// Draws a backoff from the contention window `cw`.
+    /// Draws a backoff from the contention window `cw` that counts after a SIFS and `aifsn` slots.
     #[must_use]
-    pub fn draw(now: Instant, cw: u32, phy: &Phy, stream: &mut Stream) -> Self {
+    pub fn draw(now: Instant, (cw, aifsn): (u32, u8), phy: &Phy, stream: &mut Stream) -> Self {
         let choices = match phy.backoff_range {
             BackoffRange::Ns2 => cw,
             BackoffRange::Standard => cw + 1,
         };
-        Self { remaining: phy.slot() * u64::from(stream.below(choices)), drawn: now }
+        Self { slots: stream.below(choices), drawn: now, aifsn }
     }
 
-    /// What is left of it.
+    /// Slots that are left of it.
     #[must_use]
-    pub const fn remaining(&self) -> Span {
-        self.remaining
+    pub const fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    /// How long the medium has to be idle before it counts: DIFS, or AIFS.
+    #[must_use]
+    #[inline]
+    pub fn waits(&self, intervals: &Intervals) -> Span {
+        intervals.sifs + intervals.slot * u64::from(self.aifsn)
     }
 
     /// When it runs out if the medium is idle from `idle_since` on: DIFS first, then the slots.
     #[must_use]
+    #[inline]
     pub fn expiry(&self, idle_since: Instant, intervals: &Intervals) -> Instant {
-        idle_since.max(self.drawn) + intervals.difs + self.remaining
+        let slots = u64::from(self.aifsn) + u64::from(self.slots);
+        idle_since.max(self.drawn) + intervals.sifs + intervals.slot * slots
     }
 
     /// The medium was idle from `idle_since` and turned busy at `busy_at`: the whole slots in between have passed,
     /// the last part of one is lost (ns-2.35; ns2-behaviour 2.4).
     pub fn interrupt(&mut self, idle_since: Instant, busy_at: Instant, intervals: &Intervals) {
-        let counting_from = idle_since.max(self.drawn) + intervals.difs;
-        let slots = busy_at.saturating_since(counting_from).whole(intervals.slot);
-        self.remaining = self.remaining.saturating_sub(intervals.slot * slots);
+        let counting_from = idle_since.max(self.drawn) + self.waits(intervals);
+        let passed = busy_at.saturating_since(counting_from).whole(intervals.slot);
+        self.slots = u64::from(self.slots).saturating_sub(passed) as u32;
     }
 }
 
@@ -79,9 +90,8 @@ mod tests {
         for (range, last) in [(BackoffRange::Ns2, 30), (BackoffRange::Standard, 31)] {
             phy.backoff_range = range;
             let mut stream = Stream::new(1, "backoff", 0);
-            let slots: Vec<u64> = (0..4000)
-                .map(|_| Backoff::draw(Instant::ZERO, 31, &phy, &mut stream).remaining.whole(phy.slot()))
-                .collect();
+            let slots: Vec<u32> =
+                (0..4000).map(|_| Backoff::draw(Instant::ZERO, (31, 2), &phy, &mut stream).slots).collect();
             assert_eq!((slots.iter().min(), slots.iter().max()), (Some(&0), Some(&last)));
         }
     }
@@ -90,26 +100,29 @@ mod tests {
     fn a_part_slot_and_the_difs_do_not_count() {
         let phy = intervals();
         let at = |us: u64| Instant::ZERO + Span::from_micros(us);
-        let mut backoff = Backoff { remaining: Span::from_micros(100), drawn: at(0) };
+        let mut backoff = Backoff { slots: 5, drawn: at(0), aifsn: 2 };
         backoff.interrupt(at(0), at(50), &phy);
-        assert_eq!(backoff.remaining, Span::from_micros(100));
+        assert_eq!(backoff.slots, 5);
         backoff.interrupt(at(1000), at(1000 + 50 + 59), &phy);
-        assert_eq!(backoff.remaining, Span::from_micros(60));
+        assert_eq!(backoff.slots, 3);
         assert_eq!(backoff.expiry(at(2000), &phy), at(2110));
+        let patient = Backoff { aifsn: 7, ..backoff };
+        assert_eq!(patient.expiry(at(2000), &phy), at(2210));
     }
 
     proptest! {
         #[test]
         fn interruptions_never_lengthen_it(cw in 1u32..1024, seed: u64, idle in prop::collection::vec(0u64..700, 0..20)) {
-            let mut backoff = Backoff::draw(Instant::ZERO, cw, &phy(), &mut Stream::new(seed, "backoff", 0));
+            let mut backoff = Backoff::draw(Instant::ZERO, (cw, 2), &phy(), &mut Stream::new(seed, "backoff", 0));
             let phy = intervals();
             let mut now = Instant::ZERO;
             for us in idle {
-                let before = backoff.remaining;
+                let slot = phy.slot.as_micros();
+                let before = u64::from(backoff.slots) * slot;
                 let end = now + Span::from_micros(us);
                 backoff.interrupt(now, end.min(backoff.expiry(now, &phy)), &phy);
-                prop_assert!(backoff.remaining <= before);
-                prop_assert!(backoff.remaining + Span::from_micros(us) >= before);
+                let after = u64::from(backoff.slots) * slot;
+                prop_assert!(after <= before && after + us >= before);
                 now = end + Span::from_micros(500);
             }
         }

@@ -1,6 +1,7 @@
 //! What is on the air.
 
 use crate::burst::{Bitmap, Burst, Mpdu};
+use crate::category::{Peer, Priority};
 use crate::standard::Mode;
 use meshpace_units::{Bytes, NodeId, Span};
 use std::ops::{Deref, DerefMut};
@@ -42,11 +43,24 @@ pub struct MacPacket {
     pub size: Bytes,
     /// Mode of the link's data; broadcasts go in the basic one.
     pub mode: &'static Mode,
+    /// Its priority, which says the category that it contends in; best effort where the standard has but one way of access.
+    pub priority: Priority,
+}
+
+impl MacPacket {
+    /// Whose numbers it has; `None`: a broadcast.
+    #[must_use]
+    #[inline]
+    pub fn peer(&self) -> Option<Peer> {
+        Some(Peer { node: self.to?, priority: self.priority })
+    }
 }
 
 /// Which packets of a frame of several arrived (IEEE 802.11-2020, 9.3.1.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockAck {
+    /// Priority of the frame's packets: it says whose numbers these are.
+    pub priority: Priority,
     /// Sequence number of the frame's first packet, or the one that was asked for.
     pub start: u16,
     /// By sequence number from `start` on.

@@ -11,6 +11,7 @@
 //! | [`loss`] | links that lose frames, one by one or in bursts |
 //! | [`frame`] | what is on the air |
 //! | [`burst`] | the packets of a frame |
+//! | [`category`] | priorities of packets, and what category of access they make |
 //! | [`reception`] | what a receiver makes of overlapping frames (`ns2-capture`, `sinr`) |
 //! | [`reorder`] | packets of a neighbour in the order of their numbers |
 //! | [`station`] | one node's DCF: carrier sense, backoff, RTS/CTS, retries, NAV |
@@ -24,6 +25,7 @@
 pub mod backoff;
 pub mod building;
 pub mod burst;
+pub mod category;
 pub mod coding;
 pub mod frame;
 pub mod hearers;
@@ -38,6 +40,7 @@ pub mod station;
 
 pub use building::Building;
 pub use burst::{Bitmap, Burst, Mpdu};
+pub use category::{Categories, Category, Peer, Priority};
 pub use coding::Coding;
 pub use frame::{BlockAck, Frame, FrameKind, Header, MacPacket};
 pub use hearers::{Hearer, Hearers};

@@ -1,6 +1,7 @@
 //! Timing and frame durations of each standard.
 
 use crate::burst::{Bitmap, Mpdu};
+use crate::category::Category;
 use crate::frame::Frame;
 use crate::propagation::SPEED_OF_LIGHT;
 use crate::standard::{Aggregation, Mode, Portion, Preamble, Standard};
@@ -77,7 +78,7 @@ impl Phy {
     /// DCF interframe space: SIFS + 2 slots (IEEE 802.11-2020, 10.3.7), or as many as the standard has.
     #[must_use]
     pub fn difs(&self) -> Span {
-        self.sifs() + self.slot() * self.standard.aifsn
+        self.sifs() + self.slot() * u64::from(self.standard.aifsn)
     }
 
     /// Extended interframe space: SIFS + DIFS + an ACK at the lowest rate (10.3.7); 364 us with DSSS.
@@ -86,16 +87,25 @@ impl Phy {
         self.sifs() + self.difs() + self.airtime(ACK_BYTES, self.standard.lowest())
     }
 
-    /// Smallest contention window.
+    /// Slots of idle medium, after a SIFS, before a backoff of this category counts (IEEE 802.11-2020, table 9-155).
     #[must_use]
-    pub const fn cw_min(&self) -> u32 {
-        self.standard.contention_window.0
+    pub const fn aifsn(&self, category: Category) -> u8 {
+        match category {
+            Category::Background => 7,
+            Category::BestEffort => self.standard.aifsn,
+            Category::Video | Category::Voice => 2,
+        }
     }
 
-    /// Largest contention window.
+    /// Smallest and largest contention window of a category (the same table).
     #[must_use]
-    pub const fn cw_max(&self) -> u32 {
-        self.standard.contention_window.1
+    pub const fn window(&self, category: Category) -> (u32, u32) {
+        let (least, most) = self.standard.contention_window;
+        match category {
+            Category::Background | Category::BestEffort => (least, most),
+            Category::Video => (least.div_ceil(2) - 1, least),
+            Category::Voice => (least.div_ceil(4) - 1, least.div_ceil(2) - 1),
+        }
     }
 
     /// Mode of RTS, CTS and ACK that belong to data in `data`: that of broadcasts with DSSS; with OFDM the fastest

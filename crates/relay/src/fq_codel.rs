@@ -11,7 +11,8 @@ use crate::{QueueConfig, RelayPart};
 use meshpace_codel::Config as CodelConfig;
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Class, Handle, Packet};
-use meshpace_units::{Bytes, NodeId, Span};
+use meshpace_radio::Peer;
+use meshpace_units::{Bytes, Span};
 use std::collections::VecDeque;
 
 /// What it says of itself.
@@ -123,12 +124,12 @@ impl Relay for FqCodel {
     }
 
     /// Whose turn it is only taking out tells: CoDel may drop what is before it.
-    fn dequeue_to(&mut self, here: &mut Here<'_>, to: NodeId, room: Bytes) -> Option<Handle> {
+    fn dequeue_to(&mut self, here: &mut Here<'_>, to: Peer, room: Bytes) -> Option<Handle> {
         if self.routing.is_empty() && self.next.is_none() {
             self.next = self.flows.pop(here);
         }
         let head = here.packets.get(self.head(here)?);
-        if head.next_hop == Some(to) && head.size <= room { self.dequeue(here) } else { None }
+        if head.next_hop == Some(to.node) && head.size <= room { self.dequeue(here) } else { None }
     }
 
     /// Known of routing packets, and of what has been taken out.

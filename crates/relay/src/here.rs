@@ -2,8 +2,8 @@
 
 use crate::relay::Heard;
 use meshpace_packet::{Account, Handle, Host, Packet, Packets, PathId};
-use meshpace_radio::Mode;
 use meshpace_radio::backoff::Intervals;
+use meshpace_radio::{Categories, Category, Mode};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::fmt;
 use std::net::IpAddr;
@@ -15,6 +15,8 @@ pub struct QueueConfig {
     pub place: Place,
     /// Packets at the most, the one in the MAC or on the wire included, as ns-2.35 counts (schemes.md 17.2).
     pub limit: usize,
+    /// The transmitter has [categories](crate::Asks::categories).
+    pub categories: bool,
     /// The run's seed, for relays that draw: from streams of their own, named after the relay and the place.
     pub seed: u64,
 }
@@ -114,28 +116,34 @@ pub struct Here<'a> {
     pub now: Instant,
     /// The store: what waits can be looked at, marked and rewritten there.
     pub packets: &'a mut Packets,
-    free: bool,
+    takes: Categories,
     node: Option<&'a mut dyn NodeView>,
     dropped: &'a mut Vec<Handle>,
 }
 
 impl<'a> Here<'a> {
-    /// For one call `now`. `free` says whether the transmitter would take a packet; `node` is `None` at wired links;
-    /// `dropped` collects what the relay drops, which the driver has to free.
+    /// For one call `now`. `takes` says of which categories the transmitter would take a packet; `node` is `None` at wired links, which
+    /// have best effort alone; `dropped` collects what the relay drops, which the driver has to free.
     pub fn new(
         now: Instant,
         packets: &'a mut Packets,
-        free: bool,
+        takes: Categories,
         node: Option<&'a mut dyn NodeView>,
         dropped: &'a mut Vec<Handle>,
     ) -> Self {
-        Self { now, packets, free, node, dropped }
+        Self { now, packets, takes, node, dropped }
     }
 
-    /// True if the transmitter is free and takes a packet at once.
+    /// True if the transmitter is free and takes a packet at once, of best effort where there are categories.
     #[must_use]
     pub fn is_free(&self) -> bool {
-        self.free
+        self.takes.has(Category::BestEffort)
+    }
+
+    /// The categories of which the transmitter takes a packet at once.
+    #[must_use]
+    pub fn takes(&self) -> Categories {
+        self.takes
     }
 
     /// The mesh node; `None` at a wired link.
@@ -167,10 +175,10 @@ impl<'a> Here<'a> {
 
 impl fmt::Debug for Here<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { now, free, dropped, .. } = self;
+        let Self { now, takes, dropped, .. } = self;
         f.debug_struct("Here")
             .field("now", now)
-            .field("free", free)
+            .field("takes", takes)
             .field("dropped", dropped)
             .finish_non_exhaustive()
     }

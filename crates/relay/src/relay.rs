@@ -3,7 +3,7 @@
 use crate::here::Here;
 use crate::report::Report;
 use meshpace_packet::{Handle, Packet};
-use meshpace_radio::{Bitmap, Frame};
+use meshpace_radio::{Bitmap, Frame, Peer};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use meshpace_winf::Pair;
 use std::fmt;
@@ -17,6 +17,8 @@ pub struct Asks {
     pub data_frames: bool,
     /// What becomes of the packets at the MAC: [`Relay::reported`].
     pub reports: bool,
+    /// That packets contend in the categories of their codepoints: it has queues for each. From others all packets go as best effort.
+    pub categories: bool,
     /// How long the medium was busy: [`NodeView::busy_time`](crate::NodeView::busy_time).
     pub busy_time: bool,
     /// How many conversations share the medium:
@@ -60,7 +62,8 @@ pub trait Listener {
 ///
 /// The driver's side of the contract:
 /// - Whenever the transmitter is free and something may have changed (a packet came, one is through, a deadline has
-///   passed, a frame was heard), it asks [`dequeue`](Self::dequeue), and sends what it gets.
+///   passed, a frame was heard), it asks [`dequeue`](Self::dequeue), and sends what it gets. Where packets contend in categories, the
+///   transmitter is free for [some of them](Here::takes), and takes packets of those alone.
 /// - After each call it frees the packets given to [`Here::drop`], then reads [`poll_timeout`](Self::poll_timeout), and
 ///   calls [`handle_timeout`](Self::handle_timeout) at that time. Early or repeated calls are harmless.
 ///
@@ -89,12 +92,12 @@ pub trait Relay: fmt::Debug + Send {
         None
     }
 
-    /// The packet to send in one frame with others for the neighbour `to`, if the next one is for it and no larger than `room`. It
-    /// is asked where the standard has frames of several packets; a relay without a [`head`](Self::head) gives them one by one.
+    /// The packet to send in one frame with others for the neighbour `to`, if the next one is for it, of that priority where the relay
+    /// [asks](Asks::categories) for categories, and no larger than `room`. It is asked where the standard has frames of several packets; a relay without a [`head`](Self::head) gives them one by one.
     #[must_use]
-    fn dequeue_to(&mut self, here: &mut Here<'_>, to: NodeId, room: Bytes) -> Option<Handle> {
+    fn dequeue_to(&mut self, here: &mut Here<'_>, to: Peer, room: Bytes) -> Option<Handle> {
         let head = here.packets.get(self.head(here)?);
-        if head.next_hop == Some(to) && head.size <= room { self.dequeue(here) } else { None }
+        if head.next_hop == Some(to.node) && head.size <= room { self.dequeue(here) } else { None }
     }
 
     /// Routing takes these packets back, for example because their next hop is gone: they are to be dropped, in the order

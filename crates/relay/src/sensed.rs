@@ -23,6 +23,7 @@ impl Sensed {
         frames: true,
         data_frames: false,
         reports: true,
+        categories: false,
         busy_time: false,
         conversations: false,
         counted: false,

@@ -122,7 +122,7 @@ impl ScenarioFile {
         let radio = read_radio(&root.section("radio")?)?;
         let routing = read_routing(&root.section("routing")?)?;
         let defaults = root.section("defaults")?;
-        let flows = read_flows(&root, &defaults, &measure, &routing)?;
+        let flows = read_flows(&root, &defaults, &measure, (&radio.radio, &routing))?;
         Ok(Self {
             scenario_sha256: hex(&Sha256::digest(text.as_bytes())),
             text,

@@ -1,7 +1,7 @@
 //! Flows, schemes, the measurement, overrides: what the file says is what the scenario carries.
 
 use meshpace_scenario::*;
-use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_units::{Bytes, Dscp, Instant, NodeId, Rate, Span};
 
 const CHAIN: &str = "[topology]\nkind = \"chain\"\nhops = 4\n";
 
@@ -192,4 +192,34 @@ fn the_text_is_kept_with_its_hash() {
 fn windows_line_ends_and_a_byte_order_mark_are_toml() {
     let text = format!("\u{feff}{CHAIN}[[flow]]\nfrom = \"n0\"\nto = \"n4\"\n").replace('\n', "\r\n");
     assert_eq!(parse(&text, &Overrides::none()).flows.len(), 1);
+}
+
+/// A flow's service class is a name of IANA's or its number, and only where a standard has categories of access.
+#[test]
+fn a_flow_asks_for_a_service_class() {
+    let text = |radio: &str, dscp: &str| {
+        format!("[radio]\n{radio}\n{CHAIN}[[flow]]\nfrom = \"n0\"\nto = \"n4\"\n{dscp}\n")
+    };
+    let n = "standard = \"802.11n\"";
+    for (said, number) in
+        [("", 0), ("dscp = \"ef\"", 46), ("dscp = \"af41\"", 34), ("dscp = 63", 63), ("dscp = \"df\"", 0)]
+    {
+        let flows = parse(&text(n, said), &Overrides::none()).flows;
+        assert_eq!(Some(flows[0].dscp), Dscp::new(number), "{said}");
+    }
+    assert_eq!(parse(&text("", "dscp = \"cs0\""), &Overrides::none()).flows[0].dscp, Dscp::DEFAULT);
+    let refused = |radio: &str, dscp: &str| {
+        let file = ScenarioFile::parse("test.toml", text(radio, dscp).as_bytes(), &Overrides::none());
+        file.and_then(|file| file.resolve(1)).expect_err("it is wrong").to_string()
+    };
+    for (found, wrong) in [("64", refused(n, "dscp = 64")), ("\"af51\"", refused(n, "dscp = \"af51\""))] {
+        assert!(
+            wrong.starts_with(&format!("test.toml:9: flow[0].dscp: found {found}")),
+            "{wrong}"
+        );
+    }
+    assert_eq!(
+        refused("standard = \"802.11g\"", "dscp = \"ef\""),
+        "test.toml:9: flow[0].dscp: found \"ef\" beside radio.standard = \"802.11g\"; allowed: 0, or a standard with categories of access: \"802.11n\""
+    );
 }

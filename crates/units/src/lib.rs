@@ -7,6 +7,7 @@
 //! | [`Rate`] | `u64` bit/s | a bit rate |
 //! | [`Bytes`] | `u64` | a size |
 //! | [`Seq`] | `u32` | a TCP sequence number; wraps, hence no `Ord` |
+//! | [`Dscp`] | six bits | the service class that an IP header asks for |
 //! | [`Ecn`] | two bits | the congestion notification of an IP header |
 //! | [`Histogram`] | counts | how often spans fell between fixed bounds |
 //! | [`Quantiles`] | counts | quantiles of spans, to 1 % |
@@ -18,6 +19,7 @@
 
 extern crate alloc;
 
+mod dscp;
 mod ecn;
 mod histogram;
 mod ids;
@@ -27,6 +29,7 @@ mod rate;
 mod seq;
 mod time;
 
+pub use dscp::Dscp;
 pub use ecn::Ecn;
 pub use histogram::Histogram;
 pub use ids::NodeId;

@@ -7,13 +7,13 @@ use crate::tcp::{CHECKSUM, HEADER, OFFSET_AND_FLAGS, OPTIONS_MAX, flag_bits};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_tcp::Segment;
-use meshpace_units::Ecn;
+use meshpace_units::{Dscp, Ecn};
 
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 /// Where the checksum is in a UDP header.
 const UDP_CHECKSUM: usize = 6;
 
-/// What an IP header says besides lengths and checksum: no service class, no options, not to be fragmented.
+/// What an IP header says besides lengths and checksum: no options, not to be fragmented.
 #[derive(Clone, Copy, Debug)]
 pub struct IpHeader {
     /// Source address.
@@ -26,6 +26,8 @@ pub struct IpHeader {
     pub ttl: u8,
     /// Congestion notification (RFC 3168, section 5).
     pub ecn: Ecn,
+    /// The service class that it asks for (RFC 2474, section 3).
+    pub dscp: Dscp,
     /// Tells IPv4 packets apart. Those that may not be fragmented may have any (RFC 6864, section 4.1).
     pub identification: u16,
 }
@@ -39,10 +41,11 @@ impl IpHeader {
         let field = |length: usize| {
             u16::try_from(length).unwrap_or_else(|_| panic!("{length} bytes in one IP packet")).to_be_bytes()
         };
+        let class = self.dscp.bits() | self.ecn.bits();
         match (self.source, self.destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
                 let start = out.len();
-                out.extend([0x45, self.ecn.bits()]); // version 4, five words
+                out.extend([0x45, class]); // version 4, five words
                 out.extend(field(IPV4_HEADER + length));
                 out.extend(self.identification.to_be_bytes());
                 out.extend(DO_NOT_FRAGMENT.to_be_bytes());
@@ -53,7 +56,7 @@ impl IpHeader {
                 out[start + 10..start + 12].copy_from_slice(&checksum.to_be_bytes());
             }
             (IpAddr::V6(source), IpAddr::V6(destination)) => {
-                out.extend([0x60, self.ecn.bits() << 4, 0, 0]); // version 6, no flow label
+                out.extend([0x60 | class >> 4, class << 4, 0, 0]); // version 6, no flow label
                 out.extend(field(length));
                 out.extend([self.protocol, self.ttl]);
                 out.extend(source.octets());
@@ -118,8 +121,15 @@ pub fn write_tcp_header(out: &mut Vec<u8>, segment: &Segment) {
 #[must_use]
 pub fn build(source: IpAddr, destination: IpAddr, ttl: u8, segment: &Segment, payload: &[u8]) -> Vec<u8> {
     assert_eq!(payload.len(), segment.payload as usize, "{segment:?}");
-    let header =
-        IpHeader { source, destination, protocol: protocol::TCP, ttl, ecn: Ecn::NotEct, identification: 0 };
+    let header = IpHeader {
+        source,
+        destination,
+        protocol: protocol::TCP,
+        ttl,
+        ecn: Ecn::NotEct,
+        dscp: Dscp::DEFAULT,
+        identification: 0,
+    };
     let above = segment.header_length() as usize + payload.len();
     let mut packet = Vec::with_capacity(header.length() + above);
     header.write(&mut packet, above);

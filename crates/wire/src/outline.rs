@@ -3,7 +3,7 @@
 use crate::ip::{IPV4_HEADER, IPV6_HEADER, Ip, array, protocol};
 use crate::packet::{Malformed, NotTcp};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use meshpace_units::{Bytes, Ecn};
+use meshpace_units::{Bytes, Dscp, Ecn};
 
 /// An IP packet, whatever it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Outline {
     pub ports: (u16, u16),
     /// Congestion notification.
     pub ecn: Ecn,
+    /// The service class that it asks for.
+    pub dscp: Dscp,
     /// Length with IP header.
     pub length: Bytes,
 }
@@ -34,13 +36,14 @@ pub fn outline(bytes: &[u8]) -> Result<Outline, NotTcp> {
             let port = |at| u16::from_be_bytes(array(behind, at));
             let ports = if has_ports && behind.len() >= 4 { (port(0), port(2)) } else { (0, 0) };
             let (source, destination) = ip.addresses(bytes);
-            let ecn = Ecn::from_bits(ip.traffic_class(bytes));
+            let class = ip.traffic_class(bytes);
             Outline {
                 source,
                 destination,
                 protocol: ip.protocol,
                 ports,
-                ecn,
+                ecn: Ecn::from_bits(class),
+                dscp: Dscp::from_bits(class),
                 length: Bytes(ip.length as u64),
             }
         }
@@ -59,6 +62,7 @@ fn fragment(bytes: &[u8]) -> Result<Outline, NotTcp> {
         protocol,
         ports: (0, 0),
         ecn: Ecn::from_bits(traffic_class),
+        dscp: Dscp::from_bits(traffic_class),
         length: Bytes(length),
     };
     if let Some(header) = bytes.first_chunk::<IPV4_HEADER>().filter(|header| header[0] >> 4 == 4) {

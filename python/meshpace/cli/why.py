@@ -10,7 +10,7 @@ from rich.table import Table
 
 from meshpace.cli.terminal import console
 from meshpace.results import LinkResult, RunResult
-from meshpace.why import AGGREGATE_HEADS, CAUSES, Aggregated, Verdict, aggregate_cells, carrying, place, suffering
+from meshpace.why import AGGREGATE_HEADS, CAUSES, Aggregated, Verdict, aggregate_cells, frame_rows, place, suffering
 
 _LINKS = 12
 """The worst links; the JSON has all."""
@@ -32,7 +32,7 @@ def print_why(run: RunResult, found: Sequence[Verdict]) -> None:
                 markup=False,
             )
     _print_suffering(terminal, suffering(run["links"]))
-    _print_aggregates(terminal, carrying(run["links"]))
+    _print_aggregates(terminal, frame_rows(run["links"]))
 
 
 def _print_suffering(terminal: Console, links: Sequence[LinkResult]) -> None:
@@ -52,7 +52,7 @@ def _print_suffering(terminal: Console, links: Sequence[LinkResult]) -> None:
         terminal.print(f"and {len(links) - _LINKS} more: --json has all", highlight=False)
 
 
-def _print_aggregates(terminal: Console, links: Sequence[tuple[LinkResult, Aggregated]]) -> None:
+def _print_aggregates(terminal: Console, links: Sequence[tuple[str, Aggregated]]) -> None:
     if not links:
         return
     table = Table(title="Frames of several packets", title_justify="left", box=box.SIMPLE_HEAD)
@@ -60,7 +60,7 @@ def _print_aggregates(terminal: Console, links: Sequence[tuple[LinkResult, Aggre
     for head in AGGREGATE_HEADS:
         table.add_column(head, justify="right")
     for link, count in links[:_LINKS]:
-        table.add_row(f"{link['from']} → {link['to']}", *aggregate_cells(count))
+        table.add_row(link, *aggregate_cells(count))
     terminal.print(table)
     if len(links) > _LINKS:
         terminal.print(f"and {len(links) - _LINKS} more: --json has all", highlight=False)

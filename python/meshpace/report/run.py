@@ -14,7 +14,7 @@ from meshpace.stats import Estimate
 from meshpace.study.model import scheme_name
 from meshpace.study.record import running
 from meshpace.sweeps.page import drawn
-from meshpace.why import AGGREGATE_HEADS, CAUSES, Verdict, aggregate_cells, carrying, place, suffering
+from meshpace.why import AGGREGATE_HEADS, CAUSES, Verdict, aggregate_cells, frame_rows, place, suffering
 
 
 def of_run(job: Job, run: RunResult, found: Sequence[Verdict]) -> Report:
@@ -118,7 +118,7 @@ def _links(run: RunResult) -> Section | None:
 
 
 def _aggregates(run: RunResult) -> Section | None:
-    rows = [(f"{link['from']} → {link['to']}", *aggregate_cells(count)) for link, count in carrying(run["links"])]
+    rows = [(link, *aggregate_cells(count)) for link, count in frame_rows(run["links"])]
     if not rows:
         return None
     return Section(

@@ -2,7 +2,7 @@
 
 use super::{SocketId, Stack};
 use meshpace_tcp::{Segment, State};
-use meshpace_units::{Ecn, Instant};
+use meshpace_units::{Dscp, Ecn, Instant};
 use meshpace_wire::{IpHeader, protocol, write_tcp_header};
 use std::net::IpAddr;
 
@@ -69,7 +69,15 @@ fn packet(
     payload: [&[u8]; 2],
 ) {
     out.clear();
-    let header = IpHeader { source, destination, protocol: protocol::TCP, ttl, ecn, identification: 0 };
+    let header = IpHeader {
+        source,
+        destination,
+        protocol: protocol::TCP,
+        ttl,
+        ecn,
+        dscp: Dscp::DEFAULT,
+        identification: 0,
+    };
     let above = segment.header_length() as usize + segment.payload as usize;
     header.write(out, above);
     let start = out.len();

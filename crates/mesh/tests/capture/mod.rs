@@ -6,7 +6,7 @@ use meshpace_mesh::{Probe, run, run_with};
 use meshpace_network::{Capture, Watch};
 use meshpace_packet::{Body, Class, Packet};
 use meshpace_radio::phy::mpdus;
-use meshpace_radio::{Frame, FrameKind, Header, MacPacket, Mpdu};
+use meshpace_radio::{Frame, FrameKind, Header, MacPacket, Mpdu, Priority};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
 use meshpace_tcp::{Flags, Ns2Stamp, Options, Segment, Timestamps};
 use meshpace_units::{Bytes, Instant, NodeId, Seq, Span};
@@ -85,7 +85,13 @@ pub fn capture_packets(scenario: &Scenario, packets: &[Packet]) -> Vec<u8> {
     let mut capture = Capture::new(&mut bytes, scenario);
     for (number, packet) in packets.iter().enumerate() {
         let mode = scenario.radio.standard.default_mode;
-        let mac = MacPacket { handle: 0, to: packet.next_hop, size: packet.size, mode };
+        let mac = MacPacket {
+            handle: 0,
+            to: packet.next_hop,
+            size: packet.size,
+            mode,
+            priority: Priority::of(packet.dscp),
+        };
         let frame = Frame::new(Header {
             kind: FrameKind::Data,
             from: NodeId(0),

@@ -334,6 +334,43 @@ fn frames_of_several_packets_have_their_mcs_and_say_which_came() {
     assert!(several > 100 && retries > 20, "{several} frames of several packets, {retries} retries");
 }
 
+/// A flow that asks for a service class has it in every IP header, both ways, and the priority that it makes in QoS control, in block
+/// acknowledgements and in requests for them; what asks for nothing has zeros.
+#[test]
+fn packets_have_their_service_class_and_frames_their_priority() {
+    let radio = r#"standard = "802.11n", mcs = 4, rts = "never", arp = false"#;
+    let rest = "radio_link = [{ from = \"n1\", to = \"n2\", loss = 0.4 }]";
+    let text = tcp("1s", "static", radio, "newreno", "n2", rest).replace(
+        "start_jitter = \"0s\" }",
+        "start_jitter = \"0s\", dscp = \"af41\" }, { from = \"n0\", to = \"n1\", app = \"cbr\", rate = \"1Mbps\", packet = 500, scheme = \"newreno\", start_jitter = \"0s\" }",
+    );
+    let (bytes, sent) = capture(&scenario(&text));
+    let fields = ["ip.dsfield.dscp", "wlan.qos.tid", "wlan.ba.basic.tidinfo"];
+    let Some(rows) = decode("classes", &bytes, &fields) else { return };
+    let (mut rows, mut data, mut told, mut answers) = (rows.into_iter(), [0, 0], [0, 0], 0);
+    for Sent { frame, packet, .. } in &sent {
+        if frame.packets().is_empty() {
+            let row = rows.next().expect("a row");
+            let priority = frame.block_ack().map(|told| told.priority.tid());
+            let hex = |text: &String| u8::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+            assert_eq!(hex(&row[2]), priority, "{frame:?}: {row:?}");
+            if priority == Some(4) {
+                told[usize::from(frame.kind == FrameKind::BlockAckReq)] += 1;
+            }
+        }
+        for mpdu in frame.packets() {
+            let row = rows.next().expect("a row");
+            let asks = mpdu.packet.priority.tid() == 4;
+            assert_eq!(row[..2], if asks { ["34", "4"] } else { ["0", "0"] }, "{frame:?}");
+            data[usize::from(asks)] += 1;
+        }
+        answers += usize::from(packet.as_ref().is_some_and(|packet| packet.class == Class::Ack));
+    }
+    assert_eq!(rows.next(), None);
+    assert!(data.iter().chain(&told).all(|count| *count > 0), "{data:?} {told:?}");
+    assert!(answers > 0, "no acknowledgement of the flow's");
+}
+
 /// An MPDU of several packets is a row: tshark finds its packets, each with whom it is for and of, its length and its padding.
 #[test]
 fn packets_of_one_mpdu_are_found_in_it() {

@@ -168,7 +168,7 @@ fn links_tell_how_full_frames_were() {
         );
         let links = run(&text).links;
         let found = links.iter().find(|link| (link.from.as_str(), link.to.as_str()) == ("n0", "n1"));
-        found.and_then(|link| link.aggregates).expect("frames of several packets")
+        found.and_then(|link| link.aggregates.clone()).expect("frames of several packets")
     };
     let sound = link("");
     // 17 of 1,538 bytes are 5.424 ms, 18 would be beyond 5.484.

@@ -4,6 +4,7 @@ mod accounting;
 mod apps;
 mod arp;
 mod building;
+mod categories;
 mod delay;
 mod determinism;
 mod ends;

@@ -22,8 +22,8 @@ pub(crate) use spreading::Ends;
 use crate::event::InterfaceId;
 use far_frames::{FarFrames, OnAir};
 use meshpace_radio::{
-    Action, Frame, FrameEnd, Hearer, Hearers, Links, Losses, MacPacket, Mode, Position, Station,
-    StationConfig,
+    Action, Category, Frame, FrameEnd, Hearer, Hearers, Links, Losses, MacPacket, Mode, Peer, Position,
+    Station, StationConfig,
 };
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 
@@ -259,9 +259,19 @@ impl Air {
         self.config.phy.standard.aggregation.is_some()
     }
 
-    /// For whom a station takes one more packet into the latest frame that it has, and how large that may be.
-    pub(crate) fn room(&self, station: u32) -> Option<(NodeId, Bytes)> {
-        self.stations[station as usize].station.room(&self.config)
+    /// For whom a station takes one more packet into the latest frame that it has of a category, and how large that may be; `None`: of
+    /// the one that has won the medium.
+    pub(crate) fn room(&mut self, station: u32, category: Option<Category>) -> Option<(Peer, Bytes)> {
+        let station = &mut self.stations[station as usize].station;
+        match category {
+            None => station.room(&self.config),
+            Some(category) => station.room_of(category, &self.config),
+        }
+    }
+
+    /// A packet of this category waits for a station.
+    pub(crate) fn expect(&mut self, station: u32, category: Category) {
+        self.stations[station as usize].station.expect(category, &self.config);
     }
 
     /// True if frames are fixed before their turn here.
@@ -273,9 +283,9 @@ impl Air {
         }
     }
 
-    /// A station gets no more packets into the frame that it has begun.
-    pub(crate) fn fix(&mut self, station: u32) {
-        self.stations[station as usize].station.fix();
+    /// A station gets no more packets into the frame of this category that it has begun.
+    pub(crate) fn fix(&mut self, station: u32, category: Category) {
+        self.stations[station as usize].station.fix(category, &self.config);
     }
 
     /// A station gets one more packet into the latest frame that it has.

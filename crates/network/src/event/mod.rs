@@ -9,6 +9,7 @@ mod queue;
 pub use alarm::Alarm;
 pub use queue::EventQueue;
 
+use meshpace_radio::Peer;
 use meshpace_units::NodeId;
 
 /// An interface of a node: a station, by its number among those of all airs, and what belongs to it.
@@ -85,8 +86,8 @@ pub enum Event<T> {
     Reorder {
         /// Receiver.
         at: InterfaceId,
-        /// The previous hop.
-        from: NodeId,
+        /// The previous hop, and the priority of what waits.
+        from: Peer,
     },
     /// The deadline of an interface's relay.
     Relay(InterfaceId),

@@ -224,7 +224,12 @@ fn interface(
 ) -> Interface {
     let gateway = scenario.mesh[node.index()].gateway;
     let place = Place::Radio { node, gateway, rate: scenario.radio.rate };
-    let relay = relays(&QueueConfig { place, limit: scenario.radio.queue as usize, seed: scenario.seed });
+    let relay = relays(&QueueConfig {
+        place,
+        limit: scenario.radio.queue as usize,
+        categories: config.phy.standard.qos,
+        seed: scenario.seed,
+    });
     let asks = relay.asks();
     let exchanges =
         (asks.reports || asks.shares.is_some()).then(|| Box::new(ExchangeLog::new(config.intervals.sifs)));
@@ -238,7 +243,8 @@ fn wired_links(scenario: &Scenario, relays: &RelayFactory<'_>) -> Vec<WiredLink>
             let loss = (link.loss > 0.0)
                 .then(|| Loss { share: link.loss, stream: Stream::new(scenario.seed, "wired-loss", number) });
             let place = Place::Wired { from, to, rate: link.rate };
-            let queue = QueueConfig { place, limit: link.queue as usize, seed: scenario.seed };
+            let queue =
+                QueueConfig { place, limit: link.queue as usize, categories: false, seed: scenario.seed };
             WiredLink::new((from, to), link.rate, link.delay, relays(&queue), loss)
         };
         [direction(a, b, 2 * index), direction(b, a, 2 * index + 1)]

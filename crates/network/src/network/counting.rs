@@ -6,7 +6,7 @@ use crate::measure::{HopDelays, LinkCount, Load, Loss, Queues};
 use crate::node::Interface;
 use crate::wired::WiredLink;
 use meshpace_packet::{Account, Packets};
-use meshpace_radio::{Aggregates, Station, StationStats};
+use meshpace_radio::{Aggregates, Category, Station, StationStats};
 use meshpace_units::{Instant, NodeId};
 use std::fmt::Debug;
 
@@ -23,10 +23,10 @@ impl<'a> InterfaceCounts<'a> {
         self.station.stats()
     }
 
-    /// What its station has sent to a neighbour in frames of several packets; `None`: frames carry one.
+    /// What its station has sent to a neighbour in frames of several packets, of a category; `None`: frames carry one.
     #[must_use]
-    pub fn aggregates_to(&self, to: NodeId) -> Option<Aggregates> {
-        self.station.aggregates_to(to)
+    pub fn aggregates_to(&self, to: NodeId, category: Category) -> Option<Aggregates> {
+        self.station.aggregates_to(to, category)
     }
 
     /// What happened to its packets for each neighbour, in order.

@@ -6,7 +6,7 @@ use crate::air::Ends;
 use crate::event::{Event, InterfaceId};
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class, Handle};
-use meshpace_radio::{Action, Frame, Header, MacPacket, Mpdu, Outcome};
+use meshpace_radio::{Action, Category, Frame, Header, MacPacket, Mpdu, Outcome, Peer};
 use meshpace_relay::Heard;
 use meshpace_routing::LinkEvent;
 use meshpace_units::NodeId;
@@ -83,7 +83,7 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         let (air, station) = self.airs.at_mut(at);
         if air.aggregates() && air.wins(now, station) {
-            self.join(at);
+            self.join(at, None);
         }
         let (air, station) = self.airs.at_mut(at);
         air.timer(now, station, &mut self.mac_actions);
@@ -118,9 +118,14 @@ impl<T: Copy + Debug> Network<T> {
     #[inline(never)]
     fn fix_ahead(&mut self, at: InterfaceId) {
         loop {
-            self.join(at);
-            let (air, station) = self.airs.at_mut(at);
-            air.fix(station);
+            let (air, station) = self.airs.at(at);
+            let categories = air.station(station).categories();
+            for category in categories.iter() {
+                self.join(at, Some(category));
+                let (air, station) = self.airs.at_mut(at);
+                air.fix(station, category);
+            }
+            let (air, station) = self.airs.at(at);
             if !(air.takes(station) && self.offer(at)) {
                 return;
             }
@@ -136,7 +141,8 @@ impl<T: Copy + Debug> Network<T> {
                 Action::Transmit(header) => self.transmit(at, header, watch),
                 Action::Deliver { packet, from, seq: None, .. } => self.deliver(at, packet, *from),
                 Action::Deliver { packet, from, seq: Some(seq), more } => {
-                    self.deliver_in_order(at, packet, *from, (*seq, *more));
+                    let from = Peer { node: *from, priority: packet.priority };
+                    self.deliver_in_order(at, packet, from, (*seq, *more));
                 }
                 Action::Release { from, start } => self.release(at, *from, *start),
                 Action::Sent(packet) => self.packet_sent(at, packet),
@@ -169,12 +175,12 @@ impl<T: Copy + Debug> Network<T> {
         !self.nodes.interface(at).is_empty() && self.hand_over(at)
     }
 
-    /// Hands the station what goes in one frame with the packets that it has.
+    /// Hands the station what goes in one frame with the packets that it has, of a category; `None`: of the one that has won.
     #[inline(never)]
-    fn join(&mut self, at: InterfaceId) {
-        let room = |network: &Self| {
-            let (air, station) = network.airs.at(at);
-            air.room(station)
+    fn join(&mut self, at: InterfaceId, category: Option<Category>) {
+        let room = |network: &mut Self| {
+            let (air, station) = network.airs.at_mut(at);
+            air.room(station, category)
         };
         while let Some((to, room)) = room(self) {
             let Some(handle) = self.dequeue_to(at, to, room) else { return };
@@ -192,7 +198,11 @@ impl<T: Copy + Debug> Network<T> {
         let now = self.now();
         let (air, station) = self.airs.at_mut(at);
         air.offer(now, station, offered);
-        self.queue.set_station(at, air.deadline(station));
+        // Of another category, where there are several. Frames that are fixed ahead get what goes with them first.
+        if air.takes(station) && !air.fixes_ahead() && self.offer(at) {
+            return true;
+        }
+        self.set_station(at);
         true
     }
 
@@ -204,7 +214,8 @@ impl<T: Copy + Debug> Network<T> {
         let packet = self.packets.get(handle);
         let (air, station) = self.airs.at(at);
         let mode = air.mode(air.node(station), packet.next_hop);
-        let offered = MacPacket { handle, to: packet.next_hop, size: packet.size, mode };
+        let priority = self.priority(at, handle);
+        let offered = MacPacket { handle, to: packet.next_hop, size: packet.size, mode, priority };
         if let Some(exchanges) = self.nodes.interface_mut(at).exchanges() {
             exchanges.offered(now, &offered);
         }

@@ -7,10 +7,10 @@ use crate::event::InterfaceId;
 use crate::measure::LossCause;
 use crate::routing::{AddressBook, Machines, Paths};
 use meshpace_packet::{Account, Handle, Host, Packet, PathId};
-use meshpace_radio::Mode;
 use meshpace_radio::backoff::Intervals;
+use meshpace_radio::{Mode, Peer, Priority};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
-use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_units::{Bytes, Dscp, Instant, NodeId, Rate, Span};
 use meshpace_winf::Pair;
 use std::fmt::Debug;
 use std::net::IpAddr;
@@ -110,9 +110,30 @@ impl<T: Copy + Debug> Network<T> {
     /// A packet reaches the queue of an interface.
     pub(super) fn enqueue(&mut self, at: InterfaceId, packet: Handle) {
         self.note_waiting(at, packet, true);
+        if self.packets.get(packet).dscp != Dscp::DEFAULT {
+            self.expect(at, packet);
+        }
         self.with_relay(at, |relay, here| relay.enqueue(here, packet));
         self.count_dropped(at);
         self.wake(at);
+    }
+
+    /// A packet that asks for another service class comes to the queue of an interface.
+    #[cold]
+    fn expect(&mut self, at: InterfaceId, packet: Handle) {
+        let category = self.priority(at, packet).category();
+        let (air, station) = self.airs.at_mut(at);
+        air.expect(station, category);
+    }
+
+    /// The priority with which an interface sends a packet: that of its codepoint, if the relay has queues for categories.
+    #[inline]
+    pub(super) fn priority(&self, at: InterfaceId, packet: Handle) -> Priority {
+        let dscp = self.packets.get(packet).dscp;
+        if dscp == Dscp::DEFAULT || !self.nodes.interface(at).asks().categories {
+            return Priority::BEST_EFFORT;
+        }
+        Priority::of(dscp)
     }
 
     /// The packet that an interface sends next.
@@ -127,7 +148,7 @@ impl<T: Copy + Debug> Network<T> {
 
     /// The packet that an interface sends in one frame with others for a neighbour, if the next one is for it and no larger than
     /// `room`.
-    pub(super) fn dequeue_to(&mut self, at: InterfaceId, to: NodeId, room: Bytes) -> Option<Handle> {
+    pub(super) fn dequeue_to(&mut self, at: InterfaceId, to: Peer, room: Bytes) -> Option<Handle> {
         let packet = self.with_relay(at, |relay, here| relay.dequeue_to(here, to, room));
         self.count_dropped(at);
         if let Some(packet) = packet {
@@ -220,7 +241,7 @@ impl<T: Copy + Debug> Network<T> {
     fn with_relay<R>(&mut self, at: InterfaceId, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
         let now = self.queue.now();
         let (air, station) = self.airs.at(at);
-        let free = air.station(station).accepts();
+        let takes = air.station(station).takes();
         let mut view = View {
             now,
             at,
@@ -230,7 +251,7 @@ impl<T: Copy + Debug> Network<T> {
             accounts: &mut self.accounts,
             addresses: &self.addresses,
         };
-        let mut here = Here::new(now, &mut self.packets, free, Some(&mut view), &mut self.dropped);
+        let mut here = Here::new(now, &mut self.packets, takes, Some(&mut view), &mut self.dropped);
         self.nodes.interface_mut(at).call((now, at), &mut here, &mut self.queue, call)
     }
 

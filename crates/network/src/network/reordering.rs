@@ -3,17 +3,16 @@
 use super::Network;
 use crate::event::{Alarm, Event, InterfaceId};
 use meshpace_packet::{Body, Handle};
-use meshpace_radio::{MacPacket, Reorder};
-use meshpace_units::NodeId;
+use meshpace_radio::{MacPacket, Peer, Reorder};
 use std::fmt::Debug;
 
-/// What waits for packets before it, by receiver: a few neighbours each, looked through for every packet.
+/// What waits for packets before it, by receiver: a few neighbours and priorities each, looked through for every packet.
 #[derive(Default)]
 pub(super) struct Reordering(Vec<Vec<Buffer>>);
 
-/// Packets of one neighbour, and the alarm for those that have waited long enough.
+/// Packets of one neighbour and priority, and the alarm for those that have waited long enough.
 struct Buffer {
-    from: NodeId,
+    from: Peer,
     packets: Reorder<Handle>,
     alarm: Alarm,
 }
@@ -21,7 +20,7 @@ struct Buffer {
 impl Reordering {
     /// What came to an interface from a neighbour, whose window has so many packets.
     #[inline]
-    fn of(&mut self, at: InterfaceId, from: NodeId, window: usize) -> &mut Buffer {
+    fn of(&mut self, at: InterfaceId, from: Peer, window: usize) -> &mut Buffer {
         if self.0.len() <= at.index() {
             self.0.resize_with(at.index() + 1, Vec::new);
         }
@@ -41,7 +40,7 @@ impl<T: Copy + Debug> Network<T> {
         &mut self,
         at: InterfaceId,
         packet: &MacPacket,
-        from: NodeId,
+        from: Peer,
         (seq, more): (u16, bool),
     ) {
         let packet = self.copy_arrived(packet.handle);
@@ -61,7 +60,7 @@ impl<T: Copy + Debug> Network<T> {
 
     /// Apart from [`Network::deliver_in_order`]: nearly all packets come in order.
     #[inline(never)]
-    fn put_in_order(&mut self, at: InterfaceId, from: NodeId, (packet, seq): (Handle, u16)) {
+    fn put_in_order(&mut self, at: InterfaceId, from: Peer, (packet, seq): (Handle, u16)) {
         let mut up = std::mem::take(&mut self.in_order);
         let now = self.now();
         let late = self.buffer(at, from).packets.arrived(now, seq, packet, &mut up);
@@ -72,7 +71,7 @@ impl<T: Copy + Debug> Network<T> {
 
     /// The packets of an MPDU of several have arrived.
     #[cold]
-    fn deliver_together(&mut self, at: InterfaceId, from: NodeId, seq: u16) {
+    fn deliver_together(&mut self, at: InterfaceId, from: Peer, seq: u16) {
         let now = self.now();
         let (mut together, mut up) = (std::mem::take(&mut self.together), std::mem::take(&mut self.in_order));
         if self.buffer(at, from).packets.arrived_together(now, seq, together.iter().copied(), &mut up) {
@@ -84,14 +83,14 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A neighbour has given up what it sent before this number.
-    pub(super) fn release(&mut self, at: InterfaceId, from: NodeId, start: u16) {
+    pub(super) fn release(&mut self, at: InterfaceId, from: Peer, start: u16) {
         let mut up = std::mem::take(&mut self.in_order);
         self.buffer(at, from).packets.starts_at(start, &mut up);
         self.hand_all_up(at, from, up);
     }
 
     /// What a neighbour sent may have waited long enough.
-    pub(super) fn reorder_alarm(&mut self, at: InterfaceId, from: NodeId) {
+    pub(super) fn reorder_alarm(&mut self, at: InterfaceId, from: Peer) {
         let now = self.now();
         let mut up = std::mem::take(&mut self.in_order);
         let buffer = self.buffer(at, from);
@@ -108,12 +107,12 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     #[inline]
-    fn buffer(&mut self, at: InterfaceId, from: NodeId) -> &mut Buffer {
+    fn buffer(&mut self, at: InterfaceId, from: Peer) -> &mut Buffer {
         let window = self.airs.at(at).0.config().phy.standard.most_packets();
         self.reordering.of(at, from, window)
     }
 
-    fn hand_all_up(&mut self, at: InterfaceId, from: NodeId, mut up: Vec<Handle>) {
+    fn hand_all_up(&mut self, at: InterfaceId, from: Peer, mut up: Vec<Handle>) {
         let window = self.airs.at(at).0.config().phy.standard.most_packets();
         let buffer = self.reordering.of(at, from, window);
         buffer.alarm.arm(buffer.packets.deadline(), Event::Reorder { at, from }, &mut self.queue);
@@ -125,7 +124,7 @@ impl<T: Copy + Debug> Network<T> {
 
     /// A packet that waits for nothing any longer goes up.
     #[inline]
-    fn go_up(&mut self, at: InterfaceId, from: NodeId, packet: Handle) {
+    fn go_up(&mut self, at: InterfaceId, from: Peer, packet: Handle) {
         let carried = self.packets.get(packet);
         if let Body::Arp(message) = carried.body {
             self.packets.remove(packet);
@@ -133,7 +132,7 @@ impl<T: Copy + Debug> Network<T> {
         } else if carried.is_probe() {
             self.packets.remove(packet);
         } else {
-            self.hand_up(at, packet, from);
+            self.hand_up(at, packet, from.node);
         }
     }
 }

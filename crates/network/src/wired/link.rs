@@ -4,6 +4,7 @@ use super::Surroundings;
 use crate::event::{Alarm, Event};
 use crate::measure::{LossCause, LossPlace};
 use meshpace_packet::{Class, Handle, Host, Ticket};
+use meshpace_radio::Categories;
 use meshpace_random::Stream;
 use meshpace_relay::{Here, Relay};
 use meshpace_units::{Bytes, Rate, Span};
@@ -156,7 +157,7 @@ impl WiredLink {
         call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R,
     ) -> R {
         let now = with.queue.now();
-        let mut here = Here::new(now, with.packets, !self.sending, None, dropped);
+        let mut here = Here::new(now, with.packets, Categories::best_effort(!self.sending), None, dropped);
         let answer = call(self.relay.as_mut(), &mut here);
         while let Some(handle) = dropped.pop() {
             match lose(number, handle, LossCause::Queue, with) {

@@ -99,9 +99,9 @@ pub struct Standard {
     pub slot: Span,
     /// Short interframe space.
     pub sifs: Span,
-    /// Slots after a SIFS before a backoff counts: 2 make the DIFS (IEEE 802.11-2020, 10.3.7); AIFSN.
-    pub aifsn: u64,
-    /// Smallest and largest contention window.
+    /// Slots after a SIFS before a backoff counts: 2 make the DIFS (IEEE 802.11-2020, 10.3.7); AIFSN of best effort.
+    pub aifsn: u8,
+    /// Smallest and largest contention window, of best effort where there are categories.
     pub contention_window: (u32, u32),
     /// How a backoff is drawn unless the scenario says it.
     pub backoff_range: BackoffRange,
@@ -119,7 +119,7 @@ pub struct Standard {
     pub mac_overhead: Bytes,
     /// Frames of several packets; `None`: one a frame.
     pub aggregation: Option<Aggregation>,
-    /// Data frames have QoS control.
+    /// Data frames have QoS control, and contend in categories.
     pub qos: bool,
     /// Packets of the interface queue unless the scenario says it.
     pub queue: u32,

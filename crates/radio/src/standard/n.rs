@@ -1,8 +1,9 @@
 //! High throughput in either band, several packets a frame (IEEE 802.11-2020, clause 19; EDCA 10.23.2, A-MPDU 10.12, block
 //! acknowledgement 10.25).
 //!
-//! All stations are of this kind or OFDM's at least: no protection of 802.11b stations, short slots in both bands. Modelled is the
-//! access of best effort (table 9-155: AIFSN 3, windows of 15 and 1,023, a TXOP limit of 0: one exchange an access).
+//! All stations are of this kind or OFDM's at least: no protection of 802.11b stations, short slots in both bands. AIFSN and windows here
+//! are those of best effort (table 9-155), from which [`Phy::aifsn`](crate::Phy::aifsn) and [`Phy::window`](crate::Phy::window) make the
+//! other categories'; TXOP limits are 0: one exchange an access.
 
 use super::ht::{LEGACY, MCS_A_STREAM, MCS_COUNT, table};
 use super::mode::{LONGEST_PPDU, Mode};

@@ -2,9 +2,10 @@
 
 use super::{Action, Station, StationConfig, Transmitter};
 use crate::burst::{Burst, Mpdu};
+use crate::category::Peer;
 use crate::frame::{BlockAck, Frame, FrameKind, Header, MacPacket};
 use crate::phy::RTS_BYTES;
-use meshpace_units::{Bytes, Instant, NodeId, Span};
+use meshpace_units::{Bytes, Instant, Span};
 
 impl Station {
     /// Takes a packet from the interface queue.
@@ -12,16 +13,27 @@ impl Station {
     /// # Panics
     /// If the station takes none: see [`Station::accepts`]; [`Station::join`] is for more of the same frame.
     pub fn offer(&mut self, now: Instant, packet: MacPacket, config: &StationConfig) {
-        assert!(self.accepts(), "{:?} has {:?}, offered {packet:?}", self.id, self.burst);
+        let category = packet.priority.category();
+        if category == self.category {
+            self.offer_to_current(now, packet, config);
+        } else {
+            self.with_category(category, config, |station| station.offer_to_current(now, packet, config));
+        }
+    }
+
+    #[inline(always)]
+    fn offer_to_current(&mut self, now: Instant, packet: MacPacket, config: &StationConfig) {
+        let category = self.category;
+        assert!(self.takes().has(category), "{:?} has {:?}, offered {packet:?}", self.id, self.burst);
         self.catch_up(now, config);
-        let seq = self.next_seq(packet.to);
+        let seq = self.next_seq(packet.peer());
         let burst = Burst::one(Mpdu { packet, seq, retry: false, losses: 0 });
         if let Some(several) = &mut self.several {
             if !self.burst.is_empty() {
-                several.ahead.push(burst);
+                several.lane.ahead.push(burst);
                 return;
             }
-            several.ahead.reopen();
+            several.lane.ahead.reopen();
         }
         self.burst = burst;
         self.needs_rts = packet.to.is_some() && config.phy.needs_rts(packet.size);
@@ -36,22 +48,23 @@ impl Station {
 
     /// For whom the packets of the latest frame are, and how large another one may be that goes with them; `None`: none may. A
     /// frame takes packets until it is announced by its RTS, or sent; one that is [fixed](Station::fix) before its turn, until then.
+    /// Where there are several categories, of the current one: of that which [wins](Station::wins).
     #[must_use]
     #[inline]
-    pub fn room(&self, config: &StationConfig) -> Option<(NodeId, Bytes)> {
+    pub fn room(&self, config: &StationConfig) -> Option<(Peer, Bytes)> {
         config.phy.standard.aggregation.as_ref()?;
         self.room_beside(config)
     }
 
     #[inline(never)]
-    fn room_beside(&self, config: &StationConfig) -> Option<(NodeId, Bytes)> {
-        if self.several.as_ref().is_some_and(|several| several.ahead.is_used()) {
+    fn room_beside(&self, config: &StationConfig) -> Option<(Peer, Bytes)> {
+        if self.several.as_ref().is_some_and(|several| several.lane.ahead.is_used()) {
             return self.room_ahead(config);
         }
         let announced =
             matches!(self.transmitter, Transmitter::Rts | Transmitter::Data | Transmitter::Request)
                 || (self.sifs_ends_at.is_some() && self.answer.is_none());
-        let to = self.burst.first().filter(|_| !announced && self.request().is_none())?.packet.to?;
+        let to = self.burst.first().filter(|_| !announced && self.request().is_none())?.packet.peer()?;
         self.room_after(to, &self.burst, config)
     }
 
@@ -60,14 +73,25 @@ impl Station {
     /// # Panics
     /// With debug assertions: if there is no [room](Station::room) for it, or it is for somebody else. Who calls has asked just now, and
     /// the answer takes as long as the rest.
+    #[inline]
     pub fn join(&mut self, packet: MacPacket, config: &StationConfig) {
+        let category = packet.priority.category();
+        if category == self.category {
+            self.join_current(packet, config);
+        } else {
+            self.with_category(category, config, |station| station.join_current(packet, config));
+        }
+    }
+
+    #[inline(always)]
+    fn join_current(&mut self, packet: MacPacket, config: &StationConfig) {
         debug_assert!(
-            self.room(config).is_some_and(|(to, size)| packet.to == Some(to) && packet.size <= size),
+            self.room(config).is_some_and(|(to, size)| packet.peer() == Some(to) && packet.size <= size),
             "{:?} has {:?}, no room for {packet:?}",
             self.id,
             self.burst
         );
-        let seq = self.inside(packet.size, config).unwrap_or_else(|| self.next_seq(packet.to));
+        let seq = self.inside(packet.size, config).unwrap_or_else(|| self.next_seq(packet.peer()));
         let (frame, in_hand) = self.open_frame();
         let mode = frame.first().map_or(packet.mode, |first| first.packet.mode);
         frame.push(Mpdu { packet: MacPacket { mode, ..packet }, seq, retry: false, losses: 0 });
@@ -86,12 +110,12 @@ impl Station {
         frame.as_slice().last().map(|last| last.seq)
     }
 
-    /// The number of the next packet to a neighbour: one counter for all of them, or with several packets a frame one for each, so
-    /// that a receiver sees what it lacks.
+    /// The number of the next packet to a neighbour: one counter for all of them, or with several packets a frame one for each and each
+    /// priority, so that a receiver sees what it lacks.
     #[inline]
-    fn next_seq(&mut self, to: Option<NodeId>) -> u16 {
+    fn next_seq(&mut self, to: Option<Peer>) -> u16 {
         if let (Some(several), Some(to)) = (&mut self.several, to) {
-            return several.requests.next_seq(to);
+            return several.lane.requests.next_seq(to);
         }
         self.seq = (self.seq + 1) & 0xfff;
         self.seq
@@ -108,6 +132,9 @@ impl Station {
     }
 
     /// The backoff has run out with the medium idle.
+    ///
+    /// Part of whoever calls it, as nearly all is called by a timer of one category.
+    #[inline(always)]
     pub(super) fn access(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         // An answer that waits goes first; `resume` draws afresh after it.
         if self.answer.is_some() {
@@ -238,7 +265,7 @@ impl Station {
                 if packet.to.is_none() {
                     self.burst = Burst::EMPTY;
                     self.take_next(config);
-                    self.cw = config.phy.cw_min();
+                    self.narrow(config);
                     self.draw_backoff(now, config);
                     out.push(Action::Sent(packet));
                 } else {
@@ -256,7 +283,7 @@ impl Station {
     fn attempt_failed(&mut self, now: Instant, rts: bool, config: &StationConfig, out: &mut Vec<Action>) {
         let phy = &config.phy;
         let protected = self.is_protected(config);
-        let last = self.burst.first().and_then(|mpdu| mpdu.packet.to);
+        let last = self.burst.first().and_then(|mpdu| mpdu.packet.peer());
         if phy.standard.aggregation.is_some() && !rts {
             self.burst.change(|mpdu| mpdu.losses = mpdu.losses.saturating_add(1));
             self.give_up_lost(protected, config, out);
@@ -274,7 +301,7 @@ impl Station {
             }
         }
         if self.burst.is_empty() {
-            self.cw = phy.cw_min();
+            self.narrow(config);
             self.needs_rts = false;
             self.owe(last);
             self.take_next(config);
@@ -295,9 +322,21 @@ impl Station {
         });
     }
 
+    /// The window after a failure.
+    #[inline]
+    pub(super) fn widen(&mut self, config: &StationConfig) {
+        self.cw = (2 * self.cw + 1).min(config.phy.window(self.category).1);
+    }
+
+    /// The window at the beginning, after a success, and for another packet.
+    #[inline]
+    pub(super) fn narrow(&mut self, config: &StationConfig) {
+        self.cw = config.phy.window(self.category).0;
+    }
+
     /// A larger window, a new backoff, and from the RTS again where there was one.
     pub(super) fn try_again(&mut self, now: Instant, protected: bool, config: &StationConfig) {
-        self.cw = (2 * self.cw + 1).min(config.phy.cw_max());
+        self.widen(config);
         self.needs_rts = protected;
         self.retry = true;
         self.burst.change(|mpdu| mpdu.retry = true);
@@ -314,7 +353,8 @@ impl Station {
         out: &mut Vec<Action>,
     ) {
         let protected = self.is_protected(config);
-        let MacPacket { to, mode, .. } = self.first().packet;
+        let MacPacket { mode, .. } = self.first().packet;
+        let to = self.first().packet.peer();
         let arrived = |mpdu: &Mpdu| told.arrived.has(usize::from(mpdu.seq.wrapping_sub(told.start) & 0xfff));
         self.burst.retain(|mpdu| {
             let arrived = arrived(mpdu);
@@ -345,7 +385,7 @@ impl Station {
         } else {
             self.short_retries = 0;
         }
-        self.cw = config.phy.cw_min();
+        self.narrow(config);
         self.take_next(config);
         self.draw_backoff(now, config);
         self.resume(now, config);
@@ -361,8 +401,13 @@ impl Station {
         }
         if self.answer.is_some() {
             self.sifs_ends_at = Some(now + config.intervals.sifs);
-        } else if !self.burst.is_empty() && self.backoff.is_none() && self.sifs_ends_at.is_none() {
-            self.draw_backoff(now, config);
+        } else if self.sifs_ends_at.is_none() {
+            if !self.burst.is_empty() && self.backoff.is_none() {
+                self.draw_backoff(now, config);
+            }
+            if self.others.is_some() {
+                self.resume_others(now, config);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Station;
 use crate::burst::Mpdu;
+use crate::category::{Category, Peer};
 use crate::phy::mpdus;
 use meshpace_units::NodeId;
 use std::ops::AddAssign;
@@ -45,25 +46,28 @@ impl AddAssign for Aggregates {
     }
 }
 
-/// What was sent to a neighbour.
+/// What was sent to a neighbour in a category.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     to: NodeId,
+    category: Category,
     /// Since time 0.
     all: Aggregates,
     /// Of that what had been sent when counting began.
     before: Aggregates,
 }
 
-/// Sorted by neighbour.
+/// Sorted by neighbour, then by category.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts(Vec<Count>);
 
 impl Counts {
-    fn of(&mut self, to: NodeId) -> &mut Aggregates {
-        let place = self.0.binary_search_by_key(&to, |count| count.to).unwrap_or_else(|place| {
+    fn of(&mut self, to: Peer) -> &mut Aggregates {
+        let (to, category) = (to.node, to.priority.category());
+        let place = self.0.binary_search_by_key(&(to, category), |count| (count.to, count.category));
+        let place = place.unwrap_or_else(|place| {
             let (all, before) = (Aggregates::default(), Aggregates::default());
-            self.0.insert(place, Count { to, all, before });
+            self.0.insert(place, Count { to, category, all, before });
             place
         });
         &mut self.0[place].all
@@ -71,18 +75,18 @@ impl Counts {
 
     /// A data frame with these packets goes out.
     pub fn data(&mut self, packets: &[Mpdu]) {
-        let Some(to) = packets.first().and_then(|mpdu| mpdu.packet.to) else { return };
+        let Some(to) = packets.first().and_then(|mpdu| mpdu.packet.peer()) else { return };
         let count = self.of(to);
         count.frames += 1;
         count.mpdus += mpdus(packets).count() as u64;
         count.retries += mpdus(packets).filter(|mpdu| mpdu[0].retry).count() as u64;
     }
 
-    pub fn request(&mut self, to: NodeId) {
+    pub fn request(&mut self, to: Peer) {
         self.of(to).requests += 1;
     }
 
-    pub fn block_ack(&mut self, to: NodeId) {
+    pub fn block_ack(&mut self, to: Peer) {
         self.of(to).block_acks += 1;
     }
 
@@ -92,11 +96,11 @@ impl Counts {
 }
 
 impl Station {
-    /// What was sent to a neighbour since the last call of [`Station::reset_stats`]; `None`: frames carry one packet.
+    /// What was sent to a neighbour in a category since the last call of [`Station::reset_stats`]; `None`: frames carry one packet.
     #[must_use]
-    pub fn aggregates_to(&self, to: NodeId) -> Option<Aggregates> {
+    pub fn aggregates_to(&self, to: NodeId, category: Category) -> Option<Aggregates> {
         let counts = &self.several.as_ref()?.counts.0;
-        let found = counts.binary_search_by_key(&to, |count| count.to);
+        let found = counts.binary_search_by_key(&(to, category), |count| (count.to, count.category));
         Some(found.map_or_else(|_| Aggregates::default(), |at| counts[at].all.since(counts[at].before)))
     }
 

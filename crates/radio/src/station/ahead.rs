@@ -5,10 +5,12 @@
 //! that are fixed already, with what waits then: Linux's ath9k puts such packets back before its software queue and forms the
 //! next frame of them (`ath_tx_complete_aggr`, `ath_tx_form_aggr` in drivers/net/wireless/ath/ath9k/xmit.c, Linux 6.1).
 
-use super::seen_before::Several;
+use super::functions::Lane;
 use super::{Station, StationConfig};
 use crate::burst::Burst;
-use meshpace_units::{Bytes, NodeId};
+use crate::category::{Category, Peer};
+use crate::standard::{Aggregation, Standard};
+use meshpace_units::Bytes;
 use std::collections::VecDeque;
 
 /// The frames behind the one in hand.
@@ -24,8 +26,10 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    pub fn new(limit: usize, window: usize) -> Self {
-        Self { limit, window, ..Self::default() }
+    /// None, within a standard's limits.
+    pub fn of(standard: &Standard) -> Self {
+        let Some(Aggregation { ahead, packets, .. }) = standard.aggregation else { return Self::default() };
+        Self { limit: ahead, window: packets, ..Self::default() }
     }
 
     /// True if frames are fixed before their turn.
@@ -57,99 +61,121 @@ impl Ahead {
     }
 }
 
-impl Station {
-    /// True if another frame is fixed beside that in hand. None is while a neighbour's window is full, since its packet would lie
-    /// outside: it is not known for whom the packet will be.
+impl Lane {
+    /// True if another frame is fixed beside `burst`, which is in hand. None is while a neighbour's window is full, since its packet
+    /// would lie outside: it is not known for whom the packet will be.
     #[inline]
-    pub(super) fn accepts_ahead(&self) -> bool {
-        self.several
-            .as_ref()
-            .is_some_and(|several| several.ahead.has_room() && self.windows_are_open(several))
+    pub fn accepts(&self, burst: &Burst) -> bool {
+        self.ahead.has_room() && self.windows_are_open(burst)
     }
 
     #[inline(never)]
-    fn windows_are_open(&self, several: &Several) -> bool {
-        let full = |burst: &Burst| {
-            burst.first().and_then(|mpdu| mpdu.packet.to).is_some_and(|to| self.numbers_left(to) == Some(0))
+    fn windows_are_open(&self, burst: &Burst) -> bool {
+        let full = |frame: &Burst| {
+            let to = frame.first().and_then(|mpdu| mpdu.packet.peer());
+            to.is_some_and(|to| self.numbers_left(burst, to) == Some(0))
         };
-        !several.ahead.waiting.iter().chain([&self.burst]).any(full)
+        !self.ahead.waiting.iter().chain([burst]).any(full)
     }
 
-    /// The driver has no more packets for the frame that was begun last: it stays as it is until its turn.
-    pub fn fix(&mut self) {
-        if let Some(several) = &mut self.several {
-            several.ahead.open = false;
+    /// How many packets for a neighbour may be numbered still, with `burst` in hand: within a window from the first one that it has
+    /// not acknowledged, and no further (IEEE 802.11-2020, 10.25.6.7). `None`: it has acknowledged all.
+    #[inline]
+    fn numbers_left(&self, burst: &Burst, to: Peer) -> Option<usize> {
+        let used = usize::from(self.requests.upcoming(to).wrapping_sub(self.oldest(burst, to)?) & 0xfff);
+        Some(self.ahead.window.saturating_sub(used))
+    }
+
+    /// The first number that a neighbour has not acknowledged, of all packets for it, those of `burst` in hand among them; `None`:
+    /// there are none.
+    #[inline]
+    fn oldest(&self, burst: &Burst, to: Peer) -> Option<u16> {
+        let first_for_it =
+            |frame: &Burst| frame.first().filter(|mpdu| mpdu.packet.peer() == Some(to)).map(|mpdu| mpdu.seq);
+        if self.ahead.waiting.is_empty() {
+            return first_for_it(burst);
         }
+        let upcoming = self.requests.upcoming(to);
+        // Numbers go round: the oldest lies furthest behind the one that comes next.
+        let numbers = self.ahead.waiting.iter().chain([burst]).filter_map(first_for_it);
+        numbers.max_by_key(|seq| upcoming.wrapping_sub(*seq) & 0xfff)
+    }
+}
+
+impl Station {
+    /// True if another frame of the current category is fixed beside that in hand.
+    #[inline]
+    pub(super) fn accepts_ahead(&self) -> bool {
+        self.several.as_ref().is_some_and(|several| several.lane.accepts(&self.burst))
+    }
+
+    /// The driver has no more packets for the frame of this category that was begun last: it stays as it is until its turn.
+    pub fn fix(&mut self, category: Category, config: &StationConfig) {
+        let fix = |station: &mut Self| {
+            if let Some(several) = &mut station.several {
+                several.lane.ahead.open = false;
+            }
+        };
+        if category == self.category { fix(self) } else { self.with_category(category, config, fix) }
     }
 
     /// The latest frame; true if it is the one in hand.
     pub(super) fn open_frame(&mut self) -> (&mut Burst, bool) {
-        match self.several.as_mut().and_then(|several| several.ahead.waiting.back_mut()) {
+        match self.several.as_mut().and_then(|several| several.lane.ahead.waiting.back_mut()) {
             Some(latest) => (latest, false),
             None => (&mut self.burst, true),
         }
     }
 
     /// For whom the latest frame is, and how large another packet of it may be.
-    pub(super) fn room_ahead(&self, config: &StationConfig) -> Option<(NodeId, Bytes)> {
-        let ahead = &self.several.as_ref()?.ahead;
+    pub(super) fn room_ahead(&self, config: &StationConfig) -> Option<(Peer, Bytes)> {
+        let ahead = &self.several.as_ref()?.lane.ahead;
         let burst = ahead.waiting.back().unwrap_or(&self.burst);
-        let to = burst.first().filter(|_| ahead.open)?.packet.to?;
+        let to = burst.first().filter(|_| ahead.open)?.packet.peer()?;
         self.room_after(to, burst, config)
     }
 
     /// How large another packet of a frame for a neighbour may be.
     pub(super) fn room_after(
         &self,
-        to: NodeId,
+        to: Peer,
         burst: &Burst,
         config: &StationConfig,
-    ) -> Option<(NodeId, Bytes)> {
+    ) -> Option<(Peer, Bytes)> {
         let inside = config.phy.room_inside(burst.as_slice());
         // A packet in an MPDU of its own takes a number.
         let beside = config.phy.room(burst.as_slice()).filter(|_| self.numbers_left(to).unwrap_or(0) > 0);
         inside.max(beside).map(|room| (to, room))
     }
 
-    /// How many packets for a neighbour may be numbered still: within a window from the first one that it has not acknowledged, and no
-    /// further (IEEE 802.11-2020, 10.25.6.7). `None`: it has acknowledged all.
-    fn numbers_left(&self, to: NodeId) -> Option<usize> {
-        let several = self.several.as_ref()?;
-        let used = usize::from(several.requests.upcoming(to).wrapping_sub(self.oldest(to)?) & 0xfff);
-        Some(several.ahead.window.saturating_sub(used))
+    /// How many packets for a neighbour may be numbered still; `None`: it has acknowledged all.
+    fn numbers_left(&self, to: Peer) -> Option<usize> {
+        self.several.as_ref()?.lane.numbers_left(&self.burst, to)
     }
 
     /// The first number that a neighbour has not acknowledged, of all packets for it; `None`: there are none.
-    pub(super) fn oldest(&self, to: NodeId) -> Option<u16> {
-        let several = self.several.as_ref()?;
-        let first_for_it =
-            |burst: &Burst| burst.first().filter(|mpdu| mpdu.packet.to == Some(to)).map(|mpdu| mpdu.seq);
-        if several.ahead.waiting.is_empty() {
-            return first_for_it(&self.burst);
-        }
-        let upcoming = several.requests.upcoming(to);
-        // Numbers go round: the oldest lies furthest behind the one that comes next.
-        let numbers = several.ahead.waiting.iter().chain([&self.burst]).filter_map(first_for_it);
-        numbers.max_by_key(|seq| upcoming.wrapping_sub(*seq) & 0xfff)
+    pub(super) fn oldest(&self, to: Peer) -> Option<u16> {
+        self.several.as_ref()?.lane.oldest(&self.burst, to)
     }
 
     /// The frame in hand has lost packets, which go behind the frames that are fixed.
     pub(super) fn put_back(&mut self) {
         let Some(several) = &mut self.several else { return };
-        if !several.ahead.is_used() || self.burst.is_empty() {
+        let ahead = &mut several.lane.ahead;
+        if !ahead.is_used() || self.burst.is_empty() {
             return;
         }
-        if several.ahead.waiting.is_empty() {
-            several.ahead.reopen();
+        if ahead.waiting.is_empty() {
+            ahead.reopen();
         } else {
-            several.ahead.push(std::mem::take(&mut self.burst));
+            ahead.push(std::mem::take(&mut self.burst));
         }
     }
 
     /// If there is none in hand, it is the turn of the next frame.
     #[inline]
     pub(super) fn take_next(&mut self, config: &StationConfig) {
-        let waits = self.several.as_ref().is_some_and(|several| !several.ahead.waiting.is_empty());
+        let waits = self.several.as_ref().is_some_and(|several| !several.lane.ahead.waiting.is_empty());
         if waits && self.burst.is_empty() {
             self.take_waiting(config);
         }
@@ -157,7 +183,7 @@ impl Station {
 
     #[cold]
     fn take_waiting(&mut self, config: &StationConfig) {
-        let next = self.several.as_mut().and_then(|several| several.ahead.waiting.pop_front());
+        let next = self.several.as_mut().and_then(|several| several.lane.ahead.waiting.pop_front());
         self.burst = next.unwrap_or(Burst::EMPTY);
         let unicast = self.burst.first().is_some_and(|mpdu| mpdu.packet.to.is_some());
         self.needs_rts = unicast && self.is_protected(config);

@@ -43,7 +43,8 @@ impl Station {
     /// The commonest case in one step each: frames for somebody else that nothing overlapped, begun and ended by `now`.
     #[inline]
     fn overhear_undisturbed<const WATCHED: bool>(&mut self, now: Instant, config: &StationConfig) {
-        if !self.reception.is_silent() {
+        // Where categories contend, one backoff after another is looked at, which the step in one does not.
+        if !self.reception.is_silent() || self.others.is_some() {
             return;
         }
         let counts_down = self.transmitter == Transmitter::Idle;

@@ -7,7 +7,8 @@
 //! Under a standard with frames of several packets the station sends what it has in hand as one frame: each packet is acknowledged, sent
 //! again and given up by itself. What the receiver reads it delivers at once, with its number: packets may overtake one that goes
 //! again, and a [`Reorder`](crate::Reorder) behind the station puts them in order. A frame that got no answer is asked after first
-//! (`request`): its packets may have come. Frames may be fixed before their turn (`ahead`).
+//! (`request`): its packets may have come. Frames may be fixed before their turn (`ahead`). Packets of several categories contend with
+//! each other, each with what it has of its own (`functions`).
 //!
 //! The contract: after each call, carry out the [`Action`]s in order, then read [`Station::next_deadline`] and call
 //! [`Station::timer`] no later than that. Early or repeated calls of `timer` are harmless.
@@ -17,6 +18,7 @@ mod aggregates;
 mod ahead;
 mod catch_up;
 mod ends;
+mod functions;
 mod pending;
 mod request;
 mod respond;
@@ -28,6 +30,7 @@ mod watch;
 
 use crate::backoff::{Backoff, Intervals};
 use crate::burst::{Burst, Mpdu};
+use crate::category::{Category, Peer};
 use crate::frame::{FrameKind, Header, MacPacket};
 use crate::phy::Phy;
 use crate::reception::{Arrival, Reception, ReceptionLimits};
@@ -37,6 +40,7 @@ use meshpace_units::{Instant, NodeId, Span};
 
 pub use aggregates::Aggregates;
 pub use ends::FrameEnd;
+use functions::Others;
 use pending::Pending;
 use seen_before::{SeenBefore, Several};
 pub use stats::{Sent, StationStats};
@@ -53,15 +57,15 @@ pub enum Action {
         packet: MacPacket,
         /// The previous hop.
         from: NodeId,
-        /// Its sequence number among that neighbour's; `None`: it need not be put in order.
+        /// Its sequence number among that neighbour's of its priority; `None`: it need not be put in order.
         seq: Option<u16>,
         /// Another packet of the same MPDU follows.
         more: bool,
     },
     /// A neighbour has given up what it sent before this number: nothing of it need be waited for.
     Release {
-        /// The neighbour.
-        from: NodeId,
+        /// The neighbour, and the priority of what it has given up.
+        from: Peer,
         /// The number.
         start: u16,
     },
@@ -135,6 +139,8 @@ pub struct Station {
     retry: bool,
     cw: u32,
     backoff: Option<Backoff>,
+    /// What the station keeps of categories that are not the current one; `None`: it has had packets of best effort alone.
+    others: Option<Box<Others>>,
     /// Network allocation vector.
     nav: Instant,
     /// When the receiver last became idle.
@@ -145,6 +151,8 @@ pub struct Station {
     times_out_at: Option<Instant>,
     id: NodeId,
     seq: u16,
+    /// The current one: that of `cw`, `backoff`, `burst` and the like.
+    category: Category,
     answer: Option<Answer>,
     /// The packets in hand, those of the frame whose turn it is: offered, and neither acknowledged nor given up.
     burst: Burst,
@@ -182,12 +190,14 @@ impl Station {
             needs_rts: false,
             retry: false,
             backoff: None,
-            cw: config.phy.cw_min(),
+            others: None,
+            category: Category::BestEffort,
+            cw: config.phy.window(Category::BestEffort).0,
             short_retries: 0,
             long_retries: 0,
             seq: 0,
             heard: SeenBefore::default(),
-            several: config.phy.standard.aggregation.map(|it| Box::new(Several::new(it))),
+            several: config.phy.standard.aggregation.map(|_| Box::new(Several::new(&config.phy.standard))),
             stream,
             stats: StationStats::default(),
             drawn: Span::ZERO,
@@ -195,17 +205,21 @@ impl Station {
         }
     }
 
-    /// True if the station takes the next packet: it has none of its own, or fewer frames than it fixes before their turn.
+    /// True if the station takes the next packet: it has none of its own, or fewer frames than it fixes before their turn; of
+    /// [one category](Station::takes) at least, where there are several.
     #[must_use]
     #[inline]
     pub fn accepts(&self) -> bool {
-        self.burst.is_empty() || (self.several.is_some() && self.accepts_ahead())
+        self.burst.is_empty()
+            || (self.several.is_some() && self.accepts_ahead())
+            || self.others.as_ref().is_some_and(|others| others.accept())
     }
 
     /// Packets that were offered, and neither acknowledged nor given up.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.burst.len() + self.several.as_ref().map_or(0, |several| several.ahead.packets())
+        let ahead = self.several.as_ref().map_or(0, |several| several.lane.ahead.packets());
+        self.burst.len() + ahead + self.others.as_ref().map_or(0, |others| others.held())
     }
 
     /// The packets of the frame whose turn it is.
@@ -248,12 +262,12 @@ impl Station {
         }
         self.pending.push(arrival);
         // Most who hear a frame have none: nothing else is asked of them.
-        self.backoff.as_ref()?;
-        if self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some() {
+        let backoff = self.backoff.as_ref()?;
+        if self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some() || self.others.is_some() {
             return None;
         }
         let idle = self.reception.busy_until_at_least(&arrival, &config.limits)?;
-        Some(idle + config.intervals.difs)
+        Some(idle + backoff.waits(&config.intervals))
     }
 
     /// Apart from [`Station::hear`], which then stays small enough for the loop over all who hear a frame.
@@ -278,6 +292,9 @@ impl Station {
     /// before.
     pub fn wins(&mut self, now: Instant, config: &StationConfig) -> bool {
         self.catch_up(now, config);
+        if self.others.is_some() {
+            return self.winner(now, config);
+        }
         self.backoff.is_some() && self.is_idle(now) && self.backoff_expiry(config) == now
     }
 
@@ -293,7 +310,9 @@ impl Station {
             self.times_out_at = None;
             self.transmitter_times_out(now, config, out);
         }
-        if self.backoff.is_some() && self.is_idle(now) {
+        if self.others.is_some() {
+            self.contend(now, config, out);
+        } else if self.backoff.is_some() && self.is_idle(now) {
             let expiry = self.backoff_expiry(config);
             assert!(expiry >= now, "{:?}: backoff ended at {expiry:?}, noticed at {now:?}", self.id);
             if expiry == now {
@@ -322,18 +341,25 @@ impl Station {
 
     /// A lower bound on the time at which the backoff runs out, while the transmitter is idle.
     fn backoff_deadline(&self, config: &StationConfig) -> Option<Instant> {
+        if self.others.is_some() {
+            return self.first_deadline(config);
+        }
         let backoff = self.backoff.as_ref().filter(|_| self.transmitter == Transmitter::Idle)?;
         let heard_until = self.reception.idle_not_before(&config.limits).unwrap_or(Instant::ZERO);
         Some(backoff.expiry(self.idle_since().max(heard_until), &config.intervals))
     }
 
     /// The medium turns busy at `busy_at`, by a frame that arrives or by one of our own.
+    #[inline(always)]
     fn medium_turns_busy(&mut self, busy_at: Instant, config: &StationConfig) {
         let idle_since = self.idle_since();
         if let Some(backoff) = &mut self.backoff {
             if idle_since < busy_at {
                 backoff.interrupt(idle_since, busy_at, &config.intervals);
             }
+        }
+        if let Some(others) = &mut self.others {
+            others.interrupt(idle_since, busy_at, config);
         }
     }
 
@@ -344,8 +370,9 @@ impl Station {
     }
 
     fn draw_backoff(&mut self, now: Instant, config: &StationConfig) {
-        let backoff = Backoff::draw(now, self.cw, &config.phy, &mut self.stream);
-        self.drawn += backoff.remaining();
+        let waits = config.phy.aifsn(self.category);
+        let backoff = Backoff::draw(now, (self.cw, waits), &config.phy, &mut self.stream);
+        self.drawn += config.intervals.slot * u64::from(backoff.slots());
         self.backoff = Some(backoff);
     }
 }

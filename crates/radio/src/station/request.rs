@@ -7,15 +7,16 @@
 
 use super::{Action, Station, StationConfig, Transmitter};
 use crate::burst::Bitmap;
+use crate::category::Peer;
 use crate::frame::{BlockAck, FrameKind, Header};
 use crate::phy::BLOCK_ACK_REQ_BYTES;
 use crate::standard::Mode;
-use meshpace_units::{Instant, NodeId};
+use meshpace_units::Instant;
 
 /// A request that is to go out, or has gone out and got no answer yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    pub to: NodeId,
+    pub to: Peer,
     /// The first packet that the receiver may still wait for.
     start: u16,
     /// Mode of the data: the request goes like its answer.
@@ -27,16 +28,17 @@ pub(super) struct Request {
 /// What a station needs where frames carry several packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
-    /// The latest number, by neighbour, sorted.
-    numbers: Vec<(NodeId, u16)>,
+    /// The latest number, by neighbour and priority, sorted.
+    numbers: Vec<(Peer, u16)>,
     /// Neighbours that were not told yet what was given up, sorted.
-    owed: Vec<NodeId>,
+    owed: Vec<Peer>,
     request: Option<Request>,
 }
 
 impl Requests {
     /// The number of the next packet for a neighbour; the first has 1.
-    pub fn next_seq(&mut self, to: NodeId) -> u16 {
+    #[inline]
+    pub fn next_seq(&mut self, to: Peer) -> u16 {
         let place = self.numbers.binary_search_by_key(&to, |entry| entry.0).unwrap_or_else(|place| {
             self.numbers.insert(place, (to, 0));
             place
@@ -47,7 +49,7 @@ impl Requests {
     }
 
     /// The number that the next packet for a neighbour will have.
-    pub fn upcoming(&self, to: NodeId) -> u16 {
+    pub fn upcoming(&self, to: Peer) -> u16 {
         let found = self.numbers.binary_search_by_key(&to, |entry| entry.0);
         (found.map_or(0, |place| self.numbers[place].1) + 1) & 0xfff
     }
@@ -57,26 +59,26 @@ impl Station {
     /// The request that is to go out, or waits for its answer.
     #[inline]
     pub(super) fn request(&self) -> Option<Request> {
-        self.several.as_ref().and_then(|several| several.requests.request)
+        self.several.as_ref().and_then(|several| several.lane.requests.request)
     }
 
     /// A frame of several packets got no answer.
     #[cold]
     pub(super) fn ask_after(&mut self, now: Instant, config: &StationConfig) {
         let (to, mode) = match self.burst.first() {
-            Some(mpdu) => (mpdu.packet.to, mpdu.packet.mode),
+            Some(mpdu) => (mpdu.packet.peer(), mpdu.packet.mode),
             None => panic!("{:?} sent nothing", self.id),
         };
         let to = to.unwrap_or_else(|| panic!("{:?} broadcast several packets", self.id));
         // Not the first of the frame: what was lost before may go after it.
         let start = self.oldest(to).unwrap_or_else(|| panic!("{:?} has nothing for {to:?}", self.id));
         self.ask(Request { to, start, mode, asks: true });
-        self.cw = (2 * self.cw + 1).min(config.phy.cw_max());
+        self.widen(config);
         self.draw_backoff(now, config);
     }
 
     fn requests(&mut self) -> &mut Requests {
-        &mut self.several.get_or_insert_default().requests
+        &mut self.several.get_or_insert_default().lane.requests
     }
 
     fn ask(&mut self, request: Request) {
@@ -86,9 +88,9 @@ impl Station {
     }
 
     /// A neighbour is to be told, before the next packet for it, what was given up.
-    pub(super) fn owe(&mut self, to: Option<NodeId>) {
+    pub(super) fn owe(&mut self, to: Option<Peer>) {
         if let (Some(several), Some(to)) = (&mut self.several, to) {
-            let owed = &mut several.requests.owed;
+            let owed = &mut several.lane.requests.owed;
             if let Err(place) = owed.binary_search(&to) {
                 owed.insert(place, to);
             }
@@ -98,23 +100,23 @@ impl Station {
     /// The packet in hand is for a neighbour that is to be told something first.
     #[inline]
     pub(super) fn pay(&mut self) {
-        if self.several.as_ref().is_some_and(|several| !several.requests.owed.is_empty()) {
+        if self.several.as_ref().is_some_and(|several| !several.lane.requests.owed.is_empty()) {
             self.pay_debts();
         }
     }
 
     fn pay_debts(&mut self) {
         let Some(packet) = self.burst.first().map(|mpdu| mpdu.packet) else { return };
-        let oldest = packet.to.and_then(|to| self.oldest(to));
+        let oldest = packet.peer().and_then(|to| self.oldest(to));
         let requests = self.requests();
-        let owed = packet.to.filter(|to| requests.owed.binary_search(to).is_ok());
+        let owed = packet.peer().filter(|to| requests.owed.binary_search(to).is_ok());
         if let (Some(to), Some(start), None) = (owed, oldest, requests.request) {
             self.ask(Request { to, start, mode: packet.mode, asks: false });
         }
     }
 
     /// Packets of a frame were given up, others of it arrived: the receiver waits for nothing before what is left.
-    pub(super) fn tell_given_up(&mut self, to: NodeId, mode: &'static Mode) {
+    pub(super) fn tell_given_up(&mut self, to: Peer, mode: &'static Mode) {
         let oldest = self.oldest(to);
         let upcoming = self.requests().upcoming(to);
         self.ask(Request { to, start: oldest.unwrap_or(upcoming), mode, asks: false });
@@ -124,7 +126,7 @@ impl Station {
         let Some(Request { to, start, mode, .. }) = self.request() else {
             panic!("{:?} has no request", self.id)
         };
-        let told = BlockAck { start, arrived: Bitmap::NONE };
+        let told = BlockAck { priority: to.priority, start, arrived: Bitmap::NONE };
         let several = self.several.get_or_insert_default();
         several.told = Some(told);
         several.counts.request(to);
@@ -135,7 +137,7 @@ impl Station {
         let header = Header {
             kind: FrameKind::BlockAckReq,
             from: self.id,
-            to: Some(to),
+            to: Some(to.node),
             airtime,
             duration: phy.data_duration(mode, ack),
             mode: control,
@@ -153,17 +155,17 @@ impl Station {
     pub(super) fn request_failed(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         self.short_retries += 1;
         if self.short_retries < config.phy.retry_short {
-            self.cw = (2 * self.cw + 1).min(config.phy.cw_max());
+            self.widen(config);
             self.draw_backoff(now, config);
             return;
         }
         self.short_retries = 0;
-        self.cw = config.phy.cw_min();
+        self.narrow(config);
         let Some(Request { to, .. }) = self.requests().request.take() else {
             panic!("{:?} has no request", self.id)
         };
         self.owe(Some(to));
-        if self.burst.first().is_some_and(|mpdu| mpdu.packet.to == Some(to)) {
+        if self.burst.first().is_some_and(|mpdu| mpdu.packet.peer() == Some(to)) {
             let burst = std::mem::take(&mut self.burst);
             out.extend(burst.as_slice().iter().map(|mpdu| Action::GaveUp(mpdu.packet)));
             self.needs_rts = false;
@@ -177,7 +179,7 @@ impl Station {
     pub(super) fn request_answered(
         &mut self,
         now: Instant,
-        from: NodeId,
+        from: Peer,
         told: &BlockAck,
         config: &StationConfig,
         out: &mut Vec<Action>,

@@ -2,6 +2,7 @@
 
 use super::{Action, Answer, Station, StationConfig, Transmitter};
 use crate::burst::{Bitmap, Burst};
+use crate::category::{Peer, Priority};
 use crate::frame::{BlockAck, Frame, FrameKind, Header};
 use crate::phy::{ACK_BYTES, CTS_BYTES, mpdus};
 use meshpace_units::{Instant, Span};
@@ -38,10 +39,11 @@ impl Station {
             return;
         }
         let asked = frame.block_ack().unwrap_or_else(|| panic!("it asks nothing: {frame:?}"));
-        let (from, start) = (frame.from, asked.start);
+        let BlockAck { priority, start, .. } = *asked;
+        let from = Peer { node: frame.from, priority };
         out.push(Action::Release { from, start });
         let several = self.several.get_or_insert_default();
-        several.told = Some(BlockAck { start, arrived: several.since(from, start) });
+        several.told = Some(BlockAck { priority, start, arrived: several.since(from, start) });
         self.answer_with(FrameKind::BlockAck, frame);
         self.answer_data(now, frame, config);
     }
@@ -81,10 +83,11 @@ impl Station {
         self.answer_with(FrameKind::Ack, frame);
         self.answer_data(now, frame, config);
         let several = config.phy.standard.aggregation.is_some();
+        let peer = Peer { node: from, priority: packet.priority };
         let new = if several {
-            self.several.get_or_insert_default().is_new(from, mpdu.seq)
+            self.several.get_or_insert_default().is_new(peer, mpdu.seq)
         } else {
-            self.heard.is_new(from, mpdu.seq)
+            self.heard.is_new(peer, mpdu.seq)
         };
         if new {
             out.push(Action::Deliver { packet, from, seq: several.then_some(mpdu.seq), more: false });
@@ -104,14 +107,15 @@ impl Station {
             return;
         }
         let several = self.several.get_or_insert_default();
-        let start = frame.packets()[0].seq;
+        let (start, priority) = (frame.packets()[0].seq, frame.packets()[0].packet.priority);
+        let from = Peer { node: frame.from, priority };
         let mut arrived = Bitmap::NONE;
         for (place, packets) in mpdus(frame.packets()).enumerate().filter(|(place, _)| read.has(*place)) {
             let seq = packets[0].seq;
             let behind = seq.wrapping_sub(start) & 0xfff;
             assert!(usize::from(behind) < Bitmap::MOST, "MPDU {place} of {frame:?} is out of reach");
             arrived.set(usize::from(behind));
-            if several.is_new(frame.from, seq) {
+            if several.is_new(from, seq) {
                 let last = packets.len() - 1;
                 out.extend(packets.iter().enumerate().map(|(place, mpdu)| Action::Deliver {
                     packet: mpdu.packet,
@@ -121,7 +125,7 @@ impl Station {
                 }));
             }
         }
-        several.told = Some(BlockAck { start, arrived });
+        several.told = Some(BlockAck { priority, start, arrived });
         self.answer_with(FrameKind::BlockAck, frame);
         self.answer_data(now, frame, config);
     }
@@ -162,12 +166,13 @@ impl Station {
         out: &mut Vec<Action>,
     ) {
         let told = frame.block_ack().unwrap_or_else(|| panic!("it says nothing: {frame:?}"));
+        let from = Peer { node: frame.from, priority: told.priority };
         // One that was held up may come from whoever got the frame before.
         if self.transmitter == Transmitter::Request {
-            self.request_answered(now, frame.from, told, config, out);
+            self.request_answered(now, from, told, config, out);
             return;
         }
-        let awaited = self.burst.first().is_some_and(|mpdu| mpdu.packet.to == Some(frame.from));
+        let awaited = self.burst.first().is_some_and(|mpdu| mpdu.packet.peer() == Some(from));
         if self.transmitter == Transmitter::Data && self.burst.is_several() && awaited {
             self.block_acked(now, told, config, out);
         }
@@ -219,7 +224,9 @@ impl Station {
             }
             FrameKind::BlockAck => {
                 let ack = header(phy.ack_bytes(true), Span::ZERO);
-                self.several.get_or_insert_default().counts.block_ack(to);
+                let several = self.several.get_or_insert_default();
+                let priority = several.told.map_or(Priority::BEST_EFFORT, |told| told.priority);
+                several.counts.block_ack(Peer { node: to, priority });
                 let airtime = ack.airtime;
                 self.transmit(now, ack, Transmitter::Ack, airtime, config, out);
             }
@@ -236,6 +243,9 @@ impl Station {
             self.send_data(now, config, out);
         } else {
             self.try_again(now, true, config);
+            if self.others.is_some() {
+                self.resume_others(now, config);
+            }
         }
     }
 }

@@ -2,27 +2,25 @@
 
 use super::aggregates::Counts;
 use super::ahead::Ahead;
-use super::request::Requests;
+use super::functions::Lane;
 use crate::burst::Bitmap;
+use crate::category::Peer;
 use crate::frame::BlockAck;
-use crate::standard::Aggregation;
-use meshpace_units::NodeId;
+use crate::standard::Standard;
 
-/// Where frames carry one packet: the last sequence number of each neighbour, sorted by neighbour.
+/// Where frames carry one packet: the last sequence number of each neighbour and priority, sorted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SeenBefore(Vec<(NodeId, u16)>);
+pub(super) struct SeenBefore(Vec<(Peer, u16)>);
 
 /// Where frames carry several.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Several {
-    /// Sorted by neighbour.
-    windows: Vec<(NodeId, Window)>,
+    /// Sorted by neighbour and priority.
+    windows: Vec<(Peer, Window)>,
     /// What the latest block acknowledgement, or request for one, is to say or has said.
     pub(super) told: Option<BlockAck>,
-    /// What the station keeps as the sender of such frames.
-    pub(super) requests: Requests,
-    /// Frames whose turn comes later.
-    pub(super) ahead: Ahead,
+    /// What the station keeps as the sender of such frames, of the current category.
+    pub(super) lane: Lane,
     /// What it has sent.
     pub(super) counts: Counts,
 }
@@ -41,7 +39,7 @@ const NUMBERS: u16 = 1 << 12;
 impl SeenBefore {
     /// Notes a frame's only packet; true if it is new. Only the last sequence number of a neighbour is remembered
     /// (ns2-behaviour 3.9).
-    pub fn is_new(&mut self, from: NodeId, seq: u16) -> bool {
+    pub fn is_new(&mut self, from: Peer, seq: u16) -> bool {
         match self.0.binary_search_by_key(&from, |entry| entry.0) {
             Ok(index) => std::mem::replace(&mut self.0[index].1, seq) != seq,
             Err(index) => {
@@ -54,13 +52,13 @@ impl SeenBefore {
 
 impl Several {
     /// Nothing has come or gone.
-    pub fn new(aggregation: Aggregation) -> Self {
-        Self { ahead: Ahead::new(aggregation.ahead, aggregation.packets), ..Self::default() }
+    pub fn new(standard: &Standard) -> Self {
+        Self { lane: Lane { ahead: Ahead::of(standard), ..Lane::default() }, ..Self::default() }
     }
 
     /// Notes a packet that may have come with others; true if it is new. One that lies further behind the latest than a block
     /// acknowledgement reaches is taken for a new one, as its sender has begun afresh.
-    pub fn is_new(&mut self, from: NodeId, seq: u16) -> bool {
+    pub fn is_new(&mut self, from: Peer, seq: u16) -> bool {
         let fresh = Window { latest: seq, seen: Bitmap::ONE };
         match self.windows.binary_search_by_key(&from, |entry| entry.0) {
             Ok(index) => self.windows[index].1.note(seq),
@@ -74,7 +72,7 @@ impl Several {
 
 impl Several {
     /// Which packets of a neighbour came, by their number from `start` on.
-    pub fn since(&self, from: NodeId, start: u16) -> Bitmap {
+    pub fn since(&self, from: Peer, start: u16) -> Bitmap {
         let mut arrived = Bitmap::NONE;
         if let Ok(index) = self.windows.binary_search_by_key(&from, |entry| entry.0) {
             let Window { latest, seen } = self.windows[index].1;
@@ -107,8 +105,14 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::category::Priority;
+    use meshpace_units::{Dscp, NodeId};
 
-    const FROM: NodeId = NodeId(7);
+    const FROM: Peer = from(7, Dscp::DEFAULT);
+
+    const fn from(node: u32, dscp: Dscp) -> Peer {
+        Peer { node: NodeId(node), priority: Priority::of(dscp) }
+    }
 
     #[test]
     fn a_packet_is_new_once() {
@@ -138,7 +142,7 @@ mod tests {
         assert_eq!(places(seen.since(FROM, 4_095)), [0, 3, 6]);
         assert_eq!(places(seen.since(FROM, 5)), [0]);
         assert_eq!(places(seen.since(FROM, 6)), []);
-        assert_eq!(places(seen.since(NodeId(8), 5)), []);
+        assert_eq!(places(seen.since(from(8, Dscp::DEFAULT), 5)), []);
     }
 
     #[test]
@@ -147,7 +151,7 @@ mod tests {
         let numbers = || (0..3 * NUMBERS).map(|n| n % NUMBERS);
         assert!(numbers().all(|seq| several.is_new(FROM, seq)));
         let mut seen = SeenBefore::default();
-        let (one, other) = (NodeId(1), NodeId(2));
+        let (one, other) = (from(1, Dscp::DEFAULT), from(2, Dscp::DEFAULT));
         assert!(seen.is_new(one, 4) && !seen.is_new(one, 4) && seen.is_new(other, 4) && seen.is_new(one, 3));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::pending::ROOM;
 use super::*;
+use crate::category::Priority;
 use crate::frame::{Frame, Header};
 use crate::phy::tests::dsss;
 use crate::propagation::Propagation;
@@ -21,7 +22,13 @@ fn station(config: &StationConfig) -> Station {
 }
 
 fn packet() -> MacPacket {
-    MacPacket { handle: 0, to: None, size: Bytes(100), mode: config().phy.basic }
+    MacPacket {
+        handle: 0,
+        to: None,
+        size: Bytes(100),
+        mode: config().phy.basic,
+        priority: Priority::BEST_EFFORT,
+    }
 }
 
 #[test]

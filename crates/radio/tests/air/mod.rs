@@ -9,8 +9,8 @@ mod script;
 mod setup;
 
 use meshpace_radio::{
-    Bitmap, Frame, FrameKind, Hearer, MacPacket, Mode, Position, Reception, Signal, Station, reception,
-    station,
+    Bitmap, Frame, FrameKind, Hearer, MacPacket, Mode, Peer, Position, Priority, Reception, Signal, Station,
+    reception, station,
 };
 use meshpace_random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
@@ -35,7 +35,7 @@ pub fn us_between(earlier: Instant, later: Instant) -> f64 {
 pub enum Action {
     Transmit(Frame),
     Deliver { packet: MacPacket, from: NodeId, seq: Option<u16>, more: bool },
-    Release { from: NodeId, start: u16 },
+    Release { from: Peer, start: u16 },
     Sent(MacPacket),
     GaveUp(MacPacket),
 }
@@ -204,7 +204,8 @@ impl Air {
 
     /// From time zero on `node` always has a packet for `to`.
     pub fn saturate(&mut self, node: u32, to: u32, size: u64, mode: &'static Mode) {
-        let packet = MacPacket { handle: node, to: Some(NodeId(to)), size: Bytes(size), mode };
+        let priority = Priority::BEST_EFFORT;
+        let packet = MacPacket { handle: node, to: Some(NodeId(to)), size: Bytes(size), mode, priority };
         self.sources[node as usize] = Source::Saturated(packet);
         self.feed(node);
     }
@@ -264,7 +265,9 @@ impl Air {
                 }
                 // A station that is not called is not asked for its deadline either: it may not have looked at what
                 // has put the last one off.
-                if self.stations[node as usize].as_ref().is_some_and(Station::accepts) {
+                let Some(station) = &mut self.stations[node as usize] else { return };
+                station.expect(packet.priority.category(), &self.config);
+                if station.takes().has(packet.priority.category()) {
                     self.feed(node);
                 }
                 return;
@@ -354,15 +357,19 @@ impl Air {
         let Some(station) = self.stations[node as usize].as_mut() else { return };
         if station.accepts() {
             let next = match &mut self.sources[node as usize] {
-                Source::Scripted(queue) => queue.pop_front(),
+                Source::Scripted(queue) => {
+                    let takes = station.takes();
+                    let next = queue.iter().position(|packet| takes.has(packet.priority.category()));
+                    next.and_then(|at| queue.remove(at))
+                }
                 Source::Saturated(packet) => Some(*packet),
             };
             if let Some(packet) = next {
                 station.offer(self.now, packet, &self.config);
                 if self.fixes_ahead() {
                     self.fix_ahead(node);
-                    return self.feed(node);
                 }
+                return self.feed(node);
             }
         }
         let Some(station) = self.stations[node as usize].as_mut() else { return };
@@ -383,7 +390,7 @@ impl Air {
     fn fix_ahead(&mut self, node: u32) {
         self.join(node);
         if let Some(station) = self.stations[node as usize].as_mut() {
-            station.fix();
+            station.categories().iter().for_each(|category| station.fix(category, &self.config));
         }
     }
 
@@ -399,12 +406,24 @@ impl Air {
                 return;
             }
         };
-        while let Some((to, room)) = station.room(&self.config) {
-            let fits = |packet: &MacPacket| packet.to == Some(to) && packet.size <= room;
-            if !queue.front().is_some_and(fits) {
-                return;
+        let categories = if self.config.phy.standard.aggregation.is_some_and(|it| it.ahead > 0) {
+            station.categories().iter().map(Some).collect()
+        } else {
+            vec![None]
+        };
+        for category in categories {
+            loop {
+                let room = match category {
+                    None => station.room(&self.config),
+                    Some(category) => station.room_of(category, &self.config),
+                };
+                let Some((to, room)) = room else { break };
+                // Packets of a priority wait in a queue of their own.
+                let next = queue.iter().position(|packet| packet.priority == to.priority);
+                let fits = |packet: &MacPacket| packet.to == Some(to.node) && packet.size <= room;
+                let Some(next) = next.filter(|at| fits(&queue[*at])) else { break };
+                station.join(queue.remove(next).expect("just seen"), &self.config);
             }
-            station.join(queue.pop_front().expect("just seen"), &self.config);
         }
     }
 

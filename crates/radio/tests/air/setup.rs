@@ -6,7 +6,7 @@ use meshpace_radio::standard::Aggregation;
 use meshpace_radio::station::StationConfig;
 use meshpace_radio::{
     Bitmap, BlockAck, Building, Burst, Frame, FrameKind, Header, Links, MacPacket, Mode, Mpdu, Phy, Position,
-    Preamble, Propagation, Standard, Thresholds,
+    Preamble, Priority, Propagation, Standard, Thresholds,
 };
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 
@@ -130,7 +130,13 @@ impl Setup {
 
     /// A packet; its handle is its size.
     pub fn packet(&self, to: Option<u32>, size: u64) -> MacPacket {
-        MacPacket { handle: size as u32, to: to.map(NodeId), size: Bytes(size), mode: self.mode() }
+        MacPacket {
+            handle: size as u32,
+            to: to.map(NodeId),
+            size: Bytes(size),
+            mode: self.mode(),
+            priority: Priority::BEST_EFFORT,
+        }
     }
 
     /// Time on the air of a data frame with a packet of `size`.
@@ -193,14 +199,17 @@ impl Setup {
     pub fn block_ack(&self, from: u32, to: u32, start: u16, arrived: Bitmap) -> Frame {
         let size = self.phy.ack_bytes(true);
         let frame = self.frame(FrameKind::BlockAck, from, Some(to), size, self.phy.answer(self.mode()));
-        Frame::block_acknowledgement(*frame, BlockAck { start, arrived })
+        Frame::block_acknowledgement(*frame, BlockAck { priority: Priority::BEST_EFFORT, start, arrived })
     }
 
     /// A request for one.
     pub fn block_ack_req(&self, from: u32, to: u32, start: u16) -> Frame {
         let control = self.phy.answer(self.mode());
         let frame = self.frame(FrameKind::BlockAckReq, from, Some(to), BLOCK_ACK_REQ_BYTES, control);
-        Frame::block_acknowledgement(*frame, BlockAck { start, arrived: Bitmap::NONE })
+        Frame::block_acknowledgement(
+            *frame,
+            BlockAck { priority: Priority::BEST_EFFORT, start, arrived: Bitmap::NONE },
+        )
     }
 
     /// A broadcast; it goes at the basic rate.

@@ -5,8 +5,8 @@ use super::star;
 use crate::air::{Action, Air, Draws, Entry, Setup, What::*, at, line};
 use meshpace_radio::phy::{ACK_BYTES, BLOCK_ACK_REQ_BYTES, mpdus};
 use meshpace_radio::standard::Aggregation;
-use meshpace_radio::{Bitmap, Frame, FrameKind, Reorder};
-use meshpace_units::{Bytes, Instant, NodeId, Span};
+use meshpace_radio::{Bitmap, Frame, FrameKind, Peer, Priority, Reorder};
+use meshpace_units::{Bytes, Dscp, Instant, NodeId, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -241,7 +241,7 @@ fn a_neighbour_is_told_before_its_next_packet() {
 #[derive(Default)]
 struct Up {
     /// Number and handle of the packets in the order in which they go up, by receiver and neighbour.
-    packets: BTreeMap<(u32, NodeId), Vec<(u16, u32)>>,
+    packets: BTreeMap<(u32, Peer), Vec<(u16, u32)>>,
     /// MPDUs that came too late.
     late: usize,
     /// Packets that wait still.
@@ -253,13 +253,16 @@ struct Up {
 /// What goes up behind a reorder buffer at each receiver. The buffers are as wide as the sender takes them to be; no clock runs.
 fn in_order(air: &Air) -> Up {
     let window = air.config.phy.standard.most_packets();
-    let mut buffers: BTreeMap<(u32, NodeId), Reorder<(u16, u32)>> = BTreeMap::new();
+    let mut buffers: BTreeMap<(u32, Peer), Reorder<(u16, u32)>> = BTreeMap::new();
     let mut all = Up::default();
     // Of the MPDU whose packets are delivered one after another.
     let mut together = Vec::new();
     for entry in &air.log {
         let from = match entry.action {
-            Action::Deliver { from, seq: Some(_), .. } | Action::Release { from, .. } => from,
+            Action::Deliver { from, seq: Some(_), packet, .. } => {
+                Peer { node: from, priority: packet.priority }
+            }
+            Action::Release { from, .. } => from,
             _ => continue,
         };
         let buffer = buffers.entry((entry.node, from)).or_insert_with(|| Reorder::new(window));
@@ -286,11 +289,11 @@ fn in_order(air: &Air) -> Up {
 fn within_windows(air: &Air) -> Result<(), TestCaseError> {
     let window = air.config.phy.standard.most_packets();
     // By handle: of whom, for whom, which number.
-    let mut unacknowledged: BTreeMap<u32, (u32, NodeId, u16)> = BTreeMap::new();
+    let mut unacknowledged: BTreeMap<u32, (u32, Peer, u16)> = BTreeMap::new();
     for entry in &air.log {
         match &entry.action {
             Action::Transmit(frame) => {
-                let Some(to) = frame.to else { continue };
+                let Some(to) = frame.packets().first().and_then(|mpdu| mpdu.packet.peer()) else { continue };
                 for mpdu in frame.packets() {
                     unacknowledged.insert(mpdu.packet.handle, (entry.node, to, mpdu.seq));
                 }
@@ -429,6 +432,10 @@ fn packets_of_an_mpdu_fare_as_one() {
     assert_eq!(air.sent[0], 5);
 }
 
+fn dscp(number: u8) -> Dscp {
+    Dscp::new(number).expect("six bits")
+}
+
 /// The random scenarios of one packet a frame, with more, of which the links lose some.
 fn bursts(on_grid: bool) -> impl Strategy<Value = (Scenario, Vec<Bitmap>)> {
     let lost = vec(any::<[bool; 4]>(), 0..40).prop_map(|frames| {
@@ -436,7 +443,10 @@ fn bursts(on_grid: bool) -> impl Strategy<Value = (Scenario, Vec<Bitmap>)> {
         frames.into_iter().map(|frame| only(&places(frame))).collect::<Vec<_>>()
     });
     let limits = (2..9usize, 1_000..8_000u64, 0..4usize, prop_oneof![Just(0u64), 100..4_000u64]);
-    (scenario(on_grid), limits, lost).prop_map(|(mut scenario, (packets, bytes, ahead, amsdu), lost)| {
+    // Of best effort alone, or of codepoints of all categories.
+    let classes = prop_oneof![Just(vec![Dscp::DEFAULT]), vec((0..64u8).prop_map(dscp), 1..60)];
+    (scenario(on_grid), limits, lost, classes).prop_map(|(mut scenario, limits, lost, classes)| {
+        let (packets, bytes, ahead, amsdu) = limits;
         let (bytes, amsdu) = (Bytes(bytes), Bytes(amsdu));
         let (delimiter, airtime) = (Bytes(4), Span::from_millis(8));
         let aggregation = Aggregation { packets, bytes, airtime, delimiter, alignment: 4, ahead, amsdu };
@@ -445,6 +455,7 @@ fn bursts(on_grid: bool) -> impl Strategy<Value = (Scenario, Vec<Bitmap>)> {
         for (at, (when, node, packet)) in scenario.packets.iter_mut().enumerate() {
             *when = *when - Span::from_nanos(when.as_nanos() / 20 * 19);
             (*node, packet.to) = if at % 3 == 0 { (*node, packet.to) } else { (0, Some(NodeId(1))) };
+            packet.priority = Priority::of(classes[at % classes.len()]);
         }
         (scenario, lost)
     })
@@ -481,6 +492,8 @@ proptest! {
                     }
                     prop_assert!(frame.size <= limits.bytes && frame.airtime <= limits.airtime, "{:?}", frame);
                     prop_assert!(frame.packets().iter().all(|mpdu| mpdu.packet.to == frame.to), "{:?}", frame);
+                    let priority = frame.packets()[0].packet.priority;
+                    prop_assert!(frame.packets().iter().all(|mpdu| mpdu.packet.priority == priority), "{:?}", frame);
                 }
                 Action::Transmit(_) | Action::Release { .. } => {}
             }
@@ -503,7 +516,7 @@ proptest! {
     fn an_mpdu_of_several_packets_is_never_parted((scenario, lost) in bursts(false)) {
         let air = run(&scenario, &lost, false);
         // Handles by receiver, sender and number.
-        let mut sent: BTreeMap<(u32, NodeId, u16), Vec<u32>> = BTreeMap::new();
+        let mut sent: BTreeMap<(u32, Peer, u16), Vec<u32>> = BTreeMap::new();
         let mut fates: BTreeMap<u32, bool> = BTreeMap::new();
         for entry in &air.log {
             match &entry.action {
@@ -511,7 +524,8 @@ proptest! {
                     let to = frame.to.expect("for a neighbour").0;
                     for mpdu in mpdus(frame.packets()) {
                         let handles: Vec<_> = mpdu.iter().map(|mpdu| mpdu.packet.handle).collect();
-                        let before = sent.entry((to, frame.from, mpdu[0].seq)).or_insert_with(|| handles.clone());
+                        let from = Peer { node: frame.from, priority: mpdu[0].packet.priority };
+                        let before = sent.entry((to, from, mpdu[0].seq)).or_insert_with(|| handles.clone());
                         prop_assert_eq!(&*before, &handles);
                     }
                 }

@@ -3,7 +3,7 @@
 use meshpace_keys::{Setting, Values};
 use meshpace_radio::phy::BackoffRange;
 use meshpace_radio::standard::STANDARDS;
-use meshpace_radio::{MacPacket, Mpdu, Phy, Preamble, Standard};
+use meshpace_radio::{MacPacket, Mpdu, Phy, Preamble, Priority, Standard};
 use meshpace_units::{Bytes, NodeId, Span};
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ proptest! {
         ]));
         let mode = phy.standard.default_mode;
         let packet = |at: usize, seq: u16| {
-            let packet = MacPacket { handle: 0, to: Some(NodeId(1)), size: Bytes(sizes[at % sizes.len()]), mode };
+            let packet = MacPacket { handle: 0, to: Some(NodeId(1)), size: Bytes(sizes[at % sizes.len()]), mode, priority: Priority::BEST_EFFORT };
             Mpdu { packet, seq, retry: false, losses: 0 }
         };
         // With one packet more, in the last MPDU or behind it.

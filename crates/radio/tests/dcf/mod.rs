@@ -18,6 +18,7 @@ mod answers;
 mod backoff;
 mod bursts;
 mod capture;
+mod categories;
 mod exchange;
 mod limits;
 mod nav;

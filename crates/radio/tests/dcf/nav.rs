@@ -5,7 +5,7 @@
 
 use super::{ACK, CTS, DATA, DIFS, EIFS, RTS, TIMEOUT};
 use crate::air::{Air, Draws, Setup, at, line};
-use meshpace_radio::{Frame, FrameKind};
+use meshpace_radio::{Category, Frame, FrameKind};
 use meshpace_units::Span;
 
 /// When the medium turned idle for station 0, given what the puppets say.
@@ -20,7 +20,9 @@ fn idle_since(setup: &Setup, frames: &[(f64, Frame)]) -> f64 {
     let sent = air.times(0, FrameKind::Data);
     assert_eq!(sent.len(), 1);
     let difs = setup.phy.difs().as_nanos() as f64 / 1e3;
-    sent[0].as_nanos() as f64 / 1e3 - difs - Draws::of(setup, 0).backoff(setup.phy.cw_min())
+    sent[0].as_nanos() as f64 / 1e3
+        - difs
+        - Draws::of(setup, 0).backoff(setup.phy.window(Category::BestEffort).0)
 }
 
 #[track_caller]

@@ -3,7 +3,7 @@
 use crate::air::{Action, Air, Setup, at, mbps, standard};
 use meshpace_radio::phy::BackoffRange;
 use meshpace_radio::propagation::AT_1M;
-use meshpace_radio::{FrameKind, MacPacket, Position, Preamble, Propagation, Standard};
+use meshpace_radio::{FrameKind, MacPacket, Position, Preamble, Priority, Propagation, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -79,7 +79,17 @@ pub(super) fn scenario(on_grid: bool) -> impl Strategy<Value = Scenario> {
                 };
                 let mode = setup.mode_of(mbps(rates[rate]));
                 let when = if on_grid { at((us / 1000.0).floor() * 1000.0) } else { at(us) };
-                (when, from, MacPacket { handle: i as u32, to, size: Bytes(size), mode })
+                (
+                    when,
+                    from,
+                    MacPacket {
+                        handle: i as u32,
+                        to,
+                        size: Bytes(size),
+                        mode,
+                        priority: Priority::BEST_EFFORT,
+                    },
+                )
             };
             let packets = packets.into_iter().enumerate().map(packet).collect();
             Scenario { setup, positions, packets }

@@ -52,7 +52,7 @@
 //! phase after a collision, cannot collide until the next frame brings them into step.
 
 use meshpace_radio::phy::{ACK_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
-use meshpace_radio::{Mode, Phy};
+use meshpace_radio::{Category, Mode, Phy};
 use meshpace_units::{Bytes, Span};
 
 /// What a closed form says.
@@ -98,7 +98,8 @@ impl Model {
         };
         // The time-out counts from the start of the frame.
         let timeout = if rts { phy.cts_timeout(mode) } else { phy.ack_timeout(data, mode, ACK_BYTES) };
-        let windows = std::iter::successors(Some(phy.cw_min()), |cw| Some((2 * cw + 1).min(phy.cw_max())));
+        let (least, most) = phy.window(Category::BestEffort);
+        let windows = std::iter::successors(Some(least), |cw| Some((2 * cw + 1).min(most)));
         let values = |cw: u32| match phy.backoff_range {
             BackoffRange::Ns2 => f64::from(cw),
             BackoffRange::Standard => f64::from(cw + 1),

@@ -1,12 +1,12 @@
-//! Linux's queues above a wireless driver: for each neighbour the packets of each flow, under FQ-CoDel; neighbours share the air,
-//! not packets; and no more lies below than a few milliseconds of it.
+//! Linux's queues above a wireless driver: for each neighbour and priority the packets of each flow, under FQ-CoDel; neighbours share
+//! the air, not packets; and no more lies below than a few milliseconds of it.
 //!
-//! As Linux 6.1 has it. `net/mac80211/tx.c` keeps queues for each station and traffic identifier (`struct txq_info`), of which the
-//! simulated mesh uses the one of best effort; `include/net/fq_impl.h` serves the flows in one, and drops where a node has too many
-//! packets; [`airtime`] is `ieee80211_next_txq` and the queue limits of air time. The design: Hoiland-Jorgensen et al., "Ending the
+//! As Linux 6.1 has it. `net/mac80211/tx.c` keeps queues for each station and traffic identifier (`struct txq_info`), which a
+//! category's turns go round (`active_txqs`); `include/net/fq_impl.h` serves the flows in one, and drops where a node has too many packets,
+//! of whatever category; [`airtime`] is `ieee80211_next_txq` and the queue limits of air time. The design: Hoiland-Jorgensen et al., "Ending the
 //! Anomaly", USENIX ATC 2017.
 //!
-//! What differs: flows of different neighbours never share a queue by their hash; what a node receives is not charged to who
+//! What differs: flows of different neighbours or priorities never share a queue by their hash; what a node receives is not charged to who
 //! sent it; routing's packets wait apart and go first, as routing daemons send them in the highest category. A wired link has no
 //! such driver, and stays drop-tail.
 
@@ -17,11 +17,12 @@ use crate::here::Here;
 use crate::relay::{Asks, Relay};
 use crate::report::Report;
 use crate::{DropTail, Place, QueueConfig, RelayPart};
-use airtime::{Airtime, Limits};
+use airtime::{Airtime, Limits, Txq};
 use meshpace_codel::Config as CodelConfig;
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Class, Handle, Packet};
-use meshpace_units::{Bytes, NodeId, Span};
+use meshpace_radio::{Category, Peer, Priority};
+use meshpace_units::{Bytes, Span};
 use std::collections::VecDeque;
 
 /// What it says of itself.
@@ -59,19 +60,19 @@ static KEYS: [Key; 6] = [
         "aql_low",
         Span::from_secs(10),
         Span::from_millis(5),
-        "Air time of packets for a neighbour that may always lie below (mac80211: 5 ms).",
+        "Air time of packets of a category for a neighbour that may always lie below (mac80211: 5 ms).",
     ),
     Key::time(
         "aql_high",
         Span::from_secs(10),
         Span::from_millis(12),
-        "Air time of packets for a neighbour that may lie below while aql_total is not reached (mac80211: 12 ms).",
+        "Air time of packets of a category for a neighbour that may lie below while aql_total is not reached (mac80211: 12 ms).",
     ),
     Key::time(
         "aql_total",
         Span::from_secs(10),
         Span::from_millis(24),
-        "Air time below, of all neighbours, from which on aql_low holds (mac80211: 24 ms).",
+        "Air time below, of all neighbours and categories, from which on aql_low holds (mac80211: 24 ms).",
     ),
 ];
 
@@ -80,11 +81,10 @@ const HASHES: u32 = 4096;
 /// Of a queue that is too long at most so many packets are dropped at once, and half of it (fq_impl.h).
 const DROPPED_AT_ONCE: usize = 32;
 
-/// A neighbour's flows.
+/// A neighbour's flows of one priority.
 #[derive(Debug)]
 struct Neighbour {
-    /// `None`: what goes to all.
-    to: Option<NodeId>,
+    to: Txq,
     flows: FlowQueues,
     /// A packet whose turn it was, and that did not fit into the frame that there was then.
     next: Option<Handle>,
@@ -107,6 +107,8 @@ struct Mac80211 {
     quantum: u32,
     codel: CodelConfig,
     queue: QueueConfig,
+    /// The transmitter has categories.
+    categories: bool,
     /// Sorted.
     neighbours: Vec<Neighbour>,
     routing: VecDeque<Handle>,
@@ -130,13 +132,20 @@ impl Mac80211 {
                 spared: Bytes::ZERO,
             },
             queue: *queue,
+            categories: queue.categories,
             neighbours: Vec::new(),
             routing: VecDeque::new(),
             airtime: Airtime::new(limits),
         }
     }
 
-    fn neighbour(&mut self, to: Option<NodeId>) -> &mut Neighbour {
+    /// The queues that a packet waits in.
+    fn txq(&self, packet: &Packet) -> Txq {
+        let priority = if self.categories { Priority::of(packet.dscp) } else { Priority::BEST_EFFORT };
+        Txq { to: packet.next_hop, priority }
+    }
+
+    fn neighbour(&mut self, to: Txq) -> &mut Neighbour {
         let place = self.neighbours.binary_search_by_key(&to, |known| known.to);
         let place = place.unwrap_or_else(|place| {
             let flows = FlowQueues::new(HASHES, self.quantum, self.codel, &self.queue);
@@ -144,6 +153,20 @@ impl Mac80211 {
             place
         });
         &mut self.neighbours[place]
+    }
+
+    /// The packet of a category whose turn it is.
+    fn dequeue_of(&mut self, here: &mut Here<'_>, category: Category) -> Option<Handle> {
+        while let Some(to) = self.airtime.next(category) {
+            match self.neighbour(to).pop(here) {
+                Some(packet) => {
+                    self.airtime.given(here, packet, to);
+                    return Some(packet);
+                }
+                None => self.airtime.has_none(to),
+            }
+        }
+        None
     }
 
     /// Makes room where too many wait: in the longest queue of all, or among routing's where there are no others.
@@ -164,52 +187,48 @@ impl Mac80211 {
 
 impl Relay for Mac80211 {
     fn asks(&self) -> Asks {
-        Asks { reports: true, ..Asks::default() }
+        Asks { reports: true, categories: self.categories, ..Asks::default() }
     }
 
     fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle) {
         let waiting = here.packets.get(packet);
+        let mut category = Category::BestEffort;
         if waiting.class == Class::Control {
             self.routing.push_front(packet);
         } else {
-            let to = waiting.next_hop;
+            let to = self.txq(waiting);
+            category = to.priority.category();
             self.neighbour(to).flows.push(here, packet);
             self.airtime.has_packets(to);
         }
-        let limit = if here.is_free() { self.limit.max(2) } else { self.limit };
+        let limit = if here.takes().has(category) { self.limit.max(2) } else { self.limit };
         if self.len() >= limit {
             self.drop_some(here);
         }
     }
 
     fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle> {
-        if let Some(packet) = self.routing.pop_front() {
-            return Some(packet);
-        }
-        while let Some(to) = self.airtime.next() {
-            match self.neighbour(to).pop(here) {
-                Some(packet) => {
-                    self.airtime.given(here, packet);
-                    return Some(packet);
-                }
-                None => self.airtime.has_none(to),
+        if here.is_free() {
+            if let Some(packet) = self.routing.pop_front() {
+                return Some(packet);
             }
         }
-        None
+        here.takes().iter().find_map(|category| self.dequeue_of(here, category))
     }
 
-    fn dequeue_to(&mut self, here: &mut Here<'_>, to: NodeId, room: Bytes) -> Option<Handle> {
-        if !self.airtime.allows(Some(to)) {
+    fn dequeue_to(&mut self, here: &mut Here<'_>, to: Peer, room: Bytes) -> Option<Handle> {
+        let to = Txq { to: Some(to.node), priority: to.priority };
+        if !self.airtime.allows(to) {
             return None;
         }
-        let place = self.neighbours.binary_search_by_key(&Some(to), |known| known.to).ok()?;
+        let place = self.neighbours.binary_search_by_key(&to, |known| known.to).ok()?;
         let neighbour = &mut self.neighbours[place];
         let packet = neighbour.pop(here)?;
         if here.packets.get(packet).size > room {
             neighbour.next = Some(packet);
             return None;
         }
-        self.airtime.given(here, packet);
+        self.airtime.given(here, packet, to);
         Some(packet)
     }
 

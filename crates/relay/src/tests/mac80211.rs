@@ -1,9 +1,10 @@
 //! Linux's queues: flows under FQ-CoDel, neighbours by air time, little below.
 
 use super::{Bench, packet, radio};
+use crate::QueueConfig;
 use meshpace_packet::Handle;
-use meshpace_radio::Standard;
-use meshpace_units::{Bytes, NodeId, Span};
+use meshpace_radio::{Categories, Category, Peer, Priority, Standard};
+use meshpace_units::{Bytes, Dscp, NodeId, Span};
 
 fn queues(limit: usize) -> Bench {
     Bench::new("mac80211", &radio(limit))
@@ -119,4 +120,92 @@ fn the_limits_hold_for_what_goes_with_others_too() {
     fill(&mut bench, 100, 1, 0);
     let taken = std::iter::from_fn(|| bench.get_to(NodeId(0), Bytes(2000))).count();
     assert_eq!(taken, 63);
+}
+
+/// So many packets of 1,500 bytes that ask for a service class come for a neighbour.
+fn fill_class(bench: &mut Bench, packets: u32, name: &str, to: u32) -> Vec<Handle> {
+    let dscp = Dscp::named(name).expect("a name");
+    let one = || {
+        let mut asking = packet(1, to, 1500);
+        asking.dscp = dscp;
+        asking
+    };
+    (0..packets).map(|_| bench.put(one())).collect()
+}
+
+/// The highest category that the transmitter takes goes first, whatever came first; one that it does not take waits.
+#[test]
+fn the_higher_category_goes_first() {
+    let mut bench = queues(1000);
+    let background = fill_class(&mut bench, 1, "cs1", 0);
+    let best_effort = fill_class(&mut bench, 1, "df", 0);
+    let video = fill_class(&mut bench, 1, "af41", 0);
+    let voice = fill_class(&mut bench, 1, "cs6", 0);
+    let all = bench.asked;
+    bench.asked = Categories::only(Category::BestEffort);
+    assert_eq!((bench.get(), bench.get()), (Some(best_effort[0]), None));
+    bench.asked = all;
+    let rest: Vec<_> = std::iter::from_fn(|| bench.get()).collect();
+    assert_eq!(rest, [voice[0], video[0], background[0]]);
+}
+
+/// Each category of a neighbour may have as much below as another; what all have together counts for all.
+#[test]
+fn the_limits_below_are_a_categorys_own() {
+    let mut bench = queues(1000);
+    let names = ["df", "af41", "cs6"];
+    for name in names {
+        fill_class(&mut bench, 100, name, 0);
+    }
+    let mut count = [0; 3];
+    while let Some(packet) = bench.get() {
+        let dscp = bench.packets.get(packet).dscp;
+        count[names.iter().position(|name| Dscp::named(name) == Some(dscp)).expect("one of them")] += 1;
+    }
+    // Voice and video 12 ms each, which are the 24 of all: best effort has 5.
+    assert_eq!(count, [27, 63, 63]);
+}
+
+/// Two priorities of one category have queues of their own, which take turns by what the neighbour may use of the air.
+#[test]
+fn priorities_of_a_category_share_its_turns() {
+    let mut bench = queues(1000);
+    let first = fill_class(&mut bench, 40, "df", 0);
+    fill_class(&mut bench, 40, "cs3", 0);
+    let drained = bench.drain();
+    let df = drained[..40].iter().filter(|packet| first.contains(packet)).count();
+    assert!((10..=30).contains(&df), "{df} of the first 40");
+    assert_eq!(drained.len(), 80);
+}
+
+/// What goes with others in a frame is of their priority.
+#[test]
+fn a_frame_gets_packets_of_its_priority() {
+    let mut bench = queues(1000);
+    let voice = fill_class(&mut bench, 1, "cs6", 0);
+    let priority = Priority::of(Dscp::named("cs6").expect("a name"));
+    assert_eq!(bench.get_to(NodeId(0), Bytes(1500)), None);
+    assert_eq!(bench.get_to_as(Peer { node: NodeId(0), priority }, Bytes(1500)), Some(voice[0]));
+}
+
+/// Where the transmitter has no categories, all packets wait in one queue.
+#[test]
+fn without_categories_a_codepoint_says_nothing() {
+    let mut bench = Bench::new("mac80211", &QueueConfig { categories: false, ..radio(1000) });
+    assert!(!bench.relay.asks().categories && queues(1000).relay.asks().categories);
+    let first = fill_class(&mut bench, 1, "df", 0);
+    let second = fill_class(&mut bench, 1, "cs6", 0);
+    bench.asked = Categories::only(Category::BestEffort);
+    assert_eq!((bench.get(), bench.get()), (Some(first[0]), Some(second[0])));
+}
+
+/// A packet of another category than best effort does not count as taken at once where the transmitter takes best effort alone.
+#[test]
+fn a_full_node_makes_room_for_what_is_not_taken_at_once() {
+    for (name, waiting) in [("df", 1), ("cs6", 0)] {
+        let mut bench = queues(1);
+        bench.free = true;
+        fill_class(&mut bench, 1, name, 0);
+        assert_eq!(bench.relay.len(), waiting, "{name}");
+    }
 }

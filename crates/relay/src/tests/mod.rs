@@ -13,7 +13,7 @@ pub(crate) mod view;
 use crate::{Exchange, ExchangeLog, Here, Place, QueueConfig, Relay, Report};
 use meshpace_keys::{Setting, Values};
 use meshpace_packet::{Body, Class, Datagram, Handle, Host, Packet, Packets, Stamp};
-use meshpace_radio::MacPacket;
+use meshpace_radio::{Categories, Category, MacPacket, Peer, Priority};
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
 use view::TestNode;
@@ -24,12 +24,17 @@ fn at(ms: u64) -> Instant {
 
 fn radio(limit: usize) -> QueueConfig {
     let place = Place::Radio { node: NodeId(3), gateway: false, rate: Rate::bits_per_sec(11_000_000) };
-    QueueConfig { place, limit, seed: 1 }
+    QueueConfig { place, limit, categories: true, seed: 1 }
 }
 
 fn wired(limit: usize) -> QueueConfig {
     let rate = Rate::bits_per_sec(10_000_000);
-    QueueConfig { place: Place::Wired { from: Host::Wired(0), to: Host::Wired(1), rate }, limit, seed: 1 }
+    QueueConfig {
+        place: Place::Wired { from: Host::Wired(0), to: Host::Wired(1), rate },
+        limit,
+        categories: false,
+        seed: 1,
+    }
 }
 
 /// A packet of a flow, which its source port names.
@@ -61,6 +66,8 @@ struct Bench {
     node: TestNode,
     /// The transmitter is free.
     free: bool,
+    /// Of which categories packets are asked for.
+    asked: Categories,
     dropped: Vec<Handle>,
 }
 
@@ -85,13 +92,21 @@ impl Bench {
             now: Instant::ZERO,
             node: TestNode::default(),
             free: false,
+            asked: Category::ALL.map(Categories::only).into_iter().fold(Categories::NONE, Categories::and),
             dropped: Vec::new(),
         }
     }
 
     fn call<R>(&mut self, call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R) -> R {
-        let mut here =
-            Here::new(self.now, &mut self.packets, self.free, Some(&mut self.node), &mut self.dropped);
+        self.call_with(Categories::best_effort(self.free), call)
+    }
+
+    fn call_with<R>(
+        &mut self,
+        takes: Categories,
+        call: impl FnOnce(&mut dyn Relay, &mut Here<'_>) -> R,
+    ) -> R {
+        let mut here = Here::new(self.now, &mut self.packets, takes, Some(&mut self.node), &mut self.dropped);
         call(self.relay.as_mut(), &mut here)
     }
 
@@ -119,10 +134,14 @@ impl Bench {
     }
 
     fn get(&mut self) -> Option<Handle> {
-        self.call(|relay, here| relay.dequeue(here))
+        self.call_with(self.asked, |relay, here| relay.dequeue(here))
     }
 
     fn get_to(&mut self, to: NodeId, room: Bytes) -> Option<Handle> {
+        self.get_to_as(Peer { node: to, priority: Priority::BEST_EFFORT }, room)
+    }
+
+    fn get_to_as(&mut self, to: Peer, room: Bytes) -> Option<Handle> {
         self.call(|relay, here| relay.dequeue_to(here, to, room))
     }
 
@@ -142,8 +161,13 @@ impl Bench {
             return;
         }
         let carried = self.packets.get(packet);
-        let offered =
-            MacPacket { handle: packet, to: carried.next_hop, size: carried.size, mode: self.node.mode };
+        let offered = MacPacket {
+            handle: packet,
+            to: carried.next_hop,
+            size: carried.size,
+            mode: self.node.mode,
+            priority: Priority::of(carried.dscp),
+        };
         let mut log = ExchangeLog::new(Span::ZERO);
         log.offered(self.now, &offered);
         let Report::Sent(exchange) = log.ended(packet, true) else { panic!("it was sent") };

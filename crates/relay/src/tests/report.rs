@@ -1,7 +1,7 @@
 //! The log of a station's exchanges.
 
 use crate::{ExchangeLog, Report};
-use meshpace_radio::{Burst, Frame, FrameKind, Header, MacPacket, Mpdu, Standard};
+use meshpace_radio::{Burst, Frame, FrameKind, Header, MacPacket, Mpdu, Priority, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 
 const SIFS: Span = Span::from_micros(10);
@@ -12,7 +12,7 @@ fn at(us: u64) -> Instant {
 
 fn packet(to: Option<u32>) -> MacPacket {
     let mode = Standard::named("802.11b").expect("a row").default_mode;
-    MacPacket { handle: 7, to: to.map(NodeId), size: Bytes(1500), mode }
+    MacPacket { handle: 7, to: to.map(NodeId), size: Bytes(1500), mode, priority: Priority::BEST_EFFORT }
 }
 
 /// The only packet.

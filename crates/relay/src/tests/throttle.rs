@@ -5,7 +5,7 @@ use crate::Report;
 use crate::report::ExchangeLog;
 use meshpace_keys::Setting;
 use meshpace_packet::{Account, Class, Handle, Packet};
-use meshpace_radio::{MacPacket, Standard};
+use meshpace_radio::{MacPacket, Priority, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::num::NonZeroU32;
 
@@ -43,7 +43,16 @@ impl Bench {
     pub(super) fn through(&mut self, packet: Handle) {
         let mut log = ExchangeLog::new(Span::from_micros(10));
         let mode = Standard::named("802.11b").expect("a row").default_mode;
-        log.offered(self.now, &MacPacket { handle: packet, to: Some(NodeId(1)), size: Bytes(640), mode });
+        log.offered(
+            self.now,
+            &MacPacket {
+                handle: packet,
+                to: Some(NodeId(1)),
+                size: Bytes(640),
+                mode,
+                priority: Priority::BEST_EFFORT,
+            },
+        );
         let report: Report = log.ended(packet, true);
         if self.relay.asks().reports {
             self.call(|relay, here| relay.reported(here, &report));

@@ -2,7 +2,8 @@
 
 use super::{ANY_RATE, ONE_NAME, TIME_ABOVE_0, TIME_FROM_0};
 use crate::limits::{HOPS, MSDU};
-use meshpace_settings::{Key, Kind, Section, above, bytes, whole};
+use meshpace_settings::{Key, Kind, Section, Whole, above, bytes, whole};
+use meshpace_units::Dscp;
 use meshpace_units::quantity::RATIO;
 
 static ONE_MOMENT: Kind = TIME_FROM_0;
@@ -66,6 +67,12 @@ pub(super) static FLOW: Section = Section {
             TIME_FROM_0,
             "The flow starts at start + U(0, start_jitter); by default that of [defaults].",
         ),
+        Key::new(
+            "dscp",
+            Kind::ChoiceOrWhole(Dscp::NAMES, Whole { min: 0, max: Dscp::LARGEST as u64, unit: None }),
+            "Service class that the IP headers of all its packets ask for, by name or number; where relays have queues for categories it says the category of access. Only 802.11n has others than best effort.",
+        )
+        .default("0"),
         Key::new("count", whole(0, 10_000), "So many flows of this kind; with 0 none.").default("1"),
         Key::new("rate", ANY_RATE, "Payload rate: offered, or within a burst (no default).")
             .only("app", AT_A_RATE),

@@ -2,7 +2,7 @@
 
 use super::Endpoint;
 use crate::Location;
-use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
+use meshpace_units::{Bytes, Dscp, Instant, NodeId, Rate, Span};
 
 /// One flow: an application at `from` that sends to `to`.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub struct Flow {
     /// The mesh nodes that the data pass, in order, both ends included (a gateway, where an end is wired); what comes
     /// back passes them the other way. `None`: as routing says.
     pub path: Option<Vec<NodeId>>,
+    /// The service class that all its packets ask for, those that come back included.
+    pub dscp: Dscp,
     /// Where the file defines it.
     pub at: Location,
 }

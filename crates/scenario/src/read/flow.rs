@@ -2,8 +2,9 @@
 
 use super::{Named, Settings};
 use crate::limits::FLOWS;
-use crate::{App, FileClock, Location, Measure, Plan, Routing, ScenarioError};
-use meshpace_units::{Bytes, Span};
+use crate::{App, FileClock, Location, Measure, Plan, Radio, Routing, ScenarioError};
+use meshpace_settings::Setting;
+use meshpace_units::{Bytes, Dscp, Span};
 
 /// A `[[flow]]`, its ends still names.
 #[derive(Clone, Debug)]
@@ -20,6 +21,7 @@ pub(crate) struct FlowSpec {
     pub on: Vec<Period>,
     pub start_jitter: Span,
     pub path: Option<Vec<Named>>,
+    pub dscp: Dscp,
     pub count: u32,
 }
 
@@ -34,9 +36,9 @@ pub(crate) fn read_flows(
     root: &Settings<'_>,
     defaults: &Settings<'_>,
     measure: &Measure,
-    routing: &Routing,
+    (radio, routing): (&Radio, &Routing),
 ) -> Result<Vec<FlowSpec>, ScenarioError> {
-    let read = |settings: &Settings<'_>| read_flow(settings, defaults, measure, routing);
+    let read = |settings: &Settings<'_>| read_flow(settings, defaults, measure, (radio, routing));
     let flows: Vec<_> = root.sections("flow")?.iter().map(read).collect::<Result<_, _>>()?;
     let mut total = 0;
     for flow in &flows {
@@ -52,7 +54,7 @@ fn read_flow(
     settings: &Settings<'_>,
     defaults: &Settings<'_>,
     measure: &Measure,
-    routing: &Routing,
+    (radio, routing): (&Radio, &Routing),
 ) -> Result<FlowSpec, ScenarioError> {
     let inherited = |name: &str| match settings.given(name)? {
         Some(given) => Ok(given),
@@ -71,6 +73,7 @@ fn read_flow(
         on: read_periods(settings)?,
         start_jitter: inherited("start_jitter")?.span(),
         path: read_path(settings, routing)?,
+        dscp: read_dscp(settings, radio)?,
         count: settings.value("count")?.count(),
     };
     check_times(settings, &flow, measure)?;
@@ -84,6 +87,22 @@ fn read_path(settings: &Settings<'_>, routing: &Routing) -> Result<Option<Vec<Na
     }
     let named = |name: String| Named { name, at: settings.at("path") };
     Ok(Some(path.list().into_iter().map(|id| named(id.text())).collect()))
+}
+
+/// Of packets in another class than the default one somebody has to do something with them: a standard with categories.
+fn read_dscp(settings: &Settings<'_>, radio: &Radio) -> Result<Dscp, ScenarioError> {
+    let dscp = match settings.value("dscp")? {
+        Setting::Text(name) => Dscp::named(&name),
+        number => Dscp::new(number.count() as u8),
+    };
+    let dscp = dscp.unwrap_or_else(|| panic!("dscp lets {} pass", settings.found("dscp")));
+    if dscp != Dscp::DEFAULT && !radio.standard.qos {
+        let found = format!("{} beside radio.standard = \"{}\"", settings.found("dscp"), radio.standard.word);
+        return Err(settings
+            .at("dscp")
+            .error(found, "0, or a standard with categories of access: \"802.11n\""));
+    }
+    Ok(dscp)
 }
 
 fn read_periods(settings: &Settings<'_>) -> Result<Vec<Period>, ScenarioError> {

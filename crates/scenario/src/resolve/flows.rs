@@ -90,6 +90,7 @@ fn flow(spec: &FlowSpec, id: String, [from, to]: [Endpoint; 2], seed: u64, index
         stop: ends(last.stop),
         pauses: spec.on.windows(2).filter_map(pause).collect(),
         path: None,
+        dscp: spec.dscp,
         at: spec.at.clone(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::reference::words;
 use core::net::IpAddr;
 use meshpace_tcp::{Flags, Segment};
-use meshpace_units::{Bytes, Ecn, Seq};
+use meshpace_units::{Bytes, Dscp, Ecn, Seq};
 use meshpace_wire::{IpHeader, TooBig, build, parse_too_big, protocol};
 
 /// What an endpoint sent and a router could not pass on.
@@ -38,6 +38,7 @@ fn message(v6: bool, kind: u8, code: u8, mtu: u32, about: &[u8]) -> Vec<u8> {
         protocol,
         ttl: 64,
         ecn: Ecn::NotEct,
+        dscp: Dscp::DEFAULT,
         identification: 0,
     };
     let mut message = [&[kind, code, 0, 0][..], &mtu.to_be_bytes(), about].concat();

@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 use meshpace_tcp::{Flags, Options, Timestamps};
-use meshpace_units::{Bytes, Ecn, Seq, Span};
+use meshpace_units::{Bytes, Dscp, Ecn, Seq, Span};
 use meshpace_wire::{IpHeader, build, checksum_ok, clamp_mss, mark, parse, protocol, set_rtt, strip_rtt};
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -195,6 +195,7 @@ fn only_udp_has_no_checksum_of_zero() {
         protocol: protocol::UDP,
         ttl: 1,
         ecn: Ecn::NotEct,
+        dscp: Dscp::DEFAULT,
         identification: 0,
     };
     let mut udp = vec![0; 8];
@@ -225,6 +226,7 @@ fn congestion_notification_is_in_the_second_byte_of_ipv4_and_before_the_flow_lab
                 protocol,
                 ttl: 9,
                 ecn,
+                dscp: Dscp::DEFAULT,
                 identification: 0,
             };
             let (mut bytes, mut expected) = (Vec::new(), Vec::new());

@@ -7,7 +7,7 @@ use super::addresses::Addresses;
 use meshpace_packet::{Body, Packet};
 use meshpace_radio::phy::BLOCK_ACK_BYTES;
 use meshpace_radio::standard::SUBFRAME_HEADER;
-use meshpace_radio::{Bitmap, BlockAck, Frame, FrameKind, Mpdu};
+use meshpace_radio::{Bitmap, BlockAck, Frame, FrameKind, Mpdu, Priority};
 use meshpace_units::{Bytes, NodeId, Span};
 
 /// What surrounds the IP packet in a data frame of a capture: header 24, or 26 with QoS control, LLC/SNAP 8, FCS 4.
@@ -58,13 +58,14 @@ const RETRY: u8 = 0x08;
 /// The largest duration (9.2.4.2), us.
 const DURATION_MAX: u64 = 32_767;
 
-/// BA control (9.3.1.8): a compressed bitmap, no immediate acknowledgement of it asked for.
+/// BA control (9.3.1.8): a compressed bitmap, no immediate acknowledgement of it asked for; beside the priority.
 const COMPRESSED: u16 = 0x0005;
-/// BAR control (9.3.1.7): a compressed bitmap is asked for.
+/// BAR control (9.3.1.7): a compressed bitmap is asked for; beside the priority.
 const ASK_COMPRESSED: u16 = 0x0004;
-/// QoS control (9.2.4.5): best effort, acknowledged by an ACK, or behind others of its frame by a block acknowledgement.
-const BEST_EFFORT: u16 = 0;
-/// The same field: the frame has an A-MSDU.
+/// Where BA control and BAR control have the priority (TID_INFO).
+const TID_INFO: u32 = 12;
+/// QoS control (9.2.4.5): the frame has an A-MSDU. Beside it stands the priority; acknowledged by an ACK, or behind others of its frame by
+/// a block acknowledgement.
 const AMSDU_PRESENT: u16 = 1 << 7;
 /// Fragment number of the starting sequence control: the bitmap has 256 bits (IEEE 802.11ax-2021, table 9-30a).
 const BITS_256: u16 = 0x0004;
@@ -105,8 +106,9 @@ pub fn header(
         }
         FrameKind::BlockAckReq => {
             out.extend(station(frame.from));
-            let start = frame.block_ack().map_or(0, |asked| asked.start);
-            out.extend(ASK_COMPRESSED.to_le_bytes());
+            let (start, priority) =
+                frame.block_ack().map_or((0, 0), |asked| (asked.start, tid(asked.priority)));
+            out.extend((ASK_COMPRESSED | priority << TID_INFO).to_le_bytes());
             out.extend(((start & 0xfff) << 4).to_le_bytes());
         }
         FrameKind::Data => {
@@ -114,7 +116,8 @@ pub fn header(
             out.extend(BSSID);
             out.extend((mpdu.map_or(0, |mpdu| mpdu.seq & 0xfff) << 4).to_le_bytes()); // fragment 0
             if qos {
-                out.extend((BEST_EFFORT | if amsdu { AMSDU_PRESENT } else { 0 }).to_le_bytes());
+                let priority = mpdu.map_or(0, |mpdu| tid(mpdu.packet.priority));
+                out.extend((priority | if amsdu { AMSDU_PRESENT } else { 0 }).to_le_bytes());
             }
         }
     }
@@ -146,7 +149,7 @@ pub fn end_subframe(out: &mut Vec<u8>, begin: usize, last: bool) {
 /// What a block acknowledgement of `size` says.
 fn block_ack(out: &mut Vec<u8>, told: &BlockAck, size: Bytes) {
     let long = size > BLOCK_ACK_BYTES + Bitmap::bytes(64);
-    out.extend(COMPRESSED.to_le_bytes());
+    out.extend((COMPRESSED | tid(told.priority) << TID_INFO).to_le_bytes());
     out.extend(((told.start & 0xfff) << 4 | if long { BITS_256 } else { 0 }).to_le_bytes());
     out.extend(told.arrived.to_bytes().into_iter().take(if long { 32 } else { 8 }));
 }
@@ -155,6 +158,11 @@ fn block_ack(out: &mut Vec<u8>, told: &BlockAck, size: Bytes) {
 pub fn frame_check(out: &mut Vec<u8>, start: usize) {
     let fcs = crc32fast::hash(&out[start..]);
     out.extend(fcs.to_le_bytes());
+}
+
+/// A priority as QoS control and block acknowledgements have it.
+fn tid(priority: Priority) -> u16 {
+    u16::from(priority.tid())
 }
 
 /// In whole microseconds, a fraction counted as one (9.2.5).

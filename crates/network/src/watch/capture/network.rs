@@ -52,6 +52,7 @@ impl Network {
             protocol: protocol::UDP,
             ttl: packet.ttl,
             ecn: packet.ecn,
+            dscp: packet.dscp,
             identification: packet.id.0 as u16,
         };
         let transport = &mut self.transport;

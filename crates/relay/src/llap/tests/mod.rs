@@ -12,7 +12,7 @@ use crate::tests::view::TestNode;
 use crate::{Place, QueueConfig};
 use meshpace_keys::{RawValue, Setting, Values};
 use meshpace_packet::{Body, Class, Datagram, Handle, Packet, PacketId, Packets, Stamp};
-use meshpace_radio::{Frame, FrameKind, Header, MacPacket, Mode, Mpdu, Standard};
+use meshpace_radio::{Categories, Frame, FrameKind, Header, MacPacket, Mode, Mpdu, Priority, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -73,7 +73,7 @@ impl Node {
     /// A node `hops` before the exit, whose next hop is n2.
     fn new(hops: u32, said: &[(&'static str, RawValue)]) -> Self {
         let place = Place::Radio { node: NodeId(1), gateway: false, rate: RATE };
-        let queue = QueueConfig { place, limit: 50, seed: 1 };
+        let queue = QueueConfig { place, limit: 50, categories: false, seed: 1 };
         Self {
             relay: Llap::new(options(said), &queue),
             packets: Packets::default(),
@@ -87,7 +87,13 @@ impl Node {
     fn call<R>(&mut self, now: Instant, call: impl FnOnce(&mut Llap, &mut Here<'_>) -> R) -> R {
         assert!(now >= self.now, "{now:?} is past");
         self.now = now;
-        let mut here = Here::new(now, &mut self.packets, self.free, Some(&mut self.told), &mut self.dropped);
+        let mut here = Here::new(
+            now,
+            &mut self.packets,
+            Categories::best_effort(self.free),
+            Some(&mut self.told),
+            &mut self.dropped,
+        );
         call(&mut self.relay, &mut here)
     }
 
@@ -157,7 +163,13 @@ impl Node {
     fn overhear_at(&mut self, now: Instant, from: u32, id: u64) {
         let carried = self.packets.add(packet(id, NodeId(3), Some(now)));
         let size = Bytes(1000);
-        let mac = MacPacket { handle: carried, to: Some(NodeId(3)), size, mode: mode() };
+        let mac = MacPacket {
+            handle: carried,
+            to: Some(NodeId(3)),
+            size,
+            mode: mode(),
+            priority: Priority::BEST_EFFORT,
+        };
         let frame = Frame::new(Header {
             kind: FrameKind::Data,
             from: NodeId(from),
