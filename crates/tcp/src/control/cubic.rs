@@ -307,6 +307,29 @@ mod tests {
     }
 
     #[test]
+    fn it_aims_at_half_more_than_the_window_at_the_most() {
+        // RFC 9438, section 4.2. The window is far below its cubic: after 40 s that is 100 + 0.4 * 36^3.
+        let (mut cubic, mut una) = after_a_loss(at(0));
+        run(&mut cubic, &mut una, 0, 0.1);
+        cubic.window.set(80.0);
+        una += u64::from(MSS);
+        on_ack(&mut cubic, &ack(at(40_000), AckKind::New, una, 79.0));
+        assert_eq!(cubic.window.cwnd(), 80.0 + (120.0 - 80.0) / 80.0);
+    }
+
+    #[test]
+    fn after_a_timeout_the_cubic_begins_where_slow_start_ends() {
+        // RFC 9438, section 4.8: K = 0, and the plateau is the window there; 60 segments are far from Reno's growth.
+        let (mut cubic, mut una) = after_a_loss(at(0));
+        cubic.on_timeout(at(1_000), false, &ack(at(0), AckKind::Other, una, 70.0).out);
+        assert_eq!(cubic.window.ssthresh(), 49.0);
+        cubic.window.set(49.0);
+        run(&mut cubic, &mut una, 2_000, 0.01);
+        let epoch = cubic.epoch.expect("congestion avoidance");
+        assert_eq!((epoch.k, epoch.plateau, epoch.w_est > 49.0), (0.0, 49.0, true));
+    }
+
+    #[test]
     fn where_reno_would_be_quicker_it_grows_as_reno() {
         // 10 segments: K = 1.96 s, 20 round trips, in which Reno's estimate gains 0.53 each.
         let mut cubic = Cubic::new(Rules::RFC);
