@@ -10,6 +10,7 @@ import html
 import io
 import json
 import math
+import os
 import re
 import shlex
 import statistics
@@ -288,7 +289,8 @@ def test_figures_are_pdfs_with_the_same_bytes_each_time(reported: Reported, tmp_
     )
     files = [tmp_path / "a.pdf", tmp_path / "b.pdf"]
     for seed, path in enumerate(files):
-        subprocess.run([sys.executable, "-c", code, path], env={"PYTHONHASHSEED": str(seed)}, check=True)
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}  # matplotlib finds its list of fonts by HOME
+        subprocess.run([sys.executable, "-c", code, path], env=environment, check=True)
     assert files[0].read_bytes() == files[1].read_bytes()
 
 

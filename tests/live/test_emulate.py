@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from clock import bound
 from emulating import MESH, Emulation, called, emulate, left_behind
 from net import wait_for
 
@@ -250,7 +251,7 @@ def test_a_dilated_second_takes_longer(tmp_path: Path) -> None:
     assert 0.007 < there["delay_p50_s"] < 0.03
     assert (result["dilation"], result["simulated_s"]) == (4.0, 3.0)
     assert "the hosts' own timers (retransmission, delayed acknowledgements) ran by the clock" in result["verdict"][-1]
-    assert result["wall_s"] == pytest.approx(12.0, abs=0.5)
+    assert 12 - 1e-3 < result["wall_s"] < bound(12.5, busy=20), "never sooner; a busy machine ends it later"
 
 
 def test_a_queue_s_marks_reach_the_receiver(tmp_path: Path) -> None:
