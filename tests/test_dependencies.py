@@ -39,7 +39,7 @@ def graph(packages: list[dict[str, Any]], uses: dict[str, list[str]]) -> Graph:
 
 
 def found(made: Graph, **bans: Any) -> list[str]:
-    return list(problems([made], {**RULES, "bans": {**RULES["bans"], **bans}}))
+    return list(problems(made, {**RULES, "bans": {**RULES["bans"], **bans}}))
 
 
 OURS = {"rust_version": "1.85"}
