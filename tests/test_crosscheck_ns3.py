@@ -96,7 +96,8 @@ def test_a_chain_of_802_11n() -> None:
     assert found["modes"] == ["HtMcs4 OfdmRate24Mbps OfdmRate24Mbps"]
     assert found["basic"] == ["OfdmRate6Mbps", "OfdmRate12Mbps", "OfdmRate24Mbps"]
     assert found["access"] == ["15 1023 3 9"]
-    assert found["frames"] == ["65535 4692480 7 4 500"]
+    assert found["frames"] == ["65535 0 4692480"]
+    assert found["limits"] == ["7 4 500"]
     assert found["node"] == ["0.0 0.0", "20.45 0.0", "40.9 0.0"]
     assert found["route"] == ["0 2 1", "1 0 0", "1 2 2", "2 0 1"]
     assert found["tcp"] == ["0 2 0.0 -1.0 1448 2000 TcpNewReno TcpPrrRecovery 1 0 3 2 0.1 1.0 1.0"]
@@ -153,7 +154,7 @@ def test_802_11b_answers_at_the_basic_rate_in_the_noise_of_ours() -> None:
 
 @pytest.mark.parametrize(("rts", "above"), [("always", "0"), ("never", "4692480"), ("500", "499")])
 def test_rts_goes_before_what_is_longer_than_its_threshold(rts: str, above: str) -> None:
-    assert lines(MESH, f"radio.rts={rts}")["frames"] == [f"0 {above} 7 4 50"]
+    assert lines(MESH, f"radio.rts={rts}")["frames"] == [f"0 0 {above}"]
 
 
 def test_wired_hosts_have_links_and_routes() -> None:
@@ -284,7 +285,8 @@ OTHERS = {
 }  # fmt: skip
 OTHERS_OF_N = {
     "radio.frequency": "2412MHz", "radio.width": "40MHz", "radio.mcs": "5",
-    "radio.guard_interval": "400ns", "radio.aggregate": "8000", "radio.path_loss_exponent": "2.9",
+    "radio.guard_interval": "400ns", "radio.aggregate": "8000", "radio.amsdu": "3839",
+    "radio.path_loss_exponent": "2.9",
     "radio.tx_power": "17dBm", "radio.sensitivity": "-80dBm", "radio.cs_sensitivity": "-83dBm",
 }  # fmt: skip
 

@@ -99,7 +99,7 @@ void Rtt(Time, Time now) { if (Simulator::Now().GetSeconds() >= g_warm) g_rtt.pu
 }  // namespace
 
 int main(int argc, char** argv) {
-    uint32_t h = 4, mcs = 4, ampdu = 65535, d = 2, run = 1, window = 2000, queueLen = 0;
+    uint32_t h = 4, mcs = 4, ampdu = 65535, amsdu = 0, d = 2, run = 1, window = 2000, queueLen = 0;
     bool rts = false, two = false, pace = false, capture = false;
     double rate = 0, seconds = 65, rss = -70, exponent = 3, cs = -82, delackMs = 100, minRtoMs = 1000, jitter = 0;
     uint32_t burst = 0;
@@ -108,6 +108,7 @@ int main(int argc, char** argv) {
     cmd.AddValue("h", "hops", h);
     cmd.AddValue("mcs", "HT MCS", mcs);
     cmd.AddValue("ampdu", "largest A-MPDU in bytes, 0 none", ampdu);
+    cmd.AddValue("amsdu", "largest A-MSDU in bytes, 0 none", amsdu);
     cmd.AddValue("d", "segments an ACK", d);
     cmd.AddValue("delack", "delayed ACK timeout, ms", delackMs);
     cmd.AddValue("minrto", "smallest RTO, ms", minRtoMs);
@@ -180,7 +181,7 @@ int main(int argc, char** argv) {
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi", DoubleValue(cs));
     if (capture) phy.SetFrameCaptureModel("ns3::SimpleFrameCaptureModel");
     WifiMacHelper mac;
-    mac.SetType("ns3::AdhocWifiMac", "BE_MaxAmpduSize", UintegerValue(ampdu), "BE_MaxAmsduSize", UintegerValue(0));
+    mac.SetType("ns3::AdhocWifiMac", "BE_MaxAmpduSize", UintegerValue(ampdu), "BE_MaxAmsduSize", UintegerValue(amsdu));
     WifiHelper wifi;
     wifi.SetStandard(b ? WIFI_STANDARD_80211b : WIFI_STANDARD_80211n);
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(b ? "DsssRate11Mbps" : "HtMcs" + std::to_string(mcs)),

@@ -148,7 +148,7 @@ NetDeviceContainer InstallRadios(const NodeContainer& mesh, const Description& d
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi", DoubleValue(d.decoded));
     WifiMacHelper mac;
     if (ht) {
-        mac.SetType("ns3::AdhocWifiMac", "BE_MaxAmpduSize", UintegerValue(d.aggregate), "BE_MaxAmsduSize", UintegerValue(0));
+        mac.SetType("ns3::AdhocWifiMac", "BE_MaxAmpduSize", UintegerValue(d.aggregate), "BE_MaxAmsduSize", UintegerValue(d.amsdu));
     } else {
         mac.SetType("ns3::AdhocWifiMac");
     }

@@ -45,7 +45,8 @@ def _radio(radio: Radio) -> list[str]:
         f"loss {' '.join(map(str, radio.loss))}",
         f"hearing {radio.decoded_dbm!r} {radio.sensed_dbm!r} {radio.sensed_dbm - _NOTICED_DB!r} {figure!r}",
         f"access {standard.window[0]} {standard.window[1]} {standard.aifsn} {standard.slot_us}",
-        f"frames {radio.aggregate} {radio.rts_above} {radio.retry_short} {radio.retry_long} {radio.queue}",
+        f"frames {radio.aggregate} {radio.amsdu} {radio.rts_above}",
+        f"limits {radio.retry_short} {radio.retry_long} {radio.queue}",
     ]
 
 

@@ -50,7 +50,7 @@ struct Description {
     double decoded = 0, sensed = 0, noticed = 0, noiseFigure = 0;
     uint32_t cwMin = 0, cwMax = 0, aifsn = 0;
     double slot = 0;
-    uint32_t aggregate = 0, rtsAbove = 0, retryShort = 0, retryLong = 0, queue = 0;
+    uint32_t aggregate = 0, amsdu = 0, rtsAbove = 0, retryShort = 0, retryLong = 0, queue = 0;
     std::vector<Vector> places;
     uint32_t wired = 0;
     std::vector<Link> links;
@@ -90,7 +90,9 @@ inline Description Read(const std::string& path) {
         } else if (kind == "access") {
             words >> d.cwMin >> d.cwMax >> d.aifsn >> d.slot;
         } else if (kind == "frames") {
-            words >> d.aggregate >> d.rtsAbove >> d.retryShort >> d.retryLong >> d.queue;
+            words >> d.aggregate >> d.amsdu >> d.rtsAbove;
+        } else if (kind == "limits") {
+            words >> d.retryShort >> d.retryLong >> d.queue;
         } else if (kind == "node") {
             Vector place;
             words >> place.x >> place.y;

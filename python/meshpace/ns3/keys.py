@@ -15,6 +15,7 @@ EXPRESSED = COMMON | {
     "radio.streams": "DataMode, Antennas",
     "radio.guard_interval": "ShortGuardIntervalSupported",
     "radio.aggregate": "BE_MaxAmpduSize",
+    "radio.amsdu": "BE_MaxAmsduSize",
     "radio.rts": "RtsCtsThreshold",
     "radio.retry_short": "MaxSsrc",
     "radio.retry_long": "MaxSlrc",

@@ -39,6 +39,7 @@ class Radio:
     decoded_dbm: float
     sensed_dbm: float
     aggregate: int
+    amsdu: int
     rts_above: int
     retry_short: int
     retry_long: int

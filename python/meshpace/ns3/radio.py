@@ -102,6 +102,7 @@ def _expressed(radio: Resolved, standard: Standard) -> Radio:
         decoded_dbm=_power_dbm(radio, radio["tx_range_m"]) - _EDGE_DB,
         sensed_dbm=_power_dbm(radio, radio["cs_range_m"]) - _EDGE_DB,
         aggregate=radio.get("aggregate", 0),
+        amsdu=radio.get("amsdu", 0),
         rts_above=0 if rts == "always" else _NEVER if rts == "never" else max(0, rts - 1),
         retry_short=radio["retry_short"],
         retry_long=radio["retry_long"],
