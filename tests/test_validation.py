@@ -219,6 +219,8 @@ def test_exchanges_are_read_off_a_film() -> None:
         ("ht_saturation", "radio.mac_overhead=70"),
         ("ht_saturation", "radio.guard_interval=400ns"),
         ("ht_bianchi", "radio.rts=never"),
+        ("ht_categories", "flow.0.dscp=cs3"),
+        ("ht_categories", "flow.1.dscp=cs7"),
         ("ns3_chain", "radio.aggregate=2000"),
         ("ns3_chain", "radio.mcs=3"),
         ("ns2_dumbbell", "scheme.linux-cubic.congestion=newreno"),
@@ -245,6 +247,13 @@ def test_rows_with_several_packets_in_an_mpdu_notice_one() -> None:
     verdicts = command.judge(one, 1, None)
     assert len(verdicts) == 6
     assert not any(verdict.passed for verdict in verdicts)
+
+
+def test_two_categories_of_one_station_share_as_their_slots_say() -> None:
+    setups = [setup for setup in FAMILIES["ht_categories"]() if "flow.1.from=a" in setup.settings]
+    assert len(setups) == 4
+    verdicts = command.judge([setups[2]], 1, None)
+    assert [verdict.passed for verdict in verdicts] == [True, True]
 
 
 def test_a_miss_fails_unless_it_is_explained(

@@ -30,7 +30,7 @@ _MAC_OVERHEAD = 38
 """Bytes around a packet: header with QoS control, LLC/SNAP, FCS."""
 BLOCK_ACK_BYTES = 32
 """With a compressed bitmap (9.3.1.8.2)."""
-_EIFS = SIFS + 44.0 + _AIFS
+EIFS = SIFS + 44.0 + _AIFS
 """After a frame that could not be read: SIFS + ACK at 6 Mbit/s + AIFS (10.3.2.3.7)."""
 _LONGEST_US = 5484.0
 _MOST_MPDUS = 64
@@ -223,7 +223,7 @@ class Protected:
         nobody, alone = math.pow(1 - tau, n), n * tau * math.pow(1 - tau, n - 1)
         rts, cts = mode.control(RTS_BYTES), mode.control(CTS_BYTES)
         success = rts + cts + 2 * SIFS + mode.exchange(packet, count) + _AIFS
-        collision = rts + (_EIFS if n > 2 else SIFS + cts + TIMEOUT_SLACK_US + _AIFS)
+        collision = rts + (EIFS if n > 2 else SIFS + cts + TIMEOUT_SLACK_US + _AIFS)
         slot = nobody * _SLOT + alone * success + (1 - nobody - alone) * collision
         return 8e3 * payload * count * alone / slot
 
