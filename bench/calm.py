@@ -1,9 +1,9 @@
 """What calm gets: over chains, on two chains, from the gateway, and with each of its constants halved and doubled.
 
-    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|company|limits [--seeds K]
+    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|company|limits|trains [--seeds K]
 
 Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
-802.11b at 11 Mbit/s, windows of 512 segments. docs/law.md has the tables.
+802.11b at 11 Mbit/s, windows of 512 segments; `trains` is of 802.11n at MCS 4, in Mbit/s. docs/law.md has the tables.
 calm_oracle.py has what open loops get at best.
 """
 
@@ -202,6 +202,52 @@ def limits(seeds: int) -> None:
     print("calm-gateway with a filter, 4 hops down:", got(wired(4, False), "calm-gateway", seeds, relay="ack-filter"))
 
 
+N = {"radio.standard": "802.11n", "radio.mcs": 4, "radio.frequency": "2.437GHz"}
+GROUNDS: dict[str, dict[str, object]] = {
+    "error curves": {
+        "radio.reception": "sinr", "radio.error_model": "curve", "radio.propagation": "log-distance",
+        "radio.path_loss_exponent": 3, "radio.tx_power": "9.3dBm", "radio.sensitivity": "-75dBm",
+        "radio.cs_sensitivity": "-82dBm", "topology.spacing": "20.45m",
+    },
+    "papers": {"radio.rts": "always"},
+}  # fmt: skip
+"""Those of papers/radios/paper.toml."""
+TRAINS: tuple[tuple[str, dict[str, float | str]], ...] = (
+    ("linux-cubic", {}), ("linux-bbr", {}), ("cubic-thin", {}),
+    ("calm", {"dr_unit": 1}), ("calm", {"dr_unit": 8}), ("calm", {}),
+)  # fmt: skip
+
+
+def trains(seeds: int) -> None:
+    """On 802.11n: packets one by one, trains of what one access carries, and others."""
+    names = [", ".join([scheme, *(f"{key} = {value}" for key, value in keys.items())]) for scheme, keys in TRAINS]
+    for ground, radio in GROUNDS.items():
+
+        def row(name: str, of: meshpace.Scenario, radio: dict[str, object] = radio) -> list[str]:
+            for key, value in {"radio.rts": "never", **N, **radio}.items():
+                of.set(key, value)
+            cells = []
+            for scheme, keys in TRAINS:
+                one = got(of.copy(), scheme, seeds, **keys)
+                shared = f", {one.jain:.3f}" if len(of.resolve(1)["flows"]) > 1 else ""
+                cells.append(f"{one.goodput / 1e3:.2f} @ {one.delay:.1f}{shared}")
+            return [name, *cells]
+
+        def adhoc(hops: int, *ends: tuple[int, int]) -> meshpace.Scenario:
+            flows = [{"from": f"n{a}", "to": f"n{b}"} for a, b in ends]
+            return load("chain-adhoc", 60).set("topology.hops", hops).set("flow", flows)
+
+        rows = [row(f"{h} hops", adhoc(h, (0, h))) for h in (1, 2, 4, 8)]
+        rows += [row(f"{h} hops, opposite flows", adhoc(h, (0, h), (h, 0))) for h in (4, 8)]
+        rows += [
+            row(f"{h} hops {'up' if up else 'down'}", wired(h, up).set("topology.wired_rate", "1Gbps"))
+            for h in (1, 4)
+            for up in (True, False)
+        ]
+        print(f"ground = {ground}")
+        table(["path", *names], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tables = {
@@ -211,6 +257,7 @@ def main() -> None:
         "constants": constants,
         "company": company,
         "limits": limits,
+        "trains": trains,
     }
     parser.add_argument("table", choices=tables)
     parser.add_argument("--seeds", type=int, default=3)

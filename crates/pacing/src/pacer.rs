@@ -96,6 +96,15 @@ impl Pacer {
         self.burst = burst;
     }
 
+    /// Packets that are left of the burst that has begun.
+    #[must_use]
+    pub const fn left(&self) -> u32 {
+        match self.gate {
+            Gate::Token { left, .. } => left,
+            Gate::Timer(_) => 0,
+        }
+    }
+
     /// True if a packet may leave at `now`.
     #[must_use]
     pub fn ready(&self, now: Instant) -> bool {

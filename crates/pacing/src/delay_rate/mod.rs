@@ -10,8 +10,12 @@ mod friendly;
 mod least;
 #[cfg(test)]
 mod tests;
+mod trains;
+mod unit;
 
 pub use config::DelayRateConfig;
+pub use trains::Trains;
+pub use unit::Unit;
 
 use friendly::Friendly;
 use least::Least;
@@ -39,6 +43,8 @@ pub struct DelayRate {
     queue: Option<f64>,
     /// No queue has shown itself yet.
     starting: bool,
+    /// Packets that travel together: as many accesses of so many wait.
+    unit: f64,
     step: Option<Step>,
     usage: Usage,
     /// What is its own beside flows that fill queues; `None` if nobody tells of losses.
@@ -95,6 +101,7 @@ impl DelayRate {
             base: None,
             queue: None,
             starting: true,
+            unit: 1.0,
             step: None,
             usage: Usage { in_use: true, since: None, arrived: None },
             friendly: None,
@@ -120,6 +127,23 @@ impl DelayRate {
             self.least = Least::new(config.horizon);
         }
         self.config = config;
+    }
+
+    /// From now on so many packets travel together. What was known of the empty path was of others.
+    pub fn set_unit(&mut self, now: Instant, packets: u32) {
+        self.unit = f64::from(packets);
+        self.least = Least::new(self.config.horizon);
+        self.step = self.step.map(|_| Step::new(now));
+    }
+
+    /// It is no slower than this.
+    pub fn raise(&mut self, rate: f64) {
+        self.rate = self.rate.max(rate).min(FASTEST);
+    }
+
+    /// It is no faster than this.
+    pub fn bound(&mut self, rate: f64) {
+        self.rate = self.rate.min(rate).max(SLOWEST);
     }
 
     /// Packets a second.
@@ -186,7 +210,7 @@ impl DelayRate {
     /// A step, by the least round trip and the queueing delay that was found, seconds.
     fn go(&mut self, now: Instant, base: f64, queue: f64) {
         self.queue = Some(queue);
-        let target = 1.0 / (self.config.delta * queue);
+        let target = self.unit / (self.config.delta * queue);
         let in_use = self.usage.judge(now, self.rate);
         if self.starting {
             if target <= self.rate {

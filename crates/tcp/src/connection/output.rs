@@ -130,6 +130,7 @@ impl Connection {
         let new_data = chunk.start >= self.sender.max && chunk.length > 0;
         segment.flags.cwr = self.ecn.is_used() && new_data && self.sender.reductions.tell();
         let first = self.sender.on_departure(now, &chunk);
+        segment.flags.psh |= chunk.length > 0 && self.sender.pushes(now);
         Transmit {
             segment,
             offset: chunk.start.saturating_sub(1),

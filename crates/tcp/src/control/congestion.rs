@@ -79,6 +79,12 @@ pub trait Congestion: CloneCongestion + Debug + Send + Sync {
         allowance
     }
 
+    /// Whether what has just left is to be pushed, so that a receiver which acknowledges thinly answers at once. `last`: nothing can
+    /// follow now.
+    fn pushes(&self, _last: bool) -> bool {
+        false
+    }
+
     /// When the next segment may leave; `None`: nothing is held back.
     fn pace(&self, _now: Instant) -> Option<Pace> {
         None

@@ -178,6 +178,12 @@ pub trait Control: CloneControl + Debug + Send + Sync {
         None
     }
 
+    /// Whether what has just left is to be pushed, so that a receiver which acknowledges thinly answers at once. `last`: nothing can
+    /// follow now.
+    fn pushes(&self, _last: bool) -> bool {
+        false
+    }
+
     /// When the next segment may leave; `None`: nothing is held back.
     fn pace(&self, _now: Instant) -> Option<Pace> {
         None

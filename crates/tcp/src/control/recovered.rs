@@ -123,6 +123,10 @@ impl Control for Recovered {
         self.recovery.burst(self.congestion.window().rules())
     }
 
+    fn pushes(&self, last: bool) -> bool {
+        self.congestion.pushes(last)
+    }
+
     fn pace(&self, now: Instant) -> Option<Pace> {
         self.congestion.pace(now)
     }

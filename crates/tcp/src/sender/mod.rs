@@ -332,6 +332,18 @@ impl Sender {
         })
     }
 
+    /// Whether the control wants what has just left to be pushed.
+    pub(crate) fn pushes(&self, now: Instant) -> bool {
+        // Whether something can follow is looked for only where the answer hangs on it.
+        self.control.pushes(false) || self.control.pushes(true) && !self.follows(now)
+    }
+
+    /// True if another segment may leave now.
+    fn follows(&self, now: Instant) -> bool {
+        let open = self.control.pace(now).is_none_or(|pace| pace.release <= now);
+        open && (self.hole().is_some() || self.next_chunk().is_some())
+    }
+
     /// True if something waits for nothing but the pace.
     fn waits(&self) -> bool {
         !self.queue.is_empty()

@@ -6,15 +6,22 @@ use crate::{Config, Options};
 use meshpace_keys::{Setting, Values};
 use meshpace_units::{Instant, Span};
 
-/// Opened at 100 ms in a round trip of 100 ms, with an endless stream; parameters besides the defaults.
+/// Opened at 100 ms in a round trip of 100 ms, with an endless stream; parameters besides the defaults, packets one by one.
 fn sender(parameters: &[(&str, f64)]) -> Script {
+    sender_of(1, parameters)
+}
+
+/// The same with trains of so many segments at the most.
+fn sender_of(unit: u64, parameters: &[(&str, f64)]) -> Script {
     let part = WINDOWS.iter().find(|part| part.about.word == "delay-rate").expect("the part");
     let recovery = RECOVERIES.iter().find(|part| part.about.word == "rack").expect("its recovery");
     let keys: Vec<_> = part.about.keys().chain(recovery.about.keys()).collect();
     let values = Values::new(keys.iter().map(|key| {
         let given = parameters.iter().find(|(name, _)| *name == key.name);
         let default = Values::defaults([*key].into_iter()).get(key.name).cloned();
-        (key.name, given.map(|(_, value)| Setting::Real(*value)).or(default).expect("a default"))
+        let given = given.map(|(_, value)| Setting::Real(*value));
+        let given = if key.name == "dr_unit" { Some(Setting::Whole(unit)) } else { given };
+        (key.name, given.or(default).expect("a default"))
     }));
     let rules = Rules::LINUX;
     let control = (part.build)(&values, &Surroundings { rules, segment: MSS as u32, from_mesh: true })
@@ -130,4 +137,73 @@ fn losses_that_are_frequent_keep_it_from_yielding() {
     assert!(alone > before, "{before:?} {alone:?}");
     let (before, beside) = after(1_000.0);
     assert!(beside < before, "{before:?} {beside:?}");
+}
+
+/// A path that carries what left together at once, in 100 ms there and back, and then what left after that. Its receiver answers what is
+/// pushed, and else every 16th segment or every one; until `until` ms. When each segment left, its number, and whether it was pushed.
+fn over_a_path(s: &mut Script, thin: bool, until: u64) -> Vec<(u64, u64, bool)> {
+    let at = |at: Instant| at.saturating_since(ms(0)).as_micros() / 1_000;
+    let (mut seen, mut waiting, mut carried) = (0, 0, 0);
+    for now in at(s.now)..until {
+        s.advance(ms(now));
+        let Some((next, _)) = s.out.get(seen).filter(|(left, _)| at(*left).max(carried) + 100 <= now) else {
+            continue;
+        };
+        let next = *next;
+        carried = now;
+        let together: Vec<_> = s.out[seen..].iter().take_while(|(left, _)| *left == next).cloned().collect();
+        seen += together.len();
+        for (_, sent) in together {
+            waiting += 1;
+            if sent.segment.flags.psh || !thin || waiting == 16 {
+                s.ack(now, sent.offset + MSS);
+                waiting = 0;
+            }
+        }
+    }
+    s.out.drain(..).map(|(left, sent)| (at(left), sent.offset / MSS + 1, sent.segment.flags.psh)).collect()
+}
+
+/// How many segments left at each time, and which of them were pushed.
+fn trains(left: &[(u64, u64, bool)]) -> Vec<(usize, Vec<usize>)> {
+    let of = |train: &[(u64, u64, bool)]| {
+        let pushed = train.iter().zip(1..).filter(|((.., pushed), _)| *pushed).map(|(_, n)| n);
+        (train.len(), pushed.collect())
+    };
+    left.chunk_by(|a, b| a.0 == b.0).map(of).collect()
+}
+
+#[test]
+fn now_and_then_four_leave_together_and_ask_for_two_answers() {
+    let mut s = sender_of(16, &[]);
+    s.out.clear();
+    // The peer's acknowledgements are half a millisecond apart, as on a radio of a packet an access.
+    let mut left = Vec::new();
+    for n in 0..130u64 {
+        s.advance(ms(100 + 20 * n));
+        left.extend(s.out.drain(..).map(|(_, sent)| (sent.offset / MSS + 1, sent.segment.flags.psh)));
+        s.ack_segment([100 + 20 * n], left.len() as u64);
+    }
+    let pushed: Vec<u64> = left.iter().filter(|(_, pushed)| *pushed).map(|(n, _)| *n).collect();
+    let asked = [4, 16, 36, 72, 140, 272];
+    let expected: Vec<u64> = asked.iter().flat_map(|before| [before + 2, before + 4]).collect();
+    assert_eq!(pushed[..12], expected, "after 4, 8, 16 and so on that leave one by one, four do not");
+}
+
+#[test]
+fn where_answers_come_at_once_trains_leave_whole_and_one_after_another() {
+    let mut s = sender_of(16, &[]);
+    let first = over_a_path(&mut s, false, 1_500);
+    assert!(first.iter().any(|(.., pushed)| *pushed), "{first:?}");
+    let mut left = over_a_path(&mut s, true, 30_000);
+    let whole = left.split_off(left.len() - 640);
+    let trains = trains(&whole);
+    let middle = &trains[1..trains.len() - 1];
+    assert!(middle.iter().all(|train| train.0 == 16 && train.1.ends_with(&[16])), "{trains:?}");
+    let asking = middle.iter().zip(0..).filter(|(train, _)| train.1 == [8, 16]).map(|(_, n)| n);
+    let asking: Vec<i32> = asking.collect();
+    assert!(
+        asking.len() >= 4 && asking.windows(2).all(|two| two[1] - two[0] == 8),
+        "one in eight: {asking:?}"
+    );
 }

@@ -1,5 +1,7 @@
 //! Rate by delay at a sender: the law's pace, and a window that only keeps an open loop from running away (docs/law.md).
 
+mod trains;
+
 use super::law_pacer::{gate, take_token};
 use super::limiter::Waiting;
 use super::part::WindowPart;
@@ -8,8 +10,9 @@ use super::{
 };
 use core::num::NonZeroU32;
 use meshpace_keys::{Brings, Key, Need};
-use meshpace_pacing::{DelayRate, DelayRateConfig, Pacer};
+use meshpace_pacing::{DelayRate, DelayRateConfig, Pacer, Unit};
 use meshpace_units::{Instant, Span};
+use trains::Trains;
 
 pub(super) static PART: WindowPart = WindowPart::new(
     "delay-rate",
@@ -21,7 +24,9 @@ pub(super) static PART: WindowPart = WindowPart::new(
         let mut sender = Sender::new(law, surroundings.rules);
         sender.room = values.real("dr_room");
         sender.slack = values.real("dr_slack");
-        sender.pacer.set_burst(NonZeroU32::new(values.count("dr_burst")).unwrap_or(NonZeroU32::MIN));
+        let burst = NonZeroU32::new(values.count("dr_burst")).unwrap_or(NonZeroU32::MIN);
+        sender.pacer.set_burst(burst);
+        sender.trains = Trains::new(Unit::new(values.count("dr_unit")), burst);
         sender.into()
     },
 )
@@ -31,7 +36,7 @@ pub(super) static PART: WindowPart = WindowPart::new(
 
 static LAW: [Key; DelayRateConfig::KEYS.len()] = DelayRateConfig::KEYS;
 
-static KEYS: [Key; 5] = [
+static KEYS: [Key; 6] = [
     Key::number("dr_room", (1.0, 1_000.0), 2.0, "The window, in what the rate has on its way (docs/law.md)."),
     Key::number(
         "dr_slack",
@@ -52,6 +57,12 @@ static KEYS: [Key; 5] = [
         "Law delay-rate: losses more frequent than so many a packet tell of such flows (docs/law.md).",
     ),
     Key::count("dr_burst", (1, 1_000), 1, "Segments that leave together (docs/law.md)."),
+    Key::count(
+        "dr_unit",
+        (1, 1_000),
+        16,
+        "Law delay-rate: segments of a train at the most where one access carries many; 1: packets go one by one (docs/law.md).",
+    ),
 ];
 
 /// The law, its pacer and its window.
@@ -60,6 +71,7 @@ struct Sender {
     law: DelayRate,
     pacer: Pacer,
     window: Window,
+    trains: Trains,
     room: f64,
     slack: f64,
 }
@@ -71,6 +83,7 @@ impl Sender {
             pacer: Pacer::new(Some(law.spacing())),
             law,
             window: Window::new(rules).directed(),
+            trains: Trains::new(Unit::new(1), NonZeroU32::MIN),
             room: 2.0,
             slack: 32.0,
         }
@@ -81,7 +94,9 @@ impl Sender {
         if self.pacer.interval() != Some(spacing) {
             self.pacer.set_interval(now, Some(spacing));
         }
-        if let Some(base) = self.law.base() {
+        if let Some(whole) = self.trains.window() {
+            self.window.set(whole);
+        } else if let Some(base) = self.law.base() {
             self.window.set(self.room * self.law.rate() * base + self.slack);
         }
     }
@@ -108,15 +123,17 @@ impl Congestion for Sender {
         if ack.is_new() {
             self.law.on_arrived(ack.segments());
         }
-        if let Some(rtt) = ack.newest {
+        self.trains.on_ack(ack, &mut self.law, &mut self.pacer);
+        if let Some(rtt) = ack.newest.filter(|_| self.trains.counts(ack.out.una, &self.pacer)) {
             // Where nothing is out any more, the last segment may have waited for the receiver's timer, and less than a packet of
             // the rate is on its way: no sign of a queue longer than the one that is known.
             let known =
                 self.law.base().map(|base| Span::from_secs_f64(base + self.law.queue().unwrap_or(0.0)));
             let rtt = known.filter(|known| ack.out.una >= ack.out.max && *known < rtt).unwrap_or(rtt);
             self.law.on_round_trip(ack.now, rtt);
-            self.follow(ack.now);
+            self.trains.follow(ack, &mut self.law);
         }
+        self.follow(ack.now);
     }
 
     fn on_progress(&mut self, _: &Ack<'_>) {}
@@ -131,13 +148,20 @@ impl Congestion for Sender {
 
     fn on_timeout(&mut self, now: Instant, _: bool, _: &Outstanding) {
         self.law.on_timeout(now);
+        self.trains.on_timeout(&mut self.law);
         self.follow(now);
     }
 
     fn on_idle(&mut self, _: &Idled) {}
 
     fn on_departure(&mut self, departure: &Departure) {
+        let left = self.pacer.left();
         take_token(&mut self.pacer, departure);
+        self.trains.on_departure(departure, left, &mut self.pacer);
+    }
+
+    fn pushes(&self, last: bool) -> bool {
+        self.trains.pushes(&self.pacer, last)
     }
 
     fn pace(&self, now: Instant) -> Option<Pace> {

@@ -1,0 +1,138 @@
+//! Segments that travel together: trains of as many as one access carries, whole, each with an acknowledgement of its own (docs/law.md).
+
+use super::super::{Ack, Departure, Sent};
+use core::num::NonZeroU32;
+use core::ops::Range;
+use meshpace_pacing::{DelayRate, Pacer, Unit};
+
+/// Less than this of a segment is what rounding leaves.
+const ROUNDING: f64 = 0.01;
+/// The rate stays below two trains an empty round trip while a second one has to wait.
+const BELOW_TWO: f64 = 1.99;
+
+/// What one access carries, how many of those are on their way, and where the latest began.
+#[derive(Clone, Debug)]
+pub(super) struct Trains {
+    unit: Unit,
+    allowed: meshpace_pacing::Trains,
+    /// Segments that leave together where nothing is known of the unit.
+    burst: NonZeroU32,
+    /// Segments in flight, as of the latest acknowledgement.
+    flight: f64,
+    /// The position after what left last.
+    sent: u64,
+    /// Where the latest train began.
+    began: u64,
+    /// Round trips of what was sent up to here are of another unit, or of a part of a train.
+    from: u64,
+    /// The latest train that asks.
+    asking: Range<u64>,
+}
+
+impl Trains {
+    pub(super) const fn new(unit: Unit, burst: NonZeroU32) -> Self {
+        Self {
+            unit,
+            allowed: meshpace_pacing::Trains::new(),
+            burst,
+            flight: 0.0,
+            sent: 0,
+            began: 0,
+            from: 0,
+            asking: 0..0,
+        }
+    }
+
+    /// Learns the unit from an acknowledgement.
+    pub(super) fn on_ack(&mut self, ack: &Ack<'_>, law: &mut DelayRate, pacer: &mut Pacer) {
+        self.flight = ack.out.flight;
+        let apart = f64::from(self.unit.size()) / law.rate();
+        if ack.is_new() && self.unit.on_ack(ack.now, ack.segments(), apart) {
+            law.set_unit(ack.now, self.unit.size());
+            pacer.set_burst(self.together(self.unit.size()));
+            self.allowed = meshpace_pacing::Trains::new();
+            self.from = ack.out.max;
+        }
+    }
+
+    /// Whether the round trip of what is acknowledged up to `una` is that of a unit: a part of a train has a shorter one.
+    pub(super) fn counts(&self, una: u64, pacer: &Pacer) -> bool {
+        if self.unit.size() > 1 {
+            una > self.from && (una <= self.began || pacer.left() == 0)
+        } else {
+            una <= self.asking.start || una > self.asking.end
+        }
+    }
+
+    /// By the rate: how many trains may be on their way.
+    pub(super) fn follow(&mut self, ack: &Ack<'_>, law: &mut DelayRate) {
+        let unit = f64::from(self.unit.size());
+        if let Some(base) = law.base().filter(|_| unit > 1.0) {
+            if self.allowed.follow(ack.now, law.rate() * base / unit, base) {
+                law.bound(BELOW_TWO * unit / base);
+            }
+        }
+        self.keep_one(law);
+    }
+
+    /// A train a round trip is sent at least: that is less than what the law lets wait of each flow.
+    fn keep_one(&self, law: &mut DelayRate) {
+        let unit = f64::from(self.unit.size());
+        if let Some(base) = law.base().filter(|_| unit > 1.0) {
+            law.raise(unit / (base + law.queue().unwrap_or(0.0)));
+        }
+    }
+
+    /// The retransmission timer expired, and the law has answered.
+    pub(super) fn on_timeout(&mut self, law: &mut DelayRate) {
+        self.unit.on_timeout();
+        self.keep_one(law);
+    }
+
+    /// The window that lets whole trains out, segments; `None` where packets go one by one.
+    pub(super) fn window(&self) -> Option<f64> {
+        let unit = f64::from(self.unit.size());
+        let most = f64::from(self.allowed.count()) * unit;
+        let room = self.flight <= most - unit + ROUNDING;
+        (unit > 1.0).then(|| if room { most } else { self.flight.min(most) })
+    }
+
+    /// A segment left; `left`: what was left of the train before it.
+    pub(super) fn on_departure(&mut self, departure: &Departure, left: u32, pacer: &mut Pacer) {
+        let Sent::Data { start, length, first } = departure.sent else { return };
+        self.sent = start + u64::from(length);
+        if self.unit.size() > 1 {
+            if pacer.left() + 1 == self.unit.size() {
+                // A train that was cut short, as a loss probe is, is none.
+                self.from = if left > 0 { self.from.max(start) } else { self.from };
+                self.began = start;
+                self.unit.on_train();
+            }
+        } else if first && left + pacer.left() > 0 {
+            self.asking.end = self.sent;
+        } else if first {
+            if let Some(segments) = self.unit.on_departure() {
+                self.asking = self.sent..self.sent;
+                pacer.set_burst(self.together(segments));
+            }
+        }
+        if self.unit.size() == 1 && left + pacer.left() > 0 && pacer.left() == 0 {
+            pacer.set_burst(self.burst);
+        }
+    }
+
+    /// Whether what left last is pushed: the end of a train, so that its receiver waits for no more, and the middle of one that asks, so
+    /// that two acknowledgements tell whether it was carried at once.
+    pub(super) fn pushes(&self, pacer: &Pacer, last: bool) -> bool {
+        let unit = self.unit.size();
+        if unit > 1 {
+            return last || self.unit.asks() && pacer.left() == unit / 2;
+        }
+        let asks = self.asking.start < self.asking.end && self.asking.end == self.sent;
+        asks && (pacer.left() == 0 || pacer.left() == Unit::SMALLEST / 2)
+    }
+
+    fn together(&self, segments: u32) -> NonZeroU32 {
+        NonZeroU32::new(segments).map_or(self.burst, |segments| segments.max(self.burst))
+    }
+}
