@@ -213,10 +213,7 @@ fn a_flow_asks_for_a_service_class() {
         file.and_then(|file| file.resolve(1)).expect_err("it is wrong").to_string()
     };
     for (found, wrong) in [("64", refused(n, "dscp = 64")), ("\"af51\"", refused(n, "dscp = \"af51\""))] {
-        assert!(
-            wrong.starts_with(&format!("test.toml:9: flow[0].dscp: found {found}")),
-            "{wrong}"
-        );
+        assert!(wrong.starts_with(&format!("test.toml:9: flow[0].dscp: found {found}")), "{wrong}");
     }
     assert_eq!(
         refused("standard = \"802.11g\"", "dscp = \"ef\""),
