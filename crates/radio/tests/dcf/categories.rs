@@ -135,7 +135,7 @@ fn voice_overtakes_best_effort() {
 /// What runs down while another category sends goes on afterwards: only whole slots before the medium turned busy have passed.
 #[test]
 fn the_other_backoff_is_interrupted_by_the_stations_own_frame() {
-    let (setup, _) = draws_with(|best_effort, voice| best_effort >= voice + 3);
+    let (setup, _) = draws_with(|best_effort, voice| voice >= 2 && best_effort >= voice + 3);
     let (best_effort, voice) = foretold(&setup);
     let mut air = Air::new(&setup, &line(&[0.0, 200.0]));
     air.offer(at(0.0), 0, packet(&setup, "df", 1500));
