@@ -16,6 +16,7 @@
 mod ahead;
 mod answers;
 mod backoff;
+mod burst_properties;
 mod bursts;
 mod capture;
 mod categories;
