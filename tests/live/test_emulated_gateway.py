@@ -90,10 +90,10 @@ def _paced(control: Path, client: str) -> dict[str, Any] | None:
     return mine[0] if mine else None
 
 
-@pytest.mark.takes(21)
+@pytest.mark.takes(41)
 def test_without_a_daemon_its_kernel_forwards_and_counts_down(tmp_path: Path) -> None:
     """A datagram each way is one hop shorter lived behind the gateway, and goes through both of its devices."""
-    with Emulation(tmp_path, called(41), MESH.replace("120s", "20s") + '[[emulate.host]]\nnode = "n3"\n') as emulation:
+    with Emulation(tmp_path, called(41), MESH.replace("120s", "40s") + '[[emulate.host]]\nnode = "n3"\n') as emulation:
         emulation.wait_until_up()
         wait_for(lambda: "wired0" in emulation.run("n3", "ip", "route").stdout)
         ttl = (

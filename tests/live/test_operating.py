@@ -254,7 +254,7 @@ def test_the_socket_is_the_owners_and_hostile_clients_are_bounded(site: Site) ->
     wait_for(lambda: packets() > before)
     for client in held:
         client.close()
-    wait_for(lambda: "status" in site.daemon.ask("status"))
+    wait_for(site.daemon.serves)  # refused as long as it has not noticed that they are gone
 
 
 LINES, COLUMNS = 24, 80
