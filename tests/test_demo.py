@@ -23,7 +23,7 @@ def test_it_judges_what_it_ran_and_writes_one_file(tmp_path: Path, capsys: pytes
     assert re.search(r"holds|does not hold|undecided", out)
     assert f"{len(CLAIMS)} claims, {2 * len(CLAIMS)} verdicts" in out
     page = (tmp_path / "report.html").read_text()
-    plan = 2 * (2 * 5 * 2 * 2) + 3 * (5 * 2 * 2)  # ways, hops, schemes, conditions, seeds; parallel chains
+    plan = 2 * (2 * 6 * 2 * 2) + 3 * (6 * 2 * 2)  # ways, hops, schemes, conditions, seeds; parallel chains
     best = 2 * 2 * 2 * 8  # ways, conditions, schemes: eight seeds more at the best length; a block more would be 14
     assert f"<dd>{plan + best}</dd>" in page
     shown = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)

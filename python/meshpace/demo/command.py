@@ -140,6 +140,8 @@ def _report(outcomes: Sequence[Outcome], seeds: int, wall: float, sections: tupl
             "beyond it, ten less short of it. Where the intervals allow both, a claim is undecided: more seeds are "
             "needed, and nothing is refuted. That a claim holds at some of several points only is judged with "
             "intervals corrected for their number (Bonferroni). × is ours over the paper's number.",
+            "Calm is no paper's: a sender that holds a rate by delay alone, with receivers that acknowledge thinly "
+            "(docs/law.md). It stands beside them for what else could be done.",
             "TCP-AP was made for paths without a wired part: it takes the whole round-trip time, 240 ms of it wired "
             "here, for wireless, and so paces far too slowly. It is shown for what the gateway adds, not as a fair "
             "contest.",

@@ -20,7 +20,7 @@ from meshpace.study.quantities import (
 
 CASES = {"up": "wireless to wired", "down": "wired to wireless", "mix": "each way"}
 """Directions of the flows, in words."""
-SCHEMES = ("newreno", "tcp-ap", "tcp-gap", "linux-cubic", "linux-bbr")
+SCHEMES = ("newreno", "tcp-ap", "tcp-gap", "linux-cubic", "linux-bbr", "calm")
 CONDITIONS = (AODV, STATIC)
 HOPS = (1, 2, 3, 4, 6, 8)
 MOST_SEEDS = 40
