@@ -94,11 +94,16 @@ pub struct Packet {
     pub class: Class,
     /// Size with IP header, as sent, shims included.
     pub size: Bytes,
-    shims: Shims,
-    /// Where it has been, if somebody measures.
-    pub trail: Option<Box<Trail>>,
+    rare: Option<Box<Rare>>,
     /// What it carries.
     pub body: Body,
+}
+
+/// What hardly any packet has, behind one pointer.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Rare {
+    shims: Shims,
+    trail: Option<Trail>,
 }
 
 impl Packet {
@@ -123,8 +128,7 @@ impl Packet {
             dscp: Dscp::DEFAULT,
             class,
             size,
-            shims: Shims::default(),
-            trail: None,
+            rare: None,
             body,
         }
     }
@@ -155,7 +159,7 @@ impl Packet {
     /// The shim of a kind, if the packet carries one.
     #[must_use]
     pub fn shim<T: Shim>(&self) -> Option<T> {
-        self.shims.get()
+        self.rare.as_ref()?.shims.get()
     }
 
     /// True if a node sent it to learn something of the link to the next, and no host reads it.
@@ -166,19 +170,42 @@ impl Packet {
 
     /// Puts a shim in, in place of one of its kind, and corrects the packet's size.
     pub fn set_shim<T: Shim>(&mut self, shim: &T) {
-        let before = self.shims.set(shim).unwrap_or(Bytes(0));
+        let before = self.rare.get_or_insert_default().shims.set(shim).unwrap_or(Bytes(0));
         self.size = self.size + shim.wire_length() - before;
     }
 
     /// Writes other fields into the shim of a kind, if the packet carries one, which does not change its length. True if it
     /// does.
     pub fn rewrite_shim<T: Shim>(&mut self, change: impl FnOnce(&mut T)) -> bool {
-        self.shims.rewrite(change)
+        self.rare.as_mut().is_some_and(|rare| rare.shims.rewrite(change))
     }
 
     /// All shims, those put in last first, for whoever shows them.
     pub fn shims(&self) -> impl Iterator<Item = ShimView<'_>> {
-        self.shims.iter()
+        self.rare.iter().flat_map(|rare| rare.shims.iter())
+    }
+
+    /// Where it has been, if somebody measures.
+    #[must_use]
+    pub fn trail(&self) -> Option<&Trail> {
+        self.rare.as_ref()?.trail.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub fn trail_mut(&mut self) -> Option<&mut Trail> {
+        self.rare.as_mut()?.trail.as_mut()
+    }
+
+    /// Where it has been; from now on somebody measures.
+    pub fn follow(&mut self) -> &mut Trail {
+        self.rare.get_or_insert_default().trail.get_or_insert_default()
+    }
+
+    /// Nobody measures any longer where it has been.
+    pub fn unfollow(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.trail = None;
+        }
     }
 }
 

@@ -120,17 +120,17 @@ impl HopDelays {
             let estimate = expects(packet);
             self.taken(node, packet.exit, now, estimate);
             let stop = Stop { node, came: packet.arrived, taken: now, estimate };
-            packet.trail.get_or_insert_default().push(stop);
+            packet.follow().push(stop);
         }
     }
 
     /// A packet has come to a node by radio.
     pub(crate) fn arrive(&mut self, now: Instant, node: NodeId, packet: &mut Packet) {
         let (egress, last) = (packet.exit, packet.exit == node);
-        if let Some(stop) = packet.trail.as_ref().and_then(|trail| trail.last()) {
+        if let Some(stop) = packet.trail().and_then(|trail| trail.last()) {
             self.passed(egress, now, stop);
         }
-        for (hops, stop) in packet.trail.iter_mut().flat_map(|trail| trail.arrive(last)) {
+        for (hops, stop) in packet.trail_mut().into_iter().flat_map(|trail| trail.arrive(last)) {
             self.arrived(egress, now, hops, &stop);
         }
     }

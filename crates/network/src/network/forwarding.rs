@@ -30,7 +30,7 @@ impl<T: Copy + Debug> Network<T> {
         packet.entry = node;
         packet.travelled = 0;
         packet.arrived = self.now();
-        packet.trail = None;
+        packet.unfollow();
         packet.ttl = self.routing.of(node).data_ttl();
         let handle = self.packets.add(packet);
         if let Some(ticket) = ticket {
