@@ -95,12 +95,14 @@ class Daemon:
         """All flows."""
         return list(self.ask("flows")["flows"]["list"])
 
-    def flow(self, port: int) -> dict[str, Any]:
-        """The only flow with that port at either end."""
+    def flow(self, *ports: int) -> dict[str, Any]:
+        """The only flow with that port at either end, or with both: of many flows another may have one of them, too."""
+
+        def ends(flow: dict[str, Any]) -> set[int]:
+            return {int(flow[side].rpartition(":")[2]) for side in ("wired", "wireless")}
+
         # What the daemon lists is a tenth of a second old at most: a connection that is younger may not be in it yet.
-        found = wait_for(
-            lambda: [f for f in self.flows() if f["wired"].endswith(f":{port}") or f["wireless"].endswith(f":{port}")]
-        )
+        found = wait_for(lambda: [flow for flow in self.flows() if ends(flow).issuperset(ports)])
         assert len(found) == 1, found
         return dict(found[0])
 

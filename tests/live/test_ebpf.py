@@ -39,7 +39,7 @@ def test_transfers_arrive_unharmed_and_are_measured(tmp_path: Path) -> None:
         with Daemon(net, "observe", top=EBPF) as daemon:
             with Bulk(net, down=True) as down, Bulk(net, down=False) as up:
                 wait_for(lambda: down.received > 400_000 and up.received > 400_000)
-                flow_down, flow_up = (daemon.flow(bulk.ends.ports[0]) for bulk in (down, up))
+                flow_down, flow_up = (daemon.flow(*bulk.ends.ports) for bulk in (down, up))
             assert len(Transfers(net, BOTH, 200_000).finish()) == 4
             status = daemon.status()
         assert "meshpace_" not in filters(net), "a clean end leaves no program"

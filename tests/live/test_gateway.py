@@ -86,7 +86,7 @@ def test_the_round_trip_is_split_where_the_gateway_stands(tmp_path: Path, wired:
     with Net(tmp_path, Delays(wired=wired, mesh=mesh)) as net:
         with Daemon(net, "pace") as daemon, Bulk(net) as down, Bulk(net, down=False, pause=0.01) as up:
             time.sleep(3)
-            flow_down = daemon.flow(down.ends.ports[0])
+            flow_down = daemon.flow(*down.ends.ports)
             server_port, client_port = up.ends.ports
         logs = net.log("wired"), net.log("mesh")
     # Late packets of a busy machine make a round trip longer, but not by the wired part.

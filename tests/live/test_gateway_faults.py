@@ -102,7 +102,7 @@ def test_sigterm_releases_what_is_held_in_order_and_removes_the_rules(net: Net) 
 def test_reloads_under_load_drop_neither_flows_nor_packets(net: Net, daemon: Daemon) -> None:
     with Bulk(net) as bulk:
         holding(daemon)
-        name = daemon.flow(bulk.ends.ports[0])["flow"]
+        name = daemon.flow(*bulk.ends.ports)["flow"]
         before = daemon.ask("flow", flow=name)["flow"]["flow"]
         for number in range(10):
             daemon.write("pace", top=f"ab_seed = {number}")

@@ -152,7 +152,7 @@ def test_forged_options_from_either_side_go_no_farther(net: Net, daemon: Daemon)
 def test_optimistic_and_split_acks_set_no_pace(net: Net, daemon: Daemon) -> None:
     with Bulk(net) as bulk:
         time.sleep(1.5)
-        name = daemon.flow(bulk.ends.ports[0])["flow"]
+        name = daemon.flow(*bulk.ends.ports)["flow"]
         before = daemon.ask("flow", flow=name)["flow"]["flow"]
         server_port, client_port = bulk.ends.ports
         raw = Raw(net, net.cli)
@@ -183,7 +183,7 @@ def test_a_flood_of_syns_takes_no_place_from_flows_with_data(net: Net, daemon: D
                 raw.send(tcp(source, (CLIENT[4], 1 + number % 60_000), draw.getrandbits(32), 0, SYN))
 
         beside(net, daemon, attack)
-        flow = daemon.flow(bulk.ends.ports[0])
+        flow = daemon.flow(*bulk.ends.ports)
         assert flow["age_s"] > 1, "the flow is still the one that was known before"
         # A queue that overflows lets SYNs by unseen: as many as it takes for the table to be full.
         wait_for(lambda: daemon.status()["flows"]["evicted"] > 0 or attack(1_000))

@@ -35,7 +35,7 @@ def download(net: Net, daemon: Daemon) -> Iterator[Bulk]:
 
 def of(daemon: Daemon, bulk: Bulk) -> dict[str, Any]:
     """The download as the daemon knows it."""
-    return daemon.flow(bulk.ends.ports[1])
+    return daemon.flow(*bulk.ends.ports)
 
 
 def trickle(net: Net, daemon: Daemon, flows: int) -> ExitStack:
