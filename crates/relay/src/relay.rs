@@ -93,7 +93,8 @@ pub trait Relay: fmt::Debug + Send {
     }
 
     /// The packet to send in one frame with others for the neighbour `to`, if the next one is for it, of that priority where the relay
-    /// [asks](Asks::categories) for categories, and no larger than `room`. It is asked where the standard has frames of several packets; a relay without a [`head`](Self::head) gives them one by one.
+    /// [asks](Asks::categories) for categories, and no larger than `room`. It is asked where the standard has frames of several packets; a
+    /// relay without a [`head`](Self::head) gives them one by one.
     #[must_use]
     fn dequeue_to(&mut self, here: &mut Here<'_>, to: Peer, room: Bytes) -> Option<Handle> {
         let head = here.packets.get(self.head(here)?);

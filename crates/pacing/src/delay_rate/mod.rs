@@ -14,7 +14,7 @@ mod trains;
 mod unit;
 
 pub use config::DelayRateConfig;
-pub use trains::Trains;
+pub use trains::TrainsInFlight;
 pub use unit::Unit;
 
 use friendly::Friendly;

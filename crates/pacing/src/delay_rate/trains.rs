@@ -13,7 +13,7 @@ const STAYED: f64 = 16.0;
 
 /// Whole trains: a part of one would travel in an access of its own, and its receiver would wait for the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trains {
+pub struct TrainsInFlight {
     count: u32,
     /// When a second one began to be allowed.
     since: Instant,
@@ -22,13 +22,13 @@ pub struct Trains {
     until: Instant,
 }
 
-impl Default for Trains {
+impl Default for TrainsInFlight {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Trains {
+impl TrainsInFlight {
     /// One, and nothing known of two.
     #[must_use]
     pub const fn new() -> Self {
@@ -67,7 +67,7 @@ mod tests {
 
     /// In empty round trips of 10 ms: which of them ask in vain, and how many trains there are, while the rate asks for two whenever
     /// they are allowed, and takes that back after so many.
-    fn asked(trains: &mut Trains, kept: u64, round_trips: u64) -> Vec<u64> {
+    fn asked(trains: &mut TrainsInFlight, kept: u64, round_trips: u64) -> Vec<u64> {
         let mut began = Vec::new();
         let mut left = 0;
         for n in 0..round_trips {
@@ -86,13 +86,13 @@ mod tests {
     #[test]
     fn what_was_taken_back_is_tried_ever_later() {
         // Each trial takes four round trips: held for 16, 32, 64, 128, 256, 256 after it.
-        let began = asked(&mut Trains::default(), 4, 800);
+        let began = asked(&mut TrainsInFlight::default(), 4, 800);
         assert_eq!(began, [0, 20, 56, 124, 256, 516, 776]);
     }
 
     #[test]
     fn what_stayed_is_tried_again_soon() {
-        let mut trains = Trains::default();
+        let mut trains = TrainsInFlight::default();
         assert_eq!(asked(&mut trains, 4, 20).len(), 1);
         assert_eq!(trains.held, 16);
         assert_eq!(asked(&mut trains, 20, 100), [20, 48, 76]);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn from_two_on_the_rate_says_how_many() {
-        let mut trains = Trains::default();
+        let mut trains = TrainsInFlight::default();
         let mut of = |wanted| {
             let held = trains.follow(Instant::ZERO, wanted, 0.01);
             (trains.count(), held)

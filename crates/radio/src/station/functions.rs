@@ -67,11 +67,6 @@ impl Others {
         self.0.iter().map(|parked| parked.burst.len() + parked.lane.ahead.packets()).sum()
     }
 
-    /// True if one of them takes a packet.
-    pub fn accept(&self) -> bool {
-        self.0.iter().any(Function::accepts)
-    }
-
     /// The backoffs that run.
     pub fn backoffs(&self) -> impl Iterator<Item = &Backoff> {
         self.0.iter().filter_map(|parked| parked.backoff.as_ref())

@@ -210,9 +210,7 @@ impl Station {
     #[must_use]
     #[inline]
     pub fn accepts(&self) -> bool {
-        self.burst.is_empty()
-            || (self.several.is_some() && self.accepts_ahead())
-            || self.others.as_ref().is_some_and(|others| others.accept())
+        !self.takes().is_empty()
     }
 
     /// Packets that were offered, and neither acknowledged nor given up.

@@ -1,7 +1,7 @@
 //! Frames of several packets over random small topologies: what holds whatever is lost.
 
 use super::bursts::only;
-use super::properties::{Scenario, assert_same, scenario};
+use super::properties::{Scenario, assert_delivered_before_sent, assert_same, scenario};
 use crate::air::{Action, Air};
 use meshpace_radio::phy::mpdus;
 use meshpace_radio::standard::Aggregation;
@@ -212,17 +212,7 @@ proptest! {
     #[test]
     fn what_a_block_acknowledgement_names_was_delivered((mut scenario, lost) in bursts(false)) {
         scenario.setup.phy.rts_threshold = Some(Bytes(0));
-        let air = run(&scenario, &lost, false);
-        let mut delivered = vec![false; scenario.packets.len()];
-        for entry in &air.log {
-            match entry.action {
-                Action::Deliver { packet, .. } => delivered[packet.handle as usize] = true,
-                Action::Sent(packet) if packet.to.is_some() => {
-                    prop_assert!(delivered[packet.handle as usize], "{:?}", packet);
-                }
-                _ => {}
-            }
-        }
+        assert_delivered_before_sent(&run(&scenario, &lost, false), scenario.packets.len())?;
     }
 
     /// Laziness is exact with bursts, too.

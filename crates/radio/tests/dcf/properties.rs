@@ -133,6 +133,21 @@ pub(super) fn assert_same(a: &Air, b: &Air, nodes: usize) -> Result<(), TestCase
     Ok(())
 }
 
+/// A packet that its sender took for acknowledged had been delivered.
+pub(super) fn assert_delivered_before_sent(air: &Air, packets: usize) -> Result<(), TestCaseError> {
+    let mut delivered = vec![false; packets];
+    for entry in &air.log {
+        match entry.action {
+            Action::Deliver { packet, .. } => delivered[packet.handle as usize] = true,
+            Action::Sent(packet) if packet.to.is_some() => {
+                prop_assert!(delivered[packet.handle as usize], "{:?}", packet);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
@@ -168,17 +183,7 @@ proptest! {
     #[test]
     fn what_was_acknowledged_after_rts_was_delivered(mut scenario in scenario(false)) {
         scenario.setup.phy.rts_threshold = Some(Bytes(0));
-        let air = scenario.run(scenario.air());
-        let mut delivered = vec![false; scenario.packets.len()];
-        for entry in &air.log {
-            match entry.action {
-                Action::Deliver { packet, .. } => delivered[packet.handle as usize] = true,
-                Action::Sent(packet) if packet.to.is_some() => {
-                    prop_assert!(delivered[packet.handle as usize], "{:?}", packet);
-                }
-                _ => {}
-            }
-        }
+        assert_delivered_before_sent(&scenario.run(scenario.air()), scenario.packets.len())?;
     }
 
     /// One frame at a time; data within its limits; an RTS, a CTS or an ACK always to one station. Of one packet a frame none is

@@ -3,7 +3,7 @@
 use super::super::{Ack, Departure, Sent};
 use core::num::NonZeroU32;
 use core::ops::Range;
-use meshpace_pacing::{DelayRate, Pacer, Unit};
+use meshpace_pacing::{DelayRate, Pacer, TrainsInFlight, Unit};
 
 /// Less than this of a segment is what rounding leaves.
 const ROUNDING: f64 = 0.01;
@@ -14,7 +14,7 @@ const BELOW_TWO: f64 = 1.99;
 #[derive(Clone, Debug)]
 pub(super) struct Trains {
     unit: Unit,
-    allowed: meshpace_pacing::Trains,
+    allowed: TrainsInFlight,
     /// Segments that leave together where nothing is known of the unit.
     burst: NonZeroU32,
     /// Segments in flight, as of the latest acknowledgement.
@@ -33,7 +33,7 @@ impl Trains {
     pub(super) const fn new(unit: Unit, burst: NonZeroU32) -> Self {
         Self {
             unit,
-            allowed: meshpace_pacing::Trains::new(),
+            allowed: TrainsInFlight::new(),
             burst,
             flight: 0.0,
             sent: 0,
@@ -50,7 +50,7 @@ impl Trains {
         if ack.is_new() && self.unit.on_ack(ack.now, ack.segments(), apart) {
             law.set_unit(ack.now, self.unit.size());
             pacer.set_burst(self.together(self.unit.size()));
-            self.allowed = meshpace_pacing::Trains::new();
+            self.allowed = TrainsInFlight::new();
             self.from = ack.out.max;
         }
     }
@@ -116,7 +116,7 @@ impl Trains {
                 pacer.set_burst(self.together(segments));
             }
         }
-        if self.unit.size() == 1 && left + pacer.left() > 0 && pacer.left() == 0 {
+        if self.unit.size() == 1 && left > 0 && pacer.left() == 0 {
             pacer.set_burst(self.burst);
         }
     }
