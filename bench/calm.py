@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -202,16 +203,9 @@ def limits(seeds: int) -> None:
     print("calm-gateway with a filter, 4 hops down:", got(wired(4, False), "calm-gateway", seeds, relay="ack-filter"))
 
 
-N = {"radio.standard": "802.11n", "radio.mcs": 4, "radio.frequency": "2.437GHz"}
-GROUNDS: dict[str, dict[str, object]] = {
-    "error curves": {
-        "radio.reception": "sinr", "radio.error_model": "curve", "radio.propagation": "log-distance",
-        "radio.path_loss_exponent": 3, "radio.tx_power": "9.3dBm", "radio.sensitivity": "-75dBm",
-        "radio.cs_sensitivity": "-82dBm", "topology.spacing": "20.45m",
-    },
-    "papers": {"radio.rts": "always"},
-}  # fmt: skip
-"""Those of papers/radios/paper.toml."""
+VALUES = tomllib.loads((SCENARIOS.parent / "papers" / "calm" / "paper.toml").read_text(encoding="utf-8"))["values"]
+GROUNDS: dict[str, dict[str, object]] = {"error curves": VALUES["n"] | VALUES["curves"], "papers": VALUES["n"]}
+"""802.11n on the grounds of the study `calm`."""
 TRAINS: tuple[tuple[str, dict[str, float | str]], ...] = (
     ("linux-cubic", {}), ("linux-bbr", {}), ("cubic-thin", {}),
     ("calm", {"dr_unit": 1}), ("calm", {"dr_unit": 8}), ("calm", {}),
@@ -224,7 +218,7 @@ def trains(seeds: int) -> None:
     for ground, radio in GROUNDS.items():
 
         def row(name: str, of: meshpace.Scenario, radio: dict[str, object] = radio) -> list[str]:
-            for key, value in {"radio.rts": "never", **N, **radio}.items():
+            for key, value in radio.items():
                 of.set(key, value)
             cells = []
             for scheme, keys in TRAINS:
