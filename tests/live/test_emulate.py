@@ -372,6 +372,23 @@ def test_a_command_that_fails_is_told(tmp_path: Path) -> None:
     assert [run["exit_status"] for run in json.loads(out)["runs"]] == [3, 0, None]
 
 
+@pytest.mark.skipif(shutil.which("chrt") is None, reason="needs chrt (Debian: util-linux)")
+def test_commands_on_hosts_have_ordinary_priority_under_a_real_time_one(tmp_path: Path) -> None:
+    """A program that spins on a host would starve the machine."""
+    asks = tmp_path / "asks.py"
+    asks.write_text("import os; print(os.sched_getscheduler(0) == os.SCHED_OTHER, os.nice(0))")
+    runs = f'[[emulate.host]]\nnode = "n0"\nrun = "{sys.executable} {asks}"\ncollect = "output"\n'
+    scenario = tmp_path / "mesh.toml"
+    scenario.write_text(MESH.replace("120s", "2s") + runs)
+    for before in (["chrt", "-f", "50"], ["nice", "-n", "-5"]):
+        words = [*before, *emulate(scenario, "--json", "--name", called(11))]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        if "failed to set pid" in done.stderr:
+            pytest.skip(f"a real-time policy is refused here: {done.stderr.strip()}")
+        assert done.returncode == 0, done.stderr
+        assert [run["output"] for run in json.loads(done.stdout)["runs"]] == ["True 0\n"], before
+
+
 def test_the_air_is_captured_and_a_full_disk_is_told(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -89,14 +89,27 @@ def _is_server(command: str) -> bool:
     return ">" not in command and _SERVER.search(command) is not None
 
 
+def start_ordinary_from_now_on() -> None:
+    """What this thread starts from now on is scheduled as ordinary programs are, even if it is not itself.
+
+    ``chrt -f 50 meshpace emulate`` is how one asks for the engine's priority and for a session that starts commands on
+    time. Programs on hosts that had it, too, would take the processor from the kernel's own threads, whose packets they
+    wait for, and from the engine, as soon as one of them does not sleep (sched(7), SCHED_RESET_ON_FORK: a child of a
+    real-time thread is SCHED_OTHER, of one with a negative nice value nice 0).
+    """
+    policy = os.sched_getscheduler(0) | os.SCHED_RESET_ON_FORK
+    os.sched_setscheduler(0, policy, os.sched_getparam(0))
+
+
 def run_all(runs: Iterable[Run], folder: Path, zero: float, dilation: float, engine: Engine) -> None:
     """Starts every run when its time has come, and kills what still runs when time has come to its end.
 
-    ``zero`` is time 0 by the clock.
+    ``zero`` is time 0 by the clock. Runs have ordinary priority, whatever ours is.
 
     Raises:
         EmulationError: the engine has failed.
     """
+    start_ordinary_from_now_on()
     waiting = sorted(runs, key=lambda run: run.start_s)
     for number, run in enumerate(waiting):
         if engine.is_over(zero + dilation * run.start_s):
