@@ -42,11 +42,14 @@ def test_a_kernel_s_runs_have_hosts_and_its_twin_s_have_a_flow(control: str) -> 
         assert not complaints(real[hops])
         there = resolve(real[hops])
         assert (there["flows"], [host["node"] for host in there["emulated_hosts"]]) == ([], [f"n{hops}", "n0"])
-        said = there["emulated_hosts"][1]["run"]
-        assert f"-C {control} -O 10 -t 50" in said
-        # iperf3 takes its control late: before it the host's default is the same.
-        assert said.startswith(f"echo {control} > /proc/sys/net/ipv4/tcp_congestion_control; exec iperf3 ")
+        program = shlex.split(there["emulated_hosts"][1]["run"])[2]
+        # Where the default is BBR, a connection that asks later for another control is paced all the same.
+        assert 0 < program.index(f'b"{control}"') < program.index("connect(")
         beside = resolve(simulated[hops])
+        # The same interval, from when the flow begins.
+        assert "for mark in (10, 60):" in program
+        assert {key: there["measure"][key] for key in ("warmup_s", "duration_s")} == {"warmup_s": 11, "duration_s": 62}
+        assert {key: beside["measure"][key] for key in ("warmup_s", "duration_s")} == {"warmup_s": 10, "duration_s": 60}
         assert (len(beside["flows"]), beside["emulated_hosts"]) == (1, [])
         assert there["radio"] == beside["radio"]
     assert all(job.emulated and job.command().startswith("meshpace emulate ") for job in real.values())
@@ -108,6 +111,45 @@ def test_the_programs_of_a_file_say_when_it_began_and_when_all_of_it_had_come() 
     assert MEASURES.TOOK({"flows": [], "runs": [{"output": ""}, {"output": sent.stdout}]}) is None, "it never came"
     assert MEASURES.TOOK({"flows": [{"completed_s": 1.5}]}) == 1.5
     assert MEASURES.TOOK({"flows": [{"completed_s": None}]}) is None
+
+
+def test_the_ends_of_a_transfer_count_the_measured_interval_alone() -> None:
+    """As they are run, between two processes of this machine; 0.1 to 0.3 s of it are measured."""
+    job = jobs("kernel-reno")["1"]
+    with socket.create_server(("", 0)) as free:
+        port = free.getsockname()[1]
+    zero = time.monotonic()
+    environment = {**os.environ, "MESHPACE_ZERO": str(zero)}
+    ends = []
+    for host in resolve(job)["emulated_hosts"]:
+        program = shlex.split(host["run"])[2].replace("5201", str(port)).replace("n1", "127.0.0.1")
+        words = ["python3", "-c", program.replace("(10, 60)", "(0.1, 0.3)")]
+        ends.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment))
+    sink, sender = (end.communicate(timeout=60)[0] for end in ends)
+    assert time.monotonic() > zero + 1.3, "one second of nothing, and 0.3 of data"
+    before, after = map(int, sink.split())
+    assert 0 < before < after
+    measured: Any = {"flows": [], "measured_s": 2.0, "runs": [{"output": sink}, {"output": sender}]}
+    assert MEASURES.GOODPUT(measured) == 8 * (after - before), "measured_s has the second for the ends' words"
+    assert MEASURES.SENT_AGAIN(measured) is not None
+
+
+def test_quantities_of_a_kernel_are_of_its_transfers_alone() -> None:
+    ends = [{"node": "B", "output": "1000 1449000\n"}, {"node": "A", "output": "3 5\n"}]
+    more = [{"node": "B", "output": "0 1448000\n"}, {"node": "C", "output": "0 2\n"}]
+    rows = [("A", "B", 0.1), ("C", "B", 0.3), ("B", "A", 9.0)]
+    traffic = [{"from": here, "to": there, "delay_p50_s": delay, "delay_p95_s": None} for here, there, delay in rows]
+    run: Any = {"flows": [], "measured_s": 11.0, "runs": ends + more, "traffic": traffic}
+    assert MEASURES.GOODPUT(run) == 8 * 2_896_000 / 10
+    assert MEASURES.SENT_AGAIN(run) == pytest.approx(1000 * 4 / 2000)
+    assert (MEASURES.DELAY_50(run), MEASURES.DELAY_95(run)) == (pytest.approx(0.2), None)
+    # One that was killed before it had told.
+    broken: Any = {**run, "runs": [*ends, {"node": "B", "output": "0\n"}, more[1]]}
+    assert (MEASURES.GOODPUT(broken), MEASURES.SENT_AGAIN(broken)) == (None, None)
+    flow = {"delivered_bytes": 1_448_000, "retransmits": 7, "packet_delay_p50_s": 0.2, "packet_delay_p95_s": 0.4}
+    simulated: Any = {"flows": [flow, {**flow, "packet_delay_p95_s": 0.6}], "aggregate_goodput_bps": 5.0}
+    quantities = (MEASURES.GOODPUT, MEASURES.SENT_AGAIN, MEASURES.DELAY_50, MEASURES.DELAY_95)
+    assert [quantity(simulated) for quantity in quantities] == [5.0, 7.0, 0.2, 0.5]
 
 
 def test_how_far_apart_is_in_parts_of_what_is_allowed() -> None:

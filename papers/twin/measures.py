@@ -1,4 +1,4 @@
-"""What real hosts do in the runs of a twin: iperf3 with this machine's kernel. How far they are from their twins."""
+"""What real hosts do in the runs of a twin, with this machine's kernel. How far they are from their twins."""
 
 from __future__ import annotations
 
@@ -6,35 +6,69 @@ import json
 import math
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from meshpace.results import RunResult
 from meshpace.study.measures import Measure, Values
 from meshpace.study.model import Cell, Condition, Settings
 from meshpace.study.outcome import Outcome
-from meshpace.study.quantities import Quantity, over_flows
+from meshpace.study.quantities import Quantity
 
-_AFTER_S = 10
-"""What iperf3 says at the end has to cross the mesh, too."""
+_STARTS_S = 1
+"""When a transfer begins: by then its other end listens."""
+_AFTER_S = 1
+"""For both ends to say what came of it."""
 _SEGMENT = 1448
 """Payload bytes of the twins' segments."""
 _PORT = 5201
-"""Of the first server; the next has the next one."""
-_DEFAULT = "/proc/sys/net/ipv4/tcp_congestion_control"
-"""Of the host, whose default is the machine's. iperf3 asks for its control once it is connected: where the default is
-BBR, Reno and CUBIC would keep the pacing that BBR asked for (bbr_init of Linux 6.18, net/ipv4/tcp_bbr.c;
-sk_pacing_status is never taken back)."""
+"""Of the first transfer; the next has the next one."""
+_TAKES = """\
+import os, select, socket, time
+zero = float(os.environ["MESHPACE_ZERO"]) + {starts}
+way, _ = socket.create_server(("", {port})).accept()
+came = 0
+for mark in ({warmup}, {end}):
+    while (left := zero + mark - time.monotonic()) > 0:
+        if select.select([way], [], [], left)[0]:
+            came += len(way.recv(65536))
+    print(came, flush=True)
+while way.recv(65536):
+    pass
+"""
+"""Says how many bytes had come when the measured interval began, and when it ended: those of the simulated flow, whose
+measured interval is the same. (iperf3's begins when its two ends have talked about it, across the same mesh: of two
+beside each other one may be seconds later than the other, and has the air to itself at the end.)"""
+_SENDS = """\
+import os, select, socket, struct, time
+zero = float(os.environ["MESHPACE_ZERO"]) + {starts}
+way = socket.socket()
+way.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"{control}")
+time.sleep(max(0, zero - time.monotonic()))
+way.connect((socket.gethostbyname("{there}"), {port}))
+way.setblocking(False)
+for mark in ({warmup}, {end}):
+    while (left := zero + mark - time.monotonic()) > 0:
+        if select.select([], [way], [], left)[1]:
+            way.send(bytes(65536))
+    print(struct.unpack_from("I", way.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0], flush=True)
+"""
+"""Says how many segments it had sent again then: tcpi_total_retrans, 100 bytes into struct tcp_info
+(include/uapi/linux/tcp.h).
+
+It asks for its congestion control before it connects. Where the machine's default is BBR, a connection that asks later
+keeps the pacing that BBR asked for (bbr_init of Linux 6.18, net/ipv4/tcp_bbr.c; sk_pacing_status is never taken back).
+"""
 _LISTENS_S = 2
-"""After so long a server listens."""
+"""After so long a file's server listens."""
 
 
-def iperf3(scheme: str, settings: Mapping[str, str]) -> Settings | None:
-    """Of a kernel's runs: iperf3 at the ends of the chain, over the same interval as the simulated flow is measured."""
+def transfer(scheme: str, settings: Mapping[str, str]) -> Settings | None:
+    """Of a kernel's runs: data from end to end of the chain, over the same interval as the simulated flow's."""
     return _hosts(scheme, settings, [("n0", f"n{settings['topology.hops']}")]) if _real(scheme) else None
 
 
-def iperf3_on_paths(scheme: str, settings: Mapping[str, str]) -> Settings | None:
+def transfers(scheme: str, settings: Mapping[str, str]) -> Settings | None:
     """The same at the ends of the flows that ``flow`` lists."""
     if not _real(scheme):
         return None
@@ -59,12 +93,7 @@ def file_over_a_chain(scheme: str, settings: Mapping[str, str]) -> Settings | No
     if not _real(scheme):
         return None
     words = {"port": _PORT, "there": "n4", "control": _control(scheme), "size": settings["flow.0.bytes"]}
-
-    def end(node: str, program: str, more: str = "") -> str:
-        run = json.dumps(f"python3 -c {shlex.quote(program.format(**words))}")
-        return f'{{node="{node}",run={run},collect="output"{more}}}'
-
-    tables = [end("n4", _SINKS_FILE), end("n0", _SENDS_FILE, f',start="{_LISTENS_S}s"')]
+    tables = [_end("n4", _SINKS_FILE, words), _end("n0", _SENDS_FILE, words, f"{_LISTENS_S}s")]
     after = int(settings["measure.duration"].removesuffix("s")) + _LISTENS_S
     return (("emulate.host", f"[{','.join(tables)}]"), ("flow", "[]"), ("measure.duration", f"{after}s"))
 
@@ -74,25 +103,29 @@ def _real(scheme: str) -> bool:
 
 
 def _hosts(scheme: str, settings: Mapping[str, str], ends: list[tuple[str, str]]) -> Settings:
-    control = _control(scheme)
     end, warmup = (int(settings[f"measure.{key}"].removesuffix("s")) for key in ("duration", "warmup"))
     tables = []
     for port, (here, there) in enumerate(ends, _PORT):
-        interval = f"-O {warmup} -t {end - warmup}"
-        transfer = f"echo {control} > {_DEFAULT}; exec iperf3 -J -c {there} -p {port} -C {control} {interval}"
-        tables += [
-            f'{{node="{there}",run="iperf3 -s -1 -p {port}"}}',
-            f'{{node="{here}",run="{transfer}",start="500ms",collect="iperf3"}}',
-        ]
+        words = {
+            "port": port, "there": there, "control": _control(scheme), "starts": _STARTS_S, "warmup": warmup, "end": end
+        }  # fmt: skip
+        tables += [_end(there, _TAKES, words), _end(here, _SENDS, words)]
     return (
         ("emulate.host", f"[{','.join(tables)}]"),
         ("flow", "[]"),
-        ("measure.duration", f"{end + _AFTER_S}s"),
+        ("measure.warmup", f"{warmup + _STARTS_S}s"),
+        ("measure.duration", f"{end + _STARTS_S + _AFTER_S}s"),
     )
 
 
+def _end(node: str, program: str, words: Mapping[str, Any], start: str = "0s") -> str:
+    """A host with a program in Python whose output is kept."""
+    run = json.dumps(f"python3 -c {shlex.quote(program.format(**words))}")
+    return f'{{node="{node}",run={run},collect="output",start="{start}"}}'
+
+
 def _control(scheme: str) -> str:
-    """``kernel-CONTROL`` is what iperf3's rows call the kernel's sender with that congestion control."""
+    """A kernel's sender is called ``kernel-CONTROL``."""
     return scheme.removeprefix("kernel-")
 
 
@@ -108,21 +141,60 @@ def _took(run: RunResult) -> float | None:
 TOOK = Quantity("took", "a file takes", "s", _took, decimals=2)
 
 
+def _told(run: RunResult, end: int) -> list[int]:
+    """Of a kernel's run: what the ends of its transfers counted over the measured interval; 0 those that take.
+
+    Raises:
+        ValueError: one has not told all.
+    """
+    ends: Any = run.get("runs", [])
+    counts = [[int(word) for word in one["output"].split()] for one in ends[end::2]]
+    return [after - before for before, after in counts]
+
+
+def _goodput(run: RunResult) -> float | None:
+    if run["flows"]:
+        return run["aggregate_goodput_bps"]
+    try:
+        return 8 * sum(_told(run, 0)) / (run["measured_s"] - _AFTER_S)
+    except ValueError:
+        return None
+
+
 def _sent_again(run: RunResult) -> float | None:
-    delivered = math.fsum(flow["delivered_bytes"] for flow in run["flows"]) / _SEGMENT
-    counts = [flow["retransmits"] for flow in run["flows"]]
-    return None if None in counts or not delivered else 1000 * math.fsum(filter(None, counts)) / delivered
+    if run["flows"]:
+        segments = math.fsum(flow["delivered_bytes"] for flow in run["flows"]) / _SEGMENT
+        again = sum(flow["retransmits"] or 0 for flow in run["flows"])
+    else:
+        try:
+            segments, again = sum(_told(run, 0)) / _SEGMENT, sum(_told(run, 1))
+        except ValueError:
+            return None
+    return 1000 * again / segments if segments else None
 
 
+def _delay(percent: str) -> Callable[[RunResult], float | None]:
+    """Each packet by itself, the mean of the transfers: so real hosts' devices see them."""
+
+    def read(run: RunResult) -> float | None:
+        if run["flows"]:
+            delays = [flow[f"packet_delay_{percent}_s"] for flow in run["flows"]]  # type: ignore[literal-required]
+        else:
+            ends: Any = run.get("runs", [])
+            ways = {(here["node"], there["node"]) for there, here in zip(ends[::2], ends[1::2], strict=True)}
+            rows: Any = run.get("traffic", [])
+            delays = [row[f"delay_{percent}_s"] for row in rows if (row["from"], row["to"]) in ways]
+        known = [delay for delay in delays if delay is not None]
+        return math.fsum(known) / len(known) if known else None
+
+    return read
+
+
+GOODPUT = Quantity("goodput", "goodput", "kbit/s", _goodput, 1e-3, 0)
 SENT_AGAIN = Quantity("sent_again", "segments sent again", "per 1,000 delivered", _sent_again)
 """Of what arrived: a kernel does not say how many it sent."""
-# Each packet by itself: so real hosts' devices see them.
-DELAY_50 = Quantity(
-    "delay_p50", "one-way delay, half of the packets", "ms", over_flows(lambda f: f["packet_delay_p50_s"]), 1e3, 0
-)
-DELAY_95 = Quantity(
-    "delay_p95", "one-way delay, 95 % of the packets", "ms", over_flows(lambda f: f["packet_delay_p95_s"]), 1e3, 0
-)
+DELAY_50 = Quantity("delay_p50", "one-way delay, half of the packets", "ms", _delay("p50"), 1e3, 0)
+DELAY_95 = Quantity("delay_p95", "one-way delay, 95 % of the packets", "ms", _delay("p95"), 1e3, 0)
 
 
 def apart(quantity: Quantity, control: str, share: float, spread: bool = False, least: float = 0.0) -> Measure:

@@ -31,13 +31,13 @@ class Run:
     process_killed: bool = field(default=False, init=False)
     output: Path | None = field(default=None, init=False)
 
-    def begin(self, output: Path) -> None:
+    def begin(self, output: Path, zero: float) -> None:
         """Starts it. What is not collected of its output goes to our standard error, as its own errors do.
 
         An iperf3 server's does not: its forty lines a test say what its client says, too.
         """
         words = within(self.host, ["/bin/sh", "-c", self.command])
-        environment = {**os.environ, "MESHPACE_NODE": self.host.node}
+        environment = {**os.environ, "MESHPACE_NODE": self.host.node, "MESHPACE_ZERO": f"{zero:.9f}"}
         if self.collect == "no":
             target = subprocess.DEVNULL if _is_server(self.command) else sys.stderr.fileno()
             self.process = self._start(words, environment, target)
@@ -114,7 +114,7 @@ def run_all(runs: Iterable[Run], folder: Path, zero: float, dilation: float, eng
     for number, run in enumerate(waiting):
         if engine.is_over(zero + dilation * run.start_s):
             break
-        run.begin(folder / f"output-{number}")
+        run.begin(folder / f"output-{number}", zero)
     else:
         engine.is_over(None)
     # While the devices are still there: without them commands would fail that have not.

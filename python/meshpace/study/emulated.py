@@ -37,9 +37,8 @@ def lacks() -> str:
         return f"needs root: network namespaces and TUN devices; this is user {os.geteuid()}"
     if not Path("/dev/net/tun").exists():
         return "needs /dev/net/tun (modprobe tun)"
-    missing = [program for program in ("ip", "iperf3") if shutil.which(program) is None]
-    if missing:
-        return f"needs {' and '.join(missing)} (Debian: iproute2, iperf3)"
+    if shutil.which("ip") is None:
+        return "needs ip (Debian: iproute2)"
     unknown = {"reno", "cubic"} - set(_CONTROLS.read_text(encoding="ascii").split())
     return f"needs TCP {' and '.join(sorted(unknown))} in the kernel (modprobe tcp_NAME)" if unknown else ""
 
