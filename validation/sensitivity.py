@@ -48,6 +48,7 @@ def sensing(power: str) -> Change:
     return settings(f"radio.sensitivity={power}", f"radio.cs_sensitivity={power}")
 
 
+TWICE_QUEUED = settings("scheme.vegas.vegas_alpha=4", "scheme.vegas.vegas_beta=8")
 STATIC, AODV = "routing.protocol=static", "routing.protocol=aodv"
 MUTATIONS = (
     Mutation("nothing (control, static)", "chain_adhoc", STATIC, settings()),
@@ -116,6 +117,16 @@ MUTATIONS = (
         settings("radio.error_model=threshold"),
     ),
     Mutation("an ACK for each segment", "ns3_chain", "window of", settings("scheme.sack-rfc.ack_segments=1")),
+    Mutation("nothing (control)", "ns2_dumbbell", "", settings()),
+    Mutation("nothing (control)", "ns3_dumbbell", "", settings()),
+    Mutation("15 instead of 25 ms", "ns2_dumbbell", "link.1.delay=25ms", settings("link.1.delay=15ms")),
+    Mutation("15 instead of 25 ms", "ns3_dumbbell", "link.1.delay=25ms", settings("link.1.delay=15ms")),
+    Mutation("Reno instead of CUBIC", "ns2_dumbbell", "cubic", scheme("linux-reno")),
+    Mutation("CUBIC instead of Reno", "ns2_dumbbell", "reno", scheme("linux-cubic")),
+    Mutation("twice as many segments queued", "ns2_dumbbell", "vegas", TWICE_QUEUED),
+    Mutation("twice as many segments queued", "ns3_dumbbell", "vegas", TWICE_QUEUED),
+    Mutation("Reno instead of Westwood+", "ns3_dumbbell", "westwood", scheme("linux-reno")),
+    Mutation("CUBIC instead of BBR", "ns3_dumbbell", "bbr", scheme("linux-cubic")),
 )
 
 
