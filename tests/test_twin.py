@@ -114,21 +114,21 @@ def test_the_programs_of_a_file_say_when_it_began_and_when_all_of_it_had_come() 
 
 
 def test_the_ends_of_a_transfer_count_the_measured_interval_alone() -> None:
-    """As they are run, between two processes of this machine; 0.1 to 0.3 s of it are measured."""
+    """As they are run, between two processes of this machine; 0.2 to 1 s of it are measured."""
     job = jobs("kernel-reno")["1"]
     with socket.create_server(("", 0)) as free:
         port = free.getsockname()[1]
-    zero = time.monotonic()
+    zero = time.monotonic() + 2  # by then both are up, on a busy machine, too
     environment = {**os.environ, "MESHPACE_ZERO": str(zero)}
     ends = []
     for host in resolve(job)["emulated_hosts"]:
         program = shlex.split(host["run"])[2].replace("5201", str(port)).replace("n1", "127.0.0.1")
-        words = ["python3", "-c", program.replace("(10, 60)", "(0.1, 0.3)")]
+        words = ["python3", "-c", program.replace("(10, 60)", "(0.2, 1)")]
         ends.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment))
     sink, sender = (end.communicate(timeout=60)[0] for end in ends)
-    assert time.monotonic() > zero + 1.3, "one second of nothing, and 0.3 of data"
+    assert time.monotonic() > zero + 2, "a second of nothing, and one of data"
     before, after = map(int, sink.split())
-    assert 0 < before < after
+    assert before < after
     measured: Any = {"flows": [], "measured_s": 2.0, "runs": [{"output": sink}, {"output": sender}]}
     assert MEASURES.GOODPUT(measured) == 8 * (after - before), "measured_s has the second for the ends' words"
     assert MEASURES.SENT_AGAIN(measured) is not None
