@@ -47,9 +47,9 @@ def test_a_kernel_s_runs_have_hosts_and_its_twin_s_have_a_flow(control: str) -> 
         assert 0 < program.index(f'b"{control}"') < program.index("connect(")
         beside = resolve(simulated[hops])
         # The same interval, from when the flow begins.
-        assert "for mark in (10, 60):" in program
-        assert {key: there["measure"][key] for key in ("warmup_s", "duration_s")} == {"warmup_s": 11, "duration_s": 62}
-        assert {key: beside["measure"][key] for key in ("warmup_s", "duration_s")} == {"warmup_s": 10, "duration_s": 60}
+        assert "for mark in (5, 25):" in program
+        assert {key: there["measure"][key] for key in ("warmup_s", "duration_s")} == {"warmup_s": 6, "duration_s": 27}
+        assert {key: beside["measure"][key] for key in ("warmup_s", "duration_s")} == {"warmup_s": 5, "duration_s": 25}
         assert (len(beside["flows"]), beside["emulated_hosts"]) == (1, [])
         assert there["radio"] == beside["radio"]
     assert all(job.emulated and job.command().startswith("meshpace emulate ") for job in real.values())
@@ -123,7 +123,7 @@ def test_the_ends_of_a_transfer_count_the_measured_interval_alone() -> None:
     ends = []
     for host in resolve(job)["emulated_hosts"]:
         program = shlex.split(host["run"])[2].replace("5201", str(port)).replace("n1", "127.0.0.1")
-        words = ["python3", "-c", program.replace("(10, 60)", "(0.2, 1)")]
+        words = ["python3", "-c", program.replace("(5, 25)", "(0.2, 1)")]
         ends.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment))
     sink, sender = (end.communicate(timeout=60)[0] for end in ends)
     assert time.monotonic() > zero + 2, "a second of nothing, and one of data"
