@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -70,3 +72,18 @@ def test_a_study_that_is_broken_off_leaves_no_hosts() -> None:
         execute(a_run(2), series=False, stop=stop)
     thread.join()
     assert mine() == set()
+
+
+def test_a_study_that_is_told_to_end_leaves_no_hosts(tmp_path: Path) -> None:
+    """As a system's shutdown or `timeout` tells it: by SIGTERM, to it alone."""
+    words = [sys.executable, "-m", "meshpace", "study", "run", "twin-files", "--threads", "2", "--store", tmp_path]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as study:
+
+        def hosts() -> list[Path]:
+            return list(Path("/run/netns").glob(f"mp-s{study.pid}-*"))
+
+        wait_for(lambda: len(hosts()) == 4, 120)
+        study.terminate()
+        _, err = study.communicate(timeout=60)
+        assert (study.returncode, err.splitlines()[-1]) == (130, "interrupted")
+        assert hosts() == []

@@ -6,17 +6,17 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from meshpace import engine
 from meshpace.emulation import machine, namespaces, record, verdict
 from meshpace.emulation.collect import add_flows, iperf3_flows
+from meshpace.emulation.ending import ended_by_signals
 from meshpace.emulation.engine import Engine, Order
 from meshpace.emulation.record import EmulationError, Host, Record, safe
 from meshpace.emulation.runs import Run, run_all
@@ -80,7 +80,7 @@ def emulate(plan: Plan) -> Emulated:
     ]
     mine = Record(name=name, owner=record.this_process(), hosts=hosts)
     with ExitStack() as stack:
-        stack.enter_context(_ended_by_signals())
+        stack.enter_context(ended_by_signals())
         capture = stack.enter_context(replacing(plan.pcap)) if plan.pcap else None
         view = stack.enter_context(_viewed(plan, resolved, hosts, name)) if plan.view else None
         record.begin(mine)
@@ -171,21 +171,6 @@ def _result(
 def _address6(address: str) -> str:
     """A node's IPv6 address, which ends in its IPv4 one, in the form in which programs print it (RFC 5952)."""
     return str(IPv6Address(int(_PREFIX) + int(IPv4Address(address))))
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end it as Ctrl-C does."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _removed_undisturbed(mine: Record) -> None:

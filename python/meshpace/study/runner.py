@@ -9,8 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import nullcontext
 from dataclasses import dataclass
 
+from meshpace.emulation.ending import ended_by_signals
 from meshpace.engine import Job
 from meshpace.study.executors import Workers
 from meshpace.study.model import NOTHING_MORE, Effort, More, Study
@@ -92,14 +94,17 @@ def make(
     missing = sorted((task for task in wanted if task.key not in store), key=lambda task: task.job.emulated)
     work = _Work(store, workers, missing, enough)
     total = sum(task.weight for task in missing)
-    try:
-        while not work.finished:
-            work.submit()
-            work.collect()
-            if progress is not None:
-                progress(len(wanted) - len(missing) + work.done, work.weight / total)
-    finally:
-        work.drain()
+    # Hosts would outlive a command that SIGTERM just ends: their runs are processes of their own.
+    hosted = any(task.job.emulated for task in missing)
+    with ended_by_signals() if hosted else nullcontext():
+        try:
+            while not work.finished:
+                work.submit()
+                work.collect()
+                if progress is not None:
+                    progress(len(wanted) - len(missing) + work.done, work.weight / total)
+        finally:
+            work.drain()
     return Tally(len(wanted) - len(missing), work.made, work.others, len(missing) - work.done)
 
 
