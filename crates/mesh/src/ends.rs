@@ -3,6 +3,7 @@
 use meshpace_packet::{Body, Packet};
 use meshpace_scenario::{App, Endpoint, Flow, Scenario};
 use meshpace_wire::protocol;
+use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 
 /// Ports of the ends that send the data: this + the flow's index.
@@ -35,6 +36,8 @@ pub struct FlowEnds {
 pub struct Directory {
     /// Sorted by key.
     ends: Vec<(Key, u32, Role)>,
+    /// The one that was found last: packets come one after another for the same.
+    latest: Cell<usize>,
     /// The port that the next connection of a flow that opens several gets, if it is free.
     next_port: u16,
 }
@@ -88,7 +91,7 @@ impl Directory {
         }
         ends.sort_unstable_by_key(|end| end.0);
         assert!(ends.windows(2).all(|pair| pair[0].0 < pair[1].0), "two flows have the same ends");
-        Self { ends, next_port: first_free(scenario.flows.len()) }
+        Self { ends, latest: Cell::new(0), next_port: first_free(scenario.flows.len()) }
     }
 
     /// Other ends for a flow over TCP, which opens a new connection: a port that it does not have at the sender.
@@ -119,8 +122,14 @@ impl Directory {
             Body::Control(_) | Body::Arp(_) | Body::Opaque(_) => return None,
         };
         let key = Key::new(protocol, packet.destination_end(), packet.source_end());
-        let found = self.ends.binary_search_by_key(&key, |end| end.0);
-        found.ok().map(|index| (self.ends[index].1, self.ends[index].2))
+        if let Some((known, flow, role)) = self.ends.get(self.latest.get()) {
+            if *known == key {
+                return Some((*flow, *role));
+            }
+        }
+        let found = self.ends.binary_search_by_key(&key, |end| end.0).ok()?;
+        self.latest.set(found);
+        Some((self.ends[found].1, self.ends[found].2))
     }
 }
 

@@ -66,6 +66,7 @@ impl Simulation<'_> {
     }
 
     /// Tells the network whether a flow goes on.
+    #[inline]
     fn tell_activity(&mut self, flow: u32) {
         let (this, now) = (&self.flows[flow as usize], self.network.now());
         if let Some(account) = this.account {

@@ -23,9 +23,9 @@ pub struct Intervals {
 pub struct Backoff {
     /// It never counts before it was drawn.
     drawn: Instant,
-    /// Slots that are left.
-    slots: u32,
-    /// Slots of idle medium, after a SIFS, before it counts (AIFSN).
+    /// Slots of idle medium, after a SIFS, until it is over: those of the AIFS, and what is left of its own.
+    until: u32,
+    /// Slots before it counts (AIFSN).
     aifsn: u8,
 }
 
@@ -37,13 +37,13 @@ impl Backoff {
             BackoffRange::Ns2 => cw,
             BackoffRange::Standard => cw + 1,
         };
-        Self { slots: stream.below(choices), drawn: now, aifsn }
+        Self { until: u32::from(aifsn) + stream.below(choices), drawn: now, aifsn }
     }
 
     /// Slots that are left of it.
     #[must_use]
     pub const fn slots(&self) -> u32 {
-        self.slots
+        self.until - self.aifsn as u32
     }
 
     /// How long the medium has to be idle before it counts: DIFS, or AIFS.
@@ -57,8 +57,7 @@ impl Backoff {
     #[must_use]
     #[inline]
     pub fn expiry(&self, idle_since: Instant, intervals: &Intervals) -> Instant {
-        let slots = u64::from(self.aifsn) + u64::from(self.slots);
-        idle_since.max(self.drawn) + intervals.sifs + intervals.slot * slots
+        idle_since.max(self.drawn) + intervals.sifs + intervals.slot * u64::from(self.until)
     }
 
     /// The medium was idle from `idle_since` and turned busy at `busy_at`: the whole slots in between have passed,
@@ -66,7 +65,7 @@ impl Backoff {
     pub fn interrupt(&mut self, idle_since: Instant, busy_at: Instant, intervals: &Intervals) {
         let counting_from = idle_since.max(self.drawn) + self.waits(intervals);
         let passed = busy_at.saturating_since(counting_from).whole(intervals.slot);
-        self.slots = u64::from(self.slots).saturating_sub(passed) as u32;
+        self.until -= u64::from(self.slots()).min(passed) as u32;
     }
 }
 
@@ -91,7 +90,7 @@ mod tests {
             phy.backoff_range = range;
             let mut stream = Stream::new(1, "backoff", 0);
             let slots: Vec<u32> =
-                (0..4000).map(|_| Backoff::draw(Instant::ZERO, (31, 2), &phy, &mut stream).slots).collect();
+                (0..4000).map(|_| Backoff::draw(Instant::ZERO, (31, 2), &phy, &mut stream).slots()).collect();
             assert_eq!((slots.iter().min(), slots.iter().max()), (Some(&0), Some(&last)));
         }
     }
@@ -100,13 +99,13 @@ mod tests {
     fn a_part_slot_and_the_difs_do_not_count() {
         let phy = intervals();
         let at = |us: u64| Instant::ZERO + Span::from_micros(us);
-        let mut backoff = Backoff { slots: 5, drawn: at(0), aifsn: 2 };
+        let mut backoff = Backoff { until: 7, drawn: at(0), aifsn: 2 };
         backoff.interrupt(at(0), at(50), &phy);
-        assert_eq!(backoff.slots, 5);
+        assert_eq!(backoff.slots(), 5);
         backoff.interrupt(at(1000), at(1000 + 50 + 59), &phy);
-        assert_eq!(backoff.slots, 3);
+        assert_eq!(backoff.slots(), 3);
         assert_eq!(backoff.expiry(at(2000), &phy), at(2110));
-        let patient = Backoff { aifsn: 7, ..backoff };
+        let patient = Backoff { until: 10, aifsn: 7, ..backoff };
         assert_eq!(patient.expiry(at(2000), &phy), at(2210));
     }
 
@@ -118,10 +117,10 @@ mod tests {
             let mut now = Instant::ZERO;
             for us in idle {
                 let slot = phy.slot.as_micros();
-                let before = u64::from(backoff.slots) * slot;
+                let before = u64::from(backoff.slots()) * slot;
                 let end = now + Span::from_micros(us);
                 backoff.interrupt(now, end.min(backoff.expiry(now, &phy)), &phy);
-                let after = u64::from(backoff.slots) * slot;
+                let after = u64::from(backoff.slots()) * slot;
                 prop_assert!(after <= before && after + us >= before);
                 now = end + Span::from_micros(500);
             }

@@ -173,12 +173,18 @@ impl Bitmap {
 
     /// The same with every place moved up by `by`; what leaves it is forgotten.
     #[must_use]
+    #[inline]
     pub fn shifted(&self, by: usize) -> Self {
         if (1..64).contains(&by) {
             // By one, mostly: a scoreboard moves on with every packet.
             let ([a, b, c, d], back) = (self.0, 64 - by);
             return Self([a << by, b << by | a >> back, c << by | b >> back, d << by | c >> back]);
         }
+        self.shifted_by_words(by)
+    }
+
+    #[cold]
+    fn shifted_by_words(&self, by: usize) -> Self {
         let (words, bits) = (by / 64, by % 64);
         let word = |at: Option<usize>| at.and_then(|at| self.0.get(at)).copied().unwrap_or(0);
         Self(std::array::from_fn(|at| {

@@ -1,6 +1,7 @@
 //! Priorities of packets, and the categories of access that they make (IEEE 802.11-2020, 10.2.3.2 and 10.23.2: EDCA).
 
 use meshpace_units::{Dscp, NodeId};
+use std::cmp::Ordering;
 
 /// A packet's user priority, 0 to 7; the traffic identifier (TID) of its frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,12 +112,43 @@ impl Categories {
 
 /// A neighbour, and the priority of what goes there or comes from there: what sequence numbers, frames of several packets and block
 /// acknowledgements are kept by (10.3.2.14.2, 10.25.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub struct Peer {
     /// The neighbour.
     pub node: NodeId,
     /// The priority.
     pub priority: Priority,
+}
+
+/// In the order of neighbours, then of priorities. Tables by peer are looked through for every packet: as one number it is compared at once.
+impl Peer {
+    #[inline(always)]
+    const fn number(self) -> u64 {
+        (self.node.0 as u64) << 8 | self.priority.0 as u64
+    }
+}
+
+impl PartialEq for Peer {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.number() == other.number()
+    }
+}
+
+impl Eq for Peer {}
+
+impl Ord for Peer {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+impl PartialOrd for Peer {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 #[cfg(test)]

@@ -9,13 +9,21 @@ use alloc::vec::Vec;
 /// outside what occurred.
 ///
 /// The scheme of buckets is that of HdrHistogram (G. Tene, 2012). Spans up to an hour take at most 9 kB.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantiles {
     /// From the bucket `first` on: few delays are shorter than a frame.
     counts: Vec<u32>,
     first: usize,
     count: u64,
-    extremes: Option<(Span, Span)>,
+    /// Of those that were counted.
+    least: Span,
+    most: Span,
+}
+
+impl Default for Quantiles {
+    fn default() -> Self {
+        Self { counts: Vec::new(), first: 0, count: 0, least: Span::MAX, most: Span::ZERO }
+    }
 }
 
 /// Buckets of a doubling.
@@ -34,14 +42,13 @@ impl Quantiles {
             .checked_add(1)
             .unwrap_or_else(|| panic!("{} spans of about {span:?} in one bucket", u32::MAX));
         self.count += 1;
-        let (least, most) = self.extremes.unwrap_or((span, span));
-        self.extremes = Some((least.min(span), most.max(span)));
+        (self.least, self.most) = (self.least.min(span), self.most.max(span));
     }
 
     /// The count of a bucket, which there is from now on.
     #[inline]
     fn place(&mut self, bucket: usize) -> &mut u32 {
-        if !(self.first..self.first + self.counts.len()).contains(&bucket) {
+        if bucket.wrapping_sub(self.first) >= self.counts.len() {
             self.widen(bucket);
         }
         &mut self.counts[bucket - self.first]
@@ -70,7 +77,9 @@ impl Quantiles {
     /// `None` before the first.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<Span> {
-        let (least, most) = self.extremes?;
+        if self.count == 0 {
+            return None;
+        }
         let wanted = quantile * self.count as f64;
         let mut seen = 0;
         let bucket = self.counts.iter().position(|&n| {
@@ -78,14 +87,14 @@ impl Quantiles {
             n > 0 && seen as f64 >= wanted
         });
         // A share beyond all of them: the longest.
-        Some(bucket.map_or(most, |place| middle(self.first + place)).clamp(least, most))
+        Some(bucket.map_or(self.most, |place| middle(self.first + place)).clamp(self.least, self.most))
     }
 }
 
 /// The bucket of a span: its finest buckets by number, or the highest seven bits of that and how far up they stand.
 fn bucket(span: Span) -> usize {
     let fine = span.as_nanos() / FINEST;
-    let shift = fine.checked_ilog2().map_or(0, |bits| bits.saturating_sub(PER_DOUBLING.ilog2()));
+    let shift = (fine | 1).ilog2().saturating_sub(PER_DOUBLING.ilog2());
     (u64::from(shift) * PER_DOUBLING + (fine >> shift)) as usize
 }
 

@@ -89,6 +89,7 @@ impl Accounts {
     }
 
     /// A conversation goes on from now on, or does not any more; false if that is nothing new.
+    #[inline]
     pub(crate) fn set_active(&mut self, account: Account, active: bool) -> bool {
         std::mem::replace(&mut self.all[index(account)].active, active) != active
     }

@@ -47,7 +47,7 @@ impl Deadlines {
     #[inline]
     pub fn first(&self) -> u32 {
         assert!(self.earliest != NEVER, "no station has a deadline");
-        let block = place(&self.blocks, self.earliest);
+        let block = if self.at.len() == 1 { 0 } else { place(&self.blocks, self.earliest) };
         (block * BLOCK + place(&self.at[block], self.earliest)) as u32
     }
 
@@ -77,12 +77,18 @@ impl Deadlines {
     /// another one is the earliest.
     #[inline(never)]
     fn look_anew(&mut self, block: usize) {
-        let now = minimum(&self.at[block]);
+        let now = least(&self.at[block]);
         let before = std::mem::replace(&mut self.blocks[block], now);
         if before == self.earliest {
-            self.earliest = minimum(&self.blocks);
+            self.earliest = if self.at.len() == 1 { now } else { minimum(&self.blocks) };
         }
     }
+}
+
+/// The smallest of a block.
+#[inline]
+fn least(&[a, b, c, d, e, f, g, h]: &[u64; BLOCK]) -> u64 {
+    (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)))
 }
 
 /// The smallest of a list that is filled up, in strands that do not wait for each other.

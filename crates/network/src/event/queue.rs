@@ -88,7 +88,9 @@ impl<T: Copy + Debug> EventQueue<T> {
     /// Schedules an event. Events are never cancelled; whoever scheduled one that no longer applies ignores it.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: Event<T>) {
-        assert!(at >= self.now, "{event:?} scheduled in the past: {at:?} < {:?}", self.now);
+        if at < self.now {
+            too_late(&event, at, self.now);
+        }
         self.order += 1;
         let key = Key::new(at, self.order);
         if at.saturating_since(self.now) > NEAR {
@@ -136,6 +138,13 @@ impl<T: Copy + Debug> EventQueue<T> {
             self.far.pop()
         }
     }
+}
+
+/// Apart from what schedules events, which else keeps them where they can be shown.
+#[cold]
+#[inline(never)]
+fn too_late(event: &impl Debug, at: Instant, now: Instant) -> ! {
+    panic!("{event:?} scheduled in the past: {at:?} < {now:?}")
 }
 
 #[cfg(test)]

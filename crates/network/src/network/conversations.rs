@@ -18,11 +18,17 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A conversation goes on from now on, or does not any more. Relays that ask for it are told.
+    #[inline]
     pub fn set_active(&mut self, account: Account, active: bool) {
         if self.accounts.set_active(account, active) {
-            for at in self.accounts.asking().to_vec() {
-                self.conversations_changed(at);
-            }
+            self.activity_changed();
+        }
+    }
+
+    #[cold]
+    fn activity_changed(&mut self) {
+        for at in self.accounts.asking().to_vec() {
+            self.conversations_changed(at);
         }
     }
 

@@ -255,10 +255,9 @@ impl<T: Copy + Debug> Network<T> {
             let packets: Vec<_> = frame.packets().iter().map(|mpdu| self.packets.get(handle(mpdu))).collect();
             watch.frame(self.now(), frame, &packets);
         }
-        for place in 0..frame.packets().len() {
-            let (air, station) = self.airs.at(at);
-            let packet = air.latest(station).packets()[place].packet;
-            self.note_attempt(at, &packet);
+        let frame = frame.clone();
+        for mpdu in frame.packets() {
+            self.note_attempt(at, &mpdu.packet);
         }
     }
 

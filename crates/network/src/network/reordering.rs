@@ -18,6 +18,12 @@ struct Buffer {
 }
 
 impl Reordering {
+    /// What came to an interface from a neighbour; `None`: nothing so far.
+    #[inline]
+    fn known(&mut self, at: InterfaceId, from: Peer) -> Option<&mut Buffer> {
+        self.0.get_mut(at.index())?.iter_mut().find(|buffer| buffer.from == from)
+    }
+
     /// What came to an interface from a neighbour, whose window has so many packets.
     #[inline]
     fn of(&mut self, at: InterfaceId, from: Peer, window: usize) -> &mut Buffer {
@@ -51,7 +57,7 @@ impl<T: Copy + Debug> Network<T> {
             }
             return;
         }
-        if self.buffer(at, from).packets.passes(seq) {
+        if self.reordering.known(at, from).is_some_and(|buffer| buffer.packets.passes(seq)) {
             self.go_up(at, from, packet);
         } else {
             self.put_in_order(at, from, (packet, seq));

@@ -14,17 +14,12 @@ impl Station {
     /// If the station takes none: see [`Station::accepts`]; [`Station::join`] is for more of the same frame.
     pub fn offer(&mut self, now: Instant, packet: MacPacket, config: &StationConfig) {
         let category = packet.priority.category();
-        if category == self.category {
-            self.offer_to_current(now, packet, config);
-        } else {
-            self.with_category(category, config, |station| station.offer_to_current(now, packet, config));
-        }
+        self.with_category(category, config, |station| station.offer_to_current(now, packet, config));
     }
 
     #[inline(always)]
     fn offer_to_current(&mut self, now: Instant, packet: MacPacket, config: &StationConfig) {
-        let category = self.category;
-        assert!(self.takes().has(category), "{:?} has {:?}, offered {packet:?}", self.id, self.burst);
+        assert!(self.current_accepts(), "{:?} has {:?}, offered {packet:?}", self.id, self.burst);
         self.catch_up(now, config);
         let seq = self.next_seq(packet.peer());
         let burst = Burst::one(Mpdu { packet, seq, retry: false, losses: 0 });
@@ -76,11 +71,7 @@ impl Station {
     #[inline]
     pub fn join(&mut self, packet: MacPacket, config: &StationConfig) {
         let category = packet.priority.category();
-        if category == self.category {
-            self.join_current(packet, config);
-        } else {
-            self.with_category(category, config, |station| station.join_current(packet, config));
-        }
+        self.with_category(category, config, |station| station.join_current(packet, config));
     }
 
     #[inline(always)]
@@ -91,7 +82,10 @@ impl Station {
             self.id,
             self.burst
         );
-        let seq = self.inside(packet.size, config).unwrap_or_else(|| self.next_seq(packet.peer()));
+        let seq = match self.inside(packet.size, config) {
+            Some(seq) => seq,
+            None => self.next_seq(packet.peer()),
+        };
         let (frame, in_hand) = self.open_frame();
         let mode = frame.first().map_or(packet.mode, |first| first.packet.mode);
         frame.push(Mpdu { packet: MacPacket { mode, ..packet }, seq, retry: false, losses: 0 });
@@ -133,7 +127,7 @@ impl Station {
 
     /// The backoff has run out with the medium idle.
     ///
-    /// Part of whoever calls it, as nearly all is called by a timer of one category.
+    /// Part of the only one that calls it.
     #[inline(always)]
     pub(super) fn access(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         // An answer that waits goes first; `resume` draws afresh after it.

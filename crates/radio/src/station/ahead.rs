@@ -80,7 +80,7 @@ impl Lane {
 
     /// How many packets for a neighbour may be numbered still, with `burst` in hand: within a window from the first one that it has
     /// not acknowledged, and no further (IEEE 802.11-2020, 10.25.6.7). `None`: it has acknowledged all.
-    #[inline]
+    #[inline(always)]
     fn numbers_left(&self, burst: &Burst, to: Peer) -> Option<usize> {
         let used = usize::from(self.requests.upcoming(to).wrapping_sub(self.oldest(burst, to)?) & 0xfff);
         Some(self.ahead.window.saturating_sub(used))
@@ -90,16 +90,23 @@ impl Lane {
     /// there are none.
     #[inline]
     fn oldest(&self, burst: &Burst, to: Peer) -> Option<u16> {
-        let first_for_it =
-            |frame: &Burst| frame.first().filter(|mpdu| mpdu.packet.peer() == Some(to)).map(|mpdu| mpdu.seq);
-        if self.ahead.waiting.is_empty() {
-            return first_for_it(burst);
-        }
+        if self.ahead.waiting.is_empty() { first_for(to, burst) } else { self.oldest_of_several(burst, to) }
+    }
+
+    /// Apart from [`Lane::oldest`], which is asked for every packet.
+    #[inline(never)]
+    fn oldest_of_several(&self, burst: &Burst, to: Peer) -> Option<u16> {
         let upcoming = self.requests.upcoming(to);
         // Numbers go round: the oldest lies furthest behind the one that comes next.
-        let numbers = self.ahead.waiting.iter().chain([burst]).filter_map(first_for_it);
+        let numbers = self.ahead.waiting.iter().chain([burst]).filter_map(|frame| first_for(to, frame));
         numbers.max_by_key(|seq| upcoming.wrapping_sub(*seq) & 0xfff)
     }
+}
+
+/// The first number of a frame, if it is for this neighbour.
+#[inline(always)]
+fn first_for(to: Peer, frame: &Burst) -> Option<u16> {
+    frame.first().filter(|mpdu| mpdu.packet.peer() == Some(to)).map(|mpdu| mpdu.seq)
 }
 
 impl Station {
@@ -111,12 +118,11 @@ impl Station {
 
     /// The driver has no more packets for the frame of this category that was begun last: it stays as it is until its turn.
     pub fn fix(&mut self, category: Category, config: &StationConfig) {
-        let fix = |station: &mut Self| {
+        self.with_category(category, config, |station| {
             if let Some(several) = &mut station.several {
                 several.lane.ahead.open = false;
             }
-        };
-        if category == self.category { fix(self) } else { self.with_category(category, config, fix) }
+        });
     }
 
     /// The latest frame; true if it is the one in hand.

@@ -7,7 +7,7 @@
 
 use super::ahead::Ahead;
 use super::request::Requests;
-use super::{Action, Station, StationConfig, Transmitter};
+use super::{Station, StationConfig, Transmitter};
 use crate::backoff::Backoff;
 use crate::burst::Burst;
 use crate::category::{Categories, Category, Peer};
@@ -98,15 +98,27 @@ impl Station {
     #[must_use]
     #[inline]
     pub fn takes(&self) -> Categories {
-        let own = self.burst.is_empty() || (self.several.is_some() && self.accepts_ahead());
+        let own = self.current_accepts();
+        if self.others.is_some() { self.takes_of_several(own) } else { Categories::best_effort(own) }
+    }
+
+    #[cold]
+    fn takes_of_several(&self, own: bool) -> Categories {
         let own = if own { Categories::only(self.category) } else { Categories::NONE };
-        match &self.others {
-            None => own,
-            Some(others) => {
-                let free = others.0.iter().filter(|parked| parked.accepts());
-                free.fold(own, |set, parked| set.and(Categories::only(parked.category)))
-            }
-        }
+        let free = self.others.iter().flat_map(|others| &others.0).filter(|parked| parked.accepts());
+        free.fold(own, |set, parked| set.and(Categories::only(parked.category)))
+    }
+
+    /// True if the station takes a packet of the current category.
+    #[inline]
+    pub(super) fn current_accepts(&self) -> bool {
+        self.burst.is_empty() || (self.several.is_some() && self.accepts_ahead())
+    }
+
+    /// True if it takes one of another.
+    #[cold]
+    pub(super) fn another_accepts(&self) -> bool {
+        self.others.iter().flat_map(|others| &others.0).any(Function::accepts)
     }
 
     /// The categories that it has functions for.
@@ -117,6 +129,8 @@ impl Station {
     }
 
     /// The function of this category becomes the current one.
+    #[cold]
+    #[inline(never)]
     pub(super) fn activate(&mut self, category: Category, config: &StationConfig) {
         if category == self.category {
             return;
@@ -138,9 +152,8 @@ impl Station {
         }
     }
 
-    /// Does something as if that category were the current one.
-    #[cold]
-    #[inline(never)]
+    /// Does something as if that category were the current one, which it mostly is.
+    #[inline(always)]
     pub(super) fn with_category<R>(
         &mut self,
         category: Category,
@@ -148,9 +161,13 @@ impl Station {
         call: impl FnOnce(&mut Self) -> R,
     ) -> R {
         let current = self.category;
-        self.activate(category, config);
+        if category != current {
+            self.activate(category, config);
+        }
         let answer = call(self);
-        self.activate(current, config);
+        if category != current {
+            self.activate(current, config);
+        }
         answer
     }
 
@@ -213,27 +230,24 @@ impl Station {
         winner.is_some()
     }
 
-    /// The backoffs of some categories may be over: the highest of those that have something sends. To the others that is a collision,
-    /// though one that nothing on the air tells of: a larger window and a new backoff, while neither the frame's retry bit nor its
-    /// counters know of it (10.23.2.4).
+    /// The backoffs of some categories may be over: true if one of these sends, the highest of those that have something, which becomes
+    /// the current one. To the others that is a collision, though one that nothing on the air tells of: a larger window and a new backoff,
+    /// while neither the frame's retry bit nor its counters know of it (10.23.2.4).
     #[cold]
-    pub(super) fn contend(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
+    pub(super) fn contend(&mut self, now: Instant, config: &StationConfig) -> bool {
         let over = self.over(now, config);
-        if over.is_empty() {
-            return;
-        }
         for category in over.iter() {
             self.with_category(category, config, |station| station.backoff = None);
         }
         let ready = self.ready(over, config);
         let mut contending = ready.iter();
         // An answer that waits goes first; `resume` draws afresh after it.
-        let (Some(winner), None) = (contending.next(), self.answer) else { return };
+        let (Some(winner), None) = (contending.next(), self.answer) else { return false };
         for loser in contending {
             self.with_category(loser, config, |station| station.collides_inside(now, config));
         }
         self.activate(winner, config);
-        self.access(now, config, out);
+        true
     }
 
     fn collides_inside(&mut self, now: Instant, config: &StationConfig) {
@@ -255,9 +269,6 @@ impl Station {
     /// For whom the latest frame of a category is, and how large another packet of it may be, as [`Station::room`] has it.
     #[must_use]
     pub fn room_of(&mut self, category: Category, config: &StationConfig) -> Option<(Peer, Bytes)> {
-        if category == self.category {
-            return self.room(config);
-        }
         self.with_category(category, config, |station| station.room(config))
     }
 }

@@ -210,7 +210,7 @@ impl Station {
     #[must_use]
     #[inline]
     pub fn accepts(&self) -> bool {
-        !self.takes().is_empty()
+        self.current_accepts() || (self.others.is_some() && self.another_accepts())
     }
 
     /// Packets that were offered, and neither acknowledged nor given up.
@@ -308,16 +308,25 @@ impl Station {
             self.times_out_at = None;
             self.transmitter_times_out(now, config, out);
         }
-        if self.others.is_some() {
-            self.contend(now, config, out);
-        } else if self.backoff.is_some() && self.is_idle(now) {
-            let expiry = self.backoff_expiry(config);
-            assert!(expiry >= now, "{:?}: backoff ended at {expiry:?}, noticed at {now:?}", self.id);
-            if expiry == now {
-                self.backoff = None;
-                self.access(now, config, out);
-            }
+        let sends =
+            if self.others.is_some() { self.contend(now, config) } else { self.backoff_is_over(now, config) };
+        if sends {
+            self.access(now, config, out);
         }
+    }
+
+    /// The only backoff is over if this is true.
+    #[inline(always)]
+    fn backoff_is_over(&mut self, now: Instant, config: &StationConfig) -> bool {
+        if self.backoff.is_none() || !self.is_idle(now) {
+            return false;
+        }
+        let expiry = self.backoff_expiry(config);
+        assert!(expiry >= now, "{:?}: backoff ended at {expiry:?}, noticed at {now:?}", self.id);
+        if expiry == now {
+            self.backoff = None;
+        }
+        expiry == now
     }
 
     /// Idle as ns-2 has it: nothing received, no exchange of our own under way, NAV over (ns2-behaviour 1.10).

@@ -106,16 +106,17 @@ impl Station {
         if !self.takes_data(frame) {
             return;
         }
-        let several = self.several.get_or_insert_default();
         let (start, priority) = (frame.packets()[0].seq, frame.packets()[0].packet.priority);
         let from = Peer { node: frame.from, priority };
+        let several = self.several.get_or_insert_default();
+        let window = several.window(from, start);
         let mut arrived = Bitmap::NONE;
         for (place, packets) in mpdus(frame.packets()).enumerate().filter(|(place, _)| read.has(*place)) {
             let seq = packets[0].seq;
             let behind = seq.wrapping_sub(start) & 0xfff;
             assert!(usize::from(behind) < Bitmap::MOST, "MPDU {place} of {frame:?} is out of reach");
             arrived.set(usize::from(behind));
-            if several.is_new(from, seq) {
+            if window.note(seq) {
                 let last = packets.len() - 1;
                 out.extend(packets.iter().enumerate().map(|(place, mpdu)| Action::Deliver {
                     packet: mpdu.packet,

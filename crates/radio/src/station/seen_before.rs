@@ -27,7 +27,7 @@ pub(super) struct Several {
 
 /// The packets of a neighbour that came last (IEEE 802.11-2020, 10.25.6: the scoreboard of a block acknowledgement).
 #[derive(Clone, Copy, Debug)]
-struct Window {
+pub(super) struct Window {
     latest: u16,
     /// By how far they lie behind the latest.
     seen: Bitmap,
@@ -59,14 +59,17 @@ impl Several {
     /// Notes a packet that may have come with others; true if it is new. One that lies further behind the latest than a block
     /// acknowledgement reaches is taken for a new one, as its sender has begun afresh.
     pub fn is_new(&mut self, from: Peer, seq: u16) -> bool {
-        let fresh = Window { latest: seq, seen: Bitmap::ONE };
-        match self.windows.binary_search_by_key(&from, |entry| entry.0) {
-            Ok(index) => self.windows[index].1.note(seq),
-            Err(index) => {
-                self.windows.insert(index, (from, fresh));
-                true
-            }
-        }
+        self.window(from, seq).note(seq)
+    }
+
+    /// What came from a neighbour; of one from which nothing has come, what precedes the number `next`.
+    pub fn window(&mut self, from: Peer, next: u16) -> &mut Window {
+        let place = self.windows.binary_search_by_key(&from, |entry| entry.0).unwrap_or_else(|place| {
+            let latest = next.wrapping_sub(1) % NUMBERS;
+            self.windows.insert(place, (from, Window { latest, seen: Bitmap::NONE }));
+            place
+        });
+        &mut self.windows[place].1
     }
 }
 
@@ -87,7 +90,9 @@ impl Several {
 }
 
 impl Window {
-    fn note(&mut self, seq: u16) -> bool {
+    /// Notes a packet; true if it is new.
+    #[inline]
+    pub fn note(&mut self, seq: u16) -> bool {
         let ahead = usize::from(seq.wrapping_sub(self.latest) % NUMBERS);
         let behind = usize::from(self.latest.wrapping_sub(seq) % NUMBERS);
         if behind < Bitmap::MOST {
