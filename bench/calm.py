@@ -1,9 +1,10 @@
 """What calm gets: over chains, on two chains, from the gateway, and with each of its constants halved and doubled.
 
-    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|company|limits|trains [--seeds K]
+    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|company|limits|trains|comparators|wires [--seeds K]
 
 Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
-802.11b at 11 Mbit/s, windows of 512 segments; `trains` is of 802.11n at MCS 4, in Mbit/s. docs/law.md has the tables.
+802.11b at 11 Mbit/s, windows of 512 segments; `trains` is of 802.11n at MCS 4, in Mbit/s, `wires` of two
+hosts without a mesh. docs/law.md has the tables.
 calm_oracle.py has what open loops get at best.
 """
 
@@ -242,6 +243,59 @@ def trains(seeds: int) -> None:
         table(["path", *names], rows)
 
 
+COMPARATORS = (
+    "copa", "linux-bbr", "linux-cubic", "vegas", "ledbat", "tcp-ap", "tcp-gap", "newreno-dynack", "linux-bbr-tack",
+    "ez-flow", "cubic-cake-acks", "calm",
+)  # fmt: skip
+
+
+def comparators(seeds: int) -> None:
+    """What others get, with their own acknowledgements (calm with Linux's) and with thin ones."""
+    rows = []
+    for scheme in COMPARATORS:
+        own = {"ack_policy": "linux"} if scheme == "calm" else {}
+        for name, keys in (("Linux's" if own else "its own", own), ("thin", {"ack_policy": "thin"})):
+            alone = [str(got(chain(hops, "always"), scheme, seeds, **keys)) for hops in (1, 4, 8)]
+            two = [got(pair(way), scheme, seeds, **keys) for way in ("up", "down")]
+            rows.append([scheme, name, *alone, *(f"{one}, {one.jain:.3f}" for one in two)])
+    table(["scheme", "acknowledgements", "1 hop", "4 hops", "8 hops", "two chains, up", "two chains, down"], rows)
+
+
+WIRES = tuple(
+    (rate, ms, seconds)
+    for rate, seconds in ((10, 60), (100, 30), (1_000, 12), (10_000, 3))
+    for ms in (1, 10, 50, 200)
+    # The start of a long path takes longer than so short a run.
+    if (rate, ms) not in ((10_000, 50), (10_000, 200))
+)
+"""Mbit/s, round trip, length of the run."""
+
+
+def wire(rate: int, trip: int, seconds: int) -> meshpace.Scenario:
+    """Two hosts with a router between them. The queue before the slow link is what the path holds, or 50 packets."""
+    holds = rate * trip * 1_000 // (8 * 1_500)
+    hosts = [{"id": name, "role": "wired"} for name in ("a", "r", "b")]
+    links = [
+        {"a": "a", "b": "r", "rate": f"{10 * rate}Mbps", "delay": "0ms", "queue": max(50, holds)},
+        {"a": "r", "b": "b", "rate": f"{rate}Mbps", "delay": f"{trip / 2}ms", "queue": max(50, holds)},
+    ]
+    scenario = meshpace.Scenario("").set("node", [*hosts, {"id": "n", "x": 0, "y": 0}]).set("link", links)
+    scenario.set("flow", [{"from": "a", "to": "b", "segment": 1448, "window": 4 * max(50, holds)}])
+    return scenario.set("measure.duration", f"{seconds}s").set("measure.warmup", f"{seconds / 3:.0f}s")
+
+
+def wires(seeds: int) -> None:
+    """Wired paths without a mesh: share of the link's rate @ one-way delay, timeouts."""
+    rows = []
+    for rate, trip, seconds in WIRES:
+        cells = []
+        for scheme in ("linux-cubic", "linux-bbr", "calm"):
+            one = got(wire(rate, trip, seconds), scheme, seeds)
+            cells.append(f"{one.goodput / rate / 10 * 1500 / 1448:.1f} % @ {one.delay:.1f}, {one.timeouts}")
+        rows.append([f"{rate} Mbit/s, {trip} ms", *cells])
+    table(["path", "linux-cubic", "linux-bbr", "calm"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tables = {
@@ -252,6 +306,8 @@ def main() -> None:
         "company": company,
         "limits": limits,
         "trains": trains,
+        "comparators": comparators,
+        "wires": wires,
     }
     parser.add_argument("table", choices=tables)
     parser.add_argument("--seeds", type=int, default=3)

@@ -33,6 +33,11 @@ impl DropTail {
     pub(crate) fn waiting(&self) -> impl Iterator<Item = Handle> {
         self.waiting.iter().copied()
     }
+
+    /// Takes one of those out, by its place.
+    pub(crate) fn remove(&mut self, place: usize) -> Option<Handle> {
+        self.waiting.remove(place)
+    }
 }
 
 impl Relay for DropTail {

@@ -56,6 +56,12 @@ pub trait NodeView {
     /// Slot and interframe spaces of its MAC.
     fn intervals(&self) -> Intervals;
 
+    /// Its smallest contention window is 2 to the power of so much, less 1 ([`meshpace_radio::Station::ecw_min`]).
+    fn ecw_min(&self) -> u8;
+
+    /// It is to be another one, of 15 at the most, from the next backoff after a success on.
+    fn set_ecw_min(&mut self, power: u8);
+
     /// Bytes around a packet in a data frame.
     fn mac_overhead(&self) -> Bytes;
 

@@ -19,6 +19,8 @@
 //! | `xcp`, `rcp` | routers that tell senders what they may send: `meshpace-explicit` behind a queue |
 //! | `wcp` | marks what passes near a congested link, which neighbours overhear |
 //! | `wcpcap` | tells packets their flow's share of the air, which somebody who knows the whole mesh works out |
+//! | `cake_ack_filter` | CAKE's ack-filter: what waits and is superfluous is dropped |
+//! | `ez_flow` | EZ-flow: the contention window by the next node's queue |
 //! | `sense` | rt-Winf at a node; `winf` tells packets of it, `xcp_winf` and `rcp_winf` go by it |
 //!
 //! A new relay is a file like `drop_tail.rs` and a row of [`RELAYS`]. What it says of itself stands in its file.
@@ -58,5 +60,5 @@ pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
     /// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
-    pub static RELAYS: RelayPart = [drop_tail, fq_codel, mac80211, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf, wcp, wcpcap];
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel, mac80211, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf, wcp, wcpcap, cake_ack_filter, ez_flow];
 }

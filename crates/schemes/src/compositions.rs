@@ -31,7 +31,7 @@ macro_rules! n_hop {
     };
 }
 
-static TABLE: [Composition; 54] = [
+static TABLE: [Composition; 57] = [
     Composition {
         name: "tahoe",
         summary: "TCP Tahoe as in ns-2.35",
@@ -257,6 +257,30 @@ static TABLE: [Composition; 54] = [
         ],
     },
     Composition {
+        name: "linux-bbr-tack",
+        summary: "linux-bbr with TACK's acknowledgements: every second segment, but no more than four in the least round trip",
+        source: "schemes.md 7.4, 22.3, 22.4; Li et al. 2020",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("bbr")),
+            ("ack_policy", Preset::Word("tack")),
+        ],
+    },
+    Composition {
+        name: "cubic-cake-acks",
+        summary: "linux-cubic over queues that drop acknowledgements where newer ones wait, as CAKE's ack-filter",
+        source: "schemes.md 7.5, 22.2, 22.4; Hoiland-Jorgensen et al. 2018",
+        differs: &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("cubic")),
+            ("slow_start", Preset::Word("hystart")),
+            ("cubic_ahead", Preset::Word("least")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word("linux")),
+            ("relay", Preset::Word("cake-ack-filter")),
+        ],
+    },
+    Composition {
         name: "newreno-delack",
         summary: "NewReno, every second segment acknowledged or after 100 ms",
         source: "schemes.md 16 (Delayed ACK); RFC 1122, section 4.2.3.2",
@@ -355,6 +379,12 @@ static TABLE: [Composition; 54] = [
             ("llap_core", Preset::Word("spacing")),
             ("llap_idle", Preset::Word("free-core")),
         ],
+    },
+    Composition {
+        name: "ez-flow",
+        summary: "EZ-flow: NewReno over nodes that contend the more rarely the longer the next node's queue is",
+        source: "schemes.md 15; Aziz et al. 2009",
+        differs: &[("relay", Preset::Word("ez-flow"))],
     },
     Composition {
         name: "split",

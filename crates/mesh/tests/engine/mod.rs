@@ -10,6 +10,7 @@ mod determinism;
 mod ends;
 mod explicit;
 mod extremes;
+mod ez_flow;
 mod features;
 mod gap;
 mod golden;

@@ -70,7 +70,9 @@ fn every_scheme_delivers_and_says_how_it_paces() {
                 // So may one of two whose routes AODV gives up: it waits for timeouts that double, while the other, BBR or one that
                 // keeps its own queue short, never lets go of the air.
                 let starves = (scheme.contains("bbr")
-                    || ["linux-", "calm", "cubic-thin", "copa"].iter().any(|own| scheme.starts_with(own)))
+                    || ["linux-", "calm", "cubic-thin", "cubic-cake", "copa"]
+                        .iter()
+                        .any(|own| scheme.starts_with(own)))
                     && network == "mix"
                     && routing == "aodv";
                 if scheme.starts_with("rcp") || starves {

@@ -236,6 +236,11 @@ impl Air {
         self.stations[station as usize].station.busy_time(now, &self.config)
     }
 
+    /// Another smallest contention window of a station, as a power of 2.
+    pub(crate) fn set_ecw_min(&mut self, station: u32, power: u8) {
+        self.stations[station as usize].station.set_ecw_min(power);
+    }
+
     /// A station gets its next packet.
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, station: u32, packet: MacPacket) {

@@ -47,6 +47,16 @@ impl NodeView for View<'_> {
         self.air().config().intervals
     }
 
+    fn ecw_min(&self) -> u8 {
+        let (air, station) = self.airs.at(self.at);
+        air.station(station).ecw_min()
+    }
+
+    fn set_ecw_min(&mut self, power: u8) {
+        let (air, station) = self.airs.at_mut(self.at);
+        air.set_ecw_min(station, power);
+    }
+
     fn mac_overhead(&self) -> Bytes {
         self.air().config().phy.mac_overhead
     }

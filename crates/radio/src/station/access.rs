@@ -2,7 +2,7 @@
 
 use super::{Action, Station, StationConfig, Transmitter};
 use crate::burst::{Burst, Mpdu};
-use crate::category::Peer;
+use crate::category::{Category, Peer};
 use crate::frame::{BlockAck, Frame, FrameKind, Header, MacPacket};
 use crate::phy::RTS_BYTES;
 use meshpace_units::{Bytes, Instant, Span};
@@ -319,13 +319,32 @@ impl Station {
     /// The window after a failure.
     #[inline]
     pub(super) fn widen(&mut self, config: &StationConfig) {
-        self.cw = (2 * self.cw + 1).min(config.phy.window(self.category).1);
+        let (least, most) = self.window(config);
+        self.cw = (2 * self.cw + 1).min(most.max(least));
     }
 
     /// The window at the beginning, after a success, and for another packet.
     #[inline]
     pub(super) fn narrow(&mut self, config: &StationConfig) {
-        self.cw = config.phy.window(self.category).0;
+        self.cw = self.window(config).0;
+    }
+
+    /// Smallest and largest contention window of the current category.
+    #[inline]
+    fn window(&self, config: &StationConfig) -> (u32, u32) {
+        let (least, most) = config.phy.window(self.category);
+        if self.category == Category::BestEffort { ((1 << self.ecw_min) - 1, most) } else { (least, most) }
+    }
+
+    /// The smallest contention window of best effort is 2 to the power of so much, less 1 (ECWmin; IEEE 802.11-2020, 9.4.2.28).
+    #[must_use]
+    pub const fn ecw_min(&self) -> u8 {
+        self.ecw_min
+    }
+
+    /// Gives best effort another one, of 15 at the most, with which the next backoff after a success is drawn.
+    pub fn set_ecw_min(&mut self, power: u8) {
+        self.ecw_min = power.min(15);
     }
 
     /// A larger window, a new backoff, and from the RTS again where there was one.

@@ -153,6 +153,8 @@ pub struct Station {
     seq: u16,
     /// The current one: that of `cw`, `backoff`, `burst` and the like.
     category: Category,
+    /// The smallest contention window of best effort is 2 to the power of so much, less 1.
+    ecw_min: u8,
     answer: Option<Answer>,
     /// The packets in hand, those of the frame whose turn it is: offered, and neither acknowledged nor given up.
     burst: Burst,
@@ -195,6 +197,7 @@ impl Station {
             cw: config.phy.window(Category::BestEffort).0,
             short_retries: 0,
             long_retries: 0,
+            ecw_min: (config.phy.window(Category::BestEffort).0 + 1).ilog2() as u8,
             seq: 0,
             heard: SeenBefore::default(),
             several: config.phy.standard.aggregation.map(|_| Box::new(Several::new(&config.phy.standard))),

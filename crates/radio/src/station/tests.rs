@@ -80,3 +80,21 @@ fn a_bystander_does_not_collect_arrivals() {
     }
     assert_eq!(station.next_deadline(&config), None);
 }
+
+/// The windows of a broadcast's backoff, which nothing answers, and after failures.
+#[test]
+fn another_smallest_contention_window_holds_from_the_next_success_on() {
+    let config = config();
+    let mut station = station(&config);
+    assert_eq!((station.ecw_min(), station.cw), (5, 31));
+    for (power, windows) in [(7, [127, 255, 511, 1023, 1023]), (4, [15, 31, 63, 127, 255]), (12, [4095; 5])] {
+        station.set_ecw_min(power);
+        station.narrow(&config);
+        for window in windows {
+            assert_eq!(station.cw, window, "2 to the power of {power}");
+            station.widen(&config);
+        }
+    }
+    station.set_ecw_min(16);
+    assert_eq!(station.ecw_min(), 15);
+}

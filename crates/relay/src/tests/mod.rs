@@ -1,7 +1,9 @@
 //! Relays driven by hand.
 
+mod cake_ack_filter;
 mod drop_tail;
 mod every;
+mod ez_flow;
 mod fq_codel;
 mod hooked;
 mod mac80211;

@@ -15,6 +15,8 @@ pub(crate) struct TestNode {
     pub(crate) conversations: Option<u32>,
     pub(crate) counted: Option<u32>,
     pub(crate) drawn: Span,
+    /// Smallest contention window, as a power of 2.
+    pub(crate) ecw_min: u8,
     /// Of every link.
     pub(crate) rate: Rate,
     /// Of every link, for who asks for more than its rate.
@@ -31,6 +33,7 @@ impl Default for TestNode {
             conversations: None,
             counted: None,
             drawn: Span::ZERO,
+            ecw_min: 5,
             rate: Rate::bits_per_sec(2_000_000),
             mode: Standard::named("802.11n").expect("a row").default_mode,
             senses: Box::new(|_, _| false),
@@ -46,6 +49,14 @@ impl NodeView for TestNode {
     fn intervals(&self) -> Intervals {
         let (slot, sifs, difs) = (Span::from_micros(20), Span::from_micros(10), Span::from_micros(50));
         Intervals { slot, sifs, difs }
+    }
+
+    fn ecw_min(&self) -> u8 {
+        self.ecw_min
+    }
+
+    fn set_ecw_min(&mut self, power: u8) {
+        self.ecw_min = power;
     }
 
     fn mac_overhead(&self) -> Bytes {

@@ -7,7 +7,7 @@ mod policy;
 
 meshpace_keys::parts! {
     /// The acknowledgement policies.
-    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_head_delayed, daa, ada, linux, thin];
+    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_head_delayed, daa, ada, linux, thin, tack];
 }
 
 pub use arrived::{Arrived, Order, Transit};
@@ -175,6 +175,9 @@ impl Receiver {
                 transit,
                 timeout,
             });
+            if let Some((_, trip)) = way.echo {
+                self.acknowledging.on_trip(trip);
+            }
             self.note_duplicate(start, end);
         }
         if from < to && self.fin.is_none_or(|fin| to <= fin) {

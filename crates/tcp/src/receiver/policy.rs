@@ -17,6 +17,9 @@ pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
     /// A segment with payload arrived. Whether an acknowledgement is due is asked after this, or not at all.
     fn on_segment(&mut self, _arrived: &Arrived) {}
 
+    /// The segment that [`on_segment`](Self::on_segment) told of echoes a time stamp of this end (RFC 7323), which is so old.
+    fn on_trip(&mut self, _trip: Span) {}
+
     /// A segment arrived in order and left no gap behind it: is an acknowledgement due?
     fn on_in_order(&mut self, arrived: &InOrder) -> When;
 
@@ -157,6 +160,11 @@ impl Acknowledging {
     /// A segment with payload arrived.
     pub(super) fn on_segment(&mut self, arrived: &Arrived) {
         self.policy.on_segment(arrived);
+    }
+
+    /// It echoes a time stamp so old.
+    pub(super) fn on_trip(&mut self, trip: Span) {
+        self.policy.on_trip(trip);
     }
 
     /// The segment makes the window on offer grow.

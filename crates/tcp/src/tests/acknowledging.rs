@@ -1,7 +1,7 @@
 //! Acknowledgement policies.
 
 use super::script::{Script, ack, ms};
-use crate::{ACK_POLICIES, AckPolicy, Config, Delayed, DynamicDelayed, Every};
+use crate::{ACK_POLICIES, AckPolicy, Config, Delayed, DynamicDelayed, Every, Timestamps};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -270,4 +270,21 @@ fn what_comes_together_is_acknowledged_once() {
     }
     s.expect_until(200, &[(4, ack(1460 * 3)), (12, ack(1460 * 6))]);
     assert_eq!(s.tcp.counters().timer_acks, 0);
+}
+
+/// ```text
+/// segments every 2 ms, that echo what left 40 ms ago    2 4 6 ... 40
+/// acknowledgements: four in 40 ms                       4 14 24 34
+/// ```
+#[test]
+fn tack_goes_by_the_time_stamps_that_segments_echo() {
+    let mut s = Script::established(Config { acknowledgements: policy("tack", &[]), ..Config::rfc() });
+    for n in 1..=20u32 {
+        let at = 100 + 2 * u64::from(n);
+        let echoes = Timestamps { value: n, echo: 100 + 2 * n - 40 };
+        s.options.timestamps = Some(echoes);
+        s.data(at, u64::from(n - 1) * 1000..u64::from(n) * 1000, 0);
+    }
+    let expected = [(104, 2), (114, 6), (124, 11), (134, 16)].map(|(at, n)| (at, ack(1000 * n)));
+    s.expect_until(140, &expected);
 }
