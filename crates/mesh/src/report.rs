@@ -24,13 +24,13 @@ impl Simulation<'_> {
             self.network.begin_counting();
         }
         let began = self.meter.began().unwrap_or(stopped);
-        let flows: Vec<_> =
-            (0..self.flows.len()).map(|i| self.flow_result(i, scenario, began, stopped)).collect();
         let routing = RoutingResult {
             route_failures: self.network.route_failures(),
             control_packets: self.network.control_packets(),
         };
         self.network.end();
+        let flows: Vec<_> =
+            (0..self.flows.len()).map(|i| self.flow_result(i, scenario, began, stopped)).collect();
         let by_hops = |weigh: fn(f64, f64) -> f64| {
             let weighed: Option<Vec<f64>> =
                 flows.iter().map(|f| Some(weigh(f.goodput_bps, f.hops.filter(|h| *h > 0)? as f64))).collect();
