@@ -219,8 +219,31 @@ impl Phy {
         if count >= aggregation.packets || packets.len() >= Bitmap::MOST {
             return None;
         }
-        let most = aggregation.bytes.min(first.packet.mode.longest(aggregation.airtime, self.preamble));
-        let around = aggregation.aligned(self.end(packets)) + aggregation.delimiter + self.mac_overhead;
+        self.behind(self.end(packets), self.most(aggregation, first), aggregation)
+    }
+
+    /// The same of a frame in which a packet of this size has become the last MPDU, when it had `room`.
+    #[must_use]
+    pub(crate) fn room_behind(&self, packets: &[Mpdu], last: Bytes, room: Bytes) -> Option<Bytes> {
+        let aggregation = self.standard.aggregation.as_ref()?;
+        if packets.len() >= aggregation.packets.min(Bitmap::MOST) {
+            return None;
+        }
+        let most = self.most(aggregation, packets.first()?);
+        // Its packet began where the room did.
+        self.behind(Bytes(most.0 - room.0) + last, most, aggregation)
+    }
+
+    /// The bytes that a frame which begins with this packet may have.
+    #[inline]
+    fn most(&self, aggregation: &Aggregation, first: &Mpdu) -> Bytes {
+        aggregation.bytes.min(first.packet.mode.longest(aggregation.airtime, self.preamble))
+    }
+
+    /// The largest packet behind the end of the MPDUs of a frame that may have `most` bytes.
+    #[inline]
+    fn behind(&self, end: Bytes, most: Bytes, aggregation: &Aggregation) -> Option<Bytes> {
+        let around = aggregation.aligned(end) + aggregation.delimiter + self.mac_overhead;
         (most > around).then(|| Bytes(most.0 - around.0))
     }
 
@@ -236,7 +259,7 @@ impl Phy {
         }
         let before = &packets[..packets.len() - last.len()];
         let begin = aggregation.aligned(self.end(before));
-        let most = aggregation.bytes.min(first.packet.mode.longest(aggregation.airtime, self.preamble));
+        let most = self.most(aggregation, first);
         let around = begin + aggregation.delimiter + self.mac_overhead;
         // As if it were alone in its MPDU: then it has its LLC/SNAP among what is around.
         let inside = |size: Bytes| Aggregation::mpdu(sizes(last).chain([size]), self.mac_overhead);

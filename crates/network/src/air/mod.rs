@@ -293,9 +293,9 @@ impl Air {
         self.stations[station as usize].station.fix(category, &self.config);
     }
 
-    /// A station gets one more packet into the latest frame that it has.
-    pub(crate) fn join(&mut self, station: u32, packet: MacPacket) {
-        self.stations[station as usize].station.join(packet, &self.config);
+    /// A station gets one more packet into the latest frame that it has, which had so much room: what it has now.
+    pub(crate) fn join(&mut self, station: u32, packet: MacPacket, room: Bytes) -> Option<(Peer, Bytes)> {
+        self.stations[station as usize].station.join(packet, room, &self.config)
     }
 
     /// A station's deadline has come, or may have.

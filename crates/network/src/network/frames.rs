@@ -178,15 +178,13 @@ impl<T: Copy + Debug> Network<T> {
     /// Hands the station what goes in one frame with the packets that it has, of a category; `None`: of the one that has won.
     #[inline(never)]
     fn join(&mut self, at: InterfaceId, category: Option<Category>) {
-        let room = |network: &mut Self| {
-            let (air, station) = network.airs.at_mut(at);
-            air.room(station, category)
-        };
-        while let Some((to, room)) = room(self) {
+        let (air, station) = self.airs.at_mut(at);
+        let mut left = air.room(station, category);
+        while let Some((to, room)) = left {
             let Some(handle) = self.dequeue_to(at, to, room) else { return };
             let offered = self.taken(at, handle);
             let (air, station) = self.airs.at_mut(at);
-            air.join(station, offered);
+            left = air.join(station, offered, room);
         }
     }
 

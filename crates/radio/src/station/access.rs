@@ -63,22 +63,29 @@ impl Station {
         self.room_after(to, &self.burst, config)
     }
 
-    /// Takes another packet, which goes in the latest frame, in the mode of its first.
+    /// Takes another packet, which goes in the latest frame, in the mode of its first; this had so much [room](Station::room), and has
+    /// what comes back.
     ///
     /// # Panics
-    /// With debug assertions: if there is no [room](Station::room) for it, or it is for somebody else. Who calls has asked just now, and
-    /// the answer takes as long as the rest.
+    /// With debug assertions: if there is not that room, or it is too small, or for somebody else. Who calls has asked just now, and the
+    /// answer takes as long as the rest.
     #[inline]
-    pub fn join(&mut self, packet: MacPacket, config: &StationConfig) {
+    pub fn join(&mut self, packet: MacPacket, room: Bytes, config: &StationConfig) -> Option<(Peer, Bytes)> {
         let category = packet.priority.category();
-        self.with_category(category, config, |station| station.join_current(packet, config));
+        self.with_category(category, config, |station| station.join_current(packet, room, config))
     }
 
     #[inline(always)]
-    fn join_current(&mut self, packet: MacPacket, config: &StationConfig) {
+    fn join_current(
+        &mut self,
+        packet: MacPacket,
+        room: Bytes,
+        config: &StationConfig,
+    ) -> Option<(Peer, Bytes)> {
         debug_assert!(
-            self.room(config).is_some_and(|(to, size)| packet.peer() == Some(to) && packet.size <= size),
-            "{:?} has {:?}, no room for {packet:?}",
+            self.room(config).is_some_and(|found| Some(found) == packet.peer().map(|to| (to, room)))
+                && packet.size <= room,
+            "{:?} has {:?}, not {room:?} for {packet:?}",
             self.id,
             self.burst
         );
@@ -92,6 +99,9 @@ impl Station {
         if in_hand {
             self.needs_rts = self.is_protected(config);
         }
+        let left = if config.phy.has_amsdus() { self.room(config) } else { self.left(packet, room, config) };
+        debug_assert_eq!(left, self.room(config), "{:?} has {:?}", self.id, self.burst);
+        left
     }
 
     /// The number of the latest frame's last MPDU, if that has room for a packet of this size (an A-MSDU).

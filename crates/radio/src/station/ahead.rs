@@ -9,6 +9,7 @@ use super::functions::Lane;
 use super::{Station, StationConfig};
 use crate::burst::Burst;
 use crate::category::{Category, Peer};
+use crate::frame::MacPacket;
 use crate::standard::{Aggregation, Standard};
 use meshpace_units::Bytes;
 use std::collections::VecDeque;
@@ -154,7 +155,24 @@ impl Station {
         inside.max(beside).map(|room| (to, room))
     }
 
+    /// The same after a packet has joined the latest frame, which had so much room before, in an MPDU of its own: worked out by what has
+    /// changed instead of anew for each packet of a frame.
+    #[inline]
+    pub(super) fn left(
+        &self,
+        joined: MacPacket,
+        room: Bytes,
+        config: &StationConfig,
+    ) -> Option<(Peer, Bytes)> {
+        let to = joined.peer()?;
+        let waiting = &self.several.as_ref()?.lane.ahead.waiting;
+        let frame = waiting.back().unwrap_or(&self.burst);
+        let left = config.phy.room_behind(frame.as_slice(), joined.size, room);
+        left.filter(|_| self.numbers_left(to).unwrap_or(0) > 0).map(|room| (to, room))
+    }
+
     /// How many packets for a neighbour may be numbered still; `None`: it has acknowledged all.
+    #[inline]
     fn numbers_left(&self, to: Peer) -> Option<usize> {
         self.several.as_ref()?.lane.numbers_left(&self.burst, to)
     }

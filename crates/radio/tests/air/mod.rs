@@ -400,8 +400,9 @@ impl Air {
         let queue = match &mut self.sources[node as usize] {
             Source::Scripted(queue) => queue,
             Source::Saturated(packet) => {
-                while station.room(&self.config).is_some_and(|(_, room)| packet.size <= room) {
-                    station.join(*packet, &self.config);
+                let mut left = station.room(&self.config);
+                while let Some((_, room)) = left.filter(|(_, room)| packet.size <= *room) {
+                    left = station.join(*packet, room, &self.config);
                 }
                 return;
             }
@@ -412,17 +413,16 @@ impl Air {
             vec![None]
         };
         for category in categories {
-            loop {
-                let room = match category {
-                    None => station.room(&self.config),
-                    Some(category) => station.room_of(category, &self.config),
-                };
-                let Some((to, room)) = room else { break };
+            let mut left = match category {
+                None => station.room(&self.config),
+                Some(category) => station.room_of(category, &self.config),
+            };
+            while let Some((to, room)) = left {
                 // Packets of a priority wait in a queue of their own.
                 let next = queue.iter().position(|packet| packet.priority == to.priority);
                 let fits = |packet: &MacPacket| packet.to == Some(to.node) && packet.size <= room;
                 let Some(next) = next.filter(|at| fits(&queue[*at])) else { break };
-                station.join(queue.remove(next).expect("just seen"), &self.config);
+                left = station.join(queue.remove(next).expect("just seen"), room, &self.config);
             }
         }
     }
