@@ -14,6 +14,8 @@ const PACKET: u64 = 2_304;
 const PARTS: u64 = 256;
 /// Segments that are expected in the first round trip (TCP_INIT_CWND).
 const FIRST_SEGMENTS: u64 = 10;
+/// What is less is no full segment (TCP_MSS_DEFAULT).
+const LEAST_FULL: u64 = 536;
 /// Less payload does not widen the offer where it comes in order (tcp_event_data_recv).
 const TELLING: u64 = 128;
 
@@ -29,7 +31,7 @@ pub(super) struct Came {
     pub(super) beyond: u64,
     /// Bytes in the buffer: out of order, or not read.
     pub(super) held: u64,
-    /// The time stamp that it echoes and the time since, of full segments.
+    /// The time stamp that it echoes and the time since.
     pub(super) echo: Option<(u32, Span)>,
 }
 
@@ -42,11 +44,14 @@ pub(super) struct Autotune {
     offer: u64,
     most: u64,
     mss: u64,
+    /// What a full segment brings, as far as is known: the most so far, without the options that all of them have
+    /// (`rcv_mss`, by tcp_initialize_rcv_mss and tcp_measure_rcv_mss).
+    full: u64,
     /// The most that was taken in a round trip.
     space: u64,
     /// What had been taken when the round trip began that is measured, and when that was.
     round: (u64, Option<Instant>),
-    /// The round trip, smoothed.
+    /// The round trip: the latest shorter one, and smoothed from there.
     trip: Option<Span>,
     /// Round trips by windows: once so much has been taken one has passed, from then on.
     by_window: Option<(u64, Instant)>,
@@ -61,7 +66,8 @@ impl Autotune {
         let window = most.min((FIRST_BUFFER / 2).saturating_sub(mss).max(mss).next_multiple_of(unit));
         let space = window.min(FIRST_SEGMENTS * mss).max(1);
         let (round, trip, by_window, echoed) = ((0, None), None, None, None);
-        Self { window, offer: window, most, mss, space, round, trip, by_window, echoed }
+        let full = mss.min(LEAST_FULL);
+        Self { window, offer: window, most, mss, full, space, round, trip, by_window, echoed }
     }
 
     /// What is offered beyond what was taken, while so many bytes are held.
@@ -76,23 +82,28 @@ impl Autotune {
 
     /// A segment has come. True if the offer grows by it.
     pub(super) fn on_segment(&mut self, came: &Came) -> bool {
-        let Came { now, taken, beyond, echo, .. } = *came;
+        let Came { now, taken, echo, .. } = *came;
         self.measure_by_window(now, taken);
-        if let Some((echo, trip)) = echo.filter(|(echo, _)| self.echoed != Some(*echo)) {
-            self.echoed = Some(echo);
-            self.trip = Some(self.trip.map_or(trip, |old| (old * 7 + trip) / 8));
+        let fresh = echo.filter(|(echo, _)| self.echoed != Some(*echo));
+        self.echoed = echo.map(|(echo, _)| echo).or(self.echoed);
+        if let Some((_, trip)) = fresh.filter(|_| came.length >= self.full) {
+            // A shorter one counts at once: what is smoothed from above would take in the queue that the window makes
+            // (tcp_rcv_rtt_update of Linux 6.16 and later).
+            let smoothed = |old: Span| if trip < old { trip } else { (old * 7 + trip) / 8 };
+            self.trip = Some(self.trip.map_or(trip, smoothed));
         }
         let wider = self.widen(came);
-        self.follow(now, taken, beyond);
+        self.follow(came);
         wider
     }
 
     /// The offer grows by two segments with each that comes, as far as there is room (tcp_grow_window).
     fn widen(&mut self, came: &Came) -> bool {
         let in_order = matches!(came.order, Order::Next | Order::Fills);
-        if in_order && came.length >= self.mss {
+        if in_order && came.length >= self.full {
+            self.full = came.length;
             // What packets take of the buffer is known (tcp_measure_rcv_mss).
-            let payload = (PARTS * self.mss / PACKET).min(PARTS);
+            let payload = (PARTS * self.full / PACKET).min(PARTS);
             self.window = self.window.max((FIRST_BUFFER * payload / PARTS).min(self.most));
         }
         let tells = if in_order { came.length >= TELLING } else { came.order != Order::Old };
@@ -104,10 +115,15 @@ impl Autotune {
         true
     }
 
-    /// The window follows what a round trip brings.
-    fn follow(&mut self, now: Instant, taken: u64, beyond: u64) {
+    /// The window follows what a round trip brings. Rounds are told by who reads: while a hole is open none begins
+    /// (tcp_rcv_space_adjust, called by tcp_recvmsg), and there is room for what waits behind it (tcp_data_queue_ofo).
+    fn follow(&mut self, came: &Came) {
+        let Came { now, taken, beyond, .. } = *came;
         if beyond > 0 {
             self.grow(self.space, beyond);
+        }
+        if !matches!(came.order, Order::Next | Order::Fills) {
+            return;
         }
         let since = *self.round.1.get_or_insert(now);
         if self.trip.is_none_or(|trip| now.saturating_since(since) < trip) {
@@ -190,14 +206,19 @@ mod tests {
 
     #[test]
     fn a_full_segment_shows_how_much_of_a_buffer_is_payload() {
-        let mut tune = Autotune::new(10_000_000, 8, 1448);
-        assert_eq!(tune.offer(0), 64_088);
-        let one = |length, order| Came { length, order, ..came(0, 1_448, None) };
-        assert!(!tune.on_segment(&one(1_448, Order::Early { gap: 1 })), "not what is out of order");
-        assert!(!tune.on_segment(&one(1_447, Order::Next)));
+        // 1,460 were agreed on; time stamps take 12 of each.
+        let mut tune = Autotune::new(10_000_000, 8, 1_460);
+        assert_eq!(tune.offer(0), 64_080);
+        let one = |length, order| Came { length, order, ..came(0, 1_448, Some((7, TRIP))) };
+        assert!(!tune.on_segment(&one(535, Order::Next)), "too little to be full");
+        assert_eq!(tune.trip, None);
+        assert!(!tune.on_segment(&one(1_448, Order::Early { gap: 1 })), "nor what is out of order");
         // 1,448 of 2,304 bytes: 160 of 256 parts.
-        assert!(tune.on_segment(&one(1_448, Order::Next)));
-        assert_eq!((tune.window, tune.offer(0)), (131_072 * 160 / 256, 64_088 + 2 * 1_448));
+        assert!(tune.on_segment(&Came { echo: Some((8, TRIP)), ..one(1_448, Order::Next) }));
+        assert_eq!((tune.window, tune.offer(0)), (131_072 * 160 / 256, 64_080 + 2 * 1_460));
+        assert_eq!(tune.trip, Some(TRIP));
+        tune.on_segment(&Came { echo: Some((9, TRIP / 2)), ..one(1_447, Order::Next) });
+        assert_eq!(tune.trip, Some(TRIP), "no full one any more");
     }
 
     #[test]
@@ -227,6 +248,20 @@ mod tests {
     }
 
     #[test]
+    fn no_round_begins_while_a_hole_is_open() {
+        let mut tune = tuned();
+        take(&mut tune, 0, 1_000, 1);
+        for n in 1..=20 {
+            let early = Order::Early { gap: 1 };
+            tune.on_segment(&Came { order: early, beyond: 1_000 * n, ..came(10 * n, 1_000, None) });
+        }
+        // 40,000 bytes since 0 ms: all of them are of one round, which is over.
+        let fills = Came { order: Order::Fills, ..came(210, 41_000, None) };
+        tune.on_segment(&fills);
+        assert_eq!((tune.window, tune.space), (82_000 + 2 * 82_000 * 31 / 10, 41_000));
+    }
+
+    #[test]
     fn without_time_stamps_a_window_s_worth_is_a_round_trip() {
         let mut tune = tuned();
         for n in 0..=64 {
@@ -248,6 +283,8 @@ mod tests {
         tune.on_segment(&came(1, 2_000, Some((1, TRIP * 9))));
         assert_eq!(tune.trip, Some(TRIP));
         tune.on_segment(&came(2, 3_000, Some((2, TRIP * 9))));
-        assert_eq!(tune.trip, Some(TRIP * 2));
+        assert_eq!(tune.trip, Some(TRIP * 2), "an eighth of what is longer");
+        tune.on_segment(&came(3, 4_000, Some((3, TRIP))));
+        assert_eq!(tune.trip, Some(TRIP), "all of what is shorter");
     }
 }

@@ -223,8 +223,7 @@ impl Receiver {
         let Some(autotune) = &mut self.autotune else { return };
         let beyond = self.early.end().map_or(0, |end| end.saturating_sub(self.nxt));
         let held = self.unread + self.early.total();
-        let echo = way.echo.filter(|_| length >= self.mss);
-        if autotune.on_segment(&Came { now, length, order, taken, beyond, held, echo }) {
+        if autotune.on_segment(&Came { now, length, order, taken, beyond, held, echo: way.echo }) {
             self.acknowledging.on_wider_offer();
         }
         self.buffer = autotune.offer(0);

@@ -24,6 +24,7 @@ use super::{
     Sent, Stage, Window,
 };
 use aggregation::Aggregation;
+use core::num::NonZeroU32;
 use meshpace_keys::{Brings, Need};
 use meshpace_pacing::Pacer;
 use meshpace_units::{Bytes, Instant, Rate, Span};
@@ -289,6 +290,7 @@ impl Bbr {
     fn set_pace(&mut self, now: Instant, pace: f64) {
         self.pace = pace.max(1.0);
         let rate = Rate::bits_per_sec(libm::ceil(self.pace) as u64);
+        self.pacer.set_burst(NonZeroU32::new(self.burst() as u32).unwrap_or(NonZeroU32::MIN));
         self.pacer.set_interval(now, rate.time_to_send(Bytes(u64::from(self.mss))));
     }
 
