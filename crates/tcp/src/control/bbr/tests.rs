@@ -41,6 +41,28 @@ fn the_pace_goes_round_a_cycle_of_eight() {
 }
 
 #[test]
+fn from_1_200_kbit_s_on_two_segments_leave_together() {
+    // bbr_min_tso_segs; 24 Mbit/s make two in a millisecond, 36 three.
+    for (pace, together) in [(1.19e6, 1), (1.2e6, 2), (23.0e6, 2), (36.0e6, 3)] {
+        let mut bbr = Bbr::new(Rules::LINUX);
+        bbr.on_connected(true, 1_460);
+        bbr.set_pace(at(1.0), pace);
+        let data = Sent::Data { start: 1, length: 1_460, first: true };
+        let mut left = 0;
+        while bbr.pace(at(2.0)).is_some_and(|pace| pace.release == at(2.0)) {
+            bbr.on_departure(&Departure { now: at(2.0), token: at(2.0), sent: data });
+            left += 1;
+        }
+        let pause = bbr.pace(at(2.0)).map(|pace| pace.release.saturating_since(at(2.0)).as_secs_f64());
+        let wanted = f64::from(together) * 1_460.0 * 8.0 / pace;
+        assert!(
+            left == together && pause.is_some_and(|pause| (pause - wanted).abs() < 1e-6),
+            "{pace}: {left}, {pause:?}"
+        );
+    }
+}
+
+#[test]
 fn after_ten_seconds_it_looks_for_the_round_trip_with_four_segments() {
     let mut path = Path::new(&config(), Link::narrow(1_000));
     path.run(at(13.0));
