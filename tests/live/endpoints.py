@@ -114,11 +114,13 @@ class Site:
         run("ip", "-n", self.far, "route", "add", "default", "via", "10.8.0.1")
         run("ip", "-n", self.far, "-6", "route", "add", "default", "via", "fd08::1")
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         for process in self.started:
             with contextlib.suppress(ProcessLookupError):
                 process.process.kill()
-            process.process.wait(PATIENCE_S)
+            status = process.process.wait(PATIENCE_S)
+            if error is not None:
+                error.add_note(f"status {status} (-9: still ran), said {process.said}")
         for name in [self.near, self.far] if self.far_mtu else [self.near]:
             run("ip", "netns", "del", name, check=False)
 

@@ -28,15 +28,18 @@ HOST = """
 node = "{node}"
 run = {run}
 """
+# So many bytes and their digest; then the connection stays open until the sender closes it.
 TAKE = """\
-import hashlib, socket
+import hashlib, socket, sys
 with socket.create_server(("", 5001)) as door:
     print("up", flush=True)
     client, _ = door.accept()
-    digest = hashlib.sha256()
-    while data := client.recv(65536):
+    digest, left = hashlib.sha256(), int(sys.argv[1])
+    while left and (data := client.recv(min(left, 65536))):
         digest.update(data)
+        left -= len(data)
     print(digest.hexdigest(), flush=True)
+    client.recv(1)
 """
 GIVE = """\
 import socket, sys
@@ -46,14 +49,16 @@ with socket.create_server(("", 5001)) as door:
     with client, open(sys.argv[1], "rb") as file:
         client.sendfile(file)
 """
-# In the control group; as much as is asked for, then the answer that all of it came.
+# In the control group. The connection stays open until the test has seen the flow: on a starved machine all of the file
+# may have passed before.
 SEND = """\
-import socket, sys
+import signal, socket, sys
 with open(sys.argv[1], "w") as group:
     group.write("0")
 with open(sys.argv[2], "rb") as file, socket.create_connection(("10.77.0.6", 5001), 90) as server:
     server.settimeout(90)
     server.sendfile(file)
+    signal.pause()
 """
 
 
@@ -120,7 +125,7 @@ def test_host_paces_what_the_kernel_sends(tmp_path: Path, data: Path, group: Pat
     with Emulation(tmp_path, name, text) as emulation:
         emulation.wait_until_up()
         wait_for(lambda: emulation.process.poll() is not None or (socket.exists() and control.exists()))
-        with emulation.beside("B", sys.executable, "-c", TAKE) as taking:
+        with emulation.beside("B", sys.executable, "-c", TAKE, SIZE) as taking:
             assert taking.stdout is not None
             assert taking.stdout.readline() == "up\n"
             send = shlex.join([sys.executable, "-c", SEND, str(group / "cgroup.procs"), str(data)])
@@ -150,7 +155,7 @@ def test_endpoint_sends_and_receives_in_the_kernel_s_place(tmp_path: Path, data:
         prepared = f"echo 1 > /proc/sys/net/ipv4/ip_forward && nft '{rules}'"
         assert emulation.run("n0", "sh", "-c", prepared).returncode == 0
         scheme = ["--address", "10.9.0.2/24", "--scheme", "tcp-ap", "--hops", HOPS, "--rate", RATE]
-        with emulation.beside("B", sys.executable, "-c", TAKE) as taking:
+        with emulation.beside("B", sys.executable, "-c", TAKE, SIZE) as taking:
             assert taking.stdout is not None
             assert taking.stdout.readline() == "up\n"
             done = emulation.run("n0", MESHPACED, "endpoint", "send", data, "10.77.0.6:5001", "--json", *scheme)

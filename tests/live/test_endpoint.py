@@ -187,7 +187,7 @@ def rate_of(name: str, file: Path, refused: bool) -> float | None:
     # TCP-GAP's sender finds no gateway here and goes on without pacing (schemes.md 3.2).
     adaptive = name.startswith("tcp-ap") or name in ("oid", "dynack-ap")
     # BBR's and Copa's windows come with a pace (schemes.md 22.3, 22.5, 22.7), calm's pace with a window (docs/law.md).
-    own = name in ("fixed-rate", "copa", "bbr", "bbr3", "linux-bbr", "linux-bbr-thin", "calm")
+    own = name in ("fixed-rate", "copa", "bbr", "bbr3", "calm") or name.startswith("linux-bbr")
     assert paced == (adaptive or own), (name, report["pacing"])
     if adaptive:
         assert report["pacing"]["samples"] > 100, report["pacing"]
