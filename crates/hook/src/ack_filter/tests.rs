@@ -204,4 +204,23 @@ proptest! {
         all.sort_unstable();
         prop_assert_eq!(all, Vec::from_iter(0..came.len() as u32));
     }
+
+    /// A receiver that splits its acknowledgements gets no more of them through than one that does not: at most one for sixteen segments,
+    /// one each 200 ms, and those of the beginning.
+    #[test]
+    fn parts_of_acknowledgements_are_thinned_like_whole_ones(
+        parts in 1u32..200, segments in 200u32..2_000, gap in 1u64..40
+    ) {
+        let mut filter = Filter::under_way();
+        let whole = |n: u32, part: u32| Segment { ack: ack(256 + n).ack + part * (MSS / parts), ..ack(0) };
+        let mut passed = 0;
+        for n in 0..segments {
+            let now = 17 + u64::from(n) * gap;
+            passed += filter.until(now).0.len();
+            passed += (1..=parts).map(|part| filter.at(now, n, whole(n, part)).0.len()).sum::<usize>();
+        }
+        let span = u64::from(segments) * gap;
+        let most = segments as usize / 16 + usize::try_from(span / 200).expect("few") + 2;
+        prop_assert!(passed <= most, "{passed}, {most} at most");
+    }
 }

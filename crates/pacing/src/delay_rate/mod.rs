@@ -8,6 +8,7 @@
 mod config;
 mod friendly;
 mod least;
+mod long;
 #[cfg(test)]
 mod tests;
 mod trains;
@@ -17,9 +18,11 @@ pub use config::DelayRateConfig;
 pub use trains::TrainsInFlight;
 pub use unit::Unit;
 
+use core::f64::consts::LN_2;
 use friendly::Friendly;
 use least::Least;
 use libm::{exp, log};
+use long::{Kind, LONG, scale, towards};
 use meshpace_units::{Instant, Span};
 
 /// No queue is shorter than what clocks and drivers tell apart, seconds.
@@ -47,6 +50,7 @@ pub struct DelayRate {
     unit: f64,
     step: Option<Step>,
     usage: Usage,
+    path: Kind,
     /// What is its own beside flows that fill queues; `None` if nobody tells of losses.
     friendly: Option<Friendly>,
 }
@@ -76,17 +80,12 @@ struct Usage {
 }
 
 impl Usage {
-    /// Judges what was told since it was judged last, if anything was.
-    fn judge(&mut self, now: Instant, rate: f64) -> bool {
-        if let Some(arrived) = self.arrived {
-            let elapsed = self.since.map_or(Span::ZERO, |since| now.saturating_since(since));
-            *self = Self {
-                in_use: arrived >= IN_USE * rate * elapsed.as_secs_f64(),
-                since: Some(now),
-                arrived: None,
-            };
-        }
-        self.in_use
+    /// Judges what was told since it was judged last, if anything was; packets a second that arrived, if anybody told.
+    fn judge(&mut self, now: Instant, rate: f64) -> Option<f64> {
+        let arrived = self.arrived?;
+        let elapsed = self.since.map_or(Span::ZERO, |since| now.saturating_since(since)).as_secs_f64();
+        *self = Self { in_use: arrived >= IN_USE * rate * elapsed, since: Some(now), arrived: None };
+        (elapsed > 0.0).then(|| arrived / elapsed)
     }
 }
 
@@ -104,6 +103,7 @@ impl DelayRate {
             unit: 1.0,
             step: None,
             usage: Usage { in_use: true, since: None, arrived: None },
+            path: Kind::default(),
             friendly: None,
         }
     }
@@ -194,10 +194,8 @@ impl DelayRate {
             Some(step) => {
                 step.samples += 1;
                 step.sum += rtt;
-                let rounds = if self.starting { 1.0 } else { self.config.rounds };
-                let elapsed = now.saturating_since(step.since).as_secs_f64();
-                if step.samples >= self.config.samples && elapsed >= rounds * rtt {
-                    let queue = step.sum / f64::from(step.samples) - base;
+                let step = *step;
+                if let Some(queue) = self.ends(&step, now, rtt, base) {
                     self.step = Some(Step::new(now));
                     self.go(now, base, queue.max(SHORTEST_QUEUE));
                 }
@@ -207,16 +205,45 @@ impl DelayRate {
         self.rate != before
     }
 
+    /// The queueing delay that a step found, if the round trip `rtt` ends it, seconds.
+    fn ends(&self, step: &Step, now: Instant, rtt: f64, base: f64) -> Option<f64> {
+        let elapsed = now.saturating_since(step.since).as_secs_f64();
+        let holds = self.rate * base / self.unit;
+        // The start of a long path sees what a step did before it goes on, and ends as soon as that shows: one further step would
+        // overflow whatever is there.
+        let (rounds, shows) = match self.starting {
+            true if holds > LONG => {
+                (2.0, rtt - base > 2.0 * self.units(holds) / (self.config.delta * self.rate))
+            }
+            true => (1.0, false),
+            false => (self.config.rounds, false),
+        };
+        if step.samples < self.config.samples {
+            None
+        } else if shows && elapsed >= rtt {
+            Some(rtt - base)
+        } else {
+            (elapsed >= rounds * rtt).then(|| step.sum / f64::from(step.samples) - base)
+        }
+    }
+
     /// A step, by the least round trip and the queueing delay that was found, seconds.
     fn go(&mut self, now: Instant, base: f64, queue: f64) {
         self.queue = Some(queue);
-        let target = self.unit / (self.config.delta * queue);
-        let in_use = self.usage.judge(now, self.rate);
+        let holds = self.rate * base / self.unit;
+        // The round trips of whole trains may all be alike.
+        self.path.on_step(holds, if self.unit > 1.0 { f64::INFINITY } else { queue });
+        let units = self.units(holds);
+        let target = units / (self.config.delta * queue);
+        let arrives = self.usage.judge(now, self.rate);
+        let in_use = self.usage.in_use;
         if self.starting {
             if target <= self.rate {
-                // What shows now was sent a round trip ago, at half of this.
+                // What shows now was sent a round trip ago, at half of this; on a long path no faster than it arrives now.
                 self.starting = false;
                 self.rate /= 2.0;
+                let arrives = arrives.filter(|_| holds > LONG);
+                self.raise(arrives.unwrap_or(0.0).min(2.0 * self.rate));
             } else if in_use {
                 self.rate *= 2.0;
             }
@@ -225,8 +252,19 @@ impl DelayRate {
         // What is not used says nothing: an idle path has no queue at any rate.
         let rise = if in_use { self.config.rise } else { 0.0 };
         let floor = self.friendly.map_or(0.0, |friendly| friendly.floor(base + queue));
-        let way = log(target.max(floor) / self.rate);
+        let mut way = log(target.max(floor) / self.rate);
+        let arrives = arrives.filter(|_| in_use && way < LN_2 && self.path.is_clear());
+        if let Some(arrives) = arrives {
+            let rate = towards(units / self.config.delta, arrives, queue, base + queue);
+            way = log(rate.max(floor).max(SLOWEST) / self.rate) / self.config.gain;
+        }
         self.rate *= exp(self.config.gain * way.clamp(-self.config.fall, rise));
+    }
+
+    /// Of how many packets `1 / delta` may wait, where an empty path holds so many packets or trains: at least what comes in the time that
+    /// clocks tell apart.
+    fn units(&self, holds: f64) -> f64 {
+        self.unit.max(self.rate * SHORTEST_QUEUE) * scale(holds)
     }
 
     /// A loss was found, the first of a round trip. It changes no rate by itself: over a mesh collisions lose packets at any.

@@ -6,9 +6,10 @@
 
 use meshpace_units::{Instant, Span};
 
-/// Acknowledgements this close came in one access: no exchange of any 802.11 is as short. The shortest is 34 us of AIFS, 20 us of
-/// preamble, and an answer 16 us later with a preamble of its own (IEEE 802.11-2020, 17.4.4, 19.4.4).
-const AT_ONCE: Span = Span::from_micros(50);
+/// Acknowledgements this close came in one access: clocks tell no less apart, and no exchange of any 802.11 is as short. The shortest
+/// is 34 us of AIFS, 20 us of preamble, and an answer 16 us later with a preamble of its own (IEEE 802.11-2020, 17.4.4, 19.4.4). Over a wire
+/// of 1 Gbit/s two segments are 24 us apart.
+const AT_ONCE: Span = Span::from_micros(10);
 /// Acknowledgements of one train are together if they are no farther apart than this share of the time between two trains. Where packets
 /// go one by one, half a train takes more than that from half of capacity on.
 const TOGETHER: f64 = 0.25;
@@ -183,6 +184,7 @@ mod tests {
     fn an_exchange_between_them_tells_of_none() {
         // 802.11b at 11 Mbit/s: an acknowledgement of 40 bytes takes 0.9 ms with RTS/CTS, 0.5 without.
         assert_eq!(trains(&mut Unit::new(16), 0, &[60, 500, 900, 51, 5_000, 100]), [1; 6]);
+        assert_eq!(trains(&mut Unit::new(16), 0, &[24; 40]), [1; 40], "a wire of 1 Gbit/s");
         assert_eq!(trains(&mut Unit::new(1), 0, &[0; 6]), [1; 6], "told not to");
     }
 
