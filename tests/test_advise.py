@@ -19,7 +19,7 @@ from meshpace.advice.show import in_words
 from meshpace.advice.traffic import Reach, patterns, sample
 from meshpace.advice.weigh import Answer, Effect, Shift, Way, Weighed, way
 from meshpace.advice.weigh import effect as weigh
-from meshpace.advice.where import Where, places
+from meshpace.advice.where import CALM, DEPLOYABLE, Where, places
 from test_bad_input import expect_refusal
 
 CHAIN = """\
@@ -250,6 +250,24 @@ def test_forty_nodes_are_told_what_their_own_people_can_switch_on(tmp_path: Path
     ratios = [one / other for one, other in zip(sums("tcp-gap"), sums("newreno"), strict=True)]
     told = found.as_json()["schemes"]["tcp-gap"]["goodput"]["mean"]
     assert 1 + told == pytest.approx(geometric_mean(ratios))
+
+
+@pytest.mark.usefixtures("schemes_alone")
+def test_calm_at_the_gateway_is_weighed_unless_somebody_says_what_and_is_the_composition_s(tmp_path: Path) -> None:
+    (tmp_path / "short.toml").write_text(CHAIN.format(hops=2, routing="static"))
+    found = meshpace.advise(
+        tmp_path / "short.toml", baseline="linux-cubic", nodes=1, seeds=2, precision="900%", store=tmp_path / "store"
+    )
+    told = found.as_json()["schemes"]
+    assert list(told) == list(DEPLOYABLE)
+    assert told[CALM]["where"] == ["the gateway"]
+    advice = found.advice
+    (down,) = (pattern for pattern in advice.patterns if pattern.name == "B → n0")
+    scenario = meshpace.Scenario.load(tmp_path / "short.toml").set("flow", [{"from": "B", "to": "n0"}])
+    # As the composition calm-gateway, whose senders are linux-cubic.
+    for seed, run in enumerate(advice.schemes.runs[advice.cell(down, CALM)], 1):
+        assert run["aggregate_goodput_bps"] == meshpace.run(scenario, "calm-gateway", seed)["aggregate_goodput_bps"]
+    assert any("Pacing by delay at the gateway" in line and 'flow_law = "delay-rate"' in line for line in found.told)
 
 
 @pytest.mark.usefixtures("schemes_alone")

@@ -12,14 +12,20 @@ from meshpace.study.model import scheme_name
 
 BASELINE = "cubic-fq-codel"
 """What most meshes run today: Linux's CUBIC over OpenWrt's FQ-CoDel."""
-GATEWAY, BOTH = "paced-gateway", "paced-gateway-hosts"
-DEPLOYABLE = (GATEWAY, BOTH)
+GATEWAY, BOTH, CALM = "paced-gateway", "paced-gateway-hosts", "calm-at-gateway"
+DEPLOYABLE = (GATEWAY, BOTH, CALM)
 """What meshpaced brings to a mesh whose senders and queues stay what they are."""
 _GATEWAY, _HOSTS = "pacing+goodput-control", "wireless-khd"
-_NAMES = {GATEWAY: "pacing at the gateway", BOTH: "pacing at gateway and mesh hosts"}
-TOOLS = {GATEWAY: "meshpaced gateway", BOTH: "meshpaced gateway, and meshpaced host on them"}
+_NAMES = {
+    GATEWAY: "pacing at the gateway", BOTH: "pacing at gateway and mesh hosts",
+    CALM: "pacing by delay at the gateway, acknowledgements thinned there",
+}  # fmt: skip
+TOOLS = {
+    GATEWAY: "meshpaced gateway", BOTH: "meshpaced gateway, and meshpaced host on them",
+    CALM: 'meshpaced gateway with flow_law = "delay-rate" and hook = "ack-filter"',
+}  # fmt: skip
 """What does it."""
-SHORT = {GATEWAY: "gateway", BOTH: "gateway, hosts"}
+SHORT = {GATEWAY: "gateway", BOTH: "gateway, hosts", CALM: "gateway, by delay"}
 """For tables of pacing."""
 
 
@@ -48,6 +54,9 @@ def settings(baseline: str) -> tuple[str, ...]:
     return (
         f'scheme.{GATEWAY}={{base="{baseline}", gateway="{_GATEWAY}"}}',
         f'scheme.{BOTH}={{base="{baseline}", gateway="{_GATEWAY}", pacing="{_HOSTS}"}}',
+        # As the composition calm-gateway (docs/law.md).
+        f'scheme.{CALM}={{base="{baseline}", gateway="delay-rate", gap_queue="codel", gap_window="pipe", '
+        'gap_hook="ack-filter"}',
     )
 
 
