@@ -44,7 +44,7 @@ from meshpace import Scenario, run
 
 file, settings, scheme, seed = sys.argv[1:]
 text = Path(file).read_text()
-run(Scenario(text, file, [*json.loads(settings), "measure.duration=1s", "measure.warmup=0s"]), scheme, int(seed))
+run(Scenario(text, file, [*json.loads(settings), "measure.duration=2s", "measure.warmup=0s"]), scheme, int(seed))
 scenario = Scenario(text, file, json.loads(settings))
 before = time.process_time()
 run(scenario, scheme, int(seed))
