@@ -286,14 +286,13 @@ def wire(rate: int, trip: int, seconds: int) -> meshpace.Scenario:
 
 def wires(seeds: int) -> None:
     """Wired paths without a mesh: share of the link's rate @ one-way delay, timeouts."""
-    rows = []
+    print("| path | linux-cubic | calm |\n| --- | --- | --- |")
     for rate, trip, seconds in WIRES:
         cells = []
         for scheme in ("linux-cubic", "calm"):
             one = got(wire(rate, trip, seconds), scheme, seeds)
             cells.append(f"{one.goodput / rate / 10 * 1500 / 1448:.1f} % @ {one.delay:.1f}, {one.timeouts}")
-        rows.append([f"{rate} Mbit/s, {trip} ms", *cells])
-    table(["path", "linux-cubic", "calm"], rows)
+        print(f"| {rate} Mbit/s, {trip} ms | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:

@@ -54,7 +54,7 @@ def shape(root: ElementTree.Element) -> list[tuple[str, str]]:
 def test_every_picture_has_its_command() -> None:
     assert MADE_BY in (ROOT / "README.md").read_text()
     assert sorted(path.name for path in PICTURES.iterdir()) == [
-        "demo-chain.svg", "demo-film.html", "demo-film.svg", "rrul.svg",
+        "calm.svg", "demo-chain.svg", "demo-film.html", "demo-film.svg", "rrul.svg",
     ]  # fmt: skip
     assert RRUL_BY in (ROOT / "docs" / "howto" / "latency-under-load.md").read_text()
 
@@ -131,3 +131,18 @@ def test_latency_under_load_is_todays(tmp_path: Path) -> None:
     assert shape(kept) == shape(again), RRUL_BY
     (before, now) = (json.loads(root.findtext(f"{SVG}metadata") or "") for root in (kept, again))
     assert before["charts"] == now["charts"], RRUL_BY
+
+
+def test_calm_s_picture_has_the_points_that_readme_tells_and_the_command_that_makes_it() -> None:
+    text = (PICTURES / "calm.svg").read_text()
+    root = ElementTree.fromstring(text)
+    readme = (ROOT / "README.md").read_text()
+    made = root.findtext(f"{SVG}metadata")
+    assert made == "made by bench/calm_picture.py docs/pictures/calm.svg --seeds 3"
+    assert ".venv/bin/python bench/calm_picture.py docs/pictures/calm.svg" in readme
+    points = root.findall(f"{SVG}circle")
+    names = [element.text for element in root.findall(f"{SVG}text")]
+    assert [point.get("class") for point in points].count("calm") == 1
+    assert {"calm", "CUBIC", "BBR", "TCP-GAP", "TCP-AP", "Copa", "Vegas", "LEDBAT++"} <= set(names)
+    # Of all of them calm has most goodput: it is the highest.
+    assert min(points, key=lambda point: float(point.get("cy", "inf"))).get("class") == "calm"

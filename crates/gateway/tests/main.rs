@@ -7,6 +7,7 @@ mod downward;
 mod flow_law;
 mod forecast;
 mod holes;
+mod liars;
 mod life;
 mod properties;
 mod queue;

@@ -34,3 +34,4 @@ mod throttle;
 mod wcpcap;
 mod winf;
 mod winf_probes;
+mod wires;

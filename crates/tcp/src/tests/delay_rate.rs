@@ -207,3 +207,26 @@ fn where_answers_come_at_once_trains_leave_whole_and_one_after_another() {
         "one in eight: {asking:?}"
     );
 }
+
+/// A receiver that lies, beside an honest one: the same segments are acknowledged at the same times, each in four parts, and what was not
+/// sent besides.
+#[test]
+fn parts_of_acknowledgements_and_of_what_was_not_sent_change_no_rate() {
+    let rates = |lies: bool| -> Vec<Option<u64>> {
+        let mut s = sender(&[]);
+        let answers = (1..60u64).map(|n| (200 + 20 * n + n / 4, n));
+        answers
+            .map(|(at, n)| {
+                if lies {
+                    (1..4).for_each(|part| s.ack(at, (n - 1) * MSS + part * MSS / 4));
+                    s.ack(at, (n + 5_000) * MSS);
+                }
+                s.ack(at, n * MSS);
+                interval(&s)
+            })
+            .collect()
+    };
+    let honest = rates(false);
+    assert!(honest.windows(2).filter(|pair| pair[0] != pair[1]).count() > 2, "it does something: {honest:?}");
+    assert_eq!(rates(true), honest);
+}
