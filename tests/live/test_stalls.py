@@ -38,16 +38,16 @@ def test_departures_keep_their_times_while_clients_ask(tmp_path: Path) -> None:
         with Bulk(net):
             wait_for(fill)
             before = daemon.status()["lateness"]
-            end = time.monotonic() + SECONDS
+            ends = threading.Event()
             asked = [0, 0, 0]
 
             def ask(place: int, command: str, **keys: object) -> None:
-                while time.monotonic() < end:
+                while not ends.is_set():
                     assert daemon.ask(command, **keys)
                     asked[place] += 1
 
             def scrape() -> None:
-                while time.monotonic() < end:
+                while not ends.is_set():
                     with net.within(net.gw):
                         server = socket.create_connection(("127.0.0.1", METRICS), timeout=PATIENCE_S)
                     with server:
@@ -65,12 +65,16 @@ def test_departures_keep_their_times_while_clients_ask(tmp_path: Path) -> None:
             ]
             for asker in askers:
                 asker.start()
-            for asker in askers:
-                asker.join()
+            try:
+                # Five seconds, and longer where a busy machine lets less depart.
+                time.sleep(SECONDS)
+                wait_for(lambda: min(asked) and daemon.status()["lateness"]["departures"] > before["departures"] + 100)
+            finally:
+                ends.set()
+                for asker in askers:
+                    asker.join()
         after = daemon.status()
         assert after["flows"]["known"] >= FLOWS * 9 // 10
-        assert min(asked) > 0
         assert log.read_text(encoding="utf-8").splitlines(), "events were written meanwhile"
-        assert after["lateness"]["departures"] > before["departures"] + 100
         assert after["lateness"]["p99_s"] <= bound(1e-3, busy=50e-3), after["lateness"]
         print(f"{asked} answers, {after['flows']['known']} flows, {after['lateness']}")
