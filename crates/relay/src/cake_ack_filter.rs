@@ -6,7 +6,7 @@
 use crate::RelayPart;
 use crate::drop_tail::DropTail;
 use crate::here::Here;
-use crate::relay::Relay;
+use crate::relay::{Relay, waits_in_queue};
 use meshpace_keys::Key;
 use meshpace_packet::{Body, Handle, Packet};
 use meshpace_tcp::{Flags, Options, Segment};
@@ -156,17 +156,7 @@ impl Relay for CakeAckFilter {
         self.queue.dequeue(here)
     }
 
-    fn head(&self, here: &Here<'_>) -> Option<Handle> {
-        self.queue.head(here)
-    }
-
-    fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
-        self.queue.purge(here, wanted);
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
+    waits_in_queue!();
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("acks_filtered", self.dropped)]

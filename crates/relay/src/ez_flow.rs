@@ -6,11 +6,11 @@
 
 use crate::drop_tail::DropTail;
 use crate::here::{Here, Place};
-use crate::relay::{Asks, Heard, Relay};
+use crate::relay::{Asks, Heard, Relay, waits_in_queue};
 use crate::report::Report;
 use crate::{QueueConfig, RelayPart};
 use meshpace_keys::{Key, Values};
-use meshpace_packet::{Class, Handle, Packet, PacketId};
+use meshpace_packet::{Class, Handle, PacketId};
 use meshpace_radio::FrameKind;
 use meshpace_units::NodeId;
 use std::collections::{BTreeMap, VecDeque};
@@ -176,17 +176,7 @@ impl Relay for EzFlow {
         Some(handle)
     }
 
-    fn head(&self, here: &Here<'_>) -> Option<Handle> {
-        self.queue.head(here)
-    }
-
-    fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
-        self.queue.purge(here, wanted);
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
+    waits_in_queue!();
 
     fn reported(&mut self, here: &mut Here<'_>, report: &Report) {
         let Report::Sent(exchange) = report else { return };

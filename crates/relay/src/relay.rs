@@ -159,3 +159,25 @@ pub trait Relay: fmt::Debug + Send {
     /// A deadline has come, or may have.
     fn handle_timeout(&mut self, _here: &mut Here<'_>) {}
 }
+
+/// Of a [`Relay`] whose packets all wait in its field `queue`, a relay itself: what it says of them.
+macro_rules! waits_in_queue {
+    () => {
+        fn head(&self, here: &$crate::Here<'_>) -> Option<meshpace_packet::Handle> {
+            self.queue.head(here)
+        }
+
+        fn purge(
+            &mut self,
+            here: &mut $crate::Here<'_>,
+            wanted: &mut dyn FnMut(&meshpace_packet::Packet) -> bool,
+        ) {
+            self.queue.purge(here, wanted);
+        }
+
+        fn len(&self) -> usize {
+            self.queue.len()
+        }
+    };
+}
+pub(crate) use waits_in_queue;

@@ -5,10 +5,10 @@ use crate::RelayPart;
 use crate::drop_tail::DropTail;
 use crate::here::{Here, Place};
 use crate::measured::{answer, asked};
-use crate::relay::{Asks, Relay};
+use crate::relay::{Asks, Relay, waits_in_queue};
 use meshpace_explicit::wcpcap::{Header, KIND};
 use meshpace_keys::Key;
-use meshpace_packet::{Handle, Packet};
+use meshpace_packet::Handle;
 use meshpace_units::Span;
 
 /// What it says of itself.
@@ -82,15 +82,5 @@ impl Relay for Wcpcap {
         Some(packet)
     }
 
-    fn head(&self, here: &Here<'_>) -> Option<Handle> {
-        self.queue.head(here)
-    }
-
-    fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
-        self.queue.purge(here, wanted);
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
+    waits_in_queue!();
 }

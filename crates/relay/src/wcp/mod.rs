@@ -6,7 +6,7 @@ mod neighbourhood;
 use crate::drop_tail::DropTail;
 use crate::here::{Here, Place};
 use crate::measured::{answer, asked};
-use crate::relay::{Asks, Heard, Relay};
+use crate::relay::{Asks, Heard, Relay, waits_in_queue};
 use crate::{QueueConfig, RelayPart};
 use meshpace_explicit::wcp::{Average, Header, KIND};
 use meshpace_keys::{Key, Values};
@@ -178,17 +178,7 @@ impl Relay for Wcp {
         Some(packet)
     }
 
-    fn head(&self, here: &Here<'_>) -> Option<Handle> {
-        self.queue.head(here)
-    }
-
-    fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool) {
-        self.queue.purge(here, wanted);
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len()
-    }
+    waits_in_queue!();
 
     fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
         let share = here.carried(heard).find_map(Packet::shim::<Share>);
