@@ -31,6 +31,28 @@ macro_rules! n_hop {
     };
 }
 
+/// What makes a sender Linux's, with these acknowledgements and more.
+macro_rules! linux {
+    (cubic, $acks:literal $(, $more:expr)* $(,)?) => {
+        &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("cubic")),
+            ("slow_start", Preset::Word("hystart")),
+            ("cubic_ahead", Preset::Word("least")),
+            ("recovery", Preset::Word("rack")),
+            ("ack_policy", Preset::Word($acks)),
+            $($more),*
+        ]
+    };
+    (bbr, $acks:literal) => {
+        &[
+            ("tcp_profile", Preset::Word("linux")),
+            ("congestion", Preset::Word("bbr")),
+            ("ack_policy", Preset::Word($acks)),
+        ]
+    };
+}
+
 static TABLE: [Composition; 57] = [
     Composition {
         name: "tahoe",
@@ -168,24 +190,13 @@ static TABLE: [Composition; 57] = [
         name: "linux-cubic",
         summary: "CUBIC as in Linux: HyStart, RACK-TLP, PRR, F-RTO, quick and delayed ACKs, its timeouts",
         source: "schemes.md 22.2, 22.4; Linux 6",
-        differs: &[
-            ("tcp_profile", Preset::Word("linux")),
-            ("congestion", Preset::Word("cubic")),
-            ("slow_start", Preset::Word("hystart")),
-            ("cubic_ahead", Preset::Word("least")),
-            ("recovery", Preset::Word("rack")),
-            ("ack_policy", Preset::Word("linux")),
-        ],
+        differs: linux!(cubic, "linux"),
     },
     Composition {
         name: "linux-bbr",
         summary: "BBR of version 1 as in Linux, with its loss recovery, acknowledgements and timeouts",
         source: "schemes.md 22.3, 22.4; Linux 6",
-        differs: &[
-            ("tcp_profile", Preset::Word("linux")),
-            ("congestion", Preset::Word("bbr")),
-            ("ack_policy", Preset::Word("linux")),
-        ],
+        differs: linux!(bbr, "linux"),
     },
     Composition {
         name: "calm",
@@ -201,84 +212,53 @@ static TABLE: [Composition; 57] = [
         name: "calm-gateway",
         summary: "Ours at the gateway alone: what goes into the mesh is paced by delay, acknowledgements are thinned; senders are linux-cubic",
         source: "docs/law.md; schemes.md 23",
-        differs: &[
-            ("tcp_profile", Preset::Word("linux")),
-            ("congestion", Preset::Word("cubic")),
-            ("slow_start", Preset::Word("hystart")),
-            ("cubic_ahead", Preset::Word("least")),
-            ("recovery", Preset::Word("rack")),
-            ("ack_policy", Preset::Word("linux")),
+        differs: linux!(
+            cubic,
+            "linux",
             ("gateway", Preset::Word("delay-rate")),
             ("gap_queue", Preset::Word("codel")),
             ("gap_window", Preset::Word("pipe")),
             ("gap_hook", Preset::Word("ack-filter")),
-        ],
+        ),
     },
     Composition {
         name: "calm-edge",
         summary: "calm-gateway, and receivers that acknowledge thinly, so that downloads save the air of their acknowledgements, too",
         source: "docs/law.md; schemes.md 23",
-        differs: &[
-            ("tcp_profile", Preset::Word("linux")),
-            ("congestion", Preset::Word("cubic")),
-            ("slow_start", Preset::Word("hystart")),
-            ("cubic_ahead", Preset::Word("least")),
-            ("recovery", Preset::Word("rack")),
-            ("ack_policy", Preset::Word("thin")),
+        differs: linux!(
+            cubic,
+            "thin",
             ("thin_wait", Preset::Word("100ms")),
             ("thin_tail", Preset::Word("50ms")),
             ("gateway", Preset::Word("delay-rate")),
             ("gap_queue", Preset::Word("codel")),
             ("gap_window", Preset::Word("pipe")),
             ("gap_hook", Preset::Word("ack-filter")),
-        ],
+        ),
     },
     Composition {
         name: "cubic-thin",
         summary: "linux-cubic with thin acknowledgements",
         source: "docs/law.md; schemes.md 22.2, 22.4; Linux 6",
-        differs: &[
-            ("tcp_profile", Preset::Word("linux")),
-            ("congestion", Preset::Word("cubic")),
-            ("slow_start", Preset::Word("hystart")),
-            ("cubic_ahead", Preset::Word("least")),
-            ("recovery", Preset::Word("rack")),
-            ("ack_policy", Preset::Word("thin")),
-        ],
+        differs: linux!(cubic, "thin"),
     },
     Composition {
         name: "linux-bbr-thin",
         summary: "linux-bbr with thin acknowledgements",
         source: "docs/law.md; schemes.md 22.3, 22.4; Linux 6",
-        differs: &[
-            ("tcp_profile", Preset::Word("linux")),
-            ("congestion", Preset::Word("bbr")),
-            ("ack_policy", Preset::Word("thin")),
-        ],
+        differs: linux!(bbr, "thin"),
     },
     Composition {
         name: "linux-bbr-tack",
         summary: "linux-bbr with TACK's acknowledgements: every second segment, but no more than four in the least round trip",
         source: "schemes.md 7.4, 22.3, 22.4; Li et al. 2020",
-        differs: &[
-            ("tcp_profile", Preset::Word("linux")),
-            ("congestion", Preset::Word("bbr")),
-            ("ack_policy", Preset::Word("tack")),
-        ],
+        differs: linux!(bbr, "tack"),
     },
     Composition {
         name: "cubic-cake-acks",
         summary: "linux-cubic over queues that drop acknowledgements where newer ones wait, as CAKE's ack-filter",
         source: "schemes.md 7.5, 22.2, 22.4; Hoiland-Jorgensen et al. 2018",
-        differs: &[
-            ("tcp_profile", Preset::Word("linux")),
-            ("congestion", Preset::Word("cubic")),
-            ("slow_start", Preset::Word("hystart")),
-            ("cubic_ahead", Preset::Word("least")),
-            ("recovery", Preset::Word("rack")),
-            ("ack_policy", Preset::Word("linux")),
-            ("relay", Preset::Word("cake-ack-filter")),
-        ],
+        differs: linux!(cubic, "linux", ("relay", Preset::Word("cake-ack-filter")),),
     },
     Composition {
         name: "newreno-delack",
