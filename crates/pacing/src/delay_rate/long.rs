@@ -26,21 +26,18 @@ pub(super) struct Kind {
     empty: u32,
     /// Steps that it counts as a wire still.
     wire: u32,
-    /// Packets or trains that it holds when empty, at the rate.
-    holds: f64,
 }
 
 impl Kind {
-    /// A step ends: so many packets or trains are on their way in an empty path, and the queue was so long, seconds.
-    pub(super) fn on_step(&mut self, holds: f64, queue: f64) {
-        self.holds = holds;
+    /// A step ends: the queue was so long, seconds.
+    pub(super) fn on_step(&mut self, queue: f64) {
         self.empty = if queue <= SHORTEST_QUEUE { self.empty.saturating_add(1) } else { 0 };
         self.wire = if self.empty >= EMPTY { WIRE } else { self.wire.saturating_sub(1) };
     }
 
-    /// The rate is to go by what arrives.
-    pub(super) fn is_clear(self) -> bool {
-        self.holds > LONG || self.wire > 0
+    /// The rate is to go by what arrives, where an empty path holds so many packets or trains.
+    pub(super) fn is_clear(self, holds: f64) -> bool {
+        holds > LONG || self.wire > 0
     }
 }
 
@@ -76,16 +73,16 @@ mod tests {
     fn a_wire_is_known_by_a_queue_that_stays_empty() {
         let mut kind = Kind::default();
         for queue in [1e-5, 1e-5, 1e-5, 2e-5, 1e-5, 1e-5, 1e-5] {
-            kind.on_step(3.0, queue);
+            kind.on_step(queue);
         }
-        assert!(!kind.is_clear());
-        kind.on_step(3.0, 1e-5);
-        assert!(kind.is_clear());
-        (1..1_000).for_each(|_| kind.on_step(3.0, 0.1));
-        assert!(kind.is_clear());
-        kind.on_step(3.0, 0.1);
-        assert!(!kind.is_clear());
-        kind.on_step(256.1, 0.1);
-        assert!(kind.is_clear());
+        assert!(!kind.is_clear(3.0));
+        kind.on_step(1e-5);
+        assert!(kind.is_clear(3.0));
+        (1..1_000).for_each(|_| kind.on_step(0.1));
+        assert!(kind.is_clear(3.0));
+        kind.on_step(0.1);
+        assert!(!kind.is_clear(3.0));
+        kind.on_step(0.1);
+        assert!(kind.is_clear(256.1));
     }
 }

@@ -208,7 +208,7 @@ impl DelayRate {
     /// The queueing delay that a step found, if the round trip `rtt` ends it, seconds.
     fn ends(&self, step: &Step, now: Instant, rtt: f64, base: f64) -> Option<f64> {
         let elapsed = now.saturating_since(step.since).as_secs_f64();
-        let holds = self.rate * base / self.unit;
+        let holds = self.holds(base);
         // The start of a long path sees what a step did before it goes on, and ends as soon as that shows: one further step would
         // overflow whatever is there.
         let (rounds, shows) = match self.starting {
@@ -230,9 +230,9 @@ impl DelayRate {
     /// A step, by the least round trip and the queueing delay that was found, seconds.
     fn go(&mut self, now: Instant, base: f64, queue: f64) {
         self.queue = Some(queue);
-        let holds = self.rate * base / self.unit;
+        let holds = self.holds(base);
         // The round trips of whole trains may all be alike.
-        self.path.on_step(holds, if self.unit > 1.0 { f64::INFINITY } else { queue });
+        self.path.on_step(if self.unit > 1.0 { f64::INFINITY } else { queue });
         let units = self.units(holds);
         let target = units / (self.config.delta * queue);
         let arrives = self.usage.judge(now, self.rate);
@@ -253,12 +253,17 @@ impl DelayRate {
         let rise = if in_use { self.config.rise } else { 0.0 };
         let floor = self.friendly.map_or(0.0, |friendly| friendly.floor(base + queue));
         let mut way = log(target.max(floor) / self.rate);
-        let arrives = arrives.filter(|_| in_use && way < LN_2 && self.path.is_clear());
+        let arrives = arrives.filter(|_| in_use && way < LN_2 && self.path.is_clear(holds));
         if let Some(arrives) = arrives {
             let rate = towards(units / self.config.delta, arrives, queue, base + queue);
             way = log(rate.max(floor).max(SLOWEST) / self.rate) / self.config.gain;
         }
         self.rate *= exp(self.config.gain * way.clamp(-self.config.fall, rise));
+    }
+
+    /// Packets or trains on their way in an empty path whose round trip is `base` seconds.
+    fn holds(&self, base: f64) -> f64 {
+        self.rate * base / self.unit
     }
 
     /// Of how many packets `1 / delta` may wait, where an empty path holds so many packets or trains: at least what comes in the time that

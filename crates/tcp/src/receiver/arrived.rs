@@ -39,6 +39,14 @@ pub enum Order {
     Old,
 }
 
+impl Order {
+    /// True if it continues what arrived in order.
+    #[must_use]
+    pub const fn continues(self) -> bool {
+        matches!(self, Self::Next | Self::Fills)
+    }
+}
+
 /// The time from a segment's departure to its arrival, by the sender's clock and the receiver's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transit {

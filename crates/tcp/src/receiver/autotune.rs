@@ -99,7 +99,7 @@ impl Autotune {
 
     /// The offer grows by two segments with each that comes, as far as there is room (tcp_grow_window).
     fn widen(&mut self, came: &Came) -> bool {
-        let in_order = matches!(came.order, Order::Next | Order::Fills);
+        let in_order = came.order.continues();
         if in_order && came.length >= self.full {
             self.full = came.length;
             // What packets take of the buffer is known (tcp_measure_rcv_mss).
@@ -122,7 +122,7 @@ impl Autotune {
         if beyond > 0 {
             self.grow(self.space, beyond);
         }
-        if !matches!(came.order, Order::Next | Order::Fills) {
+        if !came.order.continues() {
             return;
         }
         let since = *self.round.1.get_or_insert(now);
