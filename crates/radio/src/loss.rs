@@ -91,6 +91,13 @@ impl Losses {
         }
     }
 
+    /// The share of the frames of `size` (their MPDU) that are lost on the way from one node to another.
+    #[must_use]
+    pub fn share(&self, from: NodeId, to: NodeId, size: Bytes) -> f64 {
+        let found = self.links.binary_search_by_key(&(from, to), |entry| entry.0);
+        found.map_or(0.0, |index| self.links[index].1.share(size))
+    }
+
     /// True if the frame of `size` (its MPDU) that `from` starts to send `now` is lost on its way to `to`. To be asked once a
     /// frame, in the order of time.
     ///
@@ -146,6 +153,11 @@ impl Channel {
             periods.until += period(length).max(Span::NANOSECOND);
         }
         periods.bad
+    }
+
+    /// The share of MPDUs of `size` that are lost, over a long time: a burst takes frames of any length.
+    fn share(&self, size: Bytes) -> f64 {
+        if self.periods.is_some() { self.loss } else { self.loss_of(size) }
     }
 
     /// How probably an MPDU of `size` is lost, where losses are independent.
@@ -220,6 +232,20 @@ mod tests {
             let share = lost as f64 / f64::from(n);
             let error = libm::sqrt(expected * (1.0 - expected) / f64::from(n));
             assert!((share - expected).abs() < 4.0 * error, "{size}: {share}");
+        }
+    }
+
+    /// What is said of a link beforehand is what becomes of its frames.
+    #[test]
+    fn the_share_of_a_link_is_that_of_its_frames() {
+        for (length, burst_ms) in [(None, None), (Some(Bytes(500)), None), (Some(Bytes(500)), Some(20))] {
+            let burst = burst_ms.map(Span::from_millis);
+            let link = LinkLoss { from: ENDS.0, to: ENDS.1, loss: 0.3, length, burst };
+            let mut losses = Losses::new(&[link], 5);
+            let said = losses.share(ENDS.0, ENDS.1, SIZE);
+            let met = share(&fates(&mut losses, 1_000_000, 2_000));
+            assert!((met / said - 1.0).abs() < 0.03, "{length:?}, {burst_ms:?}: {met}, said {said}");
+            assert!(losses.share(ENDS.1, ENDS.0, SIZE) == 0.0, "the other way loses nothing");
         }
     }
 

@@ -39,7 +39,7 @@ pub use action::{Action, DropReason, PacketInfo, Recipient};
 pub use aodv::{Ns2Aodv, Rerr, Rfc3561Aodv, Rrep, Rreq};
 pub use dsdv::{Dsdv, DsdvConfig, DsdvRoute, DsdvUpdate};
 pub use message::{Control, Format, HEADERS, Message};
-pub use metric::{Cost, LinkQuality, METRICS, MetricPart, metric};
+pub use metric::{Cost, LinkQuality, METRICS, MetricPart, TEST_FRAME, metric};
 pub use protocol::{Handle, LinkEvent, Profile, ProtocolPart, RoutingProtocol, Site};
 pub use shortest_paths::ShortestPaths;
 pub use static_routes::StaticRoutes;

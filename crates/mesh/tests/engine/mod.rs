@@ -21,6 +21,7 @@ mod interval;
 mod links;
 mod llap;
 mod losses;
+mod metrics;
 mod mobility;
 mod models;
 mod queues;

@@ -9,6 +9,7 @@ mod fading;
 mod far_frames;
 mod listens;
 mod movement;
+mod quality;
 mod rates;
 mod spreading;
 

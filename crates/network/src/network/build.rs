@@ -64,7 +64,7 @@ impl<T: Copy + Debug> Network<T> {
         let mut airs = (0..).zip(airs).map(air);
         let first = airs.next().unwrap_or_else(|| panic!("a network without air"));
         let mut airs = Airs::new(first, airs.collect());
-        let mut paths = Arc::new(shortest_paths(scenario, &both_ways(&airs, count)));
+        let mut paths = Arc::new(shortest_paths(scenario, &both_ways(&airs, count), &airs));
         let protocols = (0..count).map(|index| protocol(NodeId::from_index(index), scenario, &paths));
         let routing = Machines::new(protocols);
         let asking: Vec<InterfaceId> =

@@ -1,5 +1,7 @@
 //! Networks on several channels, which no scenario names yet, driven by a script.
 
+mod metrics;
+
 use super::{Network, Step};
 use crate::event::InterfaceId;
 use crate::watch::Watch;
@@ -15,12 +17,19 @@ const END: Instant = Instant::from_nanos(5_000_000_000);
 
 /// Three nodes in a row, each heard by all; the outer ones decode the middle only.
 fn chain(routing: &str, arp: bool) -> Scenario {
+    let (radio, routing) =
+        (format!("radio = {{ arp = {arp} }}"), format!("routing = {{ protocol = \"{routing}\" }}"));
+    chain_of("200m", &radio, &routing)
+}
+
+/// Three nodes in a row with these lines of a file.
+fn chain_of(spacing: &str, radio: &str, routing: &str) -> Scenario {
     let text = format!(
         r#"
         measure = {{ duration = "5s", warmup = "0s" }}
-        topology = {{ kind = "chain", hops = 2, spacing = "200m" }}
-        routing = {{ protocol = "{routing}" }}
-        radio = {{ arp = {arp} }}
+        topology = {{ kind = "chain", hops = 2, spacing = "{spacing}" }}
+        {routing}
+        {radio}
         "#
     );
     let file = ScenarioFile::parse("test.toml", text.as_bytes(), &Overrides::none());

@@ -1,12 +1,11 @@
 //! The routing of nodes at time 0, as a scenario chooses it.
 
-use crate::air::RateTable;
+use crate::air::Airs;
 use meshpace_packet::Handle;
 use meshpace_random::Stream;
 use meshpace_routing::{Cost, LinkQuality, METRICS, RoutingProtocol, ShortestPaths, Site, metric};
-use meshpace_scenario::{Routing, Scenario};
+use meshpace_scenario::{Reception, Routing, Scenario};
 use meshpace_units::NodeId;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The routing of a node.
@@ -21,24 +20,26 @@ pub fn protocol(
 }
 
 /// The shortest ways between those who can decode each other at time 0, by the metric of the scenario's protocol.
-pub fn shortest_paths(scenario: &Scenario, neighbours: &[Vec<NodeId>]) -> ShortestPaths {
-    let (cost, rates) = (chosen_metric(&scenario.routing), RateTable::new(&scenario.radio));
-    let losses: BTreeMap<_, _> =
-        scenario.radio_links.iter().map(|link| ((link.from, link.to), link.loss)).collect();
-    let loss = |from, to| losses.get(&(from, to)).copied().unwrap_or(0.0);
+pub fn shortest_paths(scenario: &Scenario, neighbours: &[Vec<NodeId>], airs: &Airs) -> ShortestPaths {
+    let cost = match chosen_word(&scenario.routing) {
+        // Every link costs the same, and error curves take their time.
+        word if word == METRICS[0].about.word => return ShortestPaths::new(neighbours, |_, _| Cost::ONE),
+        word => metric(&word),
+    };
+    let gradual = scenario.radio.reception == Reception::SinrCurve;
     ShortestPaths::new(neighbours, |from, to| {
-        cost(&LinkQuality {
-            rate: Some(rates.between(from, to).rate),
-            loss: Some(loss(from, to)),
-            loss_back: Some(loss(to, from)),
-        })
+        let interface = airs.toward(from, to);
+        let interface = interface.unwrap_or_else(|| panic!("{from:?} and {to:?} share no air"));
+        cost(&airs.at(interface).0.quality(from, to, gradual))
     })
 }
 
 /// The metric that the protocol goes by: the first if it asks for none.
 fn chosen_metric(routing: &Routing) -> fn(&LinkQuality) -> Cost {
-    match routing.values.get("metric") {
-        Some(word) => metric(&word.clone().text()),
-        None => METRICS[0].build,
-    }
+    metric(&chosen_word(routing))
+}
+
+fn chosen_word(routing: &Routing) -> String {
+    let chosen = routing.values.get("metric").map(|word| word.clone().text());
+    chosen.unwrap_or_else(|| METRICS[0].about.word.to_owned())
 }

@@ -7,9 +7,10 @@
 //! then one for the header.
 
 use super::sinr::met;
+use crate::phy::Phy;
 use crate::standard::{Mode, Preamble, Standard};
 use meshpace_random::Stream;
-use meshpace_units::Instant;
+use meshpace_units::{Bytes, Instant};
 
 /// What a receiver knows of the frame in progress.
 #[derive(Clone, Debug)]
@@ -121,6 +122,17 @@ impl Curve {
     }
 }
 
+/// How probably an MPDU of `size` that is sent in `mode`, alone in its frame, survives at one ratio from begin to end.
+#[must_use]
+pub fn survival(phy: &Phy, mode: &Mode, size: Bytes, ratio: f64) -> f64 {
+    let at = |span| Instant::ZERO + span;
+    let (header, whole) = (at(mode.preamble(phy.preamble)), at(phy.airtime(size, mode)));
+    let lowest = phy.standard.lowest();
+    let ln_survival = bits(lowest, Instant::ZERO, header) * lowest.coding.ln_success(ratio)
+        + bits(mode, header, whole) * mode.coding.ln_success(ratio);
+    libm::exp(ln_survival)
+}
+
 /// Bits between two times.
 fn bits(mode: &Mode, from: Instant, to: Instant) -> f64 {
     to.saturating_since(from).as_secs_f64() * mode.rate.as_bits_per_sec() as f64
@@ -132,10 +144,34 @@ mod tests {
     use crate::coding::{OFDM6, OFDM24};
     use meshpace_units::{Rate, Span};
 
+    fn data_mode(mbps: u64) -> &'static Mode {
+        let standard = Standard::named("802.11a").expect("a row");
+        standard.data_mode(Rate::bits_per_sec(mbps * 1_000_000)).expect("a rate of 802.11a")
+    }
+
+    fn phy() -> Phy {
+        let standard = Standard::named("802.11a").expect("a row");
+        Phy {
+            standard,
+            preamble: Preamble::Long,
+            basic: standard.lowest(),
+            mac_overhead: standard.mac_overhead,
+            rts_threshold: None,
+            retry_short: 7,
+            retry_long: 4,
+            backoff_range: standard.backoff_range,
+            propagation_allowance: Phy::NS2_PROPAGATION_ALLOWANCE,
+        }
+    }
+
     fn share(ratios: &[(u64, f64)], end_us: u64) -> f64 {
+        share_at(24, ratios, end_us)
+    }
+
+    fn share_at(mbps: u64, ratios: &[(u64, f64)], end_us: u64) -> f64 {
         let at = |us| Instant::ZERO + Span::from_micros(us);
         let standard = Standard::named("802.11a").expect("a row");
-        let mode = standard.data_mode(Rate::bits_per_sec(24_000_000)).expect("24 Mbit/s");
+        let mode = data_mode(mbps);
         let mut curve = Curve::new(Stream::new(1, "reception", 0), &standard, Preamble::Long);
         let survived = |_: &u32| {
             curve.begins(at(0), usize::from(mode.number()), false);
@@ -145,6 +181,18 @@ mod tests {
             curve.survives(at(end_us))
         };
         (0..20_000).filter(survived).count() as f64 / 20_000.0
+    }
+
+    /// What is said of a frame beforehand is what becomes of it.
+    #[test]
+    fn survival_is_the_share_that_survives() {
+        for (rate, decibel) in [(24, 13.0), (24, 13.5), (6, 3.6), (54, 22.3)] {
+            let (phy, mode) = (phy(), data_mode(rate));
+            let ratio = libm::pow(10.0, decibel / 10.0);
+            let end = phy.airtime(Bytes(1058), mode).as_nanos() / 1_000;
+            let (said, met) = (survival(&phy, mode, Bytes(1058), ratio), share_at(rate, &[(0, ratio)], end));
+            assert!((0.05..0.95).contains(&said) && (said - met).abs() < 0.01, "{rate}: {said}, {met}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use meshpace_units::{Instant, NodeId, Span};
 
 pub use arrival::{Arrival, Signal};
 pub use capture::Capture;
-pub use curve::Curve;
+pub use curve::{Curve, survival};
 pub use sinr::Sinr;
 
 /// How a reception ended.
