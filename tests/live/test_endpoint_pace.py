@@ -87,22 +87,25 @@ def transfer(words: list[str], file: Path) -> tuple[float, dict[str, Any]]:
         with accept(door) as connection:
             assert digest_of(connection) == sha256(file), words
         report = sender.report()
-        assert report["tcp"]["retransmits"] == 0, (words, report["tcp"])
     return departures.spacing(SEGMENTS // 2), report
 
 
-def paced(parts: dict[str, tuple[str, list[str]]], file: Path) -> dict[str, tuple[float, float]]:
-    """By part, the spacing of the last departures and the interval that the endpoint says at the end, in seconds."""
+def paced(parts: dict[str, tuple[str, list[str]]], file: Path) -> dict[str, tuple[float, float, int]]:
+    """By part, the spacing of the last departures, the endpoint's word for it, in seconds, and what was sent again."""
     with ThreadPoolExecutor(len(parts)) as pool:
         words = [["--scheme", scheme, *settings] for scheme, settings in parts.values()]
         done = dict(zip(parts, pool.map(lambda each: transfer(each, file), words), strict=True))
-    told = {part: (spacing, report["pacing"]["interval_s"]) for part, (spacing, report) in done.items()}
-    for part, (spacing, interval) in told.items():
-        print(f"{part}: {spacing * 1e3:.2f} ms apart, the law says {interval * 1e3:.2f} ms")
+    told = {
+        part: (spacing, report["pacing"]["interval_s"], report["tcp"]["retransmits"])
+        for part, (spacing, report) in done.items()
+    }
+    for part, (spacing, interval, again) in told.items():
+        print(f"{part}: {spacing * 1e3:.2f} ms apart, the law says {interval * 1e3:.2f} ms; {again} sent again")
     return told
 
 
-# A busy machine's late packets change a law's interval between the departures and the end: a part gets three tries.
+# A busy machine's late packets change a law's interval between the departures and the end, or are taken for lost: a
+# part gets three tries.
 TRIES = 3
 
 
@@ -116,8 +119,9 @@ def test_departures_keep_the_interval_of_every_part_that_paces(tmp_path: Path) -
         told = paced(missed, file)
         near = {
             part
-            for part, (spacing, interval) in told.items()
-            if spacing == pytest.approx(interval, rel=bound(0.02, 0.05))
+            for part, (spacing, interval, again) in told.items()
+            if again == 0
+            and spacing == pytest.approx(interval, rel=bound(0.02, 0.05))
             and spacing == pytest.approx(given.get(part, interval), rel=bound(0.02, 0.05))
         }
         missed = {part: words for part, words in missed.items() if part not in near}
